@@ -61,10 +61,10 @@ func indicator(b bool) float64 {
 // sendPosition sends how far the run is, its newest checkpoint, and when the agent's certificate expires.
 func (c metrics) sendPosition(p position) {
 	c.gauge("step", "Steps done in the phase.", float64(p.Done), prometheus.Labels{"phase": p.Phase})
-	c.gauge("steps", "Steps of the phase in all.", float64(p.Of), prometheus.Labels{"phase": p.Phase})
+	c.gauge("steps", "Steps of the phase in all.", float64(p.Total), prometheus.Labels{"phase": p.Phase})
 	c.gauge("progress", "Share of the run's time that is spent, from 0 to 1.", p.Share, nil)
-	if p.Left >= 0 {
-		c.gauge("left_seconds", "Time to the end of the run, as it is expected.", p.Left.Seconds(), nil)
+	if p.Remaining >= 0 {
+		c.gauge("left_seconds", "Time to the end of the run, as it is expected.", p.Remaining.Seconds(), nil)
 	}
 	if p.saved >= 0 {
 		c.gauge("checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", float64(p.saved), nil)

@@ -51,7 +51,7 @@ type position struct {
 func newMonitor(run string, agent int) *monitor {
 	p := network.ThisProgram()
 	program := prometheus.Labels{"version": p.Version, "kernels": p.Kernels, "architecture": p.Architecture, "level": p.Level, "arithmetic": p.Arithmetic, "go": runtime.Version()}
-	return &monitor{run: run, agent: agent, build: program, position: position{Progress: experiment.Progress{Phase: "starting", Left: -1}, saved: -1}}
+	return &monitor{run: run, agent: agent, build: program, position: position{Progress: experiment.Progress{Phase: "starting", Remaining: -1}, saved: -1}}
 }
 
 // update changes the position.

@@ -61,7 +61,7 @@ func getCode(t *testing.T, m *monitor, path string) (code int, text string) {
 func TestMetrics(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
 	m.position = position{
-		Progress: experiment.Progress{Phase: "iteration", Done: 12, Of: 60, Share: 0.25, Left: 90 * time.Second},
+		Progress: experiment.Progress{Phase: "iteration", Done: 12, Total: 60, Share: 0.25, Remaining: 90 * time.Second},
 		saved:    10, savedAt: time.UnixMilli(1_700_000_000_500), expires: time.Unix(1_800_000_000, 0), exchange: watched{},
 		record: &runs.Record{Iteration: 8, Phi: 0.25, TrainLoss: 0.5, ValLoss: runs.Unknown(), MsPerIteration: 20},
 	}
@@ -127,7 +127,7 @@ func TestMetricsAtTheStart(t *testing.T) {
 func TestHealth(t *testing.T) {
 	for want, p := range map[string]position{
 		"starting": newMonitor("", 0).position,
-		"iteration 12 of 60, 1m30s left; not connected: agent 3": {Progress: experiment.Progress{Phase: "iteration", Done: 12, Of: 60, Left: 90 * time.Second}, exchange: watched{}},
+		"iteration 12 of 60, 1m30s left; not connected: agent 3": {Progress: experiment.Progress{Phase: "iteration", Done: 12, Total: 60, Remaining: 90 * time.Second}, exchange: watched{}},
 	} {
 		m := &monitor{run: "mnist-8", agent: 2, position: p}
 		if got := get(t, m, "/healthz"); got != "ok: agent 2 of mnist-8, "+want+"\n" {

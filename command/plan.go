@@ -69,7 +69,7 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	if err := plan.Try(ctx, o.pilot, stderr); err != nil {
+	if err := plan.RunPilot(ctx, o.pilot, stderr); err != nil {
 		return fmt.Errorf("pilot: %w", err)
 	}
 	return writePlan(stdout, plan, o, j.Runs())
@@ -147,7 +147,7 @@ func planBasis(plan *experiment.Plan, o *planOptions) string {
 	switch {
 	case plan.Pilot != nil:
 		return fmt.Sprintf("A pilot on this machine had %d iterations and took %v for all sites: a run of the same data, seed and flags sends the same.",
-			plan.Pilot.Iterations, plan.Pilot.Took.Round(time.Second/10))
+			plan.Pilot.Iterations, plan.Pilot.Elapsed.Round(time.Second/10))
 	case plan.Certain():
 		return "All of it is known beforehand."
 	case o.pilot > 0:

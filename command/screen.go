@@ -110,9 +110,9 @@ func (s *screen) Show(p experiment.Progress) {
 	}
 	if s.every > 0 && s.now().Sub(s.reported) >= s.every {
 		s.reported = s.now()
-		attributes := []any{"phase", p.Phase, "done", p.Done, "of", p.Of, "percent", int(100 * p.Share)}
-		if p.Left >= 0 {
-			attributes = append(attributes, "left", p.Left.Round(time.Second))
+		attributes := []any{"phase", p.Phase, "done", p.Done, "of", p.Total, "percent", int(100 * p.Share)}
+		if p.Remaining >= 0 {
+			attributes = append(attributes, "left", p.Remaining.Round(time.Second))
 		}
 		s.log.Info("progress", attributes...)
 	}

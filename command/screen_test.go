@@ -23,7 +23,7 @@ func TestScreen(t *testing.T) {
 	clock := time.UnixMilli(1_700_000_000_000)
 	s.now = func() time.Time { return clock }
 	for k := range 61 {
-		s.Show(experiment.Progress{Phase: "iteration", Done: k, Of: 60, Share: float64(k) / 60, Left: time.Duration(60-k) * time.Second})
+		s.Show(experiment.Progress{Phase: "iteration", Done: k, Total: 60, Share: float64(k) / 60, Remaining: time.Duration(60-k) * time.Second})
 		clock = clock.Add(time.Second)
 	}
 	s.Saved(60)
@@ -46,15 +46,15 @@ func TestScreen(t *testing.T) {
 			t.Errorf("the log file has no %s:\n%s", want, data)
 		}
 	}
-	if m.Done != 60 || m.Of != 60 || m.saved != 60 || !m.savedAt.Equal(clock) {
-		t.Errorf("the monitor knows %d of %d, checkpoint %d at %v", m.Done, m.Of, m.saved, m.savedAt)
+	if m.Done != 60 || m.Total != 60 || m.saved != 60 || !m.savedAt.Equal(clock) {
+		t.Errorf("the monitor knows %d of %d, checkpoint %d at %v", m.Done, m.Total, m.saved, m.savedAt)
 	}
 }
 
 func TestQuietScreen(t *testing.T) {
 	var out bytes.Buffer
 	s := must.Get(newScreen(agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond}, newMonitor("r", 3), &out))
-	s.Show(experiment.Progress{Phase: "iteration", Done: 1, Of: 2})
+	s.Show(experiment.Progress{Phase: "iteration", Done: 1, Total: 2})
 	s.Log("iteration 1")
 	s.Log("warning: beta")
 	s.Stop()

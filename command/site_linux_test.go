@@ -55,7 +55,7 @@ func TestSite(t *testing.T) {
 	together := aloneOf(t, tasks.Tune(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
 	same(t, out, together, n)
 	want, got := must.Get(runs.Folder(together).ReadSummary()), must.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadSummary())
-	if !reflect.DeepEqual(got.Sites, want.Sites) || len(got.Sites) != n || len(got.Sites[0].Lone) != n {
+	if !reflect.DeepEqual(got.Sites, want.Sites) || len(got.Sites) != n || len(got.Sites[0].OthersAlone) != n {
 		t.Errorf("the table of sites is %+v, in one process %+v", got.Sites, want.Sites)
 	}
 	if got.Traffic != want.Traffic {

@@ -14,27 +14,27 @@ import (
 // farthestConstant bounds the constants that are tried, on both sides of 0.
 const farthestConstant = 14
 
-// flat is the share of Φ below which its fall from a constant to the next one would show in no table.
-const flat = 1e-4
+// flatShare is the share of Φ below which its fall from a constant to the next one would show in no table.
+const flatShare = 1e-4
 
 // bestConstant finds the best model of a constant λ. It tries 0, and one near the best if the slope at 0 points there, and then goes
 // downhill by ones from the best so far, until what is downhill is known. A constant is solved as exactly as it takes to tell which
 // one is best.
 func (f *finder) bestConstant(ctx context.Context, near int) (*model, error) {
-	zero, err := f.constant(ctx, 0, f.fine)
+	zero, err := f.constant(ctx, 0, f.fineTol)
 	if err != nil {
 		return nil, err
 	}
 	if float64(near)*zero.slope <= 0 {
-		if _, err := f.constant(ctx, near, f.rough); err != nil {
+		if _, err := f.constant(ctx, near, f.roughTol); err != nil {
 			return nil, err
 		}
 	}
 	for {
-		best := f.least()
-		next, ok := f.downhill(best)
+		best := f.bestSolved()
+		next, ok := f.nextConstant(best)
 		if ok {
-			_, err = f.constant(ctx, next, f.rough)
+			_, err = f.constant(ctx, next, f.roughTol)
 		} else if m := f.contender(best); m != nil {
 			err = f.refine(ctx, m, best)
 		} else {
@@ -54,7 +54,7 @@ func (f *finder) constant(ctx context.Context, c int, tol float64) (*model, erro
 	}
 	m, near := newModel(fmt.Sprintf("%s = %d", f.problem.meaning.Symbol, c), runs.Number(c), make([]float64, f.length)), new(model)
 	vec.Fill(m.x, float64(c))
-	for _, d := range f.known() {
+	for _, d := range f.solvedConstants() {
 		if near.x == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
 			near = f.constants[d]
 		}
@@ -70,12 +70,12 @@ func (f *finder) constant(ctx context.Context, c int, tol float64) (*model, erro
 	return m, nil
 }
 
-// known returns the constants that are solved, in order.
-func (f *finder) known() []int { return slices.Sorted(maps.Keys(f.constants)) }
+// solvedConstants returns the constants that are solved, in order.
+func (f *finder) solvedConstants() []int { return slices.Sorted(maps.Keys(f.constants)) }
 
-// least returns the model of the best constant so far.
-func (f *finder) least() (best *model) {
-	for _, c := range f.known() {
+// bestSolved returns the model of the best constant so far.
+func (f *finder) bestSolved() (best *model) {
+	for _, c := range f.solvedConstants() {
 		if m := f.constants[c]; best == nil || m.objective() < best.objective() {
 			best = m
 		}
@@ -83,10 +83,10 @@ func (f *finder) least() (best *model) {
 	return best
 }
 
-// downhill returns a neighbour of a constant that may be better and is not known yet: on the side to which Φ falls, on either side
+// nextConstant returns a neighbour of a constant that may be better and is not known yet: on the side to which Φ falls, on either side
 // where its slope is not known. Where Φ is flat, and beyond the farthest constant, there is none.
-func (f *finder) downhill(m *model) (next int, ok bool) {
-	if math.IsInf(m.objective(), 1) || m.slope != 0 && math.Abs(m.slope) <= flat*math.Abs(float64(m.Phi)) {
+func (f *finder) nextConstant(m *model) (next int, ok bool) {
+	if math.IsInf(m.objective(), 1) || m.slope != 0 && math.Abs(m.slope) <= flatShare*math.Abs(float64(m.Phi)) {
 		return 0, false
 	}
 	for _, side := range []int{1, -1} {
@@ -100,11 +100,11 @@ func (f *finder) downhill(m *model) (next int, ok bool) {
 
 // contender returns a constant that is solved roughly and may be the best one, that one first; nil if there is none.
 func (f *finder) contender(best *model) *model {
-	if best.tol != f.fine {
+	if best.tol != f.fineTol {
 		return best
 	}
-	for _, c := range f.known() {
-		if m := f.constants[c]; m.tol != f.fine && m.objective()-m.phiError <= best.objective()+best.phiError {
+	for _, c := range f.solvedConstants() {
+		if m := f.constants[c]; m.tol != f.fineTol && m.objective()-m.phiError <= best.objective()+best.phiError {
 			return m
 		}
 	}
@@ -117,12 +117,12 @@ func beyondNotes(constant *model) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Φ falls still at %s = %v, the farthest constant that was tried: a better one may be beyond.",
-		constant.of.problem.meaning.Symbol, float64(constant.Lambda))}
+		constant.finder.problem.meaning.Symbol, float64(constant.Lambda))}
 }
 
 // refine solves the best constant to the tolerance of the models that are shown, and another one more exactly than it was.
 func (f *finder) refine(ctx context.Context, m, best *model) error {
-	tol := f.fine
+	tol := f.fineTol
 	if m != best {
 		tol = max(tol, m.tol/4)
 	}

@@ -27,8 +27,8 @@ type Seat struct {
 	Log  membership.Log // the changes so far
 	Vote council.Vote   // the last one
 	council.Records
-	// Give returns what an agent that comes into an epoch takes over from this one.
-	Give func(epoch int) ([]byte, error)
+	// Handover returns what an agent that comes into an epoch takes over from this one.
+	Handover func(epoch int) ([]byte, error)
 }
 
 // A savedVote is what the file has. Identity stands for the run and the agent.
@@ -44,7 +44,7 @@ type seatFiles struct {
 	agent    int
 	agents   int // of the roster at the start
 	method   train.Config
-	held     *runs.Held // the checkpoints that the vote names, and that with which the epoch begins
+	held     *runs.HeldCheckpoints // the checkpoints that the vote names, and that with which the epoch begins
 
 	mu  sync.Mutex
 	log membership.Log
@@ -52,19 +52,19 @@ type seatFiles struct {
 
 // newSeat reads what the folder has.
 func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
-	f := &seatFiles{folder: r.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes, held: new(runs.Held),
+	f := &seatFiles{folder: r.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes, held: new(runs.HeldCheckpoints),
 		method: train.Config{Dir: string(r.folder), K: r.Settings.Iterations}}
 	var err error
-	if f.method.Method, err = r.params.method(steep); err != nil { // whose parts have their names whatever the steps are
+	if f.method.Method, err = r.params.method(highCurvature); err != nil { // whose parts have their names whatever the steps are
 		return nil, err
 	}
-	s := &Seat{Log: r.changes, Records: f, Give: f.give}
+	s := &Seat{Log: r.changes, Records: f, Handover: f.handover}
 	if s.Vote, err = f.readVote(); err != nil {
 		return nil, err
 	}
-	s.Vote.Sealed = s.Vote.Sealed && r.done // else it has gone back since
+	s.Vote.Sealed = s.Vote.Sealed && r.finished // else it has gone back since
 	r.held = f.held
-	return s, f.hold(s.Vote)
+	return s, f.holdCheckpoints(s.Vote)
 }
 
 // readVote returns the vote that the folder has, the zero one if there is none of this run.
@@ -91,7 +91,7 @@ func (f *seatFiles) Points() (all []council.Point, err error) {
 	err = f.held.Hold(func(before []int) ([]int, error) {
 		points, _, err := train.Points(f.folder, []int{f.agent})
 		for _, p := range points {
-			if !p.Owes && goesOn(log, p, f.agent, f.agents) {
+			if !p.EvaluationDue && canResumeFrom(log, p, f.agent, f.agents) {
 				all, before = append(all, council.Point{Iteration: p.Iteration, Round: p.Round}), append(before, p.Iteration)
 			}
 		}
@@ -100,11 +100,11 @@ func (f *seatFiles) Points() (all []council.Point, err error) {
 	return all, err
 }
 
-// goesOn reports whether an agent can go on from a checkpoint in the last epoch of a log, of a roster of n agents at the start: it is of that epoch or,
+// canResumeFrom reports whether an agent can go on from a checkpoint in the last epoch of a log, of a roster of n agents at the start: it is of that epoch or,
 // if the agent has kept its state since, of where it begins.
-func goesOn(log membership.Log, p train.Point, agent, n int) bool {
+func canResumeFrom(log membership.Log, p train.Point, agent, n int) bool {
 	e := log.Last(n)
-	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.Owes && log.Keeps(p.Epoch, e.Number, agent, n)
+	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.EvaluationDue && log.Keeps(p.Epoch, e.Number, agent, n)
 }
 
 // SaveVote implements [council.Records].
@@ -116,11 +116,11 @@ func (f *seatFiles) SaveVote(v council.Vote) error {
 	if err := disk.WriteBytes(f.folder.Path(voteFile), append(data, '\n')); err != nil {
 		return err
 	}
-	return f.hold(v)
+	return f.holdCheckpoints(v)
 }
 
-// hold holds the checkpoints that a vote names, and that with which the epoch begins: agents may go back to it, and others may take it over.
-func (f *seatFiles) hold(v council.Vote) error {
+// holdCheckpoints holds the checkpoints that a vote names, and that with which the epoch begins: agents may go back to it, and others may take it over.
+func (f *seatFiles) holdCheckpoints(v council.Vote) error {
 	e := f.changes().Last(f.agents)
 	return f.held.Hold(func([]int) ([]int, error) {
 		held := []int{e.Iteration}
@@ -149,11 +149,11 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 	f.mu.Lock()
 	f.log = log
 	f.mu.Unlock()
-	return f.hold(council.Vote{})
+	return f.holdCheckpoints(council.Vote{})
 }
 
-// give returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with which an epoch begins.
-func (f *seatFiles) give(epoch int) ([]byte, error) {
+// handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with which an epoch begins.
+func (f *seatFiles) handover(epoch int) ([]byte, error) {
 	e, err := f.changes().At(epoch, f.agents)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 	for {
 		r.changes = m.Changes()
 		e := r.changes.Last(l.agents)
-		lost, err := l.enter(ctx, r, m, e)
+		lost, err := l.tryEnterEpoch(ctx, r, m, e)
 		if errors.As(err, new(*network.ChangedError)) {
 			continue
 		}
@@ -222,10 +222,10 @@ func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 	}
 }
 
-// enter makes an epoch the present one. The checkpoint is one of this agent if it keeps its state, and else what a member hands over. lost says that it
+// tryEnterEpoch makes an epoch the present one. The checkpoint is one of this agent if it keeps its state, and else what a member hands over. lost says that it
 // should keep its state and has none.
-func (l *oneAgent) enter(ctx context.Context, r *runner, m network.Reformer, e membership.Epoch) (lost bool, err error) {
-	r.point, r.done = nil, false
+func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Reformer, e membership.Epoch) (lost bool, err error) {
+	r.point, r.finished = nil, false
 	if _, member := e.Position(l.agent); !member {
 		return false, m.Reform(e, e.Round)
 	}
@@ -234,7 +234,7 @@ func (l *oneAgent) enter(ctx context.Context, r *runner, m network.Reformer, e m
 		return false, err
 	}
 	for k, p := range points {
-		if p.Iteration == e.Iteration && goesOn(r.changes, p, l.agent, l.agents) {
+		if p.Iteration == e.Iteration && canResumeFrom(r.changes, p, l.agent, l.agents) {
 			r.point = &points[k]
 			return false, m.Reform(e, e.Round)
 		}
@@ -254,14 +254,14 @@ func (l *oneAgent) enter(ctx context.Context, r *runner, m network.Reformer, e m
 	if err != nil {
 		return false, err
 	}
-	if err := l.receive(r, e.Number, giver, data); err != nil {
+	if err := l.receiveState(r, e.Number, giver, data); err != nil {
 		return false, err
 	}
 	return false, m.Reform(e, e.Round)
 }
 
-// receive keeps in the run folder what a member has handed over, with which this agent comes into an epoch.
-func (l *oneAgent) receive(r *runner, epoch, giver int, data []byte) error {
+// receiveState keeps in the run folder what a member has handed over, with which this agent comes into an epoch.
+func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error {
 	setup, data, ok := cutPart(data)
 	config, data, whole := cutPart(data)
 	if !ok || !whole {
@@ -276,10 +276,10 @@ func (l *oneAgent) receive(r *runner, epoch, giver int, data []byte) error {
 		}
 	}
 	if l.agent >= l.agents {
-		if err := l.takeConfig(r, config); err != nil {
+		if err := l.adoptConfig(r, config); err != nil {
 			return fmt.Errorf("the configuration that agent %d hands over: %w", giver, err)
 		}
-		r.opened = true
+		r.folderOpen = true
 	}
 	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, epoch, data)
 	if err != nil {
@@ -293,8 +293,8 @@ func (l *oneAgent) receive(r *runner, epoch, giver int, data []byte) error {
 	return nil
 }
 
-// takeConfig keeps the configuration of an agent that was there before as that of this one, which has its own flags.
-func (l *oneAgent) takeConfig(r *runner, theirs []byte) error {
+// adoptConfig keeps the configuration of an agent that was there before as that of this one, which has its own flags.
+func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 	var config runs.Config
 	if err := json.Unmarshal(theirs, &config); err != nil {
 		return err
@@ -304,9 +304,9 @@ func (l *oneAgent) takeConfig(r *runner, theirs []byte) error {
 	return r.folder.WriteConfig(config)
 }
 
-// anew has the runner make the problem of all agents again, after an end, whose problem is that of the members.
-func (r *runner) anew() {
-	if r.ended.Members != nil {
-		r.loaded, r.problem, r.ended = loaded{}, problem{}, membership.Epoch{}
+// resetProblem has the runner make the problem of all agents again, after an end, whose problem is that of the members.
+func (r *runner) resetProblem() {
+	if r.finalEpoch.Members != nil {
+		r.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
 	}
 }

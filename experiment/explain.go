@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/cli"
 )
 
-// seenBy says who sees an agent's own part of the quantity over gRPC.
-func (q Quantity) seenBy() string {
+// observers says who sees an agent's own part of the quantity over gRPC.
+func (q Quantity) observers() string {
 	switch q.Way {
 	case BySum:
 		return "nobody: masked"
@@ -21,8 +21,8 @@ func (q Quantity) seenBy() string {
 	return "all sites"
 }
 
-// size writes the length of a quantity.
-func (q Quantity) size() string {
+// lengthText writes the length of a quantity.
+func (q Quantity) lengthText() string {
 	switch q.Way {
 	case ByText:
 		return fmt.Sprintf("%d bytes", q.Length)
@@ -32,8 +32,8 @@ func (q Quantity) size() string {
 	return fmt.Sprintf("%d %v", q.Length, q.Wire)
 }
 
-// often writes how often a quantity is sent.
-func (q Quantity) often() string {
+// timesText writes how often a quantity is sent.
+func (q Quantity) timesText() string {
 	if q.Times.Least == q.Times.Most {
 		return fmt.Sprintf("%.0f", q.Times.Usual)
 	}
@@ -55,7 +55,7 @@ func (p *Plan) Explain(w io.Writer) error {
 			phase = q.Phase
 			rows = append(rows, []string{phase, "", "", ""})
 		}
-		rows = append(rows, []string{"  " + q.Name, q.size(), q.often(), q.seenBy()})
+		rows = append(rows, []string{"  " + q.Name, q.lengthText(), q.timesText(), q.observers()})
 	}
 	if err := cli.Table(&b, rows); err != nil {
 		return err

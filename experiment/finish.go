@@ -16,9 +16,9 @@ import (
 
 // finish writes what the run has found, then finds the models that it is compared with, and keeps the better one.
 func (r *runner) finish(ctx context.Context) error {
-	r.iterated = true
+	r.iterationsOver = true
 	best := r.result.Best
-	if err := r.writeFirst(best); err != nil {
+	if err := r.writeIterates(best); err != nil {
 		return err
 	}
 	r.summary.Best = best.Iteration
@@ -27,15 +27,15 @@ func (r *runner) finish(ctx context.Context) error {
 		exact = train.NewExact(r.problem.Problem)
 	}
 	tuned, found := newModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), newFinder(r.problem, len(best.X), exact, onPace{r})
-	found.training = r.training(r.problem.Problem)
-	if err := found.solve(ctx, tuned, best.Y, best.Z, found.fine); err != nil {
+	found.training = r.trainingConfig(r.problem.Problem)
+	if err := found.solve(ctx, tuned, best.Y, best.Z, found.fineTol); err != nil {
 		return err
 	}
 	others, rival, err := r.rivals(ctx, found)
 	if err != nil {
 		return err
 	}
-	tuned, nearerNotes, err := found.nearer(ctx, tuned, rival)
+	tuned, nearerNotes, err := found.backtrack(ctx, tuned, rival)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (r *runner) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	kept, lost := tuned, rival.of == found && worse(tuned, rival, gains) // that of another model is no y of this one
+	kept, lost := tuned, rival.finder == found && tunedLost(tuned, rival, gains) // that of another model is no y of this one
 	if lost {
 		kept = rival
 	}
@@ -55,7 +55,7 @@ func (r *runner) finish(ctx context.Context) error {
 	}
 	contest := runs.Contest{
 		Count: len(tuned.x), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
-		Gains: gains, Notes: append(r.notes(best), nearerNotes...),
+		Gains: gains, Notes: append(r.overfitNotes(best), nearerNotes...),
 	}
 	kept.Kept = true
 	for _, m := range append(others, tuned) {
@@ -95,9 +95,9 @@ func (r *runner) saveKept(ctx context.Context, kept *model) error {
 	return err
 }
 
-// worse reports whether a tuned model lost against a rival: its Φ is larger, or its loss on held-out examples by more than a
+// tunedLost reports whether a tuned model lost against a rival: its Φ is larger, or its loss on held-out examples by more than a
 // standard error. One that has not converged loses against one that has.
-func worse(tuned, rival *model, gains []runs.Gain) bool {
+func tunedLost(tuned, rival *model, gains []runs.Gain) bool {
 	return !(tuned.objective() <= rival.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
 		return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
 	})
@@ -162,9 +162,9 @@ func (r *runner) startConstant() int {
 	return int(math.Round(start))
 }
 
-// notes says what a reader has to know about the course of the run: that the loss on held-out examples rose while that on the
+// overfitNotes says what a reader has to know about the course of the run: that the loss on held-out examples rose while that on the
 // validation examples fell.
-func (r *runner) notes(best train.Best) []string {
+func (r *runner) overfitNotes(best train.Best) []string {
 	at := func(iteration int) (runs.Record, bool) {
 		i := slices.IndexFunc(r.result.Records, func(rec runs.Record) bool { return rec.Iteration == iteration })
 		if i < 0 {
@@ -188,7 +188,7 @@ func (r *runner) notes(best train.Best) []string {
 
 // gains compares the tuned model with another one on each set of examples: test, held-out, validation.
 func (r *runner) gains(ctx context.Context, tuned, other *model) ([]runs.Gain, error) {
-	c, err := r.problem.Compare(ctx, tuned.fit(), other.of.problem.Problem, other.fit())
+	c, err := r.problem.Compare(ctx, tuned.fit(), other.finder.problem.Problem, other.fit())
 	var gains []runs.Gain
 	for _, s := range []struct {
 		set string
@@ -205,8 +205,8 @@ func (r *runner) gains(ctx context.Context, tuned, other *model) ([]runs.Gain, e
 	return gains, err
 }
 
-// writeFirst writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ and the summary.
-func (r *runner) writeFirst(best train.Best) error {
+// writeIterates writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ and the summary.
+func (r *runner) writeIterates(best train.Best) error {
 	if err := r.writeModel(best.X, best.Y); err != nil || !r.layout.leads() {
 		return err
 	}

@@ -23,12 +23,12 @@ type Job struct {
 	Layout   Layout // layout of the agents; nil: the one of -transport
 	View     Viewer // nil: a bar and lines on stderr
 
-	name    string // of the command, such as "dsbo mnist"
-	presets []Preset
-	task    map[string]any    // values of the task's flags, by name
-	given   map[string]bool   // names of the flags that were given
-	shaping map[string]string // values of the task's flags but files: all of them may move what the run leaves
-	resumed []string          // flags of the run that goes on
+	name         string // of the command, such as "dsbo mnist"
+	presets      []Preset
+	taskFlags    map[string]any    // values of the task's flags, by name
+	givenFlags   map[string]bool   // names of the flags that were given
+	shapingFlags map[string]string // values of the task's flags but files: all of them may move what the run leaves
+	resumedFlags []string          // flags of the run that goes on
 	// openSeries makes the folder of the series that the job is part of, when all is checked and loaded; nil: there is none.
 	openSeries func() error
 }
@@ -117,7 +117,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	for again := true; again; {
-		if !r.done {
+		if !r.finished {
 			err = r.attempt(ctx)
 		}
 		again, err = r.layout.attemptAgain(ctx, r, err)
@@ -130,7 +130,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := forgetNoise(r.folder); err != nil || r.done || stdout == nil {
+	if err := removeNoise(r.folder); err != nil || r.finished || stdout == nil {
 		return err
 	}
 	return r.printResult(stdout)
@@ -139,32 +139,32 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 // A runner is one run of a job, in this process.
 type runner struct {
 	*Job
-	layout   Layout
-	graph    *network.Graph   // of the roster, as it is at the start
-	changes  membership.Log   // of who takes part
-	ended    membership.Epoch // that of the end; the zero value before, and where members stay the same
-	team     network.Team     // nil: all agents are here
-	folder   runs.Folder
-	mode     runs.Mode
-	opened   bool         // whether the folder is made ready
-	lock     io.Closer    // keeps other processes out of the folder; nil before it is chosen, and where another process leads
-	held     *runs.Held   // checkpoints that stay; nil: none
-	point    *train.Point // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
-	done     bool         // whether the run in the folder is finished, and this process only waits for others
-	draining bool         // finished, and the wait for the other agents failed
-	params   parameters
-	method   algo.Method // with steps that follow the curvature filled in
-	loaded   loaded
-	problem  problem
-	startX   []float64 // start of x on all agents
-	lmax     float64   // the largest curvature of an agent at the start; 0 where no step follows it
-	warnings []string
-	view     Viewer
-	pace     *pace
-	result   *train.Result
-	iterated bool      // whether the iterations are over, and the models are being found
-	sent     runs.Sent // what all agents have sent to choose the steps
-	summary  runs.Summary
+	layout         Layout
+	graph          *network.Graph   // of the roster, as it is at the start
+	changes        membership.Log   // of who takes part
+	finalEpoch     membership.Epoch // that of the end; the zero value before, and where members stay the same
+	team           network.Team     // nil: all agents are here
+	folder         runs.Folder
+	mode           runs.Mode
+	folderOpen     bool                  // whether the folder is made ready
+	lock           io.Closer             // keeps other processes out of the folder; nil before it is chosen, and where another process leads
+	held           *runs.HeldCheckpoints // checkpoints that stay; nil: none
+	point          *train.Point          // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
+	finished       bool                  // whether the run in the folder is finished, and this process only waits for others
+	drainFailed    bool                  // finished, and the wait for the other agents failed
+	params         parameters
+	method         algo.Method // with steps that follow the curvature filled in
+	loaded         loaded
+	problem        problem
+	startX         []float64 // start of x on all agents
+	lmax           float64   // the largest curvature of an agent at the start; 0 where no step follows it
+	warnings       []string
+	view           Viewer
+	pace           *pace
+	result         *train.Result
+	iterationsOver bool      // whether the iterations are over, and the models are being found
+	stepsSent      runs.Sent // what all agents have sent to choose the steps
+	summary        runs.Summary
 }
 
 // prepare checks all settings that can be checked without data and without other processes.
@@ -214,15 +214,15 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 
 // attempt runs the method from the runner's checkpoint on, and then finds the models.
 func (r *runner) attempt(ctx context.Context) error {
-	r.result, r.iterated, r.summary = nil, false, runs.Summary{}
-	if err := r.load(ctx, r.here()); err != nil {
+	r.result, r.iterationsOver, r.summary = nil, false, runs.Summary{}
+	if err := r.load(ctx, r.localAgents()); err != nil {
 		return err
 	}
 	if err := r.makeProblem(ctx); err != nil {
 		return err
 	}
-	r.sent = runs.Sent{}
-	r.problem.Sent = &r.sent
+	r.stepsSent = runs.Sent{}
+	r.problem.Sent = &r.stepsSent
 	if err := r.chooseSteps(ctx); err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (r *runner) attempt(ctx context.Context) error {
 		return err
 	}
 	r.showWarnings()
-	took := r.loaded.took.Seconds()
+	took := r.loaded.duration.Seconds()
 	r.view.Note(Note{
 		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.problem.line, r.graph, took),
 		Name: "loaded", Facts: []any{"problem", r.problem.line, "graph", r.graph.Name, "seconds", took},
@@ -245,7 +245,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	}
 	var err error
 	if g := r.problem.guard; g != nil {
-		if cfg.Problem, err = g.cover(cfg.Problem, r.folder); err != nil {
+		if cfg.Problem, err = g.addNoise(cfg.Problem, r.folder); err != nil {
 			return err
 		}
 	}
@@ -256,7 +256,7 @@ func (r *runner) attempt(ctx context.Context) error {
 		return err
 	}
 	r.summary.FloatsFormula = r.floatsByFormula()
-	if err := r.takeMembers(); err != nil {
+	if err := r.keepMembers(); err != nil {
 		return err
 	}
 	if r.problem.guard != nil {
@@ -267,7 +267,7 @@ func (r *runner) attempt(ctx context.Context) error {
 
 // openFolder makes the run folder ready, once.
 func (r *runner) openFolder(ctx context.Context) error {
-	if r.opened {
+	if r.folderOpen {
 		return nil
 	}
 	if r.openSeries != nil {
@@ -277,7 +277,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 	}
 	if r.layout.leads() {
 		if r.Settings.Force {
-			if err := forgetNoise(r.folder); err != nil {
+			if err := removeNoise(r.folder); err != nil {
 				return err
 			}
 		}
@@ -296,20 +296,20 @@ func (r *runner) openFolder(ctx context.Context) error {
 			}
 		}
 	}
-	r.opened = true
+	r.folderOpen = true
 	return r.layout.awaitFolder(ctx, r)
 }
 
 // trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
 	s, evaluation := r.Settings, r.Settings.Evaluate
-	if r.problem.Nonconvex && s.Batch > 0 && !r.given["evaluate"] { // all examples, of which iterations take few, cost too much
+	if r.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] { // all examples, of which iterations take few, cost too much
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
 		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(), Method: r.method, StartX: r.startX, K: s.Iterations,
 		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
-		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shaping},
+		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shapingFlags},
 		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }
@@ -317,7 +317,7 @@ func (r *runner) trainConfig() train.Config {
 // writeFailure writes the summary of a run that ended with an error, if it had begun, and returns that error. There is a page where one
 // is wanted and no iteration will follow.
 func (r *runner) writeFailure(err error) error {
-	if r.result == nil || !r.layout.leads() || r.draining {
+	if r.result == nil || !r.layout.leads() || r.drainFailed {
 		return err
 	}
 	state := runs.StateOf(err)
@@ -327,7 +327,7 @@ func (r *runner) writeFailure(err error) error {
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if (state == runs.Diverged || r.iterated) && r.Settings.Report && len(r.result.Records) > 0 {
+	if (state == runs.Diverged || r.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
 		if _, w := writePage(r.folder); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

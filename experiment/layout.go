@@ -96,7 +96,7 @@ func (r *runner) chooseFolder(l Layout) error {
 // checkFlags reports a run that is not the one whose flags the command line took over, before the folder was locked.
 func (r *runner) checkFlags() error {
 	there, err := r.folder.ReadConfig()
-	if err == nil && r.openSeries == nil && !slices.Equal(there.Flags, r.resumed) {
+	if err == nil && r.openSeries == nil && !slices.Equal(there.Flags, r.resumedFlags) {
 		err = fmt.Errorf("another process has replaced the run in %s: the same command resumes that one", r.folder)
 	}
 	return err

@@ -148,7 +148,7 @@ func TestFolderOfAnother(t *testing.T) {
 type deferred struct{ tiny }
 
 func (*deferred) Fingerprint(a Agents) ([]byte, error) {
-	return fmt.Append(nil, "files of ", a.Here), nil
+	return fmt.Append(nil, "files of ", a.Local), nil
 }
 
 // TestFingerprint: an agent meets the others with a fingerprint of its data: that of its files if the task tells it, else that of

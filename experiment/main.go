@@ -50,15 +50,15 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 		return nil, cmp.Or(cli.PrintVersion(help, name), flag.ErrHelp)
 	}
 	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name(), Build: runs.ThisBuild()}}
-	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tuned()}, t.Presets()...), task: map[string]any{}, shaping: map[string]string{}}
-	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(withPrivate(j.presets)))
+	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tunedPreset()}, t.Presets()...), taskFlags: map[string]any{}, shapingFlags: map[string]string{}}
+	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(allPresets(j.presets)))
 	f.Example = name + " -K 20 -out runs/first"
 	if e, ok := t.(Exampler); ok {
 		f.Example = name + " " + e.Example()
 	}
 	t.Flags(f.FlagSet)
-	f.VisitAll(func(fl *flag.Flag) { j.task[fl.Name] = nil })
-	f.Group("Task", slices.Sorted(maps.Keys(j.task))...)
+	f.VisitAll(func(fl *flag.Flag) { j.taskFlags[fl.Name] = nil })
+	f.Group("Task", slices.Sorted(maps.Keys(j.taskFlags))...)
 	s.addFlags(f, j.presets)
 	if err := j.parse(f, args, help); err != nil {
 		return nil, err

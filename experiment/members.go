@@ -43,7 +43,7 @@ func (r *runner) readChanges() (err error) {
 	case s.Epsilon > 0:
 		return dsbo.Errorf(dsbo.ErrConfig, "-membership and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay")
 	}
-	if _, err := train.Matrices(r.changes, r.graph.W, s.Iterations); err != nil {
+	if _, err := train.EpochMatrices(r.changes, r.graph.W, s.Iterations); err != nil {
 		return fmt.Errorf("-membership: %w", err)
 	}
 	return nil
@@ -55,15 +55,15 @@ func (r *runner) agentsWith(here ...int) int {
 	return max(r.Settings.Agents, slices.Max(here)+1)
 }
 
-// admit adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in this process, their data are
+// loadAdmitted adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in this process, their data are
 // loaded, of all agents up to each: a task may keep what it loads for the end of the run. What all found together at the start stands.
-func (r *runner) admit() error {
+func (r *runner) loadAdmitted() error {
 	l := &r.loaded
 	if len(r.changes) == 0 {
 		return nil
 	}
 	if l.data.Test.Len() > 0 {
-		if err := ownTests(&l.data); err != nil {
+		if err := splitTests(&l.data); err != nil {
 			return err
 		}
 		r.problem = problem{}
@@ -75,7 +75,7 @@ func (r *runner) admit() error {
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}
-		late, m, err := r.Task.Load(Agents{N: r.agentsWith(i), Here: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
+		late, m, err := r.Task.Load(Agents{N: r.agentsWith(i), Local: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
@@ -83,17 +83,17 @@ func (r *runner) admit() error {
 		if lp, lq := m.Dims(); lp != p || lq != q {
 			return dsbo.Errorf(dsbo.ErrConfig, "-membership: agent %d cannot come in: its model has p = %d and q = %d, that of the run %d and %d", i, lp, lq, p, q)
 		}
-		if err := ownTests(&late); err != nil {
+		if err := splitTests(&late); err != nil {
 			return err
 		}
-		l.data.Shards, l.here = append(l.data.Shards, late.Shards[i]), append(l.here, i)
+		l.data.Shards, l.local = append(l.data.Shards, late.Shards[i]), append(l.local, i)
 		l.data.AllTrainRows = max(l.data.AllTrainRows, late.AllTrainRows)
 	}
 	return nil
 }
 
-// ownTests gives each agent its part of the test examples as its own: the parts stay whoever is there.
-func ownTests(t *data.Task) error {
+// splitTests gives each agent its part of the test examples as its own: the parts stay whoever is there.
+func splitTests(t *data.Task) error {
 	shards := slices.Clone(t.Shards)
 	for i := range shards {
 		var err error
@@ -114,7 +114,7 @@ func (r *runner) startProblem() train.Problem {
 	if r.team != nil {
 		e = r.changes.Last(r.Settings.Agents)
 	}
-	p, _ := r.problem.Problem.Of(e, r.graph.W) // readChanges, or the council, has made its matrix
+	p, _ := r.problem.Problem.OfMembers(e, r.graph.W) // readChanges, or the council, has made its matrix
 	return p
 }
 
@@ -127,8 +127,8 @@ func (r *runner) noteChange(e membership.Epoch) {
 	r.view.Note(Note{Text: text, Name: "members", Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
 }
 
-// takeMembers makes the runner's problem, data and graph those of the agents that are there at the end of the iterations: what follows is of them.
-func (r *runner) takeMembers() (err error) {
+// keepMembers makes the runner's problem, data and graph those of the agents that are there at the end of the iterations: what follows is of them.
+func (r *runner) keepMembers() (err error) {
 	e := r.result.Epoch
 	if e.Number < len(r.changes) {
 		r.warnings = append(r.warnings, fmt.Sprintf("the run ended after %d iterations, before epoch %d of the membership log began", r.result.Iterations, e.Number+1))
@@ -136,16 +136,16 @@ func (r *runner) takeMembers() (err error) {
 	if len(r.changes) == 0 {
 		return nil
 	}
-	if r.problem.Problem, err = r.problem.Problem.Of(e, r.graph.W); err != nil {
+	if r.problem.Problem, err = r.problem.Problem.OfMembers(e, r.graph.W); err != nil {
 		return err
 	}
-	r.problem.data, r.loaded.data = ofMembers(r.problem.data, e), ofMembers(r.loaded.data, e)
-	r.ended = e
+	r.problem.data, r.loaded.data = memberData(r.problem.data, e), memberData(r.loaded.data, e)
+	r.finalEpoch = e
 	return nil
 }
 
-// ofMembers returns the data of the members of an epoch, at their positions.
-func ofMembers(t data.Task, e membership.Epoch) data.Task {
+// memberData returns the data of the members of an epoch, at their positions.
+func memberData(t data.Task, e membership.Epoch) data.Task {
 	if n := len(e.Members); n == 0 || n == len(t.Shards) && e.Members[n-1] < n {
 		return t
 	}

@@ -20,7 +20,7 @@ type memory struct {
 // What a site's process takes to meet the others, for TLS and gRPC, and to make its page; and the vectors of exchanges that it keeps for
 // neighbours that come back, of which package command has the defaults. Go's collector lets these take twice their memory.
 const (
-	meeting       = 7e6
+	meetingBytes  = 7e6
 	keptExchanges = 1024
 	keptBytes     = 16 << 20
 )
@@ -37,7 +37,7 @@ func peakMemory() float64 {
 func (r *runner) memory(program float64) memory {
 	p, q, _ := r.problem.Dims() // which are known by now
 	m := memory{program: program, data: max(0, peakMemory()-program), agents: 40 * 8 * float64(q)}
-	m.meeting = meeting + 2*min(keptBytes, keptExchanges*8*float64(q))
+	m.meeting = meetingBytes + 2*min(keptBytes, keptExchanges*8*float64(q))
 	if method := algo.Clone(r.method); method.Init(p, q, r.Settings.Iterations) == nil {
 		for _, s := range method.State() {
 			m.agents += float64(8 * len(s.Value))
@@ -54,13 +54,13 @@ func (r *runner) memory(program float64) memory {
 	return m
 }
 
-// measured takes the place of what the agents were reckoned to take when the process has run them all.
-func (m memory) measured(peak float64) memory {
+// withPeak takes the place of what the agents were reckoned to take when the process has run them all.
+func (m memory) withPeak(peak float64) memory {
 	m.agents = max(0, peak-m.program-m.data-m.solver)
 	return m
 }
 
-// ofSite returns what the process of one of n agents takes.
-func (m memory) ofSite(n int) float64 {
+// siteBytes returns what the process of one of n agents takes.
+func (m memory) siteBytes(n int) float64 {
 	return m.program + m.meeting + m.solver + (m.data+m.agents)/float64(n)
 }

@@ -16,7 +16,7 @@ import (
 type model struct {
 	runs.Model
 	x, y, z  []float64 // z: of the adjoint system
-	of       *finder   // what has solved it; nil before
+	finder   *finder   // what has solved it; nil before
 	slope    float64   // of Φ along all entries of λ together
 	phiError float64   // about how far off Φ may be; 0 where there is no Φ
 	tol      float64   // PhiTol of its solution
@@ -41,8 +41,8 @@ type finder struct {
 	exact     *train.Exact
 	constants map[int]*model  // the models of constants so far
 	tried     []runs.Constant // Φ of those, in their order
-	rough     float64         // PhiTol of constants on the way to the best one
-	fine      float64         // PhiTol of the models that are shown
+	roughTol  float64         // PhiTol of constants on the way to the best one
+	fineTol   float64         // PhiTol of the models that are shown
 	watcher   finderWatcher
 	training  *train.Config // of the run, with a method that holds x still: models are found by it; nil: by exact
 }
@@ -72,11 +72,11 @@ func (w onPace) Note(n Note) { w.view.Note(n) }
 // newFinder returns the finder of a problem. On wires narrower than float32 the digits that are shown are right at less exact solutions
 // too; what solutions are off by, see [train.Exact].
 func newFinder(p problem, length int, exact *train.Exact, w finderWatcher) *finder {
-	f := &finder{problem: p, length: length, exact: exact, constants: map[int]*model{}, rough: 1e-4, fine: 1e-4, watcher: w}
+	f := &finder{problem: p, length: length, exact: exact, constants: map[int]*model{}, roughTol: 1e-4, fineTol: 1e-4, watcher: w}
 	if !p.Nonconvex {
-		f.rough = 2e-2
+		f.roughTol = 2e-2
 		if p.Average.Wire > network.Float32 {
-			f.fine = 1e-3
+			f.fineTol = 1e-3
 		}
 	}
 	return f
@@ -93,9 +93,9 @@ const mostProducts = 400
 // the model as one that has not converged.
 func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float64) error {
 	f.watcher.solving(m.Name)
-	m.of = f
+	m.finder = f
 	f.exact.PhiTol, f.exact.GradientTol, m.tol = tol, max(roughSlope, 2*tol), tol
-	sol, err := f.find(ctx, m.x, y, z)
+	sol, err := f.solveLower(ctx, m.x, y, z)
 	f.watcher.solved()
 	switch {
 	case errors.Is(err, dsbo.ErrDiverged):
@@ -132,11 +132,11 @@ func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float6
 	return nil
 }
 
-// find solves the lower problem at x, by the method of the run with x held still, if it has a way to; else from y and z or the last
+// solveLower solves the lower problem at x, by the method of the run with x held still, if it has a way to; else from y and z or the last
 // solution, or where it may have several solutions from its start, as far from all models alike, or from y.
-func (f *finder) find(ctx context.Context, x, y, z []float64) (train.Solution, error) {
+func (f *finder) solveLower(ctx context.Context, x, y, z []float64) (train.Solution, error) {
 	if f.training != nil {
-		return f.train(ctx, x)
+		return f.solveByTraining(ctx, x)
 	}
 	if !f.problem.Nonconvex {
 		return f.exact.SolveNear(ctx, x, y, z)

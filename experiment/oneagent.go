@@ -57,7 +57,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if state == runs.Absent {
 		err = r.folder.Check(r.mode)
 	} else {
-		err = cmp.Or(r.checkOwner(l), r.folder.Resumable())
+		err = cmp.Or(r.checkOwner(l), r.folder.CheckResumable())
 	}
 	if err == nil {
 		err = r.folder.RemoveStale()
@@ -76,7 +76,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	if r.opened = r.point != nil || r.done; !r.opened {
+	if r.folderOpen = r.point != nil || r.finished; !r.folderOpen {
 		if err := l.beginFolder(r, state); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		return fmt.Errorf("%w: the exchange of agent %d must be one that can go back", dsbo.ErrCapability, l.agent)
 	}
 	l.mixer = m
-	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.done && (r.point == nil || r.point.Epoch < len(r.changes)) {
+	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.finished && (r.point == nil || r.point.Epoch < len(r.changes)) {
 		return l.enterEpoch(ctx, r)
 	}
 	return nil
@@ -125,7 +125,7 @@ func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 // chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the exchange to go on from. A
 // finished run has nothing left to do but to wait for the others.
 func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
-	r.point, r.done = nil, false
+	r.point, r.finished = nil, false
 	state, err := r.folder.State()
 	if err != nil {
 		return 0, err
@@ -135,7 +135,7 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if r.done = s.Round <= limit; r.done {
+		if r.finished = s.Round <= limit; r.finished {
 			return s.Round, nil
 		}
 	}
@@ -144,7 +144,7 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 		return 0, err
 	}
 	for k, p := range points {
-		if p.Round <= limit && goesOn(r.changes, p, l.agent, r.graph.W.N()) {
+		if p.Round <= limit && canResumeFrom(r.changes, p, l.agent, r.graph.W.N()) {
 			r.point = &points[k]
 			return p.Round, nil
 		}
@@ -158,23 +158,23 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	if err == nil {
 		r.view.Log("finished; waiting for the other agents")
 		err = l.mixer.Drain(ctx)
-		r.draining = err != nil
+		r.drainFailed = err != nil
 	}
 	back := (*network.RollbackError)(nil)
 	switch {
 	case errors.As(err, new(*network.ChangedError)):
-		r.draining = false
-		r.anew()
+		r.drainFailed = false
+		r.resetProblem()
 		err := l.enterEpoch(ctx, r)
 		return err == nil, err
 	case errors.As(err, &back):
-	case r.draining && errors.Is(err, context.Canceled):
+	case r.drainFailed && errors.Is(err, context.Canceled):
 		return false, fmt.Errorf("%w as it waited for the other agents; it has finished", train.ErrInterrupted)
 	default:
 		return false, err
 	}
-	r.draining = false
-	r.anew()
+	r.drainFailed = false
+	r.resetProblem()
 	for errors.As(err, &back) { // again if a neighbour that came back meanwhile needs earlier ones
 		err = l.goBack(ctx, r, back)
 	}
@@ -191,7 +191,7 @@ func (l *oneAgent) goBack(ctx context.Context, r *runner, back *network.Rollback
 		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from),
 		Name: "back to a checkpoint", Facts: []any{"neighbour", back.Neighbour, "needs", back.Round, "to", from},
 	})
-	if len(r.changes) > 0 && !r.done && r.point == nil {
+	if len(r.changes) > 0 && !r.finished && r.point == nil {
 		return l.enterEpoch(ctx, r)
 	}
 	return l.mixer.Rewind(from)

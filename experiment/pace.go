@@ -7,26 +7,26 @@ import (
 
 // A Progress is how far a job is: in its phase, and in all.
 type Progress struct {
-	Phase    string        // what the job does
-	Done, Of int           // steps of the phase; Of is 0 where they are not counted
-	Share    float64       // share of the time of all phases that is spent, from 0 to 1; it never falls
-	Left     time.Duration // time to the end of all phases; negative: not known yet
+	Phase       string        // what the job does
+	Done, Total int           // steps of the phase; Total is 0 where they are not counted
+	Share       float64       // share of the time of all phases that is spent, from 0 to 1; it never falls
+	Remaining   time.Duration // time to the end of all phases; negative: not known yet
 }
 
 // String returns the progress for people, such as "iteration 12 of 20, 1m10s left".
 func (p Progress) String() string {
 	text := p.Phase
-	if p.Of > 0 {
-		text += fmt.Sprintf(" %d of %d", p.Done, p.Of)
+	if p.Total > 0 {
+		text += fmt.Sprintf(" %d of %d", p.Done, p.Total)
 	}
-	if p.Left < 0 {
+	if p.Remaining < 0 {
 		return text
 	}
 	unit := time.Second
-	if p.Left > time.Hour {
+	if p.Remaining > time.Hour {
 		unit = time.Minute
 	}
-	return fmt.Sprintf("%s, %v left", text, p.Left.Round(unit))
+	return fmt.Sprintf("%s, %v left", text, p.Remaining.Round(unit))
 }
 
 // A work is a kind of work in a run, whose parts take about as long for each unit of it.
@@ -36,7 +36,7 @@ const (
 	iterating work = iota // unit: a gradient, or half a product, of an agent
 	evaluating
 	modelling // unit, as in evaluating: an exact solution
-	works
+	workKinds
 )
 
 // solutionWork is about how many units of iterating an exact solution takes: two dozen products and as many gradients. It counts
@@ -48,7 +48,7 @@ const solutionWork = 75
 type pace struct {
 	now   func() time.Time
 	last  time.Time // the end of the step before
-	kinds [works]struct {
+	kinds [workKinds]struct {
 		units, done float64 // units of work in all, and those that are done
 		timed       float64 // units that this process has done
 		seconds     float64 // time that these took
@@ -77,8 +77,8 @@ func (p *pace) step(w work, units float64) {
 
 // rate returns the seconds for a unit of a kind, and false while nothing has been timed.
 func (p *pace) rate(w work) (float64, bool) {
-	scale := [works]float64{1, solutionWork, solutionWork}
-	for _, like := range [works][]work{{iterating, evaluating, modelling}, {evaluating, modelling, iterating}, {modelling, evaluating, iterating}}[w] {
+	scale := [workKinds]float64{1, solutionWork, solutionWork}
+	for _, like := range [workKinds][]work{{iterating, evaluating, modelling}, {evaluating, modelling, iterating}, {modelling, evaluating, iterating}}[w] {
 		if k := p.kinds[like]; k.timed > 0 {
 			return k.seconds / k.timed * scale[w] / scale[like], true
 		}
@@ -92,7 +92,7 @@ func (p *pace) progress(phase string, done, of int) Progress {
 	for w, k := range p.kinds {
 		rate, known := p.rate(work(w))
 		if !known {
-			return Progress{Phase: phase, Done: done, Of: of, Share: p.share, Left: -1}
+			return Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: -1}
 		}
 		spent += float64(k.done * rate)
 		left += float64((k.units - k.done) * rate)
@@ -100,5 +100,5 @@ func (p *pace) progress(phase string, done, of int) Progress {
 	if spent > 0 {
 		p.share = max(p.share, spent/(spent+left))
 	}
-	return Progress{Phase: phase, Done: done, Of: of, Share: p.share, Left: time.Duration(left * float64(time.Second))}
+	return Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: time.Duration(left * float64(time.Second))}
 }

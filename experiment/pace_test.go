@@ -59,7 +59,7 @@ func TestPace(t *testing.T) {
 			}
 			before = s.progress.Share
 			left := (whole - s.at.Sub(start)).Seconds()
-			if got := s.progress.Left.Seconds(); s.at.Sub(start) > whole/3 && left > 0.15*whole.Seconds() && (got < left/1.5 || got > left*1.5) {
+			if got := s.progress.Remaining.Seconds(); s.at.Sub(start) > whole/3 && left > 0.15*whole.Seconds() && (got < left/1.5 || got > left*1.5) {
 				t.Errorf("%s: after %v of %v the time left is said to be %.1f s", name, s.at.Sub(start), whole, got)
 			}
 		}
@@ -80,7 +80,7 @@ func TestProgressText(t *testing.T) {
 	}
 	fresh := &pace{now: time.Now}
 	fresh.plan(iterating, 5)
-	if p := fresh.progress("iteration", 0, 5); p.Left >= 0 || p.Share != 0 {
+	if p := fresh.progress("iteration", 0, 5); p.Remaining >= 0 || p.Share != 0 {
 		t.Errorf("%+v, want an unknown time left", p)
 	}
 	// A run that goes on has done a part of the work without having timed it.
@@ -91,7 +91,7 @@ func TestProgressText(t *testing.T) {
 	resumed.begin()
 	clock = clock.Add(3 * time.Second)
 	resumed.step(iterating, 1)
-	if p := resumed.progress("iteration", 9, 10); p.Left != 3*time.Second || p.Share != 0.9 {
+	if p := resumed.progress("iteration", 9, 10); p.Remaining != 3*time.Second || p.Share != 0.9 {
 		t.Errorf("%+v, want 3 s left and a share of 0.9", p)
 	}
 }

@@ -30,8 +30,8 @@ type curvature struct {
 	gamma, beta float64 // bounds of the steps of z and y
 }
 
-// autos returns the numbers that auto stands for, by the names of the parameters that may be auto, and are when they are left open.
-func (c curvature) autos() map[string]float64 {
+// autoValues returns the numbers that auto stands for, by the names of the parameters that may be auto, and are when they are left open.
+func (c curvature) autoValues() map[string]float64 {
 	return map[string]float64{"beta": c.beta / 2, "gamma": 0.8 * c.gamma, "lg": 1.05 * c.L} // lg is a bound of L
 }
 
@@ -47,7 +47,7 @@ func presetParameters(preset algo.Method, algorithm string) (parameters, error) 
 		err = json.Unmarshal(text, &p.values)
 	}
 	maps.DeleteFunc(p.values, func(name string, _ json.RawMessage) bool { return !slices.Contains(p.known, name) })
-	for name := range (curvature{}).autos() {
+	for name := range (curvature{}).autoValues() {
 		if p.values[name] == nil {
 			p.set(name, strconv.Quote(auto))
 		}
@@ -72,7 +72,7 @@ func (p parameters) method(l curvature) (algo.Method, error) {
 	for name, value := range p.values {
 		var text string
 		if json.Unmarshal(value, &text) == nil {
-			c, follows, err := byCurvature(name, text, l)
+			c, follows, err := curvatureNumber(name, text, l)
 			if err != nil {
 				return nil, err
 			}
@@ -89,10 +89,10 @@ func (p parameters) method(l curvature) (algo.Method, error) {
 	return m, algo.Decode(m, object)
 }
 
-// byCurvature returns the number of a text that follows the curvature; follows is false for any other text.
-func byCurvature(name, text string, l curvature) (number float64, follows bool, err error) {
+// curvatureNumber returns the number of a text that follows the curvature; follows is false for any other text.
+func curvatureNumber(name, text string, l curvature) (number float64, follows bool, err error) {
 	if text == auto {
-		number, follows = l.autos()[name]
+		number, follows = l.autoValues()[name]
 		return number, follows, nil
 	}
 	c, times := strings.CutSuffix(text, "*L")

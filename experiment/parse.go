@@ -30,7 +30,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
-		j.resumed = c.Flags
+		j.resumedFlags = c.Flags
 		for _, a := range [][]string{c.Flags, args} { // flags given now come last and count
 			if err := f.Parse(a, stdout); err != nil {
 				return err
@@ -41,12 +41,12 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	if err := j.chooseModel(f); err != nil {
 		return err
 	}
-	j.given = f.Given()
-	for name := range j.task {
+	j.givenFlags = f.Given()
+	for name := range j.taskFlags {
 		fl := f.Lookup(name)
-		j.task[name] = fl.Value.String()
+		j.taskFlags[name] = fl.Value.String()
 		if what, _ := flag.UnquoteUsage(fl); what != "file" && what != "folder" { // which may be elsewhere, with the same content
-			j.shaping[name] = fl.Value.String()
+			j.shapingFlags[name] = fl.Value.String()
 		}
 	}
 	f.Visit(func(fl *flag.Flag) {

@@ -16,17 +16,17 @@ import (
 type Pilot struct {
 	Traffic    runs.Traffic
 	Iterations int
-	Took       time.Duration     // for the computing of all sites, in this process
+	Elapsed    time.Duration     // for the computing of all sites, in this process
 	shares     map[string]amount // what was sent in each phase, as shares of what the plan called usual
 }
 
 // Certain reports whether nothing that the run sends depends on what it finds.
 func (p *Plan) Certain() bool { return p.All.Bytes.Least == p.All.Bytes.Most }
 
-// Try runs the plan's job in this process, on the data that are here, in a folder that it removes, and puts what was sent in the place of
+// RunPilot runs the plan's job in this process, on the data that are here, in a folder that it removes, and puts what was sent in the place of
 // ranges. It changes nothing where there are none, and where the run takes longer than within. stderr shows how far it is. A plan is
 // tried once.
-func (p *Plan) Try(ctx context.Context, within time.Duration, stderr io.Writer) error {
+func (p *Plan) RunPilot(ctx context.Context, within time.Duration, stderr io.Writer) error {
 	if within <= 0 || p.Certain() {
 		return nil
 	}
@@ -55,34 +55,34 @@ func (p *Plan) Try(ctx context.Context, within time.Duration, stderr io.Writer) 
 	case err != nil:
 		return err
 	}
-	p.found(&Pilot{Traffic: r.summary.Traffic, Iterations: r.result.Iterations, Took: time.Since(began)})
+	p.usePilot(&Pilot{Traffic: r.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)})
 	return nil
 }
 
-// found puts what a pilot has sent in the place of ranges. A site's share of a phase stays as planned: its sums all go over one tree.
-func (p *Plan) found(pilot *Pilot) {
+// usePilot puts what a pilot has sent in the place of ranges. A site's share of a phase stays as planned: its sums all go over one tree.
+func (p *Plan) usePilot(pilot *Pilot) {
 	pilot.shares = map[string]amount{}
 	usual, site, t := p.All.Phases, p.Site.Phases, pilot.Traffic
 	p.All, p.Site = Load{Phases: map[string]Sending{}}, Load{Phases: map[string]Sending{}}
 	for _, phase := range Phases {
 		sent := map[string]runs.Sent{phaseLoading: t.Setup, phaseIterations: t.Method, phaseEvaluation: t.Evaluation, phaseModels: t.Models}[phase]
-		all := Sending{exactly(float64(sent.Bytes)), exactly(float64(sent.Messages)), exactly(float64(sent.Floats))}
-		share := amount{messages: all.Messages.beside(usual[phase].Messages), floats: all.Floats.beside(usual[phase].Floats), bytes: all.Bytes.beside(usual[phase].Bytes)}
+		all := Sending{exactRange(float64(sent.Bytes)), exactRange(float64(sent.Messages)), exactRange(float64(sent.Floats))}
+		share := amount{messages: all.Messages.shareOf(usual[phase].Messages), floats: all.Floats.shareOf(usual[phase].Floats), bytes: all.Bytes.shareOf(usual[phase].Bytes)}
 		pilot.shares[phase] = share
-		p.All.take(phase, all)
-		p.Site.take(phase, Sending{exactly(share.bytes * site[phase].Bytes.Usual), exactly(share.messages * site[phase].Messages.Usual), exactly(share.floats * site[phase].Floats.Usual)})
+		p.All.setPhase(phase, all)
+		p.Site.setPhase(phase, Sending{exactRange(share.bytes * site[phase].Bytes.Usual), exactRange(share.messages * site[phase].Messages.Usual), exactRange(share.floats * site[phase].Floats.Usual)})
 	}
-	p.Pilot, p.Memory = pilot, p.memory.measured(peakMemory()).ofSite(p.Agents)
+	p.Pilot, p.Memory = pilot, p.memory.withPeak(peakMemory()).siteBytes(p.Agents)
 }
 
-// take sets what is sent in a phase.
-func (l *Load) take(phase string, s Sending) {
+// setPhase sets what is sent in a phase.
+func (l *Load) setPhase(phase string, s Sending) {
 	l.Phases[phase] = s
 	l.add(s)
 }
 
-// beside returns a number as a share of what is usual by a range; 0 where nothing is.
-func (r Range) beside(s Range) float64 {
+// shareOf returns a number as a share of what is usual by a range; 0 where nothing is.
+func (r Range) shareOf(s Range) float64 {
 	if s.Usual == 0 {
 		return 0
 	}

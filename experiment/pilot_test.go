@@ -22,7 +22,7 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 		t.Setenv("TMPDIR", kept)
 		plan := planned(t, args...)
 		certain := plan.Certain()
-		must.OK(plan.Try(t.Context(), time.Hour, io.Discard))
+		must.OK(plan.RunPilot(t.Context(), time.Hour, io.Discard))
 		if (plan.Pilot == nil) != certain {
 			t.Errorf("%v: pilot %+v of a plan that is certain: %v", args, plan.Pilot, certain)
 		}
@@ -47,7 +47,7 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 func TestPilotInTime(t *testing.T) {
 	plan := planned(t, "-rows=50")
 	before := plan.All.Bytes
-	must.OK(plan.Try(t.Context(), time.Nanosecond, io.Discard))
+	must.OK(plan.RunPilot(t.Context(), time.Nanosecond, io.Discard))
 	if plan.Pilot != nil || plan.All.Bytes != before {
 		t.Errorf("pilot %+v, bytes %+v; they were %+v", plan.Pilot, plan.All.Bytes, before)
 	}

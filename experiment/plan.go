@@ -48,14 +48,14 @@ func (j *Job) Plan(ctx context.Context) (*Plan, error) {
 	if err := r.prepare(io.Discard); err != nil {
 		return nil, err
 	}
-	if err := r.load(ctx, r.here()); err != nil {
+	if err := r.load(ctx, r.localAgents()); err != nil {
 		return nil, err
 	}
 	if err := r.makeProblem(ctx); err != nil {
 		return nil, err
 	}
 	var err error
-	if r.method, err = r.params.method(steep); err != nil {
+	if r.method, err = r.params.method(highCurvature); err != nil {
 		return nil, err
 	}
 	r.chooseStart()
@@ -86,7 +86,7 @@ func (j *Job) Plan(ctx context.Context) (*Plan, error) {
 		return most
 	})
 	plan.memory = r.memory(program)
-	plan.Memory = plan.memory.ofSite(plan.Agents)
+	plan.Memory = plan.memory.siteBytes(plan.Agents)
 	return plan, nil
 }
 
@@ -137,7 +137,7 @@ func (p *Plan) Seconds(l Link) (total Range) {
 		waits, lasts, times := steps*l.Ms/1000, 8*bytes/(l.Mbit*1e6), q.Times
 		if p.Pilot != nil {
 			share := p.Pilot.shares[q.Phase]
-			waits, lasts, times = waits*share.messages, lasts*share.bytes, exactly(times.Usual)
+			waits, lasts, times = waits*share.messages, lasts*share.bytes, exactRange(times.Usual)
 		}
 		total.add(times.Times(waits + lasts))
 	}

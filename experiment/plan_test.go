@@ -74,7 +74,7 @@ func TestExplainPrivacy(t *testing.T) {
 		args = append([]string{"-agents=3", "-rows=50", "-out=" + folder, "-explain-privacy"}, args...)
 		must.OK(Run(t.Context(), new(mean), args, &out, io.Discard))
 		for _, q := range must.Get(must.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context())).Quantities {
-			if line := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(q.Name) + ` .* ` + q.often() + ` .*` + q.seenBy()); !line.MatchString(out.String()) {
+			if line := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(q.Name) + ` .* ` + q.timesText() + ` .*` + q.observers()); !line.MatchString(out.String()) {
 				t.Errorf("%v: no line for %+v in\n%s", args, q, &out)
 			}
 		}

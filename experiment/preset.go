@@ -12,18 +12,18 @@ import (
 	"dsbo/internal/cli"
 )
 
-// tuned is the preset of every task, and its default: the same settings whatever the problem, its size and the graph. Where the
+// tunedPreset is the preset of every task, and its default: the same settings whatever the problem, its size and the graph. Where the
 // problem does not tell the penalty's part of the Hessian, by which the search for a start goes, x starts at -x0.
-func tuned() Preset {
+func tunedPreset() Preset {
 	return Preset{
 		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Constants: 16, Clip: []float64{-14, 12}},
 	}
 }
 
-// private is the preset of runs with differential privacy, for all tasks. Its method asks for gradients and products alone, as often as is
+// privatePreset is the preset of runs with differential privacy, for all tasks. Its method asks for gradients and products alone, as often as is
 // known beforehand. More of them would have more noise each, and fewer leave y behind: on MNIST this is between.
-func private() Preset {
+func privatePreset() Preset {
 	return Preset{
 		Name: "private", DType: "float64", Wire: "float32", K: 20,
 		Method: &algo.Tuned{
@@ -33,8 +33,8 @@ func private() Preset {
 	}
 }
 
-// withPrivate returns all presets that -preset names, given the others.
-func withPrivate(others []Preset) []Preset { return append(slices.Clone(others), private()) }
+// allPresets returns all presets that -preset names, given the others.
+func allPresets(others []Preset) []Preset { return append(slices.Clone(others), privatePreset()) }
 
 // A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of the run.
 type Preset struct {

@@ -182,7 +182,7 @@ const widestCross = 6
 // crossRows returns the table of test losses of each model on the test rows of each site; nil where the sites' own models have not been tried on
 // others' rows, or are too many for a screen.
 func crossRows(sites []runs.Site) [][]string {
-	if len(sites) == 0 || len(sites) > widestCross || len(sites[0].Lone) == 0 {
+	if len(sites) == 0 || len(sites) > widestCross || len(sites[0].OthersAlone) == 0 {
 		return nil
 	}
 	head := []string{"test loss on rows of"}

@@ -18,8 +18,8 @@ import (
 	"dsbo/train"
 )
 
-// keepPrivate checks the settings of differential privacy, and turns off all else that would tell of examples.
-func (s *Settings) keepPrivate(given map[string]bool) error {
+// applyPrivacy checks the settings of differential privacy, and turns off all else that would tell of examples.
+func (s *Settings) applyPrivacy(given map[string]bool) error {
 	if s.Epsilon == 0 {
 		if given["dp-delta"] || given["dp-clip"] {
 			return dsbo.Errorf(dsbo.ErrConfig, "-dp-delta and -dp-clip are for runs with -dp-epsilon")
@@ -80,8 +80,8 @@ type guard struct {
 	scores map[int]*models.Score    // on the agents' test examples
 }
 
-// mostRows is the number of rows up to which float64 is exact enough for the margin of package privacy.
-const mostRows = 1 << 20
+// maxRows is the number of rows up to which float64 is exact enough for the margin of package privacy.
+const maxRows = 1 << 20
 
 // newGuard bounds the losses of clipped data, or says why they have no bound.
 func newGuard(s *Settings, t data.Task, m models.Model, here []int) (*guard, error) {
@@ -103,8 +103,8 @@ func newGuard(s *Settings, t data.Task, m models.Model, here []int) (*guard, err
 			switch {
 			case e.Weight != nil:
 				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: the examples of agent %d have weights, with which one may count for many: there must be none", i)
-			case rows > mostRows:
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: an agent must have at most %d rows of a kind; agent %d has %d", mostRows, i, rows)
+			case rows > maxRows:
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: an agent must have at most %d rows of a kind; agent %d has %d", maxRows, i, rows)
 			case float64(rows)*s.Delta >= 1:
 				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-delta must be below 1/%d, one over the rows of agent %d, or it may tell all of one; it is %g", rows, i, s.Delta)
 			}
@@ -133,7 +133,7 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 		c := m.Cost(k)
 		if c.Value+c.Diagonal+c.Hessian+c.Jacobian > 0 {
 			return dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: %s asks for losses, diagonals or matrices, which are not answered with noise; gradients and products are: -preset %s has a method of these",
-				s.Algorithm, private().Name)
+				s.Algorithm, privatePreset().Name)
 		}
 		answers[privacy.Training] += c.LowerGrad + c.HVP
 		answers[privacy.Validation] += c.UpperGrad
@@ -144,9 +144,9 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 	return err
 }
 
-// steadyStep returns a step of z at which noise does not carry z away. The noise of a product grows with z, by s = σ κ √q / m in norm, with
+// stableStep returns a step of z at which noise does not carry z away. The noise of a product grows with z, by s = σ κ √q / m in norm, with
 // m the fewest training rows of an agent: of the average of n agents, after all products of a run, it is at most about half of z.
-func (g *guard) steadyStep(s *Settings, q int) float64 {
+func (g *guard) stableStep(s *Settings, q int) float64 {
 	noise := g.terms.Multipliers[privacy.Training] * g.curve * math.Sqrt(float64(q)) / float64(s.Privacy.LeastRows)
 	return math.Sqrt(float64(s.Agents)/float64(g.terms.Answers[privacy.Training])) / noise / 2
 }
@@ -177,9 +177,9 @@ func (r *runner) leastRows(ctx context.Context) (int, error) {
 	return int(least), nil
 }
 
-// cover returns the problem with noise on all that its agents answer. The secrets of the noise are in the run folder until the run is
+// addNoise returns the problem with noise on all that its agents answer. The secrets of the noise are in the run folder until the run is
 // over.
-func (g *guard) cover(p train.Problem, folder runs.Folder) (train.Problem, error) {
+func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, error) {
 	curators := map[int]*privacy.Curator{}
 	oracles := make([]dsbo.Oracle, len(p.Oracles))
 	for i, two := range g.bounds {
@@ -197,10 +197,10 @@ func (g *guard) cover(p train.Problem, folder runs.Folder) (train.Problem, error
 	return p, nil
 }
 
-// mostLoss bounds the loss of one test example in a score: larger ones count as it.
-const mostLoss = 8
+// maxLoss bounds the loss of one test example in a score: larger ones count as it.
+const maxLoss = 8
 
-// score returns an agent's noisy score on its test examples: a mean of losses, each as a share of mostLoss, and of right answers. One row
+// score returns an agent's noisy score on its test examples: a mean of losses, each as a share of maxLoss, and of right answers. One row
 // moves each of the two by 1/rows at most.
 func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, error) {
 	of := g.scores[i]
@@ -214,7 +214,7 @@ func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, err
 	rows := float64(of.Len())
 	both := make([]float64, 2)
 	for _, loss := range losses {
-		both[0] += min(max(loss, 0), mostLoss) / mostLoss / rows
+		both[0] += min(max(loss, 0), maxLoss) / maxLoss / rows
 	}
 	for _, hit := range hits {
 		both[1] += hit / rows
@@ -226,7 +226,7 @@ func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, err
 	if hits == nil {
 		right = math.NaN()
 	}
-	return train.Scores{Test: train.Score{Rows: rows, Losses: rows * mostLoss * both[0], Right: right}}, nil
+	return train.Scores{Test: train.Score{Rows: rows, Losses: rows * maxLoss * both[0], Right: right}}, nil
 }
 
 // curvature bounds the eigenvalues of every agent's Hessian at x by what is known without data. o is an agent's oracle.
@@ -239,8 +239,8 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 	return g.curve + slices.Max(e), nil
 }
 
-// forgetNoise removes the secrets of the noise of a run that is over, or is replaced: nobody can take the noise off then.
-func forgetNoise(folder runs.Folder) error {
+// removeNoise removes the secrets of the noise of a run that is over, or is replaced: nobody can take the noise off then.
+func removeNoise(folder runs.Folder) error {
 	paths, err := folder.NoisePaths()
 	for _, path := range paths {
 		err = errors.Join(err, disk.Remove(path))
@@ -260,7 +260,7 @@ func (r *runner) finishPrivate() error {
 		return err
 	}
 	if t, ok := r.Task.(Finisher); ok {
-		if err := t.Finish(Finished{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Collective: withoutSums{}}); err != nil {
+		if err := t.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Collective: withoutSums{}}); err != nil {
 			return err
 		}
 	}

@@ -18,12 +18,12 @@ import (
 
 // loaded is what a task has loaded for the agents of this process.
 type loaded struct {
-	data  data.Task
-	model models.Model
-	setup *setup        // what its agents have found together; nil before the first load
-	here  []int         // the agents of this process
-	test  data.Examples // the test examples of all, before each agent has its own; see admit
-	took  time.Duration
+	data     data.Task
+	model    models.Model
+	setup    *setup        // what its agents have found together; nil before the first load
+	local    []int         // the agents of this process
+	test     data.Examples // the test examples of all, before each agent has its own; see admit
+	duration time.Duration
 }
 
 // A problem is the bilevel problem of the loaded data, with its descriptions.
@@ -42,7 +42,7 @@ type problem struct {
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it loads them.
 func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if t, ok := r.Task.(Fingerprinter); ok {
-		return t.Fingerprint(Agents{N: r.agentsWith(agent), Here: []int{agent}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles()})
+		return t.Fingerprint(Agents{N: r.agentsWith(agent), Local: []int{agent}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles()})
 	}
 	if err := r.load(ctx, []int{agent}); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	return []byte(digest), err
 }
 
-// statistics is more than the numbers of each vector that is exchanged whatever the problem is: records, scores and counts.
-const statistics = 1 << 16
+// commonVectorBound is more than the numbers of each vector that is exchanged whatever the problem is: records, scores and counts.
+const commonVectorBound = 1 << 16
 
 // longestVector returns a bound on the numbers of each vector that the run exchanges, where the model is loaded; 0: it is not.
 func (r *runner) longestVector() (int, error) {
@@ -63,11 +63,11 @@ func (r *runner) longestVector() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return max(statistics, algo.TraitsOf(m).LongestVector(r.loaded.model.Dims())), nil
+	return max(commonVectorBound, algo.TraitsOf(m).LongestVector(r.loaded.model.Dims())), nil
 }
 
-// here returns the agents in this process.
-func (r *runner) here() []int {
+// localAgents returns the agents in this process.
+func (r *runner) localAgents() []int {
 	if r.team != nil {
 		var all []int
 		e := r.changes.Last(r.Settings.Agents)
@@ -86,18 +86,18 @@ func (r *runner) here() []int {
 // load loads the data of the agents in this process, and the model, once, and again only where the agents begin anew: what they found together as they loaded has to be
 // exchanged again then.
 func (r *runner) load(ctx context.Context, here []int) (err error) {
-	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.used()) {
-		return r.admit()
+	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.hasFound()) {
+		return r.loadAdmitted()
 	}
 	began := time.Now()
 	s := r.Settings
-	r.loaded, r.problem = loaded{here: here}, problem{}
+	r.loaded, r.problem = loaded{local: here}, problem{}
 	l := &r.loaded
 	found, err := r.newSetup(ctx)
 	if err != nil {
 		return err
 	}
-	agents := Agents{N: r.agentsWith(here...), Here: l.here, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
+	agents := Agents{N: r.agentsWith(here...), Local: l.local, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
 	if agents.Private {
 		agents.Collective = withoutSums{}
 	}
@@ -108,8 +108,8 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n, r.Task.Name(), s.Agents)
 	}
 	l.setup, l.test = found, l.data.Test
-	err = r.admit()
-	l.took = time.Since(began)
+	err = r.loadAdmitted()
+	l.duration = time.Since(began)
 	return err
 }
 
@@ -139,14 +139,14 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	given := task // before rows are clipped
 	given.Test = l.test
 	if s.Privacy != nil {
-		if task, err = data.Clip(task, s.Norm, l.here); err != nil {
+		if task, err = data.Clip(task, s.Norm, l.local); err != nil {
 			return err
 		}
-		if p.guard, err = newGuard(s, task, l.model, l.here); err != nil {
+		if p.guard, err = newGuard(s, task, l.model, l.local); err != nil {
 			return err
 		}
 	}
-	if p.Problem, err = train.NewShare(l.here, task, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+	if p.Problem, err = train.NewShare(l.local, task, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
 		return err
 	}
 	p.Team, p.W, p.data = r.team, r.graph.W, task
@@ -154,7 +154,7 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		return err
 	}
 	rows := math.MaxInt // fewest training or validation examples of an agent in this process
-	for _, i := range l.here {
+	for _, i := range l.local {
 		rows = min(rows, task.Shards[i].Train.Len(), task.Shards[i].Val.Len())
 	}
 	if s.Batch > rows {
@@ -163,7 +163,7 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	if p.Matrix, err = r.chooseMatrix(p.Problem); err != nil {
 		return err
 	}
-	p.penalties = hasPenalties(p.Oracles[l.here[0]])
+	p.penalties = hasPenalties(p.Oracles[l.local[0]])
 	p.meaning = meaningOf(l.model, p.penalties)
 	nx, ny := l.model.Dims()
 	p.shapeY = []int{ny}
@@ -171,13 +171,13 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
-	if err := r.startOf(&p, nx); err != nil {
+	if err := r.setStart(&p, nx); err != nil {
 		return err
 	}
 	if d, ok := r.Task.(Describer); ok {
 		p.settings, p.line = d.Describe(given, l.model)
 	} else {
-		p.settings = r.task
+		p.settings = r.taskFlags
 		p.line = fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, network.Agents(s.Agents))
 	}
 	r.problem = p
@@ -195,8 +195,8 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 	return runs.Hyperparameters
 }
 
-// startOf sets where a problem with p hyperparameters starts, if the task or else the model says it.
-func (r *runner) startOf(prob *problem, p int) error {
+// setStart sets where a problem with p hyperparameters starts, if the task or else the model says it.
+func (r *runner) setStart(prob *problem, p int) error {
 	var x, y []float64
 	if st, ok := r.Task.(Starter); ok {
 		x, y = st.Start()
@@ -208,7 +208,7 @@ func (r *runner) startOf(prob *problem, p int) error {
 	switch {
 	case x != nil && len(x) != p:
 		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", p, len(x))
-	case x != nil && r.given["x0"]:
+	case x != nil && r.givenFlags["x0"]:
 		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must not be given where x has a start of its own")
 	}
 	prob.startX = x
@@ -248,7 +248,7 @@ const (
 // chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers of validation and training examples that
 // the agents tell each other at the start of the run, and when it goes on as the run folder says.
 func (r *runner) chooseHoldout(ctx context.Context) error {
-	if r.given["holdout"] {
+	if r.givenFlags["holdout"] {
 		return nil
 	}
 	s := r.Settings

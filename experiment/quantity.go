@@ -24,16 +24,16 @@ const (
 // A Range is a number that is not known before the run.
 type Range struct{ Least, Usual, Most float64 }
 
-// exactly returns the range of a number that is known.
-func exactly(n float64) Range { return Range{n, n, n} }
+// exactRange returns the range of a number that is known.
+func exactRange(n float64) Range { return Range{n, n, n} }
 
 // Times returns the range of c times the number.
 func (r Range) Times(c float64) Range {
 	return Range{float64(c * r.Least), float64(c * r.Usual), float64(c * r.Most)}
 }
 
-// each returns the range of so many things with another number each.
-func (r Range) each(s Range) Range {
+// timesRange returns the range of so many things with another number each.
+func (r Range) timesRange(s Range) Range {
 	return Range{float64(r.Least * s.Least), float64(r.Usual * s.Usual), float64(r.Most * s.Most)}
 }
 
@@ -86,7 +86,7 @@ func (r *runner) quantities() ([]Quantity, error) {
 		return append(list, r.privateQuantities(p, q)...), nil
 	}
 	if r.trainConfig().HasSteps() {
-		list = append(list, quantity(phaseEvaluation, "largest curvature", ByMax, 1, network.Float64, exactly(1)))
+		list = append(list, quantity(phaseEvaluation, "largest curvature", ByMax, 1, network.Float64, exactRange(1)))
 	}
 	list = append(list, r.recordQuantities(p, q)...)
 	return append(list, r.modelQuantities(p, q)...), nil
@@ -96,28 +96,28 @@ func (r *runner) quantities() ([]Quantity, error) {
 func (r *runner) loadingQuantities() (list []Quantity) {
 	for _, f := range r.loaded.setup.Found {
 		if f.Sum != nil {
-			list = append(list, quantity(phaseLoading, "sums over rows", BySum, len(f.Sum), network.Float64, exactly(1)))
+			list = append(list, quantity(phaseLoading, "sums over rows", BySum, len(f.Sum), network.Float64, exactRange(1)))
 			continue
 		}
-		q := quantity(phaseLoading, "text: columns, words or classes", ByText, 0, network.Float64, exactly(1))
+		q := quantity(phaseLoading, "text: columns, words or classes", ByText, 0, network.Float64, exactRange(1))
 		for _, text := range f.Texts {
 			q.Length = max(q.Length, len(text))
 		}
-		q.Text = f.Texts[r.loaded.here[0]]
+		q.Text = f.Texts[r.loaded.local[0]]
 		list = append(list, q)
 	}
 	return list
 }
 
-// holdsOut reports whether an agent here has held-out examples.
-func (r *runner) holdsOut() bool {
+// hasHoldout reports whether an agent here has held-out examples.
+func (r *runner) hasHoldout() bool {
 	return slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
 }
 
-// shortest returns how many iterations the run has at least: it may end as soon as patience does.
-func (r *runner) shortest() int {
+// leastIterations returns how many iterations the run has at least: it may end as soon as patience does.
+func (r *runner) leastIterations() int {
 	c := r.trainConfig().WithDefaults()
-	if c.Patience == 0 || !r.holdsOut() {
+	if c.Patience == 0 || !r.hasHoldout() {
 		return c.K
 	}
 	return min(c.K, c.Patience*c.EvalEvery)
@@ -131,7 +131,7 @@ func (r *runner) methodQuantities(p, q int) ([]Quantity, error) {
 	}
 	var vectors, numbers, hypergradients Range // averages of q numbers, of one, and of p
 	var messages, floats int
-	experience, shortest := r.experience().Experience, r.shortest()
+	experience, shortest := r.experience().Experience, r.leastIterations()
 	for k := range r.Settings.Iterations {
 		least, usual, most := algo.ForecastOf(m, k, experience)
 		count := func(c algo.Cost) (ofQ, ofOne, ofP float64) {
@@ -169,13 +169,13 @@ func (r *runner) methodQuantities(p, q int) ([]Quantity, error) {
 	}
 	if messages > 0 {
 		list = append(list, Quantity{Phase: phaseIterations, Name: "copies of x, y, z, trackers", Way: ByMix, Length: floats / messages, Wire: wire,
-			Times: exactly(float64(messages)), more: float64(floats%messages) / float64(messages)})
+			Times: exactRange(float64(messages)), more: float64(floats%messages) / float64(messages)})
 	}
-	return present(list), nil
+	return sentQuantities(list), nil
 }
 
-// present leaves out what is never sent.
-func present(list []Quantity) (some []Quantity) {
+// sentQuantities leaves out what is never sent.
+func sentQuantities(list []Quantity) (some []Quantity) {
 	for _, q := range list {
 		if q.Times.Most > 0 {
 			some = append(some, q)
@@ -201,13 +201,13 @@ func (r *runner) recordQuantities(p, q int) []Quantity {
 			if c.Evaluate == train.EvaluateExact && c.ExactAt(k) {
 				exact++
 			}
-			if c.LeastAt(k) {
+			if c.LeastEigenvalueAt(k) {
 				least++
 			}
 		}
 	}
-	list := []Quantity{quantity(phaseEvaluation, "losses and right answers", BySum, scoreNumbers, network.Float64, exactly(float64(records)))}
-	if r.holdsOut() {
+	list := []Quantity{quantity(phaseEvaluation, "losses and right answers", BySum, scoreNumbers, network.Float64, exactRange(float64(records)))}
+	if r.hasHoldout() {
 		list = append(list, quantity(phaseEvaluation, "held-out losses of two iterates", BySum, pairNumbers, network.Float64,
 			Range{0, float64(records) / 2, float64(records)})) // at records that do not lower that loss
 	}
@@ -216,7 +216,7 @@ func (r *runner) recordQuantities(p, q int) []Quantity {
 		list = append(list, quantity(phaseEvaluation, "products for the least eigenvalue", BySum, q, min(r.problem.Average.Wire, network.Float32),
 			Range{2, 20, train.LanczosMost}.Times(least)))
 	}
-	return append(list, r.solutions(phaseEvaluation, p, q, exactly(float64(exact)), exactly(1), r.recordEffort())...)
+	return append(list, r.exactQuantities(phaseEvaluation, p, q, exactRange(float64(exact)), exactRange(1), r.recordEffort())...)
 }
 
 // consensusQuantities lists what the comparison of the agents' copies sends at so many records, and once more at the end.
@@ -229,11 +229,11 @@ func (r *runner) consensusQuantities(records, p, q int) []Quantity {
 	if m, ok := m.(interface{ Z() []float64 }); !ok || m.Z() == nil {
 		variables--
 	}
-	list := []Quantity{quantity(phaseEvaluation, "fingerprints of x, y, z, u, best iterate", ByMax, 2*(variables+1), network.Float64, exactly(float64(records+1)))}
+	list := []Quantity{quantity(phaseEvaluation, "fingerprints of x, y, z, u, best iterate", ByMax, 2*(variables+1), network.Float64, exactRange(float64(records+1)))}
 	if m.Cost(0).Averages > 0 {
 		return list // all agents have the same
 	}
-	fine, differ := min(r.problem.Average.Wire, network.Float32), exactly(float64(records)) // but for the first record, where all start
+	fine, differ := min(r.problem.Average.Wire, network.Float32), exactRange(float64(records)) // but for the first record, where all start
 	return append(list,
 		quantity(phaseEvaluation, "x and the hypergradient", BySum, p, fine, differ.Times(2)),
 		quantity(phaseEvaluation, "y and z", BySum, q, fine, differ.Times(float64(variables-2))),
@@ -244,7 +244,7 @@ func (r *runner) consensusQuantities(records, p, q int) []Quantity {
 func (r *runner) privateQuantities(p, q int) []Quantity {
 	records := r.Settings.Privacy.Answers[2]
 	return append(r.consensusQuantities(records, p, q),
-		quantity(phaseEvaluation, "noisy losses and right answers", BySum, scoreNumbers, network.Float64, exactly(float64(records))))
+		quantity(phaseEvaluation, "noisy losses and right answers", BySum, scoreNumbers, network.Float64, exactRange(float64(records))))
 }
 
 // An amount is what is sent at a time, on average where messages differ.
@@ -255,7 +255,7 @@ func (q Quantity) sent(i int, w *network.Matrix, averages *network.Averages) amo
 	switch numbers := float64(q.Length); q.Way {
 	case ByMix:
 		n := float64(w.Sends(i))
-		return amount{n, n * q.Mean(), n * q.Mean() * float64(q.Wire.Bytes(many)) / many}
+		return amount{n, n * q.Mean(), n * q.Mean() * float64(q.Wire.Bytes(manyNumbers)) / manyNumbers}
 	case ByMax:
 		n := float64(w.Tree().Sends(i))
 		return amount{n, n * numbers, 8 * n * numbers}
@@ -270,8 +270,8 @@ func (q Quantity) sent(i int, w *network.Matrix, averages *network.Averages) amo
 	return amount{float64(c.Messages), float64(c.Floats), float64(c.Bytes)}
 }
 
-// many is so many numbers that their scales on a narrow wire are a fixed share of their bytes.
-const many = 1 << 20
+// manyNumbers is so many numbers that their scales on a narrow wire are a fixed share of their bytes.
+const manyNumbers = 1 << 20
 
 // Mean returns the mean length of messages by Mix, of which some have parts more than others.
 func (q Quantity) Mean() float64 { return float64(q.Length) + q.more }

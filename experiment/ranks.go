@@ -81,7 +81,7 @@ func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
 		return err
 	}
 	for i, g := range all {
-		if err := g.agrees(i, all[0]); err != nil {
+		if err := g.check(i, all[0]); err != nil {
 			return err
 		}
 	}
@@ -108,8 +108,8 @@ func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
 	return all, nil
 }
 
-// agrees returns an error that says in what the process of agent i differs from that of agent 0.
-func (g greeting) agrees(i int, first greeting) error {
+// check returns an error that says in what the process of agent i differs from that of agent 0.
+func (g greeting) check(i int, first greeting) error {
 	if g.Task != first.Task {
 		return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)
 	}
@@ -171,8 +171,8 @@ func (*ranks) awaitFolder(ctx context.Context, r *runner) error {
 
 func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
 
-// leaving is how long a process that has failed waits for the others.
-const leaving = 30 * time.Second
+// leaveTimeout is how long a process that has failed waits for the others.
+const leaveTimeout = 30 * time.Second
 
 // leave waits for the other processes, and aborts the job if they do not end. The first process tells the user the error before that: the
 // launcher ends all processes when one ends with an error.
@@ -182,7 +182,7 @@ func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err erro
 		if l.leads() {
 			cli.Report(stderr, strings.ReplaceAll(r.name, " ", ": "), err) // as the command would, by its verb
 		}
-		limited, cancel := context.WithTimeout(end, leaving)
+		limited, cancel := context.WithTimeout(end, leaveTimeout)
 		defer cancel()
 		end = limited
 	}

@@ -77,7 +77,7 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	}
 	u := runs.Total(r.result.Usage)
 	s.Traffic.Setup, s.Traffic.Method, s.Traffic.Evaluation = r.loaded.setup.Sent, u.Sent, r.result.Evaluation
-	s.Traffic.Evaluation.Add(r.sent)
+	s.Traffic.Evaluation.Add(r.stepsSent)
 	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
 		s.FloatsSent = float64(u.Sent.Floats) / float64(n)

@@ -42,7 +42,7 @@ func (t *refitting) Load(a Agents) (data.Task, models.Model, error) {
 
 func (*refitting) Ending() Ending { return Ending{} }
 
-func (t *refitting) Finish(f Finished) error {
+func (t *refitting) Finish(f FinishedRun) error {
 	_, err := f.Solve(t.loaded, edged{models.Logistic{Features: 3, Mean: true}, t.refit}, f.X)
 	return err
 }

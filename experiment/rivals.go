@@ -37,7 +37,7 @@ func (r *runner) rivals(ctx context.Context, found *finder) (all []*model, best 
 			}
 		}
 		one := newModel(b.Name, runs.Unknown(), b.X)
-		if err := f.solve(ctx, one, nil, nil, f.fine); err != nil {
+		if err := f.solve(ctx, one, nil, nil, f.fineTol); err != nil {
 			return nil, nil, err
 		}
 		if all = append(all, one); best == nil || one.objective() < best.objective() {
@@ -58,6 +58,6 @@ func (r *runner) finderOf(t data.Task, m models.Model) (*finder, error) {
 	other.Problem = p
 	x, _ := m.Dims()
 	f := newFinder(other, x, train.NewExact(p), onPace{r})
-	f.training = r.training(p)
+	f.training = r.trainingConfig(p)
 	return f, nil
 }

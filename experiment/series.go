@@ -48,7 +48,7 @@ func (j *Job) seriesParts(allowed bool) (title string, parts []Part, err error) 
 	switch {
 	case allowed:
 		return title, parts, nil
-	case j.given[name]:
+	case j.givenFlags[name]:
 		err = dsbo.Errorf(dsbo.ErrConfig, "-%s must ask for one run where the agents are in several processes; it asks for %d", name, len(parts))
 	}
 	return "", nil, err
@@ -63,11 +63,11 @@ func (j *Job) Runs() int {
 // A series runs the parts of a job one after the other.
 type series struct {
 	*Job
-	folder   runs.Folder
-	mode     runs.Mode
-	isOpen   bool
-	parts    []Part
-	finished []*report.Run // the parts' runs that have finished
+	folder     runs.Folder
+	mode       runs.Mode
+	folderOpen bool
+	parts      []Part
+	finished   []*report.Run // the parts' runs that have finished
 }
 
 // runSeries runs all parts, and reports on them.
@@ -106,13 +106,13 @@ func (j *Job) runSeries(ctx context.Context, title string, parts []Part, stdout,
 
 // open makes the series' folder, when the first part has been checked and loaded.
 func (s *series) open() error {
-	if s.isOpen {
+	if s.folderOpen {
 		return nil
 	}
 	if err := s.folder.Open(s.mode); err != nil {
 		return err
 	}
-	s.isOpen = true
+	s.folderOpen = true
 	return s.folder.WriteConfig(runs.SeriesConfig{Format: runs.Format, Task: s.Task.Name(), Flags: s.Settings.Flags, Build: s.Settings.Build})
 }
 
@@ -148,14 +148,14 @@ func (s *series) job(p Part, folder runs.Folder, state runs.State) *Job {
 	settings.Flags = append(settings.Flags, p.Flag)
 	slices.Sort(settings.Flags)
 	j.Task, j.Settings, j.openSeries = p.Task, &settings, s.open
-	j.shaping = maps.Clone(j.shaping)
-	delete(j.shaping, strings.TrimPrefix(name, "-")) // the part has its own value, and other parts may be added
+	j.shapingFlags = maps.Clone(j.shapingFlags)
+	delete(j.shapingFlags, strings.TrimPrefix(name, "-")) // the part has its own value, and other parts may be added
 	return &j
 }
 
 // fail writes the summary of a series that ended with an error, if it had begun, and returns that error.
 func (s *series) fail(err error) error {
-	if !s.isOpen {
+	if !s.folderOpen {
 		return err
 	}
 	state := runs.StateOf(err)

@@ -62,7 +62,7 @@ func (a assignments) Set(text string) error {
 // addFlags adds the flags of the settings.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
-	f.StringVar(&s.Preset, "preset", presets[0].Name, "`name` of the defaults of this group and of -batch, listed below: "+presetNames(withPrivate(presets)))
+	f.StringVar(&s.Preset, "preset", presets[0].Name, "`name` of the defaults of this group and of -batch, listed below: "+presetNames(allPresets(presets)))
 	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those of the first preset after "+presets[0].Name)
 	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
@@ -94,7 +94,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.Evaluate, "evaluate", "exact", "`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which costs exchanges; or off, to losses alone")
 	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate")
 
-	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records and models at the end are left out, and the preset is "+private().Name+"; 0: none")
+	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records and models at the end are left out, and the preset is "+privatePreset().Name+"; 0: none")
 	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "`δ` of differential privacy: below 1 by far more than an agent has rows")
 	f.Float64Var(&s.Norm, "dp-clip", 1, "`norm` to which an agent scales rows of features that are longer, where there is differential privacy")
 	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false, "print what an agent will send of its data, how often and who sees it, and do not run")
@@ -118,7 +118,7 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	if err != nil {
 		return p, nil, err
 	}
-	g, err := j.Settings.network(j.given)
+	g, err := j.Settings.network(j.givenFlags)
 	if err == nil {
 		g.W, err = j.Settings.mixing(p, g.W)
 	}
@@ -127,7 +127,7 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 
 // resolveParameters is resolve without the graph.
 func (j *Job) resolveParameters() (parameters, error) {
-	s, given := j.Settings, j.given
+	s, given := j.Settings, j.givenFlags
 	preset, err := j.preset()
 	if err != nil {
 		return parameters{}, err
@@ -159,7 +159,7 @@ func (j *Job) resolveParameters() (parameters, error) {
 	if !given["wire"] {
 		s.Wire = cmp.Or(preset.Wire, network.Float64.String())
 	}
-	if err := s.keepPrivate(given); err != nil {
+	if err := s.applyPrivacy(given); err != nil {
 		return parameters{}, err
 	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
@@ -182,20 +182,20 @@ func (j *Job) resolveParameters() (parameters, error) {
 // is made for it, else the first of the task's own.
 func (j *Job) preset() (Preset, error) {
 	s, own := j.Settings, j.presets[1:]
-	if s.Preset == private().Name || s.Epsilon != 0 && !j.given["preset"] && !j.given["algorithm"] {
-		s.Preset = private().Name
-		return private(), nil
+	if s.Preset == privatePreset().Name || s.Epsilon != 0 && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
+		s.Preset = privatePreset().Name
+		return privatePreset(), nil
 	}
-	if t, ok := j.Task.(Chooser); ok && !j.given["preset"] && !j.given["algorithm"] {
+	if t, ok := j.Task.(Chooser); ok && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
 		s.Preset = cmp.Or(t.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
-	if j.given["algorithm"] && !j.given["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) && len(own) > 0 {
+	if j.givenFlags["algorithm"] && !j.givenFlags["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) && len(own) > 0 {
 		i = 1 + max(0, slices.IndexFunc(own, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm }))
 		s.Preset = j.presets[i].Name
 	}
 	if i < 0 {
-		return Preset{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(withPrivate(j.presets)), s.Preset)
+		return Preset{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(allPresets(j.presets)), s.Preset)
 	}
 	return j.presets[i], nil
 }
@@ -223,7 +223,7 @@ func (s *Settings) setParameters(p parameters, given map[string]bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
 		one := parameters{algorithm: s.Algorithm, values: map[string]json.RawMessage{name: s.Set[name]}}
-		if _, err := one.method(steep); err != nil {
+		if _, err := one.method(highCurvature); err != nil {
 			return fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
 		}
 		p.values[name] = s.Set[name]
@@ -234,7 +234,7 @@ func (s *Settings) setParameters(p parameters, given map[string]bool) error {
 // checkStep returns an error if the text of a step is no schedule. Steps of y and z may follow the curvature too.
 func checkStep(flag, text string, K int) error {
 	if flag != "alpha" {
-		if _, follows, err := byCurvature(flag, text, curvature{L: 1}); follows || err != nil {
+		if _, follows, err := curvatureNumber(flag, text, curvature{L: 1}); follows || err != nil {
 			return err
 		}
 	}
@@ -245,8 +245,8 @@ func checkStep(flag, text string, K int) error {
 	return nil
 }
 
-// steep is a curvature for which every step that follows it is small enough.
-var steep = curvature{L: 1e6, gamma: 1e-6, beta: 1e-6}
+// highCurvature is a curvature for which every step that follows it is small enough.
+var highCurvature = curvature{L: 1e6, gamma: 1e-6, beta: 1e-6}
 
 // validate reports the first setting that cannot work whatever the data.
 func (s *Settings) validate(p parameters) error {
@@ -282,7 +282,7 @@ func (s *Settings) validate(p parameters) error {
 	if _, err := layoutOf(s.Transport); err != nil {
 		return err
 	}
-	m, err := p.method(steep)
+	m, err := p.method(highCurvature)
 	if err != nil {
 		return err
 	}
@@ -298,14 +298,14 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 	if o.ByMix && o.Wire == network.Int8 && s.Algorithm == "newtoncg" {
 		return o, dsbo.Errorf(dsbo.ErrConfig, "-average mix rounds in each of its rounds, and on -wire int8 that leaves newtoncg no digits: take -wire bf16 or -average tree")
 	}
-	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && slices.Contains(oneLoop, s.Algorithm)
+	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && slices.Contains(oneLoopMethods, s.Algorithm)
 	return o, nil
 }
 
-// oneLoop names the methods that exchange each variable once an iteration. What wire int8 rounds off a variable then
+// oneLoopMethods names the methods that exchange each variable once an iteration. What wire int8 rounds off a variable then
 // comes with the variable's next value, without which sparkle drifts far away. In methods of several loops it would
 // come many values later, as noise that can make them diverge; that of bf16 is too small to.
-var oneLoop = []string{"dsoba", "sparkle"}
+var oneLoopMethods = []string{"dsoba", "sparkle"}
 
 // ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the preset has been filled in.
 func (s *Settings) ExchangeWire() network.Wire {
@@ -339,7 +339,7 @@ func (s *Settings) mixing(p parameters, w *network.Matrix) (*network.Matrix, err
 	if err != nil {
 		return nil, fmt.Errorf("-mix: %w", err)
 	}
-	m, err := p.method(steep)
+	m, err := p.method(highCurvature)
 	if err == nil {
 		err = train.CheckMixing(m, w)
 	}

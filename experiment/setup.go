@@ -52,13 +52,13 @@ func (s *setup) read(f runs.Folder) error {
 	return err
 }
 
-// used reports whether the task has found something.
-func (s *setup) used() bool { return len(s.Found) > 0 }
+// hasFound reports whether the task has found something.
+func (s *setup) hasFound() bool { return len(s.Found) > 0 }
 
 // Sum implements [network.Collective].
 func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error {
 	if s.exchange == nil {
-		found, err := s.found(len(dst), func(f runs.Found) int { return len(f.Sum) })
+		found, err := s.nextFound(len(dst), func(f runs.Found) int { return len(f.Sum) })
 		copy(dst, found.Sum)
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error
 // Texts implements [network.Collective].
 func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
 	if s.exchange == nil {
-		found, err := s.found(-1, func(f runs.Found) int { return -min(1, len(f.Texts)) })
+		found, err := s.nextFound(-1, func(f runs.Found) int { return -min(1, len(f.Texts)) })
 		return found.Texts, err
 	}
 	texts, err := s.exchange.Texts(of)
@@ -83,8 +83,8 @@ func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
 	return texts, nil
 }
 
-// found returns what was found next, whose length must be what it was.
-func (s *setup) found(want int, length func(runs.Found) int) (runs.Found, error) {
+// nextFound returns what was found next, whose length must be what it was.
+func (s *setup) nextFound(want int, length func(runs.Found) int) (runs.Found, error) {
 	if s.next >= len(s.Found) || length(s.Found[s.next]) != want {
 		return runs.Found{}, dsbo.Errorf(dsbo.ErrConfig,
 			"the data are not those with which the run began: what its agents found together then, %s, does not fit them", runs.SetupFile)
@@ -95,7 +95,7 @@ func (s *setup) found(want int, length func(runs.Found) int) (runs.Found, error)
 
 // write writes what was found to the run folder, if anything was.
 func (s *setup) write(f runs.Folder) error {
-	if !s.used() {
+	if !s.hasFound() {
 		return nil
 	}
 	if err := f.WriteSetup(s.Setup); err != nil {

@@ -19,32 +19,34 @@ func (r *runner) finishTask(ctx context.Context, kept *model) error {
 		return nil
 	}
 	together := r.problem.Collective(ctx)
-	return t.Finish(Finished{
+	return t.Finish(FinishedRun{
 		Folder: r.folder, Writes: r.layout.leads(), X: kept.x, Y: kept.y, Collective: together,
 		Note: func(format string, args ...any) {
 			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
 		},
-		Solve: func(t data.Task, m models.Model, x []float64) (Solved, error) { return r.solveOther(ctx, t, m, x) },
+		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
+			return r.solveOther(ctx, t, m, x)
+		},
 	})
 }
 
 // solveOther returns the solution of the lower problem of a model on other data of the agents, at x.
-func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (Solved, error) {
-	f, err := r.finderOf(ofMembers(t, r.ended), m)
+func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
+	f, err := r.finderOf(memberData(t, r.finalEpoch), m)
 	if err != nil {
-		return Solved{}, err
+		return LowerSolution{}, err
 	}
 	solved := newModel("all rows", runs.Unknown(), x)
-	if err := f.solve(ctx, solved, nil, nil, f.fine); err != nil {
-		return Solved{}, err
+	if err := f.solve(ctx, solved, nil, nil, f.fineTol); err != nil {
+		return LowerSolution{}, err
 	}
 	if solved.y == nil {
-		return Solved{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
+		return LowerSolution{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
 	}
 	if !solved.Converged && !solved.Reached {
 		r.view.Log("warning: the model of all rows has not converged")
 	}
-	return Solved{solved.y, solved.TestLoss, solved.TestAccuracy}, nil
+	return LowerSolution{solved.y, solved.TestLoss, solved.TestAccuracy}, nil
 }
 
 // siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.
@@ -59,7 +61,7 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 	}
 	r.view.Log("each site alone, for comparison")
 	alone := make([]train.Fit, len(r.problem.Oracles)) // without Y of sites elsewhere, and where none converges
-	rows, err := r.problem.Rows(ctx, siteNumbers, func(i int, row []float64) (err error) {
+	rows, err := r.problem.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
 		if alone[i], err = r.siteModel(ctx, i); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
@@ -72,8 +74,8 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 	var sites []runs.Site
 	for k, row := range rows {
 		name := ""
-		if r.ended.Members != nil {
-			name = fmt.Sprintf("site %d", r.ended.Members[k])
+		if r.finalEpoch.Members != nil {
+			name = fmt.Sprintf("site %d", r.finalEpoch.Members[k])
 		}
 		scores := scoresOf(row[1:])
 		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
@@ -120,7 +122,7 @@ func (r *runner) exchangeAlone(ctx context.Context, allowed bool, alone []train.
 		p.Sent = new(runs.Sent)
 	}
 	nx := len(like.X)
-	vectors, err := p.Rows(ctx, nx+len(like.Y), func(i int, row []float64) error {
+	vectors, err := p.GatherRows(ctx, nx+len(like.Y), func(i int, row []float64) error {
 		if alone[i].Y == nil {
 			row[0] = math.NaN()
 			return nil
@@ -138,12 +140,12 @@ func (r *runner) exchangeAlone(ctx context.Context, allowed bool, alone []train.
 			models[i] = train.Fit{X: v[:nx], Y: v[nx:]}
 		}
 	}
-	rows, err := p.Rows(ctx, 2*len(models), func(i int, row []float64) error {
+	rows, err := p.GatherRows(ctx, 2*len(models), func(i int, row []float64) error {
 		_, err := r.scoreTest(i, models, row)
 		return err
 	})
 	for i, row := range rows {
-		sites[i].Lone = scoresOf(row)
+		sites[i].OthersAlone = scoresOf(row)
 	}
 	return err
 }

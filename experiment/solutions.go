@@ -56,9 +56,9 @@ func effortOf(products, perStep float64) effort {
 	return effort{Range{leastProducts, products, mostProductsSeen}, Range{leastSteps, steps, mostStepsSeen}, Range{leastSteps, steps, mostLossesSeen}}
 }
 
-// solutions lists what n exact solutions send, by so many solvers, each of which begins at the gradient that all of its solutions are
+// exactQuantities lists what n exact solutions send, by so many solvers, each of which begins at the gradient that all of its solutions are
 // relative to.
-func (r *runner) solutions(phase string, p, q int, n, solvers Range, e effort) []Quantity {
+func (r *runner) exactQuantities(phase string, p, q int, n, solvers Range, e effort) []Quantity {
 	if n.Most == 0 {
 		return nil
 	}
@@ -69,20 +69,20 @@ func (r *runner) solutions(phase string, p, q int, n, solvers Range, e effort) [
 	case r.problem.Nonconvex:
 		coarse = fine
 	}
-	gradients, changes := n, n.each(e.steps)
-	changes.add(Range{1, 2.3, 4}.each(n)) // residuals of the adjoint system: at its start, and after each round
-	changes.add(solvers)                  // the first gradient of a first solution is a change from that at the start
-	losses := n.each(e.losses)
+	gradients, changes := n, n.timesRange(e.steps)
+	changes.add(Range{1, 2.3, 4}.timesRange(n)) // residuals of the adjoint system: at its start, and after each round
+	changes.add(solvers)                        // the first gradient of a first solution is a change from that at the start
+	losses := n.timesRange(e.losses)
 	losses.add(n.Times(2)) // at the two points where a solution may start
 	list := []Quantity{
 		quantity(phase, "gradients", BySum, q, fine, gradients),
 		quantity(phase, "validation gradients", BySum, p+q, fine, n),
 		quantity(phase, "changes of gradients, residuals", BySum, q, change, changes),
-		quantity(phase, "products with the Hessian", BySum, q, coarse, n.each(e.products)),
+		quantity(phase, "products with the Hessian", BySum, q, coarse, n.timesRange(e.products)),
 		quantity(phase, "hypergradient", BySum, p, fine, n),
 		quantity(phase, "training and validation loss", BySum, 2, network.Float64, losses),
 	}
-	if _, ok := r.problem.Evaluate[r.loaded.here[0]].(dsbo.DiagonalOracle); ok {
+	if _, ok := r.problem.Evaluate[r.loaded.local[0]].(dsbo.DiagonalOracle); ok {
 		list = append(list, quantity(phase, "diagonal of the Hessian", BySum, q, coarse, n))
 	}
 	return list
@@ -94,38 +94,38 @@ func (r *runner) modelQuantities(p, q int) []Quantity {
 	if r.problem.Nonconvex {
 		n.Most += halvings
 	}
-	list := append(r.solved(p, q, n, Range{0, 0, 1}),
+	list := append(r.modelSolveQuantities(p, q, n, Range{0, 0, 1}),
 		quantity(phaseModels, "losses and right answers", BySum, scoreNumbers, network.Float64, n),
-		quantity(phaseModels, "losses of two models", BySum, compareNumbers, network.Float64, exactly(1)))
+		quantity(phaseModels, "losses of two models", BySum, compareNumbers, network.Float64, exactRange(1)))
 	if t, ok := r.Task.(Finisher); ok {
 		ending := t.Ending()
 		for _, length := range ending.Sums {
-			list = append(list, quantity(phaseModels, "counts of predictions or labels", BySum, length, network.Float64, exactly(1)))
+			list = append(list, quantity(phaseModels, "counts of predictions or labels", BySum, length, network.Float64, exactRange(1)))
 		}
 		if ending.Model > 0 {
-			for _, q := range r.solved(cmp.Or(ending.X, p), ending.Model, exactly(1), exactly(1)) {
+			for _, q := range r.modelSolveQuantities(cmp.Or(ending.X, p), ending.Model, exactRange(1), exactRange(1)) {
 				q.Name += ", all rows"
 				list = append(list, q)
 			}
-			list = append(list, quantity(phaseModels, "losses and right answers, all rows", BySum, scoreNumbers, network.Float64, exactly(1)))
+			list = append(list, quantity(phaseModels, "losses and right answers, all rows", BySum, scoreNumbers, network.Float64, exactRange(1)))
 		}
 	}
 	if t, ok := r.Task.(Sited); ok && t.ComparesSites() && r.problem.Score != nil {
-		list = append(list, quantity(phaseModels, "scores on the site's test rows", ByRow, siteNumbers, network.Float64, exactly(1)))
+		list = append(list, quantity(phaseModels, "scores on the site's test rows", ByRow, siteNumbers, network.Float64, exactRange(1)))
 		if n := r.Settings.Agents; t.ExchangesAlone() && n <= mostCrossed {
-			list = append(list, quantity(phaseModels, "model of the site alone", ByRow, p+q, network.Float64, exactly(1)),
-				quantity(phaseModels, "scores of such models", ByRow, 2*n, network.Float64, exactly(1)))
+			list = append(list, quantity(phaseModels, "model of the site alone", ByRow, p+q, network.Float64, exactRange(1)),
+				quantity(phaseModels, "scores of such models", ByRow, 2*n, network.Float64, exactRange(1)))
 		}
 	}
 	return list
 }
 
-// solved lists what n models send, which are found by so many solvers, or by training.
-func (r *runner) solved(p, q int, n, solvers Range) []Quantity {
-	if held := r.training(r.problem.Problem); held != nil {
+// modelSolveQuantities lists what n models send, which are found by so many solvers, or by training.
+func (r *runner) modelSolveQuantities(p, q int, n, solvers Range) []Quantity {
+	if held := r.trainingConfig(r.problem.Problem); held != nil {
 		return r.trainedQuantities(held.Method, p, q, n)
 	}
-	return r.solutions(phaseModels, p, q, n, solvers, r.modelEffort())
+	return r.exactQuantities(phaseModels, p, q, n, solvers, r.modelEffort())
 }
 
 // trainedQuantities lists what n models send that are found by runs of a method that holds x still.

@@ -21,8 +21,8 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	copy(x, r.problem.startX)
 	copy(y, r.problem.Start)
 	r.startX = x
-	l := steep
-	if r.method, err = r.params.method(steep); err != nil {
+	l := highCurvature
+	if r.method, err = r.params.method(highCurvature); err != nil {
 		return err
 	}
 	if g := r.problem.guard; g != nil {
@@ -38,9 +38,9 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 			return err
 		}
 		l.L = r.lmax
-		l.gamma, l.beta = train.Stable(r.graph.W, l.L)
+		l.gamma, l.beta = train.StableBounds(r.graph.W, l.L)
 		if g := r.problem.guard; g != nil {
-			l.gamma = min(l.gamma, g.steadyStep(r.Settings, q))
+			l.gamma = min(l.gamma, g.stableStep(r.Settings, q))
 		}
 	}
 	if r.method, err = r.params.method(l); err != nil {
@@ -51,7 +51,7 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	if r.lmax > 0 {
 		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
 	}
-	if m, ok := r.method.(*algo.NewtonCG); ok && !m.Part && r.given["batch"] && r.Settings.Batch > 0 {
+	if m, ok := r.method.(*algo.NewtonCG); ok && !m.Part && r.givenFlags["batch"] && r.Settings.Batch > 0 {
 		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: newtoncg takes all examples (-set part=true takes products on draws)", r.Settings.Batch))
 	}
 	return nil
@@ -68,7 +68,7 @@ func (r *runner) showWarnings() {
 func (r *runner) largestCurvature(ctx context.Context, x, y []float64) (float64, error) {
 	switch g := r.problem.guard; {
 	case g != nil:
-		return g.curvature(r.problem.Oracles[r.loaded.here[0]], x)
+		return g.curvature(r.problem.Oracles[r.loaded.local[0]], x)
 	case r.point != nil:
 		return r.point.Curvature, nil
 	}
@@ -92,7 +92,7 @@ func (r *runner) chooseStart() {
 	if !ok || m.Start == "x0" || r.Settings.Set["init"] != nil {
 		return
 	}
-	known := r.given["x0"] || r.problem.startX != nil
+	known := r.givenFlags["x0"] || r.problem.startX != nil
 	if known || !r.problem.penalties {
 		m.Start = "x0"
 	}

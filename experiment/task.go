@@ -39,9 +39,9 @@ type Task interface {
 
 // Agents are those for which a task is loaded.
 type Agents struct {
-	N    int    // number of agents in the run: the task has a shard for each
-	Here []int  // numbers of the agents in this process, ascending; the shards of others are to be empty
-	Seed uint64 // seed of all that is random in the data
+	N     int    // number of agents in the run: the task has a shard for each
+	Local []int  // numbers of the agents in this process, ascending; the shards of others are to be empty
+	Seed  uint64 // seed of all that is random in the data
 	// Own says that this process is that of one agent, on a machine of its own: a file that is not named by agent is that agent's.
 	Own bool
 	// Private says that the run has differential privacy: what Load returns of a row may follow from that row, flags and Seed alone, and
@@ -69,7 +69,7 @@ type Local interface {
 // A Finisher is a [Task] that makes more of what a run has found than lambda.npy and omega.npy.
 type Finisher interface {
 	// Finish is called in all processes of a run, after these two files are written.
-	Finish(f Finished) error
+	Finish(f FinishedRun) error
 	// Ending returns what Finish exchanges where there is no differential privacy, after Load: plans count it.
 	Ending() Ending
 }
@@ -81,8 +81,8 @@ type Ending struct {
 	X     int   // length of the x that Solve takes; 0: that of the run
 }
 
-// Finished is what a run has found, for a [Finisher].
-type Finished struct {
+// FinishedRun is what a run has found, for a [Finisher].
+type FinishedRun struct {
 	Folder     runs.Folder
 	Writes     bool               // whether this process writes to the folder
 	X, Y       []float64          // hyperparameters and model that the run keeps
@@ -90,11 +90,11 @@ type Finished struct {
 	// Note adds a sentence for people to the verdict, in the terminal and on the page.
 	Note func(format string, args ...any)
 	// Solve returns the solution of the lower problem of a model on other data of the agents in this process, at x. All processes call it.
-	Solve func(t data.Task, m models.Model, x []float64) (Solved, error)
+	Solve func(t data.Task, m models.Model, x []float64) (LowerSolution, error)
 }
 
-// Solved is the model that solves a lower problem, and how good it is on test examples; unknown where there are none.
-type Solved struct {
+// LowerSolution is the model that solves a lower problem, and how good it is on test examples; unknown where there are none.
+type LowerSolution struct {
 	Y                      []float64
 	TestLoss, TestAccuracy runs.Number
 }
@@ -136,7 +136,7 @@ type Checker interface {
 // A Fingerprinter is a [Task] whose Load exchanges with the other agents, such as for a joint preprocessing. Of other tasks, what
 // they load for the agents of this process is the fingerprint.
 type Fingerprinter interface {
-	// Fingerprint returns a digest of the files of the agents in a.Here, as they lie there, before the agents meet. The masks of
+	// Fingerprint returns a digest of the files of the agents in a.Local, as they lie there, before the agents meet. The masks of
 	// sums follow from it, and the exchange refuses an agent that comes back with another one.
 	Fingerprint(a Agents) ([]byte, error)
 }

@@ -10,9 +10,9 @@ import (
 	"dsbo/train"
 )
 
-// training returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil: the run's cannot,
+// trainingConfig returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil: the run's cannot,
 // or the lower problem has one solution, which is found exactly.
-func (r *runner) training(p train.Problem) *train.Config {
+func (r *runner) trainingConfig(p train.Problem) *train.Config {
 	m, ok := r.method.(interface{ Held() algo.Method })
 	if !ok || !p.Nonconvex {
 		return nil
@@ -23,9 +23,9 @@ func (r *runner) training(p train.Problem) *train.Config {
 	return &c
 }
 
-// train finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as far as such a run
+// solveByTraining finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as far as such a run
 // does. Phi of the result is f(x, y).
-func (f *finder) train(ctx context.Context, x []float64) (train.Solution, error) {
+func (f *finder) solveByTraining(ctx context.Context, x []float64) (train.Solution, error) {
 	c := *f.training
 	c.Problem, c.StartX = f.problem.Problem, x
 	c.Problem.Score, c.Problem.Each, c.Problem.Matrix = nil, nil, dsbo.Hessian // the model is scored afterwards, and there are no products
@@ -40,6 +40,6 @@ func (f *finder) train(ctx context.Context, x []float64) (train.Solution, error)
 	if err != nil {
 		return train.Solution{}, err
 	}
-	phi, err := f.problem.Upper(ctx, train.Fit{X: x, Y: result.Y})
+	phi, err := f.problem.UpperLoss(ctx, train.Fit{X: x, Y: result.Y})
 	return train.Solution{Phi: phi, Y: result.Y, Converged: true}, err
 }

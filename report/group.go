@@ -53,7 +53,7 @@ func distinguishing(rs []*Run, i int, wanted func(other *Run, setting string) bo
 	for _, other := range rs {
 		for _, d := range differences(rs[i], other) {
 			if wanted(other, d.Name) {
-				words = append(words, symbol(d.Name)+" "+shortNumber(d.There))
+				words = append(words, symbol(d.Name)+" "+shortNumber(d.Other))
 			}
 		}
 	}
@@ -107,8 +107,8 @@ func differences(there, here *Run) runs.Differences {
 	}
 	same := func(v, w float64) bool { return math.Abs(v-w) <= 1e-9*math.Abs(v) }
 	params = slices.DeleteFunc(params, func(d runs.Difference) bool {
-		v, err := strconv.ParseFloat(d.There, 64)
-		w, otherErr := strconv.ParseFloat(d.Here, 64)
+		v, err := strconv.ParseFloat(d.Other, 64)
+		w, otherErr := strconv.ParseFloat(d.This, 64)
 		s, t := there.Config.Curvature, here.Config.Curvature
 		return err == nil && otherErr == nil && s > 0 && t > 0 && (same(v*s, w*t) || same(v/s, w/t))
 	})

@@ -142,7 +142,7 @@ func runTable(gs []group) *table {
 			value := ""
 			for _, d := range row[0].settings {
 				if d.Name == name {
-					value = d.Here
+					value = d.This
 				}
 			}
 			t.Rows[i] = append(t.Rows[i], textCell(value))
@@ -225,7 +225,7 @@ func sitesTable(s *runs.Summary) *table {
 // crossTable says how good the model of each site alone and those of all sites are on the test examples of each site; nil where the sites' own
 // models have not been tried on others' examples.
 func crossTable(s *runs.Summary) *table {
-	if s == nil || len(s.Sites) == 0 || len(s.Sites[0].Lone) == 0 {
+	if s == nil || len(s.Sites) == 0 || len(s.Sites[0].OthersAlone) == 0 {
 		return nil
 	}
 	columns := []string{"Model", ""}
@@ -286,7 +286,7 @@ func varying(gs []group) []string {
 func sharedSettings(all []*Run, values func(*Run) runs.Differences) (fs []fact) {
 	for _, d := range values(all[0]) {
 		if !slices.ContainsFunc(all, func(r *Run) bool { return !slices.Contains(values(r), d) }) {
-			fs = append(fs, fact{column{Title: d.Name}, cell{Text: shownSetting(d.Here)}})
+			fs = append(fs, fact{column{Title: d.Name}, cell{Text: shownSetting(d.This)}})
 		}
 	}
 	return fs

@@ -36,14 +36,14 @@ func checkpointPrefix(agents []int) string {
 	return checkpointFile + ".agent" + name + "."
 }
 
-// A numbered is a checkpoint and its iteration; -1 where its name does not tell.
-type numbered struct {
+// A checkpointName is a checkpoint and its iteration; -1 where its name does not tell.
+type checkpointName struct {
 	path      string
 	iteration int
 }
 
 // checkpoints returns the checkpoints of the agents of one process, oldest first. A folder that is not there has none.
-func (f Folder) checkpoints(agents []int) (all []numbered, err error) {
+func (f Folder) checkpoints(agents []int) (all []checkpointName, err error) {
 	entries, err := disk.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -51,13 +51,13 @@ func (f Folder) checkpoints(agents []int) (all []numbered, err error) {
 	for _, e := range entries {
 		digits, ours := strings.CutPrefix(e.Name(), checkpointPrefix(agents))
 		if k, err := strconv.Atoi(digits); ours && err == nil && k >= 0 {
-			all = append(all, numbered{f.Path(e.Name()), k})
+			all = append(all, checkpointName{f.Path(e.Name()), k})
 		}
 		if e.Name() == checkpointFile && len(agents) == 0 {
-			all = append(all, numbered{f.Path(e.Name()), -1})
+			all = append(all, checkpointName{f.Path(e.Name()), -1})
 		}
 	}
-	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.iteration, b.iteration) })
+	slices.SortFunc(all, func(a, b checkpointName) int { return cmp.Compare(a.iteration, b.iteration) })
 	return all, err
 }
 
@@ -74,7 +74,7 @@ func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
 // in this one. Those of the same epoch stay when a run goes back: they have the bits that it comes to again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	all, err := f.checkpoints(agents)
-	later := slices.DeleteFunc(all, func(c numbered) bool { return c.iteration <= iteration })
+	later := slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration <= iteration })
 	if err != nil || len(later) == 0 {
 		return err
 	}
@@ -88,14 +88,14 @@ func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 
 // RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after so many iterations done. The newest stay, the newest of
 // those that are not after these iterations, in a run that has gone back, and those that are held. nil holds none.
-func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *Held) error {
+func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoints) error {
 	if held == nil {
-		held = new(Held)
+		held = new(HeldCheckpoints)
 	}
 	held.mu.Lock()
 	defer held.mu.Unlock()
 	all, err := f.checkpoints(agents)
-	behind := slices.IndexFunc(all, func(c numbered) bool { return c.iteration > done })
+	behind := slices.IndexFunc(all, func(c checkpointName) bool { return c.iteration > done })
 	if behind < 0 {
 		behind = len(all)
 	}
@@ -108,15 +108,15 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *Held) error {
 	return err
 }
 
-// Held are checkpoints of an agent, by their iterations, that stay however old they are. The zero value holds none. Its methods may be called by any
+// HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are. The zero value holds none. Its methods may be called by any
 // goroutine.
-type Held struct {
+type HeldCheckpoints struct {
 	mu         sync.Mutex
 	iterations []int
 }
 
 // Hold holds those that choose returns, in place of those before. None is removed meanwhile.
-func (h *Held) Hold(choose func(before []int) ([]int, error)) error {
+func (h *HeldCheckpoints) Hold(choose func(before []int) ([]int, error)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	chosen, err := choose(h.iterations)
@@ -126,8 +126,8 @@ func (h *Held) Hold(choose func(before []int) ([]int, error)) error {
 	return err
 }
 
-// filesWith returns the paths of the folder's files whose names begin with a prefix, sorted. A folder that is not there has none.
-func (f Folder) filesWith(prefix string) (paths []string, err error) {
+// pathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted. A folder that is not there has none.
+func (f Folder) pathsWithPrefix(prefix string) (paths []string, err error) {
 	entries, err := disk.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -48,7 +48,7 @@ func TestCheckpoints(t *testing.T) {
 // TestHeld: of a run that has gone back the newest checkpoints stay, those up to where it is, and those that are held, until others are.
 func TestHeld(t *testing.T) {
 	f := runs.Folder(t.TempDir())
-	agents, held := []int{1}, new(runs.Held)
+	agents, held := []int{1}, new(runs.HeldCheckpoints)
 	for k := range 12 {
 		must.OK(os.WriteFile(f.CheckpointPath(agents, k), nil, 0o600))
 	}

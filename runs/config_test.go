@@ -16,11 +16,11 @@ func TestConfigValues(t *testing.T) {
 	}
 	settings, build := must.Get2(c.Values())
 	for name, want := range map[string]string{"alpha": "0.5", "problem.model": "softmax", "batch": "0"} {
-		if !slices.ContainsFunc(settings, func(d Difference) bool { return d.Name == name && d.Here == want }) {
+		if !slices.ContainsFunc(settings, func(d Difference) bool { return d.Name == name && d.This == want }) {
 			t.Errorf("no %s = %s in %v", name, want, settings)
 		}
 	}
-	if !slices.ContainsFunc(build, func(d Difference) bool { return d.Name == "go" && d.Here == "go1.26" }) {
+	if !slices.ContainsFunc(build, func(d Difference) bool { return d.Name == "go" && d.This == "go1.26" }) {
 		t.Errorf("no go = go1.26 in %v", build)
 	}
 }

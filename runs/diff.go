@@ -12,12 +12,12 @@ import (
 // A Difference is a setting or a result whose values in two runs differ.
 type Difference struct {
 	Name        string // path in the JSON object, with dots between, such as params.alpha
-	There, Here string // both values: strings without quotes, others as JSON writes them, "unset" where there is none
+	Other, This string // both values: strings without quotes, others as JSON writes them, "unset" where there is none
 }
 
 // String names the flag that chooses the value, where there is one: "-seed is 1 there, 5 here".
 func (d Difference) String() string {
-	return fmt.Sprintf("%s is %.80s there, %.80s here", flagOf(d.Name), d.There, d.Here)
+	return fmt.Sprintf("%s is %.80s there, %.80s here", flagOf(d.Name), d.Other, d.This)
 }
 
 // Differences are the differences of two runs, in the order of their names.
@@ -36,8 +36,8 @@ func (ds Differences) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// unset is the text of a value that is absent.
-const unset = "unset"
+// unsetText is the text of a value that is absent.
+const unsetText = "unset"
 
 // Diff returns the differences of two values as JSON objects, such as the configurations of two runs. JSON keeps every bit of a
 // number.
@@ -50,7 +50,7 @@ func Diff(there, here any) (Differences, error) {
 	if err != nil || bytes.Equal(theirs, ours) { // as it is nearly always
 		return nil, err
 	}
-	a, b := leaves(theirs), leaves(ours)
+	a, b := jsonLeaves(theirs), jsonLeaves(ours)
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	var ds Differences
@@ -63,8 +63,8 @@ func Diff(there, here any) (Differences, error) {
 	return ds, nil
 }
 
-// leaves returns the values of a JSON object that are no objects, by the path to them.
-func leaves(object json.RawMessage) map[string]json.RawMessage {
+// jsonLeaves returns the values of a JSON object that are no objects, by the path to them.
+func jsonLeaves(object json.RawMessage) map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
 	flatten(found, "", object)
 	return found
@@ -90,7 +90,7 @@ func leafText(value json.RawMessage) string {
 	var text string
 	switch {
 	case value == nil:
-		return unset
+		return unsetText
 	case json.Unmarshal(value, &text) == nil && value[0] == '"':
 		return text
 	}

@@ -34,11 +34,11 @@ func TestDiffOfOneBit(t *testing.T) {
 
 func TestLarger(t *testing.T) {
 	for _, tt := range []struct{ a, b, want Number }{{1, 2, 2}, {2, 1, 2}, {Unknown(), 1, 1}, {1, Unknown(), 1}} {
-		if got := larger(tt.a, tt.b); got != tt.want {
+		if got := maxNumber(tt.a, tt.b); got != tt.want {
 			t.Errorf("larger(%v, %v) = %v", tt.a, tt.b, got)
 		}
 	}
-	if got := larger(Unknown(), Unknown()); got.Known() {
+	if got := maxNumber(Unknown(), Unknown()); got.Known() {
 		t.Errorf("of what is not known, %v", got)
 	}
 }

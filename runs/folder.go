@@ -84,7 +84,7 @@ func (f Folder) Check(m Mode) error {
 	case m == Fresh && state != Absent:
 		return dsbo.Errorf(dsbo.ErrConfig, "%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
 	case m == Resume:
-		return f.Resumable()
+		return f.CheckResumable()
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (f Folder) Open(m Mode) error {
 	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		old = append(old, f.Path(name))
 	}
-	checkpoints, err := f.filesWith(checkpointFile)
+	checkpoints, err := f.pathsWithPrefix(checkpointFile)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (f Folder) write(name string, value any) error {
 func (f Folder) ReadConfig() (Config, error) {
 	c, err := readFile[Config](f, ConfigFile)
 	if err == nil {
-		err = f.checkKnown(c.Format)
+		err = f.checkFormat(c.Format)
 	}
 	return c, err
 }
@@ -229,8 +229,8 @@ func (f Folder) ReadMembership() (Membership, error) { return readFile[Membershi
 // there in place of agent.json is not looked at.
 func (f Folder) AllFinished(own Membership) (finished, told bool, err error) {
 	m, err := f.ReadMembership()
-	telling := m.Telling
-	if m.Telling = own.Telling; err != nil || m != own {
+	telling := m.Unconfirmed
+	if m.Unconfirmed = own.Unconfirmed; err != nil || m != own {
 		return false, false, nil
 	}
 	state, err := f.State()

@@ -6,22 +6,22 @@ import "dsbo"
 // to 0, that of folders without one.
 const Format = 1
 
-// checkKnown returns an error if a folder's format is not one that this program reads.
-func (f Folder) checkKnown(format int) error {
+// checkFormat returns an error if a folder's format is not one that this program reads.
+func (f Folder) checkFormat(format int) error {
 	if format <= Format {
 		return nil
 	}
 	return dsbo.Errorf(dsbo.ErrConfig, "%s has format %d, that of a newer version of the program; this one reads up to %d", f, format, Format)
 }
 
-// Resumable returns an error, which matches [dsbo.ErrConfig], if the run in the folder cannot go on: a program of another version
+// CheckResumable returns an error, which matches [dsbo.ErrConfig], if the run in the folder cannot go on: a program of another version
 // began it, or a file of it is not what was written.
-func (f Folder) Resumable() error {
+func (f Folder) CheckResumable() error {
 	c, err := readFile[struct{ Format int }](f, ConfigFile)
 	if err != nil {
 		return err
 	}
-	if err := f.checkKnown(c.Format); err != nil {
+	if err := f.checkFormat(c.Format); err != nil {
 		return err
 	}
 	if c.Format < Format {

@@ -35,7 +35,7 @@ func (f Folder) tryLock() (*folderLock, error) {
 		if _, err := disk.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
 			break
 		}
-		l.made = append(l.made, dir)
+		l.madeFolders = append(l.madeFolders, dir)
 	}
 	if err := f.checkWritable(); err != nil {
 		return nil, err
@@ -70,12 +70,12 @@ func (f Folder) checkWritable() error {
 // A folderLock is the lock of a folder.
 type folderLock struct {
 	io.Closer
-	made []string // folders that were made for it, the deepest first
+	madeFolders []string // folders that were made for it, the deepest first
 }
 
 // Close removes what is empty before others may have it.
 func (l *folderLock) Close() error {
-	for _, dir := range l.made {
+	for _, dir := range l.madeFolders {
 		if disk.Remove(dir) != nil { // it is in use
 			break
 		}

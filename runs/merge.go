@@ -18,8 +18,8 @@ type Membership struct {
 	Hash   string `json:"hash"` // hash of the cluster file
 	Agent  int    `json:"agent"`
 	Agents int    `json:"agents"` // number of agents in the run
-	// Telling says that the agent's neighbours may not know yet that all have finished.
-	Telling bool `json:"telling,omitzero"`
+	// Unconfirmed says that the agent's neighbours may not know yet that all have finished.
+	Unconfirmed bool `json:"telling,omitzero"`
 }
 
 // A Merged is the content of a finished run's folder: of all agents, or of one as a part of it.
@@ -28,12 +28,12 @@ type Merged struct {
 	Config     Config
 	Summary    Summary
 	Records    []Record
-	folder     Folder               // run folder of agent 0
-	files      [len(results)][]byte // the contents of these files; nil: there is none
+	folder     Folder                   // run folder of agent 0
+	files      [len(resultFiles)][]byte // the contents of these files; nil: there is none
 }
 
-// results are the files in which the agents' folders hold what the run has found, each of them all of it.
-var results = [...]struct {
+// resultFiles are the files in which the agents' folders hold what the run has found, each of them all of it.
+var resultFiles = [...]struct {
 	name     string
 	optional bool
 	dated    bool // it says when it was made, so that those of two agents differ
@@ -79,7 +79,7 @@ func (m *Merged) add(p *Merged) {
 		r, o := &m.Records[k], p.Records[k]
 		r.Times.Add(o.Times)
 		r.Seconds, r.EvaluationSeconds = max(r.Seconds, o.Seconds), max(r.EvaluationSeconds, o.EvaluationSeconds)
-		r.MsPerIteration, r.PeakRSSMiB = larger(r.MsPerIteration, o.MsPerIteration), larger(r.PeakRSSMiB, o.PeakRSSMiB)
+		r.MsPerIteration, r.PeakRSSMiB = maxNumber(r.MsPerIteration, o.MsPerIteration), maxNumber(r.PeakRSSMiB, o.PeakRSSMiB)
 	}
 	s, o := &m.Summary, p.Summary
 	s.PerAgent[p.Agent] = o.PerAgent[p.Agent]
@@ -88,11 +88,11 @@ func (m *Merged) add(p *Merged) {
 	}
 	s.Times.Add(o.Times)
 	s.Seconds = max(s.Seconds, o.Seconds)
-	s.MsPerIteration, s.PeakRSSMiB = larger(s.MsPerIteration, o.MsPerIteration), larger(s.PeakRSSMiB, o.PeakRSSMiB)
+	s.MsPerIteration, s.PeakRSSMiB = maxNumber(s.MsPerIteration, o.MsPerIteration), maxNumber(s.PeakRSSMiB, o.PeakRSSMiB)
 }
 
-// larger returns the larger of two numbers, or the one that is known.
-func larger(a, b Number) Number {
+// maxNumber returns the larger of two numbers, or the one that is known.
+func maxNumber(a, b Number) Number {
 	if !a.Known() || b > a {
 		return b
 	}
@@ -113,7 +113,7 @@ func (m *Merged) Write(f Folder) error {
 	if err := f.WriteFile(MetricsFile, lines.Bytes()); err != nil {
 		return err
 	}
-	for k, r := range results {
+	for k, r := range resultFiles {
 		if m.files[k] == nil {
 			continue
 		}
@@ -152,7 +152,7 @@ func readPart(f Folder) (*Merged, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed",
 			f, p.Agent, p.Agents, len(p.Summary.PerAgent))
 	}
-	for k, r := range results {
+	for k, r := range resultFiles {
 		if p.files[k], err = f.ReadFile(r.name); err != nil && !(r.optional && errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
@@ -218,7 +218,7 @@ func (m *Merged) compare(other *Merged) error {
 	if err := compareJSON(SummaryFile, m.Summary.Timeless(), other.Summary.Timeless()); err != nil {
 		return err
 	}
-	for k, r := range results {
+	for k, r := range resultFiles {
 		if !r.dated && !bytes.Equal(m.files[k], other.files[k]) {
 			return differ(r.name, "other numbers")
 		}

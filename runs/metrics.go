@@ -16,14 +16,14 @@ import (
 // Metrics is an open metrics.jsonl to which records are appended. It keeps the length and the hash of the run's records so far, so
 // that a resumed run can drop records after its checkpoint. A nil Metrics writes nothing.
 type Metrics struct {
-	folder Folder
-	path   string
-	lock   io.Closer // keeps other processes from it
-	file   disk.File
-	size   int64
-	sum    hash.Hash
-	whole  bool   // whether the file has the run's records so far
-	ahead  []byte // what it has after them, of a run that has gone back: lines that are to come again
+	folder   Folder
+	path     string
+	lock     io.Closer // keeps other processes from it
+	file     disk.File
+	size     int64
+	sum      hash.Hash
+	complete bool   // whether the file has the run's records so far
+	pending  []byte // what it has after them, of a run that has gone back: lines that are to come again
 }
 
 // OpenMetrics opens a folder's metrics, for this process alone, at the beginning of a run.
@@ -43,9 +43,9 @@ func (f Folder) OpenMetrics() (*Metrics, error) {
 	return m, nil
 }
 
-// GoOn makes m the metrics of a run of which size bytes are written, whose SHA-256 has to be sum, and returns their records. It is
-// called before the first record is written; what follows those bytes goes with [Metrics.Cut], or comes again with [Metrics.Repeat].
-func (m *Metrics) GoOn(size int64, sum []byte) ([]Record, error) {
+// Continue makes m the metrics of a run of which size bytes are written, whose SHA-256 has to be sum, and returns their records. It is
+// called before the first record is written; what follows those bytes goes with [Metrics.Truncate], or comes again with [Metrics.KeepRest].
+func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 	if m == nil || size == 0 {
 		return nil, nil
 	}
@@ -65,8 +65,8 @@ func (m *Metrics) GoOn(size int64, sum []byte) ([]Record, error) {
 	return records, err
 }
 
-// Cut makes the file end after the run's records so far.
-func (m *Metrics) Cut() error {
+// Truncate makes the file end after the run's records so far.
+func (m *Metrics) Truncate() error {
 	if m == nil {
 		return nil
 	}
@@ -74,13 +74,13 @@ func (m *Metrics) Cut() error {
 		return err
 	}
 	err := m.file.Truncate(m.size)
-	m.whole, m.ahead = err == nil, nil
+	m.complete, m.pending = err == nil, nil
 	return err
 }
 
-// Repeat keeps the records that follow the run's so far, of a run that has gone back: they are written again, with the same numbers, and stay with the
+// KeepRest keeps the records that follow the run's so far, of a run that has gone back: they are written again, with the same numbers, and stay with the
 // times that they have, so that checkpoints which know of them stay good. From the first that differs on they go.
-func (m *Metrics) Repeat() error {
+func (m *Metrics) KeepRest() error {
 	if m == nil {
 		return nil
 	}
@@ -91,21 +91,21 @@ func (m *Metrics) Repeat() error {
 	if err != nil {
 		return err
 	}
-	m.whole, m.ahead = true, data[m.size:]
+	m.complete, m.pending = true, data[m.size:]
 	return nil
 }
 
-// repeats returns the line that the file has where a record is to be written, nil if that is not the record but for its times.
-func (m *Metrics) repeats(r Record) []byte {
-	end := bytes.IndexByte(m.ahead, '\n') + 1
+// nextPending returns the line that the file has where a record is to be written, nil if that is not the record but for its times.
+func (m *Metrics) nextPending(r Record) []byte {
+	end := bytes.IndexByte(m.pending, '\n') + 1
 	var old Record
-	if end == 0 || json.Unmarshal(m.ahead[:end], &old) != nil {
+	if end == 0 || json.Unmarshal(m.pending[:end], &old) != nil {
 		return nil
 	}
 	if d, err := Diff(old.Timeless(), r.Timeless()); err != nil || len(d) > 0 {
 		return nil
 	}
-	return m.ahead[:end]
+	return m.pending[:end]
 }
 
 // Write appends one record.
@@ -118,16 +118,16 @@ func (m *Metrics) Write(r Record) error {
 		return err
 	}
 	line = append(line, '\n')
-	if old := m.repeats(r); old != nil {
-		line, m.ahead = old, m.ahead[len(old):]
+	if old := m.nextPending(r); old != nil {
+		line, m.pending = old, m.pending[len(old):]
 	} else {
-		if len(m.ahead) > 0 {
-			if err := m.Cut(); err != nil {
+		if len(m.pending) > 0 {
+			if err := m.Truncate(); err != nil {
 				return err
 			}
 		}
 		if _, err := m.file.Write(line); err != nil {
-			m.whole = false
+			m.complete = false
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (m *Metrics) Close() error {
 		return nil
 	}
 	var err error
-	if m.whole && len(m.ahead) == 0 {
+	if m.complete && len(m.pending) == 0 {
 		if err = m.file.Sync(); err == nil {
 			digest := [sha256.Size]byte(m.sum.Sum(nil))
 			err = m.folder.setSum(MetricsFile, &digest)

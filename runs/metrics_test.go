@@ -39,14 +39,14 @@ func TestRepeatedRecords(t *testing.T) {
 		return must.Get2(m.Sync())
 	}
 	m := must.Get(f.OpenMetrics())
-	must.OK(m.Cut())
+	must.OK(m.Truncate())
 	early, earlySum := write(m, record(0, 1), record(1, 2))
 	late, lateSum := write(m, record(2, 3), record(3, 4))
 	must.OK(m.Close())
 	resume := func(size int64, sum []byte) *runs.Metrics {
 		m := must.Get(f.OpenMetrics())
-		must.Get(m.GoOn(size, sum))
-		must.OK(m.Repeat())
+		must.Get(m.Continue(size, sum))
+		must.OK(m.KeepRest())
 		return m
 	}
 	m = resume(early, earlySum)

@@ -108,8 +108,8 @@ type Site struct {
 	Alone    SiteScore `json:"alone"`
 	Constant SiteScore `json:"constant"`
 	Tuned    SiteScore `json:"tuned"`
-	// Lone are the own models of all sites, by their numbers, on this site's test examples; empty where they have not left their sites.
-	Lone []SiteScore `json:"lone,omitempty"`
+	// OthersAlone are the own models of all sites, by their numbers, on this site's test examples; empty where they have not left their sites.
+	OthersAlone []SiteScore `json:"lone,omitempty"`
 }
 
 // Label returns the name of the i-th site of a list.
@@ -133,8 +133,8 @@ func AllSites(sites []Site) (all Site) {
 	all.Constant = mean(func(s Site) SiteScore { return s.Constant })
 	all.Tuned = mean(func(s Site) SiteScore { return s.Tuned })
 	if len(sites) > 0 {
-		for k := range sites[0].Lone {
-			all.Lone = append(all.Lone, mean(func(s Site) SiteScore { return s.Lone[k] }))
+		for k := range sites[0].OthersAlone {
+			all.OthersAlone = append(all.OthersAlone, mean(func(s Site) SiteScore { return s.OthersAlone[k] }))
 		}
 	}
 	return all
@@ -158,8 +158,8 @@ func SiteModels(sites []Site) (all []SiteModel) {
 		}
 		all = append(all, m)
 	}
-	for k := range sites[0].Lone {
-		add(sites[k].Label(k)+" alone", func(s Site) SiteScore { return s.Lone[k] })
+	for k := range sites[0].OthersAlone {
+		add(sites[k].Label(k)+" alone", func(s Site) SiteScore { return s.OthersAlone[k] })
 	}
 	add("all, one penalty", func(s Site) SiteScore { return s.Constant })
 	add("all, tuned", func(s Site) SiteScore { return s.Tuned })

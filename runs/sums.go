@@ -30,26 +30,26 @@ type sum struct {
 	digest [sha256.Size]byte
 }
 
-// summing keeps writers of this process from each other's list of a folder. Those of other folders go on, whose disks may answer sooner. Who waits
+// sumLocks keeps writers of this process from each other's list of a folder. Those of other folders go on, whose disks may answer sooner. Who waits
 // does so for a condition, not for a mutex, as virtual time goes on then (testing/synctest).
-var summing = struct {
+var sumLocks = struct {
 	over *sync.Cond // a list is written
 	busy map[Folder]bool
 }{sync.NewCond(new(sync.Mutex)), map[Folder]bool{}}
 
 // lockSums waits until nobody writes the folder's list, and keeps others from it until the result is called.
 func (f Folder) lockSums() (unlock func()) {
-	summing.over.L.Lock()
-	defer summing.over.L.Unlock()
-	for summing.busy[f] {
-		summing.over.Wait()
+	sumLocks.over.L.Lock()
+	defer sumLocks.over.L.Unlock()
+	for sumLocks.busy[f] {
+		sumLocks.over.Wait()
 	}
-	summing.busy[f] = true
+	sumLocks.busy[f] = true
 	return func() {
-		summing.over.L.Lock()
-		defer summing.over.L.Unlock()
-		delete(summing.busy, f)
-		summing.over.Broadcast()
+		sumLocks.over.L.Lock()
+		defer sumLocks.over.L.Unlock()
+		delete(sumLocks.busy, f)
+		sumLocks.over.Broadcast()
 	}
 }
 

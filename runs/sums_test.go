@@ -20,7 +20,7 @@ func TestDamage(t *testing.T) {
 	must.OK(f.WriteArray(LambdaFile, []float64{1, 2, 3}, 3))
 	must.OK(f.WriteSummary(Summary{State: Finished}))
 	m := must.Get(f.OpenMetrics())
-	must.OK(m.Cut())
+	must.OK(m.Truncate())
 	must.OK(m.Write(Record{Iteration: 1}))
 	must.OK(m.Close())
 	must.OK(f.Verify())
@@ -71,7 +71,7 @@ func TestSumsSurviveCrashes(t *testing.T) {
 	for _, text := range []string{"old", "new", "newest"} {
 		must.OK(f.WriteFile("file", []byte(text)))
 		metrics := must.Get(f.OpenMetrics())
-		must.OK(metrics.Cut())
+		must.OK(metrics.Truncate())
 		must.OK(metrics.Write(Record{}))
 		must.OK(metrics.Close())
 	}

@@ -62,8 +62,8 @@ func (g Gain) Outcome() Outcome {
 	return Worse
 }
 
-// percent returns the change of the loss in percent of the other model's loss, with its sign.
-func (g Gain) percent() string {
+// percentText returns the change of the loss in percent of the other model's loss, with its sign.
+func (g Gain) percentText() string {
 	share := 100 * float64(g.LossChange/g.LossAgainst)
 	text := fmt.Sprintf("%+.1f %%", share)
 	if math.IsNaN(share) || math.IsInf(share, 0) {
@@ -72,8 +72,8 @@ func (g Gain) percent() string {
 	return strings.NewReplacer("-", "−", "+0.0 ", "0.0 ", "-0.0 ", "0.0 ").Replace(text)
 }
 
-// change writes both losses with the standard error of their difference.
-func (g Gain) change() string {
+// changeText writes both losses with the standard error of their difference.
+func (g Gain) changeText() string {
 	digits := 4
 	if g.LossAgainst >= 100 {
 		digits = 2
@@ -114,19 +114,19 @@ func (c Contest) Verdict() Verdict {
 	}
 	g := c.Gains[0]
 	v.Outcome = g.Outcome()
-	switch share := strings.TrimLeft(g.percent(), "+−"); {
+	switch share := strings.TrimLeft(g.percentText(), "+−"); {
 	case v.Outcome == Better:
-		v.Sentence = fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.change(), against)
+		v.Sentence = fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
 	case v.Outcome == Worse:
-		v.Sentence = fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share, g.change(), against)
+		v.Sentence = fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
 	case v.Outcome == Same:
-		v.Sentence = fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set, g.change(), against)
+		v.Sentence = fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set, g.changeText(), against)
 	default:
-		v.Sentence = fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head, g.Set, g.percent(), g.change(), against)
+		v.Sentence = fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head, g.Set, g.percentText(), g.changeText(), against)
 	}
 	var others []string
 	for _, o := range c.Gains[1:] {
-		others = append(others, o.Set+" "+o.percent())
+		others = append(others, o.Set+" "+o.percentText())
 	}
 	if others != nil {
 		v.Sentence += "; " + strings.Join(others, ", ")
@@ -143,7 +143,7 @@ func (c Contest) Verdict() Verdict {
 	for _, o := range c.Gains[1:] {
 		if o.Outcome() == Better && v.Outcome != Better && o.Set == Validation {
 			v.Notes = append(v.Notes, fmt.Sprintf("Validation and %s disagree: the validation loss changed by %s, the %s loss by %s. "+
-				"%s fits the validation examples rather than what they stand for.", g.Set, o.percent(), g.Set, g.percent(), c.Meaning.Symbol))
+				"%s fits the validation examples rather than what they stand for.", g.Set, o.percentText(), g.Set, g.percentText(), c.Meaning.Symbol))
 		}
 	}
 	return v

@@ -30,7 +30,7 @@ func (quadratic) Presets() []experiment.Preset { return nil }
 // Load implements [experiment.Task]. The agents' rows are noise around one problem, drawn by seed, agent, and entry.
 func (quadratic) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	t := data.Task{Features: yLength, Shards: make([]data.Shard, a.N)}
-	for _, i := range a.Here {
+	for _, i := range a.Local {
 		for set, e := range []*data.Examples{&t.Shards[i].Train, &t.Shards[i].Val} {
 			v := make([]float64, rows*(yLength+1))
 			for k := range v {

@@ -98,7 +98,7 @@ func (t *mnist) Experience() experiment.Experience {
 // Load deals the images to all agents, reads those of the agents that are here, and makes the model.
 func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	split := data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed}
-	here := a.Here
+	here := a.Local
 	if t.model == distilled { // whose start is made of the training images of all
 		here = nil
 	}
@@ -114,7 +114,7 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	}
 	if t.model == distilled {
 		t.size.Means = task.ClassMeans()
-		task = task.OfAgents(a.Here)
+		task = task.OfAgents(a.Local)
 	}
 	t.loaded = task
 	m, err = models.ByName(t.model, t.size)

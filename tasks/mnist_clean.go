@@ -43,7 +43,7 @@ func (t *mnist) withMislabels(task data.Task, a experiment.Agents) (data.Task, e
 
 // Finish implements [experiment.Finisher]: where labels were made wrong, it says how many of these the trust in examples has found, and how
 // good the model is that learns of the validation examples too, whose labels are right.
-func (t *mnist) Finish(f experiment.Finished) error {
+func (t *mnist) Finish(f experiment.FinishedRun) error {
 	if t.detectionNumbers() == 0 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (t *mnist) sizeWithValidation() models.Size {
 }
 
 // noteDetections says how many wrong labels are found.
-func (t *mnist) noteDetections(f experiment.Finished) error {
+func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 	sums := make([]float64, t.detectionNumbers())
 	err := f.Collective.Sum(sums, func(i int, part []float64) error {
 		wrong := map[int]bool{}

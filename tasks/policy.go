@@ -61,7 +61,7 @@ func policyValues() experiment.Preset {
 
 // Load draws the transitions of the agents that are here.
 func (t *policy) Load(a experiment.Agents) (data.Task, models.Model, error) {
-	task, err := t.of(a.N, a.Seed).Task(a.Here...)
+	task, err := t.of(a.N, a.Seed).Task(a.Local...)
 	return task, models.PolicyEvaluation{Features: t.Features, States: t.States}, err
 }
 

@@ -102,7 +102,7 @@ func (t *synthetic) single() float64 {
 func (t *synthetic) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	c := data.Synthetic{Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test, Rate: t.single(), Seed: a.Seed}
 	task = data.Task{Shards: make([]data.Shard, a.N), Features: t.features, AllTrainRows: a.N * t.train}
-	for _, i := range a.Here {
+	for _, i := range a.Local {
 		if task.Shards[i], err = c.Shard(i); err != nil {
 			return task, nil, err
 		}

@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 func TestSyntheticLoadsItsFlags(t *testing.T) {
 	task := tasks.Synthetic()
 	must.Get(experiment.Parse(task, strings.Fields("-r=1.5 -p=3 -agents=2 -train=20 -val=10 -test=5"), io.Discard))
-	data, model := must.Get2(task.Load(experiment.Agents{N: 2, Here: []int{0, 1}, Seed: 1}))
+	data, model := must.Get2(task.Load(experiment.Agents{N: 2, Local: []int{0, 1}, Seed: 1}))
 	_, line := task.(experiment.Describer).Describe(data, model)
 	if want := "synthetic task with r = 1.5, p = q = 3, 2 agents with 20 training and 10 validation examples, losses as a sum"; line != want {
 		t.Errorf("%s, want %s", line, want)

@@ -11,7 +11,7 @@ import (
 
 // assess finds how good the model's predictions are on the test rows of all sites together, by counts that they add up; nil if there are
 // no test rows.
-func (t *tune) assess(m *modelfile.Model, f experiment.Finished) (*runs.Assessment, error) {
+func (t *tune) assess(m *modelfile.Model, f experiment.FinishedRun) (*runs.Assessment, error) {
 	target := t.prepared.Recipe.Target
 	if t.assessedNumbers() == 0 {
 		return nil, nil

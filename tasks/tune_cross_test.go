@@ -24,12 +24,12 @@ func TestCrossSites(t *testing.T) {
 	}
 	shown, sent := run("shown"), run("sent", "-exchange-alone")
 	for i, s := range shown.Sites {
-		if len(s.Lone) != 3 || s.Lone[i] != s.Alone {
-			t.Errorf("site %d: models of single sites have %+v; number %d must be its own, %+v", i, s.Lone, i, s.Alone)
+		if len(s.OthersAlone) != 3 || s.OthersAlone[i] != s.Alone {
+			t.Errorf("site %d: models of single sites have %+v; number %d must be its own, %+v", i, s.OthersAlone, i, s.Alone)
 		}
-		for k, other := range s.Lone {
-			if other != sent.Sites[i].Lone[k] {
-				t.Errorf("site %d: model of site %d: %+v, sent %+v", i, k, other, sent.Sites[i].Lone[k])
+		for k, other := range s.OthersAlone {
+			if other != sent.Sites[i].OthersAlone[k] {
+				t.Errorf("site %d: model of site %d: %+v, sent %+v", i, k, other, sent.Sites[i].OthersAlone[k])
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 		return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data and -target are required: the files and the column to predict, label in LIBSVM files (-h lists the flags)")
 	}
 	paths = map[int]string{}
-	for _, i := range a.Here {
+	for _, i := range a.Local {
 		if paths[i] = t.data; t.namesFiles() {
 			if paths[i], err = cluster.Expand(t.data, t.firstNumber()+i); err != nil {
 				return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data %s: %w", t.data, err)
@@ -83,12 +83,12 @@ func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
 	shown := *t
 	shown.prepared, shown.earlier, shown.shared = nil, nil, ""
 	fmt.Fprintf(h, "%+v seed %d\n", shown, a.Seed)
-	if e, err := t.readEarlier(a.Here[0]); err != nil {
+	if e, err := t.readEarlier(a.Local[0]); err != nil {
 		return nil, err
 	} else if e != nil {
 		e.fingerprint(h)
 	}
-	for _, i := range a.Here {
+	for _, i := range a.Local {
 		f, err := os.Open(paths[i])
 		if err != nil {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "site %d: %w", i, err)
@@ -115,7 +115,7 @@ func (t *tune) read(a experiment.Agents) ([]*table.Table, error) {
 		}
 		return t.deal(whole, a), nil
 	}
-	for _, i := range a.Here {
+	for _, i := range a.Local {
 		if tables[i], err = t.open(paths[i]); err != nil {
 			return nil, fmt.Errorf("site %d: %w", i, err)
 		}
@@ -159,7 +159,7 @@ const streamDeal = 0x6465616c
 func (t *tune) deal(whole *table.Table, a experiment.Agents) []*table.Table {
 	order := rand.New(rand.NewPCG(splitmix.Hash(a.Seed), streamDeal)).Perm(whole.Rows())
 	tables := make([]*table.Table, a.N)
-	for _, i := range a.Here {
+	for _, i := range a.Local {
 		rows := slices.Clone(order[i*whole.Rows()/a.N : (i+1)*whole.Rows()/a.N])
 		slices.Sort(rows)
 		tables[i] = whole.Pick(rows)

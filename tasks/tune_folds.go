@@ -53,7 +53,7 @@ func (t *tune) startInFolds(y []float64) []float64 {
 
 // keptWeights returns y of the model m that the run keeps: what the run found, or with cross-validation the model of all rows but the test rows at
 // the run's λ.
-func (t *tune) keptWeights(f experiment.Finished, m models.Model) ([]float64, error) {
+func (t *tune) keptWeights(f experiment.FinishedRun, m models.Model) ([]float64, error) {
 	if t.prepared.Folds == 0 {
 		return f.Y, nil
 	}

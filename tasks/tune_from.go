@@ -56,7 +56,7 @@ func (t *tune) Start() (x, y []float64) {
 // prepareByEarlier prepares the sites' tables for a run with differential privacy: by the recipe of an earlier run, as sums for a recipe of
 // their own would tell of their rows.
 func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o features.Options) (*features.Prepared, error) {
-	e, err := t.readEarlier(a.Here[0])
+	e, err := t.readEarlier(a.Local[0])
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o feature
 
 // startFromEarlier finds where a run of the model m starts by that of -from, which must be the same at all sites.
 func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error) {
-	if t.earlier, err = t.readEarlier(a.Here[0]); err != nil || t.earlier == nil {
+	if t.earlier, err = t.readEarlier(a.Local[0]); err != nil || t.earlier == nil {
 		return err
 	}
 	e, layered := t.earlier, m.(models.Layered)

@@ -21,7 +21,7 @@ func (t *tune) ComparesSites() bool { return t.alone && t.prepared.Rows[2] > 0 }
 func (t *tune) ExchangesAlone() bool { return t.exchangeAlone }
 
 // Finish implements [experiment.Finisher]: it writes λ by name, the model, and how good its predictions are.
-func (t *tune) Finish(f experiment.Finished) error {
+func (t *tune) Finish(f experiment.FinishedRun) error {
 	m, err := t.newModel(0)
 	if err != nil {
 		return err

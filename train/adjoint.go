@@ -11,7 +11,7 @@ import (
 
 // solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started, where that is not known at the
 // last solution, and at 0 where both are farther than that.
-func (w *solving) solveAdjoint() error {
+func (w *exactSolve) solveAdjoint() error {
 	b, r, trial := w.work[0], w.work[1], w.work[2]
 	if err := w.upperGrad(w.Gradient, b); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (w *solving) solveAdjoint() error {
 }
 
 // refineAdjoint solves for what the residual r is of, until Z is near enough. gain is how much nearer to the solution than 0 Z is.
-func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
+func (w *exactSolve) refineAdjoint(b, r []float64, gain float64) error {
 	norm := vec.Norm(b)
 	for left := math.Inf(1); ; {
 		w.AdjointResidual = vec.Norm(r) / norm
@@ -55,7 +55,7 @@ func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
 			w.PhiError = float64(w.distance*math.Abs(w.upper/w.lower)) + math.Sqrt(w.distance*distance)
 			done = distance <= 4*end.gain(0)
 		}
-		if done || w.Products >= w.most || !(w.AdjointResidual <= math.MaxFloat64) {
+		if done || w.Products >= w.productLimit || !(w.AdjointResidual <= math.MaxFloat64) {
 			w.Converged = w.Converged && done
 			return nil
 		}
@@ -71,7 +71,7 @@ func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
 				return err
 			}
 		}
-		if !positive && !w.mistrust() {
+		if !positive && !w.distrustRounding() {
 			w.AdjointResidual, w.Converged = vec.Norm(r)/norm, false
 			return nil
 		}
@@ -80,22 +80,22 @@ func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
 
 // adjointRule returns the rule by which Z is near enough: by its residual, or so that the error of Φ is as small as wanted and
 // D² is a small share of what it was, for the sake of the gradient. gain is how much nearer to the solution than 0 Z is.
-func (w *solving) adjointRule(norm, gain float64) rule {
-	if w.byResidual() {
-		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.share()}
+func (w *exactSolve) adjointRule(norm, gain float64) rule {
+	if w.endsByResidual() {
+		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.leastShare()}
 	}
 	bound, share := w.phiTol()/2*w.upper, cmp.Or(w.GradientTol, 2*w.phiTol())
-	return rule{share: w.share(), gain: func(all float64) float64 {
+	return rule{share: w.leastShare(), gain: func(all float64) float64 {
 		return min(bound*bound/max(w.distance, 1e-6*w.distanceBound()), share*(gain+all)) / 4
 	}}
 }
 
-// differentiate computes Φ and its gradient from Y and Z.
-func (w *solving) differentiate() error {
+// findGradient computes Φ and its gradient from Y and Z.
+func (w *exactSolve) findGradient() error {
 	// f(y*) = f(y) − ∇_y f'H⁻¹∇_y g + ... = f(y) − z'∇_y g + ...
 	w.Phi = w.upper - vec.Dot(w.Z, w.g)
 	j := make([]float64, w.p)
-	if err := w.mean(w.ctx, w.fine(), j, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.JVP(part, w.x, w.Y, w.Z, allExamples) }); err != nil {
+	if err := w.mean(w.ctx, w.gradientWire(), j, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.JVP(part, w.x, w.Y, w.Z, allExamples) }); err != nil {
 		return err
 	}
 	vec.Sub(w.Gradient, w.Gradient, j)

@@ -15,19 +15,19 @@ import (
 // An agent steps its algorithm, counts and times what that costs, and checks that the numbers stay finite. It does not know
 // where the other agents are: in this process or elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
 type agent struct {
-	id      int // its number in the roster
-	alg     dsbo.Algorithm
-	metered dsbo.Oracle // the oracle with its meter
-	oracle  *meteredOracle
-	mixer   meteredMixer
-	k       int           // iterations done
-	earlier runs.Usage    // spent before a resume
-	last    time.Duration // time of the last step, waiting for neighbours included
-	total   time.Duration // time of all steps
+	id          int // its number in the roster
+	alg         dsbo.Algorithm
+	metered     dsbo.Oracle // the oracle with its meter
+	oracle      *meteredOracle
+	mixer       meteredMixer
+	k           int           // iterations done
+	usageBefore runs.Usage    // spent before a resume
+	lastStep    time.Duration // time of the last step, waiting for neighbours included
+	allSteps    time.Duration // time of all steps
 }
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products are with.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *curving, m *network.Averager) *agent {
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *matrixProducts, m *network.Averager) *agent {
 	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}}
 	made.oracle, made.metered = meterOracle(o, c)
 	return made
@@ -50,8 +50,8 @@ func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	a.mixer.Begin(2 * uint64(a.k))
 	a.oracle.ctx = ctx
 	err := a.alg.Step(ctx, a.k, a.metered, &a.mixer)
-	a.last = time.Since(start)
-	a.total += a.last
+	a.lastStep = time.Since(start)
+	a.allSteps += a.lastStep
 	if err != nil {
 		return fmt.Errorf("agent %d: %w", a.id, err)
 	}
@@ -59,8 +59,8 @@ func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	return a.checkNorms(maxNorm)
 }
 
-// watched are the names of the norms that checkNorms checks.
-var watched = []string{"norm of x", "norm of y", "norm of z"}
+// normNames are the names of the norms that checkNorms checks.
+var normNames = []string{"norm of x", "norm of y", "norm of z"}
 
 // checkNorms returns a [*dsbo.DivergedError] if a norm of x, y or z is above maxNorm after an iteration; 0: there is no bound.
 func (a *agent) checkNorms(maxNorm float64) error {
@@ -69,7 +69,7 @@ func (a *agent) checkNorms(maxNorm float64) error {
 	}
 	for i, v := range [][]float64{a.x(), a.y(), a.z()} {
 		if norm := vec.Norm(v); !(norm <= maxNorm) { // NaN too
-			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: watched[i], Value: norm}
+			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: normNames[i], Value: norm}
 		}
 	}
 	return nil
@@ -106,11 +106,11 @@ func (a *agent) state() []dsbo.Named {
 
 // usage returns what the agent has spent since iteration 0, also in the run that it resumes.
 func (a *agent) usage() runs.Usage {
-	u := a.earlier
+	u := a.usageBefore
 	oracle, mix := a.oracle.busy.Seconds(), a.mixer.busy.Seconds()
 	u.Add(runs.Usage{
-		Calls: a.oracle.calls, Sent: a.mixer.total(),
-		Times: runs.Times{OracleSeconds: oracle, MixSeconds: mix, AlgebraSeconds: a.total.Seconds() - oracle - mix},
+		Calls: a.oracle.calls, Sent: a.mixer.sent(),
+		Times: runs.Times{OracleSeconds: oracle, MixSeconds: mix, AlgebraSeconds: a.allSteps.Seconds() - oracle - mix},
 	})
 	return u
 }

@@ -7,18 +7,18 @@ import (
 	"strconv"
 )
 
-// common returns what all agents have alike whatever the method: the iterations done, and what is known of the best iterate.
-func (e *evaluator) common() func(i int) []float64 {
+// commonVector returns what all agents have alike whatever the method: the iterations done, and what is known of the best iterate.
+func (e *evaluator) commonVector() func(i int) []float64 {
 	v := []float64{float64(e.done)}
-	for _, s := range e.chosen.state() {
+	for _, s := range e.bestState.state() {
 		v = append(v, s.Value...)
 	}
 	return func(int) []float64 { return v }
 }
 
-// agreed returns an error that names agents unless all have the same bits of what they must have alike: what is common, which is the last
+// checkAgreement returns an error that names agents unless all have the same bits of what they must have alike: what is common, which is the last
 // of the variables, and x and y of methods whose state is the same on all agents. It exchanges nothing where they agree.
-func (e *evaluator) agreed(ctx context.Context, same []bool, variables []func(i int) []float64) error {
+func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables []func(i int) []float64) error {
 	names := []string{"x", "y"}
 	method, ok := e.agents[e.local[0]].alg.(interface{ Alike() bool })
 	if !ok || !method.Alike() || e.problem.Average.ByMix { // by Mix alone averages differ by their rounding
@@ -41,7 +41,7 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 	for _, i := range e.local {
 		digests[i] = strconv.FormatUint(digest(of(i)), 16)
 	}
-	if err := e.texts(ctx, digests); err != nil {
+	if err := e.gatherTexts(ctx, digests); err != nil {
 		return err
 	}
 	count := map[string]int{}
@@ -52,7 +52,7 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 	var others []int
 	for position, d := range digests {
 		if d != most {
-			others = append(others, e.problem.number(position))
+			others = append(others, e.problem.agentNumber(position))
 		}
 	}
 	text := fmt.Sprintf("after iteration %d agents %v have another %s than the others", e.done, others, name)

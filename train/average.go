@@ -31,8 +31,8 @@ type collective struct {
 	parts    [][]float64         // a vector of each local agent
 }
 
-// afterwards is the stage of averages that belong to no iteration of a run.
-const afterwards = 1 << 63
+// stageAfterRun is the stage of averages that belong to no iteration of a run.
+const stageAfterRun = 1 << 63
 
 // newCollective returns the way of a problem's agents, of which local are in this process.
 func newCollective(p Problem, local []int) *collective {
@@ -44,13 +44,13 @@ func newCollective(p Problem, local []int) *collective {
 	return c
 }
 
-// open makes the averages, and the exchange of agents that are all in this process.
-func (c *collective) open() (err error) {
+// openAverages makes the averages, and the exchange of agents that are all in this process.
+func (c *collective) openAverages() (err error) {
 	if c.averages != nil {
 		return nil
 	}
 	if c.w == nil {
-		if c.w, err = star(c.n); err != nil {
+		if c.w, err = starMatrix(c.n); err != nil {
 			return err
 		}
 	}
@@ -62,14 +62,14 @@ func (c *collective) open() (err error) {
 	}
 	for _, i := range c.local {
 		end := c.averages.Agent(i)
-		end.Begin(afterwards)
+		end.Begin(stageAfterRun)
 		c.ends = append(c.ends, end)
 	}
 	return nil
 }
 
-// star returns the mixing matrix of a star.
-func star(n int) (*network.Matrix, error) {
+// starMatrix returns the mixing matrix of a star.
+func starMatrix(n int) (*network.Matrix, error) {
 	g, err := network.New("star", n, network.Options{})
 	if err != nil {
 		return nil, err
@@ -77,9 +77,9 @@ func star(n int) (*network.Matrix, error) {
 	return g.W, nil
 }
 
-// begin begins a stage of the run, see [network.Averager.Begin].
-func (c *collective) begin(stage uint64) error {
-	if err := c.open(); err != nil {
+// beginStage begins a stage of the run, see [network.Averager.Begin].
+func (c *collective) beginStage(stage uint64) error {
+	if err := c.openAverages(); err != nil {
 		return err
 	}
 	for _, end := range c.ends {
@@ -88,9 +88,9 @@ func (c *collective) begin(stage uint64) error {
 	return nil
 }
 
-// fine returns the wire of vectors that have to be right to seven digits at least, such as a gradient: the problem's own if it is
+// fineWire returns the wire of vectors that have to be right to seven digits at least, such as a gradient: the problem's own if it is
 // as good.
-func (c *collective) fine() network.Wire { return min(c.options.Wire, network.Float32) }
+func (c *collective) fineWire() network.Wire { return min(c.options.Wire, network.Float32) }
 
 // part returns the vector of length numbers that belongs to the k-th local agent. It stays the collective's.
 func (c *collective) part(k, length int) []float64 {
@@ -106,10 +106,10 @@ func (c *collective) average(ctx context.Context, wire network.Wire, dst []float
 		copy(dst, c.part(0, len(dst)))
 		return nil
 	}
-	if err := c.open(); err != nil {
+	if err := c.openAverages(); err != nil {
 		return err
 	}
-	err := c.together(func(k int) error {
+	err := c.concurrently(func(k int) error {
 		part := c.part(k, len(dst))
 		return c.ends[k].AverageOn(ctx, wire, part, part)
 	})
@@ -123,8 +123,8 @@ func (c *collective) average(ctx context.Context, wire network.Wire, dst []float
 	return nil
 }
 
-// together calls f for all local agents at the same time: each waits for the others.
-func (c *collective) together(f func(k int) error) error {
+// concurrently calls f for all local agents at the same time: each waits for the others.
+func (c *collective) concurrently(f func(k int) error) error {
 	errs := make([]error, len(c.local))
 	var calls sync.WaitGroup
 	for k := range c.local {
@@ -134,16 +134,16 @@ func (c *collective) together(f func(k int) error) error {
 	return errors.Join(errs...)
 }
 
-// largest replaces words by the largest of all agents; those of the local agents are in words already.
-func (c *collective) largest(ctx context.Context, words []uint64) error {
+// largestWords replaces words by the largest of all agents; those of the local agents are in words already.
+func (c *collective) largestWords(ctx context.Context, words []uint64) error {
 	if c.n == 1 {
 		return nil
 	}
-	if err := c.open(); err != nil {
+	if err := c.openAverages(); err != nil {
 		return err
 	}
 	results := make([][]uint64, len(c.local))
-	err := c.together(func(k int) error {
+	err := c.concurrently(func(k int) error {
 		r, ok := c.team.Mixer(c.local[k]).(network.Reducer)
 		if !ok {
 			return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no largest number of all agents (network.Reducer is missing)")
@@ -160,13 +160,13 @@ func (c *collective) largest(ctx context.Context, words []uint64) error {
 	return nil
 }
 
-// texts fills in the texts of the agents elsewhere. Each counts as sent to each other agent, as the numbers in which it travels.
-func (g group) texts(ctx context.Context, texts []string) error {
+// gatherTexts fills in the texts of the agents elsewhere. Each counts as sent to each other agent, as the numbers in which it travels.
+func (g group) gatherTexts(ctx context.Context, texts []string) error {
 	c := g.collective
 	if c.n == 1 {
 		return nil
 	}
-	if err := c.open(); err != nil {
+	if err := c.openAverages(); err != nil {
 		return err
 	}
 	all, err := network.GatherBytes(g.averageContext(ctx), c.team, c.n, func(i int) []byte { return []byte(texts[i]) })
@@ -186,22 +186,22 @@ func (g group) texts(ctx context.Context, texts []string) error {
 // depends neither on the number of processors nor on where the agents are.
 func (g group) mean(ctx context.Context, wire network.Wire, dst []float64, fill func(i int, part []float64) error) error {
 	c := g.collective
-	err := g.each(ctx, func(k, i int) error { return fill(i, c.part(k, len(dst))) })
+	err := g.forEach(ctx, func(k, i int) error { return fill(i, c.part(k, len(dst))) })
 	if err != nil {
 		return err
 	}
 	return c.average(g.averageContext(ctx), wire, dst)
 }
 
-// numbers is mean for a few numbers, which travel in float64.
-func (g group) numbers(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
+// meanNumbers is mean for a few numbers, which travel in float64.
+func (g group) meanNumbers(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
 	return g.mean(ctx, network.Float64, dst, fill)
 }
 
-// largest returns the largest of the agents' numbers, none of which is negative; NaN if one is NaN.
-func (g group) largest(ctx context.Context, value func(i int) (float64, error)) (float64, error) {
+// maximum returns the largest of the agents' numbers, none of which is negative; NaN if one is NaN.
+func (g group) maximum(ctx context.Context, value func(i int) (float64, error)) (float64, error) {
 	all := make([]float64, len(g.local))
-	err := g.each(ctx, func(k, i int) (err error) {
+	err := g.forEach(ctx, func(k, i int) (err error) {
 		all[k], err = value(i)
 		return err
 	})
@@ -212,12 +212,12 @@ func (g group) largest(ctx context.Context, value func(i int) (float64, error)) 
 	for _, v := range all {
 		words[0] = max(words[0], math.Float64bits(math.Abs(v))) // in the order of the numbers
 	}
-	err = g.collective.largest(g.averageContext(ctx), words)
+	err = g.collective.largestWords(g.averageContext(ctx), words)
 	return math.Float64frombits(words[0]), err
 }
 
-// alike reports for each of several vectors of the agents whether all agents have it with the same bits.
-func (g group) alike(ctx context.Context, vectors ...func(i int) []float64) ([]bool, error) {
+// sameBits reports for each of several vectors of the agents whether all agents have it with the same bits.
+func (g group) sameBits(ctx context.Context, vectors ...func(i int) []float64) ([]bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (g group) alike(ctx context.Context, vectors ...func(i int) []float64) ([]b
 			words[2*v], words[2*v+1] = max(words[2*v], h), max(words[2*v+1], ^h)
 		}
 	}
-	if err := g.collective.largest(g.averageContext(ctx), words); err != nil {
+	if err := g.collective.largestWords(g.averageContext(ctx), words); err != nil {
 		return nil, err
 	}
 	same := make([]bool, len(vectors))
@@ -260,11 +260,11 @@ func (g group) vectorMean(ctx context.Context, mean []float64, of func(i int) []
 		copy(mean, of(g.local[0]))
 		return 0, nil
 	}
-	err := g.mean(ctx, g.collective.fine(), mean, func(i int, part []float64) error { copy(part, of(i)); return nil })
+	err := g.mean(ctx, g.collective.fineWire(), mean, func(i int, part []float64) error { copy(part, of(i)); return nil })
 	if err != nil {
 		return 0, err
 	}
 	spread := []float64{0}
-	err = g.numbers(ctx, spread, func(i int, part []float64) error { part[0] = vec.Dist2(of(i), mean); return nil })
+	err = g.meanNumbers(ctx, spread, func(i int, part []float64) error { part[0] = vec.Dist2(of(i), mean); return nil })
 	return spread[0], err
 }

@@ -44,8 +44,8 @@ func (i iterate) state(name string) []dsbo.Named {
 	}
 }
 
-// A chosen is what is known of the best iterate so far, in vectors that a checkpoint can hold.
-type chosen struct {
+// A bestState is what is known of the best iterate so far, in vectors that a checkpoint can hold.
+type bestState struct {
 	least  iterate // that of the least value
 	newest iterate // the newest one, if that is best though its value is not the least
 	// head is the index of By in criteria; 0 before the first record, 1 where least is best, 2 where newest is; the number of records
@@ -53,22 +53,22 @@ type chosen struct {
 	head []float64
 }
 
-// newChosen returns that of a run without records.
-func newChosen(p, q int) chosen {
+// newBestState returns that of a run without records.
+func newBestState(p, q int) bestState {
 	iterate := func() iterate {
 		return iterate{make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, 2)}
 	}
-	return chosen{iterate(), iterate(), make([]float64, 4)}
+	return bestState{iterate(), iterate(), make([]float64, 4)}
 }
 
 // state returns views of what a checkpoint holds.
-func (c *chosen) state() []dsbo.Named {
+func (c *bestState) state() []dsbo.Named {
 	return slices.Concat(c.least.state("least"), c.newest.state("newest"), []dsbo.Named{{Name: "best", Value: c.head}})
 }
 
-// choose takes a record's iterate if it is the best so far.
-func (e *evaluator) choose(ctx context.Context, r runs.Record) error {
-	c := &e.chosen
+// updateBest takes a record's iterate if it is the best so far.
+func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
+	c := &e.bestState
 	by, value, worse := 0, runs.Unknown(), 0.0
 	switch {
 	case r.HoldoutLoss.Known():
@@ -83,7 +83,7 @@ func (e *evaluator) choose(ctx context.Context, r runs.Record) error {
 	case c.head[1] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
 		c.least.set(&e.means, r.Iteration, value)
 	case by == 1 && e.problem.Each != nil:
-		held, err := e.problem.compared(ctx, e.group, e.means.fit(), e.problem, Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
+		held, err := e.problem.compareSets(ctx, e.group, e.means.fit(), e.problem, Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
 		if err != nil {
 			return err
 		}
@@ -101,13 +101,13 @@ func (e *evaluator) choose(ctx context.Context, r runs.Record) error {
 	return nil
 }
 
-// rising returns for how many records in a row, up to the newest one, the loss on held-out examples has not fallen, and was above the least by
+// worseRecords returns for how many records in a row, up to the newest one, the loss on held-out examples has not fallen, and was above the least by
 // more than a standard error.
-func (e *evaluator) rising() int { return int(e.chosen.head[2]) }
+func (e *evaluator) worseRecords() int { return int(e.bestState.head[2]) }
 
 // best returns the best iterate so far.
 func (e *evaluator) best() Best {
-	c := e.chosen
+	c := e.bestState
 	i := c.least
 	switch c.head[1] {
 	case 0:

@@ -43,8 +43,8 @@ type checkpointHead struct {
 	Usage         []runs.Usage    `json:"usage"`              // usage of each agent of the process
 	Curvature     float64         `json:"curvature,omitzero"` // Config.Curvature of the run
 	Handover      bool            `json:"handover,omitzero"`  // it is what an agent that comes in takes over from another one
-	Owes          bool            `json:"owes,omitzero"`      // an evaluation is due at its iteration that has not been made
-	Enters        int             `json:"enters,omitzero"`    // the epoch in which that agent comes in, at which the checkpoint stands then
+	EvaluationDue bool            `json:"owes,omitzero"`      // an evaluation is due at its iteration that has not been made
+	EntryEpoch    int             `json:"enters,omitzero"`    // the epoch in which that agent comes in, at which the checkpoint stands then
 	Arrays        []arrayHead     `json:"arrays"`
 }
 
@@ -83,11 +83,11 @@ func (r *runner) writeCheckpoint() error {
 	}
 	c := checkpoint{checkpointHead: checkpointHead{
 		Config: config, Epoch: r.epoch.Number, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
-		Evaluation: r.eval.sent, Owes: r.owes(),
+		Evaluation: r.eval.sent, EvaluationDue: r.evaluationDue(),
 	}}
-	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointed(), r.done)
-	if c.Owes {
-		if there, err := readCheckpoint(path); err == nil && there.Epoch == c.Epoch && !there.Owes {
+	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointAgents(), r.done)
+	if c.EvaluationDue {
+		if there, err := readCheckpoint(path); err == nil && there.Epoch == c.Epoch && !there.EvaluationDue {
 			return nil // of a run that has gone back: another epoch may begin with it
 		}
 	}
@@ -101,23 +101,23 @@ func (r *runner) writeCheckpoint() error {
 	}
 	c.add(-1, r.eval.state())
 	if r.Changing || r.roster != nil {
-		c.add(-1, r.eval.spentState())
+		c.add(-1, r.eval.usageState())
 	}
 	if err := disk.Write(path, c.writeTo); err != nil {
 		return err
 	}
-	r.reformed = false
+	r.newEpoch = false
 	if r.OnCheckpoint != nil {
 		r.OnCheckpoint(r.done)
 	}
-	return runs.Folder(r.Dir).RemoveOldCheckpoints(r.checkpointed(), r.done, r.Held)
+	return runs.Folder(r.Dir).RemoveOldCheckpoints(r.checkpointAgents(), r.done, r.Held)
 }
 
-// owes reports whether an evaluation is due after the iterations done that has not been made: the run was interrupted before. At the beginning of an
+// evaluationDue reports whether an evaluation is due after the iterations done that has not been made: the run was interrupted before. At the beginning of an
 // epoch none is, whose members might make it.
-func (r *runner) owes() bool {
+func (r *runner) evaluationDue() bool {
 	begins := r.epoch.Number > 0 && r.done == r.epoch.Iteration
-	return r.due(r.EvalEvery) && r.evaluated < r.done && !begins
+	return r.isDue(r.EvalEvery) && r.evaluated < r.done && !begins
 }
 
 // add appends the state of one agent, as views that writeTo reads.
@@ -142,8 +142,8 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	return nil
 }
 
-// further returns the arrays of an agent after the first so many, which are its state: of as many as there were.
-func (c *checkpoint) further(agent, first int) (rest []dsbo.Named) {
+// arraysAfter returns the arrays of an agent after the first so many, which are its state: of as many as there were.
+func (c *checkpoint) arraysAfter(agent, first int) (rest []dsbo.Named) {
 	for i, a := range c.Arrays {
 		if a.Agent != agent {
 			continue

@@ -33,15 +33,15 @@ type problemCollective struct {
 // Sum implements [network.Collective]. An average of whole numbers is off by less than a millionth, and so their sum is rounded to
 // what it was.
 func (t *problemCollective) Sum(dst []float64, fill func(i int, part []float64) error) error {
-	err := t.group.numbers(t.ctx, dst, func(i int, part []float64) error {
+	err := t.group.meanNumbers(t.ctx, dst, func(i int, part []float64) error {
 		clear(part)
-		return fill(t.problem.number(i), part)
+		return fill(t.problem.agentNumber(i), part)
 	})
 	if err != nil {
 		return err
 	}
 	for k := range dst {
-		dst[k] = nearlyWhole(float64(dst[k] * float64(t.group.n)))
+		dst[k] = roundToWhole(float64(dst[k] * float64(t.group.n)))
 		if math.IsNaN(dst[k]) || math.IsInf(dst[k], 0) {
 			return fmt.Errorf("sum %d of %d over all agents must be finite; it is %g", k, len(dst), dst[k])
 		}
@@ -49,8 +49,8 @@ func (t *problemCollective) Sum(dst []float64, fill func(i int, part []float64) 
 	return nil
 }
 
-// nearlyWhole returns the whole number that v is but for its last two bits, else v.
-func nearlyWhole(v float64) float64 {
+// roundToWhole returns the whole number that v is but for its last two bits, else v.
+func roundToWhole(v float64) float64 {
 	if whole := math.Round(v); math.Abs(v-whole) <= 0x1p-51*math.Abs(v) {
 		return whole
 	}
@@ -62,11 +62,11 @@ func (t *problemCollective) Texts(of func(i int) (string, error)) ([]string, err
 	texts := make([]string, t.group.n)
 	for _, i := range t.group.local {
 		var err error
-		if texts[i], err = of(t.problem.number(i)); err != nil {
+		if texts[i], err = of(t.problem.agentNumber(i)); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.group.texts(t.ctx, texts); err != nil || t.problem.Numbers == nil {
+	if err := t.group.gatherTexts(t.ctx, texts); err != nil || t.problem.Numbers == nil {
 		return texts, err
 	}
 	all := make([]string, 1+slices.Max(t.problem.Numbers))
@@ -76,14 +76,14 @@ func (t *problemCollective) Texts(of func(i int) (string, error)) ([]string, err
 	return all, nil
 }
 
-// Rows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every agent sees.
+// GatherRows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every agent sees.
 // Each counts as sent to each other agent.
-func (p Problem) Rows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
+func (p Problem) GatherRows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
 	g, err := p.group()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.collect(ctx, length, fill)
+	rows, err := g.gatherRows(ctx, length, fill)
 	if err != nil {
 		return nil, err
 	}

@@ -32,18 +32,18 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (al
 	if err != nil {
 		return all, err
 	}
-	c, err := p.compared(ctx, g, m, against, a, ValSet, HoldoutSet, TestSet)
+	c, err := p.compareSets(ctx, g, m, against, a, ValSet, HoldoutSet, TestSet)
 	if err != nil {
 		return all, err
 	}
 	return Comparison{Val: c[0], Holdout: c[1], Test: c[2]}, nil
 }
 
-// compared compares two models on some sets of the examples of all agents together.
-func (p Problem) compared(ctx context.Context, g group, m Fit, against Problem, a Fit, sets ...Set) ([]Compared, error) {
+// compareSets compares two models on some sets of the examples of all agents together.
+func (p Problem) compareSets(ctx context.Context, g group, m Fit, against Problem, a Fit, sets ...Set) ([]Compared, error) {
 	const each = 8 // numbers of a set: those of pairSums, and examples without answers
 	total := make([]float64, each*len(sets))
-	err := g.numbers(ctx, total, func(i int, part []float64) error {
+	err := g.meanNumbers(ctx, total, func(i int, part []float64) error {
 		for k, set := range sets {
 			row, err := pairSums(i, set, against, a, p, m)
 			if err != nil {
@@ -64,18 +64,18 @@ func (p Problem) compared(ctx context.Context, g group, m Fit, against Problem, 
 		}
 		rows := math.Round(row[0])
 		c.Examples = int(rows)
-		c.LossA, c.LossB, c.LossChange, c.LossError = paired(rows, row[1], row[2], row[3])
+		c.LossA, c.LossB, c.LossChange, c.LossError = pairStatistics(rows, row[1], row[2], row[3])
 		if row[7] > 0 {
 			row[4] = math.NaN()
 		}
-		c.AccuracyA, c.AccuracyB, c.AccuracyChange, c.AccuracyError = paired(rows, math.Round(row[4]), math.Round(row[5]), math.Round(row[6]))
+		c.AccuracyA, c.AccuracyB, c.AccuracyChange, c.AccuracyError = pairStatistics(rows, math.Round(row[4]), math.Round(row[5]), math.Round(row[6]))
 	}
 	return all, nil
 }
 
-// paired returns the means of n pairs of numbers with sums a and b, the mean of the differences b − a, and its standard error, from
+// pairStatistics returns the means of n pairs of numbers with sums a and b, the mean of the differences b − a, and its standard error, from
 // the sum of the differences' squares.
-func paired(n, a, b, squares float64) (meanA, meanB, change, deviation float64) {
+func pairStatistics(n, a, b, squares float64) (meanA, meanB, change, deviation float64) {
 	change = (b - a) / n
 	variance := max(0, squares/n-float64(change*change)) * n / (n - 1)
 	return a / n, b / n, change, math.Sqrt(variance / n)
@@ -97,17 +97,17 @@ func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]f
 		return row, dsbo.Errorf(dsbo.ErrShape, "models must be compared on the same examples; agent %d has %d and %d", i, len(lossA), len(lossB))
 	}
 	row[0] = float64(len(lossA))
-	row[1], row[2], row[3] = sums(lossA, lossB)
+	row[1], row[2], row[3] = pairTotals(lossA, lossB)
 	if hitsA == nil || hitsB == nil {
 		row[7] = row[0]
 		return row, nil
 	}
-	row[4], row[5], row[6] = sums(hitsA, hitsB)
+	row[4], row[5], row[6] = pairTotals(hitsA, hitsB)
 	return row, nil
 }
 
-// sums returns the sums of two lists of numbers and of the squares of their differences.
-func sums(a, b []float64) (sumA, sumB, squares float64) {
+// pairTotals returns the sums of two lists of numbers and of the squares of their differences.
+func pairTotals(a, b []float64) (sumA, sumB, squares float64) {
 	for k := range a {
 		d := b[k] - a[k]
 		sumA, sumB, squares = sumA+a[k], sumB+b[k], squares+float64(d*d)

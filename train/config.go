@@ -46,7 +46,7 @@ type Config struct {
 	Dir             string // the run folder, which must exist; "": nothing is written
 	Resume          bool   // go on from Dir's checkpoint, from the start if there is none yet
 	// Held are checkpoints that are not removed when they are old; nil: none.
-	Held *runs.Held
+	Held *runs.HeldCheckpoints
 	// From is the checkpoint from which a run over several processes goes on; nil: the start.
 	From *Point
 	// Settings are further settings on which the results depend (data, seed, batch, model), as a value that JSON can hold: a
@@ -108,27 +108,27 @@ func (c Config) ExactAt(k int) bool {
 	case wire > network.Float32:
 		return false
 	}
-	return wire == network.Float64 || k == c.half() || k == c.K
+	return wire == network.Float64 || k == c.middleRecord() || k == c.K
 }
 
-// half returns the iteration of the record in the middle.
-func (c Config) half() int { return (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery }
+// middleRecord returns the iteration of the record in the middle.
+func (c Config) middleRecord() int { return (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery }
 
-// LeastAt reports whether the record after k iterations has the least eigenvalue of the averaged Hessian: where the lower problem is
+// LeastEigenvalueAt reports whether the record after k iterations has the least eigenvalue of the averaged Hessian: where the lower problem is
 // not known to be convex, and evaluation is "exact", those at the start, in the middle and at the end, and all where products are
 // damped by it. c must have its defaults.
-func (c Config) LeastAt(k int) bool {
+func (c Config) LeastEigenvalueAt(k int) bool {
 	if c.Problem.Matrix == dsbo.DampedHessian {
 		return true
 	}
-	return c.Problem.Nonconvex && c.Problem.Evaluate != nil && c.Evaluate == EvaluateExact && (k == 0 || k == c.half() || k == c.K)
+	return c.Problem.Nonconvex && c.Problem.Evaluate != nil && c.Evaluate == EvaluateExact && (k == 0 || k == c.middleRecord() || k == c.K)
 }
 
 // Validate reports the first setting that cannot work, and a checkpoint that cannot be resumed from.
 func (c Config) Validate() error {
 	c, err := c.resolve()
 	if err == nil && c.Resume {
-		_, err = c.checkpoint(nil)
+		_, err = c.loadCheckpoint(nil)
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func (c Config) resolve() (Config, error) {
 	if err := c.W.Validate(); err != nil {
 		return c, err
 	}
-	c, err := c.enter()
+	c, err := c.startEpoch()
 	if err != nil {
 		return c, err
 	}

@@ -22,10 +22,10 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	if err != nil {
 		return 0, err
 	}
-	return g.largest(ctx, func(i int) (float64, error) {
+	return g.maximum(ctx, func(i int) (float64, error) {
 		l, err := curvature(ctx, p.Oracles[i], x(i), y)
 		if err != nil {
-			err = fmt.Errorf("curvature of agent %d: %w", p.number(i), err)
+			err = fmt.Errorf("curvature of agent %d: %w", p.agentNumber(i), err)
 		}
 		return l, err
 	})

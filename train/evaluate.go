@@ -16,21 +16,21 @@ import (
 // An evaluator makes the records of a run. The exact solutions of one evaluation are the start of those of the next.
 type evaluator struct {
 	*stepper
-	problem Problem
-	shared  *Exact           // the exact solution of the problem; nil: none
-	own     map[int]*Exact   // the exact solution of each agent of this process, for methods of the personalized problem
-	means   means            // averages over the agents
-	sent    runs.Sent        // what all agents have sent in evaluations
-	spent   []runs.Usage     // usage of each agent of the roster at the last record, by number
-	chosen  chosen           // the best iterate so far
-	exactAt func(k int) bool // whether the record of an iteration has exact values
-	leastAt func(k int) bool // whether it has the least eigenvalue
-	byPhi   bool             // whether some records have them, of which the last one is one
+	problem           Problem
+	sharedExact       *Exact           // the exact solution of the problem; nil: none
+	ownExact          map[int]*Exact   // the exact solution of each agent of this process, for methods of the personalized problem
+	means             means            // averages over the agents
+	sent              runs.Sent        // what all agents have sent in evaluations
+	lastUsage         []runs.Usage     // usage of each agent of the roster at the last record, by number
+	bestState         bestState        // the best iterate so far
+	exactAt           func(k int) bool // whether the record of an iteration has exact values
+	leastEigenvalueAt func(k int) bool // whether it has the least eigenvalue
+	byPhi             bool             // whether some records have them, of which the last one is one
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), chosen: newChosen(c.p, c.q), exactAt: c.ExactAt, leastAt: c.LeastAt}
+	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), bestState: newBestState(c.p, c.q), exactAt: c.ExactAt, leastEigenvalueAt: c.LeastEigenvalueAt}
 	e.collective.counter = &e.sent
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
 		return e, nil
@@ -39,28 +39,28 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	exact.Tol, exact.AdjointTol = c.Tol, c.AdjointTol
 	e.byPhi = c.ExactAt(c.K)
 	if !algo.TraitsOf(c.Method).Personalized {
-		e.shared = &exact
+		e.sharedExact = &exact
 		if err := exact.prepare(); err != nil {
 			return nil, err
 		}
-		e.shared.group = e.group
+		e.sharedExact.group = e.group
 		return e, nil
 	}
-	e.own = map[int]*Exact{}
+	e.ownExact = map[int]*Exact{}
 	for _, i := range e.local {
 		one := exact
 		one.Oracles, one.Team = c.Problem.Evaluate[i:i+1], nil
 		if err := one.prepare(); err != nil {
 			return nil, err
 		}
-		e.own[i] = &one
+		e.ownExact[i] = &one
 	}
 	return e, nil
 }
 
-// record evaluates the agents. After an error the exact solutions and the counts are again what they were before: a run that was
+// makeRecord evaluates the agents. After an error the exact solutions and the counts are again what they were before: a run that was
 // interrupted in its evaluation repeats it to the bit.
-func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
+func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	var before [][]float64 // some megabytes, which only a solve changes
 	if e.exactAt(e.done) {
@@ -78,52 +78,52 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 		}
 		e.sent = sent
 	}()
-	if err := e.collective.begin(2*uint64(e.done) + 1); err != nil { // between two iterations
+	if err := e.collective.beginStage(2*uint64(e.done) + 1); err != nil { // between two iterations
 		return r, err
 	}
 	r = runs.Record{Iteration: e.done, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
-	if err := e.average(ctx); err != nil {
+	if err := e.findMeans(ctx); err != nil {
 		return r, err
 	}
 	r.ConsensusX, r.ConsensusY = runs.Number(e.means.spreads[0]), runs.Number(e.means.spreads[1])
 	if e.means.z != nil {
 		r.ConsensusZ = runs.Number(e.means.spreads[2])
 	}
-	if err := e.scores(ctx, &r); err != nil {
+	if err := e.addScores(ctx, &r); err != nil {
 		return r, err
 	}
-	if err := e.solutions(ctx, &r); err != nil {
+	if err := e.addExactValues(ctx, &r); err != nil {
 		return r, err
 	}
-	if err := e.spectrum(ctx, &r); err != nil {
+	if err := e.addSpectrum(ctx, &r); err != nil {
 		return r, err
 	}
 	spent, err := e.usages(ctx)
 	if err != nil {
 		return r, err
 	}
-	if err := e.choose(ctx, r); err != nil {
+	if err := e.updateBest(ctx, r); err != nil {
 		return r, err
 	}
-	e.curving.damp(float64(r.LeastEigenvalue))
-	total := e.spentBy(spent)
+	e.products.setDamping(float64(r.LeastEigenvalue))
+	total := e.updateUsage(spent)
 	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
 	r.EvaluationSent = e.sent
 	r.EvaluationSeconds = time.Since(began).Seconds()
 	return r, nil
 }
 
-// spentBy returns what all agents have spent since iteration 0, those that are not there any more too, and keeps it for the time after them.
-func (e *evaluator) spentBy(members []runs.Usage) runs.Usage {
-	e.spent = e.byNumber(members)
-	return runs.Total(e.spent)
+// updateUsage returns what all agents have spent since iteration 0, those that are not there any more too, and keeps it for the time after them.
+func (e *evaluator) updateUsage(members []runs.Usage) runs.Usage {
+	e.lastUsage = e.usageByNumber(members)
+	return runs.Total(e.lastUsage)
 }
 
-// byNumber returns the usage of each agent of the roster, given that of the members: for others it is that at their last record.
-func (e *evaluator) byNumber(members []runs.Usage) []runs.Usage {
-	all := slices.Clone(e.spent)
+// usageByNumber returns the usage of each agent of the roster, given that of the members: for others it is that at their last record.
+func (e *evaluator) usageByNumber(members []runs.Usage) []runs.Usage {
+	all := slices.Clone(e.lastUsage)
 	for position, u := range members {
-		number := e.problem.number(position)
+		number := e.problem.agentNumber(position)
 		for len(all) <= number {
 			all = append(all, runs.Usage{})
 		}
@@ -132,34 +132,34 @@ func (e *evaluator) byNumber(members []runs.Usage) []runs.Usage {
 	return all
 }
 
-// spentName is the name of the agents' usage in a checkpoint.
-const spentName = "spent"
+// usageName is the name of the agents' usage in a checkpoint.
+const usageName = "spent"
 
-// spentState returns the usage of each agent of the roster at the last record.
-func (e *evaluator) spentState() []dsbo.Named {
+// usageState returns the usage of each agent of the roster at the last record.
+func (e *evaluator) usageState() []dsbo.Named {
 	var all []float64
-	for _, u := range e.spent {
+	for _, u := range e.lastUsage {
 		all = append(all, u.Pack()...)
 	}
-	return []dsbo.Named{{Name: spentName, Value: all}}
+	return []dsbo.Named{{Name: usageName, Value: all}}
 }
 
-// setSpent takes over what spentState returned from the parts of a checkpoint, if it is there.
-func (e *evaluator) setSpent(parts []dsbo.Named) {
+// setUsage takes over what usageState returned from the parts of a checkpoint, if it is there.
+func (e *evaluator) setUsage(parts []dsbo.Named) {
 	for _, part := range parts {
-		if part.Name == spentName {
-			e.spent = nil
+		if part.Name == usageName {
+			e.lastUsage = nil
 			for u := range slices.Chunk(part.Value[:len(part.Value)/runs.UsageLen*runs.UsageLen], runs.UsageLen) {
-				e.spent = append(e.spent, runs.UnpackUsage(u))
+				e.lastUsage = append(e.lastUsage, runs.UnpackUsage(u))
 			}
 		}
 	}
 }
 
-// spentOf returns the usage of an agent of the roster at the last record that it was there.
-func (e *evaluator) spentOf(number int) runs.Usage {
-	if number < len(e.spent) {
-		return e.spent[number]
+// usageOf returns the usage of an agent of the roster at the last record that it was there.
+func (e *evaluator) usageOf(number int) runs.Usage {
+	if number < len(e.lastUsage) {
+		return e.lastUsage[number]
 	}
 	return runs.Usage{}
 }
@@ -179,9 +179,9 @@ func newMeans(p, q int) means {
 	return means{x: make([]float64, p), y: make([]float64, q), z: make([]float64, q), u: make([]float64, p)}
 }
 
-// average finds the averages of the agents' x, y, z and u. Those which all agents have with the same bits are not exchanged. What
+// findMeans finds the averages of the agents' x, y, z and u. Those which all agents have with the same bits are not exchanged. What
 // all agents must have with the same bits, and have not, is an error.
-func (e *evaluator) average(ctx context.Context) error {
+func (e *evaluator) findMeans(ctx context.Context) error {
 	s, m := e.stepper, &e.means
 	one := s.agents[s.local[0]]
 	if one.z() == nil {
@@ -192,11 +192,11 @@ func (e *evaluator) average(ctx context.Context) error {
 	}
 	variables := []func(i int) []float64{
 		func(i int) []float64 { return s.agents[i].x() }, func(i int) []float64 { return s.agents[i].y() },
-		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() }, e.common(),
+		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() }, e.commonVector(),
 	}
-	same, err := s.alike(ctx, variables...)
+	same, err := s.sameBits(ctx, variables...)
 	if err == nil {
-		err = e.agreed(ctx, same, variables)
+		err = e.checkAgreement(ctx, same, variables)
 	}
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (e *evaluator) average(ctx context.Context) error {
 
 // usages returns the usage of each agent. Agents of other processes that may come back are without their times.
 func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
-	rows, err := s.collect(ctx, runs.UsageLen, func(i int, row []float64) error {
+	rows, err := s.gatherRows(ctx, runs.UsageLen, func(i int, row []float64) error {
 		copy(row, s.sharedUsage(s.agents[i].usage()).Pack())
 		return nil
 	})
@@ -230,8 +230,8 @@ func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 	return all, nil
 }
 
-// scores adds the losses and accuracies at x̄ and ȳ to a record.
-func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
+// addScores adds the losses and accuracies at x̄ and ȳ to a record.
+func (e *evaluator) addScores(ctx context.Context, r *runs.Record) error {
 	s, err := e.problem.scores(ctx, e.group, e.means.fit())
 	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss()), runs.Number(s.Train.Accuracy())
 	r.ValLoss, r.ValAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Val.Accuracy())
@@ -240,19 +240,19 @@ func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 	return err
 }
 
-// solutions adds the exact values to a record. For a personalized problem these are averages over the agents' own solutions.
-func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
+// addExactValues adds the exact values to a record. For a personalized problem these are averages over the agents' own solutions.
+func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
 	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
 	var all values
 	var err error
 	switch {
 	case !e.exactAt(e.done):
 		return nil
-	case e.shared != nil:
+	case e.sharedExact != nil:
 		e.adoptPairs()
-		all, err = e.solve(ctx, e.shared, e.means.y, e.means.z)
-	case e.own != nil:
-		all, err = e.personalized(ctx)
+		all, err = e.exactValues(ctx, e.sharedExact, e.means.y, e.means.z)
+	case e.ownExact != nil:
+		all, err = e.personalizedValues(ctx)
 	default:
 		return nil
 	}
@@ -268,10 +268,10 @@ func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
 	return nil
 }
 
-// spectrum adds the least eigenvalue of the averaged Hessian at x̄ and ȳ to a record, where it is due.
-func (e *evaluator) spectrum(ctx context.Context, r *runs.Record) error {
+// addSpectrum adds the least eigenvalue of the averaged Hessian at x̄ and ȳ to a record, where it is due.
+func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	r.LeastEigenvalue = runs.Unknown()
-	if !e.leastAt(e.done) {
+	if !e.leastEigenvalueAt(e.done) {
 		return nil
 	}
 	least, err := e.problem.leastEigenvalue(ctx, e.group, e.means.x, e.means.y)
@@ -283,7 +283,7 @@ func (e *evaluator) spectrum(ctx context.Context, r *runs.Record) error {
 func (e *evaluator) adoptPairs() {
 	m, ok := e.method().(interface{ Pairs() *recycle.Memory })
 	if ok && !e.problem.Average.ByMix && m.Pairs().Relative && m.Pairs().Pairs() > 0 {
-		e.shared.memory.CopyFrom(m.Pairs())
+		e.sharedExact.memory.CopyFrom(m.Pairs())
 	}
 }
 
@@ -296,8 +296,8 @@ type values struct {
 	gradient                 []float64
 }
 
-// solve finds the exact values at x̄, for agents at y and z.
-func (e *evaluator) solve(ctx context.Context, s *Exact, y, z []float64) (values, error) {
+// exactValues finds the exact values at x̄, for agents at y and z.
+func (e *evaluator) exactValues(ctx context.Context, s *Exact, y, z []float64) (values, error) {
 	sol, err := s.SolveNear(ctx, e.means.x, y, z)
 	if err != nil {
 		return values{}, err
@@ -305,18 +305,18 @@ func (e *evaluator) solve(ctx context.Context, s *Exact, y, z []float64) (values
 	return values{sol.Phi, sol.Residual, vec.Dist2(y, sol.Y), vec.Dot(sol.Y, sol.Y), sol.Gradient}, nil
 }
 
-// personalized finds the averages of the agents' own exact values, and the largest residual.
-func (e *evaluator) personalized(ctx context.Context) (all values, err error) {
+// personalizedValues finds the averages of the agents' own exact values, and the largest residual.
+func (e *evaluator) personalizedValues(ctx context.Context) (all values, err error) {
 	own := make([]values, e.n)
-	all.residual, err = e.largest(ctx, func(i int) (_ float64, err error) {
-		own[i], err = e.solve(ctx, e.own[i], e.agents[i].y(), e.agents[i].z())
+	all.residual, err = e.maximum(ctx, func(i int) (_ float64, err error) {
+		own[i], err = e.exactValues(ctx, e.ownExact[i], e.agents[i].y(), e.agents[i].z())
 		return own[i].residual, err
 	})
 	if err != nil {
 		return all, err
 	}
 	sums := make([]float64, 3)
-	err = e.numbers(ctx, sums, func(i int, part []float64) error {
+	err = e.meanNumbers(ctx, sums, func(i int, part []float64) error {
 		part[0], part[1], part[2] = own[i].phi, own[i].off, own[i].size
 		return nil
 	})
@@ -324,40 +324,40 @@ func (e *evaluator) personalized(ctx context.Context) (all values, err error) {
 		return all, err
 	}
 	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
-	return all, e.mean(ctx, e.collective.fine(), all.gradient, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
+	return all, e.mean(ctx, e.collective.fineWire(), all.gradient, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
 }
 
-// handOver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
-func (e *evaluator) handOver(sent *runs.Sent) error {
-	if e.shared != nil && !e.exactAt(e.done) {
+// detachSolver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
+func (e *evaluator) detachSolver(sent *runs.Sent) error {
+	if e.sharedExact != nil && !e.exactAt(e.done) {
 		e.adoptPairs()
 	}
 	e.collective.counter = new(runs.Sent)
 	if sent != nil {
 		e.collective.counter = sent
 	}
-	return e.collective.begin(afterwards)
+	return e.collective.beginStage(stageAfterRun)
 }
 
-// curvingName is the name of the damping of products in a checkpoint.
-const curvingName = "curving"
+// dampingName is the name of the damping of products in a checkpoint.
+const dampingName = "curving"
 
 // state returns the best iterate, where the next exact solves start and the damping of products, if they are damped, as views.
 func (e *evaluator) state() []dsbo.Named {
-	all := append(e.chosen.state(), e.solverState()...)
-	if e.curving.matrix == dsbo.DampedHessian {
-		all = append(all, dsbo.Named{Name: curvingName, Value: e.curving.mu})
+	all := append(e.bestState.state(), e.solverState()...)
+	if e.products.matrix == dsbo.DampedHessian {
+		all = append(all, dsbo.Named{Name: dampingName, Value: e.products.mu})
 	}
 	return all
 }
 
 // solverState returns where the next exact solves start, as views.
 func (e *evaluator) solverState() (all []dsbo.Named) {
-	if e.shared != nil {
-		return e.shared.state()
+	if e.sharedExact != nil {
+		return e.sharedExact.state()
 	}
 	for _, i := range e.local {
-		if s := e.own[i]; s != nil {
+		if s := e.ownExact[i]; s != nil {
 			all = append(all, s.state()...)
 		}
 	}

@@ -63,15 +63,15 @@ type Exact struct {
 	MaxProducts int
 	OnStep      func(products int) // called after each product with their number in this solve
 
-	group   group
-	curving *curving
-	p, q    int
-	y, z    []float64 // solutions of the last solve, at which the next one may start
-	scale   []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
-	memory  *recycle.Memory
-	g       []float64    // ∇_y g at the solution's y
-	work    [6][]float64 // of length q
-	e, diag []float64    // the penalty's part of the Hessian's diagonal, and the rest of it
+	group    group
+	products *matrixProducts
+	p, q     int
+	y, z     []float64 // solutions of the last solve, at which the next one may start
+	scale    []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
+	memory   *recycle.Memory
+	g        []float64    // ∇_y g at the solution's y
+	work     [6][]float64 // of length q
+	e, diag  []float64    // the penalty's part of the Hessian's diagonal, and the rest of it
 }
 
 // allExamples is the draw of all examples of an agent, which evaluation uses.
@@ -115,9 +115,9 @@ func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, err
 	if err := s.check(x, y, z); err != nil {
 		return Solution{}, fmt.Errorf("exact solution: %w", err)
 	}
-	w := s.newSolving(ctx, x)
-	if err := w.all(
-		w.begin, func() error { return w.chooseStart(y, z) }, w.findDiagonal, w.solveLower, w.solveAdjoint, w.differentiate,
+	w := s.newSolve(ctx, x)
+	if err := w.runParts(
+		w.findScale, func() error { return w.chooseStart(y, z) }, w.findDiagonal, w.solveLower, w.solveAdjoint, w.findGradient,
 	); err != nil {
 		return Solution{}, err
 	}
@@ -142,15 +142,15 @@ func (s *Exact) check(x, y, z []float64) error {
 	return nil
 }
 
-// newSolving returns a solve at x that has not begun.
-func (s *Exact) newSolving(ctx context.Context, x []float64) *solving {
-	return &solving{Exact: s, ctx: ctx, x: x, most: cmp.Or(s.MaxProducts, 2000), wire: s.coarse(), Solution: Solution{
+// newSolve returns a solve at x that has not begun.
+func (s *Exact) newSolve(ctx context.Context, x []float64) *exactSolve {
+	return &exactSolve{Exact: s, ctx: ctx, x: x, productLimit: cmp.Or(s.MaxProducts, 2000), wire: s.productWire(), Solution: Solution{
 		Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
 	}}
 }
 
-// all takes the parts of a solve, up to the first that fails.
-func (w *solving) all(parts ...func() error) error {
+// runParts takes the parts of a solve, up to the first that fails.
+func (w *exactSolve) runParts(parts ...func() error) error {
 	for _, part := range parts {
 		if err := part(); err != nil {
 			return fmt.Errorf("exact solution: %w", err)
@@ -193,7 +193,7 @@ func (s *Exact) prepare() error {
 	for i := range s.work {
 		s.work[i] = make([]float64, s.q)
 	}
-	s.scale, s.curving = make([]float64, 1), newCurving(s.Matrix)
+	s.scale, s.products = make([]float64, 1), newMatrixProducts(s.Matrix)
 	copy(s.y, s.Start)
 	// 120 pairs, fewer where they would take more than some 100 MB; more than q of them tell nothing new.
 	s.memory = recycle.New(s.q, min(recycle.MostPairs, max(4, s.q), max(4, 4_000_000/s.q)), 0.02, 1e-3)

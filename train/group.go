@@ -29,7 +29,7 @@ func (p Problem) group() (group, error) {
 	}
 	for _, i := range local {
 		if i >= n || p.Oracles[i] == nil {
-			return group{}, dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", p.number(i))
+			return group{}, dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", p.agentNumber(i))
 		}
 	}
 	return p.groupOf(local), nil
@@ -51,22 +51,22 @@ func (p Problem) groupOf(local []int) group {
 	return group{n: len(p.Oracles), local: local, layout: p.layout(local), collective: newCollective(p, local)}
 }
 
-// collect lets each agent that is here fill in its row, in parallel, and returns the rows of all agents: small ones, that are no data.
-func (g group) collect(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
+// gatherRows lets each agent that is here fill in its row, in parallel, and returns the rows of all agents: small ones, that are no data.
+func (g group) gatherRows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
 	rows := make([][]float64, g.n)
 	for i := range rows {
 		rows[i] = make([]float64, length)
 	}
-	err := g.each(ctx, func(_, i int) error { return fill(i, rows[i]) })
+	err := g.forEach(ctx, func(_, i int) error { return fill(i, rows[i]) })
 	if err == nil {
 		err = g.gather(ctx, rows)
 	}
 	return rows, err
 }
 
-// each calls f for the agents that are here, k of them before agent i, in parallel, and returns the error of the first of them that
+// forEach calls f for the agents that are here, k of them before agent i, in parallel, and returns the error of the first of them that
 // failed. No new call starts once ctx is done.
-func (g group) each(ctx context.Context, f func(k, i int) error) error {
+func (g group) forEach(ctx context.Context, f func(k, i int) error) error {
 	errs := make([]error, len(g.local))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var calls sync.WaitGroup

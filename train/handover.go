@@ -26,17 +26,17 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Round: found.Round, Seconds: found.Seconds,
 		Evaluation: found.Evaluation, Curvature: found.Curvature, Handover: true,
 	}}
-	if of.Config, err = withoutExamples(found.Config); err != nil {
+	if of.Config, err = dropExamples(found.Config); err != nil {
 		return nil, err
 	}
 	var names []string
 	if !found.Handover {
-		if names, err = c.handedOver(found.further(agent, 0)); err != nil {
+		if names, err = c.handoverNames(found.arraysAfter(agent, 0)); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	for i, a := range found.Arrays {
-		ofAll := a.Agent < 0 && (a.Name == curvingName || a.Name == spentName)
+		ofAll := a.Agent < 0 && (a.Name == dampingName || a.Name == usageName)
 		if ofAll || a.Agent == agent && (found.Handover || slices.Contains(names, a.Name)) { // what it has taken over itself it passes on
 			of.add(a.Agent, []dsbo.Named{{Name: a.Name, Value: found.values[i]}})
 		}
@@ -46,8 +46,8 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	return file.Bytes(), err
 }
 
-// handedOver returns the names of the parts of a state that its method hands over.
-func (c Config) handedOver(state []dsbo.Named) ([]string, error) {
+// handoverNames returns the names of the parts of a state that its method hands over.
+func (c Config) handoverNames(state []dsbo.Named) ([]string, error) {
 	m, ok := algo.Clone(c.Method).(algo.Reformer)
 	if !ok || len(state) < 2 {
 		return nil, dsbo.Errorf(dsbo.ErrCapability, "%s hands nothing over", algo.NameOf(c.Method))
@@ -72,7 +72,7 @@ func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 	if !found.Handover {
 		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, corruptError("it is another agent's checkpoint"))
 	}
-	found.Enters = epoch
+	found.EntryEpoch = epoch
 	for i := range found.Arrays {
 		if found.Arrays[i].Agent >= 0 {
 			found.Arrays[i].Agent = agent
@@ -82,8 +82,8 @@ func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 	return Point{Iteration: found.Iteration, Round: found.Round, Epoch: epoch, Curvature: found.Curvature}, disk.Write(path, found.writeTo)
 }
 
-// withoutExamples returns an identity without what stands for the agents' examples.
-func withoutExamples(identity json.RawMessage) (json.RawMessage, error) {
+// dropExamples returns an identity without what stands for the agents' examples.
+func dropExamples(identity json.RawMessage) (json.RawMessage, error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(identity, &parts); err != nil {
 		return nil, err
@@ -111,44 +111,44 @@ func (c *Config) checkEpoch(found *checkpoint) error {
 	return nil
 }
 
-// restoreInto sets the agents to the beginning of the epoch, from a checkpoint of one before, or of what they take over.
-func (r *runner) restoreInto(c *checkpoint) error {
-	own := r.Problem.numbers(r.local)
-	states, err := r.statesOf(c)
-	for epoch := max(c.Epoch, c.Enters); err == nil && epoch < r.epoch.Number; epoch++ {
+// restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of one before, or of what they take over.
+func (r *runner) restoreEpochStart(c *checkpoint) error {
+	own := r.Problem.agentNumbers(r.local)
+	states, err := r.methodsOf(c)
+	for epoch := max(c.Epoch, c.EntryEpoch); err == nil && epoch < r.epoch.Number; epoch++ {
 		before, e := r.Membership.At(epoch, r.roster.w.N())
 		if e != nil {
 			return e
 		}
 		var next Config
-		if next, err = r.Config.at(epoch + 1); err == nil {
-			states, err = next.reformed(states, before, own)
+		if next, err = r.Config.inEpoch(epoch + 1); err == nil {
+			states, err = next.epochMethods(states, before, own)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	r.eval.setSpent(c.further(-1, 0))
+	r.eval.setUsage(c.arraysAfter(-1, 0))
 	for k, i := range r.local {
 		a := r.agents[i]
-		a.alg, a.k, a.earlier = states[a.id], c.Iteration, r.eval.spentOf(a.id)
+		a.alg, a.k, a.usageBefore = states[a.id], c.Iteration, r.eval.usageOf(a.id)
 		if !c.Handover {
-			a.earlier = c.Usage[k]
+			a.usageBefore = c.Usage[k]
 		}
 	}
 	// An evaluation that was due when the checkpoint was written is one of the old members, which this epoch does not make.
 	r.done, r.evaluated, r.seconds, r.eval.sent = c.Iteration, c.Iteration, c.Seconds, c.Evaluation
-	for _, part := range c.further(-1, 0) {
-		if part.Name == curvingName {
-			copy(r.curving.mu, part.Value)
+	for _, part := range c.arraysAfter(-1, 0) {
+		if part.Name == dampingName {
+			copy(r.products.mu, part.Value)
 		}
 	}
-	r.begun()
+	r.epochBegun()
 	return nil
 }
 
-// statesOf returns the methods whose states a checkpoint holds, or that a handover begins, by their agents' numbers.
-func (r *runner) statesOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
+// methodsOf returns the methods whose states a checkpoint holds, or that a handover begins, by their agents' numbers.
+func (r *runner) methodsOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
 	states := map[int]dsbo.Algorithm{}
 	for _, head := range c.Arrays {
 		if head.Agent < 0 || states[head.Agent] != nil {
@@ -158,7 +158,7 @@ func (r *runner) statesOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
 		switch {
 		case err != nil:
 		case c.Handover:
-			err = takeOver(m, c.further(head.Agent, 0))
+			err = takeOver(m, c.arraysAfter(head.Agent, 0))
 		default:
 			err = c.restore(head.Agent, (&agent{alg: m}).state())
 		}

@@ -28,13 +28,13 @@ func (inProcess) averageContext(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// grace is how long agents try to finish an interrupted iteration, which may be long or need neighbours that are gone.
-const grace = 2 * time.Second
+// interruptGrace is how long agents try to finish an interrupted iteration, which may be long or need neighbours that are gone.
+const interruptGrace = 2 * time.Second
 
 func (inProcess) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(grace, cancel)
+		timer := time.AfterFunc(interruptGrace, cancel)
 		context.AfterFunc(inner, func() { timer.Stop() })
 	})
 	return inner, func() { stop(); cancel() }
@@ -59,4 +59,4 @@ func (inProcess) concludeInterrupted(ctx context.Context, r *runner) error {
 
 func (inProcess) writesMetrics() bool { return true }
 
-func (inProcess) checkpointed() []int { return nil }
+func (inProcess) checkpointAgents() []int { return nil }

@@ -40,9 +40,9 @@ type layout interface {
 
 	// writesMetrics reports whether this process writes metrics.jsonl.
 	writesMetrics() bool
-	// checkpointed returns the agents of this process's checkpoints, as package runs names them: nil for all agents in one process,
+	// checkpointAgents returns the agents of this process's checkpoints, as package runs names them: nil for all agents in one process,
 	// which goes on from the newest of them; where there are others, they agree on one.
-	checkpointed() []int
+	checkpointAgents() []int
 }
 
 // layout returns the layout of the problem's agents, of which local are in this process.
@@ -50,7 +50,7 @@ func (p Problem) layout(local []int) layout {
 	if p.Team == nil {
 		return inProcess{}
 	}
-	part := multiProcess{team: p.Team, local: p.numbers(local)}
+	part := multiProcess{team: p.Team, local: p.agentNumbers(local)}
 	if m, ok := p.Team.Mixer(local[0]).(network.Rewinder); ok {
 		return restartable{part, m}
 	}
@@ -78,4 +78,4 @@ func (multiProcess) averageContext(ctx context.Context) context.Context { return
 // concludeInterrupted adds nothing: the other processes' agents may have stopped elsewhere.
 func (multiProcess) concludeInterrupted(context.Context, *runner) error { return nil }
 
-func (l multiProcess) checkpointed() []int { return l.local }
+func (l multiProcess) checkpointAgents() []int { return l.local }

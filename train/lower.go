@@ -7,7 +7,7 @@ import (
 )
 
 // solveLower brings Y to y*(x) by damped Newton steps.
-func (w *solving) solveLower() error {
+func (w *exactSolve) solveLower() error {
 	g, step, r := w.g, w.work[0], w.work[1]
 	if err := w.lowerGrad(w.Y); err != nil {
 		return err
@@ -22,15 +22,15 @@ func (w *solving) solveLower() error {
 		near := w.distanceBound()
 		w.distance = max(left, w.estimate(g))
 		w.Converged = !flat && (w.Tol > 0 && w.Residual <= w.Tol || w.Tol == 0 && (w.distance <= near || floor && norm >= best) || norm == 0)
-		if w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.most || floor && norm >= best {
+		if w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit || floor && norm >= best {
 			return nil
 		}
 		best = norm
-		end := rule{share: w.share(), gain: func(gain float64) float64 { // far off, where steps gain alike, a step need not be exact
+		end := rule{share: w.leastShare(), gain: func(gain float64) float64 { // far off, where steps gain alike, a step need not be exact
 			return max(near/4, gain*min(max(gain/before, 1e-3), 0.25))
 		}}
 		if w.Tol > 0 { // the closer, the more exact the step: the convergence is then faster than linear
-			end = rule{residual: max(min(0.1, math.Sqrt(norm/first)), 0.5*w.Tol/w.Residual) * norm, share: w.share()}
+			end = rule{residual: max(min(0.1, math.Sqrt(norm/first)), 0.5*w.Tol/w.Residual) * norm, share: w.leastShare()}
 		}
 		vec.Fill(step, 0)
 		copy(r, g)
@@ -38,7 +38,7 @@ func (w *solving) solveLower() error {
 		if err != nil {
 			return err
 		}
-		if flat = !positive; flat && w.mistrust() {
+		if flat = !positive; flat && w.distrustRounding() {
 			flat = false
 		}
 		if gain == 0 {
@@ -53,10 +53,10 @@ func (w *solving) solveLower() error {
 }
 
 // distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol.
-func (w *solving) distanceBound() float64 { return w.phiTol() / 2 * math.Abs(w.lower) }
+func (w *exactSolve) distanceBound() float64 { return w.phiTol() / 2 * math.Abs(w.lower) }
 
 // estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual r stands for.
-func (w *solving) estimate(r []float64) float64 {
+func (w *exactSolve) estimate(r []float64) float64 {
 	if w.memory.Pairs() == 0 {
 		return math.Inf(1)
 	}
@@ -67,7 +67,7 @@ func (w *solving) estimate(r []float64) float64 {
 
 // lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It returns what the step promised,
 // as a share of the loss; 0 if it did not move: at the floor of round-off nothing falls.
-func (w *solving) lineSearch(step []float64) (fall float64, err error) {
+func (w *exactSolve) lineSearch(step []float64) (fall float64, err error) {
 	trial := w.work[2]
 	slope := vec.Dot(w.g, step)
 	slack := float64(roundOff * math.Abs(w.lower))

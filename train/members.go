@@ -11,10 +11,10 @@ import (
 	"dsbo/runs"
 )
 
-// Of returns the problem of the members of an epoch, whose agents are at the members' positions; p's agents are the roster's or these members, and w is the roster's
+// OfMembers returns the problem of the members of an epoch, whose agents are at the members' positions; p's agents are the roster's or these members, and w is the roster's
 // mixing matrix. Its W is the members'. A team connects the members already: it is taken over as it is. It fails as
 // [network.Matrix.Members] does.
-func (p Problem) Of(e membership.Epoch, w *network.Matrix) (Problem, error) {
+func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, error) {
 	var err error
 	if p.W, err = w.Members(e); err != nil {
 		return p, err
@@ -24,7 +24,7 @@ func (p Problem) Of(e membership.Epoch, w *network.Matrix) (Problem, error) {
 	}
 	all := p
 	p.Numbers = e.Members
-	p.Oracles, p.Evaluate, p.Digests = those(all.Oracles, e.Members), those(all.Evaluate, e.Members), those(all.Digests, e.Members)
+	p.Oracles, p.Evaluate, p.Digests = entriesOf(all.Oracles, e.Members), entriesOf(all.Evaluate, e.Members), entriesOf(all.Digests, e.Members)
 	if all.Score != nil {
 		p.Score = func(i int, m Fit) (Scores, error) { return all.Score(e.Members[i], m) }
 	}
@@ -34,8 +34,8 @@ func (p Problem) Of(e membership.Epoch, w *network.Matrix) (Problem, error) {
 	return p, nil
 }
 
-// those returns what members have of a list by agents; nil of a nil list.
-func those[T any](all []T, members []int) []T {
+// entriesOf returns what members have of a list by agents; nil of a nil list.
+func entriesOf[T any](all []T, members []int) []T {
 	if all == nil {
 		return nil
 	}
@@ -46,20 +46,20 @@ func those[T any](all []T, members []int) []T {
 	return theirs
 }
 
-// number returns the number in the roster of the agent at a position.
-func (p Problem) number(position int) int {
+// agentNumber returns the number in the roster of the agent at a position.
+func (p Problem) agentNumber(position int) int {
 	if p.Numbers == nil {
 		return position
 	}
 	return p.Numbers[position]
 }
 
-// numbers returns the numbers in the roster of the agents at positions.
-func (p Problem) numbers(positions []int) []int {
+// agentNumbers returns the numbers in the roster of the agents at positions.
+func (p Problem) agentNumbers(positions []int) []int {
 	if p.Numbers == nil {
 		return positions
 	}
-	return those(p.Numbers, positions)
+	return entriesOf(p.Numbers, positions)
 }
 
 // A roster is the run that a configuration is the part of one epoch of.
@@ -68,8 +68,8 @@ type roster struct {
 	w       *network.Matrix
 }
 
-// at returns the configuration of an epoch. c may be that of any epoch, or of the whole run.
-func (c Config) at(epoch int) (Config, error) {
+// inEpoch returns the configuration of an epoch. c may be that of any epoch, or of the whole run.
+func (c Config) inEpoch(epoch int) (Config, error) {
 	if c.roster == nil {
 		c.roster = &roster{c.Problem, c.W}
 	}
@@ -77,14 +77,14 @@ func (c Config) at(epoch int) (Config, error) {
 	if c.epoch, err = c.Membership.At(epoch, c.roster.w.N()); err != nil {
 		return c, err
 	}
-	c.Problem, err = c.roster.problem.Of(c.epoch, c.roster.w)
+	c.Problem, err = c.roster.problem.OfMembers(c.epoch, c.roster.w)
 	c.W = c.Problem.W
 	return c, err
 }
 
-// enter returns the configuration of the epoch in which this process begins: of a run over several processes the last one, which the team
+// startEpoch returns the configuration of the epoch in which this process begins: of a run over several processes the last one, which the team
 // connects, else that of the checkpoint. The log must be one of the run.
-func (c Config) enter() (Config, error) {
+func (c Config) startEpoch() (Config, error) {
 	if len(c.Membership) == 0 {
 		return c, nil
 	}
@@ -92,25 +92,25 @@ func (c Config) enter() (Config, error) {
 		return c, err
 	}
 	if c.Problem.Team != nil {
-		return c.at(len(c.Membership))
+		return c.inEpoch(len(c.Membership))
 	}
-	c, err := c.at(0)
+	c, err := c.inEpoch(0)
 	if err != nil || !c.Resume {
 		return c, err
 	}
-	found, err := c.openCheckpoint(nil)
+	found, err := c.findCheckpoint(nil)
 	if err != nil || found == nil {
 		return c, err
 	}
 	if found.Epoch > len(c.Membership) {
 		return c, dsbo.Errorf(dsbo.ErrConfig, "the checkpoint is of epoch %d; the membership log must have it, but has %d", found.Epoch, len(c.Membership))
 	}
-	return c.at(found.Epoch)
+	return c.inEpoch(found.Epoch)
 }
 
 // checkMembership reports a log that is not one of the run, or that its method cannot go through.
 func (c Config) checkMembership() error {
-	w, err := Matrices(c.Membership, c.W, c.K)
+	w, err := EpochMatrices(c.Membership, c.W, c.K)
 	if err != nil {
 		return err
 	}
@@ -130,9 +130,9 @@ func (c Config) checkMembership() error {
 	return nil
 }
 
-// Matrices returns the mixing matrix of each epoch of a log, for the roster's matrix w, after a check that the log is one of a run of K iterations: its
+// EpochMatrices returns the mixing matrix of each epoch of a log, for the roster's matrix w, after a check that the log is one of a run of K iterations: its
 // agents are known, no epoch begins after K, and no graph of members falls apart. Errors match dsbo.ErrConfig.
-func Matrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matrix, error) {
+func EpochMatrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matrix, error) {
 	if err := l.Validate(w.N(), 0); err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func Matrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matrix, er
 	return all, nil
 }
 
-// changesNow reports whether the next epoch begins after the iterations done.
-func (r *runner) changesNow() bool {
+// epochEnds reports whether the next epoch begins after the iterations done.
+func (r *runner) epochEnds() bool {
 	next := r.epoch.Number
 	return next < len(r.Membership) && r.Membership[next].Iteration == r.done
 }
@@ -167,36 +167,36 @@ func (r *runner) beginEpoch() error {
 	for _, a := range r.agents {
 		states[a.id], usage[a.id] = a.alg, a.usage()
 	}
-	c, err := r.Config.at(r.epoch.Number + 1)
+	c, err := r.Config.inEpoch(r.epoch.Number + 1)
 	if err != nil {
 		return err
 	}
-	if states, err = c.reformed(states, r.epoch, c.epoch.Members); err != nil {
+	if states, err = c.epochMethods(states, r.epoch, c.epoch.Members); err != nil {
 		return err
 	}
 	was, before, eval := r.epoch, r.stepper, r.eval
 	before.close()
-	if err := r.seat(c, func(number int) (dsbo.Algorithm, error) { return states[number], nil }); err != nil {
+	if err := r.makeAgents(c, func(number int) (dsbo.Algorithm, error) { return states[number], nil }); err != nil {
 		return err
 	}
 	for _, a := range r.agents {
 		spent := usage[a.id]
 		if !r.epoch.Keeps(was, a.id) {
-			spent = eval.spentOf(a.id)
+			spent = eval.usageOf(a.id)
 		}
-		a.k, a.earlier = before.done, spent
+		a.k, a.usageBefore = before.done, spent
 	}
 	r.done, r.seconds, r.times = before.done, before.seconds, before.times
-	r.curving.mu, r.eval.sent, r.eval.spent = before.curving.mu, eval.sent, eval.spent
-	r.begun()
+	r.products.mu, r.eval.sent, r.eval.lastUsage = before.products.mu, eval.sent, eval.lastUsage
+	r.epochBegun()
 	return nil
 }
 
-// begun follows the beginning of an epoch: a checkpoint of it is due and, where neither iterations nor another epoch follow, an evaluation of its members.
+// epochBegun follows the beginning of an epoch: a checkpoint of it is due and, where neither iterations nor another epoch follow, an evaluation of its members.
 // What they may have found before another epoch began after the same iteration counts for nothing.
-func (r *runner) begun() {
-	r.end, r.reformed = r.K, true
-	if r.done == r.K && !r.changesNow() {
+func (r *runner) epochBegun() {
+	r.end, r.newEpoch = r.K, true
+	if r.done == r.K && !r.epochEnds() {
 		r.evaluated = -1
 	}
 	if r.OnEpoch != nil {
@@ -213,9 +213,9 @@ func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 	return nil
 }
 
-// reformed returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that members had at the end of
+// epochMethods returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that members had at the end of
 // the epoch before. A member that keeps its state needs its own, one that comes in that of its giver ([network.Matrix.Giver]).
-func (c *Config) reformed(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
+func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}
 	for _, i := range whose {
 		if c.epoch.Keeps(before, i) {

@@ -13,10 +13,10 @@ import (
 // meteredOracle counts and times what an agent asks its oracle.
 type meteredOracle struct {
 	dsbo.Oracle
-	curving *curving
-	ctx     context.Context // of the step under way: when it ends no further call begins
-	calls   algo.Calls
-	busy    time.Duration
+	products *matrixProducts
+	ctx      context.Context // of the step under way: when it ends no further call begins
+	calls    algo.Calls
+	busy     time.Duration
 }
 
 func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
@@ -40,7 +40,7 @@ func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 		return err
 	}
 	defer m.count(&m.calls.HVP, time.Now())
-	return m.curving.product(m.Oracle, dst, x, y, v, s)
+	return m.products.product(m.Oracle, dst, x, y, v, s)
 }
 
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
@@ -69,7 +69,7 @@ func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 		return err
 	}
 	defer m.count(&m.calls.Diagonal, time.Now())
-	return m.curving.diagonal(o, dst, x, y, s)
+	return m.products.diagonal(o, dst, x, y, s)
 }
 
 func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
@@ -113,8 +113,8 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 }
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.
-func meterOracle(o dsbo.Oracle, c *curving) (*meteredOracle, dsbo.Oracle) {
-	m := &meteredOracle{Oracle: o, curving: c, ctx: context.Background()}
+func meterOracle(o dsbo.Oracle, c *matrixProducts) (*meteredOracle, dsbo.Oracle) {
+	m := &meteredOracle{Oracle: o, products: c, ctx: context.Background()}
 	if d, ok := o.(dsbo.DenseOracle); ok {
 		return m, meteredDense{m, d}
 	}
@@ -144,5 +144,5 @@ func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
 	return err
 }
 
-// total returns what the agent has sent: each vector once, also when a transport has to send it again.
-func (m *meteredMixer) total() runs.Sent { return runs.Sent(m.Averager.Sent()) }
+// sent returns what the agent has sent: each vector once, also when a transport has to send it again.
+func (m *meteredMixer) sent() runs.Sent { return runs.Sent(m.Averager.Sent()) }

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	settled     = 1e-3 // the share of the loss that a step has still lowered where the loss counts as settled
-	settledFor  = 3    // steps in a row that lower it by less
-	stepMost    = 30   // products of a step of a lower problem that may not be convex
-	stepForcing = 0.1  // the largest share of the gradient that such a step leaves
+	settledFall  = 1e-3 // the share of the loss that a step has still lowered where the loss counts as settled
+	settledSteps = 3    // steps in a row that lower it by less
+	stepProducts = 30   // products of a step of a lower problem that may not be convex
+	stepForcing  = 0.1  // the largest share of the gradient that such a step leaves
 )
 
 // Model returns y of the lower problem at x, a model, where that problem may not be convex: y is a solution that is reached from the
@@ -28,28 +28,28 @@ func (s *Exact) Model(ctx context.Context, x, near []float64) (Solution, error) 
 	if err := s.check(x, near, nil); err != nil {
 		return Solution{}, fmt.Errorf("model: %w", err)
 	}
-	w := s.newSolving(ctx, x)
+	w := s.newSolve(ctx, x)
 	w.Gradient, w.Z = nil, nil
-	err := w.all(w.begin, func() error { return w.chooseStart(near, nil) }, w.damp, w.findDiagonal, w.descend)
+	err := w.runParts(w.findScale, func() error { return w.chooseStart(near, nil) }, w.findDamping, w.findDiagonal, w.solveNonconvex)
 	w.Phi = w.upper
 	return w.Solution, err
 }
 
-// damp finds the least eigenvalue at Y where products are damped by it.
-func (w *solving) damp() error {
+// findDamping finds the least eigenvalue at Y where products are damped by it.
+func (w *exactSolve) findDamping() error {
 	if w.Matrix != dsbo.DampedHessian {
 		return nil
 	}
 	least, err := lanczos(w.q, func(dst, v []float64) error {
 		w.Products++
-		return w.mean(w.ctx, w.fine(), dst, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.HVP(part, w.x, w.Y, v, allExamples) })
+		return w.mean(w.ctx, w.gradientWire(), dst, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.HVP(part, w.x, w.Y, v, allExamples) })
 	})
-	w.curving.damp(least)
+	w.products.setDamping(least)
 	return err
 }
 
-// descend brings Y down the lower loss.
-func (w *solving) descend() error {
+// solveNonconvex brings Y down the lower loss.
+func (w *exactSolve) solveNonconvex() error {
 	g, step, r := w.g, w.work[0], w.work[1]
 	if err := w.lowerGrad(w.Y); err != nil {
 		return err
@@ -58,13 +58,13 @@ func (w *solving) descend() error {
 	for calm := 0; ; {
 		norm := vec.Norm(g)
 		w.Residual = norm / w.scale[0]
-		w.Converged = calm >= settledFor && math.Abs(w.lower) <= math.MaxFloat64 || norm == 0
-		if w.Converged || calm >= settledFor || !(norm <= math.MaxFloat64) || w.Products >= w.most {
+		w.Converged = calm >= settledSteps && math.Abs(w.lower) <= math.MaxFloat64 || norm == 0
+		if w.Converged || calm >= settledSteps || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit {
 			return nil
 		}
 		vec.Fill(step, 0)
 		copy(r, g)
-		end := rule{residual: min(stepForcing, math.Sqrt(norm/first)) * norm, descend: true, most: stepMost}
+		end := rule{residual: min(stepForcing, math.Sqrt(norm/first)) * norm, descend: true, maxProducts: stepProducts}
 		if _, _, _, err := w.conjugateGradients(step, r, end); err != nil {
 			return err
 		}
@@ -73,10 +73,10 @@ func (w *solving) descend() error {
 			return err
 		}
 		w.Fall = (before - w.lower) / math.Abs(before)
-		if calm++; w.Fall > settled {
+		if calm++; w.Fall > settledFall {
 			calm = 0
 		} else if calm == 1 { // what was negative at the start need not be so here
-			if err := w.damp(); err != nil {
+			if err := w.findDamping(); err != nil {
 				return err
 			}
 		}

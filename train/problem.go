@@ -33,7 +33,7 @@ type Problem struct {
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
 	// same ones. nil: this is not checked.
 	Digests []string
-	// Numbers are the agents' numbers in the roster, ascending, where these are others than their positions in Oracles ([Problem.Of]); nil: they
+	// Numbers are the agents' numbers in the roster, ascending, where these are others than their positions in Oracles ([Problem.OfMembers]); nil: they
 	// are not. Errors, checkpoints and records name agents by them.
 	Numbers []int
 	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same
@@ -61,7 +61,7 @@ func (p Problem) Dims() (int, int, error) {
 	np, nq := p.Oracles[first].Dims()
 	for _, i := range g.local {
 		if a, b := p.Oracles[i].Dims(); a != np || b != nq {
-			return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d", p.number(i), a, b, p.number(first), np, nq)
+			return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d", p.agentNumber(i), a, b, p.agentNumber(first), np, nq)
 		}
 	}
 	if p.Evaluate != nil && len(p.Evaluate) != len(p.Oracles) {
@@ -91,7 +91,7 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 }
 
 // NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all, without a team: that of an epoch connects its
-// members, at their positions ([Problem.Of]). The oracles and scores share what is compiled of the model, and scratch memory ([models.Programs]).
+// members, at their positions ([Problem.OfMembers]). The oracles and scores share what is compiled of the model, and scratch memory ([models.Programs]).
 func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Problem, error) {
 	if err := t.Validate(local...); err != nil {
 		return Problem{}, err
@@ -135,7 +135,7 @@ func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Proble
 		if err != nil {
 			return Problem{}, err
 		}
-		prob.Score, prob.Each = s.score, s.each
+		prob.Score, prob.Each = s.score, s.examples
 	}
 	return prob, nil
 }

@@ -29,12 +29,12 @@ func (l ranks) agree(ctx context.Context, s *stepper, errs []error) (stop bool, 
 		return false, nil, err
 	}
 	interrupted := ctx.Err() != nil
-	rows, err := s.collect(l.collectiveContext(ctx), 3, func(i int, row []float64) error {
+	rows, err := s.gatherRows(l.collectiveContext(ctx), 3, func(i int, row []float64) error {
 		if interrupted {
 			row[0] = 1
 		}
 		if d := earliest(errs[i : i+1]); d != nil {
-			row[1], row[2] = float64(2+slices.Index(watched, d.Quantity)), d.Value
+			row[1], row[2] = float64(2+slices.Index(normNames, d.Quantity)), d.Value
 		}
 		return nil
 	})
@@ -45,7 +45,7 @@ func (l ranks) agree(ctx context.Context, s *stepper, errs []error) (stop bool, 
 		if row[1] > 0 {
 			quantity := "something of the method's own" // which its process names
 			if k := int(row[1]) - 2; k >= 0 {
-				quantity = watched[k]
+				quantity = normNames[k]
 			}
 			return false, &dsbo.DivergedError{Agent: i, Iteration: s.done - 1, Quantity: quantity, Value: row[2]}, nil
 		}

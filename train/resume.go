@@ -15,11 +15,11 @@ import (
 
 // A Point is a checkpoint of the agents of one process of a run over several.
 type Point struct {
-	Iteration int     // iterations done
-	Round     int     // the next exchange
-	Epoch     int     // whose members it is of
-	Curvature float64 // Config.Curvature of the run
-	Owes      bool    // an evaluation of its iteration is due: it is not one with which another epoch can begin
+	Iteration     int     // iterations done
+	Round         int     // the next exchange
+	Epoch         int     // whose members it is of
+	Curvature     float64 // Config.Curvature of the run
+	EvaluationDue bool    // an evaluation of its iteration is due: it is not one with which another epoch can begin
 }
 
 // Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error
@@ -33,7 +33,7 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 		case err != nil:
 			return nil, nil, err
 		default:
-			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.Enters), c.Curvature, c.Owes})
+			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.EntryEpoch), c.Curvature, c.EvaluationDue})
 		}
 	}
 	return points, damaged, nil
@@ -90,11 +90,11 @@ func (r *runner) openFiles() (err error) {
 	}
 	switch {
 	case err != nil:
-	case r.Resume && !r.reformed:
-		err = r.metrics.Repeat()
+	case r.Resume && !r.newEpoch:
+		err = r.metrics.KeepRest()
 	default:
-		if err = folder.RemoveCheckpointsAfter(r.checkpointed(), r.from()); err == nil {
-			err = r.metrics.Cut()
+		if err = folder.RemoveCheckpointsAfter(r.checkpointAgents(), r.resumedIteration()); err == nil {
+			err = r.metrics.Truncate()
 		}
 	}
 	if err != nil {
@@ -103,8 +103,8 @@ func (r *runner) openFiles() (err error) {
 	return nil
 }
 
-// from returns the iteration of the checkpoint from which the run goes on; -1: there is none.
-func (r *runner) from() int {
+// resumedIteration returns the iteration of the checkpoint from which the run goes on; -1: there is none.
+func (r *runner) resumedIteration() int {
 	if !r.Resume {
 		return -1
 	}
@@ -113,25 +113,25 @@ func (r *runner) from() int {
 
 // restoreCheckpoint restores the run from the checkpoint from which it is resumed. One that has none yet is at its start.
 func (r *runner) restoreCheckpoint() error {
-	c, err := r.checkpoint(r.OnDamage)
+	c, err := r.loadCheckpoint(r.OnDamage)
 	if err != nil || c == nil {
 		return err
 	}
 	if err := r.restore(c); err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)
 	}
-	r.records, err = r.metrics.GoOn(c.MetricsBytes, c.MetricsSHA256)
+	r.records, err = r.metrics.Continue(c.MetricsBytes, c.MetricsSHA256)
 	return err
 }
 
-// openCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there is none yet. damaged, if it is
+// findCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there is none yet. damaged, if it is
 // set, is called with an error for each newer one that is damaged.
-func (c *Config) openCheckpoint(damaged func(error)) (*checkpoint, error) {
+func (c *Config) findCheckpoint(damaged func(error)) (*checkpoint, error) {
 	g, err := c.Problem.group()
 	if err != nil {
 		return nil, err
 	}
-	folder, agents := runs.Folder(c.Dir), g.checkpointed()
+	folder, agents := runs.Folder(c.Dir), g.checkpointAgents()
 	switch {
 	case c.From != nil:
 		return readCheckpoint(folder.CheckpointPath(agents, c.From.Iteration))
@@ -157,10 +157,10 @@ func newestCheckpoint(f runs.Folder, damaged func(error)) (*checkpoint, error) {
 	return nil, first
 }
 
-// checkpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
-// configuration, up to its epoch. damaged is that of openCheckpoint.
-func (c *Config) checkpoint(damaged func(error)) (*checkpoint, error) {
-	found, err := c.openCheckpoint(damaged)
+// loadCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
+// configuration, up to its epoch. damaged is that of findCheckpoint.
+func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
+	found, err := c.findCheckpoint(damaged)
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (c *Config) checkpoint(damaged func(error)) (*checkpoint, error) {
 	}
 	here, err := c.identity(found.Epoch)
 	if err == nil && found.Handover {
-		here, err = withoutExamples(here)
+		here, err = dropExamples(here)
 	}
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (c *Config) checkpoint(damaged func(error)) (*checkpoint, error) {
 // restore sets the agents and the evaluator to their state at a checkpoint.
 func (r *runner) restore(c *checkpoint) error {
 	if c.Epoch < r.epoch.Number || c.Handover {
-		return r.restoreInto(c)
+		return r.restoreEpochStart(c)
 	}
 	for k, i := range r.local {
 		a := r.agents[i]
@@ -196,11 +196,11 @@ func (r *runner) restore(c *checkpoint) error {
 		if err := c.restore(a.id, state); err != nil {
 			return err
 		}
-		a.mixer.SetState(c.further(a.id, len(state)))
-		a.k, a.earlier = c.Iteration, c.Usage[k]
+		a.mixer.SetState(c.arraysAfter(a.id, len(state)))
+		a.k, a.usageBefore = c.Iteration, c.Usage[k]
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
 	r.eval.sent = c.Evaluation
-	r.eval.setSpent(c.further(-1, 0))
+	r.eval.setUsage(c.arraysAfter(-1, 0))
 	return c.restore(-1, r.eval.state())
 }

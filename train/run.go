@@ -80,7 +80,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		}
 	}
 	if err == nil {
-		err = r.metrics.Cut() // of what a run that has gone back has left after its last record
+		err = r.metrics.Truncate() // of what a run that has gone back has left after its last record
 	}
 	if e := r.metrics.Close(); err == nil {
 		err = e
@@ -97,12 +97,12 @@ type runner struct {
 	metrics *runs.Metrics
 	result  Result
 
-	end       int  // the iteration after which the run ends: K, or earlier by Patience
-	evaluated int  // the iteration of the newest record; -1: none
-	reformed  bool // whether an epoch has begun since the newest checkpoint
-	round     int  // the next exchange, when the agents last stood still
-	records   []runs.Record
-	recent    int // number of iteration times that the newest record, and those before, have used
+	end           int  // the iteration after which the run ends: K, or earlier by Patience
+	evaluated     int  // the iteration of the newest record; -1: none
+	newEpoch      bool // whether an epoch has begun since the newest checkpoint
+	round         int  // the next exchange, when the agents last stood still
+	records       []runs.Record
+	timesRecorded int // number of iteration times that the newest record, and those before, have used
 }
 
 // newRunner makes the agents and the evaluator of a run, at iteration 0.
@@ -112,14 +112,14 @@ func newRunner(c Config) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{end: c.K, evaluated: -1}
-	return r, r.seat(c, func(int) (dsbo.Algorithm, error) { return c.newMethod() })
+	return r, r.makeAgents(c, func(int) (dsbo.Algorithm, error) { return c.newMethod() })
 }
 
-// seat makes the agents of c's epoch, with the methods that they begin with, by their numbers in the roster, and the evaluator.
-func (r *runner) seat(c Config, method func(number int) (dsbo.Algorithm, error)) (err error) {
+// makeAgents makes the agents of c's epoch, with the methods that they begin with, by their numbers in the roster, and the evaluator.
+func (r *runner) makeAgents(c Config, method func(number int) (dsbo.Algorithm, error)) (err error) {
 	r.Config = c
 	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
-		a, err := method(c.Problem.number(i))
+		a, err := method(c.Problem.agentNumber(i))
 		return a, c.Problem.Oracles[i], err
 	})
 	if err != nil {
@@ -152,28 +152,28 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	}
 	r.updateResult()
 	if stop && r.done < r.end {
-		return r.interrupted(ctx)
+		return r.stopInterrupted(ctx)
 	}
-	if r.reformed && !r.changesNow() { // before anything is found in the epoch: all have the same, however soon the next one begins
+	if r.newEpoch && !r.epochEnds() { // before anything is found in the epoch: all have the same, however soon the next one begins
 		if err := r.writeCheckpoint(); err != nil {
 			return err
 		}
 	}
-	if r.due(r.EvalEvery) && r.evaluated < r.done {
+	if r.isDue(r.EvalEvery) && r.evaluated < r.done {
 		if err := r.evaluate(ctx); err != nil {
 			return err
 		}
 	}
-	if r.Patience > 0 && r.eval.rising() >= r.Patience {
+	if r.Patience > 0 && r.eval.worseRecords() >= r.Patience {
 		r.end = r.done
 	}
-	if r.changesNow() {
+	if r.epochEnds() {
 		if err := r.beginEpoch(); err != nil {
 			return err
 		}
 		return r.atBoundary(ctx, false, nil)
 	}
-	if r.due(r.CheckpointEvery) && (r.epoch.Number == 0 || r.done > r.epoch.Iteration) {
+	if r.isDue(r.CheckpointEvery) && (r.epoch.Number == 0 || r.done > r.epoch.Iteration) {
 		if err := r.writeCheckpoint(); err != nil {
 			return err
 		}
@@ -187,11 +187,11 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 // updateResult makes the result that of the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.group.round()
-	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.shared, Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
+	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.sharedExact, Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
 }
 
-// due reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
-func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.end }
+// isDue reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
+func (r *runner) isDue(every int) bool { return r.done%every == 0 || r.done == r.end }
 
 // nextBoundary returns the next iteration before which the agents have to stand still.
 func (r *runner) nextBoundary() int {
@@ -205,16 +205,16 @@ func (r *runner) nextBoundary() int {
 
 // evaluate makes a record of the agents and writes it to metrics.jsonl.
 func (r *runner) evaluate(ctx context.Context) error {
-	rec, err := r.eval.record(r.collectiveContext(ctx))
+	rec, err := r.eval.makeRecord(r.collectiveContext(ctx))
 	if err != nil {
 		if ctx.Err() != nil {
-			return r.interrupted(ctx)
+			return r.stopInterrupted(ctx)
 		}
 		return fmt.Errorf("evaluation after %d iterations: %w", r.done, err)
 	}
 	rec.Epoch = r.epoch.Number
-	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(stat.Median(r.times[r.recent:]))
-	r.recent = len(r.times)
+	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(stat.Median(r.times[r.timesRecorded:]))
+	r.timesRecorded = len(r.times)
 	r.records, r.evaluated = append(r.records, rec), r.done
 	if err := r.metrics.Write(rec); err != nil {
 		return err
@@ -226,8 +226,8 @@ func (r *runner) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// interrupted writes the checkpoint of a run that stops before its end.
-func (r *runner) interrupted(ctx context.Context) error {
+// stopInterrupted writes the checkpoint of a run that stops before its end.
+func (r *runner) stopInterrupted(ctx context.Context) error {
 	if err := r.writeCheckpoint(); err != nil {
 		return fmt.Errorf("%w after %d iterations, and %w", ErrInterrupted, r.done, err)
 	}
@@ -241,7 +241,7 @@ func (r *runner) interrupted(ctx context.Context) error {
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)
 	// Also where the averages are known: a run that is resumed here does not have them, and has to exchange the same.
-	if err := r.eval.average(ctx); err != nil {
+	if err := r.eval.findMeans(ctx); err != nil {
 		return err
 	}
 	r.result.Evaluation = r.eval.sent
@@ -250,6 +250,6 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.result.Usage = r.eval.byNumber(members)
-	return r.eval.handOver(r.Problem.Sent)
+	r.result.Usage = r.eval.usageByNumber(members)
+	return r.eval.detachSolver(r.Problem.Sent)
 }

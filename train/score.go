@@ -48,8 +48,8 @@ func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 	return p.scores(ctx, g, m)
 }
 
-// Upper returns f(x, y) of a model, the averaged upper loss on all examples; NaN without [Problem.Evaluate].
-func (p Problem) Upper(ctx context.Context, m Fit) (float64, error) {
+// UpperLoss returns f(x, y) of a model, the averaged upper loss on all examples; NaN without [Problem.Evaluate].
+func (p Problem) UpperLoss(ctx context.Context, m Fit) (float64, error) {
 	if p.Evaluate == nil {
 		return math.NaN(), nil
 	}
@@ -58,7 +58,7 @@ func (p Problem) Upper(ctx context.Context, m Fit) (float64, error) {
 		return 0, err
 	}
 	var upper [1]float64
-	err = g.numbers(ctx, upper[:], func(i int, part []float64) (err error) {
+	err = g.meanNumbers(ctx, upper[:], func(i int, part []float64) (err error) {
 		part[0], _, err = p.Evaluate[i].Values(m.X, m.Y, allExamples)
 		return err
 	})
@@ -72,7 +72,7 @@ func (p Problem) scores(ctx context.Context, g group, m Fit) (sum Scores, err er
 	}
 	const each = 4 // numbers of a set: its examples, losses, right answers, and examples without answers
 	all := make([]float64, each*len(sum.sets()))
-	err = g.numbers(ctx, all, func(i int, part []float64) error {
+	err = g.meanNumbers(ctx, all, func(i int, part []float64) error {
 		s, err := p.Score(i, m)
 		for k, set := range s.sets() {
 			row := part[each*k:][:each]
@@ -137,8 +137,8 @@ func (s scorer) score(i int, m Fit) (all Scores, err error) {
 	return all, nil
 }
 
-// each is a Problem's Each.
-func (s scorer) each(i int, set Set, m Fit) (losses, hits []float64, err error) {
+// examples is a Problem's Each.
+func (s scorer) examples(i int, set Set, m Fit) (losses, hits []float64, err error) {
 	if of := s[i][set]; of != nil {
 		return of.Examples(m.X, m.Y)
 	}

@@ -12,68 +12,68 @@ import (
 	"dsbo/network"
 )
 
-// A solving is one call of [Exact.Solve].
-type solving struct {
+// A exactSolve is one call of [Exact.Solve].
+type exactSolve struct {
 	*Exact
 	Solution
-	ctx          context.Context
-	x            []float64
-	most         int          // bound of the products
-	upper, lower float64      // the averaged losses at Y
-	distance     float64      // estimate of d² of Solution.PhiError
-	wire         network.Wire // that of products
-	nearZ        []float64    // the z that belongs to where Y started; nil: not known
-	own          [][]float64  // the last gradients ∇_y g_i of the agents of this process; nil before the first
+	ctx            context.Context
+	x              []float64
+	productLimit   int          // bound of the products
+	upper, lower   float64      // the averaged losses at Y
+	distance       float64      // estimate of d² of Solution.PhiError
+	wire           network.Wire // that of products
+	nearZ          []float64    // the z that belongs to where Y started; nil: not known
+	localGradients [][]float64  // the last gradients ∇_y g_i of the agents of this process; nil before the first
 }
 
 const (
 	// roundOff is the share of the lower loss below which differences of two evaluations mean nothing: sums of some ten thousand
 	// terms, each right to 1e-16.
 	roundOff = 1e-14
-	// delay is the number of products by whose gain together the distance to the solution before them is estimated.
-	delay = 4
+	// gainDelay is the number of products by whose gain together the distance to the solution before them is estimated.
+	gainDelay = 4
 )
 
-// fine is the wire of gradients: float32, or bf16 where the problem's own is narrower and the solve ends by PhiTol.
-func (w *solving) fine() network.Wire {
-	if w.Average.Wire > network.Float32 && !w.byResidual() {
+// gradientWire is the wire of gradients: float32, or bf16 where the problem's own is narrower and the solve ends by PhiTol.
+func (w *exactSolve) gradientWire() network.Wire {
+	if w.Average.Wire > network.Float32 && !w.endsByResidual() {
 		return network.BF16
 	}
-	return w.group.collective.fine()
+	return w.group.collective.fineWire()
 }
 
-// between is the wire of what changes a gradient or a residual from one step to the next: the less they change, the less it loses.
-func (w *solving) between() network.Wire {
-	if w.fine() == network.Float64 || w.byResidual() {
-		return w.fine()
+// changeWire is the wire of what changes a gradient or a residual from one step to the next: the less they change, the less it loses.
+func (w *exactSolve) changeWire() network.Wire {
+	if w.gradientWire() == network.Float64 || w.endsByResidual() {
+		return w.gradientWire()
 	}
 	return network.BF16
 }
 
-// byResidual reports whether residuals have bounds of their own, which rounding may be above.
-func (w *solving) byResidual() bool { return w.Tol > 0 || w.AdjointTol > 0 }
+// endsByResidual reports whether residuals have bounds of their own, which rounding may be above.
+func (w *exactSolve) endsByResidual() bool { return w.Tol > 0 || w.AdjointTol > 0 }
 
-// coarse is the wire of products at first: where not all travels as it is, they bear to be rounded to eight bits, as the next
+// productWire is the wire of products at first: where not all travels as it is, they bear to be rounded to eight bits, as the next
 // residual corrects what they lose.
-func (s *Exact) coarse() network.Wire {
-	if s.group.collective.fine() == network.Float64 {
+func (s *Exact) productWire() network.Wire {
+	if s.group.collective.fineWire() == network.Float64 {
 		return network.Float64
 	}
 	return network.Int8
 }
 
 // phiTol is PhiTol or its default.
-func (w *solving) phiTol() float64 { return cmp.Or(w.PhiTol, 1e-4) }
+func (w *exactSolve) phiTol() float64 { return cmp.Or(w.PhiTol, 1e-4) }
 
-// mistrust reports whether a direction without positive curvature may come of rounded products, which from then on are not.
-func (w *solving) mistrust() bool {
-	rounded := w.wire != w.fine()
-	w.wire = w.fine()
+// distrustRounding reports whether a direction without positive curvature may come of rounded products, which from then on are not.
+func (w *exactSolve) distrustRounding() bool {
+	rounded := w.wire != w.gradientWire()
+	w.wire = w.gradientWire()
 	return rounded
 }
 
-// begin finds the gradient that Tol is relative to, at the first solve.
-func (w *solving) begin() error {
+// findScale finds the gradient that Tol is relative to, at the first solve.
+func (w *exactSolve) findScale() error {
 	if w.scale[0] != 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (w *solving) begin() error {
 }
 
 // chooseStart starts at whichever of the last solution and y the lower loss is least at, and finds the losses there.
-func (w *solving) chooseStart(y, z []float64) error {
+func (w *exactSolve) chooseStart(y, z []float64) error {
 	w.lower = math.NaN()
 	for _, start := range [][2][]float64{{w.Exact.y, w.Exact.z}, {y, z}} {
 		if start[0] == nil {
@@ -107,7 +107,7 @@ func (w *solving) chooseStart(y, z []float64) error {
 
 // findDiagonal finds the diagonal of the averaged Hessian, in its two parts: what the oracles do not give of it is a number in
 // the size of the products so far.
-func (w *solving) findDiagonal() error {
+func (w *exactSolve) findDiagonal() error {
 	one := w.Oracles[w.group.local[0]]
 	vec.Fill(w.e, 0)
 	if o, ok := one.(dsbo.PenaltyOracle); ok {
@@ -125,13 +125,13 @@ func (w *solving) findDiagonal() error {
 }
 
 // findDataDiagonal finds what is not the penalty's of the diagonal, if the oracles give it.
-func (w *solving) findDataDiagonal() error {
+func (w *exactSolve) findDataDiagonal() error {
 	one := w.Oracles[w.group.local[0]]
 	if _, ok := one.(dsbo.DiagonalOracle); !ok {
 		return dsbo.ErrCapability
 	}
 	return w.mean(w.ctx, w.wire, w.diag, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		if err := w.curving.diagonal(o.(dsbo.DiagonalOracle), part, w.x, w.Y, allExamples); err != nil {
+		if err := w.products.diagonal(o.(dsbo.DiagonalOracle), part, w.x, w.Y, allExamples); err != nil {
 			return err
 		}
 		vec.Sub(part, part, w.e)
@@ -140,7 +140,7 @@ func (w *solving) findDataDiagonal() error {
 }
 
 // meanCurvature returns the mean of v'Dv over the pairs of the memory, 1 if there is none.
-func (w *solving) meanCurvature() float64 {
+func (w *exactSolve) meanCurvature() float64 {
 	n := w.memory.Pairs()
 	if n == 0 {
 		return 1
@@ -154,9 +154,9 @@ func (w *solving) meanCurvature() float64 {
 }
 
 // product is a product of the Hessian's data part at Y, for package recycle.
-func (w *solving) product(dst, v []float64) error {
+func (w *exactSolve) product(dst, v []float64) error {
 	err := w.mean(w.ctx, w.wire, dst, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		if err := w.curving.product(o, part, w.x, w.Y, v, allExamples); err != nil {
+		if err := w.products.product(o, part, w.x, w.Y, v, allExamples); err != nil {
 			return err
 		}
 		w.subtractPenalty(part, v)
@@ -170,7 +170,7 @@ func (w *solving) product(dst, v []float64) error {
 }
 
 // subtractPenalty takes the penalty's part off a product.
-func (w *solving) subtractPenalty(part, v []float64) {
+func (w *exactSolve) subtractPenalty(part, v []float64) {
 	for i := range part {
 		part[i] -= float64(w.e[i] * v[i])
 	}
@@ -180,25 +180,25 @@ func (w *solving) subtractPenalty(part, v []float64) {
 // distance that the last products together have come nearer is at most gain of what all have. Nor do they go on below a share of
 // what there was to solve.
 type rule struct {
-	residual float64
-	gain     func(all float64) float64
-	share    float64
-	descend  bool // s is a step down the lower loss, see [recycle.System]
-	most     int  // products at most; 0: as many as the solve has left
+	residual    float64
+	gain        func(all float64) float64
+	share       float64
+	descend     bool // s is a step down the lower loss, see [recycle.System]
+	maxProducts int  // products at most; 0: as many as the solve has left
 }
 
 // conjugateGradients adds to s a solution of H s = r at Y and leaves the residual in r. It returns the square of the distance
 // that it came nearer, in the norm of H, of that the part by the last products, and whether it met only positive curvature.
-func (w *solving) conjugateGradients(s, r []float64, end rule) (gain, last float64, positive bool, err error) {
+func (w *exactSolve) conjugateGradients(s, r []float64, end rule) (gain, last float64, positive bool, err error) {
 	b, from := w.work[4], w.work[5]
 	copy(b, r)
 	copy(from, s)
 	norm := vec.Norm(b)
 	var gains []float64 // so far, before each product
 	system := recycle.System{E: w.e, Diagonal: w.diag, Product: w.product, Descend: end.descend}
-	most := w.most - w.Products
-	if end.most > 0 {
-		most = min(most, end.most)
+	most := w.productLimit - w.Products
+	if end.maxProducts > 0 {
+		most = min(most, end.maxProducts)
 	}
 	_, positive, err = w.memory.Solve(s, r, system, most, func(asked int) bool {
 		total := 0.0 // of the step δ = s − from, 2 b'δ − δ'Hδ = δ'(b + r)
@@ -206,8 +206,8 @@ func (w *solving) conjugateGradients(s, r []float64, end rule) (gain, last float
 			total += float64((v - from[i]) * (b[i] + r[i]))
 		}
 		gain, last = total, total
-		if gains = append(gains, total); asked >= delay {
-			last = total - gains[asked-delay]
+		if gains = append(gains, total); asked >= gainDelay {
+			last = total - gains[asked-gainDelay]
 		}
 		left := vec.Norm(r)
 		switch {
@@ -216,14 +216,14 @@ func (w *solving) conjugateGradients(s, r []float64, end rule) (gain, last float
 		case end.residual > 0:
 			return left <= max(end.residual, math.Sqrt(end.share)*norm)
 		}
-		return asked >= delay && last <= max(end.gain(total), end.share*total)
+		return asked >= gainDelay && last <= max(end.gain(total), end.share*total)
 	})
 	return gain, last, positive, err
 }
 
-// share is the least rule.share: what a wire loses of products is no gain.
-func (w *solving) share() float64 {
-	if w.wire == w.fine() {
+// leastShare is the least rule.share: what a wire loses of products is no gain.
+func (w *exactSolve) leastShare() float64 {
+	if w.wire == w.gradientWire() {
 		return 0
 	}
 	return 1e-3

@@ -33,7 +33,7 @@ func (p Problem) LeastEigenvalue(ctx context.Context, x, y []float64) (float64, 
 // leastEigenvalue is LeastEigenvalue by way of a group.
 func (p Problem) leastEigenvalue(ctx context.Context, g group, x, y []float64) (float64, error) {
 	least, err := lanczos(len(y), func(dst, v []float64) error {
-		return g.mean(ctx, g.collective.fine(), dst, func(i int, part []float64) error {
+		return g.mean(ctx, g.collective.fineWire(), dst, func(i int, part []float64) error {
 			if err := p.oracle(i).HVP(part, x, y, v, allExamples); err != nil {
 				return fmt.Errorf("agent %d: %w", i, err)
 			}
@@ -57,7 +57,7 @@ func (p Problem) oracle(i int) dsbo.Oracle {
 // lanczos returns about the least eigenvalue of a symmetric matrix of size q that is known by its products; NaN where these are not finite.
 func lanczos(q int, product func(dst, v []float64) error) (float64, error) {
 	v, before, next := newVec(q), newVec(q), newVec(q)
-	spread(v)
+	spreadVector(v)
 	var diagonal, off []float64 // of the tridiagonal matrix: α_1 ..., β_1 ...
 	beta := 0.0
 	for {
@@ -100,9 +100,9 @@ func ritz(diagonal, off []float64) (least, largest, last float64) {
 	return values[0], max(math.Abs(values[0]), math.Abs(values[n-1])), math.Abs(vectors[n-1])
 }
 
-// spread fills v with a unit vector that has a share of every direction and is the same each time: fractions of multiples of the
+// spreadVector fills v with a unit vector that has a share of every direction and is the same each time: fractions of multiples of the
 // golden ratio.
-func spread(v []float64) {
+func spreadVector(v []float64) {
 	for i := range v {
 		_, f := math.Modf(float64(float64(i+1) * math.Phi))
 		v[i] = f - 0.5

@@ -12,10 +12,10 @@ import (
 	"dsbo/network"
 )
 
-// Stable returns the bounds that the step γ of z and the step β of y must stay below on a graph with mixing matrix w where
+// StableBounds returns the bounds that the step γ of z and the step β of y must stay below on a graph with mixing matrix w where
 // no agent's curvature is above lmax. That of γ is the one of gradient tracking, (1+λ_min(W))²/(2 lmax): 0.5/lmax on the ring
 // with weight 1/2, 2/lmax for one agent. That of β is the one of gradient descent, 2/lmax.
-func Stable(w *network.Matrix, lmax float64) (gamma, beta float64) {
+func StableBounds(w *network.Matrix, lmax float64) (gamma, beta float64) {
 	return trackedBound(w, lmax, 0), 2 / lmax
 }
 
@@ -39,7 +39,7 @@ func (c Config) HasSteps() bool {
 func StepWarnings(c Config, lmax float64, k int) []string {
 	var warnings []string
 	p := c.stepParameters()
-	gamma, beta := Stable(c.W, lmax)
+	gamma, beta := StableBounds(c.W, lmax)
 	if p.MomZ > 0 {
 		gamma = 1.5 * trackedBound(c.W, lmax, p.MomZ)
 	}
@@ -48,7 +48,7 @@ func StepWarnings(c Config, lmax float64, k int) []string {
 		schedule algo.Schedule
 		bound    float64
 	}{{"beta", "y", p.Beta, beta}, {"gamma", "z", p.Gamma, gamma}} {
-		if v, ok := c.step(step.schedule, k); ok && v >= step.bound {
+		if v, ok := c.stepAt(step.schedule, k); ok && v >= step.bound {
 			warnings = append(warnings, fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (L_max = %.3g): %s may diverge",
 				step.name, v, step.of, step.bound, lmax, step.of))
 		}
@@ -79,8 +79,8 @@ func (c Config) stepParameters() (p stepParameters) {
 	return p
 }
 
-// step returns a step at iteration k; false if the method has none.
-func (c Config) step(s algo.Schedule, k int) (float64, bool) {
+// stepAt returns a step at iteration k; false if the method has none.
+func (c Config) stepAt(s algo.Schedule, k int) (float64, bool) {
 	at, err := s.For(c.WithDefaults().K)
 	if err != nil {
 		return 0, false
@@ -88,9 +88,9 @@ func (c Config) step(s algo.Schedule, k int) (float64, bool) {
 	return at(k), true
 }
 
-// unstable returns the settings, as name=value, that would make the steps of y and z stable at iteration k for a curvature l;
+// stableSettings returns the settings, as name=value, that would make the steps of y and z stable at iteration k for a curvature l;
 // none if they are stable.
-func (c Config) unstable(l float64, k int) (settings []string) {
+func (c Config) stableSettings(l float64, k int) (settings []string) {
 	const margin = 0.8 // share of the bounds that counts as stable
 	p := c.stepParameters()
 	gamma, beta := trackedBound(c.W, l, p.MomZ), 2/l
@@ -102,7 +102,7 @@ func (c Config) unstable(l float64, k int) (settings []string) {
 		schedule       algo.Schedule
 		bound          float64
 	}{{"beta", "mom_y", p.Beta, beta}, {"gamma", "mom_z", p.Gamma, gamma}} {
-		s, ok := c.step(v.schedule, k)
+		s, ok := c.stepAt(v.schedule, k)
 		switch {
 		case !ok || s <= margin*v.bound:
 		case v.bound <= 0:
@@ -157,9 +157,9 @@ func (r *runner) advice(ctx context.Context, k int) string {
 		}
 		where, highest = "in the box of x", max(there, corner(clip[0]), corner(clip[1]))
 	}
-	settings := r.unstable(highest, k)
+	settings := r.stableSettings(highest, k)
 	if len(settings) == 0 {
-		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller", where, highest, r.stepOfX())
+		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller", where, highest, r.xStepName())
 	}
 	advice := fmt.Sprintf("stable with L_max = %.3g %s: %s", highest, where, strings.Join(settings, " "))
 	if len(clip) == 2 && len(StepWarnings(r.Config, first, k)) == 0 {
@@ -175,8 +175,8 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	return advice
 }
 
-// stepOfX names the parameter that scales the step of x.
-func (c Config) stepOfX() string {
+// xStepName names the parameter that scales the step of x.
+func (c Config) xStepName() string {
 	switch c.stepParameters().XStep {
 	case "adam":
 		return "lr"

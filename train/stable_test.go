@@ -22,7 +22,7 @@ func TestStableIsTheBound(t *testing.T) {
 	const l = 3
 	for name, n := range map[string]int{"ring": 8, "path": 5, "complete": 4, "star": 6} {
 		g := must.Get(network.New(name, n, network.Options{}))
-		gamma, beta := train.Stable(g.W, l)
+		gamma, beta := train.StableBounds(g.W, l)
 		if beta != 2./l {
 			t.Errorf("bound of β %g, want 2/L", beta)
 		}

@@ -16,10 +16,10 @@ import (
 type stepper struct {
 	group
 	exchange    network.Team
-	close       func()   // ends the exchange, if it was made here
-	curving     *curving // what the agents' products are with
-	agents      []*agent // the agents by their numbers; nil for agents of other processes
-	maxNorm     float64  // a norm of x, y or z above it counts as divergence; 0: no norm does
+	close       func()          // ends the exchange, if it was made here
+	products    *matrixProducts // what the agents' products are with
+	agents      []*agent        // the agents by their numbers; nil for agents of other processes
+	maxNorm     float64         // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
 
 	done    int       // iterations done
@@ -33,7 +33,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 	if err != nil {
 		return nil, err
 	}
-	s := &stepper{group: g, exchange: p.Team, close: func() {}, curving: newCurving(p.Matrix), agents: make([]*agent, g.n)}
+	s := &stepper{group: g, exchange: p.Team, close: func() {}, products: newMatrixProducts(p.Matrix), agents: make([]*agent, g.n)}
 	if s.exchange == nil {
 		local := network.NewLocal(w)
 		s.exchange, s.close = local, local.Close
@@ -49,7 +49,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 			s.close()
 			return nil, err
 		}
-		s.agents[i] = newAgent(p.number(i), a, o, s.curving, averages.Agent(i))
+		s.agents[i] = newAgent(p.agentNumber(i), a, o, s.products, averages.Agent(i))
 	}
 	return s, nil
 }
@@ -90,7 +90,7 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 			return err
 		}
 		if a == s.agents[s.local[0]] {
-			s.times = append(s.times, a.last.Seconds()*1000)
+			s.times = append(s.times, a.lastStep.Seconds()*1000)
 			if s.onIteration != nil {
 				s.onIteration(a.k)
 			}

@@ -27,7 +27,7 @@ func memberBugs() []bug {
 			"c.name(points)\n\t\tif err := c.Records.SaveVote(c.vote)",
 			"c.name(points)\n\t\tother := c.vote\n\t\tother.Points, other.Earlier = nil, nil\n\t\tif err := c.Records.SaveVote(other)"),
 		one("what is handed over is of the giver's epoch", "train.TestMembersOfProcesses", train+"/handover.go",
-			"\tfound.Enters = epoch\n", ""),
+			"\tfound.EntryEpoch = epoch\n", ""),
 		one("a tracker is not corrected after a leave", "algo.TestSumsHoldAfterAChange", algo+"/reform.go",
 			"copy(r.part, r.to)", "_ = r.to"),
 		one("what begins anew goes on after a leave", "algo.TestSumsHoldAfterAChange", algo+"/reform.go",

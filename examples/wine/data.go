@@ -38,7 +38,7 @@ func (*cellars) Presets() []experiment.Preset {
 // Load reads the files of the agents that are in this process, and no others, and makes features of their columns.
 func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	wines := make([]*table.Table, a.N)
-	for _, i := range a.Here {
+	for _, i := range a.Local {
 		path, err := c.file(i)
 		if err != nil {
 			return task, nil, err

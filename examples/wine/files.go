@@ -21,7 +21,7 @@ func (c *cellars) file(agent int) (string, error) {
 
 // Fingerprint stands for an agent's wines before the agents meet: the masks of the sums by which features are found follow from it.
 func (c *cellars) Fingerprint(a experiment.Agents) (digest []byte, err error) {
-	for _, i := range a.Here {
+	for _, i := range a.Local {
 		path, err := c.file(i)
 		if err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 func (m ridge) Layers() []models.Layer { return []models.Layer{{In: m.features, Out: 1}} }
 
 // Finish keeps the model for the verb predict and for other programs.
-func (c *cellars) Finish(f experiment.Finished) error {
+func (c *cellars) Finish(f experiment.FinishedRun) error {
 	m, err := modelfile.New(c.recipe, ridge{len(c.recipe.Features())}, f.Y, modelfile.Origin{Program: "wine"})
 	if err != nil || !f.Writes {
 		return err

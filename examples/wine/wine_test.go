@@ -24,7 +24,7 @@ func TestMethod(t *testing.T) {
 
 func TestModel(t *testing.T) {
 	collective := train.NewCollective(t.Context(), 3, nil, nil, new(runs.Sent))
-	task, model, err := (&cellars{folder: "data"}).Load(experiment.Agents{N: 3, Here: []int{0, 1, 2}, Seed: 1, Collective: collective})
+	task, model, err := (&cellars{folder: "data"}).Load(experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: collective})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 		if _, err := experiment.Parse(task, small, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		d, m, err := task.Load(experiment.Agents{N: agents, Here: here, Seed: 7, Collective: together})
+		d, m, err := task.Load(experiment.Agents{N: agents, Local: here, Seed: 7, Collective: together})
 		if err != nil {
 			t.Fatalf("agents %v: %v", here, err)
 		}

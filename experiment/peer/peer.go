@@ -59,7 +59,7 @@ func (a Agent) exchange(seat *experiment.Seat) grpc.Config {
 	c := a.Exchange
 	if c.Membership != nil {
 		m := *c.Membership
-		m.Log, m.Vote, m.Records, m.Give = seat.Log, seat.Vote, seat, seat.Give
+		m.Log, m.Vote, m.Records, m.Give = seat.Log, seat.Vote, seat, seat.Handover
 		c.Membership = &m
 	}
 	// The file is written before other agents leave: without it this agent, started again, would wait for them in vain.
@@ -68,7 +68,7 @@ func (a Agent) exchange(seat *experiment.Seat) grpc.Config {
 			a.Known()
 		}
 		known := a.Own
-		known.Telling = !told && c.Membership == nil
+		known.Unconfirmed = !told && c.Membership == nil
 		return a.Folder.WriteMembership(known)
 	}
 	return c

@@ -12,11 +12,11 @@ import (
 // halvings bounds how often a tuned x is moved half of the way to that of its rival.
 const halvings = 3
 
-// nearer returns a tuned model whose Φ is below that of its rival, if one is found, and a note on how; else the tuned model. Where the lower
+// backtrack returns a tuned model whose Φ is below that of its rival, if one is found, and a note on how; else the tuned model. Where the lower
 // problem is not convex, hypergradients are those of solutions on the way, and x may go farther than the solutions that are reached bear: there
 // x is moved half of the way to the rival's, and half again, as a line search from the rival's along what tuning has found would.
-func (f *finder) nearer(ctx context.Context, tuned, rival *model) (*model, []string, error) {
-	if !f.problem.Nonconvex || rival.of != f || rival.y == nil {
+func (f *finder) backtrack(ctx context.Context, tuned, rival *model) (*model, []string, error) {
+	if !f.problem.Nonconvex || rival.finder != f || rival.y == nil {
 		return tuned, nil, nil
 	}
 	nearer, share := tuned, 1.0
@@ -28,7 +28,7 @@ func (f *finder) nearer(ctx context.Context, tuned, rival *model) (*model, []str
 		x := slices.Clone(rival.x)
 		vec.Comb(x, 1-share, x, share, tuned.x)
 		nearer = newModel(tuned.Name, runs.Unknown(), x)
-		if err := f.solve(ctx, nearer, rival.y, nil, f.fine); err != nil {
+		if err := f.solve(ctx, nearer, rival.y, nil, f.fineTol); err != nil {
 			return nil, nil, err
 		}
 	}
