@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dsbo"
+	"dsbo/internal/kernel"
 	"dsbo/internal/vec"
 )
 
@@ -88,7 +89,7 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 
 // solve runs the N steps of Z, the matrix (Σ J)(Σ H)⁻¹, with gradient tracking, from Z = 0.
 func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
-	pq := len(a.s)
+	q, pq := len(a.y), len(a.s)
 	z, d := a.zd[:pq], a.zd[pq:]
 	w.jacobian(o, a.s, a.x, a.y, w.draw(dsbo.Curvature, 0))
 	vec.Fill(z, 0)
@@ -105,7 +106,7 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 		w.jacobian(o, a.s1, a.x, a.y, s)
 		vec.Scale(a.s1, -1, a.s1)
 		if w.ready() {
-			addMulSym(a.s1, z, a.h, len(a.y)) // S⁺ = H Z − J'
+			kernel.GemmNN(len(a.x), q, q, a.s1, q, z, q, a.h, q, true) // S⁺ = H Z − J'
 		}
 		track(d, a.mixed[pq:], a.s1, a.s) // D = mix(D) + S⁺ − S
 	}

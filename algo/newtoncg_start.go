@@ -45,7 +45,8 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 			a.renewDiagonal(w)
 		}
 		a.stepOfY(w, a.C, false)
-		loss := a.averageNumber(w, w.upperValue(a.x, a.y, allExamples))
+		f, _ := w.values(a.x, a.y, allExamples)
+		loss := a.averageNumber(w, f)
 		a.tried[0]++
 		if t > 0 {
 			vote := 0.0

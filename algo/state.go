@@ -37,9 +37,13 @@ func (s *localState) prepare(name string, p, q, K int) *checker {
 	return c
 }
 
-// descendY takes T local steps of y, and leaves b and, in u, ∇_x f at the new y.
+// descendY takes T local steps of y with draws {Lower, k, 0..T−1}, and leaves b and, in u, ∇_x f at the new y.
 func (s *localState) descendY(w *turn, T int) {
-	descendLower(w, s.x, s.y, s.g, T, s.beta(w.k))
+	beta := s.beta(w.k)
+	for t := 0; t < T && w.err == nil; t++ {
+		w.lowerGrad(s.g, s.x, s.y, w.draw(dsbo.Lower, t))
+		vec.Axpy(s.y, -beta, s.g) // y −= β ∇_y g(x, y)
+	}
 	w.upperGrad(s.u, s.b, s.x, s.y, w.draw(dsbo.Upper, 0))
 }
 
@@ -117,23 +121,10 @@ func track(d, mixed, s1, s []float64) {
 	})
 }
 
-// descendLower takes T local steps y −= β ∇_y g(x, y) with draws lower 0..T−1; g is scratch of length q.
-func descendLower(w *turn, x, y, g []float64, T int, beta float64) {
-	for t := 0; t < T && w.err == nil; t++ {
-		w.lowerGrad(g, x, y, w.draw(dsbo.Lower, t))
-		vec.Axpy(y, -beta, g)
-	}
-}
-
 // implicitGrad sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
 func implicitGrad(w *turn, u, j, x, y, z []float64) {
 	w.jvp(j, x, y, z, w.draw(dsbo.Curvature, 0))
 	vec.Sub(u, u, j)
-}
-
-// addMulSym adds a·h to dst: dst and a are rows×q row-major, h is q×q and symmetric.
-func addMulSym(dst, a, h []float64, q int) {
-	kernel.GemmNN(len(dst)/q, q, q, dst, q, a, q, h, q, true)
 }
 
 // mulVec sets dst_i = Σ_j a_ij v_j for a row-major matrix with rows of v's length.

@@ -335,13 +335,13 @@ func (s suite) mixerError(t *testing.T) {
 	if _, err := s.alone(t, 2, oracle(0), all); err != nil {
 		t.Fatal(err)
 	}
-	for i := range all.Messages {
+	for i := range all.Messages + all.Averages {
 		m := single()
 		m.FailAt, m.Err = i+1, errInjected
 		_, err := s.alone(t, 2, oracle(0), m)
 		passedOn(t, fmt.Sprintf("exchange %d", i), err)
-		if m.Messages != i+1 {
-			t.Errorf("after the failure of exchange %d there were %d more", i, m.Messages-i-1)
+		if calls := m.Messages + m.Averages; calls != i+1 {
+			t.Errorf("after the failure of exchange %d there were %d more", i, calls-i-1)
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"text/tabwriter"
 
 	"golang.org/x/sync/errgroup"
 
@@ -79,20 +78,18 @@ func (p problem) measure(ctx context.Context, graph string, stdout io.Writer) {
 	o := p.load()
 	w := must.Get(network.New(graph, agents, network.Options{})).W
 	fmt.Fprintf(stdout, "%s, %s, %d iterations, graph %s\n\n", p.about, algo.NameOf(p.method), p.iterations, graph)
-	t := tabwriter.NewWriter(stdout, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(t, "| attack\t| liars\t| plain\t| clipped\t| trimmed\t|")
-	fmt.Fprintln(t, "|---\t|---\t|---\t|---\t|---\t|")
+	rows := [][]string{{"attack", "liars", "plain", "clipped", "trimmed"}}
 	for liars := 1; liars <= 2; liars++ {
 		honest := p.run(ctx, o, induced(w, agents-liars), 0, nil)
 		for _, a := range attacks() {
-			fmt.Fprintf(t, "| %s\t| %d\t", a.name, liars)
+			row := []string{a.name, fmt.Sprint(liars)}
 			for _, mixing := range []network.Mixing{network.Plain{}, network.Clipped{Liars: liars}, network.Trimmed{Liars: liars}} {
-				fmt.Fprintf(t, "| %s\t", p.run(ctx, o, must.Get(w.WithMixing(mixing)), liars, a.lie).over(honest))
+				row = append(row, p.run(ctx, o, must.Get(w.WithMixing(mixing)), liars, a.lie).relativeTo(honest))
 			}
-			fmt.Fprintln(t, "|")
+			rows = append(rows, row)
 		}
 	}
-	must.OK(t.Flush())
+	must.OK(cli.Markdown(stdout, rows))
 	fmt.Fprintln(stdout)
 }
 
@@ -113,16 +110,16 @@ func induced(w *network.Matrix, n int) *network.Matrix {
 // where they have diverged.
 type outcome struct{ phi, f float64 }
 
-// over returns o as multiples of another outcome.
-func (o outcome) over(other outcome) string {
+// relativeTo returns o as multiples of another outcome.
+func (o outcome) relativeTo(other outcome) string {
 	if math.IsInf(o.phi, 0) {
 		return "diverges"
 	}
 	return fmt.Sprintf("%.3g, %.3g", o.phi/other.phi, o.f/other.f)
 }
 
-// far is a norm of x or y that no run comes to that converges.
-const far = 1e6
+// divergedNorm is a norm of x or y that no run comes to that converges.
+const divergedNorm = 1e6
 
 // run runs the method on the agents of w, the last of which lie.
 func (p problem) run(ctx context.Context, o oracles, w *network.Matrix, liars int, lie networktest.Attack) outcome {
@@ -162,7 +159,7 @@ func (p problem) evaluate(ctx context.Context, honest []dsbo.ValueOracle, method
 		vec.Axpy(x, share, methods[i].X())
 		vec.Axpy(y, share, methods[i].Y())
 	}
-	if !(vec.Norm(x) < far && vec.Norm(y) < far) {
+	if !(vec.Norm(x) < divergedNorm && vec.Norm(y) < divergedNorm) {
 		return outcome{math.Inf(1), math.Inf(1)}
 	}
 	s := must.Get((&train.Exact{Oracles: honest, Tol: 1e-5}).Solve(ctx, x))

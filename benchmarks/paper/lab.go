@@ -38,8 +38,6 @@ func (l *lab) printf(format string, args ...any) {
 	fmt.Fprintf(io.MultiWriter(l.out, &l.page), format, args...)
 }
 
-func (l *lab) progress(format string, args ...any) { fmt.Fprintf(l.log, format+"\n", args...) }
-
 // perform runs an experiment, and writes its page beside the figures.
 func (l *lab) perform(ctx context.Context, e experiment) error {
 	start := time.Now()
@@ -49,7 +47,7 @@ func (l *lab) perform(ctx context.Context, e experiment) error {
 	if err := must.Try(func() { e.run(ctx, l) }); err != nil {
 		return fmt.Errorf("%s: %w", e.name, err)
 	}
-	l.progress("%s took %.0f s", e.name, time.Since(start).Seconds())
+	fmt.Fprintf(l.log, "%s took %.0f s\n", e.name, time.Since(start).Seconds())
 	if l.dir == "" {
 		return nil
 	}
