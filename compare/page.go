@@ -118,54 +118,74 @@ func (k *Ranking) section(dir, figures string) (section, error) {
 		note := len(cells) - 1
 		s.Rows = append(s.Rows, line{cells[:note], cells[note]})
 	}
-	what := "which the task names"
+	s.Target = k.targetText()
+	var err error
+	if s.Figures, err = k.writeFigures(figures); err != nil {
+		return s, err
+	}
+	var best []*report.Run
+	if best, s.Commands, err = k.bestRuns(); err != nil || len(best) == 0 {
+		return s, err
+	}
+	folder := filepath.Join("pages", fileName(k.Task.Name))
+	s.Report = filepath.ToSlash(filepath.Join(folder, "report.html"))
+	_, err = report.Write(filepath.Join(dir, folder), best, report.Options{Title: k.Task.Name})
+	return s, err
+}
+
+// targetText says to which target the table has costs.
+func (k *Ranking) targetText() string {
+	origin := "which the task names"
 	if k.Task.Target == nil {
-		what = "which all methods that finished reach"
+		origin = "which all methods that finished reach"
 		if len(k.spec.Seeds) > 1 {
-			what += ", each seed a value of its own"
+			origin += ", each seed a value of its own"
 		}
 	}
-	s.Target = fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(), digits(k.Target), what)
+	text := fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(), digits(k.Target), origin)
 	if k.usesMatrices() {
-		s.Target += " A whole matrix counts as one oracle call."
+		text += " A whole matrix counts as one oracle call."
 	}
+	return text
+}
+
+// writeFigures writes the figures of which something is known to a folder, and returns them.
+func (k *Ranking) writeFigures(folder string) (all []figure, err error) {
 	for _, q := range k.spec.Show {
 		for _, c := range k.spec.Against {
 			f := k.figure(q, c)
 			if f.Validate() != nil {
-				continue // nothing of it is known
+				continue
 			}
-			if err := report.Save(&f, figures, fileName(k.Task.Name)+"-"+string(q)+"_"+string(c)); err != nil {
-				return s, err
+			if err := report.Save(&f, folder, fileName(k.Task.Name)+"-"+string(q)+"_"+string(c)); err != nil {
+				return nil, err
 			}
 			svg, err := report.Element(&f)
 			if err != nil {
-				return s, err
+				return nil, err
 			}
-			s.Figures = append(s.Figures, figure{q.title() + " against " + c.title(), svg})
+			all = append(all, figure{q.title() + " against " + c.title(), svg})
 		}
 	}
-	var best []*report.Run
+	return all, nil
+}
+
+// bestRuns loads the runs that finished with each method's best settings, and returns the command of the first of each.
+func (k *Ranking) bestRuns() (all []*report.Run, commands []string, err error) {
 	for _, e := range k.sorted() {
 		for i, t := range e.Best {
 			if t.State != runs.Finished {
 				continue
 			}
 			if i == 0 {
-				s.Commands = append(s.Commands, strings.Join(t.Args, " "))
+				commands = append(commands, strings.Join(t.Args, " "))
 			}
 			run, err := report.Load(string(t.Folder))
 			if err != nil {
-				return s, err
+				return nil, nil, err
 			}
-			best = append(best, run)
+			all = append(all, run)
 		}
 	}
-	if len(best) == 0 {
-		return s, nil
-	}
-	folder := filepath.Join("pages", fileName(k.Task.Name))
-	s.Report = filepath.ToSlash(filepath.Join(folder, "report.html"))
-	_, err := report.Write(filepath.Join(dir, folder), best, report.Options{Title: k.Task.Name})
-	return s, err
+	return all, commands, nil
 }

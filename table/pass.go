@@ -3,7 +3,6 @@ package table
 import (
 	"io"
 	"runtime"
-	"sync"
 )
 
 // A pass is one reading of a text file's values.
@@ -22,58 +21,48 @@ func readPass(l *layout) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPass(l)
-	workers := runtime.GOMAXPROCS(0)
-	parts := 2 * workers
-	// A part goes round: it is filled, put into the queue and parsed at the same time, joined, and free again. No channel but
-	// tasks can be full, and its receivers never wait for others.
-	free, queue, tasks, stop := make(chan *part, parts), make(chan *part, parts), make(chan *part), make(chan struct{})
+	// A part goes round: it is filled, parsed, joined, and free again. No channel can be full.
+	parts := 2 * runtime.GOMAXPROCS(0)
+	free, filled := make(chan *part, parts), make(chan *part, parts)
 	for range parts {
 		free <- newPart(l)
 	}
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for part := range tasks {
-				part.parse()
-				part.parsed <- struct{}{}
-			}
-		})
-	}
-	group.Go(func() {
-		defer close(queue)
-		defer close(tasks)
-		for {
-			select {
-			case <-stop:
-				return
-			case part := <-free:
-				part.data, part.line, part.err = cut.next(part.data)
-				queue <- part
-				if part.err != nil {
-					part.parsed <- struct{}{}
-					return
-				}
-				tasks <- part
-			}
-		}
-	})
-	for part := range queue {
+	go fillParts(cut, free, filled)
+	p := newPass(l)
+	for part := range filled {
 		<-part.parsed
-		if err == nil {
-			if err = part.err; err == nil {
-				p.join(part)
-			} else {
-				close(stop)
-			}
+		switch {
+		case err != nil: // a part before this one was wrong
+		case part.err != nil:
+			err = part.err
+			close(free)
+		default:
+			p.join(part)
+			free <- part
 		}
-		free <- part
 	}
-	group.Wait()
 	if err != io.EOF {
 		return nil, err
 	}
 	return p, nil
+}
+
+// fillParts fills free parts in the order of the file, until there are no more or the file ends. They are parsed as they wait in filled.
+func fillParts(cut *cutter, free <-chan *part, filled chan<- *part) {
+	defer close(filled)
+	for part := range free {
+		part.data, part.line, part.err = cut.next(part.data)
+		if part.err != nil {
+			part.parsed <- struct{}{}
+			filled <- part
+			return
+		}
+		go func() {
+			part.parse()
+			part.parsed <- struct{}{}
+		}()
+		filled <- part
+	}
 }
 
 func newPass(l *layout) *pass {
