@@ -2,8 +2,7 @@
 // parameters, with every seed. [Run] makes the runs, each a process of its own, and keeps those that an earlier call has made;
 // [Result.Write] leaves one page, figures, and tables as CSV and LaTeX.
 //
-// A [Spec] says what is compared (spec.go reads it, validate.go checks it, grid.go has the points). search.go chooses the points of
-// a grid that are tried, trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go,
+// A [Spec] says what is compared (spec.go reads it, validate.go checks it, grid.go has the points). trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go,
 // figures.go and page.go show it. Runs are ranked with those of the same task alone.
 package compare
 
@@ -107,14 +106,12 @@ type runner struct {
 // findBest finds the best point of a method on a task.
 func (r *runner) findBest(ctx context.Context, t Task, e *Entry) {
 	m := e.Method
-	e.search = &search{
-		grid: m.Grid, most: m.Trials,
-		try: func(points [][]int) { r.try(ctx, t, e, points) },
-		value: func(p []int) float64 {
-			return median(e.points[m.Grid.String(p)], func(t *Trial) float64 { return t.end(r.Choose.of) })
-		},
+	e.search = m.Grid.search(m.Trials)
+	e.search.Try = func(points [][]int) { r.try(ctx, t, e, points) }
+	e.search.Value = func(p []int) float64 {
+		return median(e.points[m.Grid.String(p)], func(t *Trial) float64 { return t.end(r.Choose.of) })
 	}
-	e.search.run()
+	e.search.Run()
 }
 
 // try makes the runs of some points, all seeds of each.

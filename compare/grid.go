@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"dsbo/internal/gridsearch"
 )
 
 // A Grid is the values that parameters may take, an axis for each.
@@ -67,14 +69,24 @@ func (g Grid) points() int {
 	return n
 }
 
-// point returns point i of the grid, an index into each axis; the last axis changes first.
-func (g Grid) point(i int) []int {
-	p := make([]int, len(g))
-	for axis := len(g) - 1; axis >= 0; axis-- {
-		n := len(g[axis].Values)
-		p[axis], i = i%n, i/n
+// search returns a search over the grid, from its middle.
+func (g Grid) search(most int) *gridsearch.Search {
+	s := &gridsearch.Search{Most: most}
+	for _, a := range g {
+		s.Lengths, s.Start = append(s.Lengths, len(a.Values)), append(s.Start, len(a.Values)/2)
 	}
-	return p
+	return s
+}
+
+// edges names the parameters that may have better values than those of the best point, beyond the grid or among those that were not tried. An
+// axis of one value, or of words, has no edge.
+func (g Grid) edges(s *gridsearch.Search) (names []string) {
+	for i, a := range g {
+		if len(a.Values) > 1 && a.ordered() && s.Open(i, false, false) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }
 
 // String writes a point with the names of the axes, "" where there is none.

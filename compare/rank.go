@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/gridsearch"
 	"dsbo/runs"
 )
 
@@ -36,13 +37,13 @@ type Entry struct {
 	Best   []*Trial // the runs of the best point, one for each seed
 	Edges  []string // parameters that may have better values beyond the grid, or beyond the points that were tried
 
-	search *search
+	search *gridsearch.Search
 	points map[string][]*Trial
 }
 
 // Trials returns the runs of all points that were tried.
 func (e *Entry) Trials() (all []*Trial) {
-	for _, p := range e.search.tried {
+	for _, p := range e.search.Tried {
 		all = append(all, e.points[e.Method.Grid.String(p)]...)
 	}
 	return all
@@ -62,9 +63,9 @@ func (e *Entry) value(by Criterion) float64 {
 func (r *Result) rank() error {
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {
-			e.Best = e.points[e.Method.Grid.String(e.search.best)]
+			e.Best = e.points[e.Method.Grid.String(e.search.Best)]
 			if !math.IsNaN(e.value(r.Spec.Choose)) {
-				e.Edges = e.search.edges()
+				e.Edges = e.Method.Grid.edges(e.search)
 			}
 		}
 		if err := k.checkProblem(); err != nil {

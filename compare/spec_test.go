@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 	if got := d.flagsAt([]int{1, 0, 0}); !slices.Equal(got, want) {
 		t.Errorf("flags %q; they must be %q", got, want)
 	}
-	if d.Grid.points() != 2 || d.Grid.String(d.Grid.point(1)) != "c=1 alpha=1*(1-k/K) theta=0.5" {
+	if d.Grid.points() != 2 || d.Grid.String([]int{1, 0, 0}) != "c=1 alpha=1*(1-k/K) theta=0.5" {
 		t.Errorf("grid %+v", d.Grid)
 	}
 	if s.Choose != ByPhi || !slices.Equal(s.Show, []Quantity{Phi, TestLoss}) || !slices.Equal(s.Against, []Cost{Bytes, Calls, Seconds}) {
@@ -127,9 +127,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, m := range s.Methods {
-			last := m.Grid.point(m.Grid.points() - 1)
-			if m.Grid.points() < 1 || len(m.flagsAt(last)) < 1 || fileName(m.Name) == "" {
-				t.Errorf("method %+v has no last point", m)
+			if m.Grid.points() < 1 || len(m.flagsAt(m.Grid.search(0).Start)) < 1 || fileName(m.Name) == "" {
+				t.Errorf("method %+v has no middle", m)
 			}
 		}
 	})

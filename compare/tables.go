@@ -32,7 +32,7 @@ func digits(v float64) string {
 // rows returns the entries in the order of their values.
 func (k *Ranking) rows() (all []row) {
 	for _, e := range k.sorted() {
-		r := row{method: e.Method.Name, point: e.Method.Grid.String(e.search.best), edges: strings.Join(e.Edges, ", ")}
+		r := row{method: e.Method.Name, point: e.Method.Grid.String(e.search.Best), edges: strings.Join(e.Edges, ", ")}
 		switch state := e.State(); {
 		case !e.Applicable():
 			r.note, r.point = "not applicable", ""
@@ -91,7 +91,7 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	}
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {
-			best := e.Method.Grid.String(e.search.best)
+			best := e.Method.Grid.String(e.search.Best)
 			for _, t := range e.Trials() {
 				if err := c.Write(k.line(e, t, t.Point == best)); err != nil {
 					return err

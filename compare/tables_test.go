@@ -22,10 +22,14 @@ func handmade(t *testing.T) *Result {
 		"methods": [{"method": "dsoba", "grid": {"alpha": [0.1, 1]}}, "newtoncg", "dascgd"], "seeds": [1, 2]}`)))
 	k := &Ranking{Task: s.Tasks[0], spec: s}
 	for i, m := range s.Methods {
-		e := &Entry{Method: m, points: map[string][]*Trial{}, search: &search{grid: m.Grid, best: make([]int, len(m.Grid))}}
+		e := &Entry{Method: m, points: map[string][]*Trial{}, search: m.Grid.search(0)}
+		e.search.Best = make([]int, len(m.Grid))
 		for n := range m.Grid.points() {
-			point := m.Grid.point(n)
-			e.search.tried = append(e.search.tried, point)
+			point := make([]int, len(m.Grid))
+			if len(point) > 0 {
+				point[0] = n
+			}
+			e.search.Tried = append(e.search.Tried, point)
 			for _, seed := range s.Seeds {
 				trial := &Trial{Task: s.Tasks[0].Name, Method: m.Name, Point: m.Grid.String(point), Seed: seed, Folder: "out", State: Refused, Error: "dascgd is for others"}
 				if m.Algorithm != "dascgd" {
@@ -43,7 +47,7 @@ func handmade(t *testing.T) *Result {
 			}
 		}
 		if i == 0 {
-			e.search.best = []int{1}
+			e.search.Best = []int{1}
 		}
 		k.Entries = append(k.Entries, e)
 	}

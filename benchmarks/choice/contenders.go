@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
+
+	"dsbo/internal/gridsearch"
 )
 
 // A problem is a task with its settings.
@@ -59,6 +61,26 @@ type contender struct {
 	// others marks the methods beside newtoncg. They start at the best constant λ, and have four times the budget: their iterations
 	// have no algebra, so that this takes them about the same seconds.
 	others bool
+}
+
+// search returns a search over the grid, from the starts of its ladders.
+func (c *contender) search(trials int) *gridsearch.Search {
+	s := &gridsearch.Search{Most: trials}
+	for _, l := range c.ladders {
+		s.Lengths, s.Start = append(s.Lengths, len(l.values)), append(s.Start, l.start)
+	}
+	return s
+}
+
+// open names the parameters in which the best point may not be the best: those with a neighbour that was not tried, and those in
+// which it is at an end of the ladder beyond which there is more.
+func (c *contender) open(s *gridsearch.Search) (names []string) {
+	for i, l := range c.ladders {
+		if s.Open(i, l.low, l.high) {
+			names = append(names, l.name)
+		}
+	}
+	return names
 }
 
 // contenders returns the methods for a problem.

@@ -58,19 +58,24 @@ func (b *bench) compare(p problem) row {
 			}
 			return append(list, fmt.Sprintf("-K=%.0f", max(1, math.Floor((budget-start)/each))))
 		}
-		search := climb{ladders: c.ladders, most: b.trials, value: func(point []int) float64 {
-			t := b.measure(p, filepath.Join(b.dir, "trial"), 1, flags(point))
-			fmt.Fprintf(b.stderr, "%s: Φ %.5f %s\n", p.name, t.end, t.command)
-			r.known = min(r.known, t.end)
-			return t.end
-		}}
-		search.run()
-		best := b.measure(p, filepath.Join(b.dir, p.name, c.name), b.records, flags(search.best.point))
-		// The same bits of λ, but another way to its exact Φ, which is known to some digits.
-		if math.Abs(best.end-search.best.value) > 1e-3*math.Abs(best.end) {
-			must.OK(fmt.Errorf("%s ends with Φ = %v, and ended with %v before it was evaluated more often", best.command, best.end, search.best.value))
+		search, found := c.search(b.trials), map[string]float64{}
+		search.Try = func(points [][]int) {
+			for _, point := range points {
+				t := b.measure(p, filepath.Join(b.dir, "trial"), 1, flags(point))
+				fmt.Fprintf(b.stderr, "%s: Φ %.5f %s\n", p.name, t.end, t.command)
+				r.known = min(r.known, t.end)
+				found[fmt.Sprint(point)] = t.end
+			}
 		}
-		best.method, best.open = c.name, search.open()
+		search.Value = func(point []int) float64 { return found[fmt.Sprint(point)] }
+		search.Run()
+		value := search.Value(search.Best)
+		best := b.measure(p, filepath.Join(b.dir, p.name, c.name), b.records, flags(search.Best))
+		// The same bits of λ, but another way to its exact Φ, which is known to some digits.
+		if math.Abs(best.end-value) > 1e-3*math.Abs(best.end) {
+			must.OK(fmt.Errorf("%s ends with Φ = %v, and ended with %v before it was evaluated more often", best.command, best.end, value))
+		}
+		best.method, best.open = c.name, c.open(search)
 		for _, rec := range best.records {
 			if rec.Phi.Known() {
 				r.known = min(r.known, float64(rec.Phi))
