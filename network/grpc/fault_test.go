@@ -221,7 +221,7 @@ func TestCutConnections(t *testing.T) {
 				t.Skip("many connections")
 			}
 			t.Parallel()
-			const iterations, length = 100, 50
+			const iterations, length = 60, 50
 			w, ctx := newGraph(graph, n), limited(t)
 			var cutters []*cutter
 			ms := openAgents(t, w, func(c *Config) { cutters = append(cutters, cutConnections(c)) })
@@ -356,6 +356,9 @@ func (w *worker) work(ctx context.Context, m *Mixer, kill func()) error {
 func TestKilledAgents(t *testing.T) {
 	for _, keep := range []int{1000, 3} {
 		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
+			if testing.Short() && keep > savedEvery {
+				t.Skip("less happens")
+			}
 			const n = 6
 			w := newGraph("ring", n)
 			r := rand.New(rand.NewPCG(1, uint64(keep)))

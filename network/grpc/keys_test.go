@@ -39,9 +39,8 @@ func changed(frame []byte, at int) []byte {
 
 // TestKeysRefused: whatever is wrong with a key ends the run, with an error that names the agent and says what.
 func TestKeysRefused(t *testing.T) {
-	o := office{newAuthority()}
 	certified := func(agent int, change func(*Config)) []byte {
-		c := keyConfig(agent, o.good(agent))
+		c := keyConfig(agent, certificate(agent))
 		if change != nil {
 			change(&c)
 		}
@@ -55,26 +54,26 @@ func TestKeysRefused(t *testing.T) {
 		frame []byte
 		want  string // "" for a key that is good
 	}{
-		{"good", o.good(self), good, ""},
-		{"its own", o.good(self), nil, ""}, // filled in below
-		{"another key", o.good(self), changed(good, 0), "verification failure"},
-		{"another signature", o.good(self), changed(good, signature), "verification failure"},
-		{"another certificate", o.good(self), changed(good, -1), "verification failure"},
-		{"another run", o.good(self), certified(0, func(c *Config) { c.Run = "walk" }), "verification failure"},
-		{"other settings", o.good(self), certified(0, func(c *Config) { c.Hash = "mash" }), "verification failure"},
-		{"another agent", o.good(self), claimed(certified(2, nil), 0), "it must be the certificate of agent 0; it is that of agent 2"},
-		{"another authority", o.good(self), keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour))), "unknown authority"},
-		{"expired", o.good(self), keyFrame(keyConfig(0, issue(o.Authority, 0, -time.Minute))), "expired"},
-		{"no certificate", o.good(self), alone, "it must come with a certificate; it is alone"},
+		{"good", certificate(self), good, ""},
+		{"its own", certificate(self), nil, ""}, // filled in below
+		{"another key", certificate(self), changed(good, 0), "verification failure"},
+		{"another signature", certificate(self), changed(good, signature), "verification failure"},
+		{"another certificate", certificate(self), changed(good, -1), "verification failure"},
+		{"another run", certificate(self), certified(0, func(c *Config) { c.Run = "walk" }), "verification failure"},
+		{"other settings", certificate(self), certified(0, func(c *Config) { c.Hash = "mash" }), "verification failure"},
+		{"another agent", certificate(self), claimed(certified(2, nil), 0), "it must be the certificate of agent 0; it is that of agent 2"},
+		{"another authority", certificate(self), keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour))), "unknown authority"},
+		{"expired", certificate(self), keyFrame(keyConfig(0, issue(ca(), 0, -time.Minute))), "expired"},
+		{"no certificate", certificate(self), alone, "it must come with a certificate; it is alone"},
 		{"alone", nil, alone, ""},
 		{"one too many", nil, good, "it must be alone, as there are no certificates"},
 		{"no agent", nil, claimed(alone, 3), "agents must be 0 to 2"},
 		{"short", nil, alone[:headerSize+31], "a key must have 32 bytes, or these, a signature with its length, and a certificate; it has 31 in all"},
-		{"half", o.good(self), good[:headerSize+keyLength+1], "it has 33 in all"},
-		{"no signature", o.good(self), append(bytes.Clone(alone), 0, 0, 1, 1), "it has 36 in all"},
-		{"a long signature", o.good(self), append(bytes.Clone(alone), 2, 0, 1, 1), "it has 36 in all"},
-		{"garbage", o.good(self), append(bytes.Clone(alone), 2, 0, 1, 1, 7), "malformed certificate"},
-		{"bytes after it", o.good(self), append(bytes.Clone(good), 0), "malformed certificate"},
+		{"half", certificate(self), good[:headerSize+keyLength+1], "it has 33 in all"},
+		{"no signature", certificate(self), append(bytes.Clone(alone), 0, 0, 1, 1), "it has 36 in all"},
+		{"a long signature", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1), "it has 36 in all"},
+		{"garbage", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1, 7), "malformed certificate"},
+		{"bytes after it", certificate(self), append(bytes.Clone(good), 0), "malformed certificate"},
 		{"of order 1", nil, encode(header{kindKey, 0, 0}, make([]byte, keyLength)), "bad X25519 remote ECDH input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -128,8 +127,7 @@ func TestKeysSpread(t *testing.T) {
 
 // TestKeysDiffer by agent, run, settings, data, program, certificate and secret, and not by chance.
 func TestKeysDiffer(t *testing.T) {
-	o := office{newAuthority()}
-	id := o.good(0)
+	id := certificate(0)
 	seen := map[string]int{}
 	for k, change := range []func(*Config){
 		func(*Config) {},
@@ -139,7 +137,7 @@ func TestKeysDiffer(t *testing.T) {
 		func(c *Config) { c.Fingerprint = []byte("data") },
 		func(c *Config) { c.Program.Version = "newer" },
 		func(c *Config) { c.Program.Arithmetic = "abacus" },
-		func(c *Config) { c.Identity = o.good(0) },
+		func(c *Config) { c.Identity = issue(ca(), 0, time.Hour) },
 		func(c *Config) { c.Identity = nil },
 		func(c *Config) { c.Identity, c.Secret = nil, nil },
 		func(c *Config) { c.Identity, c.Secret = nil, nil },

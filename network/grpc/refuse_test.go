@@ -57,25 +57,20 @@ func (l lines) want(t *testing.T, words ...string) {
 // The agents of these tests are 0-1-2-3, a path, and the one under test is agent 1.
 const self = 1
 
-// An office issues certificates.
-type office struct{ *pki.Authority }
-
-func (o office) good(agent int) *pki.Identity { return issue(o.Authority, agent, time.Hour) }
-
 // foreign returns the settings of a certificate of another authority that trusts the right one, so that the refusal comes
 // from the other end.
-func (o office) foreign(agent int, config func(*pki.Identity) *tls.Config) *tls.Config {
-	c, right := config(issue(newAuthority(), agent, time.Hour)), o.good(9)
+func foreign(agent int, config func(*pki.Identity) *tls.Config) *tls.Config {
+	c, right := config(issue(newAuthority(), agent, time.Hour)), certificate(9)
 	c.RootCAs, c.ClientCAs = right.Client(self).RootCAs, right.Server().ClientCAs
 	return c
 }
 
-// open starts agent 1. Agent 2 is at the given address.
-func (o office) open(t *testing.T, address2 string) (*Mixer, lines) {
+// openSelf starts agent 1. Agent 2 is at the given address.
+func openSelf(t *testing.T, address2 string) (*Mixer, lines) {
 	l := listen()
 	log, lines := newLog()
 	ms, closeAll := open([]Config{{Agent: self, Matrix: newGraph("path", 4), Run: "run", Hash: "hash", Listener: l,
-		Identity: o.good(self), Log: log, Addresses: []string{"", l.Addr().String(), address2, ""}, MaxFloats: 1000,
+		Identity: certificate(self), Log: log, Addresses: []string{"", l.Addr().String(), address2, ""}, MaxFloats: 1000,
 		Heartbeat: time.Hour, SilentAfter: 3 * time.Hour, PeerTimeout: 4 * time.Hour}})
 	t.Cleanup(closeAll)
 	return ms[0], lines
@@ -104,11 +99,11 @@ type refusal struct {
 }
 
 // refusals returns those of an agent on either side of a connection.
-func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
-	good, frame := credentials.NewTLS(config(o.good(agent))), goodHello(agent).encode()
-	expired := config(issue(o.Authority, agent, -time.Minute))
+func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
+	good, frame := credentials.NewTLS(config(certificate(agent))), goodHello(agent).encode()
+	expired := config(issue(ca(), agent, -time.Minute))
 	all := []refusal{
-		{"another authority", credentials.NewTLS(o.foreign(agent, config)), frame, "unknown authority", ""},
+		{"another authority", credentials.NewTLS(foreign(agent, config)), frame, "unknown authority", ""},
 		{"no encryption", insecure.NewCredentials(), frame, "does not look like a TLS handshake", ""},
 		{"expired", credentials.NewTLS(expired), frame, "expired", ""},
 		{"no hello", good, alive(0), "must begin with a hello", "must begin with a hello"},
@@ -171,12 +166,13 @@ func visitOver(t *testing.T, dial func(context.Context, string) (net.Conn, error
 // TestVisitorsRefused: agent 1 refuses those who connect to it, says why, and tells those who have a
 // right to know.
 func TestVisitorsRefused(t *testing.T) {
-	o := office{newAuthority()}
 	client := func(id *pki.Identity) *tls.Config { return id.Client(self) }
-	as := func(agent int) credentials.TransportCredentials { return credentials.NewTLS(client(o.good(agent))) }
-	bare := client(o.good(0))
+	as := func(agent int) credentials.TransportCredentials {
+		return credentials.NewTLS(client(certificate(agent)))
+	}
+	bare := client(certificate(0))
 	bare.GetClientCertificate = nil
-	for _, c := range append(o.refusals(0, client), []refusal{
+	for _, c := range append(refusals(0, client), []refusal{
 		{"no certificate", credentials.NewTLS(bare), goodHello(0).encode(), "didn't provide a certificate", ""},
 		{"another identity", as(2), goodHello(0).encode(), "claims to be agent 0, but shows the certificate of agent 2", "claims to be agent 0"},
 		{"another identity as itself", as(0), goodHello(1).encode(), "claims to be agent 1, but shows the certificate of agent 0", "claims to be agent 1"},
@@ -185,7 +181,7 @@ func TestVisitorsRefused(t *testing.T) {
 		{"the wrong direction", as(2), goodHello(2).encode(), "the other way is right", "lower number"},
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
-			m, log := o.open(t, "127.0.0.1:1")
+			m, log := openSelf(t, "127.0.0.1:1")
 			_, err := visit(t, m.config.Listener.Addr().String(), c.creds, c.frame)
 			if err == nil || !strings.Contains(err.Error(), c.answer) {
 				t.Errorf("the visitor got error %v; it must have %q", err, c.answer)
@@ -201,9 +197,8 @@ func TestVisitorsRefused(t *testing.T) {
 
 // TestRefusalLoggedOnce: an agent of other kernels tries again and again; the log of the one that refuses it says so once.
 func TestRefusalLoggedOnce(t *testing.T) {
-	o := office{newAuthority()}
-	m, log := o.open(t, "127.0.0.1:1")
-	address, creds := m.config.Listener.Addr().String(), credentials.NewTLS(o.good(0).Client(self))
+	m, log := openSelf(t, "127.0.0.1:1")
+	address, creds := m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self))
 	other := goodHello(0)
 	other.program.Arithmetic = "fused"
 	for range 3 {
@@ -256,15 +251,14 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 
 // TestHostsRefused: agent 1 refuses those to which it connects, and says why.
 func TestHostsRefused(t *testing.T) {
-	o := office{newAuthority()}
 	server := (*pki.Identity).Server
-	for _, c := range append(o.refusals(2, server), []refusal{
+	for _, c := range append(refusals(2, server), []refusal{
 		{"one that trusts another authority", credentials.NewTLS(server(issue(newAuthority(), 2, time.Hour))), goodHello(2).encode(), "tls: ", ""},
-		{"another identity", credentials.NewTLS(server(o.good(3))), goodHello(2).encode(), "valid for agent-3, not agent-2", ""},
-		{"another claim", credentials.NewTLS(server(o.good(2))), goodHello(3).encode(), "it must be agent 2; it says that it is agent 3", ""},
+		{"another identity", credentials.NewTLS(server(certificate(3))), goodHello(2).encode(), "valid for agent-3, not agent-2", ""},
+		{"another claim", credentials.NewTLS(server(certificate(2))), goodHello(3).encode(), "it must be agent 2; it says that it is agent 3", ""},
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
-			m, log := o.open(t, host(t, c.creds, c.frame))
+			m, log := openSelf(t, host(t, c.creds, c.frame))
 			log.want(t, "level=WARN", "cannot connect to a neighbour", "neighbour=2", c.log)
 			if n := m.Status().Neighbours[1]; n.Connects != 0 {
 				t.Errorf("%+v: there must be no connection", n)
@@ -275,7 +269,6 @@ func TestHostsRefused(t *testing.T) {
 
 // TestBadFrames: what a neighbour says after its hello, and must not, ends the stream.
 func TestBadFrames(t *testing.T) {
-	o := office{newAuthority()}
 	vector := make([]float64, 3)
 	for _, c := range []struct {
 		name  string
@@ -289,8 +282,8 @@ func TestBadFrames(t *testing.T) {
 		{"out of order", encodeVector(1, mixing, vector), "must be that of exchange 0; it is that of exchange 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, log := o.open(t, "127.0.0.1:1")
-			s, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(o.good(0).Client(self)), goodHello(0).encode())
+			m, log := openSelf(t, "127.0.0.1:1")
+			s, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self)), goodHello(0).encode())
 			must.OK(err)
 			must.OK(s.SendMsg(c.frame))
 			log.want(t, "level=WARN", "neighbour=0", "lost the connection", c.log)

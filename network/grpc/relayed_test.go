@@ -16,7 +16,7 @@ import (
 
 // relayed takes the addresses of all agents but 0, 3, 6, ... away, with a relay of the authority's agents between those without, and
 // returns what stops it.
-func relayed(cs []Config, a *pki.Authority) ([]Config, func()) {
+func relayed(cs []Config) ([]Config, func()) {
 	l := listen()
 	for i := range cs {
 		cs[i].Relay = l.Addr().String()
@@ -25,15 +25,15 @@ func relayed(cs []Config, a *pki.Authority) ([]Config, func()) {
 			cs[i].Listener, cs[i].Addresses[i] = nil, "" // the same slice for all agents
 		}
 	}
-	return cs, serveRelay(l, a)
+	return cs, serveRelay(l)
 }
 
 // serveRelay runs a relay and returns what stops it.
-func serveRelay(l net.Listener, a *pki.Authority) (stop func()) {
+func serveRelay(l net.Listener) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		must.OK(relay.Serve(ctx, l, relay.Options{Trust: func() (*pki.Trust, error) { return a.Trust(), nil }}))
+		must.OK(relay.Serve(ctx, l, relay.Options{Trust: func() (*pki.Trust, error) { return ca().Trust(), nil }}))
 	})
 	return func() {
 		cancel()
@@ -44,20 +44,15 @@ func serveRelay(l net.Listener, a *pki.Authority) (stop func()) {
 // TestRelayed: agents with and without addresses sum the same numbers, also when the relay is lost and comes back in between.
 func TestRelayed(t *testing.T) {
 	const n, times = 6, 40
-	a, ctx := newAuthority(), limited(t)
-	ids := make([]*pki.Identity, n)
-	for i := range ids {
-		ids[i] = issue(a, i, waitLimit)
-	}
-	w := newGraph("ring", n)
-	cs, stop := relayed(configs(w, ids), a)
+	ctx, w := limited(t), newGraph("ring", n)
+	cs, stop := relayed(configs(w, identities(n)))
 	ms, closeAll := open(cs)
 	defer closeAll()
 	mix := func(i int, m *Mixer) error { return networktest.MixZeros(ctx, m, times, 3) }
 	succeed(ms, mix)
 	stop()
 	l := must.Get(net.Listen("tcp", cs[0].Relay))
-	defer serveRelay(l, a)()
+	defer serveRelay(l)()
 	succeed(ms, mix)
 	want := networktest.Product(w, [][]float64{{1}, {2}, {3}, {4}, {5}, {6}})
 	got := make([][]float64, n)

@@ -82,9 +82,9 @@ func TestRenew(t *testing.T) {
 
 // TestRenewedKeySpreads: a key whose certificate is valid longer takes the place of the one before, and no other does.
 func TestRenewedKeySpreads(t *testing.T) {
-	o, s := office{newAuthority()}, newSite(t, 0)
-	m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, o.good(self)) })
-	frame := func(valid time.Duration) []byte { return keyFrame(keyConfig(0, s.renewed(o.Authority, valid))) }
+	s := newSite(t, 0)
+	m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, certificate(self)) })
+	frame := func(valid time.Duration) []byte { return keyFrame(keyConfig(0, s.renewed(ca(), valid))) }
 	first, shorter, longer := frame(30*time.Minute), frame(10*time.Minute), frame(40*time.Minute)
 	stream := attached(m, 0, 0, 0)
 	for _, f := range [][]byte{first, shorter, longer, first} {
@@ -100,14 +100,13 @@ func TestRenewedKeySpreads(t *testing.T) {
 
 // TestRenewRefused: what is no renewal leaves all as it was.
 func TestRenewRefused(t *testing.T) {
-	o := office{newAuthority()}
 	for _, c := range []struct {
 		now, next *pki.Identity
 		want      string
 	}{
-		{o.good(self), o.good(self), "the key of agent-1 must stay the same during a run"},
-		{o.good(self), o.good(0), "the certificate must be that of agent 1; it is that of agent 0"},
-		{nil, o.good(self), "agent 1 began without a certificate"},
+		{certificate(self), issue(ca(), self, time.Hour), "the key of agent-1 must stay the same during a run"},
+		{certificate(self), certificate(0), "the certificate must be that of agent 1; it is that of agent 0"},
+		{nil, certificate(self), "agent 1 began without a certificate"},
 	} {
 		m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, c.now) })
 		if err := m.Renew(c.next); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {

@@ -67,7 +67,7 @@ func newSim(t *testing.T, seed uint64, w *network.Matrix, keep, rounds int) *sim
 }
 
 func (s *sim) mixer(i, round int) *Mixer {
-	return must.Get(newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep,
+	return must.Get(newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep, Unmasked: true,
 		Addresses: make([]string, s.w.N())}.withDefaults()))
 }
 
@@ -236,7 +236,7 @@ func (s *sim) state() string {
 func TestSimulated(t *testing.T) {
 	seeds := 120
 	if testing.Short() {
-		seeds = 30
+		seeds = 12
 	}
 	for _, c := range []struct {
 		graph string

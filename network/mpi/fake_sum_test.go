@@ -126,9 +126,10 @@ func (l *fakeLibrary) addHead(s *fakeSum, r *fakeRound) {
 	case s.closed:
 		r.left = true
 	}
-	r.heads++
 	s.stage = fakeHead
-	l.signal()
+	if r.heads++; r.heads == l.size {
+		l.signalAll()
+	}
 }
 
 // addWords adds a rank's words to those that are here.
@@ -142,7 +143,8 @@ func (l *fakeLibrary) addWords(s *fakeSum, r *fakeRound) {
 	} else {
 		r.kind.op.Combine(r.words, words)
 	}
-	r.parts++
 	s.stage = fakeWords
-	l.signal()
+	if r.parts++; r.parts == l.size {
+		l.signalAll()
+	}
 }

@@ -15,7 +15,7 @@ import (
 // A job is an MPI in memory: its ranks are libraries of one process.
 type job struct {
 	mu      sync.Mutex
-	changed chan struct{} // closed and made anew when something has been sent
+	ranks   []*fakeLibrary
 	sent    map[route][][]uint64
 	told    map[int][]notice
 	left    int
@@ -46,22 +46,30 @@ type fakeHandle struct {
 }
 
 func newJob(size int) []*fakeLibrary {
-	j := &job{changed: make(chan struct{}), sent: map[route][][]uint64{}, told: map[int][]notice{}, lastTag: 32767}
-	all := make([]*fakeLibrary, size)
-	for r := range all {
-		all[r] = &fakeLibrary{job: j, rank: r, size: size, wake: make(chan struct{}, 1)}
+	j := &job{ranks: make([]*fakeLibrary, size), sent: map[route][][]uint64{}, told: map[int][]notice{}, lastTag: 32767}
+	for r := range j.ranks {
+		j.ranks[r] = &fakeLibrary{job: j, rank: r, size: size, wake: make(chan struct{}, 1)}
 	}
-	return all
+	return j.ranks
 }
 
 func (l *fakeLibrary) position() (rank, size, lastTag int) { return l.rank, l.size, l.lastTag }
 func (l *fakeLibrary) alloc(words int) []uint64            { return make([]uint64, words) }
 func (l *fakeLibrary) free(words []uint64)                 { clear(words) } // so that a use after it shows
 
-// signal wakes all polls; the lock is held.
-func (j *job) signal() {
-	close(j.changed)
-	j.changed = make(chan struct{})
+// signal has the poll of a rank, or its next one, look again.
+func (l *fakeLibrary) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// signalAll is signal of all ranks.
+func (j *job) signalAll() {
+	for _, l := range j.ranks {
+		l.signal()
+	}
 }
 
 func (l *fakeLibrary) poll(t *transfer, d time.Duration) (state, error) {
@@ -70,14 +78,12 @@ func (l *fakeLibrary) poll(t *transfer, d time.Duration) (state, error) {
 	for {
 		l.mu.Lock()
 		s, err := l.look(t)
-		changed := l.changed
 		loud := l.loud
 		l.mu.Unlock()
 		if s != pending || err != nil || loud {
 			return s, err
 		}
 		select {
-		case <-changed:
 		case <-l.wake:
 		case <-end.C:
 			return pending, nil
@@ -130,10 +136,10 @@ func (l *fakeLibrary) post(t *transfer, h *fakeHandle) {
 			h.done[i] = true
 			if to := (route{l.rank, m.peer, t.tag}); !l.mute {
 				l.sent[to] = append(l.sent[to], slices.Clone(m.words))
+				l.ranks[m.peer].signal()
 			}
 		}
 	}
-	l.signal()
 }
 
 func (l *fakeLibrary) pending(t *transfer) []int {
@@ -161,7 +167,7 @@ func (l *fakeLibrary) sendNotice(rank int, n notice) error {
 	defer l.mu.Unlock()
 	if !l.mute {
 		l.told[rank] = append(l.told[rank], n)
-		l.signal()
+		l.ranks[rank].signal()
 	}
 	return nil
 }
@@ -170,10 +176,7 @@ func (l *fakeLibrary) interrupt() {
 	l.mu.Lock()
 	l.loud = true
 	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
+	l.signal()
 }
 
 func (l *fakeLibrary) quiet() {
