@@ -19,7 +19,9 @@ import (
 // [OnePenalty]. 1/(cd) is [Softmax]'s scale: x = 0 is a weak penalty, whatever the groups are.
 //
 // The intercepts' fixed ridge makes g_i strongly convex and no more: probabilities of a class, and means of a target of deviation 1,
-// are those without it to some 10⁻⁵.
+// are those without it to some 10⁻⁵. Where L is [ShiftInvariant] the data leave Σ_k b_k open, and g_i has the term ½·0.1/c (Σ_k b_k)² too, by
+// which that is 0 and no output relative to the others is another one: with the ridge alone, what a wire rounds off gradients and products would be
+// a large step along it.
 type Linear struct {
 	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
 	Loss              OutputLoss // nil: CrossEntropy
@@ -30,6 +32,9 @@ type Linear struct {
 
 // interceptRidge is the coefficient of ½ ‖b‖².
 const interceptRidge = 1e-6
+
+// sumRidge is the coefficient of ½ (Σ_k b_k)²/c where the loss is [ShiftInvariant]: about the curvature of a class of one example in ten.
+const sumRidge = 0.1
 
 // layer returns the one layer.
 func (l Linear) layer() dense { return dense{in: l.Features, out: l.Outputs} }
@@ -65,8 +70,16 @@ func (l Linear) scale() float64 { return 1 / float64(l.Outputs*l.Features) }
 func (l Linear) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	layer := l.layer()
 	penalty := featurePenalty(penaltiesOrDefault(l.Penalties), ad.Exp(x), layer.matrix(y))
-	intercepts := layer.vector(y)
-	return ad.Sum(l.fit(y, b), ad.Scale(l.scale(), penalty), ad.Scale(interceptRidge/2, ad.Dot(intercepts, intercepts)))
+	return ad.Sum(l.fit(y, b), ad.Scale(l.scale(), penalty), l.interceptPenalty(layer.vector(y)))
+}
+
+// interceptPenalty builds the terms of g_i that are of the intercepts alone.
+func (l Linear) interceptPenalty(intercepts *ad.Node) *ad.Node {
+	penalty := ad.Scale(interceptRidge/2, ad.Dot(intercepts, intercepts))
+	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); ok {
+		penalty = ad.Add(penalty, ad.Scale(sumRidge/2/float64(l.Outputs), ad.Square(ad.SumAll(intercepts))))
+	}
+	return penalty
 }
 
 // Upper implements [Model].
@@ -98,7 +111,12 @@ func (l Linear) Penalty(dst, x []float64) {
 // Diagonal implements [Curved].
 func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	layer := l.layer()
-	return layer.diagonal(meanCurvature(lossOrDefault(l.Loss), layer.outputs(y, b.X), b), b.X, layer.size())
+	diagonal := layer.diagonal(meanCurvature(lossOrDefault(l.Loss), layer.outputs(y, b.X), b), b.X, layer.size())
+	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); ok {
+		each := ad.Uniform(sumRidge/float64(l.Outputs), layer.vector(y))
+		diagonal = ad.Add(diagonal, ad.Place(each, l.Outputs*l.Features, layer.size()))
+	}
+	return diagonal
 }
 
 // Start implements [Starter]: Intercepts, and 0 elsewhere.

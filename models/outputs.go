@@ -30,6 +30,12 @@ type OutputLoss interface {
 	Hits(outputs, t *ad.Node) *ad.Node
 }
 
+// A ShiftInvariant is an [OutputLoss] that stays as it is when one number is added to all outputs of an example.
+type ShiftInvariant interface {
+	OutputLoss
+	ShiftInvariant()
+}
+
 // CrossEntropy is the loss log Σ_k e^{o_k} − o_t of classes: t is the place of the 1 in the target, and P(k) = e^{o_k} / Σ e^{o}.
 type CrossEntropy struct{}
 
@@ -70,6 +76,9 @@ func (CrossEntropy) CurvatureBehind(w, logits, _ *ad.Node) *ad.Node {
 
 // Hits implements [OutputLoss]: the largest logit is that of the class.
 func (CrossEntropy) Hits(logits, onehot *ad.Node) *ad.Node { return ad.RowHit(logits, onehot) }
+
+// ShiftInvariant implements [ShiftInvariant].
+func (CrossEntropy) ShiftInvariant() {}
 
 // Squared is the loss ½ Σ_k (o_k − t_k)².
 type Squared struct{}

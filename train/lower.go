@@ -45,8 +45,15 @@ func (w *exactSolve) solveLower() error {
 			w.memory.Precondition(step, g)
 		}
 		fall, err := w.lineSearch(step)
-		if err != nil || fall == 0 {
+		if err != nil || fall == 0 && !w.distrustRounding() {
 			return err
+		}
+		if fall == 0 { // the step was of what the wire has lost: the next one is of the gradient and products as they are
+			best, left, w.localGradients = math.Inf(1), math.Inf(1), nil
+			if err := w.lowerGrad(w.Y); err != nil {
+				return err
+			}
+			continue
 		}
 		floor, left, before = fall <= roundOff, last, gain
 	}
