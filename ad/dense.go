@@ -1,6 +1,9 @@
 package ad
 
-import "dsbo"
+import (
+	"dsbo"
+	"dsbo/internal/kernel"
+)
 
 // Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it
 // whole: it costs Q products, several of which run at once as products of matrices. Asked again where x, y and the rows of
@@ -10,8 +13,8 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	if len(dst)/q != q || len(dst)%q != 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
 	}
-	return d.matrix(hvp, dst, x, y, func(p *plan, j, lane int) {
-		d.m.readLane(dst[j*q:(j+1)*q], p.outs[0], lane) // row j is column j
+	return d.matrix(hvp, dst, x, y, func(p *plan, from, _ int) {
+		d.m.readLanes(dst[from*q:], q, p.outs[0]) // row j is column j
 	})
 }
 
@@ -21,12 +24,12 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	if len(dst)/q != p || len(dst)%q != 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
 	}
-	col := make([]float64, p)
-	return d.matrix(jvp, dst, x, y, func(p *plan, j, lane int) {
-		d.m.readLane(col, p.outs[0], lane)
-		for i, v := range col {
-			dst[i*q+j] = v
-		}
+	if d.columns == nil {
+		d.columns = make([]float64, unitLanes*p)
+	}
+	return d.matrix(jvp, dst, x, y, func(made *plan, from, lanes int) {
+		d.m.readLanes(d.columns, p, made.outs[0])
+		kernel.Transpose(lanes, p, dst[from:], q, d.columns, p)
 	})
 }
 
@@ -40,7 +43,7 @@ type keptMatrix struct {
 
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to dst, from memory where nothing has
 // changed since it was found.
-func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, j, lane int)) error {
+func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, from, lanes int)) error {
 	if err := d.need(2); err != nil {
 		return err
 	}
@@ -69,14 +72,13 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, j, 
 	return nil
 }
 
-// unitProducts runs a product with every unit vector and calls each with the vector's number and the lane that
-// holds the product.
-func (d *Derivs) unitProducts(product int, each func(p *plan, j, lane int)) error {
+// unitProducts runs a product with every unit vector and calls each as [machine.eachUnit] does.
+func (d *Derivs) unitProducts(product int, each func(p *plan, from, lanes int)) error {
 	p, err := d.unitPlan(product)
 	if err != nil {
 		return err
 	}
-	return d.m.eachUnit(p, d.vs, func(j, lane int) { each(p, j, lane) })
+	return d.m.eachUnit(p, d.vs, func(from, lanes int) { each(p, from, lanes) })
 }
 
 // unitPlan returns the plan for a product with unit vectors, made at the first call.

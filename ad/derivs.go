@@ -33,6 +33,8 @@ type Derivs struct {
 	known [1 << derivCount]*plan // plans that were asked for before
 	dst   [derivCount][]float64  // of what is computed
 	kept  [derivCount]keptMatrix // of jvp and hvp
+
+	columns []float64 // of a Jacobian, that are found together
 }
 
 // derivatives are the graphs of a loss's derivatives, and plans for them, which forks share. They are made at the first use.

@@ -2,16 +2,16 @@ package ad
 
 import "dsbo/internal/kernel"
 
-// unitLanes is how many unit vectors run side by side: enough rows for a matrix product to run at full
-// speed, and few enough for what they need to stay in cache.
-const unitLanes = 16
+// unitLanes is how many unit vectors run side by side: rows for a matrix product to run at full speed, which takes 12 at once, and few enough for
+// what they need to stay in cache.
+const unitLanes = 24
 
-// eachUnit runs p for every unit vector of input i, unitLanes of them at a time, and calls each with the
-// number of the vector and the lane in which [machine.readLane] finds p's outputs for it.
+// eachUnit runs p for every unit vector of input i, unitLanes of them at a time, and calls each with the number of the first of these and how many there are:
+// [machine.readLanes] finds p's outputs for them.
 //
 // What depends on the input is kept once for each lane, beside the ordinary buffers, which stay as they are; the
 // rest is computed once for all lanes. Products of a matrix without lanes and vectors with them become products of matrices.
-func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) error {
+func (m *machine[T]) eachUnit(p *plan, i int, each func(from, lanes int)) error {
 	m.unit = i
 	m.enter(p)
 	defer m.leave()
@@ -27,21 +27,21 @@ func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) error {
 		if err := m.run(p, nil); err != nil {
 			return err
 		}
-		for l := range m.lanes {
-			each(m.from+l, l)
-		}
+		each(m.from, m.lanes)
 	}
 	return nil
 }
 
-// readLane copies the value of slot i in a lane to dst.
-func (m *machine[T]) readLane(dst []float64, i, lane int) {
+// readLanes copies the values of slot i, n numbers in each lane, to dst, one a row.
+func (m *machine[T]) readLanes(dst []float64, n, i int) {
 	s := &m.slots[i]
-	if s.deps&m.slots[m.unit].bit == 0 {
-		m.readSlot(dst, i)
-		return
+	for l := range m.lanes {
+		if to := dst[l*n:][:n]; m.hasLanes(s) {
+			convert(to, s.wide[l*s.stride:][:n])
+		} else {
+			m.readSlot(to, i)
+		}
 	}
-	convert(dst, s.wide[lane*s.stride:][:len(dst)])
 }
 
 // allotAllLanes gives what depends on the unit vectors its lanes.
@@ -150,9 +150,13 @@ func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 
 // columns writes the product of a with the unit vectors, its columns, to dst, one a lane.
 func (m *machine[T]) columns(dst []T, stride int, a mat[T]) {
-	for i := range a.r {
-		for l, v := range a.v[i*a.c+m.from:][:m.lanes] {
-			dst[l*stride+i] = v + 0 // a sum has no −0
+	kernel.Transpose(a.r, m.lanes, dst, stride, a.v[m.from:], a.c)
+	var zeros [256]T
+	for l := range m.lanes { // a sum has no −0
+		for column := dst[l*stride:][:a.r]; len(column) > 0; {
+			n := min(len(column), len(zeros))
+			kernel.AddTo(column[:n], column[:n], zeros[:n])
+			column = column[n:]
 		}
 	}
 }

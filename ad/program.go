@@ -77,8 +77,8 @@ type engine interface {
 	run(p *plan, dst [][]float64) error
 	leave()
 	changes() uint64
-	eachUnit(p *plan, i int, each func(j, lane int)) error
-	readLane(dst []float64, i, lane int)
+	eachUnit(p *plan, i int, each func(from, lanes int)) error
+	readLanes(dst []float64, n, i int)
 }
 
 // Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that do not

@@ -252,14 +252,21 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 // readAhead is how many rows before its turn a row is prefetched. Any number from 4 to 12 measured alike.
 const readAhead = 4
 
-// prefetch begins to load row i of a selection of bytes, if there is one, before it is read: rows of a minibatch lie
+// prefetch begins to load row i of a selection, if there is one, before it is read: rows of a minibatch lie
 // anywhere in a large table, and the processor cannot guess where.
 func (t *Table) prefetch(idx []int, i int) {
-	if t.bytes == nil || idx == nil && (t.pick == nil || i >= t.rows) || idx != nil && i >= len(idx) {
+	if idx == nil && (t.pick == nil || i >= t.rows) || idx != nil && i >= len(idx) {
 		return
 	}
-	r := t.baseRow(rowIndex(idx, i))
-	kernel.Prefetch(t.bytes[r*t.cols:][:t.cols])
+	first := t.baseRow(rowIndex(idx, i)) * t.cols
+	switch {
+	case t.bytes != nil:
+		kernel.Prefetch(t.bytes[first:][:t.cols])
+	case t.f32 != nil:
+		kernel.Prefetch(t.f32[first:][:t.cols])
+	case t.f64 != nil:
+		kernel.Prefetch(t.f64[first:][:t.cols])
+	}
 }
 
 // rowIndex returns row i of a selection.

@@ -93,4 +93,22 @@ func Sum[T Float](x []T) T { return sum(x) }
 
 // Prefetch asks the processor to begin loading src into its caches while it goes on with other
 // work. It changes no result; without assembly it does nothing.
-func Prefetch(src []byte) { prefetch(src) }
+func Prefetch[E byte | float32 | float64](src []E) {
+	var e E
+	prefetch(unsafe.Slice((*byte)(pointer(src)), len(src)*int(unsafe.Sizeof(e))))
+}
+
+// Transpose sets dst, of cols rows with stride ldd, to the transpose of src, of rows×cols with stride lds.
+func Transpose[T Float](rows, cols int, dst []T, ldd int, src []T, lds int) {
+	checkMatrix("Transpose", "dst", len(dst), cols, rows, ldd)
+	checkMatrix("Transpose", "src", len(src), rows, cols, lds)
+	if active == Generic {
+		for i := range rows {
+			for j, v := range src[i*lds:][:cols] {
+				dst[j*ldd+i] = v
+			}
+		}
+		return
+	}
+	packTransposed[T](cols, rows, pointer(dst), ldd*size[T](), rowMajor(src, lds).transposed())
+}

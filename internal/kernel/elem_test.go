@@ -184,11 +184,35 @@ func TestPrefetch(t *testing.T) {
 				Prefetch(src[from : from+n])
 			}
 		}
-		Prefetch(nil)
+		Prefetch[byte](nil)
 		for i, b := range src {
 			if b != byte(i) {
 				t.Fatalf("byte %d is %d", i, b)
 			}
 		}
 	})
+}
+
+// TestTranspose: every entry is where it belongs, of matrices of all small sizes with gaps between their rows, and nothing is written in the gaps.
+func TestTranspose(t *testing.T) { eachPathAndType(t, testTranspose[float32], testTranspose[float64]) }
+
+func testTranspose[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for rows := range 40 {
+		for _, cols := range []int{0, 1, 3, 8, 16, 24, 37} {
+			lds, ldd := cols+rng.IntN(3), rows+rng.IntN(3)
+			a := &arena[T]{rng: rng}
+			src, dst := a.slice(rows*lds, func() T { return T(rng.NormFloat64()) }), a.slice(cols*ldd, func() T { return 7 })
+			want := slices.Clone(dst)
+			for i := range rows {
+				for j := range cols {
+					want[j*ldd+i] = src[i*lds+j]
+				}
+			}
+			Transpose(rows, cols, dst, ldd, src, lds)
+			what := fmt.Sprintf("%d×%d, strides %d and %d", rows, cols, lds, ldd)
+			sameBits(t, what, dst, want)
+			a.check(t, what)
+		}
+	}
 }
