@@ -29,18 +29,11 @@ type SilentError struct {
 }
 
 func (e *SilentError) Error() string {
-	s := fmt.Sprintf("%s has been silent for %v", strings.Join(e.Processes, ", "), e.Silent)
-	if e.Last != nil {
-		s += ": " + e.Last.Error()
-	}
-	return s
+	return withLast(fmt.Sprintf("%s has been silent for %v", strings.Join(e.Processes, ", "), e.Silent), e.Last)
 }
 
-// Is reports whether target is ErrSilent or dsbo.ErrPeer.
-func (e *SilentError) Is(target error) bool { return target == ErrSilent || target == dsbo.ErrPeer }
-
-// Unwrap returns e.Last.
-func (e *SilentError) Unwrap() error { return e.Last }
+// Unwrap returns what the error matches.
+func (e *SilentError) Unwrap() []error { return []error{ErrSilent, dsbo.ErrPeer, e.Last} }
 
 // A PeerError names the process that sent what it must not have sent. It matches [dsbo.ErrPeer].
 type PeerError struct {
@@ -53,11 +46,8 @@ func (e *PeerError) Error() string {
 	return fmt.Sprintf("%s is at fault in exchange %d: %v", e.Process, e.Exchange, e.Reason)
 }
 
-// Is reports whether target is dsbo.ErrPeer.
-func (e *PeerError) Is(target error) bool { return target == dsbo.ErrPeer }
-
-// Unwrap returns e.Reason.
-func (e *PeerError) Unwrap() error { return e.Reason }
+// Unwrap returns what the error matches.
+func (e *PeerError) Unwrap() []error { return []error{dsbo.ErrPeer, e.Reason} }
 
 // A HoldupError names the process that has held up an exchange for too long. It matches [ErrSilent] and [dsbo.ErrPeer].
 type HoldupError struct {
@@ -67,15 +57,19 @@ type HoldupError struct {
 }
 
 func (e *HoldupError) Error() string {
-	s := fmt.Sprintf("%s holds up the run: %s", e.Process, e.Holdup)
-	if e.Last != nil {
-		s += ": " + e.Last.Error()
-	}
-	return s
+	return withLast(fmt.Sprintf("%s holds up the run: %s", e.Process, e.Holdup), e.Last)
 }
 
-// Is reports whether target is ErrSilent or dsbo.ErrPeer.
-func (e *HoldupError) Is(target error) bool { return target == ErrSilent || target == dsbo.ErrPeer }
+// Unwrap returns what the error matches.
+func (e *HoldupError) Unwrap() []error { return []error{ErrSilent, dsbo.ErrPeer} }
+
+// withLast adds the last error of a connection to a text, if there was one.
+func withLast(text string, last error) string {
+	if last == nil {
+		return text
+	}
+	return text + ": " + last.Error()
+}
 
 // An EndedError is another process's reason for ending the exchange. It matches [ErrEnded] and the kind of that process's
 // error, if it is one that keeps its identity; [Kind] says which. It matches [dsbo.ErrPeer] too, unless the run diverged or

@@ -34,25 +34,38 @@ func (m *Matrix) Tree() *Tree {
 
 // treeFrom returns the breadth-first tree from a root, nil if it does not reach all agents.
 func (m *Matrix) treeFrom(root int) *Tree {
-	n := m.N()
-	t := &Tree{Root: root, Parent: slices.Repeat([]int{-1}, n), Children: make([][]int, n), Depth: slices.Repeat([]int{-1}, n)}
-	t.Depth[root] = 0
-	queue := []int{root}
-	for next := 0; next < len(queue); next++ {
-		i := queue[next]
-		t.Height = max(t.Height, t.Depth[i])
+	order, parent, depth := m.search(root)
+	if len(order) < m.N() {
+		return nil
+	}
+	t := &Tree{Root: root, Parent: parent, Children: make([][]int, m.N()), Depth: depth, Height: depth[order[len(order)-1]]}
+	for _, j := range order[1:] {
+		t.Children[parent[j]] = append(t.Children[parent[j]], j)
+	}
+	return t
+}
+
+// Distances returns how many edges each agent is away from one, -1 where no edges lead. It costs one pass over all edges.
+func (m *Matrix) Distances(from int) []int {
+	_, _, depth := m.search(from)
+	return depth
+}
+
+// search visits the agents that edges lead to from one, breadth first: in which order, from which parent and how many edges away, both
+// -1 for agents that it does not reach.
+func (m *Matrix) search(from int) (order, parent, depth []int) {
+	order, parent, depth = []int{from}, slices.Repeat([]int{-1}, m.N()), slices.Repeat([]int{-1}, m.N())
+	depth[from] = 0
+	for next := 0; next < len(order); next++ {
+		i := order[next]
 		for _, j := range m.Neighbours(i) {
-			if t.Depth[j] < 0 {
-				t.Depth[j], t.Parent[j] = t.Depth[i]+1, i
-				t.Children[i] = append(t.Children[i], j)
-				queue = append(queue, j)
+			if depth[j] < 0 {
+				depth[j], parent[j] = depth[i]+1, i
+				order = append(order, j)
 			}
 		}
 	}
-	if len(queue) < n {
-		return nil
-	}
-	return t
+	return order, parent, depth
 }
 
 // Sends returns how many vectors agent i sends in one sum: one up, unless it is the root, and one down to each child.

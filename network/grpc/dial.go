@@ -161,7 +161,10 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.Au
 	if p, ok := peer.FromContext(s.Context()); ok {
 		auth = p.AuthInfo
 	}
-	return h, auth, m.checkHello(h, auth)
+	if err := m.checkIdentity(h, auth); err != nil {
+		return h, auth, err
+	}
+	return h, auth, m.checkHello(h)
 }
 
 func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {

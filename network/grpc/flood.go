@@ -30,7 +30,7 @@ func newFlood(w *network.Matrix, agent int) (*flood, error) {
 	far := make([][]int, w.N())
 	steps := 0
 	for i := range far {
-		far[i] = distances(w, i)
+		far[i] = w.Distances(i)
 		if j := slices.Index(far[i], -1); j >= 0 {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to gather over it; no path of edges leads from agent %d to agent %d", i, j)
 		}
@@ -63,22 +63,6 @@ func newFlood(w *network.Matrix, agent int) (*flood, error) {
 		f.learn = append(f.learn, learn)
 	}
 	return f, nil
-}
-
-// distances returns how many edges each agent is away from one, -1 where no edges lead to.
-func distances(w *network.Matrix, from int) []int {
-	far := slices.Repeat([]int{-1}, w.N())
-	far[from] = 0
-	queue := []int{from}
-	for next := 0; next < len(queue) && len(queue) < len(far); next++ {
-		for _, j := range w.Neighbours(queue[next]) {
-			if far[j] < 0 {
-				far[j] = far[queue[next]] + 1
-				queue = append(queue, j)
-			}
-		}
-	}
-	return far
 }
 
 // agentsAt returns the agents at a distance, in ascending order.

@@ -75,8 +75,7 @@ func (x *Exchange) noteDeparture(n notice) {
 func (x *Exchange) endIfAbandoned() {
 	x.mu.Lock()
 	i := slices.IndexFunc(x.departures, func(n notice) bool {
-		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.waiting && n.gathered <= int64(x.gather.round) ||
-			x.sum.waiting && n.reduced <= int64(x.sum.round)
+		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.isAbandoned(n.gathered) || x.sum.isAbandoned(n.reduced)
 	})
 	var n notice
 	if i >= 0 {

@@ -11,12 +11,9 @@ import (
 
 // A gather is what [Exchange.Gather] runs on: each rank sends one message to each other one.
 type gather struct {
+	collective
 	flow     *flow
-	outgoing frame         // what this rank sends
-	ready    chan struct{} // holds one wake-up
-
-	waiting bool // under the exchange's mu, like round
-	round   int  // gatherings completed
+	outgoing frame // what this rank sends
 }
 
 func (g *gather) init(x *Exchange, timeout time.Duration) {
@@ -31,8 +28,8 @@ func (g *gather) init(x *Exchange, timeout time.Duration) {
 	}
 	g.flow = newFlow(x, timeout, receive, send)
 	g.flow.done = x.completeGather
+	g.collective = x.newCollective(&g.flow.transfer)
 	g.outgoing.lib = x.world.lib
-	g.ready = make(chan struct{}, 1)
 }
 
 // Gather implements [network.Team]. All ranks call it, those without agents too; here agents may mix meanwhile.
@@ -64,16 +61,7 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 	}
 	defer x.frameUsers.Done()
 	x.pack(rows, length)
-	x.mu.Lock()
-	x.gather.waiting = true
-	x.mu.Unlock()
-	x.endIfAbandoned()
-	x.world.call(func() {
-		if !x.hasEnded() {
-			x.world.begin(&x.gather.flow.transfer)
-		}
-	})
-	if err := x.await(ctx, x.gather.ready); err != nil {
+	if err := x.gather.run(ctx); err != nil {
 		return err
 	}
 	x.unpack(rows, length)
@@ -116,9 +104,5 @@ func (x *Exchange) completeGather() {
 		x.Fail(err)
 		return
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.gather.waiting = false
-	x.gather.round++
-	x.gather.ready <- struct{}{}
+	x.gather.complete()
 }

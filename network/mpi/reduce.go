@@ -14,17 +14,13 @@ import (
 
 // A sum is what Reduce of the agents runs on: MPI_Iallreduce over all ranks.
 type sum struct {
+	collective
 	transfer
-	kind  sumKind
-	begin func()        // made once
-	ready chan struct{} // holds one wake-up
-
-	waiting bool // under the exchange's mu, like round
-	round   int  // reductions completed
+	kind sumKind
 }
 
 func (s *sum) init(x *Exchange, timeout time.Duration) {
-	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout, done: x.completeReduction}
+	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout, done: s.complete}
 	s.failed = func(err error) {
 		if errors.Is(err, errMismatch) {
 			err = dsbo.Errorf(dsbo.ErrShape, "ranks must reduce alike; another one reduces words of other numbers, bits or operations than %d words of %d bits",
@@ -37,12 +33,7 @@ func (s *sum) init(x *Exchange, timeout time.Duration) {
 	if s.kind.passive {
 		s.timeout = math.MaxInt64 // it waits for what the others do
 	}
-	s.ready = make(chan struct{}, 1)
-	s.begin = func() {
-		if !x.hasEnded() {
-			x.world.begin(&s.transfer)
-		}
-	}
+	s.collective = x.newCollective(&s.transfer)
 	if x.blocks.ranks > 1 {
 		x.joint.AcrossProcesses = x.reduceRanks
 	}
@@ -86,25 +77,11 @@ func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, wor
 	width := s.kind.width()
 	memory := x.world.lib.sumWords(&s.transfer, width*len(words))
 	putWords(memory, width, words)
-	x.mu.Lock()
-	s.waiting = true
-	x.mu.Unlock()
-	x.endIfAbandoned()
-	x.world.call(s.begin)
-	if err := x.await(ctx, s.ready); err != nil {
+	if err := s.run(ctx); err != nil {
 		return err
 	}
 	getWords(words, width, memory)
 	return nil
-}
-
-// completeReduction is called by serve when the words of all ranks are combined.
-func (x *Exchange) completeReduction() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.sum.waiting = false
-	x.sum.round++
-	x.sum.ready <- struct{}{}
 }
 
 // putWords writes words of 4 or 8 bytes as this machine has them, without the bits above.
