@@ -55,7 +55,7 @@ func (r *runner) finish(ctx context.Context) error {
 	}
 	contest := runs.Contest{
 		Count: len(tuned.x), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
-		Gains: gains, Notes: append(r.overfitNotes(best), nearerNotes...),
+		Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi, Notes: append(r.overfitNotes(best), nearerNotes...),
 	}
 	kept.Kept = true
 	for _, m := range append(others, tuned) {

@@ -75,8 +75,11 @@ func (g Gain) percentText() string {
 // changeText writes both losses with the standard error of their difference.
 func (g Gain) changeText() string {
 	digits := 4
-	if g.LossAgainst >= 100 {
+	switch {
+	case g.LossAgainst >= 100:
 		digits = 2
+	case 0 < g.LossAgainst && g.LossAgainst < 0.01: // as many that count as 0.01 has
+		digits = min(3-int(math.Floor(math.Log10(float64(g.LossAgainst)))), 12)
 	}
 	text := fmt.Sprintf("%.*f → %.*f", digits, float64(g.LossAgainst), digits, float64(g.Loss))
 	if g.LossError.Known() {
@@ -93,8 +96,10 @@ type Contest struct {
 	Constant Number  // the entry of its x, where all are one number; else unknown
 	// Lost says that the other one is kept, because the tuned x was not better by the rule of the run.
 	Lost  bool
-	Gains []Gain // the most telling set first
-	Notes []string
+	Gains []Gain // the most telling set first; none where the model tells no losses of single examples
+	// Phi and PhiAgainst are Φ of the two, by which they are compared where there are no Gains.
+	Phi, PhiAgainst Number
+	Notes           []string
 }
 
 // Verdict judges a contest by its first gain: test examples where there are some, else held-out ones, else validation examples,
@@ -108,7 +113,14 @@ func (c Contest) Verdict() Verdict {
 	if c.Constant.Known() {
 		against = fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, c.Meaning.Symbol, float64(c.Constant))
 	}
-	if c.Against == "" || len(c.Gains) == 0 {
+	switch change := c.Phi - c.PhiAgainst; {
+	case c.Against != "" && len(c.Gains) > 0:
+	case c.Against != "" && change.Known():
+		phi := Gain{Loss: c.Phi, LossAgainst: c.PhiAgainst, LossChange: change, LossError: Unknown()}
+		v.Sentence = fmt.Sprintf("%s changed Φ by %s (%s) %s%s; the model tells no losses of single examples, by which chance is judged.",
+			head, phi.percentText(), phi.changeText(), against, c.keptText())
+		return v
+	default:
 		v.Sentence = head + " has nothing to be compared with: there is no model without."
 		return v
 	}
@@ -131,12 +143,8 @@ func (c Contest) Verdict() Verdict {
 	if others != nil {
 		v.Sentence += "; " + strings.Join(others, ", ")
 	}
-	switch {
-	case c.Lost && c.Constant.Known():
-		v.Sentence += "; the single one is kept"
-	case c.Lost:
-		v.Sentence += "; " + c.Against + " is kept"
-	case v.Outcome == Worse:
+	v.Sentence += c.keptText()
+	if !c.Lost && v.Outcome == Worse {
 		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as Φ, which decides, is not higher", c.Meaning.Symbol)
 	}
 	v.Sentence += "."
@@ -147,6 +155,17 @@ func (c Contest) Verdict() Verdict {
 		}
 	}
 	return v
+}
+
+// keptText says that the other model is kept, where it is.
+func (c Contest) keptText() string {
+	switch {
+	case !c.Lost:
+		return ""
+	case c.Constant.Known():
+		return "; the single one is kept"
+	}
+	return "; " + c.Against + " is kept"
 }
 
 // Traffic is what all agents have sent in a whole run, payloads of the exchanges, by what it was for.

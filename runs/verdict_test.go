@@ -51,6 +51,22 @@ func TestVerdict(t *testing.T) {
 			Contest{Count: 3, Meaning: Hyperparameters, Constant: Unknown(), Gains: []Gain{test}}, Unclear,
 			"Tuning 3 hyperparameters has nothing to be compared with: there is no model without.", 0,
 		},
+		"no losses of single examples": {
+			Contest{Count: 12, Meaning: Hyperparameters, Against: "x = 0, best constant", Constant: 0, Phi: .0667, PhiAgainst: .7812}, Unclear,
+			"Tuning 12 hyperparameters changed Φ by −91.5 % (0.7812 → 0.0667) against the best single hyperparameter (x = 0); the model tells no losses of single examples, by which chance is judged.", 0,
+		},
+		"no losses of single examples, and kept is the constant": {
+			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 1, best constant", Constant: 1, Lost: true, Phi: .5, PhiAgainst: .4}, Unclear,
+			"Tuning 2 hyperparameters changed Φ by +25.0 % (0.4000 → 0.5000) against the best single hyperparameter (x = 1); the single one is kept; the model tells no losses of single examples, by which chance is judged.", 0,
+		},
+		"no losses and no Φ": {
+			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 1, best constant", Constant: 1, Phi: Unknown(), PhiAgainst: .4}, Unclear,
+			"Tuning 2 hyperparameters has nothing to be compared with: there is no model without.", 0,
+		},
+		"small losses": {
+			Contest{Count: 23, Meaning: Penalties, Against: "λ = -8", Constant: -8, Gains: []Gain{gain(Test, .0002841, .0003364, .0000123)}}, Worse,
+			"Tuning 23 penalties made it worse: it raised the test loss by 18.4 % (0.0002841 → 0.0003364 ± 0.0000123) against the best single penalty (λ = -8); the tuned λ is kept all the same, as Φ, which decides, is not higher.", 0,
+		},
 		"another baseline": {
 			Contest{Count: 7840, Meaning: Meaning{"X", "pixel", "pixels", "", 10, 28, 28}, Against: "mean pictures", Constant: Unknown(), Lost: true, Gains: []Gain{gain(Test, .5, .5, 0)}}, Same,
 			"Tuning 7840 pixels made no difference beyond chance to the test loss (0.5000 → 0.5000 ± 0.0000) against mean pictures; mean pictures is kept.", 0,
