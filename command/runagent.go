@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -30,44 +31,40 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close(err)) }()
-	finished, told, err := o.folder().AllFinished(o.membership(c))
-	if err != nil || told {
-		if told {
-			s.log.Info("all agents have finished", "run", c.Run, "folder", o.folder())
-		}
-		return err
-	}
-	address, err := o.httpAddress(o.agent)
+	finished, all, err := o.folder().AllFinished(o.membership(c))
 	if err != nil {
 		return err
 	}
-	if address != "" {
-		bound, stop, err := m.serve(address)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		s.log.Info("serving /healthz and /metrics", "address", bound)
+	if all {
+		s.log.Info("all agents have finished", "run", c.Run, "folder", o.folder())
+		return nil
 	}
+	stop, err := o.servePages(m, s.log)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
 	if o.insecure && (!o.attached || o.agent == 0) { // of those that the verb run starts one speaks for all
 		s.log.Warn("-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
 	}
-	e := agentExchange{options: &o, config: o.exchangeConfig(c, s), own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}}
+	j, err := p.agentJob(&o, c)
+	if err != nil {
+		return err
+	}
+	j.View = s
+	noisy := j.Settings.Privacy != nil
+	if c.Quorum > 0 && noisy {
+		return dsbo.Errorf(dsbo.ErrConfig, `cluster file: "quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
+	}
+	e := agentExchange{options: &o, config: o.exchangeConfig(c, s), noisy: noisy,
+		own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}}
+	e.config.Finished = finished
 	if o.certs != "" {
 		if e.config.Identity, err = e.own.load(time.Now()); err != nil {
 			return err
 		}
 	}
-	e.config.Finished = finished
-	j, err := p.agentJob(&o, c)
-	if err != nil {
-		return err
-	}
-	if c.Quorum > 0 && j.Settings.Privacy != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, `cluster file: "quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
-	}
-	e.noisy, j.View = j.Settings.Privacy != nil, s
 	if o.agent > 0 || o.attached {
 		stdout = nil // no page and no table, which would be the same for all agents
 	}
@@ -76,6 +73,19 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		return fmt.Errorf("%w; the same command goes on", err)
 	}
 	return err
+}
+
+// servePages serves the monitor's pages where -http says, until stop is called.
+func (o *agentOptions) servePages(m *monitor, log *slog.Logger) (stop func(), err error) {
+	address, err := o.httpAddress(o.agent)
+	if err != nil || address == "" {
+		return func() {}, err
+	}
+	bound, stop, err := m.serve(address)
+	if err == nil {
+		log.Info("serving /healthz and /metrics", "address", bound)
+	}
+	return stop, err
 }
 
 // An agentExchange is an agent's end of the exchange.
