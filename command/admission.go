@@ -79,7 +79,7 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 		return dsbo.Errorf(dsbo.ErrConfig, `nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d agents; it is %d`,
 			c.Run, len(c.Addresses)+1, c.Quorum)
 	}
-	granted, err := grantAll(authority, []string{request}, len(c.Addresses), council.Largest(c.Quorum), from, until, stdout)
+	granted, err := grantCertificates(authority, []string{request}, len(c.Addresses), council.Largest(c.Quorum), from, until, stdout)
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 // taskVerb returns the action of a task's verb, which runs the task.
 func (p *program) taskVerb(t experiment.Task) action {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-		if ofSite(args) {
+		if isSiteLine(args) {
 			return p.site(ctx, t, args, stdout, stderr)
 		}
 		j, err := experiment.ParseAs(p.name+" "+t.Name(), t, args, stdout)

@@ -45,8 +45,8 @@ func (p *program) pki(ctx context.Context, args []string, stdout, stderr io.Writ
 		strings.Join(names, ", "), args[0], cli.Suggest("", args[0], names))
 }
 
-// slack is how long before now certificates begin to be valid, for machines whose clocks are behind.
-const slack = 10 * time.Minute
+// clockSlack is how long before now certificates begin to be valid, for machines whose clocks are behind.
+const clockSlack = 10 * time.Minute
 
 // maxDays is for how many days certificates can be valid.
 const maxDays = 3650
@@ -67,7 +67,7 @@ func (p *program) pkiAtOnce(steps []verb, args []string, stdout io.Writer) error
 	if err != nil {
 		return err
 	}
-	from, until, err := period(*days)
+	from, until, err := validPeriod(*days)
 	if err != nil {
 		return err
 	}
@@ -78,13 +78,13 @@ func (p *program) pkiAtOnce(steps []verb, args []string, stdout io.Writer) error
 	return err
 }
 
-// period returns the times between which certificates are valid that are made now for a number of days.
-func period(days int) (from, until time.Time, err error) {
+// validPeriod returns the times between which certificates are valid that are made now for a number of days.
+func validPeriod(days int) (from, until time.Time, err error) {
 	if days < 1 || days > maxDays {
 		return from, until, dsbo.Errorf(dsbo.ErrConfig, "-days must be 1 to %d; it is %d", maxDays, days)
 	}
 	now := time.Now()
-	return now.Add(-slack), now.AddDate(0, 0, days), nil
+	return now.Add(-clockSlack), now.AddDate(0, 0, days), nil
 }
 
 // makeCertificates writes the certificates into a folder without any; save writes the authority, with its key or

@@ -45,7 +45,7 @@ func (p *program) pkiAuthority(_ context.Context, args []string, stdout, _ io.Wr
 	if err := f.Required("out", "name"); err != nil {
 		return err
 	}
-	from, until, err := period(*days)
+	from, until, err := validPeriod(*days)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 	if err != nil {
 		return err
 	}
-	granted, err := grantAll(a, f.Args(), 0, len(c.Addresses), from, until, stdout)
+	granted, err := grantCertificates(a, f.Args(), 0, len(c.Addresses), from, until, stdout)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 // loadSigner returns the authority of a folder, and when certificates that it signs for so many days begin and end to be valid: not later
 // than its own.
 func loadSigner(folder string, days int) (a *pki.Authority, from, until time.Time, err error) {
-	if from, until, err = period(days); err != nil {
+	if from, until, err = validPeriod(days); err != nil {
 		return nil, from, until, err
 	}
 	if a, err = pki.LoadAuthority(folder); err != nil {
@@ -168,8 +168,8 @@ func loadSigner(folder string, days int) (a *pki.Authority, from, until time.Tim
 	return a, from, earliest(until, a.Expires()), nil
 }
 
-// grantAll makes the certificates that requests ask for, of agents first to n-1, and prints what each request holds.
-func grantAll(a *pki.Authority, requests []string, first, n int, from, until time.Time, stdout io.Writer) ([]*x509.Certificate, error) {
+// grantCertificates makes the certificates that requests ask for, of agents first to n-1, and prints what each request holds.
+func grantCertificates(a *pki.Authority, requests []string, first, n int, from, until time.Time, stdout io.Writer) ([]*x509.Certificate, error) {
 	var granted []*x509.Certificate
 	earlier := map[int]string{}
 	for _, path := range requests {

@@ -121,16 +121,16 @@ func writePlan(w io.Writer, plan *experiment.Plan, o *planOptions, series int) e
 	rows := [][]string{{"sent for", "all sites, MB", "the site that sends most, MB"}}
 	for _, phase := range experiment.Phases {
 		if all := plan.All.Phases[phase].Bytes; all.Most > 0 {
-			rows = append(rows, []string{phase, ranged(all.Times(1e-6), "%.4g"), ranged(plan.Site.Phases[phase].Bytes.Times(1e-6), "%.4g")})
+			rows = append(rows, []string{phase, rangeText(all.Times(1e-6), "%.4g"), rangeText(plan.Site.Phases[phase].Bytes.Times(1e-6), "%.4g")})
 		}
 	}
-	rows = append(rows, []string{"all", ranged(plan.All.Bytes.Times(1e-6), "%.4g"), ranged(plan.Site.Bytes.Times(1e-6), "%.4g")})
+	rows = append(rows, []string{"all", rangeText(plan.All.Bytes.Times(1e-6), "%.4g"), rangeText(plan.Site.Bytes.Times(1e-6), "%.4g")})
 	if err := cli.Table(&b, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", ranged(plan.All.Messages, "%.0f"))
+	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", rangeText(plan.All.Messages, "%.0f"))
 	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", plan.Memory/1e6)
-	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n", spread(plan.Seconds(o.link)), o.link.Mbit, o.link.Ms)
+	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n", timeRangeText(plan.Seconds(o.link)), o.link.Mbit, o.link.Ms)
 	basis := planBasis(plan, o)
 	if series > 1 {
 		basis += fmt.Sprintf(" This is one run; the command line asks for %d.", series)
@@ -156,17 +156,17 @@ func planBasis(plan *experiment.Plan, o *planOptions) string {
 	return "What depends on what the run finds is said as usual (least to most)."
 }
 
-// spread writes a time with its range if it is not known exactly.
-func spread(seconds experiment.Range) string {
-	text := duration(seconds.Usual)
+// timeRangeText writes a time with its range if it is not known exactly.
+func timeRangeText(seconds experiment.Range) string {
+	text := durationText(seconds.Usual)
 	if seconds.Least != seconds.Most {
-		text += fmt.Sprintf(" (%s to %s)", duration(seconds.Least), duration(seconds.Most))
+		text += fmt.Sprintf(" (%s to %s)", durationText(seconds.Least), durationText(seconds.Most))
 	}
 	return text
 }
 
-// duration writes seconds for people.
-func duration(seconds float64) string {
+// durationText writes seconds for people.
+func durationText(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
 	case d < 10*time.Second:
@@ -177,8 +177,8 @@ func duration(seconds float64) string {
 	return d.Round(time.Minute).String()
 }
 
-// ranged writes a number, with its range if it is not known exactly.
-func ranged(r experiment.Range, format string) string {
+// rangeText writes a number, with its range if it is not known exactly.
+func rangeText(r experiment.Range, format string) string {
 	text := fmt.Sprintf(format, r.Usual)
 	if r.Least != r.Most {
 		text += fmt.Sprintf(" ("+format+" to "+format+")", r.Least, r.Most)

@@ -265,7 +265,7 @@ func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 		return err
 	}
 	now := time.Now()
-	if err := makeCertificates(partial, c, (*pki.Authority).SaveCertificate, now.Add(-slack), now.Add(validity)); err != nil {
+	if err := makeCertificates(partial, c, (*pki.Authority).SaveCertificate, now.Add(-clockSlack), now.Add(validity)); err != nil {
 		return err
 	}
 	return os.Rename(partial, folder)

@@ -21,8 +21,8 @@ const siteIntro = `Runs this site's agent of the run that the cluster file descr
 site's own, such as the file of its data, stand here and not in the cluster file; others may stand here too, if all sites have
 the same ones.`
 
-// ofSite reports whether a task's command line is that of one agent of a cluster file.
-func ofSite(args []string) bool {
+// isSiteLine reports whether a task's command line is that of one agent of a cluster file.
+func isSiteLine(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
 		return strings.HasPrefix(a, "-") && name == "cluster"
@@ -74,15 +74,15 @@ func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o
 	if o.out == "" {
 		o.out = filepath.Join("runs", c.Run)
 	}
-	if err := o.takeFlags(t, c, given); err != nil {
+	if err := o.mergeFlags(t, c, given); err != nil {
 		return o, nil, err
 	}
 	return o, c, o.choose(*agent, c)
 }
 
-// takeFlags adds the task's flags of this command line to the run's, or keeps them as the site's own. Those of the run are part of its
+// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's own. Those of the run are part of its
 // hash: an agent that has others is refused.
-func (o *agentOptions) takeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
+func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
 	var own []string
 	if s, ok := t.(experiment.Local); ok {
 		own = s.LocalFlags()

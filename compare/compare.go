@@ -107,30 +107,30 @@ type runner struct {
 func (r *runner) findBest(ctx context.Context, t Task, e *Entry) {
 	m := e.Method
 	e.search = m.Grid.search(m.Trials)
-	e.search.Try = func(points [][]int) { r.try(ctx, t, e, points) }
+	e.search.Try = func(points [][]int) { r.tryPoints(ctx, t, e, points) }
 	e.search.Value = func(p []int) float64 {
-		return median(e.points[m.Grid.String(p)], func(t *Trial) float64 { return t.end(r.Choose.of) })
+		return medianOf(e.points[m.Grid.String(p)], func(t *Trial) float64 { return t.end(r.Choose.of) })
 	}
 	e.search.Run()
 }
 
-// try makes the runs of some points, all seeds of each.
-func (r *runner) try(ctx context.Context, t Task, e *Entry, points [][]int) {
+// tryPoints makes the runs of some points, all seeds of each.
+func (r *runner) tryPoints(ctx context.Context, t Task, e *Entry, points [][]int) {
 	var work sync.WaitGroup
 	for _, p := range points {
 		var all []*Trial
 		for _, seed := range r.Seeds {
 			trial := newTrial(r.Out, r.Spec, t, e.Method, p, seed)
 			all = append(all, trial)
-			work.Go(func() { r.perform(ctx, trial) })
+			work.Go(func() { r.runTrial(ctx, trial) })
 		}
 		e.points[e.Method.Grid.String(p)] = all
 	}
 	work.Wait()
 }
 
-// perform makes one run when a process is free.
-func (r *runner) perform(ctx context.Context, t *Trial) {
+// runTrial makes one run when a process is free.
+func (r *runner) runTrial(ctx context.Context, t *Trial) {
 	select {
 	case r.free <- struct{}{}:
 		defer func() { <-r.free }()
@@ -192,7 +192,7 @@ func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
 	flags := m.flagsAt(make([]int, len(m.Grid)))
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		if isProblem(task, name) {
+		if changesProblem(task, name) {
 			return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: %s changes the problem of %q, and results of unlike problems are not ranked; it belongs to "tasks" or "flags"`,
 				m.Name, f, t.Name)
 		}
@@ -210,8 +210,8 @@ func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
 // problemFlags are the flags of a run, beside those of the task, that change Φ.
 var problemFlags = []string{"agents", "holdout", "evaluate"}
 
-// isProblem reports whether a flag is part of the problem.
-func isProblem(task experiment.Task, flag string) bool {
+// changesProblem reports whether a flag is part of the problem.
+func changesProblem(task experiment.Task, flag string) bool {
 	return slices.Contains(problemFlags, flag) || experiment.HasFlag(task, flag)
 }
 

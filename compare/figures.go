@@ -22,15 +22,15 @@ func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 			continue // in all figures of the task, so that a method has one colour
 		}
 		s := report.Series{Name: e.Method.Name}
-		for i := range e.shortest() {
+		for i := range e.recordCount() {
 			y := k.bestNumbers(e, i, func(r runs.Record, _ *Trial) float64 { return q.of(r) - less })
-			if math.IsNaN(middle(y)) {
+			if math.IsNaN(median(y)) {
 				continue // the line goes on to the next record that has it: some methods know Φ seldom
 			}
 			x := k.bestNumbers(e, i, func(r runs.Record, t *Trial) float64 { return c.of(r, t.Config.Agents) })
-			s.X, s.Y = append(s.X, middle(x)), append(s.Y, middle(y))
+			s.X, s.Y = append(s.X, median(x)), append(s.Y, median(y))
 			if len(e.Best) > 1 {
-				low, high := ends(y)
+				low, high := extremes(y)
 				s.Low, s.High = append(s.Low, low), append(s.High, high)
 			}
 		}
@@ -42,8 +42,8 @@ func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 	return f
 }
 
-// shortest returns the number of records that all best runs have.
-func (e *Entry) shortest() int {
+// recordCount returns the number of records that all best runs have.
+func (e *Entry) recordCount() int {
 	n := math.MaxInt
 	for _, t := range e.Best {
 		n = min(n, len(t.Records))

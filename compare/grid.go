@@ -47,7 +47,7 @@ func (g *Grid) UnmarshalJSON(data []byte) error {
 			}
 			a.Values = append(a.Values, text)
 		}
-		if v, twice := repeated(a.Values); twice {
+		if v, twice := duplicate(a.Values); twice {
 			return fmt.Errorf("the values of %q must differ; %s is there twice", a.Name, v)
 		}
 		if slices.ContainsFunc(*g, func(other Axis) bool { return other.Name == a.Name }) {
@@ -62,8 +62,8 @@ func (g *Grid) UnmarshalJSON(data []byte) error {
 func (g Grid) points() int {
 	n := 1
 	for _, a := range g {
-		if n *= len(a.Values); n > most {
-			return most + 1
+		if n *= len(a.Values); n > maxRuns {
+			return maxRuns + 1
 		}
 	}
 	return n

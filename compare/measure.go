@@ -69,8 +69,8 @@ const (
 
 var costs = []Cost{Bytes, Calls, Seconds, Iterations}
 
-// counted are the costs of the tables.
-var counted = []Cost{Bytes, Calls, Seconds}
+// tableCosts are the costs of the tables.
+var tableCosts = []Cost{Bytes, Calls, Seconds}
 
 // title names the cost, with its unit.
 func (c Cost) title() string {
@@ -90,23 +90,23 @@ func (c Cost) of(r runs.Record, agents int) float64 {
 // usesMatrices reports whether a run has asked for a whole Hessian or Jacobian.
 func (k *Ranking) usesMatrices() bool {
 	return slices.ContainsFunc(k.Entries, func(e *Entry) bool {
-		return median(e.Best, func(t *Trial) float64 {
+		return medianOf(e.Best, func(t *Trial) float64 {
 			return t.end(func(r runs.Record) float64 { return float64(r.Hessian + r.Jacobian) })
 		}) > 0
 	})
 }
 
-// median returns the median of a number of some runs, NaN where one of them does not have it.
-func median(trials []*Trial, of func(*Trial) float64) float64 {
+// medianOf returns the median of a number of some runs, NaN where one of them does not have it.
+func medianOf(trials []*Trial, of func(*Trial) float64) float64 {
 	var all []float64
 	for _, t := range trials {
 		all = append(all, of(t))
 	}
-	return middle(all)
+	return median(all)
 }
 
-// middle returns the median of numbers, NaN if one of them is.
-func middle(all []float64) float64 {
+// median returns the median of numbers, NaN if one of them is.
+func median(all []float64) float64 {
 	for _, v := range all {
 		if math.IsNaN(v) {
 			return v
@@ -115,8 +115,8 @@ func middle(all []float64) float64 {
 	return stat.Median(all)
 }
 
-// ends returns the least and the greatest of numbers, NaN if one of them is.
-func ends(all []float64) (low, high float64) {
+// extremes returns the least and the greatest of numbers, NaN if one of them is.
+func extremes(all []float64) (low, high float64) {
 	low, high = all[0], all[0]
 	for _, v := range all[1:] {
 		low, high = min(low, v), max(high, v)

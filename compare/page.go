@@ -142,7 +142,7 @@ func (k *Ranking) targetText() string {
 			origin += ", each seed a value of its own"
 		}
 	}
-	text := fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(), digits(k.Target), origin)
+	text := fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(), fiveDigits(k.Target), origin)
 	if k.usesMatrices() {
 		text += " A whole matrix counts as one oracle call."
 	}

@@ -56,7 +56,7 @@ func (e *Entry) Applicable() bool {
 
 // value returns the criterion's median over the seeds at the best point.
 func (e *Entry) value(by Criterion) float64 {
-	return median(e.Best, func(t *Trial) float64 { return t.end(by.of) })
+	return medianOf(e.Best, func(t *Trial) float64 { return t.end(by.of) })
 }
 
 // rank finds the best point of each entry, the targets, and whether all runs of a task solved one problem.
@@ -71,7 +71,7 @@ func (r *Result) rank() error {
 		if err := k.checkProblem(); err != nil {
 			return err
 		}
-		k.level()
+		k.setTargets()
 	}
 	return nil
 }
@@ -97,8 +97,8 @@ func (k *Ranking) checkProblem() error {
 	return nil
 }
 
-// level finds the targets, the best constant, and the lowest Φ.
-func (k *Ranking) level() {
+// setTargets finds the targets, the best constant, and the lowest Φ.
+func (k *Ranking) setTargets() {
 	k.Constant, k.Lowest, k.targets = math.NaN(), math.NaN(), map[uint64]float64{}
 	var all []float64
 	for i, seed := range k.spec.Seeds {
@@ -114,9 +114,9 @@ func (k *Ranking) level() {
 		k.targets[seed] = target
 		all = append(all, target)
 	}
-	k.Target = middle(all)
+	k.Target = median(all)
 	for _, e := range k.Entries {
-		if v := median(e.Best, (*Trial).constant); !math.IsNaN(v) && !(v >= k.Constant) {
+		if v := medianOf(e.Best, (*Trial).constant); !math.IsNaN(v) && !(v >= k.Constant) {
 			k.Constant = v
 		}
 		for _, t := range e.Trials() {
@@ -131,7 +131,7 @@ func (k *Ranking) level() {
 
 // costReached returns the median of what the best runs had spent when they reached their targets, NaN if one of them did not.
 func (k *Ranking) costReached(e *Entry, c Cost) float64 {
-	return median(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.spec.Choose, c) })
+	return medianOf(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.spec.Choose, c) })
 }
 
 // sorted returns the entries by the criterion, those without a value last.
@@ -158,9 +158,9 @@ func (k *Ranking) Sentence() string {
 	if math.IsNaN(v) {
 		return fmt.Sprintf("No method ended with a known %s.", by.title())
 	}
-	text := fmt.Sprintf("Lowest %s: %s, %s", by.title(), first.Method.Name, digits(v))
+	text := fmt.Sprintf("Lowest %s: %s, %s", by.title(), first.Method.Name, fiveDigits(v))
 	if by == ByPhi && !math.IsNaN(k.Constant) {
-		text += fmt.Sprintf("; the best constant λ has %s", digits(k.Constant))
+		text += fmt.Sprintf("; the best constant λ has %s", fiveDigits(k.Constant))
 	}
 	return text + "."
 }

@@ -12,17 +12,17 @@ import (
 
 // A row is an entry's cells, without marks of a format.
 type row struct {
-	method, point     string
-	value, loss, good string // at the end, medians over seeds
-	spent, reached    []string
-	edges             string
-	note              string // why there are no numbers
+	method, point         string
+	value, loss, accuracy string // at the end, medians over seeds
+	spent, reached        []string
+	edges                 string
+	note                  string // why there are no numbers
 }
 
 const unknown = "–"
 
-// digits writes a number with five digits, a dash if it is not known.
-func digits(v float64) string {
+// fiveDigits writes a number with five digits, a dash if it is not known.
+func fiveDigits(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return unknown
 	}
@@ -39,20 +39,20 @@ func (k *Ranking) rows() (all []row) {
 		case state != runs.Finished:
 			r.note = string(state)
 		}
-		r.value = digits(e.value(k.spec.Choose))
-		r.loss = digits(median(e.Best, func(t *Trial) float64 { loss, _ := t.test(); return loss }))
-		r.good = digits(median(e.Best, func(t *Trial) float64 { _, accuracy := t.test(); return accuracy }))
-		for _, c := range counted {
-			r.spent = append(r.spent, short(median(e.Best, func(t *Trial) float64 { return t.spent(c) })))
-			r.reached = append(r.reached, short(k.costReached(e, c)))
+		r.value = fiveDigits(e.value(k.spec.Choose))
+		r.loss = fiveDigits(medianOf(e.Best, func(t *Trial) float64 { loss, _ := t.testScores(); return loss }))
+		r.accuracy = fiveDigits(medianOf(e.Best, func(t *Trial) float64 { _, accuracy := t.testScores(); return accuracy }))
+		for _, c := range tableCosts {
+			r.spent = append(r.spent, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
+			r.reached = append(r.reached, threeDigits(k.costReached(e, c)))
 		}
 		all = append(all, r)
 	}
 	return all
 }
 
-// short writes what was spent with three digits.
-func short(v float64) string {
+// threeDigits writes what was spent with three digits.
+func threeDigits(v float64) string {
 	switch {
 	case math.IsNaN(v):
 		return unknown
@@ -64,7 +64,7 @@ func short(v float64) string {
 
 // Header returns the names of the columns of Cells.
 func (k *Ranking) Header() []string {
-	at := digits(k.Target)
+	at := fiveDigits(k.Target)
 	return []string{"method", k.spec.Choose.title(), "test loss", "test accuracy", "MB", "calls", "s", "to " + at + ": MB", "calls", "s", "best of its grid", ""}
 }
 
@@ -75,7 +75,7 @@ func (k *Ranking) Cells() (all [][]string) {
 		if r.edges != "" {
 			note = strings.TrimPrefix(note+", at the edge: "+r.edges, ", ")
 		}
-		cells := append([]string{r.method, r.value, r.loss, r.good}, append(r.spent, r.reached...)...)
+		cells := append([]string{r.method, r.value, r.loss, r.accuracy}, append(r.spent, r.reached...)...)
 		all = append(all, append(cells, r.point, note))
 	}
 	return all
@@ -115,14 +115,14 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 	if best {
 		edges = strings.Join(e.Edges, " ")
 	}
-	loss, accuracy := t.test()
+	loss, accuracy := t.testScores()
 	cells := []string{t.Task, t.Method, t.Point, fmt.Sprint(best), edges, fmt.Sprint(t.Seed), string(t.State),
 		number(t.end(Phi.of)), number(t.end(ValLoss.of)), number(t.end(HoldoutLoss.of)), number(loss), number(accuracy)}
-	for _, c := range counted {
+	for _, c := range tableCosts {
 		cells = append(cells, number(t.spent(c)))
 	}
 	cells = append(cells, number(k.targets[t.Seed]))
-	for _, c := range counted {
+	for _, c := range tableCosts {
 		cells = append(cells, number(t.costUntil(k.targets[t.Seed], k.spec.Choose, c)))
 	}
 	return append(cells, string(t.Folder), t.Error)
@@ -135,13 +135,13 @@ func (r *Result) WriteLaTeX(w io.Writer) error {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		k.latex(&b, len(r.Spec.Seeds))
+		k.writeLaTeX(&b, len(r.Spec.Seeds))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (k *Ranking) latex(b *strings.Builder, seeds int) {
+func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
 	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: medians over %d seeds. %s", tex(k.Task.Name), seeds, tex(k.Sentence()))
 	rows := k.rows()
 	for _, r := range rows {
@@ -151,7 +151,7 @@ func (k *Ranking) latex(b *strings.Builder, seeds int) {
 		}
 	}
 	fmt.Fprintf(b, "}\n\\begin{tabular}{lrrrrrrrrr}\n\\toprule\n")
-	fmt.Fprintf(b, " & & & & \\multicolumn{3}{c}{at the end} & \\multicolumn{3}{c}{to %s %s} \\\\\n\\cmidrule(lr){5-7} \\cmidrule(lr){8-10}\n", tex(k.spec.Choose.title()), digits(k.Target))
+	fmt.Fprintf(b, " & & & & \\multicolumn{3}{c}{at the end} & \\multicolumn{3}{c}{to %s %s} \\\\\n\\cmidrule(lr){5-7} \\cmidrule(lr){8-10}\n", tex(k.spec.Choose.title()), fiveDigits(k.Target))
 	fmt.Fprintf(b, "method & %s & test loss & accuracy & MB & calls & s & MB & calls & s \\\\\n\\midrule\n", tex(k.spec.Choose.title()))
 	for _, r := range rows {
 		name := tex(r.method)
@@ -162,7 +162,7 @@ func (k *Ranking) latex(b *strings.Builder, seeds int) {
 			fmt.Fprintf(b, "%s & \\multicolumn{9}{l}{%s} \\\\\n", name, tex(r.note))
 			continue
 		}
-		cells := append([]string{r.value, r.loss, r.good}, append(r.spent, r.reached...)...)
+		cells := append([]string{r.value, r.loss, r.accuracy}, append(r.spent, r.reached...)...)
 		fmt.Fprintf(b, "%s & %s \\\\\n", name, tex(strings.Join(cells, "\x00")))
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")

@@ -52,11 +52,11 @@ func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *
 	}
 }
 
-var strange = regexp.MustCompile(`[^\pL\pN.=+-]+`)
+var unsafeCharacters = regexp.MustCompile(`[^\pL\pN.=+-]+`)
 
 // fileName makes a name of files of a text, of at most 80 bytes and without what shells or systems may not take.
 func fileName(text string) string {
-	name := strings.Trim(strange.ReplaceAllString(text, "_"), "_.")
+	name := strings.Trim(unsafeCharacters.ReplaceAllString(text, "_"), "_.")
 	if len(name) > 80 {
 		sum := sha256.Sum256([]byte(text))
 		name = strings.ToValidUTF8(name[:70], "") + fmt.Sprintf("_%x", sum[:4])
@@ -159,8 +159,8 @@ func (t *Trial) costUntil(target float64, by Criterion, c Cost) float64 {
 	return math.NaN()
 }
 
-// test returns loss and accuracy of the tuned model, with the lower problem solved where it was; else of the model as it stands.
-func (t *Trial) test() (loss, accuracy float64) {
+// testScores returns loss and accuracy of the tuned model, with the lower problem solved where it was; else of the model as it stands.
+func (t *Trial) testScores() (loss, accuracy float64) {
 	if t.Summary.TestLossTuned.Known() && t.State == runs.Finished {
 		return float64(t.Summary.TestLossTuned), float64(t.Summary.TestAccuracyTuned)
 	}

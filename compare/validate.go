@@ -10,8 +10,8 @@ import (
 	"dsbo/internal/cli"
 )
 
-// most bounds the runs of a comparison.
-const most = 100_000
+// maxRuns bounds the runs of a comparison.
+const maxRuns = 100_000
 
 // validate reports the first field that cannot work, whatever the program's tasks.
 func (s *Spec) validate() error {
@@ -27,23 +27,23 @@ func (s *Spec) validate() error {
 		field string
 		names []string
 	}{{"tasks", names(s.Tasks, func(t Task) string { return t.Name })}, {"methods", names(s.Methods, func(m Method) string { return m.Name })}} {
-		if name, twice := repeated(list.names); twice {
+		if name, twice := duplicate(list.names); twice {
 			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ; %q is there twice`, list.field, name)
 		}
-		if name, twice := repeated(names(list.names, fileName)); twice {
+		if name, twice := duplicate(names(list.names, fileName)); twice {
 			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ in letters or digits; two are the folder %q`, list.field, name)
 		}
 	}
-	if seed, twice := repeated(s.Seeds); twice {
+	if seed, twice := duplicate(s.Seeds); twice {
 		return dsbo.Errorf(dsbo.ErrConfig, `field "seeds": they must differ; %d is there twice`, seed)
 	}
-	if err := known("choose", criteria, s.Choose); err != nil {
+	if err := checkNames("choose", criteria, s.Choose); err != nil {
 		return err
 	}
-	if err := known("show", quantities, s.Show...); err != nil {
+	if err := checkNames("show", quantities, s.Show...); err != nil {
 		return err
 	}
-	if err := known("against", costs, s.Against...); err != nil {
+	if err := checkNames("against", costs, s.Against...); err != nil {
 		return err
 	}
 	if err := checkFlags("flags", s.Flags); err != nil {
@@ -59,8 +59,8 @@ func (s *Spec) validate() error {
 		if err := s.checkMethod(m); err != nil {
 			return err
 		}
-		if runs += m.Grid.points() * len(s.Seeds) * len(s.Tasks); runs > most {
-			return dsbo.Errorf(dsbo.ErrConfig, `field "methods": all grids together must ask for at most %d runs; with %q they ask for more`, most, m.Name)
+		if runs += m.Grid.points() * len(s.Seeds) * len(s.Tasks); runs > maxRuns {
+			return dsbo.Errorf(dsbo.ErrConfig, `field "methods": all grids together must ask for at most %d runs; with %q they ask for more`, maxRuns, m.Name)
 		}
 	}
 	return nil
@@ -102,8 +102,8 @@ func checkFlags(field string, flags []string) error {
 	return nil
 }
 
-// known reports the first name that is none of those of a list.
-func known[T ~string](field string, all []T, some ...T) error {
+// checkNames reports the first name that is none of those of a list.
+func checkNames[T ~string](field string, all []T, some ...T) error {
 	for _, name := range some {
 		if !slices.Contains(all, name) {
 			return dsbo.Errorf(dsbo.ErrConfig, `field %q must be of %s; it has %q`, field, strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
@@ -112,8 +112,8 @@ func known[T ~string](field string, all []T, some ...T) error {
 	return nil
 }
 
-// repeated returns the first value that comes again.
-func repeated[T comparable](all []T) (value T, found bool) {
+// duplicate returns the first value that comes again.
+func duplicate[T comparable](all []T) (value T, found bool) {
 	for i, v := range all {
 		if slices.Contains(all[:i], v) {
 			return v, true

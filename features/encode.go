@@ -66,7 +66,7 @@ func (r Recipe) NewEncoder(t *table.Table) (*Encoder, error) {
 			return nil, &table.FileError{File: t.Name, Column: in.Name, Reason: "the column is missing, and the model needs it"}
 		}
 		c := t.Columns[k]
-		if c.Kind != in.Kind && !empty(c, t.Rows()) {
+		if c.Kind != in.Kind && !allMissing(c, t.Rows()) {
 			return nil, &table.FileError{File: t.Name, Column: in.Name, Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
 				columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(), columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
 		}
@@ -145,7 +145,7 @@ const stretch = 256
 
 // rows encodes rows from to to-1, each to its place, which holds zeros, several stretches at the same time.
 func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
-	atOnce((to-from+stretch-1)/stretch, func(k int) {
+	inParallel((to-from+stretch-1)/stretch, func(k int) {
 		first := from + k*stretch
 		last := min(first+stretch, to)
 		for i := range e.Inputs {
@@ -199,7 +199,7 @@ func (r Recipe) Targets(t *table.Table) (*ad.Table, error) {
 		}
 	}
 	if r.Target.Kind == Class {
-		labels, err := classOf(t, c, r.Target.Classes)
+		labels, err := classPlaces(t, c, r.Target.Classes)
 		if err != nil {
 			return nil, err
 		}

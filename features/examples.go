@@ -13,7 +13,7 @@ import (
 func (p *preparation) encode() (data.Task, error) {
 	t := data.Task{Shards: make([]data.Shard, len(p.Tables)), Features: len(p.recipe.Features()), Classes: len(p.recipe.Target.Classes)}
 	for _, i := range p.localSites() {
-		shard, err := p.shard(i)
+		shard, err := p.encodeSite(i)
 		if err != nil {
 			return t, err
 		}
@@ -22,8 +22,8 @@ func (p *preparation) encode() (data.Task, error) {
 	return t, nil
 }
 
-// shard makes the examples of site i. Its table is empty then.
-func (p *preparation) shard(i int) (data.Shard, error) {
+// encodeSite makes the examples of site i. Its table is empty then.
+func (p *preparation) encodeSite(i int) (data.Shard, error) {
 	targets, err := p.recipe.Targets(p.Tables[i])
 	if err != nil {
 		return data.Shard{}, err
@@ -87,7 +87,7 @@ func (p *preparation) features(i int) (tables [sets]*ad.Table, err error) {
 		e.rows(from, min(from+table.BlockRows, t.Rows()), func(row int) []float32 {
 			return x[part.of[row]][int(places[row])*e.width:][:e.width]
 		})
-		p.free(t, from)
+		p.freeBlocks(t, from)
 		if block := from / table.BlockRows; block%collectEvery == collectEvery-1 {
 			debug.FreeOSMemory() // else what is freed and what is filled are both there until the next collection
 		}
@@ -106,8 +106,8 @@ func (p *preparation) features(i int) (tables [sets]*ad.Table, err error) {
 // collectEvery is the number of blocks after which freed memory is given back: a sixteenth of a table of a million rows.
 const collectEvery = 16
 
-// free frees the block of each input that begins with a row.
-func (p *preparation) free(t *table.Table, row int) {
+// freeBlocks frees the block of each input that begins with a row.
+func (p *preparation) freeBlocks(t *table.Table, row int) {
 	for _, k := range p.places {
 		t.Columns[k].Free(row / table.BlockRows)
 	}

@@ -10,9 +10,9 @@ import (
 	"dsbo/models"
 )
 
-// foldAll deals all rows but the test rows to folds, where cross-validation is asked for and the sites together have few enough rows:
+// dealFolds deals all rows but the test rows to folds, where cross-validation is asked for and the sites together have few enough rows:
 // what were validation rows train then too.
-func (p *preparation) foldAll() error {
+func (p *preparation) dealFolds() error {
 	if p.Folds == 0 {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
 	part.folds = part.folds[:0]
 	next := 0
 	fold := make([]int, len(part.of))
-	for _, row := range shuffled(len(part.of), classes, seed, streamFolds, site) {
+	for _, row := range shuffledRows(len(part.of), classes, seed, streamFolds, site) {
 		if part.of[row] == training {
 			fold[row] = next % count
 			next++
@@ -58,8 +58,8 @@ func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
 // streamFolds tells the draws of folds from all others.
 const streamFolds = 0x666f6c6473
 
-// shuffled returns the numbers of n rows in an order of the seed, those of each class one after the other.
-func shuffled(n int, classes []int32, seed, stream uint64, site int) []int {
+// shuffledRows returns the numbers of n rows in an order of the seed, those of each class one after the other.
+func shuffledRows(n int, classes []int32, seed, stream uint64, site int) []int {
 	order := rand.New(rand.NewPCG(splitmix.Hash(seed), splitmix.Hash(splitmix.Hash(uint64(site))^stream))).Perm(n)
 	if classes != nil {
 		slices.SortStableFunc(order, func(a, b int) int { return int(classes[a]) - int(classes[b]) })

@@ -21,8 +21,8 @@ type measure struct {
 	constant  bool
 }
 
-// measure finds the mean and the deviation of the inputs that are numbers or times, of the target's numbers and of the weights.
-func (p *preparation) measure() error {
+// measureNumbers finds the mean and the deviation of the inputs that are numbers or times, of the target's numbers and of the weights.
+func (p *preparation) measureNumbers() error {
 	var columns []int
 	for k, in := range p.recipe.Inputs {
 		if in.Kind != table.Word && in.Dropped == "" {
@@ -132,7 +132,7 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 	} {
 		sum := make([]float64, pass.numbers*len(all))
 		err := p.Collective.Sum(sum, func(i int, part []float64) error {
-			atOnce(len(all), func(k int) {
+			inParallel(len(all), func(k int) {
 				terms := part[pass.numbers*k:][:pass.numbers]
 				p.eachNumber(i, all[k].column, func(v float64) { pass.term(&all[k], terms, v) })
 			})
@@ -180,8 +180,8 @@ func (p *preparation) eachNumber(i, column int, f func(v float64)) {
 	}
 }
 
-// atOnce calls f for 0 to n-1, several of them at the same time.
-func atOnce(n int, f func(k int)) {
+// inParallel calls f for 0 to n-1, several of them at the same time.
+func inParallel(n int, f func(k int)) {
 	var calls sync.WaitGroup
 	for worker := range min(n, runtime.GOMAXPROCS(0)) {
 		calls.Go(func() {

@@ -34,7 +34,7 @@ type Prepared struct {
 // used afterwards. Errors about a site's table match dsbo.ErrConfig and name the site and the column.
 func Prepare(s Sites, o Options) (*Prepared, error) {
 	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)), unfolded: make([]*ad.Table, len(s.Tables))}
-	for _, step := range []func() error{p.compare, p.chooseTarget, p.splitAll, p.foldAll, p.nameWords, p.count, p.measure, p.measureSparse, p.weigh} {
+	for _, step := range []func() error{p.compareSchemas, p.chooseTarget, p.splitAll, p.dealFolds, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, p.sumWeights} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -77,8 +77,8 @@ func (p *preparation) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// compare compares the sites' schemas and lists the inputs.
-func (p *preparation) compare() (err error) {
+// compareSchemas compares the sites' schemas and lists the inputs.
+func (p *preparation) compareSchemas() (err error) {
 	if p.schema, err = p.exchangeSchemas(p.Target); err != nil {
 		return err
 	}

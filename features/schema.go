@@ -38,19 +38,19 @@ func newSchema(t *table.Table, target string) schema {
 	s := schema{Sparse: t.Sparse.Cols, Rows: t.Rows() > 0}
 	for _, c := range t.Columns {
 		column := columnSchema{Name: c.Name}
-		if !empty(c, t.Rows()) {
+		if !allMissing(c, t.Rows()) {
 			column.Kind, column.Unit = c.Kind, c.Unit
 		}
 		s.Columns = append(s.Columns, column)
 		if c.Name == target && c.Kind == table.Number {
-			s.Few = fewWhole(c, t.Rows())
+			s.Few = hasFewWholeNumbers(c, t.Rows())
 		}
 	}
 	return s
 }
 
-// empty reports whether all values of a column are missing.
-func empty(c *table.Column, rows int) bool {
+// allMissing reports whether all values of a column are missing.
+func allMissing(c *table.Column, rows int) bool {
 	for row := range rows {
 		if !c.Missing(row) {
 			return false
@@ -59,8 +59,8 @@ func empty(c *table.Column, rows int) bool {
 	return true
 }
 
-// fewWhole reports whether the numbers of a column are whole, and few distinct ones.
-func fewWhole(c *table.Column, rows int) bool {
+// hasFewWholeNumbers reports whether the numbers of a column are whole, and few distinct ones.
+func hasFewWholeNumbers(c *table.Column, rows int) bool {
 	seen := map[float32]bool{}
 	for row := range rows {
 		v := c.Number(row)
@@ -94,7 +94,7 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 		if !one.Rows {
 			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: there must be rows; there are none", s.name(i))
 		}
-		if err := s.agree(&joint, all, i); err != nil {
+		if err := s.mergeSchema(&joint, all, i); err != nil {
 			return schema{}, err
 		}
 		joint.Sparse, joint.Few = max(joint.Sparse, one.Sparse), joint.Few && one.Few
@@ -102,8 +102,8 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 	return joint, nil
 }
 
-// agree compares the columns of site i with those of the sites before, which joint has, and adds kinds that these did not know.
-func (s Sites) agree(joint *schema, all []schema, i int) error {
+// mergeSchema compares the columns of site i with those of the sites before, which joint has, and adds kinds that these did not know.
+func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 	const must = "all sites must have the same columns in the same order"
 	first, columns := all[0].Columns, all[i].Columns
 	if (all[0].Sparse > 0) != (all[i].Sparse > 0) {

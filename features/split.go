@@ -77,9 +77,9 @@ func newPartition(of []set) partition {
 	return p
 }
 
-// split divides n rows by shares: those of each class in proportion, as far as whole rows go, by a seed. classes has the class of each
+// splitRows divides n rows by shares: those of each class in proportion, as far as whole rows go, by a seed. classes has the class of each
 // row; nil: there are none. Each set with a share gets a row, which takes as many rows as there are such sets.
-func split(n int, classes []int32, shares Shares, seed uint64, site int) (partition, error) {
+func splitRows(n int, classes []int32, shares Shares, seed uint64, site int) (partition, error) {
 	least := 0
 	for _, v := range shares {
 		if v > 0 {
@@ -89,7 +89,7 @@ func split(n int, classes []int32, shares Shares, seed uint64, site int) (partit
 	if n < least {
 		return partition{}, fmt.Errorf("%d rows are too few: a split in %d sets needs as many", n, least)
 	}
-	order := shuffled(n, classes, seed, streamSplit, site)
+	order := shuffledRows(n, classes, seed, streamSplit, site)
 	of := make([]set, n)
 	var have [sets]int
 	for j, row := range order { // to the set that lacks most
@@ -120,7 +120,7 @@ const streamSplit = 0x73706c6974
 func (p *preparation) partition(i int) (partition, error) {
 	t := p.Tables[i]
 	if p.SplitColumn == "" {
-		part, err := split(t.Rows(), p.stratum(i), p.Split, p.Seed, i)
+		part, err := splitRows(t.Rows(), p.stratum(i), p.Split, p.Seed, i)
 		if err != nil {
 			return part, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", p.name(i), err)
 		}

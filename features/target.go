@@ -107,8 +107,8 @@ func (p *preparation) setClasses(ofSites [][]string) error {
 	return nil
 }
 
-// classOf returns the place of the class of each row of a column in a list of all classes; an error names a row whose class is not among them.
-func classOf(t *table.Table, c *table.Column, classes []string) ([]uint8, error) {
+// classPlaces returns the place of the class of each row of a column in a list of all classes; an error names a row whose class is not among them.
+func classPlaces(t *table.Table, c *table.Column, classes []string) ([]uint8, error) {
 	place := make(map[string]int, len(classes))
 	for k, name := range classes {
 		place[name] = k

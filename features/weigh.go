@@ -7,8 +7,8 @@ import (
 	"dsbo/table"
 )
 
-// weigh finds the sum of the weights of all training rows and of all validation rows, and with Balance the factor of each class.
-func (p *preparation) weigh() error {
+// sumWeights finds the sum of the weights of all training rows and of all validation rows, and with Balance the factor of each class.
+func (p *preparation) sumWeights() error {
 	if err := p.checkWeights(); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (p *preparation) classesOf(i int) ([]uint8, error) {
 	if p.recipe.Target.Kind != Class {
 		return make([]uint8, rows), nil
 	}
-	return classOf(p.Tables[i], p.column(i, p.Target), p.recipe.Target.Classes)
+	return classPlaces(p.Tables[i], p.column(i, p.Target), p.recipe.Target.Classes)
 }
 
 // exampleWeights returns the weights of the examples in a set of site i, nil where all are 1: so that the mean over the sites of the mean

@@ -82,8 +82,8 @@ func (p *preparation) wordCounts(i int, c *table.Column) []int {
 	return counts
 }
 
-// count finds the rows of all sites, and of each class and word, and chooses the words that become features.
-func (p *preparation) count() error {
+// countRows finds the rows of all sites, and of each class and word, and chooses the words that become features.
+func (p *preparation) countRows() error {
 	length := sets + len(p.recipe.Target.Classes)
 	for _, names := range p.names {
 		length += 1 + len(names)
@@ -117,7 +117,7 @@ func (p *preparation) countSite(i int, part []float64) error {
 	}
 	part = part[sets:]
 	if classes := p.recipe.Target.Classes; classes != nil {
-		of, err := classOf(p.Tables[i], p.column(i, p.Target), classes)
+		of, err := classPlaces(p.Tables[i], p.column(i, p.Target), classes)
 		if err != nil {
 			return fmt.Errorf("site %d: %w", i, err)
 		}

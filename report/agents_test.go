@@ -17,7 +17,7 @@ func TestAgentsTable(t *testing.T) {
 	for _, c := range table.Rows[1] {
 		slow = append(slow, c.Text)
 	}
-	want := []string{"agent 1", inTime(31), inTime(1), inTime(29)}
+	want := []string{"agent 1", formatTime(31), formatTime(1), formatTime(29)}
 	for i, text := range want {
 		if slow[i] != text {
 			t.Errorf("the row of agent 1 is %q; it must be %q", slow, want)

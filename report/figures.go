@@ -67,7 +67,7 @@ func (s sheet) drawings() (all []namedDrawing) {
 func newSheet(gs []group) sheet {
 	s := sheet{Pictures: lambdas(gs), Axes: scaledAxes(gs)}
 	if all := runsOf(gs); len(all) == 1 {
-		s.Assessments, s.Marks = assessments(all[0]), marks(all[0])
+		s.Assessments, s.Marks = assessments(all[0]), changeMarks(all[0])
 	}
 	for _, q := range quantities(runsOf(gs)) {
 		if len(gs) == 1 { // all parts in one figure

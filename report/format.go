@@ -15,17 +15,17 @@ func number(v float64) string {
 	case math.IsNaN(v):
 		return none
 	case math.IsInf(v, 0):
-		return minus(strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"))
+		return withMinusSign(strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"))
 	case a != 0 && (a < 1e-2 || a >= 1e6):
 		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
 		e, _ := strconv.Atoi(exponent) // digits that FormatFloat wrote
-		return minus(mantissa) + "×10" + superscript(e)
+		return withMinusSign(mantissa) + "×10" + superscript(e)
 	case a >= 1e4 || a == math.Trunc(a):
 		return count(math.Round(v))
 	case a < 1:
-		return minus(strconv.FormatFloat(v, 'f', 4, 64))
+		return withMinusSign(strconv.FormatFloat(v, 'f', 4, 64))
 	default:
-		return minus(strconv.FormatFloat(v, 'f', 3-int(math.Floor(math.Log10(a))), 64))
+		return withMinusSign(strconv.FormatFloat(v, 'f', 3-int(math.Floor(math.Log10(a))), 64))
 	}
 }
 
@@ -58,14 +58,14 @@ func percent(v float64) string {
 	if math.IsNaN(v) {
 		return none
 	}
-	return minus(strconv.FormatFloat(100*v, 'f', 2, 64)) + "\u202f%"
+	return withMinusSign(strconv.FormatFloat(100*v, 'f', 2, 64)) + "\u202f%"
 }
 
 // percentPoints writes a difference of shares in percentage points.
 func percentPoints(v float64) string { return strings.Replace(percent(v), "%", "pp", 1) }
 
-// signed writes a change with its sign.
-func signed(show func(float64) string) func(float64) string {
+// withSign writes a change with its sign.
+func withSign(show func(float64) string) func(float64) string {
 	return func(v float64) string {
 		if v > 0 {
 			return "+" + show(v)
@@ -74,18 +74,18 @@ func signed(show func(float64) string) func(float64) string {
 	}
 }
 
-// uncertain writes a change with its standard error, both to two digits of that; the change alone where it is not known.
-func uncertain(change, e float64) string {
+// withError writes a change with its standard error, both to two digits of that; the change alone where it is not known.
+func withError(change, e float64) string {
 	if math.IsNaN(change) || !(e > 0) || math.IsInf(e, 0) {
-		return signed(number)(change)
+		return withSign(number)(change)
 	}
 	places := min(max(1-int(math.Floor(math.Log10(e))), 0), 12)
-	write := func(v float64) string { return minus(strconv.FormatFloat(v, 'f', places, 64)) }
-	return signed(write)(change) + " ± " + write(e)
+	write := func(v float64) string { return withMinusSign(strconv.FormatFloat(v, 'f', places, 64)) }
+	return withSign(write)(change) + " ± " + write(e)
 }
 
-// inUnits writes a number in the unit that suits it, with three digits or all before the point.
-func inUnits(units []unit) func(float64) string {
+// unitFormat writes a number in the unit that suits it, with three digits or all before the point.
+func unitFormat(units []unit) func(float64) string {
 	return func(v float64) string {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return none
@@ -94,11 +94,11 @@ func inUnits(units []unit) func(float64) string {
 		v /= u.size
 		text := count(v)
 		if places := 2 - int(math.Floor(math.Log10(math.Abs(v)))); places > 0 && v != math.Trunc(v) {
-			text = minus(strconv.FormatFloat(v, 'f', min(places, 3), 64))
+			text = withMinusSign(strconv.FormatFloat(v, 'f', min(places, 3), 64))
 		}
 		return text + "\u202f" + u.name
 	}
 }
 
-// minus sets the minus sign in place of the hyphen.
-func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
+// withMinusSign sets the minus sign in place of the hyphen.
+func withMinusSign(s string) string { return strings.Replace(s, "-", "−", 1) }

@@ -48,8 +48,8 @@ func byProblem(gs []group) (problems [][]group) {
 	return problems
 }
 
-// distinguishing lists the settings in which run i differs from any of the others, those that are wanted, with their values in run i.
-func distinguishing(rs []*Run, i int, wanted func(other *Run, setting string) bool) (words []string) {
+// distinctSettings lists the settings in which run i differs from any of the others, those that are wanted, with their values in run i.
+func distinctSettings(rs []*Run, i int, wanted func(other *Run, setting string) bool) (words []string) {
 	for _, other := range rs {
 		for _, d := range differences(rs[i], other) {
 			if wanted(other, d.Name) {
@@ -76,7 +76,7 @@ func problemLabels(problems [][]group) (names []string) {
 		firsts = append(firsts, p[0].runs[0])
 	}
 	for i := range firsts {
-		names = append(names, strings.Join(distinguishing(firsts, i, func(_ *Run, setting string) bool {
+		names = append(names, strings.Join(distinctSettings(firsts, i, func(_ *Run, setting string) bool {
 			return setting == "agents" || strings.HasPrefix(setting, "problem.")
 		}), ", "))
 	}
@@ -153,7 +153,7 @@ func label(gs []group, i int) string {
 		firsts = append(firsts, g.runs[0])
 	}
 	first := firsts[i]
-	differ := distinguishing(firsts, i, func(other *Run, _ string) bool { return other.method() == first.method() })
+	differ := distinctSettings(firsts, i, func(other *Run, _ string) bool { return other.method() == first.method() })
 	switch {
 	case len(differ) == 0:
 		return first.method()
@@ -170,8 +170,8 @@ func symbol(name string) string {
 	return cmp.Or(letters[name], name)
 }
 
-// comparedBy says in what groups differ: in their methods, or in the settings of one.
-func comparedBy(gs []group) string {
+// groupDifference says in what groups differ: in their methods, or in the settings of one.
+func groupDifference(gs []group) string {
 	if slices.ContainsFunc(gs, func(g group) bool { return g.runs[0].Config.Algorithm != gs[0].runs[0].Config.Algorithm }) {
 		return "Method"
 	}

@@ -14,8 +14,8 @@ type measure[T any] struct {
 	show  func(float64) string
 }
 
-// ofLast is a number of a run's last evaluation that knows it.
-func ofLast(of func(*runs.Record) runs.Number) func(*Run) float64 {
+// lastValue is a number of a run's last evaluation that knows it.
+func lastValue(of func(*runs.Record) runs.Number) func(*Run) float64 {
 	return func(r *Run) float64 {
 		for i := len(r.Records) - 1; i >= 0; i-- {
 			if v := of(&r.Records[i]); v.Known() {
@@ -26,8 +26,8 @@ func ofLast(of func(*runs.Record) runs.Number) func(*Run) float64 {
 	}
 }
 
-// ofSummary is a number of a run's summary.
-func ofSummary(of func(*runs.Summary) runs.Number) func(*Run) float64 {
+// summaryValue is a number of a run's summary.
+func summaryValue(of func(*runs.Summary) runs.Number) func(*Run) float64 {
 	return func(r *Run) float64 {
 		if r.Summary == nil {
 			return math.NaN()
@@ -36,8 +36,8 @@ func ofSummary(of func(*runs.Summary) runs.Number) func(*Run) float64 {
 	}
 }
 
-// ofUsage is a number of what all agents together had spent at a run's end.
-func ofUsage[T int | int64 | float64](of func(runs.Usage) T) func(*Run) float64 {
+// usageValue is a number of what all agents together had spent at a run's end.
+func usageValue[T int | int64 | float64](of func(runs.Usage) T) func(*Run) float64 {
 	return func(r *Run) float64 { return float64(of(r.usage())) }
 }
 
@@ -85,19 +85,19 @@ func milliseconds(r *Run) float64 {
 	if r.Summary != nil && r.Summary.MsPerIteration.Known() {
 		return float64(r.Summary.MsPerIteration)
 	}
-	return ofLast(func(r *runs.Record) runs.Number { return r.MsPerIteration })(r)
+	return lastValue(func(r *runs.Record) runs.Number { return r.MsPerIteration })(r)
 }
 
 // What a run did and sent, in several tables.
 var (
-	inTime  = inUnits(timeUnits)
-	inBytes = inUnits(byteUnits)
-	memory  = inUnits([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
+	formatTime  = unitFormat(timeUnits)
+	formatBytes = unitFormat(byteUnits)
+	memory      = unitFormat([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
 
 	done    = measure[*Run]{"Iterations", "at the last evaluation", iterations, count}
-	lastPhi = measure[*Run]{"Φ at the end", "at the average hyperparameters", ofLast(phi), number}
-	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, inTime}
-	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, inBytes}
+	lastPhi = measure[*Run]{"Φ at the end", "at the average hyperparameters", lastValue(phi), number}
+	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, formatTime}
+	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, formatBytes}
 )
 
 // A topic is measures of one kind: exact values and those of models as they stand are never in one table.
@@ -112,17 +112,17 @@ type topic struct {
 func topics() []topic {
 	const perExample = "mean per example"
 	summary := func(title, hint string, of func(*runs.Summary) runs.Number, show func(float64) string) measure[*Run] {
-		return measure[*Run]{title, hint, ofSummary(of), show}
+		return measure[*Run]{title, hint, summaryValue(of), show}
 	}
 	last := func(title, hint string, of func(*runs.Record) runs.Number, show func(float64) string) measure[*Run] {
-		return measure[*Run]{title, hint, ofLast(of), show}
+		return measure[*Run]{title, hint, lastValue(of), show}
 	}
 	change := func(title, set string) measure[*Run] {
-		return measure[*Run]{title, perExample, gainNumber(set, lossChange), signed(number)}
+		return measure[*Run]{title, perExample, gainNumber(set, lossChange), withSign(number)}
 	}
 	return []topic{
 		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true, measures: []measure[*Run]{
-			{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain, signed(number)},
+			{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain, withSign(number)},
 			lastPhi,
 			{"Φ at the start", "before the first iteration", startPhi, number},
 			{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
@@ -134,7 +134,7 @@ func topics() []topic {
 		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant",
 			models: true, paired: true, measures: []measure[*Run]{
 				change("Change of test loss", runs.Test),
-				{"Change of test accuracy", "percentage points", gainNumber(runs.Test, accuracyChange), signed(percentPoints)},
+				{"Change of test accuracy", "percentage points", gainNumber(runs.Test, accuracyChange), withSign(percentPoints)},
 				change("Change of held-out loss", runs.HeldOut),
 				change("Change of validation loss", runs.Validation),
 			}},
@@ -153,13 +153,13 @@ func topics() []topic {
 // costs are what a run took.
 func costs() []measure[*Run] {
 	calls := func(title, hint string, of func(runs.Usage) int) measure[*Run] {
-		return measure[*Run]{title, hint, ofUsage(of), count}
+		return measure[*Run]{title, hint, usageValue(of), count}
 	}
 	matrices := func(title string, of func(runs.Usage) int) measure[*Run] {
 		return measure[*Run]{title, "whole matrices", matrixCalls(of), count}
 	}
 	time := func(title, hint string, of func(runs.Usage) float64) measure[*Run] {
-		return measure[*Run]{title, hint, ofUsage(of), inTime}
+		return measure[*Run]{title, hint, usageValue(of), formatTime}
 	}
 	peak := func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }
 	perAgent := func(s *runs.Summary) runs.Number { return runs.Number(s.FloatsSent) }
@@ -171,20 +171,20 @@ func costs() []measure[*Run] {
 		calls("JVPs", "Jacobian-vector products", func(u runs.Usage) int { return u.JVP }),
 		matrices("Hessians", func(u runs.Usage) int { return u.Hessian }),
 		matrices("Jacobians", func(u runs.Usage) int { return u.Jacobian }),
-		{"Messages", "one to each neighbour in an exchange", ofUsage(func(u runs.Usage) int64 { return u.Messages }), count},
-		{"Numbers sent", "in the iterations", ofUsage(func(u runs.Usage) int64 { return u.Floats }), count},
-		{"Per agent and iteration", "numbers that one agent sends in one iteration", ofSummary(perAgent), count},
+		{"Messages", "one to each neighbour in an exchange", usageValue(func(u runs.Usage) int64 { return u.Messages }), count},
+		{"Numbers sent", "in the iterations", usageValue(func(u runs.Usage) int64 { return u.Floats }), count},
+		{"Per agent and iteration", "numbers that one agent sends in one iteration", summaryValue(perAgent), count},
 		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
 		time("In oracles", "time, all agents added", func(u runs.Usage) float64 { return u.OracleSeconds }),
 		time("In exchanges", "time, all agents added, with waiting", func(u runs.Usage) float64 { return u.MixSeconds }),
 		time("In algebra", "time, all agents added: the rest", func(u runs.Usage) float64 { return u.AlgebraSeconds }),
-		{"Evaluation", "time of all evaluations", evaluationSeconds, inTime},
-		{"Peak memory", "of the process", ofLast(peak), memory},
+		{"Evaluation", "time of all evaluations", evaluationSeconds, formatTime},
+		{"Peak memory", "of the process", lastValue(peak), memory},
 	}
 }
 
-// ofModels are what the models at the tuned and at fixed hyperparameters are compared by.
-func ofModels() []measure[runs.Model] {
+// modelMeasures are what the models at the tuned and at fixed hyperparameters are compared by.
+func modelMeasures() []measure[runs.Model] {
 	const perExample = "mean per example"
 	is := func(title, hint string, of func(runs.Model) runs.Number, show func(float64) string) measure[runs.Model] {
 		return measure[runs.Model]{title, hint, func(m runs.Model) float64 { return float64(of(m)) }, show}

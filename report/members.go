@@ -14,8 +14,8 @@ type mark struct {
 	Text      string `json:"text"`
 }
 
-// marks returns those of the changes of who took part.
-func marks(r *Run) (all []mark) {
+// changeMarks returns those of the changes of who took part.
+func changeMarks(r *Run) (all []mark) {
 	for _, c := range r.Changes {
 		text := strings.Join(c.Why, "; ")
 		if text == "" {
@@ -33,14 +33,14 @@ func membersTable(r *Run) *table {
 	}
 	t := newTable("Who took part", "Epoch", "number of the epoch", "From iteration", "iterations done when it began", "Members", "", "Why", "", "When", "", "Proposed by", "number of the agent")
 	before := membership.First(r.Config.Agents).Members
-	t.Rows = append(t.Rows, []cell{numberCell(0, count), numberCell(0, count), textCell(ranges(before)), textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
+	t.Rows = append(t.Rows, []cell{numberCell(0, count), numberCell(0, count), textCell(numberRanges(before)), textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
 	for _, c := range r.Changes {
 		why := strings.Join(c.Why, "; ")
 		if why == "" {
 			why = memberChanges(before, c.Members)
 		}
 		t.Rows = append(t.Rows, []cell{
-			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count), textCell(ranges(c.Members)),
+			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count), textCell(numberRanges(c.Members)),
 			textCell(why), textCell(c.Time), numberCell(float64(c.Proposer), count),
 		})
 		before = c.Members
@@ -60,16 +60,16 @@ func memberChanges(before, after []int) string {
 	}
 	var parts []string
 	if left := not(before, after); left != nil {
-		parts = append(parts, ranges(left)+" left")
+		parts = append(parts, numberRanges(left)+" left")
 	}
 	if came := not(after, before); came != nil {
-		parts = append(parts, ranges(came)+" came in")
+		parts = append(parts, numberRanges(came)+" came in")
 	}
 	return strings.Join(parts, "; ")
 }
 
-// ranges writes ascending numbers, such as "0–3, 5".
-func ranges(numbers []int) string {
+// numberRanges writes ascending numbers, such as "0–3, 5".
+func numberRanges(numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {
 		end := i

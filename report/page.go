@@ -108,7 +108,7 @@ func newPage(all []*Run, title string) (*page, error) {
 
 // compare makes the facts or tables of all topics.
 func (p *page) compare(gs []group) {
-	heading, problems := comparedBy(gs), byProblem(gs)
+	heading, problems := groupDifference(gs), byProblem(gs)
 	names := problemLabels(problems)
 	for _, t := range topics() {
 		view := pageTopic{topic: t}
@@ -139,7 +139,7 @@ func (p *page) heading(gs []group) {
 	for _, g := range gs {
 		labels = append(labels, g.label)
 	}
-	things := plural(len(gs), strings.ToLower(comparedBy(gs)))
+	things := plural(len(gs), strings.ToLower(groupDifference(gs)))
 	p.Title = first.task() + ": " + strings.Join(labels, ", ")
 	switch {
 	case n == 1:

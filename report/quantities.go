@@ -127,15 +127,15 @@ func objective(all []*Run) quantity {
 		}
 	}
 	if len(all) == 1 && all[0].phiUnit() == meanPerExample && 2*known < len(all[0].Records) {
-		q.parts = append(q.parts, part{"val_loss", "validation loss as it stands", afterStart(valLoss)},
-			part{"holdout_loss", "held-out loss as it stands", afterStart(holdoutLoss)})
+		q.parts = append(q.parts, part{"val_loss", "validation loss as it stands", withoutStart(valLoss)},
+			part{"holdout_loss", "held-out loss as it stands", withoutStart(holdoutLoss)})
 		q.caption += " Beside it, the losses of the agents' average model as it stands in each iteration."
 	}
 	return q
 }
 
-// afterStart returns a number of all records but that of the start, whose model knows nothing and would flatten the figure.
-func afterStart(of func(*runs.Record) runs.Number) func(*runs.Record) runs.Number {
+// withoutStart returns a number of all records but that of the start, whose model knows nothing and would flatten the figure.
+func withoutStart(of func(*runs.Record) runs.Number) func(*runs.Record) runs.Number {
 	return func(r *runs.Record) runs.Number {
 		if r.Iteration == 0 {
 			return runs.Unknown()
@@ -158,8 +158,8 @@ func quantities(all []*Run) []quantity {
 			parts:   []part{{of: gradNorm}},
 			caption: "The norm of the exact hypergradient is 0 at a stationary point."},
 		{name: "accuracy", title: "Accuracy", label: "share of right answers of the average y", compared: 1,
-			levels: []level{{"test, solved exactly at λ = 0", ofSummary(testAccuracyAtZero)},
-				{"test, solved exactly at the tuned λ", ofSummary(testAccuracyTuned)}},
+			levels: []level{{"test, solved exactly at λ = 0", summaryValue(testAccuracyAtZero)},
+				{"test, solved exactly at the tuned λ", summaryValue(testAccuracyTuned)}},
 			parts: []part{{"test_accuracy", "test", testAccuracy}, {"val_accuracy", "validation", valAccuracy},
 				{"holdout_accuracy", "held-out", holdoutAccuracy}, {"train_accuracy", "training", trainAccuracy}},
 			caption: "The accuracy is that of the agents' average model as it stands, before the lower problem is solved."},

@@ -76,14 +76,14 @@ func lookOf(i int) *lookData {
 		return nil
 	}
 	l := seriesLook(i).line
-	return &lookData{hex(l.Color), lengths(l.Dashes)}
+	return &lookData{hex(l.Color), screenDashes(l.Dashes)}
 }
 
 // Pattern is the dashes as an attribute of SVG.
 func (l lookData) Pattern() string { return strings.Trim(fmt.Sprint(l.Dash), "[]") }
 
-// lengths returns dashes as numbers, twice as long as on paper: lines on a screen are wider.
-func lengths(dashes []vg.Length) []float64 {
+// screenDashes returns dashes as numbers, twice as long as on paper: lines on a screen are wider.
+func screenDashes(dashes []vg.Length) []float64 {
 	all := []float64{}
 	for _, d := range dashes {
 		all = append(all, 2*float64(d))

@@ -136,7 +136,7 @@ func runTable(gs []group) *table {
 		}
 	}
 	addMeasures(t, rows, []measure[*Run]{done, lastPhi})
-	for _, name := range varying(gs) {
+	for _, name := range varyingSettings(gs) {
 		t.Columns = append(t.Columns, column{Title: name})
 		for i, row := range rows {
 			value := ""
@@ -170,7 +170,7 @@ func models(s *runs.Summary, name string, converged bool) *table {
 		}
 		t.Rows = append(t.Rows, []cell{c})
 	}
-	if addMeasures(t, rows, ofModels()); len(t.Columns) == 1 {
+	if addMeasures(t, rows, modelMeasures()); len(t.Columns) == 1 {
 		return nil
 	}
 	return t
@@ -191,7 +191,7 @@ func trafficTable(s *runs.Summary) *table {
 			continue
 		}
 		t.Rows = append(t.Rows, []cell{textCell(row.name), numberCell(float64(part.Messages), count),
-			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), inBytes)})
+			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), formatBytes)})
 	}
 	return t
 }
@@ -266,8 +266,8 @@ func numberCell(v float64, show func(float64) string) cell {
 
 func textCell(s string) cell { return cell{Text: cmp.Or(s, none), Sort: s} }
 
-// varying lists the settings in which any two groups differ, but for the method and its name.
-func varying(gs []group) []string {
+// varyingSettings lists the settings in which any two groups differ, but for the method and its name.
+func varyingSettings(gs []group) []string {
 	var names []string
 	for _, g := range gs[1:] {
 		one, other := *gs[0].runs[0], *g.runs[0]
@@ -317,8 +317,8 @@ func agentsTable(s *runs.Summary) *table {
 	t := newTable("Agents", "Agent", "", "In oracles", "time of the agent", "In exchanges", "time of the agent, with waiting for others",
 		"Others waited", "time of its neighbours' exchanges that waited for its vectors, added")
 	for i, u := range s.PerAgent {
-		t.Rows = append(t.Rows, []cell{textCell("agent " + strconv.Itoa(i)), numberCell(u.OracleSeconds, inTime), numberCell(u.MixSeconds, inTime),
-			numberCell(s.Waited[i], inTime)})
+		t.Rows = append(t.Rows, []cell{textCell("agent " + strconv.Itoa(i)), numberCell(u.OracleSeconds, formatTime), numberCell(u.MixSeconds, formatTime),
+			numberCell(s.Waited[i], formatTime)})
 	}
 	return t
 }

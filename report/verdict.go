@@ -55,7 +55,7 @@ func (r *Run) tunedPhi() float64 {
 			return float64(r.Summary.Models[n-1].Phi)
 		}
 	}
-	return ofLast(phi)(r)
+	return lastValue(phi)(r)
 }
 
 // phiGain returns Φ of a run less that of its own best constant. As the data of both are the same, this difference of a
@@ -89,9 +89,9 @@ func (r *Run) headline() headline {
 		v := r.Summary.Verdict
 		notes := make([]string, len(v.Notes))
 		for i, n := range v.Notes {
-			notes[i] = unbroken(n)
+			notes[i] = withoutBreaks(n)
 		}
-		return headline{v.Outcome, unbroken(v.Sentence), notes}
+		return headline{v.Outcome, withoutBreaks(v.Sentence), notes}
 	}
 	if state, _ := r.state(); state != runs.Finished {
 		return headline{Outcome: runs.Unclear,
@@ -100,8 +100,8 @@ func (r *Run) headline() headline {
 	return headline{Outcome: runs.Unclear, Sentence: "The run was not compared with one penalty for all."}
 }
 
-// unbroken keeps a number and the unit or the change after it on one line.
-func unbroken(s string) string {
+// withoutBreaks keeps a number and the unit or the change after it on one line.
+func withoutBreaks(s string) string {
 	return strings.NewReplacer(" %", "\u202f%", " → ", "\u00a0→ ", " ± ", "\u00a0±\u00a0",
 		"λ = ", "λ\u00a0=\u00a0").Replace(s)
 }
@@ -145,7 +145,7 @@ func headlines(gs []group) (h headline) {
 
 // changes says by how much test loss and Φ changed, each run's against the best constant of its own: median and range.
 func (g group) changes() string {
-	show := signed(func(v float64) string { return minus(fmt.Sprintf("%.1f\u202f%%", 100*v)) })
+	show := withSign(func(v float64) string { return withMinusSign(fmt.Sprintf("%.1f\u202f%%", 100*v)) })
 	var parts []string
 	for _, m := range []struct {
 		name string
@@ -218,7 +218,7 @@ func gains(s *runs.Summary) *table {
 // changeCell shows a change with its uncertainty, times a factor and with a unit, and whether it is good beyond two standard
 // errors: a change of the given sign is.
 func changeCell(change, e runs.Number, factor float64, unit string, good runs.Number) cell {
-	c := numberCell(float64(change), func(v float64) string { return uncertain(factor*v, factor*float64(e)) + unit })
+	c := numberCell(float64(change), func(v float64) string { return withError(factor*v, factor*float64(e)) + unit })
 	switch {
 	case good*change > 2*e:
 		c.Kind = string(runs.Better)

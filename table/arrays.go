@@ -44,11 +44,11 @@ func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
 	if cols > mostColumns {
 		return nil, in.fail(0, "", "there must be at most %d columns; there are %d", mostColumns, cols)
 	}
-	makers, err := chosen(in, cols, o)
+	makers, err := newMakers(in, cols, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := fill(makers, a, rows); err != nil {
+	if err := readArray(makers, a, rows); err != nil {
 		return nil, in.Error(err)
 	}
 	t := &Table{Name: in.name, rows: rows}
@@ -60,8 +60,8 @@ func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
 	return t, nil
 }
 
-// chosen begins the columns of an array that are to be read; the others are nil.
-func chosen(in *Input, cols int, o Options) ([]*maker, error) {
+// newMakers begins the columns of an array that are to be read; the others are nil.
+func newMakers(in *Input, cols int, o Options) ([]*maker, error) {
 	names := make([]string, cols)
 	for j := range names {
 		names[j] = strconv.Itoa(j + 1)
@@ -84,8 +84,8 @@ func chosen(in *Input, cols int, o Options) ([]*maker, error) {
 	return makers, nil
 }
 
-// fill reads all numbers of an array into columns.
-func fill(makers []*maker, a *array.Reader, rows int) error {
+// readArray reads all numbers of an array into columns.
+func readArray(makers []*maker, a *array.Reader, rows int) error {
 	const stretch = 1 << 16 // numbers at a time
 	across, along := len(makers), rows
 	if a.Fortran {

@@ -45,12 +45,12 @@ func WordColumn(name string, values []string) *Column {
 // rows returns the number of values.
 func (c *Column) rows() int {
 	if c.Kind == Word {
-		return blocked(c.codes)
+		return blockedLength(c.codes)
 	}
-	return blocked(c.numbers)
+	return blockedLength(c.numbers)
 }
 
-func blocked[T any](blocks [][]T) int {
+func blockedLength[T any](blocks [][]T) int {
 	if len(blocks) == 0 {
 		return 0
 	}

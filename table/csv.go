@@ -90,11 +90,11 @@ func newLayout(in *Input, o Options) (*layout, error) {
 		l.skip += s.length
 		l.lines += 1 + bytes.Count(l.header, []byte{'\n'})
 	}
-	return l, l.name(s, from, o)
+	return l, l.nameColumns(s, from, o)
 }
 
-// name sets the columns' names, what is kept of them, and their kinds as far as the sample tells.
-func (l *layout) name(s sample, from int, o Options) error {
+// nameColumns sets the columns' names, what is kept of them, and their kinds as far as the sample tells.
+func (l *layout) nameColumns(s sample, from int, o Options) error {
 	names := slices.Clone(s.records[0])
 	if len(names) > mostColumns {
 		return l.in.fail(s.lines[0], "", "there must be at most %d columns; there are %d", mostColumns, len(names))

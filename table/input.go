@@ -39,12 +39,12 @@ func NewInput(name string, file io.ReaderAt, length, limit int64) (*Input, error
 	if magic != [2]byte{0x1f, 0x8b} {
 		return in, nil
 	}
-	in.zipped, in.limit = true, unwrapped(length, limit)
+	in.zipped, in.limit = true, unwrappedLimit(length, limit)
 	return in, nil
 }
 
-// unwrapped is the most that a compressed file of length bytes may hold; limit is that of Options.
-func unwrapped(length, limit int64) int64 {
+// unwrappedLimit is the most that a compressed file of length bytes may hold; limit is that of Options.
+func unwrappedLimit(length, limit int64) int64 {
 	if limit == 0 {
 		limit = unwrapPlus + unwrapTimes*min(length, (math.MaxInt64-unwrapPlus)/unwrapTimes)
 	}

@@ -33,7 +33,7 @@ func (svmFormat) Match(start []byte) bool {
 				index, value = []byte("1"), field
 			}
 			_, form := numberOf(value, '.')
-			if form == anyText || paired != (i > 0) || !isDigits(index) && string(index) != "qid" {
+			if form == textForm || paired != (i > 0) || !isDigits(index) && string(index) != "qid" {
 				return false
 			}
 		}
@@ -194,7 +194,7 @@ func svmPair(pair []byte) (index int, value float32, reason string) {
 		return 0, 0, fmt.Sprintf("an index must be a whole number from 1 to %d; it is %.40q", mostSparse, pair[:colon])
 	}
 	value, form := numberOf(pair[colon+1:], '.')
-	if form != aNumber {
+	if form != numberForm {
 		return 0, 0, fmt.Sprintf("the value of index %d must be a finite number, at most 3.4e38; it is %.40q", index, pair[colon+1:])
 	}
 	return index, value, ""

@@ -44,9 +44,9 @@ func (m *maker) number(v float64) (reason string) {
 func (m *maker) word(text []byte) (reason string) {
 	missing := m.missing[string(text)]
 	if m.column.Kind == Number {
-		v, f := notANumber, anyText
+		v, f := notANumber, textForm
 		if !missing {
-			if v, f = numberOf(text, '.'); f != aNumber {
+			if v, f = numberOf(text, '.'); f != numberForm {
 				return fmt.Sprintf("a value must be a finite number; it is %.40q", text)
 			}
 		}
@@ -58,7 +58,7 @@ func (m *maker) word(text []byte) (reason string) {
 	if !missing {
 		var fits bool
 		if code, fits = m.words.wordPlace(text, m.most); !fits {
-			return tooMany(m.most, string(text))
+			return wordLimitText(m.most, string(text))
 		}
 	}
 	m.codes = append(m.codes, code)

@@ -57,16 +57,16 @@ func leadingNumber(text []byte, decimal byte) (v float32, length int) {
 type form int
 
 const (
-	anyText form = iota
-	aNumber
-	hugeNumber // infinite, or too large for float32
+	textForm form = iota
+	numberForm
+	hugeForm // infinite, or too large for float32
 )
 
 // numberOf returns the number that a whole text without space around is, and whether it is one. A decimal number may have an exponent;
 // numbers in base 16 and digits with marks between are text.
 func numberOf(text []byte, decimal byte) (float32, form) {
 	if v, n := leadingNumber(text, decimal); n == len(text) && n > 0 {
-		return v, aNumber
+		return v, numberForm
 	}
 	var buf [64]byte
 	plain := append(buf[:0], text...)
@@ -77,19 +77,19 @@ func numberOf(text []byte, decimal byte) (float32, form) {
 		case b-'0' < 10 || b == '-' || b == '+' || b == 'e' || b == 'E':
 		default:
 			if isInfinite(text) {
-				return 0, hugeNumber
+				return 0, hugeForm
 			}
-			return 0, anyText
+			return 0, textForm
 		}
 	}
 	v, err := strconv.ParseFloat(string(plain), 32)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, hugeNumber
+		return 0, hugeForm
 	case err != nil:
-		return 0, anyText
+		return 0, textForm
 	}
-	return float32(v), aNumber
+	return float32(v), numberForm
 }
 
 // isInfinite reports whether text names an infinite number.

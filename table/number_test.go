@@ -18,11 +18,11 @@ func TestNumbers(t *testing.T) {
 		t.Helper()
 		want, err := parse32(text)
 		got, f := numberOf([]byte(text), '.')
-		if f != aNumber || err != nil || math.Float32bits(got) != math.Float32bits(float32(want)) {
+		if f != numberForm || err != nil || math.Float32bits(got) != math.Float32bits(float32(want)) {
 			t.Errorf("%s: %g of form %d, want %g, %v", text, got, f, want, err)
 		}
 		comma, f := numberOf([]byte(strings.ReplaceAll(text, ".", ",")), ',')
-		if f != aNumber || comma != got {
+		if f != numberForm || comma != got {
 			t.Errorf("%s with a comma: %g of form %d", text, comma, f)
 		}
 	}
@@ -45,12 +45,12 @@ func TestNumbers(t *testing.T) {
 		check(text)
 	}
 	for _, text := range []string{"", "-", ".", "+-1", "1-2", "e5", "1e", "1 2", "0x1p3", "1_0", "1,5", "infinit", "nan"} {
-		if v, f := numberOf([]byte(text), '.'); f != anyText {
+		if v, f := numberOf([]byte(text), '.'); f != textForm {
 			t.Errorf("%q: %g of form %d", text, v, f)
 		}
 	}
 	for _, text := range []string{"1e39", "-1e400", "inf", "+Inf", "-Infinity", "340282356779733661637539395458142568448"} {
-		if v, f := numberOf([]byte(text), '.'); f != hugeNumber {
+		if v, f := numberOf([]byte(text), '.'); f != hugeForm {
 			t.Errorf("%q: %g of form %d", text, v, f)
 		}
 	}
@@ -63,10 +63,10 @@ func FuzzNumber(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, form := numberOf([]byte(text), '.')
 		want, err := parse32(text)
-		if form == aNumber && (err != nil || math.Float32bits(got) != math.Float32bits(float32(want))) {
+		if form == numberForm && (err != nil || math.Float32bits(got) != math.Float32bits(float32(want))) {
 			t.Fatalf("%q: %g, want %g, %v", text, got, want, err)
 		}
-		if plain := strings.Trim(text, "0123456789+-.eE") == ""; form == anyText && plain && err == nil {
+		if plain := strings.Trim(text, "0123456789+-.eE") == ""; form == textForm && plain && err == nil {
 			t.Fatalf("%q is the number %g", text, want)
 		}
 	})

@@ -91,7 +91,7 @@ func (o Options) missingWords() map[string]bool {
 func (o Options) keptColumns(names []string) (keep []bool, reason string) {
 	for _, name := range slices.Concat(o.Keep, o.Drop) {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Sprintf("there is no column %q; %s", name, listed(names))
+			return nil, fmt.Sprintf("there is no column %q; %s", name, columnList(names))
 		}
 	}
 	keep = make([]bool, len(names))
@@ -99,13 +99,13 @@ func (o Options) keptColumns(names []string) (keep []bool, reason string) {
 		keep[i] = (o.Keep == nil || slices.Contains(o.Keep, name)) && !slices.Contains(o.Drop, name)
 	}
 	if !slices.Contains(keep, true) {
-		return nil, "no column is left to read; " + listed(names)
+		return nil, "no column is left to read; " + columnList(names)
 	}
 	return keep, ""
 }
 
-// listed names the columns of a file in an error, not all if there are many.
-func listed(names []string) string {
+// columnList names the columns of a file in an error, not all if there are many.
+func columnList(names []string) string {
 	const most = 20
 	text := "its columns are " + strings.Join(names[:min(most, len(names))], ", ")
 	if len(names) > most {

@@ -47,7 +47,7 @@ func (parquetFormat) Read(in *Input, o Options) (t *Table, err error) {
 	if p.NumRows() == 0 {
 		return nil, in.fail(0, "", "there are no rows")
 	}
-	room := unwrapped(length, o.Limit)
+	room := unwrappedLimit(length, o.Limit)
 	if rows := p.NumRows(); rows < 0 || rows > room/4/int64(len(names)) {
 		return nil, in.fail(0, "", "a file of %d bytes may not have %d rows of %d columns", length, rows, len(names))
 	}
@@ -77,7 +77,7 @@ func readParquet(p *parquet.File, field parquet.Field, o Options, check func(col
 	if err != nil {
 		return nil, err
 	}
-	kind, unit, err := decode.readAs(o.Kinds[field.Name()])
+	kind, unit, err := decode.kindFor(o.Kinds[field.Name()])
 	if err != nil {
 		return nil, err
 	}

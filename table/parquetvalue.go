@@ -42,11 +42,11 @@ func decoderOf(t parquet.Type) (decoder, error) {
 			return decoder{}, fmt.Errorf("a column must have numbers, texts, truth values, dates or timestamps; this one has %s: leave it out", logical)
 		}
 	}
-	return physical(t)
+	return physicalDecoder(t)
 }
 
-// physical returns what a type without a further meaning holds.
-func physical(t parquet.Type) (decoder, error) {
+// physicalDecoder returns what a type without a further meaning holds.
+func physicalDecoder(t parquet.Type) (decoder, error) {
 	d := decoder{valueKind: valueKind{kind: Number}}
 	switch t.Kind() {
 	case parquet.Boolean:
@@ -100,8 +100,8 @@ func decimalOf(kind parquet.Kind, scale int) func(parquet.Value) float64 {
 	}
 }
 
-// readAs returns the kind and unit of a column that is to be of some kind; "": of its own.
-func (d decoder) readAs(kind Kind) (Kind, string, error) {
+// kindFor returns the kind and unit of a column that is to be of some kind; "": of its own.
+func (d decoder) kindFor(kind Kind) (Kind, string, error) {
 	switch {
 	case kind == "" || kind == d.kind:
 		return d.kind, d.unit, nil

@@ -35,7 +35,7 @@ func newPart(l *layout) *part {
 	easy := true
 	for word := range l.missing {
 		_, f := numberOf([]byte(word), l.decimal)
-		easy = easy && f == anyText
+		easy = easy && f == textForm
 	}
 	for j, c := range l.columns {
 		p.columns[j].easy = easy && c.keep && c.kind == Number
@@ -58,7 +58,7 @@ func (p *part) parse() {
 				p.err = p.in.fail(line, "", "the header must stand once; this line repeats it")
 				return
 			}
-			if next, p.err = p.record(at, line); p.err != nil {
+			if next, p.err = p.parseRecord(at, line); p.err != nil {
 				return
 			}
 			p.lines.add(p.rows, line)
@@ -78,8 +78,8 @@ func (p *part) repeatsHeader(at int) bool {
 	return ok
 }
 
-// record reads the values of the record at a place and returns where the next one begins.
-func (p *part) record(at, line int) (next int, err error) {
+// parseRecord reads the values of the record at a place and returns where the next one begins.
+func (p *part) parseRecord(at, line int) (next int, err error) {
 	j := 0
 	for last := false; !last; j++ {
 		if j < len(p.columns) && p.columns[j].easy {
@@ -97,7 +97,7 @@ func (p *part) record(at, line int) (next int, err error) {
 			return 0, p.in.fail(line, p.nameOf(j), "%s", reason)
 		}
 		if j < len(p.columns) && p.layout.columns[j].keep {
-			p.value(j, text, line)
+			p.appendValue(j, text, line)
 		}
 	}
 	if j != len(p.columns) {
@@ -105,7 +105,7 @@ func (p *part) record(at, line int) (next int, err error) {
 		if p.header != nil {
 			first = "the header"
 		}
-		return 0, p.in.fail(line, "", "a record must have %s separated by %q, as %s has; it has %d", counted(len(p.columns), "value"), p.separator, first, j)
+		return 0, p.in.fail(line, "", "a record must have %s separated by %q, as %s has; it has %d", countText(len(p.columns), "value"), p.separator, first, j)
 	}
 	return at, nil
 }
@@ -117,8 +117,8 @@ func (p *part) nameOf(j int) string {
 	return fmt.Sprint(j + 1)
 }
 
-// value appends the value of a text to a column.
-func (p *part) value(j int, text []byte, line int) {
+// appendValue appends the value of a text to a column.
+func (p *part) appendValue(j int, text []byte, line int) {
 	c, is := &p.columns[j], &p.layout.columns[j]
 	missing := p.missing[string(text)]
 	if missing {
@@ -139,13 +139,13 @@ func (p *part) value(j int, text []byte, line int) {
 		v, ok := timeOf(text, is.unit)
 		if !ok {
 			v = notANumber
-			c.tally.note(missing, anyText, line, text)
+			c.tally.note(missing, textForm, line, text)
 		}
 		c.numbers = append(c.numbers, v)
 	default:
-		v, f := notANumber, anyText
+		v, f := notANumber, textForm
 		if !missing {
-			if v, f = numberOf(text, p.decimal); f != aNumber {
+			if v, f = numberOf(text, p.decimal); f != numberForm {
 				v = notANumber
 			}
 		}
@@ -154,8 +154,8 @@ func (p *part) value(j int, text []byte, line int) {
 	}
 }
 
-// counted is a number of things: "1 value", "2 values".
-func counted(n int, thing string) string {
+// countText is a number of things: "1 value", "2 values".
+func countText(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

@@ -30,8 +30,8 @@ type tally struct {
 // note counts a value that is missing or of a form.
 func (t *tally) note(missing bool, f form, line int, text []byte) {
 	switch {
-	case missing || f == aNumber:
-	case f == hugeNumber:
+	case missing || f == numberForm:
+	case f == hugeForm:
 		t.huge.set(line, text)
 	default:
 		t.bad++
@@ -123,7 +123,7 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 		}
 	}
 	if crowded.line > 0 {
-		return c.valueKind, p.in.fail(0, c.name, "%s", tooMany(p.most, crowded.text))
+		return c.valueKind, p.in.fail(0, c.name, "%s", wordLimitText(p.most, crowded.text))
 	}
 	return c.valueKind, nil
 }
@@ -132,7 +132,7 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 func (k valueKind) accepts(text []byte, decimal byte) bool {
 	if k.kind == Number {
 		_, f := numberOf(text, decimal)
-		return f != anyText
+		return f != textForm
 	}
 	_, ok := timeOf(text, k.unit)
 	return ok

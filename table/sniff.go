@@ -87,10 +87,10 @@ func (s sample) findDecimal() byte {
 			if !comma && strings.IndexByte(value, '.') < 0 {
 				continue
 			}
-			if _, f := numberOf([]byte(value), '.'); f != anyText {
+			if _, f := numberOf([]byte(value), '.'); f != textForm {
 				return '.'
 			}
-			if _, f := numberOf([]byte(value), ','); f != anyText {
+			if _, f := numberOf([]byte(value), ','); f != textForm {
 				commas++
 			}
 		}
@@ -104,7 +104,7 @@ func (s sample) findDecimal() byte {
 // hasHeader reports whether no value of the first record is a number.
 func (s sample) hasHeader() bool {
 	for _, value := range s.records[0] {
-		if _, f := numberOf([]byte(value), s.decimal); f == aNumber {
+		if _, f := numberOf([]byte(value), s.decimal); f == numberForm {
 			return false
 		}
 	}
@@ -122,7 +122,7 @@ func (s sample) kind(column, from int, missing map[string]bool) valueKind {
 		any = true
 		if isNumber {
 			_, f := numberOf(value, s.decimal)
-			isNumber = f != anyText
+			isNumber = f != textForm
 		}
 		if isDay {
 			_, isDay = timeOf(value, days)
