@@ -81,32 +81,7 @@ func New(name string, n int, o Options) (*Graph, error) {
 	if err := checkAgents(n); err != nil {
 		return nil, err
 	}
-	var edges func(i, j int) bool // see edgesWhere
 	switch name {
-	case "ring":
-		edges = func(i, j int) bool { return inCircle(i, j, n) }
-	case "complete":
-		edges = func(i, j int) bool { return true }
-	case "star":
-		edges = func(i, j int) bool { return j == 0 }
-	case "path":
-		edges = func(i, j int) bool { return i-j == 1 }
-	case "torus":
-		rows, err := squarest(n)
-		if err != nil {
-			return nil, err
-		}
-		cols := n / rows
-		edges = func(i, j int) bool {
-			return i/cols == j/cols && inCircle(i, j, cols) || i%cols == j%cols && inCircle(i/cols, j/cols, rows)
-		}
-	case "exponential":
-		edges = func(i, j int) bool { return powerOfTwo(i-j) || powerOfTwo(n-(i-j)) }
-	case "hypercube":
-		if err := checkHypercube(n); err != nil {
-			return nil, err
-		}
-		edges = func(i, j int) bool { return powerOfTwo(i ^ j) }
 	case erdosRenyi:
 		return erdosRenyiEdges(n, o.Prob, o.Seed).graph(name, o.W)
 	case "server":
@@ -115,7 +90,34 @@ func New(name string, n int, o Options) (*Graph, error) {
 		}
 		return Server(n)
 	}
-	return edgesWhere(n, edges).graph(name, o.W)
+	linked, err := shape(name, n)
+	if err != nil {
+		return nil, err
+	}
+	return edgesWhere(n, linked).graph(name, o.W)
+}
+
+// shape returns what says, for j < i, whether i-j is an edge of the named graph of n agents, where that follows from the numbers alone.
+func shape(name string, n int) (linked func(i, j int) bool, err error) {
+	switch name {
+	case "ring":
+		return func(i, j int) bool { return inCircle(i, j, n) }, nil
+	case "star":
+		return func(_, j int) bool { return j == 0 }, nil
+	case "path":
+		return func(i, j int) bool { return i-j == 1 }, nil
+	case "torus":
+		rows, err := squarest(n)
+		cols := n / max(rows, 1)
+		return func(i, j int) bool {
+			return i/cols == j/cols && inCircle(i, j, cols) || i%cols == j%cols && inCircle(i/cols, j/cols, rows)
+		}, err
+	case "exponential":
+		return func(i, j int) bool { return powerOfTwo(i-j) || powerOfTwo(n-(i-j)) }, nil
+	case "hypercube":
+		return func(i, j int) bool { return powerOfTwo(i ^ j) }, checkHypercube(n)
+	}
+	return func(int, int) bool { return true }, nil // complete
 }
 
 // squarest returns the largest divisor of n that is at most √n, and refuses a prime n.
