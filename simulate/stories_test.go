@@ -62,22 +62,27 @@ func TestSixMinutes(t *testing.T) {
 	replayed(t, c, log, ends)
 }
 
-// TestLostAtTheEnd: agents are lost at the moment at which the first of them knows that all have finished. Those that know come back to tell the others,
-// which wait for nobody in vain.
+// TestLostAtTheEnd: all agents are lost at the moment at which the first of them knows that all have finished. Those that know come back to tell the
+// others, which wait for nobody in vain, also where members change.
 func TestLostAtTheEnd(t *testing.T) {
-	c := changing("-algorithm=dsoba", "-K=4", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
-	c.Agents, c.Quorum, c.Latency = 3, 0, time.Second
-	c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
-	live(t, c, func(w *world) {
-		known := func(m *machine) bool {
-			_, err := runs.Folder(m.dir).ReadMembership()
-			return err == nil
-		}
-		for !slices.ContainsFunc(w.machines, known) {
-			time.Sleep(20 * time.Millisecond)
-		}
-		for i, m := range w.machines {
-			m.lose(false, time.Duration(1+i)*time.Second)
-		}
-	})
+	for _, quorum := range []int{0, 2} {
+		c := changing("-algorithm=dsoba", "-K=4", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+		c.Agents, c.Quorum, c.Latency, c.Patience = 3, quorum, time.Second, c.Limit // nobody's silence ends a wait
+		c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
+		live(t, c, func(w *world) {
+			known := func(m *machine) bool {
+				_, err := runs.Folder(m.dir).ReadMembership()
+				return err == nil
+			}
+			for !slices.ContainsFunc(w.machines, known) {
+				time.Sleep(20 * time.Millisecond)
+			}
+			if !slices.ContainsFunc(w.machines, func(m *machine) bool { return !known(m) }) {
+				t.Error("all know at once that all have finished: nobody is left to be told")
+			}
+			for i, m := range w.machines {
+				m.lose(quorum > 0, time.Duration(1+i)*time.Second)
+			}
+		})
+	}
 }

@@ -5,6 +5,8 @@ func memberBugs() []bug {
 	const council, grpc, membership, algo, train, network = "membership/council", "network/grpc", "membership", "algo", "train", "network"
 	const seat, vote, propose = council + "/seat.go", council + "/vote.go", council + "/propose.go"
 	return []bug{
+		one("who knows that all have finished tells nobody after a restart", "simulate.TestLostAtTheEnd", "experiment/peer/peer.go",
+			"known.Unconfirmed = !told\n", "known.Unconfirmed = false\n"),
 		one("a promise that is not on disk", "membership/council.TestVotes", vote,
 			"if err := c.Records.SaveVote(c.vote); err != nil {\n\t\t\treturn fmt.Errorf(\"the promise", "if err := error(nil); err != nil {\n\t\t\treturn fmt.Errorf(\"the promise"),
 		one("a vote that is not on disk", "membership/council.TestVotes", vote,

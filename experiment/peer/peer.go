@@ -68,7 +68,7 @@ func (a Agent) exchange(seat *experiment.Seat) grpc.Config {
 			a.Known()
 		}
 		known := a.Own
-		known.Unconfirmed = !told && c.Membership == nil
+		known.Unconfirmed = !told
 		return a.Folder.WriteMembership(known)
 	}
 	return c

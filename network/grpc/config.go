@@ -95,8 +95,7 @@ type Config struct {
 	// left. Its error is that of Drain. It is called again with told when the neighbours know too, or are silent for
 	// PeerTimeout. nil does nothing.
 	AllFinished func(told bool) error
-	// Finished says that AllFinished was called in a former process of this agent, and not with told: the neighbours may wait for it
-	// to tell them. It needs Membership to be nil.
+	// Finished says that AllFinished was called in a former process of this agent, and not with told: the neighbours may wait to be told.
 	Finished bool
 
 	// Membership has the agents decide who takes part. nil: all of Matrix do, always.
@@ -182,7 +181,6 @@ func (c Config) Validate() error {
 		{plain.Printable(c.Run + c.Hash), "Run and Hash must be printable; they are", fmt.Sprintf("%+q and %+q", c.Run, c.Hash)},
 		{longest <= maxName, fmt.Sprintf("Program must have texts of at most %d bytes; the longest:", maxName), longest},
 		{helloLength <= maxHello, fmt.Sprintf("Run, Hash and Program must fit a hello of %d bytes; it has", maxHello), helloLength},
-		{!c.Finished || c.Membership == nil, "Finished must be false where there is Membership; it is", c.Finished},
 		{c.Wire <= network.Int8, fmt.Sprintf("Wire must be one of %v to %v; it is", network.Float64, network.Int8), c.Wire},
 		{0 <= c.Round && c.Round <= maxNumber, fmt.Sprintf("Round must be 0 to %d; it is", maxNumber), c.Round},
 		{1 <= c.MaxFloats && c.MaxFloats <= largest, fmt.Sprintf("MaxFloats must be 1 to %d; it is", largest), c.MaxFloats},
