@@ -25,11 +25,11 @@ type evaluator []*train.Exact
 func newEvaluator(os []dsbo.ValueOracle, personalized bool) evaluator {
 	const tol = 1e-12
 	if !personalized {
-		return evaluator{{Oracles: os, Tol: tol, AdjointTol: tol}}
+		return evaluator{{Problem: train.Problem{Evaluate: os}, Tol: tol, AdjointTol: tol}}
 	}
 	var e evaluator
 	for i := range os {
-		e = append(e, &train.Exact{Oracles: os[i : i+1], Tol: tol, AdjointTol: tol})
+		e = append(e, &train.Exact{Problem: train.Problem{Evaluate: os[i : i+1]}, Tol: tol, AdjointTol: tol})
 	}
 	return e
 }

@@ -59,7 +59,7 @@ func (f *finder) constant(ctx context.Context, c int, tol float64) (*model, erro
 			near = f.constants[d]
 		}
 	}
-	f.watcher.planned(len(f.constants) + 3)
+	f.planModels(len(f.constants) + 3)
 	if err := f.solve(ctx, m, near.y, near.z, tol); err != nil {
 		return nil, err
 	}

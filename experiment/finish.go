@@ -26,7 +26,7 @@ func (r *runner) finish(ctx context.Context) error {
 	if exact == nil {
 		exact = train.NewExact(r.problem.Problem)
 	}
-	tuned, found := newModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), newFinder(r.problem, len(best.X), exact, onPace{r})
+	tuned, found := newModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), newFinder(r.problem, len(best.X), exact, r.view, r.pace)
 	found.training = r.trainingConfig(r.problem.Problem)
 	if err := found.solve(ctx, tuned, best.Y, best.Z, found.fineTol); err != nil {
 		return err
@@ -35,41 +35,53 @@ func (r *runner) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tuned, nearerNotes, err := found.backtrack(ctx, tuned, rival)
+	tuned, notes, err := found.backtrack(ctx, tuned, rival)
 	if err != nil {
 		return err
 	}
 	r.summary.Constants = found.tried
-	var gains []runs.Gain
-	if tuned.y != nil && rival.y != nil {
-		if gains, err = r.gains(ctx, tuned, rival); err != nil {
-			return err
-		}
+	kept, err := r.judge(ctx, tuned, rival, others, append(r.overfitNotes(best), notes...))
+	if err != nil {
+		return err
 	}
-	kept, lost := tuned, rival.finder == found && tunedLost(tuned, rival, gains) // that of another model is no y of this one
-	if lost {
-		kept = rival
-	}
-	if rival.Lambda.Known() {
-		rival.Name += ", best constant"
-	}
-	contest := runs.Contest{
-		Count: len(tuned.x), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
-		Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi, Notes: append(r.overfitNotes(best), nearerNotes...),
-	}
-	kept.Kept = true
-	for _, m := range append(others, tuned) {
-		r.summary.Models = append(r.summary.Models, m.Model)
-	}
-	contest.Notes = append(append(contest.Notes, beyondNotes(rival)...), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol)...)
-	contest.Notes = append(contest.Notes, reachedNotes(r.summary.Models, r.result.Records)...)
-	r.summary.Verdict = contest.Verdict()
 	if err := r.saveKept(ctx, kept); err != nil {
 		return err
 	}
 	if r.summary.Sites, err = r.compareSites(ctx, rival, tuned); err != nil {
 		return err
 	}
+	return r.writeFinished()
+}
+
+// judge compares the tuned model with the best of the others, puts all of them and the verdict into the summary, and returns the model that the run
+// keeps. notes come before what it has to say itself.
+func (r *runner) judge(ctx context.Context, tuned, rival *model, others []*model, notes []string) (kept *model, err error) {
+	var gains []runs.Gain
+	if tuned.y != nil && rival.y != nil {
+		if gains, err = r.problem.Compare(ctx, tuned.fit(), rival.finder.problem.Problem, rival.fit()); err != nil {
+			return nil, err
+		}
+	}
+	kept, lost := tuned, rival.finder == tuned.finder && tunedLost(tuned, rival, gains) // that of another model is no y of this one
+	if lost {
+		kept = rival
+	}
+	kept.Kept = true
+	if rival.Lambda.Known() {
+		rival.Name += ", best constant"
+	}
+	for _, m := range append(others, tuned) {
+		r.summary.Models = append(r.summary.Models, m.Model)
+	}
+	r.summary.Verdict = runs.Contest{
+		Count: len(tuned.x), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
+		Notes: slices.Concat(notes, beyondNotes(rival), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol), reachedNotes(r.summary.Models, r.result.Records)),
+	}.Verdict()
+	return kept, nil
+}
+
+// writeFinished writes the summary of a run that has finished.
+func (r *runner) writeFinished() error {
 	if !r.layout.leads() {
 		return nil
 	}
@@ -184,25 +196,6 @@ func (r *runner) overfitNotes(best train.Best) []string {
 		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
 	}
 	return []string{note}
-}
-
-// gains compares the tuned model with another one on each set of examples: test, held-out, validation.
-func (r *runner) gains(ctx context.Context, tuned, other *model) ([]runs.Gain, error) {
-	c, err := r.problem.Compare(ctx, tuned.fit(), other.finder.problem.Problem, other.fit())
-	var gains []runs.Gain
-	for _, s := range []struct {
-		set string
-		train.Compared
-	}{{runs.Test, c.Test}, {runs.HeldOut, c.Holdout}, {runs.Validation, c.Val}} {
-		if s.Examples > 0 {
-			gains = append(gains, runs.Gain{
-				Set: s.set, Examples: s.Examples,
-				Loss: runs.Number(s.LossB), LossAgainst: runs.Number(s.LossA), LossChange: runs.Number(s.LossChange), LossError: runs.Number(s.LossError),
-				Accuracy: runs.Number(s.AccuracyB), AccuracyAgainst: runs.Number(s.AccuracyA), AccuracyChange: runs.Number(s.AccuracyChange), AccuracyError: runs.Number(s.AccuracyError),
-			})
-		}
-	}
-	return gains, err
 }
 
 // writeIterates writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ and the summary.

@@ -77,6 +77,21 @@ func (s onScreen) Record(_ runs.Record, text []string) {
 // Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
 
+// silent shows nothing.
+type silent struct{}
+
+func (silent) Show(Progress) {}
+
+func (silent) Log(string, ...any) {}
+
+func (silent) Note(Note) {}
+
+func (silent) Record(runs.Record, []string) {}
+
+func (silent) Saved(int) {}
+
+func (silent) Stop() {}
+
 // Run runs the job: it checks the settings, runs the method, finds the models, and writes the run folder, with its
 // page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {

@@ -31,6 +31,9 @@ func newModel(name string, lambda runs.Number, x []float64) *model {
 	return m
 }
 
+// planModels sets about how many models there will be.
+func (f *finder) planModels(n int) { f.pace.plan(modelling, float64(max(modelsPlanned, n))) }
+
 // fit returns the model with its hyperparameters.
 func (m *model) fit() train.Fit { return train.Fit{X: m.x, Y: m.y} }
 
@@ -43,36 +46,15 @@ type finder struct {
 	tried     []runs.Constant // Φ of those, in their order
 	roughTol  float64         // PhiTol of constants on the way to the best one
 	fineTol   float64         // PhiTol of the models that are shown
-	watcher   finderWatcher
-	training  *train.Config // of the run, with a method that holds x still: models are found by it; nil: by exact
+	view      Viewer          // shows what the finder does
+	pace      *pace           // counts the models
+	training  *train.Config   // of the run, with a method that holds x still: models are found by it; nil: by exact
 }
-
-// A finderWatcher shows what a finder does.
-type finderWatcher interface {
-	solving(name string)            // a model is about to be solved
-	solved()                        // it is
-	planned(models int)             // there will be about so many models
-	Log(format string, args ...any) // a line about a model
-	Note(n Note)                    // one with numbers
-}
-
-// onPace is the watcher of a runner, which shows its models as a part of its progress.
-type onPace struct{ *runner }
-
-func (w onPace) solving(name string) { w.view.Show(w.pace.progress("model of "+name, 0, 0)) }
-
-func (w onPace) solved() { w.pace.step(modelling, 1) }
-
-func (w onPace) planned(models int) { w.pace.plan(modelling, float64(max(modelsPlanned, models))) }
-
-func (w onPace) Log(format string, args ...any) { w.view.Log(format, args...) }
-
-func (w onPace) Note(n Note) { w.view.Note(n) }
 
 // newFinder returns the finder of a problem. On wires narrower than float32 the digits that are shown are right at less exact solutions
 // too; what solutions are off by, see [train.Exact].
-func newFinder(p problem, length int, exact *train.Exact, w finderWatcher) *finder {
-	f := &finder{problem: p, length: length, exact: exact, constants: map[int]*model{}, roughTol: 1e-4, fineTol: 1e-4, watcher: w}
+func newFinder(p problem, length int, exact *train.Exact, v Viewer, pace *pace) *finder {
+	f := &finder{problem: p, length: length, exact: exact, constants: map[int]*model{}, roughTol: 1e-4, fineTol: 1e-4, view: v, pace: pace}
 	if !p.Nonconvex {
 		f.roughTol = 2e-2
 		if p.Average.Wire > network.Float32 {
@@ -92,20 +74,20 @@ const mostProducts = 400
 // solve finds a model's y, and with it Φ and the losses, from y and z; nil: from the last solution. A solution that is not finite leaves
 // the model as one that has not converged.
 func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float64) error {
-	f.watcher.solving(m.Name)
+	f.view.Show(f.pace.progress("model of "+m.Name, 0, 0))
 	m.finder = f
 	f.exact.PhiTol, f.exact.GradientTol, m.tol = tol, max(roughSlope, 2*tol), tol
 	sol, err := f.solveLower(ctx, m.x, y, z)
-	f.watcher.solved()
+	f.pace.step(modelling, 1)
 	switch {
 	case errors.Is(err, dsbo.ErrDiverged):
-		f.watcher.Log("warning: model of %s: %v", m.Name, err)
+		f.view.Log("warning: model of %s: %v", m.Name, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("model of %s: %w", m.Name, err)
 	}
 	if m.Gradient = runs.Number(sol.Residual); !m.Gradient.Known() {
-		f.watcher.Log("warning: model of %s: the gradient of its training loss is not finite", m.Name)
+		f.view.Log("warning: model of %s: the gradient of its training loss is not finite", m.Name)
 		m.y, m.z, m.Converged, m.Phi = nil, nil, false, runs.Unknown()
 		return nil
 	}
@@ -124,7 +106,7 @@ func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float6
 	}
 	m.ValLoss, m.HoldoutLoss = runs.Number(s.Val.Loss()), runs.Number(s.Holdout.Loss())
 	m.TestLoss, m.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
-	f.watcher.Note(Note{
+	f.view.Note(Note{
 		Text: fmt.Sprintf("model of %s: %d products, Φ %s, test loss %s", m.Name, m.Steps, formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss)),
 		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss, "holdout_loss", m.HoldoutLoss,
 			"test_loss", m.TestLoss, "test_accuracy", m.TestAccuracy},

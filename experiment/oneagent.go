@@ -47,25 +47,8 @@ func (l *oneAgent) describe(c *runs.Config) {
 // join opens the exchange where the agent's newest checkpoint stands, with masks for the data that it has now.
 func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	l.agents = r.graph.W.N()
-	if err := r.lockFolder(); err != nil {
-		return err
-	}
-	state, err := r.folder.State()
+	state, err := l.lockOwnFolder(r)
 	if err != nil {
-		return err
-	}
-	if state == runs.Absent {
-		err = r.folder.Check(r.mode)
-	} else {
-		err = cmp.Or(r.checkOwner(l), r.folder.CheckResumable())
-	}
-	if err == nil {
-		err = r.folder.RemoveStale()
-	}
-	if err != nil {
-		return err
-	}
-	if r.changes, err = r.folder.ReadChanges(); err != nil {
 		return err
 	}
 	from, err := l.chooseCheckpoint(r, math.MaxInt)
@@ -81,6 +64,39 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 			return err
 		}
 	}
+	if err := l.openExchange(ctx, r, from, fingerprint, state == runs.Absent); err != nil {
+		return err
+	}
+	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.finished && (r.point == nil || r.point.Epoch < len(r.changes)) {
+		return l.enterEpoch(ctx, r)
+	}
+	return nil
+}
+
+// lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes part by it, and returns the state that it was in.
+func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
+	if err := r.lockFolder(); err != nil {
+		return state, err
+	}
+	if state, err = r.folder.State(); err != nil {
+		return state, err
+	}
+	if state == runs.Absent {
+		err = r.folder.Check(r.mode)
+	} else {
+		err = cmp.Or(r.checkOwner(l), r.folder.CheckResumable())
+	}
+	if err == nil {
+		err = r.folder.RemoveStale()
+	}
+	if err == nil {
+		r.changes, err = r.folder.ReadChanges()
+	}
+	return state, err
+}
+
+// openExchange opens the agent's end of the exchange, of which exchange from is the next. A folder that was empty before is again if that fails.
+func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, fingerprint []byte, empty bool) error {
 	seat, err := l.newSeat(r)
 	if err != nil {
 		return err
@@ -90,18 +106,14 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		return err
 	}
 	if r.team, err = l.open(ctx, r.graph, from, fingerprint, seat, longest); err != nil {
-		if state == runs.Absent {
+		if empty {
 			err = errors.Join(err, r.folder.Abandon())
 		}
 		return err
 	}
-	m, ok := r.team.(network.Rewinder)
-	if !ok {
+	var ok bool
+	if l.mixer, ok = r.team.(network.Rewinder); !ok {
 		return fmt.Errorf("%w: the exchange of agent %d must be one that can go back", dsbo.ErrCapability, l.agent)
-	}
-	l.mixer = m
-	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.finished && (r.point == nil || r.point.Epoch < len(r.changes)) {
-		return l.enterEpoch(ctx, r)
 	}
 	return nil
 }

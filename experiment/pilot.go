@@ -41,7 +41,7 @@ func (p *Plan) RunPilot(ctx context.Context, within time.Duration, stderr io.Wri
 	job.Settings = &settings
 	bar := cli.NewProgress(stderr, settings.Quiet)
 	defer bar.Stop()
-	r.Job, r.folder, r.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
+	r.Job, r.folder, r.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{screen: onScreen{bar}}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()
@@ -63,22 +63,16 @@ func (p *Plan) RunPilot(ctx context.Context, within time.Duration, stderr io.Wri
 func (p *Plan) usePilot(pilot *Pilot) {
 	pilot.shares = map[string]amount{}
 	usual, site, t := p.All.Phases, p.Site.Phases, pilot.Traffic
-	p.All, p.Site = Load{Phases: map[string]Sending{}}, Load{Phases: map[string]Sending{}}
+	p.All, p.Site = Load{}, Load{}
 	for _, phase := range Phases {
 		sent := map[string]runs.Sent{phaseLoading: t.Setup, phaseIterations: t.Method, phaseEvaluation: t.Evaluation, phaseModels: t.Models}[phase]
 		all := Sending{exactRange(float64(sent.Bytes)), exactRange(float64(sent.Messages)), exactRange(float64(sent.Floats))}
 		share := amount{messages: all.Messages.shareOf(usual[phase].Messages), floats: all.Floats.shareOf(usual[phase].Floats), bytes: all.Bytes.shareOf(usual[phase].Bytes)}
 		pilot.shares[phase] = share
-		p.All.setPhase(phase, all)
-		p.Site.setPhase(phase, Sending{exactRange(share.bytes * site[phase].Bytes.Usual), exactRange(share.messages * site[phase].Messages.Usual), exactRange(share.floats * site[phase].Floats.Usual)})
+		p.All.addTo(phase, all)
+		p.Site.addTo(phase, Sending{exactRange(share.bytes * site[phase].Bytes.Usual), exactRange(share.messages * site[phase].Messages.Usual), exactRange(share.floats * site[phase].Floats.Usual)})
 	}
 	p.Pilot, p.Memory = pilot, p.memory.withPeak(peakMemory()).siteBytes(p.Agents)
-}
-
-// setPhase sets what is sent in a phase.
-func (l *Load) setPhase(phase string, s Sending) {
-	l.Phases[phase] = s
-	l.add(s)
 }
 
 // shareOf returns a number as a share of what is usual by a range; 0 where nothing is.
@@ -90,10 +84,10 @@ func (r Range) shareOf(s Range) float64 {
 }
 
 // barOnly shows how far a run is, and no more.
-type barOnly struct{ onScreen }
+type barOnly struct {
+	silent
+	screen onScreen
+}
 
-func (barOnly) Log(string, ...any) {}
-
-func (barOnly) Note(Note) {}
-
-func (barOnly) Record(runs.Record, []string) {}
+// Show shows the bar.
+func (b barOnly) Show(p Progress) { b.screen.Show(p) }

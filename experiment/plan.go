@@ -36,10 +36,28 @@ func (s *Sending) add(t Sending) {
 	s.Floats.add(t.Floats)
 }
 
+// raise makes it at least another one.
+func (s *Sending) raise(t Sending) {
+	s.Bytes.raise(t.Bytes)
+	s.Messages.raise(t.Messages)
+	s.Floats.raise(t.Floats)
+}
+
 // A Load is what is sent, in each phase by its name and in all of them.
 type Load struct {
 	Phases map[string]Sending
 	Sending
+}
+
+// addTo adds what is sent in a phase.
+func (l *Load) addTo(phase string, s Sending) {
+	if l.Phases == nil {
+		l.Phases = map[string]Sending{}
+	}
+	sum := l.Phases[phase]
+	sum.add(s)
+	l.Phases[phase] = sum
+	l.add(s)
 }
 
 // Plan returns what the job's run will send. It loads the data, as far as they are in this process, and exchanges nothing.
@@ -73,38 +91,25 @@ func (j *Job) Plan(ctx context.Context) (*Plan, error) {
 	if plan.averages, err = network.NewAverages(nil, plan.w, o); err != nil {
 		return nil, err
 	}
-	plan.All = plan.load(func(sites []Range) (sum Range) {
-		for _, s := range sites {
-			sum.add(s)
-		}
-		return sum
-	})
-	plan.Site = plan.load(func(sites []Range) (most Range) {
-		for _, s := range sites {
-			most = Range{max(most.Least, s.Least), max(most.Usual, s.Usual), max(most.Most, s.Most)}
-		}
-		return most
-	})
+	plan.All, plan.Site = plan.loads()
 	plan.memory = r.memory(program)
 	plan.Memory = plan.memory.siteBytes(plan.Agents)
 	return plan, nil
 }
 
-// load combines what the sites send of each phase.
-func (p *Plan) load(combine func(sites []Range) Range) (l Load) {
-	l.Phases = map[string]Sending{}
+// loads returns what all agents send together, and for each quantity the most that one of them does.
+func (p *Plan) loads() (all, site Load) {
 	for _, q := range p.Quantities {
-		bytes, messages, floats := make([]Range, p.Agents), make([]Range, p.Agents), make([]Range, p.Agents)
+		var sum, most Sending
 		for i := range p.Agents {
-			s := q.sent(i, p.w, p.averages)
-			bytes[i], messages[i], floats[i] = q.Times.Times(s.bytes), q.Times.Times(s.messages), q.Times.Times(s.floats)
+			s := q.sent(i, p.w, p.averages).sending(q.Times)
+			sum.add(s)
+			most.raise(s)
 		}
-		phase, all := l.Phases[q.Phase], Sending{combine(bytes), combine(messages), combine(floats)}
-		phase.add(all)
-		l.Phases[q.Phase] = phase
-		l.add(all)
+		all.addTo(q.Phase, sum)
+		site.addTo(q.Phase, most)
 	}
-	return l
+	return all, site
 }
 
 // A Link is a connection between two sites.

@@ -10,6 +10,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/cli"
+	"dsbo/network"
 )
 
 // tunedPreset is the preset of every task, and its default: the same settings whatever the problem, its size and the graph. Where the
@@ -69,6 +70,27 @@ func (j *Job) chooseModel(f *cli.Flags) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-preset %s is made for -model %s; it is %s", j.Settings.Preset, strings.Join(fits, " or "), model)
 	}
 	return nil
+}
+
+// fill sets the settings for which no flags were given to those of the preset.
+func (p Preset) fill(s *Settings, given map[string]bool) {
+	own := algo.NameOf(p.Method)
+	setDefault(&s.Algorithm, own, given["algorithm"])
+	setDefault(&s.Batch, p.Batch, given["batch"])
+	setDefault(&s.Iterations, p.K, given["K"])
+	setDefault(&s.X0, p.X0, given["x0"])
+	setDefault(&s.Matrix, p.Matrix, given["curvature"] || s.Algorithm != own)
+	setDefault(&s.Patience, p.Patience, given["patience"])
+	setDefault(&s.EvalEvery, p.EvalEvery, given["eval-every"])
+	setDefault(&s.DType, cmp.Or(p.DType, "float32"), given["dtype"])
+	setDefault(&s.Wire, cmp.Or(p.Wire, network.Float64.String()), given["wire"])
+}
+
+// setDefault sets a setting that was not given.
+func setDefault[T any](setting *T, value T, given bool) {
+	if !given {
+		*setting = value
+	}
 }
 
 // presetsHelp returns the presets and their settings, for the help.

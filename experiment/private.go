@@ -12,7 +12,6 @@ import (
 	"dsbo/data"
 	"dsbo/internal/disk"
 	"dsbo/models"
-	"dsbo/network"
 	"dsbo/privacy"
 	"dsbo/runs"
 	"dsbo/train"
@@ -60,17 +59,8 @@ func (s *Settings) applyPrivacy(given map[string]bool) error {
 	return nil
 }
 
-// errNoSums is the error of a task that would find sums of the agents' rows where these have no place in the budget.
-var errNoSums = dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")
-
-// withoutSums is the exchange of a task that loads for a run with differential privacy.
-type withoutSums struct{}
-
-func (withoutSums) Sum([]float64, func(int, []float64) error) error { return errNoSums }
-
-func (withoutSums) Texts(func(int) (string, error)) ([]string, error) { return nil, errNoSums }
-
-var _ network.Collective = withoutSums{}
+// withoutSums is what a task that loads for a run with differential privacy finds with the other agents.
+var withoutSums = noCollective{dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")}
 
 // A guard keeps what the agents of this process answer to a budget.
 type guard struct {
@@ -161,14 +151,9 @@ func (r *runner) leastRows(ctx context.Context) (int, error) {
 		}
 		return c.Privacy.LeastRows, nil
 	}
-	counts := make([][]float64, r.Settings.Agents)
-	for i, shard := range r.loaded.data.Shards {
-		counts[i] = []float64{float64(shard.Train.Len())}
-	}
-	if r.team != nil {
-		if err := r.team.Gather(ctx, counts); err != nil {
-			return 0, err
-		}
+	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
+	if err != nil {
+		return 0, err
 	}
 	least := math.Inf(1)
 	for _, c := range counts {
@@ -260,14 +245,9 @@ func (r *runner) finishPrivate() error {
 		return err
 	}
 	if t, ok := r.Task.(Finisher); ok {
-		if err := t.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Collective: withoutSums{}}); err != nil {
+		if err := t.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Collective: withoutSums}); err != nil {
 			return err
 		}
 	}
-	if !r.layout.leads() {
-		return nil
-	}
-	r.summary = r.summarize(runs.Finished, nil)
-	r.summary.Round = r.layout.round()
-	return r.folder.WriteSummary(r.summary)
+	return r.writeFinished()
 }

@@ -99,7 +99,7 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 	}
 	agents := Agents{N: r.agentsWith(here...), Local: l.local, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
 	if agents.Private {
-		agents.Collective = withoutSums{}
+		agents.Collective = withoutSums
 	}
 	if l.data, l.model, err = r.Task.Load(agents); err != nil {
 		return err
@@ -135,32 +135,14 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("-holdout: %w", err)
 	}
-	var p problem
-	given := task // before rows are clipped
-	given.Test = l.test
-	if s.Privacy != nil {
-		if task, err = data.Clip(task, s.Norm, l.local); err != nil {
-			return err
-		}
-		if p.guard, err = newGuard(s, task, l.model, l.local); err != nil {
-			return err
-		}
-	}
-	if p.Problem, err = train.NewShare(l.local, task, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+	p := problem{data: task}
+	if err := r.guardProblem(&p); err != nil {
 		return err
 	}
-	p.Team, p.W, p.data = r.team, r.graph.W, task
-	if p.Average, err = s.averaging(); err != nil {
+	if err := r.makeOracles(&p); err != nil {
 		return err
 	}
-	rows := math.MaxInt // fewest training or validation examples of an agent in this process
-	for _, i := range l.local {
-		rows = min(rows, task.Shards[i].Train.Len(), task.Shards[i].Val.Len())
-	}
-	if s.Batch > rows {
-		return dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", rows, s.Batch)
-	}
-	if p.Matrix, err = r.chooseMatrix(p.Problem); err != nil {
+	if err := r.setStart(&p); err != nil {
 		return err
 	}
 	p.penalties = hasPenalties(p.Oracles[l.local[0]])
@@ -171,17 +153,46 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
-	if err := r.setStart(&p, nx); err != nil {
-		return err
-	}
+	p.settings, p.line = r.taskFlags, fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, network.Agents(s.Agents))
 	if d, ok := r.Task.(Describer); ok {
-		p.settings, p.line = d.Describe(given, l.model)
-	} else {
-		p.settings = r.taskFlags
-		p.line = fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, network.Agents(s.Agents))
+		task.Test = l.test
+		p.settings, p.line = d.Describe(task, l.model)
 	}
 	r.problem = p
 	return nil
+}
+
+// guardProblem clips the rows of a problem's data and bounds what they can change, where there is differential privacy.
+func (r *runner) guardProblem(p *problem) (err error) {
+	s, l := r.Settings, r.loaded
+	if s.Privacy == nil {
+		return nil
+	}
+	if p.data, err = data.Clip(p.data, s.Norm, l.local); err == nil {
+		p.guard, err = newGuard(s, p.data, l.model, l.local)
+	}
+	return err
+}
+
+// makeOracles makes the oracles of a problem's data, with the matrix of their products, and the way in which averages are found.
+func (r *runner) makeOracles(p *problem) (err error) {
+	s, l := r.Settings, r.loaded
+	if p.Problem, err = train.NewShare(l.local, p.data, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+		return err
+	}
+	p.Team, p.W = r.team, r.graph.W
+	if p.Average, err = s.averaging(); err != nil {
+		return err
+	}
+	rows := math.MaxInt // fewest training or validation examples of an agent in this process
+	for _, i := range l.local {
+		rows = min(rows, p.data.Shards[i].Train.Len(), p.data.Shards[i].Val.Len())
+	}
+	if s.Batch > rows {
+		return dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", rows, s.Batch)
+	}
+	p.Matrix, err = r.chooseMatrix(p.Problem)
+	return err
 }
 
 // meaningOf returns what x of a model is, and whether it is penalties as far as the model's oracle tells.
@@ -195,9 +206,10 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 	return runs.Hyperparameters
 }
 
-// setStart sets where a problem with p hyperparameters starts, if the task or else the model says it.
-func (r *runner) setStart(prob *problem, p int) error {
+// setStart sets where a problem starts, if the task or else the model says it.
+func (r *runner) setStart(prob *problem) error {
 	var x, y []float64
+	p, _ := r.loaded.model.Dims()
 	if st, ok := r.Task.(Starter); ok {
 		x, y = st.Start()
 	}
@@ -261,14 +273,9 @@ func (r *runner) chooseHoldout(ctx context.Context) error {
 		s.Holdout = c.Holdout
 		return err
 	}
-	counts := make([][]float64, s.Agents)
-	for i, shard := range r.loaded.data.Shards[:s.Agents] {
-		counts[i] = []float64{float64(shard.Val.Len()), float64(shard.Train.Len())}
-	}
-	if r.team != nil {
-		if err := r.team.Gather(ctx, counts); err != nil {
-			return err
-		}
+	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Val.Len()), float64(s.Train.Len())} })
+	if err != nil {
+		return err
 	}
 	all, training, least := 0.0, 0.0, math.Inf(1)
 	for _, c := range counts {
@@ -278,4 +285,16 @@ func (r *runner) chooseHoldout(ctx context.Context) error {
 		s.Holdout = defaultHoldout
 	}
 	return nil
+}
+
+// gatherCounts returns the numbers of examples by which agents at the start of a run choose together: all tell them to all.
+func (r *runner) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
+	counts := make([][]float64, r.Settings.Agents)
+	for i, shard := range r.loaded.data.Shards[:len(counts)] {
+		counts[i] = count(shard)
+	}
+	if r.team == nil {
+		return counts, nil
+	}
+	return counts, r.team.Gather(ctx, counts)
 }

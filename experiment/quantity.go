@@ -42,6 +42,11 @@ func (r *Range) add(s Range) {
 	r.Least, r.Usual, r.Most = r.Least+s.Least, r.Usual+s.Usual, r.Most+s.Most
 }
 
+// raise makes it at least another number.
+func (r *Range) raise(s Range) {
+	r.Least, r.Usual, r.Most = max(r.Least, s.Least), max(r.Usual, s.Usual), max(r.Most, s.Most)
+}
+
 // quantity returns a quantity all of whose messages have one length.
 func quantity(phase, name string, way Way, length int, wire network.Wire, times Range) Quantity {
 	return Quantity{Phase: phase, Name: name, Way: way, Length: length, Wire: wire, Times: times}
@@ -249,6 +254,11 @@ func (r *runner) privateQuantities(p, q int) []Quantity {
 
 // An amount is what is sent at a time, on average where messages differ.
 type amount struct{ messages, floats, bytes float64 }
+
+// sending returns what is sent so often.
+func (a amount) sending(times Range) Sending {
+	return Sending{times.Times(a.bytes), times.Times(a.messages), times.Times(a.floats)}
+}
 
 // sent returns what agent i sends of a quantity at a time.
 func (q Quantity) sent(i int, w *network.Matrix, averages *network.Averages) amount {

@@ -28,7 +28,7 @@ func (r *runner) rivals(ctx context.Context, found *finder) (all []*model, best 
 	if len(list) == 0 {
 		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "model %T must have at least one baseline", m)
 	}
-	found.watcher.planned(1 + len(list))
+	found.planModels(1 + len(list))
 	for _, b := range list {
 		f := found
 		if b.Of != nil {
@@ -57,7 +57,7 @@ func (r *runner) finderOf(t data.Task, m models.Model) (*finder, error) {
 	other := r.problem
 	other.Problem = p
 	x, _ := m.Dims()
-	f := newFinder(other, x, train.NewExact(p), onPace{r})
+	f := newFinder(other, x, train.NewExact(p), r.view, r.pace)
 	f.training = r.trainingConfig(p)
 	return f, nil
 }

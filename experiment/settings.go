@@ -132,33 +132,7 @@ func (j *Job) resolveParameters() (parameters, error) {
 	if err != nil {
 		return parameters{}, err
 	}
-	if !given["algorithm"] {
-		s.Algorithm = algo.NameOf(preset.Method)
-	}
-	if !given["batch"] {
-		s.Batch = preset.Batch
-	}
-	if !given["K"] {
-		s.Iterations = preset.K
-	}
-	if !given["x0"] {
-		s.X0 = preset.X0
-	}
-	if !given["curvature"] && s.Algorithm == algo.NameOf(preset.Method) {
-		s.Matrix = preset.Matrix
-	}
-	if !given["patience"] {
-		s.Patience = preset.Patience
-	}
-	if !given["eval-every"] {
-		s.EvalEvery = preset.EvalEvery
-	}
-	if !given["dtype"] {
-		s.DType = cmp.Or(preset.DType, "float32")
-	}
-	if !given["wire"] {
-		s.Wire = cmp.Or(preset.Wire, network.Float64.String())
-	}
+	preset.fill(s, given)
 	if err := s.applyPrivacy(given); err != nil {
 		return parameters{}, err
 	}

@@ -25,22 +25,22 @@ func (r *runner) newSetup(ctx context.Context) (*setup, error) {
 		return s, s.read(r.folder)
 	}
 	if r.team == nil && r.layout.ownsFiles() {
-		s.exchange = unmet{}
+		s.exchange = unmet
 		return s, nil
 	}
 	s.exchange = train.NewCollective(ctx, r.Settings.Agents, r.team, r.graph.W, &s.Sent)
 	return s, nil
 }
 
-// unmet is the exchange of an agent that has not met the others.
-type unmet struct{}
+// unmet is what an agent that has not met the others finds with them.
+var unmet = noCollective{dsbo.Errorf(dsbo.ErrCapability, "a task whose Load finds things together must be an experiment.Fingerprinter")}
 
-// errUnmet is the error of a task that would exchange before it can.
-var errUnmet = dsbo.Errorf(dsbo.ErrCapability, "a task whose Load finds things together must be an experiment.Fingerprinter")
+// A noCollective is a [network.Collective] that fails.
+type noCollective struct{ err error }
 
-func (unmet) Sum([]float64, func(int, []float64) error) error { return errUnmet }
+func (c noCollective) Sum([]float64, func(int, []float64) error) error { return c.err }
 
-func (unmet) Texts(func(int) (string, error)) ([]string, error) { return nil, errUnmet }
+func (c noCollective) Texts(func(int) (string, error)) ([]string, error) { return nil, c.err }
 
 // read reads what was found in the run that the folder holds.
 func (s *setup) read(f runs.Folder) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"dsbo"
 	"dsbo/data"
@@ -163,22 +164,9 @@ func (r *runner) siteModel(ctx context.Context, i int) (m train.Fit, err error) 
 	}
 	alone := r.problem
 	alone.Problem = p
-	best, err := newFinder(alone, len(r.result.X), train.NewExact(p), unwatched{}).bestConstant(ctx, 0)
+	best, err := newFinder(alone, len(r.result.X), train.NewExact(p), silent{}, &pace{now: time.Now}).bestConstant(ctx, 0)
 	if err != nil || best == nil {
 		return m, err
 	}
 	return best.fit(), nil
 }
-
-// unwatched shows nothing.
-type unwatched struct{}
-
-func (unwatched) solving(string) {}
-
-func (unwatched) solved() {}
-
-func (unwatched) planned(int) {}
-
-func (unwatched) Log(string, ...any) {}
-
-func (unwatched) Note(Note) {}

@@ -241,15 +241,7 @@ func (g group) sameBits(ctx context.Context, vectors ...func(i int) []float64) (
 // digest returns a number that stands for the bits of a vector.
 func digest(v []float64) uint64 {
 	sum := sha256.New()
-	var buffer [4096]byte
-	for len(v) > 0 {
-		n := min(len(v), len(buffer)/8)
-		for i, x := range v[:n] {
-			binary.LittleEndian.PutUint64(buffer[8*i:], math.Float64bits(x))
-		}
-		sum.Write(buffer[:8*n])
-		v = v[n:]
-	}
+	_ = writeFloats(sum, v) // a hash takes all
 	return binary.LittleEndian.Uint64(sum.Sum(nil))
 }
 

@@ -168,19 +168,25 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	if _, err := out.Write(append(start, head...)); err != nil {
 		return err
 	}
-	var buf []byte
 	for _, v := range c.values {
-		for part := range slices.Chunk(v, 4096) {
-			if buf, err = binary.Append(buf[:0], binary.LittleEndian, part); err != nil {
-				return err
-			}
-			if _, err := out.Write(buf); err != nil {
-				return err
-			}
+		if err := writeFloats(out, v); err != nil {
+			return err
 		}
 	}
 	_, err = w.Write(sum.Sum(nil))
 	return err
+}
+
+// writeFloats writes numbers as a checkpoint has them, a few at a time.
+func writeFloats(w io.Writer, v []float64) error {
+	var buffer []byte
+	for part := range slices.Chunk(v, 512) {
+		buffer, _ = binary.Append(buffer[:0], binary.LittleEndian, part) // which float64s always can
+		if _, err := w.Write(buffer); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parseCheckpoint reads a file's bytes. The error says what is wrong; it matches errCorrupt, or dsbo.ErrConfig for a checkpoint of

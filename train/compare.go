@@ -6,41 +6,32 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/runs"
 )
 
-// A Comparison says how two models a and b do on the same examples of all agents. Changes are b minus a, example by example, so that
-// what examples have in common cancels.
-type Comparison struct{ Val, Holdout, Test Compared }
-
-// Compared is a Comparison on one set of examples; NaN where there are none, or no answers.
-type Compared struct {
-	Examples                      int
-	LossA, LossB                  float64 // means per example
-	LossChange, LossError         float64 // mean of the changes, and its standard error
-	AccuracyA, AccuracyB          float64
-	AccuracyChange, AccuracyError float64
-}
-
-// Compare compares model m of the problem with model a of another one, or of the same, on the validation, held-out and test examples of
-// all agents together: both problems are of the same examples. What leaves an agent is its part of sums. Without [Problem.Each] there
-// are no examples.
-func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (all Comparison, err error) {
+// Compare compares model m of the problem with model a of another one, or of the same, on the test, held-out and validation examples of all
+// agents together, as far as there are some: both problems are of the same examples. Changes are m's minus a's, example by example, so that
+// what examples have in common cancels. What leaves an agent is its part of sums. Without [Problem.Each] there are no gains.
+func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (gains []runs.Gain, err error) {
 	if p.Each == nil || against.Each == nil {
-		return all, nil
+		return nil, nil
 	}
 	g, err := p.group()
 	if err != nil {
-		return all, err
+		return nil, err
 	}
-	c, err := p.compareSets(ctx, g, m, against, a, ValSet, HoldoutSet, TestSet)
-	if err != nil {
-		return all, err
+	all, err := p.compareSets(ctx, g, m, against, a, ValSet, HoldoutSet, TestSet)
+	for k, name := range []string{runs.Validation, runs.HeldOut, runs.Test} {
+		if err == nil && all[k].Examples > 0 {
+			all[k].Set = name
+			gains = slices.Insert(gains, 0, all[k])
+		}
 	}
-	return Comparison{Val: c[0], Holdout: c[1], Test: c[2]}, nil
+	return gains, err
 }
 
 // compareSets compares two models on some sets of the examples of all agents together.
-func (p Problem) compareSets(ctx context.Context, g group, m Fit, against Problem, a Fit, sets ...Set) ([]Compared, error) {
+func (p Problem) compareSets(ctx context.Context, g group, m Fit, against Problem, a Fit, sets ...Set) ([]runs.Gain, error) {
 	const each = 8 // numbers of a set: those of pairSums, and examples without answers
 	total := make([]float64, each*len(sets))
 	err := g.meanNumbers(ctx, total, func(i int, part []float64) error {
@@ -56,29 +47,29 @@ func (p Problem) compareSets(ctx context.Context, g group, m Fit, against Proble
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Compared, len(sets))
+	all := make([]runs.Gain, len(sets))
 	for k := range all {
-		row, c := total[each*k:][:each], &all[k]
+		row, gain := total[each*k:][:each], &all[k]
 		for j := range row {
 			row[j] *= float64(g.n)
 		}
 		rows := math.Round(row[0])
-		c.Examples = int(rows)
-		c.LossA, c.LossB, c.LossChange, c.LossError = pairStatistics(rows, row[1], row[2], row[3])
+		gain.Examples = int(rows)
+		gain.LossAgainst, gain.Loss, gain.LossChange, gain.LossError = pairStatistics(rows, row[1], row[2], row[3])
 		if row[7] > 0 {
 			row[4] = math.NaN()
 		}
-		c.AccuracyA, c.AccuracyB, c.AccuracyChange, c.AccuracyError = pairStatistics(rows, math.Round(row[4]), math.Round(row[5]), math.Round(row[6]))
+		gain.AccuracyAgainst, gain.Accuracy, gain.AccuracyChange, gain.AccuracyError = pairStatistics(rows, math.Round(row[4]), math.Round(row[5]), math.Round(row[6]))
 	}
 	return all, nil
 }
 
 // pairStatistics returns the means of n pairs of numbers with sums a and b, the mean of the differences b − a, and its standard error, from
 // the sum of the differences' squares.
-func pairStatistics(n, a, b, squares float64) (meanA, meanB, change, deviation float64) {
-	change = (b - a) / n
-	variance := max(0, squares/n-float64(change*change)) * n / (n - 1)
-	return a / n, b / n, change, math.Sqrt(variance / n)
+func pairStatistics(n, a, b, squares float64) (meanA, meanB, change, deviation runs.Number) {
+	mean := (b - a) / n
+	variance := max(0, squares/n-float64(mean*mean)) * n / (n - 1)
+	return runs.Number(a / n), runs.Number(b / n), runs.Number(mean), runs.Number(math.Sqrt(variance / n))
 }
 
 // pairSums returns sums over a set of agent i's examples of what models a and b make of each: examples; losses of a, of b, and the squares

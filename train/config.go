@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"dsbo"
@@ -53,9 +54,7 @@ type Config struct {
 	// checkpoint is resumed only with equal settings.
 	Settings any
 
-	Evaluate string // what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing; "": "exact"
-	// ExactEvery is the number of records from one with exact values to the next; the last one has them too. 0: as [Config.ExactAt] says.
-	ExactEvery      int
+	Evaluate        string  // what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing; "": "exact"
 	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
 	// Curvature is the largest L_max of an agent at the start, for the advice on divergence; 0: found then, if the method has steps.
@@ -95,16 +94,14 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// ExactAt reports whether the record after k iterations has exact values, of an evaluation that is "exact". Without ExactEvery all
-// have them where averages travel in float64. On float32, where an exact solution sends as much as several iterations, those in the
+// ExactAt reports whether the record after k iterations has exact values, of an evaluation that is "exact". All have
+// them where averages travel in float64. On float32, where an exact solution sends as much as several iterations, those in the
 // middle and at the end have them, and on narrower wires none. Where the lower problem is not convex, none have. c must have its defaults.
 func (c Config) ExactAt(k int) bool {
 	wire := c.Problem.Average.Wire
 	switch {
 	case c.Problem.Nonconvex:
 		return false
-	case c.ExactEvery > 0:
-		return k%(c.EvalEvery*c.ExactEvery) == 0 || k == c.K
 	case wire > network.Float32:
 		return false
 	}
@@ -160,9 +157,6 @@ func (c Config) resolve() (Config, error) {
 	if c.Patience < 0 {
 		return c, dsbo.Errorf(dsbo.ErrConfig, "patience must be at least 1, or 0 for a run that ends at K alone; it is %d", c.Patience)
 	}
-	if c.ExactEvery < 0 {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "exact-every must be at least 1, or 0 for the default; it is %d", c.ExactEvery)
-	}
 	if c.Evaluate != EvaluateExact && c.Evaluate != EvaluateOff {
 		return c, dsbo.Errorf(dsbo.ErrConfig, "evaluate must be %s or %s; it is %s", EvaluateExact, EvaluateOff, c.Evaluate)
 	}
@@ -198,15 +192,8 @@ func (c *Config) checkMethod() error {
 	if err := CheckMixing(c.Method, c.W); err != nil {
 		return err
 	}
-	n := c.W.N()
-	if traits.OneAgent && n != 1 {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent, not on %d", name, n)
-	}
-	if traits.ExactAverage && !isExactAverage(c.W) {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"", name)
-	}
-	if traits.Dense == nil {
-		return nil
+	if err := checkGraph(c.Method, c.W); err != nil || traits.Dense == nil {
+		return err
 	}
 	g, err := c.Problem.group()
 	if err != nil {
@@ -218,6 +205,17 @@ func (c *Config) checkMethod() error {
 	if need := traits.Dense(c.p, c.q) * int64(len(g.local)); need > c.DenseLimit {
 		return dsbo.Errorf(dsbo.ErrCapability, "the matrices of %s take %.1f GiB for %d agents with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
 			name, float64(need)/(1<<30), len(g.local), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
+	}
+	return nil
+}
+
+// checkGraph returns an error if a method cannot run on the agents of a mixing matrix.
+func checkGraph(m algo.Method, w *network.Matrix) error {
+	switch traits := algo.TraitsOf(m); {
+	case traits.OneAgent && w.N() != 1:
+		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent, not on %d", algo.NameOf(m), w.N())
+	case traits.ExactAverage && !isExactAverage(w):
+		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"", algo.NameOf(m))
 	}
 	return nil
 }
@@ -257,14 +255,14 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 	w := sha256.New()
 	for i := range matrix.N() {
 		for _, e := range matrix.Row(i) {
-			w.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(e.Agent)), math.Float64bits(e.Weight)))
+			_ = binary.Write(w, binary.LittleEndian, []uint64{uint64(e.Agent), math.Float64bits(e.Weight)}) // a hash takes all
 		}
 	}
 	identity := map[string]any{
 		"arithmetic": arithmetic.Digest(), // of kernels and machines that round otherwise it is another one
 		"method":     algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery, "patience": c.Patience,
 		"agents": matrix.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
-		"evaluate": c.Evaluate, "exact_every": c.ExactEvery, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests, "average": c.Problem.Average,
+		"evaluate": c.Evaluate, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests, "average": c.Problem.Average,
 	}
 	if x := c.W.Mixing(); x != (network.Plain{}) {
 		identity["mix"] = x.String()
@@ -283,15 +281,12 @@ func (c *Config) startDigest() any {
 	if len(c.StartX) == 0 {
 		return 0
 	}
-	data, same := []byte(nil), true
-	for _, v := range c.StartX {
-		data, same = binary.LittleEndian.AppendUint64(data, math.Float64bits(v)), same && v == c.StartX[0]
-	}
-	if same {
+	if !slices.ContainsFunc(c.StartX, func(v float64) bool { return v != c.StartX[0] }) {
 		return c.StartX[0]
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])[:16]
+	sum := sha256.New()
+	_ = writeFloats(sum, c.StartX)
+	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 
 // start returns the point at which all agents start.

@@ -34,12 +34,7 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 // curvature returns the largest eigenvalue of an oracle's Hessian ∇²_yy g at (x, y), by power iteration.
 func curvature(ctx context.Context, o dsbo.Oracle, x, y []float64) (float64, error) {
 	v, hv := make([]float64, len(y)), make([]float64, len(y))
-	// The start has a share of every direction and is the same each time: fractions of multiples of the golden ratio.
-	for i := range v {
-		_, f := math.Modf(float64(float64(i+1) * math.Phi))
-		v[i] = f - 0.5
-	}
-	vec.Scale(v, 1/vec.Norm(v), v)
+	spreadVector(v)
 	l := 0.0
 	for range 100 {
 		if err := ctx.Err(); err != nil {

@@ -11,7 +11,7 @@ import (
 // average of differences.
 func (w *exactSolve) lowerGrad(y []float64) error {
 	if w.localGradients == nil {
-		w.localGradients = make([][]float64, len(w.Oracles))
+		w.localGradients = make([][]float64, len(w.Problem.Evaluate))
 		return w.mean(w.ctx, w.gradientWire(), w.g, func(i int, o dsbo.ValueOracle, part []float64) error {
 			err := o.LowerGrad(part, w.x, y, allExamples)
 			w.localGradients[i] = slices.Clone(part)
@@ -55,7 +55,7 @@ func (w *exactSolve) residual(r, b, z []float64) error {
 func (w *exactSolve) values(y []float64) (upper, lower float64, err error) {
 	var both [2]float64
 	err = w.group.meanNumbers(w.ctx, both[:], func(i int, part []float64) (err error) {
-		part[0], part[1], err = w.Oracles[i].Values(w.x, y, allExamples)
+		part[0], part[1], err = w.Problem.Evaluate[i].Values(w.x, y, allExamples)
 		return err
 	})
 	return both[0], both[1], err

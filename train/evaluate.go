@@ -49,7 +49,7 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	e.ownExact = map[int]*Exact{}
 	for _, i := range e.local {
 		one := exact
-		one.Oracles, one.Team = c.Problem.Evaluate[i:i+1], nil
+		one.Problem.Evaluate, one.Problem.Team = c.Problem.Evaluate[i:i+1], nil
 		if err := one.prepare(); err != nil {
 			return nil, err
 		}

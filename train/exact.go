@@ -12,7 +12,6 @@ import (
 	"dsbo/internal/recycle"
 	"dsbo/internal/vec"
 	"dsbo/network"
-	"dsbo/runs"
 )
 
 // Exact finds what the methods approximate: y*(x) of the averaged lower problem, Φ(x) and ∇Φ(x), on all the examples of all
@@ -34,16 +33,8 @@ import (
 // and the first gradient of a solve in float32, or bf16 on narrower wires: what products lose the next residual corrects. Where Tol
 // or AdjointTol bound residuals, these and gradients travel in float32.
 type Exact struct {
-	Oracles []dsbo.ValueOracle // one for each agent; nil for agents of other processes
-	Start   []float64          // start of the first solve, length q; nil: 0
-	// Team, W, Average and Sent are those of [Problem]. All processes of a team solve at the same x.
-	Team    network.Team
-	W       *network.Matrix
-	Average network.AverageOptions
-	Sent    *runs.Sent
-
-	// Matrix is the matrix of products.
-	Matrix dsbo.CurvatureMatrix
+	// Problem is the problem, whose oracles of Evaluate are asked. The first solve begins at its Start. All processes of its team solve at the same x.
+	Problem Problem
 
 	// Tol, where it is not 0, bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the first x
 	// that is solved for; what is left of the error of Φ is of second order in it, as the first order is known and
@@ -61,7 +52,6 @@ type Exact struct {
 	// MaxProducts bounds the Hessian-vector products of one solve, each over all agents; 0: 2000. A solve that reaches the
 	// bound ends with what it has.
 	MaxProducts int
-	OnStep      func(products int) // called after each product with their number in this solve
 
 	group    group
 	products *matrixProducts
@@ -95,14 +85,10 @@ type Solution struct {
 	// lower problem is not strongly convex, or the products did not suffice.
 	Converged bool
 	Products  int // Hessian-vector products, each over all agents
-	// Fall is the share of the averaged lower loss by which the last step of [Exact.Model] has lowered it.
-	Fall float64
 }
 
 // NewExact returns the solver of a problem, which must have oracles for evaluation.
-func NewExact(p Problem) *Exact {
-	return &Exact{Oracles: p.Evaluate, Start: p.Start, Team: p.Team, W: p.W, Average: p.Average, Sent: p.Sent, Matrix: p.Matrix}
-}
+func NewExact(p Problem) *Exact { return &Exact{Problem: p} }
 
 // Solve returns the solution at x (length p), which it does not change. The slices of the result are
 // the caller's. It starts where the last solve ended, also after an error.
@@ -174,8 +160,9 @@ func (s *Exact) prepare() error {
 	if s.y != nil {
 		return nil
 	}
-	prob := Problem{Oracles: make([]dsbo.Oracle, len(s.Oracles)), Start: s.Start, Team: s.Team, W: s.W, Average: s.Average, Sent: s.Sent}
-	for i, o := range s.Oracles {
+	prob := s.Problem
+	prob.Oracles = make([]dsbo.Oracle, len(prob.Evaluate))
+	for i, o := range prob.Evaluate {
 		if o != nil {
 			prob.Oracles[i] = o
 		}
@@ -193,8 +180,8 @@ func (s *Exact) prepare() error {
 	for i := range s.work {
 		s.work[i] = make([]float64, s.q)
 	}
-	s.scale, s.products = make([]float64, 1), newMatrixProducts(s.Matrix)
-	copy(s.y, s.Start)
+	s.scale, s.products = make([]float64, 1), newMatrixProducts(s.Problem.Matrix)
+	copy(s.y, s.Problem.Start)
 	// 120 pairs, fewer where they would take more than some 100 MB; more than q of them tell nothing new.
 	s.memory = recycle.New(s.q, min(recycle.MostPairs, max(4, s.q), max(4, 4_000_000/s.q)), 0.02, 1e-3)
 	s.memory.Relative = true
@@ -204,7 +191,7 @@ func (s *Exact) prepare() error {
 // mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.
 func (s *Exact) mean(ctx context.Context, wire network.Wire, dst []float64, ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
 	return s.group.mean(ctx, wire, dst, func(i int, part []float64) error {
-		if err := ask(i, s.Oracles[i], part); err != nil {
+		if err := ask(i, s.Problem.Evaluate[i], part); err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 		return nil

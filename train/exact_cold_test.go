@@ -30,7 +30,7 @@ func (steep) Upper(_, y *ad.Node, _ models.Batch) *ad.Node {
 // to 1.9. The solve must not take that for the floor of round-off.
 func TestExactWhereTheGradientGrowsFirst(t *testing.T) {
 	oracle := must.Get(models.NewOracle(steep{}, data.Shard{}, models.Config{}))
-	exact := train.Exact{Oracles: []dsbo.ValueOracle{oracle}, Start: []float64{-4.5}, Tol: 1e-9}
+	exact := train.Exact{Problem: train.Problem{Evaluate: []dsbo.ValueOracle{oracle}, Start: []float64{-4.5}}, Tol: 1e-9}
 	sol := must.Get(exact.Solve(context.Background(), []float64{0}))
 	// |y| = |∇g|/g'' to first order, and g''(0) = 1.
 	if math.Abs(sol.Y[0]) > 2e-9 || sol.Residual > 1e-9 {
@@ -49,7 +49,7 @@ func (falling) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
 func TestExactWithoutSolution(t *testing.T) {
 	oracle := must.Get(models.NewOracle(falling{}, data.Shard{}, models.Config{}))
 	for _, tol := range []float64{0, 1e-6} {
-		exact := train.Exact{Oracles: []dsbo.ValueOracle{oracle}, MaxProducts: 20, Tol: tol}
+		exact := train.Exact{Problem: train.Problem{Evaluate: []dsbo.ValueOracle{oracle}}, MaxProducts: 20, Tol: tol}
 		sol := must.Get(exact.Solve(context.Background(), []float64{0}))
 		if sol.Converged || sol.Residual < 0.5 || sol.Products > 25 {
 			t.Errorf("%+v, want that it has not converged", sol)

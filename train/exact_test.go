@@ -17,7 +17,7 @@ import (
 func TestExactOnQuadratics(t *testing.T) {
 	prob, qs := quadratics(3)
 	exact := algotest.Solve(qs)
-	s := train.Exact{Oracles: prob.Evaluate, Tol: 1e-13, AdjointTol: 1e-13}
+	s := train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}, Tol: 1e-13, AdjointTol: 1e-13}
 	for _, scale := range []float64{0, 1, -3, 100} {
 		x := []float64{scale, -0.5 * scale, 0.3 * scale}
 		sol := must.Get(s.Solve(context.Background(), x))
@@ -40,8 +40,8 @@ func TestExactOnQuadratics(t *testing.T) {
 func TestExactPhiIsSecondOrder(t *testing.T) {
 	prob, _ := quadratics(3)
 	x := []float64{1, 2, 3}
-	sharp := train.Exact{Oracles: prob.Evaluate, Tol: 1e-13, AdjointTol: 1e-13}
-	loose := train.Exact{Oracles: prob.Evaluate, Tol: 1e-2, AdjointTol: 1e-10}
+	sharp := train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}, Tol: 1e-13, AdjointTol: 1e-13}
+	loose := train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}, Tol: 1e-2, AdjointTol: 1e-10}
 	want := must.Get(sharp.Solve(context.Background(), x))
 	got := must.Get(loose.Solve(context.Background(), x))
 	if got.Residual < 1e-6 {
@@ -71,7 +71,7 @@ func (o *twisted) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 func TestExactBoundsItsProducts(t *testing.T) {
 	prob, _ := quadratics(3)
 	o := &twisted{ValueOracle: prob.Evaluate[0]}
-	s := train.Exact{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-13}
+	s := train.Exact{Problem: train.Problem{Evaluate: []dsbo.ValueOracle{o}}, Tol: 1e-13}
 	sol, err := s.Solve(context.Background(), make([]float64, p))
 	if err != nil || o.products < 2000 || o.products > 2002 || sol.Residual <= 1e-13 {
 		t.Errorf("%d products, residual %g, %v: want an early end that shows", o.products, sol.Residual, err)
@@ -86,14 +86,14 @@ func TestExactErrors(t *testing.T) {
 		x    []float64
 	}{
 		{"no oracles", train.Exact{}, make([]float64, p)},
-		{"x too long", train.Exact{Oracles: prob.Evaluate}, make([]float64, p+1)},
-		{"start too short", train.Exact{Oracles: prob.Evaluate, Start: make([]float64, q-1)}, make([]float64, p)},
+		{"x too long", train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}}, make([]float64, p+1)},
+		{"start too short", train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate, Start: make([]float64, q-1)}}, make([]float64, p)},
 	} {
 		if _, err := c.s.Solve(context.Background(), c.x); !errors.Is(err, dsbo.ErrShape) {
 			t.Errorf("%s: %v, want a shape error", c.name, err)
 		}
 	}
-	s := train.Exact{Oracles: prob.Evaluate}
+	s := train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}}
 	if _, err := s.Solve(context.Background(), []float64{math.NaN(), 0, 0}); err == nil {
 		t.Error("NaN in x: want an error")
 	}

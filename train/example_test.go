@@ -42,7 +42,7 @@ func ExampleRun() {
 func ExampleExact_Solve() {
 	var exact train.Exact
 	for _, o := range algotest.NewQuadratics(8, 3, 6, 1) {
-		exact.Oracles = append(exact.Oracles, o)
+		exact.Problem.Evaluate = append(exact.Problem.Evaluate, o)
 	}
 	at, err := exact.Solve(context.Background(), []float64{0, 0, 0})
 	if err != nil {

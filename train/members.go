@@ -110,7 +110,7 @@ func (c Config) startEpoch() (Config, error) {
 
 // checkMembership reports a log that is not one of the run, or that its method cannot go through.
 func (c Config) checkMembership() error {
-	w, err := EpochMatrices(c.Membership, c.W, c.K)
+	matrices, err := EpochMatrices(c.Membership, c.W, c.K)
 	if err != nil {
 		return err
 	}
@@ -120,12 +120,10 @@ func (c Config) checkMembership() error {
 	if _, ok := c.Method.(algo.Reformer); !ok {
 		return dsbo.Errorf(dsbo.ErrCapability, "%s does not say how it goes on when members change (algo.Reformer is missing)", algo.NameOf(c.Method))
 	}
-	traits := algo.TraitsOf(c.Method)
-	if traits.OneAgent && slices.ContainsFunc(w, func(w *network.Matrix) bool { return w.N() > 1 }) {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent; no other may come in", algo.NameOf(c.Method))
-	}
-	if traits.ExactAverage && slices.ContainsFunc(w, func(w *network.Matrix) bool { return !isExactAverage(w) }) {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"", algo.NameOf(c.Method))
+	for _, w := range matrices {
+		if err := checkGraph(c.Method, w); err != nil {
+			return err
+		}
 	}
 	return nil
 }

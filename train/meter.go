@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"dsbo"
@@ -20,74 +21,66 @@ type meteredOracle struct {
 }
 
 func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.count(&m.calls.UpperGrad, time.Now())
-	return m.Oracle.UpperGrad(dx, dy, x, y, s)
+	return m.call(&m.calls.UpperGrad, func() error { return m.Oracle.UpperGrad(dx, dy, x, y, s) })
 }
 
 func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.count(&m.calls.LowerGrad, time.Now())
-	return m.Oracle.LowerGrad(dst, x, y, s)
+	return m.call(&m.calls.LowerGrad, func() error { return m.Oracle.LowerGrad(dst, x, y, s) })
 }
 
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.count(&m.calls.HVP, time.Now())
-	return m.products.product(m.Oracle, dst, x, y, v, s)
+	return m.call(&m.calls.HVP, func() error { return m.products.product(m.Oracle, dst, x, y, v, s) })
 }
 
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.count(&m.calls.JVP, time.Now())
-	return m.Oracle.JVP(dst, x, y, v, s)
+	return m.call(&m.calls.JVP, func() error { return m.Oracle.JVP(dst, x, y, v, s) })
 }
 
 // Penalty asks for P(x), which is known without data, and is not counted.
 func (m *meteredOracle) Penalty(dst, x []float64) error {
-	o, ok := m.Oracle.(dsbo.PenaltyOracle)
-	if !ok {
-		return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no penalty (dsbo.PenaltyOracle is missing)")
+	o, err := oracleAs[dsbo.PenaltyOracle](m.Oracle, "penalty")
+	if err != nil {
+		return err
 	}
 	return o.Penalty(dst, x)
 }
 
 func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	o, ok := m.Oracle.(dsbo.DiagonalOracle)
-	if !ok {
-		return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no diagonals (dsbo.DiagonalOracle is missing)")
-	}
-	if err := m.ctx.Err(); err != nil {
+	o, err := oracleAs[dsbo.DiagonalOracle](m.Oracle, "diagonals")
+	if err != nil {
 		return err
 	}
-	defer m.count(&m.calls.Diagonal, time.Now())
-	return m.products.diagonal(o, dst, x, y, s)
+	return m.call(&m.calls.Diagonal, func() error { return m.products.diagonal(o, dst, x, y, s) })
 }
 
 func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	o, ok := m.Oracle.(dsbo.ValueOracle)
-	if !ok {
-		return 0, 0, dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no losses (dsbo.ValueOracle is missing)")
-	}
-	if err := m.ctx.Err(); err != nil {
+	o, err := oracleAs[dsbo.ValueOracle](m.Oracle, "losses")
+	if err != nil {
 		return 0, 0, err
 	}
-	defer m.count(&m.calls.Value, time.Now())
-	return o.Values(x, y, s)
+	err = m.call(&m.calls.Value, func() (err error) { upper, lower, err = o.Values(x, y, s); return err })
+	return upper, lower, err
 }
 
-// count adds one call that began at start.
-func (m *meteredOracle) count(calls *int, start time.Time) {
+// call makes a call of the oracle, which it counts and times, unless the step has ended.
+func (m *meteredOracle) call(calls *int, ask func() error) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	start := time.Now()
+	err := ask()
 	*calls++
 	m.busy += time.Since(start)
+	return err
+}
+
+// oracleAs returns an oracle that gives more than every oracle does; the error says that it does not give what is asked for.
+func oracleAs[T dsbo.Oracle](o dsbo.Oracle, what string) (T, error) {
+	t, ok := o.(T)
+	if !ok {
+		return t, dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no %s (%s is missing)", what, reflect.TypeFor[T]())
+	}
+	return t, nil
 }
 
 // meteredDense is a meteredOracle for an oracle that gives whole matrices: methods look for them.
@@ -97,19 +90,11 @@ type meteredDense struct {
 }
 
 func (m meteredDense) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.count(&m.calls.Hessian, time.Now())
-	return m.dense.Hessian(dst, x, y, s)
+	return m.call(&m.calls.Hessian, func() error { return m.dense.Hessian(dst, x, y, s) })
 }
 
 func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.count(&m.calls.Jacobian, time.Now())
-	return m.dense.Jacobian(dst, x, y, s)
+	return m.call(&m.calls.Jacobian, func() error { return m.dense.Jacobian(dst, x, y, s) })
 }
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.

@@ -37,7 +37,7 @@ func (s *Exact) Model(ctx context.Context, x, near []float64) (Solution, error) 
 
 // findDamping finds the least eigenvalue at Y where products are damped by it.
 func (w *exactSolve) findDamping() error {
-	if w.Matrix != dsbo.DampedHessian {
+	if w.Problem.Matrix != dsbo.DampedHessian {
 		return nil
 	}
 	least, err := lanczos(w.q, func(dst, v []float64) error {
@@ -72,8 +72,8 @@ func (w *exactSolve) solveNonconvex() error {
 		if _, err := w.lineSearch(step); err != nil {
 			return err
 		}
-		w.Fall = (before - w.lower) / math.Abs(before)
-		if calm++; w.Fall > settledFall {
+		fall := (before - w.lower) / math.Abs(before)
+		if calm++; fall > settledFall {
 			calm = 0
 		} else if calm == 1 { // what was negative at the start need not be so here
 			if err := w.findDamping(); err != nil {

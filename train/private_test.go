@@ -148,12 +148,13 @@ func TestCompare(t *testing.T) {
 	for _, s := range set.Shards {
 		val, held = append(val, s.Val), append(held, s.Holdout)
 	}
-	for name, c := range map[string]struct {
-		got train.Compared
-		of  []data.Examples
-	}{"validation": {got.Val, val}, "held-out": {got.Holdout, held}, "test": {got.Test, []data.Examples{set.Test}}} {
+	sets := map[string][]data.Examples{runs.Validation: val, runs.HeldOut: held, runs.Test: {set.Test}}
+	if len(got) != len(sets) || got[0].Set != runs.Test {
+		t.Fatalf("gains on %v, want one for each of %d sets, that on test examples first", got, len(sets))
+	}
+	for _, gain := range got {
 		var d, hits []float64
-		for _, e := range c.of {
+		for _, e := range sets[gain.Set] {
 			for i := range e.Len() {
 				la, ha := byHand(e, i, a)
 				lb, hb := byHand(e, i, b)
@@ -162,11 +163,14 @@ func TestCompare(t *testing.T) {
 		}
 		change, deviation := meanAndError(d)
 		accuracy, accuracyError := meanAndError(hits)
-		if c.got.Examples != len(d) {
-			t.Errorf("%s: %d examples, want %d", name, c.got.Examples, len(d))
+		if gain.Examples != len(d) {
+			t.Errorf("%s: %d examples, want %d", gain.Set, gain.Examples, len(d))
 		}
-		near(t, name, []float64{c.got.LossChange, c.got.LossError, c.got.AccuracyChange, c.got.AccuracyError, c.got.LossB - c.got.LossA},
-			[]float64{change, deviation, accuracy, accuracyError, change}, 1e-12)
+		var numbers []float64
+		for _, n := range []runs.Number{gain.LossChange, gain.LossError, gain.AccuracyChange, gain.AccuracyError, gain.Loss - gain.LossAgainst} {
+			numbers = append(numbers, float64(n))
+		}
+		near(t, gain.Set, numbers, []float64{change, deviation, accuracy, accuracyError, change}, 1e-12)
 	}
 }
 

@@ -28,9 +28,9 @@ func (c *matrixProducts) setDamping(least float64) {
 // product writes the product of v with an agent's matrix to dst.
 func (c *matrixProducts) product(o dsbo.Oracle, dst, x, y, v []float64, s dsbo.Sample) error {
 	if c.matrix == dsbo.GaussNewton {
-		g, ok := o.(dsbo.GaussNewtonOracle)
-		if !ok {
-			return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no Gauss-Newton products (dsbo.GaussNewtonOracle is missing)")
+		g, err := oracleAs[dsbo.GaussNewtonOracle](o, "Gauss-Newton products")
+		if err != nil {
+			return err
 		}
 		return g.GaussNewton(dst, x, y, v, s)
 	}

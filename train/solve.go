@@ -36,7 +36,7 @@ const (
 
 // gradientWire is the wire of gradients: float32, or bf16 where the problem's own is narrower and the solve ends by PhiTol.
 func (w *exactSolve) gradientWire() network.Wire {
-	if w.Average.Wire > network.Float32 && !w.endsByResidual() {
+	if w.Problem.Average.Wire > network.Float32 && !w.endsByResidual() {
 		return network.BF16
 	}
 	return w.group.collective.fineWire()
@@ -108,7 +108,7 @@ func (w *exactSolve) chooseStart(y, z []float64) error {
 // findDiagonal finds the diagonal of the averaged Hessian, in its two parts: what the oracles do not give of it is a number in
 // the size of the products so far.
 func (w *exactSolve) findDiagonal() error {
-	one := w.Oracles[w.group.local[0]]
+	one := w.Problem.Evaluate[w.group.local[0]]
 	vec.Fill(w.e, 0)
 	if o, ok := one.(dsbo.PenaltyOracle); ok {
 		if err := o.Penalty(w.e, w.x); err != nil && !errors.Is(err, dsbo.ErrCapability) {
@@ -126,7 +126,7 @@ func (w *exactSolve) findDiagonal() error {
 
 // findDataDiagonal finds what is not the penalty's of the diagonal, if the oracles give it.
 func (w *exactSolve) findDataDiagonal() error {
-	one := w.Oracles[w.group.local[0]]
+	one := w.Problem.Evaluate[w.group.local[0]]
 	if _, ok := one.(dsbo.DiagonalOracle); !ok {
 		return dsbo.ErrCapability
 	}
@@ -163,9 +163,6 @@ func (w *exactSolve) product(dst, v []float64) error {
 		return nil
 	})
 	w.Products++
-	if w.OnStep != nil {
-		w.OnStep(w.Products)
-	}
 	return err
 }
 

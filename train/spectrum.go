@@ -56,7 +56,7 @@ func (p Problem) oracle(i int) dsbo.Oracle {
 
 // lanczos returns about the least eigenvalue of a symmetric matrix of size q that is known by its products; NaN where these are not finite.
 func lanczos(q int, product func(dst, v []float64) error) (float64, error) {
-	v, before, next := newVec(q), newVec(q), newVec(q)
+	v, before, next := make([]float64, q), make([]float64, q), make([]float64, q)
 	spreadVector(v)
 	var diagonal, off []float64 // of the tridiagonal matrix: α_1 ..., β_1 ...
 	beta := 0.0
@@ -109,5 +109,3 @@ func spreadVector(v []float64) {
 	}
 	vec.Scale(v, 1/vec.Norm(v), v)
 }
-
-func newVec(n int) []float64 { return make([]float64, n) }

@@ -86,7 +86,7 @@ func TestFlow(t *testing.T) {
 	c := quadratics{n: 2, p: 2, q: 3, low: 1, high: 3, coupling: 0.5, differ: 1, seed: 1}
 	p := c.problem(0)
 	gradient := func(x ...float64) *mat.VecDense {
-		exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
+		exact := train.Exact{Problem: train.Problem{Evaluate: p.Evaluate}, Tol: 1e-12, AdjointTol: 1e-12}
 		s := must.Get(exact.Solve(t.Context(), x))
 		return mat.NewVecDense(2, s.Gradient)
 	}

@@ -76,7 +76,7 @@ type optimum struct {
 // gradient is below 1e-12.
 func solve(ctx context.Context, p train.Problem) optimum {
 	np, _ := p.Oracles[0].Dims()
-	e := train.Exact{Oracles: p.Evaluate, Tol: 1e-15, AdjointTol: 1e-15}
+	e := train.Exact{Problem: train.Problem{Evaluate: p.Evaluate}, Tol: 1e-15, AdjointTol: 1e-15}
 	x := make([]float64, np)
 	s := must.Get(e.Solve(ctx, x))
 	for i := 0; i < 20000 && vec.Norm(s.Gradient) > 1e-4; i++ {

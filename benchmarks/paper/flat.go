@@ -54,7 +54,7 @@ type flowState struct {
 func flowAlong(ctx context.Context, t theorem, ks []int) []flowState {
 	p := t.of(0)
 	n, _ := p.Evaluate[0].Dims()
-	exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-10}
+	exact := train.Exact{Problem: train.Problem{Evaluate: p.Evaluate}, Tol: 1e-12, AdjointTol: 1e-10}
 	x := make([]float64, n)
 	sol := must.Get(exact.Solve(ctx, x))
 	var states []flowState

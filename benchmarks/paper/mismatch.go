@@ -32,7 +32,7 @@ type biases struct {
 
 // biasesAt measures them at x on the paper's synthetic task.
 func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases) {
-	exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
+	exact := train.Exact{Problem: train.Problem{Evaluate: p.Evaluate}, Tol: 1e-12, AdjointTol: 1e-12}
 	sol := must.Get(exact.Solve(ctx, x))
 	off := func(estimates [][]float64) float64 {
 		avg := make([]float64, len(x))
@@ -42,7 +42,7 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 	}
 	var own, mixed [][]float64
 	for _, o := range p.Evaluate {
-		alone := train.Exact{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-12, AdjointTol: 1e-12}
+		alone := train.Exact{Problem: train.Problem{Evaluate: []dsbo.ValueOracle{o}}, Tol: 1e-12, AdjointTol: 1e-12}
 		own = append(own, must.Get(alone.Solve(ctx, x)).Gradient)
 		mixed = append(mixed, withOwnHessian(o, x, sol.Y))
 	}
