@@ -102,29 +102,41 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		}
 		return plan.Explain(stdout)
 	}
-	r := &runner{Job: j, layout: j.Layout}
-	if r.layout == nil {
-		start, err := layoutOf(j.Settings.Transport)
-		if err != nil {
-			return err
-		}
-		if r.layout, err = start(); err != nil {
-			return err
-		}
+	l, err := j.chooseLayout()
+	if err != nil {
+		return err
 	}
+	r := &runner{Job: j, layout: l}
 	defer func() {
 		if r.lock != nil {
 			r.lock.Close()
 		}
-		err = r.layout.leave(ctx, r, stderr, err)
+		err = l.leave(ctx, r, stderr, err)
 	}()
-	title, parts, err := j.seriesParts(r.layout.allowsSeries())
-	if err != nil {
+	title, parts, err := j.seriesParts(l.allowsSeries())
+	switch {
+	case err != nil:
 		return err
-	}
-	if parts != nil {
+	case parts != nil:
 		return j.runSeries(ctx, title, parts, stdout, stderr)
 	}
+	return r.run(ctx, stdout, stderr)
+}
+
+// chooseLayout returns the job's layout, else that of -transport.
+func (j *Job) chooseLayout() (Layout, error) {
+	if j.Layout != nil {
+		return j.Layout, nil
+	}
+	start, err := layoutOf(j.Settings.Transport)
+	if err != nil {
+		return nil, err
+	}
+	return start()
+}
+
+// run runs the method, in as many attempts as it takes, and prints the result, or writes why it failed.
+func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err = r.prepare(stderr); err != nil {
 		return err
 	}

@@ -17,26 +17,20 @@ const modelsPlanned = 6
 // watch begins the progress of a run, which its configuration then keeps up to date.
 func (r *runner) watch(c *train.Config) error {
 	d := c.WithDefaults()
-	r.pace = &pace{now: time.Now}
-	method := algo.Clone(r.method)
-	if err := method.Init(1, 1, d.K); err != nil { // it makes as many calls whatever p and q are
+	units, evaluations, err := plannedWork(r.method, d)
+	if err != nil {
 		return err
 	}
-	var units []float64 // work of each iteration
 	total := 0.0
-	for k := range d.K {
-		units = append(units, iterationWork(method, k))
-		total += units[k]
+	for _, u := range units {
+		total += u
 	}
-	evaluations := 0.0 // work of all
-	for n := range 1 + (d.K+d.EvalEvery-1)/d.EvalEvery {
-		evaluations += evaluationWork(d.Evaluate == train.EvaluateExact && d.ExactAt(min(n*d.EvalEvery, d.K)))
-	}
+	r.pace = &pace{now: time.Now}
 	r.pace.plan(iterating, total)
 	r.pace.plan(evaluating, evaluations)
 	r.pace.plan(modelling, modelsPlanned)
 	r.pace.begin()
-	done, lines := 0, 0
+	done := 0
 	show := func() { r.view.Show(r.pace.progress("iteration", done, d.K)) }
 	show()
 	c.OnCheckpoint = r.view.Saved
@@ -53,23 +47,44 @@ func (r *runner) watch(c *train.Config) error {
 		r.pace.step(iterating, units[now-1])
 		show()
 	}
+	records := 0
 	c.OnRecord = func(rec runs.Record) {
 		r.pace.step(evaluating, evaluationWork(rec.Phi.Known()))
-		text := []string{recordLine(rec)}
-		if lines%recordsPerHead == 0 {
-			text = []string{recordHead, text[0]}
-		}
-		lines++
-		r.view.Record(rec, text)
-		if least := rec.LeastEigenvalue; least.Known() {
-			r.view.Note(Note{
-				Text: fmt.Sprintf("least eigenvalue of the averaged Hessian after iteration %d: %.2g", rec.Iteration, float64(least)),
-				Name: "spectrum", Facts: []any{"iteration", rec.Iteration, "least_eigenvalue", least},
-			})
-		}
+		r.showRecord(rec, records%recordsPerHead == 0)
+		records++
 		show()
 	}
 	return nil
+}
+
+// plannedWork returns the work of each iteration of a method, and that of all evaluations, by a configuration with its defaults.
+func plannedWork(m algo.Method, c train.Config) (iterations []float64, evaluations float64, err error) {
+	m = algo.Clone(m)
+	if err := m.Init(1, 1, c.K); err != nil { // it makes as many calls whatever p and q are
+		return nil, 0, err
+	}
+	for k := range c.K {
+		iterations = append(iterations, iterationWork(m, k))
+	}
+	for n := range 1 + (c.K+c.EvalEvery-1)/c.EvalEvery {
+		evaluations += evaluationWork(c.Evaluate == train.EvaluateExact && c.ExactAt(min(n*c.EvalEvery, c.K)))
+	}
+	return iterations, evaluations, nil
+}
+
+// showRecord shows a record, with the names of its columns before it or without.
+func (r *runner) showRecord(rec runs.Record, head bool) {
+	text := []string{recordLine(rec)}
+	if head {
+		text = []string{recordHead, text[0]}
+	}
+	r.view.Record(rec, text)
+	if least := rec.LeastEigenvalue; least.Known() {
+		r.view.Note(Note{
+			Text: fmt.Sprintf("least eigenvalue of the averaged Hessian after iteration %d: %.2g", rec.Iteration, float64(least)),
+			Name: "spectrum", Facts: []any{"iteration", rec.Iteration, "least_eigenvalue", least},
+		})
+	}
 }
 
 // evaluationWork returns the work of an evaluation, as a share of one with exact values.

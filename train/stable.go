@@ -121,41 +121,25 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	if !r.HasSteps() {
 		return ""
 	}
-	start, y := r.start()
-	l := func(x func(i int) []float64) float64 {
-		if !r.divergenceIsShared() {
-			return 0
-		}
-		l, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)
-		if err != nil {
-			return 0
-		}
-		return l
-	}
-	corner := func(v float64) float64 {
-		x := make([]float64, r.p)
-		vec.Fill(x, v)
-		return l(func(int) []float64 { return x })
-	}
-	first := r.Curvature
-	there := l(func(i int) []float64 {
+	start, _ := r.start()
+	diverged := r.curvatureAt(ctx, func(i int) []float64 {
 		if a := r.agents[i]; a != nil && vec.AllFinite(a.x()) {
 			return a.x()
 		}
 		return start
 	})
-	where, highest := "where it diverged", there
-	clip := r.stepParameters().Clip
+	first := r.Curvature
+	where, highest, clip := "where it diverged", diverged, r.stepParameters().Clip
 	switch {
-	case there == 0 && first == 0:
+	case diverged == 0 && first == 0:
 		return ""
-	case there == 0:
+	case diverged == 0:
 		where, highest, clip = "at the start", first, nil
 	case len(clip) == 2:
 		if first == 0 {
-			first = l(func(int) []float64 { return start })
+			first = r.curvatureAt(ctx, func(int) []float64 { return start })
 		}
-		where, highest = "in the box of x", max(there, corner(clip[0]), corner(clip[1]))
+		where, highest = "in the box of x", max(diverged, r.cornerCurvature(ctx, clip, 1))
 	}
 	settings := r.stableSettings(highest, k)
 	if len(settings) == 0 {
@@ -163,16 +147,40 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	}
 	advice := fmt.Sprintf("stable with L_max = %.3g %s: %s", highest, where, strings.Join(settings, " "))
 	if len(clip) == 2 && len(StepWarnings(r.Config, first, k)) == 0 {
-		const parts = 8
-		box := sort.Search(parts, func(i int) bool { // the first of the parts that is too wide
-			share := float64(i+1) / parts
-			return max(corner(share*clip[0]), corner(share*clip[1])) > (first+there)/2
-		})
-		if share := float64(box) / parts; 0 < box && box < parts {
+		if share := r.boxShare(ctx, clip, (first+diverged)/2); 0 < share && share < 1 {
 			advice += fmt.Sprintf(", or clip=[%g,%g]", share*clip[0], share*clip[1])
 		}
 	}
 	return advice
+}
+
+// curvatureAt returns the largest curvature of an agent where each has its own x; 0 where this process cannot find it.
+func (r *runner) curvatureAt(ctx context.Context, x func(i int) []float64) float64 {
+	if !r.divergenceIsShared() {
+		return 0
+	}
+	_, y := r.start()
+	l, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)
+	if err != nil {
+		return 0
+	}
+	return l
+}
+
+// cornerCurvature returns the larger curvature at the two corners of a share of the box of x where all entries are one number.
+func (r *runner) cornerCurvature(ctx context.Context, box []float64, share float64) (largest float64) {
+	for _, v := range box {
+		x := make([]float64, r.p)
+		vec.Fill(x, share*v)
+		largest = max(largest, r.curvatureAt(ctx, func(int) []float64 { return x }))
+	}
+	return largest
+}
+
+// boxShare returns the largest share of the box of x, in eighths, at whose corners no curvature is above a bound.
+func (r *runner) boxShare(ctx context.Context, box []float64, bound float64) float64 {
+	const parts = 8
+	return float64(sort.Search(parts, func(i int) bool { return r.cornerCurvature(ctx, box, float64(i+1)/parts) > bound })) / parts
 }
 
 // xStepName names the parameter that scales the step of x.
