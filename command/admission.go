@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,16 +94,10 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.out, 0o700); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
-	}
-	if err := pki.SaveCertificate(o.out, granted[0]); err != nil {
+	if err := saveSigned(o.out, authority, granted); err != nil {
 		return err
 	}
 	if err := pki.SaveAdmission(o.out, agent, text); err != nil {
-		return err
-	}
-	if err := authority.PutCertificate(o.out); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "%s is admitted to %s beside agents %s; its files are in %s, valid until %s\n",

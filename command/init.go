@@ -12,6 +12,7 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/clinics"
+	"dsbo/internal/disk"
 )
 
 const initIntro = `Makes a folder with a small example to try the program on before data of your own: tables
@@ -49,7 +50,7 @@ func (p *program) initialize(_ context.Context, args []string, stdout, _ io.Writ
 		return dsbo.Errorf(dsbo.ErrConfig, "the folder must be new: %w", err)
 	}
 	for _, file := range exampleFiles(p.name) {
-		if err := writeFile(filepath.Join(folder, file.name), file.write); err != nil {
+		if err := disk.Write(filepath.Join(folder, file.name), file.write); err != nil {
 			return err
 		}
 	}
@@ -80,17 +81,4 @@ func exampleFiles(program string) []exampleFile {
 		files = append(files, exampleFile{fmt.Sprintf("site%d.csv", i), func(w io.Writer) error { return clinics.Write(w, i) }})
 	}
 	return files
-}
-
-// writeFile makes a file.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Close()
 }

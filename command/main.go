@@ -166,12 +166,9 @@ func (p *program) taskVerb(t experiment.Task) action {
 
 // findTask returns the task of a name that field has, a field of a file or an argument.
 func (p *program) findTask(field, name string) (experiment.Task, error) {
-	var names []string
-	for _, t := range p.tasks {
-		if t.Name() == name {
-			return t, nil
-		}
-		names = append(names, t.Name())
+	names := p.taskNames()
+	if i := slices.Index(names, name); i >= 0 {
+		return p.tasks[i], nil
 	}
 	return nil, dsbo.Errorf(dsbo.ErrConfig,
 		"%s must be %s; it is %q%s", field, strings.Join(names, " or "), name, cli.Suggest("", name, names))

@@ -53,8 +53,8 @@ func (p *program) pkiAuthority(_ context.Context, args []string, stdout, _ io.Wr
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(*out, 0o700); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+	if err := makeOut(*out); err != nil {
+		return err
 	}
 	if err := a.Save(*out); err != nil {
 		return err
@@ -86,8 +86,8 @@ func (p *program) pkiRequest(_ context.Context, args []string, stdout, _ io.Writ
 	if err := f.Required("out"); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(*out, 0o700); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+	if err := makeOut(*out); err != nil {
+		return err
 	}
 	r, err := pki.MakeRequest(*out, *agent)
 	if err != nil {
@@ -141,15 +141,7 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 		_, err := fmt.Fprintln(stdout, "nothing is signed: -yes signs them, if the digests are those that the sites see")
 		return err
 	}
-	if err := os.MkdirAll(*out, 0o700); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
-	}
-	for _, cert := range granted {
-		if err := pki.SaveCertificate(*out, cert); err != nil {
-			return err
-		}
-	}
-	if err := a.PutCertificate(*out); err != nil {
+	if err := saveSigned(*out, a, granted); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "%d signed in %s, valid until %s\n", len(granted), *out, until.Format(time.DateTime))
@@ -194,6 +186,27 @@ func grantCertificates(a *pki.Authority, requests []string, first, n int, from, 
 		granted = append(granted, cert)
 	}
 	return granted, nil
+}
+
+// saveSigned writes certificates and that of the authority, which has signed them, to a folder.
+func saveSigned(folder string, a *pki.Authority, signed []*x509.Certificate) error {
+	if err := makeOut(folder); err != nil {
+		return err
+	}
+	for _, cert := range signed {
+		if err := pki.SaveCertificate(folder, cert); err != nil {
+			return err
+		}
+	}
+	return a.PutCertificate(folder)
+}
+
+// makeOut makes the folder of -out, for keys and certificates.
+func makeOut(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+	}
+	return nil
 }
 
 const renewIntro = `Puts a new certificate for the same key in the place of each that is named, which an

@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -30,17 +30,11 @@ func (r *Result) Write(dir string) (path string, err error) {
 	if err := disk.MkdirAll(figures); err != nil {
 		return "", err
 	}
-	for name, write := range map[string]func(*bytes.Buffer) error{
-		CSVFile:   func(b *bytes.Buffer) error { return r.WriteCSV(b) },
-		LaTeXFile: func(b *bytes.Buffer) error { return r.WriteLaTeX(b) },
-	} {
-		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			return "", err
-		}
-		if err := disk.WriteBytes(filepath.Join(dir, name), b.Bytes()); err != nil {
-			return "", err
-		}
+	if err := disk.Write(filepath.Join(dir, CSVFile), r.WriteCSV); err != nil {
+		return "", err
+	}
+	if err := disk.Write(filepath.Join(dir, LaTeXFile), r.WriteLaTeX); err != nil {
+		return "", err
 	}
 	p := page{Title: r.title(), Lead: r.introduction(), Style: report.Style()}
 	for _, k := range r.Rankings {
@@ -54,12 +48,8 @@ func (r *Result) Write(dir string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, p); err != nil {
-		return "", err
-	}
 	path = filepath.Join(dir, PageFile)
-	return path, disk.WriteBytes(path, b.Bytes())
+	return path, disk.Write(path, func(w io.Writer) error { return t.Execute(w, p) })
 }
 
 // A page is what the template shows.

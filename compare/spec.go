@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -119,22 +120,16 @@ func Parse(data []byte) (*Spec, error) {
 		if len(words) == 0 {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, `field "tasks": "task" must name a task, as in "synthetic -r=1"; it is %q`, t.Task)
 		}
-		one := Task{Name: t.Name, Verb: words[0], Flags: words[1:], Target: t.Target}
-		if one.Name == "" {
-			one.Name = strings.Join(words, " ")
-		}
-		s.Tasks = append(s.Tasks, one)
+		s.Tasks = append(s.Tasks, Task{Name: cmp.Or(t.Name, strings.Join(words, " ")), Verb: words[0], Flags: words[1:], Target: t.Target})
 	}
 	for _, m := range f.Methods {
 		words := strings.Fields(m.Method)
 		if len(words) == 0 {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, `field "methods": "method" must name a method, as in "dsoba -K=200"; it is %q`, m.Method)
 		}
-		one := Method{Name: m.Name, Algorithm: words[0], Flags: words[1:], Grid: m.Grid, Trials: m.Trials, Tasks: m.Tasks}
-		if one.Name == "" {
-			one.Name = strings.Join(words, " ")
-		}
-		s.Methods = append(s.Methods, one)
+		s.Methods = append(s.Methods, Method{
+			Name: cmp.Or(m.Name, strings.Join(words, " ")), Algorithm: words[0], Flags: words[1:], Grid: m.Grid, Trials: m.Trials, Tasks: m.Tasks,
+		})
 	}
 	for _, name := range f.Show {
 		s.Show = append(s.Show, Quantity(name))
