@@ -211,9 +211,9 @@ func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
 // TestSharedPlaces: values that share memory, with each other and with those of other programs of a workspace, are those of machines in
 // which each has its own: Gorgonia's where no sum is cut, and programs that have done nothing else.
 func TestSharedPlaces(t *testing.T) {
-	graphs := 12
+	graphs := 6 // each tile, and both types
 	if testing.Short() {
-		graphs = 4
+		graphs = 2
 	}
 	for seed := range graphs {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
