@@ -53,6 +53,7 @@
 //	how members are decided on   membership/council: seat.go, propose.go and compose.go; network/grpc/chamber.go carries its messages
 //	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
 //	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
+//	what agents say to others    network/grpc/doc.go, "Messages"; protocol.go sends them and takes them in
 //	who sends what it must not   internal/entrance bounds strangers; network/grpc/offence.go bars neighbours
 //	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself

@@ -3,9 +3,9 @@ package main
 // exchangeBugs are those of the exchange over gRPC.
 func exchangeBugs() []bug {
 	const grpc = "network/grpc"
-	const edge, window, end, mixer = grpc + "/edge.go", grpc + "/window.go", grpc + "/end.go", grpc + "/mixer.go"
+	const edge, protocol, window, end, mixer = grpc + "/edge.go", grpc + "/protocol.go", grpc + "/window.go", grpc + "/end.go", grpc + "/mixer.go"
 	return []bug{
-		one("credit off by one", "network/grpc.TestNeighbourBehind", edge,
+		one("credit off by one", "network/grpc.TestNeighbourBehind", protocol,
 			"e.credit = f.exchange + 1\n", "e.credit = f.exchange + 2\n"),
 		one("resent from the exchange after", "network/grpc.TestNewStreamGoesOn", edge,
 			"\te.sendFrom(h.next)\n", "\te.sendFrom(h.next + 1)\n"),
@@ -15,9 +15,9 @@ func exchangeBugs() []bug {
 			"sent: e.m.window.end(), next: e.received,", "sent: e.m.window.end(), next: e.received + 1,"),
 		one("digests are not compared", "network/grpc.TestOtherNumbersAreAnError", window,
 			"return known && before != vector", "return known && before.purpose != vector.purpose"),
-		one("future exchanges are accepted", "network/grpc.TestVectorsThatDoNotCount", edge,
+		one("future exchanges are accepted", "network/grpc.TestVectorsThatDoNotCount", protocol,
 			"case f.exchange > min(e.received, m.window.end()):", "case f.exchange > e.received:"),
-		one("a duplicate is taken for the next vector", "network/grpc.TestVectorsThatDoNotCount", edge,
+		one("a duplicate is taken for the next vector", "network/grpc.TestVectorsThatDoNotCount", protocol,
 			"if f.exchange < e.received {\n\t\te.stats.Duplicates++\n\t\treturn nil", "if f.exchange < e.received {\n\t\te.stats.Duplicates++"),
 		one("vectors from before a rewind are an error", "network/grpc.TestVectorsOutOfOrder", edge,
 			"\te.received, e.expectsStale = exchange, true\n", "\te.received, e.expectsStale = exchange, false\n"),
@@ -35,8 +35,8 @@ func exchangeBugs() []bug {
 			"func (m *Mixer) allFinished() bool { return m.sealed || m.radius() >= ", "func (m *Mixer) allFinished() bool { return 1+m.radius() >= "),
 		one("left before others know that all have finished", "network/grpc.TestSilenceAfterTheEnd", end,
 			"func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }", "func (m *Mixer) drained() bool { return m.recorded }"),
-		one("who goes back still counts as finished", "network/grpc.TestEndOfStream", edge,
-			"\t\te.setRadius(0)\n", ""),
+		one("who goes back still counts as finished", "network/grpc.TestEndOfStream", protocol,
+			"\te.setRadius(0)\n", ""),
 		one("silence is not counted", "network/grpc.TestSilence", edge,
 			"\te.silentBeats++\n", ""),
 		one("neighbours swapped", "network/grpc.TestConforms", mixer,

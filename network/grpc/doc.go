@@ -26,32 +26,61 @@
 // Certificates may be replaced while the agent runs ([Mixer.Renew]): it makes its connections again with the new ones. A
 // connection ends when a certificate of either side expires.
 //
-// # Frames
+// # States
 //
-// What goes over a stream are frames of 24 bytes and a payload. All but vectors, hellos and keys are tiny.
+// Three machines make the protocol, none of which does input or output itself. The mixer has one lock for all of them.
 //
-//	hello   opens the stream in each direction
-//	vector  that of one exchange, in the form of Config.Wire if it is mixed, or words of a sum: the only frame whose size
-//	        depends on the problem
-//	alive   each heartbeat, with up to how many edges away all agents have finished
-//	resend  the sender went back to an earlier exchange: its neighbour begins again from there
-//	fail    the run has failed: which agent, and why
-//	key     the public key of one agent's masks
+// The mixer (Mixer) is at an exchange, its round, and is about one thing (activity): it computes, saves, exchanges, asks for keys, or has
+// finished and waits for the others. What ends an exchange early is a failure, a change of the members or a rollback (Mixer.interruption),
+// in this order.
+//
+// An edge (edge) is one neighbour. It has no stream; or one whose ends are in different epochs, over which all but vectors goes; or one that
+// carries vectors (edge.carriesVectors). After an offence it is refused for a while. Its radius says whether the neighbour has finished, and
+// has left for good.
+//
+// A session (session) is one stream of an edge, from the hellos to its end. One goroutine asks the edge for the next frame
+// (edge.nextFrame), another one hands it what comes (edge.handle).
+//
+// # Messages
+//
+// A stream carries frames of 24 bytes and a payload. All but vectors, hellos and keys are tiny. Each has two numbers, an exchange and a detail.
+// What is due at once is sent in this order, the hello first:
+//
+//	frame    sent                                numbers                            what the receiver does
+//	hello    by who connects, then in answer     vectors sent, exchange needed      refuses it, or sends vectors from there on
+//	epoch    once after a hello, and on Reform   as in a hello                      sends vectors if it is in that epoch
+//	fail     once, when the run has failed       the agent, the kind of error       ends the run, and tells its neighbours
+//	resend   on Rewind                           vectors sent, exchange needed      sends vectors from there on
+//	alive    each heartbeat; when radii change   the round, the radius              notes who holds up the sender
+//	key      each key that is known, once        the agent                          checks it, and passes it on
+//	control  by the council                      none                               hands it to its own council
+//	ask      until the piece has come            the epoch, where it begins         sends that piece
+//	piece    in answer                           where it begins, length of all     asks for the next one
+//	vector   when there is credit                the exchange, its purpose          keeps it for the exchange
+//
+// A vector is in the form of Config.Wire if it is mixed, else numbers as they are or words of a sum; it is the only frame whose size depends
+// on the problem.
 //
 // # Who sends when
 //
 // Exchanges are numbered from 0, and in each an agent sends one vector to every neighbour, and sums when all of theirs are
-// here. A vector is sent when the receiver has room for it. It holds two, that of its own exchange and of the next one, and
-// is at exchange k at least once its vector of exchange k−1 has come: that is the sender's credit. What is sent comes out of
-// a window of the vectors that an agent sent last, which it keeps for neighbours that have lost them.
+// here. What holds on every edge, by the names that the code has for it:
+//
+//   - Order: a stream brings frames once, whole and in order, or it breaks. The next vector is that of exchange edge.received, but for those
+//     that were on their way when this agent went back, which are dropped (edge.expectsStale).
+//   - Credit: the vector of exchange k is sent when that of exchange k−1 has come from the receiver (k ≤ edge.credit). So the receiver is at
+//     exchange k−1 at least, and has room: two slots, for its own exchange and the next one.
+//   - Window: vectors that were sent last are kept for neighbours that have lost them, two at least, which is as far behind as a neighbour can
+//     be that has lost a connection alone.
+//   - Repetition: what an agent sends again for an exchange has the same bits (digests); other numbers are an error, [ErrConflict].
 //
 // # What happens on loss
 //
-// A connection: a stream brings frames once, whole and in order, or it breaks, and the neighbours make another one. In its
-// hellos either side says how many vectors it has sent and which it needs next; the other one sends from there on.
+// A connection: the neighbours make another one. The hellos say how many vectors either side has sent and which it needs next, and the
+// other one sends from there on.
 //
 // An agent: it comes back from a checkpoint, and is sent what it has missed as fast as it goes on itself. What it sends again
-// is compared with what came first, and dropped; other numbers are an error, [ErrConflict].
+// is compared with what came first, and dropped.
 //
 // What is needed and no longer kept: the neighbour that should send it has to go back as well. Its Mix returns a
 // [network.RollbackError], the caller restores an earlier checkpoint and calls Rewind, which has its neighbours begin again
@@ -120,11 +149,6 @@
 // A stream stays through a change: each side says on it which epoch it is in, and vectors are sent and taken only where both are in the
 // same one. Masks have the epoch in the name of their streams, so that what is exchanged again after a change is hidden by other
 // numbers. PeerTimeout ends nothing where there is a council, nor does an agent that is no member.
-//
-//	control  a message of the council
-//	epoch    the epoch of the sender from here on
-//	ask      a piece of a state is wanted
-//	piece    that piece
 //
 // # Masks
 //

@@ -1,7 +1,6 @@
 package grpc
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,8 @@ import (
 var ErrConflict = errors.New("an exchange was repeated with other numbers")
 
 // An edge is one neighbour as this agent sees it: a state machine without input and output, guarded by the mixer's lock.
-// Sessions bring it what was received and ask it what to send. The package documentation says which rules it keeps.
+// Sessions hand it what was received (handle) and ask it what to send (nextFrame). The package documentation has its messages, and
+// what holds on it under the names Order, Credit, Window and Repetition.
 type edge struct {
 	m        *Mixer
 	id       int
@@ -23,7 +23,7 @@ type edge struct {
 
 	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their slots at k%2 and
 	// (k+1)%2.
-	received     int       // vectors that have come: the next one has to be that of this exchange
+	received     int       // vectors that have come; Order: the next one is that of this exchange
 	slot         [2][]byte // payloads
 	purpose      [2]int    // of the exchanges in the slots
 	digests      digests
@@ -32,7 +32,7 @@ type edge struct {
 	// Sending.
 	next    int  // the exchange whose vector is put on the stream next
 	sent    int  // vectors that have been on some stream
-	credit  int  // the neighbour has room for the vectors of exchanges up to this one
+	credit  int  // Credit: the neighbour has room for the vectors of exchanges up to this one
 	pending kind // a resend or an alive that is to be sent first; 0 for none
 
 	radius   int    // the neighbour's; see Mixer.radius
@@ -133,137 +133,6 @@ func (e *edge) announce() {
 		e.pending = kindAlive
 	}
 	e.wake()
-}
-
-// nextFrame returns what is to be sent next, nil if there is nothing now. last says that there
-// will be nothing more on this stream.
-func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
-	m := e.m
-	for s.keysSent < len(m.keys.published) && m.keys.published[s.keysSent].frame == nil {
-		s.keysSent++
-	}
-	switch {
-	case e.session != s:
-		return nil, true
-	case s.announceDue:
-		return s.epochFrame(), false
-	case m.ended != nil && !s.failSent && e.carriesVectors():
-		s.failSent = true
-		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
-	case e.pending == kindResend && e.carriesVectors():
-		e.pending = 0
-		return encode(header{kindResend, m.window.end(), e.received}, nil), false
-	case e.pending == kindAlive:
-		e.pending = 0
-		r := m.ownReport()
-		return encode(header{kindAlive, r.round, m.announcedRadius()}, r.encode()), false
-	case s.keysSent < len(m.keys.published):
-		s.keysSent++
-		return m.keys.published[s.keysSent-1].frame, false
-	case len(s.councilFrames) > 0:
-		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
-		return frame, false
-	case e.hasVector():
-		frame = m.window.get(e.next).frameFor(e.position)
-		if e.next < e.sent {
-			e.stats.Resent++
-		}
-		e.next++
-		e.sent = max(e.sent, e.next)
-		return frame, false
-	}
-	return nil, m.closed
-}
-
-// handle takes in a frame that came on the edge's stream. An error ends the stream.
-func (e *edge) handle(f *frame) error {
-	if err := e.countFrame(f); err != nil {
-		return err
-	}
-	e.stats.FramesReceived++
-	e.stats.BytesReceived += int64(f.size)
-	e.signOfLife()
-	if f.kind == kindEpoch || f.kind == kindResend {
-		e.session.remoteSent, e.session.remoteNext = f.exchange, f.detail
-	}
-	if !e.carriesVectors() && (f.kind == kindVector || f.kind == kindResend || f.kind == kindFail) {
-		return nil // of an epoch before, or of an agent that is no member and ends alone
-	}
-	switch f.kind {
-	case kindVector:
-		if err := e.handleVector(f); err != nil {
-			return err
-		}
-	case kindResend:
-		e.credit = f.exchange
-		e.sendFrom(f.detail)
-		e.setRadius(0)
-	case kindAlive:
-		e.report, e.reported = readReport(f)
-		e.setRadius(min(f.detail, e.m.lastRadius()))
-	case kindKey:
-		if err := e.m.learnKey(e.id, f.exchange, f.text); err != nil {
-			return err
-		}
-	case kindFail:
-		return e.handleFail(f)
-	case kindEpoch:
-		return e.handleEpoch(f)
-	case kindAsk:
-		return e.handleAsk(f)
-	case kindPiece:
-		return e.handlePiece(f)
-	case kindControl:
-		if e.m.chamber == nil {
-			return errors.New("there is no council")
-		}
-		e.m.chamber.deliver(letter{neighbour: e.id, data: bytes.Clone(f.text)})
-	case kindHello:
-		return errors.New("a second hello on one stream")
-	}
-	if e.pending != 0 || e.hasVector() {
-		e.wake()
-	}
-	return nil
-}
-
-// handleVector takes in the vector of one exchange.
-func (e *edge) handleVector(f *frame) error {
-	m := e.m
-	vector := digest{f.detail, f.digest}
-	switch {
-	case e.digests.contradict(f.exchange, vector):
-		err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: f.exchange, Reason: ErrConflict}
-		if m.chamber != nil {
-			return err
-		}
-		m.failLocked(err)
-		return nil
-	case f.exchange > min(e.received, m.window.end()):
-		if e.expectsStale {
-			return nil
-		}
-		return fmt.Errorf("the next vector must be that of exchange %d; it is that of exchange %d", e.received, f.exchange)
-	}
-	e.credit = f.exchange + 1
-	if f.exchange < e.received {
-		e.stats.Duplicates++
-		return nil
-	}
-	e.digests.add(f.exchange, vector)
-	slot := f.exchange % 2
-	e.slot[slot], f.data = f.data, e.slot[slot]
-	e.purpose[slot] = f.detail
-	if e.isAwaited() {
-		e.stats.Waited += time.Since(m.activeSince)
-		m.missing--
-	}
-	e.received++
-	e.barBeats = 0
-	if m.missing == 0 {
-		m.notifyWaiter()
-	}
-	return nil
 }
 
 // setRadius sets the neighbour's radius and passes on what that does to this agent's.

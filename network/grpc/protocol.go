@@ -1,0 +1,156 @@
+package grpc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"dsbo/network"
+)
+
+// The package documentation has all messages in one table, by the kinds that nextFrame sends and handle takes in.
+
+// nextFrame returns what is to be sent next, nil if there is nothing now. last says that there
+// will be nothing more on this stream.
+func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
+	m := e.m
+	for s.keysSent < len(m.keys.published) && m.keys.published[s.keysSent].frame == nil {
+		s.keysSent++
+	}
+	switch {
+	case e.session != s:
+		return nil, true
+	case s.announceDue:
+		return s.epochFrame(), false
+	case m.ended != nil && !s.failSent && e.carriesVectors():
+		s.failSent = true
+		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
+	case e.pending == kindResend && e.carriesVectors():
+		e.pending = 0
+		return encode(header{kindResend, m.window.end(), e.received}, nil), false
+	case e.pending == kindAlive:
+		e.pending = 0
+		r := m.ownReport()
+		return encode(header{kindAlive, r.round, m.announcedRadius()}, r.encode()), false
+	case s.keysSent < len(m.keys.published):
+		s.keysSent++
+		return m.keys.published[s.keysSent-1].frame, false
+	case len(s.councilFrames) > 0:
+		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
+		return frame, false
+	case e.hasVector():
+		frame = m.window.get(e.next).frameFor(e.position)
+		if e.next < e.sent {
+			e.stats.Resent++
+		}
+		e.next++
+		e.sent = max(e.sent, e.next)
+		return frame, false
+	}
+	return nil, m.closed
+}
+
+// handle takes in a frame that came on the edge's stream. An error ends the stream.
+func (e *edge) handle(f *frame) error {
+	if err := e.countFrame(f); err != nil {
+		return err
+	}
+	e.stats.FramesReceived++
+	e.stats.BytesReceived += int64(f.size)
+	e.signOfLife()
+	if f.kind == kindEpoch || f.kind == kindResend {
+		e.session.remoteSent, e.session.remoteNext = f.exchange, f.detail
+	}
+	if !e.carriesVectors() && (f.kind == kindVector || f.kind == kindResend || f.kind == kindFail) {
+		return nil // of an epoch before, or of an agent that is no member and ends alone
+	}
+	var err error
+	switch f.kind {
+	case kindEpoch:
+		err = e.handleEpoch(f)
+	case kindFail:
+		err = e.handleFail(f)
+	case kindResend:
+		e.handleResend(f)
+	case kindAlive:
+		e.handleAlive(f)
+	case kindKey:
+		err = e.m.learnKey(e.id, f.exchange, f.text)
+	case kindControl:
+		err = e.handleControl(f)
+	case kindAsk:
+		err = e.handleAsk(f)
+	case kindPiece:
+		err = e.handlePiece(f)
+	case kindVector:
+		err = e.handleVector(f)
+	case kindHello:
+		err = errors.New("a second hello on one stream")
+	}
+	if err == nil && (e.pending != 0 || e.hasVector()) {
+		e.wake()
+	}
+	return err
+}
+
+// handleResend has the neighbour, which went back, get again what it needs. It has not finished any more.
+func (e *edge) handleResend(f *frame) {
+	e.credit = f.exchange
+	e.sendFrom(f.detail)
+	e.setRadius(0)
+}
+
+// handleAlive takes in what the neighbour says of itself.
+func (e *edge) handleAlive(f *frame) {
+	e.report, e.reported = readReport(f)
+	e.setRadius(min(f.detail, e.m.lastRadius()))
+}
+
+// handleControl hands a message to the council.
+func (e *edge) handleControl(f *frame) error {
+	if e.m.chamber == nil {
+		return errors.New("there is no council")
+	}
+	e.m.chamber.deliver(letter{neighbour: e.id, data: bytes.Clone(f.text)})
+	return nil
+}
+
+// handleVector takes in the vector of one exchange, by Order and Repetition.
+func (e *edge) handleVector(f *frame) error {
+	m := e.m
+	vector := digest{f.detail, f.digest}
+	switch {
+	case e.digests.contradict(f.exchange, vector):
+		err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: f.exchange, Reason: ErrConflict}
+		if m.chamber != nil {
+			return err
+		}
+		m.failLocked(err)
+		return nil
+	case f.exchange > min(e.received, m.window.end()):
+		if e.expectsStale {
+			return nil
+		}
+		return fmt.Errorf("the next vector must be that of exchange %d; it is that of exchange %d", e.received, f.exchange)
+	}
+	e.credit = f.exchange + 1
+	if f.exchange < e.received {
+		e.stats.Duplicates++
+		return nil
+	}
+	e.digests.add(f.exchange, vector)
+	slot := f.exchange % 2
+	e.slot[slot], f.data = f.data, e.slot[slot]
+	e.purpose[slot] = f.detail
+	if e.isAwaited() {
+		e.stats.Waited += time.Since(m.activeSince)
+		m.missing--
+	}
+	e.received++
+	e.barBeats = 0
+	if m.missing == 0 {
+		m.notifyWaiter()
+	}
+	return nil
+}
