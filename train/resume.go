@@ -88,14 +88,15 @@ func (r *runner) openFiles() (err error) {
 	if r.Resume {
 		err = r.restoreCheckpoint()
 	}
+	if err == nil && (!r.Resume || r.newEpoch) {
+		err = folder.RemoveCheckpointsAfter(r.checkpointAgents(), r.resumedIteration())
+	}
 	switch {
 	case err != nil:
-	case r.Resume && !r.newEpoch:
+	case r.Resume: // records of an epoch before go with the first one of this epoch, which has another number
 		err = r.metrics.KeepRest()
 	default:
-		if err = folder.RemoveCheckpointsAfter(r.checkpointAgents(), r.resumedIteration()); err == nil {
-			err = r.metrics.Truncate()
-		}
+		err = r.metrics.Truncate()
 	}
 	if err != nil {
 		return errors.Join(err, r.metrics.Close())

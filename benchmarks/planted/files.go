@@ -20,8 +20,6 @@ func fileBugs() []bug {
 			"\t\tc.add(r.agents[i].id, r.agents[i].mixer.State())\n", ""),
 		one("records after a checkpoint are written twice", "train.TestResumeAfterCrash", train+"/resume.go",
 			"\t\terr = r.metrics.KeepRest()\n", "\t\terr = nil\n"),
-		one("records of an epoch before stay", "train.TestMembersOfProcesses", train+"/resume.go",
-			"\t\t\terr = r.metrics.Truncate()\n", "\t\t\terr = r.metrics.KeepRest()\n"),
 		one("what a run has gone back from is removed", "runs.TestHeld", runs+"/checkpoints.go",
 			"newest := i >= len(all)-keptCheckpoints || i < behind", "newest := i < behind"),
 		one("the count of iterations is not restored", "train.TestResume", train+"/resume.go",
