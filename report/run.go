@@ -204,16 +204,19 @@ func (r *Run) phiUnit() string {
 
 // state says how a run ended, and a sentence on it. A run that was killed, or goes on, has no summary.
 func (r *Run) state() (kind runs.State, text string) {
-	done := count(float64(r.lastRecord().Iteration))
+	iterations := r.lastRecord().Iteration
+	done, all := count(float64(iterations)), r.Config.Iterations
 	last := "The last evaluation is at iteration " + done
-	if r.Config.Iterations > 0 {
-		last += " of " + count(float64(r.Config.Iterations))
+	if all > 0 {
+		last += " of " + count(float64(all))
 	}
 	last += "."
 	switch {
 	case r.Summary == nil:
 		return runs.Unfinished, "The run goes on, or was stopped from outside. " + last
-	case r.Summary.State == runs.Finished && done == "1":
+	case r.Summary.State == runs.Finished && iterations < all:
+		return runs.Finished, fmt.Sprintf("%s of %s iterations are done, after which the held-out loss no longer fell.", done, count(float64(all)))
+	case r.Summary.State == runs.Finished && iterations == 1:
 		return runs.Finished, "The one iteration is done."
 	case r.Summary.State == runs.Finished:
 		return runs.Finished, fmt.Sprintf("All %s iterations are done.", done)

@@ -26,7 +26,8 @@ func scenarios() map[string][]fixture {
 		"interrupted":   {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, summary: interrupted}},
 		"killed":        {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, cut: true, unsolved: true}},
 		"start only":    {{method: "madsbo_tuned", seed: 1, rate: 1, done: 0, every: 1}},
-		"one iteration": {{method: "madsbo_tuned", seed: 1, rate: 1, done: 1, every: 1, summary: ended()}},
+		"one iteration": {{method: "madsbo_tuned", seed: 1, rate: 1, done: 1, every: 1, summary: ended(), settings: map[string]any{"iterations": 1}}},
+		"ended early":   {{method: "newtoncg", done: 10, summary: ended(), settings: map[string]any{"iterations": 20}}},
 		"diverged":      {{name: "a", method: "madsbo", rate: 1, done: 100, summary: ended()}, {name: "b", method: "madsbo", rate: 1, done: 60, nan: true, summary: diverged, settings: map[string]any{"params.gamma": 2}}},
 		"side by side":  eight(),
 		"lost":          {{method: "newtoncg", task: "synthetic", done: 100, summary: lost(), bars: 20, settings: map[string]any{"problem": map[string]any{"model": "logistic", "reduce": "sum"}}}},
@@ -51,6 +52,7 @@ func TestPages(t *testing.T) {
 		"interrupted":   {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100", `class="verdict unclear"`, "has not finished"}, 7, 0},
 		"killed":        {[]string{"unfinished", "cut short", "not exact at iteration 0", "iteration 40 of 100"}, 7, 0},
 		"start only":    {[]string{"unfinished"}, 6, 0}, // no hypergradient error yet; consensus is 0 and linear
+		"ended early":   {[]string{"10 of 20 iterations are done, after which"}, 7, 0},
 		"one iteration": {[]string{"The one iteration is done"}, 7, 0},
 		"diverged":      {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (γ 2)", "madsbo (γ 0.2)", "Runs without a verdict: 1"}, 11, 0},
 		"side by side":  {[]string{"10 runs of 8 methods", "sparkle", " to ", "tuning won in 10 of 10 runs", "sparkle: test loss −0.6\u202f%, Φ −6.6\u202f%"}, 11, 4},
