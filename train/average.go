@@ -14,56 +14,29 @@ import (
 	"dsbo/runs"
 )
 
-// A collective is the way of a process's agents to what all agents find together outside of iterations: exact averages, the largest
-// of numbers, and whether they have the same bits. Nothing of one agent's leaves it but as a part of these. Averages go over the
-// tree also where those of the method are by Mix alone: all agents have to come to the same decisions, by the same bits. It belongs to
-// one goroutine at a time.
-type collective struct {
-	team    network.Team // nil before the first use, if all agents are in this process
-	w       *network.Matrix
-	options network.AverageOptions
-	local   []int
-	n       int
-	counter *runs.Sent // what all agents have sent
-
-	averages *network.Averages   // nil before the first use
-	ends     []*network.Averager // the ends of the local agents
-	parts    [][]float64         // a vector of each local agent
-}
-
 // stageAfterRun is the stage of averages that belong to no iteration of a run.
 const stageAfterRun = 1 << 63
 
-// newCollective returns the way of a problem's agents, of which local are in this process.
-func newCollective(p Problem, local []int) *collective {
-	c := &collective{team: p.Team, w: p.W, options: p.Average, local: local, n: len(p.Oracles), counter: p.Sent, parts: make([][]float64, len(local))}
-	if c.counter == nil {
-		c.counter = new(runs.Sent)
-	}
-	c.options.ByMix = false
-	return c
-}
-
 // openAverages makes the averages, and the exchange of agents that are all in this process.
-func (c *collective) openAverages() (err error) {
-	if c.averages != nil {
+func (g *group) openAverages() (err error) {
+	if g.averages != nil {
 		return nil
 	}
-	if c.w == nil {
-		if c.w, err = starMatrix(c.n); err != nil {
+	if g.w == nil {
+		if g.w, err = starMatrix(g.n); err != nil {
 			return err
 		}
 	}
-	if c.team == nil {
-		c.team = network.NewLocal(c.w)
+	if g.team == nil {
+		g.team = network.NewLocal(g.w)
 	}
-	if c.averages, err = network.NewAverages(c.team, c.w, c.options); err != nil {
+	if g.averages, err = network.NewAverages(g.team, g.w, g.options); err != nil {
 		return err
 	}
-	for _, i := range c.local {
-		end := c.averages.Agent(i)
+	for _, i := range g.local {
+		end := g.averages.Agent(i)
 		end.Begin(stageAfterRun)
-		c.ends = append(c.ends, end)
+		g.ends = append(g.ends, end)
 	}
 	return nil
 }
@@ -78,11 +51,11 @@ func starMatrix(n int) (*network.Matrix, error) {
 }
 
 // beginStage begins a stage of the run, see [network.Averager.Begin].
-func (c *collective) beginStage(stage uint64) error {
-	if err := c.openAverages(); err != nil {
+func (g *group) beginStage(stage uint64) error {
+	if err := g.openAverages(); err != nil {
 		return err
 	}
-	for _, end := range c.ends {
+	for _, end := range g.ends {
 		end.Begin(stage)
 	}
 	return nil
@@ -90,44 +63,44 @@ func (c *collective) beginStage(stage uint64) error {
 
 // fineWire returns the wire of vectors that have to be right to seven digits at least, such as a gradient: the problem's own if it is
 // as good.
-func (c *collective) fineWire() network.Wire { return min(c.options.Wire, network.Float32) }
+func (g *group) fineWire() network.Wire { return min(g.options.Wire, network.Float32) }
 
-// part returns the vector of length numbers that belongs to the k-th local agent. It stays the collective's.
-func (c *collective) part(k, length int) []float64 {
-	if cap(c.parts[k]) < length {
-		c.parts[k] = make([]float64, length)
+// part returns the vector of length numbers that belongs to the k-th local agent. It stays the group's.
+func (g *group) part(k, length int) []float64 {
+	if cap(g.parts[k]) < length {
+		g.parts[k] = make([]float64, length)
 	}
-	return c.parts[k][:length]
+	return g.parts[k][:length]
 }
 
 // average sets dst to the average over all agents of the parts of this process's agents and those elsewhere.
-func (c *collective) average(ctx context.Context, wire network.Wire, dst []float64) error {
-	if c.n == 1 {
-		copy(dst, c.part(0, len(dst)))
+func (g *group) average(ctx context.Context, wire network.Wire, dst []float64) error {
+	if g.n == 1 {
+		copy(dst, g.part(0, len(dst)))
 		return nil
 	}
-	if err := c.openAverages(); err != nil {
+	if err := g.openAverages(); err != nil {
 		return err
 	}
-	err := c.concurrently(func(k int) error {
-		part := c.part(k, len(dst))
-		return c.ends[k].AverageOn(ctx, wire, part, part)
+	err := g.concurrently(func(k int) error {
+		part := g.part(k, len(dst))
+		return g.ends[k].AverageOn(ctx, wire, part, part)
 	})
 	if err != nil {
 		return err
 	}
-	copy(dst, c.part(0, len(dst)))
-	for i := range c.n {
-		c.counter.Add(runs.Sent(c.averages.Cost(i, len(dst), wire)))
+	copy(dst, g.part(0, len(dst)))
+	for i := range g.n {
+		g.counter.Add(runs.Sent(g.averages.Cost(i, len(dst), wire)))
 	}
 	return nil
 }
 
 // concurrently calls f for all local agents at the same time: each waits for the others.
-func (c *collective) concurrently(f func(k int) error) error {
-	errs := make([]error, len(c.local))
+func (g *group) concurrently(f func(k int) error) error {
+	errs := make([]error, len(g.local))
 	var calls sync.WaitGroup
-	for k := range c.local {
+	for k := range g.local {
 		calls.Go(func() { errs[k] = f(k) })
 	}
 	calls.Wait()
@@ -135,16 +108,16 @@ func (c *collective) concurrently(f func(k int) error) error {
 }
 
 // largestWords replaces words by the largest of all agents; those of the local agents are in words already.
-func (c *collective) largestWords(ctx context.Context, words []uint64) error {
-	if c.n == 1 {
+func (g *group) largestWords(ctx context.Context, words []uint64) error {
+	if g.n == 1 {
 		return nil
 	}
-	if err := c.openAverages(); err != nil {
+	if err := g.openAverages(); err != nil {
 		return err
 	}
-	results := make([][]uint64, len(c.local))
-	err := c.concurrently(func(k int) error {
-		r, ok := c.team.Mixer(c.local[k]).(network.Reducer)
+	results := make([][]uint64, len(g.local))
+	err := g.concurrently(func(k int) error {
+		r, ok := g.team.Mixer(g.local[k]).(network.Reducer)
 		if !ok {
 			return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no largest number of all agents (network.Reducer is missing)")
 		}
@@ -155,21 +128,20 @@ func (c *collective) largestWords(ctx context.Context, words []uint64) error {
 		return err
 	}
 	copy(words, results[0])
-	sends := int64(2 * (c.n - 1)) // up the tree and down
-	c.counter.Add(runs.Sent{Messages: sends, Floats: sends * int64(len(words)), Bytes: 8 * sends * int64(len(words))})
+	sends := int64(2 * (g.n - 1)) // up the tree and down
+	g.counter.Add(runs.Sent{Messages: sends, Floats: sends * int64(len(words)), Bytes: 8 * sends * int64(len(words))})
 	return nil
 }
 
 // gatherTexts fills in the texts of the agents elsewhere. Each counts as sent to each other agent, as the numbers in which it travels.
-func (g group) gatherTexts(ctx context.Context, texts []string) error {
-	c := g.collective
-	if c.n == 1 {
+func (g *group) gatherTexts(ctx context.Context, texts []string) error {
+	if g.n == 1 {
 		return nil
 	}
-	if err := c.openAverages(); err != nil {
+	if err := g.openAverages(); err != nil {
 		return err
 	}
-	all, err := network.GatherBytes(g.averageContext(ctx), c.team, c.n, func(i int) []byte { return []byte(texts[i]) })
+	all, err := network.GatherBytes(g.averageContext(ctx), g.team, g.n, func(i int) []byte { return []byte(texts[i]) })
 	if err != nil {
 		return err
 	}
@@ -177,29 +149,28 @@ func (g group) gatherTexts(ctx context.Context, texts []string) error {
 	for i, text := range all {
 		texts[i], longest = string(text), max(longest, len(text))
 	}
-	pairs, floats := int64(c.n*(c.n-1)), int64(network.GatheredFloats(longest))
-	c.counter.Add(runs.Sent{Messages: 2 * pairs, Floats: pairs * floats, Bytes: 8 * pairs * floats})
+	pairs, floats := int64(g.n*(g.n-1)), int64(network.GatheredFloats(longest))
+	g.counter.Add(runs.Sent{Messages: 2 * pairs, Floats: pairs * floats, Bytes: 8 * pairs * floats})
 	return nil
 }
 
 // mean sets dst to the average over all agents of what those that are here fill in, in parallel: a vector on the given wire. It
 // depends neither on the number of processors nor on where the agents are.
-func (g group) mean(ctx context.Context, wire network.Wire, dst []float64, fill func(i int, part []float64) error) error {
-	c := g.collective
-	err := g.forEach(ctx, func(k, i int) error { return fill(i, c.part(k, len(dst))) })
+func (g *group) mean(ctx context.Context, wire network.Wire, dst []float64, fill func(i int, part []float64) error) error {
+	err := g.forEach(ctx, func(k, i int) error { return fill(i, g.part(k, len(dst))) })
 	if err != nil {
 		return err
 	}
-	return c.average(g.averageContext(ctx), wire, dst)
+	return g.average(g.averageContext(ctx), wire, dst)
 }
 
 // meanNumbers is mean for a few numbers, which travel in float64.
-func (g group) meanNumbers(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
+func (g *group) meanNumbers(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
 	return g.mean(ctx, network.Float64, dst, fill)
 }
 
 // maximum returns the largest of the agents' numbers, none of which is negative; NaN if one is NaN.
-func (g group) maximum(ctx context.Context, value func(i int) (float64, error)) (float64, error) {
+func (g *group) maximum(ctx context.Context, value func(i int) (float64, error)) (float64, error) {
 	all := make([]float64, len(g.local))
 	err := g.forEach(ctx, func(k, i int) (err error) {
 		all[k], err = value(i)
@@ -212,12 +183,12 @@ func (g group) maximum(ctx context.Context, value func(i int) (float64, error)) 
 	for _, v := range all {
 		words[0] = max(words[0], math.Float64bits(math.Abs(v))) // in the order of the numbers
 	}
-	err = g.collective.largestWords(g.averageContext(ctx), words)
+	err = g.largestWords(g.averageContext(ctx), words)
 	return math.Float64frombits(words[0]), err
 }
 
 // sameBits reports for each of several vectors of the agents whether all agents have it with the same bits.
-func (g group) sameBits(ctx context.Context, vectors ...func(i int) []float64) ([]bool, error) {
+func (g *group) sameBits(ctx context.Context, vectors ...func(i int) []float64) ([]bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -228,7 +199,7 @@ func (g group) sameBits(ctx context.Context, vectors ...func(i int) []float64) (
 			words[2*v], words[2*v+1] = max(words[2*v], h), max(words[2*v+1], ^h)
 		}
 	}
-	if err := g.collective.largestWords(g.averageContext(ctx), words); err != nil {
+	if err := g.largestWords(g.averageContext(ctx), words); err != nil {
 		return nil, err
 	}
 	same := make([]bool, len(vectors))
@@ -247,12 +218,12 @@ func digest(v []float64) uint64 {
 
 // vectorMean sets mean to the average of a vector of each agent and returns (1/n) Σ_i ‖v_i − mean‖². same says that all agents
 // have the vector with the same bits: nothing is exchanged then.
-func (g group) vectorMean(ctx context.Context, mean []float64, of func(i int) []float64, same bool) (float64, error) {
+func (g *group) vectorMean(ctx context.Context, mean []float64, of func(i int) []float64, same bool) (float64, error) {
 	if same {
 		copy(mean, of(g.local[0]))
 		return 0, nil
 	}
-	err := g.mean(ctx, g.collective.fineWire(), mean, func(i int, part []float64) error { copy(part, of(i)); return nil })
+	err := g.mean(ctx, g.fineWire(), mean, func(i int, part []float64) error { copy(part, of(i)); return nil })
 	if err != nil {
 		return 0, err
 	}

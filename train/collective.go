@@ -26,7 +26,7 @@ func (p Problem) Collective(ctx context.Context) network.Collective {
 // A problemCollective is a [network.Collective] by the averages of a group.
 type problemCollective struct {
 	ctx     context.Context // of the one time for which it is made
-	group   group
+	group   *group
 	problem Problem
 }
 
@@ -88,6 +88,6 @@ func (p Problem) GatherRows(ctx context.Context, length int, fill func(i int, ro
 		return nil, err
 	}
 	pairs, floats := int64(g.n*(g.n-1)), int64(length)
-	g.collective.counter.Add(runs.Sent{Messages: pairs, Floats: pairs * floats, Bytes: 8 * pairs * floats})
+	g.counter.Add(runs.Sent{Messages: pairs, Floats: pairs * floats, Bytes: 8 * pairs * floats})
 	return rows, nil
 }

@@ -31,7 +31,7 @@ type evaluator struct {
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), bestState: newBestState(c.p, c.q), exactAt: c.ExactAt, leastEigenvalueAt: c.LeastEigenvalueAt}
-	e.collective.counter = &e.sent
+	e.counter = &e.sent
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
 		return e, nil
 	}
@@ -78,7 +78,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 		}
 		e.sent = sent
 	}()
-	if err := e.collective.beginStage(2*uint64(e.done) + 1); err != nil { // between two iterations
+	if err := e.beginStage(2*uint64(e.done) + 1); err != nil { // between two iterations
 		return r, err
 	}
 	r = runs.Record{Iteration: e.done, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
@@ -324,7 +324,7 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 		return all, err
 	}
 	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
-	return all, e.mean(ctx, e.collective.fineWire(), all.gradient, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
+	return all, e.mean(ctx, e.fineWire(), all.gradient, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
 }
 
 // detachSolver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
@@ -332,11 +332,11 @@ func (e *evaluator) detachSolver(sent *runs.Sent) error {
 	if e.sharedExact != nil && !e.exactAt(e.done) {
 		e.adoptPairs()
 	}
-	e.collective.counter = new(runs.Sent)
+	e.counter = new(runs.Sent)
 	if sent != nil {
-		e.collective.counter = sent
+		e.counter = sent
 	}
-	return e.collective.beginStage(stageAfterRun)
+	return e.beginStage(stageAfterRun)
 }
 
 // dampingName is the name of the damping of products in a checkpoint.

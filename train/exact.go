@@ -53,7 +53,7 @@ type Exact struct {
 	// bound ends with what it has.
 	MaxProducts int
 
-	group    group
+	group    *group
 	products *matrixProducts
 	p, q     int
 	y, z     []float64 // solutions of the last solve, at which the next one may start

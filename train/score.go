@@ -66,7 +66,7 @@ func (p Problem) UpperLoss(ctx context.Context, m Fit) (float64, error) {
 }
 
 // scores is Scores by way of a group. An agent's counts and sums leave it as a part of an average alone.
-func (p Problem) scores(ctx context.Context, g group, m Fit) (sum Scores, err error) {
+func (p Problem) scores(ctx context.Context, g *group, m Fit) (sum Scores, err error) {
 	if p.Score == nil {
 		return sum, nil
 	}

@@ -39,7 +39,7 @@ func (w *exactSolve) gradientWire() network.Wire {
 	if w.Problem.Average.Wire > network.Float32 && !w.endsByResidual() {
 		return network.BF16
 	}
-	return w.group.collective.fineWire()
+	return w.group.fineWire()
 }
 
 // changeWire is the wire of what changes a gradient or a residual from one step to the next: the less they change, the less it loses.
@@ -56,7 +56,7 @@ func (w *exactSolve) endsByResidual() bool { return w.Tol > 0 || w.AdjointTol > 
 // productWire is the wire of products at first: where not all travels as it is, they bear to be rounded to eight bits, as the next
 // residual corrects what they lose.
 func (s *Exact) productWire() network.Wire {
-	if s.group.collective.fineWire() == network.Float64 {
+	if s.group.fineWire() == network.Float64 {
 		return network.Float64
 	}
 	return network.Int8

@@ -31,9 +31,9 @@ func (p Problem) LeastEigenvalue(ctx context.Context, x, y []float64) (float64, 
 }
 
 // leastEigenvalue is LeastEigenvalue by way of a group.
-func (p Problem) leastEigenvalue(ctx context.Context, g group, x, y []float64) (float64, error) {
+func (p Problem) leastEigenvalue(ctx context.Context, g *group, x, y []float64) (float64, error) {
 	least, err := lanczos(len(y), func(dst, v []float64) error {
-		return g.mean(ctx, g.collective.fineWire(), dst, func(i int, part []float64) error {
+		return g.mean(ctx, g.fineWire(), dst, func(i int, part []float64) error {
 			if err := p.oracle(i).HVP(part, x, y, v, allExamples); err != nil {
 				return fmt.Errorf("agent %d: %w", i, err)
 			}

@@ -14,7 +14,7 @@ import (
 // A stepper is the agents of this process with their ends of the exchange. It runs them between boundaries at which all agents
 // stand still.
 type stepper struct {
-	group
+	*group
 	exchange    network.Team
 	close       func()          // ends the exchange, if it was made here
 	products    *matrixProducts // what the agents' products are with
