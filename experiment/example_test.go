@@ -24,3 +24,18 @@ func Example() {
 	fmt.Println(summary.State, "after", summary.Iterations, "iterations")
 	// Output: finished after 2 iterations
 }
+
+// A plan says what a run would send before it is run. It loads the data, and exchanges nothing.
+func ExampleJob_Plan() {
+	args := []string{"-agents=3", "-r=1", "-p=4", "-train=30", "-val=30", "-test=20", "-K=2"}
+	job := must.Get(experiment.Parse(tasks.Synthetic(), args, io.Discard))
+	plan := must.Get(job.Plan(context.Background()))
+	fmt.Println(plan.Line)
+	for _, q := range plan.Quantities[:2] {
+		fmt.Printf("%s: %d numbers, %.0f to %.0f times\n", q.Name, q.Length, q.Times.Least, q.Times.Most)
+	}
+	// Output:
+	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples, losses as a sum; ring, 3 agents, ρ = 0.250000
+	// gradients and Hessian products: 4 numbers, 50 to 213 times
+	// hypergradient: 4 numbers, 2 to 2 times
+}

@@ -180,8 +180,7 @@ type Constant struct {
 
 // A SeriesSummary is the summary.json of a folder whose config.json is a [SeriesConfig].
 type SeriesSummary struct {
-	State  State    `json:"state"`
-	Error  string   `json:"error,omitempty"`
-	Parts  []string `json:"parts,omitzero"` // folders of the runs, in that of the series
-	Result any      `json:"result,omitempty"`
+	State State    `json:"state"`
+	Error string   `json:"error,omitempty"`
+	Parts []string `json:"parts,omitzero"` // folders of the runs, in that of the series
 }
