@@ -79,6 +79,7 @@ func (a *AdamCG) Init(p, q, K int) error {
 		a.Clip = []float64{-14, 12}
 	}
 	c.box("clip", a.Clip)
+	c.countable()
 	c.require(a.Wait >= 0, "wait", "at least 0", a.Wait)
 	if c.err != nil {
 		return c.err

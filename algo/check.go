@@ -23,6 +23,14 @@ func (c *checker) require(ok bool, name, must string, value any) {
 	}
 }
 
+// mostIterations bounds K of methods whose state has a number for each iteration, as each checkpoint then has.
+const mostIterations = 1_000_000
+
+// countable requires that the state can have a number for each iteration.
+func (c *checker) countable() {
+	c.require(c.K <= mostIterations, "K", fmt.Sprintf("at most %d, as the state has a number for each iteration", mostIterations), c.K)
+}
+
 // step compiles a schedule of positive numbers, by default 0.1.
 func (c *checker) step(name string, s *Schedule) func(k int) float64 {
 	return c.schedule(name, s, 0.1, math.MaxFloat64, "positive")

@@ -108,6 +108,7 @@ const probes = 4
 // Init implements [Method].
 func (a *NewtonCG) Init(p, q, K int) error {
 	c := a.prepare("newtoncg", p, q, K)
+	c.countable()
 	c.count("c", &a.C, 4)
 	c.count("cold", &a.Cold, 8)
 	c.require(a.Most >= 0, "most", "at least 0", a.Most)

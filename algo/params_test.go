@@ -126,6 +126,11 @@ func TestParametersAreChecked(t *testing.T) {
 	if err := (&algo.MADSBO{Beta: "1/sqrt(K)"}).Init(2, 3, 0); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "number K") {
 		t.Errorf("a schedule c/√K without K: %v", err)
 	}
+	for _, m := range []algo.Method{new(algo.NewtonCG), new(algo.AdamCG)} { // whose state would not fit into memory
+		if err := m.Init(2, 3, 1e13); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "K must be at most 1000000") {
+			t.Errorf("%T with 10¹³ iterations: %v", m, err)
+		}
+	}
 }
 
 func TestDecode(t *testing.T) {

@@ -204,7 +204,7 @@ func (t Task) check(e Examples) error {
 	case e.X.Cols() != t.Features:
 		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d features; they have %d", t.Features, e.X.Cols())
 	case e.Target.Cols() != columns:
-		return dsbo.Errorf(dsbo.ErrShape, "targets must have %d columns; they have %d", columns, e.Target.Cols())
+		return dsbo.Errorf(dsbo.ErrShape, "targets must have a column for each of the task's %d classes, or one column where it has 0; they have %d", t.Classes, e.Target.Cols())
 	case e.Target.Rows() != n:
 		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target; there are %d", n, e.Target.Rows())
 	case e.ID != nil && len(e.ID) != n:

@@ -281,7 +281,7 @@ func TestTaskValidate(t *testing.T) {
 		{"no agents", func(t *Task) { t.Shards = nil }, "a task needs at least one agent"},
 		{"no validation", func(t *Task) { t.Shards[1].Val = Examples{} }, "validation examples of agent 1: there must be at least one"},
 		{"features", func(t *Task) { t.Shards[0].Train = other }, "training examples of agent 0: examples must have the task's 1 features; they have 2"},
-		{"classes", func(t *Task) { t.Classes = 3 }, "training examples of agent 0: targets must have 3 columns; they have 2"},
+		{"classes", func(t *Task) { t.Classes = 3 }, "training examples of agent 0: targets must have a column for each of the task's 3 classes, or one column where it has 0; they have 2"},
 		{"targets", func(t *Task) { t.Test.Target = t.Shards[0].Val.Target }, "test examples: each of 20 examples must have a target; there are 5"},
 		{"no test features", func(t *Task) { t.Test.X = nil }, "test examples: there must be at least one"},
 		{"too few IDs", func(t *Task) { t.Shards[0].Train.ID = []int{0} }, "training examples of agent 0: each of 5 examples must have an ID; there are 1"},
