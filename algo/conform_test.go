@@ -39,6 +39,9 @@ func TestConformance(t *testing.T) {
 	for _, name := range algo.Names() {
 		for i, object := range append([]string{"{}"}, variants[name]...) {
 			t.Run(fmt.Sprintf("%s/%d", name, i), func(t *testing.T) {
+				if testing.Short() && i > 0 {
+					t.Skip("the defaults are enough")
+				}
 				algotest.TestMethod(t, func() algo.Method { return made(t, name, object) })
 			})
 		}

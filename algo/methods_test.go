@@ -25,6 +25,9 @@ func closedForm(g golden, i int) *algotest.Quadratic {
 // at the mean of x, before and after.
 func final(t *testing.T, file, name string, K int, change ...string) (start, end float64) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("runs a thousand iterations")
+	}
 	g := readGolden(t, filepath.Join("testdata", "golden", file+".json"))
 	g.Algo = name
 	var as []algo.Method

@@ -43,6 +43,9 @@ func valueShard(train, val, features int) data.Shard {
 
 // TestTableModels proves the models of tables with each loss, grouping of penalties, and weights.
 func TestTableModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("proves seventeen models")
+	}
 	classes, values, counts := classShard(75, 43, 7, 4), valueShard(30, 21, 5), countShard(30, 21, 5)
 	groups := models.PerGroup{Of: []int{1, 0, 0, 2, 1, 1, 3}}
 	for _, c := range []struct {
