@@ -13,6 +13,9 @@ import (
 // findStart is what comes before iteration 0: the diagonal, and the search for x.
 func (a *NewtonCG) findStart(w *turn) {
 	a.mu[0] = a.Damping
+	if a.Start == "search" { // from where weights are compared, wherever x was set
+		vec.Fill(a.x, 0)
+	}
 	known := a.splitHessian(w)
 	a.renewDiagonal(w)
 	if a.Start != "search" || w.err != nil {

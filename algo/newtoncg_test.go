@@ -91,3 +91,28 @@ func TestNewtonCGNeedsAverages(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// An expPenalty grows with x, as those of penalized models do.
+type expPenalty struct{ *algotest.Quadratic }
+
+func (o expPenalty) Penalty(dst, x []float64) error {
+	return fill(dst, func(int) float64 { return math.Exp(x[0]) / 2 })
+}
+
+// A search for the start looks at the same constants wherever x was set before it.
+func TestSearchForgetsX(t *testing.T) {
+	var found []float64
+	for _, x := range []float64{0, 2} {
+		m := ready(t, new(algo.NewtonCG), 3, 4)
+		vec.Fill(m.X(), x)
+		must.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		constant, searched := m.StartConstant()
+		if !searched {
+			t.Fatal("there was no search")
+		}
+		found = append(found, constant)
+	}
+	if found[0] != found[1] {
+		t.Errorf("the search starts at %g where x is 0, and at %g where it is 2", found[0], found[1])
+	}
+}
