@@ -54,7 +54,7 @@ func (l Layer) check(in int) error {
 	case l.In != in:
 		return fmt.Errorf("it must have %d inputs; it has %d", in, l.In)
 	case l.Out < 1 || l.Out > math.MaxInt/8/l.In || len(l.Weights) != l.Out*l.In:
-		return fmt.Errorf("%d weights of %d outputs and %d inputs", len(l.Weights), l.Out, l.In)
+		return fmt.Errorf("it must have a weight for each of %d outputs and %d inputs; it has %d", l.Out, l.In, len(l.Weights))
 	case l.Bias != nil && len(l.Bias) != l.Out:
 		return fmt.Errorf("it must have a bias for each of %d outputs; it has %d", l.Out, len(l.Bias))
 	case !slices.Contains([]models.Unit{models.Identity, models.Tanh, models.ReLU}, l.Unit):

@@ -29,7 +29,7 @@ func (o *Oracle) Penalty(dst, x []float64) error {
 // is that of n times as many vectors.
 func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if len(dst) != o.q {
-		return dsbo.Errorf(dsbo.ErrShape, "the diagonal has q = %d numbers; len(dst)=%d", o.q, len(dst))
+		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers; it has %d", o.q, len(dst))
 	}
 	idx, rows := o.low.rowsOf(s)
 	program, err := o.diagonalProgram(rows)

@@ -92,7 +92,7 @@ func commonShape(in []*Tensor) ([]int, error) {
 			cols = c
 		}
 		if r != rows && r != 1 || c != cols && c != 1 {
-			return nil, fmt.Errorf("shapes do not fit: %v in %d×%d", t.Shape, rows, cols)
+			return nil, fmt.Errorf("a shape must be %d×%d, or 1 in a dimension; it is %v", rows, cols, t.Shape)
 		}
 	}
 	return []int{rows, cols}, checkEntries(rows, cols)
@@ -127,7 +127,7 @@ func gemm(in []*Tensor) (*Tensor, error) {
 		return nil, err
 	}
 	if inner != same || len(in) == 3 && len(in[2].Doubles) != outs {
-		return nil, fmt.Errorf("shapes do not fit: %v and %v transposed", in[0].Shape, in[1].Shape)
+		return nil, fmt.Errorf("A and B must have as many columns, and C a number for each row of B; the shapes of A and B are %v and %v", in[0].Shape, in[1].Shape)
 	}
 	out := make([]float64, 0, rows*outs)
 	for i := range rows {

@@ -119,8 +119,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{func(g *onnx.Graph) { g.Nodes[0].Op = "Conv" }, `Conv "wide": there is no such operator`},
 		{func(g *onnx.Graph) { g.Nodes[1].Domain = "" }, `LabelEncoder "code": there is no such operator`},
-		{func(g *onnx.Graph) { g.Nodes[1].Attributes = g.Nodes[1].Attributes[1:] }, "0 words and 1 numbers"},
-		{func(g *onnx.Graph) { g.Nodes[2].Inputs = nil }, "it has 0 inputs"},
+		{func(g *onnx.Graph) { g.Nodes[1].Attributes = g.Nodes[1].Attributes[1:] }, "as many words as numbers; it has 0 and 1"},
+		{func(g *onnx.Graph) { g.Nodes[2].Inputs = nil }, "it must have 2 to 2 inputs; it has 0"},
 		{func(g *onnx.Graph) { g.Nodes[2].Inputs[0] = "hot" }, `needs "hot", which nothing before it makes`},
 		{func(g *onnx.Graph) { g.Nodes[4].Attributes[0].Ints[0] = 0 }, "its attributes must be"},
 		{func(g *onnx.Graph) { g.Nodes[3].Output = "is" }, `must differ and not be empty; there is "is"`},

@@ -50,7 +50,7 @@ func (n *Node) operation() (operation, error) {
 		return nil, fmt.Errorf("there is no such operator here (domain %.40q)", n.Domain)
 	}
 	if len(n.Inputs) < o.least || len(n.Inputs) > o.most {
-		return nil, fmt.Errorf("it has %d inputs", len(n.Inputs))
+		return nil, fmt.Errorf("it must have %d to %d inputs; it has %d", o.least, o.most, len(n.Inputs))
 	}
 	if !slices.EqualFunc(n.Attributes, o.attributes, func(a, b Attribute) bool {
 		return a.Name == b.Name && !a.List && a.Words == nil && slices.Equal(a.Ints, b.Ints)
@@ -75,11 +75,11 @@ func labelEncoder(attributes []Attribute) (operation, error) {
 		case a.Name == "default_int64" && !a.List:
 			standard = a.Ints[0]
 		default:
-			return nil, fmt.Errorf("attribute %.40q is not known", a.Name)
+			return nil, fmt.Errorf("its attributes must be lists of keys and values, and a default; %.40q is none", a.Name)
 		}
 	}
 	if len(words) != len(ints) {
-		return nil, fmt.Errorf("it has %d words and %d numbers", len(words), len(ints))
+		return nil, fmt.Errorf("it must have as many words as numbers; it has %d and %d", len(words), len(ints))
 	}
 	if toWords {
 		of := map[int64]string{}
@@ -154,7 +154,7 @@ func concat(in []*Tensor) (*Tensor, error) {
 	for _, t := range in[1:] {
 		r, c := t.size()
 		if r != rows || len(t.Shape) != 2 || len(in[0].Shape) != 2 || c > MaxEntries-cols {
-			return nil, fmt.Errorf("columns of %v and %v do not fit together", in[0].Shape, t.Shape)
+			return nil, fmt.Errorf("inputs must be matrices with as many rows; their shapes are %v and %v", in[0].Shape, t.Shape)
 		}
 		cols += c
 	}
@@ -207,7 +207,7 @@ func gather(in []*Tensor) (*Tensor, error) {
 	for i := range rows {
 		for _, j := range at.Ints {
 			if j < 0 || j >= int64(cols) {
-				return nil, fmt.Errorf("column %d of %d", j, cols)
+				return nil, fmt.Errorf("columns must be from 0 to %d; there is %d", cols-1, j)
 			}
 			out = append(out, from.Doubles[i*cols+int(j)])
 		}
@@ -219,7 +219,7 @@ func gather(in []*Tensor) (*Tensor, error) {
 func squeeze(in []*Tensor) (*Tensor, error) {
 	rows, cols, err := matrixOf(in[0])
 	if err != nil || cols != 1 || !slices.Equal(in[1].Ints, []int64{1}) {
-		return nil, errors.Join(err, fmt.Errorf("axis %v of %v", in[1].Ints, in[0].Shape))
+		return nil, errors.Join(err, fmt.Errorf("the axis must be 1 of a matrix with one column; it is %v of the shape %v", in[1].Ints, in[0].Shape))
 	}
 	return &Tensor{Type: Double, Shape: []int{rows}, Doubles: in[0].Doubles}, nil
 }

@@ -51,7 +51,7 @@ func Write(w io.Writer, metadata map[string]string, tensors ...Tensor) error {
 	end := 0
 	for _, t := range tensors {
 		if size, ok := sizeOf(t.Shape); !ok || size != len(t.Data) {
-			return dsbo.Errorf(dsbo.ErrShape, "array %q: %d numbers in the shape %v", t.Name, len(t.Data), t.Shape)
+			return dsbo.Errorf(dsbo.ErrShape, "array %q must have as many numbers as its shape %v; it has %d", t.Name, t.Shape, len(t.Data))
 		}
 		if _, twice := header[t.Name]; twice || t.Name == metadataName {
 			return dsbo.Errorf(dsbo.ErrShape, "names of arrays must differ, and from %s; there is %q", metadataName, t.Name)
