@@ -24,7 +24,7 @@ func TestSolveQuadratics(t *testing.T) {
 	for range 4 {
 		m := quadratic(r, 3, 5)
 		ms = append(ms, m)
-		exact.Oracles = append(exact.Oracles, must.Get(models.NewOracle(m, data.Shard{}, models.Config{})))
+		exact.Problem.Evaluate = append(exact.Problem.Evaluate, must.Get(models.NewOracle(m, data.Shard{}, models.Config{})))
 	}
 	exact.Tol, exact.AdjointTol = 1e-14, 1e-14
 	s := must.Get(models.SolveQuadratics(ms))
