@@ -142,7 +142,7 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 // from there.
 func TestFaultInterrupted(t *testing.T) {
 	t.Parallel()
-	r := newTestRun(t, addresses(3), []string{"-K=20", "-evaluate=off", "-eval-every=1", "-checkpoint-every=20"})
+	r := newTestRun(t, addresses(3), []string{"-K=10", "-evaluate=off", "-eval-every=1", "-checkpoint-every=10"})
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGTERM}})
 	all[1].wantCode(cli.Interrupted, "the same command goes on")
 	r.wantState(1, runs.Interrupted, 3)

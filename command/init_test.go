@@ -28,7 +28,7 @@ func TestTutorial(t *testing.T) {
 		var out, log bytes.Buffer
 		args := strings.Fields(strings.ReplaceAll(line, "'", ""))[1:]
 		if args[0] == "tune" && !strings.Contains(line, "-agent ") { // the page takes half of the time, and has tests of its own
-			args = append(args, "-report=false")
+			args = append(args, "-report=false", "-K=5")
 		}
 		err := newProgram("dsbo", tasks.Tune()).run(ctx, args, &out, &log)
 		return out.String(), err
@@ -38,6 +38,7 @@ func TestTutorial(t *testing.T) {
 	for _, path := range must.Get(filepath.Glob("*.csv")) {
 		shrink(path)
 	}
+	edit(t, "cluster.json", `"-drop=patient"`, `"-drop=patient", "-K=5"`)
 	outputs := map[string]string{}
 	agents, ctx := errgroup.WithContext(t.Context())
 	for line := range strings.Lines(string(must.Get(os.ReadFile("README.md")))) {

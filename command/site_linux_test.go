@@ -73,6 +73,9 @@ func TestCurvatureOfSites(t *testing.T) {
 	}
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.DampedHessian, dsbo.GaussNewton} {
 		t.Run(matrix.String(), func(t *testing.T) {
+			if testing.Short() && matrix != dsbo.DampedHessian {
+				t.Skip("the other matrix")
+			}
 			here := t.TempDir()
 			out := filepath.Join(here, "out")
 			flags := []string{"-target=ill", "-K=1", "-model=mlp", "-hidden=2", "-evaluate=off", "-curvature=" + matrix.String()}

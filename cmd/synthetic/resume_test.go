@@ -123,6 +123,9 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 // TestStoppedModels: what a run has found stands before the models are found, with a page where one is wanted, and the run that goes
 // on ends as one that was not stopped.
 func TestStoppedModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a page")
+	}
 	dir := t.TempDir()
 	whole, stopped := filepath.Join(dir, "whole"), filepath.Join(dir, "stopped")
 	args := strings.Fields(small + " -r=1 -p=4 -train=30 -val=30")
