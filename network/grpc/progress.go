@@ -200,7 +200,11 @@ func (m *Mixer) watch() error {
 	if stalled < patience && waited < c.ComputeTimeout || m.activity == ending && m.allFinished() || m.chamber != nil {
 		return nil
 	}
-	return &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String(), Last: m.lastError(h.Agent)}
+	err := &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String()}
+	if e := m.edge(h.Agent); e != nil {
+		err.Last = e.lastErr
+	}
+	return err
 }
 
 // obstacle returns what this agent waits for, or who has it go back again and again; nil if it goes on.
@@ -209,14 +213,6 @@ func (m *Mixer) obstacle() *Holdup {
 		return &Holdup{Agent: m.setbackBy, Source: -1, Exchange: m.reached, Waiting: m.heartbeatsFor(m.waitedBeats), Reason: causeSetbacks.String(), cause: causeSetbacks}
 	}
 	return m.holdup()
-}
-
-// lastError returns what ended the last connection to an agent, if it is a neighbour.
-func (m *Mixer) lastError(agent int) error {
-	if e := m.edge(agent); e != nil {
-		return e.lastErr
-	}
-	return nil
 }
 
 func (m *Mixer) heartbeatsFor(n int) time.Duration { return time.Duration(n) * m.config.Heartbeat }

@@ -249,7 +249,10 @@ func testReduceFail(t *testing.T, x *exchange) {
 	ctx := testContext(t)
 	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
 		if i == 0 {
-			err := reduceTimes(ctx, m, 3)
+			reducer, err := reducer(m)
+			for k := 0; k < 3 && err == nil; k++ {
+				err = reducer.Reduce(ctx, network.Max, 12, make([]uint64, 4))
+			}
 			x.team(0).Fail(&dsbo.DivergedError{Quantity: "x"})
 			if err != nil {
 				return err
@@ -258,13 +261,4 @@ func testReduceFail(t *testing.T, x *exchange) {
 		return reduceUntilError(ctx, m, reduction{network.Max, 12, 4})
 	})
 	x.wantAll(t, errs, dsbo.ErrDiverged)
-}
-
-// reduceTimes reduces so many times.
-func reduceTimes(ctx context.Context, m dsbo.Mixer, rounds int) error {
-	r, err := reducer(m)
-	for k := 0; k < rounds && err == nil; k++ {
-		err = r.Reduce(ctx, network.Max, 12, make([]uint64, 4))
-	}
-	return err
 }
