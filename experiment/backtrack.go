@@ -12,9 +12,10 @@ import (
 // halvings bounds how often a tuned x is moved half of the way to that of its rival.
 const halvings = 3
 
-// backtrack returns a tuned model whose Φ is below that of its rival, if one is found, and a note on how; else the tuned model. Where the lower
-// problem is not convex, hypergradients are those of solutions on the way, and x may go farther than the solutions that are reached bear: there
-// x is moved half of the way to the rival's, and half again, as a line search from the rival's along what tuning has found would.
+// backtrack returns a tuned model whose Φ is below that of its rival, if one is found, and a note on how; else the tuned model. Where
+// the lower problem is not convex, hypergradients are those of solutions on the way, and x may go farther than the solutions that are
+// reached bear: there x is moved half of the way to the rival's, and half again, as a line search from the rival's along what tuning
+// has found would.
 func (f *finder) backtrack(ctx context.Context, tuned, rival *model) (*model, []string, error) {
 	if !f.problem.Nonconvex || rival.finder != f || rival.y == nil {
 		return tuned, nil, nil

@@ -100,8 +100,8 @@ func (f *seatFiles) Points() (all []council.Point, err error) {
 	return all, err
 }
 
-// canResumeFrom reports whether an agent can go on from a checkpoint in the last epoch of a log, of a roster of n agents at the start: it is of that epoch or,
-// if the agent has kept its state since, of where it begins.
+// canResumeFrom reports whether an agent can go on from a checkpoint in the last epoch of a log, of a roster of n agents at the
+// start: it is of that epoch or, if the agent has kept its state since, of where it begins.
 func canResumeFrom(log membership.Log, p train.Point, agent, n int) bool {
 	e := log.Last(n)
 	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.EvaluationDue && log.Keeps(p.Epoch, e.Number, agent, n)
@@ -119,7 +119,8 @@ func (f *seatFiles) SaveVote(v council.Vote) error {
 	return f.holdCheckpoints(v)
 }
 
-// holdCheckpoints holds the checkpoints that a vote names, and that with which the epoch begins: agents may go back to it, and others may take it over.
+// holdCheckpoints holds the checkpoints that a vote names, and that with which the epoch begins: agents may go back to it, and others
+// may take it over.
 func (f *seatFiles) holdCheckpoints(v council.Vote) error {
 	e := f.changes().Last(f.agents)
 	return f.held.Hold(func([]int) ([]int, error) {
@@ -152,7 +153,8 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 	return f.holdCheckpoints(council.Vote{})
 }
 
-// handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with which an epoch begins.
+// handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with
+// which an epoch begins.
 func (f *seatFiles) handover(epoch int) ([]byte, error) {
 	e, err := f.changes().At(epoch, f.agents)
 	if err != nil {
@@ -222,8 +224,8 @@ func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 	}
 }
 
-// tryEnterEpoch makes an epoch the present one. The checkpoint is one of this agent if it keeps its state, and else what a member hands over. lost says that it
-// should keep its state and has none.
+// tryEnterEpoch makes an epoch the present one. The checkpoint is one of this agent if it keeps its state, and else what a member
+// hands over. lost says that it should keep its state and has none.
 func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Reformer, e membership.Epoch) (lost bool, err error) {
 	r.point, r.finished = nil, false
 	if _, member := e.Position(l.agent); !member {

@@ -53,8 +53,8 @@ func (r *runner) finish(ctx context.Context) error {
 	return r.writeFinished()
 }
 
-// judge compares the tuned model with the best of the others, puts all of them and the verdict into the summary, and returns the model that the run
-// keeps. notes come before what it has to say itself.
+// judge compares the tuned model with the best of the others, puts all of them and the verdict into the summary, and returns the
+// model that the run keeps. notes come before what it has to say itself.
 func (r *runner) judge(ctx context.Context, tuned, rival *model, others []*model, notes []string) (kept *model, err error) {
 	var gains []runs.Gain
 	if tuned.y != nil && rival.y != nil {
@@ -162,8 +162,8 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	return []string{note}
 }
 
-// startConstant returns the whole number nearest to the start of λ, or to its median, from which constants are tried: the one that the method's search
-// found, if it did.
+// startConstant returns the whole number nearest to the start of λ, or to its median, from which constants are tried: the one that
+// the method's search found, if it did.
 func (r *runner) startConstant() int {
 	start := stat.Median(r.startX)
 	if m, ok := r.result.Method.(interface{ StartConstant() (float64, bool) }); ok {

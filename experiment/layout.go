@@ -95,8 +95,8 @@ func (r *runner) chooseFolder(l Layout) error {
 
 // checkFlags reports a run that is not the one whose flags the command line took over, before the folder was locked.
 func (r *runner) checkFlags() error {
-	there, err := r.folder.ReadConfig()
-	if err == nil && r.openSeries == nil && !slices.Equal(there.Flags, r.resumedFlags) {
+	found, err := r.folder.ReadConfig()
+	if err == nil && r.openSeries == nil && !slices.Equal(found.Flags, r.resumedFlags) {
 		err = fmt.Errorf("another process has replaced the run in %s: the same command resumes that one", r.folder)
 	}
 	return err
@@ -104,17 +104,17 @@ func (r *runner) checkFlags() error {
 
 // checkOwner reports a folder whose run has its agents elsewhere, or is that of another agent.
 func (r *runner) checkOwner(l Layout) error {
-	var here runs.Config
-	l.describe(&here)
-	there, err := r.folder.ReadConfig()
+	var own runs.Config
+	l.describe(&own)
+	found, err := r.folder.ReadConfig()
 	switch {
 	case err != nil:
 		return err
-	case there.Identity != here.Identity:
+	case found.Identity != own.Identity:
 		return dsbo.Errorf(dsbo.ErrConfig, "%s holds another run than this process's, or that of another agent: -out must name another folder", r.folder)
-	case there.Transport != here.Transport || there.Processes != here.Processes:
+	case found.Transport != own.Transport || found.Processes != own.Processes:
 		return dsbo.Errorf(dsbo.ErrConfig, "-resume: the run in %s has its agents in %d processes (-transport %s), here there are %d (-transport %s): they must be the same",
-			r.folder, there.Processes, there.Transport, here.Processes, here.Transport)
+			r.folder, found.Processes, found.Transport, own.Processes, own.Transport)
 	}
 	return nil
 }

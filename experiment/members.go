@@ -49,14 +49,15 @@ func (r *runner) readChanges() (err error) {
 	return nil
 }
 
-// agentsWith returns the number of agents for which those in this process are loaded: one that is admitted with number i has the shard that it would
-// have among i+1 agents.
+// agentsWith returns the number of agents for which those in this process are loaded: one that is admitted with number i has the
+// shard that it would have among i+1 agents.
 func (r *runner) agentsWith(here ...int) int {
 	return max(r.Settings.Agents, slices.Max(here)+1)
 }
 
-// loadAdmitted adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in this process, their data are
-// loaded, of all agents up to each: a task may keep what it loads for the end of the run. What all found together at the start stands.
+// loadAdmitted adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in
+// this process, their data are loaded, of all agents up to each: a task may keep what it loads for the end of the run. What all found
+// together at the start stands.
 func (r *runner) loadAdmitted() error {
 	l := &r.loaded
 	if len(r.changes) == 0 {
@@ -127,7 +128,8 @@ func (r *runner) noteChange(e membership.Epoch) {
 	r.view.Note(Note{Text: text, Name: "members", Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
 }
 
-// keepMembers makes the runner's problem, data and graph those of the agents that are there at the end of the iterations: what follows is of them.
+// keepMembers makes the runner's problem, data and graph those of the agents that are there at the end of the iterations: what
+// follows is of them.
 func (r *runner) keepMembers() (err error) {
 	e := r.result.Epoch
 	if e.Number < len(r.changes) {

@@ -73,7 +73,8 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	return nil
 }
 
-// lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes part by it, and returns the state that it was in.
+// lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes part by it, and returns the state
+// that it was in.
 func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
 	if err := r.lockFolder(); err != nil {
 		return state, err
@@ -95,7 +96,8 @@ func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
 	return state, err
 }
 
-// openExchange opens the agent's end of the exchange, of which exchange from is the next. A folder that was empty before is again if that fails.
+// openExchange opens the agent's end of the exchange, of which exchange from is the next. A folder that was empty before is again if
+// that fails.
 func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, fingerprint []byte, empty bool) error {
 	seat, err := l.newSeat(r)
 	if err != nil {
@@ -118,7 +120,8 @@ func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, finger
 	return nil
 }
 
-// beginFolder makes the folder of an agent that has no checkpoint the run's, before the exchange opens: the council keeps in it what it decides.
+// beginFolder makes the folder of an agent that has no checkpoint the run's, before the exchange opens: the council keeps in it what
+// it decides.
 func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 	switch {
 	case len(r.changes) > 0: // it was left out

@@ -47,8 +47,8 @@ func (l *lone) Drain(context.Context) error {
 	return &network.RollbackError{Neighbour: 1, Round: needed}
 }
 
-// TestOneAgentGoesBack: an agent that has finished goes back to its newest checkpoint from which it sends again what a neighbour needs, or stays
-// where it is if it needs nothing again, and ends where it had ended.
+// TestOneAgentGoesBack: an agent that has finished goes back to its newest checkpoint from which it sends again what a neighbour
+// needs, or stays where it is if it needs nothing again, and ends where it had ended.
 func TestOneAgentGoesBack(t *testing.T) {
 	run := func(t *testing.T, out string, needed ...int) *lone {
 		l := &lone{needed: needed}

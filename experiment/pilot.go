@@ -23,9 +23,9 @@ type Pilot struct {
 // Certain reports whether nothing that the run sends depends on what it finds.
 func (p *Plan) Certain() bool { return p.All.Bytes.Least == p.All.Bytes.Most }
 
-// RunPilot runs the plan's job in this process, on the data that are here, in a folder that it removes, and puts what was sent in the place of
-// ranges. It changes nothing where there are none, and where the run takes longer than within. stderr shows how far it is. A plan is
-// tried once.
+// RunPilot runs the plan's job in this process, on the data that are here, in a folder that it removes, and puts what was sent in the
+// place of ranges. It changes nothing where there are none, and where the run takes longer than within. stderr shows how far it is. A
+// plan is tried once.
 func (p *Plan) RunPilot(ctx context.Context, within time.Duration, stderr io.Writer) error {
 	if within <= 0 || p.Certain() {
 		return nil

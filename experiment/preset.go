@@ -22,8 +22,8 @@ func tunedPreset() Preset {
 	}
 }
 
-// privatePreset is the preset of runs with differential privacy, for all tasks. Its method asks for gradients and products alone, as often as is
-// known beforehand. More of them would have more noise each, and fewer leave y behind: on MNIST this is between.
+// privatePreset is the preset of runs with differential privacy, for all tasks. Its method asks for gradients and products alone, as
+// often as is known beforehand. More of them would have more noise each, and fewer leave y behind: on MNIST this is between.
 func privatePreset() Preset {
 	return Preset{
 		Name: "private", DType: "float64", Wire: "float32", K: 20,

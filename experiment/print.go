@@ -179,8 +179,8 @@ func siteRows(sites []runs.Site) [][]string {
 // widestCross is the largest number of sites whose models and rows fit on a line.
 const widestCross = 6
 
-// crossRows returns the table of test losses of each model on the test rows of each site; nil where the sites' own models have not been tried on
-// others' rows, or are too many for a screen.
+// crossRows returns the table of test losses of each model on the test rows of each site; nil where the sites' own models have not
+// been tried on others' rows, or are too many for a screen.
 func crossRows(sites []runs.Site) [][]string {
 	if len(sites) == 0 || len(sites) > widestCross || len(sites[0].OthersAlone) == 0 {
 		return nil

@@ -83,8 +83,8 @@ func (r *runner) localAgents() []int {
 	return all
 }
 
-// load loads the data of the agents in this process, and the model, once, and again only where the agents begin anew: what they found together as they loaded has to be
-// exchanged again then.
+// load loads the data of the agents in this process, and the model, once, and again only where the agents begin anew: what they found
+// together as they loaded has to be exchanged again then.
 func (r *runner) load(ctx context.Context, here []int) (err error) {
 	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.hasFound()) {
 		return r.loadAdmitted()

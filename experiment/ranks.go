@@ -118,8 +118,8 @@ func (g greeting) check(i int, first greeting) error {
 	}
 	for _, f := range slices.Concat(g.Flags, first.Flags) {
 		name, _, _ := strings.Cut(f, "=")
-		if here, there := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); here != there {
-			return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs with %s, that of agent 0 with %s", i, here, there)
+		if own, firsts := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); own != firsts {
+			return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs with %s, that of agent 0 with %s", i, own, firsts)
 		}
 	}
 	return nil

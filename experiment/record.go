@@ -30,7 +30,8 @@ func (r *runner) completeConfig(c train.Config) (err error) {
 	return nil
 }
 
-// floatsByFormula returns, where members stay the same, how many numbers the method's Cost says that an agent sends in an iteration on average, to all neighbours together.
+// floatsByFormula returns, where members stay the same, how many numbers the method's Cost says that an agent sends in an iteration
+// on average, to all neighbours together.
 func (r *runner) floatsByFormula() float64 {
 	m, ok := r.result.Method.(algo.Method)
 	if !ok || r.result.Iterations == 0 || r.result.Epoch.Number > 0 {

@@ -152,8 +152,8 @@ func (j *Job) resolveParameters() (parameters, error) {
 	return p, nil
 }
 
-// preset returns the preset that -preset names, else the one that the task chooses. Without -preset, a method other than the default's has the preset that
-// is made for it, else the first of the task's own.
+// preset returns the preset that -preset names, else the one that the task chooses. Without -preset, a method other than the
+// default's has the preset that is made for it, else the first of the task's own.
 func (j *Job) preset() (Preset, error) {
 	s, own := j.Settings, j.presets[1:]
 	if s.Preset == privatePreset().Name || s.Epsilon != 0 && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {

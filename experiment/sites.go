@@ -53,8 +53,8 @@ func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 // siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.
 const siteNumbers = 1 + 2*3
 
-// compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; and those that other
-// sites find alone, where they may be seen. It returns nil where the task does not ask for it.
+// compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; and those
+// that other sites find alone, where they may be seen. It returns nil where the task does not ask for it.
 func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]runs.Site, error) {
 	t, ok := r.Task.(Sited)
 	if !ok || !t.ComparesSites() || constant.y == nil || tuned.y == nil || r.problem.Score == nil {
@@ -112,8 +112,9 @@ func scoresOf(numbers []float64) (all []runs.SiteScore) {
 // mostCrossed is the largest number of sites whose models are tried on the rows of each.
 const mostCrossed = 32
 
-// exchangeAlone tries the model of each site alone, which has the lengths of like, on the test examples of all sites. Where the sites are in several
-// processes the models leave them, if that is allowed; in one process nothing does, and nothing is counted unless it is allowed.
+// exchangeAlone tries the model of each site alone, which has the lengths of like, on the test examples of all sites. Where the sites
+// are in several processes the models leave them, if that is allowed; in one process nothing does, and nothing is counted unless it
+// is allowed.
 func (r *runner) exchangeAlone(ctx context.Context, allowed bool, alone []train.Fit, like train.Fit, sites []runs.Site) error {
 	if len(sites) > mostCrossed || !allowed && r.team != nil {
 		return nil

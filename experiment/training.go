@@ -10,8 +10,8 @@ import (
 	"dsbo/train"
 )
 
-// trainingConfig returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil: the run's cannot,
-// or the lower problem has one solution, which is found exactly.
+// trainingConfig returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil:
+// the run's cannot, or the lower problem has one solution, which is found exactly.
 func (r *runner) trainingConfig(p train.Problem) *train.Config {
 	m, ok := r.method.(interface{ Held() algo.Method })
 	if !ok || !p.Nonconvex {
@@ -23,8 +23,8 @@ func (r *runner) trainingConfig(p train.Problem) *train.Config {
 	return &c
 }
 
-// solveByTraining finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as far as such a run
-// does. Phi of the result is f(x, y).
+// solveByTraining finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as
+// far as such a run does. Phi of the result is f(x, y).
 func (f *finder) solveByTraining(ctx context.Context, x []float64) (train.Solution, error) {
 	c := *f.training
 	c.Problem, c.StartX = f.problem.Problem, x

@@ -58,8 +58,8 @@ func TestTrainedModels(t *testing.T) {
 	}
 }
 
-// TestNearer: where x has gone too far for the models that training reaches, the tuned one lies between there and the best constant, and its Φ
-// is below that one's.
+// TestNearer: where x has gone too far for the models that training reaches, the tuned one lies between there and the best constant,
+// and its Φ is below that one's.
 func TestNearer(t *testing.T) {
 	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 	args := []string{"-agents=3", "-rows=8", "-K=2", "-algorithm=adamcg", "-set=T=30", "-set=N=4", "-set=ly=0.3", "-set=lr=8", "-x0=0", "-quiet", "-report=false", "-out=" + string(folder)}

@@ -70,8 +70,8 @@ func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
 	return paths, err
 }
 
-// RemoveCheckpointsAfter removes the checkpoints of agents after an iteration with which an epoch begins: they are of an earlier epoch, and no good
-// in this one. Those of the same epoch stay when a run goes back: they have the bits that it comes to again.
+// RemoveCheckpointsAfter removes the checkpoints of agents after an iteration with which an epoch begins: they are of an earlier
+// epoch, and no good in this one. Those of the same epoch stay when a run goes back: they have the bits that it comes to again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	all, err := f.checkpoints(agents)
 	later := slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration <= iteration })
@@ -86,8 +86,9 @@ func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	return disk.SyncDir(string(f))
 }
 
-// RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after so many iterations done. The newest stay, the newest of
-// those that are not after these iterations, in a run that has gone back, and those that are held. nil holds none.
+// RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after so many iterations done. The newest
+// stay, the newest of those that are not after these iterations, in a run that has gone back, and those that are held. nil holds
+// none.
 func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoints) error {
 	if held == nil {
 		held = new(HeldCheckpoints)
@@ -108,8 +109,8 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoin
 	return err
 }
 
-// HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are. The zero value holds none. Its methods may be called by any
-// goroutine.
+// HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are. The zero value holds none. Its
+// methods may be called by any goroutine.
 type HeldCheckpoints struct {
 	mu         sync.Mutex
 	iterations []int

@@ -225,8 +225,8 @@ func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, Sum
 // ReadMembership reads agent.json.
 func (f Folder) ReadMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
 
-// AllFinished reports whether the folder says that all agents of a run have finished, and whether its agent's neighbours know it too. What else is
-// there in place of agent.json is not looked at.
+// AllFinished reports whether the folder says that all agents of a run have finished, and whether its agent's neighbours know it too.
+// What else is there in place of agent.json is not looked at.
 func (f Folder) AllFinished(own Membership) (finished, told bool, err error) {
 	m, err := f.ReadMembership()
 	telling := m.Unconfirmed

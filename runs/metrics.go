@@ -78,8 +78,9 @@ func (m *Metrics) Truncate() error {
 	return err
 }
 
-// KeepRest keeps the records that follow the run's so far, of a run that has gone back: they are written again, with the same numbers, and stay with the
-// times that they have, so that checkpoints which know of them stay good. From the first that differs on they go.
+// KeepRest keeps the records that follow the run's so far, of a run that has gone back: they are written again, with the same
+// numbers, and stay with the times that they have, so that checkpoints which know of them stay good. From the first that differs on
+// they go.
 func (m *Metrics) KeepRest() error {
 	if m == nil {
 		return nil

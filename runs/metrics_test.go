@@ -27,8 +27,8 @@ func TestRecordsBeforeCheckpoint(t *testing.T) {
 	}
 }
 
-// TestRepeatedRecords: a run that goes back to a checkpoint and comes to the same records again leaves the file as it is, so that a later checkpoint stays
-// good. From the first record that is another one on, the file is the new run's.
+// TestRepeatedRecords: a run that goes back to a checkpoint and comes to the same records again leaves the file as it is, so that a
+// later checkpoint stays good. From the first record that is another one on, the file is the new run's.
 func TestRepeatedRecords(t *testing.T) {
 	f := runs.Folder(t.TempDir())
 	record := func(k int, seconds float64) runs.Record { return runs.Record{Iteration: k, Seconds: seconds} }

@@ -108,7 +108,8 @@ type Site struct {
 	Alone    SiteScore `json:"alone"`
 	Constant SiteScore `json:"constant"`
 	Tuned    SiteScore `json:"tuned"`
-	// OthersAlone are the own models of all sites, by their numbers, on this site's test examples; empty where they have not left their sites.
+	// OthersAlone are the own models of all sites, by their numbers, on this site's test examples; empty where they have not left
+	// their sites.
 	OthersAlone []SiteScore `json:"lone,omitempty"`
 }
 

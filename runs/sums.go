@@ -30,8 +30,8 @@ type sum struct {
 	digest [sha256.Size]byte
 }
 
-// sumLocks keeps writers of this process from each other's list of a folder. Those of other folders go on, whose disks may answer sooner. Who waits
-// does so for a condition, not for a mutex, as virtual time goes on then (testing/synctest).
+// sumLocks keeps writers of this process from each other's list of a folder. Those of other folders go on, whose disks may answer
+// sooner. Who waits does so for a condition, not for a mutex, as virtual time goes on then (testing/synctest).
 var sumLocks = struct {
 	over *sync.Cond // a list is written
 	busy map[Folder]bool
@@ -149,8 +149,9 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 	}
 }
 
-// Verify checks that all files that the folder lists are as they were written, those that are not there left aside: who needs
-// one misses it. A run of a format with lists must have one once it has ended. The error names the first that is not, and matches [dsbo.ErrConfig].
+// Verify checks that all files that the folder lists are as they were written, those that are not there left aside: who needs one
+// misses it. A run of a format with lists must have one once it has ended. The error names the first that is not, and matches
+// [dsbo.ErrConfig].
 func (f Folder) Verify() error {
 	list, err := f.sums()
 	if err != nil {

@@ -34,8 +34,8 @@ const (
 	Test       = "test"
 )
 
-// A Gain compares the tuned model with another one, that of the best single penalty or a baseline, on one set of examples. Differences are tuned minus the
-// other, example by example, so that what examples have in common cancels.
+// A Gain compares the tuned model with another one, that of the best single penalty or a baseline, on one set of examples.
+// Differences are tuned minus the other, example by example, so that what examples have in common cancels.
 type Gain struct {
 	Set             string `json:"set"` // "validation", "held-out" or "test"
 	Examples        int    `json:"examples"`

@@ -16,8 +16,8 @@ func (e *evaluator) commonVector() func(i int) []float64 {
 	return func(int) []float64 { return v }
 }
 
-// checkAgreement returns an error that names agents unless all have the same bits of what they must have alike: what is common, which is the last
-// of the variables, and x and y of methods whose state is the same on all agents. It exchanges nothing where they agree.
+// checkAgreement returns an error that names agents unless all have the same bits of what they must have alike: what is common, which
+// is the last of the variables, and x and y of methods whose state is the same on all agents. It exchanges nothing where they agree.
 func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables []func(i int) []float64) error {
 	names := []string{"x", "y"}
 	method, ok := e.agents[e.local[0]].alg.(interface{ Alike() bool })

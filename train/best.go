@@ -101,8 +101,8 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	return nil
 }
 
-// worseRecords returns for how many records in a row, up to the newest one, the loss on held-out examples has not fallen, and was above the least by
-// more than a standard error.
+// worseRecords returns for how many records in a row, up to the newest one, the loss on held-out examples has not fallen, and was
+// above the least by more than a standard error.
 func (e *evaluator) worseRecords() int { return int(e.bestState.head[2]) }
 
 // best returns the best iterate so far.

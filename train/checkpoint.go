@@ -113,8 +113,8 @@ func (r *runner) writeCheckpoint() error {
 	return runs.Folder(r.Dir).RemoveOldCheckpoints(r.checkpointAgents(), r.done, r.Held)
 }
 
-// evaluationDue reports whether an evaluation is due after the iterations done that has not been made: the run was interrupted before. At the beginning of an
-// epoch none is, whose members might make it.
+// evaluationDue reports whether an evaluation is due after the iterations done that has not been made: the run was interrupted
+// before. At the beginning of an epoch none is, whose members might make it.
 func (r *runner) evaluationDue() bool {
 	begins := r.epoch.Number > 0 && r.done == r.epoch.Iteration
 	return r.isDue(r.EvalEvery) && r.evaluated < r.done && !begins

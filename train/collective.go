@@ -76,8 +76,8 @@ func (t *problemCollective) Texts(of func(i int) (string, error)) ([]string, err
 	return all, nil
 }
 
-// GatherRows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every agent sees.
-// Each counts as sent to each other agent.
+// GatherRows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every
+// agent sees. Each counts as sent to each other agent.
 func (p Problem) GatherRows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
 	g, err := p.group()
 	if err != nil {

@@ -111,9 +111,9 @@ func (c Config) ExactAt(k int) bool {
 // middleRecord returns the iteration of the record in the middle.
 func (c Config) middleRecord() int { return (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery }
 
-// LeastEigenvalueAt reports whether the record after k iterations has the least eigenvalue of the averaged Hessian: where the lower problem is
-// not known to be convex, and evaluation is "exact", those at the start, in the middle and at the end, and all where products are
-// damped by it. c must have its defaults.
+// LeastEigenvalueAt reports whether the record after k iterations has the least eigenvalue of the averaged Hessian: where the lower
+// problem is not known to be convex, and evaluation is "exact", those at the start, in the middle and at the end, and all where
+// products are damped by it. c must have its defaults.
 func (c Config) LeastEigenvalueAt(k int) bool {
 	if c.Problem.Matrix == dsbo.DampedHessian {
 		return true

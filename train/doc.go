@@ -11,9 +11,9 @@
 // and for exact solutions (exact.go, solve.go) gradients, products with Hessians and diagonals of them. Whether agents have a variable with
 // the same bits they find from the largest and the least of its digests. Small records of usage and the agreement to stop are gathered.
 //
-// Members of a run may change ([Config.Membership], members.go): at each change Run makes the agents anew, with states that the method re-forms, and
-// exact values are those of who is there. Where agents are in processes, each begins an epoch from its checkpoint of the one before, and one that
-// comes in from what a neighbour hands over (handover.go).
+// Members of a run may change ([Config.Membership], members.go): at each change Run makes the agents anew, with states that the
+// method re-forms, and exact values are those of who is there. Where agents are in processes, each begins an epoch from its
+// checkpoint of the one before, and one that comes in from what a neighbour hands over (handover.go).
 //
 // The loop is in run.go; stepper.go and agent.go run the agents from one evaluation to the next; checkpoint.go writes
 // checkpoints and resume.go reads them. What depends on where the agents are is a layout (layout.go), with a file for each of

@@ -113,7 +113,8 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	return r, nil
 }
 
-// updateUsage returns what all agents have spent since iteration 0, those that are not there any more too, and keeps it for the time after them.
+// updateUsage returns what all agents have spent since iteration 0, those that are not there any more too, and keeps it for the time
+// after them.
 func (e *evaluator) updateUsage(members []runs.Usage) runs.Usage {
 	e.lastUsage = e.usageByNumber(members)
 	return runs.Total(e.lastUsage)

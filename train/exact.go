@@ -33,7 +33,8 @@ import (
 // and the first gradient of a solve in float32, or bf16 on narrower wires: what products lose the next residual corrects. Where Tol
 // or AdjointTol bound residuals, these and gradients travel in float32.
 type Exact struct {
-	// Problem is the problem, whose oracles of Evaluate are asked. The first solve begins at its Start. All processes of its team solve at the same x.
+	// Problem is the problem, whose oracles of Evaluate are asked. The first solve begins at its Start. All processes of its team
+	// solve at the same x.
 	Problem Problem
 
 	// Tol, where it is not 0, bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the first x

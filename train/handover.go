@@ -12,9 +12,10 @@ import (
 	"dsbo/runs"
 )
 
-// Handover returns what an agent that comes into the next epoch takes over from this one, from this one's checkpoint at a point: x, y and what else of
-// the method's state all agents share, and how far the run is. Nothing in it tells of this agent's examples more than that. It is of some p + q
-// numbers (with newtoncg 2p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs Dir, Method and K.
+// Handover returns what an agent that comes into the next epoch takes over from this one, from this one's checkpoint at a point: x, y
+// and what else of the method's state all agents share, and how far the run is. Nothing in it tells of this agent's examples more
+// than that. It is of some p + q numbers (with newtoncg 2p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs
+// Dir, Method and K.
 func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	c = c.WithDefaults()
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, at.Iteration)
@@ -62,8 +63,8 @@ func (c Config) handoverNames(state []dsbo.Named) ([]string, error) {
 	return names, nil
 }
 
-// Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes into an epoch, in its folder c.Dir, and returns the point for
-// Config.From. [Run] checks that it is of this run.
+// Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes into an epoch, in its folder c.Dir, and
+// returns the point for Config.From. [Run] checks that it is of this run.
 func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 	found, err := parseCheckpoint(handover)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"dsbo/runs"
 )
 
-// OfMembers returns the problem of the members of an epoch, whose agents are at the members' positions; p's agents are the roster's or these members, and w is the roster's
-// mixing matrix. Its W is the members'. A team connects the members already: it is taken over as it is. It fails as
-// [network.Matrix.Members] does.
+// OfMembers returns the problem of the members of an epoch, whose agents are at the members' positions; p's agents are the roster's
+// or these members, and w is the roster's mixing matrix. Its W is the members'. A team connects the members already: it is taken over
+// as it is. It fails as [network.Matrix.Members] does.
 func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, error) {
 	var err error
 	if p.W, err = w.Members(e); err != nil {
@@ -82,8 +82,8 @@ func (c Config) inEpoch(epoch int) (Config, error) {
 	return c, err
 }
 
-// startEpoch returns the configuration of the epoch in which this process begins: of a run over several processes the last one, which the team
-// connects, else that of the checkpoint. The log must be one of the run.
+// startEpoch returns the configuration of the epoch in which this process begins: of a run over several processes the last one, which
+// the team connects, else that of the checkpoint. The log must be one of the run.
 func (c Config) startEpoch() (Config, error) {
 	if len(c.Membership) == 0 {
 		return c, nil
@@ -128,8 +128,9 @@ func (c Config) checkMembership() error {
 	return nil
 }
 
-// EpochMatrices returns the mixing matrix of each epoch of a log, for the roster's matrix w, after a check that the log is one of a run of K iterations: its
-// agents are known, no epoch begins after K, and no graph of members falls apart. Errors match dsbo.ErrConfig.
+// EpochMatrices returns the mixing matrix of each epoch of a log, for the roster's matrix w, after a check that the log is one of a
+// run of K iterations: its agents are known, no epoch begins after K, and no graph of members falls apart. Errors match
+// dsbo.ErrConfig.
 func EpochMatrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matrix, error) {
 	if err := l.Validate(w.N(), 0); err != nil {
 		return nil, err
@@ -158,8 +159,8 @@ func (r *runner) epochEnds() bool {
 	return next < len(r.Membership) && r.Membership[next].Iteration == r.done
 }
 
-// beginEpoch begins the next epoch after the iterations done: the agents of its members go on with states that are re-formed, and a new exchange.
-// What evaluation knows is of the old members, and begins anew. All agents of the run are in this process.
+// beginEpoch begins the next epoch after the iterations done: the agents of its members go on with states that are re-formed, and a
+// new exchange. What evaluation knows is of the old members, and begins anew. All agents of the run are in this process.
 func (r *runner) beginEpoch() error {
 	states, usage := map[int]dsbo.Algorithm{}, map[int]runs.Usage{}
 	for _, a := range r.agents {
@@ -190,8 +191,8 @@ func (r *runner) beginEpoch() error {
 	return nil
 }
 
-// epochBegun follows the beginning of an epoch: a checkpoint of it is due and, where neither iterations nor another epoch follow, an evaluation of its members.
-// What they may have found before another epoch began after the same iteration counts for nothing.
+// epochBegun follows the beginning of an epoch: a checkpoint of it is due and, where neither iterations nor another epoch follow, an
+// evaluation of its members. What they may have found before another epoch began after the same iteration counts for nothing.
 func (r *runner) epochBegun() {
 	r.end, r.newEpoch = r.K, true
 	if r.done == r.K && !r.epochEnds() {
@@ -211,8 +212,9 @@ func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 	return nil
 }
 
-// epochMethods returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that members had at the end of
-// the epoch before. A member that keeps its state needs its own, one that comes in that of its giver ([network.Matrix.Giver]).
+// epochMethods returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that
+// members had at the end of the epoch before. A member that keeps its state needs its own, one that comes in that of its giver
+// ([network.Matrix.Giver]).
 func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}
 	for _, i := range whose {

@@ -21,8 +21,8 @@ import (
 	"dsbo/train"
 )
 
-// changes are some of a run of 40 iterations of 5 agents: at a checkpoint and at none, with an agent that returns, one that is admitted, one that has
-// lost its state, and an edge that is cut.
+// changes are some of a run of 40 iterations of 5 agents: at a checkpoint and at none, with an agent that returns, one that is
+// admitted, one that has lost its state, and an edge that is cut.
 var changes = membership.Log{
 	{Epoch: 1, Iteration: 12, Members: []int{0, 2, 3, 4}},
 	{Epoch: 2, Iteration: 24, Members: []int{0, 1, 2, 4, 5}, Edges: [][2]int{{0, 5}, {2, 5}}, Cut: [][2]int{{1, 2}}},
@@ -88,7 +88,8 @@ func TestMembersChangeWithTheSameBits(t *testing.T) {
 	}
 }
 
-// TestMembersOfProcesses: where agents are in processes, each epoch begins from the checkpoints of the one before, with the bits of one process.
+// TestMembersOfProcesses: where agents are in processes, each epoch begins from the checkpoints of the one before, with the bits of
+// one process.
 func TestMembersOfProcesses(t *testing.T) {
 	for _, name := range []string{"madsbo_tuned", "sparkle", "dascgd", "newtoncg"} {
 		t.Run(name, func(t *testing.T) {
@@ -105,8 +106,8 @@ func TestMembersOfProcesses(t *testing.T) {
 	}
 }
 
-// TestReturnAtOnce: an agent that has left and come back at one iteration takes over from another one, wherever its own checkpoints stand, and a
-// handover stands in the epoch that it was made for, so that it is good for the next ones.
+// TestReturnAtOnce: an agent that has left and come back at one iteration takes over from another one, wherever its own checkpoints
+// stand, and a handover stands in the epoch that it was made for, so that it is good for the next ones.
 func TestReturnAtOnce(t *testing.T) {
 	for _, name := range []string{"madsbo_tuned", "newtoncg"} {
 		c, _ := changing(t)

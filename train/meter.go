@@ -114,16 +114,17 @@ type meteredMixer struct {
 }
 
 func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
-	start := time.Now()
-	err := m.Averager.Mix(ctx, dst, src)
-	m.busy += time.Since(start)
-	m.failed = m.failed || err != nil
-	return err
+	return m.call(func() error { return m.Averager.Mix(ctx, dst, src) })
 }
 
 func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
+	return m.call(func() error { return m.Averager.Average(ctx, dst, src) })
+}
+
+// call makes an exchange, which it times.
+func (m *meteredMixer) call(exchange func() error) error {
 	start := time.Now()
-	err := m.Averager.Average(ctx, dst, src)
+	err := exchange()
 	m.busy += time.Since(start)
 	m.failed = m.failed || err != nil
 	return err

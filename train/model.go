@@ -17,8 +17,8 @@ const (
 )
 
 // Model returns y of the lower problem at x, a model, where that problem may not be convex: y is a solution that is reached from the
-// start of the problem or from near (length q; nil: not known), whichever has the lower loss, and others may be elsewhere. x and near are not changed.
-// Phi of the result is f(x, y), and there are no Gradient, Z, and errors of these.
+// start of the problem or from near (length q; nil: not known), whichever has the lower loss, and others may be elsewhere. x and near
+// are not changed. Phi of the result is f(x, y), and there are no Gradient, Z, and errors of these.
 //
 // Steps are truncated Newton steps on products with the problem's matrix: conjugate gradients end at a direction without positive
 // curvature and take it (Dembo, Steihaug 1983), and a line search lowers the loss. The result has converged where the loss has

@@ -33,8 +33,8 @@ type Problem struct {
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
 	// same ones. nil: this is not checked.
 	Digests []string
-	// Numbers are the agents' numbers in the roster, ascending, where these are others than their positions in Oracles ([Problem.OfMembers]); nil: they
-	// are not. Errors, checkpoints and records name agents by them.
+	// Numbers are the agents' numbers in the roster, ascending, where these are others than their positions in Oracles
+	// ([Problem.OfMembers]); nil: they are not. Errors, checkpoints and records name agents by them.
 	Numbers []int
 	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same
 	// calls on the problem, in the same order.
@@ -90,8 +90,9 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 	return p, err
 }
 
-// NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all, without a team: that of an epoch connects its
-// members, at their positions ([Problem.OfMembers]). The oracles and scores share what is compiled of the model, and scratch memory ([models.Programs]).
+// NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all, without a team: that of an epoch
+// connects its members, at their positions ([Problem.OfMembers]). The oracles and scores share what is compiled of the model, and
+// scratch memory ([models.Programs]).
 func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Problem, error) {
 	if err := t.Validate(local...); err != nil {
 		return Problem{}, err
