@@ -34,8 +34,9 @@ type Cluster struct {
 	w, prob float64 // of a graph by name
 }
 
-// A Check reports what is wrong with a task and the flags of its command line on a cluster's graph, as far as it can be known without data.
-type Check func(task string, flags []string, g *network.Graph) error
+// A Check reports what is wrong with the task of a cluster and the flags of its command line, on its graph and with its quorum, as far as it can be
+// known without data.
+type Check func(c *Cluster) error
 
 // Load reads the cluster file at path, as [Parse] does.
 func Load(path string, check Check) (*Cluster, error) {
@@ -82,7 +83,7 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 		return nil, err
 	}
 	if check != nil {
-		if err := check(c.Task, c.Flags, c.Graph); err != nil {
+		if err := check(c); err != nil {
 			return nil, err
 		}
 	}

@@ -147,9 +147,9 @@ func TestErrors(t *testing.T) {
 		{full(`, "flags": ["-K", "20"]`), `"20" must have the form -name=value`},
 		{full(`, "flags": ["-"]`), `"-" must have the form -name=value`},
 	} {
-		c, err := cluster.Parse("c.json", []byte(tt.text), func(task string, _ []string, _ *network.Graph) error {
-			if task != "mnist" {
-				return fmt.Errorf(`"task": no task %s`, task)
+		c, err := cluster.Parse("c.json", []byte(tt.text), func(c *cluster.Cluster) error {
+			if c.Task != "mnist" {
+				return fmt.Errorf(`"task": no task %s`, c.Task)
 			}
 			return nil
 		})

@@ -30,9 +30,9 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
-	"dsbo/network"
 )
 
 // Main runs the command line of a program for some tasks, each of which is a verb, and ends the process. In a program
@@ -174,26 +174,29 @@ func (p *program) findTask(field, name string) (experiment.Task, error) {
 		"%s must be %s; it is %q%s", field, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
-// checkTask returns an error if a cluster file's task is unknown or its flags cannot work, on its graph.
-func (p *program) checkTask(task string, flags []string, g *network.Graph) error {
-	t, err := p.findTask(`"task"`, task)
+// checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph and with its quorum.
+func (p *program) checkTask(c *cluster.Cluster) error {
+	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {
 		return err
 	}
-	for _, f := range flags {
+	for _, f := range c.Flags {
 		if name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "="); experiment.LocalOnly(name) {
 			return dsbo.Errorf(dsbo.ErrConfig, `"flags": %q is not allowed: it is for a run in one process`, f)
 		}
 	}
-	j, err := experiment.Parse(t, flags, io.Discard)
+	j, err := experiment.Parse(t, c.Flags, io.Discard)
 	if err == nil {
-		err = j.CheckOverMachines(g)
+		err = j.CheckOverMachines(c.Graph)
 	}
 	if errors.Is(err, flag.ErrHelp) {
 		return dsbo.Errorf(dsbo.ErrConfig, `"flags": -h is not allowed`)
 	}
 	if err != nil {
 		return fmt.Errorf(`"flags": %w`, err)
+	}
+	if c.Quorum > 0 && j.Settings.Privacy != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, `"quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
 	}
 	return nil
 }

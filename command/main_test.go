@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"dsbo/cluster"
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/build"
 	"dsbo/internal/cli"
@@ -47,7 +48,7 @@ func TestScripts(t *testing.T) {
 
 // The flags of a cluster file are those of its task's command line, without those of a run in one process.
 func TestCheckTask(t *testing.T) {
-	must.OK(testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}, nil))
+	must.OK(testProgram().checkTask(&cluster.Cluster{Task: "mnist", Flags: []string{"-K=20", "--T=3"}}))
 	for _, tt := range []struct{ task, flag, want string }{
 		{"cifar", "-K=3", `"task" must be mnist or synthetic or policy or tune; it is "cifar"`},
 		{"mnits", "-K=3", `did you mean mnist?`},
@@ -63,8 +64,12 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "-holdout=-1", "-holdout must be at least 0"},
 		{"mnist", "-h", `"flags": -h is not allowed`},
 	} {
-		wantError(t, testProgram().checkTask(tt.task, []string{tt.flag}, nil), cli.Usage, tt.want)
+		wantError(t, testProgram().checkTask(&cluster.Cluster{Task: tt.task, Flags: []string{tt.flag}}), cli.Usage, tt.want)
 	}
+	noisy := &cluster.Cluster{Task: "mnist", Flags: []string{"-dp-epsilon=1"}}
+	must.OK(testProgram().checkTask(noisy))
+	noisy.Quorum = 2
+	wantError(t, testProgram().checkTask(noisy), cli.Usage, `"quorum" and -dp-epsilon are mutually exclusive`)
 }
 
 // TestCheckTaskOnTheGraph: robust mixing is checked on the cluster's graph, not on the default of the command line.
@@ -72,7 +77,7 @@ func TestCheckTaskOnTheGraph(t *testing.T) {
 	flags := []string{"-algorithm=madsbo", "-mix=trimmed"}
 	for graph, want := range map[string]string{"complete": "", "path": "agent 0 has 1"} {
 		g := must.Get(network.New(graph, 5, network.Options{}))
-		err := testProgram().checkTask("synthetic", flags, g)
+		err := testProgram().checkTask(&cluster.Cluster{Task: "synthetic", Flags: flags, Graph: g})
 		if want == "" {
 			must.OK(err)
 		} else {

@@ -54,9 +54,6 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	}
 	j.View = s
 	noisy := j.Settings.Privacy != nil
-	if c.Quorum > 0 && noisy {
-		return dsbo.Errorf(dsbo.ErrConfig, `cluster file: "quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
-	}
 	e := agentExchange{options: &o, config: o.exchangeConfig(c, s), noisy: noisy,
 		own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}}
 	e.config.Finished = finished
