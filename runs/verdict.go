@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"dsbo/internal/elementary"
 )
 
 // An Outcome is what tuning gave, in one word.
@@ -79,7 +81,7 @@ func (g Gain) changeText() string {
 	case g.LossAgainst >= 100:
 		digits = 2
 	case 0 < g.LossAgainst && g.LossAgainst < 0.01: // as many that count as 0.01 has
-		digits = min(3-int(math.Floor(math.Log10(float64(g.LossAgainst)))), 12)
+		digits = min(3-int(math.Floor(elementary.Log(float64(g.LossAgainst))/math.Ln10)), 12)
 	}
 	text := fmt.Sprintf("%.*f → %.*f", digits, float64(g.LossAgainst), digits, float64(g.Loss))
 	if g.LossError.Known() {

@@ -127,7 +127,7 @@ func gemm(in []*Tensor) (*Tensor, error) {
 		return nil, err
 	}
 	if inner != same || len(in) == 3 && len(in[2].Doubles) != outs {
-		return nil, fmt.Errorf("A and B must have as many columns, and C a number for each row of B; the shapes of A and B are %v and %v", in[0].Shape, in[1].Shape)
+		return nil, fmt.Errorf("inputs A and B must have as many columns, and C a number for each row of B; the shapes of A and B are %v and %v", in[0].Shape, in[1].Shape)
 	}
 	out := make([]float64, 0, rows*outs)
 	for i := range rows {
