@@ -20,54 +20,50 @@ const (
 
 // RowScale multiplies row i of the matrix a by u_i.
 func RowScale(a, u *Node) *Node {
-	r, _ := rowScale.matrix(a)
+	r, c := rowScale.matrix(a)
 	rowScale.vector(u, r)
-	if c, ok := constOf(u); ok {
-		return Scale(c, a)
-	}
-	if c, ok := constOf(a); ok {
-		return Scale(c, RepeatCol(u, a.Shape()[1]))
-	}
-	return apply(rowScale, a.Shape(), a, u)
+	return scaled(rowScale, a, u, func() *Node { return RepeatCol(u, c) })
 }
 
 // ColScale multiplies column j of the matrix a by v_j.
 func ColScale(a, v *Node) *Node {
-	_, c := colScale.matrix(a)
+	r, c := colScale.matrix(a)
 	colScale.vector(v, c)
-	if k, ok := constOf(v); ok {
-		return Scale(k, a)
+	return scaled(colScale, a, v, func() *Node { return RepeatRow(v, r) })
+}
+
+// scaled builds the product of a matrix and a vector's numbers, each of which it has as often as the matrix that repeated builds.
+func scaled(n named, a, v *Node, repeated func() *Node) *Node {
+	if c, ok := constOf(v); ok {
+		return Scale(c, a)
 	}
-	if k, ok := constOf(a); ok {
-		return Scale(k, RepeatRow(v, a.Shape()[0]))
+	if c, ok := constOf(a); ok {
+		return Scale(c, repeated())
 	}
-	return apply(colScale, a.Shape(), a, v)
+	return apply(n, a.Shape(), a, v)
 }
 
 // RowDot returns the vector Σ_j a_ij b_ij, one entry a row.
 func RowDot(a, b *Node) *Node {
 	r, _ := rowDot.matrix(a)
-	rowDot.sameShape(a, b)
-	if c, ok := constOf(a); ok {
-		return Scale(c, SumCols(b))
-	}
-	if c, ok := constOf(b); ok {
-		return Scale(c, SumCols(a))
-	}
-	return apply(rowDot, vecShape(r), a, b)
+	return dotted(rowDot, a, b, r, SumCols)
 }
 
 // ColDot returns the vector Σ_i a_ij b_ij, one entry a column.
 func ColDot(a, b *Node) *Node {
 	_, c := colDot.matrix(a)
-	colDot.sameShape(a, b)
-	if k, ok := constOf(a); ok {
-		return Scale(k, SumRows(b))
+	return dotted(colDot, a, b, c, SumRows)
+}
+
+// dotted builds sums of so many rows or columns of a∘b, where summed builds those of one matrix.
+func dotted(n named, a, b *Node, length int, summed func(*Node) *Node) *Node {
+	n.sameShape(a, b)
+	for _, ab := range [][2]*Node{{a, b}, {b, a}} {
+		if c, ok := constOf(ab[0]); ok {
+			return Scale(c, summed(ab[1]))
+		}
 	}
-	if k, ok := constOf(b); ok {
-		return Scale(k, SumRows(a))
-	}
-	return apply(colDot, vecShape(c), a, b)
+	return apply(n, vecShape(length), a, b)
 }
 
 // AddRow adds the vector v to each row of the matrix a.

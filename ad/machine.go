@@ -16,7 +16,7 @@ import (
 //
 // A value whose recomputation would cost more than its memory is kept, and is recomputed only if an input that it
 // depends on has changed (see [template.chooseKept]). The others lie in scratch memory, where values whose lives do not overlap
-// share a place (see [template.lay]).
+// share a place (see [template.lay]), or those of a [tail] in registers.
 type machine[T Float] struct {
 	template *template[T]
 	memory   *memory[T]
