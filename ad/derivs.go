@@ -201,9 +201,11 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 	}
 	outs := d.dst[:0]
 	for i, to := range dst {
-		if d.nodes[i] == nil {
+		switch {
+		case to == nil: // a fork may be making this node now
+		case d.nodes[i] == nil:
 			clear(to)
-		} else if to != nil {
+		default:
 			outs = append(outs, to)
 		}
 	}
