@@ -36,7 +36,9 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 	}
 	cut = slices.DeleteFunc(cut, func(e [2]int) bool { return !slices.Contains(members, e[0]) || !slices.Contains(members, e[1]) })
 	further = slices.DeleteFunc(further, func(e [2]int) bool { return !slices.Contains(members, e[0]) && !slices.Contains(members, e[1]) })
-	same := slices.Equal(members, c.epoch.Members) && len(lost) == 0
+	// Who has no checkpoint yet and does not ask for a state is about to write one: that is no reason for a change.
+	asks := func(i int) bool { return c.attempt.answers[i].Asks }
+	same := slices.Equal(members, c.epoch.Members) && !slices.ContainsFunc(lost, asks)
 	if same && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
 		return nil, ""
 	}

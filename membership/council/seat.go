@@ -26,7 +26,7 @@ type Settings struct {
 	Founders int              // agents of the roster at the start
 	Edges    membership.Edges // of the roster's graph at the start
 	Quorum   int
-	// Absent is how long a neighbour is not heard before it is reported; the seat only writes it into the log.
+	// Absent is how long a neighbour is not heard before it is reported, and how long a proposal waits for members that do not answer.
 	Absent time.Duration
 	// Admission is what this agent shows as it asks to come in; "" where it is of the roster at the start.
 	Admission string
