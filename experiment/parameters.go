@@ -19,6 +19,7 @@ type parameters struct {
 	algorithm string
 	known     []string // the names of all that the method has
 	values    map[string]json.RawMessage
+	unknown   []string // the names of flags that were given for parameters that the method lacks
 }
 
 // auto is the text of a parameter that follows the curvature by itself.
@@ -55,10 +56,19 @@ func presetParameters(preset algo.Method, algorithm string) (parameters, error) 
 	return p, err
 }
 
-// set sets a parameter, if the method has it, to a value in JSON.
-func (p parameters) set(name, value string) {
-	if slices.Contains(p.known, name) {
+// set sets a parameter, if the method has it, to a value in JSON, and reports whether it does.
+func (p parameters) set(name, value string) bool {
+	has := slices.Contains(p.known, name)
+	if has {
 		p.values[name] = json.RawMessage(value)
+	}
+	return has
+}
+
+// setGiven sets a parameter to the value of its flag, in JSON.
+func (p *parameters) setGiven(flag, value string) {
+	if !p.set(flag, value) {
+		p.unknown = append(p.unknown, flag)
 	}
 }
 

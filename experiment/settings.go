@@ -138,7 +138,7 @@ func (j *Job) resolveParameters() (parameters, error) {
 	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
 	if err == nil {
-		err = s.setParameters(p, given)
+		err = s.setParameters(&p, given)
 	}
 	if err == nil {
 		err = s.validate(p)
@@ -175,7 +175,7 @@ func (j *Job) preset() (Preset, error) {
 }
 
 // setParameters sets the parameters for which flags were given.
-func (s *Settings) setParameters(p parameters, given map[string]bool) error {
+func (s *Settings) setParameters(p *parameters, given map[string]bool) error {
 	for _, v := range []struct {
 		flag  string
 		value int
@@ -184,7 +184,7 @@ func (s *Settings) setParameters(p parameters, given map[string]bool) error {
 			if v.value < 1 {
 				return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", v.flag, v.value)
 			}
-			p.set(v.flag, strconv.Itoa(v.value))
+			p.setGiven(v.flag, strconv.Itoa(v.value))
 		}
 	}
 	for _, v := range []struct{ flag, text string }{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
@@ -192,7 +192,7 @@ func (s *Settings) setParameters(p parameters, given map[string]bool) error {
 			if err := checkStep(v.flag, v.text, s.Iterations); err != nil {
 				return err
 			}
-			p.set(v.flag, strconv.Quote(v.text))
+			p.setGiven(v.flag, strconv.Quote(v.text))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Set)) {

@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"dsbo/algo"
 	"dsbo/internal/vec"
@@ -52,10 +51,8 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	if r.lmax > 0 {
 		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
 	}
-	for _, name := range []string{"T", "N", "alpha", "beta", "gamma"} {
-		if r.givenFlags[name] && !slices.Contains(r.params.known, name) {
-			r.warnings = append(r.warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", name, r.params.algorithm))
-		}
+	for _, flag := range r.params.unknown {
+		r.warnings = append(r.warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.params.algorithm))
 	}
 	if m, ok := r.method.(*algo.NewtonCG); ok && !m.Part && r.givenFlags["batch"] && r.Settings.Batch > 0 {
 		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: newtoncg takes all examples (-set part=true takes products on draws)", r.Settings.Batch))
