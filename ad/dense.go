@@ -74,19 +74,9 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, fro
 
 // unitProducts runs a product with every unit vector and calls each as [machine.eachUnit] does.
 func (d *Derivs) unitProducts(product int, each func(p *plan, from, lanes int)) error {
-	p, err := d.unitPlan(product)
+	p, err := d.planOf(&d.units, 1<<product, true)
 	if err != nil {
 		return err
 	}
 	return d.m.eachUnit(p, d.vs, func(from, lanes int) { each(p, from, lanes) })
-}
-
-// unitPlan returns the plan for a product with unit vectors, made at the first call.
-func (d *derivatives) unitPlan(product int) (_ *plan, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.units[product] == nil {
-		d.units[product], err = d.loss.c.plan(true, d.nodes[product])
-	}
-	return d.units[product], err
 }

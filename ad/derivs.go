@@ -47,7 +47,7 @@ type derivatives struct {
 	linearized bool              // whether nodes[gnp] is built
 	nodes      [derivCount]*Node // nil where the derivative is 0, or not built yet
 	plans      [1 << derivCount]*plan
-	units      [derivCount]*plan // for products with all unit vectors
+	units      [1 << derivCount]*plan // plans for products with all unit vectors, in lanes
 }
 
 // The derivatives of a loss.
@@ -217,7 +217,7 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 // planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes the lock of the forks.
 func (d *Derivs) planFor(key int) (_ *plan, err error) {
 	if d.known[key] == nil {
-		d.known[key], err = d.planOf(key)
+		d.known[key], err = d.planOf(&d.plans, key, false)
 	}
 	return d.known[key], err
 }
@@ -234,12 +234,12 @@ func (d *Derivs) need(order int) error {
 	return err
 }
 
-// planOf returns the plan for the derivatives whose bits are set in key, made at the first call.
-func (d *derivatives) planOf(key int) (_ *plan, err error) {
+// planOf returns the plan of a list for the derivatives whose bits are set in key, made at the first call, in lanes if these are.
+func (d *derivatives) planOf(plans *[1 << derivCount]*plan, key int, lanes bool) (_ *plan, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.plans[key] != nil {
-		return d.plans[key], nil
+	if plans[key] != nil {
+		return plans[key], nil
 	}
 	var nodes []*Node
 	for i, n := range d.nodes {
@@ -247,6 +247,6 @@ func (d *derivatives) planOf(key int) (_ *plan, err error) {
 			nodes = append(nodes, n)
 		}
 	}
-	d.plans[key], err = d.loss.c.plan(false, nodes...)
-	return d.plans[key], err
+	plans[key], err = d.loss.c.plan(lanes, nodes...)
+	return plans[key], err
 }

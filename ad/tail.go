@@ -54,8 +54,11 @@ func (t *template[T]) tailOf(p *plan) *tail {
 	for _, o := range p.outs {
 		tl.n = max(tl.n, t.values[o].r*t.values[o].c)
 	}
+	if p.lanes || tl.n < shortTail {
+		return nil
+	}
 	steps := t.tailSteps(p, tl.n)
-	if p.lanes || tl.n < shortTail || len(steps) == 0 {
+	if len(steps) == 0 {
 		return nil
 	}
 	last := map[int]int{} // value -> the last step of the tail that reads it; outputs are read after all
