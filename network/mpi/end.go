@@ -10,11 +10,7 @@ import (
 
 // Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err, on other ranks as
 // soon as they have completed what this one has. Only the first call counts.
-func (x *Exchange) Fail(err error) {
-	if n, first := x.end(err); first {
-		x.world.call(func() { x.leave(n) })
-	}
-}
+func (x *Exchange) Fail(err error) { x.end(err, x.leave) }
 
 // Close ends the exchange with [network.ErrClosed] unless it has failed before, and waits until no Mix uses it.
 // It may be called twice.
@@ -27,12 +23,13 @@ func (x *Exchange) Close() {
 	})
 }
 
-// end sets the cause and returns what to tell the other ranks, and whether this is the first call.
-func (x *Exchange) end(err error) (notice, bool) {
+// end sets the cause, unless there is one, and has serve call then with what to tell the other ranks: before all that is asked of
+// serve by those who see the end.
+func (x *Exchange) end(err error, then func(notice)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.cause != nil {
-		return notice{}, false
+		return
 	}
 	x.cause = err
 	close(x.stopped)
@@ -42,7 +39,7 @@ func (x *Exchange) end(err error) (notice, bool) {
 	if len(x.local) == 0 {
 		n.mixed = math.MaxInt64 // nobody waits for vectors of this rank
 	}
-	return n, true
+	x.world.call(func() { then(n) })
 }
 
 // leave gives up what is under way and tells the other ranks.
@@ -82,11 +79,8 @@ func (x *Exchange) endIfAbandoned() {
 		n = x.departures[i]
 	}
 	x.mu.Unlock()
-	if i < 0 {
-		return
-	}
-	if _, first := x.end(n.error(x.blocks)); first {
-		x.world.call(x.giveUp)
+	if i >= 0 {
+		x.end(n.error(x.blocks), func(notice) { x.giveUp() })
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dsbo"
@@ -139,39 +140,50 @@ func TestOtherRounds(t *testing.T) {
 	}
 }
 
+// inBubble has a test see virtual time, in which nobody is slow: a rank is silent only if it has nothing to say.
+func inBubble(t *testing.T, size int, test func(t *testing.T, ranks []*fakeLibrary, worlds []*World)) {
+	synctest.Test(t, func(t *testing.T) {
+		ranks := newJob(size)
+		test(t, ranks, newWorlds(t, ranks))
+	})
+}
+
 // TestSilent: a rank that is there but says nothing is named.
 func TestSilent(t *testing.T) {
-	ranks := newJob(3)
-	xs := openAll(t, newWorlds(t, ranks), mustRing(6), Options{Timeout: 50 * time.Millisecond})
-	ranks[2].mu.Lock()
-	ranks[2].mute = true
-	ranks[2].mu.Unlock()
-	errs := networktest.RunAll(4, func(i int) error { return networktest.MixZeros(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
-	for i, err := range errs {
-		s, ok := errors.AsType[*network.SilentError](err)
-		if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
-			continue
+	inBubble(t, 3, func(t *testing.T, ranks []*fakeLibrary, worlds []*World) {
+		xs := openAll(t, worlds, mustRing(6), Options{Timeout: 50 * time.Millisecond})
+		ranks[2].mu.Lock()
+		ranks[2].mute = true
+		ranks[2].mu.Unlock()
+		errs := networktest.RunAll(4, func(i int) error { return networktest.MixZeros(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
+		for i, err := range errs {
+			s, ok := errors.AsType[*network.SilentError](err)
+			if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
+				continue
+			}
+			if !ok || !errors.Is(err, network.ErrSilent) || !slices.Equal(s.Processes, []string{"rank 2 (agents 4 to 5)"}) || s.Silent != 50*time.Millisecond {
+				t.Errorf("agent %d ended with %v; rank 2 must be silent", i, err)
+			}
 		}
-		if !ok || !errors.Is(err, network.ErrSilent) || !slices.Equal(s.Processes, []string{"rank 2 (agents 4 to 5)"}) || s.Silent != 50*time.Millisecond {
-			t.Errorf("agent %d ended with %v; rank 2 must be silent", i, err)
+		if !errors.Is(errors.Join(errs...), network.ErrSilent) {
+			t.Errorf("%v: nobody found the silent rank", errs)
 		}
-	}
-	if !errors.Is(errors.Join(errs...), network.ErrSilent) {
-		t.Errorf("%v: nobody found the silent rank", errs)
-	}
+	})
 }
 
 // TestSilentReduction: a rank that does not reduce is not waited for without end.
 func TestSilentReduction(t *testing.T) {
-	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(2), Options{Timeout: 50 * time.Millisecond})
-	err := xs[0].Mixer(0).(network.Reducer).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
-	if s, ok := errors.AsType[*network.SilentError](err); !ok || s.Silent != 50*time.Millisecond {
-		t.Errorf("%v; another rank must be silent", err)
-	}
-	err = xs[1].Mixer(1).(network.Reducer).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
-	if !errors.Is(err, network.ErrEnded) || !errors.Is(err, network.ErrSilent) {
-		t.Errorf("%v; the other rank must have ended for a silence", err)
-	}
+	inBubble(t, 2, func(t *testing.T, _ []*fakeLibrary, worlds []*World) {
+		xs := openAll(t, worlds, mustRing(2), Options{Timeout: 50 * time.Millisecond})
+		err := xs[0].Mixer(0).(network.Reducer).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
+		if s, ok := errors.AsType[*network.SilentError](err); !ok || s.Silent != 50*time.Millisecond {
+			t.Errorf("%v; another rank must be silent", err)
+		}
+		err = xs[1].Mixer(1).(network.Reducer).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
+		if !errors.Is(err, network.ErrEnded) || !errors.Is(err, network.ErrSilent) {
+			t.Errorf("%v; the other rank must have ended for a silence", err)
+		}
+	})
 }
 
 // TestReductionIsKept: a rank that fails when the others have heard of its words is no reason for them to wait, nor for MPI not to end.
@@ -198,15 +210,16 @@ func TestReductionIsKept(t *testing.T) {
 
 // TestNobodyElse: not all ranks open the exchange.
 func TestNobodyElse(t *testing.T) {
-	worlds := newWorlds(t, newJob(2))
-	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{Timeout: time.Millisecond})
-	if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 1ms") {
-		t.Errorf("%v; rank 1 must be silent", err)
-	}
-	// The news of the first one's end is there before rank 1 opens.
-	if _, err := worlds[1].Exchange(t.Context(), mustRing(2), Options{}); !errors.Is(err, network.ErrEnded) {
-		t.Errorf("%v; it must be the end of rank 0", err)
-	}
+	inBubble(t, 2, func(t *testing.T, _ []*fakeLibrary, worlds []*World) {
+		_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{Timeout: time.Millisecond})
+		if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 1ms") {
+			t.Errorf("%v; rank 1 must be silent", err)
+		}
+		// The news of the first one's end is there before rank 1 opens.
+		if _, err := worlds[1].Exchange(t.Context(), mustRing(2), Options{}); !errors.Is(err, network.ErrEnded) {
+			t.Errorf("%v; it must be the end of rank 0", err)
+		}
+	})
 }
 
 // TestTwoAtOnce: exchanges that are under way at the same time do not block each other, whatever the

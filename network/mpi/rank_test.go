@@ -129,16 +129,16 @@ func TestRankRounds(t *testing.T) {
 	}
 }
 
-// TestRankSilent: rank 1 of 3, a neighbour of both others, is there but does not mix.
+// TestRankSilent: rank 1 of 3, a neighbour of both others, is there but does not mix. One that is slow may be named beside it.
 func TestRankSilent(t *testing.T) {
 	onRank(t)
 	m := newMeeting(t)
 	defer m.Close()
-	x := openRank(t, mustRing(world.Size()), Options{Timeout: 200 * time.Millisecond})
+	x := openRank(t, mustRing(world.Size()), Options{})
+	x.mixing.timeout = 200 * time.Millisecond // when all are here
 	if world.Rank() != 1 {
 		err := networktest.MixZeros(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
-		s, ok := errors.AsType[*network.SilentError](err)
-		if (!ok || !slices.Equal(s.Processes, []string{"rank 1 (agent 1)"})) && !(errors.Is(err, network.ErrEnded) && strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 200ms")) {
+		if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1)") {
 			t.Errorf("%v; rank 1 must be silent", err)
 		}
 	}
