@@ -100,6 +100,7 @@ func (c metrics) sendRecord(r *runs.Record) {
 func (c metrics) sendMembership(s dsbogrpc.Status) {
 	c.gauge("membership_epoch", "How often the members have changed.", float64(s.Epoch), nil)
 	c.gauge("members", "Agents that take part.", float64(len(s.Members)), nil)
+	c.gauge("members_left_as_slow", "Agents that are left out at present because the others had to wait too long for what they compute.", float64(len(s.Slow)), nil)
 	c.gauge("membership_waiting", "1 while the members must change and cannot, for want of a quorum or of edges.", indicator(s.Waiting != ""), nil)
 }
 
@@ -126,6 +127,7 @@ func (c metrics) sendNeighbour(n dsbogrpc.Neighbour) {
 	c.gauge("neighbour_round", "Exchanges that the neighbour is known to have sent.", float64(n.Round), neighbour)
 	c.gauge("neighbour_silent_seconds", "Time since the neighbour was heard.", n.Silent.Seconds(), neighbour)
 	c.gauge("neighbour_present_waiting_seconds", "Time for which the exchange under way has waited for the neighbour's vector.", n.Waiting.Seconds(), neighbour)
+	c.gauge("neighbour_slow", "1 if the neighbour computes and the exchange has waited for it for so long that it should be left out.", indicator(n.Slow), neighbour)
 	c.counter("neighbour_waiting_seconds", "Time spent waiting for the neighbour's vectors.", n.Waited.Seconds(), neighbour)
 	c.counter("neighbour_connects", "Connections made to the neighbour.", float64(n.Connects), neighbour)
 	c.counter("neighbour_frames_sent", "Frames sent to the neighbour, of all kinds.", float64(n.FramesSent), neighbour)

@@ -95,7 +95,7 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, p.Progress, details)
 }
 
-// exchangeDetails returns what an exchange waits for, who takes part, and the neighbours that are not connected, as far as there is
+// exchangeDetails returns what an exchange waits for, who takes part and who is too slow to, and the neighbours that are not connected, as far as there is
 // any of it, each after a semicolon.
 func exchangeDetails(s dsbogrpc.Status) string {
 	text := ""
@@ -108,16 +108,30 @@ func exchangeDetails(s dsbogrpc.Status) string {
 	if s.Epoch > 0 {
 		text += fmt.Sprintf("; epoch %d, of agents %s", s.Epoch, strings.Trim(fmt.Sprint(s.Members), "[]"))
 	}
-	var missing []string
+	if len(s.Slow) > 0 {
+		text += "; left out as slow: agent " + numberList(s.Slow)
+	}
+	var slow, missing []int
 	for _, n := range s.Neighbours {
+		if n.Slow {
+			slow = append(slow, n.Agent)
+		}
 		if !n.Connected {
-			missing = append(missing, fmt.Sprint(n.Agent))
+			missing = append(missing, n.Agent)
 		}
 	}
+	if len(slow) > 0 {
+		text += "; too slow: agent " + numberList(slow)
+	}
 	if len(missing) > 0 {
-		text += "; not connected: agent " + strings.Join(missing, ", ")
+		text += "; not connected: agent " + numberList(missing)
 	}
 	return text
+}
+
+// numberList writes numbers with commas between them.
+func numberList(numbers []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
 }
 
 // mostViewers is how many connections to both pages there may be at once; the oldest makes room.

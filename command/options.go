@@ -24,6 +24,7 @@ type options struct {
 	silentAfter    time.Duration
 	peerTimeout    time.Duration
 	computeTimeout time.Duration
+	straggler      time.Duration
 	keepFrames     int
 	keepMiB        int
 	log            string
@@ -32,7 +33,7 @@ type options struct {
 }
 
 // connectionFlags are the names of the options that are about connections, in the order of the help.
-var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "compute-timeout", "keep-frames", "keep-mib"}
+var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "compute-timeout", "straggler-deadline", "keep-frames", "keep-mib"}
 
 // addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without it; log is the default of -log.
 func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
@@ -50,6 +51,8 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 		"give up after a neighbour has been silent, or an agent has held up an exchange and does not say that it computes, for this `time`")
 	f.DurationVar(&o.computeTimeout, "compute-timeout", 24*time.Hour,
 		"give up after agents that say that they compute have held up an exchange for this `time`")
+	f.DurationVar(&o.straggler, "straggler-deadline", 0,
+		"with a quorum: go on without an agent for whose computation all its neighbours have waited for this `time`, and twice as long after each time that it was left out; the longest of theirs counts, and none waits for ever (default: -compute-timeout)")
 	f.IntVar(&o.keepFrames, "keep-frames", 1024,
 		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
 	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
@@ -98,6 +101,12 @@ func (o *options) validate(c *cluster.Cluster) error {
 			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
 	case o.computeTimeout < o.peerTimeout:
 		return dsbo.Errorf(dsbo.ErrConfig, "-compute-timeout must be at least -peer-timeout, %v; it is %v", o.peerTimeout, o.computeTimeout)
+	case o.straggler != 0 && c.Quorum == 0:
+		return dsbo.Errorf(dsbo.ErrConfig,
+			`-straggler-deadline needs a "quorum" in the cluster file: whether a slow agent is left out of an exchange is for so many to agree on, else W is not doubly stochastic`)
+	case o.straggler != 0 && (o.straggler <= o.silentAfter || o.straggler > o.computeTimeout):
+		return dsbo.Errorf(dsbo.ErrConfig, "-straggler-deadline must be longer than -silent-after, %v, and at most -compute-timeout, %v; it is %v",
+			o.silentAfter, o.computeTimeout, o.straggler)
 	case o.keepFrames < 2:
 		return dsbo.Errorf(dsbo.ErrConfig, "-keep-frames must be at least 2; it is %d", o.keepFrames)
 	case o.keepMiB < 1 || o.keepMiB > 1<<20:

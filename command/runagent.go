@@ -100,7 +100,7 @@ func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.C
 		return err
 	}
 	if c.Quorum > 0 {
-		e.config.Membership = &dsbogrpc.Membership{Quorum: c.Quorum, AbsentAfter: c.AbsentAfter}
+		e.config.Membership = &dsbogrpc.Membership{Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, StragglerDeadline: e.options.straggler}
 	}
 	o := e.options
 	err = peer.Agent{

@@ -215,6 +215,8 @@ func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 			return err
 		case lost:
 			r.view.Log("no checkpoint of iteration %d, with which epoch %d begins; asking to begin with a neighbour's state", e.Iteration, e.Number)
+		case slices.Contains(r.changes.LeftAsSlow(), l.agent):
+			r.view.Log("left out as slow, before epoch %d; asking to come in again", e.Number)
 		default:
 			r.view.Log("left out in epoch %d; asking to come in again", e.Number)
 		}

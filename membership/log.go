@@ -29,6 +29,8 @@ type Change struct {
 	Members []int `json:"members" must:"numbers of agents, [0, 1, ...]"` // ascending
 	// Lost are those of them that were members before too, but have lost what they would begin with: they begin as those that come in do. Ascending.
 	Lost []int `json:"lost,omitempty" must:"numbers of agents, [0, 1, ...]"`
+	// Slow are members of the epoch before that are left out because all waited too long for what they computed. Ascending.
+	Slow []int `json:"slow,omitempty" must:"numbers of agents, [0, 1, ...]"`
 	// Edges are what admitted agents add to the roster's graph, each [i, j] with i < j, ascending. An agent that no epoch had before
 	// and that is not of the roster at the start must have one.
 	Edges Edges `json:"edges,omitempty" must:"pairs of agents, [[0, 1], ...]"`
@@ -138,6 +140,11 @@ func (l Log) follows(c Change) error {
 			return fmt.Errorf("those that have lost their state must be ascending numbers of members of epoch %d; %d is not", c.Epoch, m)
 		}
 	}
+	for k, m := range c.Slow {
+		if m < 0 || m >= MaxAgents || c.has(m) || k > 0 && m <= c.Slow[k-1] {
+			return fmt.Errorf("those that are left out as slow must be ascending numbers of agents that are no members of epoch %d; %d is not", c.Epoch, m)
+		}
+	}
 	if c.Time != "" {
 		if t, err := time.Parse(time.RFC3339, c.Time); err != nil || t.Location() != time.UTC {
 			return fmt.Errorf("a time must have the form 2026-11-22T12:00:00Z; it is %q", c.Time)
@@ -173,6 +180,25 @@ func checkEdges(what string, edges Edges) error {
 	return nil
 }
 
+// SlowDepartures returns how often an agent was left out as slow.
+func (l Log) SlowDepartures(agent int) (times int) {
+	for _, c := range l {
+		if slices.Contains(c.Slow, agent) {
+			times++
+		}
+	}
+	return times
+}
+
+// LeftAsSlow returns the agents that were left out as slow and have not come in since, ascending.
+func (l Log) LeftAsSlow() (agents []int) {
+	for _, c := range l {
+		agents = slices.DeleteFunc(append(agents, c.Slow...), c.has)
+	}
+	slices.Sort(agents)
+	return agents
+}
+
 // Validate returns an error that matches dsbo.ErrConfig unless the log is one of a run whose roster is agents 0..roster-1 at the
 // start. With a quorum above 0, each epoch must have so many members of the one before, and the quorum must be more than half of
 // the roster, those that are admitted included.
@@ -201,6 +227,11 @@ func (l Log) Validate(roster, quorum int) error {
 				staying++
 			} else if err == nil && slices.Contains(c.Lost, m) {
 				err = fmt.Errorf("agent %d, which has lost its state, must be a member of the epoch before epoch %d", m, c.Epoch)
+			}
+		}
+		for _, m := range c.Slow {
+			if err == nil && !slices.Contains(members, m) {
+				err = fmt.Errorf("agent %d, which is left out as slow, must be a member of the epoch before epoch %d", m, c.Epoch)
 			}
 		}
 		if err == nil && staying == len(c.Lost) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ const first = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":
 func TestBadLogsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"[]\n":                             `log, line 1: it must be a JSON object {...}`,
-		`{"epoch":1,"member":[0]}` + "\n":  `log, line 1: field "member" is not known; it must be one of epoch, iteration, round, members, lost, edges, cut, proposer, time, why`,
+		`{"epoch":1,"member":[0]}` + "\n":  `log, line 1: field "member" is not known; it must be one of epoch, iteration, round, members, lost, slow, edges, cut, proposer, time, why`,
 		`{"epoch":2,"members":[0]}` + "\n": `log, line 1: epochs must be 1, 2, ... in order; 2 follows 0`,
 		first + first:                      `log, line 2: epochs must be 1, 2, ... in order; 1 follows 1`,
 		first + `{"epoch":2,"iteration":4,"members":[0]}` + "\n":          `log, line 2: epoch 2 must not begin before epoch 1, at iteration 5; it begins at 4`,
@@ -26,6 +27,7 @@ func TestBadLogsAreRefused(t *testing.T) {
 		`{"epoch":1,"members":[1,1]}` + "\n":                              `log, line 1: the members of epoch 1 must be ascending numbers of agents, 0 to 1023; 1 is not`,
 		`{"epoch":1,"members":[1024]}` + "\n":                             `log, line 1: the members of epoch 1 must be ascending numbers of agents, 0 to 1023; 1024 is not`,
 		`{"epoch":1,"members":[0],"lost":[1]}` + "\n":                     `log, line 1: those that have lost their state must be ascending numbers of members of epoch 1; 1 is not`,
+		`{"epoch":1,"members":[0,1],"slow":[1]}` + "\n":                   `log, line 1: those that are left out as slow must be ascending numbers of agents that are no members of epoch 1; 1 is not`,
 		`{"epoch":1,"members":[0],"proposer":-1}` + "\n":                  `log, line 1: the proposer must be an agent, 0 to 1023; it is -1`,
 		`{"epoch":1,"members":[0],"time":"noon"}` + "\n":                  `log, line 1: a time must have the form 2026-11-22T12:00:00Z; it is "noon"`,
 		`{"epoch":1,"members":[0,1],"edges":[[1,0]]}` + "\n":              `log, line 1: edges must be ascending pairs [i, j] of agents with i < j; [1, 0] is not`,
@@ -69,6 +71,9 @@ func TestValidate(t *testing.T) {
 			want: "membership log: epoch 1 must have a member of the epoch before"},
 		{name: "nothing to lose", roster: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1}}, {Epoch: 2, Members: []int{0, 1, 2}, Lost: []int{2}}},
 			want: "membership log: agent 2, which has lost its state, must be a member of the epoch before epoch 2"},
+		{name: "slow", roster: 4, quorum: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1, 2}, Slow: []int{3}}}},
+		{name: "slow, and not there", roster: 4, log: membership.Log{{Epoch: 1, Members: []int{0, 1, 2}}, {Epoch: 2, Members: []int{0, 1}, Slow: []int{3}}},
+			want: "membership log: agent 3, which is left out as slow, must be a member of the epoch before epoch 2"},
 		{name: "one that the quorum needs has lost its state", roster: 3, quorum: 2, log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Lost: []int{1}}}},
 		{name: "half is no quorum", roster: 5, quorum: 3,
 			log:  membership.Log{{Epoch: 1, Members: []int{0, 1, 2, 3, 4, 5}, Edges: [][2]int{{0, 5}}}},
@@ -114,10 +119,26 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
+// TestSlow: the log knows who is left out as slow at present, and how often each agent was.
+func TestSlow(t *testing.T) {
+	l := membership.Log{
+		{Epoch: 1, Members: []int{0, 1, 2}, Slow: []int{3, 4}}, {Epoch: 2, Members: []int{0, 1, 2, 3}}, {Epoch: 3, Members: []int{0, 2}, Slow: []int{1, 3}},
+	}
+	must.OK(l.Validate(5, 0))
+	if got := l.LeftAsSlow(); !slices.Equal(got, []int{1, 3, 4}) {
+		t.Errorf("%v are left out as slow; it must be 1, 3 and 4", got)
+	}
+	for agent, want := range []int{0, 1, 0, 2, 1} {
+		if got := l.SlowDepartures(agent); got != want {
+			t.Errorf("agent %d was left out as slow %d times; it must be %d", agent, got, want)
+		}
+	}
+}
+
 // FuzzParse: no input breaks the parser, and what it accepts is written as lines that read back the same.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(first))
-	f.Add([]byte(first + `{"epoch":2,"iteration":9,"round":90,"members":[0,1,3,9],"edges":[[1,9]],"cut":[[0,1]],"proposer":0,"time":"2026-11-22T12:00:00Z","why":["x"]}` + "\n"))
+	f.Add([]byte(first + `{"epoch":2,"iteration":9,"round":90,"members":[0,1,3,9],"slow":[2],"edges":[[1,9]],"cut":[[0,1]],"proposer":0,"time":"2026-11-22T12:00:00Z","why":["x"]}` + "\n"))
 	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := membership.Parse("log", bytes.NewReader(data))

@@ -27,6 +27,7 @@ type Case struct {
 	Unmasked               bool
 	Quorum                 int           // 0: all agents stay
 	AbsentAfter            time.Duration // silence after which an agent is left out
+	StragglerDeadline      time.Duration // how long others wait for what an agent computes; 0: as long as it takes
 	Newcomers              []newcomer    // agents that are admitted to the run, by number from Agents on
 
 	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
@@ -99,6 +100,12 @@ func (c *Case) drawMembers(d draw) {
 	c.Quorum = c.Agents/2 + 1 + d.of("quorum").below((c.Agents+1)/2-1)
 	c.Flags[0] = fmt.Sprintf("-agents=%d", c.Agents)
 	c.Flags[1] = "-graph=" + among(d.of("graph"), "complete", "complete", "ring", "exponential", "star")
+	if d.of("stragglers").chance(0.4) { // silence is noticed sooner, so that they are too
+		c.Heartbeat = max(5*time.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/40, c.Step/10))
+		c.SilentAfter = 3 * c.Heartbeat
+		c.StragglerDeadline = d.of("deadline").between(c.SilentAfter+c.SilentAfter/10, 2*c.SilentAfter+c.Step)
+		c.Limit += 200 * c.StragglerDeadline
+	}
 	c.AbsentAfter = d.of("absent").between(c.SilentAfter+c.SilentAfter/10, 2*c.SilentAfter+c.Calm/10)
 	c.Refused = false
 	c.Patience = c.Calm + time.Hour // ends nothing

@@ -66,6 +66,9 @@ func (w *world) choose(d draw) fault {
 		return absence{agent, other, among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(time.Second, w.SilentAfter),
 			d.of("absent").between(w.AbsentAfter/2, 4*w.AbsentAfter), down, w.mayForget(agent) && d.of("disk").chance(0.5)}
 	}
+	if w.StragglerDeadline > 0 && d.of("slowness").chance(0.4) {
+		return slowness{agent, min(d.of("computes").between(w.StragglerDeadline/2, 8*w.StragglerDeadline), time.Until(begin.Add(w.Calm)))}
+	}
 	switch u := d.of("kind").uniform(); {
 	case u < 0.3:
 		return loss{agent, d.of("silent").chance(0.5), d.of("rot").chance(0.2), down}
@@ -176,6 +179,20 @@ type stall struct{ agent int }
 func (f stall) begin(w *world) { w.machines[f.agent].freeze(true) }
 func (f stall) end(w *world)   { w.machines[f.agent].freeze(false) }
 func (f stall) String() string { return fmt.Sprintf("agent %d stands still", f.agent) }
+
+// A slowness has an agent compute for about as long as others wait for that. Its process is there meanwhile, and says so.
+type slowness struct {
+	agent int
+	takes time.Duration
+}
+
+func (f slowness) begin(w *world) {
+	m := w.machines[f.agent]
+	m.slow(true)
+	time.AfterFunc(f.takes, func() { m.slow(false) })
+}
+func (slowness) end(*world)       {}
+func (f slowness) String() string { return fmt.Sprintf("agent %d computes for %v", f.agent, f.takes) }
 
 // A reset breaks the connections of two agents.
 type reset struct{ a, b int }

@@ -32,11 +32,31 @@ type machine struct {
 	leftOut bool // the others have finished without it
 
 	mu     sync.Mutex
-	now    *process      // nil: none
-	lives  int           // processes so far
-	down   time.Time     // the next process starts no earlier
-	frozen int           // faults that have the machine stand still
-	thawed chan struct{} // closed when there is none of them
+	now    *process  // nil: none
+	lives  int       // processes so far
+	down   time.Time // the next process starts no earlier
+	frozen obstacle  // has the machine stand still
+	busy   obstacle  // has what it computes take longer, and nothing else
+}
+
+// An obstacle holds up what a machine does while there are faults that make it. The machine's lock guards it.
+type obstacle struct {
+	faults int
+	over   chan struct{} // closed when there is none of them
+}
+
+// count begins a fault, or ends one, and reports whether the obstacle begins or ends with it.
+func (o *obstacle) count(begins bool) (changes bool) {
+	if begins {
+		if o.faults++; o.faults == 1 {
+			o.over = make(chan struct{})
+		}
+		return o.faults == 1
+	}
+	if o.faults--; o.faults == 0 {
+		close(o.over)
+	}
+	return o.faults == 0
 }
 
 // A process is an agent's, from its start to its end.
@@ -189,17 +209,16 @@ func (m *machine) log() (membership.Log, error) {
 func (m *machine) freeze(still bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if still {
-		if m.frozen++; m.frozen == 1 {
-			m.thawed = make(chan struct{})
-			m.network.Freeze(m.name, true)
-		}
-		return
+	if m.frozen.count(still) {
+		m.network.Freeze(m.name, still)
 	}
-	if m.frozen--; m.frozen == 0 {
-		close(m.thawed)
-		m.network.Freeze(m.name, false)
-	}
+}
+
+// slow has what the machine computes take as long as that lasts, or ends that.
+func (m *machine) slow(begins bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy.count(begins)
 }
 
 // take has the process take so much time, and stand still with its machine. It returns when it is killed.
@@ -209,15 +228,20 @@ func (p *process) take(d time.Duration) {
 	case <-p.alive.Done():
 		return
 	}
+	p.await(&p.frozen)
+}
+
+// await waits for the end of an obstacle of the process's machine. It returns when the process is killed.
+func (p *process) await(o *obstacle) {
 	for {
 		p.mu.Lock()
-		frozen, thawed := p.frozen > 0, p.thawed
+		there, over := o.faults > 0, o.over
 		p.mu.Unlock()
-		if !frozen {
+		if !there {
 			return
 		}
 		select {
-		case <-thawed:
+		case <-over:
 		case <-p.alive.Done():
 			return
 		}

@@ -83,7 +83,7 @@ func (p *process) council() *grpc.Membership {
 		return nil
 	}
 	drawn := 0
-	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, Draw: func() uint64 {
+	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, StragglerDeadline: p.StragglerDeadline, Draw: func() uint64 {
 		drawn++
 		return uint64(p.of("council", p.agent, p.life, drawn))
 	}}
@@ -105,6 +105,7 @@ type viewer struct{ *process }
 func (v viewer) Show(experiment.Progress) {
 	since := int64(time.Since(begin))
 	v.take(v.of("step", v.agent).of("moment", since).exponential(v.Step / 4))
+	v.await(&v.busy)
 }
 
 // Log implements [experiment.Viewer].

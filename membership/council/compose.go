@@ -12,7 +12,8 @@ import (
 
 // compose returns the change that the answers to this agent's proposal ask for. nil means none, for a problem if there is one.
 func (c *Seat) compose(now time.Time) (change *membership.Change, problem string) {
-	candidates, further := c.candidates()
+	slow := c.stragglers(c.answered)
+	candidates, further := c.candidates(slow)
 	cut := c.cut(candidates)
 	members := c.beginning(candidates, cut, further)
 	var staying, lost []int // of the members
@@ -25,7 +26,7 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 		}
 	}
 	if len(staying)+len(lost) < c.Quorum {
-		return nil, c.apart(candidates, cut, further, len(staying)+len(lost))
+		return nil, c.apart(candidates, slow, cut, further, len(staying)+len(lost))
 	}
 	if len(staying) == 0 {
 		return nil, "no member has a checkpoint yet: until then all must be there"
@@ -51,8 +52,8 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 		return nil, fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", cut)
 	}
 	change = &membership.Change{
-		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Lost: lost, Edges: further, Cut: cut,
-		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.why(members, lost, cut),
+		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Lost: lost, Slow: slow, Edges: further, Cut: cut,
+		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.why(members, lost, slow, cut),
 	}
 	if size := len(change.Line()); size > MaxMessage/2 { // a message has more in it
 		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d", MaxMessage/2, len(members), len(cut), size)
@@ -71,24 +72,28 @@ func (c *Seat) check(number int, members []int, cut, further membership.Edges) e
 	return c.Check(membership.Epoch{Number: number, Members: members, Cut: cut, Edges: slices.Concat(c.epoch.Edges, further)})
 }
 
-// apart says that a quorum answers, but that no part of these agents which edges join has one.
-func (c *Seat) apart(candidates []int, cut, further membership.Edges, members int) string {
+// apart says that a quorum answers, but that no part of these agents which edges join has one, without those that are slow.
+func (c *Seat) apart(candidates, slow []int, cut, further membership.Edges, members int) string {
 	text := fmt.Sprintf("the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part has %d members",
 		list(candidates), c.Quorum, members)
+	if len(slow) > 0 {
+		text = fmt.Sprintf("agents %s are slow, and are waited for: %s", list(slow), text)
+	}
 	if err := c.check(c.epoch.Number+1, candidates, cut, further); err != nil {
 		text += ": " + err.Error()
 	}
 	return text
 }
 
-// candidates returns the agents that answered and may be members, and the edges of those that come in for the first time.
-func (c *Seat) candidates() (agents []int, further membership.Edges) {
+// candidates returns the agents that answered and may be members, without those that are slow, and the edges of those that come in for the first time.
+func (c *Seat) candidates(slow []int) (agents []int, further membership.Edges) {
 	over := false // the members have finished
 	for i, m := range c.attempt.answers {
 		over = over || m.Sealed && c.isMember(i)
 	}
 	for i, m := range c.attempt.answers {
 		switch {
+		case slices.Contains(slow, i):
 		case c.isMember(i) && (len(m.Points) > 0 || !over):
 			agents = append(agents, i)
 		case m.Asks && c.mayCome(i) && !over:
@@ -196,7 +201,7 @@ func (c *Seat) newestCommon(members []int) (Point, bool) {
 }
 
 // why says in words what a change changes.
-func (c *Seat) why(members, lost []int, cut membership.Edges) (all []string) {
+func (c *Seat) why(members, lost, slow []int, cut membership.Edges) (all []string) {
 	missed := map[int]bool{}
 	for i, m := range c.attempt.answers {
 		for _, j := range c.newlyDown(i, m.Down) {
@@ -204,10 +209,15 @@ func (c *Seat) why(members, lost []int, cut membership.Edges) (all []string) {
 		}
 	}
 	for _, i := range c.epoch.Members {
+		_, answered := c.attempt.answers[i]
 		switch {
 		case slices.Contains(members, i):
+		case slices.Contains(slow, i):
+			all = append(all, fmt.Sprintf("agent %d left: slow, as it computes and all its neighbours have waited too long for it (time %d)", i, c.log.SlowDepartures(i)+1))
 		case missed[i]:
 			all = append(all, fmt.Sprintf("agent %d left: absent for %v, or failed", i, c.Absent))
+		case answered:
+			all = append(all, fmt.Sprintf("agent %d left: no edge joins it to those that stay", i))
 		default:
 			all = append(all, fmt.Sprintf("agent %d left: no answer", i))
 		}

@@ -13,11 +13,12 @@
 //
 // # How
 //
-// A member that has not heard a neighbour for too long says so to all (Report), as does an agent that is no member and asks to come
-// in. The members that know of a reason wait a while, the lowest number the least, and propose: Prepare, to which all that it
-// reaches answer with a Promise, their checkpoints and the neighbours that they do not hear. The answers make the change: its members
-// are those that answered, as far as edges join them; its iteration is that of the newest checkpoint which all have that stay. Then
-// Accept, Accepted, Decided. Proposers that disturb each other back off for random times.
+// A member that has not heard a neighbour for too long says so to all (Report), as does one that has waited too long for what a neighbour
+// computes, and an agent that is no member and asks to come in. The members that know of a reason wait a while, the lowest number the least,
+// and propose: Prepare, to which all that it reaches answer with a Promise, their checkpoints and what they see of their neighbours. The
+// answers make the change: its members are those that answered, as far as edges join them, without a member that all its neighbours find too
+// slow; its iteration is that of the newest checkpoint which all have that stay. Then Accept, Accepted, Decided. Proposers that disturb each
+// other back off for random times.
 //
 // A member that has promised stands still for a while ([Seat.Held]), so that members have a checkpoint in common. Those that it has named stay on its
 // disk until no change can be decided any more that begins with them ([Vote].Points), so that all that stay have that of the change.

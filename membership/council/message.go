@@ -3,6 +3,7 @@ package council
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"dsbo"
 	"dsbo/membership"
@@ -13,7 +14,7 @@ type Kind int
 
 // The kinds of messages. Prepare, Promise, Accept and Accepted are those of Paxos.
 const (
-	Report   Kind = 1 + iota // whom the sender cannot hear, and whether it asks to come in
+	Report   Kind = 1 + iota // whom the sender cannot hear, for whom it waits too long, and whether it asks to come in
 	Prepare                  // the sender proposes: who is there, and has anything been accepted already?
 	Promise                  // the answer
 	Accept                   // the sender proposes this change
@@ -47,6 +48,7 @@ type Message struct {
 	Accepted Ballot             `json:"accepted,omitzero"` // of a promise: the ballot of Change
 	Change   *membership.Change `json:"change,omitempty"`
 	Down     []int              `json:"down,omitempty"`   // neighbours that the sender does not hear
+	Slow     []int              `json:"slow,omitempty"`   // neighbours that compute, and hold up the sender for too long
 	Asks     bool               `json:"asks,omitempty"`   // it asks to come in: it is no member, or has lost its state
 	Points   []Point            `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
 	Sealed   bool               `json:"sealed,omitempty"` // of a promise: the sender knows that all members have finished, see Seat.Seal
@@ -88,13 +90,14 @@ func (m *Message) validate(n int) error {
 		{m.Ballot.Number >= 0 && agent(m.Ballot.Agent), "its ballot", m.Ballot},
 		{m.Accepted.Number >= 0 && agent(m.Accepted.Agent), "the ballot accepted", m.Accepted},
 		{len(m.Down) <= n, "the number of neighbours that are down", len(m.Down)},
+		{len(m.Slow) <= n, "the number of neighbours that are slow", len(m.Slow)},
 		{len(m.Points) <= maxPoints, "the number of checkpoints", len(m.Points)},
 	} {
 		if !s.holds {
 			return dsbo.Errorf(dsbo.ErrShape, "%s cannot be that of a message in a council of %d agents: %v", s.what, n, s.is)
 		}
 	}
-	for _, i := range m.Down {
+	for _, i := range slices.Concat(m.Down, m.Slow) {
 		if !agent(i) {
 			return dsbo.Errorf(dsbo.ErrShape, "a neighbour must be one of %d agents; it is agent %d", n, i)
 		}

@@ -58,12 +58,12 @@ func (c *Seat) propose(now time.Time) error {
 }
 
 // reason reports whether there must be a change: a vote has been given whose outcome is not known, an edge between members is
-// down, or an agent asks to come in that may, or a member that has lost its state.
+// down, a member is slow, or an agent asks to come in that may, or a member that has lost its state.
 func (c *Seat) reason(now time.Time) bool {
 	if c.Voted() || c.vote.Sealed {
 		return c.Voted()
 	}
-	if len(c.newlyDown(c.Agent, c.down)) > 0 {
+	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.stragglers(c.lastSaid(now))) > 0 {
 		return true
 	}
 	for agent, r := range c.reports {

@@ -46,9 +46,8 @@ type Seat struct {
 	vote     Vote
 	admitted map[int]membership.Edges // agents that may come in for the first time, by number
 
-	ready    bool  // to come in
-	lost     bool  // see Lose
-	down     []int // neighbours that this agent does not hear
+	lost     bool // see Lose
+	seen     Observation
 	reports  map[int]report
 	reported time.Time // when this agent last reported
 	told     map[int]time.Time
@@ -65,11 +64,23 @@ type Seat struct {
 	decided  []membership.Change
 }
 
+// An Observation is what an agent sees of its neighbours, and whether it can come in, at one moment.
+type Observation struct {
+	Down  []int // neighbours that it does not hear, ascending
+	Slow  []int // those that compute, and for whose vector it has waited too long, ascending
+	Ready bool  // it stands still, connected, and can come in if it is no member
+}
+
+// equal reports whether two observations are of the same neighbours.
+func (o Observation) equal(other Observation) bool {
+	return slices.Equal(o.Down, other.Down) && slices.Equal(o.Slow, other.Slow)
+}
+
 // A report is what an agent has last said of itself.
 type report struct {
-	at   time.Time
-	down []int
-	asks bool
+	at         time.Time
+	down, slow []int
+	asks       bool
 }
 
 // New returns an agent's seat, with the log and the vote that are on its disk.
@@ -156,7 +167,7 @@ func (c *Seat) asks() bool {
 	if c.member() {
 		return c.lost
 	}
-	return c.ready
+	return c.seen.Ready
 }
 
 func (c *Seat) isMember(agent int) bool {
@@ -164,12 +175,12 @@ func (c *Seat) isMember(agent int) bool {
 	return is
 }
 
-// Tick tells the seat the time, which of its neighbours the agent does not hear, and whether it can come in if it is no member. It is
-// called every so often, a few times in a Patience.
-func (c *Seat) Tick(now time.Time, down []int, ready bool) error {
-	changed := !slices.Equal(c.down, down)
-	c.down, c.ready = append(c.down[:0], down...), ready
-	if changed || (c.asks() || len(c.newlyDown(c.Agent, down)) > 0) && now.Sub(c.reported) >= c.Patience {
+// Tick tells the seat the time and what its agent sees, which it keeps. It is called every so often, a few times in a Patience.
+func (c *Seat) Tick(now time.Time, seen Observation) error {
+	changed := !c.seen.equal(seen)
+	c.seen = seen
+	worth := c.asks() || len(c.newlyDown(c.Agent, seen.Down)) > 0 || c.member() && len(seen.Slow) > 0
+	if changed || worth && now.Sub(c.reported) >= c.Patience {
 		c.report(now)
 	}
 	if err := c.propose(now); err != nil {
@@ -178,7 +189,7 @@ func (c *Seat) Tick(now time.Time, down []int, ready bool) error {
 	return c.settle(now)
 }
 
-// report tells all whom this agent does not hear, and whether it asks to come in.
+// report tells all what this agent sees, and whether it asks to come in.
 func (c *Seat) report(now time.Time) {
 	c.reported = now
 	c.send(Message{Kind: Report, To: All})
@@ -202,7 +213,7 @@ func (c *Seat) send(m Message) {
 	}
 	m.Sealed = m.Kind == Promise && c.vote.Sealed
 	if m.Kind == Report || m.Kind == Promise {
-		m.Down = slices.Clone(c.down)
+		m.Down, m.Slow = slices.Clone(c.seen.Down), slices.Clone(c.seen.Slow)
 	}
 	if m.To != c.Agent {
 		c.out = append(c.out, m)
@@ -248,7 +259,7 @@ func (c *Seat) handle(now time.Time, m Message) error {
 		return nil
 	}
 	if m.Kind == Report || m.Kind == Promise {
-		c.reports[m.From] = report{now, m.Down, m.Asks}
+		c.reports[m.From] = report{now, m.Down, m.Slow, m.Asks}
 	}
 	switch m.Kind {
 	case Prepare:

@@ -110,7 +110,7 @@ func (w *world) step() {
 	for _, s := range w.sites {
 		if s.seat != nil {
 			s.seat.Lose(s.lost)
-			w.after(s, s.seat.Tick(w.now, w.down(s), true))
+			w.after(s, s.seat.Tick(w.now, council.Observation{Down: w.down(s), Ready: true}))
 		}
 	}
 	w.advance()

@@ -87,7 +87,7 @@ func storm(t *testing.T, seed uint64, steps int) map[int][]byte {
 				start(i)
 			}
 			now = now.Add(time.Duration(draw.IntN(3)) * tick)
-			after(i, sites[i].seat.Tick(now, []int{(i + 1 + draw.IntN(n-1)) % n}, true))
+			after(i, sites[i].seat.Tick(now, council.Observation{Down: []int{(i + 1 + draw.IntN(n-1)) % n}, Ready: true}))
 			continue
 		}
 		k := draw.IntN(len(sky))

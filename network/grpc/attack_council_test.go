@@ -16,6 +16,7 @@ import (
 
 // councilAttacks are those by frames of the council, which runs without one refuse.
 var councilAttacks = []attack{
+	{name: "says that it computes, for ever", do: connects(reporting(report{computing, 0, 0, causeComputing}))},
 	{name: "a message of the council that cannot be read", do: says(encode(header{kind: kindControl}, []byte("vote for me")))},
 	{name: "a storm of messages of the council", do: func(s *siege) {
 		message := council.Message{Kind: council.Report, From: 0, To: council.All, Epoch: 1, ID: rand.Uint64(), Hops: 7}
@@ -34,7 +35,7 @@ var councilAttacks = []attack{
 // uncounted are attacks whose frames an honest agent may send too, and those whose harm is that nothing comes.
 var uncounted = []string{
 	"heartbeats of absurd numbers", "a resend of what will be", "failure by bad settings", "failure of no kind", "control characters", "nothing after the hello",
-	"hellos alone", "heartbeats alone", "says that it waits for agent 2", "says that it waits for agent 1", "has sent and needs what is not",
+	"hellos alone", "heartbeats alone", "says that it computes, for ever", "says that it waits for agent 2", "says that it waits for agent 1", "has sent and needs what is not",
 	"a message of the council that cannot be read", "a proposal of the highest ballot", "an epoch that is not decided", "a piece that nobody has asked for",
 	"asks for the state of an epoch that is not",
 }
@@ -70,6 +71,7 @@ func (a attack) onCouncil(t *testing.T) {
 		c := &z.config
 		c.Matrix, c.Run, c.Hash, c.MaxFloats, c.Identity = v.w, "run", "hash", 1000, certificate(z.agent)
 		c.Heartbeat, c.SilentAfter, c.Membership.AbsentAfter = 20*time.Millisecond, 100*time.Millisecond, 400*time.Millisecond
+		c.Membership.StragglerDeadline = c.Membership.AbsentAfter
 		c.Log = slog.New(slog.NewTextHandler(&all, nil))
 		s := &siege{t: t, outside: v.network.Host("outside"), target: z.agent}
 		sieges = append(sieges, s)

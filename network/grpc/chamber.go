@@ -14,7 +14,7 @@ import (
 	"dsbo/network"
 )
 
-// A Membership has the agents of a run decide who takes part in it: one that is absent for too long is left out, and may come back. All
+// A Membership has the agents of a run decide who takes part in it: one that is absent or slow for too long is left out, and may come back. All
 // agents have the same Quorum and AbsentAfter.
 type Membership struct {
 	// Quorum is how many members must agree to a change: more than half of the roster.
@@ -22,6 +22,10 @@ type Membership struct {
 	// AbsentAfter is after how long without a sign of life a neighbour is reported absent. It is longer than SilentAfter, and
 	// takes the place of PeerTimeout.
 	AbsentAfter time.Duration
+	// StragglerDeadline is for how long an exchange waits for what a neighbour computes until that is reported as slow, and twice as long after each
+	// time that it has been left out for that; Config.ComputeTimeout is the most. A member is left out when all its neighbours have reported it. 0 stands
+	// for Config.ComputeTimeout. Agents may have different ones.
+	StragglerDeadline time.Duration
 	// Log and Vote are what the agent's disk has of the council: the changes so far, and its last vote.
 	Log  membership.Log
 	Vote council.Vote
@@ -48,6 +52,9 @@ func (s *Membership) validate(c *Config) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Quorum must be more than half of the %d agents, and no more than all; it is %d", n, s.Quorum)
 	case s.AbsentAfter <= c.SilentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig, "Membership.AbsentAfter must be longer than SilentAfter, %v; it is %v", c.SilentAfter, s.AbsentAfter)
+	case s.StragglerDeadline != 0 && (s.StragglerDeadline <= c.SilentAfter || s.StragglerDeadline > c.ComputeTimeout):
+		return dsbo.Errorf(dsbo.ErrConfig, "Membership.StragglerDeadline must be longer than SilentAfter, %v, and at most ComputeTimeout, %v; it is %v",
+			c.SilentAfter, c.ComputeTimeout, s.StragglerDeadline)
 	case s.Records == nil || s.Give == nil:
 		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Records and Give must be set")
 	}
@@ -136,8 +143,7 @@ func (c *chamber) sit(ctx context.Context) {
 				return
 			}
 			if err = c.seal(); err == nil {
-				down, ready := c.m.unheard()
-				err = c.seat.Tick(time.Now(), down, ready)
+				err = c.seat.Tick(time.Now(), c.m.observe())
 			}
 		case <-ctx.Done():
 			return
@@ -255,32 +261,6 @@ func (e *edge) queue(frame []byte) {
 		e.session.councilFrames = append(e.session.councilFrames, frame)
 		e.wake()
 	}
-}
-
-// unheard returns the neighbours of which this agent has heard nothing for as long as Membership says, or that are there and keep all from
-// going on, and those that have failed, ascending. It is ready to come in if it is connected to all, or has had time to be since it was to the first: an edge that
-// is not there then is cut. It is called by the chamber at each of its ticks.
-func (m *Mixer) unheard() (down []int, ready bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.view.matrix != nil && m.allFinished() {
-		return nil, false // they leave
-	}
-	most, obstacle := m.config.Membership.AbsentAfter, -1
-	if h := m.obstacle(); h != nil && (h.cause == causeWithholding || h.cause == causeSetbacks) && m.heartbeatsFor(m.stalledBeats) >= most {
-		obstacle = h.Agent
-	}
-	company, all := false, true
-	for _, e := range m.edges {
-		if e.silence() >= most || e.id == obstacle || e.failure != nil {
-			down = append(down, e.id)
-		}
-		company, all = company || e.session != nil, all && e.session != nil
-	}
-	if m.chamber.company++; !company {
-		m.chamber.company = 0
-	}
-	return down, all || m.chamber.company >= settled*ticks
 }
 
 // hasEnded reports whether this agent's part has ended.

@@ -103,8 +103,9 @@
 // What counts is the exchange under way, not signs of life. With each heartbeat an agent says what it is about, in which exchange, and who
 // holds it up if it waits; one that waits for a neighbour which waits itself in an earlier exchange passes on what that says. So all of a
 // chain name its end. After Config.SilentAfter the log does; after Config.PeerTimeout the run ends with a [network.HoldupError] that names
-// it, but for an agent that says that it computes, which has until Config.ComputeTimeout. New connections, hellos and repetitions do not
-// begin the time anew. What an agent says of itself, or of one that is no neighbour, is believed: the error says whose word it is.
+// it, but for an agent that says that it computes, which has until Config.ComputeTimeout. Where there is a council it leaves that agent out.
+// New connections, hellos and repetitions do not begin the time anew. What an agent says of itself, or of one that is no neighbour, is believed:
+// the error says whose word it is.
 //
 // # Members and strangers that do harm
 //
@@ -140,9 +141,10 @@
 // # Membership
 //
 // With Config.Membership the agents decide who takes part (package dsbo/membership/council): a member that its neighbours have not heard
-// for AbsentAfter is left out, and comes in again once it is there. Messages of the council go from neighbour to neighbour in frames of
-// their own, to all agents with a connection, those that are no members too. A member that has promised its vote stands still until
-// the outcome is known. Mix, Gather, Reduce and Drain then return a [network.ChangedError]; the caller restores the checkpoint with
+// for AbsentAfter is left out, and comes in again once it is there; so is one for which all its neighbours have waited for StragglerDeadline
+// as it computes, and it comes in again once it is through with that. Messages of the council go from neighbour to neighbour in frames of their
+// own, to all agents with a connection, those that are no members too. A member that has promised its vote stands still until the outcome is
+// known. Mix, Gather, Reduce and Drain then return a [network.ChangedError]; the caller restores the checkpoint with
 // which the epoch begins and calls Reform, from which on exchanges are those of the members, at their positions. An agent that comes
 // in asks a neighbour for its state (TakeOver), in pieces. Without a quorum all wait, and Status says so.
 //

@@ -35,6 +35,8 @@ type edge struct {
 	credit  int  // Credit: the neighbour has room for the vectors of exchanges up to this one
 	pending kind // a resend or an alive that is to be sent first; 0 for none
 
+	computes holding // how long it has held up the exchange under way by what it computes
+
 	radius   int    // the neighbour's; see Mixer.radius
 	report   report // what it said of itself last on this stream, if reported
 	reported bool
@@ -150,6 +152,7 @@ func (e *edge) setRadius(radius int) {
 func (e *edge) heartbeat() error {
 	c := &e.m.config
 	e.silentBeats++
+	e.countComputing()
 	e.controlFrames, e.repeats = 0, 0
 	if s := e.session; s != nil {
 		e.announce()

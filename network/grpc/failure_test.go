@@ -177,13 +177,13 @@ func TestFailureIsAbsence(t *testing.T) {
 		t.Errorf("agent 0 says that agent 2 failed: error %v; it must be one", err)
 	}
 	must.OK(fail(a, 0))
-	if down, _ := m.unheard(); m.err != nil || !slices.Equal(down, []int{0}) {
+	if down := m.observe().Down; m.err != nil || !slices.Equal(down, []int{0}) {
 		t.Errorf("error %v, and %v are absent; there must be none, and agent 0", m.err, down)
 	}
 	h := goodHello(0)
 	h.instance++
 	must.OK(newSession(a.e, nil, time.Time{}).open(h))
-	if down, _ := m.unheard(); len(down) > 0 {
+	if down := m.observe().Down; len(down) > 0 {
 		t.Errorf("%v are absent; agent 0 is back", down)
 	}
 	a.e.session.announced = 0

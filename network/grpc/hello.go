@@ -98,13 +98,15 @@ type capabilities uint64
 const (
 	// changesMembers is that of agents that take part in a council.
 	changesMembers capabilities = 1 << iota
+	// leavesOutSlow is that of agents whose council leaves out members that are slow, and has logs that say so.
+	leavesOutSlow
 
 	// ownCapabilities are those of this version.
-	ownCapabilities = changesMembers
+	ownCapabilities = changesMembers | leavesOutSlow
 )
 
 // capabilityNames are what errors call them, by bit.
-var capabilityNames = []string{"changes of members"}
+var capabilityNames = []string{"changes of members", "leaving out slow members"}
 
 // String lists the names.
 func (c capabilities) String() string {
@@ -125,7 +127,7 @@ func (c capabilities) String() string {
 // needs are the capabilities without which another agent cannot be in this run.
 func (c *Config) needs() capabilities {
 	if c.Membership != nil {
-		return changesMembers
+		return changesMembers | leavesOutSlow
 	}
 	return 0
 }

@@ -146,13 +146,14 @@ func (e *edge) holdup() *Holdup {
 	m, r := e.m, e.report
 	h := &Holdup{Agent: e.id, Source: -1, cause: causeWithholding}
 	behind := r.round < m.round || m.activity == ending
+	works := behind || r.round == m.round || e.isInEarlierEpoch() // if it does, on what is due
 	switch {
 	case e.session == nil || e.silence() >= m.config.SilentAfter:
 		h.cause = causeSilence
 	case !e.reported:
-	case r.doing == computing && (behind || r.round == m.round):
+	case r.doing == computing && works:
 		h.cause, h.Source = causeComputing, e.id
-	case r.doing == saving && (behind || r.round == m.round):
+	case r.doing == saving && works:
 		h.cause, h.Source = causeSaving, e.id
 	case r.doing == ending && m.activity != ending, !behind && r.doing != asking:
 	case r.holder != e.id && r.holder < m.config.agents() && !m.hasSent(r.holder):
@@ -170,7 +171,7 @@ func (m *Mixer) hasSent(agent int) bool {
 
 // watch counts how long this agent has waited, says so in the log, and returns an error where it is too long: for one that holds up all
 // without a reason, after PeerTimeout, and for one that says that it computes, after ComputeTimeout. It is called once a heartbeat.
-// Where there is a council, that leaves the agent out. What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
+// Where there is a council, that leaves the agent out (observe). What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
 func (m *Mixer) watch() error {
 	c := &m.config
 	if m.activity == saving && time.Since(m.activeSince) >= c.PeerTimeout {

@@ -50,6 +50,13 @@ func TestHoldup(t *testing.T) {
 		if h == nil || h.Agent != c.agent || h.cause != c.want || h.Exchange != 5 {
 			t.Errorf("agent 0 %s: held up by %+v; it must be agent %d, as %v", c.name, h, c.agent, c.want)
 		}
+		if c.says != nil && c.says.doing == computing && c.says.round > 5 { // as one of an epoch before may be
+			s.remote--
+			if h := m.holdup(); h.cause != causeComputing || h.Source != 0 {
+				t.Errorf("agent 0 %s, in an earlier epoch: held up by %+v; it must be what it computes", c.name, h)
+			}
+			s.remote++
+		}
 		if own := m.ownReport(); own != (report{exchanging, 5, c.agent, c.want}) {
 			t.Errorf("agent 0 %s: this agent says %+v of itself; it must pass on agent %d, as %v", c.name, own, c.agent, c.want)
 		}

@@ -16,6 +16,7 @@ type Status struct {
 	Quorum  int    // of the council; 0: there is none
 	Epoch   int    // of the members among whom this agent exchanges, if it is one
 	Members []int  // agents that take part, a view
+	Slow    []int  // agents that are left out at present as they were slow
 	Waiting string // why there is no change of the members although there must be; "" if there need be none
 }
 
@@ -29,6 +30,7 @@ type Neighbour struct {
 	Silent    time.Duration // since something was heard of it, in whole heartbeats
 	Waited    time.Duration // for its vectors, that of the exchange under way included
 	Waiting   time.Duration // for its vector of the exchange under way; 0 if that is here
+	Slow      bool          // it computes, and this agent has waited for so long that it says so to the council
 
 	FramesSent, BytesSent         int64
 	FramesReceived, BytesReceived int64
@@ -46,6 +48,7 @@ func (m *Mixer) Status() Status {
 	s.Epoch, s.Members = m.view.epoch.Number, m.view.epoch.Members
 	if m.chamber != nil {
 		s.Quorum, s.Waiting = m.config.Membership.Quorum, m.chamber.waiting
+		s.Slow = m.chamber.log.LeftAsSlow()
 	}
 	for _, e := range m.edges {
 		s.Neighbours = append(s.Neighbours, e.snapshot())
@@ -66,7 +69,7 @@ func (e *edge) snapshot() Neighbour {
 	n.Agent = e.id
 	n.Connected = e.session != nil
 	n.Round = e.credit
-	n.Silent = e.silence()
+	n.Silent, n.Slow = e.silence(), e.isSlow()
 	if e.isAwaited() {
 		n.Waiting = time.Since(e.m.activeSince)
 		n.Waited += n.Waiting

@@ -107,7 +107,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 // reform makes this exchange the first one over the edge.
 func (e *edge) reform(round int) {
 	e.received, e.next, e.sent, e.credit = round, round, 0, round
-	e.digests, e.expectsStale, e.pending, e.radius = digests{}, false, 0, 0
+	e.digests, e.expectsStale, e.pending, e.radius, e.computes = digests{}, false, 0, 0, holding{}
 	s := e.session
 	if s == nil {
 		return
@@ -162,6 +162,11 @@ func (e *edge) handleEpoch(f *frame) error {
 		e.sendFrom(f.detail)
 	}
 	return nil
+}
+
+// isInEarlierEpoch reports whether the neighbour has yet to begin this agent's epoch: it computes what it has begun in one before, or readies its state.
+func (e *edge) isInEarlierEpoch() bool {
+	return e.session != nil && e.session.remote < e.m.view.epoch.Number
 }
 
 // carriesVectors reports whether there is a stream that carries vectors: both ends are members of the same epoch, and know it.

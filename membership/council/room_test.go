@@ -1,0 +1,81 @@
+package council_test
+
+import (
+	"testing"
+	"time"
+
+	"dsbo/internal/must"
+	"dsbo/membership"
+	"dsbo/membership/council"
+)
+
+// A diskSite is an agent's disk that has these checkpoints and keeps nothing else.
+type diskSite []council.Point
+
+func (d diskSite) Points() ([]council.Point, error)     { return d, nil }
+func (d diskSite) SaveVote(council.Vote) error          { return nil }
+func (d diskSite) SaveChange(_ membership.Change) error { return nil }
+
+// A room has seats that hear each other at once.
+type room struct {
+	seats []*council.Seat
+	seen  []council.Observation // what each sees
+	now   time.Time
+	draws uint64
+}
+
+// newRoom returns one of so many founders, and of agents that come later, each with a disk.
+func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *room {
+	r := &room{now: time.Unix(0, 0), seen: make([]council.Observation, len(disks))}
+	for i, d := range disks {
+		draw := func() uint64 { r.draws++; return r.draws }
+		r.seats = append(r.seats, must.Get(council.New(council.Settings{
+			Agent: i, Founders: founders, Edges: edges, Quorum: quorum, Patience: patience, Absent: 20 * patience, Draw: draw, Records: d,
+		}, nil, council.Vote{})))
+	}
+	return r
+}
+
+// wait lets 25 patiences pass.
+func (r *room) wait() {
+	for range 100 {
+		r.now = r.now.Add(patience / 4)
+		for i, s := range r.seats {
+			must.OK(s.Tick(r.now, r.seen[i]))
+			for sent := r.take(); len(sent) > 0; sent = r.take() { // all is said before the next one speaks
+				for _, m := range sent {
+					r.hand(m)
+				}
+			}
+		}
+	}
+}
+
+func (r *room) take() (sent []council.Message) {
+	for _, s := range r.seats {
+		sent = append(sent, s.Messages()...)
+	}
+	return sent
+}
+
+// hand hands a message to those that it is for, as it is read.
+func (r *room) hand(m council.Message) {
+	m = must.Get(council.ParseMessage(m.Encode(), r.seats[0].Agents()))
+	for j, to := range r.seats {
+		if j != m.From && (m.To == council.All || m.To == j) {
+			must.OK(to.Receive(r.now, m))
+		}
+	}
+}
+
+// log returns the log, which all must have.
+func (r *room) log(t *testing.T) membership.Log {
+	t.Helper()
+	log := r.seats[0].Log()
+	for i, s := range r.seats {
+		if string(s.Log().Bytes()) != string(log.Bytes()) {
+			t.Errorf("agent %d has the log\n%sand agent 0\n%s", i, s.Log().Bytes(), log.Bytes())
+		}
+	}
+	return log
+}
