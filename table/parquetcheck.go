@@ -1,12 +1,15 @@
 package table
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // The library allocates what the lists of the footer and the headers of pages announce. checkFooter and checkPages look at them
@@ -33,8 +36,10 @@ func checkFooter(file io.ReaderAt, length int64) error {
 	if _, err := file.ReadAt(footer, length-tail-size); err != nil && err != io.EOF {
 		return err
 	}
-	w := thriftWalk{data: footer}
-	return w.message(nil)
+	if err := checkLists(new(thrift.CompactProtocol).NewReaderFromBytes(footer), thrift.STRUCT, size, 0); err != nil {
+		return errFooter
+	}
+	return nil
 }
 
 // checkPages returns an error unless the pages of a column are in the file, and hold no more than the rows of its groups. It takes the bytes of
@@ -70,16 +75,15 @@ func checkPage(file io.ReaderAt, at, end, rows int64, room *int64) (next int64, 
 	if _, err := file.ReadAt(header, at); err != nil && err != io.EOF {
 		return 0, err
 	}
-	found := map[thriftField]int64{}
-	w := thriftWalk{data: header}
-	if err := w.message(found); err != nil {
-		return 0, err
+	var page format.PageHeader // which has no lists, and whose texts lie in header
+	r := new(thrift.CompactProtocol).NewReaderFromBytes(header)
+	if err := thrift.NewDecoder(r).Decode(&page); err != nil {
+		return 0, fmt.Errorf("damaged: the header of a page: %w", err)
 	}
-	// The numbers are those of PageHeader in Parquet's format: sizes, and the values of pages of version 1 and 2 and of dictionaries.
-	unpacked, packed := found[thriftField{0, 2}], found[thriftField{0, 3}]
-	entries := found[thriftField{7, 1}]
-	values := max(found[thriftField{5, 1}], found[thriftField{8, 1}])
-	switch at += int64(w.at); {
+	packed, unpacked := int64(page.CompressedPageSize), int64(page.UncompressedPageSize)
+	entries := int64(page.DictionaryPageHeader.V.NumValues)
+	values := int64(max(page.DataPageHeader.V.NumValues, page.DataPageHeaderV2.V.NumValues))
+	switch at += int64(r.BytesRead()); {
 	case packed < 0 || packed > end-at:
 		return 0, fmt.Errorf("damaged: a page cannot have %d bytes; there are %d", packed, end-at)
 	case values > rows || entries > unpacked+1:
@@ -91,129 +95,49 @@ func checkPage(file io.ReaderAt, at, end, rows int64, room *int64) (next int64, 
 	return at + packed, nil
 }
 
-// A thriftField is a number in a message: the field of the outermost structure, 0 for the number itself, and the field in that.
-type thriftField struct{ outer, inner int }
+var errFooter = errors.New("damaged: a list or text is longer than the file, or a header has no end")
 
-// A thriftWalk goes through a message of Thrift's compact protocol. The numbers of structures: 1 and 2 are truth values, 3 a byte, 4 to 6
-// integers, 7 a float64, 8 bytes, 9 a list, 10 a set, 11 a map, 12 a structure.
-type thriftWalk struct {
-	data []byte
-	at   int
-}
-
-var errThrift = fmt.Errorf("damaged: a list or text is longer than the file, or a header has no end")
-
-// message goes through one structure and puts the integers of two levels into found, unless it is nil.
-func (w *thriftWalk) message(found map[thriftField]int64) error {
-	return w.structure(0, 0, found)
-}
-
-func (w *thriftWalk) structure(depth, outer int, found map[thriftField]int64) error {
+// checkLists returns an error unless a value of Thrift has at most so many elements in each list, which the reader does not check, and is
+// no deeper than footers are. What it has else is within the reader's bytes, or an error of the reader.
+func checkLists(r thrift.Reader, kind thrift.Type, most int64, depth int) (err error) {
 	const deepest = 32
 	if depth > deepest {
-		return errThrift
+		return errFooter
 	}
-	for id := 0; ; {
-		b, err := w.byte()
-		if err != nil || b == 0 {
-			return err
-		}
-		if step := int(b >> 4); step > 0 {
-			id += step
-		} else {
-			id = int(unzigzag(w.number()))
-		}
-		switch kind := b & 0x0f; kind {
-		case 4, 5, 6:
-			n := unzigzag(w.number())
-			if found != nil && depth == 0 {
-				found[thriftField{0, id}] = n
-			} else if found != nil && depth == 1 {
-				found[thriftField{outer, id}] = n
-			}
-		case 12:
-			if err := w.structure(depth+1, id, found); err != nil {
-				return err
-			}
-		case 1, 2: // the kind is the value
-		default:
-			if err := w.value(kind, depth); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// value goes through a value of a kind; truth values have a byte of their own in lists.
-func (w *thriftWalk) value(kind byte, depth int) error {
 	switch kind {
-	case 1, 2, 3:
-		return w.skip(1)
-	case 4, 5, 6:
-		w.number()
-		return w.skip(0)
-	case 7:
-		return w.skip(8)
-	case 8:
-		return w.skip(w.number())
-	case 9, 10:
-		b, err := w.byte()
-		if err != nil {
-			return err
+	case thrift.I8, thrift.BOOL, thrift.TRUE:
+		_, err = r.ReadInt8()
+	case thrift.I16, thrift.I32, thrift.I64:
+		_, err = r.ReadInt64()
+	case thrift.DOUBLE:
+		_, err = r.ReadFloat64()
+	case thrift.BINARY:
+		_, err = r.ReadBytes()
+	case thrift.LIST, thrift.SET:
+		list, err := r.ReadList()
+		if err != nil || int64(list.Size) > most-int64(r.BytesRead()) { // each element has at least a byte
+			return cmp.Or(err, errFooter)
 		}
-		size := uint64(b >> 4)
-		if size == 15 {
-			size = w.number()
-		}
-		if size > uint64(len(w.data)-min(w.at, len(w.data))) { // each has at least a byte
-			return errThrift
-		}
-		for range size {
-			if err := w.element(b&0x0f, depth); err != nil {
+		for range list.Size {
+			if err := checkLists(r, list.Type, most, depth+1); err != nil {
 				return err
 			}
 		}
-		return w.skip(0)
+	case thrift.STRUCT:
+		for {
+			f, err := r.ReadField()
+			if err != nil || f.Type == thrift.STOP {
+				return err
+			}
+			if f.Type == thrift.TRUE || f.Type == thrift.FALSE { // which is the value
+				continue
+			}
+			if err := checkLists(r, f.Type, most, depth+1); err != nil {
+				return err
+			}
+		}
+	default: // maps are in no footer
+		err = errFooter
 	}
-	return errThrift // maps are in no message of Parquet
+	return err
 }
-
-func (w *thriftWalk) element(kind byte, depth int) error {
-	if kind == 12 {
-		return w.structure(depth+1, 0, nil)
-	}
-	if depth > 32 {
-		return errThrift
-	}
-	return w.value(kind, depth+1)
-}
-
-func (w *thriftWalk) byte() (byte, error) {
-	if w.at >= len(w.data) {
-		return 0, errThrift
-	}
-	w.at++
-	return w.data[w.at-1], nil
-}
-
-// skip goes on by some bytes, of which there must be as many.
-func (w *thriftWalk) skip(n uint64) error {
-	if w.at > len(w.data) || n > uint64(len(w.data)-w.at) {
-		return errThrift
-	}
-	w.at += int(n)
-	return nil
-}
-
-// number reads a number of 7 bits a byte. Where there is none, the walk is behind its end.
-func (w *thriftWalk) number() uint64 {
-	n, size := binary.Uvarint(w.data[min(w.at, len(w.data)):])
-	if size <= 0 {
-		w.at = math.MaxInt
-		return 0
-	}
-	w.at += size
-	return n
-}
-
-func unzigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }
