@@ -66,9 +66,7 @@ func Write(w io.Writer, metadata map[string]string, tensors ...Tensor) error {
 	text = append(text, strings.Repeat(" ", 7-(len(text)+7)%8)...) // so that numbers are aligned
 	out := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
 	for _, t := range tensors {
-		for _, v := range t.Data {
-			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
-		}
+		out, _ = binary.Append(out, binary.LittleEndian, t.Data) // which numbers always can be
 	}
 	_, err = w.Write(out)
 	return err
@@ -175,8 +173,6 @@ func (e namedEntry) read(data []byte, at int) (Tensor, error) {
 		return Tensor{}, fmt.Errorf("the shape %v does not have %d bytes of float64", e.Shape, end-first)
 	}
 	t := Tensor{e.name, e.Shape, make([]float64, size)}
-	for i := range t.Data {
-		t.Data[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[first+8*i:]))
-	}
-	return t, nil
+	_, err := binary.Decode(data[first:end], binary.LittleEndian, t.Data)
+	return t, err
 }
