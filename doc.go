@@ -69,7 +69,7 @@
 //	layers of networks           models/nn: params.go lays out y, layers.go and sequence.go build graphs
 //	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
 //	noise, ε and δ               privacy: accountant.go, oracle.go; experiment/private.go says what a run may ask
-//	what a run will send         experiment/quantity.go, for the verb plan and -explain-privacy; solutions.go and algo/forecast.go where it is a range
+//	what a run will send         experiment/plan, for the verb plan and -explain-privacy; models.go and algo/forecast.go where it is a range
 //	losses of single examples    models/score.go; train/compare.go compares two models by them
 //	a file is known, and read    table/format.go; CSV: table/sniff.go guesses, table/parse.go parses, table/settle.go decides
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
@@ -91,7 +91,8 @@
 //	what tuning is compared with experiment/rivals.go: baselines of a model's own, or constants.go; finish.go keeps one or the tuned x
 //	what x is, in words          models/meaning.go
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
-//	what is sent, counted        train/meter.go for the method, average.go for the rest; runs/usage.go and verdict.go hold it
+//	what is sent, counted        network knows what an average, a gathering and a maximum cost (Cost in average.go and bytes.go);
+//	                             train/meter.go counts the method's, average.go the rest; runs/usage.go and verdict.go hold it
 //	what a monitor sees          command/monitor.go has /healthz, command/metrics.go what Prometheus reads
 //	how good predictions are     assess counts at each site, report/assessment.go draws it
 //	the time left                experiment/pace.go; internal/cli/progress.go draws the bar

@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment"
+	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
 )
 
@@ -25,7 +26,7 @@ run. Without a pilot such numbers are said as "usual (least to most)".`
 
 // planOptions are the flags of the verb plan.
 type planOptions struct {
-	link  experiment.Link
+	link  plan.Link
 	pilot time.Duration
 }
 
@@ -65,14 +66,11 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	plan, err := j.Plan(ctx)
+	of, err := j.Plan(ctx, o.pilot, stderr)
 	if err != nil {
 		return err
 	}
-	if err := plan.RunPilot(ctx, o.pilot, stderr); err != nil {
-		return fmt.Errorf("pilot: %w", err)
-	}
-	return writePlan(stdout, plan, o, j.Runs())
+	return writePlan(stdout, of, o, j.Runs())
 }
 
 // splitPlan divides the command line into the flags of plan, the task's name and the task's flags.
@@ -112,26 +110,26 @@ func (p *program) taskNames() (names []string) {
 }
 
 // writePlan writes a plan for people.
-func writePlan(w io.Writer, plan *experiment.Plan, o *planOptions, series int) error {
+func writePlan(w io.Writer, of *plan.Plan, o *planOptions, series int) error {
 	var b strings.Builder
-	for _, line := range cli.Wrap(plan.Line, cli.Columns) {
+	for _, line := range cli.Wrap(of.Line, cli.Columns) {
 		fmt.Fprintln(&b, line)
 	}
 	b.WriteString("\n")
 	rows := [][]string{{"sent for", "all sites, MB", "the site that sends most, MB"}}
-	for _, phase := range experiment.Phases {
-		if all := plan.All.Phases[phase].Bytes; all.Most > 0 {
-			rows = append(rows, []string{phase, rangeText(all.Times(1e-6), "%.4g"), rangeText(plan.Site.Phases[phase].Bytes.Times(1e-6), "%.4g")})
+	for _, phase := range plan.Phases {
+		if all := of.All.Phases[phase].Bytes; all.Most > 0 {
+			rows = append(rows, []string{phase, rangeText(all.Times(1e-6), "%.4g"), rangeText(of.Site.Phases[phase].Bytes.Times(1e-6), "%.4g")})
 		}
 	}
-	rows = append(rows, []string{"all", rangeText(plan.All.Bytes.Times(1e-6), "%.4g"), rangeText(plan.Site.Bytes.Times(1e-6), "%.4g")})
+	rows = append(rows, []string{"all", rangeText(of.All.Bytes.Times(1e-6), "%.4g"), rangeText(of.Site.Bytes.Times(1e-6), "%.4g")})
 	if err := cli.Table(&b, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", rangeText(plan.All.Messages, "%.0f"))
-	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", plan.Memory/1e6)
-	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n", timeRangeText(plan.Seconds(o.link)), o.link.Mbit, o.link.Ms)
-	basis := planBasis(plan, o)
+	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", rangeText(of.All.Messages, "%.0f"))
+	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", of.Memory/1e6)
+	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n", timeRangeText(of.Seconds(o.link)), o.link.Mbit, o.link.Ms)
+	basis := planBasis(of, o)
 	if series > 1 {
 		basis += fmt.Sprintf(" This is one run; the command line asks for %d.", series)
 	}
@@ -143,12 +141,12 @@ func writePlan(w io.Writer, plan *experiment.Plan, o *planOptions, series int) e
 }
 
 // planBasis says what the numbers of a plan rest on.
-func planBasis(plan *experiment.Plan, o *planOptions) string {
+func planBasis(of *plan.Plan, o *planOptions) string {
 	switch {
-	case plan.Pilot != nil:
+	case of.Pilot != nil:
 		return fmt.Sprintf("A pilot on this machine had %d iterations and took %v for all sites: a run of the same data, seed and flags sends the same.",
-			plan.Pilot.Iterations, plan.Pilot.Elapsed.Round(time.Second/10))
-	case plan.Certain():
+			of.Pilot.Iterations, of.Pilot.Elapsed.Round(time.Second/10))
+	case of.Certain():
 		return "All of it is known beforehand."
 	case o.pilot > 0:
 		return fmt.Sprintf("A pilot did not end in %v (-pilot): what depends on what the run finds is said as usual (least to most).", o.pilot)
@@ -157,7 +155,7 @@ func planBasis(plan *experiment.Plan, o *planOptions) string {
 }
 
 // timeRangeText writes a time with its range if it is not known exactly.
-func timeRangeText(seconds experiment.Range) string {
+func timeRangeText(seconds plan.Range) string {
 	text := durationText(seconds.Usual)
 	if seconds.Least != seconds.Most {
 		text += fmt.Sprintf(" (%s to %s)", durationText(seconds.Least), durationText(seconds.Most))
@@ -178,7 +176,7 @@ func durationText(seconds float64) string {
 }
 
 // rangeText writes a number, with its range if it is not known exactly.
-func rangeText(r experiment.Range, format string) string {
+func rangeText(r plan.Range, format string) string {
 	text := fmt.Sprintf(format, r.Usual)
 	if r.Least != r.Most {
 		text += fmt.Sprintf(" ("+format+" to "+format+")", r.Least, r.Most)

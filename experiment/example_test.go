@@ -29,9 +29,9 @@ func Example() {
 func ExampleJob_Plan() {
 	args := []string{"-agents=3", "-r=1", "-p=4", "-train=30", "-val=30", "-test=20", "-K=2"}
 	job := must.Get(experiment.Parse(tasks.Synthetic(), args, io.Discard))
-	plan := must.Get(job.Plan(context.Background()))
-	fmt.Println(plan.Line)
-	for _, q := range plan.Quantities[:2] {
+	p := must.Get(job.Plan(context.Background(), 0, nil))
+	fmt.Println(p.Line)
+	for _, q := range p.Quantities[:2] {
 		fmt.Printf("%s: %d numbers, %.0f to %.0f times\n", q.Name, q.Length, q.Times.Least, q.Times.Most)
 	}
 	// Output:

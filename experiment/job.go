@@ -96,7 +96,7 @@ func (silent) Stop() {}
 // page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if j.Settings.ExplainPrivacy {
-		plan, err := j.Plan(ctx)
+		plan, err := j.Plan(ctx, 0, nil)
 		if err != nil {
 			return err
 		}

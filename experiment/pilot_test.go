@@ -1,12 +1,12 @@
 package experiment
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"dsbo/experiment/plan"
 	"dsbo/internal/must"
 )
 
@@ -20,24 +20,23 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 	} {
 		kept := t.TempDir()
 		t.Setenv("TMPDIR", kept)
-		plan := planned(t, args...)
-		certain := plan.Certain()
-		must.OK(plan.RunPilot(t.Context(), time.Hour, io.Discard))
-		if (plan.Pilot == nil) != certain {
-			t.Errorf("%v: pilot %+v of a plan that is certain: %v", args, plan.Pilot, certain)
+		certain := planned(t, args...).Certain()
+		p := piloted(t, time.Hour, args...)
+		if (p.Pilot == nil) != certain {
+			t.Errorf("%v: pilot %+v of a plan that is certain: %v", args, p.Pilot, certain)
 		}
 		if left := must.Get(os.ReadDir(kept)); len(left) > 0 {
 			t.Errorf("%v: the pilot left %v", args, left)
 		}
 		s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...)).Traffic
-		checkSent(t, args, "loading", plan.All.Phases[phaseLoading].Bytes, s.Setup, 0)
-		checkSent(t, args, "iterations", plan.All.Phases[phaseIterations].Bytes, s.Method, 0)
-		checkSent(t, args, "evaluation", plan.All.Phases[phaseEvaluation].Bytes, s.Evaluation, 0)
-		checkSent(t, args, "models", plan.All.Phases[phaseModels].Bytes, s.Models, 0)
-		if got := plan.All.Messages.Usual; got != float64(s.Total().Messages) {
+		checkSent(t, args, "loading", p.All.Phases[plan.Loading].Bytes, s.Setup, 0)
+		checkSent(t, args, "iterations", p.All.Phases[plan.Iterations].Bytes, s.Method, 0)
+		checkSent(t, args, "evaluation", p.All.Phases[plan.Evaluation].Bytes, s.Evaluation, 0)
+		checkSent(t, args, "models", p.All.Phases[plan.Models].Bytes, s.Models, 0)
+		if got := p.All.Messages.Usual; got != float64(s.Total().Messages) {
 			t.Errorf("%v: %g messages are planned, %d were sent", args, got, s.Total().Messages)
 		}
-		if r := plan.Seconds(Link{Mbit: 100, Ms: 10}); !(r.Usual > 0) || r.Least != r.Most {
+		if r := p.Seconds(plan.Link{Mbit: 100, Ms: 10}); !(r.Usual > 0) || r.Least != r.Most {
 			t.Errorf("%v: exchanges take %+v s", args, r)
 		}
 	}
@@ -45,10 +44,9 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 
 // TestPilotInTime: a pilot that takes too long changes nothing.
 func TestPilotInTime(t *testing.T) {
-	plan := planned(t, "-rows=50")
-	before := plan.All.Bytes
-	must.OK(plan.RunPilot(t.Context(), time.Nanosecond, io.Discard))
-	if plan.Pilot != nil || plan.All.Bytes != before {
-		t.Errorf("pilot %+v, bytes %+v; they were %+v", plan.Pilot, plan.All.Bytes, before)
+	before := planned(t, "-rows=50").All.Bytes
+	p := piloted(t, time.Nanosecond, "-rows=50")
+	if p.Pilot != nil || p.All.Bytes != before {
+		t.Errorf("pilot %+v, bytes %+v; they were %+v", p.Pilot, p.All.Bytes, before)
 	}
 }

@@ -2,67 +2,25 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"time"
 
-	"dsbo/network"
+	"dsbo/data"
+	"dsbo/experiment/plan"
+	"dsbo/internal/cli"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
-// A Plan is what a run will send and need, before it is run. Where that depends on what the run finds, it is a range with what is usual
-// on the tasks of this module.
-type Plan struct {
-	Line       string // what problem, on what graph
-	Agents     int
-	Quantities []Quantity
-	All, Site  Load          // of all agents together, and of the agent that sends most
-	Memory     float64       // bytes that a site's process takes, about
-	Privacy    *runs.Privacy // nil: what is sent has no noise
-	Pilot      *Pilot        // nil: nothing was tried, and ranges are of formulas
-	runner     *runner
-	memory     memory
-	tree       *network.Tree
-	w          *network.Matrix
-	averages   *network.Averages
-}
-
-// A Sending is how much is sent.
-type Sending struct{ Bytes, Messages, Floats Range }
-
-// add adds another one.
-func (s *Sending) add(t Sending) {
-	s.Bytes.add(t.Bytes)
-	s.Messages.add(t.Messages)
-	s.Floats.add(t.Floats)
-}
-
-// raise makes it at least another one.
-func (s *Sending) raise(t Sending) {
-	s.Bytes.raise(t.Bytes)
-	s.Messages.raise(t.Messages)
-	s.Floats.raise(t.Floats)
-}
-
-// A Load is what is sent, in each phase by its name and in all of them.
-type Load struct {
-	Phases map[string]Sending
-	Sending
-}
-
-// addTo adds what is sent in a phase.
-func (l *Load) addTo(phase string, s Sending) {
-	if l.Phases == nil {
-		l.Phases = map[string]Sending{}
-	}
-	sum := l.Phases[phase]
-	sum.add(s)
-	l.Phases[phase] = sum
-	l.add(s)
-}
-
-// Plan returns what the job's run will send. It loads the data, as far as they are in this process, and exchanges nothing.
-func (j *Job) Plan(ctx context.Context) (*Plan, error) {
-	r, program := &runner{Job: j, layout: inProcess{}}, peakMemory()
+// Plan returns what the job's run will send and need. It loads the data, as far as they are in this process, and exchanges nothing. Where
+// that depends on what the run finds, a pilot runs the job in this process, in a folder that it removes, and takes the place of ranges,
+// unless it takes longer than within; 0: there is none. stderr shows how far it is.
+func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
+	r, program := &runner{Job: j, layout: inProcess{}}, train.PeakRSS()
 	if err := r.prepare(io.Discard); err != nil {
 		return nil, err
 	}
@@ -82,69 +40,77 @@ func (j *Job) Plan(ctx context.Context) (*Plan, error) {
 			return nil, err
 		}
 	}
-	plan := &Plan{Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Agents: r.Settings.Agents, Privacy: r.Settings.Privacy, runner: r, tree: r.graph.W.Tree(), w: r.graph.W}
-	if plan.Quantities, err = r.quantities(); err != nil {
+	p, err := plan.New(r.planned(program))
+	if err != nil || within <= 0 || p.Certain() {
+		return p, err
+	}
+	pilot, err := r.runPilot(ctx, within, stderr)
+	if pilot != nil {
+		p.Use(*pilot)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pilot: %w", err)
+	}
+	return p, nil
+}
+
+// planned returns what a plan has to know of the run, whose problem and method are made, by a program that took so much memory before.
+func (r *runner) planned(program runs.Number) plan.Run {
+	run := plan.Run{
+		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(), Found: r.loaded.setup.Found, Privacy: r.Settings.Privacy,
+		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, MoreModels: halvings, ModelProducts: mostProducts, Rows: r.siteRows(), Program: program,
+	}
+	if held := r.trainingConfig(r.problem.Problem); held != nil {
+		run.Held = held.Method
+	}
+	if t, ok := r.Task.(Experienced); ok {
+		run.Experience = t.Experience()
+	}
+	if t, ok := r.Task.(Finisher); ok {
+		run.Ending = t.Ending()
+	}
+	return run
+}
+
+// hasHoldout reports whether an agent here has held-out examples.
+func (r *runner) hasHoldout() bool {
+	return slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
+}
+
+// runPilot runs the job in this process, on the data that are here; nil if that takes longer than within.
+func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Pilot, error) {
+	folder, err := os.MkdirTemp("", "dsbo-pilot-")
+	if err != nil {
 		return nil, err
 	}
-	o := r.problem.Average
-	o.ByMix = false // as far as averages are by Mix, their rounds are quantities of their own
-	if plan.averages, err = network.NewAverages(nil, plan.w, o); err != nil {
+	defer os.RemoveAll(folder)
+	job, settings := *r.Job, *r.Settings
+	settings.Report, settings.Resume = false, false
+	job.Settings = &settings
+	bar := cli.NewProgress(stderr, settings.Quiet)
+	defer bar.Stop()
+	r.Job, r.folder, r.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{screen: onScreen{bar}}
+	limited, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	began := time.Now()
+	err = r.attempt(limited)
+	if r.lock != nil {
+		err = errors.Join(err, r.lock.Close())
+	}
+	switch {
+	case err != nil && ctx.Err() == nil && limited.Err() != nil:
+		return nil, nil // the ranges stay
+	case err != nil:
 		return nil, err
 	}
-	plan.All, plan.Site = plan.loads()
-	plan.memory = r.memory(program)
-	plan.Memory = plan.memory.siteBytes(plan.Agents)
-	return plan, nil
+	return &plan.Pilot{Traffic: r.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)}, nil
 }
 
-// loads returns what all agents send together, and for each quantity the most that one of them does.
-func (p *Plan) loads() (all, site Load) {
-	for _, q := range p.Quantities {
-		var sum, most Sending
-		for i := range p.Agents {
-			s := q.sent(i, p.w, p.averages).sending(q.Times)
-			sum.add(s)
-			most.raise(s)
-		}
-		all.addTo(q.Phase, sum)
-		site.addTo(q.Phase, most)
-	}
-	return all, site
+// barOnly shows how far a run is, and no more.
+type barOnly struct {
+	silent
+	screen onScreen
 }
 
-// A Link is a connection between two sites.
-type Link struct {
-	Mbit float64 // millions of bits a second
-	Ms   float64 // milliseconds of one way
-}
-
-// Seconds returns the time that exchanges take over links, without computation: a sum goes up the tree and down again, scales first, and
-// each step sends all of it to the agent that has most to send.
-func (p *Plan) Seconds(l Link) (total Range) {
-	children := 1
-	for _, c := range p.tree.Children {
-		children = max(children, len(c))
-	}
-	height := float64(p.tree.Height)
-	for _, q := range p.Quantities {
-		one := q.sent(p.tree.Root, p.w, p.averages)
-		message := one.bytes / max(1, one.messages)
-		steps, bytes := 1., one.bytes // one after the other, and bytes of these
-		switch q.Way {
-		case ByMix:
-		case ByMax:
-			steps, bytes = 2*height, height*(1+float64(children))*message
-		case ByText, ByRow:
-			steps, bytes = 2*height, 2*height*one.bytes
-		default: // scales and sums
-			steps, bytes = 4*height, 2*height*(1+float64(children))*message
-		}
-		waits, lasts, times := steps*l.Ms/1000, 8*bytes/(l.Mbit*1e6), q.Times
-		if p.Pilot != nil {
-			share := p.Pilot.shares[q.Phase]
-			waits, lasts, times = waits*share.messages, lasts*share.bytes, exactRange(times.Usual)
-		}
-		total.add(times.Times(waits + lasts))
-	}
-	return total
-}
+// Show shows the bar.
+func (b barOnly) Show(p Progress) { b.screen.Show(p) }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -9,22 +10,30 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
 // planned returns the plan of the task's command line.
-func planned(t *testing.T, args ...string) *Plan {
+func planned(t *testing.T, args ...string) *plan.Plan {
+	t.Helper()
+	return piloted(t, 0, args...)
+}
+
+// piloted is planned with a pilot, which may take so long.
+func piloted(t *testing.T, within time.Duration, args ...string) *plan.Plan {
 	t.Helper()
 	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3"}, args...)
-	return must.Get(must.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context()))
+	return must.Get(must.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), within, io.Discard))
 }
 
 // checkSent compares a phase of a plan with what was counted: they must be the same, but for rounding and a share of it.
-func checkSent(t *testing.T, args []string, phase string, r Range, sent runs.Sent, share float64) {
+func checkSent(t *testing.T, args []string, phase string, r plan.Range, sent runs.Sent, share float64) {
 	t.Helper()
 	if got := float64(sent.Bytes); math.Abs(r.Usual-got) > share*got+1e-6*got {
 		t.Errorf("%v: %s: %.0f bytes are planned, %.0f were sent", args, phase, r.Usual, got)
@@ -42,26 +51,26 @@ func TestPlanIsWhatIsSent(t *testing.T) {
 		{"-set=most=0", "-set=init=x0", "-evaluate=off", "-sums", "-agents=4"},
 	} {
 		args = append(args, "-rows=50")
-		plan := planned(t, args...)
+		p := planned(t, args...)
 		s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
-		checkSent(t, args, "loading", plan.All.Phases[phaseLoading].Bytes, s.Traffic.Setup, 0)
-		checkSent(t, args, "iterations", plan.All.Phases[phaseIterations].Bytes, s.Traffic.Method, 0)
+		checkSent(t, args, "loading", p.All.Phases[plan.Loading].Bytes, s.Traffic.Setup, 0)
+		checkSent(t, args, "iterations", p.All.Phases[plan.Iterations].Bytes, s.Traffic.Method, 0)
 		// A variable that all agents still have alike at a record is not exchanged there.
-		checkSent(t, args, "evaluation", plan.All.Phases[phaseEvaluation].Bytes, s.Traffic.Evaluation, 0.06)
+		checkSent(t, args, "evaluation", p.All.Phases[plan.Evaluation].Bytes, s.Traffic.Evaluation, 0.06)
 		if s.Privacy != nil {
-			checkSent(t, args, "models", plan.All.Phases[phaseModels].Bytes, s.Traffic.Models, 0)
+			checkSent(t, args, "models", p.All.Phases[plan.Models].Bytes, s.Traffic.Models, 0)
 		}
 	}
 }
 
 // TestPlanHoldsTheDefault: what the default sends lies between the least and the most of its plan.
 func TestPlanHoldsTheDefault(t *testing.T) {
-	plan := planned(t, "-rows=50")
+	p := planned(t, "-rows=50")
 	s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), "-rows=50"))
-	if got, r := float64(s.Traffic.Method.Bytes), plan.All.Phases[phaseIterations].Bytes; got < r.Least || got > r.Most {
+	if got, r := float64(s.Traffic.Method.Bytes), p.All.Phases[plan.Iterations].Bytes; got < r.Least || got > r.Most {
 		t.Errorf("%g bytes were sent in iterations; the plan has %+v", got, r)
 	}
-	if got, r := float64(s.Traffic.Total().Bytes), plan.All.Bytes; got < r.Least || got > r.Most {
+	if got, r := float64(s.Traffic.Total().Bytes), p.All.Bytes; got < r.Least || got > r.Most {
 		t.Errorf("%g bytes were sent; the plan has %+v", got, r)
 	}
 }
@@ -69,12 +78,17 @@ func TestPlanHoldsTheDefault(t *testing.T) {
 // TestExplainPrivacy: the explanation has each quantity of the plan, and nothing is run.
 func TestExplainPrivacy(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
+	seenBy := map[plan.Way]string{plan.BySum: "nobody: masked", plan.ByMix: "each neighbour", plan.ByMax: "its parent"}
 	for _, args := range [][]string{nil, {"-dp-epsilon=5"}, {"-algorithm=dsoba"}} {
 		var out strings.Builder
 		args = append([]string{"-agents=3", "-rows=50", "-out=" + folder, "-explain-privacy"}, args...)
 		must.OK(Run(t.Context(), new(mean), args, &out, io.Discard))
-		for _, q := range must.Get(must.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context())).Quantities {
-			if line := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(q.Name) + ` .* ` + q.timesText() + ` .*` + q.observers()); !line.MatchString(out.String()) {
+		for _, q := range must.Get(must.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), 0, nil)).Quantities {
+			times := fmt.Sprintf("%.0f", q.Times.Most)
+			if q.Times.Least < q.Times.Most {
+				times = fmt.Sprintf("%.0f-%s", q.Times.Least, times)
+			}
+			if line := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(q.Name) + ` .* ` + times + ` .*` + seenBy[q.Way]); !line.MatchString(out.String()) {
 				t.Errorf("%v: no line for %+v in\n%s", args, q, &out)
 			}
 		}
@@ -91,8 +105,8 @@ func TestExplainPrivacy(t *testing.T) {
 
 // TestSecondsOfALink: time grows with latency and with bytes.
 func TestSecondsOfALink(t *testing.T) {
-	plan := planned(t, "-dp-epsilon=5", "-rows=50")
-	near, far, thin := plan.Seconds(Link{Mbit: 100}), plan.Seconds(Link{Mbit: 100, Ms: 50}), plan.Seconds(Link{Mbit: 10})
+	p := planned(t, "-dp-epsilon=5", "-rows=50")
+	near, far, thin := p.Seconds(plan.Link{Mbit: 100}), p.Seconds(plan.Link{Mbit: 100, Ms: 50}), p.Seconds(plan.Link{Mbit: 10})
 	if !(near.Usual < far.Usual) || math.Abs(thin.Usual/near.Usual-10) > 1e-9 {
 		t.Errorf("%g s without latency, %g s with it, %g s on a tenth of the rate", near.Usual, far.Usual, thin.Usual)
 	}

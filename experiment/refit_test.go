@@ -10,6 +10,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/experiment/plan"
 	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/runs"
@@ -40,7 +41,7 @@ func (t *refitting) Load(a Agents) (data.Task, models.Model, error) {
 	return task, edged{m.(models.Logistic), t.edge}, err
 }
 
-func (*refitting) Ending() Ending { return Ending{} }
+func (*refitting) Ending() plan.Ending { return plan.Ending{} }
 
 func (t *refitting) Finish(f FinishedRun) error {
 	_, err := f.Solve(t.loaded, edged{models.Logistic{Features: 3, Mean: true}, t.refit}, f.X)

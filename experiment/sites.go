@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
+	"dsbo/experiment/plan"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
@@ -82,6 +83,20 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
 	}
 	return sites, r.exchangeAlone(ctx, t.ExchangesAlone(), alone, tuned.fit(), sites)
+}
+
+// siteRows returns what comparing the sites sends of each of them to all.
+func (r *runner) siteRows() []plan.Row {
+	t, ok := r.Task.(Sited)
+	if !ok || !t.ComparesSites() || r.problem.Score == nil {
+		return nil
+	}
+	rows := []plan.Row{{Name: "scores on the site's test rows", Length: siteNumbers}}
+	p, q := r.loaded.model.Dims()
+	if n := r.Settings.Agents; t.ExchangesAlone() && n <= mostCrossed {
+		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q}, plan.Row{Name: "scores of such models", Length: 2 * n})
+	}
+	return rows
 }
 
 // scoreTest scores models on the test examples of agent i, whose number it returns, and writes two numbers of each to dst: NaN of a model

@@ -15,6 +15,7 @@ import (
 	"flag"
 
 	"dsbo/data"
+	"dsbo/experiment/plan"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
@@ -71,15 +72,11 @@ type Finisher interface {
 	// Finish is called in all processes of a run, after these two files are written.
 	Finish(f FinishedRun) error
 	// Ending returns what Finish exchanges where there is no differential privacy, after Load: plans count it.
-	Ending() Ending
+	Ending() plan.Ending
 }
 
-// An Ending is what a [Finisher] exchanges.
-type Ending struct {
-	Sums  []int // lengths of its sums
-	Model int   // length of the y that Solve returns; 0: it is not called
-	X     int   // length of the x that Solve takes; 0: that of the run
-}
+// An Experienced is a [Task] that knows what its runs took, with which plans count.
+type Experienced interface{ Experience() plan.Experience }
 
 // FinishedRun is what a run has found, for a [Finisher].
 type FinishedRun struct {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo/data"
+	"dsbo/experiment/plan"
 	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/runs"
@@ -29,7 +30,7 @@ func (t *reticent) Load(a Agents) (data.Task, models.Model, error) {
 func TestTrainedModels(t *testing.T) {
 	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 	args := []string{"-agents=3", "-rows=50", "-K=4", "-algorithm=adamcg", "-set=T=3", "-set=N=2", "-batch=10", "-x0=-3", "-quiet", "-report=false", "-out=" + string(folder)}
-	plan := must.Get(must.Get(Parse(new(reticent), args, io.Discard)).Plan(t.Context()))
+	p := must.Get(must.Get(Parse(new(reticent), args, io.Discard)).Plan(t.Context(), 0, nil))
 	must.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
 	s := must.Get(folder.ReadSummary())
 	for _, m := range s.Models {
@@ -42,18 +43,16 @@ func TestTrainedModels(t *testing.T) {
 		t.Errorf("notes %q must say what Φ is", notes)
 	}
 	var one float64 // bytes of a model, of which all send the same
-	for _, q := range plan.Quantities {
-		if q.Phase == phaseModels && q.Name != "losses of two models" {
-			for i := range plan.Agents {
-				one += q.sent(i, plan.w, plan.averages).bytes * q.Times.Least / 2
-			}
+	for _, q := range p.Quantities {
+		if q.Phase == plan.Models && q.Name != "losses of two models" {
+			one += q.Bytes * q.Times.Least / 2
 		}
 	}
 	got := float64(s.Traffic.Models.Bytes)
 	if found := float64(len(s.Constants) + 1); got < found*one || got > (found+1+halvings)*one {
 		t.Errorf("%g models sent %g bytes; by the plan one sends %g", found, got, one)
 	}
-	if r := plan.All.Phases[phaseModels].Bytes; got < r.Least || got > r.Most {
+	if r := p.All.Phases[plan.Models].Bytes; got < r.Least || got > r.Most {
 		t.Errorf("models sent %g bytes; the plan has %+v", got, r)
 	}
 }

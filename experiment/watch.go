@@ -66,8 +66,8 @@ func plannedWork(m algo.Method, c train.Config) (iterations []float64, evaluatio
 	for k := range c.K {
 		iterations = append(iterations, iterationWork(m, k))
 	}
-	for n := range 1 + (c.K+c.EvalEvery-1)/c.EvalEvery {
-		evaluations += evaluationWork(c.Evaluate == train.EvaluateExact && c.ExactAt(min(n*c.EvalEvery, c.K)))
+	for k := range c.RecordedIterations() {
+		evaluations += evaluationWork(c.Evaluate == train.EvaluateExact && c.ExactAt(k))
 	}
 	return iterations, evaluations, nil
 }

@@ -128,6 +128,12 @@ func (a *Averages) Cost(i, length int, wire Wire) (s Traffic) {
 	return s
 }
 
+// MaxCost returns what agent i sends as all find the largest of so many words of 64 bits (Max of [Reducer]).
+func (a *Averages) MaxCost(i, words int) (s Traffic) {
+	s.add(a.tree.Sends(i), 1, words, 8*words)
+	return s
+}
+
 // An Averager is one agent's end of [Averages]: a [dsbo.Averager] whose Mix sends what the wire can carry.
 //
 // Mix rounds its vector to the wire, with nearest even on Float32 and stochastically on BF16 and Int8, and mixes what

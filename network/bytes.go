@@ -8,8 +8,21 @@ import (
 // bytesPerNumber is the number of bytes that [GatherBytes] puts in a float64: as a whole number it then travels exactly.
 const bytesPerNumber = 4
 
-// GatheredFloats returns how many numbers [GatherBytes] sends of each agent where the longest has so many bytes.
-func GatheredFloats(longest int) int { return 1 + (longest+bytesPerNumber-1)/bytesPerNumber }
+// GatherCost returns what each of n agents sends where all gather rows of so many numbers: its row, to each other agent.
+func GatherCost(n, length int) (s Traffic) {
+	s.add(n-1, 1, length, 8*length)
+	return s
+}
+
+// GatherBytesCost returns what each of n agents sends in [GatherBytes], where the longest of the agents' has so many bytes.
+func GatherBytesCost(n, longest int) Traffic {
+	s := GatherCost(n, 1)
+	s.Add(GatherCost(n, gatheredNumbers(longest)))
+	return s
+}
+
+// gatheredNumbers returns in how many numbers so many bytes travel.
+func gatheredNumbers(bytes int) int { return (bytes + bytesPerNumber - 1) / bytesPerNumber }
 
 // GatherBytes gives every process the bytes of all n agents of a team, as Gather does numbers: bytesOf returns those of a
 // local agent, and they may differ in length. It costs two Gathers.
@@ -30,7 +43,7 @@ func GatherBytes(ctx context.Context, t Team, n int, bytesOf func(i int) []byte)
 	}
 	rows := make([][]float64, n)
 	for i := range rows {
-		rows[i] = make([]float64, GatheredFloats(longest)-1)
+		rows[i] = make([]float64, gatheredNumbers(longest))
 	}
 	for _, i := range t.Local() {
 		padded := append(append([]byte{}, bytesOf(i)...), make([]byte, bytesPerNumber)...)

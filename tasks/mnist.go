@@ -11,6 +11,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment"
+	"dsbo/experiment/plan"
 	"dsbo/models"
 )
 
@@ -88,11 +89,11 @@ func (t *mnist) Check() error {
 
 // Experience implements [experiment.Experienced]: that of softmax on 8 agents. Of few examples the best constant is far from 0, and
 // solutions take more.
-func (t *mnist) Experience() experiment.Experience {
+func (t *mnist) Experience() plan.Experience {
 	if t.train > 0 && t.train < 1000 {
-		return experiment.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.13}, RecordProducts: 155, Models: 6, ModelProducts: 58}
+		return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.13}, RecordProducts: 155, Models: 6, ModelProducts: 58}
 	}
-	return experiment.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3, ModelProducts: 65}
+	return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3, ModelProducts: 65}
 }
 
 // Load deals the images to all agents, reads those of the agents that are here, and makes the model.

@@ -8,6 +8,7 @@ import (
 	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment"
+	"dsbo/experiment/plan"
 	"dsbo/models"
 )
 
@@ -116,7 +117,7 @@ func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 }
 
 // Ending implements [experiment.Finisher].
-func (t *mnist) Ending() (e experiment.Ending) {
+func (t *mnist) Ending() (e plan.Ending) {
 	if n := t.detectionNumbers(); n > 0 {
 		e.Sums = []int{n}
 		if m, err := models.ByName(t.model, t.sizeWithValidation()); err == nil {

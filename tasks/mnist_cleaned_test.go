@@ -20,7 +20,7 @@ func TestCleaning(t *testing.T) {
 	for model, flags := range map[string]string{"hyperclean": "", "hyperclean-mlp": "-hidden=4 -batch=10 -set=T=2 -set=N=2"} {
 		out := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		args := append(strings.Fields(flags), "-data="+folder, "-model="+model, "-mislabel=0.5", "-agents=3", "-train=20", "-val=20", "-K=6", "-quiet", "-report=false", "-out="+string(out))
-		plan := must.Get(must.Get(experiment.Parse(tasks.MNIST(), args, io.Discard)).Plan(t.Context()))
+		p := must.Get(must.Get(experiment.Parse(tasks.MNIST(), args, io.Discard)).Plan(t.Context(), 0, nil))
 		must.OK(experiment.Run(t.Context(), tasks.MNIST(), args, io.Discard, io.Discard))
 		s := must.Get(out.ReadSummary())
 		notes := strings.Join(s.Verdict.Notes, " ")
@@ -29,7 +29,7 @@ func TestCleaning(t *testing.T) {
 				t.Errorf("%s: notes %q must say %q", model, notes, want)
 			}
 		}
-		if r, got := plan.All.Phases["models"].Bytes, float64(s.Traffic.Models.Bytes); got < r.Least || got > r.Most {
+		if r, got := p.All.Phases["models"].Bytes, float64(s.Traffic.Models.Bytes); got < r.Least || got > r.Most {
 			t.Errorf("%s: models sent %g bytes; the plan has %+v", model, got, r)
 		}
 	}

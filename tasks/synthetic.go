@@ -12,6 +12,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment"
+	"dsbo/experiment/plan"
 	"dsbo/internal/elementary"
 	"dsbo/models"
 )
@@ -70,10 +71,10 @@ func (t *synthetic) Check() (err error) {
 
 // Experience implements [experiment.Experienced]: the fewer features, the better they separate the classes, and the farther is the
 // search for the best constant.
-func (t *synthetic) Experience() experiment.Experience {
+func (t *synthetic) Experience() plan.Experience {
 	share := max(0, elementary.Log(float64(t.features)/20)) / elementary.Log(10) // 0 at 20 features, 1 at 200
 	at := func(few, many float64) float64 { return few + float64((many-few)*min(share, 1.5)) }
-	return experiment.Experience{
+	return plan.Experience{
 		Experience:     algo.Experience{Constants: int(math.Round(at(16, 10))), FurtherShare: 0.1},
 		RecordProducts: at(25, 46), Models: at(8, 4.3), ModelProducts: 47,
 	}

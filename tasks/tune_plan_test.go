@@ -30,19 +30,19 @@ func TestTunePlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := runs.Folder(filepath.Join(folder, name))
 			args := append(c.flags, data, "-K=3", "-quiet", "-report=false", "-out="+string(out))
-			plan := must.Get(must.Get(experiment.Parse(tasks.Tune(), args, io.Discard)).Plan(t.Context()))
+			p := must.Get(must.Get(experiment.Parse(tasks.Tune(), args, io.Discard)).Plan(t.Context(), 0, nil))
 			must.OK(experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard))
 			sent := must.Get(out.ReadSummary()).Traffic
-			if got, want := float64(sent.Setup.Bytes), plan.All.Phases["loading"].Bytes.Usual; got != want {
+			if got, want := float64(sent.Setup.Bytes), p.All.Phases["loading"].Bytes.Usual; got != want {
 				t.Errorf("loading: %g bytes are planned, %g were sent", want, got)
 			}
 			for phase, s := range map[string]runs.Sent{"iterations": sent.Method, "evaluation": sent.Evaluation, "models": sent.Models} {
-				if r, got := plan.All.Phases[phase].Bytes, float64(s.Bytes); got < r.Least || got > r.Most {
+				if r, got := p.All.Phases[phase].Bytes, float64(s.Bytes); got < r.Least || got > r.Most {
 					t.Errorf("%s: %g bytes were sent; the plan has %+v", phase, got, r)
 				}
 			}
 			var text strings.Builder
-			must.OK(plan.Explain(&text))
+			must.OK(p.Explain(&text))
 			for _, q := range atEnd {
 				listed, want := strings.Contains(text.String(), q), strings.Contains(strings.Join(c.lists, "|"), q)
 				if listed != want {

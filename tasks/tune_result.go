@@ -8,6 +8,7 @@ import (
 
 	"dsbo/algo"
 	"dsbo/experiment"
+	"dsbo/experiment/plan"
 	"dsbo/internal/build"
 	"dsbo/modelfile"
 	"dsbo/models"
@@ -55,21 +56,21 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 
 // Experience implements [experiment.Experienced]: what runs over ten tables of 3 to 5 sites took, made ones and scikit-learn's, with 178
 // to 3500 rows. Three classes and more are often separable, and then the best constants are far from 0, where solutions take long.
-func (t *tune) Experience() experiment.Experience {
+func (t *tune) Experience() plan.Experience {
 	folds, several := t.prepared.Folds > 0, len(t.prepared.Recipe.Target.Classes) > 2
 	switch {
 	case folds && several:
-		return experiment.Experience{Experience: algo.Experience{Constants: 7}, RecordProducts: 80, Models: 8, ModelProducts: 180}
+		return plan.Experience{Experience: algo.Experience{Constants: 7}, RecordProducts: 80, Models: 8, ModelProducts: 180}
 	case several:
-		return experiment.Experience{Experience: algo.Experience{Constants: 6}, RecordProducts: 40, Models: 6, ModelProducts: 32}
+		return plan.Experience{Experience: algo.Experience{Constants: 6}, RecordProducts: 40, Models: 6, ModelProducts: 32}
 	case folds:
-		return experiment.Experience{Experience: algo.Experience{Constants: 3}, RecordProducts: 12, Models: 4, ModelProducts: 18}
+		return plan.Experience{Experience: algo.Experience{Constants: 3}, RecordProducts: 12, Models: 4, ModelProducts: 18}
 	}
-	return experiment.Experience{Experience: algo.Experience{Constants: 4}, RecordProducts: 14, Models: 6, ModelProducts: 22}
+	return plan.Experience{Experience: algo.Experience{Constants: 4}, RecordProducts: 14, Models: 6, ModelProducts: 22}
 }
 
 // Ending implements [experiment.Finisher].
-func (t *tune) Ending() (e experiment.Ending) {
+func (t *tune) Ending() (e plan.Ending) {
 	if n := t.assessedNumbers(); n > 0 {
 		e.Sums = []int{n}
 	}

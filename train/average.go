@@ -90,10 +90,15 @@ func (g *group) average(ctx context.Context, wire network.Wire, dst []float64) e
 		return err
 	}
 	copy(dst, g.part(0, len(dst)))
-	for i := range g.n {
-		g.counter.Add(runs.Sent(g.averages.Cost(i, len(dst), wire)))
-	}
+	g.count(func(i int) network.Traffic { return g.averages.Cost(i, len(dst), wire) })
 	return nil
+}
+
+// count counts what each agent has sent.
+func (g *group) count(sent func(i int) network.Traffic) {
+	for i := range g.n {
+		g.counter.Add(runs.Sent(sent(i)))
+	}
 }
 
 // concurrently calls f for all local agents at the same time: each waits for the others.
@@ -128,12 +133,11 @@ func (g *group) largestWords(ctx context.Context, words []uint64) error {
 		return err
 	}
 	copy(words, results[0])
-	sends := int64(2 * (g.n - 1)) // up the tree and down
-	g.counter.Add(runs.Sent{Messages: sends, Floats: sends * int64(len(words)), Bytes: 8 * sends * int64(len(words))})
+	g.count(func(i int) network.Traffic { return g.averages.MaxCost(i, len(words)) })
 	return nil
 }
 
-// gatherTexts fills in the texts of the agents elsewhere. Each counts as sent to each other agent, as the numbers in which it travels.
+// gatherTexts fills in the texts of the agents elsewhere.
 func (g *group) gatherTexts(ctx context.Context, texts []string) error {
 	if g.n == 1 {
 		return nil
@@ -149,8 +153,7 @@ func (g *group) gatherTexts(ctx context.Context, texts []string) error {
 	for i, text := range all {
 		texts[i], longest = string(text), max(longest, len(text))
 	}
-	pairs, floats := int64(g.n*(g.n-1)), int64(network.GatheredFloats(longest))
-	g.counter.Add(runs.Sent{Messages: 2 * pairs, Floats: pairs * floats, Bytes: 8 * pairs * floats})
+	g.count(func(int) network.Traffic { return network.GatherBytesCost(g.n, longest) })
 	return nil
 }
 

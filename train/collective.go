@@ -87,7 +87,6 @@ func (p Problem) GatherRows(ctx context.Context, length int, fill func(i int, ro
 	if err != nil {
 		return nil, err
 	}
-	pairs, floats := int64(g.n*(g.n-1)), int64(length)
-	g.counter.Add(runs.Sent{Messages: pairs, Floats: pairs * floats, Bytes: 8 * pairs * floats})
+	g.count(func(int) network.Traffic { return network.GatherCost(g.n, length) })
 	return rows, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -106,6 +107,18 @@ func (c Config) ExactAt(k int) bool {
 		return false
 	}
 	return wire == network.Float64 || k == c.middleRecord() || k == c.K
+}
+
+// RecordedIterations returns the iterations after which there is a record, ascending, of a run that ends at K. c must have its defaults.
+func (c Config) RecordedIterations() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for k := 0; k < c.K; k += c.EvalEvery {
+			if !yield(k) {
+				return
+			}
+		}
+		yield(c.K)
+	}
 }
 
 // middleRecord returns the iteration of the record in the middle.

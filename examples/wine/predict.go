@@ -2,6 +2,7 @@ package main
 
 import (
 	"dsbo/experiment"
+	"dsbo/experiment/plan"
 	"dsbo/modelfile"
 	"dsbo/models"
 )
@@ -19,4 +20,4 @@ func (c *cellars) Finish(f experiment.FinishedRun) error {
 }
 
 // Ending says that Finish exchanges nothing.
-func (*cellars) Ending() (none experiment.Ending) { return none }
+func (*cellars) Ending() (none plan.Ending) { return none }

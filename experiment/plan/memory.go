@@ -1,10 +1,9 @@
-package experiment
+package plan
 
 import (
-	"math"
-
 	"dsbo/algo"
 	"dsbo/internal/recycle"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -25,33 +24,34 @@ const (
 	keptBytes     = 16 << 20
 )
 
-// peakMemory returns the most that this process has taken, 0 where the system does not tell.
-func peakMemory() float64 {
-	if peak := float64(train.PeakRSS()) * (1 << 20); !math.IsNaN(peak) {
-		return peak
+// bytesOf returns the bytes of so many MiB, 0 where they are not known.
+func bytesOf(mib runs.Number) float64 {
+	if !mib.Known() {
+		return 0
 	}
-	return 0
+	return float64(mib) * (1 << 20)
 }
 
-// memory returns what the run takes whose data and problem have just been loaded by a program that took so much before.
-func (r *runner) memory(program float64) memory {
-	p, q, _ := r.problem.Dims() // which are known by now
-	m := memory{program: program, data: max(0, peakMemory()-program), agents: 40 * 8 * float64(q)}
+// memory returns what the run takes, whose data and problem have just been loaded.
+func (r Run) memory() (memory, error) {
+	p, q, err := r.Config.Problem.Dims()
+	program := bytesOf(r.Program)
+	m := memory{program: program, data: max(0, bytesOf(train.PeakRSS())-program), agents: 40 * 8 * float64(q)}
 	m.meeting = meetingBytes + 2*min(keptBytes, keptExchanges*8*float64(q))
-	if method := algo.Clone(r.method); method.Init(p, q, r.Settings.Iterations) == nil {
+	if method := algo.Clone(r.Config.Method); method.Init(p, q, r.Config.K) == nil {
 		for _, s := range method.State() {
 			m.agents += float64(8 * len(s.Value))
 		}
 	}
-	m.agents *= float64(r.Settings.Agents)
-	if r.problem.guard != nil {
-		return m
+	m.agents *= float64(r.Config.W.N())
+	if r.Privacy != nil {
+		return m, err
 	}
 	m.solver = 3 * 8 * float64(q) * float64(min(recycle.MostPairs, max(4, q)))
-	if r.problem.Nonconvex {
+	if r.Config.Problem.Nonconvex {
 		m.solver *= 3 // each model has a solver of its own, and the last two wait to be collected
 	}
-	return m
+	return m, err
 }
 
 // withPeak takes the place of what the agents were reckoned to take when the process has run them all.

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"dsbo/algo"
+	"dsbo/network"
+)
+
+// addIterations lists what the method sends, by its Cost.
+func (l *listing) addIterations() error {
+	c := l.Config
+	m := algo.Clone(c.Method)
+	if err := m.Init(l.p, l.q, c.K); err != nil {
+		return err
+	}
+	var vectors, numbers, hypergradients Range // averages of q numbers, of one, and of p
+	var messages, floats int
+	shortest := l.leastIterations()
+	for k := range c.K {
+		least, usual, most := algo.ForecastOf(m, k, l.Experience.Experience)
+		if k >= shortest {
+			least = algo.Cost{}
+		}
+		var v, n, h Range
+		v.Least, n.Least, h.Least = l.averagesOf(least)
+		v.Usual, n.Usual, h.Usual = l.averagesOf(usual)
+		v.Most, n.Most, h.Most = l.averagesOf(most)
+		vectors, numbers, hypergradients = vectors.plus(v), numbers.plus(n), hypergradients.plus(h)
+		messages, floats = messages+most.Messages, floats+most.Floats
+	}
+	way, rounds, err := l.averageWay()
+	if err != nil {
+		return err
+	}
+	for _, q := range []Quantity{
+		{Name: "gradients and Hessian products", Length: l.q, Wire: l.wire, Times: vectors},
+		{Name: "hypergradient", Length: l.p, Wire: l.wire, Times: hypergradients},
+		{Name: "validation losses, votes", Length: 1, Times: numbers},
+	} {
+		q.Way, q.Times = way, q.Times.Times(rounds)
+		l.add(q)
+	}
+	if messages > 0 {
+		l.add(Quantity{Name: "copies of x, y, z, trackers", Way: ByMix, Length: floats / messages, Wire: l.wire,
+			Times: exactly(messages), more: float64(floats%messages) / float64(messages)})
+	}
+	return nil
+}
+
+// leastIterations returns how many iterations the run has at least: it may end as soon as patience does.
+func (l *listing) leastIterations() int {
+	if c := l.Config; c.Patience > 0 && l.HeldOut {
+		return min(c.K, c.Patience*c.EvalEvery)
+	}
+	return l.Config.K
+}
+
+// averagesOf returns how many averages of q numbers, of one and of p an iteration has.
+func (l *listing) averagesOf(c algo.Cost) (ofQ, ofOne, ofP float64) {
+	if c.Averages == 0 {
+		return 0, 0, 0
+	}
+	long := (c.AverageFloats - c.JVP*l.p) / l.q // the numbers in short ones are few
+	return float64(long), float64(c.Averages - long - c.JVP), float64(c.JVP)
+}
+
+// averageWay returns how the terms of a method's averages leave an agent, and how often each.
+func (l *listing) averageWay() (way Way, rounds float64, err error) {
+	o, w := l.Config.Problem.Average, l.Config.W
+	if !o.ByMix {
+		return BySum, 1, nil
+	}
+	averages, err := network.NewAverages(nil, w, o)
+	if err != nil {
+		return ByMix, 0, err
+	}
+	return ByMix, float64(averages.Cost(0, 1, l.wire).Messages) / float64(w.Sends(0)), nil
+}

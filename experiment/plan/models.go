@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"cmp"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/network"
+)
+
+// An Experience is what runs of a task took on average where that depends on what they find: a plan calls it usual.
+type Experience struct {
+	algo.Experience
+	RecordProducts float64 // products with the Hessian by which a record's exact solution is found
+	Models         float64 // models that are solved at the end
+	ModelProducts  float64 // products of each
+}
+
+// DefaultExperience is what softmax on MNIST took, with which plans count where a task does not know its own.
+var DefaultExperience = Experience{algo.Experience{Constants: 3, FurtherShare: 0.35}, 70, 3, 65}
+
+// An effort is what an exact solution asks for again and again.
+type effort struct{ products, steps, losses Range }
+
+// Products of a solution, and steps of Newton's method, from the least to the most that was seen on the tasks of this module.
+const (
+	leastProducts, mostProductsSeen = 4, 500
+	leastSteps, mostStepsSeen       = 1, 30
+	mostLossesSeen                  = 700 // where losses no longer fall but for their round-off
+)
+
+// effortOf returns the effort of a solution that usually takes so many products, and a step for so many of these.
+func effortOf(products, perStep float64) effort {
+	steps := 1 + products/perStep
+	return effort{Range{leastProducts, products, mostProductsSeen}, Range{leastSteps, steps, mostStepsSeen}, Range{leastSteps, steps, mostLossesSeen}}
+}
+
+// modelEffort returns the effort of a model at the end, where a step takes some 25 products. Where the lower problem is not convex it ends
+// mostly by the bound of its products, which are not rounded after the first negative curvature, and many a step is tried in vain.
+func (l *listing) modelEffort() effort {
+	if l.Config.Problem.Nonconvex {
+		most := float64(l.ModelProducts)
+		return effort{Range{most / 10, most * .65, most}, Range{5, 18, 60}, Range{10, 60, 400}}
+	}
+	return effortOf(l.Experience.ModelProducts, 25)
+}
+
+// addExact lists what n exact solutions send, by so many solvers, each of which begins at the gradient that all of its solutions are
+// relative to.
+func (l *listing) addExact(n, solvers Range, e effort) {
+	if n.Most == 0 {
+		return
+	}
+	prob := l.Config.Problem
+	fine, change, coarse := min(l.wire, network.BF16), network.BF16, network.Int8
+	switch {
+	case fine == network.Float64:
+		change, coarse = fine, fine
+	case prob.Nonconvex:
+		coarse = fine
+	}
+	// Residuals of the adjoint system, at its start and after each round; and the first gradient of a first solution is a change from that
+	// at the start.
+	changes := n.times(e.steps).plus(Range{1, 2.3, 4}.times(n)).plus(solvers)
+	l.addSum("gradients", l.q, fine, n)
+	l.addSum("validation gradients", l.p+l.q, fine, n)
+	l.addSum("changes of gradients, residuals", l.q, change, changes)
+	l.addSum("products with the Hessian", l.q, coarse, n.times(e.products))
+	l.addSum("hypergradient", l.p, fine, n)
+	l.addNumbers("training and validation loss", 2, n.times(e.losses).plus(n.Times(2))) // at the two points where a solution may start, too
+	if _, ok := prob.Evaluate[0].(dsbo.DiagonalOracle); ok {
+		l.addSum("diagonal of the Hessian", l.q, coarse, n)
+	}
+}
+
+// addModels lists what the models at the end send, and what is made of them.
+func (l *listing) addModels() {
+	n := Range{2, l.Experience.Models, 16}
+	if l.Config.Problem.Nonconvex {
+		n.Most += float64(l.MoreModels)
+	}
+	l.addSolutions(n, Range{0, 0, 1})
+	l.addNumbers("losses and right answers", scoreNumbers, n)
+	l.addNumbers("losses of two models", compareNumbers, exactly(1))
+	for _, length := range l.Ending.Sums {
+		l.addNumbers("counts of predictions or labels", length, exactly(1))
+	}
+	if e := l.Ending; e.Model > 0 {
+		all := *l
+		all.p, all.q, all.suffix = cmp.Or(e.X, l.p), e.Model, ", all rows"
+		all.addSolutions(exactly(1), exactly(1))
+		all.addNumbers("losses and right answers", scoreNumbers, exactly(1))
+		l.list = all.list
+	}
+	for _, row := range l.Rows {
+		l.add(Quantity{Name: row.Name, Way: ByRow, Length: row.Length, Times: exactly(1)})
+	}
+}
+
+// addSolutions lists what n models send, which are found by so many solvers, or by training.
+func (l *listing) addSolutions(n, solvers Range) {
+	if l.Held == nil {
+		l.addExact(n, solvers, l.modelEffort())
+		return
+	}
+	m, gradients := algo.Clone(l.Held), 0
+	if m.Init(l.p, l.q, l.Config.K) != nil {
+		return // which has been checked
+	}
+	for k := range l.Config.K {
+		gradients += m.Cost(k).Averages
+	}
+	l.addSum("gradients on draws", l.q, l.wire, n.Times(float64(gradients)))
+	l.addNumbers("validation loss", 1, n)
+	l.addConsensus(n.Times(3), n.Times(2)) // at the start and at the end
+}

@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"dsbo/algo"
+	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// A Run is what there is to know of a run that has not begun, whose data are loaded as far as they are in this process.
+type Run struct {
+	Line   string       // what problem, on what graph
+	Config train.Config // of the run: its problem, its matrix, its method
+	// Held finds the models at the end by training, with x held still; nil: they are solved for.
+	Held    algo.Method
+	Found   []runs.Found  // what the agents found together as they loaded the data
+	Privacy *runs.Privacy // with the answers that the run takes; nil: what is sent has no noise
+	HeldOut bool          // whether agents have held-out examples
+	// Experience is what such runs took.
+	Experience Experience
+	// MoreModels is how many models may be tried beside constants and the tuned one, and ModelProducts bounds the products of one where the
+	// lower problem is not convex.
+	MoreModels, ModelProducts int
+	Ending                    Ending // what the task exchanges at the end
+	Rows                      []Row  // what all agents see of each at the end
+	// Program is what this process had taken of memory before anything was loaded, in MiB.
+	Program runs.Number
+}
+
+// A Row is numbers of each agent that all agents see.
+type Row struct {
+	Name   string
+	Length int
+}
+
+// An Ending is what a task exchanges at the end of a run, where there is no differential privacy.
+type Ending struct {
+	Sums  []int // lengths of its sums
+	Model int   // length of the y of a lower problem of its own that it has solved; 0: there is none
+	X     int   // length of the x of that problem; 0: that of the run
+}
+
+// A Plan is what a run will send and need, before it is run. Where that depends on what the run finds, it is a range with what is usual
+// on the tasks of this module.
+type Plan struct {
+	Line       string // what problem, on what graph
+	Agents     int
+	Quantities []Quantity
+	All, Site  Load          // of all agents together, and of the agent that sends most
+	Memory     float64       // bytes that a site's process takes, about
+	Privacy    *runs.Privacy // nil: what is sent has no noise
+	Pilot      *Pilot        // nil: nothing was tried, and ranges are of formulas
+	memory     memory
+	w          *network.Matrix
+	tree       *network.Tree
+	averages   *network.Averages
+}
+
+// New returns the plan of a run. It exchanges nothing. Errors are those of the run's method, problem and graph.
+func New(r Run) (*Plan, error) {
+	r.Config = r.Config.WithDefaults()
+	w, options := r.Config.W, r.Config.Problem.Average
+	options.ByMix = false // as far as averages are by Mix, their rounds are quantities of their own
+	averages, err := network.NewAverages(nil, w, options)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Line: r.Line, Agents: w.N(), Privacy: r.Privacy, w: w, tree: w.Tree(), averages: averages}
+	if p.Quantities, err = r.quantities(); err != nil {
+		return nil, err
+	}
+	for k := range p.Quantities {
+		q := &p.Quantities[k]
+		var all, most Sending
+		for i := range p.Agents {
+			one := p.sent(*q, i)
+			q.Bytes += one.bytes
+			all, most = all.plus(one.sending(q.Times)), most.atLeast(one.sending(q.Times))
+		}
+		p.All.add(q.Phase, all)
+		p.Site.add(q.Phase, most)
+	}
+	p.memory, err = r.memory()
+	p.Memory = p.memory.siteBytes(p.Agents)
+	return p, err
+}
+
+// A Sending is how much is sent.
+type Sending struct{ Bytes, Messages Range }
+
+func (s Sending) plus(t Sending) Sending {
+	return Sending{s.Bytes.plus(t.Bytes), s.Messages.plus(t.Messages)}
+}
+
+func (s Sending) atLeast(t Sending) Sending {
+	return Sending{s.Bytes.atLeast(t.Bytes), s.Messages.atLeast(t.Messages)}
+}
+
+// A Load is what is sent, in each phase by its name and in all of them.
+type Load struct {
+	Phases map[string]Sending
+	Sending
+}
+
+// add adds what is sent in a phase.
+func (l *Load) add(phase string, s Sending) {
+	if l.Phases == nil {
+		l.Phases = map[string]Sending{}
+	}
+	l.Phases[phase] = l.Phases[phase].plus(s)
+	l.Sending = l.plus(s)
+}
+
+// Certain reports whether nothing that the run sends depends on what it finds.
+func (p *Plan) Certain() bool { return p.All.Bytes.Least == p.All.Bytes.Most }
+
+// A Link is a connection between two sites.
+type Link struct {
+	Mbit float64 // millions of bits a second
+	Ms   float64 // milliseconds of one way
+}
+
+// Seconds returns the time that exchanges take over links, without computation: a sum goes up the tree and down again, scales first, and
+// each step sends all of it to the agent that has most to send.
+func (p *Plan) Seconds(l Link) (total Range) {
+	children := 1
+	for _, c := range p.tree.Children {
+		children = max(children, len(c))
+	}
+	height := float64(p.tree.Height)
+	for _, q := range p.Quantities {
+		one := p.sent(q, p.tree.Root)
+		message := one.bytes / max(1, one.messages)
+		steps, bytes := 1., one.bytes // one after the other, and bytes of these
+		switch q.Way {
+		case ByMix:
+		case ByMax:
+			steps, bytes = 2*height, height*(1+float64(children))*message
+		case ByText, ByRow:
+			steps, bytes = 2*height, 2*height*one.bytes
+		default: // scales and sums
+			steps, bytes = 4*height, 2*height*(1+float64(children))*message
+		}
+		waits, lasts, times := steps*l.Ms/1000, 8*bytes/(l.Mbit*1e6), q.Times
+		if p.Pilot != nil {
+			share := p.Pilot.shares[q.Phase]
+			waits, lasts, times = waits*share.messages, lasts*share.bytes, exactly(times.Usual)
+		}
+		total = total.plus(times.Times(waits + lasts))
+	}
+	return total
+}

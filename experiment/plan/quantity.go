@@ -1,0 +1,69 @@
+package plan
+
+import "dsbo/network"
+
+// A Way is how a quantity leaves an agent.
+type Way string
+
+// The ways of quantities.
+const (
+	BySum  Way = "sum"     // a term of a sum over all agents; over gRPC it is masked
+	ByMix  Way = "mix"     // as it is, to each neighbour
+	ByMax  Way = "largest" // the largest of all agents; its parent in the tree sees that of the agents below
+	ByText Way = "text"    // as it is, to all agents
+	ByRow  Way = "row"     // numbers, as they are, to all agents
+)
+
+// Phases of a run, as the table of its traffic calls them.
+const (
+	Loading    = "loading"
+	Iterations = "iterations"
+	Evaluation = "evaluation"
+	Models     = "models"
+)
+
+// Phases are the phases of a run, in their order.
+var Phases = []string{Loading, Iterations, Evaluation, Models}
+
+// A Quantity is something that is made of an agent's data and leaves it in a run, so and so often.
+type Quantity struct {
+	Phase  string // Loading, Iterations, Evaluation or Models
+	Name   string
+	Way    Way
+	Length int // numbers, or of a text bytes
+	Wire   network.Wire
+	Times  Range
+	Text   string  // of a text that is known: that of the first agent
+	Bytes  float64 // that all agents together send each time
+	more   float64 // what the mean length has more than Length, of messages by Mix of which some have more parts than others
+}
+
+// An amount is what one agent sends at a time, on average where messages differ.
+type amount struct{ messages, bytes float64 }
+
+// sending returns what is sent so often.
+func (a amount) sending(times Range) Sending {
+	return Sending{Bytes: times.Times(a.bytes), Messages: times.Times(a.messages)}
+}
+
+// manyNumbers is so many numbers that their scales on a narrow wire are a fixed share of their bytes.
+const manyNumbers = 1 << 20
+
+// sent returns what agent i sends of a quantity at a time.
+func (p *Plan) sent(q Quantity, i int) amount {
+	var cost network.Traffic
+	switch n := p.w.N(); q.Way {
+	case ByMix:
+		sends := float64(p.w.Sends(i))
+		return amount{sends, sends * (float64(q.Length) + q.more) * float64(q.Wire.Bytes(manyNumbers)) / manyNumbers}
+	case ByMax:
+		cost = p.averages.MaxCost(i, q.Length)
+	case ByText:
+		cost = network.GatherBytesCost(n, q.Length)
+	case ByRow:
+		cost = network.GatherCost(n, q.Length)
+	default:
+		cost = p.averages.Cost(i, q.Length, q.Wire)
+	}
+	return amount{float64(cost.Messages), float64(cost.Bytes)}
+}
