@@ -27,6 +27,9 @@ import (
 // the diagonal of H ([dsbo.DiagonalOracle]; else it is estimated from four products with random signs). The memory of pairs
 // takes 3·Mem·q numbers an agent, and a checkpoint holds 2·Mem·q of them.
 //
+// After members changed, y is the solution of another problem, from which a full Newton step may lead away from this one's: the steps of y in
+// the first iteration after it go by the share at which the averaged lower loss is least, as those with Damping do.
+//
 // The mixer must be a [dsbo.Averager]. Draws: all examples, but with Part.
 type NewtonCG struct {
 	C    int `json:"c,omitzero"`    // products of a solve; default 4
@@ -75,6 +78,7 @@ type NewtonCG struct {
 	memory  *recycle.Memory
 	product func(dst, v []float64) error // the average of D v, at the present x and y
 
+	anew     bool        // there are no pairs: it is iteration 0, or the first one since members changed
 	examples dsbo.Sample // of the products of the present solve
 	solves   int         // of the present iteration so far
 	lr       func(k int) float64
@@ -87,7 +91,7 @@ type NewtonCG struct {
 	yOld, dgOld   []float64 // of the last constant of a search
 	mu            []float64 // the damping, one number
 	trial, losses []float64 // y after a share of a damped step; the lower losses there
-	share         float64   // of the last step of y that was taken; 1 without damping
+	share         float64   // of the last step of y that was taken
 	tried         []float64 // how many constants the search tried, and the one that it found
 	number        []float64 // a message of one number
 	probe, probe1 []float64 // signs and their product, without a DiagonalOracle
@@ -168,14 +172,15 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	if k == 0 {
 		a.findStart(w)
 	}
-	products, anew := a.C, k == 0 || a.memory.Pairs() == 0 // without pairs since members changed
-	a.splitHessian(w)                                      // H = D + diag(e)
-	if anew {                                              // a step of y more
+	products := a.C
+	a.anew = k == 0 || a.memory.Pairs() == 0
+	a.splitHessian(w) // H = D + diag(e)
+	if a.anew {       // a step of y more
 		products = a.Cold
 		a.stepOfY(w, products, k > 0)
 	}
-	a.stepOfY(w, products, !anew && a.renews(k)) // y −= solve(∇_y g)
-	a.stepOfZ(w, products)                       // z += solve(∇_y f − H z), and ∇_x f in u
+	a.stepOfY(w, products, !a.anew && a.renews(k)) // y −= solve(∇_y g)
+	a.stepOfZ(w, products)                         // z += solve(∇_y f − H z), and ∇_x f in u
 	w.jvp(a.ju, a.x, a.y, a.z, allExamples)
 	vec.Sub(a.u, a.u, a.ju)
 	w.average(a.u, a.u) // u = ∇_x f − J z
@@ -184,13 +189,13 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	}
 	a.adam.step(k, float64(a.share*a.lr(k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
-	if anew && k > 0 {
+	if a.anew && k > 0 {
 		a.asked.markAnew(k)
 	}
 	return nil
 }
 
-// stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve it takes a share.
+// stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve, and after members changed, it takes a share.
 func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
 	w.lowerGrad(a.rhs, a.x, a.y, allExamples)
 	w.average(a.rhs, a.rhs)
@@ -200,7 +205,7 @@ func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
 	vec.Fill(a.s, 0)
 	a.solve(w, a.s, products, a.Damping > 0)
 	a.share = 1
-	if a.Damping > 0 {
+	if a.Damping > 0 || a.anew && w.k > 0 {
 		a.share = a.dampedShare(w)
 	}
 	vec.Axpy(a.y, -a.share, a.s)

@@ -8,7 +8,7 @@ import "math"
 // of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
 // Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. In the first
 // iteration after members changed there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z, which the state
-// says too.
+// says too. A step of y by shares has an average of their losses more, and their values: each step with Damping, and those of that iteration.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
@@ -33,7 +33,7 @@ func (a *NewtonCG) Cost(k int) Cost {
 		calls.HVP += further
 	}
 	cost := Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
-	if a.Damping > 0 {
+	if a.Damping > 0 || a.asked.isAnew(k) {
 		cost.Averages += steps
 		cost.AverageFloats += steps * len(dampedShares)
 		cost.Value += steps * len(dampedShares)

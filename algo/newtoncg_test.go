@@ -75,6 +75,65 @@ func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	}
 }
 
+// steep is a lower problem whose Hessian vanishes away from its centre: g = Σ log cosh(slope (y_j − centre)) + y_j²/200, and f as that of wavy.
+type steep struct {
+	wavy
+	slope, centre float64
+}
+
+func (o steep) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
+	return fill(dst, func(i int) float64 { return o.slope*math.Tanh(o.slope*(y[i]-o.centre)) + y[i]/100 })
+}
+
+func (o steep) Diagonal(dst, _, y []float64, _ dsbo.Sample) error {
+	return fill(dst, func(i int) float64 { return math.Pow(o.slope/math.Cosh(o.slope*(y[i]-o.centre)), 2) + 0.01 })
+}
+
+func (o steep) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	must.OK(o.Diagonal(dst, x, y, s))
+	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
+}
+
+func (o steep) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error) {
+	for _, v := range y {
+		g += math.Log(math.Cosh(o.slope*(v-o.centre))) + v*v/200
+	}
+	f, _, err = o.wavy.Values(x, y, s)
+	return f, g, err
+}
+
+// TestNewMembersPullGently: a member comes in whose losses pull far and curve little where the others' solution is. A full Newton step goes beyond the
+// new solution, to where nothing curves, and the next ones from one end to the other; the steps after a change lead there. What
+// they cost is what Cost says.
+func TestNewMembersPullGently(t *testing.T) {
+	const q = 3
+	var recorders []*algotest.Recorder
+	var oracles []dsbo.Oracle
+	for _, o := range []steep{{wavy{q}, 1, 0}, {wavy{q}, 1, 0}, {wavy{q}, 5, 1}} {
+		recorders = append(recorders, algotest.NewRecorder(o))
+		oracles = append(oracles, recorders[len(recorders)-1])
+	}
+	m := algotest.NewMembership(func() algo.Method { return ready(t, &algo.NewtonCG{Start: "x0"}, 1, q) }, oracles, []int{0, 1}, algotest.Average)
+	m.Run(t, 0, 5)
+	m.Change(t, []int{0, 1, 2})
+	for _, r := range recorders {
+		r.Reset()
+	}
+	m.Run(t, 5, 6)
+	if got, want := recorders[0].Total, m.Methods[0].Cost(5).Calls; got != want {
+		t.Errorf("the iteration after a change takes %+v; Cost says %+v", got, want)
+	}
+	m.Run(t, 6, 12)
+	sum, g := make([]float64, q), make([]float64, q)
+	for i, o := range oracles {
+		must.OK(o.LowerGrad(g, nil, m.Methods[i].Y(), whole))
+		vec.Add(sum, sum, g)
+	}
+	if size := norm(sum); !(size < 1e-6) {
+		t.Errorf("y = %v, where the members' gradients sum to %v; they must to 0", m.Methods[0].Y(), sum)
+	}
+}
+
 // A search weighs the penalty against the data, so the oracle has to tell it apart.
 func TestSearchNeedsThePenalty(t *testing.T) {
 	a := ready(t, &algo.NewtonCG{}, 1, 2)
