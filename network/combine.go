@@ -6,16 +6,20 @@ import "dsbo/internal/vec"
 // rounded before it is added: the sum of every transport, so that all give the same bits. The
 // vectors have the length of dst; none may overlap it.
 func Combine(dst []float64, row []Weight, in [][]float64) {
+	vec.EachBlock(len(dst), func(from, to int) { combineBlock(dst, row, in, from, to) })
+}
+
+// combineBlock is Combine for entries from..to.
+func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
+	dst = dst[from:to]
 	if len(row) == 1 {
-		vec.Scale(dst, row[0].Weight, in[0])
+		vec.Scale(dst, row[0].Weight, in[0][from:to])
 		return
 	}
-	vec.EachBlock(len(dst), func(from, to int) {
-		vec.Comb(dst[from:to], row[0].Weight, in[0][from:to], row[1].Weight, in[1][from:to])
-		for k := 2; k < len(row); k++ {
-			vec.Axpy(dst[from:to], row[k].Weight, in[k][from:to])
-		}
-	})
+	vec.Comb(dst, row[0].Weight, in[0][from:to], row[1].Weight, in[1][from:to])
+	for k := 2; k < len(row); k++ {
+		vec.Axpy(dst, row[k].Weight, in[k][from:to])
+	}
 }
 
 // A Combiner is what every transport makes of the vectors that an agent has after an exchange, by the mixing of the matrix. It

@@ -13,14 +13,16 @@ import (
 //
 // Each agent publishes a copy of its vector in one of two slots, in turn, and sums once all
 // its neighbours have published. An exchange thus costs a copy and one pass over the
-// neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent.
+// neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent. Long vectors
+// that are mixed plainly and not in place are summed without copies: see [jointSum].
 type Local struct {
-	agents  []*localAgent
-	ids     []int // the numbers of all agents
-	joint   LocalReduction
-	stop    sync.Once
-	stopped chan struct{}
-	cause   error // set before stopped is closed
+	agents    []*localAgent
+	ids       []int // the numbers of all agents
+	reduction LocalReduction
+	joint     *jointSum // of long vectors; nil with robust mixing
+	stop      sync.Once
+	stopped   chan struct{}
+	cause     error // set before stopped is closed
 }
 
 var _ Team = (*Local)(nil)
@@ -29,7 +31,7 @@ var _ Team = (*Local)(nil)
 // the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
 	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
-	l.joint = LocalReduction{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
+	l.reduction = LocalReduction{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
 	for i := range l.agents {
 		l.agents[i] = &localAgent{
 			local:    l,
@@ -49,15 +51,17 @@ func NewLocal(w *Matrix) *Local {
 			a.missing[parity].Store(int32(len(a.row)))
 		}
 	}
+	if w.Mixing() == (Plain{}) {
+		l.joint = &jointSum{agents: l.agents}
+	}
 	return l
 }
 
 // Mixer returns the end of agent i, 0 ≤ i < n. It belongs to one goroutine at a time.
 //
-// When Mix returns, src is the caller's again and may be changed at once: the neighbours
-// read the copy. After any error, the end of its context too, the agent has left the
-// exchange, and Mix of all the others returns an error that wraps the first one. An i out of
-// range panics, as an index does.
+// When Mix returns, src is the caller's again and may be changed at once. After any error, the end
+// of its context too, the agent has left the exchange, and Mix of all the others returns an error
+// that wraps the first one. An i out of range panics, as an index does.
 func (l *Local) Mixer(i int) dsbo.Mixer { return l.agents[i] }
 
 // Local implements [Team]: it returns all agents.
@@ -101,13 +105,16 @@ type localAgent struct {
 	combiner   *Combiner
 	neighbours []*localAgent
 	round      int         // number of the next exchange
-	terms      [][]float64 // the slots that a sum reads, in the order of row
+	terms      [][]float64 // the vectors that a sum reads, in the order of row
+	dst        []float64   // of a joint sum
+	summed     bool        // a joint sum with dst has begun
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
 	// included, that have not published in round r; the one that takes it to 0 wakes this agent,
 	// unless it is this agent itself. Two are enough: a neighbour enters round r+2 only after
 	// round r+1, for which this agent publishes when it is done with round r.
-	slot    [2][]float64
+	slot    [2][]float64 // memory of copies
+	shown   [2][]float64 // what neighbours read: such a copy, or the vector itself for a joint sum
 	missing [2]atomic.Int32
 	ready   chan struct{} // holds at most one wake-up, as an agent counts itself
 }
@@ -128,7 +135,7 @@ func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 
 // Reduce implements [Reducer].
 func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
-	err := a.local.joint.Reduce(ctx, op, bits, words)
+	err := a.local.reduction.Reduce(ctx, op, bits, words)
 	if err != nil {
 		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
 		a.local.Fail(err)
@@ -147,7 +154,11 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 	if a.local.hasStopped() {
 		return a.local.stopError()
 	}
-	parity := a.round % 2
+	parity, joint := a.round%2, a.local.joint.serves(src)
+	if !joint || &dst[0] == &src[0] {
+		a.slot[parity] = append(a.slot[parity][:0], src...)
+		src = a.slot[parity]
+	}
 	if !a.publish(parity, src) {
 		if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {
 			return err
@@ -155,11 +166,14 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 	}
 	a.missing[parity].Store(int32(len(a.row)))
 	for k, w := range a.row {
-		a.terms[k] = a.local.agents[w.Agent].slot[parity]
+		a.terms[k] = a.local.agents[w.Agent].shown[parity]
 		if len(a.terms[k]) != len(src) {
 			return dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
 				a.id, len(src), w.Agent, len(a.terms[k]))
 		}
+	}
+	if joint {
+		return a.local.joint.sum(ctx, a, dst)
 	}
 	a.combiner.Combine(dst, a.terms)
 	return nil
@@ -167,7 +181,7 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 
 // publish shows src to the neighbours and reports whether all of them have published too.
 func (a *localAgent) publish(parity int, src []float64) bool {
-	a.slot[parity] = append(a.slot[parity][:0], src...)
+	a.shown[parity] = src
 	for _, b := range a.neighbours {
 		if b.missing[parity].Add(-1) == 0 {
 			b.ready <- struct{}{}

@@ -3,6 +3,7 @@ package network_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -99,6 +100,60 @@ func TestAnyMatrix(t *testing.T) {
 				t.Errorf("agent %d: %v, %v; it must be %v", i, x[i], err, want[i])
 			}
 		}
+	}
+}
+
+// TestLongVectors: vectors of any length give the sums of the formula, also those that all agents sum together, in place or not.
+func TestLongVectors(t *testing.T) {
+	for _, w := range []*network.Matrix{newRing(1).W, newRing(5).W, must.Get(network.New("star", 4, network.Options{})).W,
+		must.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}}))} {
+		l := network.NewLocal(w)
+		n := w.N()
+		for _, length := range []int{1 << 15, 7, 1<<15 - 1, 1<<15 + 3} {
+			x := drawn(n, length, 1, 9)
+			want, out := networktest.Product(w, x), drawn(n, length, 0, 0)
+			must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return l.Mixer(i).Mix(t.Context(), out[i], x[i]) })...))
+			must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) })...))
+			for i := range want {
+				if !slices.Equal(out[i], want[i]) || !slices.Equal(x[i], want[i]) {
+					t.Errorf("%d agents, agent %d, %d numbers: other sums than those of the formula", n, i, length)
+				}
+			}
+		}
+	}
+}
+
+// TestLongVectorsEnd: agents that wait for the last one of a joint sum end with the exchange, and nobody writes to their vectors any more.
+func TestLongVectorsEnd(t *testing.T) {
+	l := network.NewLocal(newRing(6).W)
+	own, cancel := context.WithCancel(t.Context())
+	for i, err := range networktest.RunAll(6, func(i int) error {
+		v, dst := make([]float64, 1<<15), make([]float64, 1<<15)
+		switch i {
+		case 0: // comes once
+			must.OK(l.Mixer(i).Mix(t.Context(), dst, v))
+			cancel()
+			return nil
+		case 1:
+			return mixUntilError(own, l.Mixer(i), dst, v)
+		}
+		return mixUntilError(t.Context(), l.Mixer(i), dst, v)
+	}) {
+		if i != 0 && !errors.Is(err, context.Canceled) {
+			t.Errorf("agent %d ended with %v; it must be the end of agent 1's context", i, err)
+		}
+	}
+}
+
+// mixUntilError mixes src until an error comes, after which it writes to both vectors.
+func mixUntilError(ctx context.Context, m dsbo.Mixer, dst, src []float64) error {
+	for {
+		if err := m.Mix(ctx, dst, src); err != nil {
+			clear(dst)
+			clear(src)
+			return err
+		}
+		src[0]++
 	}
 }
 

@@ -17,7 +17,7 @@ const short = 64
 // EachBlock calls f for all of 0..n in blocks of numbers that stay in the first-level cache, for loops of several functions here over the same
 // vectors: what one of them writes the next one reads from there.
 func EachBlock(n int, f func(from, to int)) {
-	const block = 2048 // 16 KiB
+	const block = 1024 // 8 KiB
 	for from := 0; from < n; from += block {
 		f(from, min(from+block, n))
 	}
