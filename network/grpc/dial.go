@@ -98,6 +98,7 @@ func (m *Mixer) connect(e *edge, unreachable *atomic.Bool) (opened bool, err err
 	ctx, cancel := context.WithCancel(m.streams)
 	defer cancel()
 	undo := context.AfterFunc(m.dialing, cancel)
+	defer undo()
 	limit := time.AfterFunc(handshakeTimeout, cancel)
 	defer limit.Stop()
 
