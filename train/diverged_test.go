@@ -1,11 +1,9 @@
 package train_test
 
 import (
-	"context"
 	"errors"
 	"net"
 	"testing"
-	"time"
 
 	"dsbo"
 	"dsbo/internal/must"
@@ -18,8 +16,7 @@ import (
 // lost and come back is proved by package simulate.
 func TestOneDiverges(t *testing.T) {
 	c, _ := config(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := networktest.Context(t)
 	listeners, addresses := make([]net.Listener, agents), make([]string, agents)
 	for i := range agents {
 		listeners[i] = must.Get(net.Listen("tcp", "127.0.0.1:0"))

@@ -1,7 +1,6 @@
 package grpc
 
 import (
-	"context"
 	"errors"
 	"net"
 	"sync"
@@ -18,16 +17,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// waitLimit bounds what a test waits for.
-const waitLimit = time.Minute
-
-// limited returns a context of the test that ends after waitLimit.
-func limited(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 func newAuthority() *pki.Authority {
 	now := time.Now()

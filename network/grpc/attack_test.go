@@ -49,6 +49,7 @@ func (s *siege) Write(b []byte) (int, error) {
 const (
 	siegeExchanges = 3
 	siegeLength    = workerLength
+	siegeTime      = time.Minute // bounds it
 )
 
 // newSiege opens agents 1 and 2, which give up soon if the run is to end.
@@ -63,7 +64,7 @@ func newSiege(t *testing.T, ends bool) *siege {
 		c.Addresses = []string{machine(0) + ":7000", machine(1) + ":7000", machine(2) + ":7000"}
 		c.Listener, c.Dial = must.Get(host.Listen("7000")), host.Dial
 		c.Run, c.Hash, c.MaxFloats = "run", "hash", 1000
-		c.Heartbeat, c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 100*time.Millisecond, waitLimit
+		c.Heartbeat, c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 100*time.Millisecond, siegeTime
 		if ends {
 			c.PeerTimeout = 400 * time.Millisecond
 		}
@@ -99,7 +100,9 @@ func (s *siege) address() string { return machine(s.target) + ":7000" }
 
 // visit connects to the target and sends frames.
 func (s *siege) visit(frames ...[]byte) (rpc.ClientStream, error) {
-	return visitOver(s.t, s.outside.Dial, s.address(), s.creds(), frames...)
+	ctx, cancel := context.WithTimeout(s.t.Context(), siegeTime)
+	s.t.Cleanup(cancel)
+	return visitOver(ctx, s.t, s.outside.Dial, s.address(), s.creds(), frames...)
 }
 
 // client returns the settings with which agent 0 connects to the target.
@@ -274,7 +277,7 @@ var strangerAttacks = []attack{
 	}), ""},
 	{"garbage after TCP", crowds(100, func(_ *siege, c net.Conn) { _, _ = c.Write([]byte(strings.Repeat("x", 1<<16))) }), ""},
 	{"megabytes after TLS", crowds(3, func(s *siege, c net.Conn) {
-		_ = c.SetDeadline(time.Now().Add(waitLimit))
+		_ = c.SetDeadline(time.Now().Add(siegeTime))
 		t := tls.Client(c, s.client())
 		must.OK(t.Handshake())
 		go func() { // one that reads learns that the other end is closed
@@ -320,9 +323,11 @@ func TestAttacks(t *testing.T) {
 func (a attack) run(t *testing.T) {
 	s := newSiege(t, a.ends != "")
 	before := allocated()
+	ctx, cancel := context.WithTimeout(t.Context(), siegeTime)
+	defer cancel()
 	for _, m := range s.ms {
 		go func() {
-			err := s.mix(limited(t), m)
+			err := s.mix(ctx, m)
 			s.over.Store(true)
 			s.errs <- err
 		}()
@@ -331,7 +336,7 @@ func (a attack) run(t *testing.T) {
 	if a.ends == "" {
 		honest := must.Get(Open(s.configs[0]))
 		t.Cleanup(func() { must.OK(honest.Close()) })
-		if err := errors.Join(s.mix(limited(t), honest), <-s.errs, <-s.errs); err != nil {
+		if err := errors.Join(s.mix(ctx, honest), <-s.errs, <-s.errs); err != nil {
 			t.Errorf("the run ended with %v; it must go on with an honest agent 0", err)
 		}
 	} else if err := errors.Join(<-s.errs, <-s.errs); !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 0") || !strings.Contains(err.Error(), a.ends) || cli.Code(err) != cli.Failure {

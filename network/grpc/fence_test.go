@@ -7,11 +7,12 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
+	"dsbo/network/networktest"
 )
 
 // TestFence: of two processes of one agent the later one goes on. The earlier one ends by itself, and ends nobody else's run.
 func TestFence(t *testing.T) {
-	ctx := limited(t)
+	ctx := networktest.Context(t)
 	cs := configs(newGraph("path", 3), identities(3))
 	ms, closeAll := open(cs)
 	t.Cleanup(closeAll)

@@ -94,7 +94,7 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 			[2]string{"agent 1 sends 24 bytes of the rows that are gathered, where 16 are next", "agent 0 sends 16 bytes of the rows that are gathered, where 24 are next"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx := limited(t)
+			ctx := networktest.Context(t)
 			ms := openAgents(t, newGraph("path", 2), func(config *Config) { config.MaxFloats = c.maxFloats[config.Agent] })
 			errs := together(ms, func(i int, m *Mixer) error {
 				if err := c.calls[i](ctx, m); err != nil {
@@ -138,7 +138,7 @@ func TestGatherAgain(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		t.Run(fmt.Sprintf("other=%v", other), func(t *testing.T) {
 			const n, length = 5, 3 // in a row: agent 0 cannot finish without agent 4, but does half of the 4 exchanges
-			outer := limited(t)
+			outer := networktest.Context(t)
 			inner, cancel := context.WithCancel(outer)
 			ms := openAgents(t, newGraph("path", n), func(c *Config) {
 				fast(c)

@@ -10,6 +10,7 @@ import (
 
 	"dsbo/internal/must"
 	"dsbo/network"
+	"dsbo/network/networktest"
 )
 
 // sentWords has agents that are all neighbours sum words a few times and returns the words that each but agent 0, the root,
@@ -30,7 +31,7 @@ func sentWords(t *testing.T, width int, times int, words func(agent int) []uint6
 		}
 	}
 	ms, closeAll := open(cs)
-	ctx := limited(t)
+	ctx := networktest.Context(t)
 	succeed(ms, func(i int, m *Mixer) error {
 		for range times {
 			if err := m.Reduce(ctx, network.Sum, width, words(i)); err != nil {

@@ -17,7 +17,7 @@ import (
 func TestFailReachesAll(t *testing.T) {
 	for _, failing := range []int{0, 2, 4} { // who connects, both, who listens
 		t.Run(fmt.Sprint(failing), func(t *testing.T) {
-			ctx, broken := limited(t), errors.New("disk full")
+			ctx, broken := networktest.Context(t), errors.New("disk full")
 			for i, err := range together(openAgents(t, newGraph("path", 5), nil), func(i int, m *Mixer) error {
 				if i != failing {
 					return networktest.MixZeros(ctx, m, 1<<30, 1)
@@ -60,7 +60,7 @@ func TestDrain(t *testing.T) {
 			return nil
 		}
 	})
-	ctx := limited(t)
+	ctx := networktest.Context(t)
 	succeed(ms, func(i int, m *Mixer) error {
 		if err := networktest.MixZeros(ctx, m, 5, 1); err != nil {
 			return err
@@ -87,7 +87,7 @@ func TestDrain(t *testing.T) {
 
 // TestDrainTellsAgain: an agent that was lost as it knew that all had finished lets a neighbour know that does not, however often it comes back.
 func TestDrainTellsAgain(t *testing.T) {
-	ctx := limited(t)
+	ctx := networktest.Context(t)
 	told := make(chan bool, 2)
 	ms := openAgents(t, newGraph("path", 2), func(c *Config) {
 		c.Finished = c.Agent == 0
@@ -116,7 +116,7 @@ func TestDrainDeadline(t *testing.T) {
 
 // TestStatus: what went over the wire is counted, by neighbour.
 func TestStatus(t *testing.T) {
-	ms, ctx := openAgents(t, newGraph("path", 3), nil), limited(t)
+	ms, ctx := openAgents(t, newGraph("path", 3), nil), networktest.Context(t)
 	const rounds, length = 7, 5
 	succeed(ms, func(_ int, m *Mixer) error {
 		return errors.Join(networktest.MixZeros(ctx, m, rounds, length), m.Drain(ctx))

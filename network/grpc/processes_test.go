@@ -194,9 +194,7 @@ func startSum(t *testing.T, c Config, length int) func() {
 func openProcess(t *testing.T, c Config) *Mixer {
 	ms, closeAll := open([]Config{c})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
-		defer cancel()
-		must.OK(ms[0].Drain(ctx))
+		must.OK(ms[0].Drain(context.Background()))
 		closeAll()
 	})
 	return ms[0]

@@ -10,6 +10,7 @@ import (
 	"dsbo"
 	"dsbo/internal/must"
 	"dsbo/network"
+	"dsbo/network/networktest"
 )
 
 // reporting is a heartbeat of a neighbour that says this of itself.
@@ -182,7 +183,7 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 
 // TestChain: agents of a path wait for the one at its end, and all name that one.
 func TestChain(t *testing.T) {
-	ctx, cancel := context.WithCancel(limited(t))
+	ctx, cancel := context.WithCancel(networktest.Context(t))
 	defer cancel()
 	const n = 4
 	ms := openAgents(t, newGraph("path", n), func(c *Config) {

@@ -54,7 +54,7 @@ func TestReduce(t *testing.T) {
 	for graph, n := range map[string]int{"ring": 5, "star": 4, "path": 1, "server": 3} {
 		for _, unmasked := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s%d/unmasked=%v", graph, n, unmasked), func(t *testing.T) {
-				w, ctx, rounds := newGraph(graph, n), limited(t), 0
+				w, ctx, rounds := newGraph(graph, n), networktest.Context(t), 0
 				ms := openAgents(t, w, func(c *Config) { c.Unmasked = unmasked })
 				for _, bits := range []int{1, 11, 16, 17, 32, 33, 64} {
 					for _, length := range []int{0, 1, 100} {
@@ -87,7 +87,7 @@ func TestAverageCounts(t *testing.T) {
 			if testing.Short() && c.wire != network.BF16 {
 				t.Skip("another wire")
 			}
-			ctx := limited(t)
+			ctx := networktest.Context(t)
 			local := network.NewLocal(w)
 			defer local.Close()
 			inProcess := must.Get(network.NewAverages(local, w, network.AverageOptions{Wire: c.wire}))
@@ -171,7 +171,7 @@ func TestReduceRefuses(t *testing.T) {
 		}, dsbo.ErrShape, "agent 1 mixes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx := limited(t)
+			ctx := networktest.Context(t)
 			ms := openAgents(t, newGraph("path", 2), func(config *Config) { config.MaxFloats = 10 })
 			err := errors.Join(together(ms, func(_ int, m *Mixer) error {
 				if err := c.call(ctx, m); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"dsbo/internal/must"
 	"dsbo/network"
+	"dsbo/network/networktest"
 	"dsbo/pki"
 
 	rpc "google.golang.org/grpc"
@@ -39,7 +40,7 @@ func (l lines) Write(b []byte) (int, error) {
 // want waits for a line with all the words.
 func (l lines) want(t *testing.T, words ...string) {
 	t.Helper()
-	limit := time.After(20 * time.Second)
+	end := networktest.Context(t).Done()
 	var seen []string
 	for {
 		select {
@@ -48,7 +49,7 @@ func (l lines) want(t *testing.T, words ...string) {
 			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) }) {
 				return
 			}
-		case <-limit:
+		case <-end:
 			t.Fatalf("no line with %q in the log:\n%s", words, strings.Join(seen, ""))
 		}
 	}
@@ -139,17 +140,15 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 // visit connects to agent 1 and says the frames.
 func visit(t *testing.T, address string, creds credentials.TransportCredentials, frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
-	return visitOver(t, dialTCP, address, creds, frames...)
+	return visitOver(networktest.Context(t), t, dialTCP, address, creds, frames...)
 }
 
-// visitOver is visit over connections of another kind.
-func visitOver(t *testing.T, dial func(context.Context, string) (net.Conn, error), address string, creds credentials.TransportCredentials,
-	frames ...[]byte) (rpc.ClientStream, error) {
+// visitOver is visit over connections of another kind, until ctx ends.
+func visitOver(ctx context.Context, t *testing.T, dial func(context.Context, string) (net.Conn, error), address string,
+	creds credentials.TransportCredentials, frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
 	conn := must.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds), rpc.WithContextDialer(dial)))
 	t.Cleanup(func() { conn.Close() })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	t.Cleanup(cancel)
 	s, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{}))
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func serveRelay(l net.Listener) (stop func()) {
 // TestRelayed: agents with and without addresses sum the same numbers, also when the relay is lost and comes back in between.
 func TestRelayed(t *testing.T) {
 	const n, times = 6, 40
-	ctx, w := limited(t), newGraph("ring", n)
+	ctx, w := networktest.Context(t), newGraph("ring", n)
 	cs, stop := relayed(configs(w, identities(n)))
 	ms, closeAll := open(cs)
 	defer closeAll()

@@ -49,7 +49,7 @@ func TestRenew(t *testing.T) {
 	}
 	ms, closeAll := open(configs(newGraph("path", n), ids))
 	defer closeAll()
-	ctx := limited(t)
+	ctx := networktest.Context(t)
 	sums := func(times int) func(int, *Mixer) error {
 		return func(i int, m *Mixer) error {
 			for range times {
@@ -133,7 +133,7 @@ func TestExpiredConnection(t *testing.T) {
 	ids := identities(2)
 	ms, closeAll := open(configs(newGraph("path", 2), ids))
 	defer closeAll()
-	succeed(ms, func(_ int, m *Mixer) error { return networktest.MixZeros(limited(t), m, 1, 1) })
+	succeed(ms, func(_ int, m *Mixer) error { return networktest.MixZeros(networktest.Context(t), m, 1, 1) })
 	for _, m := range ms {
 		m.mu.Lock()
 		if got, want := m.edges[0].session.expires.Unix(), ids[0].Expires().Unix(); got != want {

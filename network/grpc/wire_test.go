@@ -162,7 +162,7 @@ func TestSameBitsAsLocal(t *testing.T) {
 	w := newGraph("complete", n)
 	var cutters []*cutter
 	ms := openAgents(t, w, func(c *Config) { cutters = append(cutters, cutConnections(c)) })
-	ctx, cancel := context.WithCancel(limited(t))
+	ctx, cancel := context.WithCancel(networktest.Context(t))
 	defer cancel()
 	run := func(mixer func(i int) dsbo.Mixer) [][]float64 {
 		states := make([][]float64, n)

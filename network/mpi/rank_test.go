@@ -36,7 +36,7 @@ func openRank(tb testing.TB, w *network.Matrix, o Options) *Exchange {
 type meeting struct{ *Exchange }
 
 func newMeeting(t *testing.T) meeting {
-	return meeting{openRank(t, mustRing(1), Options{Timeout: networktest.WaitLimit})}
+	return meeting{openRank(t, mustRing(1), Options{Timeout: jobTime})}
 }
 
 func (m meeting) wait(t *testing.T) {

@@ -160,7 +160,7 @@ func (x *exchange) wantEnds(t *testing.T, errs []error, target error) {
 }
 
 func testCancel(t *testing.T, x *exchange) {
-	ctx, cancel := context.WithCancel(testContext(t))
+	ctx, cancel := context.WithCancel(Context(t))
 	errs := x.withhold(ctx, cancel)
 	last := len(errs) - 1
 	if errs[last] != nil {
@@ -179,14 +179,14 @@ func testCancelledBefore(t *testing.T, x *exchange) {
 
 // testClose closes while agents wait, and a second time.
 func testClose(t *testing.T, x *exchange) {
-	ctx := testContext(t)
+	ctx := Context(t)
 	x.wantEnds(t, x.withhold(ctx, x.closeAll), network.ErrClosed)
 	x.closeAll()
 	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 3)), network.ErrClosed)
 }
 
 func testLengthOfDst(t *testing.T, x *exchange) {
-	ctx := testContext(t)
+	ctx := Context(t)
 	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 4)), dsbo.ErrShape)
 }
 
@@ -199,7 +199,7 @@ func testLengthOfNeighbour(t *testing.T, x *exchange) {
 	if !slices.ContainsFunc(x.mixers, func(m dsbo.Mixer) bool { return m != nil }) {
 		t.Skip("all agents live in other processes: there is nobody to look at")
 	}
-	ctx := testContext(t)
+	ctx := Context(t)
 	errs := x.onAgents(func(i int, m dsbo.Mixer) error { return untilError(ctx, m, 3+max(0, 1-i)) })
 	if err := errors.Join(errs...); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("the agents ended with %v; it must match %q", err, dsbo.ErrShape)

@@ -47,7 +47,7 @@ var gatherLengths = []int{3, 0, 1, 1, 0, 4099, 2}
 // different lengths.
 func testGather(t *testing.T, x *exchange) {
 	n := x.w.N()
-	ctx := testContext(t)
+	ctx := Context(t)
 	for round, length := range gatherLengths {
 		if err := errors.Join(x.gather(ctx, vectors(n, length, round))...); err != nil {
 			t.Fatalf("gathering %d: %v", round, err)
@@ -71,7 +71,7 @@ func testGather(t *testing.T, x *exchange) {
 
 // testGatherRefuses: rows of a wrong shape are an error for all, and the end.
 func testGatherRefuses(t *testing.T, x *exchange) {
-	ctx := testContext(t)
+	ctx := Context(t)
 	rows := vectors(x.w.N(), 3, 0)
 	if n := x.w.N(); n%2 == 0 {
 		rows[n-1] = rows[n-1][:2]
@@ -93,7 +93,7 @@ func testGatherCancelledBefore(t *testing.T, x *exchange) {
 
 // testFail: the reason of the process that has agent 0 is that of all others, for what they do next.
 func testFail(t *testing.T, x *exchange) {
-	ctx := testContext(t)
+	ctx := Context(t)
 	if err := errors.Join(x.gather(ctx, vectors(x.w.N(), 2, 0))...); err != nil {
 		t.Fatal(err)
 	}

@@ -21,12 +21,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// WaitLimit bounds each subtest, so that a transport that waits for ever fails instead.
-const WaitLimit = time.Minute
-
-// testContext returns a context that ends after WaitLimit.
-func testContext(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
+// Context returns a context of the test that ends shortly before the time of the test binary (-timeout) is over, so that agents that
+// wait for ever say where. There is no other limit: nobody knows how long a busy machine takes.
+func Context(t *testing.T) context.Context {
+	end, limited := t.Deadline()
+	if !limited {
+		return t.Context()
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), end.Add(-10*time.Second))
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -219,7 +221,7 @@ func (x *exchange) onAgents(body func(i int, m dsbo.Mixer) error) []error {
 // mustSucceed runs body like run and reports the errors. The first one ends the others.
 func (x *exchange) mustSucceed(t *testing.T, body func(ctx context.Context, i int, m dsbo.Mixer) error) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(testContext(t))
+	ctx, cancel := context.WithCancel(Context(t))
 	defer cancel()
 	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
 		err := body(ctx, i, m)

@@ -101,7 +101,7 @@ func testReduce(t *testing.T, x *exchange) {
 			}
 			return nil
 		})
-		if err := errors.Join(x.gather(testContext(t), vectors(n, 3, first))...); err != nil {
+		if err := errors.Join(x.gather(Context(t), vectors(n, 3, first))...); err != nil {
 			t.Error(err)
 		}
 	}
@@ -120,7 +120,7 @@ func testAverage(t *testing.T, x *exchange) {
 			t.Fatal(err)
 		}
 		if err := errors.Join(RunAll(n, func(i int) (err error) {
-			want[i], err = averages(testContext(t), here.Agent(i), i, n)
+			want[i], err = averages(Context(t), here.Agent(i), i, n)
 			return err
 		})...); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func testReduceRefuses(t *testing.T, x *exchange) {
 	alike := reduction{network.Sum, 16, 5}
 	others := []reduction{{network.Max, 16, 5}, {network.Sum, 17, 5}, {network.Sum, 16, 6}}
 	other := others[x.w.N()%len(others)]
-	ctx := testContext(t)
+	ctx := Context(t)
 	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
 		if i == 0 {
 			return reduceUntilError(ctx, m, other)
@@ -207,7 +207,7 @@ func testReduceRefuses(t *testing.T, x *exchange) {
 
 // testReduceBits: numbers of bits that no word has are an error for all.
 func testReduceBits(t *testing.T, x *exchange) {
-	ctx := testContext(t)
+	ctx := Context(t)
 	bits := 65 * (x.w.N() % 2)
 	x.wantAll(t, x.onAgents(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, bits, 2}) }), dsbo.ErrShape)
 }
@@ -222,11 +222,11 @@ func testReduceCancelledBefore(t *testing.T, x *exchange) {
 // exchange.
 func testReduceEnds(t *testing.T, x *exchange) {
 	if x.w.N()%2 == 0 {
-		ctx, cancel := context.WithCancel(testContext(t))
+		ctx, cancel := context.WithCancel(Context(t))
 		x.wantEnds(t, x.withholdReduction(ctx, cancel), context.Canceled)
 		return
 	}
-	x.wantEnds(t, x.withholdReduction(testContext(t), x.closeAll), network.ErrClosed)
+	x.wantEnds(t, x.withholdReduction(Context(t), x.closeAll), network.ErrClosed)
 }
 
 // withholdReduction is withhold with reductions, between which agents mix.
@@ -246,7 +246,7 @@ func (x *exchange) withholdReduction(ctx context.Context, interrupt func()) []er
 
 // testReduceFail: a process that fails, with the reason of the process of agent 0, releases all agents that wait in a reduction.
 func testReduceFail(t *testing.T, x *exchange) {
-	ctx := testContext(t)
+	ctx := Context(t)
 	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
 		if i == 0 {
 			reducer, err := reducer(m)
