@@ -26,12 +26,10 @@ import (
 	"dsbo/internal/disk"
 	"dsbo/internal/must"
 	dsbogrpc "dsbo/network/grpc"
+	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/tasks"
 )
-
-// testTimeout bounds a fault test.
-const testTimeout = 2 * time.Minute
 
 // A testRun is a run whose agents are processes that come and go.
 type testRun struct {
@@ -63,10 +61,8 @@ func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, m
 	certs := filepath.Join(r.dir, "certs")
 	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
 	r.args = append([]string{"agent", "-cluster=" + file, "-out=" + r.out, "-certs=" + certs, "-log=json"}, more...)
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
-	r.ctx = ctx
+	r.ctx = networktest.Context(t)
 	t.Cleanup(func() {
-		cancel()
 		for _, p := range r.processes {
 			_ = p.cmd.Process.Kill() // an error says that it has ended
 			<-p.ended
@@ -128,7 +124,7 @@ func (r *testRun) survive(faults map[int][]fault, afterKill func(agent int)) {
 		select {
 		case p = <-r.ended:
 		case <-r.ctx.Done():
-			r.t.Fatalf("the run has not ended in %v", testTimeout)
+			r.t.Fatal("the run does not end")
 		}
 		switch code := p.code(); {
 		case code == cli.OK && len(faults[p.agent]) == 0:
@@ -216,7 +212,7 @@ func (p *process) await(texts ...string) {
 				return
 			}
 		case <-p.run.ctx.Done():
-			p.run.t.Fatalf("agent %d has not logged %q in %v", p.agent, texts, testTimeout)
+			p.run.t.Fatalf("agent %d has not logged %q", p.agent, texts)
 		}
 	}
 }
@@ -248,7 +244,7 @@ func (p *process) code() int {
 	select {
 	case <-p.ended:
 	case <-p.run.ctx.Done():
-		p.run.t.Fatalf("agent %d has not ended in %v", p.agent, testTimeout)
+		p.run.t.Fatalf("agent %d does not end", p.agent)
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
