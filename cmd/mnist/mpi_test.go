@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,36 +26,13 @@ import (
 // takes, as ranks that wait keep processors busy that others may need.
 const jobTime = 4 * time.Minute
 
-// pidsVariable names the folder in which each process of a job leaves a file named by its process id.
-const pidsVariable = "DSBO_TEST_PIDS"
-
-func init() {
-	if dir := os.Getenv(pidsVariable); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o644); err != nil {
-			panic(err)
-		}
-	}
-}
+func init() { experimenttest.Struck("mnist", run) }
 
 // program returns the path by which the test program is the command.
 func program(t *testing.T) string {
 	link := filepath.Join(t.TempDir(), "mnist")
 	must.OK(os.Symlink(must.Get(os.Executable()), link))
 	return link
-}
-
-// await reads lines up to one with a text.
-func await(t *testing.T, r *bufio.Reader, text string) {
-	t.Helper()
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			t.Fatalf("%v before a line with %q", err, text)
-		}
-		if strings.Contains(line, text) {
-			return
-		}
-	}
 }
 
 // finish runs the command in this process and returns what it wrote to stderr.
@@ -75,17 +50,6 @@ func state(t *testing.T, dir string, want runs.State) {
 	if got, err := runs.Folder(dir).State(); got != want || err != nil {
 		t.Errorf("state %q, %v; want %q", got, err, want)
 	}
-}
-
-// kill kills one process of a job that was started with pidsVariable.
-func kill(t *testing.T, dir string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) == 0 {
-		t.Fatalf("no process has left its id: %v", err)
-	}
-	pid := must.Get(strconv.Atoi(entries[len(entries)-1].Name()))
-	must.OK(syscall.Kill(pid, syscall.SIGKILL))
 }
 
 // job returns the command as an MPI job of so many processes.
@@ -113,17 +77,11 @@ func TestMPI(t *testing.T) {
 		experimenttest.SameRun(t, out, whole)
 	}
 
-	lost, pids := filepath.Join(home, "lost"), t.TempDir()
+	lost := filepath.Join(home, "lost")
 	c := job(t, 3, long(dir, lost)...)
-	c.Env = append(os.Environ(), pidsVariable+"="+pids)
-	stderr := must.Get(c.StderrPipe())
-	must.OK(c.Start())
-	lines := bufio.NewReader(stderr)
-	await(t, lines, "iteration 10 ")
-	kill(t, pids)
-	must.Get(io.Copy(io.Discard, lines))
-	if err := c.Wait(); err == nil {
-		t.Error("a process was killed: want that the job fails")
+	c.Env = append(os.Environ(), experimenttest.Strike(syscall.SIGKILL, "iteration 10 "))
+	if text, err := c.CombinedOutput(); err == nil {
+		t.Errorf("a process was killed: want that the job fails\n%s", text)
 	}
 	state(t, lost, "unfinished")
 	if text, err := job(t, 2, "-out", lost, "-resume", "-data", dir).CombinedOutput(); err == nil || !strings.Contains(string(text), "has its agents in 3 processes") {
