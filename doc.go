@@ -43,7 +43,7 @@
 //	y and x are mixed            algo/madsbo.go: lines 6 and 11 of Algorithm 3
 //	z and d are mixed            algo/higp.go: lines 4 and 6 of Algorithm 1
 //	W is checked                 network/validate.go
-//	a network trained by draws   algo/adamcg.go; experiment/training.go finds models by it
+//	a network trained by draws   algo/adamcg.go; experiment/candidates finds models by it
 //	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/recycle
 //	a method when members change algo/reform.go
 //	against liars                network/mixing.go says what robust mixing promises; clipped.go, trimmed.go
@@ -88,7 +88,7 @@
 //	exact Φ, and a model         train/exact.go and solve.go: one solver for both
 //	one that is not convex       train/model.go finds models, spectrum.go the least eigenvalue; products.go takes the matrix of -curvature
 //	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go
-//	what tuning is compared with experiment/rivals.go: baselines of a model's own, or constants.go; finish.go keeps one or the tuned x
+//	what tuning is compared with experiment/models.go: baselines of a model's own, or candidates/constants.go; finish.go keeps one or the tuned x
 //	what x is, in words          models/meaning.go
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
 //	what is sent, counted        network knows what an average, a gathering and a maximum cost (Cost in average.go and bytes.go);

@@ -9,7 +9,10 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/data"
+	"dsbo/experiment/candidates"
 	"dsbo/internal/stat"
+	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -26,20 +29,19 @@ func (r *runner) finish(ctx context.Context) error {
 	if exact == nil {
 		exact = train.NewExact(r.problem.Problem)
 	}
-	tuned, found := newModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), newFinder(r.problem, len(best.X), exact, r.view, r.pace)
-	found.training = r.trainingConfig(r.problem.Problem)
-	if err := found.solve(ctx, tuned, best.Y, best.Z, found.fineTol); err != nil {
+	tuned, found := candidates.NewModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), r.newFinder(r.problem.Problem, len(best.X), exact)
+	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
 	others, rival, err := r.rivals(ctx, found)
 	if err != nil {
 		return err
 	}
-	tuned, notes, err := found.backtrack(ctx, tuned, rival)
+	tuned, notes, err := found.Backtrack(ctx, tuned, rival)
 	if err != nil {
 		return err
 	}
-	r.summary.Constants = found.tried
+	r.summary.Constants = found.Tried
 	kept, err := r.judge(ctx, tuned, rival, others, append(r.overfitNotes(best), notes...))
 	if err != nil {
 		return err
@@ -55,14 +57,14 @@ func (r *runner) finish(ctx context.Context) error {
 
 // judge compares the tuned model with the best of the others, puts all of them and the verdict into the summary, and returns the
 // model that the run keeps. notes come before what it has to say itself.
-func (r *runner) judge(ctx context.Context, tuned, rival *model, others []*model, notes []string) (kept *model, err error) {
+func (r *runner) judge(ctx context.Context, tuned, rival *candidates.Model, others []*candidates.Model, notes []string) (kept *candidates.Model, err error) {
 	var gains []runs.Gain
-	if tuned.y != nil && rival.y != nil {
-		if gains, err = r.problem.Compare(ctx, tuned.fit(), rival.finder.problem.Problem, rival.fit()); err != nil {
+	if tuned.Y != nil && rival.Y != nil {
+		if gains, err = r.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
 			return nil, err
 		}
 	}
-	kept, lost := tuned, rival.finder == tuned.finder && tunedLost(tuned, rival, gains) // that of another model is no y of this one
+	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains) // that of another model is no y of this one
 	if lost {
 		kept = rival
 	}
@@ -74,8 +76,8 @@ func (r *runner) judge(ctx context.Context, tuned, rival *model, others []*model
 		r.summary.Models = append(r.summary.Models, m.Model)
 	}
 	r.summary.Verdict = runs.Contest{
-		Count: len(tuned.x), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
-		Notes: slices.Concat(notes, beyondNotes(rival), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol), reachedNotes(r.summary.Models, r.result.Records)),
+		Count: len(tuned.X), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
+		Notes: slices.Concat(notes, rival.BeyondNotes(), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol), reachedNotes(r.summary.Models, r.result.Records)),
 	}.Verdict()
 	return kept, nil
 }
@@ -91,11 +93,11 @@ func (r *runner) writeFinished() error {
 }
 
 // saveKept writes the model that the run keeps, if it is finite, and what the task makes of it. Where that is not finite, a warning says so.
-func (r *runner) saveKept(ctx context.Context, kept *model) error {
-	if kept.y == nil {
+func (r *runner) saveKept(ctx context.Context, kept *candidates.Model) error {
+	if kept.Y == nil {
 		return nil
 	}
-	if err := r.writeModel(kept.x, kept.y); err != nil {
+	if err := r.writeModel(kept.X, kept.Y); err != nil {
 		return err
 	}
 	err := r.finishTask(ctx, kept)
@@ -107,12 +109,41 @@ func (r *runner) saveKept(ctx context.Context, kept *model) error {
 	return err
 }
 
-// tunedLost reports whether a tuned model lost against a rival: its Φ is larger, or its loss on held-out examples by more than a
-// standard error. One that has not converged loses against one that has.
-func tunedLost(tuned, rival *model, gains []runs.Gain) bool {
-	return !(tuned.objective() <= rival.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
-		return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
+// finishTask has the task make of the kept model what it makes of it.
+func (r *runner) finishTask(ctx context.Context, kept *candidates.Model) error {
+	t, ok := r.Task.(Finisher)
+	if !ok {
+		return nil
+	}
+	together := r.problem.Collective(ctx)
+	return t.Finish(FinishedRun{
+		Folder: r.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
+		Note: func(format string, args ...any) {
+			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
+		},
+		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
+			return r.solveOther(ctx, t, m, x)
+		},
 	})
+}
+
+// solveOther returns the solution of the lower problem of a model on other data of the agents, at x.
+func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
+	f, err := r.finderOf(memberData(t, r.finalEpoch), m)
+	if err != nil {
+		return LowerSolution{}, err
+	}
+	solved := candidates.NewModel("all rows", runs.Unknown(), x)
+	if err := f.Solve(ctx, solved, nil, nil); err != nil {
+		return LowerSolution{}, err
+	}
+	if solved.Y == nil {
+		return LowerSolution{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
+	}
+	if !solved.Converged && !solved.Reached {
+		r.view.Log("warning: the model of all rows has not converged")
+	}
+	return LowerSolution{solved.Y, solved.TestLoss, solved.TestAccuracy}, nil
 }
 
 // unconvergedNotes says which models have not converged, if any.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"dsbo/algo"
+	"dsbo/experiment/candidates"
 	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/runs"
@@ -88,7 +89,7 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 
 // nameModels copies the values of the first model, if it is that of λ = 0, and of the last, tuned, to the summary's fields for them.
 func nameModels(s *runs.Summary) {
-	zero := newModel("", 0, nil).Model
+	zero := candidates.NewModel("", 0, nil).Model
 	tuned := zero
 	if len(s.Models) >= 2 {
 		tuned = s.Models[len(s.Models)-1]

@@ -4,61 +4,23 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
-	"dsbo"
 	"dsbo/data"
+	"dsbo/experiment/candidates"
 	"dsbo/experiment/plan"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// finishTask has the task make of the kept model what it makes of it.
-func (r *runner) finishTask(ctx context.Context, kept *model) error {
-	t, ok := r.Task.(Finisher)
-	if !ok {
-		return nil
-	}
-	together := r.problem.Collective(ctx)
-	return t.Finish(FinishedRun{
-		Folder: r.folder, Writes: r.layout.leads(), X: kept.x, Y: kept.y, Collective: together,
-		Note: func(format string, args ...any) {
-			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
-		},
-		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
-			return r.solveOther(ctx, t, m, x)
-		},
-	})
-}
-
-// solveOther returns the solution of the lower problem of a model on other data of the agents, at x.
-func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
-	f, err := r.finderOf(memberData(t, r.finalEpoch), m)
-	if err != nil {
-		return LowerSolution{}, err
-	}
-	solved := newModel("all rows", runs.Unknown(), x)
-	if err := f.solve(ctx, solved, nil, nil, f.fineTol); err != nil {
-		return LowerSolution{}, err
-	}
-	if solved.y == nil {
-		return LowerSolution{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
-	}
-	if !solved.Converged && !solved.Reached {
-		r.view.Log("warning: the model of all rows has not converged")
-	}
-	return LowerSolution{solved.y, solved.TestLoss, solved.TestAccuracy}, nil
-}
-
 // siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.
 const siteNumbers = 1 + 2*3
 
 // compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; and those
 // that other sites find alone, where they may be seen. It returns nil where the task does not ask for it.
-func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]runs.Site, error) {
+func (r *runner) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
 	t, ok := r.Task.(Sited)
-	if !ok || !t.ComparesSites() || constant.y == nil || tuned.y == nil || r.problem.Score == nil {
+	if !ok || !t.ComparesSites() || constant.Y == nil || tuned.Y == nil || r.problem.Score == nil {
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
@@ -67,7 +29,7 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 		if alone[i], err = r.siteModel(ctx, i); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
-		row[0], err = r.scoreTest(i, []train.Fit{alone[i], constant.fit(), tuned.fit()}, row[1:])
+		row[0], err = r.scoreTest(i, []train.Fit{alone[i], constant.Fit(), tuned.Fit()}, row[1:])
 		return err
 	})
 	if err != nil {
@@ -82,7 +44,7 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 		scores := scoresOf(row[1:])
 		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
 	}
-	return sites, r.exchangeAlone(ctx, t.ExchangesAlone(), alone, tuned.fit(), sites)
+	return sites, r.exchangeAlone(ctx, t.ExchangesAlone(), alone, tuned.Fit(), sites)
 }
 
 // siteRows returns what comparing the sites sends of each of them to all.
@@ -178,11 +140,9 @@ func (r *runner) siteModel(ctx context.Context, i int) (m train.Fit, err error) 
 	if err != nil {
 		return m, err
 	}
-	alone := r.problem
-	alone.Problem = p
-	best, err := newFinder(alone, len(r.result.X), train.NewExact(p), silent{}, &pace{now: time.Now}).bestConstant(ctx, 0)
-	if err != nil || best == nil {
+	_, best, err := candidates.New(p, r.problem.meaning.Symbol, len(r.result.X), train.NewExact(p), nil, nil).Constants(ctx, 0)
+	if err != nil {
 		return m, err
 	}
-	return best.fit(), nil
+	return best.Fit(), nil
 }

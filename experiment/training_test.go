@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo/data"
+	"dsbo/experiment/candidates"
 	"dsbo/experiment/plan"
 	"dsbo/internal/must"
 	"dsbo/models"
@@ -49,7 +50,7 @@ func TestTrainedModels(t *testing.T) {
 		}
 	}
 	got := float64(s.Traffic.Models.Bytes)
-	if found := float64(len(s.Constants) + 1); got < found*one || got > (found+1+halvings)*one {
+	if found := float64(len(s.Constants) + 1); got < found*one || got > (found+1+candidates.Halvings)*one {
 		t.Errorf("%g models sent %g bytes; by the plan one sends %g", found, got, one)
 	}
 	if r := p.All.Phases[plan.Models].Bytes; got < r.Least || got > r.Most {

@@ -11,9 +11,6 @@ import (
 	"dsbo/train"
 )
 
-// modelsPlanned is about how many exact solutions the models at the end of a run take: λ = 0, the tuned λ, and a few constants.
-const modelsPlanned = 6
-
 // watch begins the progress of a run, which its configuration then keeps up to date.
 func (r *runner) watch(c *train.Config) error {
 	d := c.WithDefaults()

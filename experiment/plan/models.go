@@ -5,6 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/experiment/candidates"
 	"dsbo/network"
 )
 
@@ -39,7 +40,7 @@ func effortOf(products, perStep float64) effort {
 // mostly by the bound of its products, which are not rounded after the first negative curvature, and many a step is tried in vain.
 func (l *listing) modelEffort() effort {
 	if l.Config.Problem.Nonconvex {
-		most := float64(l.ModelProducts)
+		const most = candidates.MostProducts
 		return effort{Range{most / 10, most * .65, most}, Range{5, 18, 60}, Range{10, 60, 400}}
 	}
 	return effortOf(l.Experience.ModelProducts, 25)
@@ -77,7 +78,7 @@ func (l *listing) addExact(n, solvers Range, e effort) {
 func (l *listing) addModels() {
 	n := Range{2, l.Experience.Models, 16}
 	if l.Config.Problem.Nonconvex {
-		n.Most += float64(l.MoreModels)
+		n.Most += candidates.Halvings
 	}
 	l.addSolutions(n, Range{0, 0, 1})
 	l.addNumbers("losses and right answers", scoreNumbers, n)

@@ -18,11 +18,8 @@ type Run struct {
 	HeldOut bool          // whether agents have held-out examples
 	// Experience is what such runs took.
 	Experience Experience
-	// MoreModels is how many models may be tried beside constants and the tuned one, and ModelProducts bounds the products of one where the
-	// lower problem is not convex.
-	MoreModels, ModelProducts int
-	Ending                    Ending // what the task exchanges at the end
-	Rows                      []Row  // what all agents see of each at the end
+	Ending     Ending // what the task exchanges at the end
+	Rows       []Row  // what all agents see of each at the end
 	// Program is what this process had taken of memory before anything was loaded, in MiB.
 	Program runs.Number
 }

@@ -1,4 +1,4 @@
-package experiment
+package candidates
 
 import (
 	"context"
@@ -17,64 +17,63 @@ const farthestConstant = 14
 // flatShare is the share of Φ below which its fall from a constant to the next one would show in no table.
 const flatShare = 1e-4
 
-// bestConstant finds the best model of a constant λ. It tries 0, and one near the best if the slope at 0 points there, and then goes
-// downhill by ones from the best so far, until what is downhill is known. A constant is solved as exactly as it takes to tell which
-// one is best.
-func (f *finder) bestConstant(ctx context.Context, near int) (*model, error) {
-	zero, err := f.constant(ctx, 0, f.fineTol)
-	if err != nil {
-		return nil, err
+// Constants finds the model of λ = 0 and the best one of a constant λ, which may be the same. It tries 0, and near if the slope at 0 points
+// there, and then goes downhill by ones from the best so far, until what is downhill is known. A constant is solved as exactly as it takes
+// to tell which one is best.
+func (f *Finder) Constants(ctx context.Context, near int) (zero, best *Model, err error) {
+	if zero, err = f.constant(ctx, 0, f.fineTol); err != nil {
+		return nil, nil, err
 	}
 	if float64(near)*zero.slope <= 0 {
 		if _, err := f.constant(ctx, near, f.roughTol); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for {
-		best := f.bestSolved()
+		best = f.bestSolved()
 		next, ok := f.nextConstant(best)
 		if ok {
 			_, err = f.constant(ctx, next, f.roughTol)
 		} else if m := f.contender(best); m != nil {
 			err = f.refine(ctx, m, best)
 		} else {
-			return best, nil
+			return zero, best, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 }
 
 // constant returns the model whose λ is one number. If it is not known yet, it is solved to a tolerance from the nearest one that is,
 // or from the last solution.
-func (f *finder) constant(ctx context.Context, c int, tol float64) (*model, error) {
+func (f *Finder) constant(ctx context.Context, c int, tol float64) (*Model, error) {
 	if m := f.constants[c]; m != nil {
 		return m, nil
 	}
-	m, near := newModel(fmt.Sprintf("%s = %d", f.problem.meaning.Symbol, c), runs.Number(c), make([]float64, f.length)), new(model)
-	vec.Fill(m.x, float64(c))
+	m, near := NewModel(fmt.Sprintf("%s = %d", f.Symbol, c), runs.Number(c), make([]float64, f.length)), new(Model)
+	vec.Fill(m.X, float64(c))
 	for _, d := range f.solvedConstants() {
-		if near.x == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
+		if near.X == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
 			near = f.constants[d]
 		}
 	}
-	f.planModels(len(f.constants) + 3)
-	if err := f.solve(ctx, m, near.y, near.z, tol); err != nil {
+	f.watch.Expect(len(f.constants) + 3)
+	if err := f.solve(ctx, m, near.Y, near.z, tol); err != nil {
 		return nil, err
 	}
 	f.constants[c] = m
 	if m.Phi.Known() {
-		f.tried = append(f.tried, runs.Constant{Lambda: float64(c), Phi: float64(m.Phi)})
+		f.Tried = append(f.Tried, runs.Constant{Lambda: float64(c), Phi: float64(m.Phi)})
 	}
 	return m, nil
 }
 
 // solvedConstants returns the constants that are solved, in order.
-func (f *finder) solvedConstants() []int { return slices.Sorted(maps.Keys(f.constants)) }
+func (f *Finder) solvedConstants() []int { return slices.Sorted(maps.Keys(f.constants)) }
 
 // bestSolved returns the model of the best constant so far.
-func (f *finder) bestSolved() (best *model) {
+func (f *Finder) bestSolved() (best *Model) {
 	for _, c := range f.solvedConstants() {
 		if m := f.constants[c]; best == nil || m.objective() < best.objective() {
 			best = m
@@ -85,7 +84,7 @@ func (f *finder) bestSolved() (best *model) {
 
 // nextConstant returns a neighbour of a constant that may be better and is not known yet: on the side to which Φ falls, on either side
 // where its slope is not known. Where Φ is flat, and beyond the farthest constant, there is none.
-func (f *finder) nextConstant(m *model) (next int, ok bool) {
+func (f *Finder) nextConstant(m *Model) (next int, ok bool) {
 	if math.IsInf(m.objective(), 1) || m.slope != 0 && math.Abs(m.slope) <= flatShare*math.Abs(float64(m.Phi)) {
 		return 0, false
 	}
@@ -99,7 +98,7 @@ func (f *finder) nextConstant(m *model) (next int, ok bool) {
 }
 
 // contender returns a constant that is solved roughly and may be the best one, that one first; nil if there is none.
-func (f *finder) contender(best *model) *model {
+func (f *Finder) contender(best *Model) *Model {
 	if best.tol != f.fineTol {
 		return best
 	}
@@ -111,27 +110,26 @@ func (f *finder) contender(best *model) *model {
 	return nil
 }
 
-// beyondNotes says that a constant is the farthest that was tried, where Φ falls still.
-func beyondNotes(constant *model) []string {
-	if !constant.Lambda.Known() || math.Abs(float64(constant.Lambda)) < farthestConstant || float64(constant.Lambda)*constant.slope >= 0 {
+// BeyondNotes says of the best constant that it is the farthest that was tried, where Φ falls still.
+func (m *Model) BeyondNotes() []string {
+	if !m.Lambda.Known() || math.Abs(float64(m.Lambda)) < farthestConstant || float64(m.Lambda)*m.slope >= 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Φ falls still at %s = %v, the farthest constant that was tried: a better one may be beyond.",
-		constant.finder.problem.meaning.Symbol, float64(constant.Lambda))}
+	return []string{fmt.Sprintf("Φ falls still at %s = %v, the farthest constant that was tried: a better one may be beyond.", m.Finder.Symbol, float64(m.Lambda))}
 }
 
 // refine solves the best constant to the tolerance of the models that are shown, and another one more exactly than it was.
-func (f *finder) refine(ctx context.Context, m, best *model) error {
+func (f *Finder) refine(ctx context.Context, m, best *Model) error {
 	tol := f.fineTol
 	if m != best {
 		tol = max(tol, m.tol/4)
 	}
-	if err := f.solve(ctx, m, m.y, m.z, tol); err != nil {
+	if err := f.solve(ctx, m, m.Y, m.z, tol); err != nil {
 		return err
 	}
-	for i, c := range f.tried {
+	for i, c := range f.Tried {
 		if c.Lambda == float64(m.Lambda) {
-			f.tried[i].Phi = float64(m.Phi)
+			f.Tried[i].Phi = float64(m.Phi)
 		}
 	}
 	return nil

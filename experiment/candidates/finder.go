@@ -1,0 +1,197 @@
+package candidates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// A Model is one choice of hyperparameters with the solution of the lower problem there, which is the model to take home.
+type Model struct {
+	runs.Model
+	X, Y     []float64 // hyperparameters, length p; solution, length q, nil before it is found and where it is not finite
+	Finder   *Finder   // what has solved it; nil before
+	z        []float64 // solution of the adjoint system
+	slope    float64   // of Φ along all entries of λ together
+	phiError float64   // about how far off Φ may be; 0 where there is no Φ
+	tol      float64   // PhiTol of its solution
+}
+
+// NewModel returns a model at x, which it keeps, that is not solved yet. lambda is the number of all entries of x, unknown where they differ.
+func NewModel(name string, lambda runs.Number, x []float64) *Model {
+	m := &Model{Model: runs.Model{Name: name, Lambda: lambda}, X: x}
+	for _, n := range []*runs.Number{&m.Phi, &m.ValLoss, &m.HoldoutLoss, &m.TestLoss, &m.TestAccuracy, &m.Gradient} {
+		*n = runs.Unknown()
+	}
+	return m
+}
+
+// Fit returns the model with its hyperparameters.
+func (m *Model) Fit() train.Fit { return train.Fit{X: m.X, Y: m.Y} }
+
+// objective returns what models are compared by: Φ, of which a model that has not converged tells nothing, unless Φ is at the solution
+// reached; or, where there is no Φ, the validation loss of the model itself.
+func (m *Model) objective() float64 {
+	switch {
+	case m.Phi.Known() && (m.Converged || m.Reached):
+		return float64(m.Phi)
+	case !m.Phi.Known() && m.ValLoss.Known():
+		return float64(m.ValLoss)
+	}
+	return math.Inf(1)
+}
+
+// Below reports whether a model is better than another one, by what models are compared by; false where neither tells.
+func (m *Model) Below(other *Model) bool { return m.objective() < other.objective() }
+
+// LosesTo reports whether a tuned model lost against a rival: its Φ is larger, or its loss on held-out examples by more than a
+// standard error, as gains say. One that has not converged loses against one that has.
+func (m *Model) LosesTo(rival *Model, gains []runs.Gain) bool {
+	return !(m.objective() <= rival.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
+		return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
+	})
+}
+
+// A Watcher is told how far a [Finder] is, by its goroutine.
+type Watcher interface {
+	Begin(name string) // the model of that name is sought
+	Solved()           // its solution has ended
+	Found(m *Model)    // it has its losses
+	Expect(models int) // about so many there will be
+	Log(format string, args ...any)
+}
+
+// A Finder solves the lower problem at some λ, by all agents of a problem together. A solution gives both Φ and the model. It belongs to
+// one goroutine, and all processes of the problem's team make the same calls.
+type Finder struct {
+	Problem train.Problem
+	Symbol  string          // of x, such as λ
+	Tried   []runs.Constant // Φ of the constants so far, in their order
+
+	length    int // of x
+	exact     *train.Exact
+	training  *train.Config  // of a method that holds x still: models are found by it; nil: by exact
+	constants map[int]*Model // the models of constants so far
+	roughTol  float64        // PhiTol of constants on the way to the best one
+	fineTol   float64        // PhiTol of the models that are shown
+	watch     Watcher
+}
+
+// New returns the finder of a problem whose x has so many entries, which finds models by training where there is a configuration of it,
+// else by exact. nil watches nothing. On wires narrower than float32 the digits that are shown are right at less exact solutions
+// too; what solutions are off by, see [train.Exact].
+func New(p train.Problem, symbol string, length int, exact *train.Exact, training *train.Config, watch Watcher) *Finder {
+	if watch == nil {
+		watch = unwatched{}
+	}
+	f := &Finder{Problem: p, Symbol: symbol, length: length, exact: exact, training: training, constants: map[int]*Model{}, roughTol: 1e-4, fineTol: 1e-4, watch: watch}
+	if !p.Nonconvex {
+		f.roughTol = 2e-2
+		if p.Average.Wire > network.Float32 {
+			f.fineTol = 1e-3
+		}
+	}
+	return f
+}
+
+// unwatched is a Watcher that shows nothing.
+type unwatched struct{}
+
+func (unwatched) Begin(string)       {}
+func (unwatched) Solved()            {}
+func (unwatched) Found(*Model)       {}
+func (unwatched) Expect(int)         {}
+func (unwatched) Log(string, ...any) {}
+
+// roughSlope is the least GradientTol of models: the slope of Φ says where to go, no more.
+const roughSlope = 1e-2
+
+// MostProducts bounds the products of a model whose lower problem is not convex. For networks of 32 hidden units on 1000 examples of
+// MNIST the lower loss settles after some 470 (at λ = 3), and is within 3 % of that after 300.
+const MostProducts = 400
+
+// Solve finds a model's y, and with it Φ and the losses, from y and z; nil: from the last solution. A solution that is not finite leaves
+// the model as one that has not converged.
+func (f *Finder) Solve(ctx context.Context, m *Model, y, z []float64) error {
+	return f.solve(ctx, m, y, z, f.fineTol)
+}
+
+// solve is Solve to a tolerance of its own.
+func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float64) error {
+	f.watch.Begin(m.Name)
+	m.Finder = f
+	f.exact.PhiTol, f.exact.GradientTol, m.tol = tol, max(roughSlope, 2*tol), tol
+	sol, err := f.solveLower(ctx, m.X, y, z)
+	f.watch.Solved()
+	switch {
+	case errors.Is(err, dsbo.ErrDiverged):
+		f.watch.Log("warning: model of %s: %v", m.Name, err)
+		return nil
+	case err != nil:
+		return fmt.Errorf("model of %s: %w", m.Name, err)
+	}
+	if m.Gradient = runs.Number(sol.Residual); !m.Gradient.Known() {
+		f.watch.Log("warning: model of %s: the gradient of its training loss is not finite", m.Name)
+		m.Y, m.z, m.Converged, m.Phi = nil, nil, false, runs.Unknown()
+		return nil
+	}
+	m.Y, m.z, m.Converged = sol.Y, sol.Z, sol.Converged
+	m.Steps += sol.Products
+	m.Phi, m.phiError, m.slope, m.Reached = runs.Number(sol.Phi), 0, 0, f.Problem.Nonconvex
+	if !m.Reached {
+		m.phiError = sol.PhiError
+	}
+	for _, g := range sol.Gradient { // none of a solution that is one of several
+		m.slope += g
+	}
+	s, err := f.Problem.Scores(ctx, m.Fit())
+	if err != nil {
+		return fmt.Errorf("model of %s: %w", m.Name, err)
+	}
+	m.ValLoss, m.HoldoutLoss = runs.Number(s.Val.Loss()), runs.Number(s.Holdout.Loss())
+	m.TestLoss, m.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
+	f.watch.Found(m)
+	return nil
+}
+
+// solveLower solves the lower problem at x, by the method of the run with x held still, if it has a way to; else from y and z or the last
+// solution, or where it may have several solutions from its start, as far from all models alike, or from y.
+func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (train.Solution, error) {
+	if f.training != nil {
+		return f.solveByTraining(ctx, x)
+	}
+	if !f.Problem.Nonconvex {
+		return f.exact.SolveNear(ctx, x, y, z)
+	}
+	f.exact = train.NewExact(f.Problem)
+	f.exact.MaxProducts = MostProducts
+	return f.exact.Model(ctx, x, y)
+}
+
+// solveByTraining finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as
+// far as such a run does. Phi of the result is f(x, y).
+func (f *Finder) solveByTraining(ctx context.Context, x []float64) (train.Solution, error) {
+	c := *f.training
+	c.Problem, c.StartX = f.Problem, x
+	c.Problem.Score, c.Problem.Each, c.Problem.Matrix = nil, nil, dsbo.Hessian // the model is scored afterwards, and there are no products
+	result, err := train.Run(ctx, c)
+	if result != nil {
+		f.Problem.Sent.Add(runs.Total(result.Usage).Sent)
+		f.Problem.Sent.Add(result.Evaluation)
+	}
+	if errors.Is(err, train.ErrInterrupted) {
+		return train.Solution{}, ctx.Err() // it is the run that is interrupted
+	}
+	if err != nil {
+		return train.Solution{}, err
+	}
+	phi, err := f.Problem.UpperLoss(ctx, train.Fit{X: x, Y: result.Y})
+	return train.Solution{Phi: phi, Y: result.Y, Converged: true}, err
+}
