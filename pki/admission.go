@@ -2,9 +2,6 @@ package pki
 
 import (
 	"bytes"
-	"crypto"
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
@@ -36,16 +33,7 @@ func (a *Authority) Admit(m Admission, run, hash string) (string, error) {
 	if err := m.validate(); err != nil {
 		return "", dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
-	key, ok := a.pair.PrivateKey.(crypto.Signer)
-	if !ok {
-		return "", errors.New("the authority's key cannot sign")
-	}
-	message, by := m.message(run, hash), crypto.SignerOpts(crypto.Hash(0))
-	if signatures[a.pair.Leaf.PublicKeyAlgorithm] != x509.PureEd25519 {
-		digest := sha256.Sum256(message)
-		message, by = digest[:], crypto.SHA256
-	}
-	signature, err := key.Sign(rand.Reader, message, by)
+	signature, err := sign(a.pair, m.message(run, hash))
 	if err != nil {
 		return "", err
 	}

@@ -89,39 +89,38 @@ func loadPair(folder, name string) (tls.Certificate, error) {
 	return pair, nil
 }
 
+// load reads a file by a function. Errors match dsbo.ErrConfig and name the file.
+func load[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return v, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	if v, err = parse(text); err != nil {
+		return v, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+	}
+	return v, nil
+}
+
 // loadAuthorities reads ca.pem.
 func loadAuthorities(path string) ([]*x509.Certificate, error) {
-	all, err := loadCertificates(path)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range all {
-		if !c.IsCA {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold certificates of authorities alone; it has that of %q", path, c.Subject.CommonName)
+	return load(path, func(text []byte) ([]*x509.Certificate, error) {
+		all, err := parseCertificates(text)
+		for _, c := range all {
+			if !c.IsCA {
+				return nil, fmt.Errorf("it must hold certificates of authorities alone; it has that of %q", c.Subject.CommonName)
+			}
 		}
-	}
-	return all, nil
+		return all, err
+	})
 }
 
 // LoadCertificate reads the first certificate of a PEM file.
 func LoadCertificate(path string) (*x509.Certificate, error) {
-	all, err := loadCertificates(path)
+	all, err := load(path, parseCertificates)
 	if err != nil {
 		return nil, err
 	}
 	return all[0], nil
-}
-
-func loadCertificates(path string) ([]*x509.Certificate, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
-	}
-	all, err := parseCertificates(text)
-	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
-	}
-	return all, nil
 }
 
 // parseCertificates reads PEM blocks, one at least, each of which must be a certificate. Text between them is left out.

@@ -14,9 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
-	"dsbo"
 	"dsbo/internal/disk"
 )
 
@@ -49,23 +47,15 @@ func MakeRequest(folder string, agent int) (*Request, error) {
 
 // siteKey reads the agent's key, or makes one.
 func siteKey(folder string, agent int) (crypto.Signer, error) {
-	path := keyFile(folder, Name(agent))
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		key, err := newKey()
-		if err != nil {
-			return nil, err
-		}
-		return key, saveKey(folder, Name(agent), key)
+	key, err := load(keyFile(folder, Name(agent)), parseKey)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, err
 	}
+	made, err := newKey()
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, err
 	}
-	key, err := parseKey(text)
-	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
-	}
-	return key, nil
+	return made, saveKey(folder, Name(agent), made)
 }
 
 // parseKey reads the private key in a PEM block, in one of the forms that programs write.
@@ -92,17 +82,7 @@ func parseKey(text []byte) (crypto.Signer, error) {
 }
 
 // LoadRequest reads a request, of [MakeRequest] or of another program, and checks it as [ParseRequest] does.
-func LoadRequest(path string) (*Request, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
-	}
-	r, err := ParseRequest(text)
-	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
-	}
-	return r, nil
-}
+func LoadRequest(path string) (*Request, error) { return load(path, ParseRequest) }
 
 // ParseRequest reads a request in PEM: it must be signed by its own key, which must be strong enough, and ask for the one DNS name of
 // an agent and for nothing else.

@@ -5,6 +5,7 @@ import (
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -28,15 +29,20 @@ func (id *Identity) Derive(purpose string) ([]byte, error) {
 // Sign returns the signature of a message by the certificate's key, which [Identity.Verify] checks. What is signed must begin
 // with words that say what it is for, as the same key opens TLS connections.
 func (id *Identity) Sign(message []byte) ([]byte, error) {
-	signer, ok := id.certificate.PrivateKey.(crypto.Signer)
+	return sign(id.certificate, message)
+}
+
+// sign returns the signature of a message by the key of a certificate, as its kind of key in signatures says.
+func sign(pair tls.Certificate, message []byte) ([]byte, error) {
+	signer, ok := pair.PrivateKey.(crypto.Signer)
 	if !ok {
-		return nil, fmt.Errorf("the key of %s cannot sign", Name(id.Agent))
+		return nil, fmt.Errorf("the key of %q cannot sign", pair.Leaf.Subject.CommonName)
 	}
-	if signatures[id.certificate.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
-		return signer.Sign(nil, message, crypto.Hash(0))
+	hash := crypto.SHA256
+	if signatures[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
+		hash = 0 // of the message itself
 	}
-	digest := sha256.Sum256(message)
-	return signer.Sign(rand.Reader, digest[:], crypto.SHA256)
+	return crypto.SignMessage(signer, rand.Reader, message, hash)
 }
 
 // signatures are what the kinds of keys sign with.
