@@ -29,29 +29,24 @@ new file: the agent shows its admission, and they check the signature.`
 
 // admissionOptions are the flags of pki admission.
 type admissionOptions struct {
-	ca, out    string
+	*signer
 	neighbours string // list of agents, as it is given
-	days       int
+	out        string
 	yes        bool
 }
 
 // pkiAdmission is the step in which the authority admits a site.
 func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Writer) error {
-	var o admissionOptions
 	f := cli.NewFlags(p.name+" pki admission", admissionIntro, "")
 	f.Synopsis = "-ca DIR -cluster FILE -neighbours LIST -out DIR [flags] REQUEST"
 	f.Example = p.name + " pki admission -ca authority -cluster cluster.json -neighbours 0,3 -out signed -yes agent-8.csr"
-	f.StringVar(&o.ca, "ca", "", "`folder` with ca.pem and ca-key.pem")
+	o := admissionOptions{signer: newSigner(f)}
 	f.String("cluster", "", "cluster `file` of the run")
 	f.StringVar(&o.neighbours, "neighbours", "", "`agents` of the cluster file that the agent connects to, such as 0,3: two or more, so that it stays when one leaves")
 	f.StringVar(&o.out, "out", "", "`folder` for the certificate and the admission")
-	f.IntVar(&o.days, "days", 90, "`days` from now on in which the certificate is valid, at most as long as the authority")
 	f.BoolVar(&o.yes, "yes", false, "sign: the digest is the one that the site sees")
 	f.Group("Flags", "ca", "cluster", "neighbours", "out", "days", "yes")
-	if err := f.ParseOperands(args, stdout); err != nil {
-		return err
-	}
-	if err := f.Required("ca", "neighbours"); err != nil {
+	if err := f.ParseOperands(args, stdout, "ca", "neighbours", "cluster", "out"); err != nil {
 		return err
 	}
 	c, err := p.loadCluster(f)
@@ -70,15 +65,14 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 	if err != nil {
 		return err
 	}
-	authority, from, until, err := loadSigner(o.ca, o.days)
-	if err != nil {
+	if err := o.load(); err != nil {
 		return err
 	}
 	if most := council.Largest(c.Quorum); most <= len(c.Addresses) {
 		return dsbo.Errorf(dsbo.ErrConfig, `nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d agents; it is %d`,
 			c.Run, len(c.Addresses)+1, c.Quorum)
 	}
-	granted, err := grantCertificates(authority, []string{request}, len(c.Addresses), council.Largest(c.Quorum), from, until, stdout)
+	granted, err := o.grant([]string{request}, len(c.Addresses), council.Largest(c.Quorum), stdout)
 	if err != nil {
 		return err
 	}
@@ -90,18 +84,18 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 	if err != nil {
 		return err
 	}
-	text, err := authority.Admit(pki.Admission{Agent: agent, Neighbours: neighbours}, c.Run, c.Hash())
+	text, err := o.Admit(pki.Admission{Agent: agent, Neighbours: neighbours}, c.Run, c.Hash())
 	if err != nil {
 		return err
 	}
-	if err := saveSigned(o.out, authority, granted); err != nil {
+	if err := o.save(o.out, granted); err != nil {
 		return err
 	}
 	if err := pki.SaveAdmission(o.out, agent, text); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "%s is admitted to %s beside agents %s; its files are in %s, valid until %s\n",
-		pki.Name(agent), c.Run, o.neighbours, o.out, until.Format(time.DateTime))
+		pki.Name(agent), c.Run, o.neighbours, o.out, o.until.Format(time.DateTime))
 	return err
 }
 

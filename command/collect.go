@@ -28,10 +28,7 @@ func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer)
 	force := f.Bool("force", false, "replace the run in the folder")
 	page := f.Bool("report", true, "write report.html and its figures (default true)")
 	f.Group("Flags", "out", "force", "report")
-	if err := f.ParseOperands(args, stdout); err != nil {
-		return err
-	}
-	if err := f.Required("out"); err != nil {
+	if err := f.ParseOperands(args, stdout, "out"); err != nil {
 		return err
 	}
 	var agents []runs.Folder

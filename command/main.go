@@ -181,7 +181,7 @@ func (p *program) checkTask(c *cluster.Cluster) error {
 		return err
 	}
 	for _, f := range c.Flags {
-		if name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "="); experiment.LocalOnly(name) {
+		if name, _ := cli.FlagName(f); experiment.LocalOnly(name) {
 			return dsbo.Errorf(dsbo.ErrConfig, `"flags": %q is not allowed: it is for a run in one process`, f)
 		}
 	}

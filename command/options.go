@@ -64,17 +64,14 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 
 // parseCluster reads a command line with the flags -cluster and -out, and the cluster file.
 func (p *program) parseCluster(f *cli.Flags, args []string, help io.Writer) (*cluster.Cluster, error) {
-	if err := f.Parse(args, help); err != nil {
+	if err := f.Parse(args, help, "cluster", "out"); err != nil {
 		return nil, err
 	}
 	return p.loadCluster(f)
 }
 
-// loadCluster reads the cluster file that flags name, -out among them.
+// loadCluster reads the cluster file that flags name.
 func (p *program) loadCluster(f *cli.Flags) (*cluster.Cluster, error) {
-	if err := f.Required("cluster", "out"); err != nil {
-		return nil, err
-	}
 	return cluster.Load(f.Lookup("cluster").Value.String(), p.checkTask)
 }
 

@@ -39,10 +39,7 @@ func (p *program) pkiAuthority(_ context.Context, args []string, stdout, _ io.Wr
 	name := f.String("name", "dsbo", "`name` of the authority, for people who read its certificate")
 	days := f.Int("days", maxDays, "`days` from now on in which it is valid, and with it all that it signs")
 	f.Group("Flags", "out", "name", "days")
-	if err := f.Parse(args, stdout); err != nil {
-		return err
-	}
-	if err := f.Required("out", "name"); err != nil {
+	if err := f.Parse(args, stdout, "out", "name"); err != nil {
 		return err
 	}
 	from, until, err := validPeriod(*days)
@@ -77,14 +74,11 @@ func (p *program) pkiRequest(_ context.Context, args []string, stdout, _ io.Writ
 	agent := f.Int("agent", -1, "the agent's `number` (required)")
 	out := f.String("out", "", "`folder` for the key and the request")
 	f.Group("Flags", "agent", "out")
-	if err := f.Parse(args, stdout); err != nil {
+	if err := f.Parse(args, stdout, "out"); err != nil {
 		return err
 	}
 	if *agent < 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agent number is required, 0 or above (-h lists the flags)")
-	}
-	if err := f.Required("out"); err != nil {
-		return err
 	}
 	if err := makeOut(*out); err != nil {
 		return err
@@ -110,16 +104,12 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 	f := cli.NewFlags(p.name+" pki sign", signIntro, "")
 	f.Synopsis = "-ca DIR -cluster FILE -out DIR [flags] REQUEST..."
 	f.Example = p.name + " pki sign -ca authority -cluster cluster.json -out signed -yes agent-*.csr"
-	ca := f.String("ca", "", "`folder` with ca.pem and ca-key.pem")
+	s := newSigner(f)
 	f.String("cluster", "", "cluster `file`, of which the number of agents is used")
 	out := f.String("out", "", "`folder` for the certificates")
-	days := f.Int("days", 90, "`days` from now on in which the certificates are valid, at most as long as the authority")
 	yes := f.Bool("yes", false, "sign the requests: their digests are those that the sites see")
 	f.Group("Flags", "ca", "cluster", "out", "days", "yes")
-	if err := f.ParseOperands(args, stdout); err != nil {
-		return err
-	}
-	if err := f.Required("ca"); err != nil {
+	if err := f.ParseOperands(args, stdout, "ca", "cluster", "out"); err != nil {
 		return err
 	}
 	c, err := p.loadCluster(f)
@@ -129,11 +119,10 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 	if f.NArg() == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "requests to sign are required, such as agent-3.csr")
 	}
-	a, from, until, err := loadSigner(*ca, *days)
-	if err != nil {
+	if err := s.load(); err != nil {
 		return err
 	}
-	granted, err := grantCertificates(a, f.Args(), 0, len(c.Addresses), from, until, stdout)
+	granted, err := s.grant(f.Args(), 0, len(c.Addresses), stdout)
 	if err != nil {
 		return err
 	}
@@ -141,27 +130,46 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 		_, err := fmt.Fprintln(stdout, "nothing is signed: -yes signs them, if the digests are those that the sites see")
 		return err
 	}
-	if err := saveSigned(*out, a, granted); err != nil {
+	if err := s.save(*out, granted); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%d signed in %s, valid until %s\n", len(granted), *out, until.Format(time.DateTime))
+	_, err = fmt.Fprintf(stdout, "%d signed in %s, valid until %s\n", len(granted), *out, s.until.Format(time.DateTime))
 	return err
 }
 
-// loadSigner returns the authority of a folder, and when certificates that it signs for so many days begin and end to be valid: not later
-// than its own.
-func loadSigner(folder string, days int) (a *pki.Authority, from, until time.Time, err error) {
-	if from, until, err = validPeriod(days); err != nil {
-		return nil, from, until, err
-	}
-	if a, err = pki.LoadAuthority(folder); err != nil {
-		return nil, from, until, fmt.Errorf("-ca: %w", err)
-	}
-	return a, from, earliest(until, a.Expires()), nil
+// A signer is the authority of -ca, and from when until when is valid what it signs.
+type signer struct {
+	*pki.Authority // nil before load
+	from, until    time.Time
+
+	folder string
+	days   int
 }
 
-// grantCertificates makes the certificates that requests ask for, of agents first to n-1, and prints what each request holds.
-func grantCertificates(a *pki.Authority, requests []string, first, n int, from, until time.Time, stdout io.Writer) ([]*x509.Certificate, error) {
+// newSigner adds the flags of a signer, -ca and -days.
+func newSigner(f *cli.Flags) *signer {
+	s := &signer{}
+	f.StringVar(&s.folder, "ca", "", "`folder` with ca.pem and ca-key.pem")
+	f.IntVar(&s.days, "days", 90, "`days` from now on in which certificates are valid, at most as long as the authority")
+	return s
+}
+
+// load reads the authority that the flags name. What it signs is not valid for longer than itself.
+func (s *signer) load() (err error) {
+	if s.from, s.until, err = validPeriod(s.days); err != nil {
+		return err
+	}
+	if s.Authority, err = pki.LoadAuthority(s.folder); err != nil {
+		return fmt.Errorf("-ca: %w", err)
+	}
+	if end := s.Expires().Local(); end.Before(s.until) {
+		s.until = end
+	}
+	return nil
+}
+
+// grant makes the certificates that requests ask for, of agents first to n-1, and prints what each request holds.
+func (s *signer) grant(requests []string, first, n int, stdout io.Writer) ([]*x509.Certificate, error) {
 	var granted []*x509.Certificate
 	earlier := map[int]string{}
 	for _, path := range requests {
@@ -179,7 +187,7 @@ func grantCertificates(a *pki.Authority, requests []string, first, n int, from, 
 		if err := printRequest(stdout, r); err != nil {
 			return nil, err
 		}
-		cert, err := a.Grant(r, from, until)
+		cert, err := s.Grant(r, s.from, s.until)
 		if err != nil {
 			return nil, err
 		}
@@ -188,8 +196,8 @@ func grantCertificates(a *pki.Authority, requests []string, first, n int, from, 
 	return granted, nil
 }
 
-// saveSigned writes certificates and that of the authority, which has signed them, to a folder.
-func saveSigned(folder string, a *pki.Authority, signed []*x509.Certificate) error {
+// save writes certificates and that of the authority, which has signed them, to a folder.
+func (s *signer) save(folder string, signed []*x509.Certificate) error {
 	if err := makeOut(folder); err != nil {
 		return err
 	}
@@ -198,7 +206,7 @@ func saveSigned(folder string, a *pki.Authority, signed []*x509.Certificate) err
 			return err
 		}
 	}
-	return a.PutCertificate(folder)
+	return s.PutCertificate(folder)
 }
 
 // makeOut makes the folder of -out, for keys and certificates.
@@ -217,20 +225,15 @@ during a run.`
 func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" pki renew", renewIntro, "")
 	f.Synopsis, f.Example = "-ca DIR [flags] CERTIFICATE...", p.name+" pki renew -ca authority signed/agent-3.pem"
-	ca := f.String("ca", "", "`folder` with ca.pem and ca-key.pem")
-	days := f.Int("days", 90, "`days` from now on in which the certificates are valid, at most as long as the authority")
+	s := newSigner(f)
 	f.Group("Flags", "ca", "days")
-	if err := f.ParseOperands(args, stdout); err != nil {
-		return err
-	}
-	if err := f.Required("ca"); err != nil {
+	if err := f.ParseOperands(args, stdout, "ca"); err != nil {
 		return err
 	}
 	if f.NArg() == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "certificates to renew are required, such as signed/agent-3.pem")
 	}
-	a, from, until, err := loadSigner(*ca, *days)
-	if err != nil {
+	if err := s.load(); err != nil {
 		return err
 	}
 	for _, path := range f.Args() {
@@ -238,21 +241,14 @@ func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer
 		if err != nil {
 			return err
 		}
-		renewed, err := a.Renew(old, from, until)
+		renewed, err := s.Renew(old, s.from, s.until)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		if err := pki.ReplaceCertificate(path, renewed); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%s was valid until %s, and is until %s\n", path, old.NotAfter.Local().Format(time.DateTime), until.Format(time.DateTime))
+		fmt.Fprintf(stdout, "%s was valid until %s, and is until %s\n", path, old.NotAfter.Local().Format(time.DateTime), s.until.Format(time.DateTime))
 	}
 	return nil
-}
-
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b.Local()
-	}
-	return a
 }

@@ -86,12 +86,12 @@ func (p *program) splitPlan(f *cli.Flags, args []string) (own []string, task str
 	}
 	own, rest = slices.Clone(args[:at]), slices.Clone(args[at+1:])
 	for i := 0; i < len(rest); i++ {
-		name, _, whole := strings.Cut(strings.TrimLeft(rest[i], "-"), "=")
-		if !strings.HasPrefix(rest[i], "-") || f.Lookup(name) == nil {
+		name, is := cli.FlagName(rest[i])
+		if !is || f.Lookup(name) == nil {
 			continue
 		}
-		n := 2
-		if whole || i+1 == len(rest) {
+		n := min(2, len(rest)-i)
+		if strings.Contains(rest[i], "=") {
 			n = 1
 		}
 		own = append(own, rest[i:i+n]...)
@@ -112,9 +112,7 @@ func (p *program) taskNames() (names []string) {
 // writePlan writes a plan for people.
 func writePlan(w io.Writer, of *plan.Plan, o *planOptions, series int) error {
 	var b strings.Builder
-	for _, line := range cli.Wrap(of.Line, cli.Columns) {
-		fmt.Fprintln(&b, line)
-	}
+	_ = cli.Paragraph(&b, of.Line) // a builder takes all
 	b.WriteString("\n")
 	rows := [][]string{{"sent for", "all sites, MB", "the site that sends most, MB"}}
 	for _, phase := range plan.Phases {
@@ -133,11 +131,10 @@ func writePlan(w io.Writer, of *plan.Plan, o *planOptions, series int) error {
 	if series > 1 {
 		basis += fmt.Sprintf(" This is one run; the command line asks for %d.", series)
 	}
-	for _, line := range cli.Wrap(basis, cli.Columns) {
-		fmt.Fprintln(&b, line)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return cli.Paragraph(w, basis)
 }
 
 // planBasis says what the numbers of a plan rest on.

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -25,10 +24,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	model := f.String("model", "", "run `folder`, or the file model.json or model.onnx of one")
 	data := f.String("data", "", "`file` with the table, in any format that runs read")
 	f.Group("Files", "model", "data")
-	if err := f.Parse(args, stdout); err != nil {
-		return err
-	}
-	if err := f.Required("model", "data"); err != nil {
+	if err := f.Parse(args, stdout, "model", "data"); err != nil {
 		return err
 	}
 	m, err := modelfile.Open(*model)
@@ -44,9 +40,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 		return err
 	}
 	for _, note := range in.Notes() {
-		for _, line := range cli.Wrap("warning: "+*data+", "+note, cli.Columns) {
-			fmt.Fprintln(stderr, line)
-		}
+		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
 	}
 	return writePredictions(ctx, stdout, m, in)
 }

@@ -30,10 +30,7 @@ func (p *program) relay(ctx context.Context, args []string, stdout, stderr io.Wr
 	log := f.String("log", "text", logForms)
 	quiet := f.Bool("quiet", false, "log warnings and errors alone")
 	f.Group("Flags", "listen", "certs", "connections", "log", "quiet")
-	if err := f.Parse(args, stdout); err != nil {
-		return err
-	}
-	if err := f.Required("listen", "certs"); err != nil {
+	if err := f.Parse(args, stdout, "listen", "certs"); err != nil {
 		return err
 	}
 	if err := checkLogForm(*log); err != nil {

@@ -199,12 +199,7 @@ func (h plainHandler) Handle(_ context.Context, r slog.Record) error {
 		line += fmt.Sprintf(", %s %v", a.Key, a.Value)
 		return true
 	})
-	for _, part := range cli.Wrap(line, cli.Columns) {
-		if _, err := io.WriteString(h.out, part+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cli.Paragraph(h.out, line)
 }
 
 // WithAttrs returns a handler that writes the attributes in each line.

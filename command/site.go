@@ -24,8 +24,8 @@ the same ones.`
 // isSiteLine reports whether a task's command line is that of one agent of a cluster file.
 func isSiteLine(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
-		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		return strings.HasPrefix(a, "-") && name == "cluster"
+		name, is := cli.FlagName(a)
+		return is && name == "cluster"
 	})
 }
 
@@ -53,10 +53,7 @@ func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o
 		}
 	})
 	f.Group("Task", ofTask...)
-	if err := f.Parse(args, help); err != nil {
-		return o, nil, err
-	}
-	if err := f.Required("cluster"); err != nil {
+	if err := f.Parse(args, help, "cluster"); err != nil {
 		return o, nil, err
 	}
 	given := map[string]string{} // before the check of the file sets the task's flags to others
@@ -94,7 +91,7 @@ func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given m
 			continue
 		}
 		k := slices.IndexFunc(c.Flags, func(there string) bool {
-			its, _, _ := strings.Cut(strings.TrimLeft(there, "-"), "=")
+			its, _ := cli.FlagName(there)
 			return its == name
 		})
 		if k < 0 {

@@ -142,7 +142,7 @@ func TestSuggest(t *testing.T) {
 
 func TestRequired(t *testing.T) {
 	f, _ := flags()
-	if err := f.Required("n", "name"); !errors.Is(err, dsbo.ErrConfig) || !strings.HasPrefix(err.Error(), "-name name is required") {
+	if err := f.Parse(nil, nil, "n", "name"); !errors.Is(err, dsbo.ErrConfig) || !strings.HasPrefix(err.Error(), "-name name is required") {
 		t.Error(err)
 	}
 }

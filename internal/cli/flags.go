@@ -43,8 +43,8 @@ func (f *Flags) Group(title string, names ...string) {
 }
 
 // Parse reads a command line of flags alone, as [Flags.ParseOperands] does.
-func (f *Flags) Parse(args []string, out io.Writer) error {
-	if err := f.ParseOperands(args, out); err != nil {
+func (f *Flags) Parse(args []string, out io.Writer, required ...string) error {
+	if err := f.ParseOperands(args, out, required...); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
@@ -53,13 +53,14 @@ func (f *Flags) Parse(args []string, out io.Writer) error {
 	return nil
 }
 
-// ParseOperands reads a command line of flags and what follows them, which Args returns. With -h it writes the help to
-// out and returns flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the nearest known one.
-func (f *Flags) ParseOperands(args []string, out io.Writer) error {
+// ParseOperands reads a command line of flags and what follows them, which Args returns. The required flags, by their names, must not
+// be empty. With -h it writes the help to out and returns flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the
+// nearest known one.
+func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) error {
 	err := f.FlagSet.Parse(args)
 	switch {
 	case err == nil:
-		return f.checkOperands()
+		return cmp.Or(f.checkOperands(), f.checkRequired(required))
 	case errors.Is(err, flag.ErrHelp):
 		f.help(out)
 		return err
@@ -94,19 +95,24 @@ func (f *Flags) explain(err error) error {
 	return err
 }
 
+// FlagName returns the name of the flag that an argument such as -name=value sets, or an argument that is none, and whether it is one.
+func FlagName(arg string) (name string, is bool) {
+	name, _, _ = strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	return name, strings.HasPrefix(arg, "-")
+}
+
 // checkOperands returns an error if a flag stands among what follows the flags.
 func (f *Flags) checkOperands() error {
 	for _, a := range f.Args() {
-		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if strings.HasPrefix(a, "-") && f.Lookup(name) != nil {
+		if name, is := FlagName(a); is && f.Lookup(name) != nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s must stand before %q: flags come first", a, f.Arg(0))
 		}
 	}
 	return nil
 }
 
-// Required reports the first of some flags that is empty.
-func (f *Flags) Required(names ...string) error {
+// checkRequired reports the first of some flags that is empty.
+func (f *Flags) checkRequired(names []string) error {
 	for _, name := range names {
 		if fl := f.Lookup(name); fl.Value.String() == "" {
 			value, _ := flag.UnquoteUsage(fl)
@@ -159,6 +165,12 @@ func Wrap(text string, width int) []string {
 		}
 	}
 	return lines
+}
+
+// Paragraph writes a text in lines of at most Columns characters, as [Wrap] breaks it.
+func Paragraph(w io.Writer, text string) error {
+	_, err := io.WriteString(w, strings.Join(Wrap(text, Columns), "\n")+"\n")
+	return err
 }
 
 // Given returns the names of the flags that were given.
