@@ -5,8 +5,8 @@ func sumBugs() []bug {
 	return []bug{
 		{"FMA in a sum", "network.TestLocalConforms", []edit{
 			{"network/combine.go", `import "dsbo/internal/vec"`, "import (\n\t\"math\"\n\n\t\"dsbo/internal/vec\"\n)"},
-			{"network/combine.go", "\t\t\tvec.Axpy(dst[from:to], row[k].Weight, in[k][from:to])\n",
-				"\t\t\tfor i, v := range in[k][from:to] {\n\t\t\t\tdst[from+i] = math.FMA(row[k].Weight, v, dst[from+i])\n\t\t\t}\n"},
+			{"network/combine.go", "\t\tvec.Axpy(dst, row[k].Weight, in[k][from:to])\n",
+				"\t\tfor i, v := range in[k][from:to] {\n\t\t\tdst[i] = math.FMA(row[k].Weight, v, dst[i])\n\t\t}\n"},
 		}},
 		one("a scale one too small", "network.TestSumsFit", "network/fixed.go",
 			"\te += exponentBias\n", "\te += exponentBias - 1\n"),
