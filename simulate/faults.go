@@ -71,7 +71,7 @@ func (w *world) choose(d draw) fault {
 	}
 	switch u := d.of("kind").uniform(); {
 	case u < 0.3:
-		return loss{agent, d.of("silent").chance(0.5), d.of("rot").chance(0.2), down}
+		return loss{agent, d.of("silent").chance(0.5), d.of("rot").chance(0.2) && w.forgets(agent), down}
 	case u < 0.4:
 		return blackout{d.of("downs"), down}
 	case u < 0.5:
@@ -123,7 +123,7 @@ type absence struct {
 func (f absence) begin(w *world) {
 	m := w.machines[f.agent]
 	m.lose(true, f.down)
-	if w.ending.Lock(); f.disk && !w.safe { // else what is lost is the result
+	if w.ending.Lock(); f.disk && !w.safe && w.forgets(f.agent) { // else what is lost is the result, or the last state
 		m.drive.erase()
 	}
 	w.ending.Unlock()
@@ -143,6 +143,28 @@ func (f absence) String() string {
 func (w *world) mayForget(agent int) bool {
 	n := len(w.machines)
 	return 2*w.Quorum-n >= 2 && agent == w.draw.of("forgets").below(n)
+}
+
+// forgetful are the agents that lose checkpoints in a run.
+type forgetful struct {
+	mu     sync.Mutex
+	agents map[int]bool
+}
+
+// forgets notes that an agent loses a checkpoint, unless the last copy could be lost then of the state with which an epoch begins: where members change, a quorum
+// stays, and one of these must be an agent that loses nothing.
+func (w *world) forgets(agent int) bool {
+	f := &w.forgetful
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w.Quorum > 0 && !f.agents[agent] && len(f.agents) == w.Quorum-1 {
+		return false
+	}
+	if f.agents == nil {
+		f.agents = map[int]bool{}
+	}
+	f.agents[agent] = true
+	return true
 }
 
 // A blackout is the loss of all machines.

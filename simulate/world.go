@@ -41,6 +41,7 @@ type world struct {
 	addresses []string
 	trace     trace
 	cuts      cuts
+	forgetful forgetful
 
 	ending sync.Mutex
 	ended  map[int]bool // agents that have ended as they must
