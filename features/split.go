@@ -87,7 +87,7 @@ func splitRows(n int, classes []int32, shares Shares, seed uint64, site int) (pa
 		}
 	}
 	if n < least {
-		return partition{}, fmt.Errorf("%d rows are too few: a split in %d sets needs as many", n, least)
+		return partition{}, fmt.Errorf("a split in %d sets needs as many rows at least; there are %d", least, n)
 	}
 	order := shuffledRows(n, classes, seed, streamSplit, site)
 	of := make([]set, n)

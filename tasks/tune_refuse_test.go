@@ -50,7 +50,7 @@ func TestTuneRefused(t *testing.T) {
 		{"empty file", "", "", "site 2: site2.csv: the file is empty"},
 		{"a header alone", "a,w,y\n", "", "site2.csv"},
 		{"two columns of one name", table("a,a,y", "%d,%w,%c", 12), "", "site 2: site2.csv, line 1, column a: the header must give each name once"},
-		{"too few rows", table("a,w,y", "%d,%w,%c", 2), "", "site 2 (site2.csv): 2 rows are too few: a split in 3 sets needs as many"},
+		{"too few rows", table("a,w,y", "%d,%w,%c", 2), "", "site 2 (site2.csv): a split in 3 sets needs as many rows at least; there are 2"},
 		{"Latin-1", "a,w,y\n1,caf\xe9,yes\n", "", "site 2: site2.csv, line 2: the file must be text in UTF-8"},
 		{"cut gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x4a", "", "site 2: site2.csv"},
 		{"no file", "-", "-agents=3", "site2.csv: no such file or directory"},

@@ -133,7 +133,7 @@ func (r *Reader) parseType(text string) error {
 
 // parseShape reads (3, 4) or (3,).
 func (r *Reader) parseShape(text string) error {
-	inner, _, closed := strings.Cut(strings.TrimPrefix(text, "("), ")")
+	inner, rest, closed := strings.Cut(strings.TrimPrefix(text, "("), ")")
 	dims := strings.Split(strings.TrimSuffix(strings.TrimSpace(inner), ","), ",")
 	fits := strings.HasPrefix(text, "(") && closed && len(dims) <= 2
 	var shape []int
@@ -143,7 +143,7 @@ func (r *Reader) parseShape(text string) error {
 		shape = append(shape, n)
 	}
 	if !fits || !r.setShape(shape) {
-		return fmt.Errorf("the shape must have one or two positive dimensions; it is %.40q", text)
+		return fmt.Errorf("the shape must have one or two positive dimensions; it is %.40q", strings.TrimSuffix(text, rest))
 	}
 	return nil
 }
