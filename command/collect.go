@@ -14,7 +14,7 @@ import (
 
 const collectIntro = `Makes one run folder from those of all agents of a run (agent-0, agent-1, ...), which
 may come from several machines. They must be of one run, all be there and have finished,
-and their results must agree to the last bit. Plain files, such as logs, may stand among
+but for agents that left for good, and their results must agree to the last bit. Plain files, such as logs, may stand among
 them and are left out.
 
 Times of oracles, exchanges and algebra are sums over all agents; the others are those
@@ -65,6 +65,6 @@ func writeMerged(stdout io.Writer, m *runs.Merged, out runs.Folder, page bool) e
 	if err := m.Write(out); err != nil {
 		return err
 	}
-	head := fmt.Sprintf("%s: %d agents, which agree to the last bit; time and memory are of the slowest and the largest.", m.Run, m.Agents)
+	head := fmt.Sprintf("%s: %d agents, which agree to the last bit; time and memory are of the slowest and the largest.", m.Run, m.Members)
 	return experiment.Print(stdout, &m.Summary, head, out, page)
 }

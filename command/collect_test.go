@@ -80,7 +80,7 @@ func TestCollectRefuses(t *testing.T) {
 		{"another number", runs.MetricsFile, `"val_loss":0.`, `"val_loss":1.`, both, cli.Failure, "do not agree: metrics.jsonl, iteration 0: val_loss is 0."},
 		{"a model of its own", runs.SummaryFile, `"refit_converged": true`, `"refit_converged": false`, both, cli.Failure,
 			"do not agree: summary.json: models is"},
-		{"another λ", runs.LambdaFile, "NUMPY", "OTHER", both, cli.Failure, "do not agree: lambda.npy: other numbers"},
+		{"another λ", runs.LambdaFile, "NUMPY", "OTHER", both, cli.Failure, "do not agree: lambda.npy: other contents"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")

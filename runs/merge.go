@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,20 +18,24 @@ type Membership struct {
 	Run    string `json:"run"`
 	Hash   string `json:"hash"` // hash of the cluster file
 	Agent  int    `json:"agent"`
-	Agents int    `json:"agents"` // number of agents in the run
+	Agents int    `json:"agents"` // number of agents in the cluster file
 	// Unconfirmed says that the agent's neighbours may not know yet that all have finished.
 	Unconfirmed bool `json:"telling,omitzero"`
 }
 
 // A Merged is the content of a finished run's folder: of all agents, or of one as a part of it.
 type Merged struct {
-	Membership // membership of agent 0
+	Membership     // membership of the first agent
+	Members    int // number of agents at the end of the run
 	Config     Config
 	Summary    Summary
 	Records    []Record
-	folder     Folder                   // run folder of agent 0
+	folder     Folder                   // run folder of the first agent
 	files      [len(resultFiles)][]byte // the contents of these files; nil: there is none
 }
+
+// changesAt is the index of the changes of members in resultFiles.
+const changesAt = 0
 
 // resultFiles are the files in which the agents' folders hold what the run has found, each of them all of it.
 var resultFiles = [...]struct {
@@ -38,13 +43,14 @@ var resultFiles = [...]struct {
 	optional bool
 	dated    bool // it says when it was made, so that those of two agents differ
 }{
+	changesAt: {name: ChangesFile, optional: true},
 	{name: LambdaFile}, {name: OmegaFile}, {name: SetupFile, optional: true}, {name: LambdaTableFile, optional: true},
 	{name: AssessmentFile, optional: true}, {name: WeightsFile, optional: true}, {name: ONNXFile, optional: true},
 	{name: ModelFile, optional: true, dated: true},
 }
 
-// Merge reads the run folders of all agents of a run and puts them together. The agents must be of one run, all be there and at
-// their end, which an error that matches [dsbo.ErrConfig] says, and their numbers must agree to the last bit.
+// Merge reads the run folders of all agents of a run, as it was at its end, and puts them together. The agents must be of one run, all be there
+// and at their end, which an error that matches [dsbo.ErrConfig] says, and their numbers must agree to the last bit.
 //
 // Counts are those of all agents, and so are times that are of all agents together; other times and the memory are those of
 // the slowest and the largest agent.
@@ -66,21 +72,42 @@ func Merge(folders []Folder) (*Merged, error) {
 		}
 	}
 	m := parts[0]
+	m.Members = len(parts)
 	m.Config.Identity, m.Summary.Round = "", 0
 	for _, p := range parts[1:] {
+		if err := m.addRecords(p); err != nil {
+			return nil, err
+		}
 		m.add(p)
 	}
 	return m, nil
 }
 
-// add adds the times, memory and usage of another agent.
-func (m *Merged) add(p *Merged) {
-	for k := range m.Records {
-		r, o := &m.Records[k], p.Records[k]
+// addRecords adds the records of another agent: their times, and those of iterations that the agents before were absent in. Where both
+// were there the numbers must be the same.
+func (m *Merged) addRecords(p *Merged) error {
+	if a, b := len(m.Records), len(p.Records); a != b && m.files[changesAt] == nil {
+		return m.differ(p, MetricsFile, fmt.Sprintf("%d records and %d", a, b))
+	}
+	for _, o := range p.Records {
+		k, found := slices.BinarySearchFunc(m.Records, o.Iteration, func(r Record, iteration int) int { return cmp.Compare(r.Iteration, iteration) })
+		if !found {
+			m.Records = slices.Insert(m.Records, k, o)
+			continue
+		}
+		r := &m.Records[k]
+		if err := m.compareJSON(p, fmt.Sprintf("%s, iteration %d", MetricsFile, r.Iteration), r.Timeless(), o.Timeless()); err != nil {
+			return err
+		}
 		r.Times.Add(o.Times)
 		r.Seconds, r.EvaluationSeconds = max(r.Seconds, o.Seconds), max(r.EvaluationSeconds, o.EvaluationSeconds)
 		r.MsPerIteration, r.PeakRSSMiB = maxNumber(r.MsPerIteration, o.MsPerIteration), maxNumber(r.PeakRSSMiB, o.PeakRSSMiB)
 	}
+	return nil
+}
+
+// add adds the times, memory and usage of another agent's summary.
+func (m *Merged) add(p *Merged) {
 	s, o := &m.Summary, p.Summary
 	s.PerAgent[p.Agent] = o.PerAgent[p.Agent]
 	for agent := range min(len(s.Waited), len(o.Waited)) {
@@ -134,7 +161,7 @@ func readPart(f Folder) (*Merged, error) {
 	case state == Absent:
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent; it holds no run", f)
 	case state != Finished:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be a finished run; it is %s", f, state)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be a finished run; it is %s (the folder of an agent that left for good is not required)", f, state)
 	}
 	if err := f.Verify(); err != nil {
 		return nil, err
@@ -148,9 +175,8 @@ func readPart(f Folder) (*Merged, error) {
 	if p.Summary, err = f.ReadSummary(); err != nil {
 		return nil, err
 	}
-	if p.Agent < 0 || p.Agent >= p.Agents || len(p.Summary.PerAgent) != p.Agents {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed",
-			f, p.Agent, p.Agents, len(p.Summary.PerAgent))
+	if roster := len(p.Summary.PerAgent); p.Agent < 0 || p.Agent >= roster || roster < p.Agents { // agents may have joined
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed", f, p.Agent, p.Agents, roster)
 	}
 	for k, r := range resultFiles {
 		if p.files[k], err = f.ReadFile(r.name); err != nil && !(r.optional && errors.Is(err, fs.ErrNotExist)) {
@@ -161,14 +187,24 @@ func readPart(f Folder) (*Merged, error) {
 	return p, err
 }
 
-// checkOneRun checks that the parts, in the order of agents, are those of all agents of one run.
+// members returns the agents at the end of the part's run, ascending.
+func (m *Merged) members() []int {
+	if m.Summary.Members != nil {
+		return m.Summary.Members
+	}
+	all := make([]int, len(m.Summary.PerAgent))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// checkOneRun checks that the parts, in the order of agents, are those of all agents at the end of one run.
 func checkOneRun(parts []*Merged) error {
 	if len(parts) == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all agents are required")
 	}
 	first := parts[0]
-	var missing []string
-	next := 0 // the agent that comes next
 	for k, p := range parts {
 		if p.Run != first.Run || p.Hash != first.Hash || p.Agents != first.Agents {
 			return dsbo.Errorf(dsbo.ErrConfig, "the agents must be of one run: %s is of run %s with the cluster file %.12s, %s of run %s with %.12s",
@@ -177,53 +213,49 @@ func checkOneRun(parts []*Merged) error {
 		if k > 0 && p.Agent == parts[k-1].Agent {
 			return dsbo.Errorf(dsbo.ErrConfig, "each agent must have one run folder: %s and %s are both of agent %d", parts[k-1].folder, p.folder, p.Agent)
 		}
-		for ; next < p.Agent; next++ {
-			missing = append(missing, fmt.Sprint(next))
-		}
-		next++
 	}
-	for ; next < first.Agents; next++ {
-		missing = append(missing, fmt.Sprint(next))
+	var missing []string
+	members := first.members()
+	for _, agent := range members {
+		if !slices.ContainsFunc(parts, func(p *Merged) bool { return p.Agent == agent }) {
+			missing = append(missing, fmt.Sprint(agent))
+		}
 	}
 	if len(missing) > 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; missing: agent %s", first.Agents, strings.Join(missing, ", "))
+		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; missing: agent %s", len(members), strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-// compare returns an error that names the first difference, to the last bit, of another agent's part. Times and memory, which each
-// agent measures for itself, may differ.
+// compare returns an error that names the first difference, to the last bit, of another agent's part but for its records. Times and memory, which
+// each agent measures for itself, may differ.
 func (m *Merged) compare(other *Merged) error {
-	differ := func(what string, difference any) error {
-		return fmt.Errorf("agents %d and %d do not agree: %s: %v (%s, %s)", m.Agent, other.Agent, what, difference, m.folder, other.folder)
-	}
-	if a, b := len(m.Records), len(other.Records); a != b {
-		return differ(MetricsFile, fmt.Sprintf("%d records and %d", a, b))
-	}
-	compareJSON := func(what string, a, b any) error {
-		d, err := Diff(a, b)
-		if err == nil && len(d) > 0 {
-			err = differ(what, d[0])
-		}
+	if err := m.compareJSON(other, ConfigFile, m.settings(), other.settings()); err != nil {
 		return err
 	}
-	if err := compareJSON(ConfigFile, m.settings(), other.settings()); err != nil {
-		return err
-	}
-	for k, r := range m.Records {
-		if err := compareJSON(fmt.Sprintf("%s, iteration %d", MetricsFile, r.Iteration), r.Timeless(), other.Records[k].Timeless()); err != nil {
-			return err
-		}
-	}
-	if err := compareJSON(SummaryFile, m.Summary.Timeless(), other.Summary.Timeless()); err != nil {
+	if err := m.compareJSON(other, SummaryFile, m.Summary.Timeless(), other.Summary.Timeless()); err != nil {
 		return err
 	}
 	for k, r := range resultFiles {
 		if !r.dated && !bytes.Equal(m.files[k], other.files[k]) {
-			return differ(r.name, "other numbers")
+			return m.differ(other, r.name, "other contents")
 		}
 	}
 	return nil
+}
+
+// compareJSON compares two values as they stand in a file.
+func (m *Merged) compareJSON(other *Merged, file string, a, b any) error {
+	d, err := Diff(a, b)
+	if err == nil && len(d) > 0 {
+		err = m.differ(other, file, d[0])
+	}
+	return err
+}
+
+// differ is the error that another agent's part is another one.
+func (m *Merged) differ(other *Merged, file string, difference any) error {
+	return fmt.Errorf("agents %d and %d do not agree: %s: %v (%s, %s)", m.Agent, other.Agent, file, difference, m.folder, other.folder)
 }
 
 // settings returns the configuration without the fields that may differ: the agent, the machine, and the path of a graph file.
