@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -77,12 +78,31 @@ func (s *Spec) checkMethod(m Method) error {
 	if err := checkFlags("methods", m.Flags); err != nil {
 		return err
 	}
-	if err := checkFlags("methods", m.flagsAt(make([]int, len(m.Grid)))); err != nil {
+	first := m.flagsAt(make([]int, len(m.Grid)))[1:] // without the method itself
+	if err := checkFlags("methods", first); err != nil {
 		return err
+	}
+	if err := m.checkParameters(first); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: %w`, m.Name, err)
 	}
 	for _, name := range m.Tasks {
 		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Name == name }) {
 			return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: "tasks" must be names of tasks; %q is none`, m.Name, name)
+		}
+	}
+	return nil
+}
+
+// checkParameters reports the first -set of flags that names no parameter of the method.
+func (m Method) checkParameters(flags []string) error {
+	method, err := algo.New(m.Algorithm)
+	if err != nil {
+		return err
+	}
+	for _, f := range flags {
+		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		if parameter, _, _ := strings.Cut(value, "="); name == "set" && !slices.Contains(algo.Parameters(method), parameter) {
+			return fmt.Errorf("%s has no parameter %q; it has %s", m.Algorithm, parameter, strings.Join(algo.Parameters(method), ", "))
 		}
 	}
 	return nil
@@ -95,7 +115,7 @@ func checkFlags(field string, flags []string) error {
 		switch {
 		case !strings.HasPrefix(f, "-") || name == "":
 			return dsbo.Errorf(dsbo.ErrConfig, `field %q: flags must be of the form -name=value; %q is not`, field, f)
-		case name == "seed" || name == "h" || name == "help" || experiment.LocalOnly(name):
+		case name == "seed" || name == "algorithm" || name == "h" || name == "help" || experiment.LocalOnly(name):
 			return dsbo.Errorf(dsbo.ErrConfig, `field %q: %s is not allowed: the comparison sets it`, field, f)
 		}
 	}
