@@ -139,6 +139,8 @@ type tailMemory[T Float] struct {
 	call      call[T]
 	in        [2]mat[T]
 	registers [tailMost][tailBlock]T
+	blocks    [tailMost][]T // of the values: in their registers, or where they lie in memory
+	zeros     [tailBlock]T
 }
 
 // runTail runs the tail of the plan whose places the slots have, and writes its outputs to dst.
@@ -158,12 +160,17 @@ func (m *machine[T]) runTail(tl *tail, dst [][]float64) {
 func (m *machine[T]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]float64) {
 	for ; from < to; from += tailBlock {
 		n := min(tailBlock, to-from)
+		for i, r := range tl.outs {
+			if r >= 0 { // memory is asked for while the block before is computed: waiting for it takes longer than all steps
+				kernel.Prefetch(dst[i][from+n : min(from+n+tailBlock, to)])
+			}
+		}
 		for i := range tl.steps {
 			m.tailStep(&tl.steps[i], w, from, n)
 		}
 		for i, r := range tl.outs {
 			if r >= 0 {
-				kernel.ToFloat64(dst[i][from:from+n], w.registers[r][:n])
+				kernel.ToFloat64(dst[i][from:from+n], w.blocks[r])
 			}
 		}
 	}
@@ -176,7 +183,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 	// argument returns the entries of an input, those of the block if it has as many as the output.
 	argument := func(i int) []T {
 		if r := st.from[i]; r >= 0 {
-			return w.registers[r][:n]
+			return w.blocks[r]
 		}
 		v := m.slots[ins.args[i]].wholeValue()
 		if out := &m.slots[ins.out]; len(v) == out.r*out.c {
@@ -186,14 +193,26 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 	}
 	switch r := ins.rule.(type) {
 	case placeRule:
-		clear(d)
-		copy(overlap(d, m.slots[ins.args[0]].wholeValue(), r.off-from))
-	case addPartRule:
-		if base := argument(0); &base[0] != &d[0] {
-			copy(d, base)
+		switch to, part := overlap(d, m.slots[ins.args[0]].wholeValue(), r.off-from); len(to) {
+		case n:
+			d = part
+		case 0:
+			d = w.zeros[:n]
+		default:
+			clear(d)
+			copy(to, part)
 		}
-		to, part := overlap(d, m.slots[ins.args[1]].wholeValue(), r.off-from)
-		kernel.AddTo(to, to, part)
+	case addPartRule:
+		base := argument(0)
+		switch to, part := overlap(d, m.slots[ins.args[1]].wholeValue(), r.off-from); {
+		case len(to) == n:
+			kernel.AddTo(d, base, part)
+		case len(to) == 0 && (st.from[0] < 0 || st.from[0] == st.to): // no other register, which might be written to soon
+			d = base
+		default:
+			copy(d, base)
+			kernel.AddTo(to, to, part)
+		}
 	default:
 		for i := range ins.args {
 			v := argument(i)
@@ -202,6 +221,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 		w.call.in, w.call.dst, w.call.first = w.in[:len(ins.args)], mat[T]{v: d, r: n, c: 1}, true
 		ins.kern(&w.call)
 	}
+	w.blocks[st.to] = d
 }
 
 // overlap returns what d and a part that begins at its entry off, which may be outside, have in common: in d, and in the part.

@@ -26,6 +26,17 @@ func TestTail(t *testing.T) {
 			q := y.Shape()[0]
 			return []*Node{Add(Place(Scale(0, part(y, 0)), 1000, q), Place(part(y, 3), 1500, q))}
 		}},
+		{"parts that have whole blocks", 3, func(x, y *Node) []*Node {
+			q := y.Shape()[0]
+			long := Sin(PartVec(y, 0, 2500))
+			return []*Node{Sum(Place(Scale(0, long), 0, q), Place(part(y, 3), 2500, q), Place(long, q-2500, q))}
+		}},
+		{"parts that are read twice", 6, func(x, y *Node) []*Node {
+			q := y.Shape()[0]
+			a := Place(Sin(PartVec(y, 0, 2500)), 700, q)
+			b := Add(Mul(y, a), Place(part(y, 3), 3000, q))
+			return []*Node{Sub(Mul(a, b), Add(b, Place(part(y, 9), 0, q)))}
+		}},
 		{"two outputs", 5, func(x, y *Node) []*Node {
 			a := Mul(Offset(.1, y), ScaleBy(Item(x, 0), y))
 			return []*Node{Sub(a, y), Exp(x), Square(a)}

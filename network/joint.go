@@ -10,7 +10,7 @@ import (
 
 // jointLength is the least length of vectors that are summed jointly. Shorter ones of several agents are in the caches, and waiting
 // for all agents would cost more than copies.
-const jointLength = 1 << 15
+const jointLength = 1 << 16
 
 // termWork is how many multiplications of a product take as long as a term of a sum, which memory holds up.
 const termWork = kernel.EntryWork / 4

@@ -109,7 +109,7 @@ func TestLongVectors(t *testing.T) {
 		must.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}}))} {
 		l := network.NewLocal(w)
 		n := w.N()
-		for _, length := range []int{1 << 15, 7, 1<<15 - 1, 1<<15 + 3} {
+		for _, length := range []int{1 << 16, 7, 1<<16 - 1, 1<<16 + 3} {
 			x := drawn(n, length, 1, 9)
 			want, out := networktest.Product(w, x), drawn(n, length, 0, 0)
 			must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return l.Mixer(i).Mix(t.Context(), out[i], x[i]) })...))
@@ -128,7 +128,7 @@ func TestLongVectorsEnd(t *testing.T) {
 	l := network.NewLocal(newRing(6).W)
 	own, cancel := context.WithCancel(t.Context())
 	for i, err := range networktest.RunAll(6, func(i int) error {
-		v, dst := make([]float64, 1<<15), make([]float64, 1<<15)
+		v, dst := make([]float64, 1<<16), make([]float64, 1<<16)
 		switch i {
 		case 0: // comes once
 			must.OK(l.Mixer(i).Mix(t.Context(), dst, v))
