@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/must"
+	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -45,6 +47,41 @@ func (l *lone) Drain(context.Context) error {
 	needed := l.needed[0]
 	l.needed = l.needed[1:]
 	return &network.RollbackError{Neighbour: 1, Round: needed}
+}
+
+// A dropped team is a lone one whose members change as the agent has finished: it begins epoch 1, and is none of epoch 2.
+type dropped struct {
+	*lone
+	log membership.Log
+}
+
+func (d *dropped) Drain(context.Context) error {
+	changes := membership.Log{{Epoch: 1, Iteration: 2, Members: []int{0}}, {Epoch: 2, Iteration: 2, Members: []int{1}}}
+	d.log = changes[:len(d.log)+1]
+	return &network.ChangedError{Epoch: len(d.log)}
+}
+
+func (d *dropped) Changes() membership.Log { return d.log }
+
+func (d *dropped) Reform(_ membership.Epoch, round int) error {
+	d.round = round
+	return nil
+}
+
+func (*dropped) AwaitChange(context.Context, bool) error { return context.Canceled }
+
+func (*dropped) TakeOver(context.Context, int, int) ([]byte, error) {
+	return nil, errors.New("nobody is there")
+}
+
+// TestOneAgentStopsLeftOut: an agent that was left out after it had finished, and is stopped as it waits, says so and ends in order.
+func TestOneAgentStopsLeftOut(t *testing.T) {
+	j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=4 -checkpoint-every=1 -report=false -quiet -out="+filepath.Join(t.TempDir(), "run"))
+	d := &dropped{lone: new(lone)}
+	j.Layout = OneAgent(0, "the run", func(context.Context, *network.Graph, int, []byte, *Seat, int) (network.Team, error) { return d, nil })
+	if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, context.Canceled) || len(d.log) != 2 {
+		t.Errorf("error %v after %d changes; it must be that it was interrupted, after 2", err, len(d.log))
+	}
 }
 
 // TestOneAgentGoesBack: an agent that has finished goes back to its newest checkpoint from which it sends again what a neighbour

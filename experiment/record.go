@@ -78,7 +78,10 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 		s.Waited = w.Waited()
 	}
 	u := runs.Total(r.result.Usage)
-	s.Traffic.Setup, s.Traffic.Method, s.Traffic.Evaluation = r.loaded.setup.Sent, u.Sent, r.result.Evaluation
+	s.Traffic.Method, s.Traffic.Evaluation = u.Sent, r.result.Evaluation
+	if found := r.loaded.setup; found != nil { // else members have changed since, and it is to be loaded again
+		s.Traffic.Setup = found.Sent
+	}
 	s.Traffic.Evaluation.Add(r.stepsSent)
 	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
