@@ -126,6 +126,7 @@ func (m *Mixer) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 		return nil, err
 	}
 	if err := m.checkHello(h); err != nil {
+		e.noteRefusal(err)
 		return nil, err
 	}
 	if m.config.dials(h.from) {
@@ -133,6 +134,15 @@ func (m *Mixer) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 			h.from, m.config.Agent)
 	}
 	return e, e.barred()
+}
+
+// noteRefusal notes why the neighbour is not connected though it is there: who ends as it is silent says so.
+func (e *edge) noteRefusal(reason error) {
+	e.m.mu.Lock()
+	defer e.m.mu.Unlock()
+	if e.session == nil {
+		e.lastErr = errors.New(plain.Text(reason.Error()))
+	}
 }
 
 // checkHello returns an error unless h is for this agent and of this run.

@@ -219,6 +219,25 @@ func TestRefusalLoggedOnce(t *testing.T) {
 	}
 }
 
+// TestRefusalIsTheReason: who refuses a neighbour of other kernels ends with that as the reason, as it is silent, though it is the neighbour that connects.
+func TestRefusalIsTheReason(t *testing.T) {
+	m, _ := openSelf(t, "127.0.0.1:1")
+	other := goodHello(0)
+	other.program.Arithmetic = "fused"
+	if _, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self)), other.encode()); err == nil {
+		t.Error("a visitor with other kernels was accepted")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var err error
+	for range 4 {
+		err = m.edge(0).heartbeat()
+	}
+	if err == nil || !strings.Contains(err.Error(), "agent 0 has been silent for 4h0m0s") || !strings.Contains(err.Error(), "agent 0 does not compute as agent 1 does") {
+		t.Errorf("error %v; it must say that agent 0 is silent as it does not compute as agent 1 does", err)
+	}
+}
+
 // host listens as agent 2 and answers each hello with the frames.
 func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte) (address string) {
 	t.Helper()
