@@ -119,6 +119,9 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 // TestFaultEndedWhileOthersWork: agents that have finished and wait for another one are killed, or asked to stop, and
 // stay finished.
 func TestFaultEndedWhileOthersWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestFaultKilled")
+	}
 	t.Parallel()
 	const waiting = "finished; waiting"
 	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off"})

@@ -108,6 +108,9 @@ func TestJoin(t *testing.T) {
 
 // TestTooLate: an agent that comes back when all others have finished does not wait for ever: its process ends with a line that says so.
 func TestTooLate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestJoin")
+	}
 	c := changing("-algorithm=dsoba", "-K=20", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	synctest.Test(t, func(t *testing.T) {
 		w, closeAll := must.Get2(c.world())

@@ -28,6 +28,9 @@ func TestMembers(t *testing.T) {
 
 // TestLostState: an agent that a quorum needs goes on after it has lost its disk, with the state of a neighbour: another one has left before.
 func TestLostState(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestJoin")
+	}
 	c := changing("-algorithm=dsoba", "-K=60", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	c.Quorum = 7
 	log, ends := live(t, c, func(w *world) {

@@ -10,6 +10,9 @@ import (
 // TestSlowSite: in a run of eight one site computes for four minutes while the others wait, which they do for no longer than the deadline: they go on
 // without it. It asks to come in when it is through with that, and not before.
 func TestSlowSite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestJoin")
+	}
 	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	c.StragglerDeadline, c.Step = time.Minute, 20*time.Second
 	const began, lasted = time.Minute, 4 * time.Minute

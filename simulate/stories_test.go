@@ -13,6 +13,9 @@ import (
 // TestErrorOfOne: in a run of eight an error of one agent's own ends nothing but that agent's part: the others leave it out, and it comes back when it
 // is started again.
 func TestErrorOfOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestJoin")
+	}
 	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	log, ends := live(t, c, func(w *world) {
 		time.Sleep(time.Minute)
