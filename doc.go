@@ -91,6 +91,7 @@
 //	what tuning is compared with experiment/models.go: baselines of a model's own, or candidates/constants.go; finish.go keeps one or the tuned x
 //	what x is, in words          models/meaning.go
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
+//	what a terminal shows        experiment/console: records under way, and the result with its tables
 //	what is sent, counted        network knows what an average, a gathering and a maximum cost (Cost in average.go and bytes.go);
 //	                             train/meter.go counts the method's, average.go the rest; runs/usage.go and verdict.go hold it
 //	what a monitor sees          command/monitor.go has /healthz, command/metrics.go what Prometheus reads

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"dsbo"
-	"dsbo/experiment"
+	"dsbo/experiment/console"
 	"dsbo/internal/cli"
 	"dsbo/runs"
 )
@@ -66,5 +66,5 @@ func writeMerged(stdout io.Writer, m *runs.Merged, out runs.Folder, page bool) e
 		return err
 	}
 	head := fmt.Sprintf("%s: %d agents, which agree to the last bit; time and memory are of the slowest and the largest.", m.Run, m.Members)
-	return experiment.Print(stdout, &m.Summary, head, out, page)
+	return console.Result(stdout, &m.Summary, head, out, page)
 }

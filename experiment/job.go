@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 
 	"dsbo/algo"
+	"dsbo/experiment/console"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
 	"dsbo/membership"
 	"dsbo/network"
+	"dsbo/report"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -77,21 +79,6 @@ func (s onScreen) Record(_ runs.Record, text []string) {
 // Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
 
-// silent shows nothing.
-type silent struct{}
-
-func (silent) Show(Progress) {}
-
-func (silent) Log(string, ...any) {}
-
-func (silent) Note(Note) {}
-
-func (silent) Record(runs.Record, []string) {}
-
-func (silent) Saved(int) {}
-
-func (silent) Stop() {}
-
 // Run runs the job: it checks the settings, runs the method, finds the models, and writes the run folder, with its
 // page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
@@ -121,6 +108,15 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return j.runSeries(ctx, title, parts, stdout, stderr)
 	}
 	return r.run(ctx, stdout, stderr)
+}
+
+// printResult writes what the run found.
+func (r *runner) printResult(w io.Writer) error {
+	head := fmt.Sprintf("%s; %v", r.problem.line, r.graph)
+	if r.problem.Nonconvex {
+		head += "; the lower problem is not convex, and Φ is at the solutions reached"
+	}
+	return console.Result(w, &r.summary, head, r.folder, r.Settings.Report)
 }
 
 // chooseLayout returns the job's layout, else that of -transport.
@@ -355,7 +351,7 @@ func (r *runner) writeFailure(err error) error {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
 	if (state == runs.Diverged || r.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
-		if _, w := writePage(r.folder); w != nil {
+		if _, w := report.WriteRun(string(r.folder)); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}
 	}

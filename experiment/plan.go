@@ -58,7 +58,7 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 func (r *runner) planned(program runs.Number) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(), Found: r.loaded.setup.Found, Privacy: r.Settings.Privacy,
-		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.siteRows(), Program: program,
+		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.exchangedRows(), Program: program,
 	}
 	if held := r.trainingConfig(r.problem.Problem); held != nil {
 		run.Held = held.Method
@@ -89,7 +89,7 @@ func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.W
 	job.Settings = &settings
 	bar := cli.NewProgress(stderr, settings.Quiet)
 	defer bar.Stop()
-	r.Job, r.folder, r.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{screen: onScreen{bar}}
+	r.Job, r.folder, r.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()
@@ -107,10 +107,10 @@ func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.W
 }
 
 // barOnly shows how far a run is, and no more.
-type barOnly struct {
-	silent
-	screen onScreen
-}
+type barOnly struct{ onScreen }
 
-// Show shows the bar.
-func (b barOnly) Show(p Progress) { b.screen.Show(p) }
+func (barOnly) Log(string, ...any) {}
+
+func (barOnly) Note(Note) {}
+
+func (barOnly) Record(runs.Record, []string) {}

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,8 +9,8 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/experiment/console"
 	"dsbo/internal/cli"
-	"dsbo/network"
 	"dsbo/report"
 	"dsbo/runs"
 	"dsbo/train"
@@ -94,14 +93,14 @@ func (j *Job) runSeries(ctx context.Context, title string, parts []Part, stdout,
 			return s.fail(err)
 		}
 	}
-	var names []string
+	var names, labels []string
 	for _, p := range parts {
-		names = append(names, p.Name)
+		names, labels = append(names, p.Name), append(labels, p.Label)
 	}
 	if err := s.folder.WriteSummary(runs.SeriesSummary{State: runs.Finished, Parts: names}); err != nil {
 		return s.fail(err)
 	}
-	return s.print(stdout, path)
+	return console.Series(stdout, labels, s.finished, s.folder, path)
 }
 
 // open makes the series' folder, when the first part has been checked and loaded.
@@ -165,31 +164,5 @@ func (s *series) fail(err error) error {
 	if state == runs.Interrupted {
 		return fmt.Errorf("%w%s", err, inProcess{}.resumeHint(s.folder))
 	}
-	return err
-}
-
-// print writes the verdicts and the tables of all parts.
-func (s *series) print(w io.Writer, page string) error {
-	var b bytes.Buffer
-	c := s.finished[0].Config
-	fmt.Fprintf(&b, "%s, %d iterations of %s, %s (%s)\n\n", c.Task, c.Iterations, c.Algorithm, network.Agents(c.Agents), c.Graph)
-	var sent runs.Traffic
-	for i, run := range s.finished {
-		writeVerdict(&b, s.parts[i].Label+": ", run.Summary.Verdict, cli.IsTerminal(w))
-		if err := cli.Table(&b, modelRows(run.Summary)); err != nil {
-			return err
-		}
-		b.WriteString("\n")
-		t := run.Summary.Traffic
-		sent.Setup.Add(t.Setup)
-		sent.Method.Add(t.Method)
-		sent.Evaluation.Add(t.Evaluation)
-		sent.Models.Add(t.Models)
-	}
-	fmt.Fprintf(&b, "%-20s%s\n%-20s%s\n", "sent by all agents", megabytes(sent), "run folders", s.folder)
-	if page != "" {
-		fmt.Fprintf(&b, "%-20s%s\n", "report", page)
-	}
-	_, err := b.WriteTo(w)
 	return err
 }

@@ -47,8 +47,8 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *candidates.M
 	return sites, r.exchangeAlone(ctx, t.ExchangesAlone(), alone, tuned.Fit(), sites)
 }
 
-// siteRows returns what comparing the sites sends of each of them to all.
-func (r *runner) siteRows() []plan.Row {
+// exchangedRows returns what comparing the sites sends of each of them to all.
+func (r *runner) exchangedRows() []plan.Row {
 	t, ok := r.Task.(Sited)
 	if !ok || !t.ComparesSites() || r.problem.Score == nil {
 		return nil

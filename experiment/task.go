@@ -9,7 +9,7 @@
 // The flags are in settings.go, presets in preset.go, and parameters.go makes a method's parameters of them. A run begins in job.go;
 // problem.go makes its problem of the task's data, steps.go chooses its steps, and package train runs it. watch.go shows how far it is, with
 // the time left that pace.go predicts. finish.go finds the models (package candidates), decides what is kept and gives the verdict on it;
-// record.go has the summary, and print.go writes the table. What a run will send, package plan says before.
+// record.go has the summary, and package console writes the table. What a run will send, package plan says before.
 package experiment
 
 import (

@@ -2,11 +2,10 @@ package experiment
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"dsbo/algo"
+	"dsbo/experiment/console"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -71,9 +70,9 @@ func plannedWork(m algo.Method, c train.Config) (iterations []float64, evaluatio
 
 // showRecord shows a record, with the names of its columns before it or without.
 func (r *runner) showRecord(rec runs.Record, head bool) {
-	text := []string{recordLine(rec)}
+	text := []string{console.RecordLine(rec)}
 	if head {
-		text = []string{recordHead, text[0]}
+		text = []string{console.RecordHead, text[0]}
 	}
 	r.view.Record(rec, text)
 	if least := rec.LeastEigenvalue; least.Known() {
@@ -100,36 +99,3 @@ func iterationWork(m algo.Method, k int) float64 {
 
 // recordsPerHead is how many lines about records follow a line with the names of their columns.
 const recordsPerHead = 20
-
-// recordColumns are the numbers of a record that a line for people has.
-var recordColumns = []struct {
-	name, format string
-	of           func(runs.Record) runs.Number
-}{
-	{"Φ", "%.5f", func(r runs.Record) runs.Number { return r.Phi }},
-	{"‖∇Φ‖", "%.1e", func(r runs.Record) runs.Number { return r.GradNorm }},
-	{"val loss", "%.4f", func(r runs.Record) runs.Number { return r.ValLoss }},
-	{"held out", "%.4f", func(r runs.Record) runs.Number { return r.HoldoutLoss }},
-	{"test loss", "%.4f", func(r runs.Record) runs.Number { return r.TestLoss }},
-	{"accuracy", "%.4f", func(r runs.Record) runs.Number { return r.TestAccuracy }},
-}
-
-// recordHead is the line with the names of the columns.
-var recordHead = recordRow("", func(k int) string { return recordColumns[k].name })
-
-// recordLine returns a record as a line for people, such as "iteration 4     0.34512 ...".
-func recordLine(r runs.Record) string {
-	return recordRow(fmt.Sprintf("iteration %d", r.Iteration), func(k int) string {
-		return formatNumber(recordColumns[k].format, recordColumns[k].of(r))
-	})
-}
-
-// recordRow lays out a line about a record: 69 columns in all, so that the name of an agent may stand before it.
-func recordRow(first string, cell func(k int) string) string {
-	line := first + strings.Repeat(" ", max(1, 14-len(first)))
-	for k := range recordColumns {
-		text := cell(k)
-		line += strings.Repeat(" ", max(1, 9-utf8.RuneCountInString(text))) + text
-	}
-	return line
-}

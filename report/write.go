@@ -17,6 +17,15 @@ type Options struct {
 	Title string // title of the page; "": the task and its methods
 }
 
+// WriteRun writes the page of the one run in a folder to that folder, as [Write] does, and returns its path.
+func WriteRun(dir string) (path string, err error) {
+	run, err := Load(dir)
+	if err != nil {
+		return "", err
+	}
+	return Write(dir, []*Run{run}, Options{})
+}
+
 // Write writes report.html and the folder figures, with every figure as SVG and PNG, to dir, which
 // it makes if need be, and returns the path of the page. Files that are there are replaced, each as
 // a whole or not at all; the page comes last.

@@ -178,7 +178,15 @@ type Traffic struct {
 	Models     Sent `json:"models"`         // models of the table
 }
 
-// Total returns the sum.
+// Add adds v to t.
+func (t *Traffic) Add(v Traffic) {
+	t.Setup.Add(v.Setup)
+	t.Method.Add(v.Method)
+	t.Evaluation.Add(v.Evaluation)
+	t.Models.Add(v.Models)
+}
+
+// Total returns the sum of what all was for.
 func (t Traffic) Total() (s Sent) {
 	for _, part := range []Sent{t.Setup, t.Method, t.Evaluation, t.Models} {
 		s.Add(part)

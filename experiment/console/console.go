@@ -1,0 +1,141 @@
+// Package console says on a terminal what runs have found: a line for each record of a run under way, and at its end the verdict, the table
+// of models, and where the rest is. Lines have 80 columns at most.
+package console
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"dsbo/internal/cli"
+	"dsbo/network"
+	"dsbo/report"
+	"dsbo/runs"
+)
+
+// Result writes to w what a finished run gave: the verdict, then the table of models, what they cost, and where the rest is. head
+// says what problem it was. With page it first writes report.html and its figures to the run's folder.
+func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page bool) (err error) {
+	path := ""
+	if page {
+		if path, err = report.WriteRun(string(folder)); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	writeVerdict(&b, "", s.Verdict, cli.IsTerminal(w))
+	for _, line := range cli.Wrap(head, cli.Columns) {
+		fmt.Fprintln(&b, line)
+	}
+	b.WriteString("\n")
+	if err := writeTables(&b, modelRows(s), siteRows(s.Sites), crossRows(s.Sites)); err != nil {
+		return err
+	}
+	writeFacts(&b, [][2]string{
+		{"privacy", privacyLine(s)},
+		{"kept", keptLine(s)},
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, Number("%.0f", s.MsPerIteration))},
+		{"sent by all agents", megabytes(s.Traffic)},
+		{"peak memory", Number("%.0f MiB", s.PeakRSSMiB)},
+		{"run folder", string(folder)},
+		{"report", path},
+	})
+	_, err = b.WriteTo(w)
+	return err
+}
+
+// Series writes to w what the runs of a series gave, which have one method and graph: the verdict and the table of each after its label,
+// what all have sent, and where they are. page is the path of their report; "": there is none.
+func Series(w io.Writer, labels []string, finished []*report.Run, folder runs.Folder, page string) error {
+	var b bytes.Buffer
+	c := finished[0].Config
+	fmt.Fprintf(&b, "%s, %d iterations of %s, %s (%s)\n\n", c.Task, c.Iterations, c.Algorithm, network.Agents(c.Agents), c.Graph)
+	var sent runs.Traffic
+	for i, run := range finished {
+		writeVerdict(&b, labels[i]+": ", run.Summary.Verdict, cli.IsTerminal(w))
+		if err := writeTables(&b, modelRows(run.Summary)); err != nil {
+			return err
+		}
+		sent.Add(run.Summary.Traffic)
+	}
+	writeFacts(&b, [][2]string{{"sent by all agents", megabytes(sent)}, {"run folders", string(folder)}, {"report", page}})
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// writeTables writes those tables that there are, each with an empty line after it.
+func writeTables(b *bytes.Buffer, tables ...[][]string) error {
+	for _, rows := range tables {
+		if rows == nil {
+			continue
+		}
+		if err := cli.Table(b, rows); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+	}
+	return nil
+}
+
+// writeFacts writes names and values in two columns, but for empty values.
+func writeFacts(b *bytes.Buffer, facts [][2]string) {
+	for _, f := range facts {
+		if f[1] != "" {
+			fmt.Fprintf(b, "%-20s%s\n", f[0], f[1])
+		}
+	}
+}
+
+// privacyLine says what differential privacy a run had, and how good its model is as far as that tells.
+func privacyLine(s *runs.Summary) string {
+	if s.Privacy == nil {
+		return ""
+	}
+	return fmt.Sprintf("ε = %.4g, δ = %.4g; noisy test loss %s, accuracy %s", s.Privacy.Epsilon, s.Privacy.Delta,
+		Number("%.4f", s.TestLoss), Number("%.4f", s.TestAccuracy))
+}
+
+// megabytes writes what all agents have sent.
+func megabytes(t runs.Traffic) string {
+	mb := func(s runs.Sent) float64 { return float64(s.Bytes) / 1e6 }
+	text := fmt.Sprintf("%.1f MB: method %.1f, evaluation %.1f, models %.1f", mb(t.Total()), mb(t.Method), mb(t.Evaluation), mb(t.Models))
+	if t.Setup.Bytes > 0 {
+		text += fmt.Sprintf(", loading %.1f", mb(t.Setup))
+	}
+	return text
+}
+
+// colours are the codes that begin a terminal's colour of an outcome.
+var colours = map[runs.Outcome]string{runs.Better: "\x1b[32m", runs.Worse: "\x1b[31m"}
+
+// writeVerdict writes the sentence after a label, on a terminal in its colour, and the notes.
+func writeVerdict(b *bytes.Buffer, label string, v runs.Verdict, terminal bool) {
+	begin, end := "", ""
+	if c := colours[v.Outcome]; terminal && c != "" {
+		begin, end = c, "\x1b[0m"
+	}
+	fmt.Fprintf(b, "%s%s%s\n", begin, strings.Join(cli.Wrap(label+v.Sentence, cli.Columns), "\n"), end)
+	for _, n := range v.Notes {
+		fmt.Fprintln(b, strings.Join(cli.Wrap("Note: "+n, cli.Columns), "\n"))
+	}
+	b.WriteString("\n")
+}
+
+// keptLine says which model lambda.npy and omega.npy are.
+func keptLine(s *runs.Summary) string {
+	for _, m := range s.Models {
+		if m.Kept {
+			return m.Name + " (lambda.npy, omega.npy)"
+		}
+	}
+	return ""
+}
+
+// Number writes a number in a format of package fmt, "-" if it is not known.
+func Number(format string, n runs.Number) string {
+	if !n.Known() {
+		return "-"
+	}
+	return fmt.Sprintf(format, float64(n))
+}

@@ -1,0 +1,89 @@
+package console
+
+import (
+	"fmt"
+
+	"dsbo/runs"
+)
+
+// notConverged marks the name of a model whose solution has not converged, in every table.
+const notConverged = " (not converged)"
+
+// modelRows returns the table of models; nil if there are none. A model that has not converged is marked, and has no Φ, which would not be
+// exact, unless it is that of a solution among several.
+func modelRows(s *runs.Summary) [][]string {
+	if len(s.Models) == 0 {
+		return nil
+	}
+	heldOut := false
+	for _, m := range s.Models {
+		heldOut = heldOut || m.HoldoutLoss.Known()
+	}
+	rows := [][]string{{"model", "Φ", "val loss", "held out", "test loss", "accuracy"}}
+	for _, m := range s.Models {
+		name, phi := m.Name, Number("%.4f", m.Phi)
+		if !m.Converged {
+			name += notConverged
+		}
+		if !m.Converged && !m.Reached {
+			phi = "-"
+		}
+		rows = append(rows, []string{
+			name, phi, Number("%.4f", m.ValLoss), Number("%.4f", m.HoldoutLoss), Number("%.4f", m.TestLoss), Number("%.4f", m.TestAccuracy),
+		})
+	}
+	if !heldOut {
+		for i, r := range rows {
+			rows[i] = append(r[:3], r[4:]...)
+		}
+	}
+	return rows
+}
+
+// siteRows returns the table that says what each site gains by taking part, and all test examples together; nil if there are no sites.
+func siteRows(sites []runs.Site) [][]string {
+	if len(sites) == 0 {
+		return nil
+	}
+	rows := [][]string{{"test loss (accuracy)", "examples", "site alone", "all, one penalty", "all, tuned"}}
+	add := func(name string, s runs.Site) {
+		row := []string{name, fmt.Sprint(s.Examples)}
+		for _, score := range []runs.SiteScore{s.Alone, s.Constant, s.Tuned} {
+			text := Number("%.4f", score.Loss)
+			if score.Accuracy.Known() {
+				text += Number(" (%.3f)", score.Accuracy)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	for i, s := range sites {
+		add(s.Label(i), s)
+	}
+	add("all sites", runs.AllSites(sites))
+	return rows
+}
+
+// widestCross is the largest number of sites whose models and rows fit on a line.
+const widestCross = 6
+
+// crossRows returns the table of test losses of each model on the test rows of each site; nil where the sites' own models have not
+// been tried on others' rows, or are too many for a screen.
+func crossRows(sites []runs.Site) [][]string {
+	if len(sites) == 0 || len(sites) > widestCross || len(sites[0].OthersAlone) == 0 {
+		return nil
+	}
+	head := []string{"test loss on rows of"}
+	for i, s := range sites {
+		head = append(head, s.Label(i))
+	}
+	rows := [][]string{append(head, "all sites")}
+	for _, m := range runs.SiteModels(sites) {
+		row := []string{m.Name}
+		for _, score := range m.Scores {
+			row = append(row, Number("%.4f", score.Loss))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
