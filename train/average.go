@@ -23,9 +23,11 @@ func (g *group) openAverages() (err error) {
 		return nil
 	}
 	if g.w == nil {
-		if g.w, err = starMatrix(g.n); err != nil {
+		star, err := network.New("star", g.n, network.Options{})
+		if err != nil {
 			return err
 		}
+		g.w = star.W
 	}
 	if g.team == nil {
 		g.team = network.NewLocal(g.w)
@@ -39,15 +41,6 @@ func (g *group) openAverages() (err error) {
 		g.ends = append(g.ends, end)
 	}
 	return nil
-}
-
-// starMatrix returns the mixing matrix of a star.
-func starMatrix(n int) (*network.Matrix, error) {
-	g, err := network.New("star", n, network.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return g.W, nil
 }
 
 // beginStage begins a stage of the run, see [network.Averager.Begin].

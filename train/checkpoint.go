@@ -49,10 +49,13 @@ type checkpointHead struct {
 }
 
 type arrayHead struct {
-	Agent int    `json:"agent"` // -1: the evaluation's
+	Agent int    `json:"agent"` // or evaluationArrays
 	Name  string `json:"name"`
 	Len   int    `json:"len"`
 }
+
+// evaluationArrays is the agent of arrays that are the evaluation's.
+const evaluationArrays = -1
 
 const (
 	checkpointMagic  = "DSBOCKPT"
@@ -99,9 +102,9 @@ func (r *runner) writeCheckpoint() error {
 		c.add(r.agents[i].id, r.agents[i].state())
 		c.add(r.agents[i].id, r.agents[i].mixer.State())
 	}
-	c.add(-1, r.eval.state())
+	c.add(evaluationArrays, r.eval.state())
 	if r.Changing || r.roster != nil {
-		c.add(-1, r.eval.usageState())
+		c.add(evaluationArrays, r.eval.usageState())
 	}
 	if err := disk.Write(path, c.writeTo); err != nil {
 		return err

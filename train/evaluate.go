@@ -16,21 +16,20 @@ import (
 // An evaluator makes the records of a run. The exact solutions of one evaluation are the start of those of the next.
 type evaluator struct {
 	*stepper
-	problem           Problem
-	sharedExact       *Exact           // the exact solution of the problem; nil: none
-	ownExact          map[int]*Exact   // the exact solution of each agent of this process, for methods of the personalized problem
-	means             means            // averages over the agents
-	sent              runs.Sent        // what all agents have sent in evaluations
-	lastUsage         []runs.Usage     // usage of each agent of the roster at the last record, by number
-	bestState         bestState        // the best iterate so far
-	exactAt           func(k int) bool // whether the record of an iteration has exact values
-	leastEigenvalueAt func(k int) bool // whether it has the least eigenvalue
-	byPhi             bool             // whether some records have them, of which the last one is one
+	config      *Config
+	problem     Problem
+	sharedExact *Exact         // the exact solution of the problem; nil: none
+	ownExact    map[int]*Exact // the exact solution of each agent of this process, for methods of the personalized problem
+	means       means          // averages over the agents
+	sent        runs.Sent      // what all agents have sent in evaluations
+	lastUsage   []runs.Usage   // usage of each agent of the roster at the last record, by number
+	bestState   bestState      // the best iterate so far
+	byPhi       bool           // whether some records have exact values, of which the last one is one
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), bestState: newBestState(c.p, c.q), exactAt: c.ExactAt, leastEigenvalueAt: c.LeastEigenvalueAt}
+	e := &evaluator{stepper: s, config: c, problem: c.Problem, means: newMeans(c.p, c.q), bestState: newBestState(c.p, c.q)}
 	e.counter = &e.sent
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
 		return e, nil
@@ -63,7 +62,7 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	var before [][]float64 // some megabytes, which only a solve changes
-	if e.exactAt(e.done) {
+	if e.config.ExactAt(e.done) {
 		for _, s := range e.solverState() {
 			before = append(before, slices.Clone(s.Value))
 		}
@@ -106,18 +105,12 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 		return r, err
 	}
 	e.products.setDamping(float64(r.LeastEigenvalue))
-	total := e.updateUsage(spent)
+	e.lastUsage = e.usageByNumber(spent)
+	total := runs.Total(e.lastUsage) // of those that are not there any more too
 	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
 	r.EvaluationSent = e.sent
 	r.EvaluationSeconds = time.Since(began).Seconds()
 	return r, nil
-}
-
-// updateUsage returns what all agents have spent since iteration 0, those that are not there any more too, and keeps it for the time
-// after them.
-func (e *evaluator) updateUsage(members []runs.Usage) runs.Usage {
-	e.lastUsage = e.usageByNumber(members)
-	return runs.Total(e.lastUsage)
 }
 
 // usageByNumber returns the usage of each agent of the roster, given that of the members: for others it is that at their last record.
@@ -145,14 +138,17 @@ func (e *evaluator) usageState() []dsbo.Named {
 	return []dsbo.Named{{Name: usageName, Value: all}}
 }
 
-// setUsage takes over what usageState returned from the parts of a checkpoint, if it is there.
-func (e *evaluator) setUsage(parts []dsbo.Named) {
-	for _, part := range parts {
-		if part.Name == usageName {
+// restoreShared takes over the usage of all agents and the damping of products from a checkpoint, if they are there.
+func (e *evaluator) restoreShared(c *checkpoint) {
+	for _, part := range c.arraysAfter(evaluationArrays, 0) {
+		switch part.Name {
+		case usageName:
 			e.lastUsage = nil
 			for u := range slices.Chunk(part.Value[:len(part.Value)/runs.UsageLen*runs.UsageLen], runs.UsageLen) {
 				e.lastUsage = append(e.lastUsage, runs.UnpackUsage(u))
 			}
+		case dampingName:
+			copy(e.products.mu, part.Value)
 		}
 	}
 }
@@ -247,7 +243,7 @@ func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
 	var all values
 	var err error
 	switch {
-	case !e.exactAt(e.done):
+	case !e.config.ExactAt(e.done):
 		return nil
 	case e.sharedExact != nil:
 		e.adoptPairs()
@@ -272,7 +268,7 @@ func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
 // addSpectrum adds the least eigenvalue of the averaged Hessian at x̄ and ȳ to a record, where it is due.
 func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	r.LeastEigenvalue = runs.Unknown()
-	if !e.leastEigenvalueAt(e.done) {
+	if !e.config.LeastEigenvalueAt(e.done) {
 		return nil
 	}
 	least, err := e.problem.leastEigenvalue(ctx, e.group, e.means.x, e.means.y)
@@ -330,7 +326,7 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 
 // detachSolver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
 func (e *evaluator) detachSolver(sent *runs.Sent) error {
-	if e.sharedExact != nil && !e.exactAt(e.done) {
+	if e.sharedExact != nil && !e.config.ExactAt(e.done) {
 		e.adoptPairs()
 	}
 	e.counter = new(runs.Sent)

@@ -129,7 +129,7 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 	if err != nil {
 		return err
 	}
-	r.eval.setUsage(c.arraysAfter(-1, 0))
+	r.eval.restoreShared(c)
 	for k, i := range r.local {
 		a := r.agents[i]
 		a.alg, a.k, a.usageBefore = states[a.id], c.Iteration, r.eval.usageOf(a.id)
@@ -139,11 +139,6 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 	}
 	// An evaluation that was due when the checkpoint was written is one of the old members, which this epoch does not make.
 	r.done, r.evaluated, r.seconds, r.eval.sent = c.Iteration, c.Iteration, c.Seconds, c.Evaluation
-	for _, part := range c.arraysAfter(-1, 0) {
-		if part.Name == dampingName {
-			copy(r.products.mu, part.Value)
-		}
-	}
 	r.epochBegun()
 	return nil
 }

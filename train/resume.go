@@ -89,7 +89,11 @@ func (r *runner) openFiles() (err error) {
 		err = r.restoreCheckpoint()
 	}
 	if err == nil && (!r.Resume || r.newEpoch) {
-		err = folder.RemoveCheckpointsAfter(r.checkpointAgents(), r.resumedIteration())
+		resumed := -1 // from the start
+		if r.Resume {
+			resumed = r.done
+		}
+		err = folder.RemoveCheckpointsAfter(r.checkpointAgents(), resumed)
 	}
 	switch {
 	case err != nil:
@@ -102,14 +106,6 @@ func (r *runner) openFiles() (err error) {
 		return errors.Join(err, r.metrics.Close())
 	}
 	return nil
-}
-
-// resumedIteration returns the iteration of the checkpoint from which the run goes on; -1: there is none.
-func (r *runner) resumedIteration() int {
-	if !r.Resume {
-		return -1
-	}
-	return r.done
 }
 
 // restoreCheckpoint restores the run from the checkpoint from which it is resumed. One that has none yet is at its start.
@@ -202,6 +198,6 @@ func (r *runner) restore(c *checkpoint) error {
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
 	r.eval.sent = c.Evaluation
-	r.eval.setUsage(c.arraysAfter(-1, 0))
-	return c.restore(-1, r.eval.state())
+	r.eval.restoreShared(c)
+	return c.restore(evaluationArrays, r.eval.state())
 }
