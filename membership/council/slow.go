@@ -11,6 +11,13 @@ import (
 //
 // If those that are left are no quorum, all wait: to leave out some of the slow ones would not end the wait for the others.
 func (c *Seat) stragglers(said func(agent int) (down, slow []int, counts bool)) (all []int) {
+	finds := func(i int) bool {
+		_, slow, counts := said(i)
+		return counts && len(slow) > 0
+	}
+	if !slices.ContainsFunc(c.epoch.Members, finds) { // as a rule: it is asked a few times a second
+		return nil
+	}
 	neighbours, accused := map[int][]int{}, map[int]bool{}
 	for _, e := range c.used(c.epoch.Cut, nil) {
 		if !c.isMember(e[0]) || !c.isMember(e[1]) {
