@@ -19,8 +19,8 @@ import (
 
 var (
 	now   = time.Now()
-	start = now.Add(-time.Hour)
-	end   = now.Add(time.Hour)
+	start = now.Add(-24 * time.Hour)
+	end   = now.Add(24 * time.Hour)
 )
 
 func authority(t *testing.T, name string) *pki.Authority {
@@ -114,7 +114,7 @@ func TestRefusedConnections(t *testing.T) {
 		{"another authority, seen by the client", trusting(issue(t, other, 1, start, end).Server(), server), good.Client(1), "remote error: tls", "unknown authority"},
 		{"expired, seen by the server", server.Server(), issue(t, run, 0, start, now.Add(-time.Minute)).Client(1), "expired", "remote error: tls"},
 		{"expired, seen by the client", issue(t, run, 1, start, now.Add(-time.Minute)).Server(), good.Client(1), "remote error: tls", "expired"},
-		{"not yet valid", server.Server(), issue(t, run, 0, now.Add(time.Minute), end).Client(1), "not yet valid", "remote error: tls"},
+		{"not yet valid", server.Server(), issue(t, run, 0, end.Add(-time.Hour), end).Client(1), "not yet valid", "remote error: tls"},
 		{"no certificate", server.Server(), bare, "didn't provide a certificate", "certificate required"},
 		{"another agent", issue(t, run, 2, start, end).Server(), good.Client(1), "remote error: tls", "agent-2, not agent-1"},
 		{"TLS 1.2", server.Server(), old, "unsupported versions", "protocol version not supported"},
