@@ -1,4 +1,5 @@
-// Package experimenttest is the conformance test of tasks, [TestTask], and the commands that test scripts of programs use.
+// Package experimenttest is the conformance test of tasks, [TestTask], the commands that test scripts of programs use, and processes that a
+// signal strikes at a line of theirs, [Struck].
 package experimenttest
 
 import (
