@@ -109,9 +109,6 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 // Local implements [network.Team]: it returns the agents of this rank.
 func (x *Exchange) Local() []int { return x.ids }
 
-// Rank returns the rank of agent i.
-func (x *Exchange) Rank(i int) int { return x.blocks.rank(i) }
-
 // Mixer returns the end of agent i, 0 ≤ i < n, or nil if that agent belongs to another rank. It belongs to one
 // goroutine at a time.
 //

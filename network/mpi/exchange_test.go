@@ -59,7 +59,7 @@ func TestMixerOfAnotherRank(t *testing.T) {
 		t.Errorf("the ranks have %v; it must be [0 1] and [2 3 4]", got)
 	}
 	for i := range 5 {
-		home := xs[0].Rank(i)
+		home := xs[0].blocks.rank(i)
 		if xs[home].Mixer(i) == nil || xs[1-home].Mixer(i) != nil {
 			t.Errorf("agent %d, rank %d: mixers %v and %v; there must be one there alone", i, home, xs[0].Mixer(i), xs[1].Mixer(i))
 		}
@@ -111,7 +111,7 @@ func TestOtherRounds(t *testing.T) {
 		xs := openAll(t, newWorlds(t, newJob(4)), mustRing(8), Options{})
 		done := make(chan struct{})
 		for i, err := range networktest.RunAll(8, func(i int) error {
-			x := xs[xs[0].Rank(i)]
+			x := xs[xs[0].blocks.rank(i)]
 			if err := networktest.MixZeros(t.Context(), x.Mixer(i), rounds, 3); err != nil {
 				return fmt.Errorf("before the end: %w", err)
 			}
@@ -126,7 +126,7 @@ func TestOtherRounds(t *testing.T) {
 			}
 			return networktest.MixZeros(t.Context(), x.Mixer(i), math.MaxInt, 3)
 		}) {
-			if xs[0].Rank(i) == leaver {
+			if xs[0].blocks.rank(i) == leaver {
 				if err != nil {
 					t.Errorf("agent %d: %v", i, err)
 				}
@@ -155,7 +155,7 @@ func TestSilent(t *testing.T) {
 		ranks[2].mu.Lock()
 		ranks[2].mute = true
 		ranks[2].mu.Unlock()
-		errs := networktest.RunAll(4, func(i int) error { return networktest.MixZeros(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
+		errs := networktest.RunAll(4, func(i int) error { return networktest.MixZeros(t.Context(), xs[xs[0].blocks.rank(i)].Mixer(i), 1, 3) })
 		for i, err := range errs {
 			s, ok := errors.AsType[*network.SilentError](err)
 			if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
@@ -233,13 +233,13 @@ func TestTwoAtOnce(t *testing.T) {
 		if k >= 2 {
 			x, i = xs[1], k-2
 		}
-		return networktest.MixZeros(t.Context(), x[x[0].Rank(i)].Mixer(i), rounds, 3)
+		return networktest.MixZeros(t.Context(), x[x[0].blocks.rank(i)].Mixer(i), rounds, 3)
 	})...))
 	// Rank 0 waits in one, and yet all complete the other.
 	waiting := make(chan error, 1)
 	go func() { waiting <- networktest.MixZeros(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
 	errs := networktest.RunAll(4, func(i int) error {
-		return networktest.MixZeros(t.Context(), xs[1][xs[1][0].Rank(i)].Mixer(i), rounds, 3)
+		return networktest.MixZeros(t.Context(), xs[1][xs[1][0].blocks.rank(i)].Mixer(i), rounds, 3)
 	})
 	must.OK(errors.Join(append(errs, networktest.MixZeros(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
 }
