@@ -136,12 +136,7 @@ func (c Synthetic) shard(i int) (s Shard, err error) {
 // Truth returns w*.
 func (c Synthetic) Truth() []float64 {
 	c = c.WithDefaults()
-	r := newRand(c.Seed, streamTruth)
-	w := make([]float64, c.Features)
-	for j := range w {
-		w[j] = normal.Number(r)
-	}
-	return w
+	return normals(newRand(c.Seed, streamTruth), c.Features, 1)
 }
 
 // The parts of an agent's data; each has numbers of its own, so that the size of one does not change another.

@@ -73,8 +73,16 @@ func (n *node) unlock() {
 
 // operate runs one operation on what a path names: its folder, nil where there is none, and its name in that.
 func (m *Memory) operate(operation, path string, change bool, run func(dir *node, name string) error) error {
+	return m.lockAndRun(operation, path, change, func() error { return m.resolve(path, run) })
+}
+
+// lockAndRun runs one operation, unless the processes that used the file system have ended, and tells of it if it changes something.
+func (m *Memory) lockAndRun(operation, path string, change bool, run func() error) error {
 	m.mu.Lock()
-	err := m.resolve(path, run)
+	err := error(fs.ErrClosed)
+	if m.root != nil {
+		err = run()
+	}
 	m.mu.Unlock()
 	if err != nil {
 		return &fs.PathError{Op: operation, Path: path, Err: err}
@@ -87,9 +95,6 @@ func (m *Memory) operate(operation, path string, change bool, run func(dir *node
 
 // resolve finds what a path names. The root is the name "" in itself.
 func (m *Memory) resolve(path string, run func(dir *node, name string) error) error {
-	if m.root == nil {
-		return fs.ErrClosed
-	}
 	dir, name := m.root, ""
 	for _, part := range strings.Split(filepath.ToSlash(filepath.Clean(path)), "/") {
 		if part == "" || part == "." {
@@ -309,19 +314,10 @@ type memoryFile struct {
 
 // operate runs one operation on the file.
 func (f *memoryFile) operate(operation string, change bool, run func()) error {
-	f.m.mu.Lock()
-	ended := f.m.root == nil
-	if !ended {
+	return f.m.lockAndRun(operation, f.path, change, func() error {
 		run()
-	}
-	f.m.mu.Unlock()
-	if ended {
-		return &fs.PathError{Op: operation, Path: f.path, Err: fs.ErrClosed}
-	}
-	if change && f.m.Changed != nil {
-		f.m.Changed(operation + " " + f.path)
-	}
-	return nil
+		return nil
+	})
 }
 
 func (f *memoryFile) Read(p []byte) (n int, err error) {

@@ -9,6 +9,7 @@ package entrance
 import (
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,13 +93,7 @@ func (l *Listener) leave(c *Conn) {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	all := l.hosts[c.host]
-	for i := range all {
-		if all[i] == c {
-			all = append(all[:i:i], all[i+1:]...)
-			break
-		}
-	}
+	all := slices.DeleteFunc(l.hosts[c.host], func(of *Conn) bool { return of == c })
 	if l.hosts[c.host] = all; len(all) == 0 {
 		delete(l.hosts, c.host)
 	}
