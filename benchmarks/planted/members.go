@@ -40,7 +40,7 @@ func memberBugs() []bug {
 			"if log.Validate(c.Founders, c.Quorum) != nil { //", "if log.Validate(1, 1) != nil && len(log) == 0 { //"),
 		one("a sealed member lets others in", "membership/council.TestSealedVote", vote,
 			"c.vote.Sealed && !m.Again && c.letsIn(m.Change) ||", "c.vote.Sealed && !m.Again && len(m.Change.Members) == 0 ||"),
-		one("who has promised does not stand still", "membership/council.TestSealed", vote,
+		one("who has promised does not stand still", "membership/council.TestPromiseHolds", vote,
 			"\tc.hold(now)\n\tanswer.Accepted", "\tanswer.Accepted"),
 		one("the newest checkpoint of one", "membership/council.TestAgreement", council+"/compose.go",
 			"!slices.Contains(c.attempt.answers[i].Points, p) }) {", "!slices.Contains(c.attempt.answers[members[0]].Points, p) }) {"),

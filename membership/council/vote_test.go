@@ -122,3 +122,28 @@ func TestDecidedChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestPromiseHolds: who has promised stands still until the proposer withdraws, or has not been heard of for long.
+func TestPromiseHolds(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		withdrawn bool
+		after     time.Duration // since the promise
+		held      bool
+	}{
+		{name: "at once", held: true},
+		{name: "five patiences later", after: 5 * patience, held: true},
+		{name: "seven patiences later", after: 7 * patience},
+		{name: "withdrawn", withdrawn: true},
+	} {
+		r := newRoom(3, 2, membership.Edges{{0, 1}, {0, 2}, {1, 2}}, diskSite{{}}, diskSite{{}}, diskSite{{}})
+		m := council.Message{Kind: council.Prepare, From: 0, To: council.All, ID: 1, Epoch: 1, Ballot: council.Ballot{Number: 1}}
+		r.hand(m)
+		if m.Kind = council.Withdraw; c.withdrawn {
+			r.hand(m)
+		}
+		if is := r.seats[1].Held(r.now.Add(c.after)); is != c.held {
+			t.Errorf("%s: it stands still: %v; it must be %v", c.name, is, c.held)
+		}
+	}
+}
