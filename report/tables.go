@@ -211,7 +211,7 @@ func sitesTable(s *runs.Summary) *table {
 			row = append(row, numberCell(float64(score.Loss), number))
 		}
 		for _, score := range scores {
-			row = append(row, numberCell(float64(score.Accuracy), number))
+			row = append(row, numberCell(float64(score.Accuracy), percent))
 		}
 		t.Rows = append(t.Rows, row)
 	}
