@@ -76,7 +76,7 @@ func (r *runner) loadAdmitted() error {
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}
-		late, m, err := r.Task.Load(Agents{N: r.agentsWith(i), Local: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
+		late, m, err := r.Task.Load(Agents{N: r.agentsWith(i), Start: r.Settings.Agents, Local: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}

@@ -97,7 +97,7 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 	if err != nil {
 		return err
 	}
-	agents := Agents{N: r.agentsWith(here...), Local: l.local, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
+	agents := Agents{N: r.agentsWith(here...), Start: s.Agents, Local: l.local, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
 	if agents.Private {
 		agents.Collective = withoutSums
 	}

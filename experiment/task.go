@@ -42,6 +42,7 @@ type Task interface {
 // Agents are those for which a task is loaded.
 type Agents struct {
 	N     int    // number of agents in the run: the task has a shard for each
+	Start int    // number of agents at the start, whose sums Collective finds: less than N where agents join the run
 	Local []int  // numbers of the agents in this process, ascending; the shards of others are to be empty
 	Seed  uint64 // seed of all that is random in the data
 	// Own says that this process is that of one agent, on a machine of its own: a file that is not named by agent is that agent's.

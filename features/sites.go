@@ -11,6 +11,7 @@ import (
 // Sites are the tables of the sites of a run, as one process sees them.
 type Sites struct {
 	Tables     []*table.Table     // one for each site; nil for those of other processes
+	Start      int                // number of sites whose sums Collective finds: less than there are tables for one that comes later; 0: as many
 	Collective network.Collective // way to what all sites find together
 	Seed       uint64             // of the split
 }

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"cmp"
 	"math"
 
 	"dsbo"
@@ -119,7 +120,7 @@ func (p *preparation) exampleWeights(i int, of set) ([]float32, error) {
 		return nil, err
 	}
 	part := p.parts[i]
-	unit := float64(len(p.Tables)) * float64(part.sizes[of]) / p.total[of]
+	unit := float64(cmp.Or(p.Start, len(p.Tables))) * float64(part.sizes[of]) / p.total[of]
 	var list []float32
 	all := true // are 1
 	for row, set := range part.of {

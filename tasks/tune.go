@@ -159,7 +159,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
-	sites, o := features.Sites{Tables: tables, Collective: a.Collective, Seed: a.Seed}, features.Options{
+	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: a.Collective, Seed: a.Seed}, features.Options{
 		Target: t.target, Kind: kinds[t.kind], Weight: t.weight, SplitColumn: t.splitColumn, Split: t.split, Rare: t.rare,
 		Missing: features.MissingRule(t.missing), Balance: t.balance, Folds: folds, FoldRows: foldRows,
 	}
