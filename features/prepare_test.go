@@ -145,6 +145,59 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// A minutes is what sites have found together, for one that comes later: what is found is kept, and found again in the same order.
+type minutes struct {
+	network.Collective
+	sums  [][]float64
+	texts [][]string
+}
+
+func (m *minutes) Sum(dst []float64, term func(int, []float64) error) error {
+	err := m.Collective.Sum(dst, term)
+	m.sums = append(m.sums, slices.Clone(dst))
+	return err
+}
+
+func (m *minutes) Texts(text func(int) (string, error)) ([]string, error) {
+	texts, err := m.Collective.Texts(text)
+	m.texts = append(m.texts, texts)
+	return texts, err
+}
+
+// A reader reads minutes.
+type reader struct{ *minutes }
+
+func (r reader) Sum(dst []float64, _ func(int, []float64) error) error {
+	copy(dst, r.sums[0])
+	r.sums = r.sums[1:]
+	return nil
+}
+
+func (r reader) Texts(func(int) (string, error)) ([]string, error) {
+	texts := r.texts[0]
+	r.texts = r.texts[1:]
+	return texts, nil
+}
+
+// TestWeightsOfANewcomer: each row of a site that comes later weighs as each row of those before it.
+func TestWeightsOfANewcomer(t *testing.T) {
+	found := &minutes{Collective: alone(t, sites)}
+	first := must.Get(prepare(found, options, 0, 1, 2))
+	later := features.Sites{Tables: make([]*table.Table, sites+1), Start: sites, Collective: reader{found}, Seed: 1}
+	later.Tables[sites] = site(sites)
+	p := must.Get(features.Prepare(later, options))
+	if diff := cmp.Diff(first.Recipe, p.Recipe); diff != "" {
+		t.Errorf("another recipe: %s", diff)
+	}
+	train := p.Data.Shards[sites].Train
+	n := float64(train.Len())
+	for row := range train.Len() {
+		if w, want := train.Weight.At(row, 0), sites*n/90; math.Abs(w-want) > 1e-6*want {
+			t.Fatalf("weight %g, want %g", w, want)
+		}
+	}
+}
+
 // TestProcesses: sites in processes of their own find the same recipe and examples, to the bit.
 func TestProcesses(t *testing.T) {
 	want := must.Get(prepare(alone(t, sites), options, 0, 1, 2))
