@@ -37,6 +37,8 @@ func exchangeBugs() []bug {
 			"func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }", "func (m *Mixer) drained() bool { return m.recorded }"),
 		one("who goes back still counts as finished", "network/grpc.TestEndOfStream", protocol,
 			"\te.setRadius(0)\n", ""),
+		one("a connection that fails leaves a function behind", "network/grpc.TestFailedConnectionsLeaveNothing", grpc+"/dial.go",
+			"\tdefer undo()\n", ""),
 		one("silence is not counted", "network/grpc.TestSilence", edge,
 			"\te.silentBeats++\n", ""),
 		one("neighbours swapped", "network/grpc.TestConforms", mixer,
