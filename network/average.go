@@ -2,8 +2,10 @@ package network
 
 import (
 	"context"
+	"slices"
 
 	"dsbo"
+	"dsbo/internal/vec"
 )
 
 // AverageOptions choose how agents find averages, and how their numbers travel. The zero value is exact.
@@ -169,12 +171,16 @@ func (a *Averager) Sent() Traffic { return a.sent }
 
 // Average implements [dsbo.Averager] on the wire of the options.
 func (a *Averager) Average(ctx context.Context, dst, src []float64) error {
-	return a.AverageOn(ctx, a.averages.options.Wire, dst, src)
+	return a.AverageOn(ctx, a.averages.options.Wire, dst, src, nil)
 }
 
 // AverageOn is Average on a wire of its own, the same on all agents. With ByMix it is that of the options all the same: a
-// transport encodes all vectors alike.
-func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src []float64) error {
+// transport encodes all vectors alike, and there is no error feedback.
+//
+// lost, where it is not nil, feeds errors back: it is added to src, of whose length it is, and holds then what the wire has rounded
+// off their sum, for the next average of a sequence. The sum of a sequence is then off by what is lost of the last one alone. After an
+// error lost is of no use.
+func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src, lost []float64) error {
 	if len(dst) != len(src) {
 		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
@@ -184,6 +190,10 @@ func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src []float64)
 	if a.reducer == nil {
 		return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no sums over all agents (network.Reducer is missing)")
 	}
+	if lost != nil {
+		vec.Add(lost, lost, src)
+		src = lost
+	}
 	n := a.averages.w.N()
 	f := newFixedPoint(wire, len(src), n)
 	a.scales = f.exponents(a.scales[:0], src)
@@ -191,6 +201,11 @@ func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src []float64)
 		return err
 	}
 	a.words = f.encode(a.words[:0], src, a.scales, a.draws())
+	if lost != nil {
+		a.rounded = slices.Grow(a.rounded[:0], len(lost))[:len(lost)]
+		f.decode(a.rounded, a.words, a.scales, 1)
+		vec.Sub(lost, lost, a.rounded)
+	}
 	if err := a.reducer.Reduce(ctx, Sum, f.bits, a.words); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"dsbo"
@@ -250,6 +251,59 @@ func TestAverageRefuses(t *testing.T) {
 		a := averagers(newRing(3).W, network.AverageOptions{ByMix: byMix})[0]
 		if err := a.Average(t.Context(), make([]float64, 2), make([]float64, 3)); !errors.Is(err, dsbo.ErrShape) {
 			t.Errorf("other lengths: %v; it must match %q", err, dsbo.ErrShape)
+		}
+	}
+}
+
+// TestAverageFeedsErrorsBack: the sum of a sequence of averages is off by what the wire has lost of the last one alone, while without
+// feedback what is lost adds up.
+func TestAverageFeedsErrorsBack(t *testing.T) {
+	const n, length, times = 3, 40, 200
+	w := must.Get(network.New("complete", n, network.Options{})).W
+	for _, wire := range []network.Wire{network.Float32, network.BF16, network.Int8} {
+		off := func(feed bool) (worst float64) {
+			averages := must.Get(network.NewAverages(network.NewLocal(w), w, network.AverageOptions{Seed: 1}))
+			sums, want := make([]float64, length), make([]float64, length)
+			results := make([][]float64, n)
+			var calls sync.WaitGroup
+			for i := range n {
+				results[i] = make([]float64, length)
+				calls.Go(func() {
+					end, src, dst := averages.Agent(i), make([]float64, length), make([]float64, length)
+					var lost []float64
+					if feed {
+						lost = make([]float64, length)
+					}
+					for k := range times {
+						for j := range src {
+							src[j] = math.Cos(float64(1+i+3*j)) * math.Pow(0.97, float64(k))
+						}
+						if err := end.AverageOn(t.Context(), wire, dst, src, lost); err != nil {
+							t.Error(err)
+						}
+						for j, v := range dst {
+							results[i][j] += v
+						}
+					}
+				})
+			}
+			calls.Wait()
+			copy(sums, results[0])
+			for k := range times {
+				for j := range want {
+					for i := range n {
+						want[j] += math.Cos(float64(1+i+3*j)) * math.Pow(0.97, float64(k)) / n
+					}
+				}
+			}
+			for j := range want {
+				worst = max(worst, math.Abs(sums[j]-want[j]))
+			}
+			return worst
+		}
+		// The last terms are 0.97^199 = 0.0023 of the first ones, and their rounding with them.
+		if fed, plain := off(true), off(false); fed > plain/20 {
+			t.Errorf("%v: off by %g with feedback, by %g without", wire, fed, plain)
 		}
 	}
 }

@@ -3,11 +3,45 @@ package train
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/internal/vec"
 	"dsbo/network"
 )
+
+// mostRounds bounds how often both systems are solved.
+const mostRounds = 4
+
+// solveBoth brings Y to y*(x) and Z to the solution of the adjoint system, and both again nearer where Y has turned out too far off.
+//
+// Φ = f(y*) is known to first order, f(Y) − Z'g, and what is of second order follows from how large the first is: f as a parabola along
+// the way to y* is nowhere negative, as a loss is not, and therefore its second-order term is at least (Z'g)²/(4f). A distance in the norm of
+// the lower Hessian does not tell that where f is far more curved than the lower loss, as at weak penalties.
+func (w *exactSolve) solveBoth() error {
+	for range mostRounds {
+		if err := w.solveLower(); err != nil {
+			return err
+		}
+		if err := w.solveAdjoint(); err != nil {
+			return err
+		}
+		first := vec.Dot(w.Z, w.g)
+		w.Phi = w.upper - first
+		if w.endsByResidual() || !(w.upper > 0) {
+			return nil
+		}
+		second, bound := first*first/w.upper, w.phiTol()/2*w.upper
+		w.PhiError += second
+		if !(second > bound) || !w.Converged {
+			return nil
+		}
+		w.sharpness *= max(bound/second, 1e-4) / 4
+		w.nearZ = slices.Clone(w.Z)
+	}
+	w.Converged = false
+	return nil
+}
 
 // solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started, where that is not known at the
 // last solution, and at 0 where both are farther than that.
@@ -29,7 +63,8 @@ func (w *exactSolve) solveAdjoint() error {
 	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
 	vec.Fill(w.Z, 0)
 	if vec.Dot(start, start) > 0 {
-		if err := w.residual(trial, b, start); err != nil {
+		lost := w.newLost(w.q)
+		if err := w.residual(trial, b, start, lost); err != nil {
 			return err
 		}
 		along := vec.Dot(start, b)
@@ -38,6 +73,9 @@ func (w *exactSolve) solveAdjoint() error {
 			gain = t * along
 			vec.Comb(r, 1-t, b, t, trial)
 			vec.Axpy(w.Z, t, start)
+			for k := range lost {
+				vec.Axpy(w.lostResiduals[k], t, lost[k])
+			}
 		}
 	}
 	return w.refineAdjoint(b, r, gain)
@@ -63,11 +101,13 @@ func (w *exactSolve) refineAdjoint(b, r []float64, gain float64) error {
 		if err != nil {
 			return err
 		}
-		gain, left = gain+added, last
+		if gain, left = gain+added, last; last < 0 && w.distrustRounding() {
+			left = math.Abs(added)
+		}
 		if w.wire != network.Float64 { // what the wire has lost of the products
 			before, change := w.work[4], w.work[2] // b and from of conjugateGradients
 			vec.Sub(change, w.Z, w.work[5])
-			if err := w.residual(r, before, change); err != nil {
+			if err := w.residual(r, before, change, w.lostResiduals); err != nil {
 				return err
 			}
 		}
@@ -90,10 +130,8 @@ func (w *exactSolve) adjointRule(norm, gain float64) rule {
 	}}
 }
 
-// findGradient computes Φ and its gradient from Y and Z.
+// findGradient completes the gradient of Φ by Z.
 func (w *exactSolve) findGradient() error {
-	// f(y*) = f(y) − ∇_y f'H⁻¹∇_y g + ... = f(y) − z'∇_y g + ...
-	w.Phi = w.upper - vec.Dot(w.Z, w.g)
 	j := make([]float64, w.p)
 	if err := w.mean(w.ctx, w.gradientWire(), j, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.JVP(part, w.x, w.Y, w.Z, allExamples) }); err != nil {
 		return err

@@ -66,8 +66,9 @@ func (g *group) part(k, length int) []float64 {
 	return g.parts[k][:length]
 }
 
-// average sets dst to the average over all agents of the parts of this process's agents and those elsewhere.
-func (g *group) average(ctx context.Context, wire network.Wire, dst []float64) error {
+// average sets dst to the average over all agents of the parts of this process's agents and those elsewhere. lost has what the wire
+// rounds off, by local agent, see [network.Averager.AverageOn]; nil: that is not fed back.
+func (g *group) average(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64) error {
 	if g.n == 1 {
 		copy(dst, g.part(0, len(dst)))
 		return nil
@@ -76,8 +77,11 @@ func (g *group) average(ctx context.Context, wire network.Wire, dst []float64) e
 		return err
 	}
 	err := g.concurrently(func(k int) error {
-		part := g.part(k, len(dst))
-		return g.ends[k].AverageOn(ctx, wire, part, part)
+		part, own := g.part(k, len(dst)), []float64(nil)
+		if lost != nil {
+			own = lost[k]
+		}
+		return g.ends[k].AverageOn(ctx, wire, part, part, own)
 	})
 	if err != nil {
 		return err
@@ -153,11 +157,16 @@ func (g *group) gatherTexts(ctx context.Context, texts []string) error {
 // mean sets dst to the average over all agents of what those that are here fill in, in parallel: a vector on the given wire. It
 // depends neither on the number of processors nor on where the agents are.
 func (g *group) mean(ctx context.Context, wire network.Wire, dst []float64, fill func(i int, part []float64) error) error {
+	return g.meanFed(ctx, wire, dst, nil, fill)
+}
+
+// meanFed is mean with what the wire rounds off, as in average.
+func (g *group) meanFed(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64, fill func(i int, part []float64) error) error {
 	err := g.forEach(ctx, func(k, i int) error { return fill(i, g.part(k, len(dst))) })
 	if err != nil {
 		return err
 	}
-	return g.average(g.averageContext(ctx), wire, dst)
+	return g.average(g.averageContext(ctx), wire, dst, lost)
 }
 
 // meanNumbers is mean for a few numbers, which travel in float64.

@@ -5,21 +5,22 @@ import (
 
 	"dsbo"
 	"dsbo/internal/vec"
+	"dsbo/network"
 )
 
 // lowerGrad sets g to ∇_y g(x, y), averaged over the agents as is all below. All but the first one of a solve is the last one and an
-// average of differences.
+// average of differences. What the wire has lost of one of them the next one has too: g is off by what is lost of the last one alone.
 func (w *exactSolve) lowerGrad(y []float64) error {
 	if w.localGradients == nil {
-		w.localGradients = make([][]float64, len(w.Problem.Evaluate))
-		return w.mean(w.ctx, w.gradientWire(), w.g, func(i int, o dsbo.ValueOracle, part []float64) error {
+		w.localGradients, w.lostGradients = make([][]float64, len(w.Problem.Evaluate)), w.newLost(w.q)
+		return w.meanFed(w.ctx, w.gradientWire(), w.g, w.lostGradients, func(i int, o dsbo.ValueOracle, part []float64) error {
 			err := o.LowerGrad(part, w.x, y, allExamples)
 			w.localGradients[i] = slices.Clone(part)
 			return err
 		})
 	}
 	change := w.work[3]
-	err := w.mean(w.ctx, w.changeWire(), change, func(i int, o dsbo.ValueOracle, part []float64) error {
+	err := w.meanFed(w.ctx, w.changeWire(), change, w.lostGradients, func(i int, o dsbo.ValueOracle, part []float64) error {
 		err := o.LowerGrad(part, w.x, y, allExamples)
 		for j, g := range part {
 			part[j], w.localGradients[i][j] = g-w.localGradients[i][j], g
@@ -30,23 +31,41 @@ func (w *exactSolve) lowerGrad(y []float64) error {
 	return err
 }
 
-// upperGrad finds ∇_x f and ∇_y f at (x, Y), in one average.
+// newLost returns room for what a wire loses of vectors of the local agents; nil where it loses nothing to speak of.
+func (w *exactSolve) newLost(length int) [][]float64 {
+	if w.gradientWire() == network.Float64 {
+		return nil
+	}
+	lost := make([][]float64, len(w.group.local))
+	for k := range lost {
+		lost[k] = make([]float64, length)
+	}
+	return lost
+}
+
+// upperGrad finds ∇_x f and ∇_y f at (x, Y), in one average, with which the residuals of the adjoint system begin.
 func (w *exactSolve) upperGrad(dx, dy []float64) error {
-	both := make([]float64, w.p+w.q)
-	err := w.mean(w.ctx, w.gradientWire(), both, func(_ int, o dsbo.ValueOracle, part []float64) error {
+	both, lost := make([]float64, w.p+w.q), w.newLost(w.p+w.q)
+	err := w.meanFed(w.ctx, w.gradientWire(), both, lost, func(_ int, o dsbo.ValueOracle, part []float64) error {
 		return o.UpperGrad(part[:w.p], part[w.p:], w.x, w.Y, allExamples)
 	})
 	copy(dx, both)
 	copy(dy, both[w.p:])
+	w.lostResiduals = lost
+	for k := range lost {
+		w.lostResiduals[k] = lost[k][w.p:]
+	}
 	return err
 }
 
-// residual sets r = b − H z at Y, by a product that is not rounded to the wire of the others.
-func (w *exactSolve) residual(r, b, z []float64) error {
-	err := w.mean(w.ctx, w.changeWire(), r, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		return w.products.product(o, part, w.x, w.Y, z, allExamples)
+// residual sets r = b − H z at Y, by a product that is not rounded to the wire of the others, and with lost, see [group.average].
+func (w *exactSolve) residual(r, b, z []float64, lost [][]float64) error {
+	err := w.meanFed(w.ctx, w.changeWire(), r, lost, func(_ int, o dsbo.ValueOracle, part []float64) error {
+		err := w.products.product(o, part, w.x, w.Y, z, allExamples)
+		vec.Scale(part, -1, part)
+		return err
 	})
-	vec.Sub(r, b, r)
+	vec.Add(r, b, r)
 	w.Products++
 	return err
 }

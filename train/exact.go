@@ -30,8 +30,9 @@ import (
 // processors nor on where the agents are.
 //
 // On a wire other than float64, products travel in int8, residuals and the change of a gradient from one step to the next in bf16,
-// and the first gradient of a solve in float32, or bf16 on narrower wires: what products lose the next residual corrects. Where Tol
-// or AdjointTol bound residuals, these and gradients travel in float32.
+// and the first gradient of a solve in float32, or bf16 on narrower wires: what products lose the next residual corrects, and what
+// gradients and residuals lose is fed back. Products that lead away are not rounded so far any more. Where Tol or AdjointTol bound
+// residuals, these and gradients travel in float32.
 type Exact struct {
 	// Problem is the problem, whose oracles of Evaluate are asked. The first solve begins at its Start. All processes of its team
 	// solve at the same x.
@@ -80,7 +81,7 @@ type Solution struct {
 	// AdjointResidual that of the adjoint system, relative to its right-hand side.
 	Residual, AdjointResidual float64
 	// PhiError estimates a bound of the error of Φ: with the distances d² = g'H⁻¹g of Y from y* and D² = r'H⁻¹r of Z from its
-	// solution, as conjugate gradients see them shrink, it is d² f/g + d D. NaN where Tol and AdjointTol bound the residuals instead.
+	// solution, as conjugate gradients see them shrink, it is d² f/g + d D, and (Z'g)²/f of second order. NaN where Tol and AdjointTol bound the residuals instead.
 	PhiError float64
 	// Converged says that both solves came to their tolerances, and met no direction of negative curvature: false where the
 	// lower problem is not strongly convex, or the products did not suffice.
@@ -104,7 +105,7 @@ func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, err
 	}
 	w := s.newSolve(ctx, x)
 	if err := w.runParts(
-		w.findScale, func() error { return w.chooseStart(y, z) }, w.findDiagonal, w.solveLower, w.solveAdjoint, w.findGradient,
+		w.findScale, func() error { return w.chooseStart(y, z) }, w.findDiagonal, w.solveBoth, w.findGradient,
 	); err != nil {
 		return Solution{}, err
 	}
@@ -131,7 +132,7 @@ func (s *Exact) check(x, y, z []float64) error {
 
 // newSolve returns a solve at x that has not begun.
 func (s *Exact) newSolve(ctx context.Context, x []float64) *exactSolve {
-	return &exactSolve{Exact: s, ctx: ctx, x: x, productLimit: cmp.Or(s.MaxProducts, 2000), wire: s.productWire(), Solution: Solution{
+	return &exactSolve{Exact: s, ctx: ctx, x: x, productLimit: cmp.Or(s.MaxProducts, 2000), sharpness: 1, wire: s.productWire(), Solution: Solution{
 		Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
 	}}
 }
@@ -191,7 +192,12 @@ func (s *Exact) prepare() error {
 
 // mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.
 func (s *Exact) mean(ctx context.Context, wire network.Wire, dst []float64, ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
-	return s.group.mean(ctx, wire, dst, func(i int, part []float64) error {
+	return s.meanFed(ctx, wire, dst, nil, ask)
+}
+
+// meanFed is mean with what the wire rounds off, see [group.average].
+func (s *Exact) meanFed(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64, ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
+	return s.group.meanFed(ctx, wire, dst, lost, func(i int, part []float64) error {
 		if err := ask(i, s.Problem.Evaluate[i], part); err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}

@@ -26,6 +26,11 @@ func (w *exactSolve) solveLower() error {
 			return nil
 		}
 		best = norm
+		if w.diagonalLower > 0 && w.lower < w.diagonalLower/2 { // it is of a Y that is far by now
+			if err := w.findDiagonal(); err != nil {
+				return err
+			}
+		}
 		end := rule{share: w.leastShare(), gain: func(gain float64) float64 { // far off, where steps gain alike, a step need not be exact
 			return max(near/4, gain*min(max(gain/before, 1e-3), 0.25))
 		}}
@@ -55,12 +60,15 @@ func (w *exactSolve) solveLower() error {
 			}
 			continue
 		}
+		if last < 0 && w.distrustRounding() {
+			last = math.Abs(gain)
+		}
 		floor, left, before = fall <= roundOff, last, gain
 	}
 }
 
-// distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol.
-func (w *exactSolve) distanceBound() float64 { return w.phiTol() / 2 * math.Abs(w.lower) }
+// distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol, as far as is known.
+func (w *exactSolve) distanceBound() float64 { return w.sharpness * w.phiTol() / 2 * math.Abs(w.lower) }
 
 // estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual r stands for.
 func (w *exactSolve) estimate(r []float64) float64 {

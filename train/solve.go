@@ -24,14 +24,19 @@ type exactSolve struct {
 	wire           network.Wire // that of products
 	nearZ          []float64    // the z that belongs to where Y started; nil: not known
 	localGradients [][]float64  // the last gradients ∇_y g_i of the agents of this process; nil before the first
+	diagonalLower  float64      // lower at the Y of the diagonal
+	longest        int          // products of the longest conjugate gradients so far
+	sharpness      float64      // the share of the usual bound of d² that it may have
+	// What wires have lost of the sums that g and the residual of the adjoint system are, by local agent; nil where that is nothing.
+	lostGradients, lostResiduals [][]float64
 }
 
 const (
 	// roundOff is the share of the lower loss below which differences of two evaluations mean nothing: sums of some ten thousand
 	// terms, each right to 1e-16.
 	roundOff = 1e-14
-	// gainDelay is the number of products by whose gain together the distance to the solution before them is estimated.
-	gainDelay = 4
+	// leastDelay is the least number of products by whose gain together the distance to the solution before them is estimated.
+	leastDelay = 4
 )
 
 // gradientWire is the wire of gradients: float32, or bf16 where the problem's own is narrower and the solve ends by PhiTol.
@@ -65,10 +70,15 @@ func (s *Exact) productWire() network.Wire {
 // phiTol is PhiTol or its default.
 func (w *exactSolve) phiTol() float64 { return cmp.Or(w.PhiTol, 1e-4) }
 
-// distrustRounding reports whether a direction without positive curvature may come of rounded products, which from then on are not.
+// distrustRounding reports whether a direction without positive curvature, or a solve that leads away, may come of rounded products,
+// which from then on travel as gradients do, and in float32 where they did already.
 func (w *exactSolve) distrustRounding() bool {
-	rounded := w.wire != w.gradientWire()
-	w.wire = w.gradientWire()
+	if w.wire == network.Int8 {
+		w.wire = w.gradientWire()
+		return true
+	}
+	rounded := w.wire != w.group.fineWire()
+	w.wire = w.group.fineWire()
 	return rounded
 }
 
@@ -108,6 +118,7 @@ func (w *exactSolve) chooseStart(y, z []float64) error {
 // findDiagonal finds the diagonal of the averaged Hessian, in its two parts: what the oracles do not give of it is a number in
 // the size of the products so far.
 func (w *exactSolve) findDiagonal() error {
+	w.diagonalLower = w.lower
 	one := w.Problem.Evaluate[w.group.local[0]]
 	vec.Fill(w.e, 0)
 	if o, ok := one.(dsbo.PenaltyOracle); ok {
@@ -197,14 +208,14 @@ func (w *exactSolve) conjugateGradients(s, r []float64, end rule) (gain, last fl
 	if end.maxProducts > 0 {
 		most = min(most, end.maxProducts)
 	}
-	_, positive, err = w.memory.Solve(s, r, system, most, func(asked int) bool {
+	asked, positive, err := w.memory.Solve(s, r, system, most, func(asked int) bool {
 		total := 0.0 // of the step δ = s − from, 2 b'δ − δ'Hδ = δ'(b + r)
 		for i, v := range s {
 			total += float64((v - from[i]) * (b[i] + r[i]))
 		}
 		gain, last = total, total
-		if gains = append(gains, total); asked >= gainDelay {
-			last = total - gains[asked-gainDelay]
+		if gains = append(gains, total); asked >= w.delay(asked) {
+			last = total - gains[asked-w.delay(asked)]
 		}
 		left := vec.Norm(r)
 		switch {
@@ -213,14 +224,22 @@ func (w *exactSolve) conjugateGradients(s, r []float64, end rule) (gain, last fl
 		case end.residual > 0:
 			return left <= max(end.residual, math.Sqrt(end.share)*norm)
 		}
-		return asked >= gainDelay && last <= max(end.gain(total), end.share*total)
+		return asked >= w.delay(asked) && last <= max(end.gain(total), end.share*total)
 	})
+	w.longest = max(w.longest, asked)
 	return gain, last, positive, err
+}
+
+// delay returns the number of the last products by whose gain together a distance is estimated: the longer conjugate gradients have
+// taken, the longer they may gain little and be far off all the same.
+func (w *exactSolve) delay(asked int) int {
+	n := max(asked, w.longest)
+	return max(leastDelay, n/4, n/2-16)
 }
 
 // leastShare is the least rule.share: what a wire loses of products is no gain.
 func (w *exactSolve) leastShare() float64 {
-	if w.wire == w.gradientWire() {
+	if w.wire <= w.gradientWire() {
 		return 0
 	}
 	return 1e-3
