@@ -11,8 +11,18 @@ import (
 )
 
 // compose returns the change that the answers to this agent's proposal ask for. nil means none, for a problem if there is one.
+// Where the members cannot go on without those that are slow, they wait for these, but not for what else asks for a change.
 func (c *Seat) compose(now time.Time) (change *membership.Change, problem string) {
 	slow := c.stragglers(c.answered)
+	change, problem = c.composeWithout(slow, now)
+	if change == nil && len(slow) > 0 {
+		change, _ = c.composeWithout(nil, now)
+	}
+	return change, problem
+}
+
+// composeWithout is compose, where these members are slow.
+func (c *Seat) composeWithout(slow []int, now time.Time) (change *membership.Change, problem string) {
 	candidates, further := c.candidates(slow)
 	cut := c.cut(candidates)
 	members := c.beginning(candidates, cut, further)

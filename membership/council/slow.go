@@ -9,6 +9,8 @@ import (
 // neighbours have waited too long for it, but for those that do not hear it, that are slow themselves, or that do not count. So the most patient
 // of them decides, and nobody is left out by the word of one. said returns what an agent has said of its neighbours, and false for one that does not count.
 //
+// One that has lost its state and asks for another does not compute.
+//
 // If those that are left are no quorum, all wait: to leave out some of the slow ones would not end the wait for the others.
 func (c *Seat) stragglers(said func(agent int) (down, slow []int, counts bool)) (all []int) {
 	finds := func(i int) bool {
@@ -35,7 +37,7 @@ func (c *Seat) stragglers(said func(agent int) (down, slow []int, counts bool)) 
 			down, slow, counts := said(j)
 			return counts && !accused[j] && !slices.Contains(slow, i) && !slices.Contains(down, i)
 		}
-		if accused[i] && !slices.ContainsFunc(neighbours[i], waits) {
+		if accused[i] && !c.isAsking(i) && !slices.ContainsFunc(neighbours[i], waits) {
 			all = append(all, i)
 		}
 	}
@@ -56,4 +58,14 @@ func (c *Seat) lastSaid(now time.Time) func(agent int) (down, slow []int, counts
 func (c *Seat) answered(agent int) (down, slow []int, counts bool) {
 	m, counts := c.attempt.answers[agent]
 	return m.Down, m.Slow, counts
+}
+
+// isAsking reports whether an agent asks to come in, or for a state, by what it has answered to this agent's proposal, or else said last.
+func (c *Seat) isAsking(agent int) bool {
+	if c.attempt != nil {
+		if m, has := c.attempt.answers[agent]; has {
+			return m.Asks
+		}
+	}
+	return c.reports[agent].asks
 }
