@@ -154,7 +154,7 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 }
 
 // handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with
-// which an epoch begins.
+// which an epoch begins. That of an epoch after it, which began with the same iteration, is not given: who asks has yet to hear of that epoch.
 func (f *seatFiles) handover(epoch int) ([]byte, error) {
 	e, err := f.changes().At(epoch, f.agents)
 	if err != nil {
@@ -165,7 +165,7 @@ func (f *seatFiles) handover(epoch int) ([]byte, error) {
 		return nil, err
 	}
 	for _, p := range points {
-		if p.Iteration == e.Iteration {
+		if p.Iteration == e.Iteration && p.Epoch <= epoch {
 			state, err := f.method.Handover(f.agent, p)
 			if err != nil {
 				return nil, err
@@ -181,7 +181,7 @@ func (f *seatFiles) handover(epoch int) ([]byte, error) {
 			return append(appendPart(appendPart(nil, setup), config), state...), nil
 		}
 	}
-	return nil, fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins", f.agent, e.Iteration, epoch)
+	return nil, fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins, of that epoch or before", f.agent, e.Iteration, epoch)
 }
 
 // appendPart appends a part of what is handed over, with its length before it.
