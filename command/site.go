@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,12 +107,8 @@ func (p *program) startAgent(ctx context.Context, o agentOptions, c *cluster.Clu
 	ignoreTerminal()
 	if o.attached {
 		var stop context.CancelFunc
-		ctx, stop = context.WithCancel(ctx)
+		ctx, stop = cli.UntilStdinEnds(ctx)
 		defer stop()
-		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin) // until stdin ends, for whatever reason
-			stop()
-		}()
 	}
 	return o.passError(stdout, p.runAgent(ctx, o, c, stdout, stderr))
 }

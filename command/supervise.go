@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"dsbo"
@@ -102,13 +101,7 @@ func (s *supervisor) runProcess(ctx context.Context, agent int) ending {
 	c := exec.CommandContext(ctx, s.executable, append([]string{"agent"}, s.args(agent)...)...)
 	c.Args[0] = s.name
 	c.Stdout, c.Stderr = &out, s.stderr
-	c.SysProcAttr = cli.OwnGroup()
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = stopTimeout
-	_, err := c.StdinPipe() // ends with this process: see -attached
-	if err == nil {
-		err = c.Run()
-	}
+	err := cli.RunAttached(c, stopTimeout)
 	if c.ProcessState == nil {
 		return ending{agent: agent, code: cli.Failure, text: err.Error(), err: err}
 	}

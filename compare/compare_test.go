@@ -3,10 +3,12 @@ package compare
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,15 +20,33 @@ import (
 	"dsbo/train"
 )
 
-// TestMain is the program dsbo with the task synthetic where its first argument is that, as comparisons call it.
+// TestMain is the program dsbo with the task synthetic where its first argument is that, as comparisons call it, and a comparison of
+// endless where it is that.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "synthetic" {
+	switch append(os.Args, "")[1] {
+	case "synthetic":
 		os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+			if fd, err := strconv.Atoi(os.Getenv(lifeVariable)); err == nil {
+				life = os.NewFile(uintptr(fd), "life")
+				fmt.Fprintln(life, os.Getpid())
+			}
 			return experiment.Run(ctx, tasks.Synthetic(), args[1:], stdout, stderr)
 		}))
+	case "compare":
+		_, err := Run(context.Background(), must.Get(Parse([]byte(endless))), Options{Out: os.Args[2], Tasks: all()})
+		os.Exit(cli.End("dsbo", err))
 	}
 	os.Exit(m.Run())
 }
+
+// lifeVariable holds the number of the file to which a run writes that it has begun, where there is one.
+const lifeVariable = "DSBO_TEST_LIFE"
+
+// life is that file, which is open until the process ends: not until the collector finds it.
+var life *os.File
+
+// endless is a spec of one run that comes to no end by itself.
+const endless = `{"tasks": ["synthetic -p=2 -r=1 -train=4 -val=6 -test=20 -agents=2"], "methods": ["dsoba -K=100000000"]}`
 
 // small is two methods with two seeds at two steps, and two that are not made for the task.
 const small = `{

@@ -68,8 +68,14 @@ func fileName(text string) string {
 }
 
 // run makes the run, unless its folder has it already and again is false: one that has finished or diverged is kept, and one that was
-// interrupted goes on. The error is of ctx, or of the files; that of the run itself is a state.
+// interrupted goes on. The error is of ctx, or of the files, such as that a process of a comparison that was killed is still ending there;
+// that of the run itself is a state.
 func (t *Trial) run(ctx context.Context, program []string, cores int, again bool) error {
+	lock, err := t.Folder.Lock()
+	if err != nil {
+		return err
+	}
+	lock.Close() // for the process of the run
 	state, err := t.Folder.State()
 	if err != nil {
 		return err
@@ -103,15 +109,12 @@ var programName = regexp.MustCompile(`^[^ :]+: `)
 
 // start runs the program as a process with so many processors, and returns its exit code with the text of its error.
 func (t *Trial) start(ctx context.Context, program []string, cores int, mode string) (code int, text string, err error) {
-	line := slices.Concat(program, t.Args, []string{"-out=" + string(t.Folder), "-report=false", "-quiet", mode})
+	line := slices.Concat(program, t.Args, []string{"-out=" + string(t.Folder), "-report=false", "-quiet", "-attached", mode})
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	c.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
-	c.SysProcAttr = cli.OwnGroup()
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it writes a checkpoint
-	c.WaitDelay = time.Minute
-	err = c.Run()
+	err = cli.RunAttached(c, time.Minute)
 	if ctx.Err() != nil {
 		return 0, "", ctx.Err()
 	}

@@ -89,6 +89,11 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		}
 		return plan.Explain(stdout)
 	}
+	if j.Settings.Attached {
+		var stop context.CancelFunc
+		ctx, stop = cli.UntilStdinEnds(ctx)
+		defer stop()
+	}
 	l, err := j.chooseLayout()
 	if err != nil {
 		return err

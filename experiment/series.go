@@ -138,7 +138,7 @@ func (s *series) runPart(ctx context.Context, p Part, stderr io.Writer) error {
 // job returns the job of a part, whose folder holds a run in this state.
 func (s *series) job(p Part, folder runs.Folder, state runs.State) *Job {
 	settings, j := *s.Settings, *s.Job
-	settings.Out = string(folder)
+	settings.Out, settings.Attached = string(folder), false // ctx ends with stdin already
 	settings.Resume = s.mode == runs.Resume && state != runs.Absent
 	settings.Force = s.mode == runs.Replace
 	settings.Label = p.Label

@@ -32,6 +32,7 @@ type Settings struct {
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
+	Attached                     bool   // end as stdin does
 	Membership                   string // path of a log
 	ExplainPrivacy               bool   // print what the run would send, and do not run
 }
@@ -108,7 +109,8 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
 	f.BoolVar(&s.Report, "report", true, "write report.html and its figures at the end; with -report=false they can be had later, from the verb report of dsbo (default true)")
 	f.BoolVar(&s.Quiet, "quiet", false, "write nothing to stderr but errors")
-	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet")
+	f.BoolVar(&s.Attached, "attached", false, "for a program that starts runs: stop when stdin ends, as on an interrupt")
+	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet", "attached")
 }
 
 // resolve fills in the preset for all flags that were not given, makes the graph, and reports the first setting that

@@ -4,5 +4,5 @@ package cli
 
 import "syscall"
 
-// OwnGroup leaves a program as it is.
-func OwnGroup() *syscall.SysProcAttr { return nil }
+// ownGroup leaves a program as it is.
+func ownGroup() *syscall.SysProcAttr { return nil }

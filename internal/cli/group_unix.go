@@ -4,6 +4,6 @@ package cli
 
 import "syscall"
 
-// OwnGroup puts a program into a process group of its own: an interrupt of the terminal is for the command that started it alone,
+// ownGroup puts a program into a process group of its own: an interrupt of the terminal is for the command that started it alone,
 // which passes it on. Else the program would get it twice, and end without a checkpoint.
-func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
