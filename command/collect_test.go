@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,7 +42,8 @@ func TestCollect(t *testing.T) {
 	for args, want := range map[string]string{
 		"-force -out " + zero + " " + zero + " " + one:               "-out must not be one of the run folders; it is " + zero,
 		"-force -out " + out + "/../out/agent-1 " + zero + " " + one: "-out must not be one of the run folders",
-		zero + " " + one + " -out " + all:                            "-out must stand before " + fmt.Sprintf("%q", zero),
+		zero + " " + one + " -quite -out " + all:                     "unknown flag -quite",
+		zero + " " + one + " -out " + all + " -report=false":         "-force replaces it",
 		"-out " + all + " " + zero + " " + one:                       "-force replaces it",
 	} {
 		_, err := command(t, append([]string{"collect"}, strings.Fields(args)...)...)

@@ -116,15 +116,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestFlagAfterOperand(t *testing.T) {
-	f, _ := flags()
-	err := f.ParseOperands([]string{"-loud", "file", "-n=7"}, nil)
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `-n=7 must stand before "file"`) {
-		t.Error(err)
-	}
-	f, _ = flags()
-	if err := f.ParseOperands([]string{"-loud", "file", "-7"}, nil); err != nil {
-		t.Errorf("a file named -7: %v", err)
+// TestFlagsAndOperands: flags may stand anywhere, and what looks like one is one, but after --.
+func TestFlagsAndOperands(t *testing.T) {
+	for _, tt := range []struct{ args, operands, err string }{
+		{"-loud a b -n 7", "[a b]", ""},
+		{"a -loud b -n=7 c", "[a b c]", ""},
+		{"-n 7 - a", "[- a]", ""},
+		{"a -n 7 -- -loud -- -x", "[a -loud -- -x]", ""},
+		{"-n 7 --", "[]", ""},
+		{"a -quiet", "", "unknown flag -quiet"},
+		{"a -7", "", "unknown flag -7"},
+		{"a -n", "", "flag needs an argument: -n"},
+		{"a -n --", "", "flag needs an argument: -n"},
+	} {
+		f, n := flags()
+		err := f.ParseOperands(strings.Fields(tt.args), nil)
+		switch {
+		case tt.err != "":
+			if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s: error %v, want %s", tt.args, err, tt.err)
+			}
+		case err != nil || *n != 7 || fmt.Sprint(f.Args()) != tt.operands || f.NArg() != len(f.Args()):
+			t.Errorf("%s: operands %v, n = %d, %v; want operands %s, n = 7 and no error", tt.args, f.Args(), *n, err, tt.operands)
+		}
 	}
 }
 

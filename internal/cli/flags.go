@@ -53,14 +53,14 @@ func (f *Flags) Parse(args []string, out io.Writer, required ...string) error {
 	return nil
 }
 
-// ParseOperands reads a command line of flags and what follows them, which Args returns. The required flags, by their names, must not
-// be empty. With -h it writes the help to out and returns flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the
-// nearest known one.
+// ParseOperands reads a command line of flags and of operands, which Args returns. Flags may stand before, between and after operands;
+// all that follows -- is operands. The required flags, by their names, must not be empty. With -h it writes the help to out and returns
+// flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the nearest known one.
 func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) error {
-	err := f.FlagSet.Parse(args)
+	err := f.parseMixed(args)
 	switch {
 	case err == nil:
-		return cmp.Or(f.checkOperands(), f.checkRequired(required))
+		return f.checkRequired(required)
 	case errors.Is(err, flag.ErrHelp):
 		f.help(out)
 		return err
@@ -101,14 +101,24 @@ func FlagName(arg string) (name string, is bool) {
 	return name, strings.HasPrefix(arg, "-")
 }
 
-// checkOperands returns an error if a flag stands among what follows the flags.
-func (f *Flags) checkOperands() error {
-	for _, a := range f.Args() {
-		if name, is := FlagName(a); is && f.Lookup(name) != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s must stand before %q: flags come first", a, f.Arg(0))
-		}
+// parseMixed reads flags and operands in any order, where package flag ends at the first operand.
+func (f *Flags) parseMixed(args []string) error {
+	var rest, operands []string
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, rest = args[:i], args[i+1:]
 	}
-	return nil
+	for len(args) > 0 {
+		if err := f.FlagSet.Parse(args); err != nil {
+			return err
+		}
+		args = f.Args()
+		n := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") && a != "-" })
+		if n < 0 {
+			n = len(args)
+		}
+		operands, args = append(operands, args[:n]...), args[n:]
+	}
+	return f.FlagSet.Parse(slices.Concat([]string{"--"}, operands, rest)) // which makes them what Args returns
 }
 
 // checkRequired reports the first of some flags that is empty.
