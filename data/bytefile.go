@@ -10,7 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/array"
-	"dsbo/table"
+	"dsbo/table/input"
 )
 
 // firstChunk is the most that is allocated on the word of a header; MNIST fits.
@@ -20,7 +20,7 @@ const firstChunk = 64 << 20
 type byteFile struct {
 	io.Closer
 	*array.Reader
-	in *table.Input
+	in *input.File
 }
 
 // openBytes opens an IDX file of bytes in so many dimensions, plain or compressed with gzip.
@@ -50,7 +50,7 @@ func openBytes(dir, base string, dims int) (*byteFile, error) {
 // parseBytes reads the header of a file. It is our own reader, not GoMNIST's, which believes the header: a negative or huge count
 // makes that panic or run out of memory.
 func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFile, error) {
-	in, err := table.NewInput(name, file, length, 0)
+	in, err := input.New(name, file, length, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFil
 func (f *byteFile) name() string { return f.in.Name() }
 
 func (f *byteFile) fail(format string, args ...any) error {
-	return &table.FileError{File: f.name(), Reason: fmt.Sprintf(format, args...)}
+	return &input.Error{File: f.name(), Reason: fmt.Sprintf(format, args...)}
 }
 
 // readAll reads the content.

@@ -17,7 +17,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/must"
-	"dsbo/table"
+	"dsbo/table/input"
 )
 
 // What the files begin with: unsigned bytes (8) in 3 or 1 dimensions.
@@ -258,7 +258,7 @@ func FuzzParseBytes(f *testing.F) {
 			all, err = f.readAll()
 		}
 		if err != nil {
-			var file *table.FileError
+			var file *input.Error
 			if !errors.As(err, &file) || strings.ContainsRune(err.Error(), '\n') {
 				t.Fatalf("error %q", err)
 			}

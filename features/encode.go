@@ -8,6 +8,7 @@ import (
 	"dsbo/ad"
 	"dsbo/internal/elementary"
 	"dsbo/table"
+	"dsbo/table/input"
 )
 
 // Options returns how to read a table that is to be encoded: the columns that the recipe needs, of the kinds that they had, whatever their
@@ -58,16 +59,16 @@ func UnitScale(from, to string) float64 {
 func (r Recipe) NewEncoder(t *table.Table) (*Encoder, error) {
 	e := &Encoder{length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
 	if r.Sparse != nil && t.Sparse.Cols == 0 {
-		return nil, &table.FileError{File: t.Name, Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
+		return nil, &input.Error{File: t.Name, Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
 	}
 	for _, in := range r.Used() {
 		k := slices.IndexFunc(t.Columns, func(c *table.Column) bool { return c.Name == in.Name })
 		if k < 0 {
-			return nil, &table.FileError{File: t.Name, Column: in.Name, Reason: "the column is missing, and the model needs it"}
+			return nil, &input.Error{File: t.Name, Column: in.Name, Reason: "the column is missing, and the model needs it"}
 		}
 		c := t.Columns[k]
 		if c.Kind != in.Kind && !allMissing(c, t.Rows()) {
-			return nil, &table.FileError{File: t.Name, Column: in.Name, Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
+			return nil, &input.Error{File: t.Name, Column: in.Name, Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
 				columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(), columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
 		}
 		if r.Missing == NoneMissing {
@@ -190,7 +191,7 @@ func (in *EncodedInput) Word(row int) string {
 func (r Recipe) Targets(t *table.Table) (*ad.Table, error) {
 	k := slices.IndexFunc(t.Columns, func(c *table.Column) bool { return c.Name == r.Target.Name })
 	if k < 0 {
-		return nil, &table.FileError{File: t.Name, Column: r.Target.Name, Reason: "the column of the target is missing"}
+		return nil, &input.Error{File: t.Name, Column: r.Target.Name, Reason: "the column of the target is missing"}
 	}
 	c, rows := t.Columns[k], t.Rows()
 	for row := range rows {
@@ -206,7 +207,7 @@ func (r Recipe) Targets(t *table.Table) (*ad.Table, error) {
 		return ad.LabelTable(labels, len(r.Target.Classes))
 	}
 	if c.Kind == table.Word {
-		return nil, &table.FileError{File: t.Name, Column: c.Name, Reason: "the target must be numbers; the column holds words"}
+		return nil, &input.Error{File: t.Name, Column: c.Name, Reason: "the target must be numbers; the column holds words"}
 	}
 	list := make([]float32, rows)
 	for row := range list {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"dsbo/internal/array"
+	"dsbo/table/input"
 )
 
 // mostColumns is the most columns of a table, whose values are not zero for the most part.
@@ -27,7 +28,7 @@ var (
 func (f arrayFormat) Match(start []byte) bool { return f.match(start) }
 
 // Read reads the array in stretches of about 64 Ki numbers. It takes the memory of the table.
-func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
+func (f arrayFormat) Read(in *input.File, o Options) (*Table, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
 	rows := a.Shape[0]
 	cols := a.Len() / rows
 	if cols > mostColumns {
-		return nil, in.fail(0, "", "there must be at most %d columns; there are %d", mostColumns, cols)
+		return nil, in.Fail(0, "", "there must be at most %d columns; there are %d", mostColumns, cols)
 	}
 	makers, err := newMakers(in, cols, o)
 	if err != nil {
@@ -51,7 +52,7 @@ func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
 	if err := readArray(makers, a, rows); err != nil {
 		return nil, in.Error(err)
 	}
-	t := &Table{Name: in.name, rows: rows}
+	t := &Table{Name: in.Name(), rows: rows}
 	for _, m := range makers {
 		if m != nil {
 			t.Columns = append(t.Columns, m.done())
@@ -61,14 +62,14 @@ func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
 }
 
 // newMakers begins the columns of an array that are to be read; the others are nil.
-func newMakers(in *Input, cols int, o Options) ([]*maker, error) {
+func newMakers(in *input.File, cols int, o Options) ([]*maker, error) {
 	names := make([]string, cols)
 	for j := range names {
 		names[j] = strconv.Itoa(j + 1)
 	}
 	keep, reason := o.keptColumns(names)
 	if reason != "" {
-		return nil, in.fail(0, "", "%s", reason)
+		return nil, in.Fail(0, "", "%s", reason)
 	}
 	makers := make([]*maker, cols)
 	for j, name := range names {
@@ -76,7 +77,7 @@ func newMakers(in *Input, cols int, o Options) ([]*maker, error) {
 		switch {
 		case !keep[j]:
 		case kind == Time:
-			return nil, in.fail(0, name, "numbers without a unit cannot be times")
+			return nil, in.Fail(0, name, "numbers without a unit cannot be times")
 		default:
 			makers[j] = newMaker(name, kind, "", o)
 		}

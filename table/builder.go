@@ -1,5 +1,7 @@
 package table
 
+import "dsbo/table/input"
+
 // extend appends values to blocks of BlockRows. The first block grows as needed, the others have their length at once: a short table takes
 // little memory, and a long one leaves little garbage.
 func extend[T any](blocks [][]T, values []T) [][]T {
@@ -66,10 +68,10 @@ func New(name string, columns ...*Column) (*Table, error) {
 			t.rows = c.rows()
 		}
 		if c.rows() != t.rows {
-			return nil, &FileError{File: name, Column: c.Name, Reason: "must be as long as the other columns"}
+			return nil, &input.Error{File: name, Column: c.Name, Reason: "must be as long as the other columns"}
 		}
 		if named[c.Name] {
-			return nil, &FileError{File: name, Column: c.Name, Reason: "another column has this name"}
+			return nil, &input.Error{File: name, Column: c.Name, Reason: "another column has this name"}
 		}
 		named[c.Name] = true
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"dsbo/table/input"
 )
 
 // csvFormat is text with a separator between values: RFC 4180, and what else people call CSV or TSV.
@@ -19,7 +21,7 @@ func (csvFormat) Match(start []byte) bool { return true }
 //
 // Kinds of columns are guessed by the first records, and the table is read with them. Where a guess turns out to be wrong, it is
 // read once more. Blank lines are no rows.
-func (csvFormat) Read(in *Input, o Options) (*Table, error) {
+func (csvFormat) Read(in *input.File, o Options) (*Table, error) {
 	layout, err := newLayout(in, o)
 	if err != nil {
 		return nil, err
@@ -42,7 +44,7 @@ func (csvFormat) Read(in *Input, o Options) (*Table, error) {
 
 // A layout is what is known of a text file before its values are read.
 type layout struct {
-	in *Input
+	in *input.File
 	dialect
 	skip    int    // bytes before the first record with values
 	lines   int    // lines in them
@@ -60,7 +62,7 @@ type layoutColumn struct {
 	valueKind
 }
 
-func newLayout(in *Input, o Options) (*layout, error) {
+func newLayout(in *input.File, o Options) (*layout, error) {
 	first, err := readStart(in)
 	if err != nil {
 		return nil, err
@@ -74,13 +76,13 @@ func newLayout(in *Input, o Options) (*layout, error) {
 		if reason == "" {
 			line, reason = 0, "the file has no values"
 		}
-		return nil, in.fail(line, "", "%s", reason)
+		return nil, in.Fail(line, "", "%s", reason)
 	}
 	if s.decimal == 0 {
 		s.decimal = s.findDecimal()
 	}
 	if s.decimal == s.separator {
-		return nil, in.fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
+		return nil, in.Fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
 	}
 	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missingWords(), most: o.maxWords()}
 	from := 0
@@ -97,7 +99,7 @@ func newLayout(in *Input, o Options) (*layout, error) {
 func (l *layout) nameColumns(s sample, from int, o Options) error {
 	names := slices.Clone(s.records[0])
 	if len(names) > mostColumns {
-		return l.in.fail(s.lines[0], "", "there must be at most %d columns; there are %d", mostColumns, len(names))
+		return l.in.Fail(s.lines[0], "", "there must be at most %d columns; there are %d", mostColumns, len(names))
 	}
 	seen := map[string]int{}
 	for i := range names {
@@ -105,16 +107,16 @@ func (l *layout) nameColumns(s sample, from int, o Options) error {
 			names[i] = strconv.Itoa(i + 1)
 		}
 		if names[i] == "" {
-			return l.in.fail(s.lines[0], strconv.Itoa(i+1), "the header must name each column; this name is empty")
+			return l.in.Fail(s.lines[0], strconv.Itoa(i+1), "the header must name each column; this name is empty")
 		}
 		if other, twice := seen[names[i]]; twice {
-			return l.in.fail(s.lines[0], names[i], "the header must give each name once; columns %d and %d have this one", other+1, i+1)
+			return l.in.Fail(s.lines[0], names[i], "the header must give each name once; columns %d and %d have this one", other+1, i+1)
 		}
 		seen[names[i]] = i
 	}
 	keep, reason := o.keptColumns(names)
 	if reason != "" {
-		return l.in.fail(0, "", "%s", reason)
+		return l.in.Fail(0, "", "%s", reason)
 	}
 	for i, name := range names {
 		c := layoutColumn{name: name, keep: keep[i], valueKind: s.kind(i, from, l.missing)}

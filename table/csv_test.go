@@ -117,8 +117,7 @@ func FuzzCSV(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		in, err := NewInput("a.csv", strings.NewReader(content), int64(len(content)), 0)
-		if err != nil || in.zipped {
+		if strings.HasPrefix(content, "\x1f\x8b") { // gzip, which FuzzGzip tries
 			return
 		}
 		fuzzFile(t, "a.csv", content, Options{})

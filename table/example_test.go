@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsbo/table"
+	"dsbo/table/input"
 )
 
 // The separator, the decimal sign, the header and the kinds of the columns are found.
@@ -32,7 +33,7 @@ type tally struct{}
 
 func (tally) Match(start []byte) bool { return strings.HasPrefix(string(start), "TALLY\n") }
 
-func (tally) Read(in *table.Input, o table.Options) (*table.Table, error) {
+func (tally) Read(in *input.File, o table.Options) (*table.Table, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err

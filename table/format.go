@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/table/input"
 )
 
 // A Format is a kind of file that holds a table.
@@ -13,9 +14,12 @@ type Format interface {
 	// Match reports whether a file that begins with these bytes is of this format. They are the first 64 KiB, gzip unwrapped, or
 	// the whole file if it is shorter.
 	Match(start []byte) bool
-	// Read reads a table. What is wrong with the file is a [*FileError].
-	Read(in *Input, o Options) (*Table, error)
+	// Read reads a table. What is wrong with the file is an [*input.Error].
+	Read(in *input.File, o Options) (*Table, error)
 }
+
+// startBytes is how much of a file a [Format] sees to know it.
+const startBytes = 64 << 10
 
 // formats are tried in this order. The last one takes whatever the others do not.
 var formats = []Format{parquetFormat{}, npyFormat, idxFormat, svmFormat{}, csvFormat{}}
@@ -36,7 +40,7 @@ func Open(path string, o Options) (*Table, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &FileError{File: path, Reason: "must be a regular file, which can be read twice"}
+		return nil, &input.Error{File: path, Reason: "must be a regular file, which can be read twice"}
 	}
 	return Read(path, file, info.Size(), o)
 }
@@ -44,23 +48,37 @@ func Open(path string, o Options) (*Table, error) {
 // Read reads a table from a file of length bytes, in the first format that knows the content; its name is for errors. Rows have the
 // order of the file.
 //
-// Errors are those of o, and [*FileError] for a file that is no table. Time and memory are those of the format; whatever a
+// Errors are those of o, and [*input.Error] for a file that is no table. Time and memory are those of the format; whatever a
 // header announces, no more memory is taken than the file can fill.
 func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	in, err := NewInput(name, file, length, o.Limit)
+	in, err := input.New(name, file, length, o.Limit)
 	if err != nil {
 		return nil, err
 	}
-	start, err := in.start()
+	start, err := startOf(in)
 	if err != nil {
 		return nil, err
 	}
 	if len(start) == 0 {
-		return nil, in.fail(0, "", "the file is empty")
+		return nil, in.Fail(0, "", "the file is empty")
 	}
 	known := slices.IndexFunc(formats, func(f Format) bool { return f.Match(start) }) // CSV, the last one, takes anything
 	return formats[known].Read(in, o)
+}
+
+// startOf returns the first bytes of a file, at most startBytes.
+func startOf(in *input.File) ([]byte, error) {
+	r, err := in.Reader()
+	if err != nil {
+		return nil, err
+	}
+	start := make([]byte, startBytes)
+	n, err := io.ReadFull(r, start)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, in.Error(err)
+	}
+	return start[:n], nil
 }

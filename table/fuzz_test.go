@@ -3,6 +3,8 @@ package table
 import (
 	"strings"
 	"testing"
+
+	"dsbo/table/input"
 )
 
 func FuzzLIBSVM(f *testing.F) {
@@ -10,10 +12,10 @@ func FuzzLIBSVM(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		if in, err := NewInput("a.svm", strings.NewReader(content), int64(len(content)), 0); err != nil || in.zipped {
+		in, err := input.New("a.svm", strings.NewReader(content), int64(len(content)), 0)
+		if err != nil {
 			return
 		}
-		in := &Input{name: "a.svm", file: strings.NewReader(content), length: int64(len(content))}
 		table, err := svmFormat{}.Read(in, Options{})
 		if err == nil {
 			checkTable(t, table)

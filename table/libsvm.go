@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"dsbo/table/input"
 )
 
 // svmFormat is the text of LIBSVM and svmlight: a label, then pairs of an index from 1 on and a number, for those that are not 0.
@@ -53,10 +55,10 @@ func isDigits(text []byte) bool {
 }
 
 // Read reads a sparse table. It takes the memory of the table: the file is read once before, to count the numbers.
-func (svmFormat) Read(in *Input, o Options) (*Table, error) {
+func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
 	for _, name := range slices.Concat(o.Keep, o.Drop) {
 		if name != svmLabel {
-			return nil, in.fail(0, "", "there is no column %q: a LIBSVM file has the column %s alone, and features without names", name, svmLabel)
+			return nil, in.Fail(0, "", "there is no column %q: a LIBSVM file has the column %s alone, and features without names", name, svmLabel)
 		}
 	}
 	lines, pairs, err := svmCount(in)
@@ -68,9 +70,9 @@ func (svmFormat) Read(in *Input, o Options) (*Table, error) {
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	t := &Table{Name: in.name, Sparse: r.Sparse, rows: len(r.Starts) - 1, lines: r.lines}
+	t := &Table{Name: in.Name(), Sparse: r.Sparse, rows: len(r.Starts) - 1, lines: r.lines}
 	if t.rows == 0 {
-		return nil, in.fail(0, "", "there are no rows")
+		return nil, in.Fail(0, "", "there are no rows")
 	}
 	if !slices.Contains(o.Drop, svmLabel) {
 		t.Columns = []*Column{r.labels.done()}
@@ -79,7 +81,7 @@ func (svmFormat) Read(in *Input, o Options) (*Table, error) {
 }
 
 // svmCount returns how many lines and pairs a file has at the most.
-func svmCount(in *Input) (lines, pairs int, err error) {
+func svmCount(in *input.File) (lines, pairs int, err error) {
 	r, err := in.Reader()
 	if err != nil {
 		return 0, 0, err
@@ -99,7 +101,7 @@ func svmCount(in *Input) (lines, pairs int, err error) {
 
 // An svmReader reads lines.
 type svmReader struct {
-	in     *Input
+	in     *input.File
 	labels *maker
 	lines  lines
 	Sparse
@@ -122,7 +124,7 @@ func (r *svmReader) read() error {
 		for line := range bytes.Lines(data) {
 			rows := len(r.Starts) - 1
 			if reason := r.line(withoutComment(line)); reason != "" {
-				return r.in.fail(number, "", "%s", reason)
+				return r.in.Fail(number, "", "%s", reason)
 			}
 			if len(r.Starts)-1 > rows {
 				r.lines.add(rows, number)

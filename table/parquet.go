@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+
+	"dsbo/table/input"
 )
 
 // parquetFormat is Apache Parquet, as parquet-go reads it: flat columns of numbers, texts, truth values, dates and timestamps. Truth values
@@ -19,10 +21,10 @@ func (parquetFormat) Match(start []byte) bool {
 
 // Read reads one column after the other. It takes the memory of the table, that of a page, and of the whole file if it is compressed as
 // such.
-func (parquetFormat) Read(in *Input, o Options) (t *Table, err error) {
+func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library's way with some damaged files
-			t, err = nil, in.fail(0, "", "damaged Parquet data (%v)", p)
+			t, err = nil, in.Fail(0, "", "damaged Parquet data (%v)", p)
 		}
 	}()
 	file, length, err := in.ReaderAt()
@@ -34,7 +36,7 @@ func (parquetFormat) Read(in *Input, o Options) (t *Table, err error) {
 	}
 	p, err := parquet.OpenFile(file, length, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
-		return nil, in.fail(0, "", "damaged Parquet data (%v)", err)
+		return nil, in.Fail(0, "", "damaged Parquet data (%v)", err)
 	}
 	var names []string
 	for _, field := range p.Schema().Fields() {
@@ -42,28 +44,28 @@ func (parquetFormat) Read(in *Input, o Options) (t *Table, err error) {
 	}
 	keep, reason := o.keptColumns(names)
 	if reason != "" {
-		return nil, in.fail(0, "", "%s", reason)
+		return nil, in.Fail(0, "", "%s", reason)
 	}
 	if p.NumRows() == 0 {
-		return nil, in.fail(0, "", "there are no rows")
+		return nil, in.Fail(0, "", "there are no rows")
 	}
-	room := unwrappedLimit(length, o.Limit)
+	room := input.Limit(length, o.Limit)
 	if rows := p.NumRows(); rows < 0 || rows > room/4/int64(len(names)) {
-		return nil, in.fail(0, "", "a file of %d bytes may not have %d rows of %d columns", length, rows, len(names))
+		return nil, in.Fail(0, "", "a file of %d bytes may not have %d rows of %d columns", length, rows, len(names))
 	}
-	t = &Table{Name: in.name}
+	t = &Table{Name: in.Name()}
 	for j, field := range p.Schema().Fields() {
 		if !keep[j] {
 			continue
 		}
 		c, err := readParquet(p, field, o, func(column int) error { return checkPages(file, length, p, column, &room) })
 		if err != nil {
-			return nil, in.fail(0, field.Name(), "%v", err)
+			return nil, in.Fail(0, field.Name(), "%v", err)
 		}
 		t.Columns = append(t.Columns, c)
 	}
 	if t.rows = t.Columns[0].rows(); int64(t.rows) != p.NumRows() {
-		return nil, in.fail(0, "", "damaged Parquet data: %d rows, %d announced", t.rows, p.NumRows())
+		return nil, in.Fail(0, "", "damaged Parquet data: %d rows, %d announced", t.rows, p.NumRows())
 	}
 	return New(t.Name, t.Columns...)
 }

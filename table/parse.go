@@ -55,7 +55,7 @@ func (p *part) parse() {
 		next := p.blank(p.data, at)
 		if next == at {
 			if p.repeatsHeader(at) {
-				p.err = p.in.fail(line, "", "the header must stand once; this line repeats it")
+				p.err = p.in.Fail(line, "", "the header must stand once; this line repeats it")
 				return
 			}
 			if next, p.err = p.parseRecord(at, line); p.err != nil {
@@ -94,7 +94,7 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		var text []byte
 		var reason string
 		if text, at, last, reason = p.field(p.data, at); reason != "" {
-			return 0, p.in.fail(line, p.nameOf(j), "%s", reason)
+			return 0, p.in.Fail(line, p.nameOf(j), "%s", reason)
 		}
 		if j < len(p.columns) && p.layout.columns[j].keep {
 			p.appendValue(j, text, line)
@@ -105,7 +105,7 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		if p.header != nil {
 			first = "the header"
 		}
-		return 0, p.in.fail(line, "", "a record must have %s separated by %q, as %s has; it has %d", countText(len(p.columns), "value"), p.separator, first, j)
+		return 0, p.in.Fail(line, "", "a record must have %s separated by %q, as %s has; it has %d", countText(len(p.columns), "value"), p.separator, first, j)
 	}
 	return at, nil
 }

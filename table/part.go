@@ -3,6 +3,8 @@ package table
 import (
 	"bytes"
 	"io"
+
+	"dsbo/table/input"
 )
 
 // A part of a text file is a megabyte or so. The longest record is one that ends in a quote that nobody closed.
@@ -13,7 +15,7 @@ const (
 
 // A cutter cuts a text file into parts of whole records.
 type cutter struct {
-	in    *Input
+	in    *input.File
 	r     io.Reader
 	rest  []byte // what was read behind the last whole record
 	line  int    // of the next part
@@ -22,7 +24,7 @@ type cutter struct {
 }
 
 // newCutter begins behind some bytes, which are so many lines. whole returns the length of the records that end in data.
-func newCutter(in *Input, skip, lines int, whole func(data []byte) int) (*cutter, error) {
+func newCutter(in *input.File, skip, lines int, whole func(data []byte) int) (*cutter, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -58,12 +60,12 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 		case end == 0 && c.done:
 			return nil, 0, io.EOF
 		case end == 0:
-			return nil, 0, c.in.fail(c.line, "", "a record must have at most %d bytes; is a quote not closed?", longestPart)
+			return nil, 0, c.in.Fail(c.line, "", "a record must have at most %d bytes; is a quote not closed?", longestPart)
 		}
 		c.rest = append(c.rest[:0], data[end:]...)
 		line, data = c.line, data[:end]
 		if place, reason := checkText(data); reason != "" {
-			return nil, 0, c.in.fail(line+bytes.Count(data[:place], []byte{'\n'}), "", "%s", reason)
+			return nil, 0, c.in.Fail(line+bytes.Count(data[:place], []byte{'\n'}), "", "%s", reason)
 		}
 		c.line += bytes.Count(data, []byte{'\n'})
 		return data, line, nil
@@ -71,7 +73,7 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 }
 
 // readStart returns the first part of a file, which has at least one record.
-func readStart(in *Input) ([]byte, error) {
+func readStart(in *input.File) ([]byte, error) {
 	c, err := newCutter(in, 0, 0, wholeRecords)
 	if err != nil {
 		return nil, err

@@ -123,9 +123,9 @@ func (p *pass) translate(j int, c *partColumn) {
 // table returns what was read.
 func (p *pass) table() (*Table, error) {
 	if p.rows == 0 {
-		return nil, p.in.fail(0, "", "there are no rows below the header")
+		return nil, p.in.Fail(0, "", "there are no rows below the header")
 	}
-	t := &Table{Name: p.in.name, rows: p.rows, lines: p.lines}
+	t := &Table{Name: p.in.Name(), rows: p.rows, lines: p.lines}
 	for _, c := range p.made {
 		if c != nil {
 			t.Columns = append(t.Columns, c)

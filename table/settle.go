@@ -80,7 +80,7 @@ func (p *pass) decide(j int) (valueKind, error) {
 	present := p.rows - t.missing
 	switch {
 	case t.bad == 0 && t.huge.line > 0:
-		return c.valueKind, p.in.fail(t.huge.line, c.name, "a number must be finite and at most 3.4e38; it is %q", t.huge.text)
+		return c.valueKind, p.in.Fail(t.huge.line, c.name, "a number must be finite and at most 3.4e38; it is %q", t.huge.text)
 	case t.bad == 0:
 		return c.valueKind, nil
 	case c.kind == Time && c.unit == days && !c.forced:
@@ -94,7 +94,7 @@ func (p *pass) decide(j int) (valueKind, error) {
 		if c.kind == Time {
 			what = "time such as 2006-01-02 or 2006-01-02 15:04:05"
 		}
-		return c.valueKind, p.in.fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", what, why, t.first.text)
+		return c.valueKind, p.in.Fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", what, why, t.first.text)
 	}
 	p.columns[j].not = append(p.columns[j].not, c.kind)
 	return valueKind{kind: Word}, nil
@@ -123,7 +123,7 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 		}
 	}
 	if crowded.line > 0 {
-		return c.valueKind, p.in.fail(0, c.name, "%s", wordLimitText(p.most, crowded.text))
+		return c.valueKind, p.in.Fail(0, c.name, "%s", wordLimitText(p.most, crowded.text))
 	}
 	return c.valueKind, nil
 }

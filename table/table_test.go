@@ -11,6 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/must"
+	"dsbo/table/input"
 )
 
 // read reads a file of some content.
@@ -93,7 +94,7 @@ func fuzzFile(t *testing.T, name, content string, o Options) {
 		checkTable(t, table)
 		return
 	}
-	var file *FileError
+	var file *input.Error
 	if !errors.As(err, &file) || !errors.Is(err, dsbo.ErrConfig) || file.File != name || strings.ContainsRune(err.Error(), '\n') {
 		t.Fatalf("error %q", err)
 	}

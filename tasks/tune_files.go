@@ -16,6 +16,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/internal/splitmix"
 	"dsbo/table"
+	"dsbo/table/input"
 )
 
 // namesFiles reports whether -data names a file for each agent.
@@ -146,7 +147,7 @@ func (t *tune) open(path string) (*table.Table, error) {
 	}
 	for _, name := range t.words {
 		if !slices.ContainsFunc(read.Columns, func(c *table.Column) bool { return c.Name == name }) {
-			return nil, &table.FileError{File: path, Column: name, Reason: "-words names it, and there is no such column"}
+			return nil, &input.Error{File: path, Column: name, Reason: "-words names it, and there is no such column"}
 		}
 	}
 	return read, nil

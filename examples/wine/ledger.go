@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsbo/table"
+	"dsbo/table/input"
 )
 
 // ledger is the table format of one of the cellars: a line that says so, then for each wine a line such as "acidity 0.10; ph -0.94", with the
@@ -18,7 +19,7 @@ const ledgerHead = "# a ledger of wines"
 
 func (ledger) Match(start []byte) bool { return bytes.HasPrefix(start, []byte(ledgerHead+"\n")) }
 
-func (ledger) Read(in *table.Input, _ table.Options) (*table.Table, error) {
+func (ledger) Read(in *input.File, _ table.Options) (*table.Table, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (ledger) Read(in *table.Input, _ table.Options) (*table.Table, error) {
 			v, err := strconv.ParseFloat(text, 32)
 			if err != nil || j >= len(names) || names[j] != name || number > 2 && len(fields) != len(names) {
 				reason := fmt.Sprintf("a wine must have the same measurements as the first one, each with its number; it has %q", lines.Text())
-				return nil, &table.FileError{File: in.Name(), Line: number, Column: name, Reason: reason}
+				return nil, &input.Error{File: in.Name(), Line: number, Column: name, Reason: reason}
 			}
 			values[j] = append(values[j], float32(v))
 		}

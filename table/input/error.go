@@ -1,4 +1,4 @@
-package table
+package input
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"dsbo"
 )
 
-// A FileError says where a file of data is not what it should be. It matches [dsbo.ErrConfig].
-type FileError struct {
+// An Error says where a file of data is not what it should be. It matches [dsbo.ErrConfig].
+type Error struct {
 	File   string // "" where the name of the input is not known
 	Line   int    // from 1; 0 where there are no lines
 	Row    int    // from 1, where there are no lines; 0 where the error is of no single row
@@ -15,13 +15,13 @@ type FileError struct {
 	Reason string // which may tell a value
 }
 
-func (e *FileError) Error() string { return e.location() + ": " + e.Reason }
+func (e *Error) Error() string { return e.location() + ": " + e.Reason }
 
 // Shared implements [dsbo.Confidential]: the place alone.
-func (e *FileError) Shared() string { return e.location() + ": its own log says what is wrong there" }
+func (e *Error) Shared() string { return e.location() + ": its own log says what is wrong there" }
 
 // location says where the error is.
-func (e *FileError) location() string {
+func (e *Error) location() string {
 	where := e.File
 	if where == "" {
 		where = "input"
@@ -39,4 +39,4 @@ func (e *FileError) location() string {
 }
 
 // Is reports whether target is dsbo.ErrConfig.
-func (e *FileError) Is(target error) bool { return target == dsbo.ErrConfig }
+func (e *Error) Is(target error) bool { return target == dsbo.ErrConfig }
