@@ -195,6 +195,11 @@ func Mul(a, b *Node) *Node {
 	if c, ok := constOf(b); ok {
 		return Scale(c, a)
 	}
+	ca, a := exactFactor(a)
+	cb, b := exactFactor(b)
+	if ca != 1 || cb != 1 {
+		return Scale(ca*cb, Mul(a, b))
+	}
 	for _, ab := range [][2]*Node{{a, b}, {b, a}} {
 		switch v := ab[0]; ruleOf(v) {
 		case repeatRow:
@@ -206,6 +211,15 @@ func Mul(a, b *Node) *Node {
 		}
 	}
 	return apply(opMul, a.Shape(), a, b)
+}
+
+// exactFactor returns n as c·a with c a power of two or its negative, which can be multiplied in later without a change of a digit: such
+// factors meet and cancel. c is 1 where n has none.
+func exactFactor(n *Node) (c float64, a *Node) {
+	if f, ok := ruleOf(n).(affine); ok && f.b == 0 && isPowerOfTwo(f.a) {
+		return f.a, children(n)[0]
+	}
+	return 1, n
 }
 
 // Div returns a/b elementwise, same shapes.

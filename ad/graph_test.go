@@ -110,6 +110,26 @@ func TestTransposedFactors(t *testing.T) {
 	}
 }
 
+// TestExactFactors: powers of two, which change no digit of a product, are drawn out of it to where they meet; other factors stay.
+func TestExactFactors(t *testing.T) {
+	g := gorgonia.NewGraph()
+	a, b := leafVec(g, "a", 3), leafVec(g, "b", 3)
+	for _, c := range []struct{ got, want *Node }{
+		{Mul(Neg(a), b), Neg(Mul(a, b))},
+		{Mul(a, Scale(.5, b)), Scale(.5, Mul(a, b))},
+		{Mul(Scale(-2, a), Scale(-.5, b)), Mul(a, b)},
+		{Square(Neg(a)), Square(a)},
+		{Mul(Neg(Mul(Neg(a), b)), a), Mul(Mul(a, b), a)},
+	} {
+		if c.got != c.want {
+			t.Errorf("product %v, want %v", c.got, c.want)
+		}
+	}
+	if r := ruleOf(Mul(Scale(3, a), Offset(1, b))); r != rule(opMul) {
+		t.Errorf("a product with three times a vector is %v, want Mul", r)
+	}
+}
+
 // TestMisuse: what does not fit together is an error that names it, from Compile as from Grad.
 func TestMisuse(t *testing.T) {
 	vec := func(n int) func(x *Node) *Node {

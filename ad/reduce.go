@@ -73,10 +73,8 @@ func ScaleBy(s, a *Node) *Node {
 	if c, ok := constOf(s); ok {
 		return Scale(c, a)
 	}
-	if f, ok := ruleOf(a).(affine); ok && f.b == 0 && isPowerOfTwo(f.a) { // the same bits with one number multiplied, and not each entry
-		return ScaleBy(Scale(f.a, s), children(a)[0])
-	}
-	return apply(scaleByOp, shapeOf(a), s, a)
+	c, a := exactFactor(a) // one number is multiplied, and not each entry
+	return apply(scaleByOp, shapeOf(a), Scale(c, s), a)
 }
 
 // isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of a product.
