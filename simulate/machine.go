@@ -11,6 +11,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/memnet"
 	"dsbo/membership"
+	"dsbo/membership/council"
 	"dsbo/network"
 	"dsbo/network/grpc"
 	"dsbo/pki"
@@ -28,7 +29,7 @@ type machine struct {
 	identity  *pki.Identity
 	admission string // what lets the agent into the run; "" where that has it from the start
 
-	refused bool // the run has ended as [refusal] says
+	refused bool // the run has ended as refuses says
 	leftOut bool // the others have finished without it
 
 	mu     sync.Mutex
@@ -100,7 +101,7 @@ func (m *machine) supervise(ctx context.Context) error {
 		m.trace.note("agent %d: process %d ends: %s", m.agent, p.life, temporary.ReplaceAllString(fmt.Sprint(err), ".tmp"))
 		switch code := cli.Code(err); {
 		case killed && ctx.Err() == nil:
-		case err == nil, m.Refused && refusal(err):
+		case err == nil, m.refuses(err):
 			return err
 		case code != cli.Failure && code != cli.Interrupted:
 			return fmt.Errorf("exit code %d: %w", code, err)
@@ -120,9 +121,10 @@ var (
 	temporary = regexp.MustCompile(`\.[0-9]+\.tmp`) // the end of a temporary file's name, which is random
 )
 
-// refusal reports whether an error says that the run has ended because an agent was silent for too long.
-func refusal(err error) bool {
-	return errors.Is(err, network.ErrSilent) || errors.Is(err, network.ErrEnded)
+// refuses reports whether an error says why the run cannot go on: no member has the state that is needed or, where silence may be so long, an agent
+// was silent for too long.
+func (c Case) refuses(err error) bool {
+	return errors.Is(err, council.ErrStateLost) || c.Refused && (errors.Is(err, network.ErrSilent) || errors.Is(err, network.ErrEnded))
 }
 
 func later(a, b time.Time) time.Time {

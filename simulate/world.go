@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dsbo/internal/memnet"
+	"dsbo/membership/council"
 	"dsbo/pki"
 )
 
@@ -19,7 +20,7 @@ import (
 type Result struct {
 	Took    time.Duration // virtual time
 	Lives   int           // processes of all agents
-	Refused bool          // the run ended with an error that names a silent agent
+	Refused bool          // the run ended with an error that names a silent agent, or the state that is lost
 	Trace   []Line        // what happened, by moment and then by text
 }
 
@@ -166,8 +167,11 @@ func (w *world) live() error {
 	var agents, faults sync.WaitGroup
 	for i, m := range w.machines {
 		agents.Go(func() {
-			if errs[i] = m.supervise(ctx); errs[i] == nil {
-				errs[i] = w.end(i)
+			errs[i] = m.supervise(ctx)
+			if lost := errors.Is(errs[i], council.ErrStateLost); lost || errs[i] == nil {
+				if err := w.end(i); err != nil {
+					errs[i] = err
+				}
 			}
 		})
 	}
@@ -183,7 +187,7 @@ func (w *world) live() error {
 	done()
 	faults.Wait()
 	for i, err := range errs {
-		w.machines[i].refused = err != nil && w.Refused && refusal(err)
+		w.machines[i].refused = w.refuses(err)
 		if err != nil && !w.machines[i].refused {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}

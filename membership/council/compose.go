@@ -39,6 +39,9 @@ func (c *Seat) composeWithout(slow []int, now time.Time) (change *membership.Cha
 		return nil, c.apart(candidates, slow, cut, further, len(staying)+len(lost))
 	}
 	if len(staying) == 0 {
+		if c.stateIsLost() {
+			return nil, c.lossOfState()
+		}
 		return nil, "no member has a checkpoint yet: until then all must be there"
 	}
 	point, ok := c.newestCommon(staying)

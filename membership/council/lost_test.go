@@ -1,6 +1,7 @@
 package council_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -25,5 +26,35 @@ func TestNoCheckpointYet(t *testing.T) {
 	r.wait()
 	if log := r.log(t); len(log) == 0 || !slices.Contains(log[0].Lost, 1) {
 		t.Errorf("after agent 1 has lost its checkpoint the log is %v", log)
+	}
+}
+
+// TestNobodyHasTheState: where no member has a checkpoint, and one says that it had, each ends by itself. It does not where one has, or is silent.
+func TestNobodyHasTheState(t *testing.T) {
+	const n, nobody = 4, -1
+	for name, c := range map[string]struct {
+		asks, has, away int // agents
+		ends            bool
+	}{
+		"all have lost it":         {asks: 0, has: nobody, away: nobody, ends: true},
+		"the last one has lost it": {asks: 3, has: nobody, away: nobody, ends: true},
+		"one has it":               {asks: 0, has: 2, away: nobody},
+		"one may have it":          {asks: 0, has: nobody, away: 2},
+		"it is yet to come":        {asks: nobody, has: nobody, away: nobody},
+	} {
+		disks := make([]diskSite, n)
+		if c.has >= 0 {
+			disks[c.has] = diskSite{{Iteration: 4, Round: 40}}
+		}
+		r := newRoom(n, 3, ring(n), disks...)
+		r.away = map[int]bool{c.away: true}
+		if c.asks >= 0 {
+			r.seats[c.asks].Lose(true)
+		}
+		for i, err := range r.waitForEnds(100) {
+			if ended := errors.Is(err, council.ErrStateLost); ended != c.ends || err != nil && !ended {
+				t.Errorf("%s: agent %d: %v; that the state is lost must be %v", name, i, err, c.ends)
+			}
+		}
 	}
 }

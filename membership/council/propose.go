@@ -39,6 +39,8 @@ func (c *Seat) propose(now time.Time) error {
 	switch {
 	case !c.member():
 		return nil
+	case !c.lostSince.IsZero() && c.attempt == nil:
+		return c.awaitLoss(now)
 	case c.attempt != nil:
 		return c.pursue(now)
 	case !c.reason(now):
@@ -216,6 +218,9 @@ func (c *Seat) choose(now time.Time) error {
 	}
 	a.change, a.again = latest.Change, latest.Change != nil
 	if !a.again {
+		if c.stateIsLost() {
+			c.lostSince = now
+		}
 		change, problem := c.compose(now)
 		if change == nil {
 			c.giveUp(now, problem)

@@ -1,6 +1,7 @@
 package council_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type room struct {
 	seen  []council.Observation // what each sees
 	now   time.Time
 	draws uint64
+	away  map[int]bool // who neither hears nor speaks
 }
 
 // newRoom returns one of so many founders, and of agents that come later, each with a disk.
@@ -37,11 +39,18 @@ func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *r
 }
 
 // wait lets 25 patiences pass.
-func (r *room) wait() {
-	for range 100 {
+func (r *room) wait() { must.OK(errors.Join(r.waitForEnds(25)...)) }
+
+// waitForEnds lets so many patiences pass, and returns the errors with which seats have ended, nil for the others.
+func (r *room) waitForEnds(patiences int) []error {
+	ends := make([]error, len(r.seats))
+	for range 4 * patiences {
 		r.now = r.now.Add(patience / 4)
 		for i, s := range r.seats {
-			must.OK(s.Tick(r.now, r.seen[i]))
+			if ends[i] != nil || r.away[i] {
+				continue
+			}
+			ends[i] = s.Tick(r.now, r.seen[i])
 			for sent := r.take(); len(sent) > 0; sent = r.take() { // all is said before the next one speaks
 				for _, m := range sent {
 					r.hand(m)
@@ -49,6 +58,7 @@ func (r *room) wait() {
 			}
 		}
 	}
+	return ends
 }
 
 func (r *room) take() (sent []council.Message) {
@@ -62,7 +72,7 @@ func (r *room) take() (sent []council.Message) {
 func (r *room) hand(m council.Message) {
 	m = must.Get(council.ParseMessage(m.Encode(), r.seats[0].Agents()))
 	for j, to := range r.seats {
-		if j != m.From && (m.To == council.All || m.To == j) {
+		if j != m.From && !r.away[j] && (m.To == council.All || m.To == j) {
 			must.OK(to.Receive(r.now, m))
 		}
 	}

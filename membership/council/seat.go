@@ -59,6 +59,7 @@ type Seat struct {
 	waiting  string
 	// apartSince is since when only edges are down, between members that answer; zero: they are not.
 	apartSince time.Time
+	lostSince  time.Time // since when no member has the state with which the epoch begins; zero: one has, as far as is known
 
 	out, own []Message // those to send, and those to this agent itself
 	decided  []membership.Change
@@ -307,7 +308,7 @@ func (c *Seat) learn(now time.Time, change membership.Change) error {
 	}
 	c.log, c.epoch = log, log.Last(c.Founders)
 	c.vote = Vote{Epoch: change.Epoch + 1}
-	c.apartSince, c.lost = time.Time{}, false
+	c.apartSince, c.lostSince, c.lost = time.Time{}, time.Time{}, false
 	c.attempt, c.next, c.held, c.failures, c.waiting = nil, time.Time{}, time.Time{}, 0, ""
 	clear(c.reports)
 	c.highest, c.reported = Ballot{}, time.Time{}
