@@ -88,7 +88,7 @@ func (r *runner) writeFinished() error {
 		return nil
 	}
 	r.summary = r.summarize(runs.Finished, nil)
-	r.summary.Round = r.layout.round()
+	r.summary.Round, r.summary.Epoch = r.layout.round(), len(r.changes)
 	return r.folder.WriteSummary(r.summary)
 }
 

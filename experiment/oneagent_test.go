@@ -52,19 +52,19 @@ func (l *lone) Drain(context.Context) error {
 // A dropped team is a lone one whose members change as the agent has finished: it begins epoch 1, and is none of epoch 2.
 type dropped struct {
 	*lone
-	log membership.Log
+	log    membership.Log
+	epochs []int // that it has begun
 }
 
 func (d *dropped) Drain(context.Context) error {
-	changes := membership.Log{{Epoch: 1, Iteration: 2, Members: []int{0}}, {Epoch: 2, Iteration: 2, Members: []int{1}}}
-	d.log = changes[:len(d.log)+1]
+	d.log = append(slices.Clip(d.log), membership.Change{Epoch: 1 + len(d.log), Iteration: 2, Members: []int{min(len(d.log), 1)}})
 	return &network.ChangedError{Epoch: len(d.log)}
 }
 
 func (d *dropped) Changes() membership.Log { return d.log }
 
-func (d *dropped) Reform(_ membership.Epoch, round int) error {
-	d.round = round
+func (d *dropped) Reform(e membership.Epoch, round int) error {
+	d.round, d.epochs = round, append(d.epochs, e.Number)
 	return nil
 }
 
@@ -81,6 +81,36 @@ func TestOneAgentStopsLeftOut(t *testing.T) {
 	j.Layout = OneAgent(0, "the run", func(context.Context, *network.Graph, int, []byte, *Seat, int) (network.Team, error) { return d, nil })
 	if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, context.Canceled) || len(d.log) != 2 {
 		t.Errorf("error %v after %d changes; it must be that it was interrupted, after 2", err, len(d.log))
+	}
+}
+
+// TestOneAgentFinishedBefore: an agent that has finished and is lost, and whose members have changed, has not finished when it is back. What it hands
+// over is the state of the epoch that it is asked for, though a later one began with the same iteration.
+func TestOneAgentFinishedBefore(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	var seat *Seat
+	run := func(flags string, team network.Team) error {
+		j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=4 -checkpoint-every=1 -report=false -quiet -out="+out+flags)
+		j.Layout = OneAgent(0, "the run", func(_ context.Context, _ *network.Graph, _ int, _ []byte, s *Seat, _ int) (network.Team, error) {
+			seat = s
+			return team, nil
+		})
+		return j.Run(t.Context(), io.Discard, io.Discard)
+	}
+	must.OK(run("", new(lone)))
+	folder, log := runs.Folder(out), membership.Log{{Epoch: 1, Iteration: 2, Members: []int{0}}, {Epoch: 2, Iteration: 2, Members: []int{0}}}
+	before := must.Get(folder.State())
+	must.OK(folder.WriteChanges(log)) // as the council does
+	if after := must.Get(folder.State()); before != runs.Finished || after != runs.Unfinished {
+		t.Errorf("the run is %v, and after two changes %v; it must be finished, and unfinished", before, after)
+	}
+	d := &dropped{lone: new(lone), log: log}
+	if err := run(" -resume", d); !errors.Is(err, context.Canceled) || !slices.Equal(d.epochs, []int{2, 3}) {
+		t.Errorf("error %v after epochs %v; it must be that it was interrupted, after 2 and 3", err, d.epochs)
+	}
+	_, former := seat.Handover(1)
+	if _, err := seat.Handover(2); former == nil || err != nil {
+		t.Errorf("for epoch 1 the error is %v, and for epoch 2, which has begun again with its iteration, %v; only the state of epoch 2 is there", former, err)
 	}
 }
 

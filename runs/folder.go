@@ -151,7 +151,8 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// State returns the state of the run in the folder. A folder that holds anything but a run is an error.
+// State returns the state of the run in the folder. A folder that holds anything but a run is an error. That of an agent which has
+// finished in an epoch before the last one of its membership log is unfinished: it has to go back, or is left out.
 func (f Folder) State() (State, error) {
 	entries, err := disk.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
@@ -173,7 +174,16 @@ func (f Folder) State() (State, error) {
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == SummaryFile }) {
 		return Unfinished, nil
 	}
-	summary, err := readFile[struct{ State State }](f, SummaryFile)
+	summary, err := readFile[struct {
+		State        State
+		Round, Epoch int
+	}](f, SummaryFile)
+	if err == nil && summary.State == Finished && summary.Round > 0 {
+		var log membership.Log
+		if log, err = f.ReadChanges(); summary.Epoch < len(log) {
+			return Unfinished, err
+		}
+	}
 	return summary.State, err
 }
 

@@ -68,6 +68,8 @@ type Summary struct {
 	Waited []float64 `json:"waited_seconds,omitempty"`
 	// Round is the number of the exchange after the last one; 0 unless the agent is one that may be lost and come back.
 	Round int `json:"round,omitzero"`
+	// Epoch is that of the members whose end this is, see package membership; 0 where members stay the same.
+	Epoch int `json:"epoch,omitzero"`
 }
 
 // Timeless returns s without the fields that depend on the machine: times, memory and the number of exchanges.
