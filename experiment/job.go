@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/experiment/console"
 	"dsbo/internal/cli"
@@ -190,8 +191,8 @@ type runner struct {
 	view           Viewer
 	pace           *pace
 	result         *train.Result
-	iterationsOver bool      // whether the iterations are over, and the models are being found
-	stepsSent      runs.Sent // what all agents have sent to choose the steps
+	iterationsOver bool         // whether the iterations are over, and the models are being found
+	stepsSent      dsbo.Traffic // what all agents have sent to choose the steps
 	summary        runs.Summary
 }
 
@@ -249,7 +250,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.makeProblem(ctx); err != nil {
 		return err
 	}
-	r.stepsSent = runs.Sent{}
+	r.stepsSent = dsbo.Traffic{}
 	r.problem.Sent = &r.stepsSent
 	if err := r.chooseSteps(ctx); err != nil {
 		return err

@@ -13,10 +13,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"dsbo"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
-	"dsbo/runs"
 )
 
 // planned returns the plan of the task's command line.
@@ -33,7 +33,7 @@ func piloted(t *testing.T, within time.Duration, args ...string) *plan.Plan {
 }
 
 // checkSent compares a phase of a plan with what was counted: they must be the same, but for rounding and a share of it.
-func checkSent(t *testing.T, args []string, phase string, r plan.Range, sent runs.Sent, share float64) {
+func checkSent(t *testing.T, args []string, phase string, r plan.Range, sent dsbo.Traffic, share float64) {
 	t.Helper()
 	if got := float64(sent.Bytes); math.Abs(r.Usual-got) > share*got+1e-6*got {
 		t.Errorf("%v: %s: %.0f bytes are planned, %.0f were sent", args, phase, r.Usual, got)

@@ -78,14 +78,14 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 		s.Waited = w.Waited()
 	}
 	u := runs.Total(r.result.Usage)
-	s.Traffic.Method, s.Traffic.Evaluation = u.Sent, r.result.Evaluation
+	s.Traffic.Method, s.Traffic.Evaluation = u.Traffic, r.result.Evaluation
 	if found := r.loaded.setup; found != nil { // else members have changed since, and it is to be loaded again
 		s.Traffic.Setup = found.Sent
 	}
 	s.Traffic.Evaluation.Add(r.stepsSent)
 	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
-		s.FloatsSent = float64(u.Sent.Floats) / float64(n)
+		s.FloatsSent = float64(u.Traffic.Floats) / float64(n)
 	}
 	return s
 }

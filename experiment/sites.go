@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/plan"
@@ -98,7 +99,7 @@ func (r *runner) exchangeAlone(ctx context.Context, allowed bool, alone []train.
 	}
 	p := r.problem.Problem
 	if !allowed {
-		p.Sent = new(runs.Sent)
+		p.Sent = new(dsbo.Traffic)
 	}
 	nx := len(like.X)
 	vectors, err := p.GatherRows(ctx, nx+len(like.Y), func(i int, row []float64) error {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"dsbo"
 	"dsbo/features"
 	"dsbo/internal/must"
-	"dsbo/runs"
 	"dsbo/table"
 	"dsbo/train"
 )
@@ -25,7 +25,7 @@ func ExamplePrepare() {
 		tables = append(tables, must.Get(table.New(fmt.Sprintf("site%d.csv", site),
 			table.NumberColumn("age", ages), table.WordColumn("smoker", smokers), table.WordColumn("diagnosis", diagnoses))))
 	}
-	all := train.NewCollective(context.Background(), len(tables), nil, nil, new(runs.Sent)) // all sites are in this process
+	all := train.NewCollective(context.Background(), len(tables), nil, nil, new(dsbo.Traffic)) // all sites are in this process
 	p, err := features.Prepare(features.Sites{Tables: tables, Collective: all, Seed: 1},
 		features.Options{Target: "diagnosis", Split: features.DefaultShares, Rare: 5, Missing: features.MeanOfOthers})
 	if err != nil {

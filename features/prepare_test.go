@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsbo"
 	"dsbo/features"
 	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
-	"dsbo/runs"
 	"dsbo/table"
 	"dsbo/train"
 )
@@ -62,7 +62,7 @@ func prepare(together network.Collective, o features.Options, here ...int) (*fea
 
 // alone is what sites find together that are all in this process.
 func alone(t *testing.T, n int) network.Collective {
-	return train.NewCollective(t.Context(), n, nil, nil, new(runs.Sent))
+	return train.NewCollective(t.Context(), n, nil, nil, new(dsbo.Traffic))
 }
 
 // TestRecipe: means and deviations are those of the training rows of all sites together, however unlike the sizes of the columns.
@@ -205,7 +205,7 @@ func TestProcesses(t *testing.T) {
 	teams, closeAll := networktest.Processes(w, []int{0}, []int{1}, []int{2})
 	defer closeAll()
 	must.OK(errors.Join(networktest.RunAll(sites, func(k int) error {
-		got, err := prepare(train.NewCollective(t.Context(), sites, teams[k], w, new(runs.Sent)), options, k)
+		got, err := prepare(train.NewCollective(t.Context(), sites, teams[k], w, new(dsbo.Traffic)), options, k)
 		if err != nil {
 			return err
 		}

@@ -100,40 +100,25 @@ func (a *Averages) Agent(i int) *Averager {
 	return &Averager{mixer: m, reducer: r, averages: a, id: i}
 }
 
-// Traffic counts what an agent has sent.
-type Traffic struct{ Messages, Floats, Bytes int64 }
-
-// Add adds v to s.
-func (s *Traffic) Add(v Traffic) {
-	s.Messages += v.Messages
-	s.Floats += v.Floats
-	s.Bytes += v.Bytes
-}
-
-// add adds what one more message of so many numbers and bytes to each of some receivers is.
-func (s *Traffic) add(receivers, messages, floats, bytes int) {
-	s.Messages += int64(receivers * messages)
-	s.Floats += int64(receivers * floats)
-	s.Bytes += int64(receivers * bytes)
+// trafficTo returns what so many messages to each of some receivers are, of so many numbers and bytes together.
+func trafficTo(receivers, messages, floats, bytes int) dsbo.Traffic {
+	return dsbo.Traffic{Messages: int64(receivers * messages), Floats: int64(receivers * floats), Bytes: int64(receivers * bytes)}
 }
 
 // Cost returns what agent i sends in one average of so many numbers on a wire. The scales' exponents count as bytes,
 // not as numbers.
-func (a *Averages) Cost(i, length int, wire Wire) (s Traffic) {
+func (a *Averages) Cost(i, length int, wire Wire) dsbo.Traffic {
 	if a.options.ByMix {
 		sends, rounds := a.w.Sends(i), len(a.roots)
-		s.add(sends, rounds, rounds*length, rounds*wire.Bytes(length))
-		return s
+		return trafficTo(sends, rounds, rounds*length, rounds*wire.Bytes(length))
 	}
 	f := newFixedPoint(wire, length, a.w.N())
-	s.add(a.tree.Sends(i), 2, length, PackedBytes(exponentBits, f.blocks(length))+PackedBytes(f.bits, length))
-	return s
+	return trafficTo(a.tree.Sends(i), 2, length, PackedBytes(exponentBits, f.blocks(length))+PackedBytes(f.bits, length))
 }
 
 // MaxCost returns what agent i sends as all find the largest of so many words of 64 bits (Max of [Reducer]).
-func (a *Averages) MaxCost(i, words int) (s Traffic) {
-	s.add(a.tree.Sends(i), 1, words, 8*words)
-	return s
+func (a *Averages) MaxCost(i, words int) dsbo.Traffic {
+	return trafficTo(a.tree.Sends(i), 1, words, 8*words)
 }
 
 // An Averager is one agent's end of [Averages]: a [dsbo.Averager] whose Mix sends what the wire can carry.
@@ -153,7 +138,7 @@ type Averager struct {
 
 	stage, count uint64 // names of the next draws
 	mixCount     int    // calls of Mix since the stage began
-	sent         Traffic
+	sent         dsbo.Traffic
 	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
 
 	rounded, mixture []float64
@@ -167,7 +152,7 @@ func (a *Averager) Begin(stage uint64) { a.stage, a.count, a.mixCount = stage, 0
 
 // Sent returns what this agent has sent so far, in Mix and in averages: payload, and each vector once, also when a
 // transport sends it again.
-func (a *Averager) Sent() Traffic { return a.sent }
+func (a *Averager) Sent() dsbo.Traffic { return a.sent }
 
 // Average implements [dsbo.Averager] on the wire of the options.
 func (a *Averager) Average(ctx context.Context, dst, src []float64) error {

@@ -3,19 +3,18 @@ package network
 import (
 	"context"
 	"encoding/binary"
+
+	"dsbo"
 )
 
 // bytesPerNumber is the number of bytes that [GatherBytes] puts in a float64: as a whole number it then travels exactly.
 const bytesPerNumber = 4
 
 // GatherCost returns what each of n agents sends where all gather rows of so many numbers: its row, to each other agent.
-func GatherCost(n, length int) (s Traffic) {
-	s.add(n-1, 1, length, 8*length)
-	return s
-}
+func GatherCost(n, length int) dsbo.Traffic { return trafficTo(n-1, 1, length, 8*length) }
 
 // GatherBytesCost returns what each of n agents sends in [GatherBytes], where the longest of the agents' has so many bytes.
-func GatherBytesCost(n, longest int) Traffic {
+func GatherBytesCost(n, longest int) dsbo.Traffic {
 	s := GatherCost(n, 1)
 	s.Add(GatherCost(n, gatheredNumbers(longest)))
 	return s

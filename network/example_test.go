@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"dsbo"
 	"dsbo/network"
 )
 
@@ -49,7 +50,7 @@ func ExampleAverages() {
 		return
 	}
 	x := [][]float64{{0, 1e9}, {4, 0.5}, {8, -1e9}, {0, 0.25}}
-	sent := make([]network.Traffic, len(x))
+	sent := make([]dsbo.Traffic, len(x))
 	var agents sync.WaitGroup
 	for i := range x {
 		agents.Go(func() {

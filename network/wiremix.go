@@ -51,7 +51,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64) error {
 	if err := a.mixer.Mix(ctx, dst, src); err != nil {
 		return err
 	}
-	a.sent.add(a.averages.w.Sends(a.id), 1, len(src), wire.Bytes(len(src)))
+	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, len(src), wire.Bytes(len(src))))
 	return nil
 }
 

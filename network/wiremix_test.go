@@ -18,8 +18,8 @@ type countingTeam struct {
 	network.Team
 	t     *testing.T
 	wire  network.Wire
-	mixed []network.Traffic // by agents: vectors of Mix, once each
-	sums  []network.Traffic // words of Reduce, once each
+	mixed []dsbo.Traffic // by agents: vectors of Mix, once each
+	sums  []dsbo.Traffic // words of Reduce, once each
 }
 
 type countingMixer struct {
@@ -38,7 +38,7 @@ func (m countingMixer) Mix(ctx context.Context, dst, src []float64) error {
 	must.OK(m.team.wire.Decode(carried, code))
 	sameNumbers(m.team.t, m.team.wire.String(), carried, src)
 	s := &m.team.mixed[m.id]
-	*s = network.Traffic{Messages: s.Messages + 1, Floats: s.Floats + int64(len(src)), Bytes: s.Bytes + int64(len(code))}
+	*s = dsbo.Traffic{Messages: s.Messages + 1, Floats: s.Floats + int64(len(src)), Bytes: s.Bytes + int64(len(code))}
 	return m.Reducer.Mix(ctx, dst, src)
 }
 
@@ -59,14 +59,14 @@ func TestSent(t *testing.T) {
 		tree := w.Tree()
 		for _, wire := range wires {
 			for _, byMix := range []bool{false, true} {
-				team := &countingTeam{network.NewLocal(w), t, wire, make([]network.Traffic, 6), make([]network.Traffic, 6)}
+				team := &countingTeam{network.NewLocal(w), t, wire, make([]dsbo.Traffic, 6), make([]dsbo.Traffic, 6)}
 				ends := averagersOf(team, w, network.AverageOptions{Wire: wire, ByMix: byMix})
 				cost := must.Get(network.NewAverages(team, w, network.AverageOptions{Wire: wire, ByMix: byMix}))
 				for _, length := range []int{3, 200} {
 					before := ends[0].Sent()
 					averageAll(t.Context(), ends, drawn(6, length, 1, 3))
 					s := ends[0].Sent()
-					got := network.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats, Bytes: s.Bytes - before.Bytes}
+					got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats, Bytes: s.Bytes - before.Bytes}
 					if want := cost.Cost(0, length, wire); got != want {
 						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire, length, got, want)
 					}
@@ -75,7 +75,7 @@ func TestSent(t *testing.T) {
 				for i, a := range ends {
 					m, s := team.mixed[i], team.sums[i]
 					up, edges := int64(tree.Sends(i)), int64(w.Sends(i))
-					want := network.Traffic{
+					want := dsbo.Traffic{
 						Messages: edges*m.Messages + up*s.Messages, Floats: edges*m.Floats + up*s.Floats, Bytes: edges*m.Bytes + up*s.Bytes,
 					}
 					if got := a.Sent(); got != want {

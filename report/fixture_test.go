@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/internal/must"
 	"dsbo/runs"
 )
@@ -133,8 +134,8 @@ func ended() map[string]any {
 				{Set: "test", Examples: 10000, Loss: 0.2765, LossAgainst: 0.2782, LossChange: -0.0017, LossError: 0.0004,
 					Accuracy: 0.9224, AccuracyAgainst: 0.9217, AccuracyChange: 0.0007, AccuracyError: 0.0009},
 			}},
-		"traffic": runs.Traffic{Method: runs.Sent{Messages: 32000, Floats: 250e6, Bytes: 2e9}, Evaluation: runs.Sent{Messages: 640, Floats: 5e6, Bytes: 4e7},
-			Models: runs.Sent{Messages: 320, Floats: 25e5, Bytes: 2e7}},
+		"traffic": runs.PhaseTraffic{Method: dsbo.Traffic{Messages: 32000, Floats: 250e6, Bytes: 2e9}, Evaluation: dsbo.Traffic{Messages: 640, Floats: 5e6, Bytes: 4e7},
+			Models: dsbo.Traffic{Messages: 320, Floats: 25e5, Bytes: 2e7}},
 		"state": "finished", "warnings": []string{}, "algorithm": "madsbo_tuned", "iterations": 100, "phi_lambda0": 0.3004, "test_accuracy_lambda0": 0.9213,
 		"test_accuracy_tuned": 0.9225, "refit_test_accuracy": 0.9224, "refit_test_loss": 0.2765, "floats_sent_per_agent_per_iteration": 313600, "ms_per_iteration": 421.3,
 		"models": []any{

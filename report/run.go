@@ -124,7 +124,7 @@ func (r *Run) lastRecord() *runs.Record { return &r.Records[len(r.Records)-1] }
 func (r *Run) usage() runs.Usage {
 	if r.Summary == nil || len(r.Summary.PerAgent) == 0 {
 		last := r.lastRecord()
-		return runs.Usage{Calls: last.Calls, Sent: last.Sent, Times: last.Times}
+		return runs.Usage{Calls: last.Calls, Traffic: last.Traffic, Times: last.Times}
 	}
 	return runs.Total(r.Summary.PerAgent)
 }

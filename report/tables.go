@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dsbo"
 	"dsbo/runs"
 )
 
@@ -184,7 +185,7 @@ func trafficTable(s *runs.Summary) *table {
 	t := newTable("Traffic", "Sent for", "", "Messages", "vectors", "Numbers", "in them", "Bytes", "of these numbers")
 	for _, row := range []struct {
 		name string
-		part runs.Sent
+		part dsbo.Traffic
 	}{{"loading", s.Traffic.Setup}, {"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation}, {"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
 		part := row.part
 		if row.name == "loading" && part.Messages == 0 {

@@ -51,9 +51,9 @@ type Record struct {
 
 	// Oracle calls and messages of all agents together since iteration 0, of those that have left up to the last record with them.
 	algo.Calls
-	Sent
+	dsbo.Traffic
 	// EvaluationSent counts what all agents have sent in evaluations since iteration 0.
-	EvaluationSent Sent `json:"evaluation_sent"`
+	EvaluationSent dsbo.Traffic `json:"evaluation_sent"`
 
 	// Times of iterations alone, without evaluations.
 	Seconds        float64 `json:"seconds"`          // wall time since iteration 0

@@ -1,6 +1,9 @@
 package runs
 
-import "encoding/json"
+import (
+	"dsbo"
+	"encoding/json"
+)
 
 // SetupFile is what the agents of a run found together as they loaded their data, where they did.
 const SetupFile = "setup.json"
@@ -8,8 +11,8 @@ const SetupFile = "setup.json"
 // A Setup is setup.json: sums and texts of all agents, which a process that goes on with the run would find again. Every agent of the
 // run knows them; nothing in them is of one agent alone but its texts.
 type Setup struct {
-	Found []Found `json:"found"` // in the order in which they were found
-	Sent  Sent    `json:"sent"`  // what all agents have sent for them
+	Found []Found      `json:"found"` // in the order in which they were found
+	Sent  dsbo.Traffic `json:"sent"`  // what all agents have sent for them
 }
 
 // Found is the result of one exchange: sums, or the texts of all agents.

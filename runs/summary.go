@@ -19,8 +19,8 @@ type Summary struct {
 
 	Verdict Verdict `json:"verdict"`
 	// Privacy is what the agents' answers keep to, nil where they have no bound.
-	Privacy *Privacy `json:"privacy,omitempty"`
-	Traffic Traffic  `json:"traffic"`
+	Privacy *Privacy     `json:"privacy,omitempty"`
+	Traffic PhaseTraffic `json:"traffic"`
 	// Best is the iteration whose λ is the tuned one: that of the least loss on held-out examples, where there are some.
 	Best int `json:"best_iteration"`
 

@@ -1,26 +1,15 @@
 package runs
 
-import "dsbo/algo"
+import (
+	"dsbo"
+	"dsbo/algo"
+)
 
 // Usage counts the oracle calls, messages and times of iterations, of one agent or of all together. Evaluations are not in it.
 type Usage struct {
 	algo.Calls
-	Sent
+	dsbo.Traffic
 	Times
-}
-
-// Sent counts what agents send in exchanges, one vector to each neighbour; one that a transport repeats counts once.
-type Sent struct {
-	Messages int64 `json:"messages"` // vectors
-	Floats   int64 `json:"floats"`   // numbers in them
-	Bytes    int64 `json:"bytes"`    // bytes of these numbers, without what a transport adds
-}
-
-// Add adds v to s.
-func (s *Sent) Add(v Sent) {
-	s.Messages += v.Messages
-	s.Floats += v.Floats
-	s.Bytes += v.Bytes
 }
 
 // Times divide the time of iterations by where it is spent.
@@ -49,7 +38,7 @@ func UnpackUsage(v []float64) Usage {
 			UpperGrad: int(v[0]), LowerGrad: int(v[1]), HVP: int(v[2]), JVP: int(v[3]), Hessian: int(v[4]), Jacobian: int(v[5]),
 			Diagonal: int(v[6]), Value: int(v[7]),
 		},
-		Sent{Messages: int64(v[8]), Floats: int64(v[9]), Bytes: int64(v[10])},
+		dsbo.Traffic{Messages: int64(v[8]), Floats: int64(v[9]), Bytes: int64(v[10])},
 		Times{OracleSeconds: v[11], MixSeconds: v[12], AlgebraSeconds: v[13]},
 	}
 }

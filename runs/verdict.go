@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"dsbo"
 	"dsbo/internal/elementary"
 )
 
@@ -170,16 +171,16 @@ func (c Contest) keptText() string {
 	return "; " + c.Against + " is kept"
 }
 
-// Traffic is what all agents have sent in a whole run, payloads of the exchanges, by what it was for.
-type Traffic struct {
-	Setup      Sent `json:"setup,omitzero"` // what agents find together as they load their data
-	Method     Sent `json:"method"`         // iterations
-	Evaluation Sent `json:"evaluation"`     // records, exact solutions, choices of steps
-	Models     Sent `json:"models"`         // models of the table
+// PhaseTraffic is what all agents have sent in a whole run, payloads of the exchanges, by what it was for.
+type PhaseTraffic struct {
+	Setup      dsbo.Traffic `json:"setup,omitzero"` // what agents find together as they load their data
+	Method     dsbo.Traffic `json:"method"`         // iterations
+	Evaluation dsbo.Traffic `json:"evaluation"`     // records, exact solutions, choices of steps
+	Models     dsbo.Traffic `json:"models"`         // models of the table
 }
 
 // Add adds v to t.
-func (t *Traffic) Add(v Traffic) {
+func (t *PhaseTraffic) Add(v PhaseTraffic) {
 	t.Setup.Add(v.Setup)
 	t.Method.Add(v.Method)
 	t.Evaluation.Add(v.Evaluation)
@@ -187,8 +188,8 @@ func (t *Traffic) Add(v Traffic) {
 }
 
 // Total returns the sum of what all was for.
-func (t Traffic) Total() (s Sent) {
-	for _, part := range []Sent{t.Setup, t.Method, t.Evaluation, t.Models} {
+func (t PhaseTraffic) Total() (s dsbo.Traffic) {
+	for _, part := range []dsbo.Traffic{t.Setup, t.Method, t.Evaluation, t.Models} {
 		s.Add(part)
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/must"
 	"dsbo/runs"
@@ -36,7 +37,7 @@ func TestTunePlan(t *testing.T) {
 			if got, want := float64(sent.Setup.Bytes), p.All.Phases["loading"].Bytes.Usual; got != want {
 				t.Errorf("loading: %g bytes are planned, %g were sent", want, got)
 			}
-			for phase, s := range map[string]runs.Sent{"iterations": sent.Method, "evaluation": sent.Evaluation, "models": sent.Models} {
+			for phase, s := range map[string]dsbo.Traffic{"iterations": sent.Method, "evaluation": sent.Evaluation, "models": sent.Models} {
 				if r, got := p.All.Phases[phase].Bytes, float64(s.Bytes); got < r.Least || got > r.Most {
 					t.Errorf("%s: %g bytes were sent; the plan has %+v", phase, got, r)
 				}

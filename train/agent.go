@@ -109,7 +109,7 @@ func (a *agent) usage() runs.Usage {
 	u := a.usageBefore
 	oracle, mix := a.oracle.busy.Seconds(), a.mixer.busy.Seconds()
 	u.Add(runs.Usage{
-		Calls: a.oracle.calls, Sent: a.mixer.sent(),
+		Calls: a.oracle.calls, Traffic: a.mixer.Sent(),
 		Times: runs.Times{OracleSeconds: oracle, MixSeconds: mix, AlgebraSeconds: a.allSteps.Seconds() - oracle - mix},
 	})
 	return u

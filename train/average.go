@@ -11,7 +11,6 @@ import (
 	"dsbo"
 	"dsbo/internal/vec"
 	"dsbo/network"
-	"dsbo/runs"
 )
 
 // stageAfterRun is the stage of averages that belong to no iteration of a run.
@@ -87,14 +86,14 @@ func (g *group) average(ctx context.Context, wire network.Wire, dst []float64, l
 		return err
 	}
 	copy(dst, g.part(0, len(dst)))
-	g.count(func(i int) network.Traffic { return g.averages.Cost(i, len(dst), wire) })
+	g.count(func(i int) dsbo.Traffic { return g.averages.Cost(i, len(dst), wire) })
 	return nil
 }
 
 // count counts what each agent has sent.
-func (g *group) count(sent func(i int) network.Traffic) {
+func (g *group) count(sent func(i int) dsbo.Traffic) {
 	for i := range g.n {
-		g.counter.Add(runs.Sent(sent(i)))
+		g.counter.Add(sent(i))
 	}
 }
 
@@ -130,7 +129,7 @@ func (g *group) largestWords(ctx context.Context, words []uint64) error {
 		return err
 	}
 	copy(words, results[0])
-	g.count(func(i int) network.Traffic { return g.averages.MaxCost(i, len(words)) })
+	g.count(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
 	return nil
 }
 
@@ -150,7 +149,7 @@ func (g *group) gatherTexts(ctx context.Context, texts []string) error {
 	for i, text := range all {
 		texts[i], longest = string(text), max(longest, len(text))
 	}
-	g.count(func(int) network.Traffic { return network.GatherBytesCost(g.n, longest) })
+	g.count(func(int) dsbo.Traffic { return network.GatherBytesCost(g.n, longest) })
 	return nil
 }
 

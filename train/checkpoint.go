@@ -39,7 +39,7 @@ type checkpointHead struct {
 	Seconds       float64         `json:"seconds"`        // wall time in iterations
 	MetricsBytes  int64           `json:"metrics_bytes"`  // length of metrics.jsonl up to this checkpoint
 	MetricsSHA256 []byte          `json:"metrics_sha256"`
-	Evaluation    runs.Sent       `json:"evaluation"`         // what all agents have sent in evaluations
+	Evaluation    dsbo.Traffic    `json:"evaluation"`         // what all agents have sent in evaluations
 	Usage         []runs.Usage    `json:"usage"`              // usage of each agent of the process
 	Curvature     float64         `json:"curvature,omitzero"` // Config.Curvature of the run
 	Handover      bool            `json:"handover,omitzero"`  // it is what an agent that comes in takes over from another one

@@ -8,12 +8,11 @@ import (
 
 	"dsbo"
 	"dsbo/network"
-	"dsbo/runs"
 )
 
 // NewCollective returns the way of n agents to what they find together while data are loaded, before there is a [Problem]. team and w are
 // those of a Problem, whose place they take, and sent counts what all agents send. ctx bounds all calls.
-func NewCollective(ctx context.Context, n int, team network.Team, w *network.Matrix, sent *runs.Sent) network.Collective {
+func NewCollective(ctx context.Context, n int, team network.Team, w *network.Matrix, sent *dsbo.Traffic) network.Collective {
 	return Problem{Oracles: make([]dsbo.Oracle, n), Team: team, W: w, Sent: sent}.Collective(ctx)
 }
 
@@ -87,6 +86,6 @@ func (p Problem) GatherRows(ctx context.Context, length int, fill func(i int, ro
 	if err != nil {
 		return nil, err
 	}
-	g.count(func(int) network.Traffic { return network.GatherCost(g.n, length) })
+	g.count(func(int) dsbo.Traffic { return network.GatherCost(g.n, length) })
 	return rows, nil
 }

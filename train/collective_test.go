@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsbo"
 	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
-	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestCollective(t *testing.T) {
 	const n = 5
 	w := must.Get(network.New("ring", n, network.Options{W: 0.5})).W
-	find := func(team network.Team) (found [][]float64, texts []string, sent runs.Sent, err error) {
+	find := func(team network.Team) (found [][]float64, texts []string, sent dsbo.Traffic, err error) {
 		all := train.NewCollective(t.Context(), n, team, w, &sent)
 		for length := range 3 {
 			sum := make([]float64, length+1)
@@ -58,7 +58,7 @@ func TestCollective(t *testing.T) {
 
 // A sum that overflows, or has a term that is no number, is an error on all agents.
 func TestCollectiveNotFinite(t *testing.T) {
-	var sent runs.Sent
+	var sent dsbo.Traffic
 	err := train.NewCollective(t.Context(), 2, nil, nil, &sent).Sum(make([]float64, 2), func(_ int, part []float64) error {
 		part[1] = 1.5e308
 		return nil

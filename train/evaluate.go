@@ -21,7 +21,7 @@ type evaluator struct {
 	sharedExact *Exact         // the exact solution of the problem; nil: none
 	ownExact    map[int]*Exact // the exact solution of each agent of this process, for methods of the personalized problem
 	means       means          // averages over the agents
-	sent        runs.Sent      // what all agents have sent in evaluations
+	sent        dsbo.Traffic   // what all agents have sent in evaluations
 	lastUsage   []runs.Usage   // usage of each agent of the roster at the last record, by number
 	bestState   bestState      // the best iterate so far
 	byPhi       bool           // whether some records have exact values, of which the last one is one
@@ -107,7 +107,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	e.products.setDamping(float64(r.LeastEigenvalue))
 	e.lastUsage = e.usageByNumber(spent)
 	total := runs.Total(e.lastUsage) // of those that are not there any more too
-	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
+	r.Calls, r.Traffic, r.Times = total.Calls, total.Traffic, total.Times
 	r.EvaluationSent = e.sent
 	r.EvaluationSeconds = time.Since(began).Seconds()
 	return r, nil
@@ -325,11 +325,11 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 }
 
 // detachSolver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
-func (e *evaluator) detachSolver(sent *runs.Sent) error {
+func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 	if e.sharedExact != nil && !e.config.ExactAt(e.done) {
 		e.adoptPairs()
 	}
-	e.counter = new(runs.Sent)
+	e.counter = new(dsbo.Traffic)
 	if sent != nil {
 		e.counter = sent
 	}

@@ -8,7 +8,6 @@ import (
 
 	"dsbo"
 	"dsbo/network"
-	"dsbo/runs"
 )
 
 // A group is the n agents of a problem as one process sees them: those in local are in this process, the layout reaches the
@@ -24,7 +23,7 @@ type group struct {
 	team    network.Team // nil before the first average, if all agents are in this process
 	w       *network.Matrix
 	options network.AverageOptions
-	counter *runs.Sent // what all agents have sent
+	counter *dsbo.Traffic // what all agents have sent
 
 	averages *network.Averages   // nil before the first average
 	ends     []*network.Averager // the ends of the local agents
@@ -65,7 +64,7 @@ func (p Problem) groupOf(local []int) *group {
 		layout: p.layout(local), n: len(p.Oracles), local: local, team: p.Team, w: p.W, options: p.Average, counter: p.Sent, parts: make([][]float64, len(local)),
 	}
 	if g.counter == nil {
-		g.counter = new(runs.Sent)
+		g.counter = new(dsbo.Traffic)
 	}
 	g.options.ByMix = false
 	return g

@@ -8,7 +8,6 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/network"
-	"dsbo/runs"
 )
 
 // meteredOracle counts and times what an agent asks its oracle.
@@ -129,6 +128,3 @@ func (m *meteredMixer) call(exchange func() error) error {
 	m.failed = m.failed || err != nil
 	return err
 }
-
-// sent returns what the agent has sent: each vector once, also when a transport has to send it again.
-func (m *meteredMixer) sent() runs.Sent { return runs.Sent(m.Averager.Sent()) }

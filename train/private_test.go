@@ -25,13 +25,13 @@ import (
 type tally struct {
 	mu   sync.Mutex
 	wire network.Wire
-	sent runs.Sent
+	sent dsbo.Traffic
 }
 
 func (c *tally) add(messages, floats, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sent.Add(runs.Sent{Messages: int64(messages), Floats: int64(floats), Bytes: int64(bytes)})
+	c.sent.Add(dsbo.Traffic{Messages: int64(messages), Floats: int64(floats), Bytes: int64(bytes)})
 }
 
 // A guarded team refuses to gather rows that are longer than a usage record, and counts.
@@ -83,7 +83,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			c.Problem = must.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
 			c.Problem.Average.Wire = wire
 			var want train.Solution
-			solve := func(c train.Config) (r *train.Result, sol train.Solution, sent runs.Sent, err error) {
+			solve := func(c train.Config) (r *train.Result, sol train.Solution, sent dsbo.Traffic, err error) {
 				c.Problem.Sent = &sent
 				if r, err = train.Run(context.Background(), c); err != nil {
 					return r, sol, sent, err
@@ -99,7 +99,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			must.OK(err)
 			count := &tally{wire: wire}
 			cs := parts4(t, c, count, []int{0, 3}, []int{1, 2})
-			modelsSent, sols := make([]runs.Sent, len(cs)), make([]train.Solution, len(cs))
+			modelsSent, sols := make([]dsbo.Traffic, len(cs)), make([]train.Solution, len(cs))
 			results, errs := collective(cs, func(k int, c train.Config) (r *train.Result, err error) {
 				r, sols[k], modelsSent[k], err = solve(c)
 				return r, err
@@ -110,7 +110,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 				if diff := cmp.Diff(want, sols[k], cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })); diff != "" {
 					t.Errorf("process %d:\n%s", k, diff)
 				}
-				total := runs.Traffic{Method: runs.Total(r.Usage).Sent, Evaluation: r.Evaluation, Models: modelsSent[k]}.Total()
+				total := runs.PhaseTraffic{Method: runs.Total(r.Usage).Traffic, Evaluation: r.Evaluation, Models: modelsSent[k]}.Total()
 				if total != count.sent {
 					t.Errorf("process %d counts %+v, the exchange %+v", k, total, count.sent)
 				}

@@ -7,7 +7,6 @@ import (
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/network"
-	"dsbo/runs"
 )
 
 // A Problem is the bilevel problem that a run solves, given by the agents' oracles. [NewProblem] makes one of a model and data;
@@ -45,7 +44,7 @@ type Problem struct {
 	Average network.AverageOptions
 	// Sent counts what all agents send in averages of the problem's methods and of [Exact]; nil: that is not counted. A run
 	// counts for itself.
-	Sent *runs.Sent
+	Sent *dsbo.Traffic
 }
 
 // A Fit is a model y, of length q, with the hyperparameters x, of length p, that it was found at.

@@ -31,7 +31,7 @@ type Result struct {
 	MsPerIteration runs.Number      // median over the iterations of this process
 	Usage          []runs.Usage     // usage of each agent, by its number in the roster
 	Epoch          membership.Epoch // the last that has begun; the zero one without [Config.Membership]
-	Evaluation     runs.Sent        // what all agents have sent in evaluations
+	Evaluation     dsbo.Traffic     // what all agents have sent in evaluations
 	Best           Best             // the best of the iterates that records are of
 	// Exact is the solver that found the exact values of the records, at x̄ of the last of them; nil: there are none. It is good
 	// for further solves of all agents together, which Problem.Sent counts.

@@ -67,7 +67,7 @@ func TestParts(t *testing.T) {
 				for _, got := range results {
 					sameRun(t, want, got)
 					for i, u := range got.Usage {
-						if u.Calls != want.Usage[i].Calls || u.Sent != want.Usage[i].Sent {
+						if u.Calls != want.Usage[i].Calls || u.Traffic != want.Usage[i].Traffic {
 							t.Errorf("agent %d spent %+v, want %+v", i, u, want.Usage[i])
 						}
 					}

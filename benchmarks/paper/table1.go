@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/must"
 	"dsbo/network"
@@ -94,13 +95,13 @@ func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Resu
 	var want runs.Usage // to one neighbour
 	for k := range res.Iterations {
 		c := m.Cost(k)
-		want.Add(runs.Usage{Calls: c.Calls, Sent: runs.Sent{Floats: int64(c.Floats), Messages: int64(c.Messages)}})
+		want.Add(runs.Usage{Calls: c.Calls, Traffic: dsbo.Traffic{Floats: int64(c.Floats), Messages: int64(c.Messages)}})
 	}
 	for i, u := range res.Usage {
 		sends := int64(w.Sends(i))
-		if u.Sent.Floats != sends*want.Sent.Floats || u.Sent.Messages != sends*want.Sent.Messages {
+		if u.Traffic.Floats != sends*want.Traffic.Floats || u.Traffic.Messages != sends*want.Traffic.Messages {
 			return fmt.Errorf("%s, p = q = %d, agent %d: %d numbers in %d messages were sent, by formula %d in %d",
-				method, d, i, u.Sent.Floats, u.Sent.Messages, sends*want.Sent.Floats, sends*want.Sent.Messages)
+				method, d, i, u.Traffic.Floats, u.Traffic.Messages, sends*want.Traffic.Floats, sends*want.Traffic.Messages)
 		}
 		if u.Calls != want.Calls {
 			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was called %+v, by formula %+v", method, d, i, u.Calls, want.Calls)

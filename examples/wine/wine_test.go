@@ -3,12 +3,12 @@ package main
 import (
 	"testing"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/models/modeltest"
-	"dsbo/runs"
 	"dsbo/table"
 	"dsbo/train"
 )
@@ -23,7 +23,7 @@ func TestMethod(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	collective := train.NewCollective(t.Context(), 3, nil, nil, new(runs.Sent))
+	collective := train.NewCollective(t.Context(), 3, nil, nil, new(dsbo.Traffic))
 	task, model, err := (&cellars{folder: "data"}).Load(experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: collective})
 	if err != nil {
 		t.Fatal(err)

@@ -183,7 +183,7 @@ func (f *Finder) solveByTraining(ctx context.Context, x []float64) (train.Soluti
 	c.Problem.Score, c.Problem.Each, c.Problem.Matrix = nil, nil, dsbo.Hessian // the model is scored afterwards, and there are no products
 	result, err := train.Run(ctx, c)
 	if result != nil {
-		f.Problem.Sent.Add(runs.Total(result.Usage).Sent)
+		f.Problem.Sent.Add(runs.Total(result.Usage).Traffic)
 		f.Problem.Sent.Add(result.Evaluation)
 	}
 	if errors.Is(err, train.ErrInterrupted) {

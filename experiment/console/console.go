@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/report"
@@ -51,7 +52,7 @@ func Series(w io.Writer, labels []string, finished []*report.Run, folder runs.Fo
 	var b bytes.Buffer
 	c := finished[0].Config
 	fmt.Fprintf(&b, "%s, %d iterations of %s, %s (%s)\n\n", c.Task, c.Iterations, c.Algorithm, network.Agents(c.Agents), c.Graph)
-	var sent runs.Traffic
+	var sent runs.PhaseTraffic
 	for i, run := range finished {
 		writeVerdict(&b, labels[i]+": ", run.Summary.Verdict, cli.IsTerminal(w))
 		if err := writeTables(&b, modelRows(run.Summary)); err != nil {
@@ -97,8 +98,8 @@ func privacyLine(s *runs.Summary) string {
 }
 
 // megabytes writes what all agents have sent.
-func megabytes(t runs.Traffic) string {
-	mb := func(s runs.Sent) float64 { return float64(s.Bytes) / 1e6 }
+func megabytes(t runs.PhaseTraffic) string {
+	mb := func(s dsbo.Traffic) float64 { return float64(s.Bytes) / 1e6 }
 	text := fmt.Sprintf("%.1f MB: method %.1f, evaluation %.1f, models %.1f", mb(t.Total()), mb(t.Method), mb(t.Evaluation), mb(t.Models))
 	if t.Setup.Bytes > 0 {
 		text += fmt.Sprintf(", loading %.1f", mb(t.Setup))

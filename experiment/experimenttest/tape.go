@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"dsbo"
 	"dsbo/network"
-	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -19,7 +19,7 @@ type tape struct {
 
 // record returns the tape as it begins to record n agents, all in this process.
 func (r *tape) record(ctx context.Context, n int) network.Collective {
-	r.live = train.NewCollective(ctx, n, nil, nil, new(runs.Sent))
+	r.live = train.NewCollective(ctx, n, nil, nil, new(dsbo.Traffic))
 	return recorder{r}
 }
 

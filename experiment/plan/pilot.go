@@ -3,6 +3,7 @@ package plan
 import (
 	"time"
 
+	"dsbo"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -10,7 +11,7 @@ import (
 // A Pilot is a run of what was planned in this process alone. What agents send does not depend on what carries it: a run of the same data,
 // seed and flags between sites sends the same.
 type Pilot struct {
-	Traffic    runs.Traffic
+	Traffic    runs.PhaseTraffic
 	Iterations int
 	Elapsed    time.Duration     // for the computing of all sites, in this process
 	shares     map[string]amount // what was sent in each phase, as shares of what the plan called usual
@@ -23,7 +24,7 @@ func (p *Plan) Use(pilot Pilot) {
 	usual, site, t := p.All.Phases, p.Site.Phases, pilot.Traffic
 	p.All, p.Site = Load{}, Load{}
 	for _, phase := range Phases {
-		sent := map[string]runs.Sent{Loading: t.Setup, Iterations: t.Method, Evaluation: t.Evaluation, Models: t.Models}[phase]
+		sent := map[string]dsbo.Traffic{Loading: t.Setup, Iterations: t.Method, Evaluation: t.Evaluation, Models: t.Models}[phase]
 		all := Sending{Bytes: exactly(sent.Bytes), Messages: exactly(sent.Messages)}
 		share := amount{messages: all.Messages.shareOf(usual[phase].Messages), bytes: all.Bytes.shareOf(usual[phase].Bytes)}
 		pilot.shares[phase] = share

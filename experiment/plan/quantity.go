@@ -1,6 +1,9 @@
 package plan
 
-import "dsbo/network"
+import (
+	"dsbo"
+	"dsbo/network"
+)
 
 // A Way is how a quantity leaves an agent.
 type Way string
@@ -51,7 +54,7 @@ const manyNumbers = 1 << 20
 
 // sent returns what agent i sends of a quantity at a time.
 func (p *Plan) sent(q Quantity, i int) amount {
-	var cost network.Traffic
+	var cost dsbo.Traffic
 	switch n := p.w.N(); q.Way {
 	case ByMix:
 		sends := float64(p.w.Sends(i))

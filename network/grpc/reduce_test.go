@@ -92,7 +92,7 @@ func TestAverageCounts(t *testing.T) {
 			defer local.Close()
 			inProcess := must.Get(network.NewAverages(local, w, network.AverageOptions{Wire: c.wire}))
 			ms := openAgents(t, w, func(config *Config) { config.Wire, config.Unmasked = c.wire, c.unmasked })
-			turn := func(averages *network.Averages, i int) (network.Traffic, []float64, error) {
+			turn := func(averages *network.Averages, i int) (dsbo.Traffic, []float64, error) {
 				a, v := averages.Agent(i), startVector(i, length)
 				err := errors.Join(a.Mix(ctx, v, v), a.Average(ctx, v, v))
 				return a.Sent(), v, err
