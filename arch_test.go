@@ -61,7 +61,7 @@ var layer = map[string]int{
 	"internal": 1,
 	"ad":       2, "pki": 2, "table": 2, "privacy": 2, "membership": 2,
 	"data": 3, "network": 3, "models": 3, "algo": 3,
-	"runs": 4, "cluster": 4, "features": 4, "assess": 1,
+	"runs": 4, "cluster": 4, "features": 4, "exact": 4, "assess": 1,
 	"train": 5, "report": 5, "modelfile": 5,
 	"experiment": 6,
 	"tasks":      7, "compare": 7, "simulate": 7,

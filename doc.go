@@ -34,7 +34,7 @@
 //	α_k, β_k, γ                 algo.Schedule: Alpha, Beta, Gamma of a method
 //	K, T, N                     K of train.Config; T, N of a method
 //	x, y, z, u, r, s, d         the same letters in algo
-//	Φ(x̄), ∇Φ(x̄)                 train.Exact
+//	Φ(x̄), ∇Φ(x̄)                 exact.Solver
 //
 // What the paper does not have: [Averager], [PenaltyOracle] and [DiagonalOracle], for algo/newtoncg.go.
 //
@@ -75,7 +75,7 @@
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
 //	inputs beside X and T        data.Examples.Columns, models.Batch.Column; models/mask.go for masks that are drawn
 //	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
-//	what sites find together     train/collective.go has the sums; features/prepare.go makes a recipe of them, experiment/setup.go keeps it
+//	what sites find together     network/collective has the sums; features/prepare.go makes a recipe of them, experiment/setup.go keeps it
 //	own tables                   tasks/tune.go; features/measure.go says how means are exact, weigh.go how rows weigh
 //	each site alone              experiment/sites.go
 //	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them
@@ -85,15 +85,15 @@
 //	one agent in a process       experiment/peer, for the verb agent and for package simulate
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
 //	files and crashes            internal/disk has the file systems; runs/lock.go, sums.go and format.go guard a run folder
-//	exact Φ, and a model         train/exact.go and solve.go: one solver for both
-//	one that is not convex       train/model.go finds models, spectrum.go the least eigenvalue; products.go takes the matrix of -curvature
+//	exact Φ, and a model         package exact: solver.go says how; lower.go finds y*, adjoint.go z, wires.go says what narrow wires lose
+//	one that is not convex       exact/nonconvex.go finds models; internal/curvature has the least eigenvalue and the matrices of -curvature
 //	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go
 //	what tuning is compared with experiment/models.go: baselines of a model's own, or candidates/constants.go; finish.go keeps one or the tuned x
 //	what x is, in words          models/meaning.go
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
 //	what a terminal shows        experiment/console: records under way, and the result with its tables
 //	what is sent, counted        network knows what an average, a gathering and a maximum cost (Cost in average.go and bytes.go);
-//	                             train/meter.go counts the method's, average.go the rest; runs/usage.go and verdict.go hold it
+//	                             train/meter.go counts the method's, network/collective the rest; runs/usage.go and verdict.go hold it
 //	what a monitor sees          command/monitor.go has /healthz, command/metrics.go what Prometheus reads
 //	how good predictions are     assess counts at each site, report/assessment.go draws it
 //	the time left                experiment/pace.go; internal/cli/progress.go draws the bar

@@ -5,38 +5,38 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
-	"dsbo/train"
 )
 
 var whole = dsbo.Sample{Set: dsbo.Whole}
 
-// exact is what is true at one x: Φ, its gradient, y*(x).
-type exact struct {
+// values are what is true at one x: Φ, its gradient, y*(x).
+type values struct {
 	phi      float64
 	gradient []float64
 	y        []float64
 }
 
 // An evaluator gives the exact values of a problem, or of its personalized variant, in which each agent has its own y.
-type evaluator []*train.Exact
+type evaluator []*exact.Solver
 
 func newEvaluator(os []dsbo.ValueOracle, personalized bool) evaluator {
 	const tol = 1e-12
 	if !personalized {
-		return evaluator{{Problem: train.Problem{Evaluate: os}, Tol: tol, AdjointTol: tol}}
+		return evaluator{{Oracles: os, Tol: tol, AdjointTol: tol}}
 	}
 	var e evaluator
 	for i := range os {
-		e = append(e, &train.Exact{Problem: train.Problem{Evaluate: os[i : i+1]}, Tol: tol, AdjointTol: tol})
+		e = append(e, &exact.Solver{Oracles: os[i : i+1], Tol: tol, AdjointTol: tol})
 	}
 	return e
 }
 
-func (e evaluator) at(t *testing.T, x []float64) exact {
+func (e evaluator) at(t *testing.T, x []float64) values {
 	t.Helper()
-	sum := exact{gradient: make([]float64, len(x))}
+	sum := values{gradient: make([]float64, len(x))}
 	for _, group := range e {
 		s := must.Get(group.Solve(t.Context(), x))
 		sum.phi += s.Phi / float64(len(e))

@@ -19,7 +19,7 @@ type trajectory struct {
 	golden
 	oracles []dsbo.ValueOracle
 	moments []moment
-	exacts  []exact
+	exacts  []values
 	solver  evaluator
 
 	recorders []*algotest.Recorder

@@ -25,11 +25,11 @@ func (r *runner) finish(ctx context.Context) error {
 		return err
 	}
 	r.summary.Best = best.Iteration
-	exact := r.result.Exact // warm, where records had exact values
-	if exact == nil {
-		exact = train.NewExact(r.problem.Problem)
+	solver := r.result.Exact // warm, where records had exact values
+	if solver == nil {
+		solver = r.problem.Problem.Solver()
 	}
-	tuned, found := candidates.NewModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), r.newFinder(r.problem.Problem, len(best.X), exact)
+	tuned, found := candidates.NewModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), r.newFinder(r.problem.Problem, len(best.X), solver)
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/exact"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/console"
 	"dsbo/models"
@@ -49,8 +50,8 @@ func (r *runner) rivals(ctx context.Context, found *candidates.Finder) (all []*c
 }
 
 // newFinder returns the finder of a problem with p hyperparameters, whose exact solutions are those of a solver.
-func (r *runner) newFinder(prob train.Problem, p int, exact *train.Exact) *candidates.Finder {
-	return candidates.New(prob, r.problem.meaning.Symbol, p, exact, r.trainingConfig(prob), modelWatcher{r})
+func (r *runner) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
+	return candidates.New(prob, r.problem.meaning.Symbol, p, solver, r.trainingConfig(prob), modelWatcher{r})
 }
 
 // finderOf returns the finder of a model's lower problem on data of the agents.
@@ -61,7 +62,7 @@ func (r *runner) finderOf(t data.Task, m models.Model) (*candidates.Finder, erro
 	}
 	prob.Numbers, prob.W, prob.Average, prob.Sent = r.problem.Numbers, r.problem.W, r.problem.Average, r.problem.Sent
 	p, _ := m.Dims()
-	return r.newFinder(prob, p, train.NewExact(prob)), nil
+	return r.newFinder(prob, p, prob.Solver()), nil
 }
 
 // trainingConfig returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil:

@@ -6,8 +6,8 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/network/collective"
 	"dsbo/runs"
-	"dsbo/train"
 )
 
 // A setup is the [network.Collective] of a task that is being loaded. It keeps what was found, for the run folder; a process that goes on
@@ -28,7 +28,7 @@ func (r *runner) newSetup(ctx context.Context) (*setup, error) {
 		s.exchange = unmet
 		return s, nil
 	}
-	s.exchange = train.NewCollective(ctx, r.Settings.Agents, r.team, r.graph.W, &s.Sent)
+	s.exchange = collective.New(collective.Config{N: r.Settings.Agents, Team: r.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
 	return s, nil
 }
 

@@ -141,7 +141,7 @@ func (r *runner) siteModel(ctx context.Context, i int) (m train.Fit, err error) 
 	if err != nil {
 		return m, err
 	}
-	_, best, err := candidates.New(p, r.problem.meaning.Symbol, len(r.result.X), train.NewExact(p), nil, nil).Constants(ctx, 0)
+	_, best, err := candidates.New(p, r.problem.meaning.Symbol, len(r.result.X), p.Solver(), nil, nil).Constants(ctx, 0)
 	if err != nil {
 		return m, err
 	}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"dsbo"
 	"dsbo/features"
 	"dsbo/internal/must"
+	"dsbo/network/collective"
 	"dsbo/table"
-	"dsbo/train"
 )
 
 // Three sites find one recipe of their tables, and each encodes its own rows by it; so are rows that come later.
@@ -25,7 +24,7 @@ func ExamplePrepare() {
 		tables = append(tables, must.Get(table.New(fmt.Sprintf("site%d.csv", site),
 			table.NumberColumn("age", ages), table.WordColumn("smoker", smokers), table.WordColumn("diagnosis", diagnoses))))
 	}
-	all := train.NewCollective(context.Background(), len(tables), nil, nil, new(dsbo.Traffic)) // all sites are in this process
+	all := collective.New(collective.Config{N: len(tables)}).Bound(context.Background()) // all sites are in this process
 	p, err := features.Prepare(features.Sites{Tables: tables, Collective: all, Seed: 1},
 		features.Options{Target: "diagnosis", Split: features.DefaultShares, Rare: 5, Missing: features.MeanOfOthers})
 	if err != nil {

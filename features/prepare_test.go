@@ -10,13 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"dsbo"
 	"dsbo/features"
 	"dsbo/internal/must"
 	"dsbo/network"
+	"dsbo/network/collective"
 	"dsbo/network/networktest"
 	"dsbo/table"
-	"dsbo/train"
 )
 
 const sites = 3
@@ -62,7 +61,7 @@ func prepare(together network.Collective, o features.Options, here ...int) (*fea
 
 // alone is what sites find together that are all in this process.
 func alone(t *testing.T, n int) network.Collective {
-	return train.NewCollective(t.Context(), n, nil, nil, new(dsbo.Traffic))
+	return collective.New(collective.Config{N: n}).Bound(t.Context())
 }
 
 // TestRecipe: means and deviations are those of the training rows of all sites together, however unlike the sizes of the columns.
@@ -205,7 +204,7 @@ func TestProcesses(t *testing.T) {
 	teams, closeAll := networktest.Processes(w, []int{0}, []int{1}, []int{2})
 	defer closeAll()
 	must.OK(errors.Join(networktest.RunAll(sites, func(k int) error {
-		got, err := prepare(train.NewCollective(t.Context(), sites, teams[k], w, new(dsbo.Traffic)), options, k)
+		got, err := prepare(collective.New(collective.Config{N: sites, Team: teams[k], W: w}).Bound(t.Context()), options, k)
 		if err != nil {
 			return err
 		}

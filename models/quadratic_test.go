@@ -9,10 +9,10 @@ import (
 
 	"dsbo"
 	"dsbo/data"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
-	"dsbo/train"
 )
 
 // TestSolveQuadratics holds the solution against the agents' oracles: at x* the lower problem's minimizer is y*, Φ is Φ*,
@@ -20,15 +20,15 @@ import (
 func TestSolveQuadratics(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 13))
 	var ms []models.Quadratic
-	var exact train.Exact
+	var solver exact.Solver
 	for range 4 {
 		m := quadratic(r, 3, 5)
 		ms = append(ms, m)
-		exact.Problem.Evaluate = append(exact.Problem.Evaluate, must.Get(models.NewOracle(m, data.Shard{}, models.Config{})))
+		solver.Oracles = append(solver.Oracles, must.Get(models.NewOracle(m, data.Shard{}, models.Config{})))
 	}
-	exact.Tol, exact.AdjointTol = 1e-14, 1e-14
+	solver.Tol, solver.AdjointTol = 1e-14, 1e-14
 	s := must.Get(models.SolveQuadratics(ms))
-	at := must.Get(exact.Solve(t.Context(), s.X))
+	at := must.Get(solver.Solve(t.Context(), s.X))
 	if math.Abs(at.Phi-s.Phi) > 1e-12*math.Abs(s.Phi) {
 		t.Errorf("Φ* = %g, the average of f is %g", s.Phi, at.Phi)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/curvature"
 	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/runs"
@@ -27,7 +28,7 @@ type agent struct {
 }
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products are with.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *matrixProducts, m *network.Averager) *agent {
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *curvature.Matrix, m *network.Averager) *agent {
 	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}}
 	made.oracle, made.metered = meterOracle(o, c)
 	return made

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"dsbo/network/collective"
 )
 
 // commonVector returns what all agents have alike whatever the method: the iterations done, and what is known of the best iterate.
@@ -20,7 +22,7 @@ func (e *evaluator) commonVector() func(i int) []float64 {
 // is the last of the variables, and x and y of methods whose state is the same on all agents. It exchanges nothing where they agree.
 func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables []func(i int) []float64) error {
 	names := []string{"x", "y"}
-	method, ok := e.agents[e.local[0]].alg.(interface{ Alike() bool })
+	method, ok := e.agents[e.Local()[0]].alg.(interface{ Alike() bool })
 	if !ok || !method.Alike() || e.problem.Average.ByMix { // by Mix alone averages differ by their rounding
 		names = nil
 	}
@@ -37,11 +39,11 @@ func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables [
 
 // disagreement is the error of agents that have not the same of a variable. All agents ask for it: it gathers the digests of each.
 func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int) []float64) error {
-	digests := make([]string, e.n)
-	for _, i := range e.local {
-		digests[i] = strconv.FormatUint(digest(of(i)), 16)
+	digests := make([]string, e.N())
+	for _, i := range e.Local() {
+		digests[i] = strconv.FormatUint(collective.Digest(of(i)), 16)
 	}
-	if err := e.gatherTexts(ctx, digests); err != nil {
+	if err := e.GatherTexts(ctx, digests); err != nil {
 		return err
 	}
 	count := map[string]int{}
@@ -56,7 +58,7 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 		}
 	}
 	text := fmt.Sprintf("after iteration %d agents %v have another %s than the others", e.done, others, name)
-	if 2*count[most] <= e.n {
+	if 2*count[most] <= e.N() {
 		text = fmt.Sprintf("after iteration %d agents have not the same %s, and fewer than half agree; their digests are %v", e.done, name, digests)
 	}
 	return fmt.Errorf("%s: they must have the same bits; a machine that computes wrongly, or memory that failed, makes others", text)

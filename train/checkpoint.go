@@ -12,6 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
+	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -97,7 +98,7 @@ func (r *runner) writeCheckpoint() error {
 	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
 		return err
 	}
-	for _, i := range r.local {
+	for _, i := range r.Local() {
 		c.Usage = append(c.Usage, r.agents[i].usage())
 		c.add(r.agents[i].id, r.agents[i].state())
 		c.add(r.agents[i].id, r.agents[i].mixer.State())
@@ -172,24 +173,12 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 		return err
 	}
 	for _, v := range c.values {
-		if err := writeFloats(out, v); err != nil {
+		if err := vec.Write(out, v); err != nil {
 			return err
 		}
 	}
 	_, err = w.Write(sum.Sum(nil))
 	return err
-}
-
-// writeFloats writes numbers as a checkpoint has them, a few at a time.
-func writeFloats(w io.Writer, v []float64) error {
-	var buffer []byte
-	for part := range slices.Chunk(v, 512) {
-		buffer, _ = binary.Append(buffer[:0], binary.LittleEndian, part) // which float64s always can
-		if _, err := w.Write(buffer); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // parseCheckpoint reads a file's bytes. The error says what is wrong; it matches errCorrupt, or dsbo.ErrConfig for a checkpoint of

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/network/collective"
 	"dsbo/runs"
 )
 
@@ -20,7 +21,7 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.compareSets(ctx, g, m, against, a, ValSet, HoldoutSet, TestSet)
+	all, err := p.compareSets(ctx, g.Group, m, against, a, ValSet, HoldoutSet, TestSet)
 	for k, name := range []string{runs.Validation, runs.HeldOut, runs.Test} {
 		if err == nil && all[k].Examples > 0 {
 			all[k].Set = name
@@ -31,10 +32,10 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 }
 
 // compareSets compares two models on some sets of the examples of all agents together.
-func (p Problem) compareSets(ctx context.Context, g *group, m Fit, against Problem, a Fit, sets ...Set) ([]runs.Gain, error) {
+func (p Problem) compareSets(ctx context.Context, g *collective.Group, m Fit, against Problem, a Fit, sets ...Set) ([]runs.Gain, error) {
 	const each = 8 // numbers of a set: those of pairSums, and examples without answers
 	total := make([]float64, each*len(sets))
-	err := g.meanNumbers(ctx, total, func(i int, part []float64) error {
+	err := g.MeanNumbers(ctx, total, func(i int, part []float64) error {
 		for k, set := range sets {
 			row, err := pairSums(i, set, against, a, p, m)
 			if err != nil {
@@ -51,7 +52,7 @@ func (p Problem) compareSets(ctx context.Context, g *group, m Fit, against Probl
 	for k := range all {
 		row, gain := total[each*k:][:each], &all[k]
 		for j := range row {
-			row[j] *= float64(g.n)
+			row[j] *= float64(g.N())
 		}
 		rows := math.Round(row[0])
 		gain.Examples = int(rows)

@@ -212,12 +212,12 @@ func (c *Config) checkMethod() error {
 	if err != nil {
 		return err
 	}
-	if _, ok := c.Problem.Oracles[g.local[0]].(dsbo.DenseOracle); !ok {
+	if _, ok := c.Problem.Oracles[g.Local()[0]].(dsbo.DenseOracle); !ok {
 		return dsbo.Errorf(dsbo.ErrCapability, "%s needs whole Hessians and Jacobians, which this problem's oracles do not give", name)
 	}
-	if need := traits.Dense(c.p, c.q) * int64(len(g.local)); need > c.DenseLimit {
+	if need := traits.Dense(c.p, c.q) * int64(len(g.Local())); need > c.DenseLimit {
 		return dsbo.Errorf(dsbo.ErrCapability, "the matrices of %s take %.1f GiB for %d agents with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
-			name, float64(need)/(1<<30), len(g.local), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
+			name, float64(need)/(1<<30), len(g.Local()), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
 	}
 	return nil
 }
@@ -298,7 +298,7 @@ func (c *Config) startDigest() any {
 		return c.StartX[0]
 	}
 	sum := sha256.New()
-	_ = writeFloats(sum, c.StartX)
+	_ = vec.Write(sum, c.StartX)
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 

@@ -1,14 +1,14 @@
 // Package train runs a method on the agents of a problem: the loop, evaluation, records and checkpoints.
 //
 // [Run] runs all agents of a [Problem] that are in this process, stops them every few iterations, evaluates (outside the timed
-// part) and returns a [Result]. [Exact] computes what the methods approximate; [Problem.Curvature] finds, before a run, which steps
-// are stable. What Exact finds is the model to take home, too.
+// part) and returns a [Result]. [Problem.Solver] finds what the methods approximate (package exact), which is the model to take home,
+// too; [Problem.Curvature] finds, before a run, which steps are stable.
 //
 // Of the files of a run folder (package runs), Run writes metrics.jsonl and the checkpoints. Resuming from a checkpoint gives
 // the same bits as not stopping.
 //
-// What leaves an agent outside of iterations is its part of exact averages and of largest numbers (average.go): losses and counts,
-// and for exact solutions (exact.go, solve.go) gradients, products with Hessians and diagonals of them. Whether agents have a variable with
+// What leaves an agent outside of iterations is its part of exact averages and of largest numbers (package collective): losses and counts,
+// and for exact solutions gradients, products with Hessians and diagonals of them. Whether agents have a variable with
 // the same bits they find from the largest and the least of its digests. Small records of usage and the agreement to stop are gathered.
 //
 // Members of a run may change ([Config.Membership], members.go): at each change Run makes the agents anew, with states that the

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -8,8 +9,10 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/exact"
 	"dsbo/internal/recycle"
 	"dsbo/internal/vec"
+	"dsbo/network/collective"
 	"dsbo/runs"
 )
 
@@ -18,43 +21,44 @@ type evaluator struct {
 	*stepper
 	config      *Config
 	problem     Problem
-	sharedExact *Exact         // the exact solution of the problem; nil: none
-	ownExact    map[int]*Exact // the exact solution of each agent of this process, for methods of the personalized problem
-	means       means          // averages over the agents
-	sent        dsbo.Traffic   // what all agents have sent in evaluations
-	lastUsage   []runs.Usage   // usage of each agent of the roster at the last record, by number
-	bestState   bestState      // the best iterate so far
-	byPhi       bool           // whether some records have exact values, of which the last one is one
+	sharedExact *exact.Solver         // the exact solution of the problem; nil: none
+	ownExact    map[int]*exact.Solver // the exact solution of each agent of this process, for methods of the personalized problem
+	means       means                 // averages over the agents
+	sent        dsbo.Traffic          // what all agents have sent in evaluations
+	lastUsage   []runs.Usage          // usage of each agent of the roster at the last record, by number
+	bestState   bestState             // the best iterate so far
+	byPhi       bool                  // whether some records have exact values, of which the last one is one
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	e := &evaluator{stepper: s, config: c, problem: c.Problem, means: newMeans(c.p, c.q), bestState: newBestState(c.p, c.q)}
-	e.counter = &e.sent
+	e.CountIn(&e.sent)
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
 		return e, nil
 	}
-	exact := *NewExact(c.Problem)
-	exact.Tol, exact.AdjointTol = c.Tol, c.AdjointTol
 	e.byPhi = c.ExactAt(c.K)
 	if !algo.TraitsOf(c.Method).Personalized {
-		e.sharedExact = &exact
-		if err := exact.prepare(); err != nil {
-			return nil, err
-		}
-		e.sharedExact.group = e.group
-		return e, nil
+		var err error
+		e.sharedExact, err = e.newSolver(c.Problem.Evaluate, e.Group)
+		return e, err
 	}
-	e.ownExact = map[int]*Exact{}
-	for _, i := range e.local {
-		one := exact
-		one.Problem.Evaluate, one.Problem.Team = c.Problem.Evaluate[i:i+1], nil
-		if err := one.prepare(); err != nil {
+	e.ownExact = map[int]*exact.Solver{}
+	for _, i := range e.Local() {
+		var err error
+		alone := collective.New(collective.Config{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
+		if e.ownExact[i], err = e.newSolver(c.Problem.Evaluate[i:i+1], alone); err != nil {
 			return nil, err
 		}
-		e.ownExact[i] = &one
 	}
 	return e, nil
+}
+
+// newSolver returns the solver of some agents of the problem.
+func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *collective.Group) (*exact.Solver, error) {
+	c := e.config
+	s := &exact.Solver{Oracles: oracles, Agents: agents, Start: c.Problem.Start, Matrix: c.Problem.Matrix, Tol: c.Tol, AdjointTol: c.AdjointTol}
+	return s, s.Prepare()
 }
 
 // makeRecord evaluates the agents. After an error the exact solutions and the counts are again what they were before: a run that was
@@ -77,7 +81,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 		}
 		e.sent = sent
 	}()
-	if err := e.beginStage(2*uint64(e.done) + 1); err != nil { // between two iterations
+	if err := e.Begin(2*uint64(e.done) + 1); err != nil { // between two iterations
 		return r, err
 	}
 	r = runs.Record{Iteration: e.done, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
@@ -104,7 +108,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	if err := e.updateBest(ctx, r); err != nil {
 		return r, err
 	}
-	e.products.setDamping(float64(r.LeastEigenvalue))
+	e.products.SetDamping(float64(r.LeastEigenvalue))
 	e.lastUsage = e.usageByNumber(spent)
 	total := runs.Total(e.lastUsage) // of those that are not there any more too
 	r.Calls, r.Traffic, r.Times = total.Calls, total.Traffic, total.Times
@@ -148,7 +152,7 @@ func (e *evaluator) restoreShared(c *checkpoint) {
 				e.lastUsage = append(e.lastUsage, runs.UnpackUsage(u))
 			}
 		case dampingName:
-			copy(e.products.mu, part.Value)
+			copy(e.products.Mu, part.Value)
 		}
 	}
 }
@@ -180,7 +184,7 @@ func newMeans(p, q int) means {
 // all agents must have with the same bits, and have not, is an error.
 func (e *evaluator) findMeans(ctx context.Context) error {
 	s, m := e.stepper, &e.means
-	one := s.agents[s.local[0]]
+	one := s.agents[s.Local()[0]]
 	if one.z() == nil {
 		m.z = nil
 	}
@@ -191,7 +195,7 @@ func (e *evaluator) findMeans(ctx context.Context) error {
 		func(i int) []float64 { return s.agents[i].x() }, func(i int) []float64 { return s.agents[i].y() },
 		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() }, e.commonVector(),
 	}
-	same, err := s.sameBits(ctx, variables...)
+	same, err := s.SameBits(ctx, variables...)
 	if err == nil {
 		err = e.checkAgreement(ctx, same, variables)
 	}
@@ -202,7 +206,7 @@ func (e *evaluator) findMeans(ctx context.Context) error {
 		if mean == nil {
 			continue
 		}
-		if m.spreads[v], err = s.vectorMean(ctx, mean, variables[v], same[v]); err != nil {
+		if m.spreads[v], err = s.MeanAndSpread(ctx, mean, variables[v], same[v]); err != nil {
 			return err
 		}
 	}
@@ -211,14 +215,14 @@ func (e *evaluator) findMeans(ctx context.Context) error {
 
 // usages returns the usage of each agent. Agents of other processes that may come back are without their times.
 func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
-	rows, err := s.gatherRows(ctx, runs.UsageLen, func(i int, row []float64) error {
+	rows, err := s.Gather(ctx, runs.UsageLen, func(i int, row []float64) error {
 		copy(row, s.sharedUsage(s.agents[i].usage()).Pack())
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := make([]runs.Usage, s.n)
+	all := make([]runs.Usage, s.N())
 	for i, row := range rows {
 		if all[i] = runs.UnpackUsage(row); s.agents[i] != nil {
 			all[i] = s.agents[i].usage()
@@ -229,7 +233,7 @@ func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 
 // addScores adds the losses and accuracies at x̄ and ȳ to a record.
 func (e *evaluator) addScores(ctx context.Context, r *runs.Record) error {
-	s, err := e.problem.scores(ctx, e.group, e.means.fit())
+	s, err := e.problem.scores(ctx, e.Group, e.means.fit())
 	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss()), runs.Number(s.Train.Accuracy())
 	r.ValLoss, r.ValAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Val.Accuracy())
 	r.HoldoutLoss, r.HoldoutAccuracy = runs.Number(s.Holdout.Loss()), runs.Number(s.Holdout.Accuracy())
@@ -271,7 +275,7 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	if !e.config.LeastEigenvalueAt(e.done) {
 		return nil
 	}
-	least, err := e.problem.leastEigenvalue(ctx, e.group, e.means.x, e.means.y)
+	least, err := e.problem.leastEigenvalue(ctx, e.Group, e.means.x, e.means.y)
 	r.LeastEigenvalue = runs.Number(least)
 	return err
 }
@@ -280,12 +284,12 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 func (e *evaluator) adoptPairs() {
 	m, ok := e.method().(interface{ Pairs() *recycle.Memory })
 	if ok && !e.problem.Average.ByMix && m.Pairs().Relative && m.Pairs().Pairs() > 0 {
-		e.sharedExact.memory.CopyFrom(m.Pairs())
+		e.sharedExact.AdoptPairs(m.Pairs())
 	}
 }
 
 // method returns the method that the first agent of this process runs.
-func (s *stepper) method() dsbo.Algorithm { return s.agents[s.local[0]].alg }
+func (s *stepper) method() dsbo.Algorithm { return s.agents[s.Local()[0]].alg }
 
 // values are the exact values at one x: Φ, the residual of y*, ‖y − y*‖², ‖y*‖² and ∇Φ.
 type values struct {
@@ -294,7 +298,7 @@ type values struct {
 }
 
 // exactValues finds the exact values at x̄, for agents at y and z.
-func (e *evaluator) exactValues(ctx context.Context, s *Exact, y, z []float64) (values, error) {
+func (e *evaluator) exactValues(ctx context.Context, s *exact.Solver, y, z []float64) (values, error) {
 	sol, err := s.SolveNear(ctx, e.means.x, y, z)
 	if err != nil {
 		return values{}, err
@@ -304,8 +308,8 @@ func (e *evaluator) exactValues(ctx context.Context, s *Exact, y, z []float64) (
 
 // personalizedValues finds the averages of the agents' own exact values, and the largest residual.
 func (e *evaluator) personalizedValues(ctx context.Context) (all values, err error) {
-	own := make([]values, e.n)
-	all.residual, err = e.maximum(ctx, func(i int) (_ float64, err error) {
+	own := make([]values, e.N())
+	all.residual, err = e.Maximum(ctx, func(i int) (_ float64, err error) {
 		own[i], err = e.exactValues(ctx, e.ownExact[i], e.agents[i].y(), e.agents[i].z())
 		return own[i].residual, err
 	})
@@ -313,7 +317,7 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 		return all, err
 	}
 	sums := make([]float64, 3)
-	err = e.meanNumbers(ctx, sums, func(i int, part []float64) error {
+	err = e.MeanNumbers(ctx, sums, func(i int, part []float64) error {
 		part[0], part[1], part[2] = own[i].phi, own[i].off, own[i].size
 		return nil
 	})
@@ -321,7 +325,7 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 		return all, err
 	}
 	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
-	return all, e.mean(ctx, e.fineWire(), all.gradient, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
+	return all, e.Mean(ctx, e.FineWire(), all.gradient, nil, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
 }
 
 // detachSolver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
@@ -329,11 +333,8 @@ func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 	if e.sharedExact != nil && !e.config.ExactAt(e.done) {
 		e.adoptPairs()
 	}
-	e.counter = new(dsbo.Traffic)
-	if sent != nil {
-		e.counter = sent
-	}
-	return e.beginStage(stageAfterRun)
+	e.CountIn(cmp.Or(sent, new(dsbo.Traffic)))
+	return e.Begin(collective.StageAfterRun)
 }
 
 // dampingName is the name of the damping of products in a checkpoint.
@@ -342,8 +343,8 @@ const dampingName = "curving"
 // state returns the best iterate, where the next exact solves start and the damping of products, if they are damped, as views.
 func (e *evaluator) state() []dsbo.Named {
 	all := append(e.bestState.state(), e.solverState()...)
-	if e.products.matrix == dsbo.DampedHessian {
-		all = append(all, dsbo.Named{Name: dampingName, Value: e.products.mu})
+	if e.products.Kind == dsbo.DampedHessian {
+		all = append(all, dsbo.Named{Name: dampingName, Value: e.products.Mu})
 	}
 	return all
 }
@@ -351,11 +352,11 @@ func (e *evaluator) state() []dsbo.Named {
 // solverState returns where the next exact solves start, as views.
 func (e *evaluator) solverState() (all []dsbo.Named) {
 	if e.sharedExact != nil {
-		return e.sharedExact.state()
+		return e.sharedExact.State()
 	}
-	for _, i := range e.local {
+	for _, i := range e.Local() {
 		if s := e.ownExact[i]; s != nil {
-			all = append(all, s.state()...)
+			all = append(all, s.State()...)
 		}
 	}
 	return all

@@ -38,22 +38,6 @@ func ExampleRun() {
 	// iteration 200: Φ = 0.382, consensus error of x 1e-03
 }
 
-// Exact says what a method should have found.
-func ExampleExact_Solve() {
-	var exact train.Exact
-	for _, o := range algotest.NewQuadratics(8, 3, 6, 1) {
-		exact.Problem.Evaluate = append(exact.Problem.Evaluate, o)
-	}
-	at, err := exact.Solve(context.Background(), []float64{0, 0, 0})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("Φ = %.4f, ∇Φ = %.4f\n", at.Phi, at.Gradient)
-	// Output:
-	// Φ = 0.5822, ∇Φ = [0.3057 0.1824 0.2374]
-}
-
 // Curvature tells which steps are stable before a run is made.
 func ExampleProblem_Curvature() {
 	var prob train.Problem

@@ -1,104 +1,51 @@
 package train
 
 import (
-	"cmp"
 	"context"
-	"runtime"
-	"sync"
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/network/collective"
 )
 
-// A group is the n agents of a problem as one process sees them: those in local are in this process, the layout reaches the
-// others. Results do not depend on how the agents are divided among processes.
-//
-// Outside of iterations all agents find exact averages together, the largest of numbers, and whether they have the same bits. Nothing of one
-// agent's leaves it but as a part of these. Averages go over the tree also where those of the method are by Mix alone: all agents have to
-// come to the same decisions, by the same bits. A group belongs to one goroutine at a time.
-type group struct {
-	layout
-	n       int
-	local   []int
-	team    network.Team // nil before the first average, if all agents are in this process
-	w       *network.Matrix
-	options network.AverageOptions
-	counter *dsbo.Traffic // what all agents have sent
+// allExamples is the draw of all examples of an agent, which evaluation uses.
+var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
-	averages *network.Averages   // nil before the first average
-	ends     []*network.Averager // the ends of the local agents
-	parts    [][]float64         // a vector of each local agent
+// A group is the n agents of a problem as one process sees them, with their layout.
+type group struct {
+	*collective.Group
+	layout
 }
 
 // group returns the problem's agents, after a check that those in this process have oracles.
 func (p Problem) group() (*group, error) {
-	n, local := len(p.Oracles), p.local()
-	if n == 0 {
-		return nil, dsbo.Errorf(dsbo.ErrShape, "a problem must have an oracle for each agent; it has none")
+	g := p.agents()
+	if err := collective.CheckOracles(g, p.Oracles); err != nil {
+		return nil, err
 	}
-	if len(local) == 0 {
-		return nil, dsbo.Errorf(dsbo.ErrShape, "each process must have an agent; none of %d is in this one", n)
-	}
-	for _, i := range local {
-		if i >= n || p.Oracles[i] == nil {
-			return nil, dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", p.agentNumber(i))
-		}
-	}
-	return p.groupOf(local), nil
+	return &group{g, p.layout(g.Local())}, nil
 }
 
-// local returns the numbers of the agents in this process.
-func (p Problem) local() (list []int) {
-	if p.Team != nil {
-		return p.Team.Local()
-	}
-	for i := range p.Oracles {
-		list = append(list, i)
-	}
-	return list
+// agents returns the problem's agents, which need not have oracles yet.
+func (p Problem) agents() *collective.Group {
+	return collective.New(collective.Config{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W, Average: p.Average, Sent: p.Sent})
 }
 
-// groupOf returns the problem's agents, of which local are in this process.
-func (p Problem) groupOf(local []int) *group {
-	g := &group{
-		layout: p.layout(local), n: len(p.Oracles), local: local, team: p.Team, w: p.W, options: p.Average, counter: p.Sent, parts: make([][]float64, len(local)),
-	}
-	if g.counter == nil {
-		g.counter = new(dsbo.Traffic)
-	}
-	g.options.ByMix = false
-	return g
-}
+// Collective returns the way of a problem's agents to what they find together after a run. Agents are named by their numbers in the
+// roster; there are no texts of those that are not there.
+func (p Problem) Collective(ctx context.Context) network.Collective { return p.agents().Bound(ctx) }
 
-// gatherRows lets each agent that is here fill in its row, in parallel, and returns the rows of all agents: small ones, that are no data.
-func (g *group) gatherRows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
-	rows := make([][]float64, g.n)
-	for i := range rows {
-		rows[i] = make([]float64, length)
+// GatherRows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every
+// agent sees. Each counts as sent to each other agent.
+func (p Problem) GatherRows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
+	g, err := p.group()
+	if err != nil {
+		return nil, err
 	}
-	err := g.forEach(ctx, func(_, i int) error { return fill(i, rows[i]) })
-	if err == nil {
-		err = g.gather(ctx, rows)
+	rows, err := g.Gather(ctx, length, fill)
+	if err != nil {
+		return nil, err
 	}
-	return rows, err
-}
-
-// forEach calls f for the agents that are here, k of them before agent i, in parallel, and returns the error of the first of them that
-// failed. No new call starts once ctx is done.
-func (g *group) forEach(ctx context.Context, f func(k, i int) error) error {
-	errs := make([]error, len(g.local))
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var calls sync.WaitGroup
-	for k, i := range g.local {
-		free <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		calls.Go(func() {
-			errs[k] = f(k, i)
-			<-free
-		})
-	}
-	calls.Wait()
-	return cmp.Or(ctx.Err(), cmp.Or(errs...))
+	g.CountRows(length)
+	return rows, nil
 }

@@ -114,7 +114,7 @@ func (c *Config) checkEpoch(found *checkpoint) error {
 
 // restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of one before, or of what they take over.
 func (r *runner) restoreEpochStart(c *checkpoint) error {
-	own := r.Problem.agentNumbers(r.local)
+	own := r.Problem.agentNumbers(r.Local())
 	states, err := r.methodsOf(c)
 	for epoch := max(c.Epoch, c.EntryEpoch); err == nil && epoch < r.epoch.Number; epoch++ {
 		before, e := r.Membership.At(epoch, r.roster.w.N())
@@ -130,7 +130,7 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 		return err
 	}
 	r.eval.restoreShared(c)
-	for k, i := range r.local {
+	for k, i := range r.Local() {
 		a := r.agents[i]
 		a.alg, a.k, a.usageBefore = states[a.id], c.Iteration, r.eval.usageOf(a.id)
 		if !c.Handover {

@@ -12,9 +12,6 @@ import (
 // inProcess is the layout of a run whose agents are all in this process: nothing is gathered or agreed on with other processes.
 type inProcess struct{}
 
-// gather gathers nothing: all rows are here.
-func (inProcess) gather(ctx context.Context, _ [][]float64) error { return ctx.Err() }
-
 func (inProcess) round() int { return 0 }
 
 func (inProcess) sharedUsage(u runs.Usage) runs.Usage { return u }
@@ -22,11 +19,6 @@ func (inProcess) sharedUsage(u runs.Usage) runs.Usage { return u }
 func (inProcess) divergenceIsShared() bool { return true }
 
 func (inProcess) collectiveContext(ctx context.Context) context.Context { return ctx }
-
-// averageContext does not end: an average of agents that are all here takes no time, and is not left by some of them alone.
-func (inProcess) averageContext(ctx context.Context) context.Context {
-	return context.WithoutCancel(ctx)
-}
 
 // interruptGrace is how long agents try to finish an interrupted iteration, which may be long or need neighbours that are gone.
 const interruptGrace = 2 * time.Second

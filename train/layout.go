@@ -12,9 +12,6 @@ import (
 // start and stop together ([ranks]), or one in each process, which may be lost and come back ([restartable]). No other
 // code of a run asks which of these it is in.
 type layout interface {
-	// gather fills in the rows of the agents elsewhere: rows has one for each agent, all of one length. What is gathered
-	// depends on nothing but the run's configuration: an agent that comes back gathers it again, and has to send the same.
-	gather(ctx context.Context, rows [][]float64) error
 	// round returns the number of the next exchange, which a checkpoint holds; 0 where exchanges have none.
 	round() int
 	// sharedUsage returns the part of an agent's usage that the other processes are told.
@@ -24,8 +21,6 @@ type layout interface {
 
 	// collectiveContext returns the context of what all processes do together.
 	collectiveContext(ctx context.Context) context.Context
-	// averageContext returns the context of an average outside of iterations.
-	averageContext(ctx context.Context) context.Context
 	// stepContext returns the context of the agents' iterations, which they finish after ctx has ended: they need each
 	// other's exchanges.
 	stepContext(ctx context.Context) (context.Context, context.CancelFunc)
@@ -50,7 +45,7 @@ func (p Problem) layout(local []int) layout {
 	if p.Team == nil {
 		return inProcess{}
 	}
-	part := multiProcess{team: p.Team, local: p.agentNumbers(local)}
+	part := multiProcess{local: p.agentNumbers(local)}
 	if m, ok := p.Team.Mixer(local[0]).(network.Rewinder); ok {
 		return restartable{part, m}
 	}
@@ -60,20 +55,12 @@ func (p Problem) layout(local []int) layout {
 	return ranks{part}
 }
 
-// multiProcess is the part that the two layouts of several processes share: a team through which they gather, and checkpoints of
-// the agents of each process. What they share with a run in one process they inherit.
+// multiProcess is the part that the two layouts of several processes share: checkpoints of the agents of each process. What they share
+// with a run in one process they inherit.
 type multiProcess struct {
 	inProcess
-	team  network.Team
 	local []int // the agents of this process, by their numbers in the roster
 }
-
-func (l multiProcess) gather(ctx context.Context, rows [][]float64) error {
-	return l.team.Gather(ctx, rows)
-}
-
-// averageContext is the caller's: an average has to wait for other processes.
-func (multiProcess) averageContext(ctx context.Context) context.Context { return ctx }
 
 // concludeInterrupted adds nothing: the other processes' agents may have stopped elsewhere.
 func (multiProcess) concludeInterrupted(context.Context, *runner) error { return nil }

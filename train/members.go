@@ -186,7 +186,7 @@ func (r *runner) beginEpoch() error {
 		a.k, a.usageBefore = before.done, spent
 	}
 	r.done, r.seconds, r.times = before.done, before.seconds, before.times
-	r.products.mu, r.eval.sent, r.eval.lastUsage = before.products.mu, eval.sent, eval.lastUsage
+	r.products.Mu, r.eval.sent, r.eval.lastUsage = before.products.Mu, eval.sent, eval.lastUsage
 	r.epochBegun()
 	return nil
 }

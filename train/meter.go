@@ -2,18 +2,18 @@ package train
 
 import (
 	"context"
-	"reflect"
 	"time"
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/curvature"
 	"dsbo/network"
 )
 
 // meteredOracle counts and times what an agent asks its oracle.
 type meteredOracle struct {
 	dsbo.Oracle
-	products *matrixProducts
+	products *curvature.Matrix
 	ctx      context.Context // of the step under way: when it ends no further call begins
 	calls    algo.Calls
 	busy     time.Duration
@@ -28,7 +28,7 @@ func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 }
 
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.HVP, func() error { return m.products.product(m.Oracle, dst, x, y, v, s) })
+	return m.call(&m.calls.HVP, func() error { return m.products.Product(m.Oracle, dst, x, y, v, s) })
 }
 
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
@@ -37,7 +37,7 @@ func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 
 // Penalty asks for P(x), which is known without data, and is not counted.
 func (m *meteredOracle) Penalty(dst, x []float64) error {
-	o, err := oracleAs[dsbo.PenaltyOracle](m.Oracle, "penalty")
+	o, err := dsbo.OracleAs[dsbo.PenaltyOracle](m.Oracle, "penalty")
 	if err != nil {
 		return err
 	}
@@ -45,15 +45,15 @@ func (m *meteredOracle) Penalty(dst, x []float64) error {
 }
 
 func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	o, err := oracleAs[dsbo.DiagonalOracle](m.Oracle, "diagonals")
+	o, err := dsbo.OracleAs[dsbo.DiagonalOracle](m.Oracle, "diagonals")
 	if err != nil {
 		return err
 	}
-	return m.call(&m.calls.Diagonal, func() error { return m.products.diagonal(o, dst, x, y, s) })
+	return m.call(&m.calls.Diagonal, func() error { return m.products.Diagonal(o, dst, x, y, s) })
 }
 
 func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	o, err := oracleAs[dsbo.ValueOracle](m.Oracle, "losses")
+	o, err := dsbo.OracleAs[dsbo.ValueOracle](m.Oracle, "losses")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -73,15 +73,6 @@ func (m *meteredOracle) call(calls *int, ask func() error) error {
 	return err
 }
 
-// oracleAs returns an oracle that gives more than every oracle does; the error says that it does not give what is asked for.
-func oracleAs[T dsbo.Oracle](o dsbo.Oracle, what string) (T, error) {
-	t, ok := o.(T)
-	if !ok {
-		return t, dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no %s (%s is missing)", what, reflect.TypeFor[T]())
-	}
-	return t, nil
-}
-
 // meteredDense is a meteredOracle for an oracle that gives whole matrices: methods look for them.
 type meteredDense struct {
 	*meteredOracle
@@ -97,7 +88,7 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 }
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.
-func meterOracle(o dsbo.Oracle, c *matrixProducts) (*meteredOracle, dsbo.Oracle) {
+func meterOracle(o dsbo.Oracle, c *curvature.Matrix) (*meteredOracle, dsbo.Oracle) {
 	m := &meteredOracle{Oracle: o, products: c, ctx: context.Background()}
 	if d, ok := o.(dsbo.DenseOracle); ok {
 		return m, meteredDense{m, d}

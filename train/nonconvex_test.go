@@ -3,78 +3,24 @@ package train_test
 import (
 	"context"
 	"errors"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/algo/algotest"
 	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/train"
 )
 
-// A wells oracle has the lower loss g_i = c_i Σ_j (y_j⁴/4 − b_j y_j²/2) with b_j = 1 + j, and f_i = ½ ‖y − e^x‖². With Σ c_i = n the
-// average has a saddle at 0, where its Hessian's eigenvalues are −b_j, and minima at y_j = ±√b_j, all of −Σ b_j²/4.
-type wells struct {
-	q int
-	c float64
-}
-
-func (w wells) b(j int) float64 { return 1 + float64(j) }
-
-func (w wells) Dims() (p, q int) { return 1, w.q }
-
-func (w wells) UpperGrad(dx, dy, x, y []float64, _ dsbo.Sample) error {
-	e := math.Exp(x[0])
-	if dx != nil {
-		dx[0] = 0
-	}
-	for j, v := range y {
-		if dx != nil {
-			dx[0] -= e * (v - e)
-		}
-		if dy != nil {
-			dy[j] = v - e
-		}
-	}
-	return nil
-}
-
-func (w wells) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
-	for j, v := range y {
-		dst[j] = w.c * (v*v*v - w.b(j)*v)
-	}
-	return nil
-}
-
-func (w wells) HVP(dst, _, y, v []float64, _ dsbo.Sample) error {
-	for j := range dst {
-		dst[j] = w.c * (3*y[j]*y[j] - w.b(j)) * v[j]
-	}
-	return nil
-}
-
-func (w wells) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error {
-	dst[0] = 0
-	return nil
-}
-
-func (w wells) Values(x, y []float64, _ dsbo.Sample) (upper, lower float64, err error) {
-	for j, v := range y {
-		upper += (v - math.Exp(x[0])) * (v - math.Exp(x[0])) / 2
-		lower += w.c * (v*v*v*v/4 - w.b(j)*v*v/2)
-	}
-	return upper, lower, nil
-}
-
 // wellsProblem is that of three agents, whose start is near the saddle.
 func wellsProblem(q int, matrix dsbo.CurvatureMatrix) train.Problem {
 	p := train.Problem{Nonconvex: true, Matrix: matrix, Start: make([]float64, q)}
 	for _, c := range []float64{0.5, 1, 1.5} {
-		p.Oracles = append(p.Oracles, wells{q, c})
-		p.Evaluate = append(p.Evaluate, wells{q, c})
+		p.Oracles = append(p.Oracles, algotest.Wells{Q: q, C: c})
+		p.Evaluate = append(p.Evaluate, algotest.Wells{Q: q, C: c})
 	}
 	for j := range p.Start {
 		p.Start[j] = 0.01 * float64(1+j%3)
@@ -89,26 +35,6 @@ func TestLeastEigenvalue(t *testing.T) {
 		got := must.Get(p.LeastEigenvalue(context.Background(), []float64{0}, make([]float64, q)))
 		if want := -float64(q); got < want*(1+1e-12) || got > 0.95*want {
 			t.Errorf("q = %d: the least eigenvalue is %g, want %g", q, got, want)
-		}
-	}
-}
-
-// TestModelDescends: from the saddle a model comes to a minimum, whichever matrix there is, and says so.
-func TestModelDescends(t *testing.T) {
-	const q = 6
-	least := 0.0
-	for j := range q {
-		least -= wells{}.b(j) * wells{}.b(j) / 4
-	}
-	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
-		p := wellsProblem(q, matrix)
-		sol := must.Get(train.NewExact(p).Model(context.Background(), []float64{0}, nil))
-		_, lower, _ := wells{q, 1}.Values([]float64{0}, sol.Y, dsbo.Sample{})
-		if !sol.Converged || lower > least+2e-3*math.Abs(least) { // three steps within a thousandth
-			t.Errorf("%v: the lower loss is %g (converged: %v), want %g", matrix, lower, sol.Converged, least)
-		}
-		if upper, _, _ := (wells{q, 1}).Values([]float64{0}, sol.Y, dsbo.Sample{}); math.Abs(sol.Phi-upper) > 1e-12*upper {
-			t.Errorf("%v: Φ is %g, f at the solution %g", matrix, sol.Phi, upper)
 		}
 	}
 }

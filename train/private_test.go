@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/network"
@@ -82,8 +83,8 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			c := train.Config{W: ring.W, K: 4, EvalEvery: 2, Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}}
 			c.Problem = must.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
 			c.Problem.Average.Wire = wire
-			var want train.Solution
-			solve := func(c train.Config) (r *train.Result, sol train.Solution, sent dsbo.Traffic, err error) {
+			var want exact.Solution
+			solve := func(c train.Config) (r *train.Result, sol exact.Solution, sent dsbo.Traffic, err error) {
 				c.Problem.Sent = &sent
 				if r, err = train.Run(context.Background(), c); err != nil {
 					return r, sol, sent, err
@@ -99,7 +100,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			must.OK(err)
 			count := &tally{wire: wire}
 			cs := parts4(t, c, count, []int{0, 3}, []int{1, 2})
-			modelsSent, sols := make([]dsbo.Traffic, len(cs)), make([]train.Solution, len(cs))
+			modelsSent, sols := make([]dsbo.Traffic, len(cs)), make([]exact.Solution, len(cs))
 			results, errs := collective(cs, func(k int, c train.Config) (r *train.Result, err error) {
 				r, sols[k], modelsSent[k], err = solve(c)
 				return r, err

@@ -5,8 +5,10 @@ import (
 
 	"dsbo"
 	"dsbo/data"
+	"dsbo/exact"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/network/collective"
 )
 
 // A Problem is the bilevel problem that a run solves, given by the agents' oracles. [NewProblem] makes one of a model and data;
@@ -51,17 +53,9 @@ type Problem struct {
 type Fit struct{ X, Y []float64 }
 
 // Dims returns p and q, or an error that matches [dsbo.ErrShape] if the parts do not fit together.
-func (p Problem) Dims() (int, int, error) {
-	g, err := p.group()
-	if err != nil {
+func (p Problem) Dims() (np, nq int, err error) {
+	if np, nq, err = collective.Dims(p.agents(), p.Oracles); err != nil {
 		return 0, 0, err
-	}
-	first := g.local[0]
-	np, nq := p.Oracles[first].Dims()
-	for _, i := range g.local {
-		if a, b := p.Oracles[i].Dims(); a != np || b != nq {
-			return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d", p.agentNumber(i), a, b, p.agentNumber(first), np, nq)
-		}
 	}
 	if p.Evaluate != nil && len(p.Evaluate) != len(p.Oracles) {
 		return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles for evaluation must be one for each of %d agents, or none; there are %d", len(p.Oracles), len(p.Evaluate))
@@ -70,6 +64,11 @@ func (p Problem) Dims() (int, int, error) {
 		return 0, 0, dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", nq, len(p.Start))
 	}
 	return np, nq, nil
+}
+
+// Solver returns the solver of the problem's exact values and models, which needs oracles for evaluation. The first solve begins at Start.
+func (p Problem) Solver() *exact.Solver {
+	return &exact.Solver{Oracles: p.Evaluate, Agents: p.agents(), Start: p.Start, Matrix: p.Matrix}
 }
 
 // NewProblem makes the problem of a model on the data of all agents. c.Agent is set for each agent. Evaluation
@@ -100,7 +99,7 @@ func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Proble
 	_, convex := m.(models.StronglyConvex)
 	prob := Problem{Nonconvex: !convex, Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Digests: make([]string, n)}
 	if local == nil {
-		local = prob.local()
+		local = prob.agents().Local()
 	}
 	programs := models.NewPrograms(m)
 	for i, s := range t.Shards {

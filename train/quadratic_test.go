@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -109,4 +110,14 @@ func stopAfter(c train.Config, k int) (*train.Result, error) {
 		}
 	}
 	return train.Run(ctx, c)
+}
+
+func near(t *testing.T, name string, got, want []float64, tol float64) {
+	t.Helper()
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > tol || math.IsNaN(got[i]) {
+			t.Errorf("%s[%d] = %.15g, want %.15g within %g", name, i, got[i], want[i], tol)
+			return
+		}
+	}
 }

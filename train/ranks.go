@@ -29,7 +29,7 @@ func (l ranks) agree(ctx context.Context, s *stepper, errs []error) (stop bool, 
 		return false, nil, err
 	}
 	interrupted := ctx.Err() != nil
-	rows, err := s.gatherRows(l.collectiveContext(ctx), 3, func(i int, row []float64) error {
+	rows, err := s.Gather(l.collectiveContext(ctx), 3, func(i int, row []float64) error {
 		if interrupted {
 			row[0] = 1
 		}

@@ -176,7 +176,7 @@ func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 	} else if len(diff) > 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", found.path, diff)
 	}
-	if !found.Handover && len(found.Usage) != len(c.Problem.local()) || found.Iteration > c.K {
+	if !found.Handover && len(found.Usage) != len(c.Problem.agents().Local()) || found.Iteration > c.K {
 		return nil, fmt.Errorf("%s: %w", found.path, corruptError("%d agents after %d iterations", len(found.Usage), found.Iteration))
 	}
 	return found, nil
@@ -187,7 +187,7 @@ func (r *runner) restore(c *checkpoint) error {
 	if c.Epoch < r.epoch.Number || c.Handover {
 		return r.restoreEpochStart(c)
 	}
-	for k, i := range r.local {
+	for k, i := range r.Local() {
 		a := r.agents[i]
 		state := a.state()
 		if err := c.restore(a.id, state); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/exact"
 	"dsbo/internal/stat"
 	"dsbo/membership"
 	"dsbo/runs"
@@ -35,7 +36,7 @@ type Result struct {
 	Best           Best             // the best of the iterates that records are of
 	// Exact is the solver that found the exact values of the records, at x̄ of the last of them; nil: there are none. It is good
 	// for further solves of all agents together, which Problem.Sent counts.
-	Exact *Exact
+	Exact *exact.Solver
 	// Method is what this process's first agent runs: its Cost is that of the iterations done.
 	Method dsbo.Algorithm
 }
@@ -186,7 +187,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 
 // updateResult makes the result that of the iterations done. The agents stand still.
 func (r *runner) updateResult() {
-	r.round = r.group.round()
+	r.round = r.layout.round()
 	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.sharedExact, Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"dsbo/data"
 	"dsbo/models"
+	"dsbo/network/collective"
 )
 
 // A Score is how well a model does on some examples: their number, the sum of their losses, without regularization, and the
@@ -45,7 +46,7 @@ func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 	if err != nil {
 		return sum, err
 	}
-	return p.scores(ctx, g, m)
+	return p.scores(ctx, g.Group, m)
 }
 
 // UpperLoss returns f(x, y) of a model, the averaged upper loss on all examples; NaN without [Problem.Evaluate].
@@ -58,7 +59,7 @@ func (p Problem) UpperLoss(ctx context.Context, m Fit) (float64, error) {
 		return 0, err
 	}
 	var upper [1]float64
-	err = g.meanNumbers(ctx, upper[:], func(i int, part []float64) (err error) {
+	err = g.MeanNumbers(ctx, upper[:], func(i int, part []float64) (err error) {
 		part[0], _, err = p.Evaluate[i].Values(m.X, m.Y, allExamples)
 		return err
 	})
@@ -66,13 +67,13 @@ func (p Problem) UpperLoss(ctx context.Context, m Fit) (float64, error) {
 }
 
 // scores is Scores by way of a group. An agent's counts and sums leave it as a part of an average alone.
-func (p Problem) scores(ctx context.Context, g *group, m Fit) (sum Scores, err error) {
+func (p Problem) scores(ctx context.Context, g *collective.Group, m Fit) (sum Scores, err error) {
 	if p.Score == nil {
 		return sum, nil
 	}
 	const each = 4 // numbers of a set: its examples, losses, right answers, and examples without answers
 	all := make([]float64, each*len(sum.sets()))
-	err = g.meanNumbers(ctx, all, func(i int, part []float64) error {
+	err = g.MeanNumbers(ctx, all, func(i int, part []float64) error {
 		s, err := p.Score(i, m)
 		for k, set := range s.sets() {
 			row := part[each*k:][:each]
@@ -86,7 +87,7 @@ func (p Problem) scores(ctx context.Context, g *group, m Fit) (sum Scores, err e
 	if err != nil {
 		return sum, err
 	}
-	n := float64(g.n)
+	n := float64(g.N())
 	for k, set := range sum.sets() {
 		row := all[each*k:][:each]
 		*set = Score{Rows: math.Round(n * row[0]), Losses: n * row[1], Right: math.Round(n * row[2])}

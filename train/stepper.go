@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/curvature"
 	"dsbo/network"
 )
 
@@ -16,10 +17,10 @@ import (
 type stepper struct {
 	*group
 	exchange    network.Team
-	close       func()          // ends the exchange, if it was made here
-	products    *matrixProducts // what the agents' products are with
-	agents      []*agent        // the agents by their numbers; nil for agents of other processes
-	maxNorm     float64         // a norm of x, y or z above it counts as divergence; 0: no norm does
+	close       func()            // ends the exchange, if it was made here
+	products    *curvature.Matrix // what the agents' products are with
+	agents      []*agent          // the agents by their numbers; nil for agents of other processes
+	maxNorm     float64           // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
 
 	done    int       // iterations done
@@ -33,7 +34,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 	if err != nil {
 		return nil, err
 	}
-	s := &stepper{group: g, exchange: p.Team, close: func() {}, products: newMatrixProducts(p.Matrix), agents: make([]*agent, g.n)}
+	s := &stepper{group: g, exchange: p.Team, close: func() {}, products: curvature.NewMatrix(p.Matrix), agents: make([]*agent, g.N())}
 	if s.exchange == nil {
 		local := network.NewLocal(w)
 		s.exchange, s.close = local, local.Close
@@ -43,7 +44,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 		s.close()
 		return nil, err
 	}
-	for _, i := range s.local {
+	for _, i := range s.Local() {
 		a, o, err := member(i)
 		if err != nil {
 			s.close()
@@ -63,11 +64,11 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	errs := make([]error, len(s.agents))
 	var wg sync.WaitGroup
 	start := time.Now()
-	for _, i := range s.local {
+	for _, i := range s.Local() {
 		wg.Go(func() { errs[i] = s.runAgent(inner, s.agents[i], g) })
 	}
 	wg.Wait()
-	s.done = s.agents[s.local[0]].k
+	s.done = s.agents[s.Local()[0]].k
 	stop, first, err = s.agree(ctx, s, errs)
 	s.seconds += time.Since(start).Seconds()
 	return stop && first == nil, first, err
@@ -89,7 +90,7 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 			s.fail(s.exchange, err)
 			return err
 		}
-		if a == s.agents[s.local[0]] {
+		if a == s.agents[s.Local()[0]] {
 			s.times = append(s.times, a.lastStep.Seconds()*1000)
 			if s.onIteration != nil {
 				s.onIteration(a.k)

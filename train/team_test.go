@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -152,8 +153,8 @@ func TestPartsDiverge(t *testing.T) {
 // TestPartsSolve: what comes after a run is shared as the run is.
 func TestPartsSolve(t *testing.T) {
 	c, _ := config(t)
-	solve := func(c train.Config) (sol train.Solution, err error) {
-		e := train.NewExact(c.Problem)
+	solve := func(c train.Config) (sol exact.Solution, err error) {
+		e := c.Problem.Solver()
 		for _, x := range [][]float64{{0.5, -1, 2}, {0.5, -1, 1}} {
 			if sol, err = e.Solve(context.Background(), x); err != nil {
 				return sol, err
@@ -166,7 +167,7 @@ func TestPartsSolve(t *testing.T) {
 		t.Errorf("%+v, want that it converged", want)
 	}
 	cs := parts(t, c, []int{0, 1}, []int{2, 3, 4})
-	got := make([]train.Solution, len(cs))
+	got := make([]exact.Solution, len(cs))
 	_, errs := collective(cs, func(k int, c train.Config) (_ *train.Result, err error) {
 		got[k], err = solve(c)
 		return nil, err

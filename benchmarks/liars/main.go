@@ -20,12 +20,12 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/exact"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/network/networktest"
-	"dsbo/train"
 )
 
 func main() { os.Exit(cli.Main("liars", command)) }
@@ -162,7 +162,7 @@ func (p problem) evaluate(ctx context.Context, honest []dsbo.ValueOracle, method
 	if !(vec.Norm(x) < divergedNorm && vec.Norm(y) < divergedNorm) {
 		return outcome{math.Inf(1), math.Inf(1)}
 	}
-	s := must.Get((&train.Exact{Problem: train.Problem{Evaluate: honest}, Tol: 1e-5}).Solve(ctx, x))
+	s := must.Get((&exact.Solver{Oracles: honest, Tol: 1e-5}).Solve(ctx, x))
 	end := outcome{phi: s.Phi}
 	for _, o := range honest {
 		f, _ := must.Get2(o.Values(x, y, dsbo.Sample{Set: dsbo.Whole}))

@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/network"
-	"dsbo/train"
 )
 
 func testLab() *lab { return &lab{out: io.Discard, quick: true, seed: 1} }
@@ -86,8 +86,8 @@ func TestFlow(t *testing.T) {
 	c := quadratics{n: 2, p: 2, q: 3, low: 1, high: 3, coupling: 0.5, differ: 1, seed: 1}
 	p := c.problem(0)
 	gradient := func(x ...float64) *mat.VecDense {
-		exact := train.Exact{Problem: train.Problem{Evaluate: p.Evaluate}, Tol: 1e-12, AdjointTol: 1e-12}
-		s := must.Get(exact.Solve(t.Context(), x))
+		solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
+		s := must.Get(solver.Solve(t.Context(), x))
 		return mat.NewVecDense(2, s.Gradient)
 	}
 	const K = 4 // t = 2

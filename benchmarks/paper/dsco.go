@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo/ad"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
@@ -76,7 +77,7 @@ type optimum struct {
 // gradient is below 1e-12.
 func solve(ctx context.Context, p train.Problem) optimum {
 	np, _ := p.Oracles[0].Dims()
-	e := train.Exact{Problem: train.Problem{Evaluate: p.Evaluate}, Tol: 1e-15, AdjointTol: 1e-15}
+	e := exact.Solver{Oracles: p.Evaluate, Tol: 1e-15, AdjointTol: 1e-15}
 	x := make([]float64, np)
 	s := must.Get(e.Solve(ctx, x))
 	for i := 0; i < 20000 && vec.Norm(s.Gradient) > 1e-4; i++ {
@@ -95,7 +96,7 @@ func solve(ctx context.Context, p train.Problem) optimum {
 }
 
 // newton returns (∇²Φ)⁻¹ g, with the Hessian from central differences of the gradient.
-func newton(ctx context.Context, e *train.Exact, x, g []float64) []float64 {
+func newton(ctx context.Context, e *exact.Solver, x, g []float64) []float64 {
 	n := len(x)
 	h := mat.NewDense(n, n, nil)
 	for j := range x {

@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/report"
-	"dsbo/train"
 )
 
 // flat looks at the logistic problem without a prior, whose Φ has no minimum: what limits the method there? It sets
@@ -54,22 +54,22 @@ type flowState struct {
 func flowAlong(ctx context.Context, t theorem, ks []int) []flowState {
 	p := t.of(0)
 	n, _ := p.Evaluate[0].Dims()
-	exact := train.Exact{Problem: train.Problem{Evaluate: p.Evaluate}, Tol: 1e-12, AdjointTol: 1e-10}
+	solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-10}
 	x := make([]float64, n)
-	sol := must.Get(exact.Solve(ctx, x))
+	sol := must.Get(solver.Solve(ctx, x))
 	var states []flowState
 	now, step, least := 0.0, 1e-3, vec.Dot(sol.Gradient, sol.Gradient)
 	for _, K := range ks {
 		for end := t.a * math.Sqrt(float64(K)); now < end; {
 			h := min(step, end-now)
-			next, off := heun(ctx, &exact, x, sol.Gradient, h)
+			next, off := heun(ctx, &solver, x, sol.Gradient, h)
 			const tol = 1e-3 // of x, in each step
 			step = h * min(1.5, max(0.5, 0.8*math.Sqrt(tol/off)))
 			if off > tol {
 				continue
 			}
 			x, now = next, now+h
-			sol = must.Get(exact.Solve(ctx, x))
+			sol = must.Get(solver.Solve(ctx, x))
 			least = min(least, vec.Dot(sol.Gradient, sol.Gradient))
 		}
 		strong := leastEigenvalue(p.Evaluate, x, sol.Y)
@@ -79,10 +79,10 @@ func flowAlong(ctx context.Context, t theorem, ks []int) []flowState {
 }
 
 // heun makes one step of the flow by Heun's method, and returns how far Euler's is off from it.
-func heun(ctx context.Context, exact *train.Exact, x, gradient []float64, h float64) (next []float64, off float64) {
+func heun(ctx context.Context, solver *exact.Solver, x, gradient []float64, h float64) (next []float64, off float64) {
 	euler, next := make([]float64, len(x)), make([]float64, len(x))
 	vec.Comb(euler, 1, x, -h, gradient)
-	there := must.Get(exact.Solve(ctx, euler))
+	there := must.Get(solver.Solve(ctx, euler))
 	vec.Comb(next, .5, euler, .5, x)
 	vec.Comb(next, 1, next, -h/2, there.Gradient)
 	vec.Sub(euler, euler, next)

@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/network"
@@ -32,8 +33,8 @@ type biases struct {
 
 // biasesAt measures them at x on the paper's synthetic task.
 func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases) {
-	exact := train.Exact{Problem: train.Problem{Evaluate: p.Evaluate}, Tol: 1e-12, AdjointTol: 1e-12}
-	sol := must.Get(exact.Solve(ctx, x))
+	solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
+	sol := must.Get(solver.Solve(ctx, x))
 	off := func(estimates [][]float64) float64 {
 		avg := make([]float64, len(x))
 		vec.Mean(avg, estimates...)
@@ -42,7 +43,7 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 	}
 	var own, mixed [][]float64
 	for _, o := range p.Evaluate {
-		alone := train.Exact{Problem: train.Problem{Evaluate: []dsbo.ValueOracle{o}}, Tol: 1e-12, AdjointTol: 1e-12}
+		alone := exact.Solver{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-12, AdjointTol: 1e-12}
 		own = append(own, must.Get(alone.Solve(ctx, x)).Gradient)
 		mixed = append(mixed, withOwnHessian(o, x, sol.Y))
 	}

@@ -3,14 +3,13 @@ package main
 import (
 	"testing"
 
-	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/models/modeltest"
+	"dsbo/network/collective"
 	"dsbo/table"
-	"dsbo/train"
 )
 
 func init() { // as main does
@@ -23,8 +22,8 @@ func TestMethod(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	collective := train.NewCollective(t.Context(), 3, nil, nil, new(dsbo.Traffic))
-	task, model, err := (&cellars{folder: "data"}).Load(experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: collective})
+	together := collective.New(collective.Config{N: 3}).Bound(t.Context())
+	task, model, err := (&cellars{folder: "data"}).Load(experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: together})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func ExampleFinder_Constants() {
 	data, m, err := task.Load(experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1})
 	must.OK(err)
 	p := must.Get(train.NewProblem(data, m, models.Config{Seed: 1}))
-	find := candidates.New(p, "λ", 4, train.NewExact(p), nil, nil)
+	find := candidates.New(p, "λ", 4, p.Solver(), nil, nil)
 	zero, best, err := find.Constants(context.Background(), 0)
 	must.OK(err)
 	fmt.Println(best.Name, best.Below(zero), "after", len(find.Tried), "constants")

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/exact"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -76,8 +77,8 @@ type Finder struct {
 	Tried   []runs.Constant // Φ of the constants so far, in their order
 
 	length    int // of x
-	exact     *train.Exact
-	training  *train.Config  // of a method that holds x still: models are found by it; nil: by exact
+	solver    *exact.Solver
+	training  *train.Config  // of a method that holds x still: models are found by it; nil: by solver
 	constants map[int]*Model // the models of constants so far
 	roughTol  float64        // PhiTol of constants on the way to the best one
 	fineTol   float64        // PhiTol of the models that are shown
@@ -85,13 +86,13 @@ type Finder struct {
 }
 
 // New returns the finder of a problem whose x has so many entries, which finds models by training where there is a configuration of it,
-// else by exact. nil watches nothing. On wires narrower than float32 the digits that are shown are right at less exact solutions
-// too; what solutions are off by, see [train.Exact].
-func New(p train.Problem, symbol string, length int, exact *train.Exact, training *train.Config, watch Watcher) *Finder {
+// else by solver. nil watches nothing. On wires narrower than float32 the digits that are shown are right at less exact solutions
+// too; what solutions are off by, see [exact.Solver].
+func New(p train.Problem, symbol string, length int, solver *exact.Solver, training *train.Config, watch Watcher) *Finder {
 	if watch == nil {
 		watch = unwatched{}
 	}
-	f := &Finder{Problem: p, Symbol: symbol, length: length, exact: exact, training: training, constants: map[int]*Model{}, roughTol: 1e-4, fineTol: 1e-4, watch: watch}
+	f := &Finder{Problem: p, Symbol: symbol, length: length, solver: solver, training: training, constants: map[int]*Model{}, roughTol: 1e-4, fineTol: 1e-4, watch: watch}
 	if !p.Nonconvex {
 		f.roughTol = 2e-2
 		if p.Average.Wire > network.Float32 {
@@ -127,7 +128,7 @@ func (f *Finder) Solve(ctx context.Context, m *Model, y, z []float64) error {
 func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float64) error {
 	f.watch.Begin(m.Name)
 	m.Finder = f
-	f.exact.PhiTol, f.exact.GradientTol, m.tol = tol, max(roughSlope, 2*tol), tol
+	f.solver.PhiTol, f.solver.GradientTol, m.tol = tol, max(roughSlope, 2*tol), tol
 	sol, err := f.solveLower(ctx, m.X, y, z)
 	f.watch.Solved()
 	switch {
@@ -163,21 +164,21 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 
 // solveLower solves the lower problem at x, by the method of the run with x held still, if it has a way to; else from y and z or the last
 // solution, or where it may have several solutions from its start, as far from all models alike, or from y.
-func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (train.Solution, error) {
+func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (exact.Solution, error) {
 	if f.training != nil {
 		return f.solveByTraining(ctx, x)
 	}
 	if !f.Problem.Nonconvex {
-		return f.exact.SolveNear(ctx, x, y, z)
+		return f.solver.SolveNear(ctx, x, y, z)
 	}
-	f.exact = train.NewExact(f.Problem)
-	f.exact.MaxProducts = MostProducts
-	return f.exact.Model(ctx, x, y)
+	f.solver = f.Problem.Solver()
+	f.solver.MaxProducts = MostProducts
+	return f.solver.Model(ctx, x, y)
 }
 
 // solveByTraining finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as
 // far as such a run does. Phi of the result is f(x, y).
-func (f *Finder) solveByTraining(ctx context.Context, x []float64) (train.Solution, error) {
+func (f *Finder) solveByTraining(ctx context.Context, x []float64) (exact.Solution, error) {
 	c := *f.training
 	c.Problem, c.StartX = f.Problem, x
 	c.Problem.Score, c.Problem.Each, c.Problem.Matrix = nil, nil, dsbo.Hessian // the model is scored afterwards, and there are no products
@@ -187,11 +188,11 @@ func (f *Finder) solveByTraining(ctx context.Context, x []float64) (train.Soluti
 		f.Problem.Sent.Add(result.Evaluation)
 	}
 	if errors.Is(err, train.ErrInterrupted) {
-		return train.Solution{}, ctx.Err() // it is the run that is interrupted
+		return exact.Solution{}, ctx.Err() // it is the run that is interrupted
 	}
 	if err != nil {
-		return train.Solution{}, err
+		return exact.Solution{}, err
 	}
 	phi, err := f.Problem.UpperLoss(ctx, train.Fit{X: x, Y: result.Y})
-	return train.Solution{Phi: phi, Y: result.Y, Converged: true}, err
+	return exact.Solution{Phi: phi, Y: result.Y, Converged: true}, err
 }

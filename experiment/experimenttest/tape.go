@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"dsbo"
 	"dsbo/network"
-	"dsbo/train"
+	"dsbo/network/collective"
 )
 
 // A tape holds what the agents of one process found together as they loaded a task. Played to a process with one of the agents, it is
@@ -19,7 +18,7 @@ type tape struct {
 
 // record returns the tape as it begins to record n agents, all in this process.
 func (r *tape) record(ctx context.Context, n int) network.Collective {
-	r.live = train.NewCollective(ctx, n, nil, nil, new(dsbo.Traffic))
+	r.live = collective.New(collective.Config{N: n}).Bound(ctx)
 	return recorder{r}
 }
 

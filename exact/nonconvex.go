@@ -1,4 +1,4 @@
-package train
+package exact
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/curvature"
 	"dsbo/internal/vec"
 )
 
@@ -24,7 +25,7 @@ const (
 // curvature and take it (Dembo, Steihaug 1983), and a line search lowers the loss. The result has converged where the loss has
 // settled: three steps in a row have lowered it by less than a thousandth each. The gradient, which may grow while the loss falls,
 // decides nothing.
-func (s *Exact) Model(ctx context.Context, x, near []float64) (Solution, error) {
+func (s *Solver) Model(ctx context.Context, x, near []float64) (Solution, error) {
 	if err := s.check(x, near, nil); err != nil {
 		return Solution{}, fmt.Errorf("model: %w", err)
 	}
@@ -36,20 +37,20 @@ func (s *Exact) Model(ctx context.Context, x, near []float64) (Solution, error) 
 }
 
 // findDamping finds the least eigenvalue at Y where products are damped by it.
-func (w *exactSolve) findDamping() error {
-	if w.Problem.Matrix != dsbo.DampedHessian {
+func (w *solve) findDamping() error {
+	if w.Matrix != dsbo.DampedHessian {
 		return nil
 	}
-	least, err := lanczos(w.q, func(dst, v []float64) error {
+	least, err := curvature.Least(w.q, func(dst, v []float64) error {
 		w.Products++
-		return w.mean(w.ctx, w.gradientWire(), dst, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.HVP(part, w.x, w.Y, v, allExamples) })
+		return w.mean(w.gradientWire(), dst, nil, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.HVP(part, w.x, w.Y, v, allExamples) })
 	})
-	w.products.setDamping(least)
+	w.products.SetDamping(least)
 	return err
 }
 
 // solveNonconvex brings Y down the lower loss.
-func (w *exactSolve) solveNonconvex() error {
+func (w *solve) solveNonconvex() error {
 	g, step, r := w.g, w.work[0], w.work[1]
 	if err := w.lowerGrad(w.Y); err != nil {
 		return err

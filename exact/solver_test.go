@@ -1,4 +1,4 @@
-package train_test
+package exact_test
 
 import (
 	"context"
@@ -8,40 +8,52 @@ import (
 
 	"dsbo"
 	"dsbo/algo/algotest"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
-	"dsbo/train"
 )
 
-// TestExactOnQuadratics: the solver finds what linear algebra finds, at several x in turn, from warm starts.
-func TestExactOnQuadratics(t *testing.T) {
-	prob, qs := quadratics(3)
-	exact := algotest.Solve(qs)
-	s := train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}, Tol: 1e-13, AdjointTol: 1e-13}
+// Sizes of the quadratic problem that most tests solve.
+const agents, p, q = 5, 3, 6
+
+// quadratics returns the oracles of a problem with a known answer.
+func quadratics(seed uint64) (oracles []dsbo.ValueOracle, qs []*algotest.Quadratic) {
+	qs = algotest.NewQuadratics(agents, p, q, seed)
+	for _, o := range qs {
+		oracles = append(oracles, o)
+	}
+	return oracles, qs
+}
+
+// TestOnQuadratics: the solver finds what linear algebra finds, at several x in turn, from warm starts.
+func TestOnQuadratics(t *testing.T) {
+	oracles, qs := quadratics(3)
+	truth := algotest.Solve(qs)
+	s := exact.Solver{Oracles: oracles, Tol: 1e-13, AdjointTol: 1e-13}
 	for _, scale := range []float64{0, 1, -3, 100} {
 		x := []float64{scale, -0.5 * scale, 0.3 * scale}
 		sol := must.Get(s.Solve(context.Background(), x))
 		// The gradient's residual is 1e-13 relative to the size of the problem at x=0; at 100 times the
 		// scale the floor of round-off is as much higher. Eigenvalues are at least 1.
 		tol := 1e-11 * (1 + math.Abs(scale))
-		near(t, "y*", sol.Y, exact.LowerSolution(x), tol)
-		near(t, "z", sol.Z, exact.InverseProduct(sol.Y), tol)
-		near(t, "gradient", sol.Gradient, exact.Gradient(x), tol)
+		near(t, "y*", sol.Y, truth.LowerSolution(x), tol)
+		near(t, "z", sol.Z, truth.InverseProduct(sol.Y), tol)
+		near(t, "gradient", sol.Gradient, truth.Gradient(x), tol)
 		phi := 0.0
 		for _, o := range qs {
-			f, _ := must.Get2(o.Values(x, exact.LowerSolution(x), dsbo.Sample{Set: dsbo.Whole}))
+			f, _ := must.Get2(o.Values(x, truth.LowerSolution(x), dsbo.Sample{Set: dsbo.Whole}))
 			phi += f / agents
 		}
 		near(t, "Phi", []float64{sol.Phi}, []float64{phi}, tol*(1+math.Abs(phi)))
 	}
 }
 
-// TestExactPhiIsSecondOrder: with a loose tolerance the error of Φ is about the square of the residual.
-func TestExactPhiIsSecondOrder(t *testing.T) {
-	prob, _ := quadratics(3)
+// TestPhiIsSecondOrder: with a loose tolerance the error of Φ is about the square of the residual.
+func TestPhiIsSecondOrder(t *testing.T) {
+	oracles, _ := quadratics(3)
 	x := []float64{1, 2, 3}
-	sharp := train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}, Tol: 1e-13, AdjointTol: 1e-13}
-	loose := train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}, Tol: 1e-2, AdjointTol: 1e-10}
+	sharp := exact.Solver{Oracles: oracles, Tol: 1e-13, AdjointTol: 1e-13}
+	loose := exact.Solver{Oracles: oracles, Tol: 1e-2, AdjointTol: 1e-10}
 	want := must.Get(sharp.Solve(context.Background(), x))
 	got := must.Get(loose.Solve(context.Background(), x))
 	if got.Residual < 1e-6 {
@@ -67,33 +79,33 @@ func (o *twisted) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 	return nil
 }
 
-// TestExactBoundsItsProducts: a solve that never comes to its tolerance ends, and its residual shows it.
-func TestExactBoundsItsProducts(t *testing.T) {
-	prob, _ := quadratics(3)
-	o := &twisted{ValueOracle: prob.Evaluate[0]}
-	s := train.Exact{Problem: train.Problem{Evaluate: []dsbo.ValueOracle{o}}, Tol: 1e-13}
+// TestBoundsItsProducts: a solve that never comes to its tolerance ends, and its residual shows it.
+func TestBoundsItsProducts(t *testing.T) {
+	oracles, _ := quadratics(3)
+	o := &twisted{ValueOracle: oracles[0]}
+	s := exact.Solver{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-13}
 	sol, err := s.Solve(context.Background(), make([]float64, p))
 	if err != nil || o.products < 2000 || o.products > 2002 || sol.Residual <= 1e-13 {
 		t.Errorf("%d products, residual %g, %v: want an early end that shows", o.products, sol.Residual, err)
 	}
 }
 
-func TestExactErrors(t *testing.T) {
-	prob, _ := quadratics(3)
+func TestErrors(t *testing.T) {
+	oracles, _ := quadratics(3)
 	for _, c := range []struct {
 		name string
-		s    train.Exact
+		s    exact.Solver
 		x    []float64
 	}{
-		{"no oracles", train.Exact{}, make([]float64, p)},
-		{"x too long", train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}}, make([]float64, p+1)},
-		{"start too short", train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate, Start: make([]float64, q-1)}}, make([]float64, p)},
+		{"no oracles", exact.Solver{}, make([]float64, p)},
+		{"x too long", exact.Solver{Oracles: oracles}, make([]float64, p+1)},
+		{"start too short", exact.Solver{Oracles: oracles, Start: make([]float64, q-1)}, make([]float64, p)},
 	} {
 		if _, err := c.s.Solve(context.Background(), c.x); !errors.Is(err, dsbo.ErrShape) {
 			t.Errorf("%s: %v, want a shape error", c.name, err)
 		}
 	}
-	s := train.Exact{Problem: train.Problem{Evaluate: prob.Evaluate}}
+	s := exact.Solver{Oracles: oracles}
 	if _, err := s.Solve(context.Background(), []float64{math.NaN(), 0, 0}); err == nil {
 		t.Error("NaN in x: want an error")
 	}

@@ -1,4 +1,4 @@
-package train
+package exact
 
 import (
 	"math"
@@ -6,8 +6,12 @@ import (
 	"dsbo/internal/vec"
 )
 
+// roundOff is the share of the lower loss below which differences of two evaluations mean nothing: sums of some ten thousand
+// terms, each right to 1e-16.
+const roundOff = 1e-14
+
 // solveLower brings Y to y*(x) by damped Newton steps.
-func (w *exactSolve) solveLower() error {
+func (w *solve) solveLower() error {
 	g, step, r := w.g, w.work[0], w.work[1]
 	if err := w.lowerGrad(w.Y); err != nil {
 		return err
@@ -68,10 +72,10 @@ func (w *exactSolve) solveLower() error {
 }
 
 // distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol, as far as is known.
-func (w *exactSolve) distanceBound() float64 { return w.sharpness * w.phiTol() / 2 * math.Abs(w.lower) }
+func (w *solve) distanceBound() float64 { return w.sharpness * w.phiTol() / 2 * math.Abs(w.lower) }
 
 // estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual r stands for.
-func (w *exactSolve) estimate(r []float64) float64 {
+func (w *solve) estimate(r []float64) float64 {
 	if w.memory.Pairs() == 0 {
 		return math.Inf(1)
 	}
@@ -82,7 +86,7 @@ func (w *exactSolve) estimate(r []float64) float64 {
 
 // lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It returns what the step promised,
 // as a share of the loss; 0 if it did not move: at the floor of round-off nothing falls.
-func (w *exactSolve) lineSearch(step []float64) (fall float64, err error) {
+func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 	trial := w.work[2]
 	slope := vec.Dot(w.g, step)
 	slack := float64(roundOff * math.Abs(w.lower))

@@ -1,4 +1,4 @@
-package train_test
+package collective_test
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"dsbo"
 	"dsbo/internal/must"
 	"dsbo/network"
+	"dsbo/network/collective"
 	"dsbo/network/networktest"
-	"dsbo/train"
 )
 
 // What agents find together before there is a problem does not depend on where they are, and counts the same.
@@ -20,7 +20,7 @@ func TestCollective(t *testing.T) {
 	const n = 5
 	w := must.Get(network.New("ring", n, network.Options{W: 0.5})).W
 	find := func(team network.Team) (found [][]float64, texts []string, sent dsbo.Traffic, err error) {
-		all := train.NewCollective(t.Context(), n, team, w, &sent)
+		all := collective.New(collective.Config{N: n, Team: team, W: w, Sent: &sent}).Bound(t.Context())
 		for length := range 3 {
 			sum := make([]float64, length+1)
 			err := all.Sum(sum, func(i int, part []float64) error {
@@ -59,7 +59,7 @@ func TestCollective(t *testing.T) {
 // A sum that overflows, or has a term that is no number, is an error on all agents.
 func TestCollectiveNotFinite(t *testing.T) {
 	var sent dsbo.Traffic
-	err := train.NewCollective(t.Context(), 2, nil, nil, &sent).Sum(make([]float64, 2), func(_ int, part []float64) error {
+	err := collective.New(collective.Config{N: 2, Team: nil, W: nil, Sent: &sent}).Bound(t.Context()).Sum(make([]float64, 2), func(_ int, part []float64) error {
 		part[1] = 1.5e308
 		return nil
 	})

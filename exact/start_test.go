@@ -1,4 +1,4 @@
-package train_test
+package exact_test
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/exact"
 	"dsbo/internal/must"
 	"dsbo/models"
-	"dsbo/train"
 )
 
 // steep has the lower loss e^y − y (+ x²/2), with y* = 0, and the upper loss y²/2.
@@ -28,10 +28,10 @@ func (steep) Upper(_, y *ad.Node, _ models.Batch) *ad.Node {
 
 // From y = −4.5 Newton's first step lands near 1.06: the loss has fallen, the gradient has grown from 0.99
 // to 1.9. The solve must not take that for the floor of round-off.
-func TestExactWhereTheGradientGrowsFirst(t *testing.T) {
+func TestWhereTheGradientGrowsFirst(t *testing.T) {
 	oracle := must.Get(models.NewOracle(steep{}, data.Shard{}, models.Config{}))
-	exact := train.Exact{Problem: train.Problem{Evaluate: []dsbo.ValueOracle{oracle}, Start: []float64{-4.5}}, Tol: 1e-9}
-	sol := must.Get(exact.Solve(context.Background(), []float64{0}))
+	solver := exact.Solver{Oracles: []dsbo.ValueOracle{oracle}, Start: []float64{-4.5}, Tol: 1e-9}
+	sol := must.Get(solver.Solve(context.Background(), []float64{0}))
 	// |y| = |∇g|/g'' to first order, and g''(0) = 1.
 	if math.Abs(sol.Y[0]) > 2e-9 || sol.Residual > 1e-9 {
 		t.Errorf("y = %g with residual %g, want 0", sol.Y[0], sol.Residual)
@@ -46,11 +46,11 @@ func (falling) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
 }
 
 // A lower problem that has no solution is no error: the solution says that it has not converged.
-func TestExactWithoutSolution(t *testing.T) {
+func TestWithoutSolution(t *testing.T) {
 	oracle := must.Get(models.NewOracle(falling{}, data.Shard{}, models.Config{}))
 	for _, tol := range []float64{0, 1e-6} {
-		exact := train.Exact{Problem: train.Problem{Evaluate: []dsbo.ValueOracle{oracle}}, MaxProducts: 20, Tol: tol}
-		sol := must.Get(exact.Solve(context.Background(), []float64{0}))
+		solver := exact.Solver{Oracles: []dsbo.ValueOracle{oracle}, MaxProducts: 20, Tol: tol}
+		sol := must.Get(solver.Solve(context.Background(), []float64{0}))
 		if sol.Converged || sol.Residual < 0.5 || sol.Products > 25 {
 			t.Errorf("%+v, want that it has not converged", sol)
 		}

@@ -1,4 +1,4 @@
-package train
+package exact
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ const mostRounds = 4
 // Φ = f(y*) is known to first order, f(Y) − Z'g, and what is of second order follows from how large the first is: f as a parabola along
 // the way to y* is nowhere negative, as a loss is not, and therefore its second-order term is at least (Z'g)²/(4f). A distance in the norm of
 // the lower Hessian does not tell that where f is far more curved than the lower loss, as at weak penalties.
-func (w *exactSolve) solveBoth() error {
+func (w *solve) solveBoth() error {
 	for range mostRounds {
 		if err := w.solveLower(); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (w *exactSolve) solveBoth() error {
 
 // solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started, where that is not known at the
 // last solution, and at 0 where both are farther than that.
-func (w *exactSolve) solveAdjoint() error {
+func (w *solve) solveAdjoint() error {
 	b, r, trial := w.work[0], w.work[1], w.work[2]
 	if err := w.upperGrad(w.Gradient, b); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (w *exactSolve) solveAdjoint() error {
 	copy(r, b)
 	start := w.nearZ
 	if start == nil || vec.Dot(start, start) == 0 {
-		start = w.Exact.z
+		start = w.Solver.z
 	}
 	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
 	vec.Fill(w.Z, 0)
@@ -82,7 +82,7 @@ func (w *exactSolve) solveAdjoint() error {
 }
 
 // refineAdjoint solves for what the residual r is of, until Z is near enough. gain is how much nearer to the solution than 0 Z is.
-func (w *exactSolve) refineAdjoint(b, r []float64, gain float64) error {
+func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 	norm := vec.Norm(b)
 	for left := math.Inf(1); ; {
 		w.AdjointResidual = vec.Norm(r) / norm
@@ -120,7 +120,7 @@ func (w *exactSolve) refineAdjoint(b, r []float64, gain float64) error {
 
 // adjointRule returns the rule by which Z is near enough: by its residual, or so that the error of Φ is as small as wanted and
 // D² is a small share of what it was, for the sake of the gradient. gain is how much nearer to the solution than 0 Z is.
-func (w *exactSolve) adjointRule(norm, gain float64) rule {
+func (w *solve) adjointRule(norm, gain float64) rule {
 	if w.endsByResidual() {
 		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.leastShare()}
 	}
@@ -131,9 +131,9 @@ func (w *exactSolve) adjointRule(norm, gain float64) rule {
 }
 
 // findGradient completes the gradient of Φ by Z.
-func (w *exactSolve) findGradient() error {
+func (w *solve) findGradient() error {
 	j := make([]float64, w.p)
-	if err := w.mean(w.ctx, w.gradientWire(), j, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.JVP(part, w.x, w.Y, w.Z, allExamples) }); err != nil {
+	if err := w.mean(w.gradientWire(), j, nil, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.JVP(part, w.x, w.Y, w.Z, allExamples) }); err != nil {
 		return err
 	}
 	vec.Sub(w.Gradient, w.Gradient, j)

@@ -1,4 +1,4 @@
-package train_test
+package exact_test
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func twoClasses(rows, features int, threshold float64) data.Task {
 // Φ of classes is that of the wire that rounds nothing, wherever a solve starts: the intercepts of all classes may be shifted by one
 // number without a change of any probability, and what a wire rounds off must not be taken for a way along there. Where few examples
 // have weak penalties the lower problem is nearly flat elsewhere too, so that what is rounded off gradients must not add up.
-func TestExactOnNarrowWires(t *testing.T) {
+func TestOnNarrowWires(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		rows, features int
@@ -55,14 +55,14 @@ func TestExactOnNarrowWires(t *testing.T) {
 	} {
 		problem := must.Get(train.NewProblem(twoClasses(c.rows, c.features, c.threshold), models.Linear{Features: c.features, Outputs: 2}, models.Config{}))
 		problem.W = must.Get(network.New("ring", 3, network.Options{W: 0.5})).W
-		x, sharp := make([]float64, c.features), train.NewExact(problem)
+		x, sharp := make([]float64, c.features), problem.Solver()
 		sharp.Tol, sharp.AdjointTol = 1e-12, 1e-10
 		for _, wire := range []network.Wire{network.Float64, network.Float32, network.BF16, network.Int8} {
 			problem.Average.Wire = wire
-			exact := train.NewExact(problem)
+			solver := problem.Solver()
 			for _, lambda := range c.lambdas {
 				vec.Fill(x, lambda)
-				want, got := must.Get(sharp.Solve(context.Background(), x)), must.Get(exact.Solve(context.Background(), x))
+				want, got := must.Get(sharp.Solve(context.Background(), x)), must.Get(solver.Solve(context.Background(), x))
 				if off := math.Abs(got.Phi - want.Phi); !got.Converged || off > c.off*want.Phi {
 					t.Errorf("%s, wire %v, λ = %g: Φ %.6f, want %.6f; converged %v after %d products",
 						c.name, wire, lambda, got.Phi, want.Phi, got.Converged, got.Products)

@@ -1,23 +1,26 @@
-package train
+// Package exact finds what the methods approximate, on all examples of all agents: y*(x), Φ(x) and ∇Φ(x) where the lower problem is
+// strongly convex, and a solution that descent comes to where it is not.
+//
+// A [Solver] takes Newton's steps by conjugate gradients on products with the averaged Hessian. The agents find all of it together:
+// what leaves one of them is its part of exact averages (package collective), of losses, gradients, products and diagonals of Hessians.
+//
+// [Solver.Solve] finds a start, then y* (lower.go) and z (adjoint.go), both by the conjugate gradients of cg.go, and again where y*
+// has turned out too far off for Φ. [Solver.Model] descends (nonconvex.go). The averages are in averages.go, with what narrow wires lose.
+package exact
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"dsbo"
+	"dsbo/internal/curvature"
 	"dsbo/internal/recycle"
 	"dsbo/internal/vec"
-	"dsbo/network"
+	"dsbo/network/collective"
 )
 
-// Exact finds what the methods approximate: y*(x) of the averaged lower problem, Φ(x) and ∇Φ(x), on all the examples of all
-// agents. y*(x) is also the model to take home at hyperparameters x: during a run y only follows x, and is never quite there.
-// All agents find it together: what leaves one of them is its part of exact averages, of losses, gradients, products and
-// diagonals of Hessians.
+// A Solver finds y*(x) of the averaged lower problem, Φ(x) and ∇Φ(x), on all the examples of all agents. y*(x) is also the model to take
+// home at hyperparameters x: during a run y only follows x, and is never quite there.
 //
 // The lower problem is solved by Newton's method, each step by preconditioned conjugate gradients on products with the
 // averaged Hessian, and the gradient by the formula
@@ -33,10 +36,12 @@ import (
 // and the first gradient of a solve in float32, or bf16 on narrower wires: what products lose the next residual corrects, and what
 // gradients and residuals lose is fed back. Products that lead away are not rounded so far any more. Where Tol or AdjointTol bound
 // residuals, these and gradients travel in float32.
-type Exact struct {
-	// Problem is the problem, whose oracles of Evaluate are asked. The first solve begins at its Start. All processes of its team
-	// solve at the same x.
-	Problem Problem
+type Solver struct {
+	Oracles []dsbo.ValueOracle // one for each agent; nil for agents of other processes
+	// Agents are the agents of the oracles; nil: all are in this process. All processes solve at the same x.
+	Agents *collective.Group
+	Start  []float64            // where the first solve begins, length q; nil: 0
+	Matrix dsbo.CurvatureMatrix // that of the products
 
 	// Tol, where it is not 0, bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the first x
 	// that is solved for; what is left of the error of Φ is of second order in it, as the first order is known and
@@ -55,8 +60,7 @@ type Exact struct {
 	// bound ends with what it has.
 	MaxProducts int
 
-	group    *group
-	products *matrixProducts
+	products *curvature.Matrix
 	p, q     int
 	y, z     []float64 // solutions of the last solve, at which the next one may start
 	scale    []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
@@ -66,10 +70,8 @@ type Exact struct {
 	e, diag  []float64    // the penalty's part of the Hessian's diagonal, and the rest of it
 }
 
-// allExamples is the draw of all examples of an agent, which evaluation uses.
+// allExamples is the draw of all examples of an agent.
 var allExamples = dsbo.Sample{Set: dsbo.Whole}
-
-var errNotFinite = errors.New("the numbers are no longer finite")
 
 // A Solution is the exact solution of the lower problem at one x, with what follows from it.
 type Solution struct {
@@ -77,7 +79,7 @@ type Solution struct {
 	Gradient []float64 // ∇Φ(x), length p
 	Y        []float64 // y*(x), length q
 	Z        []float64 // the solution of the adjoint system, length q
-	// Residual is the norm of the averaged lower gradient at Y, relative as in Exact.Tol, and
+	// Residual is the norm of the averaged lower gradient at Y, relative as in Solver.Tol, and
 	// AdjointResidual that of the adjoint system, relative to its right-hand side.
 	Residual, AdjointResidual float64
 	// PhiError estimates a bound of the error of Φ: with the distances d² = g'H⁻¹g of Y from y* and D² = r'H⁻¹r of Z from its
@@ -89,17 +91,14 @@ type Solution struct {
 	Products  int // Hessian-vector products, each over all agents
 }
 
-// NewExact returns the solver of a problem, which must have oracles for evaluation.
-func NewExact(p Problem) *Exact { return &Exact{Problem: p} }
-
 // Solve returns the solution at x (length p), which it does not change. The slices of the result are
 // the caller's. It starts where the last solve ended, also after an error.
-func (s *Exact) Solve(ctx context.Context, x []float64) (Solution, error) {
+func (s *Solver) Solve(ctx context.Context, x []float64) (Solution, error) {
 	return s.SolveNear(ctx, x, nil, nil)
 }
 
 // SolveNear is Solve from y and z (both of length q, not changed; nil: not known), if they are nearer than the last solution.
-func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, error) {
+func (s *Solver) SolveNear(ctx context.Context, x, y, z []float64) (Solution, error) {
 	if err := s.check(x, y, z); err != nil {
 		return Solution{}, fmt.Errorf("exact solution: %w", err)
 	}
@@ -117,8 +116,8 @@ func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, err
 }
 
 // check prepares the first solve, and checks where a solve is to start.
-func (s *Exact) check(x, y, z []float64) error {
-	if err := s.prepare(); err != nil {
+func (s *Solver) check(x, y, z []float64) error {
+	if err := s.Prepare(); err != nil {
 		return err
 	}
 	if len(x) != s.p || y != nil && len(y) != s.q || z != nil && len(z) != s.q {
@@ -130,25 +129,8 @@ func (s *Exact) check(x, y, z []float64) error {
 	return nil
 }
 
-// newSolve returns a solve at x that has not begun.
-func (s *Exact) newSolve(ctx context.Context, x []float64) *exactSolve {
-	return &exactSolve{Exact: s, ctx: ctx, x: x, productLimit: cmp.Or(s.MaxProducts, 2000), sharpness: 1, wire: s.productWire(), Solution: Solution{
-		Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
-	}}
-}
-
-// runParts takes the parts of a solve, up to the first that fails.
-func (w *exactSolve) runParts(parts ...func() error) error {
-	for _, part := range parts {
-		if err := part(); err != nil {
-			return fmt.Errorf("exact solution: %w", err)
-		}
-	}
-	return nil
-}
-
-// state returns where the next solve starts, as views.
-func (s *Exact) state() []dsbo.Named {
+// State returns where the next solve starts, as views, for a checkpoint. The solver must be prepared.
+func (s *Solver) State() []dsbo.Named {
 	v, dv, gram, counts := s.memory.State()
 	return []dsbo.Named{
 		{Name: "exact_y", Value: s.y}, {Name: "exact_z", Value: s.z},
@@ -157,24 +139,25 @@ func (s *Exact) state() []dsbo.Named {
 	}
 }
 
-// prepare checks the oracles and allocates the vectors, at the first call.
-func (s *Exact) prepare() error {
+// AdoptPairs gives the solver the pairs of a method's solves, which must be the same bits on all agents and relative: they are of a
+// lower problem nearby. The solver must be prepared.
+func (s *Solver) AdoptPairs(pairs *recycle.Memory) { s.memory.CopyFrom(pairs) }
+
+// Prepare checks the oracles and allocates the vectors, as the first solve does where it has not been called. The error matches
+// [dsbo.ErrShape].
+func (s *Solver) Prepare() error {
 	if s.y != nil {
 		return nil
 	}
-	prob := s.Problem
-	prob.Oracles = make([]dsbo.Oracle, len(prob.Evaluate))
-	for i, o := range prob.Evaluate {
-		if o != nil {
-			prob.Oracles[i] = o
-		}
+	if s.Agents == nil {
+		s.Agents = collective.New(collective.Config{N: len(s.Oracles)})
 	}
 	var err error
-	if s.p, s.q, err = prob.Dims(); err != nil {
+	if s.p, s.q, err = collective.Dims(s.Agents, s.Oracles); err != nil {
 		return err
 	}
-	if s.group, err = prob.group(); err != nil {
-		return err
+	if s.Start != nil && len(s.Start) != s.q {
+		return dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", s.q, len(s.Start))
 	}
 	for _, v := range []*[]float64{&s.y, &s.z, &s.g, &s.e, &s.diag} {
 		*v = make([]float64, s.q)
@@ -182,25 +165,10 @@ func (s *Exact) prepare() error {
 	for i := range s.work {
 		s.work[i] = make([]float64, s.q)
 	}
-	s.scale, s.products = make([]float64, 1), newMatrixProducts(s.Problem.Matrix)
-	copy(s.y, s.Problem.Start)
+	s.scale, s.products = make([]float64, 1), curvature.NewMatrix(s.Matrix)
+	copy(s.y, s.Start)
 	// 120 pairs, fewer where they would take more than some 100 MB; more than q of them tell nothing new.
 	s.memory = recycle.New(s.q, min(recycle.MostPairs, max(4, s.q), max(4, 4_000_000/s.q)), 0.02, 1e-3)
 	s.memory.Relative = true
 	return nil
-}
-
-// mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.
-func (s *Exact) mean(ctx context.Context, wire network.Wire, dst []float64, ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
-	return s.meanFed(ctx, wire, dst, nil, ask)
-}
-
-// meanFed is mean with what the wire rounds off, see [group.average].
-func (s *Exact) meanFed(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64, ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
-	return s.group.meanFed(ctx, wire, dst, lost, func(i int, part []float64) error {
-		if err := ask(i, s.Problem.Evaluate[i], part); err != nil {
-			return fmt.Errorf("agent %d: %w", i, err)
-		}
-		return nil
-	})
 }

@@ -1,0 +1,13 @@
+package dsbo
+
+import "reflect"
+
+// OracleAs returns an oracle as one that gives more than every oracle does, of a type such as [ValueOracle]. The error, which matches
+// [ErrCapability], names what it does not give.
+func OracleAs[T Oracle](o Oracle, what string) (T, error) {
+	t, ok := o.(T)
+	if !ok {
+		return t, Errorf(ErrCapability, "this problem's oracles give no %s (%s is missing)", what, reflect.TypeFor[T]())
+	}
+	return t, nil
+}

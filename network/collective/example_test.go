@@ -1,0 +1,28 @@
+package collective_test
+
+import (
+	"context"
+	"fmt"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/collective"
+)
+
+// Three agents of one process find the mean of a number each, over a star: one to each of two leaves, and back.
+func ExampleGroup_MeanNumbers() {
+	var sent dsbo.Traffic
+	group := collective.New(collective.Config{N: 3, Sent: &sent, Average: network.AverageOptions{}})
+	mean := make([]float64, 1)
+	err := group.MeanNumbers(context.Background(), mean, func(i int, part []float64) error {
+		part[0] = float64(i)
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("mean %g by %d messages\n", mean[0], sent.Messages)
+	// Output:
+	// mean 1 by 8 messages
+}

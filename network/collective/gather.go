@@ -1,0 +1,52 @@
+package collective
+
+import (
+	"context"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// Gather lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every agent
+// sees: small ones, that are no data. They are not counted; see [Group.CountRows]. What is gathered must depend on nothing but the run's
+// configuration: an agent that may be lost gathers it again when it comes back, and has to send the same.
+func (g *Group) Gather(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
+	rows := make([][]float64, g.config.N)
+	for i := range rows {
+		rows[i] = make([]float64, length)
+	}
+	err := g.ForEach(ctx, func(_, i int) error { return fill(i, rows[i]) })
+	switch {
+	case err != nil:
+	case g.alone:
+		err = ctx.Err()
+	default:
+		err = g.config.Team.Gather(ctx, rows)
+	}
+	return rows, err
+}
+
+// CountRows counts the rows of a Gather that are of data: as sent to each other agent.
+func (g *Group) CountRows(length int) {
+	g.Count(func(int) dsbo.Traffic { return network.GatherCost(g.config.N, length) })
+}
+
+// GatherTexts fills in the texts of the agents elsewhere: texts has one for each agent.
+func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
+	if g.config.N == 1 {
+		return nil
+	}
+	if err := g.open(); err != nil {
+		return err
+	}
+	all, err := network.GatherBytes(g.context(ctx), g.config.Team, g.config.N, func(i int) []byte { return []byte(texts[i]) })
+	if err != nil {
+		return err
+	}
+	longest := 0
+	for i, text := range all {
+		texts[i], longest = string(text), max(longest, len(text))
+	}
+	g.Count(func(int) dsbo.Traffic { return network.GatherBytesCost(g.config.N, longest) })
+	return nil
+}

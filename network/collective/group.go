@@ -1,0 +1,189 @@
+// Package collective is what all agents of a run find together outside of its iterations: exact averages, the largest of numbers, whether
+// vectors have the same bits, and small records and texts that are no data.
+//
+// Nothing of one agent's leaves it but as a part of these. Results are the same bits on all agents, and depend neither on the number of
+// processors nor on how the agents are divided among processes.
+package collective
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"sync"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// StageAfterRun is the stage of averages that belong to no iteration of a run, see [Group.Begin].
+const StageAfterRun = 1 << 63
+
+// A Config says which agents a group is of.
+type Config struct {
+	N       int   // number of agents
+	Numbers []int // the agents' numbers in the roster, where these are others than their positions; nil: they are not
+	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same calls on
+	// their groups, in the same order.
+	Team network.Team
+	// W is the mixing matrix over whose edges averages travel; nil: a star. Average says how: ByMix is ignored, as averages of a group go
+	// over the tree wherever those of a method go: all agents have to come to the same decisions, by the same bits.
+	W       *network.Matrix
+	Average network.AverageOptions
+	Sent    *dsbo.Traffic // counts what all agents send; nil: that is not counted
+}
+
+// A Group is the n agents of a problem as one process sees them, by their positions 0..n-1: some are in this process, the team reaches
+// the others. It belongs to one goroutine at a time.
+type Group struct {
+	config   Config
+	local    []int
+	alone    bool                // whether all agents are in this process, and stay
+	averages *network.Averages   // nil before the first average
+	ends     []*network.Averager // the ends of the local agents
+	parts    [][]float64         // a vector of each local agent
+}
+
+// New returns the group of a configuration.
+func New(c Config) *Group {
+	g := &Group{config: c, alone: c.Team == nil}
+	if c.Team == nil {
+		for i := range c.N {
+			g.local = append(g.local, i)
+		}
+	} else if g.local = c.Team.Local(); len(g.local) == c.N {
+		_, mayComeBack := c.Team.Mixer(0).(network.Rewinder)
+		g.alone = !mayComeBack
+	}
+	g.parts = make([][]float64, len(g.local))
+	if g.config.Sent == nil {
+		g.config.Sent = new(dsbo.Traffic)
+	}
+	g.config.Average.ByMix = false
+	return g
+}
+
+// N returns the number of agents.
+func (g *Group) N() int { return g.config.N }
+
+// Wire returns the configured wire of averages.
+func (g *Group) Wire() network.Wire { return g.config.Average.Wire }
+
+// CountIn makes sent count what all agents send from here on.
+func (g *Group) CountIn(sent *dsbo.Traffic) { g.config.Sent = sent }
+
+// Local returns the positions of the agents in this process, ascending. The slice is the group's.
+func (g *Group) Local() []int { return g.local }
+
+// Number returns the number in the roster of the agent at a position.
+func (g *Group) Number(position int) int {
+	if g.config.Numbers == nil {
+		return position
+	}
+	return g.config.Numbers[position]
+}
+
+// Dims returns p and q of the oracles of a group's agents, nil for agents of other processes, or an error that matches [dsbo.ErrShape]
+// where one is missing or has other sizes.
+func Dims[O dsbo.Oracle](g *Group, oracles []O) (p, q int, err error) {
+	if err := CheckOracles(g, oracles); err != nil {
+		return 0, 0, err
+	}
+	first := g.local[0]
+	p, q = oracles[first].Dims()
+	for _, i := range g.local {
+		if a, b := oracles[i].Dims(); a != p || b != q {
+			return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d",
+				g.Number(i), a, b, g.Number(first), p, q)
+		}
+	}
+	return p, q, nil
+}
+
+// CheckOracles returns an error that matches [dsbo.ErrShape] unless each of a group's agents in this process has an oracle.
+func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
+	if g.config.N == 0 {
+		return dsbo.Errorf(dsbo.ErrShape, "a problem must have an oracle for each agent; it has none")
+	}
+	if len(g.local) == 0 {
+		return dsbo.Errorf(dsbo.ErrShape, "each process must have an agent; none of %d is in this one", g.config.N)
+	}
+	for _, i := range g.local {
+		if i >= len(oracles) || any(oracles[i]) == nil {
+			return dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", g.Number(i))
+		}
+	}
+	return nil
+}
+
+// ForEach calls f for the agents that are here, k of them before agent i, in parallel, and returns the error of the first of them that
+// failed. No new call starts once ctx is done.
+func (g *Group) ForEach(ctx context.Context, f func(k, i int) error) error {
+	errs := make([]error, len(g.local))
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var calls sync.WaitGroup
+	for k, i := range g.local {
+		free <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		calls.Go(func() {
+			errs[k] = f(k, i)
+			<-free
+		})
+	}
+	calls.Wait()
+	return cmp.Or(ctx.Err(), cmp.Or(errs...))
+}
+
+// open makes the averages, and the exchange of agents that are all in this process.
+func (g *Group) open() (err error) {
+	if g.averages != nil {
+		return nil
+	}
+	if g.config.W == nil {
+		star, err := network.New("star", g.config.N, network.Options{})
+		if err != nil {
+			return err
+		}
+		g.config.W = star.W
+	}
+	if g.config.Team == nil {
+		g.config.Team = network.NewLocal(g.config.W)
+	}
+	if g.averages, err = network.NewAverages(g.config.Team, g.config.W, g.config.Average); err != nil {
+		return err
+	}
+	for _, i := range g.local {
+		end := g.averages.Agent(i)
+		end.Begin(StageAfterRun)
+		g.ends = append(g.ends, end)
+	}
+	return nil
+}
+
+// Begin begins a stage of the run, see [network.Averager.Begin].
+func (g *Group) Begin(stage uint64) error {
+	if err := g.open(); err != nil {
+		return err
+	}
+	for _, end := range g.ends {
+		end.Begin(stage)
+	}
+	return nil
+}
+
+// context returns the context of what agents find together. It does not end where all are here: that takes no time, and is not left
+// by some of them alone.
+func (g *Group) context(ctx context.Context) context.Context {
+	if g.alone {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+// Count counts what each agent has sent.
+func (g *Group) Count(sent func(i int) dsbo.Traffic) {
+	for i := range g.config.N {
+		g.config.Sent.Add(sent(i))
+	}
+}

@@ -1,0 +1,84 @@
+package collective
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/vec"
+	"dsbo/network"
+)
+
+// Maximum returns the largest of the agents' numbers, none of which is negative; NaN if one is NaN.
+func (g *Group) Maximum(ctx context.Context, value func(i int) (float64, error)) (float64, error) {
+	all := make([]float64, len(g.local))
+	err := g.ForEach(ctx, func(k, i int) (err error) {
+		all[k], err = value(i)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	words := []uint64{0}
+	for _, v := range all {
+		words[0] = max(words[0], math.Float64bits(math.Abs(v))) // in the order of the numbers
+	}
+	err = g.largestWords(g.context(ctx), words)
+	return math.Float64frombits(words[0]), err
+}
+
+// SameBits reports for each of several vectors of the agents whether all agents have it with the same bits.
+func (g *Group) SameBits(ctx context.Context, vectors ...func(i int) []float64) ([]bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	words := make([]uint64, 2*len(vectors))
+	for v, of := range vectors {
+		for _, i := range g.local {
+			h := Digest(of(i))
+			words[2*v], words[2*v+1] = max(words[2*v], h), max(words[2*v+1], ^h)
+		}
+	}
+	if err := g.largestWords(g.context(ctx), words); err != nil {
+		return nil, err
+	}
+	same := make([]bool, len(vectors))
+	for v := range same {
+		same[v] = words[2*v] == ^words[2*v+1] // the largest digest is the least
+	}
+	return same, nil
+}
+
+// Digest returns a number that stands for the bits of a vector: the first of its SHA-256.
+func Digest(v []float64) uint64 {
+	sum := sha256.New()
+	_ = vec.Write(sum, v) // a hash takes all
+	return binary.LittleEndian.Uint64(sum.Sum(nil))
+}
+
+// largestWords replaces words by the largest of all agents; those of the local agents are in words already.
+func (g *Group) largestWords(ctx context.Context, words []uint64) error {
+	if g.config.N == 1 {
+		return nil
+	}
+	if err := g.open(); err != nil {
+		return err
+	}
+	results := make([][]uint64, len(g.local))
+	err := g.exchange(func(k int) error {
+		r, ok := g.config.Team.Mixer(g.local[k]).(network.Reducer)
+		if !ok {
+			return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no largest number of all agents (network.Reducer is missing)")
+		}
+		results[k] = append(results[k], words...)
+		return r.Reduce(ctx, network.Max, 64, results[k])
+	})
+	if err != nil {
+		return err
+	}
+	copy(words, results[0])
+	g.Count(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
+	return nil
+}

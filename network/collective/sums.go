@@ -1,0 +1,67 @@
+package collective
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo/network"
+)
+
+// Bound returns the group's way to what agents find together before a run, or after it; ctx bounds all calls. Agents are named by their
+// numbers in the roster; there are no texts of those that are not there.
+func (g *Group) Bound(ctx context.Context) network.Collective { return boundGroup{ctx, g} }
+
+// A boundGroup is a [network.Collective] by the averages of a group.
+type boundGroup struct {
+	ctx   context.Context // of the one time for which it is made
+	group *Group
+}
+
+// Sum implements [network.Collective]. An average of whole numbers is off by less than a millionth, and so their sum is rounded to
+// what it was.
+func (b boundGroup) Sum(dst []float64, fill func(i int, part []float64) error) error {
+	err := b.group.MeanNumbers(b.ctx, dst, func(i int, part []float64) error {
+		clear(part)
+		return fill(b.group.Number(i), part)
+	})
+	if err != nil {
+		return err
+	}
+	for k := range dst {
+		dst[k] = roundToWhole(float64(dst[k] * float64(b.group.N())))
+		if math.IsNaN(dst[k]) || math.IsInf(dst[k], 0) {
+			return fmt.Errorf("sum %d of %d over all agents must be finite; it is %g", k, len(dst), dst[k])
+		}
+	}
+	return nil
+}
+
+// roundToWhole returns the whole number that v is but for its last two bits, else v.
+func roundToWhole(v float64) float64 {
+	if whole := math.Round(v); math.Abs(v-whole) <= 0x1p-51*math.Abs(v) {
+		return whole
+	}
+	return v
+}
+
+// Texts implements [network.Collective].
+func (b boundGroup) Texts(of func(i int) (string, error)) ([]string, error) {
+	texts := make([]string, b.group.N())
+	for _, i := range b.group.local {
+		var err error
+		if texts[i], err = of(b.group.Number(i)); err != nil {
+			return nil, err
+		}
+	}
+	numbers := b.group.config.Numbers
+	if err := b.group.GatherTexts(b.ctx, texts); err != nil || numbers == nil {
+		return texts, err
+	}
+	all := make([]string, 1+slices.Max(numbers))
+	for i, text := range texts {
+		all[numbers[i]] = text
+	}
+	return all, nil
+}
