@@ -94,32 +94,33 @@ func spread(x [][]float64) (float64, []float64) {
 	return s, mean
 }
 
-// mixOnce returns what mixes vectors of these lengths.
-func mixOnce(ctx context.Context, dst, src int) func(int, dsbo.Mixer) error {
-	return func(_ int, m dsbo.Mixer) error { return m.Mix(ctx, make([]float64, dst), make([]float64, src)) }
+// A step is what an agent does together with the others: an exchange, or a reduction.
+type step func(ctx context.Context, m dsbo.Mixer) error
+
+// mixStep mixes vectors of these lengths.
+func mixStep(dst, src int) step {
+	return func(ctx context.Context, m dsbo.Mixer) error {
+		return m.Mix(ctx, make([]float64, dst), make([]float64, src))
+	}
 }
 
-// untilError mixes vectors of a length until an error comes.
-func untilError(ctx context.Context, m dsbo.Mixer, length int) error {
-	v := make([]float64, length)
+// allStep has each agent of this process take a step, and returns their errors.
+func (x *exchange) allStep(ctx context.Context, s step) []error {
+	return x.onAgents(func(_ int, m dsbo.Mixer) error { return s(ctx, m) })
+}
+
+// untilError takes a step until an error comes.
+func (s step) untilError(ctx context.Context, m dsbo.Mixer) error {
 	for {
-		if err := m.Mix(ctx, v, v); err != nil {
+		if err := s(ctx, m); err != nil {
 			return err
 		}
 	}
 }
 
-// withhold is withholdSteps with exchanges.
-func (x *exchange) withhold(ctx context.Context, interrupt func()) []error {
-	return x.withholdSteps(interrupt, func(m dsbo.Mixer) error {
-		v := make([]float64, 3)
-		return m.Mix(ctx, v, v)
-	})
-}
-
-// withholdSteps lets all agents take a few steps, after which the last one stops. Once the
+// withhold lets all agents take a few steps, after which the last one stops. Once the
 // others are past that point, and soon wait or wait already, it calls interrupt.
-func (x *exchange) withholdSteps(interrupt func(), step func(m dsbo.Mixer) error) []error {
+func (x *exchange) withhold(ctx context.Context, interrupt func(), s step) []error {
 	last := x.w.N() - 1
 	var started sync.WaitGroup
 	for _, m := range x.mixers {
@@ -135,7 +136,7 @@ func (x *exchange) withholdSteps(interrupt func(), step func(m dsbo.Mixer) error
 	})
 	return x.onAgents(func(i int, m dsbo.Mixer) error {
 		for range 5 {
-			if err := step(m); err != nil {
+			if err := s(ctx, m); err != nil {
 				started.Done()
 				return err
 			}
@@ -144,15 +145,11 @@ func (x *exchange) withholdSteps(interrupt func(), step func(m dsbo.Mixer) error
 		if i == last {
 			return nil
 		}
-		for {
-			if err := step(m); err != nil {
-				return err
-			}
-		}
+		return s.untilError(ctx, m)
 	})
 }
 
-// wantEnds checks that all agents but the last ended with an error that is target, after withholdSteps.
+// wantEnds checks that all agents but the last ended with an error that is target, after withhold.
 func (x *exchange) wantEnds(t *testing.T, errs []error, target error) {
 	t.Helper()
 	errs[len(errs)-1] = target
@@ -161,7 +158,7 @@ func (x *exchange) wantEnds(t *testing.T, errs []error, target error) {
 
 func testCancel(t *testing.T, x *exchange) {
 	ctx, cancel := context.WithCancel(Context(t))
-	errs := x.withhold(ctx, cancel)
+	errs := x.withhold(ctx, cancel, mixStep(3, 3))
 	last := len(errs) - 1
 	if errs[last] != nil {
 		t.Errorf("agent %d: %v", last, errs[last])
@@ -171,36 +168,49 @@ func testCancel(t *testing.T, x *exchange) {
 	x.wantAll(t, errs, context.Canceled)
 }
 
-func testCancelledBefore(t *testing.T, x *exchange) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 3)), context.Canceled)
+// testCancelledBefore returns the test of a step whose context has ended before.
+func testCancelledBefore(s step) func(*testing.T, *exchange) {
+	return func(t *testing.T, x *exchange) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		x.wantAll(t, x.allStep(ctx, s), context.Canceled)
+	}
 }
 
 // testClose closes while agents wait, and a second time.
 func testClose(t *testing.T, x *exchange) {
 	ctx := Context(t)
-	x.wantEnds(t, x.withhold(ctx, x.closeAll), network.ErrClosed)
+	x.wantEnds(t, x.withhold(ctx, x.closeAll, mixStep(3, 3)), network.ErrClosed)
 	x.closeAll()
-	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 3)), network.ErrClosed)
+	x.wantAll(t, x.allStep(ctx, mixStep(3, 3)), network.ErrClosed)
 }
 
 func testLengthOfDst(t *testing.T, x *exchange) {
-	ctx := Context(t)
-	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 4)), dsbo.ErrShape)
+	x.wantAll(t, x.allStep(Context(t), mixStep(3, 4)), dsbo.ErrShape)
 }
 
-// testLengthOfNeighbour has agent 0 mix one number more than the others, for ever. All must
-// end, and those that saw it say so.
+// testLengthOfNeighbour has agent 0 mix one number more than the others.
 func testLengthOfNeighbour(t *testing.T, x *exchange) {
+	x.wantMismatch(t, mixStep(4, 4), mixStep(3, 3))
+}
+
+// wantMismatch has agent 0 take a step of its own, and the others another one that does not fit to it, for ever. All must end, and those
+// that saw it say so.
+func (x *exchange) wantMismatch(t *testing.T, first, others step) {
+	t.Helper()
 	if x.w.N() == 1 {
-		t.Skip("one agent has no neighbour")
+		t.Skip("one agent has nobody to be unlike")
 	}
 	if !slices.ContainsFunc(x.mixers, func(m dsbo.Mixer) bool { return m != nil }) {
 		t.Skip("all agents live in other processes: there is nobody to look at")
 	}
 	ctx := Context(t)
-	errs := x.onAgents(func(i int, m dsbo.Mixer) error { return untilError(ctx, m, 3+max(0, 1-i)) })
+	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
+		if i == 0 {
+			return first.untilError(ctx, m)
+		}
+		return others.untilError(ctx, m)
+	})
 	if err := errors.Join(errs...); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("the agents ended with %v; it must match %q", err, dsbo.ErrShape)
 	}

@@ -120,5 +120,5 @@ func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, targ
 			t.Errorf("team %d: gathering again ended with %v; it must match %q", k, err, target)
 		}
 	}
-	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 3)), target)
+	x.wantAll(t, x.allStep(ctx, mixStep(3, 3)), target)
 }

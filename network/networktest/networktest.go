@@ -98,7 +98,7 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 				{"Parts", testParts},
 				{"Consensus", testConsensus},
 				{"Cancel", testCancel},
-				{"CancelledBefore", testCancelledBefore},
+				{"CancelledBefore", testCancelledBefore(mixStep(3, 3))},
 				{"Close", testClose},
 				{"LengthOfDst", testLengthOfDst},
 				{"LengthOfNeighbour", testLengthOfNeighbour},
@@ -110,7 +110,7 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 				{"Average", testAverage},
 				{"ReduceRefuses", testReduceRefuses},
 				{"ReduceBits", testReduceBits},
-				{"ReduceCancelledBefore", testReduceCancelledBefore},
+				{"ReduceCancelledBefore", testCancelledBefore(reduction{network.Sum, 8, 2}.step)},
 				{"ReduceEnds", testReduceEnds},
 				{"ReduceFail", testReduceFail},
 			} {

@@ -168,97 +168,58 @@ func averages(ctx context.Context, a *network.Averager, i, n int) (results [][]f
 	return results, nil
 }
 
-// reduceUntilError reduces alike until an error comes.
-func reduceUntilError(ctx context.Context, m dsbo.Mixer, r reduction) error {
+// step reduces zeros.
+func (r reduction) step(ctx context.Context, m dsbo.Mixer) error {
 	reducer, err := reducer(m)
-	for err == nil {
-		err = reducer.Reduce(ctx, r.op, r.bits, make([]uint64, r.length))
+	if err != nil {
+		return err
 	}
-	return err
+	return reducer.Reduce(ctx, r.op, r.bits, make([]uint64, r.length))
 }
 
-// testReduceRefuses has agent 0 reduce otherwise than the others. All must end, and those that saw it say so.
+// testReduceRefuses has agent 0 reduce otherwise than the others.
 func testReduceRefuses(t *testing.T, x *exchange) {
-	if x.w.N() == 1 {
-		t.Skip("one agent reduces like itself")
-	}
-	if !slices.ContainsFunc(x.mixers, func(m dsbo.Mixer) bool { return m != nil }) {
-		t.Skip("all agents live in other processes: there is nobody to look at")
-	}
-	alike := reduction{network.Sum, 16, 5}
 	others := []reduction{{network.Max, 16, 5}, {network.Sum, 17, 5}, {network.Sum, 16, 6}}
-	other := others[x.w.N()%len(others)]
-	ctx := Context(t)
-	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
-		if i == 0 {
-			return reduceUntilError(ctx, m, other)
-		}
-		return reduceUntilError(ctx, m, alike)
-	})
-	if err := errors.Join(errs...); !errors.Is(err, dsbo.ErrShape) {
-		t.Errorf("the agents ended with %v; it must match %q", err, dsbo.ErrShape)
-	}
-	for i, err := range errs {
-		if x.mixers[i] != nil && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
-			t.Errorf("agent %d ended with %v; it must be an error of the exchange", i, err)
-		}
-	}
+	x.wantMismatch(t, others[x.w.N()%len(others)].step, reduction{network.Sum, 16, 5}.step)
 }
 
 // testReduceBits: numbers of bits that no word has are an error for all.
 func testReduceBits(t *testing.T, x *exchange) {
-	ctx := Context(t)
 	bits := 65 * (x.w.N() % 2)
-	x.wantAll(t, x.onAgents(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, bits, 2}) }), dsbo.ErrShape)
+	x.wantAll(t, x.allStep(Context(t), reduction{network.Sum, bits, 2}.step), dsbo.ErrShape)
 }
 
-func testReduceCancelledBefore(t *testing.T, x *exchange) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	x.wantAll(t, x.onAgents(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, 8, 2}) }), context.Canceled)
-}
-
-// testReduceEnds: agents that wait in a reduction for the last one are released by the end of their context, and by that of the
-// exchange.
+// testReduceEnds: agents that wait in a reduction for the last one, and between reductions mix, are released by the end of their context,
+// and by that of the exchange.
 func testReduceEnds(t *testing.T, x *exchange) {
+	mixAndReduce := func(ctx context.Context, m dsbo.Mixer) error {
+		if err := mixStep(3, 3)(ctx, m); err != nil {
+			return err
+		}
+		return reduction{network.Sum, 8, 20}.step(ctx, m)
+	}
 	if x.w.N()%2 == 0 {
 		ctx, cancel := context.WithCancel(Context(t))
-		x.wantEnds(t, x.withholdReduction(ctx, cancel), context.Canceled)
+		x.wantEnds(t, x.withhold(ctx, cancel, mixAndReduce), context.Canceled)
 		return
 	}
-	x.wantEnds(t, x.withholdReduction(Context(t), x.closeAll), network.ErrClosed)
-}
-
-// withholdReduction is withhold with reductions, between which agents mix.
-func (x *exchange) withholdReduction(ctx context.Context, interrupt func()) []error {
-	return x.withholdSteps(interrupt, func(m dsbo.Mixer) error {
-		r, err := reducer(m)
-		if err != nil {
-			return err
-		}
-		v := make([]float64, 3)
-		if err := m.Mix(ctx, v, v); err != nil {
-			return err
-		}
-		return r.Reduce(ctx, network.Sum, 8, make([]uint64, 20))
-	})
+	x.wantEnds(t, x.withhold(Context(t), x.closeAll, mixAndReduce), network.ErrClosed)
 }
 
 // testReduceFail: a process that fails, with the reason of the process of agent 0, releases all agents that wait in a reduction.
 func testReduceFail(t *testing.T, x *exchange) {
-	ctx := Context(t)
-	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
+	ctx, r := Context(t), reduction{network.Max, 12, 4}
+	errs := x.onAgents(func(i int, m dsbo.Mixer) (err error) {
 		if i == 0 {
-			reducer, err := reducer(m)
 			for k := 0; k < 3 && err == nil; k++ {
-				err = reducer.Reduce(ctx, network.Max, 12, make([]uint64, 4))
+				err = r.step(ctx, m)
 			}
 			x.team(0).Fail(&dsbo.DivergedError{Quantity: "x"})
 			if err != nil {
 				return err
 			}
 		}
-		return reduceUntilError(ctx, m, reduction{network.Max, 12, 4})
+		return step(r.step).untilError(ctx, m)
 	})
 	x.wantAll(t, errs, dsbo.ErrDiverged)
 }
