@@ -140,6 +140,12 @@ func (p *preparation) partition(i int) (partition, error) {
 		of[row] = set(k)
 	}
 	part := newPartition(of)
+	if p.Folds > 0 && p.FoldRows == 0 { // either kind of rows both trains and validates
+		if part.sizes[testing] == len(of) {
+			return part, p.failf(i, c.Name, "there must be a row with %s or %s; there is none", setNames[training], setNames[validation])
+		}
+		return part, nil
+	}
 	for k, size := range part.sizes[:testing] {
 		if size == 0 {
 			return part, p.failf(i, c.Name, "there must be a row with %s; there is none", setNames[k])
