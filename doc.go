@@ -88,7 +88,8 @@
 //	exact Φ, and a model         package exact: solver.go says how; lower.go finds y*, adjoint.go z, wires.go says what narrow wires lose
 //	one that is not convex       exact/nonconvex.go finds models; internal/curvature has the least eigenvalue and the matrices of -curvature
 //	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go
-//	what tuning is compared with experiment/models.go: baselines of a model's own, or candidates/constants.go; finish.go keeps one or the tuned x
+//	what tuning is compared with experiment/models.go: baselines of a model's own, or candidates/constants.go; finish.go keeps one or the tuned x,
+//	                             which candidates/descent.go finds where the iterations end above the best constant
 //	what x is, in words          models/meaning.go
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
 //	what a terminal shows        experiment/console: records under way, and the result with its tables

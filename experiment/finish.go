@@ -37,12 +37,16 @@ func (r *runner) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tuned, notes, err := found.Backtrack(ctx, tuned, rival)
+	tuned, backtracked, err := found.Backtrack(ctx, tuned, rival)
+	if err != nil {
+		return err
+	}
+	tuned, descended, err := found.Descent(ctx, tuned, rival)
 	if err != nil {
 		return err
 	}
 	r.summary.Constants = found.Tried
-	kept, err := r.judge(ctx, tuned, rival, others, append(r.overfitNotes(best), notes...))
+	kept, err := r.judge(ctx, tuned, rival, others, slices.Concat(r.overfitNotes(best), backtracked, descended))
 	if err != nil {
 		return err
 	}

@@ -52,10 +52,10 @@ type Gain struct {
 	AccuracyError   Number `json:"accuracy_error"`
 }
 
-// Outcome returns what the loss on these examples says: a change of at most two standard errors is none.
+// Outcome returns what the loss on these examples says: a change of at most two standard errors, or of less than a percentage shows, is none.
 func (g Gain) Outcome() Outcome {
-	switch change, slack := float64(g.LossChange), 2*float64(g.LossError); {
-	case change == 0 || math.Abs(change) <= slack:
+	switch change := float64(g.LossChange); {
+	case change == 0 || g.withinChance() || g.negligible():
 		return Same
 	case !g.LossChange.Known() || !g.LossError.Known():
 		return Unclear
@@ -65,6 +65,14 @@ func (g Gain) Outcome() Outcome {
 	return Worse
 }
 
+// withinChance reports whether the change is at most two standard errors.
+func (g Gain) withinChance() bool { return math.Abs(float64(g.LossChange)) <= 2*float64(g.LossError) }
+
+// negligible reports whether the change is 0.0 % of the other model's loss: with many examples that may be certain, and is nothing all the same.
+func (g Gain) negligible() bool {
+	return math.Abs(float64(g.LossChange)) < 0.0005*math.Abs(float64(g.LossAgainst))
+}
+
 // percentText returns the change of the loss in percent of the other model's loss, with its sign.
 func (g Gain) percentText() string {
 	share := 100 * float64(g.LossChange/g.LossAgainst)
@@ -72,7 +80,7 @@ func (g Gain) percentText() string {
 	if math.IsNaN(share) || math.IsInf(share, 0) {
 		text = fmt.Sprintf("%+.4f", float64(g.LossChange))
 	}
-	return strings.NewReplacer("-", "−", "+0.0 ", "0.0 ", "-0.0 ", "0.0 ").Replace(text)
+	return strings.NewReplacer("+0.0 ", "0.0 ", "-0.0 ", "0.0 ", "-", "−").Replace(text)
 }
 
 // changeText writes both losses with the standard error of their difference.
@@ -134,6 +142,8 @@ func (c Contest) Verdict() Verdict {
 		v.Sentence = fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
 	case v.Outcome == Worse:
 		v.Sentence = fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
+	case v.Outcome == Same && g.negligible() && !g.withinChance():
+		v.Sentence = fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set, g.changeText(), against)
 	case v.Outcome == Same:
 		v.Sentence = fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set, g.changeText(), against)
 	default:

@@ -31,6 +31,10 @@ func TestVerdict(t *testing.T) {
 			Contest{Count: 1, Meaning: Penalties, Against: "λ, best constant", Constant: 0.5, Gains: []Gain{gain(Test, .5, .501, .0006), gain(Validation, .5, .5, .001)}}, Same,
 			"Tuning 1 penalty made no difference beyond chance to the test loss (0.5000 → 0.5010 ± 0.0006) against the best single penalty (λ = 0.5); validation 0.0 %.", 0,
 		},
+		"certain, and next to nothing": {
+			Contest{Count: 5, Meaning: Penalties, Against: "λ, best constant", Constant: -5, Gains: []Gain{gain(Test, .36820, .36817, .00001), gain(Validation, .32819, .32818, .00001)}}, Same,
+			"Tuning 5 penalties made no difference that shows to the test loss (0.3682 → 0.3682 ± 0.0000) against the best single penalty (λ = -5); validation 0.0 %.", 0,
+		},
 		"validation alone says better": {
 			Contest{Count: 2, Meaning: Penalties, Against: "λ, best constant", Constant: 0, Gains: []Gain{gain(Test, .5, .5, 0), val}, Notes: []string{"first"}}, Same,
 			"Tuning 2 penalties made no difference beyond chance to the test loss (0.5000 → 0.5000 ± 0.0000) against the best single penalty (λ = 0); validation −5.2 %.", 2,

@@ -20,6 +20,7 @@ type Model struct {
 	X, Y     []float64 // hyperparameters, length p; solution, length q, nil before it is found and where it is not finite
 	Finder   *Finder   // what has solved it; nil before
 	z        []float64 // solution of the adjoint system
+	gradient []float64 // ∇Φ, length p; nil where there is none, as at one of several solutions
 	slope    float64   // of Φ along all entries of λ together
 	phiError float64   // about how far off Φ may be; 0 where there is no Φ
 	tol      float64   // PhiTol of its solution
@@ -140,16 +141,16 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 	}
 	if m.Gradient = runs.Number(sol.Residual); !m.Gradient.Known() {
 		f.watch.Log("warning: model of %s: the gradient of its training loss is not finite", m.Name)
-		m.Y, m.z, m.Converged, m.Phi = nil, nil, false, runs.Unknown()
+		m.Y, m.z, m.gradient, m.Converged, m.Phi = nil, nil, nil, false, runs.Unknown()
 		return nil
 	}
-	m.Y, m.z, m.Converged = sol.Y, sol.Z, sol.Converged
+	m.Y, m.z, m.gradient, m.Converged = sol.Y, sol.Z, sol.Gradient, sol.Converged
 	m.Steps += sol.Products
 	m.Phi, m.phiError, m.slope, m.Reached = runs.Number(sol.Phi), 0, 0, f.Problem.Nonconvex
 	if !m.Reached {
 		m.phiError = sol.PhiError
 	}
-	for _, g := range sol.Gradient { // none of a solution that is one of several
+	for _, g := range sol.Gradient {
 		m.slope += g
 	}
 	s, err := f.Problem.Scores(ctx, m.Fit())

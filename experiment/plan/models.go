@@ -76,9 +76,9 @@ func (l *listing) addExact(n, solvers Range, e effort) {
 
 // addModels lists what the models at the end send, and what is made of them.
 func (l *listing) addModels() {
-	n := Range{2, l.Experience.Models, 16}
+	n := Range{2, l.Experience.Models, 16 + candidates.Descents}
 	if l.Config.Problem.Nonconvex {
-		n.Most += candidates.Halvings
+		n.Most = 16 + candidates.Halvings
 	}
 	l.addSolutions(n, Range{0, 0, 1})
 	l.addNumbers("losses and right answers", scoreNumbers, n)

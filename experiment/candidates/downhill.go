@@ -1,0 +1,113 @@
+package candidates
+
+import (
+	"math"
+	"slices"
+
+	"dsbo/internal/vec"
+)
+
+// Of a search downhill: the most by which an entry of x changes in the first step, and in any one; and how many pairs it remembers.
+const (
+	firstChange = 1
+	mostChange  = 4
+	mostPairs   = 6
+)
+
+// A downhill is a search for an x of the least Φ in the box of the constants, by BFGS with limited memory (Liu, Nocedal 1989). All agents have
+// the same bits of it, as of the solutions.
+type downhill struct {
+	best  *Model // the lowest one so far, at a solution with a gradient
+	pairs []pair // the newest last
+	d     []float64
+	slope float64 // of Φ along d, negative; 0 where nothing leads down
+	share float64 // of d, of the next trial
+	reach float64 // the most that an entry of d may be
+}
+
+// A pair is a change of x and that of ∇Φ.
+type pair struct{ x, g []float64 }
+
+// newDownhill returns the search that begins at a model.
+func newDownhill(from *Model) *downhill {
+	s := &downhill{best: from, reach: firstChange}
+	s.turn()
+	return s
+}
+
+// promise returns about how much Φ would fall by the next trial.
+func (s *downhill) promise() float64 { return float64(-s.slope*s.share) / 2 }
+
+// trial returns the x to be solved for next.
+func (s *downhill) trial() []float64 {
+	x := slices.Clone(s.best.X)
+	vec.Axpy(x, s.share, s.d)
+	for r, v := range x {
+		x[r] = min(max(v, -farthestConstant), farthestConstant)
+	}
+	return x
+}
+
+// take goes on from a trial that is lower, else nearer to the best: where a parabola through what is known of Φ on the way there is least.
+func (s *downhill) take(m *Model) {
+	if !m.Below(s.best) || m.gradient == nil {
+		rise := float64(m.Phi - s.best.Phi)
+		nearer := -s.slope * s.share / (2 * (rise - float64(s.slope*s.share)))
+		if !(nearer >= 0.1) { // also where Φ is not known
+			nearer = 0.1
+		}
+		s.share *= min(nearer, 0.5)
+		return
+	}
+	change := pair{slices.Clone(m.X), slices.Clone(m.gradient)}
+	vec.Axpy(change.x, -1, s.best.X)
+	vec.Axpy(change.g, -1, s.best.gradient)
+	if curvature := vec.Dot(change.x, change.g); curvature > 0 {
+		s.pairs = append(s.pairs, change)
+		s.pairs = s.pairs[max(0, len(s.pairs)-mostPairs):]
+	}
+	s.best, s.reach = m, min(2*s.reach, mostChange)
+	s.turn()
+}
+
+// turn finds the direction from the best model.
+func (s *downhill) turn() {
+	g := slices.Clone(s.best.gradient)
+	for r, v := range s.best.X { // what leads out of the box is no way down
+		if math.Abs(v) >= farthestConstant && float64(v*g[r]) < 0 {
+			g[r] = 0
+		}
+	}
+	s.d, s.share = s.direction(g), 1
+	if s.slope = vec.Dot(g, s.d); s.slope > 0 { // the pairs are of other places
+		s.pairs = nil
+		s.d = s.direction(g)
+		s.slope = vec.Dot(g, s.d)
+	}
+	largest := 0.0
+	for _, v := range s.d {
+		largest = max(largest, math.Abs(v))
+	}
+	if largest > s.reach || s.pairs == nil && largest > 0 { // the gradient alone tells no length
+		vec.Scale(s.d, s.reach/largest, s.d)
+		s.slope *= s.reach / largest
+	}
+}
+
+// direction returns −H⁻¹g, with the Hessian H of Φ as the pairs tell of it; −g without pairs.
+func (s *downhill) direction(g []float64) []float64 {
+	d, weights := slices.Clone(g), make([]float64, len(s.pairs))
+	for k, p := range slices.Backward(s.pairs) {
+		weights[k] = vec.Dot(p.x, d) / vec.Dot(p.x, p.g)
+		vec.Axpy(d, -weights[k], p.g)
+	}
+	if n := len(s.pairs); n > 0 {
+		newest := s.pairs[n-1]
+		vec.Scale(d, vec.Dot(newest.x, newest.g)/vec.Dot(newest.g, newest.g), d)
+	}
+	for k, p := range s.pairs {
+		vec.Axpy(d, weights[k]-vec.Dot(p.g, d)/vec.Dot(p.x, p.g), p.x)
+	}
+	vec.Scale(d, -1, d)
+	return d
+}

@@ -1,0 +1,79 @@
+package candidates
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"dsbo/runs"
+)
+
+// TestDownhill: within the solutions that a descent may take, the search comes near the least Φ of bowls whose curvatures are far apart, of
+// valleys that are bent, and of slopes that lead out of the box.
+func TestDownhill(t *testing.T) {
+	bowl := func(curvature ...float64) func(x, g []float64) float64 {
+		return func(x, g []float64) float64 {
+			phi := 0.0
+			for r, c := range curvature {
+				d := x[r] - float64(r+1)
+				g[r] = c * d
+				phi += c * d * d / 2
+			}
+			return phi
+		}
+	}
+	for name, c := range map[string]struct {
+		p     int
+		phi   func(x, g []float64) float64
+		least float64
+	}{
+		"one entry":      {1, bowl(0.3), 0},
+		"steep":          {1, bowl(400), 0},
+		"far apart":      {3, bowl(0.1, 1, 10), 0},
+		"out of the box": {2, func(x, g []float64) float64 { g[0], g[1] = 1, -2; return x[0] - 2*x[1] + 50 }, 50 - 3*farthestConstant},
+		"bent": {2, func(x, g []float64) float64 { // y = x²/4 at its bottom
+			bend := x[1] - x[0]*x[0]/4
+			g[0], g[1] = -bend*x[0]+0.2*(x[0]-3), 2*bend
+			return bend*bend + 0.1*(x[0]-3)*(x[0]-3)
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := func(x []float64) *Model {
+				m := NewModel("", runs.Unknown(), x)
+				m.gradient, m.Converged = make([]float64, c.p), true
+				m.Phi = runs.Number(c.phi(x, m.gradient))
+				return m
+			}
+			first := at(make([]float64, c.p))
+			search := newDownhill(first)
+			for range Descents {
+				before := search.best
+				search.take(at(search.trial()))
+				if before.Below(search.best) {
+					t.Fatalf("Φ rose from %g to %g", before.Phi, search.best.Phi)
+				}
+			}
+			if got, all := float64(search.best.Phi)-c.least, float64(first.Phi)-c.least; !(got <= 0.02*all) {
+				t.Errorf("Φ is %g above the least one at %v, of %g at the start", got, fmt.Sprint(search.best.X), all)
+			}
+		})
+	}
+}
+
+// TestDownhillKeepsTheStart: where nothing is lower, or Φ is not known, the search stays where it began and promises less and less.
+func TestDownhillKeepsTheStart(t *testing.T) {
+	first := NewModel("", runs.Unknown(), []float64{0, 0})
+	first.gradient, first.Phi, first.Converged = []float64{1, 1}, 1, true
+	search := newDownhill(first)
+	for range Descents {
+		worse := NewModel("", runs.Unknown(), search.trial())
+		worse.Phi = runs.Unknown()
+		before := search.promise()
+		if search.take(worse); !(search.promise() < before) {
+			t.Fatalf("it promised %g, and then %g", before, search.promise())
+		}
+	}
+	if search.best != first || !(search.promise() < 1e-9) || math.IsNaN(search.share) {
+		t.Errorf("it ends at %v and promises %g", search.best.X, search.promise())
+	}
+}
