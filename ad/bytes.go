@@ -60,10 +60,10 @@ func (m *machine[T]) chooseForms(st *stage) {
 
 // listRows makes rows from..to of a batch of so many the current ones, as bytes.
 func (s *slot[T]) listRows(from, to, rows int) {
-	t := s.table
-	s.list = s.list[:0]
-	for i := from; i < min(to+kernel.BytesAhead, rows); i++ {
-		s.list = append(s.list, t.bytes[t.baseRow(rowIndex(s.idx, i))*t.cols:][:t.cols])
+	t, until := s.table, min(to+kernel.BytesAhead, rows)
+	s.list = slices.Grow(s.list[:0], until-from)[:until-from]
+	for k := range s.list {
+		s.list[k] = t.bytes[t.baseRow(rowIndex(s.idx, from+k))*t.cols:][:t.cols]
 	}
 }
 

@@ -229,14 +229,18 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 	if len(dst) != (to-from)*t.cols {
 		panic(fmt.Sprintf("ad: %d rows of %d columns read into %d numbers", to-from, t.cols, len(dst)))
 	}
+	if t.labels != nil {
+		clear(dst)
+		for i := from; i < to; i++ {
+			dst[(i-from)*t.cols+int(t.labels[t.baseRow(rowIndex(idx, i))])] = 1
+		}
+		return
+	}
 	for i := from; i < to; i++ {
 		t.prefetch(idx, i+readAhead)
 		r := t.baseRow(rowIndex(idx, i))
 		row := dst[(i-from)*t.cols:][:t.cols]
 		switch {
-		case t.labels != nil:
-			clear(row)
-			row[t.labels[r]] = 1
 		case t.sparse != nil:
 			scatterRow(t.sparse, row, r)
 		case t.bytes != nil:

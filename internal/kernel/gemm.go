@@ -83,11 +83,14 @@ func hasTerms[T Float](m, n, k int, c []T, ldc int, acc bool) bool {
 
 // emptySum is a product with k = 0.
 func emptySum[T Float](m, n int, c []T, ldc int, acc bool) {
-	if acc {
-		return
-	}
-	for i := range m {
-		clear(c[i*ldc:][:n])
+	switch {
+	case acc:
+	case ldc == n: // short rows one by one take several times as long
+		clear(c[:m*n])
+	default:
+		for i := range m {
+			clear(c[i*ldc:][:n])
+		}
 	}
 }
 
