@@ -39,7 +39,7 @@ import (
 // for one task, a command line without a verb runs that task.
 func Main(tasks ...experiment.Task) {
 	p := newProgram(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), tasks...)
-	os.Exit(cli.Main(p.name, p.run))
+	os.Exit(experiment.Abandon(os.Args[1:], cli.Main(p.name, p.run)))
 }
 
 // A program is a command line for some tasks.

@@ -25,7 +25,7 @@ func Main(t Task) {
 	if err == nil {
 		err = j.Run(ctx, os.Stdout, os.Stderr)
 	}
-	os.Exit(cli.End(t.Name(), err))
+	os.Exit(Abandon(os.Args[1:], cli.End(t.Name(), err)))
 }
 
 // Run runs a task's command line in this process, as [Main] does.

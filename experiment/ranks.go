@@ -171,8 +171,12 @@ func (*ranks) awaitFolder(ctx context.Context, r *runner) error {
 
 func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
 
-// leaveTimeout is how long a process that has failed waits for the others.
-const leaveTimeout = 30 * time.Second
+// How long a process that has failed waits for the others: with an exchange, by which they hear of it, and before it has one. They have all
+// come as far as that at the same time, and those whose command line is as wrong end by themselves.
+const (
+	leaveTimeout = 30 * time.Second
+	startTimeout = 3 * time.Second
+)
 
 // leave waits for the other processes, and aborts the job if they do not end. The first process tells the user the error before that: the
 // launcher ends all processes when one ends with an error.
@@ -182,7 +186,11 @@ func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err erro
 		if l.leads() {
 			cli.Report(stderr, strings.ReplaceAll(r.name, " ", ": "), err) // as the command would, by its verb
 		}
-		limited, cancel := context.WithTimeout(end, leaveTimeout)
+		timeout := leaveTimeout
+		if r.team == nil {
+			timeout = startTimeout
+		}
+		limited, cancel := context.WithTimeout(end, timeout)
 		defer cancel()
 		end = limited
 	}

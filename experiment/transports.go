@@ -2,9 +2,11 @@ package experiment
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/network/mpi"
 )
@@ -14,9 +16,10 @@ import (
 var transports = []struct {
 	name, about string
 	layout      func() (Layout, error)
+	abandon     func(code int) // ends the processes that wait for this one, which has failed before layout; nil: there are none
 }{
-	{"local", "all in this process", func() (Layout, error) { return inProcess{}, nil }},
-	{"mpi", "dealt to the processes of an MPI job (mpirun -n 8 mnist -transport mpi; built with -tags mpi), which share the run folder", mpiRanks},
+	{"local", "all in this process", func() (Layout, error) { return inProcess{}, nil }, nil},
+	{"mpi", "dealt to the processes of an MPI job (mpirun -n 8 mnist -transport mpi; built with -tags mpi), which share the run folder", mpiRanks, mpi.Abandon},
 }
 
 // mpiRanks makes this process a rank of an MPI job.
@@ -28,6 +31,27 @@ func mpiRanks() (Layout, error) {
 	return &ranks{transport: "mpi", world: w, open: func(ctx context.Context, g *network.Graph) (network.Team, error) {
 		return w.Exchange(ctx, g.W, mpi.Options{})
 	}}, nil
+}
+
+// Abandon ends the other processes of a job, which may wait for this one. It is called as a command line ends, with its exit code, which
+// it returns. Those that have failed early, as their flags or their environment are wrong, have said nothing to the others.
+func Abandon(args []string, code int) int {
+	for _, t := range transports {
+		if code != cli.OK && t.abandon != nil && names(args, t.name) {
+			t.abandon(code)
+		}
+	}
+	return code
+}
+
+// names reports whether a command line, which may be wrong elsewhere, has -transport with a name.
+func names(args []string, transport string) bool {
+	for i, a := range args {
+		if name, is := cli.FlagName(a); is && name == "transport" {
+			return strings.HasSuffix(a, "="+transport) || !strings.Contains(a, "=") && slices.Contains(args[i+1:min(i+2, len(args))], transport)
+		}
+	}
+	return false
 }
 
 // transportHelp says what each transport is.

@@ -40,7 +40,7 @@
 // faster. Lengths that differ, another matrix and another number of exchanges are found so. A rank that is there but
 // says nothing is named by a [*network.SilentError] after Options.Timeout. A rank that dies, or exits
 // before [World.Close], makes mpirun end the job within seconds, as srun --kill-on-bad-exit=1 does: start it again
-// from a checkpoint.
+// from a checkpoint. One that fails before [Init] calls [Abandon].
 //
 // Errors of MPI itself are returned where MPI returns them: the error handler is MPI_ERRORS_RETURN.
 package mpi

@@ -55,6 +55,19 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// TestAbsentRank: a job of which one process fails before it is a rank ends, with the status of that process.
+func TestAbsentRank(t *testing.T) {
+	if world != nil {
+		t.Skip("this is a job's")
+	}
+	for _, rank := range []string{"0", "2"} {
+		out, err := runJob(t, 3, "^TestRankRounds$", absentEnv+"="+rank)
+		if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != absentStatus {
+			t.Errorf("rank %s: %v, want exit status %d:\n%s", rank, err, absentStatus, out)
+		}
+	}
+}
+
 // runJob runs this binary's tests of that name on n ranks.
 func runJob(tb testing.TB, n int, tests string, env ...string) (string, error) {
 	tb.Helper()

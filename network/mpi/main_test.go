@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,12 @@ import (
 // jobEnv is set where the test binary is a rank of a job.
 const jobEnv = "DSBO_TEST_MPI_JOB"
 
+// absentEnv is the number of the rank that ends before it is one, with absentStatus.
+const (
+	absentEnv    = "DSBO_TEST_MPI_ABSENT"
+	absentStatus = 2
+)
+
 // world is then this rank's.
 var world *World
 
@@ -20,6 +27,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(jobEnv) == "" {
 		goleak.VerifyTestMain(m)
 		return
+	}
+	if rank := cmp.Or(os.Getenv("OMPI_COMM_WORLD_RANK"), os.Getenv("PMI_RANK")); rank != "" && rank == os.Getenv(absentEnv) {
+		Abandon(absentStatus)
+		os.Exit(absentStatus)
 	}
 	var err error
 	if world, err = Init(); err != nil {

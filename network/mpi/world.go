@@ -47,7 +47,10 @@ type World struct {
 
 // Init starts MPI, which a process does once, and asks for MPI_THREAD_FUNNELED. The program has to be built with
 // -tags mpi and started by mpirun, srun or the like; started alone it is rank 0 of 1.
-func Init() (*World, error) { return start(newLibrary) }
+func Init() (*World, error) {
+	begun.Store(true)
+	return start(newLibrary)
+}
 
 // start makes the thread that has MPI to itself.
 func start(open func() (library, error)) (*World, error) {
