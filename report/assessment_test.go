@@ -41,12 +41,13 @@ func TestAssessment(t *testing.T) {
 				}
 				return
 			}
-			path := must.Get(Write(folder, []*Run{must.Get(r, err)}, Options{}))
-			if page := string(must.Get(os.ReadFile(path))); !strings.Contains(page, "How good the predictions are") || !strings.Contains(page, c.text) {
+			shown := []*Run{must.Get(r, err)}
+			if page := string(must.Get(must.Get(newPage(shown, "")).html())); !strings.Contains(page, "How good the predictions are") || !strings.Contains(page, c.text) {
 				t.Errorf("the page does not show the assessment with %q", c.text)
 			}
+			must.OK(SaveFigures(folder, "", shown, Options{}, c.figures...))
 			for _, name := range c.figures {
-				must.Get(os.Stat(filepath.Join(folder, "figures", name+".svg")))
+				must.Get(os.Stat(filepath.Join(folder, name+".svg")))
 			}
 		})
 	}

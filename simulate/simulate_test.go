@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 func TestSeeds(t *testing.T) {
 	count := *seeds
 	if testing.Short() {
-		count = min(count, 6)
+		count = min(count, 4)
 	}
 	for seed := *from; seed < *from+uint64(count); seed++ {
 		endsAsItMust(t, Draw(seed))
@@ -86,7 +86,11 @@ func TestReplay(t *testing.T) {
 		t.Skip("the race detector draws the order of goroutines")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for seed := range uint64(3) {
+	count := uint64(3)
+	if testing.Short() {
+		count = 2
+	}
+	for seed := range count {
 		c := Draw(seed)
 		var histories [2][]Line
 		for k := range histories {

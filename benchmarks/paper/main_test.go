@@ -52,7 +52,7 @@ func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
 			measuresTime := e.name == "table1" || e.name == "hessian"
-			if testing.Short() && (measuresTime || slices.Contains([]string{"loops", "methods"}, e.name)) {
+			if testing.Short() && (measuresTime || slices.Contains([]string{"loops", "methods", "higp", "graphs"}, e.name)) {
 				t.Skip("takes the longest")
 			}
 			dir := t.TempDir()
