@@ -252,15 +252,28 @@ func (a *alarms) Errorf(format string, args ...any) {
 	a.all = append(a.all, fmt.Sprintf(format, args...))
 }
 
+// A mistake is a wrong model, with what the suite must say of it, of which claim.
+type mistake struct {
+	model models.Model
+	claim string
+	says  string
+}
+
+// test fails t if the suite does not say so of the model on some examples.
+func (m mistake) test(t *testing.T, s data.Shard) {
+	t.Helper()
+	a := &alarms{TB: t}
+	modeltest.TestModel(a, m.model, s)
+	if !slices.ContainsFunc(a.all, func(s string) bool { return strings.HasPrefix(s, m.claim+": ") && strings.Contains(s, m.says) }) {
+		t.Errorf("%T: the suite must say of %q that %q; it says\n%s", m.model, m.claim, m.says, strings.Join(a.all, "\n"))
+	}
+}
+
 // TestPlantedMistakes: each mistake that a model can make is called by the name of what it breaks. Mistakes in derivatives themselves are planted
 // beside the ops (package ad).
 func TestPlantedMistakes(t *testing.T) {
 	r := ridge{3}
-	for _, c := range []struct {
-		model models.Model
-		claim string
-		says  string
-	}{
+	for _, c := range []mistake{
 		{randomBuild{claimed{r}}, "names", "built again"},
 		{keptState{claimed{r}}, "whole", "all rows by batch"},
 		{trainingBatch{claimed{r}}, "score", "the upper loss must be the mean or the sum of the score's"},
@@ -297,10 +310,6 @@ func TestPlantedMistakes(t *testing.T) {
 		{shortBaseline{r}, "baselines", "3 finite hyperparameters"},
 		{ridge{4}, "derivatives", "lower loss: "},
 	} {
-		a := &alarms{TB: t}
-		modeltest.TestModel(a, c.model, shard())
-		if !slices.ContainsFunc(a.all, func(s string) bool { return strings.HasPrefix(s, c.claim+": ") && strings.Contains(s, c.says) }) {
-			t.Errorf("%T: the suite must say of %q that %q; it says\n%s", c.model, c.claim, c.says, strings.Join(a.all, "\n"))
-		}
+		c.test(t, shard())
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"dsbo/models"
 )
 
-// score holds the score to its word on both sets: finite losses, hits from 0 to 1, those of an example the same whoever is in the batch,
-// and losses that are those of Upper.
+// score holds the score to its word on both sets: finite losses, hits from 0 to 1, losses that are of examples, not of batches, and that are
+// those of Upper.
 func (s *subject) score() error {
 	if _, ok := s.m.(models.Scorer); !ok {
 		return nil
@@ -28,15 +28,58 @@ func (s *subject) score() error {
 				return fmt.Errorf("the score's hits must be from 0 to 1; that of example %d is %g", i, h)
 			}
 		}
-		// One example alone has the same score: losses are of examples, not of batches.
-		for _, i := range []int{0, e.Len() - 1} {
-			alone, _ := must.Get2(must.Get(models.NewScore(s.m, pickRows(e, []int{i}), false)).Examples(x, y))
-			if math.Abs(alone[0]-losses[i]) > 1e-12*max(1, math.Abs(losses[i])) {
-				return fmt.Errorf("the score's loss of example %d is %g, and %g where it is the only one", i, losses[i], alone[0])
-			}
+		if err := s.scoreOfExamples(e, x, y, losses); err != nil {
+			return err
 		}
 	}
 	return s.scoreIsUpper(x, y)
+}
+
+// scoreOfExamples returns an error if the score's losses of some examples, as given, are others where an example is the only one: losses are of
+// examples, not of batches. Where the upper loss itself does not fall apart into terms of single examples, as with statistics of the
+// batch, they are to be the same where each example is there twice, in another order.
+func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error {
+	where, lists := "where it is the only one", [][]int{{0}, {e.Len() - 1}}
+	if !s.separates(x, y) {
+		both := make([]int, 2*e.Len())
+		for k := range both {
+			both[k] = e.Len() - 1 - k%e.Len()
+		}
+		where, lists = "where each example is there twice", [][]int{both}
+	}
+	for _, list := range lists {
+		again, _ := must.Get2(must.Get(models.NewScore(s.m, pickRows(e, list), false)).Examples(x, y))
+		for k, i := range list {
+			// Statistics are sums over the examples, whose rounding a small variance enlarges.
+			if math.Abs(again[k]-losses[i]) > 1e-12*float64(len(list))*max(1, math.Abs(losses[i])) {
+				return fmt.Errorf("the score's loss of example %d is %g, and %g %s", i, losses[i], again[k], where)
+			}
+		}
+	}
+	return nil
+}
+
+// separates reports whether the upper loss is a sum or a mean of terms of single examples: by its values on a third of the examples with
+// either of the others, and on these alone. What does not depend on the examples cancels.
+func (s *subject) separates(x, y []float64) bool {
+	upper := s.sides()[1]
+	third, size := upper.on.Len()/3, 0.0
+	if third == 0 {
+		return true
+	}
+	value := func(parts ...int) float64 {
+		var rows []int
+		for _, part := range parts {
+			for i := range third {
+				rows = append(rows, part*third+i)
+			}
+		}
+		v := must.Get(s.differentiate(upper, pickRows(upper.on, rows), false).Value(x, y))
+		size = max(size, math.Abs(v))
+		return v
+	}
+	beside, alone := value(0, 1)-value(0, 2), value(1)-value(2)
+	return min(math.Abs(beside-alone), math.Abs(beside-alone/2)) <= 1e-10*size
 }
 
 // scoreIsUpper compares how Upper differs between two halves of the examples with how the scores do, both at y less at another point:

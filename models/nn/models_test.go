@@ -26,6 +26,11 @@ func (c classifier) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return ad.Add(c.Upper(x, y, b), ad.Mul(ad.Exp(ad.Item(x, 0)), ad.Dot(y, y)))
 }
 
+func (c classifier) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+	scores := c.scores(y, b)
+	return nn.CrossEntropy(scores, b.T), ad.RowHit(scores, b.T)
+}
+
 // convolutional has images of 4×4 pixels, two filters, and normalization over the batch.
 func convolutional() classifier {
 	var ps nn.Params
