@@ -46,7 +46,7 @@ func (w *solve) solveBoth() error {
 // solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started, where that is not known at the
 // last solution, and at 0 where both are farther than that.
 func (w *solve) solveAdjoint() error {
-	b, r, trial := w.work[0], w.work[1], w.work[2]
+	b, r, trial := w.step, w.rest, w.trial
 	if err := w.upperGrad(w.Gradient, b); err != nil {
 		return err
 	}
@@ -105,9 +105,8 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 			left = math.Abs(added)
 		}
 		if w.wire != network.Float64 { // what the wire has lost of the products
-			before, change := w.work[4], w.work[2] // b and from of conjugateGradients
-			vec.Sub(change, w.Z, w.work[5])
-			if err := w.residual(r, before, change, w.lostResiduals); err != nil {
+			vec.Sub(w.trial, w.Z, w.cgStart)
+			if err := w.residual(r, w.cgRest, w.trial, w.lostResiduals); err != nil {
 				return err
 			}
 		}

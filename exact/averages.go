@@ -20,7 +20,7 @@ func (w *solve) lowerGrad(y []float64) error {
 			return err
 		})
 	}
-	change := w.work[3]
+	change := w.change
 	err := w.mean(w.changeWire(), change, w.lostGradients, func(i int, o dsbo.ValueOracle, part []float64) error {
 		err := o.LowerGrad(part, w.x, y, allExamples)
 		for j, g := range part {

@@ -25,7 +25,7 @@ type rule struct {
 // conjugateGradients adds to s a solution of H s = r at Y and leaves the residual in r. It returns the square of the distance
 // that it came nearer, in the norm of H, of that the part by the last products, and whether it met only positive curvature.
 func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64, positive bool, err error) {
-	b, from := w.work[4], w.work[5]
+	b, from := w.cgRest, w.cgStart
 	copy(b, r)
 	copy(from, s)
 	norm := vec.Norm(b)

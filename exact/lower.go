@@ -10,65 +10,92 @@ import (
 // terms, each right to 1e-16.
 const roundOff = 1e-14
 
+// A descent is how far Newton's steps have brought Y.
+type descent struct {
+	first, last  float64 // norms of the gradient at the start, and before the last step
+	left, gained float64 // of the squared distance to y*: what the last step has left, and what it gained
+	atFloor      bool    // whether the loss can fall no more than its own round-off
+	flat         bool    // whether the last step met a direction without positive curvature
+}
+
 // solveLower brings Y to y*(x) by damped Newton steps.
 func (w *solve) solveLower() error {
-	g, step, r := w.g, w.work[0], w.work[1]
 	if err := w.lowerGrad(w.Y); err != nil {
 		return err
 	}
-	first := vec.Norm(g)
-	// The gradient may well grow on the way from far off; where the loss can fall no more than its own
-	// round-off, it has reached its floor once it no longer shrinks.
-	floor, flat := false, false
-	left, before := math.Inf(1), 0.0 // what the last step has left of the distance, and what it gained
-	for best, norm := math.Inf(1), first; ; norm = vec.Norm(g) {
-		w.Residual = norm / w.scale[0]
-		near := w.distanceBound()
-		w.distance = max(left, w.estimate(g))
-		w.Converged = !flat && (w.Tol > 0 && w.Residual <= w.Tol || w.Tol == 0 && (w.distance <= near || floor && norm >= best) || norm == 0)
-		if w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit || floor && norm >= best {
-			return nil
-		}
-		best = norm
+	d := descent{first: vec.Norm(w.g), last: math.Inf(1), left: math.Inf(1)}
+	for moved := true; moved && !w.lowerEnds(&d); {
 		if w.diagonalLower > 0 && w.lower < w.diagonalLower/2 { // it is of a Y that is far by now
 			if err := w.findDiagonal(); err != nil {
 				return err
 			}
 		}
-		end := rule{share: w.leastShare(), gain: func(gain float64) float64 { // far off, where steps gain alike, a step need not be exact
-			return max(near/4, gain*min(max(gain/before, 1e-3), 0.25))
-		}}
-		if w.Tol > 0 { // the closer, the more exact the step: the convergence is then faster than linear
-			end = rule{residual: max(min(0.1, math.Sqrt(norm/first)), 0.5*w.Tol/w.Residual) * norm, share: w.leastShare()}
-		}
-		vec.Fill(step, 0)
-		copy(r, g)
-		gain, last, positive, err := w.conjugateGradients(step, r, end)
-		if err != nil {
+		var err error
+		if moved, err = w.newtonStep(&d); err != nil {
 			return err
 		}
-		if flat = !positive; flat && w.distrustRounding() {
-			flat = false
-		}
-		if gain == 0 {
-			w.memory.Precondition(step, g)
-		}
-		fall, err := w.lineSearch(step)
-		if err != nil || fall == 0 && !w.distrustRounding() {
-			return err
-		}
-		if fall == 0 { // the step was of what the wire has lost: the next one is of the gradient and products as they are
-			best, left, w.localGradients = math.Inf(1), math.Inf(1), nil
-			if err := w.lowerGrad(w.Y); err != nil {
-				return err
-			}
-			continue
-		}
-		if last < 0 && w.distrustRounding() {
-			last = math.Abs(gain)
-		}
-		floor, left, before = fall <= roundOff, last, gain
 	}
+	return nil
+}
+
+// lowerEnds reports whether Y is near enough to y*, or can come no nearer. The gradient may well grow on the way from far off; where the
+// loss can fall no more than its own round-off, it has reached its floor once it no longer shrinks.
+func (w *solve) lowerEnds(d *descent) bool {
+	norm := vec.Norm(w.g)
+	w.Residual = norm / w.scale[0]
+	w.distance = max(d.left, w.estimate(w.g))
+	lowest := d.atFloor && norm >= d.last
+	switch {
+	case d.flat:
+		w.Converged = false
+	case w.Tol > 0:
+		w.Converged = w.Residual <= w.Tol || norm == 0
+	default:
+		w.Converged = w.distance <= w.distanceBound() || lowest || norm == 0
+	}
+	d.last = norm
+	return w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit || lowest
+}
+
+// newtonStep moves Y by one step; it reports whether there is reason for another one.
+func (w *solve) newtonStep(d *descent) (moved bool, err error) {
+	vec.Fill(w.step, 0)
+	copy(w.rest, w.g)
+	gain, last, positive, err := w.conjugateGradients(w.step, w.rest, w.newtonRule(d))
+	if err != nil {
+		return false, err
+	}
+	if d.flat = !positive; d.flat && w.distrustRounding() {
+		d.flat = false
+	}
+	if gain == 0 {
+		w.memory.Precondition(w.step, w.g)
+	}
+	fall, err := w.lineSearch(w.step)
+	if err != nil || fall == 0 && !w.distrustRounding() {
+		return false, err
+	}
+	if fall == 0 { // the step was of what the wire has lost: the next one is of the gradient and products as they are
+		d.last, d.left, w.localGradients = math.Inf(1), math.Inf(1), nil
+		return true, w.lowerGrad(w.Y)
+	}
+	if last < 0 && w.distrustRounding() {
+		last = math.Abs(gain)
+	}
+	d.atFloor, d.left, d.gained = fall <= roundOff, last, gain
+	return true, nil
+}
+
+// newtonRule returns the rule by which a step is exact enough: far off, where steps gain alike, it need not be exact; the closer, the more,
+// so that the convergence is faster than linear.
+func (w *solve) newtonRule(d *descent) rule {
+	if w.Tol > 0 {
+		return rule{residual: max(min(0.1, math.Sqrt(d.last/d.first)), 0.5*w.Tol/w.Residual) * d.last, share: w.leastShare()}
+	}
+	near := w.distanceBound()
+	return rule{share: w.leastShare(), gain: func(gain float64) float64 {
+		return max(near/4, gain*min(max(gain/d.gained, 1e-3), 0.25))
+	}}
 }
 
 // distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol, as far as is known.
@@ -79,15 +106,14 @@ func (w *solve) estimate(r []float64) float64 {
 	if w.memory.Pairs() == 0 {
 		return math.Inf(1)
 	}
-	d := w.work[3]
-	w.memory.Precondition(d, r)
-	return vec.Dot(r, d)
+	w.memory.Precondition(w.change, r)
+	return vec.Dot(r, w.change)
 }
 
 // lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It returns what the step promised,
 // as a share of the loss; 0 if it did not move: at the floor of round-off nothing falls.
 func (w *solve) lineSearch(step []float64) (fall float64, err error) {
-	trial := w.work[2]
+	trial := w.trial
 	slope := vec.Dot(w.g, step)
 	slack := float64(roundOff * math.Abs(w.lower))
 	for t := 1.0; t > 1e-10; t /= 2 {

@@ -51,7 +51,7 @@ func (w *solve) findDamping() error {
 
 // solveNonconvex brings Y down the lower loss.
 func (w *solve) solveNonconvex() error {
-	g, step, r := w.g, w.work[0], w.work[1]
+	g, step, r := w.g, w.step, w.rest
 	if err := w.lowerGrad(w.Y); err != nil {
 		return err
 	}

@@ -60,14 +60,15 @@ type Solver struct {
 	// bound ends with what it has.
 	MaxProducts int
 
-	products *curvature.Matrix
-	p, q     int
-	y, z     []float64 // solutions of the last solve, at which the next one may start
-	scale    []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
-	memory   *recycle.Memory
-	g        []float64    // ∇_y g at the solution's y
-	work     [6][]float64 // of length q
-	e, diag  []float64    // the penalty's part of the Hessian's diagonal, and the rest of it
+	products                  *curvature.Matrix
+	p, q                      int
+	y, z                      []float64 // solutions of the last solve, at which the next one may start
+	scale                     []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
+	memory                    *recycle.Memory
+	g                         []float64 // ∇_y g at the solution's y
+	step, rest, trial, change []float64 // scratch of length q: the unknown and the residual of a system, another point, a difference
+	cgStart, cgRest           []float64 // where the last conjugate gradients began, and the residual there, length q
+	e, diag                   []float64 // the penalty's part of the Hessian's diagonal, and the rest of it
 }
 
 // allExamples is the draw of all examples of an agent.
@@ -159,11 +160,8 @@ func (s *Solver) Prepare() error {
 	if s.Start != nil && len(s.Start) != s.q {
 		return dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", s.q, len(s.Start))
 	}
-	for _, v := range []*[]float64{&s.y, &s.z, &s.g, &s.e, &s.diag} {
+	for _, v := range []*[]float64{&s.y, &s.z, &s.g, &s.e, &s.diag, &s.step, &s.rest, &s.trial, &s.change, &s.cgStart, &s.cgRest} {
 		*v = make([]float64, s.q)
-	}
-	for i := range s.work {
-		s.work[i] = make([]float64, s.q)
 	}
 	s.scale, s.products = make([]float64, 1), curvature.NewMatrix(s.Matrix)
 	copy(s.y, s.Start)
