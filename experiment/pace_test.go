@@ -1,8 +1,12 @@
 package experiment
 
 import (
+	"math"
 	"testing"
 	"time"
+
+	"dsbo/algo"
+	"dsbo/internal/must"
 )
 
 // TestPace: from a third of a run on the time left that is shown is right within a factor of 1.5, whatever takes most of it, and
@@ -93,5 +97,23 @@ func TestProgressText(t *testing.T) {
 	resumed.step(iterating, 1)
 	if p := resumed.progress("iteration", 9, 10); p.Remaining != 3*time.Second || p.Share != 0.9 {
 		t.Errorf("%+v, want 3 s left and a share of 0.9", p)
+	}
+}
+
+// TestPlannedIterations: the work of a run's iterations is the sum of what the method says, and known at once of however many.
+func TestPlannedIterations(t *testing.T) {
+	for _, m := range []algo.Method{must.Get(algo.New("dsoba")), must.Get(algo.New("madsbo"))} {
+		must.OK(m.Init(1, 1, 1<<40))
+		sum := 0.0
+		for k := range 300 {
+			sum += iterationWork(m, k)
+		}
+		if got := plannedIterations(m, 300); got != sum {
+			t.Errorf("%T: the work of 300 iterations is %g, want %g", m, got, sum)
+		}
+		each := sum / 300 // the first ones may do more, once
+		if got := plannedIterations(m, 1<<40) / (1 << 40); math.Abs(got-each) > 0.1*each {
+			t.Errorf("%T: the work of an iteration is %g, want about %g", m, got, each)
+		}
 	}
 }

@@ -13,16 +13,13 @@ import (
 // watch begins the progress of a run, which its configuration then keeps up to date.
 func (r *runner) watch(c *train.Config) error {
 	d := c.WithDefaults()
-	units, evaluations, err := plannedWork(r.method, d)
-	if err != nil {
+	m := algo.Clone(r.method)
+	if err := m.Init(1, 1, d.K); err != nil { // it makes as many calls whatever p and q are
 		return err
 	}
-	total := 0.0
-	for _, u := range units {
-		total += u
-	}
+	evaluations := plannedEvaluations(d)
 	r.pace = &pace{now: time.Now}
-	r.pace.plan(iterating, total)
+	r.pace.plan(iterating, plannedIterations(m, d.K))
 	r.pace.plan(evaluating, evaluations)
 	r.pace.plan(modelling, modelsPlanned)
 	r.pace.begin()
@@ -34,13 +31,11 @@ func (r *runner) watch(c *train.Config) error {
 	c.OnEpoch = r.noteChange
 	c.OnIteration = func(now int) {
 		if done == 0 && now > 1 { // the iterations and evaluations before a resume
-			for k := range now - 1 {
-				r.pace.skip(iterating, units[k])
-			}
+			r.pace.skip(iterating, plannedIterations(m, now-1))
 			r.pace.skip(evaluating, evaluations*float64(now-1)/float64(d.K))
 		}
 		done = now
-		r.pace.step(iterating, units[now-1])
+		r.pace.step(iterating, iterationWork(m, now-1))
 		show()
 	}
 	records := 0
@@ -53,19 +48,27 @@ func (r *runner) watch(c *train.Config) error {
 	return nil
 }
 
-// plannedWork returns the work of each iteration of a method, and that of all evaluations, by a configuration with its defaults.
-func plannedWork(m algo.Method, c train.Config) (iterations []float64, evaluations float64, err error) {
-	m = algo.Clone(m)
-	if err := m.Init(1, 1, c.K); err != nil { // it makes as many calls whatever p and q are
-		return nil, 0, err
+// plannedIterations returns the work of the first iterations of a method. Of more than askedIterations the others have the mean of these.
+func plannedIterations(m algo.Method, count int) float64 {
+	work, asked := 0.0, min(count, askedIterations)
+	for k := range asked {
+		work += iterationWork(m, k)
 	}
-	for k := range c.K {
-		iterations = append(iterations, iterationWork(m, k))
+	if count > asked {
+		work *= float64(count) / float64(asked)
 	}
+	return work
+}
+
+// askedIterations is how many iterations a method is asked about before a run, which begins at once however many it has.
+const askedIterations = 10000
+
+// plannedEvaluations returns the work of all evaluations, by a configuration with its defaults.
+func plannedEvaluations(c train.Config) (work float64) {
 	for k := range c.RecordedIterations() {
-		evaluations += evaluationWork(c.Evaluate == train.EvaluateExact && c.ExactAt(k))
+		work += evaluationWork(c.Evaluate == train.EvaluateExact && c.ExactAt(k))
 	}
-	return iterations, evaluations, nil
+	return work
 }
 
 // showRecord shows a record, with the names of its columns before it or without.
