@@ -263,6 +263,24 @@ func (p *process) wantCode(want int, text ...string) {
 // faultVariable holds the fault of a process that is an agent of a testRun, as JSON.
 const faultVariable = "DSBO_TEST_FAULT"
 
+// faultsVariable holds the path of a file with the faults of the agents that the verb run starts, as JSON: a list for each agent, of which
+// each of its processes takes the first one.
+const faultsVariable = "DSBO_TEST_FAULTS"
+
+// takeFault takes the next fault of an agent from a file. Processes of several agents may do so at the same time.
+func takeFault(path string, agent int) (f fault) {
+	lock := must.Get(os.Open(path))
+	defer lock.Close()
+	must.OK(unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	var faults map[int][]fault
+	must.OK(json.Unmarshal(must.Get(os.ReadFile(path)), &faults))
+	if list := faults[agent]; len(list) > 0 {
+		f, faults[agent] = list[0], list[1:]
+		must.OK(os.WriteFile(path, must.Get(json.Marshal(faults)), 0o600))
+	}
+	return f
+}
+
 // A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it has sent so many
 // Vectors, at the next log line with a text, before the next file gets a name that begins like File, or at once; with
 // none of the three never.
@@ -275,19 +293,21 @@ type fault struct {
 
 // init makes such a process the command, before it would become a test.
 func init() {
-	text := os.Getenv(faultVariable)
-	if text == "" {
+	text, file := os.Getenv(faultVariable), os.Getenv(faultsVariable)
+	if text == "" && file == "" {
 		return
 	}
 	os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		f := faultyAgent{log: stderr}
-		if err := json.Unmarshal([]byte(text), &f.fault); err != nil {
-			return err
-		}
 		digestName()
 		p := testProgram()
 		o, c, err := p.parseAgent(args[1:], stdout) // after the verb
 		if err != nil {
+			return err
+		}
+		if file != "" {
+			f.fault = takeFault(file, o.agent)
+		} else if err := json.Unmarshal([]byte(text), &f.fault); err != nil {
 			return err
 		}
 		o.adjust = func(c *dsbogrpc.Config) {
@@ -297,7 +317,7 @@ func init() {
 		if f.File != "" {
 			disk.Mount("/", faultyDisk{f: &f})
 		}
-		return p.runAgent(ctx, o, c, stdout, &f)
+		return p.startAgent(ctx, o, c, stdout, &f)
 	}))
 }
 

@@ -3,12 +3,12 @@ package command
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -101,58 +101,33 @@ func TestRun(t *testing.T) {
 	experimenttest.SameRun(t, out, alone(t, t.TempDir(), "-agents=3", "-seed=5"))
 }
 
-// A killer is a run's stderr that sends signals to agents when a line with a text comes.
-type killer struct {
-	out     string // run folder
-	signals map[string]map[int]syscall.Signal
-	text    bytes.Buffer
-	sent    int
-}
-
-func (k *killer) Write(p []byte) (int, error) {
-	for text, signals := range k.signals {
-		if !bytes.Contains(p, []byte(text)) {
-			continue
-		}
-		delete(k.signals, text)
-		for agent, signal := range signals {
-			if pid := newestProcess(filepath.Join(k.out, fmt.Sprintf("agent-%d.log", agent))); pid > 0 && syscall.Kill(pid, signal) == nil {
-				k.sent++
-			}
-		}
-	}
-	return k.text.Write(p)
-}
-
-var startLine = regexp.MustCompile(`"msg":"starting".*"process":(\d+)`)
-
-// newestProcess returns the id of the newest process in an agent's log, 0 if there is none.
-func newestProcess(log string) (pid int) {
-	text, _ := os.ReadFile(log) // empty if the agent has not started
-	for _, m := range startLine.FindAllSubmatch(text, -1) {
-		pid, _ = strconv.Atoi(string(m[1]))
-	}
-	return pid
-}
-
-// Agents that are killed are started again, and the run ends with the bits of one in which nothing went wrong.
+// Agents that are killed, or asked to stop, are started again, and the run ends with the bits of one in which nothing went wrong.
 func TestRunSurvives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes")
 	}
 	dir := t.TempDir()
-	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
-	k := &killer{out: out, signals: map[string]map[int]syscall.Signal{
-		"agent 0: iteration 2 ": {1: syscall.SIGKILL},
-		"agent 0: iteration 3 ": {0: syscall.SIGKILL, 2: syscall.SIGTERM},
-		"model of λ = 0":        {1: syscall.SIGKILL},
-	}}
-	stdout, err := runAll(t.Context(), k, file, out, "-report=false", "-keep-frames=2")
+	file, out, faults := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out"), filepath.Join(dir, "faults.json")
+	must.OK(os.WriteFile(faults, must.Get(json.Marshal(map[int][]fault{ // of about 1400 vectors in four iterations
+		0: {{Vectors: 900}},
+		1: {{Vectors: 500}, {File: "lambda.npy"}},
+		2: {{Vectors: 900, Signal: syscall.SIGTERM}},
+	})), 0o600))
+	t.Setenv(faultsVariable, faults)
+	var stderr bytes.Buffer
+	stdout, err := runAll(t.Context(), &stderr, file, out, "-report=false", "-keep-frames=2")
+	text := stderr.String()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, k.text.String())
+		t.Fatalf("%v\n%s", err, text)
 	}
-	if k.sent < 3 || !strings.Contains(k.text.String(), "agent 1: signal: killed: starting it again (1 of 3 in an hour)\n") || !strings.Contains(stdout, "which agree to the last bit") {
-		t.Errorf("%d signals\n%s", k.sent, k.text.String())
+	for _, want := range []string{"agent 0: signal: killed: starting it again (1 of 3 in an hour)\n", "agent 1: signal: killed: starting it again (2 of 3 in an hour)\n",
+		"agent 2: interrupted "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("stderr lacks %q:\n%s", want, text)
+		}
+	}
+	if !strings.Contains(stdout, "which agree to the last bit") {
+		t.Errorf("stdout:\n%s", stdout)
 	}
 	experimenttest.SameRun(t, out, alone(t, dir, "-agents=3"))
 }
@@ -162,7 +137,9 @@ func TestInterruptedRun(t *testing.T) {
 		t.Skip("many processes")
 	}
 	dir := t.TempDir()
-	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
+	// So many iterations that the run is not over when the signal comes, however late.
+	flags := []string{"-preset=madsbo_tuned", "-T=1", "-N=1", "-evaluate=off", "-K=300", "-eval-every=3"}
+	file, out := writeCluster(t, dir, 3, map[string]any{"flags": slices.Concat(small, flags)}), filepath.Join(dir, "out")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	_, err := runAll(ctx, &stopAt{text: "iteration 3 ", stop: stop}, file, out, "-report=false")
@@ -173,7 +150,7 @@ func TestInterruptedRun(t *testing.T) {
 	wantError(t, err, cli.Usage, "-resume needs the cluster file with which the run")
 	_, err = runAll(t.Context(), io.Discard, file, out, "-resume", "-report=false")
 	must.OK(err)
-	experimenttest.SameRun(t, out, alone(t, dir, "-agents=3"))
+	experimenttest.SameRun(t, out, alone(t, dir, append(flags, "-agents=3")...))
 }
 
 // A run ends with the error of an agent that cannot finish.
