@@ -64,6 +64,7 @@
 //	memory of values             ad/layout.go shares it, tail.go needs none, keep.go says what the next product finds, memory.go what programs share
 //	products of matrices         internal/kernel: gemm_chain.go cuts them and copies panels (gemm_pack.go), conv_tiles.go reads patches
 //	                             where they lie in images; ad/convproduct.go finds those
+//	huge pages                   internal/pages asks for them under long vectors
 //	several processors           internal/kernel/crew.go shares large products where fewer agents compute than there are processors
 //	a wrong derivative           ad/adtest measures along random directions; models/modeltest proves a model by it
 //	layers of networks           models/nn: params.go lays out y, layers.go and sequence.go build graphs

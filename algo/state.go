@@ -5,6 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
+	"dsbo/internal/pages"
 	"dsbo/internal/vec"
 )
 
@@ -100,7 +101,7 @@ func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 }
 
 // newVec makes a vector of length n, all 0.
-func newVec(n int) []float64 { return make([]float64, n) }
+func newVec(n int) []float64 { return pages.Make[float64](n) }
 
 // joined lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
 func joined(dst []float64, vs ...[]float64) []float64 {

@@ -15,6 +15,7 @@ import (
 	"dsbo/benchmarks/peer"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
+	"dsbo/internal/pages"
 	"dsbo/internal/stat"
 	"dsbo/models"
 )
@@ -50,12 +51,12 @@ func deepRows() (rows []deepRow) {
 // deepTimes are medians in ms. Cold is a product at a new point, Warm one more at the same point.
 type deepTimes struct{ Gradient, Cold, Warm float64 }
 
-// measureDeep measures ours, for so long each.
+// measureDeep measures ours, for so long each, on vectors as methods have them.
 func measureDeep(d deepRow, seconds float64) deepTimes {
 	m := newDeep(d.hidden...)
 	o := must.Get(models.NewOracle(m, pictures(d.batch), models.Config{Float32: d.kind == f32}))
 	_, q := m.Dims()
-	x, y, v, dst := []float64{-4.6}, make([]float64, q), make([]float64, q), make([]float64, q)
+	x, y, v, dst := []float64{-4.6}, pages.Make[float64](q), pages.Make[float64](q), pages.Make[float64](q)
 	m.params.Init(y, 1)
 	m.params.Init(v, 2)
 	name := dsbo.Sample{Set: dsbo.Whole}
