@@ -12,6 +12,7 @@ import (
 	"dsbo"
 	"dsbo/cluster"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 	"dsbo/pki"
 )
 
@@ -74,7 +75,7 @@ func (p *program) pkiAtOnce(steps []verb, args []string, stdout io.Writer) error
 	if err := makeCertificates(*out, c, (*pki.Authority).Save, from, until); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "an authority and %d agents of %s in %s, valid until %s\n", len(c.Addresses), c.Run, *out, until.Format(time.DateTime))
+	_, err = fmt.Fprintf(stdout, "an authority and %s of %s in %s, valid until %s\n", wording.Count(len(c.Addresses), "agent"), c.Run, *out, until.Format(time.DateTime))
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 )
 
 const planIntro = `Says what a run will send and need, before sites meet: the exchanges, the bytes of all sites and
@@ -141,8 +142,8 @@ func writePlan(w io.Writer, of *plan.Plan, o *planOptions, series int) error {
 func planBasis(of *plan.Plan, o *planOptions) string {
 	switch {
 	case of.Pilot != nil:
-		return fmt.Sprintf("A pilot on this machine had %d iterations and took %v for all sites: a run of the same data, seed and flags sends the same.",
-			of.Pilot.Iterations, of.Pilot.Elapsed.Round(time.Second/10))
+		return fmt.Sprintf("A pilot on this machine had %s and took %v for all sites: a run of the same data, seed and flags sends the same.",
+			wording.Count(of.Pilot.Iterations, "iteration"), of.Pilot.Elapsed.Round(time.Second/10))
 	case of.Certain():
 		return "All of it is known beforehand."
 	case o.pilot > 0:

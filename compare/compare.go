@@ -21,6 +21,7 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -76,7 +77,7 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	}
 	work.Wait()
 	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
-		return nil, fmt.Errorf("%w after %d of %d runs; the same command goes on", train.ErrInterrupted, r.done, r.total)
+		return nil, fmt.Errorf("%w after %d of %s; the same command goes on", train.ErrInterrupted, r.done, wording.Count(r.total, "run"))
 	} else if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 	"dsbo/report"
 	"dsbo/runs"
 )
@@ -94,7 +95,7 @@ func (r *Result) introduction() string {
 			n += len(e.Trials())
 		}
 	}
-	text := fmt.Sprintf("%d runs. Numbers are medians over %d seeds, bands reach from the least to the greatest. Costs are those of the method, without evaluations. ", n, len(r.Spec.Seeds))
+	text := fmt.Sprintf("%s. Numbers are medians over %s, bands reach from the least to the greatest. Costs are those of the method, without evaluations. ", wording.Count(n, "run"), wording.Count(len(r.Spec.Seeds), "seed"))
 	if r.Processes > 1 {
 		text += fmt.Sprintf("%d runs shared the machine at a time: seconds are those of a busy one.", r.Processes)
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -142,7 +143,7 @@ func (r *Result) WriteLaTeX(w io.Writer) error {
 }
 
 func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
-	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: medians over %d seeds. %s", tex(k.Task.Name), seeds, tex(k.Sentence()))
+	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: medians over %s. %s", tex(k.Task.Name), wording.Count(seeds, "seed"), tex(k.Sentence()))
 	rows := k.rows()
 	for _, r := range rows {
 		if r.edges != "" {

@@ -12,6 +12,7 @@ import (
 	"dsbo/experiment/console"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/report"
@@ -351,7 +352,7 @@ func (r *runner) writeFailure(err error) error {
 	}
 	state := runs.StateOf(err)
 	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // after the iterations
-		err = fmt.Errorf("%w after %d iterations, before the models were found", train.ErrInterrupted, r.result.Iterations)
+		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted, wording.Count(r.result.Iterations, "iteration"))
 	}
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)

@@ -9,8 +9,8 @@ import (
 	"dsbo"
 	"dsbo/data"
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 	"dsbo/membership"
-	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -121,7 +121,7 @@ func (r *runner) startProblem() train.Problem {
 
 // noteChange says that an epoch has begun.
 func (r *runner) noteChange(e membership.Epoch) {
-	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration, network.Agents(len(e.Members)))
+	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration, wording.Count(len(e.Members), "agent"))
 	if why := r.changes[e.Number-1].Why; len(why) > 0 {
 		text += " (" + strings.Join(why, "; ") + ")"
 	}
@@ -133,7 +133,7 @@ func (r *runner) noteChange(e membership.Epoch) {
 func (r *runner) keepMembers() (err error) {
 	e := r.result.Epoch
 	if e.Number < len(r.changes) {
-		r.warnings = append(r.warnings, fmt.Sprintf("the run ended after %d iterations, before epoch %d of the membership log began", r.result.Iterations, e.Number+1))
+		r.warnings = append(r.warnings, fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began", wording.Count(r.result.Iterations, "iteration"), e.Number+1))
 	}
 	if len(r.changes) == 0 {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"dsbo/exact"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/console"
+	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
@@ -95,7 +96,7 @@ func (w modelWatcher) Log(format string, args ...any) { w.r.view.Log(format, arg
 
 func (w modelWatcher) Found(m *candidates.Model) {
 	w.r.view.Note(Note{
-		Text: fmt.Sprintf("model of %s: %d products, Φ %s, test loss %s", m.Name, m.Steps, console.Number("%.5f", m.Phi), console.Number("%.4f", m.TestLoss)),
+		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, wording.Count(m.Steps, "product"), console.Number("%.5f", m.Phi), console.Number("%.4f", m.TestLoss)),
 		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss, "holdout_loss", m.HoldoutLoss,
 			"test_loss", m.TestLoss, "test_accuracy", m.TestAccuracy},
 	})

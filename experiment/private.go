@@ -11,6 +11,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/privacy"
 	"dsbo/runs"
@@ -240,7 +241,7 @@ func (r *runner) finishPrivate() error {
 	r.summary.Best = best.Iteration
 	r.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
 		fmt.Sprintf("Differential privacy %v: what was sent is about as likely with another row in its place. Losses and accuracies have noise too.", *r.Settings.Privacy),
-	}, Sentence: fmt.Sprintf("Tuned %d hyperparameters with noise on all that a site sends: they are not compared with one penalty for all, which would cost more of the budget.", len(best.X))}
+	}, Sentence: fmt.Sprintf("Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
 	if err := r.writeModel(best.X, best.Y); err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/wording"
 	"dsbo/models"
-	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -153,7 +153,7 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
-	p.settings, p.line = r.taskFlags, fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, network.Agents(s.Agents))
+	p.settings, p.line = r.taskFlags, fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, wording.Count(s.Agents, "agent"))
 	if d, ok := r.Task.(Describer); ok {
 		task.Test = l.test
 		p.settings, p.line = d.Describe(task, l.model)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/wording"
 )
 
 // A Graph is a named, valid mixing matrix.
@@ -18,7 +19,7 @@ type Graph struct {
 
 // String describes the graph in one line.
 func (g *Graph) String() string {
-	return fmt.Sprintf("%s, %s, ρ = %.6f", g.Name, Agents(g.W.N()), g.W.Rho())
+	return fmt.Sprintf("%s, %s, ρ = %.6f", g.Name, wording.Count(g.W.N(), "agent"), g.W.Rho())
 }
 
 // Options are the parameters of [New].
@@ -146,12 +147,4 @@ func load(path string, n int, w float64) (*Graph, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph file %s has %d agents, but %d are asked for", path, g.W.N(), n)
 	}
 	return g, nil
-}
-
-// Agents returns a number of agents in words for people, such as "8 agents".
-func Agents(n int) string {
-	if n == 1 {
-		return "1 agent"
-	}
-	return fmt.Sprintf("%d agents", n)
 }

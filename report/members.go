@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dsbo/internal/wording"
 	"dsbo/membership"
 )
 
@@ -33,14 +34,14 @@ func membersTable(r *Run) *table {
 	}
 	t := newTable("Who took part", "Epoch", "number of the epoch", "From iteration", "iterations done when it began", "Members", "", "Why", "", "When", "", "Proposed by", "number of the agent")
 	before := membership.First(r.Config.Agents).Members
-	t.Rows = append(t.Rows, []cell{numberCell(0, count), numberCell(0, count), textCell(numberRanges(before)), textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
+	t.Rows = append(t.Rows, []cell{numberCell(0, count), numberCell(0, count), textCell(wording.Ranges(before)), textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
 	for _, c := range r.Changes {
 		why := strings.Join(c.Why, "; ")
 		if why == "" {
 			why = memberChanges(before, c.Members)
 		}
 		t.Rows = append(t.Rows, []cell{
-			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count), textCell(numberRanges(c.Members)),
+			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count), textCell(wording.Ranges(c.Members)),
 			textCell(why), textCell(c.Time), numberCell(float64(c.Proposer), count),
 		})
 		before = c.Members
@@ -60,30 +61,10 @@ func memberChanges(before, after []int) string {
 	}
 	var parts []string
 	if left := not(before, after); left != nil {
-		parts = append(parts, numberRanges(left)+" left")
+		parts = append(parts, wording.Ranges(left)+" left")
 	}
 	if came := not(after, before); came != nil {
-		parts = append(parts, numberRanges(came)+" came in")
+		parts = append(parts, wording.Ranges(came)+" came in")
 	}
 	return strings.Join(parts, "; ")
-}
-
-// numberRanges writes ascending numbers, such as "0–3, 5".
-func numberRanges(numbers []int) string {
-	var parts []string
-	for i := 0; i < len(numbers); {
-		end := i
-		for end+1 < len(numbers) && numbers[end+1] == numbers[end]+1 {
-			end++
-		}
-		part := strconv.Itoa(numbers[i])
-		switch {
-		case end == i+1:
-			part += ", " + strconv.Itoa(numbers[end])
-		case end > i:
-			part += "–" + strconv.Itoa(numbers[end])
-		}
-		parts, i = append(parts, part), end+1
-	}
-	return strings.Join(parts, ", ")
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -139,11 +140,14 @@ func (p *page) heading(gs []group) {
 	for _, g := range gs {
 		labels = append(labels, g.label)
 	}
-	things := plural(len(gs), strings.ToLower(groupDifference(gs)))
+	things := wording.Count(len(gs), strings.ToLower(groupDifference(gs)))
 	p.Title = first.task() + ": " + strings.Join(labels, ", ")
 	switch {
 	case n == 1:
 		p.Lead = "Run " + first.Name + first.origin() + "."
+		if s := first.Summary; s != nil && s.Members != nil {
+			p.Lead += " Members at the end: " + wording.Ranges(s.Members) + "."
+		}
 	case len(gs) == 1:
 		p.Title += fmt.Sprintf(", %d runs", n)
 		p.Lead = fmt.Sprintf("%d runs differ in their seed alone: %s", n, median)
@@ -181,16 +185,9 @@ func (p *page) endings(gs []group) {
 		}
 	}
 	if len(finished) > 0 {
-		text := plural(len(finished), "run") + " did all iterations: " + strings.Join(finished, ", ") + "."
+		text := wording.Count(len(finished), "run") + " did all iterations: " + strings.Join(finished, ", ") + "."
 		p.States = append(p.States, remark{string(runs.Finished), "", text})
 	}
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // Sheet is what the page's script draws.

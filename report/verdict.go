@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -130,7 +131,7 @@ func headlines(gs []group) (h headline) {
 		h.Outcome = runs.Same
 	}
 	h.Sentence = fmt.Sprintf("Against the best single penalty of the same data, tuning won in %d of %s, lost in %d "+
-		"and made no clear difference in %d.", won, plural(judged, "run"), lost, count[runs.Same])
+		"and made no clear difference in %d.", won, wording.Count(judged, "run"), lost, count[runs.Same])
 	if len(all) > judged {
 		h.Sentence += fmt.Sprintf(" Runs without a verdict: %d.", len(all)-judged)
 	}
@@ -178,7 +179,7 @@ func sharedNotes(all []*Run) (list []string) {
 	for _, n := range notes {
 		who := said[n][0]
 		if len(said[n]) > 1 {
-			who = plural(len(said[n]), "run")
+			who = wording.Count(len(said[n]), "run")
 		}
 		list = append(list, who+": "+n)
 	}

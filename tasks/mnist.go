@@ -12,6 +12,7 @@ import (
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
+	"dsbo/internal/wording"
 	"dsbo/models"
 )
 
@@ -134,14 +135,16 @@ func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string
 	if t.mislabel > 0 {
 		settings["mislabel"] = t.mislabel
 	}
-	return settings, fmt.Sprintf("MNIST, %s with %d weights and %s, %d agents with %d training and %d validation examples (%v)",
-		t.model, q, hyperparameterText(m, p), len(task.Shards), train, val, t.partition)
+	return settings, fmt.Sprintf("MNIST, %s with %s and %s, %s with %d training and %s (%v)",
+		t.model, wording.Count(q, "weight"), hyperparameterText(m, p), wording.Count(len(task.Shards), "agent"), train, wording.Count(val, "validation example"), t.partition)
 }
 
 // hyperparameterText says what p hyperparameters of a model are.
 func hyperparameterText(m models.Model, p int) string {
-	if of, ok := m.(models.Meant); ok {
+	if of, ok := m.(models.Meant); ok && p != 1 {
 		return fmt.Sprintf("%d %s", p, of.Meaning().Many)
+	} else if ok {
+		return "1 " + of.Meaning().One
 	}
-	return fmt.Sprintf("%d penalties", p)
+	return wording.Count(p, "penalty")
 }

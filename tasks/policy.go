@@ -7,6 +7,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment"
+	"dsbo/internal/wording"
 	"dsbo/models"
 )
 
@@ -69,6 +70,6 @@ func (t *policy) Load(a experiment.Agents) (data.Task, models.Model, error) {
 func (t *policy) Describe(task data.Task, _ models.Model) (map[string]any, string) {
 	return map[string]any{
 			"model": "policy evaluation", "states": t.States, "features": t.Features, "transitions": t.Transitions, "discount": t.Discount, "rate": t.Rate,
-		}, fmt.Sprintf("policy evaluation with %d states, %d features, γ = %g and r = %g, %d agents with %d transitions from each state",
-			t.States, t.Features, t.Discount, t.Rate, len(task.Shards), t.Transitions)
+		}, fmt.Sprintf("policy evaluation with %s, %s, γ = %g and r = %g, %s with %s from each state",
+			wording.Count(t.States, "state"), wording.Count(t.Features, "feature"), t.Discount, t.Rate, wording.Count(len(task.Shards), "agent"), wording.Count(t.Transitions, "transition"))
 }

@@ -14,6 +14,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
 	"dsbo/internal/elementary"
+	"dsbo/internal/wording"
 	"dsbo/models"
 )
 
@@ -116,8 +117,8 @@ func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, st
 	return map[string]any{
 			"model": "logistic", "rate": t.single(), "features": t.features, "reduce": t.reduce,
 			"train": t.train, "val": t.val, "test": t.test,
-		}, fmt.Sprintf("synthetic task with r = %g, p = q = %d, %d agents with %d training and %d validation examples, losses as a %s",
-			t.single(), t.features, len(task.Shards), t.train, t.val, t.reduce)
+		}, fmt.Sprintf("synthetic task with r = %g, p = q = %d, %s with %d training and %s, losses as a %s",
+			t.single(), t.features, wording.Count(len(task.Shards), "agent"), t.train, wording.Count(t.val, "validation example"), t.reduce)
 }
 
 // parseRates reads numbers with commas between.

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"flag"
@@ -14,6 +15,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/features"
 	"dsbo/internal/elementary"
+	"dsbo/internal/wording"
 	"dsbo/models"
 )
 
@@ -39,6 +41,7 @@ type tune struct {
 	prior                 float64
 	from                  string
 	prepared              *features.Prepared // nil before Load
+	sites                 int                // of whose rows prepared tells: those at the start
 	earlier               *earlier           // nil: there is none
 }
 
@@ -155,6 +158,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
+	t.sites = cmp.Or(a.Start, a.N)
 	folds, foldRows, err := t.foldCount(a.Private)
 	if err != nil {
 		return data.Task{}, nil, err
@@ -204,8 +208,8 @@ func (t *tune) choosePenalty(log func(format string, args ...any)) {
 	}
 	t.shared = onePenalty
 	if log != nil {
-		log("all weights share one penalty: there are %d training and validation rows for %d features, fewer than %d for each (-penalty feature gives each its own)",
-			rows, features, rowsPerPenalty)
+		log("all weights share one penalty: for %s there are %s, fewer than %d for each (-penalty feature gives each its own)",
+			wording.Count(features, "feature"), wording.Count(rows, "training and validation row"), rowsPerPenalty)
 	}
 }
 
@@ -259,7 +263,7 @@ func (t *tune) penalties(r features.Recipe) models.Penalties {
 func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string) {
 	r, rows := t.prepared.Recipe, t.prepared.Rows
 	p, q := m.Dims()
-	what := fmt.Sprintf("%d classes", task.Classes)
+	what := wording.Count(task.Classes, "class")
 	switch r.Target.Kind {
 	case features.Value:
 		what = "a number"
@@ -269,8 +273,9 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 	return map[string]any{
 			"model": t.model, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes, "features": task.Features,
 			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss, "balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
-		}, fmt.Sprintf("%s, %s of %d features; %s with %d weights and %d penalties; %d sites with %d training, %d validation and %d test rows together",
-			r.Target.Name, what, task.Features, t.model, q, p, len(task.Shards), rows[0], rows[1], rows[2])
+		}, fmt.Sprintf("%s, %s of %s; %s with %s and %s; %s with %d training, %d validation and %s together",
+			r.Target.Name, what, wording.Count(task.Features, "feature"), t.model, wording.Count(q, "weight"), wording.Count(p, "penalty"),
+			wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
 }
 
 // digestOf stands for a list of names, which lambda.csv has: settings hold no line for each of 100000.

@@ -13,6 +13,7 @@ import (
 	"dsbo/cluster"
 	"dsbo/experiment"
 	"dsbo/features"
+	"dsbo/internal/wording"
 	"dsbo/modelfile"
 	"dsbo/models"
 	"dsbo/runs"
@@ -148,7 +149,7 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 	}
 	note = fmt.Sprintf("λ starts at that of %s", e.folder)
 	if len(added) > 0 {
-		note += fmt.Sprintf("; %d of %d penalties are new and start at %.3g, the mean of the others: %s", len(added), len(names), mean, shortList(added))
+		note += fmt.Sprintf("; of %s %d start at %.3g, the mean of the others, as they are new: %s", wording.Count(len(names), "penalty"), len(added), mean, shortList(added))
 	}
 	if len(dropped) > 0 {
 		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), shortList(dropped))

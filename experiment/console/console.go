@@ -10,7 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/network"
+	"dsbo/internal/wording"
 	"dsbo/report"
 	"dsbo/runs"
 )
@@ -36,6 +36,7 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page 
 	writeFacts(&b, [][2]string{
 		{"privacy", privacyLine(s)},
 		{"kept", keptLine(s)},
+		{"members at the end", wording.Ranges(s.Members)},
 		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, Number("%.0f", s.MsPerIteration))},
 		{"sent by all agents", megabytes(s.Traffic)},
 		{"peak memory", Number("%.0f MiB", s.PeakRSSMiB)},
@@ -51,7 +52,7 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page 
 func Series(w io.Writer, labels []string, finished []*report.Run, folder runs.Folder, page string) error {
 	var b bytes.Buffer
 	c := finished[0].Config
-	fmt.Fprintf(&b, "%s, %d iterations of %s, %s (%s)\n\n", c.Task, c.Iterations, c.Algorithm, network.Agents(c.Agents), c.Graph)
+	fmt.Fprintf(&b, "%s, %s of %s, %s (%s)\n\n", c.Task, wording.Count(c.Iterations, "iteration"), c.Algorithm, wording.Count(c.Agents, "agent"), c.Graph)
 	var sent runs.PhaseTraffic
 	for i, run := range finished {
 		writeVerdict(&b, labels[i]+": ", run.Summary.Verdict, cli.IsTerminal(w))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 )
 
 // observers says who sees an agent's own part of the quantity over gRPC.
@@ -25,9 +26,9 @@ func (q Quantity) observers() string {
 func (q Quantity) lengthText() string {
 	switch q.Way {
 	case ByText:
-		return fmt.Sprintf("%d bytes", q.Length)
+		return wording.Count(q.Length, "byte")
 	case ByMax:
-		return fmt.Sprintf("%d words", q.Length)
+		return wording.Count(q.Length, "word")
 	}
 	return fmt.Sprintf("%d %v", q.Length, q.Wire)
 }

@@ -1,0 +1,48 @@
+// Package wording writes numbers of things in sentences for people.
+package wording
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Count writes how many things there are, of which one is called by the English name one: "1 penalty", "2 penalties", "0 classes".
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, plural(one))
+}
+
+// plural returns the plural of a regular noun, the last word of a text.
+func plural(one string) string {
+	stem, y := strings.CutSuffix(one, "y")
+	switch {
+	case y && !strings.ContainsAny(stem[max(0, len(stem)-1):], "aeiou"):
+		return stem + "ies"
+	case strings.HasSuffix(one, "s") || strings.HasSuffix(one, "x") || strings.HasSuffix(one, "ch") || strings.HasSuffix(one, "sh"):
+		return one + "es"
+	}
+	return one + "s"
+}
+
+// Ranges writes ascending numbers: "0–3, 5".
+func Ranges(numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		end := i
+		for end+1 < len(numbers) && numbers[end+1] == numbers[end]+1 {
+			end++
+		}
+		part := strconv.Itoa(numbers[i])
+		switch {
+		case end == i+1:
+			part += ", " + strconv.Itoa(numbers[end])
+		case end > i:
+			part += "–" + strconv.Itoa(numbers[end])
+		}
+		parts, i = append(parts, part), end+1
+	}
+	return strings.Join(parts, ", ")
+}
