@@ -32,7 +32,10 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 		search.take(next)
 	}
 	note := fmt.Sprintf("Φ at the %s of the iterations is %.4g, not below that of %s, %.4g", f.Symbol, float64(tuned.Phi), rival.Name, float64(rival.Phi))
-	if search.best == rival {
+	switch {
+	case search.best == rival && rival.BeyondNotes() != nil: // Φ falls there, but beyond the farthest constant
+		return tuned, nil, nil
+	case search.best == rival:
 		return tuned, []string{note + ", and was not found to fall from there."}, nil
 	}
 	return search.best, []string{fmt.Sprintf("%s: the tuned %s was found downhill from there.", note, f.Symbol)}, nil

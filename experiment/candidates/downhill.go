@@ -14,11 +14,12 @@ const (
 	mostPairs   = 6
 )
 
-// A downhill is a search for an x of the least Φ in the box of the constants, by BFGS with limited memory (Liu, Nocedal 1989). All agents have
-// the same bits of it, as of the solutions.
+// A downhill is a search for an x of the least Φ by BFGS with limited memory (Liu, Nocedal 1989), whose entries are no farther from 0 than the
+// farthest constant, and than those of the start. All agents have the same bits of it, as of the solutions.
 type downhill struct {
-	best  *Model // the lowest one so far, at a solution with a gradient
-	pairs []pair // the newest last
+	best  *Model  // the lowest one so far, at a solution with a gradient
+	bound float64 // of the entries of x
+	pairs []pair  // the newest last
 	d     []float64
 	slope float64 // of Φ along d, negative; 0 where nothing leads down
 	share float64 // of d, of the next trial
@@ -30,7 +31,10 @@ type pair struct{ x, g []float64 }
 
 // newDownhill returns the search that begins at a model.
 func newDownhill(from *Model) *downhill {
-	s := &downhill{best: from, reach: firstChange}
+	s := &downhill{best: from, bound: farthestConstant, reach: firstChange}
+	for _, v := range from.X {
+		s.bound = max(s.bound, math.Abs(v))
+	}
 	s.turn()
 	return s
 }
@@ -43,7 +47,7 @@ func (s *downhill) trial() []float64 {
 	x := slices.Clone(s.best.X)
 	vec.Axpy(x, s.share, s.d)
 	for r, v := range x {
-		x[r] = min(max(v, -farthestConstant), farthestConstant)
+		x[r] = min(max(v, -s.bound), s.bound)
 	}
 	return x
 }
@@ -73,8 +77,8 @@ func (s *downhill) take(m *Model) {
 // turn finds the direction from the best model.
 func (s *downhill) turn() {
 	g := slices.Clone(s.best.gradient)
-	for r, v := range s.best.X { // what leads out of the box is no way down
-		if math.Abs(v) >= farthestConstant && float64(v*g[r]) < 0 {
+	for r, v := range s.best.X { // what leads beyond the bound is no way down
+		if math.Abs(v) >= s.bound && float64(v*g[r]) < 0 {
 			g[r] = 0
 		}
 	}

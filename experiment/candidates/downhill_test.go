@@ -60,6 +60,20 @@ func TestDownhill(t *testing.T) {
 	}
 }
 
+// TestDownhillFarOff: from a constant beyond all others no entry goes farther, and what leads on there is no way down.
+func TestDownhillFarOff(t *testing.T) {
+	const far = farthestConstant + 2
+	first := NewModel("", runs.Unknown(), []float64{-far, -far})
+	first.gradient, first.Phi, first.Converged = []float64{1, -1}, 1, true
+	if x := newDownhill(first).trial(); x[0] != -far || !(x[1] > -far) {
+		t.Errorf("it goes on at %v", x)
+	}
+	first.gradient = []float64{1, 1}
+	if s := newDownhill(first); s.slope != 0 || s.promise() != 0 {
+		t.Errorf("it promises %g", s.promise())
+	}
+}
+
 // TestDownhillKeepsTheStart: where nothing is lower, or Φ is not known, the search stays where it began and promises less and less.
 func TestDownhillKeepsTheStart(t *testing.T) {
 	first := NewModel("", runs.Unknown(), []float64{0, 0})
