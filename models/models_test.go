@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"dsbo"
@@ -140,7 +141,7 @@ func TestByNameErrors(t *testing.T) {
 		size models.Size
 		want string
 	}{
-		{"svm", models.Size{Classes: 10}, `a model must be one of softmax, mlp, mlp-relu, lenet, hyperrep, distilled, temperature, hyperclean, hyperclean-mlp, logistic, logistic-mean; it is "svm"`},
+		{"svm", models.Size{Classes: 10}, "a model must be one of " + strings.Join(models.Names(), ", ") + `; it is "svm"`},
 		{"softmax", models.Size{}, `model "softmax" needs at least 2 classes; the task has 0`},
 		{"logistic", models.Size{Classes: 10}, `model "logistic" needs targets +1 and -1; the task has 10 classes`},
 	} {
