@@ -105,7 +105,7 @@ func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authorit
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("-out: %w", err)
+		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
 	}
 	if err := save(authority, folder); err != nil {
 		return err

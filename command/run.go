@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -67,7 +68,21 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	for _, fl := range common {
 		o.common = append(o.common, "-"+fl.Name+"="+fl.Value.String())
 	}
-	return o, c, o.validate(c)
+	return o, c, cmp.Or(o.validate(c), o.checkCerts(c))
+}
+
+// checkCerts returns an error for the first certificate that an agent could not begin with: before a run is replaced.
+func (o *runOptions) checkCerts(c *cluster.Cluster) error {
+	if o.certs == "" {
+		return nil
+	}
+	for i := range c.Addresses {
+		own := pki.Files{Folder: o.certs, Agent: i}
+		if _, err := own.Changed(time.Now()); err != nil {
+			return fmt.Errorf("-certs: %w", err)
+		}
+	}
+	return nil
 }
 
 // validate returns an error for the first flag whose value cannot work, such as a rule of -http that gives two agents the

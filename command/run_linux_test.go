@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/cluster"
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
@@ -266,4 +267,16 @@ func TestForce(t *testing.T) {
 	must.OK(os.RemoveAll(filepath.Join(out, "agent-9")))
 	must.OK(openRun(t, "-cluster="+file, "-out="+out, "-force", "-insecure"))
 	wantFiles(t, out, "SHA256SUMS agent-orange config.json")
+}
+
+// TestRunChecksCertificates: certificates that are not valid, as of a machine whose clock is ahead, are refused before a run is replaced.
+func TestRunChecksCertificates(t *testing.T) {
+	dir := t.TempDir()
+	file, certs, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "certs"), filepath.Join(dir, "out")
+	runCommand(t, "synthetic", "-r=1", "-p=2", "-train=4", "-val=6", "-test=20", "-K=1", "-report=false", "-out="+out)
+	tomorrow := time.Now().AddDate(0, 0, 1)
+	must.OK(makeCertificates(certs, must.Get(cluster.Load(file, testProgram().checkTask)), (*pki.Authority).Save, tomorrow, tomorrow.AddDate(0, 0, 1)))
+	_, err := command(t, "run", "-cluster="+file, "-out="+out, "-certs="+certs, "-force")
+	wantError(t, err, cli.Usage, "agent-0.pem: x509: certificate has expired or is not yet valid")
+	wantState(t, out, runs.Finished)
 }

@@ -51,7 +51,7 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	if o.logFile != "" {
 		var err error
 		if s.file, err = os.OpenFile(o.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
-			return nil, fmt.Errorf("-log-file: %w", err)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-log-file: %w", err)
 		}
 		filed = slog.NewJSONHandler(s.file, nil).WithAttrs(agent)
 	}
