@@ -154,9 +154,11 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 }
 
 // handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with
-// which an epoch begins. That of an epoch after it, which began with the same iteration, is not given: who asks has yet to hear of that epoch.
+// which an epoch begins, this agent's own or one that it has taken over. That of an epoch after it, which began with the same iteration, is not given:
+// who asks has yet to hear of that epoch.
 func (f *seatFiles) handover(epoch int) ([]byte, error) {
-	e, err := f.changes().At(epoch, f.agents)
+	log := f.changes()
+	e, err := log.At(epoch, f.agents)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func (f *seatFiles) handover(epoch int) ([]byte, error) {
 		return nil, err
 	}
 	for _, p := range points {
-		if p.Iteration == e.Iteration && p.Epoch <= epoch {
+		if p.Iteration == e.Iteration && p.Epoch <= epoch && canResumeFrom(log[:epoch], p, f.agent, f.agents) {
 			state, err := f.method.Handover(f.agent, p)
 			if err != nil {
 				return nil, err
@@ -250,7 +252,7 @@ func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Refor
 	if e.Keeps(before, l.agent) {
 		return true, m.Reform(e, e.Round)
 	}
-	giver, err := r.graph.W.Giver(before, e, l.agent)
+	giver, _, err := r.graph.W.Giver(before, e, l.agent)
 	if err != nil {
 		return false, err
 	}

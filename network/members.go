@@ -93,27 +93,43 @@ func (m *Matrix) leastSelfWeight() float64 {
 	return least
 }
 
-// Giver returns the agent from which one that comes into epoch e takes over the state with which it begins, for the roster's matrix m: the first of its
-// neighbours in e that comes with its state from the epoch before, or the first member of e that does, if none of its neighbours does.
-func (m *Matrix) Giver(before, e membership.Epoch, agent int) (int, error) {
+// Giver returns the agent from which one that comes into epoch e takes over the state with which it begins, and the source, whose own state that is, for
+// the roster's matrix m. A source comes with its state from the epoch before. The giver is, of the neighbours in e, the first of those that are nearest to
+// a source: it is one, or comes in too and passes on what it has taken over.
+func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int, err error) {
 	w, err := m.Members(e)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	position, comes := e.Position(agent)
 	if !comes || e.Keeps(before, agent) {
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "agent %d does not come into epoch %d", agent, e.Number)
+		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "agent %d does not come into epoch %d", agent, e.Number)
 	}
-	var candidates []int
-	for _, k := range w.Neighbours(position) {
-		candidates = append(candidates, e.Members[k])
-	}
-	for _, i := range append(candidates, e.Members...) {
+	givers, sources := make([]int, w.N()), map[int]int{} // by position; sources of those that are reached
+	var reached []int
+	for k, i := range e.Members {
 		if e.Keeps(before, i) {
-			return i, nil
+			sources[k] = k
+			reached = append(reached, k)
 		}
 	}
-	return 0, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have a member of the epoch before", e.Number)
+	if len(reached) == 0 {
+		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have a member of the epoch before", e.Number)
+	}
+	for len(reached) > 0 { // those at one distance, ascending
+		var next []int
+		for _, k := range reached {
+			for _, l := range w.Neighbours(k) {
+				if _, is := sources[l]; !is {
+					givers[l], sources[l] = k, sources[k]
+					next = append(next, l)
+				}
+			}
+		}
+		slices.Sort(next)
+		reached = next
+	}
+	return e.Members[givers[position]], e.Members[sources[position]], nil
 }
 
 // withEdges returns the edges of m and further ones, whose agents m may not have.

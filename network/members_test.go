@@ -62,20 +62,29 @@ func TestMembersAreAsLazy(t *testing.T) {
 	}
 }
 
-// TestGiver is the first neighbour that was there, or else anybody who was.
+// TestGiver is the first neighbour that was there, or else the first of those that come to have a state soonest.
 func TestGiver(t *testing.T) {
 	ring := must.Get(network.Ring(6, 0)).W
-	before := epoch([]int{0, 3, 4}, nil, [][2]int{{0, 4}})
-	for agent, want := range map[int]int{1: 0, 2: 3, 5: 0} {
-		if got := must.Get(ring.Giver(before, epoch([]int{0, 1, 2, 3, 4, 5}, nil, nil), agent)); got != want {
-			t.Errorf("agent %d takes over from %d; it must be %d", agent, got, want)
+	six, five := epoch([]int{0, 1, 2, 3, 4, 5}, nil, nil), epoch([]int{0, 1, 2, 3, 4}, nil, nil)
+	for _, c := range []struct {
+		before, e            membership.Epoch
+		agent, giver, source int
+	}{
+		{epoch([]int{0, 3, 4}, nil, [][2]int{{0, 4}}), six, 1, 0, 0},
+		{epoch([]int{0, 3, 4}, nil, [][2]int{{0, 4}}), six, 2, 3, 3},
+		{epoch([]int{0, 3, 4}, nil, [][2]int{{0, 4}}), six, 5, 0, 0},
+		{epoch([]int{3, 4}, nil, nil), five, 2, 3, 3},
+		{epoch([]int{3, 4}, nil, nil), five, 1, 2, 3},
+		{epoch([]int{3, 4}, nil, nil), five, 0, 1, 3},
+		{epoch([]int{1}, nil, nil), six, 4, 3, 1}, // as near as by 5
+	} {
+		if giver, source, err := ring.Giver(c.before, c.e, c.agent); err != nil || giver != c.giver || source != c.source {
+			t.Errorf("%v after %v: agent %d takes over from %d what %d had, %v; it must be from %d what %d had",
+				c.e.Members, c.before.Members, c.agent, giver, source, err, c.giver, c.source)
 		}
 	}
-	if got := must.Get(ring.Giver(epoch([]int{3, 4}, nil, nil), epoch([]int{0, 1, 2, 3, 4}, nil, nil), 0)); got != 3 {
-		t.Errorf("one that has no neighbour of before takes over from %d; it must be 3", got)
-	}
 	for _, bad := range [][2]membership.Epoch{{epoch([]int{0}, nil, nil), epoch([]int{0, 1}, nil, nil)}, {epoch([]int{3}, nil, nil), epoch([]int{0, 1}, nil, nil)}} {
-		if _, err := ring.Giver(bad[0], bad[1], 0); !errors.Is(err, dsbo.ErrConfig) {
+		if _, _, err := ring.Giver(bad[0], bad[1], 0); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%v after %v: error %v", bad[1].Members, bad[0].Members, err)
 		}
 	}

@@ -213,7 +213,7 @@ func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 }
 
 // epochMethods returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that
-// members had at the end of the epoch before. A member that keeps its state needs its own, one that comes in that of its giver
+// members had at the end of the epoch before. A member that keeps its state needs its own, one that comes in that of its source
 // ([network.Matrix.Giver]).
 func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}
@@ -226,11 +226,11 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 		if err != nil {
 			return nil, err
 		}
-		giver, err := c.roster.w.Giver(before, c.epoch, i)
+		_, source, err := c.roster.w.Giver(before, c.epoch, i)
 		if err != nil {
 			return nil, err
 		}
-		if err = takeOver(late, states[giver].(algo.Reformer).Handover()); err != nil {
+		if err = takeOver(late, states[source].(algo.Reformer).Handover()); err != nil {
 			return nil, err
 		}
 		after[i] = late

@@ -185,8 +185,8 @@ func comesIn(c train.Config, agent int, from train.Point) *train.Point {
 	for number := from.Epoch + 1; number <= len(c.Membership); number++ {
 		before, e := must.Get(c.Membership.At(number-1, agents)), must.Get(c.Membership.At(number, agents))
 		if _, is := e.Position(agent); is && !e.Keeps(before, agent) {
-			giver := must.Get(c.W.Giver(before, e, agent))
-			at = must.Get(c.Receive(agent, number, must.Get(c.Handover(giver, from))))
+			_, source := must.Get2(c.W.Giver(before, e, agent))
+			at = must.Get(c.Receive(agent, number, must.Get(c.Handover(source, from))))
 		}
 	}
 	return &at

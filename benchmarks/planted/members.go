@@ -53,7 +53,7 @@ func memberBugs() []bug {
 		one("a member that has lost its state counts as slow", "membership/council.TestSlowAndLost", council+"/slow.go",
 			"accused[i] && !c.isAsking(i) && ", "accused[i] && "),
 		one("the state of a later epoch is handed over", "experiment.TestOneAgentFinishedBefore", "experiment/council.go",
-			"p.Iteration == e.Iteration && p.Epoch <= epoch {", "p.Iteration == e.Iteration {"),
+			"p.Epoch <= epoch && canResumeFrom", "canResumeFrom"),
 		one("who has finished in an epoch before is finished", "experiment.TestOneAgentFinishedBefore", "runs/folder.go",
 			"summary.Epoch < len(log) {", "summary.Epoch > len(log) {"),
 		one("one neighbour has a slow member left out", "membership/council.TestStragglers", council+"/slow.go",

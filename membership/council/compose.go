@@ -141,25 +141,39 @@ func (c *Seat) keeps(agent int) bool {
 	return c.isMember(agent) && len(c.attempt.answers[agent].Points) > 0
 }
 
-// beginning returns the candidates that edges join and that have something to begin with: their own state, or a neighbour who has it. The others may come
-// in with the next change.
+// beginning returns the candidates that edges join and that have something to begin with: their own state, or that of a neighbour who has it, or who
+// asks for one and comes to have it. The others may come in with the next change.
 func (c *Seat) beginning(candidates []int, cut, further membership.Edges) []int {
 	for {
-		begins := map[int]bool{}
 		members := c.joined(candidates, cut, further)
-		for _, e := range c.used(cut, further) {
-			for k := range e {
-				if slices.Contains(members, e[1-k]) && c.keeps(e[1-k]) {
-					begins[e[k]] = true
-				}
-			}
-		}
-		left := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !c.keeps(i) && !begins[i] })
+		begins := c.supplied(members, c.used(cut, further))
+		left := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !begins[i] })
 		if len(left) == len(members) || len(left) == 0 {
 			return members
 		}
 		candidates = left
 	}
+}
+
+// supplied returns which members have a state to begin with, that may cross edges. One that is about to write its first checkpoint passes none on.
+func (c *Seat) supplied(members []int, edges membership.Edges) map[int]bool {
+	begins, gives := map[int]bool{}, map[int]bool{}
+	for _, i := range members {
+		begins[i] = c.keeps(i)
+		gives[i] = begins[i]
+	}
+	for again := true; again; {
+		again = false
+		for _, e := range edges {
+			for k := range e {
+				to := e[1-k]
+				if gives[e[k]] && !begins[to] && slices.Contains(members, to) {
+					begins[to], gives[to], again = true, c.attempt.answers[to].Asks, true
+				}
+			}
+		}
+	}
+	return begins
 }
 
 // used returns the edges of the roster, and further ones, without those that are cut.

@@ -58,3 +58,22 @@ func TestNobodyHasTheState(t *testing.T) {
 		}
 	}
 }
+
+// TestStateCrossesAgentsThatAsk: the only state of an epoch is at the tip of a star, and all others ask for one, a former member too. The hub passes it on,
+// as the quorum needs one that it reaches only so. It would not to a newcomer if it were about to write its own.
+func TestStateCrossesAgentsThatAsk(t *testing.T) {
+	for _, hubAsks := range []bool{true, false} {
+		r := newRoom(4, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}}, nil, nil, diskSite{{Iteration: 2, Round: 10}}, nil)
+		r.seats[0].Lose(hubAsks)
+		r.seats[1].Lose(true)
+		r.seats[3].Lose(true)
+		r.wait()
+		log := r.log(t)
+		if !hubAsks && len(log) > 0 {
+			t.Errorf("the hub is to write its checkpoint, and epoch 1 has begun: %s", log[0].Line())
+		}
+		if hubAsks && (len(log) != 1 || len(log[0].Members) != 4 || !slices.Equal(log[0].Lost, []int{0, 1, 3})) {
+			t.Errorf("agents 0, 1 and 3 must begin epoch 1 with the state of agent 2; the log is\n%s", log.Bytes())
+		}
+	}
+}
