@@ -18,7 +18,8 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	})
 }
 
-// Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products. It is kept like [Derivs.Hessian].
+// Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products, or of two where each entry of a product is that of the vector times a
+// number, as with one penalty for each entry of y. It is kept like [Derivs.Hessian].
 func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	p, q := d.f.P, d.f.Q
 	if len(dst)/q != p || len(dst)%q != 0 {
@@ -27,10 +28,50 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	if d.columns == nil {
 		d.columns = make([]float64, unitLanes*p)
 	}
+	switch entrywise, err := d.isEntrywise(jvp); {
+	case err != nil:
+		return err
+	case entrywise:
+		return d.entrywiseJacobian(dst, x, y)
+	}
 	return d.matrix(jvp, dst, x, y, func(made *plan, from, lanes int) {
 		d.m.readLanes(d.columns, p, made.outs[0])
 		kernel.Transpose(lanes, p, dst[from:], q, d.columns, p)
 	})
+}
+
+// isEntrywise reports whether entry i of a product with second derivatives reads entry i of the vector alone.
+func (d *Derivs) isEntrywise(product int) (bool, error) {
+	if err := d.need(2); err != nil || d.nodes[product] == nil {
+		return false, err
+	}
+	p, err := d.planFor(1 << product)
+	return err == nil && d.loss.c.entrywise(p, d.vs), err
+}
+
+// entrywiseJacobian writes a Jacobian whose products are entrywise: a product with zeros has what is beside the diagonal, zeros of either sign, and
+// one with ones the diagonal.
+func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
+	q := d.f.Q
+	v, beside, diagonal := d.columns[:q], d.columns[q:2*q], d.columns[2*q:3*q]
+	clear(v)
+	if err := d.JVP(beside, x, y, v); err != nil {
+		return err
+	}
+	for i := range v {
+		v[i] = 1
+	}
+	if err := d.JVP(diagonal, x, y, v); err != nil {
+		return err
+	}
+	for i, b := range beside {
+		row := dst[i*q:][:q]
+		for j := range row {
+			row[j] = b
+		}
+		row[i] = diagonal[i]
+	}
+	return nil
 }
 
 // A keptMatrix is a matrix of second derivatives as it was found last. Its memory is that of the whole matrix, so it is

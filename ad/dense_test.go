@@ -59,3 +59,30 @@ func loss(k *task, rows int) Loss {
 	l.Rows = rows
 	return l
 }
+
+// TestEntrywiseJacobian: two products make a Jacobian only where an entry of a product reads no other entry of the vector.
+func TestEntrywiseJacobian(t *testing.T) {
+	const n = 3
+	for _, c := range []struct {
+		name  string
+		build func(x, y *Node) *Node
+		want  bool
+		j     []float64 // at x = (0, 0, 0), y = (1, −2, 3)
+	}{
+		{"a penalty for each entry", func(x, y *Node) *Node { return Scale(.5, Dot(Exp(x), Square(y))) }, true, []float64{1, 0, 0, 0, -2, 0, 0, 0, 3}},
+		{"a bilinear form", func(x, y *Node) *Node { return Dot(x, y) }, true, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		{"one penalty, thrice", func(x, y *Node) *Node { return Mul(SumAll(x), SumAll(y)) }, false, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}},
+		{"a part elsewhere", func(x, y *Node) *Node { return Dot(PartVec(x, 0, 2), PartVec(y, 1, 2)) }, false, []float64{0, 1, 0, 0, 0, 1, 0, 0, 0}},
+		{"none", func(x, y *Node) *Node { return Add(SumAll(x), Dot(y, y)) }, false, make([]float64, n*n)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := must.Get(Differentiate(Loss{P: n, Q: n, Build: func(x, y *Node, _ []*Node) *Node { return c.build(x, y) }}))
+			if got := must.Get(d.isEntrywise(jvp)); got != c.want {
+				t.Errorf("entrywise: %v, want %v", got, c.want)
+			}
+			j := make([]float64, n*n)
+			must.OK(d.Jacobian(j, make([]float64, n), []float64{1, -2, 3}))
+			within(t, "Jacobian", j, c.j, 0)
+		})
+	}
+}

@@ -68,6 +68,7 @@ type compiler interface {
 	setDirection(i int)
 	plan(lanes bool, nodes ...*Node) (*plan, error)
 	engine(w *Workspace) engine
+	entrywise(p *plan, input int) bool
 }
 
 // engine is a machine of either element type.

@@ -48,6 +48,29 @@ func entrywise(r rule) (args []int, ok bool) {
 	return nil, false
 }
 
+// entrywise reports whether p's first output is as long as an input, and its entry i reads entry i of that input alone.
+func (t *template[T]) entrywise(p *plan, input int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	in := t.values[input]
+	for _, k := range p.order {
+		s := t.steps[k]
+		if v := t.values[s.out]; v.deps&in.bit == 0 {
+			continue
+		} else if v.r*v.c != in.r {
+			return false
+		}
+		args, _ := entrywise(s.rule)
+		for i, a := range s.args {
+			if a >= 0 && t.values[a].deps&in.bit != 0 && !slices.Contains(args, i) {
+				return false
+			}
+		}
+	}
+	out := t.values[p.outs[0]]
+	return out.deps&in.bit != 0 && out.r*out.c == in.r
+}
+
 // tailOf returns the tail of p, nil if there is none.
 func (t *template[T]) tailOf(p *plan) *tail {
 	tl := &tail{outs: make([]int, len(p.outs))}
