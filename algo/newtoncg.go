@@ -78,7 +78,7 @@ type NewtonCG struct {
 	memory  *recycle.Memory
 	product func(dst, v []float64) error // the average of D v, at the present x and y
 
-	anew     bool        // there are no pairs: it is iteration 0, or the first one since members changed
+	cold     bool        // there are no pairs: it is iteration 0, or the first one since members changed
 	examples dsbo.Sample // of the products of the present solve
 	solves   int         // of the present iteration so far
 	lr       func(k int) float64
@@ -173,13 +173,13 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 		a.findStart(w)
 	}
 	products := a.C
-	a.anew = k == 0 || a.memory.Pairs() == 0
+	a.cold = k == 0 || a.memory.Pairs() == 0
 	a.splitHessian(w) // H = D + diag(e)
-	if a.anew {       // a step of y more
+	if a.cold {       // a step of y more
 		products = a.Cold
 		a.stepOfY(w, products, k > 0)
 	}
-	a.stepOfY(w, products, !a.anew && a.renews(k)) // y −= solve(∇_y g)
+	a.stepOfY(w, products, !a.cold && a.renews(k)) // y −= solve(∇_y g)
 	a.stepOfZ(w, products)                         // z += solve(∇_y f − H z), and ∇_x f in u
 	w.jvp(a.ju, a.x, a.y, a.z, allExamples)
 	vec.Sub(a.u, a.u, a.ju)
@@ -189,8 +189,8 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	}
 	a.adam.step(k, float64(a.share*a.lr(k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
-	if a.anew && k > 0 {
-		a.asked.markAnew(k)
+	if a.cold && k > 0 {
+		a.asked.markCold(k)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
 	vec.Fill(a.s, 0)
 	a.solve(w, a.s, products, a.Damping > 0)
 	a.share = 1
-	if a.Damping > 0 || a.anew && w.k > 0 {
+	if a.Damping > 0 || a.cold && w.k > 0 {
 		a.share = a.dampedShare(w)
 	}
 	vec.Axpy(a.y, -a.share, a.s)

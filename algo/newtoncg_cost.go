@@ -13,7 +13,7 @@ func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
 	switch {
-	case k > 0 && !a.asked.isAnew(k) && a.renews(k):
+	case k > 0 && !a.asked.isCold(k) && a.renews(k):
 		vectors, calls.Diagonal = vectors+1, 1
 	case k == 0 && a.Start == "search":
 		t := a.Constants
@@ -22,18 +22,18 @@ func (a *NewtonCG) Cost(k int) Cost {
 		}
 		vectors, numbers, steps = 3*(1+a.Cold)+t*(a.C+2), 2*t-1, 2+t
 		calls.HVP, calls.Diagonal, calls.Value = 3*a.Cold+t*a.C, t, t
-	case k == 0 || a.asked.isAnew(k):
+	case k == 0 || a.asked.isCold(k):
 		vectors, steps = 3*(1+a.Cold)+1, 2
 		calls.HVP, calls.Diagonal = 3*a.Cold+min(k, 1), 1
 	}
 	calls.LowerGrad = steps
 	if asked, known := a.asked.products(k); known {
-		further := asked - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
-		vectors += further
-		calls.HVP += further
+		extra := asked - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
+		vectors += extra
+		calls.HVP += extra
 	}
 	cost := Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
-	if a.Damping > 0 || a.asked.isAnew(k) {
+	if a.Damping > 0 || a.asked.isCold(k) {
 		cost.Averages += steps
 		cost.AverageFloats += steps * len(dampedShares)
 		cost.Value += steps * len(dampedShares)
@@ -53,13 +53,13 @@ func (a *NewtonCG) Forecast(k int, e Experience) (least, usual, most Cost) {
 			solves, products = 3, a.Cold
 			b.tried = []float64{float64(min(e.Constants, a.Constants)), 0}
 		}
-		further := solves * max(0, a.Most-products)
+		extra := solves * max(0, a.Most-products)
 		if k == 0 && a.Start == "search" {
-			further += int(b.tried[0]) * max(0, a.Most-a.C)
+			extra += int(b.tried[0]) * max(0, a.Most-a.C)
 		}
-		further = int(float64(e.FurtherShare*float64(further)) + 0.5)
+		extra = int(float64(e.FurtherShare*float64(extra)) + 0.5)
 		c := b.Cost(k)
-		c.Averages, c.AverageFloats, c.HVP = c.Averages+further, c.AverageFloats+further*len(a.y), c.HVP+further
+		c.Averages, c.AverageFloats, c.HVP = c.Averages+extra, c.AverageFloats+extra*len(a.y), c.HVP+extra
 		return c
 	}
 	return costBy(Experience{Constants: 2}), costBy(e), costBy(Experience{a.Constants, 1})
@@ -75,10 +75,10 @@ func (l productLog) begin(k int) { l[k] = 1 }
 // add counts products of iteration k.
 func (l productLog) add(k, products int) { l[k] += float64(products) }
 
-// markAnew says that iteration k began anew.
-func (l productLog) markAnew(k int) { l[k] = -l[k] }
+// markCold says that iteration k began anew.
+func (l productLog) markCold(k int) { l[k] = -l[k] }
 
-func (l productLog) isAnew(k int) bool { return l[k] < 0 }
+func (l productLog) isCold(k int) bool { return l[k] < 0 }
 
 // products returns those of iteration k, once it has begun.
 func (l productLog) products(k int) (n int, known bool) { return int(math.Abs(l[k])) - 1, l[k] != 0 }

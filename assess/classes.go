@@ -79,8 +79,8 @@ func (c *Classes) Calibration(k, groups int) (predicted, observed []float64) {
 	least := (sum(others) + sum(own)) / float64(groups)
 	count, p, hits := 0.0, 0.0, 0.0
 	for bin := range Bins {
-		here := others[bin] + own[bin]
-		count, p, hits = count+here, p+here*(float64(bin)+.5)/Bins, hits+own[bin]
+		rows := others[bin] + own[bin]
+		count, p, hits = count+rows, p+rows*(float64(bin)+.5)/Bins, hits+own[bin]
 		if count > 0 && (count >= least*(1-1e-9) || bin == Bins-1) {
 			predicted, observed = append(predicted, p/count), append(observed, hits/count)
 			count, p, hits = 0, 0, 0

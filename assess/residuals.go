@@ -27,10 +27,10 @@ const farthest = 1e6
 
 // Add counts an example.
 func (r *Residuals) Add(predicted, truth float64) {
-	left := min(max((truth-predicted)/r.deviation, -farthest), farthest)
-	r.numbers[binOf(left, residualWidth, residualBins)]++
+	scaled := min(max((truth-predicted)/r.deviation, -farthest), farthest)
+	r.numbers[binOf(scaled, residualWidth, residualBins)]++
 	group := r.numbers[residualBins+perPrediction*binOf((predicted-r.mean)/r.deviation, predictionWidth, predictionBins):]
-	group[0], group[1], group[2] = group[0]+1, group[1]+left, group[2]+float64(left*left)
+	group[0], group[1], group[2] = group[0]+1, group[1]+scaled, group[2]+float64(scaled*scaled)
 }
 
 // binOf returns the bin of v, where bins of a width lie around 0.

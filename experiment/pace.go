@@ -88,17 +88,17 @@ func (p *pace) rate(w work) (float64, bool) {
 
 // progress returns how far the run is after so many steps of a phase.
 func (p *pace) progress(phase string, done, of int) Progress {
-	spent, left := 0.0, 0.0
+	spent, remaining := 0.0, 0.0
 	for w, k := range p.kinds {
 		rate, known := p.rate(work(w))
 		if !known {
 			return Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: -1}
 		}
 		spent += float64(k.done * rate)
-		left += float64((k.units - k.done) * rate)
+		remaining += float64((k.units - k.done) * rate)
 	}
 	if spent > 0 {
-		p.share = max(p.share, spent/(spent+left))
+		p.share = max(p.share, spent/(spent+remaining))
 	}
-	return Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: time.Duration(left * float64(time.Second))}
+	return Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: time.Duration(remaining * float64(time.Second))}
 }

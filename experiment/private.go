@@ -75,7 +75,7 @@ type guard struct {
 const maxRows = 1 << 20
 
 // newGuard bounds the losses of clipped data, or says why they have no bound.
-func newGuard(s *Settings, t data.Task, m models.Model, here []int) (*guard, error) {
+func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, error) {
 	bounded, ok := m.(models.Bounded)
 	var gradient, curvature float64
 	if ok {
@@ -87,7 +87,7 @@ func newGuard(s *Settings, t data.Task, m models.Model, here []int) (*guard, err
 	}
 	g := &guard{curve: curvature, bounds: map[int][2]privacy.Bound{}, scores: map[int]*models.Score{}}
 	programs := models.NewPrograms(m)
-	for _, i := range here {
+	for _, i := range local {
 		var two [2]privacy.Bound
 		for side, e := range []data.Examples{t.Shards[i].Train, t.Shards[i].Val} {
 			rows := e.Len()

@@ -85,19 +85,19 @@ func (r *runner) localAgents() []int {
 
 // load loads the data of the agents in this process, and the model, once, and again only where the agents begin anew: what they found
 // together as they loaded has to be exchanged again then.
-func (r *runner) load(ctx context.Context, here []int) (err error) {
+func (r *runner) load(ctx context.Context, local []int) (err error) {
 	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.hasFound()) {
 		return r.loadAdmitted()
 	}
 	began := time.Now()
 	s := r.Settings
-	r.loaded, r.problem = loaded{local: here}, problem{}
+	r.loaded, r.problem = loaded{local: local}, problem{}
 	l := &r.loaded
 	found, err := r.newSetup(ctx)
 	if err != nil {
 		return err
 	}
-	agents := Agents{N: r.agentsWith(here...), Start: s.Agents, Local: l.local, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
+	agents := Agents{N: r.agentsWith(local...), Start: s.Agents, Local: l.local, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
 	if agents.Private {
 		agents.Collective = withoutSums
 	}

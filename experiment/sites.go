@@ -25,12 +25,12 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *candidates.M
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
-	alone := make([]train.Fit, len(r.problem.Oracles)) // without Y of sites elsewhere, and where none converges
+	siteModels := make([]train.Fit, len(r.problem.Oracles)) // without Y of sites elsewhere, and where none converges
 	rows, err := r.problem.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
-		if alone[i], err = r.siteModel(ctx, i); err != nil {
+		if siteModels[i], err = r.siteModel(ctx, i); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
-		row[0], err = r.scoreTest(i, []train.Fit{alone[i], constant.Fit(), tuned.Fit()}, row[1:])
+		row[0], err = r.scoreTest(i, []train.Fit{siteModels[i], constant.Fit(), tuned.Fit()}, row[1:])
 		return err
 	})
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *candidates.M
 		scores := scoresOf(row[1:])
 		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
 	}
-	return sites, r.exchangeAlone(ctx, t.ExchangesAlone(), alone, tuned.Fit(), sites)
+	return sites, r.exchangeSiteModels(ctx, t.ExchangesAlone(), siteModels, tuned.Fit(), sites)
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
@@ -90,10 +90,10 @@ func scoresOf(numbers []float64) (all []runs.SiteScore) {
 // mostCrossed is the largest number of sites whose models are tried on the rows of each.
 const mostCrossed = 32
 
-// exchangeAlone tries the model of each site alone, which has the lengths of like, on the test examples of all sites. Where the sites
+// exchangeSiteModels tries the model of each site alone, which has the lengths of like, on the test examples of all sites. Where the sites
 // are in several processes the models leave them, if that is allowed; in one process nothing does, and nothing is counted unless it
 // is allowed.
-func (r *runner) exchangeAlone(ctx context.Context, allowed bool, alone []train.Fit, like train.Fit, sites []runs.Site) error {
+func (r *runner) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit, like train.Fit, sites []runs.Site) error {
 	if len(sites) > mostCrossed || !allowed && r.team != nil {
 		return nil
 	}
@@ -103,12 +103,12 @@ func (r *runner) exchangeAlone(ctx context.Context, allowed bool, alone []train.
 	}
 	nx := len(like.X)
 	vectors, err := p.GatherRows(ctx, nx+len(like.Y), func(i int, row []float64) error {
-		if alone[i].Y == nil {
+		if siteModels[i].Y == nil {
 			row[0] = math.NaN()
 			return nil
 		}
-		copy(row, alone[i].X)
-		copy(row[nx:], alone[i].Y)
+		copy(row, siteModels[i].X)
+		copy(row[nx:], siteModels[i].Y)
 		return nil
 	})
 	if err != nil {
