@@ -15,7 +15,8 @@
 // method re-forms, and exact values are those of who is there. Where agents are in processes, each begins an epoch from its
 // checkpoint of the one before, and one that comes in from what a neighbour hands over (handover.go).
 //
-// The loop is in run.go; stepper.go and agent.go run the agents from one evaluation to the next; checkpoint.go writes
+// The loop is in run.go; stepper.go and agent.go run the agents from one evaluation to the next; evaluate.go makes records, of what
+// means.go, values.go, score.go and usage.go find; checkpoint.go writes
 // checkpoints and resume.go reads them. What depends on where the agents are is a layout (layout.go), with a file for each of
 // the three: inprocess.go, ranks.go (MPI) and restartable.go (gRPC).
 package train

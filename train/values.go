@@ -1,0 +1,84 @@
+package train
+
+import (
+	"context"
+	"math"
+
+	"dsbo/exact"
+	"dsbo/internal/recycle"
+	"dsbo/internal/vec"
+	"dsbo/runs"
+)
+
+// addExactValues adds the exact values to a record. For a personalized problem these are averages over the agents' own solutions.
+func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
+	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
+	var all values
+	var err error
+	switch {
+	case !e.config.ExactAt(e.done):
+		return nil
+	case e.sharedExact != nil:
+		e.adoptPairs()
+		all, err = e.exactValues(ctx, e.sharedExact, e.means.y, e.means.z)
+	case e.ownExact != nil:
+		all, err = e.personalizedValues(ctx)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	norm := vec.Norm(all.gradient)
+	r.Phi, r.GradNorm, r.LowerResidual = runs.Number(all.phi), runs.Number(norm), runs.Number(all.residual)
+	r.LowerError = runs.Number(math.Sqrt(all.off / all.size))
+	if e.means.u != nil && r.Iteration > 0 {
+		r.HypergradientError = runs.Number(math.Sqrt(vec.Dist2(e.means.u, all.gradient)) / norm)
+	}
+	return nil
+}
+
+// adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike: they are of a lower problem nearby.
+func (e *evaluator) adoptPairs() {
+	m, ok := e.method().(interface{ Pairs() *recycle.Memory })
+	if ok && !e.problem.Average.ByMix && m.Pairs().Relative && m.Pairs().Pairs() > 0 {
+		e.sharedExact.AdoptPairs(m.Pairs())
+	}
+}
+
+// values are the exact values at one x: Φ, the residual of y*, ‖y − y*‖², ‖y*‖² and ∇Φ.
+type values struct {
+	phi, residual, off, size float64
+	gradient                 []float64
+}
+
+// exactValues finds the exact values at x̄, for agents at y and z.
+func (e *evaluator) exactValues(ctx context.Context, s *exact.Solver, y, z []float64) (values, error) {
+	sol, err := s.SolveNear(ctx, e.means.x, y, z)
+	if err != nil {
+		return values{}, err
+	}
+	return values{sol.Phi, sol.Residual, vec.Dist2(y, sol.Y), vec.Dot(sol.Y, sol.Y), sol.Gradient}, nil
+}
+
+// personalizedValues finds the averages of the agents' own exact values, and the largest residual.
+func (e *evaluator) personalizedValues(ctx context.Context) (all values, err error) {
+	own := make([]values, e.N())
+	all.residual, err = e.Maximum(ctx, func(i int) (_ float64, err error) {
+		own[i], err = e.exactValues(ctx, e.ownExact[i], e.agents[i].y(), e.agents[i].z())
+		return own[i].residual, err
+	})
+	if err != nil {
+		return all, err
+	}
+	sums := make([]float64, 3)
+	err = e.MeanNumbers(ctx, sums, func(i int, part []float64) error {
+		part[0], part[1], part[2] = own[i].phi, own[i].off, own[i].size
+		return nil
+	})
+	if err != nil {
+		return all, err
+	}
+	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
+	return all, e.Mean(ctx, e.FineWire(), all.gradient, nil, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
+}
