@@ -169,7 +169,7 @@ func TestRunFails(t *testing.T) {
 	}{
 		{"divergence", []string{"-preset=madsbo_tuned", "-beta=1e6", "-K=20"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
 		{"a setting", []string{"-batch=5"}, nil, cli.Usage, "-batch must be at most 4", runs.Failed},
-		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", runs.Failed},
+		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", runs.Absent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
