@@ -33,8 +33,8 @@ type Seat struct {
 
 // A savedVote is what the file has. Identity stands for the run and the agent.
 type savedVote struct {
-	Identity string       `json:"identity"`
-	Vote     council.Vote `json:"vote"`
+	Identity string          `json:"identity"`
+	Vote     json.RawMessage `json:"vote"` // of council.MarshalVote
 }
 
 // seatFiles are the files of a seat.
@@ -75,14 +75,16 @@ func (f *seatFiles) readVote() (council.Vote, error) {
 	}
 	var saved savedVote
 	if err == nil {
-		if err = json.Unmarshal(data, &saved); err != nil {
-			err = dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.folder.Path(voteFile), err)
-		}
+		err = json.Unmarshal(data, &saved)
 	}
-	if err != nil || saved.Identity != f.identity {
-		return council.Vote{}, err
+	var vote council.Vote
+	if err == nil && saved.Identity == f.identity {
+		vote, err = council.ParseVote(saved.Vote)
 	}
-	return saved.Vote, nil
+	if err != nil {
+		return council.Vote{}, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.folder.Path(voteFile), err)
+	}
+	return vote, nil
 }
 
 // Points implements [council.Records].
@@ -109,7 +111,7 @@ func canResumeFrom(log membership.Log, p train.Point, agent, n int) bool {
 
 // SaveVote implements [council.Records].
 func (f *seatFiles) SaveVote(v council.Vote) error {
-	data, err := json.Marshal(savedVote{f.identity, v})
+	data, err := json.Marshal(savedVote{f.identity, council.MarshalVote(v)})
 	if err != nil {
 		return err
 	}

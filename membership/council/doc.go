@@ -8,8 +8,9 @@
 // The members of epoch e decide the [membership.Change] that begins epoch e+1 by single-decree Paxos (Lamport: "The Part-Time
 // Parliament", ACM TOCS 16(2), 1998), one instance for each epoch. A change needs the votes of a quorum of the members of epoch e. As a
 // quorum is more than half of the roster, any two have an agent in common, who votes for a second change only if it is the first one:
-// of one epoch at most one change is ever decided, whatever is lost, late or repeated, whoever stops and comes back, and wherever the
-// network falls apart. Where no quorum meets, nothing is decided and all wait.
+// of one epoch at most one change is ever decided, whatever is lost, late or repeated on the way, whoever stops and comes back, and wherever the
+// network falls apart. Where no quorum meets, nothing is decided and all wait. An agent whose disk is lost as a change is decided has forgotten its vote:
+// with a quorum of q of n agents, where any two have 2q−n in common, at most 2q−n−1 may lose theirs in one epoch.
 //
 // # How
 //

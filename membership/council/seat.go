@@ -196,8 +196,12 @@ func (c *Seat) report(now time.Time) {
 	c.send(Message{Kind: Report, To: All})
 }
 
-// Greet hands an agent, which knows the changes up to an epoch, those that it lacks.
-func (c *Seat) Greet(agent, epoch int) {
+// Greet hands a neighbour, which knows the changes up to an epoch, those that it lacks, or asks for those that this agent lacks.
+func (c *Seat) Greet(now time.Time, agent, epoch int) {
+	if epoch > c.epoch.Number {
+		c.catchUp(now, Message{From: agent, Epoch: epoch + 1})
+		return
+	}
 	for _, change := range c.log[min(max(epoch, 0), len(c.log)):] {
 		c.send(Message{Kind: Decided, To: agent, Epoch: change.Epoch, Change: &change})
 	}
@@ -287,7 +291,7 @@ func (c *Seat) catchUp(now time.Time, m Message) {
 	}
 	if now.Sub(c.told[m.From]) >= c.Patience/2 {
 		c.told[m.From] = now
-		c.Greet(m.From, m.Epoch-1)
+		c.Greet(now, m.From, m.Epoch-1)
 	}
 }
 

@@ -74,12 +74,13 @@ type chamber struct {
 	held    bool           // the agent stands still
 	company int            // ticks for which any neighbour has been connected
 	waiting string         // why there is no change although there should be; "" if there need be none
+	unheard int            // heartbeats since a member of the newest epoch was heard, through whomever
 }
 
-// A letter is what a neighbour sent to the council, or that it must be told the changes after an epoch.
+// A letter is what a neighbour sent to the council, or that it knows other changes than this agent: those up to an epoch.
 type letter struct {
 	neighbour int
-	data      []byte // nil: it must be told
+	data      []byte // nil: it knows others
 	epoch     int
 }
 
@@ -159,7 +160,7 @@ func (c *chamber) sit(ctx context.Context) {
 // open reads a letter, passes it on, and hands it to the seat.
 func (c *chamber) open(l letter) error {
 	if l.data == nil {
-		c.seat.Greet(l.neighbour, l.epoch)
+		c.seat.Greet(time.Now(), l.neighbour, l.epoch)
 		return nil
 	}
 	m, err := council.ParseMessage(l.data, c.seat.Agents())
@@ -170,6 +171,7 @@ func (c *chamber) open(l letter) error {
 	if !c.seen.add(m.ID) {
 		return nil
 	}
+	c.hear(m.From)
 	if m.Asks && m.From >= c.seat.Founders {
 		if err := c.admit(m.From, m.Admission); err != nil {
 			c.m.config.Log.Warn("an agent cannot come in", "agent", m.From, "reason", err)
@@ -188,7 +190,7 @@ func (c *chamber) open(l letter) error {
 func (c *chamber) seal() error {
 	m := c.m
 	m.mu.Lock()
-	is := m.epochChange() == nil && (m.sealed || m.allFinished() && !c.seat.Voted())
+	is := m.epochChange() == nil && (m.finish.sealed || m.allFinished() && !c.seat.Voted())
 	c.seat.Lose(m.stateLost && m.epochChange() == nil)
 	m.mu.Unlock()
 	if err := c.seat.Seal(is); err != nil {
@@ -196,8 +198,8 @@ func (c *chamber) seal() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if is && !m.sealed && m.allFinished() { // it has not gone back meanwhile
-		m.sealed = true
+	if is && !m.finish.sealed && m.allFinished() { // it has not gone back meanwhile
+		m.finish.sealed = true
 		m.announce()
 		m.notifyWaiter()
 	}
@@ -270,21 +272,42 @@ func (m *Mixer) hasEnded() bool {
 	return m.err != nil
 }
 
-// checkIsolation returns an error if no neighbour has been heard for PeerTimeout, and so long that the others may have left this agent out: where there is a
-// council nothing else ends the wait of one that comes back after the others have finished.
+// hear notes that an agent has said something.
+func (c *chamber) hear(agent int) {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	if c.isMember(agent) {
+		c.unheard = 0
+	}
+}
+
+// isMember reports whether an agent is a member of the newest epoch.
+func (c *chamber) isMember(agent int) bool {
+	_, is := c.log.Last(c.m.config.Matrix.N()).Position(agent)
+	return is
+}
+
+// checkIsolation returns an error if this agent has heard nobody who counts for PeerTimeout, and so long that the others may have left it out: where there
+// is a council nothing else ends the wait of one that comes back after the others have finished. Who counts for one that is no member are members:
+// they answer those who ask to come in.
 func (m *Mixer) checkIsolation() error {
-	if m.chamber == nil || len(m.edges) == 0 || m.allFinished() {
+	if m.chamber == nil || len(m.edges) == 0 || m.allFinished() && m.finish.recorded {
 		return nil
 	}
-	silent, names, last := m.edges[0].silence(), []string(nil), error(nil)
+	m.chamber.unheard++
+	silent, names, last := m.heartbeatsFor(m.chamber.unheard), []string(nil), error(nil)
+	all := m.chamber.isMember(m.config.Agent)
 	for _, e := range m.edges {
-		silent, last = min(silent, e.silence()), cmp.Or(last, e.lastErr)
+		if all || m.chamber.isMember(e.id) {
+			silent = min(silent, e.silence())
+		}
+		last = cmp.Or(last, e.lastErr)
 		names = append(names, fmt.Sprintf("agent %d", e.id))
 	}
 	if silent < max(m.config.PeerTimeout, 2*m.config.Membership.AbsentAfter) {
 		return nil
 	}
-	return fmt.Errorf("no neighbour is heard: the others have finished without agent %d, or it is cut off, and the same command tries again: %w",
+	return fmt.Errorf("no member is heard: the others have finished without agent %d, or it is cut off, and the same command tries again: %w",
 		m.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
 }
 

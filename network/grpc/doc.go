@@ -96,7 +96,8 @@
 // 0 before it has finished itself. No neighbour leaves before an agent has recorded that all have (Config.AllFinished), so
 // that one that is lost at the very end either finds them when it comes back or knows that it need not. One that is lost when it has
 // recorded it, and its neighbours have not, lets them know when it is back (Config.Finished). Where there is a council, an agent at
-// radius n lets nobody in any more, and records the finish at radius 2n, when all are at n.
+// radius n lets nobody in any more, and records the finish at radius 2n, when all are at n. Before that it does not take the silence of all its neighbours for
+// their end: they may have left it out, and go on. It ends by itself then, and may be started again.
 //
 // # Who holds up the run
 //

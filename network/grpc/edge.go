@@ -65,7 +65,7 @@ func (e *edge) attach(s *session, h hello) {
 	e.expectsStale, e.reported = e.pending == kindResend, false // it went back after its hello
 	e.credit, e.radius = h.sent, 0
 	e.sendFrom(h.next)
-	if e.m.finished {
+	if e.m.finish.drains {
 		e.announce()
 	}
 	e.stats.Connects++
@@ -177,7 +177,7 @@ func (e *edge) heartbeat() error {
 	switch {
 	case e.silence() < c.PeerTimeout:
 		return nil
-	case e.m.allFinished(): // what was lost is the news that it leaves
+	case e.m.allFinished() && !e.m.isCutOff(): // what was lost is the news that it leaves
 		e.setRadius(e.m.lastRadius())
 		return nil
 	}

@@ -370,7 +370,7 @@ func TestLostWhileSending(t *testing.T) {
 		radius int // the neighbour's, afterwards
 	}{{errors.New("connection reset"), 1}, {io.EOF, 4}} {
 		m, _ := pathAgent(nil)
-		m.finished = true
+		m.finish.drains = true
 		dead := deadStream{make(chan struct{}), make(chan error)}
 		s := newSession(m.edge(0), dead, time.Time{})
 		must.OK(s.open(goodHello(0)))

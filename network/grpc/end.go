@@ -3,12 +3,24 @@ package grpc
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsbo"
 	"dsbo/internal/plain"
 	"dsbo/network"
 )
+
+// A finish is how far an agent is in the end of the run. It begins anew where the agent goes back, or on in another epoch.
+type finish struct {
+	drains   bool // Drain has begun
+	sealed   bool // all members have finished, and this agent's seat in the council lets nobody in any more, as is on its disk
+	recorded bool // Config.AllFinished has been called; true if there is none
+	former   bool // a former process has called it, and this agent has not gone back since
+}
+
+// newFinish returns that of an agent which has not finished.
+func newFinish(c *Config) finish { return finish{recorded: c.AllFinished == nil} }
 
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
@@ -43,7 +55,7 @@ func (m *Mixer) recordFinish() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.recorded = true
+	m.finish.recorded = true
 	m.announce()
 	return nil
 }
@@ -51,29 +63,35 @@ func (m *Mixer) recordFinish() error {
 func (m *Mixer) beginDrain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.finished, m.leaving = true, false
+	m.finish.drains, m.leaving = true, false
 	m.setActivity(ending)
 	m.announce()
 }
 
 // allFinished reports whether this agent knows that all have finished. One that is sealed has known it before.
-func (m *Mixer) allFinished() bool { return m.sealed || m.radius() >= len(m.view.epoch.Members) }
+func (m *Mixer) allFinished() bool { return m.finish.sealed || m.radius() >= len(m.view.epoch.Members) }
+
+// isCutOff reports whether the members may have left this agent out, and go on: they vote, it does not know that all know that all have finished, and it
+// hears nobody.
+func (m *Mixer) isCutOff() bool {
+	return m.chamber != nil && !m.finish.recorded && !slices.ContainsFunc(m.view.edges, func(e *edge) bool { return e.silence() < m.config.SilentAfter })
+}
 
 // drained reports whether this agent can leave.
-func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }
+func (m *Mixer) drained() bool { return m.finish.recorded && m.radius() == m.lastRadius() }
 
 // radius returns 0 until this agent has finished, and then 1 more than the least radius of its neighbours. At radius
 // r+1 all agents up to r edges away have finished, so that at radius n all have: none can come back and need what
 // another one sends. An agent whose former process has recorded that needs no neighbour for it.
 func (m *Mixer) radius() int {
-	if !m.finished {
+	if !m.finish.drains {
 		return 0
 	}
 	least := m.lastRadius() - 1
 	for _, e := range m.view.edges {
 		least = min(least, e.radius)
 	}
-	if m.config.Finished {
+	if m.finish.former {
 		least = max(least, m.finishRadius()-1)
 	}
 	return 1 + least
@@ -82,10 +100,10 @@ func (m *Mixer) radius() int {
 // announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced that which is
 // enough, which this agent does once it has recorded the finish.
 func (m *Mixer) announcedRadius() int {
-	if m.chamber != nil && !m.sealed {
+	if m.chamber != nil && !m.finish.sealed {
 		return min(m.radius(), len(m.view.epoch.Members)-1)
 	}
-	if m.recorded {
+	if m.finish.recorded {
 		return m.radius()
 	}
 	return min(m.radius(), m.finishRadius()-1)

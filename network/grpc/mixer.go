@@ -54,10 +54,8 @@ type Mixer struct {
 	setbacks     int // how often neighbours had it go back since
 	setbackBy    int // the last of these
 
-	finished  bool                // Drain has begun
-	sealed    bool                // all members have, and this agent's seat in the council lets nobody in any more, as is on its disk
 	stateLost bool                // this agent has no state to go on with
-	recorded  bool                // Config.AllFinished has been called; true if there is none
+	finish    finish              // how far it is in the end of the run
 	leaving   bool                // Drain has ended well
 	ended     *network.EndedError // why all agents have to end; nil while the run goes on
 	err       error               // what Mix, Gather and Reduce return from now on; nil while all is well
@@ -119,7 +117,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 }
 
 // checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not say so: it has not diverged, but is
-// broken. m.in has the terms of the sum.
+// broken. m.terms has the terms of the sum.
 func (m *Mixer) checkFinite() (bad *edge, err error) {
 	edges := m.view.edges
 	for k, w := range m.view.matrix.Row(m.view.position) {
@@ -345,7 +343,7 @@ func (m *Mixer) Rewind(round int) error {
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
 	m.round, m.missing, m.rollback = round, 0, nil
 	m.setActivity(computing)
-	m.finished, m.sealed, m.recorded = false, false, m.config.AllFinished == nil
+	m.finish = newFinish(&m.config)
 	m.rewinds++
 	m.window.rewind(round)
 	for _, e := range m.view.edges {

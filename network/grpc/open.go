@@ -94,8 +94,8 @@ func newMixer(c Config) (*Mixer, error) {
 		config:      c,
 		signal:      make(chan struct{}, 1),
 		round:       c.Round,
-		recorded:    c.AllFinished == nil,
 		activeSince: time.Now(),
+		finish:      finish{recorded: c.AllFinished == nil, former: c.Finished},
 		keys:        keys,
 		window:      window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 		refusals:    map[string]time.Time{},
@@ -108,7 +108,7 @@ func newMixer(c Config) (*Mixer, error) {
 	}
 	epoch := membership.First(c.Matrix.N())
 	if m.chamber != nil {
-		epoch, m.sealed = m.chamber.seat.Epoch(), m.chamber.seat.Sealed()
+		epoch, m.finish.sealed = m.chamber.seat.Epoch(), m.chamber.seat.Sealed()
 	}
 	if m.view, err = newView(&c, epoch, m.edges); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (m *Mixer) Close() error {
 		if m.err == nil {
 			m.err = network.ErrClosed
 		}
-		m.finished = m.finished && (m.leaving || m.drained()) // who leaves early is not one that has finished
+		m.finish.drains = m.finish.drains && (m.leaving || m.drained()) // who leaves early is not one that has finished
 		m.notifyWaiter()
 		m.announce()
 		m.mu.Unlock()

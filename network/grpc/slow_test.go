@@ -46,7 +46,7 @@ func TestSlowNeighbours(t *testing.T) {
 		s.remote, s.announced = len(c.log), len(c.log)
 		publish(m, 1)
 		if c.ends {
-			m.finished = true
+			m.finish.drains = true
 			m.setActivity(ending)
 		}
 		for k := range 70 {

@@ -94,7 +94,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	m.view = p
 	m.terms, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
 	m.round, m.missing, m.rollback = round, 0, nil
-	m.finished, m.sealed, m.stateLost, m.recorded = false, false, false, m.config.AllFinished == nil
+	m.finish, m.stateLost = newFinish(&m.config), false
 	m.reached, m.setbacks, m.stalledBeats, m.waitedBeats = round, 0, 0, 0
 	m.setActivity(computing)
 	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}
@@ -134,13 +134,17 @@ type epochs struct {
 // handleHello takes in the epoch of the neighbour that has said hello, and has it told this agent's: the hello's may have passed.
 func (s *session) handleHello(h hello) {
 	s.remote, s.remoteSent, s.remoteNext = h.epoch, h.sent, h.next
-	c := s.e.m.chamber
-	if c == nil {
+	if s.e.m.chamber == nil {
 		return
 	}
 	s.announced, s.announceDue = -1, true
-	if h.epoch < len(c.log) {
-		c.deliver(letter{neighbour: s.e.id, epoch: h.epoch})
+	s.e.compareLogs(h.epoch)
+}
+
+// compareLogs has the council bring a neighbour, which knows the changes up to an epoch, and this agent to the same ones.
+func (e *edge) compareLogs(epoch int) {
+	if c := e.m.chamber; epoch != len(c.log) {
+		c.deliver(letter{neighbour: e.id, epoch: epoch})
 	}
 }
 
@@ -157,6 +161,7 @@ func (e *edge) handleEpoch(f *frame) error {
 		return fmt.Errorf("an epoch must be a number, of a run whose members change; it is %x", f.text)
 	}
 	e.session.remote = int(binary.LittleEndian.Uint64(f.text))
+	e.compareLogs(e.session.remote)
 	if e.session.remote == e.m.view.epoch.Number {
 		e.credit = f.exchange
 		e.sendFrom(f.detail)
