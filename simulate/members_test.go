@@ -26,6 +26,25 @@ func TestMembers(t *testing.T) {
 	replayed(t, c, log, ends)
 }
 
+// TestLostDisk: an agent loses its disk in the first epoch, and is back before it would be left out. It begins the next epoch with the state of a neighbour, and
+// the others do not go back to the start for it.
+func TestLostDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestJoin")
+	}
+	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c.KeepFrames = 50 // else all that it has to repeat is sent to it again
+	log, ends := live(t, c, func(w *world) {
+		time.Sleep(2 * time.Minute)
+		w.machines[3].lose(true, 10*time.Second)
+		w.machines[3].drive.erase()
+	})
+	if len(log) != 1 || fmt.Sprint(log[0].Lost) != "[3]" || log[0].Iteration < 4 {
+		t.Error("agent 3 must begin epoch 1 with a neighbour's state, late in the run")
+	}
+	replayed(t, c, log, ends)
+}
+
 // TestLostState: an agent that a quorum needs goes on after it has lost its disk, with the state of a neighbour: another one has left before.
 func TestLostState(t *testing.T) {
 	if testing.Short() {

@@ -26,7 +26,7 @@ func one(name, test, file, old, new string) bug { return bug{name, test, []edit{
 
 // bugs returns all.
 func bugs() []bug {
-	return slices.Concat(exchangeBugs(), fileBugs(), memberBugs(), sumBugs(), trustBugs(), computingBugs())
+	return slices.Concat(exchangeBugs(), fileBugs(), memberBugs(), lossBugs(), sumBugs(), trustBugs(), computingBugs())
 }
 
 // apply returns the files of a folder with the bug in them, by their names.

@@ -51,8 +51,7 @@ func (c *Seat) composeWithout(slow []int, now time.Time) (change *membership.Cha
 	cut = slices.DeleteFunc(cut, func(e [2]int) bool { return !slices.Contains(members, e[0]) || !slices.Contains(members, e[1]) })
 	further = slices.DeleteFunc(further, func(e [2]int) bool { return !slices.Contains(members, e[0]) && !slices.Contains(members, e[1]) })
 	// Who has no checkpoint yet and does not ask for a state is about to write one: that is no reason for a change.
-	asks := func(i int) bool { return c.attempt.answers[i].Asks }
-	same := slices.Equal(members, c.epoch.Members) && !slices.ContainsFunc(lost, asks)
+	same := slices.Equal(members, c.epoch.Members) && !slices.ContainsFunc(lost, c.isAsking)
 	if same && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
 		return nil, ""
 	}
@@ -168,7 +167,7 @@ func (c *Seat) supplied(members []int, edges membership.Edges) map[int]bool {
 			for k := range e {
 				to := e[1-k]
 				if gives[e[k]] && !begins[to] && slices.Contains(members, to) {
-					begins[to], gives[to], again = true, c.attempt.answers[to].Asks, true
+					begins[to], gives[to], again = true, c.isAsking(to), true
 				}
 			}
 		}

@@ -59,6 +59,27 @@ func TestNobodyHasTheState(t *testing.T) {
 	}
 }
 
+// TestBlank: a neighbour says that an agent has come back without a state. That begins the next epoch with another one's, unless it names a checkpoint itself.
+func TestBlank(t *testing.T) {
+	const n = 4
+	for _, has := range []bool{false, true} {
+		disks := slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)
+		if !has {
+			disks[1] = nil
+		}
+		r := newRoom(n, 3, ring(n), disks...)
+		r.seen[2].Blank = []int{1}
+		r.wait()
+		log := r.log(t)
+		if has && len(log) > 0 {
+			t.Errorf("agent 1 has its state, and epoch 1 has begun: %s", log[0].Line())
+		}
+		if !has && (len(log) == 0 || len(log[0].Members) != n || !slices.Equal(log[0].Lost, []int{1}) || log[0].Iteration != 4) {
+			t.Errorf("agent 1 must begin epoch 1 with another one's state; the log is\n%s", log.Bytes())
+		}
+	}
+}
+
 // TestStateCrossesAgentsThatAsk: the only state of an epoch is at the tip of a star, and all others ask for one, a former member too. The hub passes it on,
 // as the quorum needs one that it reaches only so. It would not to a newcomer if it were about to write its own.
 func TestStateCrossesAgentsThatAsk(t *testing.T) {

@@ -49,6 +49,7 @@ type Message struct {
 	Change   *membership.Change `json:"change,omitempty"`
 	Down     []int              `json:"down,omitempty"`   // neighbours that the sender does not hear
 	Slow     []int              `json:"slow,omitempty"`   // neighbours that compute, and hold up the sender for too long
+	Blank    []int              `json:"blank,omitempty"`  // neighbours that have come back without a state
 	Asks     bool               `json:"asks,omitempty"`   // it asks to come in: it is no member, or has lost its state
 	Points   []Point            `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
 	Sealed   bool               `json:"sealed,omitempty"` // of a promise: the sender knows that all members have finished, see Seat.Seal
@@ -91,13 +92,14 @@ func (m *Message) validate(n int) error {
 		{m.Accepted.Number >= 0 && agent(m.Accepted.Agent), "the ballot accepted", m.Accepted},
 		{len(m.Down) <= n, "the number of neighbours that are down", len(m.Down)},
 		{len(m.Slow) <= n, "the number of neighbours that are slow", len(m.Slow)},
+		{len(m.Blank) <= n, "the number of neighbours without a state", len(m.Blank)},
 		{len(m.Points) <= maxPoints, "the number of checkpoints", len(m.Points)},
 	} {
 		if !s.holds {
 			return dsbo.Errorf(dsbo.ErrShape, "%s cannot be that of a message in a council of %d agents: %v", s.what, n, s.is)
 		}
 	}
-	for _, i := range slices.Concat(m.Down, m.Slow) {
+	for _, i := range slices.Concat(m.Down, m.Slow, m.Blank) {
 		if !agent(i) {
 			return dsbo.Errorf(dsbo.ErrShape, "a neighbour must be one of %d agents; it is agent %d", n, i)
 		}

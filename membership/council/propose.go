@@ -60,19 +60,19 @@ func (c *Seat) propose(now time.Time) error {
 }
 
 // reason reports whether there must be a change: a vote has been given whose outcome is not known, an edge between members is
-// down, a member is slow, or an agent asks to come in that may, or a member that has lost its state.
+// down, a member is slow, an agent asks to come in that may, or a member has lost its state.
 func (c *Seat) reason(now time.Time) bool {
 	if c.Voted() || c.vote.Sealed {
 		return c.Voted()
 	}
-	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.stragglers(c.lastSaid(now))) > 0 {
+	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.seen.Blank) > 0 || len(c.stragglers(c.lastSaid(now))) > 0 {
 		return true
 	}
 	for agent, r := range c.reports {
 		if now.Sub(r.at) > fresh*c.Patience {
 			continue
 		}
-		if r.asks && (c.mayCome(agent) || c.isMember(agent)) || len(c.newlyDown(agent, r.down)) > 0 {
+		if r.asks && (c.mayCome(agent) || c.isMember(agent)) || len(c.newlyDown(agent, r.down))+len(r.blank) > 0 {
 			return true
 		}
 	}

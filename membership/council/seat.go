@@ -69,19 +69,20 @@ type Seat struct {
 type Observation struct {
 	Down  []int // neighbours that it does not hear, ascending
 	Slow  []int // those that compute, and for whose vector it has waited too long, ascending
+	Blank []int // those that have come back to epoch 0 without a state, and need exchanges again that are no longer kept, ascending
 	Ready bool  // it stands still, connected, and can come in if it is no member
 }
 
 // equal reports whether two observations are of the same neighbours.
 func (o Observation) equal(other Observation) bool {
-	return slices.Equal(o.Down, other.Down) && slices.Equal(o.Slow, other.Slow)
+	return slices.Equal(o.Down, other.Down) && slices.Equal(o.Slow, other.Slow) && slices.Equal(o.Blank, other.Blank)
 }
 
 // A report is what an agent has last said of itself.
 type report struct {
-	at         time.Time
-	down, slow []int
-	asks       bool
+	at                time.Time
+	down, slow, blank []int
+	asks              bool
 }
 
 // New returns an agent's seat, with the log and the vote that are on its disk.
@@ -180,7 +181,7 @@ func (c *Seat) isMember(agent int) bool {
 func (c *Seat) Tick(now time.Time, seen Observation) error {
 	changed := !c.seen.equal(seen)
 	c.seen = seen
-	worth := c.asks() || len(c.newlyDown(c.Agent, seen.Down)) > 0 || c.member() && len(seen.Slow) > 0
+	worth := c.asks() || len(c.newlyDown(c.Agent, seen.Down)) > 0 || c.member() && len(seen.Slow)+len(seen.Blank) > 0
 	if changed || worth && now.Sub(c.reported) >= c.Patience {
 		c.report(now)
 	}
@@ -218,7 +219,7 @@ func (c *Seat) send(m Message) {
 	}
 	m.Sealed = m.Kind == Promise && c.vote.Sealed
 	if m.Kind == Report || m.Kind == Promise {
-		m.Down, m.Slow = slices.Clone(c.seen.Down), slices.Clone(c.seen.Slow)
+		m.Down, m.Slow, m.Blank = slices.Clone(c.seen.Down), slices.Clone(c.seen.Slow), slices.Clone(c.seen.Blank)
 	}
 	if m.To != c.Agent {
 		c.out = append(c.out, m)
@@ -264,7 +265,7 @@ func (c *Seat) handle(now time.Time, m Message) error {
 		return nil
 	}
 	if m.Kind == Report || m.Kind == Promise {
-		c.reports[m.From] = report{now, m.Down, m.Slow, m.Asks}
+		c.reports[m.From] = report{now, m.Down, m.Slow, m.Blank, m.Asks}
 	}
 	switch m.Kind {
 	case Prepare:

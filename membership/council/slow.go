@@ -60,12 +60,24 @@ func (c *Seat) answered(agent int) (down, slow []int, counts bool) {
 	return m.Down, m.Slow, counts
 }
 
-// isAsking reports whether an agent asks to come in, or for a state, by what it has answered to this agent's proposal, or else said last.
+// isAsking reports whether an agent asks to come in, or for a state, by what it has answered to this agent's proposal, or else said last, or whether a neighbour
+// says that it has come back without one.
 func (c *Seat) isAsking(agent int) bool {
 	if c.attempt != nil {
 		if m, has := c.attempt.answers[agent]; has {
-			return m.Asks
+			return m.Asks || c.isBlank(agent)
 		}
 	}
 	return c.reports[agent].asks
+}
+
+// isBlank reports whether an answer to this agent's proposal says that an agent has come back without a state. Of one that names a checkpoint itself that
+// changes nothing.
+func (c *Seat) isBlank(agent int) bool {
+	for _, m := range c.attempt.answers {
+		if slices.Contains(m.Blank, agent) {
+			return true
+		}
+	}
+	return false
 }

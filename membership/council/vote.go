@@ -57,8 +57,8 @@ func (c *Seat) name(there []Point) {
 	}
 }
 
-// accept gives this agent's vote to a change, unless a later ballot has it. From then on no other change that an earlier ballot has proposed can be
-// decided, so that of the checkpoints that were named only that of this one must stay.
+// accept gives this agent's vote to a change, unless a later ballot has it. Of the checkpoints that were named those stay that this change, or one which a
+// ballot before it has proposed, may begin with: that too may still be decided, by a later ballot that hears of its votes and not of this one.
 func (c *Seat) accept(now time.Time, m Message) error {
 	c.see(now, m)
 	if !c.member() {
@@ -71,7 +71,7 @@ func (c *Seat) accept(now time.Time, m Message) error {
 	}
 	if m.Ballot != c.vote.Accepted {
 		point := Point{m.Change.Iteration, m.Change.Round}
-		c.vote.Points = slices.DeleteFunc(slices.Clone(c.vote.Points), func(p Point) bool { return p != point })
+		c.vote.Points = slices.DeleteFunc(slices.Clone(c.vote.Points), func(p Point) bool { return p != point && !slices.Contains(c.vote.Earlier, p) })
 		c.vote.Promised, c.vote.Accepted, c.vote.Change, c.vote.Earlier = m.Ballot, m.Ballot, m.Change, c.vote.Points
 		if err := c.Records.SaveVote(c.vote); err != nil {
 			return fmt.Errorf("the vote in ballot %+v: %w", m.Ballot, err)

@@ -143,7 +143,8 @@ func (c *chamber) sit(ctx context.Context) {
 			if c.m.hasEnded() { // and is none of those who are there
 				return
 			}
-			if err = c.seal(); err == nil {
+			err = cmp.Or(c.seal(), c.judgeBlank())
+			if err == nil {
 				err = c.seat.Tick(time.Now(), c.m.observe())
 			}
 		case <-ctx.Done():
@@ -219,7 +220,7 @@ func (c *chamber) publish() {
 	if waiting != c.waiting && waiting != "" {
 		m.config.Log.Warn("the run waits", "reason", waiting)
 	}
-	m.askPiece() // again: what was asked before may be lost
+	m.askPieceAgain()
 	if held != c.held {
 		m.notifyWaiter()
 	}

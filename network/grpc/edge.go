@@ -36,6 +36,7 @@ type edge struct {
 	pending kind // a resend or an alive that is to be sent first; 0 for none
 
 	computes holding // how long it has held up the exchange under way by what it computes
+	blank    blank   // whether it has come back without a state
 
 	radius   int    // the neighbour's; see Mixer.radius
 	report   report // what it said of itself last on this stream, if reported
@@ -118,7 +119,13 @@ func (e *edge) sendFrom(exchange int) {
 
 // checkKept asks for a rollback if the next vector for the neighbour is no longer kept.
 func (e *edge) checkKept() {
-	if e.carriesVectors() && e.next < e.m.window.start {
+	switch {
+	case !e.carriesVectors():
+	case e.next >= e.m.window.start:
+		e.blank = blank{}
+	case e.m.chamber != nil && e.m.view.epoch.Number == 0 && e.next == 0:
+		e.blank.suspected = !e.blank.known
+	default:
 		e.m.rollBack(e.id, e.next)
 	}
 }
@@ -153,6 +160,7 @@ func (e *edge) heartbeat() error {
 	c := &e.m.config
 	e.silentBeats++
 	e.countComputing()
+	e.countBlank()
 	e.controlFrames, e.repeats = 0, 0
 	if s := e.session; s != nil {
 		e.announce()
@@ -191,6 +199,9 @@ func (e *edge) heartbeat() error {
 func (e *edge) rewind(exchange int) {
 	e.received, e.expectsStale = exchange, true
 	e.next = min(e.next, exchange)
+	if e.next == exchange { // all that it needs is made again
+		e.blank = blank{}
+	}
 	e.pending = kindResend
 	e.wake()
 }

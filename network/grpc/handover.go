@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"dsbo"
 )
@@ -30,9 +31,10 @@ type takeover struct {
 	data     []byte
 	complete bool
 	err      error
+	asked    time.Time // when it was asked for the next piece
 }
 
-// TakeOver implements [network.Reformer]. It asks for one piece at a time, and again on each new stream.
+// TakeOver implements [network.Reformer]. It asks for one piece at a time, and again where none comes.
 func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) {
 	m.mu.Lock()
 	if m.edge(giver) == nil {
@@ -65,7 +67,15 @@ func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) 
 // askPiece asks for the next piece, if this agent takes over.
 func (m *Mixer) askPiece() {
 	if t := m.takeover; t != nil && !t.complete {
+		t.asked = time.Now()
 		m.edge(t.giver).queue(encode(header{kindAsk, t.epoch, len(t.data)}, nil))
+	}
+}
+
+// askPieceAgain does if none has come for a while: what was asked, or the piece, may be lost.
+func (m *Mixer) askPieceAgain() {
+	if t := m.takeover; t != nil && time.Since(t.asked) >= m.config.Membership.patience() {
+		m.askPiece()
 	}
 }
 

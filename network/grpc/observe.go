@@ -19,7 +19,7 @@ func (e *edge) countComputing() {
 	if e.computes.round != m.round || !e.holdsUp() {
 		e.computes = holding{round: m.round}
 	}
-	if !e.holdsUp() {
+	if c := m.chamber; !e.holdsUp() || c != nil && c.held { // it may stand still for a proposal, as this agent does
 		return
 	}
 	if h := e.holdup(); h.Source == e.id && h.Agent == e.id && (h.cause == causeComputing || h.cause == causeSaving) {
@@ -73,6 +73,9 @@ func (m *Mixer) observe() (seen council.Observation) {
 		}
 		if e.isSlow() {
 			seen.Slow = append(seen.Slow, e.id)
+		}
+		if e.blank.known {
+			seen.Blank = append(seen.Blank, e.id)
 		}
 		company, all = company || e.session != nil, all && e.session != nil
 	}
