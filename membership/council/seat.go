@@ -70,7 +70,7 @@ type Observation struct {
 	Down  []int // neighbours that it does not hear, ascending
 	Slow  []int // those that compute, and for whose vector it has waited too long, ascending
 	Blank []int // those that have come back to epoch 0 without a state, and need exchanges again that are no longer kept, ascending
-	Ready bool  // it stands still, connected, and can come in if it is no member
+	Ready bool  // it is connected, and can come in if it is no member
 }
 
 // equal reports whether two observations are of the same neighbours.

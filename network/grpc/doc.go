@@ -49,7 +49,7 @@
 //	frame    sent                                numbers                            what the receiver does
 //	hello    by who connects, then in answer     vectors sent, exchange needed      refuses it, or sends vectors from there on
 //	epoch    once after a hello, and on Reform   as in a hello                      sends vectors if it is in that epoch
-//	fail     once, when the run has failed       the agent, the kind of error       ends the run, and tells its neighbours
+//	fail     once, when the run has failed       the agent, the kind of error       ends the run, and tells its neighbours; with a council notes it
 //	resend   on Rewind                           vectors sent, exchange needed      sends vectors from there on
 //	alive    each heartbeat; when radii change   the round, the radius              notes who holds up the sender
 //	key      each key that is known, once        the agent                          checks it, and passes it on
@@ -151,7 +151,8 @@
 //
 // A stream stays through a change: each side says on it which epoch it is in, and vectors are sent and taken only where both are in the
 // same one. Masks have the epoch in the name of their streams, so that what is exchanged again after a change is hidden by other
-// numbers. PeerTimeout ends nothing where there is a council, nor does an agent that is no member.
+// numbers. Where there is a council, PeerTimeout ends no wait for a neighbour; it does that of an agent which hears nobody who counts, and of one whose
+// disk does not answer.
 //
 // # Masks
 //

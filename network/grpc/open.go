@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"dsbo/internal/entrance"
@@ -44,7 +45,10 @@ func Open(c Config) (*Mixer, error) {
 	if m.config.waitsAtRelay() {
 		m.serve(m.relay().Listen(m.config.Log))
 	}
-	for _, e := range m.edges {
+	m.mu.Lock()
+	edges := slices.Clone(m.edges) // to which who connects already may add its own
+	m.mu.Unlock()
+	for _, e := range edges {
 		if m.config.dials(e.id) {
 			m.work.Go(func() { m.dial(e) })
 		}

@@ -95,6 +95,9 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	m.terms, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
 	m.round, m.missing, m.rollback = round, 0, nil
 	m.finish, m.stateLost = newFinish(&m.config), false
+	if m.handover.epoch < e.Number && !m.handover.reading {
+		m.handover = handover{} // who still asks for it has it read again
+	}
 	m.reached, m.setbacks, m.stalledBeats, m.waitedBeats = round, 0, 0, 0
 	m.setActivity(computing)
 	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}
