@@ -11,6 +11,10 @@ import (
 // Descents bounds the solutions by which a tuned x is looked for downhill from its rival's.
 const Descents = 12
 
+// mostEffort is how many times the products of the models so far it may take: where the lower problem is nearly singular, as at weak penalties of few
+// examples, one solution takes more than all of these.
+const mostEffort = 10
+
 // leastPromise is the share of Φ by which it has to be expected to fall for one more solution.
 const leastPromise = 1e-5
 
@@ -22,13 +26,14 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 	if tuned.Below(rival) || rival.Finder != f || !rival.Lambda.Known() || rival.gradient == nil {
 		return tuned, nil, nil
 	}
-	search := newDownhill(rival)
-	for solved := 1; solved <= Descents && search.promise() > leastPromise*math.Abs(float64(search.best.Phi)); solved++ {
+	search, effort := newDownhill(rival), mostEffort*f.products(tuned)
+	for solved := 1; solved <= Descents && effort > 0 && search.promise() > leastPromise*math.Abs(float64(search.best.Phi)); solved++ {
 		f.watch.Expect(1 + len(f.constants) + solved)
 		next := NewModel(tuned.Name, runs.Unknown(), search.trial())
 		if err := f.Solve(ctx, next, search.best.Y, search.best.z); err != nil {
 			return nil, nil, err
 		}
+		effort -= next.Steps
 		search.take(next)
 	}
 	note := fmt.Sprintf("Φ at the %s of the iterations is %.4g, not below that of %s, %.4g", f.Symbol, float64(tuned.Phi), rival.Name, float64(rival.Phi))
@@ -39,4 +44,13 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 		return tuned, []string{note + ", and was not found to fall from there."}, nil
 	}
 	return search.best, []string{fmt.Sprintf("%s: the tuned %s was found downhill from there.", note, f.Symbol)}, nil
+}
+
+// products returns how many the tuned model and the constants have taken.
+func (f *Finder) products(tuned *Model) int {
+	sum := tuned.Steps
+	for _, m := range f.constants {
+		sum += m.Steps
+	}
+	return sum
 }
