@@ -6,6 +6,8 @@ func lossBugs() []bug {
 	return []bug{
 		one("a member that has lost its state counts as slow", "membership/council.TestSlowAndLost", council+"/slow.go",
 			"accused[i] && !c.isAsking(i) && ", "accused[i] && "),
+		one("a vote forgets the checkpoint of an earlier ballot's change", "membership/council.TestVotedCheckpointsStay", council+"/vote.go",
+			"return p != point && !slices.Contains(c.vote.Earlier, p) })", "return p != point })"),
 		one("the state of a later epoch is handed over", "experiment.TestOneAgentFinishedBefore", "experiment/council.go",
 			"p.Epoch <= epoch && canResumeFrom", "canResumeFrom"),
 		one("who has finished in an epoch before is finished", "experiment.TestOneAgentFinishedBefore", "runs/folder.go",

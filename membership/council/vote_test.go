@@ -1,6 +1,7 @@
 package council_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -14,10 +15,18 @@ type voter struct {
 	t    *testing.T
 	seat *council.Seat
 	now  time.Time
-	vote council.Vote // on the disk
+	// On the disk:
+	vote   council.Vote
+	points []council.Point // nil: that of iteration 0
 }
 
-func (v *voter) Points() ([]council.Point, error)     { return []council.Point{{}}, nil }
+func (v *voter) Points() ([]council.Point, error) {
+	if v.points == nil {
+		return []council.Point{{}}, nil
+	}
+	return v.points, nil
+}
+
 func (v *voter) SaveVote(vote council.Vote) error     { v.vote = vote; return nil }
 func (v *voter) SaveChange(_ membership.Change) error { return nil }
 
@@ -77,6 +86,31 @@ func TestVotes(t *testing.T) {
 			if got := v.asked(step.ask); got != step.want {
 				t.Errorf("restarts %v: %s: the answer is of kind %d; it must be %d", restarts, step.what, got, step.want)
 			}
+		}
+	}
+}
+
+// TestVotedCheckpointsStay: with a vote those checkpoints stay with which its change begins, or one of an earlier ballot that may still be decided.
+func TestVotedCheckpointsStay(t *testing.T) {
+	two, four, six := council.Point{Iteration: 2, Round: 20}, council.Point{Iteration: 4, Round: 40}, council.Point{Iteration: 6, Round: 60}
+	v := &voter{t: t, now: time.Unix(0, 0)}
+	v.start()
+	ballots := []council.Ballot{{Number: 1, Agent: 1}, {Number: 2, Agent: 2}, {Number: 3, Agent: 3}}
+	for k, step := range []struct {
+		there, stay []council.Point
+		begins      council.Point
+	}{
+		{[]council.Point{four, two}, []council.Point{four}, four},
+		{[]council.Point{six, four}, []council.Point{six, four}, six},
+		{[]council.Point{six, four}, []council.Point{six, four}, four},
+	} {
+		v.points = step.there
+		v.asked(council.Message{Kind: council.Prepare, From: ballots[k].Agent, Ballot: ballots[k]})
+		change := members(1, 0, 1, 2, 3, 4)
+		change.Iteration, change.Round = step.begins.Iteration, step.begins.Round
+		v.asked(council.Message{Kind: council.Accept, From: ballots[k].Agent, Ballot: ballots[k], Change: change})
+		if !slices.Equal(v.vote.Points, step.stay) {
+			t.Errorf("ballot %d: checkpoints %v stay; it must be %v", k+1, v.vote.Points, step.stay)
 		}
 	}
 }
