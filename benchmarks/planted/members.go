@@ -34,7 +34,7 @@ func memberBugs() []bug {
 			"copy(r.part, r.to)", "_ = r.to"),
 		one("what begins anew goes on after a leave", "algo.TestSumsHoldAfterAChange", algo+"/reform.go",
 			"\t\t\tclear(r.part)\n", ""),
-		one("a decided change is not on disk", "membership/council.TestSealed", seat,
+		one("a decided change is not on disk", "membership/council.TestStorm", seat,
 			"if err := c.Records.SaveChange(change); err != nil {", "if err := error(nil); err != nil {"),
 		one("a decided change is not checked", "membership/council.TestDecidedChanges", seat,
 			"if log.Validate(c.Founders, c.Quorum) != nil { //", "if log.Validate(1, 1) != nil && len(log) == 0 { //"),

@@ -123,7 +123,7 @@ func (e *edge) checkKept() {
 	case !e.carriesVectors():
 	case e.next >= e.m.window.start:
 		e.blank = blank{}
-	case e.m.chamber != nil && e.m.view.epoch.Number == 0 && e.next == 0:
+	case e.m.chamber != nil && e.m.view.epoch.Number == 0 && e.next == 0 && e.m.hasSaved:
 		e.blank.suspected = !e.blank.known
 	default:
 		e.m.rollBack(e.id, e.next)

@@ -55,6 +55,7 @@ type Mixer struct {
 	setbackBy    int // the last of these
 
 	stateLost bool                // this agent has no state to go on with
+	hasSaved  bool                // it has begun to write a checkpoint, in this process or, as it seems, a former one
 	finish    finish              // how far it is in the end of the run
 	leaving   bool                // Drain has ended well
 	ended     *network.EndedError // why all agents have to end; nil while the run goes on

@@ -99,6 +99,7 @@ func newMixer(c Config) (*Mixer, error) {
 		signal:      make(chan struct{}, 1),
 		round:       c.Round,
 		activeSince: time.Now(),
+		hasSaved:    c.Round > 0,
 		finish:      finish{recorded: c.AllFinished == nil, former: c.Finished},
 		keys:        keys,
 		window:      window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},

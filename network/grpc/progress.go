@@ -243,6 +243,7 @@ func (m *Mixer) Saving() (done func()) {
 	defer m.mu.Unlock()
 	before := m.activity
 	m.setActivity(saving)
+	m.hasSaved = true
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
