@@ -169,7 +169,7 @@ func (f *seatFiles) handover(epoch int) ([]byte, error) {
 		return nil, err
 	}
 	for _, p := range points {
-		if p.Iteration == e.Iteration && p.Epoch <= epoch && canResumeFrom(log[:epoch], p, f.agent, f.agents) {
+		if p.Iteration == e.Iteration && canResumeFrom(log[:epoch], p, f.agent, f.agents) {
 			state, err := f.method.Handover(f.agent, p)
 			if err != nil {
 				return nil, err

@@ -9,7 +9,7 @@ func lossBugs() []bug {
 		one("a vote forgets the checkpoint of an earlier ballot's change", "membership/council.TestVotedCheckpointsStay", council+"/vote.go",
 			"return p != point && !slices.Contains(c.vote.Earlier, p) })", "return p != point })"),
 		one("the state of a later epoch is handed over", "experiment.TestOneAgentFinishedBefore", "experiment/council.go",
-			"p.Epoch <= epoch && canResumeFrom", "canResumeFrom"),
+			"p.Iteration == e.Iteration && canResumeFrom(log[:epoch], p, f.agent, f.agents) {", "p.Iteration == e.Iteration {"),
 		one("who has finished in an epoch before is finished", "experiment.TestOneAgentFinishedBefore", "runs/folder.go",
 			"summary.Epoch < len(log) {", "summary.Epoch > len(log) {"),
 		one("one lost disk in the first epoch has all begin again", "simulate.TestLostDisk", grpc+"/blank.go",
