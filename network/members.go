@@ -105,31 +105,25 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int
 	if !comes || e.Keeps(before, agent) {
 		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "agent %d does not come into epoch %d", agent, e.Number)
 	}
-	givers, sources := make([]int, w.N()), map[int]int{} // by position; sources of those that are reached
-	var reached []int
+	var sources []int
 	for k, i := range e.Members {
 		if e.Keeps(before, i) {
-			sources[k] = k
-			reached = append(reached, k)
+			sources = append(sources, k)
 		}
 	}
-	if len(reached) == 0 {
+	if len(sources) == 0 {
 		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have a member of the epoch before", e.Number)
 	}
-	for len(reached) > 0 { // those at one distance, ascending
-		var next []int
-		for _, k := range reached {
-			for _, l := range w.Neighbours(k) {
-				if _, is := sources[l]; !is {
-					givers[l], sources[l] = k, sources[k]
-					next = append(next, l)
-				}
-			}
-		}
-		slices.Sort(next)
-		reached = next
+	_, _, depth := w.search(sources...)
+	nearer := func(k int) int {
+		neighbours := w.Neighbours(k)
+		return neighbours[slices.IndexFunc(neighbours, func(l int) bool { return depth[l] < depth[k] })]
 	}
-	return e.Members[givers[position]], e.Members[sources[position]], nil
+	giver = nearer(position)
+	for source = giver; depth[source] > 0; {
+		source = nearer(source)
+	}
+	return e.Members[giver], e.Members[source], nil
 }
 
 // withEdges returns the edges of m and further ones, whose agents m may not have.

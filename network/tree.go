@@ -51,11 +51,13 @@ func (m *Matrix) Distances(from int) []int {
 	return depth
 }
 
-// search visits the agents that edges lead to from one, breadth first: in which order, from which parent and how many edges away, both
+// search visits the agents that edges lead to from some, breadth first: in which order, from which parent and how many edges away, both
 // -1 for agents that it does not reach.
-func (m *Matrix) search(from int) (order, parent, depth []int) {
-	order, parent, depth = []int{from}, slices.Repeat([]int{-1}, m.N()), slices.Repeat([]int{-1}, m.N())
-	depth[from] = 0
+func (m *Matrix) search(from ...int) (order, parent, depth []int) {
+	order, parent, depth = slices.Clone(from), slices.Repeat([]int{-1}, m.N()), slices.Repeat([]int{-1}, m.N())
+	for _, i := range from {
+		depth[i] = 0
+	}
 	for next := 0; next < len(order); next++ {
 		i := order[next]
 		for _, j := range m.Neighbours(i) {

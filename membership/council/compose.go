@@ -39,9 +39,6 @@ func (c *Seat) composeWithout(slow []int, now time.Time) (change *membership.Cha
 		return nil, c.apart(candidates, slow, cut, further, len(staying)+len(lost))
 	}
 	if len(staying) == 0 {
-		if c.stateIsLost() {
-			return nil, c.lossOfState()
-		}
 		return nil, "no member has a checkpoint yet: until then all must be there"
 	}
 	point, ok := c.newestCommon(staying)
@@ -156,23 +153,29 @@ func (c *Seat) beginning(candidates []int, cut, further membership.Edges) []int 
 
 // supplied returns which members have a state to begin with, that may cross edges. One that is about to write its first checkpoint passes none on.
 func (c *Seat) supplied(members []int, edges membership.Edges) map[int]bool {
-	begins, gives := map[int]bool{}, map[int]bool{}
-	for _, i := range members {
-		begins[i] = c.keeps(i)
-		gives[i] = begins[i]
+	sources := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !c.keeps(i) })
+	return reached(edges, sources, func(i, j int) bool {
+		return (c.keeps(i) || c.isAsking(i)) && slices.Contains(members, j)
+	})
+}
+
+// reached returns some agents and those to which edges lead from them, one after the other, where leads says that an edge between neighbours does.
+func reached(edges membership.Edges, from []int, leads func(i, j int) bool) map[int]bool {
+	all := map[int]bool{}
+	for _, i := range from {
+		all[i] = true
 	}
 	for again := true; again; {
 		again = false
 		for _, e := range edges {
-			for k := range e {
-				to := e[1-k]
-				if gives[e[k]] && !begins[to] && slices.Contains(members, to) {
-					begins[to], gives[to], again = true, c.isAsking(to), true
+			for k, i := range e {
+				if j := e[1-k]; all[i] && !all[j] && leads(i, j) {
+					all[j], again = true, true
 				}
 			}
 		}
 	}
-	return begins
+	return all
 }
 
 // used returns the edges of the roster, and further ones, without those that are cut.
@@ -182,35 +185,25 @@ func (c *Seat) used(cut, further membership.Edges) membership.Edges {
 
 // joined returns the candidates that edges join to the most present members, ascending; of equal parts the one with the lowest number.
 func (c *Seat) joined(candidates []int, cut, further membership.Edges) []int {
-	part := map[int]int{} // the lowest agent of each one's part
-	for _, i := range candidates {
-		part[i] = i
-	}
-	for _, e := range c.used(cut, further) {
-		a, isA := part[e[0]]
-		b, isB := part[e[1]]
-		if !isA || !isB || a == b {
+	edges, most := c.used(cut, further), -1
+	var best map[int]bool
+	seen := map[int]bool{}
+	for _, i := range candidates { // ascending: the first of equal parts counts
+		if seen[i] {
 			continue
 		}
-		for i, p := range part {
-			if p == max(a, b) {
-				part[i] = min(a, b)
+		part, members := reached(edges, []int{i}, func(_, j int) bool { return slices.Contains(candidates, j) }), 0
+		for j := range part {
+			seen[j] = true
+			if c.isMember(j) {
+				members++
 			}
 		}
-	}
-	members := map[int]int{}
-	for i, p := range part {
-		if c.isMember(i) {
-			members[p]++
+		if members > most {
+			best, most = part, members
 		}
 	}
-	best := -1
-	for _, i := range candidates { // ascending: the first of equal parts counts
-		if p := part[i]; best < 0 || members[p] > members[best] {
-			best = p
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return part[i] != best })
+	return slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return !best[i] })
 }
 
 // newestCommon returns the newest checkpoint that all of some members have, of those of this epoch.

@@ -192,18 +192,10 @@ func (c *Seat) complete(now time.Time) bool {
 			return false
 		}
 	}
-	reached := map[int]bool{c.Agent: true}
-	for again := true; again; {
-		again = false
-		for _, e := range slices.Concat(c.Edges, c.epoch.Edges) {
-			if !down[e] && reached[e[0]] != reached[e[1]] {
-				reached[e[0]], reached[e[1]], again = true, true, true
-			}
-		}
-	}
+	connected := reached(slices.Concat(c.Edges, c.epoch.Edges), []int{c.Agent}, func(i, j int) bool { return !down[edgeOf(i, j)] })
 	return !slices.ContainsFunc(c.epoch.Members, func(i int) bool {
 		_, answered := c.attempt.answers[i]
-		return reached[i] && !answered
+		return connected[i] && !answered
 	})
 }
 
@@ -220,6 +212,8 @@ func (c *Seat) choose(now time.Time) error {
 	if !a.again {
 		if c.stateIsLost() {
 			c.lostSince = now
+			c.giveUp(now, c.lossOfState())
+			return nil
 		}
 		change, problem := c.compose(now)
 		if change == nil {

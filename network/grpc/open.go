@@ -100,11 +100,12 @@ func newMixer(c Config) (*Mixer, error) {
 		round:       c.Round,
 		activeSince: time.Now(),
 		hasSaved:    c.Round > 0,
-		finish:      finish{recorded: c.AllFinished == nil, former: c.Finished},
+		finish:      newFinish(&c),
 		keys:        keys,
 		window:      window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 		refusals:    map[string]time.Time{},
 	}
+	m.finish.former = c.Finished
 	m.dialing, m.stopDial = context.WithCancel(context.Background())
 	m.streams, m.stopAll = context.WithCancel(context.Background())
 	m.firstEdges()
