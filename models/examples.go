@@ -77,18 +77,21 @@ func idTable(ids []int, rows int) (*ad.Table, error) {
 	return ad.FloatTable(len(f), 1, f)
 }
 
-// inputs declares the tables to a loss: what has one column, but features, is a vector.
+// inputs declares the tables and the masks to a loss: what has one column, but features, is a vector.
 func (e *examples) inputs() []ad.Input {
 	var list []ad.Input
-	for _, in := range e.tables {
-		declared := ad.Input{Name: in.name, Batch: true, Sparse: in.table.Sparse()}
-		if c := in.table.Cols(); c > 1 || in.name == "X" {
-			declared.Shape = []int{c}
+	declare := func(name string, cols int, sparse bool) {
+		declared := ad.Input{Name: name, Batch: true, Sparse: sparse}
+		if cols > 1 || name == "X" {
+			declared.Shape = []int{cols}
 		}
 		list = append(list, declared)
 	}
+	for _, in := range e.tables {
+		declare(in.name, in.table.Cols(), in.table.Sparse())
+	}
 	for _, m := range e.masks {
-		list = append(list, ad.Input{Name: columnPrefix + m.Name, Batch: true, Shape: []int{m.Cols}})
+		declare(columnPrefix+m.Name, m.Cols, false)
 	}
 	return list
 }

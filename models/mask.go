@@ -22,11 +22,19 @@ func checkMasks(masks []Mask, columns []input) error {
 	return nil
 }
 
-// bind makes a draw's rows idx (nil: all), and its masks, the batch of program p of so many rows.
+// bind makes a draw's rows idx (nil: all), and its masks, the batch of program p of so many rows. Masks of the draw that p has already stay, and
+// with them what was computed from them.
 func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error {
-	if err := s.ex.bind(p, idx); err != nil {
+	if err := s.ex.bind(p, idx); err != nil || len(s.ex.masks) == 0 {
 		return err
 	}
+	if name.Set == dsbo.Whole {
+		name = dsbo.Sample{Set: dsbo.Whole} // which has the same masks in each iteration
+	}
+	if bound, ok := s.masked[p]; ok && bound == name {
+		return nil
+	}
+	delete(s.masked, p) // until all are bound
 	for k, m := range s.ex.masks {
 		numbers := make([]float64, rows*m.Cols)
 		s.draw.Mask(numbers, name, k, m.Keep)
@@ -41,5 +49,6 @@ func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error 
 			return err
 		}
 	}
+	s.masked[p] = name
 	return nil
 }

@@ -89,7 +89,8 @@ type Masked interface {
 	Masks() []Mask
 }
 
-// A Mask is a matrix with a row for each example of a draw, of numbers that are 1/Keep with probability Keep, and else 0.
+// A Mask is a matrix with a row for each example of a draw, a vector where it has one column, of numbers that are 1/Keep with probability Keep, and
+// else 0.
 type Mask struct {
 	Name string
 	Cols int
@@ -113,8 +114,8 @@ type column struct {
 	node *ad.Node
 }
 
-// Column returns a named column of the examples ([data.Examples].Columns), a matrix, or a vector where it has one column; of a training
-// draw also a [Mask] of a [Masked] model, a matrix. nil: there is none of that name.
+// Column returns a named column of the examples ([data.Examples].Columns), and in Lower and Diagonal also a [Mask] of a [Masked] model: a
+// matrix, or a vector where it has one column. nil: there is none of that name.
 func (b Batch) Column(name string) *ad.Node {
 	for _, c := range b.columns {
 		if c.name == name {

@@ -44,7 +44,8 @@ type side struct {
 	ex       examples
 	draw     data.Sampler
 	programs *Programs
-	losses   map[int]*ad.Derivs // by number of rows
+	losses   map[int]*ad.Derivs          // by number of rows
+	masked   map[*ad.Program]dsbo.Sample // the draw whose masks a program has
 
 	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
@@ -80,7 +81,7 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 			return nil, fmt.Errorf("agent %d, %s loss: %w", c.Agent, of.loss, err)
 		}
 		*of.side = side{loss: of.loss, cfg: c, ex: ex, draw: data.Sampler{Seed: c.Seed, Agent: c.Agent, Batch: c.Batch},
-			programs: programs, losses: map[int]*ad.Derivs{}, memory: memory}
+			programs: programs, losses: map[int]*ad.Derivs{}, masked: map[*ad.Program]dsbo.Sample{}, memory: memory}
 	}
 	if masked, ok := m.(Masked); ok {
 		o.low.ex.masks = masked.Masks()

@@ -138,6 +138,18 @@ func normalized(features int) kind {
 	}}
 }
 
+// dropping leaves out features of training examples, and whole examples, at random: a mask that is a matrix and one that is a vector.
+type dropping struct{ kind }
+
+func (dropping) Masks() []models.Mask {
+	return []models.Mask{{Name: "features", Cols: 4, Keep: .7}, {Name: "examples", Cols: 1, Keep: .5}}
+}
+
+func (m dropping) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	b.X = ad.RowScale(ad.Mul(b.X, b.Column("features")), b.Column("examples"))
+	return m.kind.Lower(x, y, b)
+}
+
 func whole(r *rand.Rand, _ int) float64 { return float64(r.IntN(3)) }
 
 // The data of the kinds, of examples that are neither a power of two nor below 8.
@@ -155,6 +167,7 @@ func TestKinds(t *testing.T) {
 		"recurrent":             {elman(4, 3), numbers(4)},
 		"mixture of experts":    {experts(4, 3), numbers(4)},
 		"batch statistics":      {normalized(4), numbers(4)},
+		"dropout":               {dropping{counts(4)}, examples(30, 4, 0, whole)},
 	} {
 		t.Run(name, func(t *testing.T) { modeltest.TestModel(t, c.m, c.s) })
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"dsbo"
@@ -177,7 +178,21 @@ type side struct {
 }
 
 func (s *subject) sides() [2]side {
-	return [2]side{{"lower loss", s.m.Lower, s.s.Train}, {"upper loss", s.m.Upper, s.s.Val}}
+	return [2]side{{"lower loss", s.m.Lower, s.withMasks(s.s.Train)}, {"upper loss", s.m.Upper, s.s.Val}}
+}
+
+// withMasks returns training examples with the model's masks, if it has some, as the columns that they are where all examples are asked for.
+func (s *subject) withMasks(e data.Examples) data.Examples {
+	masked, ok := s.m.(models.Masked)
+	if !ok || e.X == nil {
+		return e
+	}
+	e.Columns = slices.Clone(e.Columns)
+	for _, m := range masked.Masks() {
+		ones := must.Get(ad.FloatTable(e.Len(), m.Cols, slices.Repeat([]float64{1}, e.Len()*m.Cols)))
+		e.Columns = append(e.Columns, data.Column{Name: m.Name, Table: ones})
+	}
+	return e
 }
 
 // differentiate compiles a side's loss on examples e.
