@@ -17,6 +17,7 @@ import (
 
 	"dsbo"
 	"dsbo/cluster"
+	"dsbo/experiment"
 	"dsbo/internal/cli"
 	"dsbo/pki"
 	"dsbo/runs"
@@ -68,7 +69,23 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	for _, fl := range common {
 		o.common = append(o.common, "-"+fl.Name+"="+fl.Value.String())
 	}
-	return o, c, cmp.Or(o.validate(c), o.checkCerts(c))
+	if err = cmp.Or(o.validate(c), o.checkCerts(c)); err == nil && o.force {
+		err = p.checkData(c)
+	}
+	return o, c, err
+}
+
+// checkData returns an error if data of an agent of a cluster file cannot be read on this machine: before a run is replaced.
+func (p *program) checkData(c *cluster.Cluster) error {
+	t, err := p.findTask(`"task"`, c.Task)
+	if err != nil {
+		return err
+	}
+	j, err := experiment.Parse(t, c.Flags, io.Discard)
+	if err != nil {
+		return err
+	}
+	return j.CheckData(len(c.Addresses), c.Seed)
 }
 
 // checkCerts returns an error for the first certificate that an agent could not begin with: before a run is replaced.

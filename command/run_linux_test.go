@@ -280,3 +280,16 @@ func TestRunChecksCertificates(t *testing.T) {
 	wantError(t, err, cli.Usage, "agent-0.pem: x509: certificate has expired or is not yet valid")
 	wantState(t, out, runs.Finished)
 }
+
+// TestRunChecksData: a run whose data have gone is not replaced.
+func TestRunChecksData(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	runCommand(t, "synthetic", "-r=1", "-p=2", "-train=4", "-val=6", "-test=20", "-K=1", "-report=false", "-out="+out)
+	for task, flags := range map[string][]string{"mnist": {"-data=" + filepath.Join(dir, "gone")}, "tune": {"-data=" + filepath.Join(dir, "gone{agent}.csv"), "-target=y"}} {
+		file := writeCluster(t, dir, 2, map[string]any{"task": task, "flags": flags})
+		_, err := command(t, "run", "-cluster="+file, "-out="+out, "-insecure", "-force")
+		wantError(t, err, cli.Usage, "gone")
+		wantState(t, out, runs.Finished)
+	}
+}

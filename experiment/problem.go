@@ -11,6 +11,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/internal/wording"
+	"dsbo/membership"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
@@ -49,6 +50,18 @@ func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	}
 	digest, err := r.loaded.data.Digest(agent)
 	return []byte(digest), err
+}
+
+// CheckData returns an error if this process cannot read the data of one of n agents, each of which is to have a process of its own.
+// Errors that another choice of flags avoids match dsbo.ErrConfig.
+func (j *Job) CheckData(n int, seed uint64) error {
+	all := Agents{N: n, Start: n, Local: membership.First(n).Members, Seed: seed, Own: true, Private: j.Settings.Epsilon != 0, Collective: unmet}
+	if t, ok := j.Task.(Fingerprinter); ok {
+		_, err := t.Fingerprint(all)
+		return err
+	}
+	_, _, err := j.Task.Load(all)
+	return err
 }
 
 // commonVectorBound is more than the numbers of each vector that is exchanged whatever the problem is: records, scores and counts.
