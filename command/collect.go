@@ -9,6 +9,7 @@ import (
 	"dsbo"
 	"dsbo/experiment/console"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -65,6 +66,6 @@ func writeMerged(stdout io.Writer, m *runs.Merged, out runs.Folder, page bool) e
 	if err := m.Write(out); err != nil {
 		return err
 	}
-	head := fmt.Sprintf("%s: %d agents, which agree to the last bit; time and memory are of the slowest and the largest.", m.Run, m.Members)
+	head := fmt.Sprintf("%s: %s, which agree to the last bit; time and memory are of the slowest and the largest.", m.Run, wording.Count(m.Members, "agent"))
 	return console.Result(stdout, &m.Summary, head, out, page)
 }

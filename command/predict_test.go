@@ -30,7 +30,7 @@ func TestPredict(t *testing.T) {
 			t.Errorf("model %q: predictions are\n%swant\n%s", model, got, want)
 		}
 		if lines := strings.Join(strings.Fields(stderr.String()), " "); !strings.Contains(lines,
-			"people.csv, column colour: 1 of 5 rows have a word that the model does not know (pink); it counts as a rare one") {
+			"people.csv, column colour has a word that the model does not know in 1 of 5 rows (pink); it counts as a rare one") {
 			t.Errorf("model %q: warnings are %s", model, lines)
 		}
 	}

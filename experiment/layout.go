@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -113,8 +114,8 @@ func (r *runner) checkOwner(l Layout) error {
 	case found.Identity != own.Identity:
 		return dsbo.Errorf(dsbo.ErrConfig, "%s holds another run than this process's, or that of another agent: -out must name another folder", r.folder)
 	case found.Transport != own.Transport || found.Processes != own.Processes:
-		return dsbo.Errorf(dsbo.ErrConfig, "-resume: the run in %s has its agents in %d processes (-transport %s), here there are %d (-transport %s): they must be the same",
-			r.folder, found.Processes, found.Transport, own.Processes, own.Transport)
+		return dsbo.Errorf(dsbo.ErrConfig, "-resume: the run in %s has its agents in %s (-transport %s), here there are %d (-transport %s): they must be the same",
+			r.folder, wording.Count(found.Processes, "process"), found.Transport, own.Processes, own.Transport)
 	}
 	return nil
 }

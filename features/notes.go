@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsbo/internal/wording"
 	"dsbo/table"
 )
 
@@ -18,7 +19,7 @@ func (e *Encoder) Notes() []string {
 			if in.Kind == table.Word {
 				as = "none of its words"
 			}
-			notes = append(notes, fmt.Sprintf("column %s: %d of %d rows have no value, as no training row had; it counts as %s", in.Name, n, e.length, as))
+			notes = append(notes, fmt.Sprintf("column %s has no value in %d of %s, where no training row lacks one; it counts as %s", in.Name, n, wording.Count(e.length, "row"), as))
 		}
 		if n, words := in.unknown(e.length); n > 0 {
 			as := "none of its words"
@@ -30,11 +31,11 @@ func (e *Encoder) Notes() []string {
 			if len(words) > most {
 				list += fmt.Sprintf(" and %d more", len(words)-most)
 			}
-			notes = append(notes, fmt.Sprintf("column %s: %d of %d rows have a word that the model does not know (%s); it counts as %s", in.Name, n, e.length, list, as))
+			notes = append(notes, fmt.Sprintf("column %s has a word that the model does not know in %d of %s (%s); it counts as %s", in.Name, n, wording.Count(e.length, "row"), list, as))
 		}
 	}
 	if n, first := e.unknownSparse(); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d rows have numbers in columns that were 0 in all training rows, such as %s; they count as 0", n, e.length, first))
+		notes = append(notes, fmt.Sprintf("%d of %s: numbers in columns that were 0 in all training rows, such as %s, count as 0", n, wording.Count(e.length, "row"), first))
 	}
 	return notes
 }

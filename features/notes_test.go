@@ -28,10 +28,10 @@ func TestNotes(t *testing.T) {
 		table.NumberColumn("age", []float32{nan, 1, nan}), table.NumberColumn("size", []float32{nan, nan, nan}),
 		table.WordColumn("colour", []string{"teal", "red", "pink"}), table.WordColumn("form", []string{"", "flat", "round"}), since))))
 	want := []string{
-		"column age: 2 of 3 rows have no value, as no training row had; it counts as the mean",
-		"column colour: 2 of 3 rows have a word that the model does not know (teal, pink); it counts as a rare one",
-		"column form: 1 of 3 rows have no value, as no training row had; it counts as none of its words",
-		"column form: 1 of 3 rows have a word that the model does not know (round); it counts as none of its words",
+		"column age has no value in 2 of 3 rows, where no training row lacks one; it counts as the mean",
+		"column colour has a word that the model does not know in 2 of 3 rows (teal, pink); it counts as a rare one",
+		"column form has no value in 1 of 3 rows, where no training row lacks one; it counts as none of its words",
+		"column form has a word that the model does not know in 1 of 3 rows (round); it counts as none of its words",
 	}
 	if d := cmp.Diff(want, e.Notes()); d != "" {
 		t.Error(d)

@@ -99,7 +99,7 @@ func TestSparse(t *testing.T) {
 			t.Errorf("row %d: %s", k, diff)
 		}
 	}
-	if diff := cmp.Diff([]string{"2 of 3 rows have numbers in columns that were 0 in all training rows, such as f3; they count as 0"}, e.Notes()); diff != "" {
+	if diff := cmp.Diff([]string{"2 of 3 rows: numbers in columns that were 0 in all training rows, such as f3, count as 0"}, e.Notes()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"dsbo"
+	"dsbo/internal/wording"
 	"dsbo/membership"
 	"dsbo/runs"
 )
@@ -87,8 +88,8 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 	if err != nil {
 		if parts, _ := filepath.Glob(filepath.Join(string(folder), "*", runs.MetricsFile)); len(parts) > 0 {
 			return dsbo.Errorf(dsbo.ErrConfig,
-				"%s has no metrics of its own, but holds %d runs: their folders must be named, such as %s",
-				folder, len(parts), filepath.Dir(parts[0]))
+				"%s has no metrics of its own, but holds %s: their folders must be named, such as %s",
+				folder, wording.Count(len(parts), "run"), filepath.Dir(parts[0]))
 		}
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %w", folder, err)
 	}

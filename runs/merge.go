@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/wording"
 )
 
 // A Membership is agent.json: the run and the agent to which a run folder belongs. It is written when the agent knows that all have finished.
@@ -87,7 +88,7 @@ func Merge(folders []Folder) (*Merged, error) {
 // were there the numbers must be the same.
 func (m *Merged) addRecords(p *Merged) error {
 	if a, b := len(m.Records), len(p.Records); a != b && m.files[changesAt] == nil {
-		return m.differ(p, MetricsFile, fmt.Sprintf("%d records and %d", a, b))
+		return m.differ(p, MetricsFile, fmt.Sprintf("%s and %d", wording.Count(a, "record"), b))
 	}
 	for _, o := range p.Records {
 		k, found := slices.BinarySearchFunc(m.Records, o.Iteration, func(r Record, iteration int) int { return cmp.Compare(r.Iteration, iteration) })

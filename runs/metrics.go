@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 )
 
 // Metrics is an open metrics.jsonl to which records are appended. It keeps the length and the hash of the run's records so far, so
@@ -54,7 +55,7 @@ func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 		return nil, err
 	}
 	if int64(len(data)) < size {
-		return nil, fmt.Errorf("%s has %d bytes, the checkpoint knows of %d: it was changed or cut off", m.path, len(data), size)
+		return nil, fmt.Errorf("%s has %s, the checkpoint knows of %d: it was changed or cut off", m.path, wording.Count(len(data), "byte"), size)
 	}
 	m.size = size
 	m.sum.Write(data[:size])

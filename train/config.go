@@ -16,6 +16,7 @@ import (
 	"dsbo/internal/arithmetic"
 	"dsbo/internal/kernel"
 	"dsbo/internal/vec"
+	"dsbo/internal/wording"
 	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/runs"
@@ -216,8 +217,8 @@ func (c *Config) checkMethod() error {
 		return dsbo.Errorf(dsbo.ErrCapability, "%s needs whole Hessians and Jacobians, which this problem's oracles do not give", name)
 	}
 	if need := traits.Dense(c.p, c.q) * int64(len(g.Local())); need > c.DenseLimit {
-		return dsbo.Errorf(dsbo.ErrCapability, "the matrices of %s take %.1f GiB for %d agents with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
-			name, float64(need)/(1<<30), len(g.Local()), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
+		return dsbo.Errorf(dsbo.ErrCapability, "the matrices of %s take %.1f GiB for %s with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
+			name, float64(need)/(1<<30), wording.Count(len(g.Local()), "agent"), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
 	}
 	return nil
 }

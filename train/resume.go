@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -177,7 +178,7 @@ func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", found.path, diff)
 	}
 	if !found.Handover && len(found.Usage) != len(c.Problem.agents().Local()) || found.Iteration > c.K {
-		return nil, fmt.Errorf("%s: %w", found.path, corruptError("%d agents after %d iterations", len(found.Usage), found.Iteration))
+		return nil, fmt.Errorf("%s: %w", found.path, corruptError("%s after %s", wording.Count(len(found.Usage), "agent"), wording.Count(found.Iteration, "iteration")))
 	}
 	return found, nil
 }

@@ -10,6 +10,7 @@ import (
 	"dsbo/algo"
 	"dsbo/exact"
 	"dsbo/internal/stat"
+	"dsbo/internal/wording"
 	"dsbo/membership"
 	"dsbo/runs"
 )
@@ -211,7 +212,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return r.stopInterrupted(ctx)
 		}
-		return fmt.Errorf("evaluation after %d iterations: %w", r.done, err)
+		return fmt.Errorf("evaluation after %s: %w", wording.Count(r.done, "iteration"), err)
 	}
 	rec.Epoch = r.epoch.Number
 	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(stat.Median(r.times[r.timesRecorded:]))
@@ -230,12 +231,12 @@ func (r *runner) evaluate(ctx context.Context) error {
 // stopInterrupted writes the checkpoint of a run that stops before its end.
 func (r *runner) stopInterrupted(ctx context.Context) error {
 	if err := r.writeCheckpoint(); err != nil {
-		return fmt.Errorf("%w after %d iterations, and %w", ErrInterrupted, r.done, err)
+		return fmt.Errorf("%w after %s, and %w", ErrInterrupted, wording.Count(r.done, "iteration"), err)
 	}
 	if err := r.concludeInterrupted(ctx, r); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w after %d of %d iterations", ErrInterrupted, r.done, r.K)
+	return fmt.Errorf("%w after %d of %s", ErrInterrupted, r.done, wording.Count(r.K, "iteration"))
 }
 
 // conclude adds the averages of x and y over all agents, and what each has spent, to the result.
