@@ -6,11 +6,11 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestDepth: the nodes of a product, and the scratch memory of its plan, are proportional to the layers, though each layer has a part of
-// y of its own: the parts of the product are written into one vector.
+// TestDepth: the nodes of a product, the scratch memory of its plan and the steps of its tail's blocks are proportional to the layers,
+// though each layer has a part of y of its own: the parts of the product are written into one vector.
 func TestDepth(t *testing.T) {
-	const width = 8
-	size := func(layers int) (nodes, numbers int) {
+	const width = 16
+	size := func(layers int) (nodes, numbers, steps int) {
 		q := layers * width * width
 		d := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
 			h := Uniform(.5, PartVec(y, 0, width))
@@ -21,13 +21,24 @@ func TestDepth(t *testing.T) {
 		}}))
 		y := make([]float64, q)
 		must.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
-		return len(d.family.nodes), len(poolOf(d.Program).f64[0])
+		for _, l := range d.m.(*machine[float64]).layouts {
+			if l != nil && l.tail != nil {
+				for _, busy := range l.tail.busy {
+					steps += len(busy)
+				}
+			}
+		}
+		return len(d.family.nodes), len(poolOf(d.Program).f64[0]), steps
 	}
-	nodes, numbers := size(50)
-	moreNodes, moreNumbers := size(200)
+	nodes, numbers, steps := size(50)
+	moreNodes, moreNumbers, moreSteps := size(200)
+	if steps < 50 {
+		t.Errorf("the tail's blocks have %d steps of 50 layers: each has a part there", steps)
+	}
 	// Four times as many, and what does not depend on the layers.
-	if moreNodes > 4*nodes || moreNumbers > 4*numbers {
-		t.Errorf("50 layers have %d nodes and %d numbers of scratch memory, 200 have %d and %d: more than 4 times as many", nodes, numbers, moreNodes, moreNumbers)
+	if moreNodes > 4*nodes || moreNumbers > 4*numbers || moreSteps > 4*steps {
+		t.Errorf("50 layers have %d nodes, %d numbers of scratch memory and %d steps of blocks, 200 have %d, %d and %d: more than 4 times as many",
+			nodes, numbers, steps, moreNodes, moreNumbers, moreSteps)
 	}
 	if q := 200 * width * width; moreNumbers > 4*q {
 		t.Errorf("the scratch memory of a product is %d numbers, more than 4 vectors of %d", moreNumbers, q)

@@ -52,10 +52,11 @@ func (t *template[T]) lay(p *plan) *layout {
 	when := t.moments(p, made.tail)
 	t.findWhole(p, &l)
 	t.findReads(p, &l, when)
+	inTail := made.tail.members(len(t.steps))
 	for i := range p.stages {
 		for _, list := range [][]int{p.stages[i].whole, p.stages[i].tiled} {
 			for _, k := range list {
-				if !made.tail.has(k) {
+				if !inTail[k] {
 					t.place(made, &l, t.steps[k], when[k])
 				}
 			}

@@ -12,8 +12,9 @@ import (
 type tail struct {
 	n         int // entries of each value
 	steps     []tailStep
-	registers int   // blocks that are in use at one time
-	outs      []int // the register of each of the plan's outputs, −1 where it is made before the tail
+	busy      [][]int32 // by block: the steps that do something there
+	registers int       // blocks that are in use at one time
+	outs      []int     // the register of each of the plan's outputs, −1 where it is made before the tail
 }
 
 // A tailStep is a step with the registers of its output and of its arguments, −1 for those that are in memory.
@@ -126,12 +127,36 @@ func (t *template[T]) tailOf(p *plan) *tail {
 			tl.outs[i] = r
 		}
 	}
+	t.findBusy(tl)
 	return tl
 }
 
-// has reports whether a step is in the tail, which may be nil.
-func (tl *tail) has(step int) bool {
-	return tl != nil && slices.ContainsFunc(tl.steps, func(s tailStep) bool { return s.step == step })
+// findBusy finds which steps do something in each block. One that adds a part to its own register does nothing outside of the part: all
+// steps of a network with a part for each layer would take the square of their number.
+func (t *template[T]) findBusy(tl *tail) {
+	tl.busy = make([][]int32, (tl.n+tailBlock-1)/tailBlock)
+	for i, st := range tl.steps {
+		first, end := 0, tl.n
+		s := t.steps[st.step]
+		if r, ok := s.rule.(addPartRule); ok && st.from[0] == st.to {
+			part := t.values[s.args[1]]
+			first, end = r.off, r.off+part.r*part.c
+		}
+		for b := first / tailBlock; b*tailBlock < end; b++ {
+			tl.busy[b] = append(tl.busy[b], int32(i))
+		}
+	}
+}
+
+// members returns which of n steps are in the tail, which may be nil.
+func (tl *tail) members(n int) []bool {
+	in := make([]bool, n)
+	if tl != nil {
+		for _, s := range tl.steps {
+			in[s.step] = true
+		}
+	}
+	return in
 }
 
 // tailSteps returns the steps of p's tail, in their order: entry by entry on n entries, and read by nobody but each other and as outputs.
@@ -181,14 +206,14 @@ func (m *machine[T]) runTail(tl *tail, dst [][]float64) {
 
 // tailPart runs a tail on entries from..to.
 func (m *machine[T]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]float64) {
-	for ; from < to; from += tailBlock {
-		n := min(tailBlock, to-from)
+	for n := 0; from < to; from += n {
+		n = min(tailBlock-from%tailBlock, to-from)
 		for i, r := range tl.outs {
 			if r >= 0 { // memory is asked for while the block before is computed: waiting for it takes longer than all steps
 				kernel.Prefetch(dst[i][from+n : min(from+n+tailBlock, to)])
 			}
 		}
-		for i := range tl.steps {
+		for _, i := range tl.busy[from/tailBlock] {
 			m.tailStep(&tl.steps[i], w, from, n)
 		}
 		for i, r := range tl.outs {
@@ -230,7 +255,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 		switch to, part := overlap(d, m.slots[ins.args[1]].wholeValue(), r.off-from); {
 		case len(to) == n:
 			kernel.AddTo(d, base, part)
-		case len(to) == 0 && (st.from[0] < 0 || st.from[0] == st.to): // no other register, which might be written to soon
+		case len(to) == 0 && st.from[0] < 0: // no other register, which might be written to soon
 			d = base
 		default:
 			copy(d, base)
