@@ -81,13 +81,19 @@ func Merge(folders []Folder) (*Merged, error) {
 		}
 		m.add(p)
 	}
+	if m.changed() && len(m.Records) > 0 {
+		m.Summary.PhiStart = m.Records[0].Phi // agent 0 may not have been there at the start
+	}
 	return m, nil
 }
+
+// changed reports whether the members of the run have changed.
+func (m *Merged) changed() bool { return m.files[changesAt] != nil }
 
 // addRecords adds the records of another agent: their times, and those of iterations that the agents before were absent in. Where both
 // were there the numbers must be the same.
 func (m *Merged) addRecords(p *Merged) error {
-	if a, b := len(m.Records), len(p.Records); a != b && m.files[changesAt] == nil {
+	if a, b := len(m.Records), len(p.Records); a != b && !m.changed() {
 		return m.differ(p, MetricsFile, fmt.Sprintf("%s and %d", wording.Count(a, "record"), b))
 	}
 	for _, o := range p.Records {
@@ -234,7 +240,11 @@ func (m *Merged) compare(other *Merged) error {
 	if err := m.compareJSON(other, ConfigFile, m.settings(), other.settings()); err != nil {
 		return err
 	}
-	if err := m.compareJSON(other, SummaryFile, m.Summary.Timeless(), other.Summary.Timeless()); err != nil {
+	ours, theirs := m.Summary.Timeless(), other.Summary.Timeless()
+	if m.changed() {
+		theirs.PhiStart = ours.PhiStart // of each agent's first record, of which addRecords compares those that two have
+	}
+	if err := m.compareJSON(other, SummaryFile, ours, theirs); err != nil {
 		return err
 	}
 	for k, r := range resultFiles {

@@ -12,16 +12,17 @@ import (
 	"dsbo/runs"
 )
 
-// partOf writes the folder of an agent of a run of three, into which agent 3 came and which agent 1 left for good: agent 0 was there all the
-// time, agent 2 was absent in iteration 10, agent 3 in iteration 0. loss is that of the last record.
+// partOf writes the folder of an agent of a run of three, into which agent 3 came and which agent 1 left for good: agent 0 lost its disk in
+// iteration 5, agent 2 was absent in iteration 10, agent 3 in iteration 0. loss is that of the last record.
 func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	t.Helper()
 	f := runs.Folder(filepath.Join(t.TempDir(), "agent"))
 	must.OK(f.Open(runs.Fresh))
 	must.OK(f.WriteConfig(runs.Config{Format: runs.Format, Agents: 3}))
 	var lines strings.Builder
-	for _, k := range map[int][]int{0: {0, 10, 20}, 2: {0, 20}, 3: {10, 20}}[agent] {
-		r := runs.Record{Iteration: k, ValLoss: 0.5}
+	iterations := map[int][]int{0: {10, 20}, 2: {0, 20}, 3: {10, 20}}[agent]
+	for _, k := range iterations {
+		r := runs.Record{Iteration: k, ValLoss: 0.5, Phi: phiOf(k)}
 		if r.Seconds = float64(agent); k == 20 {
 			r.ValLoss = loss
 		}
@@ -35,9 +36,12 @@ func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 		{Epoch: 2, Iteration: 15, Round: 9, Members: []int{0, 2, 3}, Why: []string{"agent 1 left", "agent 2 returned"}},
 	}))
 	must.OK(f.WriteMembership(runs.Membership{Run: "small", Hash: "1", Agent: agent, Agents: 3}))
-	must.OK(f.WriteSummary(runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, 4), Members: []int{0, 2, 3}}))
+	must.OK(f.WriteSummary(runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, 4), Members: []int{0, 2, 3}, PhiStart: phiOf(iterations[0])}))
 	return f
 }
+
+// phiOf is Φ of an iteration's record.
+func phiOf(iteration int) runs.Number { return runs.Number(30 - iteration) }
 
 // TestMergeAfterChanges: those who are there at the end are enough, and their records together are those of all iterations.
 func TestMergeAfterChanges(t *testing.T) {
@@ -53,6 +57,9 @@ func TestMergeAfterChanges(t *testing.T) {
 		}
 		if !slices.Equal(iterations, []int{0, 10, 20}) || m.Members != 3 || m.Records[2].Seconds != 3 {
 			t.Errorf("%d agents with records of iterations %v, the last after %g s", m.Members, iterations, m.Records[2].Seconds)
+		}
+		if m.Summary.PhiStart != phiOf(0) {
+			t.Errorf("Φ at the start is %v; that of iteration 0 is %v", m.Summary.PhiStart, phiOf(0))
 		}
 		out := runs.Folder(filepath.Join(t.TempDir(), "all"))
 		must.OK(out.Open(runs.Fresh))
