@@ -67,6 +67,11 @@ func (r *runner) judge(ctx context.Context, tuned, rival *candidates.Model, othe
 		if gains, err = r.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
 			return nil, err
 		}
+		for i := range gains {
+			if start := r.result.Records[0].ValLoss; start.Known() {
+				gains[i].LossStart = start
+			}
+		}
 	}
 	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains) // that of another model is no y of this one
 	if lost {

@@ -206,7 +206,7 @@ func gains(s *runs.Summary) *table {
 	}
 	for _, g := range s.Verdict.Gains {
 		row := []cell{textCell(g.Set), numberCell(float64(g.Examples), count), numberCell(float64(g.Loss), number),
-			numberCell(float64(g.LossAgainst), number), changeCell(g.LossChange, g.LossError, 1, "", -1)}
+			numberCell(float64(g.LossAgainst), number), lossCell(g)}
 		if classes {
 			row = append(row, numberCell(float64(g.Accuracy), percent), numberCell(float64(g.AccuracyAgainst), percent),
 				changeCell(g.AccuracyChange, g.AccuracyError, 100, "\u202fpp", 1))
@@ -214,6 +214,15 @@ func gains(s *runs.Summary) *table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// lossCell shows the change of the loss, and whether that is one that counts.
+func lossCell(g runs.Gain) cell {
+	c := changeCell(g.LossChange, g.LossError, 1, "", -1)
+	if g.Outcome() == runs.Same {
+		c.Kind = ""
+	}
+	return c
 }
 
 // changeCell shows a change with its uncertainty, times a factor and with a unit, and whether it is good beyond two standard

@@ -45,14 +45,16 @@ type Gain struct {
 	Loss            Number `json:"loss"`         // of the tuned model, mean per example
 	LossAgainst     Number `json:"loss_against"` // of the other
 	LossChange      Number `json:"loss_change"`
-	LossError       Number `json:"loss_error"` // standard error of LossChange
+	LossError       Number `json:"loss_error"`          // standard error of LossChange
+	LossStart       Number `json:"loss_start,omitzero"` // validation loss of the model at the start, beside which losses are small; 0: not known
 	Accuracy        Number `json:"accuracy"`
 	AccuracyAgainst Number `json:"accuracy_against"`
 	AccuracyChange  Number `json:"accuracy_change"`
 	AccuracyError   Number `json:"accuracy_error"`
 }
 
-// Outcome returns what the loss on these examples says: a change of at most two standard errors, or of less than a percentage shows, is none.
+// Outcome returns what the loss on these examples says: a change of at most two standard errors, or of less than a percentage shows, is none,
+// and so is a change of losses of which next to nothing is left.
 func (g Gain) Outcome() Outcome {
 	switch change := float64(g.LossChange); {
 	case change == 0 || g.withinChance() || g.negligible():
@@ -70,7 +72,16 @@ func (g Gain) withinChance() bool { return math.Abs(float64(g.LossChange)) <= 2*
 
 // negligible reports whether the change is 0.0 % of the other model's loss: with many examples that may be certain, and is nothing all the same.
 func (g Gain) negligible() bool {
-	return math.Abs(float64(g.LossChange)) < 0.0005*math.Abs(float64(g.LossAgainst))
+	return g.spent() || math.Abs(float64(g.LossChange)) < 0.0005*math.Abs(float64(g.LossAgainst))
+}
+
+// spentShare is the share of the loss at the start below which a loss has nothing left that matters, whatever share of that it changes by:
+// where classes can be told apart, a penalty ever weaker lets it fall for ever.
+const spentShare = 1e-4
+
+// spent reports whether of both losses next to nothing is left.
+func (g Gain) spent() bool {
+	return max(math.Abs(float64(g.Loss)), math.Abs(float64(g.LossAgainst))) < spentShare*float64(g.LossStart)
 }
 
 // percentText returns the change of the loss in percent of the other model's loss, with its sign.
@@ -142,6 +153,9 @@ func (c Contest) Verdict() Verdict {
 		v.Sentence = fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
 	case v.Outcome == Worse:
 		v.Sentence = fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
+	case v.Outcome == Same && g.spent():
+		v.Sentence = fmt.Sprintf("%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at the start), %s",
+			head, g.Set, g.changeText(), float64(g.LossStart), against)
 	case v.Outcome == Same && g.negligible() && !g.withinChance():
 		v.Sentence = fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set, g.changeText(), against)
 	case v.Outcome == Same:
@@ -151,7 +165,9 @@ func (c Contest) Verdict() Verdict {
 	}
 	var others []string
 	for _, o := range c.Gains[1:] {
-		others = append(others, o.Set+" "+o.percentText())
+		if !o.spent() {
+			others = append(others, o.Set+" "+o.percentText())
+		}
 	}
 	if others != nil {
 		v.Sentence += "; " + strings.Join(others, ", ")

@@ -10,6 +10,13 @@ func gain(set string, against, loss, uncertainty Number) Gain {
 	return Gain{Set: set, Examples: 100, Loss: loss, LossAgainst: against, LossChange: loss - against, LossError: uncertainty}
 }
 
+// separable makes the gain of a model of two classes that can be told apart: at the start its loss was log 2.
+func separable(set string, against, loss, uncertainty Number) Gain {
+	g := gain(set, against, loss, uncertainty)
+	g.LossStart = .6931
+	return g
+}
+
 // TestVerdict: one sentence says what tuning gave, on which examples, how surely, and against what.
 func TestVerdict(t *testing.T) {
 	test, held, val := gain(Test, .2873, .2784, .0009), gain(HeldOut, .3, .288, .002), gain(Validation, .25, .237, .001)
@@ -70,6 +77,16 @@ func TestVerdict(t *testing.T) {
 		"small losses": {
 			Contest{Count: 23, Meaning: Penalties, Against: "λ = -8", Constant: -8, Gains: []Gain{gain(Test, .0002841, .0003364, .0000123)}}, Worse,
 			"Tuning 23 penalties made it worse: it raised the test loss by 18.4 % (0.0002841 → 0.0003364 ± 0.0000123) against the best single penalty (λ = -8); the tuned λ is kept all the same, as Φ, which decides, is not higher.", 0,
+		},
+		"nothing left of the losses": {
+			Contest{Count: 5, Meaning: Penalties, Against: "λ = -15", Constant: -15, Lost: true, Gains: []Gain{
+				separable(Test, 5e-7, 1.8e-6, 8e-8), separable(Validation, 5e-7, 1e-7, 1e-9)}}, Same,
+			"Tuning 5 penalties made no difference that counts to the test loss, of which next to nothing is left (0.0000005000 → 0.0000018000 ± 0.0000000800; " +
+				"0.6931 at the start), against the best single penalty (λ = -15); the single one is kept.", 0,
+		},
+		"nothing left of one loss": {
+			Contest{Count: 5, Meaning: Penalties, Against: "λ = 0", Constant: 0, Gains: []Gain{separable(Test, .02, 1e-6, 1e-4), separable(Validation, .02, 1e-6, 1e-4)}}, Better,
+			"Tuning 5 penalties cut the test loss by 100.0 % (0.0200 → 0.0000 ± 0.0001) against the best single penalty (λ = 0); validation −100.0 %.", 0,
 		},
 		"another baseline": {
 			Contest{Count: 7840, Meaning: Meaning{"X", "pixel", "pixels", "", 10, 28, 28}, Against: "mean pictures", Constant: Unknown(), Lost: true, Gains: []Gain{gain(Test, .5, .5, 0)}}, Same,
