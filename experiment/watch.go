@@ -29,11 +29,13 @@ func (r *runner) watch(c *train.Config) error {
 	c.OnCheckpoint = r.view.Saved
 	c.OnDamage = func(err error) { r.view.Log("checkpoint left out: %v", err) }
 	c.OnEpoch = r.noteChange
+	c.OnResume = func(before int) {
+		r.pace.skip(iterating, plannedIterations(m, before))
+		r.pace.skip(evaluating, evaluations*float64(before)/float64(d.K))
+		done = before
+		show()
+	}
 	c.OnIteration = func(now int) {
-		if done == 0 && now > 1 { // the iterations and evaluations before a resume
-			r.pace.skip(iterating, plannedIterations(m, now-1))
-			r.pace.skip(evaluating, evaluations*float64(now-1)/float64(d.K))
-		}
 		done = now
 		r.pace.step(iterating, iterationWork(m, now-1))
 		show()

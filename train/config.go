@@ -64,6 +64,7 @@ type Config struct {
 	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents of this process together; 0: 4 GiB.
 	DenseLimit int64
 
+	OnResume    func(done int)    // called before the first iteration of a resumed run, with those that are done
 	OnIteration func(done int)    // called after each iteration, by one goroutine at a time
 	OnRecord    func(runs.Record) // called after each evaluation
 	// OnCheckpoint is called after each checkpoint with its iteration.

@@ -60,7 +60,12 @@ func TestResume(t *testing.T) {
 					t.Errorf("line %d differs:\n%s", i+1, diff)
 				}
 			}
+			resumed := -1
+			c.OnResume = func(done int) { resumed = done }
 			sameRun(t, want, run(t, c)) // once more, with nothing left to do
+			if resumed != c.K {
+				t.Errorf("a run of which all is done says that it goes on after iteration %d of %d", resumed, c.K)
+			}
 		})
 	}
 }

@@ -73,6 +73,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.openFiles(); err != nil {
 		return nil, err
 	}
+	if r.Resume && r.OnResume != nil {
+		r.OnResume(r.done)
+	}
 	err = r.atBoundary(ctx, false, nil)
 	for err == nil && r.done < r.end {
 		var stop bool
