@@ -53,6 +53,9 @@ func (r *runner) finish(ctx context.Context) error {
 	if err := r.saveKept(ctx, kept); err != nil {
 		return err
 	}
+	if err := r.compareSimpler(ctx, kept); err != nil {
+		return err
+	}
 	if r.summary.Sites, err = r.compareSites(ctx, rival, tuned); err != nil {
 		return err
 	}

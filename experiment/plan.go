@@ -58,7 +58,7 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 func (r *runner) planned(program runs.Number) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(), Found: r.loaded.setup.Found, Privacy: r.Settings.Privacy,
-		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.exchangedRows(), Program: program,
+		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.exchangedRows(), Simpler: r.simplerLength(), Program: program,
 	}
 	if held := r.trainingConfig(r.problem.Problem); held != nil {
 		run.Held = held.Method

@@ -47,6 +47,9 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		return err
 	}
 	r.chooseStart()
+	if r.problem.Score == nil {
+		r.view.Log("losses and accuracies are not known: the model does not score examples (models.Scorer)")
+	}
 	r.warnings = nil
 	if r.lmax > 0 {
 		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)

@@ -23,6 +23,13 @@ type Baselined interface {
 	Baselines() []Baseline
 }
 
+// A Simplified is a [Model], such as a network, with a simpler one of the same examples that takes little to solve. A run shows that one's best
+// constant beside its own models, and says if it does as well.
+type Simplified interface {
+	// Simpler returns it, with a name such as "linear".
+	Simpler() (name string, m Model)
+}
+
 // A Baseline is what one could take without tuning.
 type Baseline struct {
 	Name string    // such as "temperature 1" or "raw pixels"

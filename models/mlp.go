@@ -67,6 +67,11 @@ func (m MLP) Dims() (p, q int) {
 	return penalties.layerGroup(len(ls)-1, penalties.count(m.Features)) + 1, last.off + last.size()
 }
 
+// Simpler implements [Simplified]: [Linear] with the same loss, and one penalty for all weights.
+func (m MLP) Simpler() (name string, simpler Model) {
+	return "linear", Linear{Features: m.Features, Outputs: m.Outputs, Loss: m.Loss, Penalties: OnePenalty{}, Intercepts: m.Intercepts}
+}
+
 // Check implements [Checker].
 func (m MLP) Check(s data.Shard) error {
 	for l, units := range m.Hidden {

@@ -3,7 +3,7 @@
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [XStarter], [Shaper],
-// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Masked].
+// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Simplified], [Masked].
 // An [OutputLoss] and [Penalties] make many models of one: [Linear] and [MLP] take both.
 // [Programs.Oracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products. [NewOracle] does for one agent alone.
@@ -30,7 +30,8 @@ type Model interface {
 // A Loss is one of a model's two losses: its Lower or its Upper.
 type Loss = func(x, y *ad.Node, b Batch) *ad.Node
 
-// A Scorer is a [Model] that can score y, found at x, on examples.
+// A Scorer is a [Model] that can score y, found at x, on examples. Without scores a run has no losses in its records and no standard errors in
+// its verdict, which then compares Φ.
 type Scorer interface {
 	// Score builds two vectors with an entry for each example: its loss, without regularization and whatever its weight is, and 1
 	// where the prediction is right, 0 where it is wrong (nil for a model without classes); where the model is several, the share of

@@ -84,6 +84,17 @@ func (g Gain) spent() bool {
 	return max(math.Abs(float64(g.Loss)), math.Abs(float64(g.LossAgainst))) < spentShare*float64(g.LossStart)
 }
 
+// SimplerNote says of a kept model's gain against a simpler one that the simpler one does as well, or better; "" where that is not so.
+func (g Gain) SimplerNote(kept, simpler string) string {
+	switch g.Outcome() {
+	case Worse:
+		return fmt.Sprintf("A simpler model does better: from %s to %s the %s loss changes by %s (%s).", simpler, kept, g.Set, g.percentText(), g.changeText())
+	case Same:
+		return fmt.Sprintf("A simpler model does as well: %s and %s differ in the %s loss by chance or next to nothing (%s).", simpler, kept, g.Set, g.changeText())
+	}
+	return ""
+}
+
 // percentText returns the change of the loss in percent of the other model's loss, with its sign.
 func (g Gain) percentText() string {
 	share := 100 * float64(g.LossChange/g.LossAgainst)

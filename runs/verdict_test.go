@@ -103,3 +103,20 @@ func TestVerdict(t *testing.T) {
 		t.Errorf("notes %q", v.Notes)
 	}
 }
+
+// TestSimplerNote: it is said where a simpler model does as well as the kept one, or better, and nothing where it does not.
+func TestSimplerNote(t *testing.T) {
+	for _, tt := range []struct {
+		g    Gain
+		want string
+	}{
+		{gain(Test, .5, .4, .01), ""},
+		{gain(Test, .5, .4, Unknown()), ""},
+		{gain(Test, .4, .5, .01), "A simpler model does better: from linear, λ = -3 to λ tuned the test loss changes by +25.0 % (0.4000 → 0.5000 ± 0.0100)."},
+		{gain(HeldOut, .5, .501, .01), "A simpler model does as well: linear, λ = -3 and λ tuned differ in the held-out loss by chance or next to nothing (0.5000 → 0.5010 ± 0.0100)."},
+	} {
+		if got := tt.g.SimplerNote("λ tuned", "linear, λ = -3"); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.g, got, tt.want)
+		}
+	}
+}

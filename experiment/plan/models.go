@@ -93,6 +93,15 @@ func (l *listing) addModels() {
 		all.addNumbers("losses and right answers", scoreNumbers, exactly(1))
 		l.list = all.list
 	}
+	if l.Simpler > 0 {
+		simpler := *l
+		simpler.p, simpler.q, simpler.suffix, simpler.Held, simpler.Config.Problem.Nonconvex = 1, l.Simpler, ", simpler model", nil, false
+		n := Range{2, DefaultExperience.Models, 16}
+		simpler.addSolutions(n, exactly(1))
+		simpler.addNumbers("losses and right answers", scoreNumbers, n)
+		simpler.addNumbers("losses of two models", compareNumbers, exactly(1))
+		l.list = simpler.list
+	}
 	for _, row := range l.Rows {
 		l.add(Quantity{Name: row.Name, Way: ByRow, Length: row.Length, Times: exactly(1)})
 	}

@@ -120,3 +120,19 @@ func (s *subject) baselines() error {
 	}
 	return nil
 }
+
+// simpler gives a simpler model the same examples.
+func (s *subject) simpler() error {
+	m, ok := s.m.(models.Simplified)
+	if !ok {
+		return nil
+	}
+	name, simpler := m.Simpler()
+	if name == "" || simpler == nil {
+		return fmt.Errorf("a simpler model must have a name, and be there; it is %q, %T", name, simpler)
+	}
+	if _, err := models.NewOracle(simpler, s.s, models.Config{}); err != nil {
+		return fmt.Errorf("the simpler model %q must take the same examples: %w", name, err)
+	}
+	return nil
+}

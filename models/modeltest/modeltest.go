@@ -30,7 +30,7 @@ import (
 //     averages over pairs of examples differ;
 //   - dense: the dense derivatives are made of the products' columns;
 //   - bounded: the lower loss does not fall for ever along rays;
-//   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score, shape, layers, start, meaning, baselines;
+//   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score, shape, layers, start, meaning, baselines, simpler;
 //   - lengths, allocations: vectors of a wrong length are errors, and steady work allocates nothing.
 //
 // A score's losses must be those of which Upper is the mean or the sum, up to terms that do not depend on the examples, where these have
@@ -95,6 +95,7 @@ var checks = []check{
 	{"start", (*subject).start},
 	{"meaning", (*subject).meaning},
 	{"baselines", (*subject).baselines},
+	{"simpler", (*subject).simpler},
 	{"lengths", (*subject).lengths},
 	{"allocations", (*subject).allocations},
 }

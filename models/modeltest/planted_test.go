@@ -110,6 +110,7 @@ type (
 	wrongLayers     struct{ ridge }
 	wordless        struct{ ridge }
 	shortBaseline   struct{ ridge }
+	otherSimpler    struct{ ridge } // its simpler model takes other features
 )
 
 var built int
@@ -241,6 +242,10 @@ func (shortBaseline) Baselines() []models.Baseline {
 	return []models.Baseline{{Name: "none", X: []float64{0}}}
 }
 
+func (otherSimpler) Simpler() (name string, m models.Model) {
+	return "linear", models.Linear{Features: 2, Outputs: 1, Loss: models.Squared{}}
+}
+
 // alarms collects what the suite says of a model.
 type alarms struct {
 	testing.TB
@@ -308,6 +313,7 @@ func TestPlantedMistakes(t *testing.T) {
 		{wrongLayers{r}, "layers", "has 4 weights"},
 		{wordless{r}, "meaning", "must have a symbol and words"},
 		{shortBaseline{r}, "baselines", "3 finite hyperparameters"},
+		{otherSimpler{r}, "simpler", "must take the same examples"},
 		{ridge{4}, "derivatives", "lower loss: "},
 	} {
 		c.test(t, shard())
