@@ -142,7 +142,6 @@
 //   - Run folder: what a run leaves behind (package runs).
 //   - Spectral gap: 1 − ρ, with ρ the second largest absolute eigenvalue of W.
 //   - Scale: the power of two that a block of numbers in an average, or on a narrow wire, is counted in.
-//   - Series: several runs of one command line, side by side in one folder.
 //   - Stage: an iteration, or an evaluation between two; it names the draws of random rounding.
 //   - Task: data, a model, and the flags that choose them (package experiment).
 //   - Tracker: a variable whose mean over the agents is that of another one, such as the agents' gradients (gradient tracking).

@@ -71,7 +71,7 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	return writePlan(stdout, of, o, j.Runs())
+	return writePlan(stdout, of, o)
 }
 
 // splitPlan divides the command line into the flags of plan, the task's name and the task's flags.
@@ -111,7 +111,7 @@ func (p *program) taskNames() (names []string) {
 }
 
 // writePlan writes a plan for people.
-func writePlan(w io.Writer, of *plan.Plan, o *planOptions, series int) error {
+func writePlan(w io.Writer, of *plan.Plan, o *planOptions) error {
 	var b strings.Builder
 	_ = cli.Paragraph(&b, of.Line) // a builder takes all
 	b.WriteString("\n")
@@ -128,14 +128,10 @@ func writePlan(w io.Writer, of *plan.Plan, o *planOptions, series int) error {
 	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", rangeText(of.All.Messages, "%.0f"))
 	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", of.Memory/1e6)
 	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n", timeRangeText(of.Seconds(o.link)), o.link.Mbit, o.link.Ms)
-	basis := planBasis(of, o)
-	if series > 1 {
-		basis += fmt.Sprintf(" This is one run; the command line asks for %d.", series)
-	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
-	return cli.Paragraph(w, basis)
+	return cli.Paragraph(w, planBasis(of, o))
 }
 
 // planBasis says what the numbers of a plan rest on.

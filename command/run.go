@@ -184,7 +184,7 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 		return err
 	}
 	if o.resume {
-		there, err := folder.ReadSeriesConfig()
+		there, err := folder.ReadClusterConfig()
 		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
@@ -215,7 +215,7 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 		}
 	}
 	// The configuration comes first: with it a run that ends here can be resumed.
-	if err := folder.WriteConfig(runs.SeriesConfig{Format: runs.Format, Task: c.Task, Run: c.Run, Hash: c.Hash(), Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
+	if err := folder.WriteConfig(runs.ClusterConfig{Format: runs.Format, Task: c.Task, Run: c.Run, Hash: c.Hash(), Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
 		return err
 	}
 	return o.makeCerts(c)
@@ -309,7 +309,7 @@ func (o *runOptions) writeFailure(err error) error {
 	if state == runs.Interrupted {
 		err = fmt.Errorf("%w; -resume -out %s goes on", train.ErrInterrupted, o.out)
 	}
-	summary := runs.SeriesSummary{State: state, Error: cli.OneLine(err)}
+	summary := runs.ClusterSummary{State: state, Error: cli.OneLine(err)}
 	if w := runs.Folder(o.out).WriteSummary(summary); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}

@@ -167,8 +167,8 @@ func (t *Trial) line(by Criterion) string {
 	return fmt.Sprintf("%s, seed %d: %s", name, t.Seed, text)
 }
 
-// checkTasks reports a task that the program does not have, or the first command line of the spec that it does not understand,
-// that sets the problem by the flags of a method, or that asks for several runs.
+// checkTasks reports a task that the program does not have, or the first command line of the spec that it does not understand, or
+// that sets the problem by the flags of a method.
 func (s *Spec) checkTasks(all []experiment.Task) error {
 	known := names(all, experiment.Task.Name)
 	for _, t := range s.Tasks {
@@ -198,12 +198,8 @@ func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
 				m.Name, f, t.Name)
 		}
 	}
-	j, err := experiment.Parse(task, slices.Concat(s.Flags, t.Flags, flags), io.Discard)
-	if err != nil {
+	if _, err := experiment.Parse(task, slices.Concat(s.Flags, t.Flags, flags), io.Discard); err != nil {
 		return dsbo.Errorf(dsbo.ErrConfig, "task %q, method %q: %w", t.Name, m.Name, err)
-	}
-	if n := j.Runs(); n > 1 {
-		return dsbo.Errorf(dsbo.ErrConfig, `field "tasks": %q asks for %d runs; it must ask for one, by the flag that it leaves to its default`, t.Name, n)
 	}
 	return nil
 }

@@ -104,7 +104,6 @@ func TestKnownSpecs(t *testing.T) {
 func TestCheckTasks(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
 		{bad(`"tasks":["syntetic"]`), `"syntetic" is no task of this program (synthetic, mnist): did you mean synthetic?`},
-		{bad(`"tasks":["synthetic"]`), `asks for 3 runs`},
 		{bad(`"tasks":["synthetic -r=1 -depth=3"]`), "unknown flag -depth"},
 		{bad(`"methods":["newtoncg -K=many"]`), `method "newtoncg -K=many"`},
 		{bad(`"methods":["newtoncg -p=3"]`), "results of unlike problems are not ranked"},

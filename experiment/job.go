@@ -20,7 +20,7 @@ import (
 	"dsbo/train"
 )
 
-// A Job is one command line of a task: a run, or a series of runs.
+// A Job is one command line of a task.
 type Job struct {
 	Task     Task
 	Settings *Settings
@@ -33,8 +33,6 @@ type Job struct {
 	givenFlags   map[string]bool   // names of the flags that were given
 	shapingFlags map[string]string // values of the task's flags but files: all of them may move what the run leaves
 	resumedFlags []string          // flags of the run that goes on
-	// openSeries makes the folder of the series that the job is part of, when all is checked and loaded; nil: there is none.
-	openSeries func() error
 }
 
 // A Viewer shows how far a job is. Its methods are called by one goroutine at a time.
@@ -107,13 +105,6 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		}
 		err = l.leave(ctx, r, stderr, err)
 	}()
-	title, parts, err := j.seriesParts(l.allowsSeries())
-	switch {
-	case err != nil:
-		return err
-	case parts != nil:
-		return j.runSeries(ctx, title, parts, stdout, stderr)
-	}
 	return r.run(ctx, stdout, stderr)
 }
 
@@ -300,11 +291,6 @@ func (r *runner) openFolder(ctx context.Context) error {
 	if r.folderOpen {
 		return nil
 	}
-	if r.openSeries != nil {
-		if err := r.openSeries(); err != nil {
-			return err
-		}
-	}
 	if r.layout.leads() {
 		if r.Settings.Force {
 			if err := removeNoise(r.folder); err != nil {
@@ -362,7 +348,7 @@ func (r *runner) writeFailure(err error) error {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}
 	}
-	if state == runs.Interrupted && r.openSeries == nil { // a series says itself how it goes on
+	if state == runs.Interrupted {
 		return fmt.Errorf("%w%s", err, r.layout.resumeHint(r.folder))
 	}
 	return err

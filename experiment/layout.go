@@ -16,8 +16,6 @@ import (
 // together (-transport mpi), or one in each process, which may be lost and come back ([OneAgent]). No other code asks
 // which of these it is.
 type Layout interface {
-	// allowsSeries reports whether the job may be a series of runs.
-	allowsSeries() bool
 	// ownsFiles reports whether this process is that of one agent, with files of its own.
 	ownsFiles() bool
 	// leads reports whether this process writes the run folder and shows the run's progress.
@@ -44,8 +42,6 @@ type Layout interface {
 // inProcess is the layout of a job whose agents are all in this process. The other layouts embed it, and inherit what they do not
 // change.
 type inProcess struct{}
-
-func (inProcess) allowsSeries() bool { return true }
 
 func (inProcess) ownsFiles() bool { return false }
 
@@ -97,7 +93,7 @@ func (r *runner) chooseFolder(l Layout) error {
 // checkFlags reports a run that is not the one whose flags the command line took over, before the folder was locked.
 func (r *runner) checkFlags() error {
 	found, err := r.folder.ReadConfig()
-	if err == nil && r.openSeries == nil && !slices.Equal(found.Flags, r.resumedFlags) {
+	if err == nil && !slices.Equal(found.Flags, r.resumedFlags) {
 		err = fmt.Errorf("another process has replaced the run in %s: the same command resumes that one", r.folder)
 	}
 	return err

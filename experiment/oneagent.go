@@ -36,8 +36,6 @@ type oneAgent struct {
 	mixer    network.Rewinder // nil before join
 }
 
-func (*oneAgent) allowsSeries() bool { return false }
-
 func (*oneAgent) ownsFiles() bool { return true }
 
 func (l *oneAgent) describe(c *runs.Config) {

@@ -34,8 +34,6 @@ type world interface {
 	Abort(status int)                // ends all processes at once
 }
 
-func (*ranks) allowsSeries() bool { return false }
-
 func (l *ranks) leads() bool { return l.world.Rank() == 0 }
 
 func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = l.transport, l.world.Size() }

@@ -14,7 +14,6 @@ import (
 	"dsbo/data"
 	"dsbo/internal/must"
 	"dsbo/models"
-	"dsbo/runs"
 )
 
 // tiny is a task of a moment.
@@ -134,19 +133,6 @@ func TestFlagsThatResume(t *testing.T) {
 	j := parseTiny(t, "-seed=3 -p=4 -set=lg=2 -set=T=3 -out=x -quiet -force -report=false -transport=local")
 	if want := []string{"-p=4", "-seed=3", "-set=T=3", "-set=lg=2"}; !slices.Equal(j.Settings.Flags, want) {
 		t.Errorf("flags %q, want %q", j.Settings.Flags, want)
-	}
-}
-
-// TestPartFlags: a part of a series is resumed by itself with the flag that stands for it.
-func TestPartFlags(t *testing.T) {
-	j := parseTiny(t, "-p=4 -seed=3 -K=7")
-	s := &series{Job: j}
-	part := s.job(Part{Task: new(tiny), Name: "p5", Label: "p = 5", Flag: "-p=5"}, "runs/x/p5", runs.Absent)
-	if want := []string{"-K=7", "-p=5", "-seed=3"}; !slices.Equal(part.Settings.Flags, want) {
-		t.Errorf("flags %q, want %q", part.Settings.Flags, want)
-	}
-	if part.Settings.Out != "runs/x/p5" || part.Settings.Iterations != 7 || j.Settings.Out != "" {
-		t.Errorf("out %q, K %d; the series' out %q", part.Settings.Out, part.Settings.Iterations, j.Settings.Out)
 	}
 }
 

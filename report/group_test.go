@@ -32,7 +32,6 @@ func TestGroups(t *testing.T) {
 		{"machines are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2, settings: set{"build": set{"go": "go1.27"}}}}, []string{"madsbo"}},
 		{"steps from the curvature", []fixture{{method: "madsbo", seed: 1, settings: set{"params.gamma": 0.8 / 4}}, {method: "madsbo", seed: 2, settings: set{"params.gamma": 0.8 / 5}}}, []string{"madsbo"}},
 		{"a bound of the curvature", []fixture{{method: "gbdsbo", seed: 1, settings: set{"params.lg": 1.05 * 4}}, {method: "gbdsbo", seed: 2, settings: set{"params.lg": 1.05 * 5}}}, []string{"gbdsbo"}},
-		{"a name of its own", []fixture{{method: "madsbo", settings: set{"label": "MA-DSBO"}}, {method: "madsbo", settings: set{"params.alpha": 0.1}}}, []string{"MA-DSBO", "madsbo"}},
 		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set{"params.alpha": 0.1}}}, []string{"madsbo", "jhip"}},
 		{"settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}}, {method: "jhip"}},
 			[]string{"madsbo (α 0.5)", "madsbo (α 0.1)", "jhip"}},

@@ -138,10 +138,8 @@ func (r *Run) task() string {
 	return cmp.Or(r.Config.Task, "unknown")
 }
 
-// method names what solved it: as the run wants to be called, if it says so, else by its algorithm.
-func (r *Run) method() string {
-	return cmp.Or(r.Config.Label, r.Config.Algorithm, "unknown")
-}
+// method names what solved it.
+func (r *Run) method() string { return cmp.Or(r.Config.Algorithm, "unknown") }
 
 // origin says when and where a run began, as far as it says so itself.
 func (r *Run) origin() (text string) {

@@ -267,13 +267,13 @@ func numberCell(v float64, show func(float64) string) cell {
 
 func textCell(s string) cell { return cell{Text: cmp.Or(s, none), Sort: s} }
 
-// varyingSettings lists the settings in which any two groups differ, but for the method and its name.
+// varyingSettings lists the settings in which any two groups differ, but for the method.
 func varyingSettings(gs []group) []string {
 	var names []string
 	for _, g := range gs[1:] {
 		one, other := *gs[0].runs[0], *g.runs[0]
-		one.Config.Algorithm, one.Config.Label = "", ""
-		other.Config.Algorithm, other.Config.Label = "", ""
+		one.Config.Algorithm = ""
+		other.Config.Algorithm = ""
 		for _, d := range differences(&one, &other) {
 			if !slices.Contains(names, d.Name) {
 				names = append(names, d.Name)

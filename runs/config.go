@@ -12,7 +12,6 @@ import (
 type Config struct {
 	Format     int             `json:"format"`
 	Task       string          `json:"task"`
-	Label      string          `json:"label,omitempty"` // name of the run in a report; "": that of its method
 	Algorithm  string          `json:"algorithm"`
 	Preset     string          `json:"preset"`
 	Iterations int             `json:"iterations"`
@@ -73,13 +72,13 @@ var Hyperparameters = Meaning{Symbol: "x", One: "hyperparameter", Many: "hyperpa
 // Hyperparameters returns what x of the run is.
 func (c Config) Hyperparameters() Meaning { return cmp.Or(c.Meaning, Penalties) }
 
-// A SeriesConfig is the config.json of a folder whose runs have folders of their own in it: a series, or the agents of a run that
-// is under way.
-type SeriesConfig struct {
+// A ClusterConfig is the config.json of a run whose agents are processes of this machine, with folders of their own in that of the run,
+// as long as it is under way.
+type ClusterConfig struct {
 	Format int      `json:"format"`
 	Task   string   `json:"task"`
-	Run    string   `json:"run,omitempty"`          // name of the agents' run
-	Hash   string   `json:"cluster_hash,omitempty"` // hash of their cluster file
+	Run    string   `json:"run"`          // its name in the cluster file
+	Hash   string   `json:"cluster_hash"` // hash of that file
 	Flags  []string `json:"flags"`
 	Build  Build    `json:"build"`
 }

@@ -15,7 +15,8 @@
 //	SHA256SUMS     the digests of the files above, by which who reads them knows that they are what was written
 //	checkpoint...  the state from which the run can go on; package train writes it and has its format, with a digest in it; the last three are kept
 //
-// The folder of a series of runs has a [SeriesConfig] and a [SeriesSummary] instead, and the folders of its runs.
+// While agents run as processes of one machine, the folder of their run has a [ClusterConfig] instead, and their folders; where they have
+// failed, a [ClusterSummary].
 //
 // Names in JSON do not change; new ones may be added. Numbers are written so that they read back with the same bits.
 package runs

@@ -224,9 +224,9 @@ func (f Folder) ReadConfig() (Config, error) {
 	return c, err
 }
 
-// ReadSeriesConfig reads the config.json of a series.
-func (f Folder) ReadSeriesConfig() (SeriesConfig, error) {
-	return readFile[SeriesConfig](f, ConfigFile)
+// ReadClusterConfig reads the config.json of a run whose agents have folders of their own.
+func (f Folder) ReadClusterConfig() (ClusterConfig, error) {
+	return readFile[ClusterConfig](f, ConfigFile)
 }
 
 // ReadSummary reads summary.json. Numbers that it lacks are unknown.
@@ -248,10 +248,10 @@ func (f Folder) AllFinished(own Membership) (finished, told bool, err error) {
 	return finished, finished && !telling, err
 }
 
-// WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [SeriesConfig].
+// WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [ClusterConfig].
 func (f Folder) WriteConfig(config any) error { return f.write(ConfigFile, config) }
 
-// WriteSummary writes summary.json: a [Summary] or a [SeriesSummary].
+// WriteSummary writes summary.json: a [Summary] or a [ClusterSummary].
 func (f Folder) WriteSummary(summary any) error { return f.write(SummaryFile, summary) }
 
 // WriteMembership writes agent.json.

@@ -181,9 +181,8 @@ type Constant struct {
 	Phi    float64 `json:"phi"`
 }
 
-// A SeriesSummary is the summary.json of a folder whose config.json is a [SeriesConfig].
-type SeriesSummary struct {
-	State State    `json:"state"`
-	Error string   `json:"error,omitempty"`
-	Parts []string `json:"parts,omitzero"` // folders of the runs, in that of the series
+// A ClusterSummary is the summary.json of a folder whose config.json is a [ClusterConfig].
+type ClusterSummary struct {
+	State State  `json:"state"`
+	Error string `json:"error,omitempty"`
 }

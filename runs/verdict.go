@@ -216,14 +216,6 @@ type PhaseTraffic struct {
 	Models     dsbo.Traffic `json:"models"`         // models of the table
 }
 
-// Add adds v to t.
-func (t *PhaseTraffic) Add(v PhaseTraffic) {
-	t.Setup.Add(v.Setup)
-	t.Method.Add(v.Method)
-	t.Evaluation.Add(v.Evaluation)
-	t.Models.Add(v.Models)
-}
-
 // Total returns the sum of what all was for.
 func (t PhaseTraffic) Total() (s dsbo.Traffic) {
 	for _, part := range []dsbo.Traffic{t.Setup, t.Method, t.Evaluation, t.Models} {

@@ -36,21 +36,6 @@ func TestSyntheticLoadsItsFlags(t *testing.T) {
 	}
 }
 
-func TestSyntheticRuns(t *testing.T) {
-	task := tasks.Synthetic()
-	for args, want := range map[string]string{"": "r0.5 r1 r1.5", "-r=2": "r2", "-r=2,0.1": "r2 r0.1"} {
-		must.Get(experiment.Parse(task, strings.Fields(args), io.Discard))
-		_, parts := task.(experiment.Series).Runs()
-		var names []string
-		for _, p := range parts {
-			names = append(names, p.Name)
-		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%q: runs %s, want %s", args, got, want)
-		}
-	}
-}
-
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ name, args, want string }{
 		{"mnist", "-nosuch", "-nosuch"},
@@ -63,9 +48,9 @@ func TestErrors(t *testing.T) {
 		{"mnist", "-hidden=64", "-hidden must be left out with -model softmax, which has no hidden layers to choose; it is 64"},
 		{"mnist", "-model=lenet -hidden=32", "-hidden must be left out with -model lenet"},
 		{"mnist", "-model=mlp -hidden=x", "-hidden must be numbers of units with commas between; it is x"},
-		{"synthetic", "-r=1,1", "1 is there twice"},
-		{"synthetic", "-r=-1", "-r must be positive numbers"},
-		{"synthetic", "-r=nan", "-r must be positive numbers"},
+		{"synthetic", "-r=1,1.5", `-r must be a number; it is "1,1.5"`},
+		{"synthetic", "-r=-1", "-r must be a positive number; it is -1"},
+		{"synthetic", "-r=nan", "-r must be a positive number; it is NaN"},
 		{"synthetic", "-test=0", "-test must be at least 1; it is 0"},
 		{"synthetic", "-reduce=max", "-reduce must be sum or mean; it is max"},
 	} {
@@ -76,17 +61,6 @@ func TestErrors(t *testing.T) {
 		_, err := experiment.Parse(task, strings.Fields(tt.args), io.Discard)
 		if !errors.Is(err, dsbo.ErrConfig) || cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %s: %v, want %q", tt.name, tt.args, err, tt.want)
-		}
-	}
-}
-
-// TestOneRunOverMachines: agents on other machines do one run.
-func TestOneRunOverMachines(t *testing.T) {
-	for args, want := range map[string]string{"": "", "-r=2": "", "-r=1,2": "-r must ask for one run"} {
-		j := must.Get(experiment.Parse(tasks.Synthetic(), strings.Fields(args), io.Discard))
-		err := j.CheckOverMachines(nil)
-		if want == "" && err != nil || want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%q: %v, want %q", args, err, want)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Command synthetic tunes the regularization of a logistic regression whose data differ between agents:
-// the paper's synthetic task, at each of several rates of heterogeneity.
+// the paper's synthetic task.
 //
-//	go run ./cmd/synthetic    the three rates of the paper
+//	go run ./cmd/synthetic
 //
 // -h explains the flags.
 package main

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"testing"
 
 	"dsbo/internal/must"
@@ -21,20 +20,17 @@ func falling(t *testing.T, name string, rs []runs.Record, of func(runs.Record) r
 func phi(r runs.Record) runs.Number      { return r.Phi }
 func testLoss(r runs.Record) runs.Number { return r.TestLoss }
 
-// rateFolders are the folders of the runs of a series without -r.
-var rateFolders = []string{"r0.5", "r1", "r1.5"}
-
 // TestPaperPreset: at each rate Φ and the test loss fall from one evaluation to the next, and the test accuracy is at least 0.97; with
 // a tenth of the features, as all take five times as long.
 func TestPaperPreset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	dir := t.TempDir()
-	complete(t, "-preset=paper", "-p=20", "-quiet", "-report=false", "-out="+dir)
-	for _, r := range rateFolders {
+	for _, r := range []string{"0.5", "1", "1.5"} {
 		t.Run(r, func(t *testing.T) {
-			rs := must.Get(runs.Folder(filepath.Join(dir, r)).Records())
+			dir := t.TempDir()
+			complete(t, "-preset=paper", "-p=20", "-r="+r, "-quiet", "-report=false", "-out="+dir)
+			rs := must.Get(runs.Folder(dir).Records())
 			falling(t, "Φ", rs, phi)
 			falling(t, "the test loss", rs, testLoss)
 			if last := rs[len(rs)-1]; last.TestAccuracy < 0.97 {

@@ -55,54 +55,16 @@ func complete(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-// sameRuns checks that two series have the same runs, and that these found the same.
-func sameRuns(t *testing.T, got, want string) {
-	t.Helper()
-	var parts [2][]string
-	for i, dir := range []string{got, want} {
-		parts[i] = must.Get(filepath.Glob(filepath.Join(dir, "r[0-9]*")))
-	}
-	if len(parts[0]) != len(parts[1]) {
-		t.Fatalf("runs %s, want as in %s", parts[0], parts[1])
-	}
-	for i, run := range parts[0] {
-		experimenttest.SameRun(t, run, parts[1][i])
-	}
-}
-
-// rates are flags of a small series.
-var rates = strings.Fields(small + " -evaluate=off -eval-every=2")
-
-// TestResumedSeries: the run that has finished is not run again.
-func TestResumedSeries(t *testing.T) {
-	dir := t.TempDir()
-	whole, halves := filepath.Join(dir, "whole"), filepath.Join(dir, "halves")
-	complete(t, append(rates, "-out="+whole)...)
-	interrupted(t, append(rates, "-out="+halves), "iteration 4 ", 2)
-	if state, err := runs.Folder(halves).State(); state != "interrupted" || err != nil {
-		t.Fatalf("state %q, %v", state, err)
-	}
-	first := filepath.Join(halves, "r0.5", "summary.json")
-	before := must.Get(os.Stat(first))
-	if err := run(t.Context(), append(rates, "-out="+halves), io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-resume goes on") {
-		t.Fatalf("without -resume: %v", err)
-	}
-	complete(t, "-resume", "-report=false", "-out="+halves)
-	if !os.SameFile(before, must.Get(os.Stat(first))) {
-		t.Error("r0.5 was run again")
-	}
-	sameRuns(t, halves, whole)
-}
-
-// The newest unfinished series is the one that -resume means.
+// TestResumeTheNewest: the newest unfinished run is the one that -resume means.
 func TestResumeTheNewest(t *testing.T) {
 	t.Chdir(t.TempDir())
-	complete(t, rates...)
-	interrupted(t, rates, "iteration 2 ", 1)
+	args := strings.Fields(small + " -evaluate=off -eval-every=2")
+	complete(t, args...)
+	interrupted(t, args, "iteration 2 ", 1)
 	if out, want := complete(t, "-resume", "-quiet", "-report=false"), filepath.Join("runs", "synthetic-tuned-seed1-2"); !strings.Contains(out, want) {
 		t.Errorf("stdout %s: want %s", out, want)
 	}
-	sameRuns(t, "runs/synthetic-tuned-seed1", "runs/synthetic-tuned-seed1-2")
+	experimenttest.SameRun(t, "runs/synthetic-tuned-seed1", "runs/synthetic-tuned-seed1-2")
 }
 
 func TestDiskIsFull(t *testing.T) {

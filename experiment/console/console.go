@@ -25,7 +25,7 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page 
 		}
 	}
 	var b bytes.Buffer
-	writeVerdict(&b, "", s.Verdict, cli.IsTerminal(w))
+	writeVerdict(&b, s.Verdict, cli.IsTerminal(w))
 	for _, line := range cli.Wrap(head, cli.Columns) {
 		fmt.Fprintln(&b, line)
 	}
@@ -44,25 +44,6 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page 
 		{"report", path},
 	})
 	_, err = b.WriteTo(w)
-	return err
-}
-
-// Series writes to w what the runs of a series gave, which have one method and graph: the verdict and the table of each after its label,
-// what all have sent, and where they are. page is the path of their report; "": there is none.
-func Series(w io.Writer, labels []string, finished []*report.Run, folder runs.Folder, page string) error {
-	var b bytes.Buffer
-	c := finished[0].Config
-	fmt.Fprintf(&b, "%s, %s of %s, %s (%s)\n\n", c.Task, wording.Count(c.Iterations, "iteration"), c.Algorithm, wording.Count(c.Agents, "agent"), c.Graph)
-	var sent runs.PhaseTraffic
-	for i, run := range finished {
-		writeVerdict(&b, labels[i]+": ", run.Summary.Verdict, cli.IsTerminal(w))
-		if err := writeTables(&b, modelRows(run.Summary)); err != nil {
-			return err
-		}
-		sent.Add(run.Summary.Traffic)
-	}
-	writeFacts(&b, [][2]string{{"sent by all agents", megabytes(sent)}, {"run folders", string(folder)}, {"report", page}})
-	_, err := b.WriteTo(w)
 	return err
 }
 
@@ -111,13 +92,13 @@ func megabytes(t runs.PhaseTraffic) string {
 // colours are the codes that begin a terminal's colour of an outcome.
 var colours = map[runs.Outcome]string{runs.Better: "\x1b[32m", runs.Worse: "\x1b[31m"}
 
-// writeVerdict writes the sentence after a label, on a terminal in its colour, and the notes.
-func writeVerdict(b *bytes.Buffer, label string, v runs.Verdict, terminal bool) {
+// writeVerdict writes the sentence, on a terminal in its colour, and the notes.
+func writeVerdict(b *bytes.Buffer, v runs.Verdict, terminal bool) {
 	begin, end := "", ""
 	if c := colours[v.Outcome]; terminal && c != "" {
 		begin, end = c, "\x1b[0m"
 	}
-	fmt.Fprintf(b, "%s%s%s\n", begin, strings.Join(cli.Wrap(label+v.Sentence, cli.Columns), "\n"), end)
+	fmt.Fprintf(b, "%s%s%s\n", begin, strings.Join(cli.Wrap(v.Sentence, cli.Columns), "\n"), end)
 	for _, n := range v.Notes {
 		fmt.Fprintln(b, strings.Join(cli.Wrap("Note: "+n, cli.Columns), "\n"))
 	}
