@@ -7,8 +7,14 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 )
+
+func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
+	m.Run()
+}
 
 // variants are parameters, beside the defaults, that reach what the defaults do not.
 var variants = map[string][]string{

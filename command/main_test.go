@@ -12,6 +12,7 @@ import (
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/build"
 	"dsbo/internal/cli"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/tasks"
@@ -29,6 +30,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
 	testscript.Main(m, map[string]func(){
 		"dsbo": func() { digestName(); os.Exit(cli.Main("dsbo", run)) },
 		"wine": func() { Main(tasks.Synthetic()) }, // a program for one task

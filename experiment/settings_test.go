@@ -12,6 +12,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 	"dsbo/models"
 )
@@ -36,6 +37,11 @@ func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
 func parseTiny(t *testing.T, args string) *Job {
 	t.Helper()
 	return must.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
+}
+
+func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
+	m.Run()
 }
 
 // TestPresetsFillIn: what the command line leaves out is the preset's, and what it says counts.

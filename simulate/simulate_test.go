@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"dsbo/internal/lockstep"
 )
 
 var (
@@ -21,8 +23,10 @@ var (
 	seeds = flag.Int("seeds", 12, "`number` of seeds of TestSeeds")
 )
 
-// TestMain has less garbage collected: next to nothing of what a run allocates lasts.
+// TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as those of the campaigns of
+// benchmarks/simulate, each on one processor.
 func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())
 }
@@ -82,10 +86,9 @@ func heap() uint64 {
 
 // TestReplay: a seed has the same history twice.
 func TestReplay(t *testing.T) {
-	if racing {
+	if lockstep.Racing() {
 		t.Skip("the race detector draws the order of goroutines")
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	count := uint64(3)
 	if testing.Short() {
 		count = 2

@@ -11,9 +11,15 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 	"dsbo/tasks"
 )
+
+func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
+	m.Run()
+}
 
 func all() []experiment.Task { return []experiment.Task{tasks.MNIST(), tasks.Synthetic()} }
 

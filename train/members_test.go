@@ -77,8 +77,9 @@ func TestMembersChangeWithTheSameBits(t *testing.T) {
 			whole := c
 			whole.Dir = t.TempDir()
 			want := run(t, whole)
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			before := runtime.GOMAXPROCS(2)
 			sameRun(t, want, run(t, c))
+			runtime.GOMAXPROCS(before)
 			c.Dir, c.Resume = t.TempDir(), true
 			for _, k := range []int{5, 12, 20, 24, 31} {
 				interruptAt(t, c, k)

@@ -14,6 +14,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/network"
@@ -21,7 +22,10 @@ import (
 	"dsbo/train"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
+	goleak.VerifyTestMain(m)
+}
 
 func run(t *testing.T, c train.Config) *train.Result {
 	t.Helper()

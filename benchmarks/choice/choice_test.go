@@ -8,8 +8,14 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 )
+
+func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
+	m.Run()
+}
 
 // TestQuick: the whole comparison runs on small tasks, prints a table of all methods for each, and draws its figure.
 func TestQuick(t *testing.T) {

@@ -11,8 +11,14 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 )
+
+func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
+	m.Run()
+}
 
 func TestExitCodes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")

@@ -10,11 +10,13 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/minimnist"
 	"dsbo/tasks"
 )
 
 func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
 	testscript.Main(m, map[string]func(){"mnist": main})
 }
 

@@ -9,10 +9,12 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
+	"dsbo/internal/lockstep"
 	"dsbo/tasks"
 )
 
 func TestMain(m *testing.M) {
+	lockstep.OneProcessor()
 	testscript.Main(m, map[string]func(){"synthetic": main})
 }
 

@@ -1,0 +1,22 @@
+// Package lockstep is for tests whose agents, many and with little work each, wait for one another all the time.
+package lockstep
+
+import (
+	"os"
+	"runtime"
+
+	"dsbo/internal/must"
+)
+
+// Racing reports whether the race detector is on, which draws the order of goroutines that are ready at one moment.
+func Racing() bool { return racing }
+
+// OneProcessor has this process, and those that it starts, use one processor: on two, agents in lockstep spend up to twice the time, all of it on
+// waking each other up. Under the race detector, which looks for what goes wrong on several, it changes nothing.
+func OneProcessor() {
+	if racing {
+		return
+	}
+	runtime.GOMAXPROCS(1)
+	must.OK(os.Setenv("GOMAXPROCS", "1"))
+}
