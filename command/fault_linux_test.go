@@ -144,6 +144,9 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 // TestFaultInterrupted: an agent that is asked to stop finishes its iteration, if its neighbours let it, and resumes
 // from there.
 func TestFaultInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestFaultKilled")
+	}
 	t.Parallel()
 	r := newTestRun(t, addresses(3), []string{"-K=10", "-evaluate=off", "-eval-every=1", "-checkpoint-every=10"})
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGTERM}})

@@ -91,6 +91,9 @@ func TestRun(t *testing.T) {
 	// A finished run stays, but for -force.
 	_, err = runAll(t.Context(), io.Discard, file, out)
 	wantError(t, err, cli.Usage, "-force replaces it")
+	if testing.Short() {
+		return
+	}
 	stderr.Reset()
 	other := writeCluster(t, dir, 3, map[string]any{"seed": 5})
 	if _, err := runAll(t.Context(), &stderr, other, out, "-force", "-insecure", "-quiet", "-report=false"); err != nil || strings.Count(stderr.String(), "agent ") != 1 || !strings.Contains(stderr.String(), "-insecure: connections are not protected") {

@@ -66,6 +66,9 @@ func TestSite(t *testing.T) {
 // TestCurvatureOfSites: products with other matrices than the Hessian have the bits of one process too, also where the least eigenvalue, by which
 // a Hessian is damped, is an average.
 func TestCurvatureOfSites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("as TestSite, with other matrices")
+	}
 	const n = 3
 	dir := t.TempDir()
 	for i := range n {
@@ -73,9 +76,6 @@ func TestCurvatureOfSites(t *testing.T) {
 	}
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.DampedHessian, dsbo.GaussNewton} {
 		t.Run(matrix.String(), func(t *testing.T) {
-			if testing.Short() && matrix != dsbo.DampedHessian {
-				t.Skip("the other matrix")
-			}
 			here := t.TempDir()
 			out := filepath.Join(here, "out")
 			flags := []string{"-target=ill", "-K=1", "-model=mlp", "-hidden=2", "-evaluate=off", "-curvature=" + matrix.String()}
@@ -128,6 +128,9 @@ func TestSiteRefused(t *testing.T) {
 
 // TestTwoSites: a site refuses to be one of two, whose sums hide nothing, unless it is asked to.
 func TestTwoSites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("as TestSite")
+	}
 	dir := t.TempDir()
 	for i := range 2 {
 		writeTable(filepath.Join(dir, fmt.Sprintf("ours%d.csv", i)), i)

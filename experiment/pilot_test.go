@@ -12,6 +12,9 @@ import (
 
 // TestPilotIsWhatIsSent: after a pilot the plan has what a run sends, by phases and in all, to the byte, and the pilot leaves nothing behind.
 func TestPilotIsWhatIsSent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("as TestPlanIsWhatIsSent, with a pilot")
+	}
 	for _, args := range [][]string{
 		{"-rows=50", "-K=3"},
 		{"-rows=40", "-graph=star", "-wire=int8", "-seed=4", "-K=3"},

@@ -61,7 +61,7 @@ func TestCrashStates(t *testing.T) {
 	}
 	resumed := *crashes
 	if testing.Short() {
-		resumed = min(resumed, 6)
+		resumed = min(resumed, 3)
 	}
 	stride := 1
 	if resumed > 0 {

@@ -75,13 +75,13 @@ func replayed(t *testing.T, c Case, log membership.Log, ends []*reference) {
 // TestJoin: two of eight leave, a ninth agent that the authority admits comes in, and the two return; all that are there in the end find the
 // bits of the log's replay in one process, with the data of the ninth, and with the default method the optimum of all nine.
 func TestJoin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many exchanges of nine agents")
+	}
 	newtoncg := []string{"-algorithm=newtoncg", "-K=60", "-x0=0", "-set=mem=3"} // as many pairs as y has entries
 	for _, method := range [][]string{{"-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"}, newtoncg} {
 		t.Run(method[0], func(t *testing.T) {
 			exact := method[0] == newtoncg[0]
-			if testing.Short() && exact {
-				t.Skip("many exchanges")
-			}
 			c := changing(method...)
 			c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}, lost: -1}}
 			log, ends := live(t, c, func(w *world) {
@@ -109,7 +109,7 @@ func TestJoin(t *testing.T) {
 // TestTooLate: an agent that comes back when all others have finished does not wait for ever: its process ends with a line that says so.
 func TestTooLate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("like TestJoin")
+		t.Skip("many exchanges of eight agents")
 	}
 	c := changing("-algorithm=dsoba", "-K=20", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	synctest.Test(t, func(t *testing.T) {

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 func TestSeeds(t *testing.T) {
 	count := *seeds
 	if testing.Short() {
-		count = min(count, 4)
+		count = min(count, 3)
 	}
 	for seed := *from; seed < *from+uint64(count); seed++ {
 		endsAsItMust(t, Draw(seed))
@@ -47,7 +47,7 @@ func TestSeeds(t *testing.T) {
 func TestSmallSeeds(t *testing.T) {
 	count := 188 // 200 with those of TestSeeds
 	if testing.Short() {
-		count = 20
+		count = 12
 	}
 	var first uint64
 	for seed, done := uint64(0), 0; done < count; seed++ {
@@ -91,7 +91,7 @@ func TestReplay(t *testing.T) {
 	}
 	count := uint64(3)
 	if testing.Short() {
-		count = 2
+		count = 1
 	}
 	for seed := range count {
 		c := Draw(seed)

@@ -16,6 +16,9 @@ import (
 
 // TestTuneFolds: with cross-validation all rows but the test rows train and validate, and the model that is kept is one model of them.
 func TestTuneFolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a run for each fold")
+	}
 	folder := t.TempDir()
 	data, run := "-data="+writeSites(t, folder, 3), runs.Folder(filepath.Join(folder, "run"))
 	weights := func(flags ...string) int {

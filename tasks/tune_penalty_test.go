@@ -15,6 +15,9 @@ import (
 // TestPenaltyAuto: features have a penalty of their own where there are 4 training and validation rows for each; else all weights share one, unless
 // the flag says otherwise. Settings have no line for each name.
 func TestPenaltyAuto(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs with several penalties")
+	}
 	folder := t.TempDir()
 	data := "-data=" + writeSites(t, folder, 3)
 	for name, c := range map[string]struct {

@@ -16,6 +16,9 @@ import (
 // TestTunePlan: the plan of a run over tables has what they find together as they load, to the byte, and all that the run sent lies
 // between its least and most; the explanation lists what is made at the end.
 func TestTunePlan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a run for each plan")
+	}
 	folder := t.TempDir()
 	data := "-data=" + writeSites(t, folder, 3)
 	atEnd := []string{"counts of predictions ", "scores on the site's test rows ", "products with the Hessian, all rows "}

@@ -19,13 +19,12 @@ func TestMain(m *testing.M) {
 
 // TestQuick: the whole comparison runs on small tasks, prints a table of all methods for each, and draws its figure.
 func TestQuick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every method several times")
+	}
 	dir := t.TempDir()
 	var out bytes.Buffer
-	args := []string{"-quick", "-figures", dir}
-	if testing.Short() {
-		args = append(args, "-only=mnist")
-	}
-	must.OK(command(t.Context(), args, &out, &out))
+	must.OK(command(t.Context(), []string{"-quick", "-figures", dir}, &out, &out))
 	for _, method := range []string{"newtoncg", "madsbo_tuned", "sparkle ed", "sparkle gt", "dsoba"} {
 		if !strings.Contains(out.String(), "| "+method+" ") {
 			t.Errorf("no table has a row of %s:\n%s", method, &out)

@@ -109,6 +109,9 @@ func TestStoppedModels(t *testing.T) {
 
 // TestResumeAcrossAChange: a run whose members change goes on from before, at and after the change with the same bits, by the log that its folder keeps.
 func TestResumeAcrossAChange(t *testing.T) {
+	if testing.Short() {
+		t.Skip("package train resumes across changes")
+	}
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log.jsonl")
 	must.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
