@@ -24,6 +24,9 @@ func Object(data []byte, to any) error {
 		name, _, _ := strings.Cut(object.Type().Field(i).Tag.Get("json"), ",")
 		known = append(known, name)
 	}
+	if bytes.HasPrefix(data, []byte("\ufeff")) { // which editors do not show
+		return errors.New("it must be UTF-8 without a byte order mark, with which it begins")
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return errors.New("it must be a JSON object {...}")

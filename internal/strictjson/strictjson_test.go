@@ -25,6 +25,7 @@ func TestObject(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                            `it must be a JSON object {...}`,
 		`[]`:                          `it must be a JSON object {...}`,
+		"\ufeff{}":                    `it must be UTF-8 without a byte order mark, with which it begins`,
 		`{"agents": 1, "agents": 2}`:  `field "agents" must be given once; it is given twice`,
 		`{"Agents": 1}`:               `field "Agents" is not known; it must be one of agents, W`,
 		`{"agents": null}`:            `field "agents" must be a whole number; it is null`,
