@@ -14,7 +14,7 @@ import (
 	"dsbo/internal/disk"
 )
 
-// A drawing is a [Figure] or a picture.
+// A drawing is a [Figure], figures in rows, or a picture.
 type drawing interface {
 	Validate() error
 	heading() (title, label string)  // the label says what the numbers are
@@ -47,13 +47,7 @@ func render(d drawing, title, format string, ground color.Color) ([]byte, error)
 		return nil, err
 	}
 	_, label := d.heading()
-	width, height := d.size()
-	for _, s := range []string{title, label} {
-		if s != "" {
-			height += lineHeight
-		}
-	}
-	width, height = width+2*edge, height+2*edge
+	width, height := outerSize(d, title)
 	var b bytes.Buffer
 	if format == "png" { // its ground is there from the start; an area of that colour would be drawn pixel by pixel
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(ground))
@@ -74,6 +68,18 @@ func render(d drawing, title, format string, ground color.Color) ([]byte, error)
 	// Typefaces of the same widths, where the one that was measured is not there.
 	fonts := []byte("font-family:'Liberation Sans',Arimo,Helvetica,Arial,sans-serif;")
 	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts), nil
+}
+
+// outerSize returns the width and the height of a drawing below a title, or none, and its label, with the space around all.
+func outerSize(d drawing, title string) (width, height vg.Length) {
+	_, label := d.heading()
+	width, height = d.size()
+	for _, s := range []string{title, label} {
+		if s != "" {
+			height += lineHeight
+		}
+	}
+	return width + 2*edge, height + 2*edge
 }
 
 // drawUnder draws title and label from the top down, and the drawing below them.

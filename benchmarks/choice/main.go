@@ -89,7 +89,7 @@ func (b *bench) run(all []problem, figures string) {
 	}
 	fmt.Fprintf(b.stderr, "all took %.0f s\n", time.Since(began).Seconds())
 	if figures != "" {
-		must.OK(saveFigure(rows, filepath.Join(figures, "choice")))
+		must.OK(saveFigure(rows, figures))
 	}
 }
 
