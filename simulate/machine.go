@@ -103,6 +103,10 @@ func (m *machine) supervise(ctx context.Context) error {
 		case killed && ctx.Err() == nil:
 		case err == nil, m.refuses(err):
 			return err
+		case errors.Is(err, council.ErrStateLost): // it is started again, as a supervisor would: others have to find that out too, by its answers
+			if err := m.world.end(m.agent, m.lost); err != nil {
+				return err
+			}
 		case code != cli.Failure && code != cli.Interrupted:
 			return fmt.Errorf("exit code %d: %w", code, err)
 		case p.life >= mostLives:
@@ -121,10 +125,9 @@ var (
 	temporary = regexp.MustCompile(`\.[0-9]+\.tmp`) // the end of a temporary file's name, which is random
 )
 
-// refuses reports whether an error says why the run cannot go on: no member has the state that is needed or, where silence may be so long, an agent
-// was silent for too long.
+// refuses reports whether an error says why the run cannot go on: where silence may be so long, an agent was silent for too long.
 func (c Case) refuses(err error) bool {
-	return errors.Is(err, council.ErrStateLost) || c.Refused && (errors.Is(err, network.ErrSilent) || errors.Is(err, network.ErrEnded))
+	return c.Refused && (errors.Is(err, network.ErrSilent) || errors.Is(err, network.ErrEnded))
 }
 
 func later(a, b time.Time) time.Time {

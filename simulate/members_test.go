@@ -2,8 +2,13 @@ package simulate
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"dsbo/internal/must"
 )
 
 // TestMembers: whole agents go on without two that are lost at different moments, and let them in again, one of them without what was on its
@@ -63,4 +68,50 @@ func TestLostState(t *testing.T) {
 		t.Error("agent 5 must begin the second epoch with a neighbour's state")
 	}
 	replayed(t, c, log, ends)
+}
+
+// TestStateOfAllLost: all members have lost the state with which their epoch began, and one is away when the other one ends for that. Started again, they
+// find it out together, and all end.
+func TestStateOfAllLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestJoin")
+	}
+	c := changing("-algorithm=dsoba", "-K=60", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c.Agents, c.Quorum, c.Limit = 3, 2, 3*time.Hour
+	c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
+	synctest.Test(t, func(t *testing.T) {
+		w, closeAll := must.Get2(c.world())
+		defer closeAll()
+		go func() {
+			time.Sleep(time.Minute)
+			w.machines[2].lose(true, 20*time.Minute)
+			time.Sleep(4 * time.Minute)
+			for _, m := range w.machines[:2] { // the members of epoch 1
+				m.lose(true, time.Second)
+				removeCheckpoints(m)
+			}
+			time.Sleep(2 * time.Minute) // they have found it out, and wait whether it stays so
+			w.machines[1].lose(false, 30*time.Minute)
+		}()
+		if err := w.live(); err != nil {
+			for _, l := range w.trace.sorted() {
+				t.Logf("%v", l)
+			}
+			t.Fatal(err)
+		}
+		if len(w.lost) != 2 || len(w.ended) > 0 {
+			t.Errorf("the state is lost at agents %v, and %v have finished; it must be 0 and 1, and none", w.lost, w.ended)
+		}
+	})
+}
+
+// removeCheckpoints takes all checkpoints from the disk of a machine that was lost.
+func removeCheckpoints(m *machine) {
+	files := m.drive.next
+	for _, e := range must.Get(files.ReadDir(m.dir)) {
+		if strings.HasPrefix(e.Name(), "checkpoint.") {
+			must.OK(files.Remove(filepath.Join(m.dir, e.Name())))
+		}
+	}
+	must.OK(files.SyncDir(m.dir))
 }

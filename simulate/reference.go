@@ -112,7 +112,7 @@ func (w *world) changes() (log membership.Log, err error) {
 		if logs[i], err = m.log(); err != nil {
 			return nil, fmt.Errorf("agent %d: %w", i, err)
 		}
-		if w.ended[i] {
+		if len(logs[i]) > len(log) {
 			log = logs[i]
 		}
 	}

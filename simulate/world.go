@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"dsbo/internal/memnet"
-	"dsbo/membership/council"
 	"dsbo/pki"
 )
 
@@ -46,6 +45,7 @@ type world struct {
 
 	ending sync.Mutex
 	ended  map[int]bool // agents that have ended as they must
+	lost   map[int]bool // agents that have ended once as the state is lost, and were started again
 	safe   bool         // an agent knows that all have finished
 }
 
@@ -66,7 +66,7 @@ func (w *world) of(name string, agent int, numbers ...int) draw {
 
 // world returns the network and the machines of a case, and what ends them.
 func (c Case) world() (w *world, end func(), err error) {
-	w = &world{Case: c, draw: draw(c.Seed).of("world"), ended: map[int]bool{}}
+	w = &world{Case: c, draw: draw(c.Seed).of("world"), ended: map[int]bool{}, lost: map[int]bool{}}
 	w.network = memnet.New(weather{w.draw.of("weather"), c.Latency, max(time.Minute, 100*c.Latency)})
 	var unmounts []func()
 	end = func() {
@@ -126,30 +126,30 @@ func (c Case) Run() (Result, error) {
 	r := Result{Took: time.Since(begin), Trace: w.trace.sorted()}
 	for _, m := range w.machines {
 		r.Lives += m.lives
-		r.Refused = r.Refused || m.refused
+		r.Refused = r.Refused || m.refused || w.lost[m.agent]
 	}
 	return r, err
 }
 
-// end notes that an agent has ended as it must. Agents that are no members of its last epoch are waited for by nobody: they end when
-// the members have.
-func (w *world) end(agent int) error {
+// end notes that an agent has ended as it must, in ended or lost. Agents that are no members of its last epoch are waited for by nobody: they
+// end when the members have, and so do those that were started again to find out with others that the state is lost.
+func (w *world) end(agent int, in map[int]bool) error {
 	w.ending.Lock()
 	defer w.ending.Unlock()
 	if w.machines[agent].dismissed() {
 		return nil
 	}
-	w.ended[agent] = true
+	in[agent] = true
 	log, err := w.machines[agent].log()
 	if err != nil {
 		return err
 	}
 	members := log.Last(w.Agents).Members
-	if slices.ContainsFunc(members, func(i int) bool { return !w.ended[i] }) {
+	if slices.ContainsFunc(members, func(i int) bool { return !w.ended[i] && !w.lost[i] }) {
 		return nil
 	}
 	for i, m := range w.machines {
-		if !w.ended[i] && !slices.Contains(members, i) {
+		if !w.ended[i] {
 			m.dismiss()
 		}
 	}
@@ -168,10 +168,8 @@ func (w *world) live() error {
 	for i, m := range w.machines {
 		agents.Go(func() {
 			errs[i] = m.supervise(ctx)
-			if lost := errors.Is(errs[i], council.ErrStateLost); lost || errs[i] == nil {
-				if err := w.end(i); err != nil {
-					errs[i] = err
-				}
+			if errs[i] == nil {
+				errs[i] = w.end(i, w.ended)
 			}
 		})
 	}
