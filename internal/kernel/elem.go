@@ -42,6 +42,12 @@ func Step[T Float](dst, x []T) {
 	step(dst, 1, x)
 }
 
+// Gate sets dst to y where x is positive, else to 0, also where y is not finite. All have one length, and dst may be x or y.
+func Gate[T Float](dst, x, y []T) {
+	checkLen("Gate", len(dst), len(x), len(y))
+	gate(dst, x, y)
+}
+
 // FromFloat64 sets dst to the numbers of src, rounded. Both have one length, and do not overlap.
 func FromFloat64[T Float](dst []T, src []float64) {
 	checkLen("FromFloat64", len(dst), len(src))

@@ -29,6 +29,11 @@ func reluF32AVX2(n int, dst *float32, x *float32)
 //go:noescape
 func stepF32AVX2(n int, dst *float32, a float32, x *float32)
 
+// gateF32AVX2 sets the n entries of dst to those of y where those of x are positive, else to 0.
+//
+//go:noescape
+func gateF32AVX2(n int, dst *float32, x *float32, y *float32)
+
 // axpyF32AVX2 adds a·x to the n entries of dst, each product rounded before.
 //
 //go:noescape
@@ -108,6 +113,11 @@ func reluF64AVX2(n int, dst *float64, x *float64)
 //
 //go:noescape
 func stepF64AVX2(n int, dst *float64, a float64, x *float64)
+
+// gateF64AVX2 sets the n entries of dst to those of y where those of x are positive, else to 0.
+//
+//go:noescape
+func gateF64AVX2(n int, dst *float64, x *float64, y *float64)
 
 // axpyF64AVX2 adds a·x to the n entries of dst, each product rounded before.
 //

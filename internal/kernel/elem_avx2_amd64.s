@@ -281,6 +281,65 @@ allDone:
 	VZEROUPPER
 	RET
 
+// func gateF32AVX2(n int, dst *float32, x *float32, y *float32)
+// Requires: AVX
+TEXT ·gateF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ   n+0(FP), AX
+	MOVQ   AX, CX
+	SHRQ   $0x04, CX
+	ANDQ   $0x0f, AX
+	MOVQ   AX, DX
+	SHLQ   $0x02, DX
+	LEAQ   tail<>+64(SB), BX
+	SUBQ   DX, BX
+	MOVQ   dst+8(FP), DX
+	MOVQ   x+16(FP), SI
+	MOVQ   y+24(FP), DI
+	VXORPS X13, X13, X13
+	MOVQ   CX, R8
+	XORQ   CX, CX
+	TESTQ  R8, R8
+	JZ     allRest
+
+allLoop:
+	VMOVUPS (SI)(CX*1), Y0
+	VMOVUPS (DI)(CX*1), Y2
+	VCMPPS  $0x1e, Y13, Y0, Y0
+	VANDPS  Y2, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	VMOVUPS 32(SI)(CX*1), Y1
+	VMOVUPS 32(DI)(CX*1), Y3
+	VCMPPS  $0x1e, Y13, Y1, Y1
+	VANDPS  Y3, Y1, Y1
+	VMOVUPS Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    R8
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (SI)(CX*1), Y15, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (DI)(CX*1), Y15, Y2
+	VCMPPS     $0x1e, Y13, Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(SI)(CX*1), Y15, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(DI)(CX*1), Y15, Y3
+	VCMPPS     $0x1e, Y13, Y1, Y1
+	VANDPS     Y3, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
 // func axpyF32AVX2(n int, dst *float32, a float32, x *float32)
 // Requires: AVX
 TEXT ·axpyF32AVX2(SB), NOSPLIT, $0-32
@@ -1221,6 +1280,65 @@ allRest:
 	VMASKMOVPD 32(SI)(CX*1), Y15, Y1
 	VCMPPD     $0x1e, Y13, Y1, Y1
 	VANDPD     Y14, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func gateF64AVX2(n int, dst *float64, x *float64, y *float64)
+// Requires: AVX
+TEXT ·gateF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ   n+0(FP), AX
+	MOVQ   AX, CX
+	SHRQ   $0x03, CX
+	ANDQ   $0x07, AX
+	MOVQ   AX, DX
+	SHLQ   $0x03, DX
+	LEAQ   tail<>+64(SB), BX
+	SUBQ   DX, BX
+	MOVQ   dst+8(FP), DX
+	MOVQ   x+16(FP), SI
+	MOVQ   y+24(FP), DI
+	VXORPS X13, X13, X13
+	MOVQ   CX, R8
+	XORQ   CX, CX
+	TESTQ  R8, R8
+	JZ     allRest
+
+allLoop:
+	VMOVUPD (SI)(CX*1), Y0
+	VMOVUPD (DI)(CX*1), Y2
+	VCMPPD  $0x1e, Y13, Y0, Y0
+	VANDPD  Y2, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	VMOVUPD 32(SI)(CX*1), Y1
+	VMOVUPD 32(DI)(CX*1), Y3
+	VCMPPD  $0x1e, Y13, Y1, Y1
+	VANDPD  Y3, Y1, Y1
+	VMOVUPD Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    R8
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (SI)(CX*1), Y15, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (DI)(CX*1), Y15, Y2
+	VCMPPD     $0x1e, Y13, Y0, Y0
+	VANDPD     Y2, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(SI)(CX*1), Y15, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(DI)(CX*1), Y15, Y3
+	VCMPPD     $0x1e, Y13, Y1, Y1
+	VANDPD     Y3, Y1, Y1
 	VMOVUPS    32(BX), Y15
 	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
 

@@ -196,6 +196,48 @@ allDone:
 	VZEROUPPER
 	RET
 
+// func gateF32AVX512(n int, dst *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·gateF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ   n+0(FP), AX
+	MOVQ   AX, CX
+	SHRQ   $0x04, CX
+	ANDQ   $0x0f, AX
+	MOVL   $0xffffffff, DX
+	BZHIL  AX, DX, DX
+	KMOVW  DX, K1
+	MOVQ   dst+8(FP), DX
+	MOVQ   x+16(FP), BX
+	MOVQ   y+24(FP), SI
+	VXORPS X13, X13, X13
+	MOVQ   CX, DI
+	XORQ   CX, CX
+	TESTQ  DI, DI
+	JZ     allRest
+
+allLoop:
+	VMOVUPS   (BX)(CX*1), Z0
+	VMOVUPS   (SI)(CX*1), Z2
+	VCMPPS    $0x1e, Z13, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, (DX)(CX*1)
+	ADDQ      $0x40, CX
+	DECQ      DI
+	JNZ       allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z2
+	VCMPPS    $0x1e, Z13, Z0, K2
+	VMOVUPS.Z Z2, K2, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
 // func axpyF32AVX512(n int, dst *float32, a float32, x *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·axpyF32AVX512(SB), NOSPLIT, $0-32
@@ -970,6 +1012,48 @@ allRest:
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VCMPPD    $0x1e, Z13, Z0, K2
 	VMOVUPD.Z Z14, K2, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func gateF64AVX512(n int, dst *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·gateF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ   n+0(FP), AX
+	MOVQ   AX, CX
+	SHRQ   $0x03, CX
+	ANDQ   $0x07, AX
+	MOVL   $0xffffffff, DX
+	BZHIL  AX, DX, DX
+	KMOVW  DX, K1
+	MOVQ   dst+8(FP), DX
+	MOVQ   x+16(FP), BX
+	MOVQ   y+24(FP), SI
+	VXORPS X13, X13, X13
+	MOVQ   CX, DI
+	XORQ   CX, CX
+	TESTQ  DI, DI
+	JZ     allRest
+
+allLoop:
+	VMOVUPD   (BX)(CX*1), Z0
+	VMOVUPD   (SI)(CX*1), Z2
+	VCMPPD    $0x1e, Z13, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
+	VMOVUPD   Z0, (DX)(CX*1)
+	ADDQ      $0x40, CX
+	DECQ      DI
+	JNZ       allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z2
+	VCMPPD    $0x1e, Z13, Z0, K2
+	VMOVUPD.Z Z2, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
 allDone:

@@ -96,6 +96,24 @@ func step[T Float](dst []T, a T, x []T) {
 	}
 }
 
+func gate[T Float](dst []T, x []T, y []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		gateGo(dst, x, y)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		gateF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(x)), (*float32)(pointer(y)))
+	case active == AVX512:
+		gateF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(x)), (*float64)(pointer(y)))
+	case size[T]() == 4:
+		gateF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(x)), (*float32)(pointer(y)))
+	default:
+		gateF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(x)), (*float64)(pointer(y)))
+	}
+}
+
 func axpy[T Float](dst []T, a T, x []T) {
 	n := len(dst)
 	switch {

@@ -26,6 +26,10 @@ func step[T Float](dst []T, a T, x []T) {
 	stepGo(dst, a, x)
 }
 
+func gate[T Float](dst []T, x []T, y []T) {
+	gateGo(dst, x, y)
+}
+
 func axpy[T Float](dst []T, a T, x []T) {
 	axpyGo(dst, a, x)
 }

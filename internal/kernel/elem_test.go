@@ -20,6 +20,7 @@ func testElementwise[T Float](t *testing.T) {
 		{"AddTo", AddTo[T], addToGo[T]},
 		{"SubTo", SubTo[T], subToGo[T]},
 		{"MulTo", MulTo[T], mulToGo[T]},
+		{"Gate", Gate[T], gateGo[T]},
 		{"Axpy", func(dst, x, y []T) { copy(dst, y); Axpy(dst, x[0], x) }, func(dst, x, y []T) { copy(dst, y); axpyGo(dst, x[0], x) }},
 		{"Scale", func(dst, x, y []T) { Scale(dst, y[0], x) }, func(dst, x, y []T) { scaleGo(dst, y[0], x) }},
 		{"Comb", func(dst, x, y []T) { Comb(dst, .3, x, -1.7, y) }, func(dst, x, y []T) { combGo(dst, .3, x, -1.7, y) }},
@@ -50,8 +51,8 @@ func testElementwise[T Float](t *testing.T) {
 	})
 }
 
-// TestOneInput: rectifying and conversions have the bits of the plain loop, for zeros of either sign, NaN, infinities and numbers that are
-// too large or too small for float32 too.
+// TestOneInput: rectifying, of a second input too, and conversions have the bits of the plain loop, for zeros of either sign, NaN,
+// infinities and numbers that are too large or too small for float32 too.
 func TestOneInput(t *testing.T) { eachType(t, testOneInput[float32], testOneInput[float64]) }
 
 func testOneInput[T Float](t *testing.T) {
@@ -67,6 +68,7 @@ func testOneInput[T Float](t *testing.T) {
 		for n := range 150 {
 			a, b := &arena[T]{rng: rng}, &arena[float64]{rng: rng}
 			x, dst := a.slice(n, func() T { return T(number()) }), a.slice(n, func() T { return 1 })
+			other := a.slice(n, func() T { return T(number()) })
 			wide, dst64 := b.slice(n, number), b.slice(n, func() float64 { return 1 })
 			want, want64 := make([]T, n), make([]float64, n)
 			for _, op := range []struct {
@@ -75,6 +77,7 @@ func testOneInput[T Float](t *testing.T) {
 			}{
 				{"ReLU", func() { ReLU(dst, x) }, func() { reluGo(want, x) }},
 				{"Step", func() { Step(dst, x) }, func() { stepGo(want, 1, x) }},
+				{"Gate", func() { Gate(dst, x, other) }, func() { gateGo(want, x, other) }},
 				{"FromFloat64", func() { FromFloat64(dst, wide) }, func() { fromFloat64Go(want, wide) }},
 				{"ToFloat64", func() { ToFloat64(dst64, x) }, func() { toFloat64Go(want64, x) }},
 			} {
@@ -97,6 +100,28 @@ func testOneInput[T Float](t *testing.T) {
 			sameBits(t, "Step in place", x, want)
 		}
 	})
+}
+
+// TestSumRows: rows are added one by one, in their order, where dst stands, with nothing read or written between them.
+func TestSumRows(t *testing.T) { eachPathAndType(t, testSumRows[float32], testSumRows[float64]) }
+
+func testSumRows[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	fill := func() T { return T(rng.NormFloat64()) }
+	for _, m := range []int{0, 1, 2, 7, 300} {
+		for _, n := range []int{0, 1, 3, 8, 10, 16, 33, 64, 100, 400} {
+			a, lda := &arena[T]{rng: rng}, n+m%3
+			rows, dst := a.slice(max(0, (m-1)*lda+n), fill), a.slice(n, fill)
+			want := slices.Clone(dst)
+			for i := range m {
+				addToGo(want, want, rows[i*lda:])
+			}
+			SumRows(m, n, dst, rows, lda)
+			what := fmt.Sprintf("SumRows %d×%d", m, n)
+			sameBits(t, what, dst, want)
+			a.check(t, what)
+		}
+	}
 }
 
 func TestFromBytes(t *testing.T) { eachPathAndType(t, testFromBytes[float32], testFromBytes[float64]) }

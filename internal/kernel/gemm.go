@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // GemmNT sets C = A·Bᵀ, or C += A·Bᵀ if acc, for C m×n, A m×k, B n×k. It costs 2mnk flops, and where sums are short a copy
 // of B, which takes as long as about ten rows of A.
@@ -50,6 +53,30 @@ func GemmNN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 		gemmChain[T](m, n, k, pointer(c), ldc*size[T](), rowMajor(a, lda), rowMajor(b, ldb), acc)
 	}
 }
+
+// SumRows adds the rows of A, m×n, to dst one by one, in their order.
+func SumRows[T Float](m, n int, dst, a []T, lda int) {
+	if !hasEntries("SumRows", 1, n, m, dst, n, factor[T]{"a", a, m, n, lda}) || m == 0 {
+		return
+	}
+	if active == Generic {
+		for i := range m {
+			addToGo(dst[:n], dst, a[i*lda:])
+		}
+		return
+	}
+	// A product with a row of ones adds what a sum does, as a multiple of 1 is exact. The row is one number, without strides.
+	one := unsafe.Pointer(&one64)
+	if size[T]() == 4 {
+		one = unsafe.Pointer(&one32)
+	}
+	gemmChain[T](1, n, m, pointer(dst), n*size[T](), operand{at: one}, rowMajor(a, lda), true)
+}
+
+var (
+	one32 float32 = 1
+	one64 float64 = 1
+)
 
 // A factor is an operand of a product, as it lies in memory.
 type factor[T Float] struct {

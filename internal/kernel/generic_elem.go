@@ -45,6 +45,17 @@ func stepGo[T Float](dst []T, a T, x []T) {
 	}
 }
 
+func gateGo[T Float](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i, v := range x {
+		g := y[i] // before dst, which may be y
+		if !(v > 0) {
+			g = 0
+		}
+		dst[i] = g
+	}
+}
+
 func fromFloat64Go[T Float](dst []T, src []float64) {
 	src = src[:len(dst)]
 	for i := range dst {

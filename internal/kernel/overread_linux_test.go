@@ -132,6 +132,7 @@ func testNoReadOutside[T Float](t *testing.T) {
 				Comb(a, 2, b, 3, c)
 				ReLU(a, b)
 				Step(a, b)
+				Gate(a, b, c)
 				FromFloat64(a, cut64(n))
 				ToFloat64(cut64(n), a)
 				a[0] = Dot(b, c) + Sum(b)
@@ -147,6 +148,7 @@ func testNoReadOutside[T Float](t *testing.T) {
 				GemmNT(m, n, k, c, n, a, k, b, k, true)
 				GemmTN(m, n, k, c, n, a, m, b, n, true)
 				GemmNN(m, n, k, c, n, a, k, b, n, false)
+				SumRows(m, n, cut(y, n), c, n)
 			}
 			for n := 1; n <= 13; n++ {
 				for _, k := range []int{16, 32, 48} {

@@ -169,6 +169,7 @@ func TestAllocs(t *testing.T) {
 			FromBytes(z, src, 2)
 			AddTo(z, x, y)
 			z[0] = Dot(x, y) + Sum(x)
+			SumRows(10, 10, z, x, 10)
 		}); n != 0 {
 			t.Errorf("%v allocations", n)
 		}

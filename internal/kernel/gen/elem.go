@@ -68,7 +68,7 @@ func (e *emitter) scaled(name, doc string, add bool) {
 	e.ret()
 }
 
-// rectified emits the positive part of numbers, and its slope. The maximum of two zeros is the second, and so is that with a NaN: what is
+// rectified emits the positive part of numbers, its slope, and products with the slope. The maximum of two zeros is the second, and so is that with a NaN: what is
 // added makes a −0 of x 0, as the maximum of compiled Go is.
 func (e *emitter) rectified() {
 	const zero = elemFactor - 1
@@ -91,20 +91,40 @@ func (e *emitter) rectified() {
 	e.broadcast(e.param("a"), elemFactor)
 	e.zero(zero)
 	e.eachPiece("all", s, func(off reg.Register, k *mask) {
-		const greater = 30
 		for p := range e.parts() {
 			e.load(indexed(x, off), p, k, p)
-			if e.wide {
-				e.packed("VCMP", greater, e.vec(zero), e.vec(p), reg.K2)
-				e.op("VMOVUP"+e.letter()+"_Z", e.vec(elemFactor), reg.K2, e.vec(p))
-			} else {
-				e.packed("VCMP", greater, e.vec(zero), e.vec(p), e.vec(p))
-				e.packed("VAND", e.vec(elemFactor), e.vec(p), e.vec(p))
-			}
+			e.positive(p, zero, elemFactor)
 			e.store(p, indexed(dst, off), k, p)
 		}
 	})
 	e.ret()
+
+	e.fn("gate", "sets the n entries of dst to those of y where those of x are positive, else to 0.", "n int, dst, x, y *T", "")
+	s = e.span(e.arg("n"), elemMask)
+	dst, x = e.arg("dst"), e.arg("x")
+	y := e.arg("y")
+	e.zero(zero)
+	e.eachPiece("all", s, func(off reg.Register, k *mask) {
+		for p := range e.parts() {
+			e.load(indexed(x, off), p, k, p)
+			e.load(indexed(y, off), p+2, k, p)
+			e.positive(p, zero, p+2)
+			e.store(p, indexed(dst, off), k, p)
+		}
+	})
+	e.ret()
+}
+
+// positive sets register v to the numbers in y where its own are larger than those in zero, else to 0.
+func (e *emitter) positive(v, zero, y int) {
+	const greater = 30
+	if e.wide {
+		e.packed("VCMP", greater, e.vec(zero), e.vec(v), reg.K2)
+		e.op("VMOVUP"+e.letter()+"_Z", e.vec(y), reg.K2, e.vec(v))
+		return
+	}
+	e.packed("VCMP", greater, e.vec(zero), e.vec(v), e.vec(v))
+	e.packed("VAND", e.vec(y), e.vec(v), e.vec(v))
 }
 
 // param is the memory of a parameter.
