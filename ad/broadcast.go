@@ -197,9 +197,7 @@ func addColKernel[T Float](c *call[T]) {
 
 func sumRowsKernel[T Float](c *call[T]) {
 	c.clear()
-	for i := range c.in[0].r {
-		kernel.AddTo(c.dst.v, c.dst.v, c.in[0].row(i))
-	}
+	kernel.SumRows(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v, c.in[0].c)
 }
 
 func sumColsKernel[T Float](c *call[T]) {

@@ -69,10 +69,11 @@ func Cos(a *Node) *Node { return apply1(fnCos, a) }
 
 // The elementwise functions of two inputs of the same shape.
 const (
-	opAdd named = "Add"
-	opSub named = "Sub"
-	opMul named = "Mul"
-	opDiv named = "Div"
+	opAdd  named = "Add"
+	opSub  named = "Sub"
+	opMul  named = "Mul"
+	opDiv  named = "Div"
+	opGate named = "Gate" // the second where the first is positive, else 0
 )
 
 var elementwise = map[named]definition{
@@ -102,7 +103,7 @@ var elementwise = map[named]definition{
 		sigmoidKernel[float32], sigmoidKernel[float64]},
 	fnSoftplus: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sigmoid(in[0]))} },
 		softplusKernel[float32], softplusKernel[float64]},
-	fnReLU: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Step(in[0]))} },
+	fnReLU: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{gate(out, g)} }, // out is positive where the input is, which nothing reads then
 		reluKernel[float32], reluKernel[float64]},
 	fnStep: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, stepKernel[float32], stepKernel[float64]},
 	fnSin: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} },
@@ -112,6 +113,7 @@ var elementwise = map[named]definition{
 	opAdd: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, g} }, addKernel[float32], addKernel[float64]},
 	opSub: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} },
 		subKernel[float32], subKernel[float64]},
+	opGate: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{nil, gate(in[0], g)} }, gateKernel[float32], gateKernel[float64]},
 	opMul: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, in[1]), Mul(g, in[0])} },
 		mulKernel[float32], mulKernel[float64]},
 	opDiv: {bothRowsIn, func(in nodes, out, g *Node) nodes { return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))} },
@@ -124,6 +126,7 @@ func tanhKernel[T Float](c *call[T])     { kernel.Tanh(c.dst.v, c.in[0].v) }
 func sigmoidKernel[T Float](c *call[T])  { kernel.Sigmoid(c.dst.v, c.in[0].v) }
 func softplusKernel[T Float](c *call[T]) { kernel.Log1pExp(c.dst.v, c.in[0].v) }
 func subKernel[T Float](c *call[T])      { kernel.SubTo(c.dst.v, c.in[0].v, c.in[1].v) }
+func gateKernel[T Float](c *call[T])     { kernel.Gate(c.dst.v, c.in[0].v, c.in[1].v) }
 func mulKernel[T Float](c *call[T])      { kernel.MulTo(c.dst.v, c.in[0].v, c.in[1].v) }
 
 func addKernel[T Float](c *call[T]) { addTo(c.dst.v, c.in[0].v, c.in[1].v) }
@@ -211,6 +214,19 @@ func Mul(a, b *Node) *Node {
 		}
 	}
 	return apply(opMul, a.Shape(), a, b)
+}
+
+// gate returns b where a is positive, and 0 elsewhere: b∘Step(a) without 0·∞.
+func gate(a, b *Node) *Node {
+	c, b := exactFactor(b)
+	if _, constant := constOf(b); constant {
+		return Scale(c, Mul(b, Step(a)))
+	}
+	switch ruleOf(b) {
+	case repeatRow, repeatCol, fillOp:
+		return Scale(c, Mul(b, Step(a)))
+	}
+	return Scale(c, apply(opGate, b.Shape(), a, b))
 }
 
 // exactFactor returns n as c·a with c a power of two or its negative, which can be multiplied in later without a change of a digit: such

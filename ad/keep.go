@@ -81,7 +81,7 @@ func (t *template[T]) isCheap(s *step[T]) bool {
 	case affine, clipRule:
 	case named:
 		switch r {
-		case opAdd, opSub, opMul, opMax, opMin, fnStep, fnReLU, fnAbs, fnSign, rowScale, colScale, addRow, addCol, scaleByOp:
+		case opAdd, opSub, opMul, opMax, opMin, opGate, fnStep, fnReLU, fnAbs, fnSign, rowScale, colScale, addRow, addCol, scaleByOp:
 		default:
 			return false
 		}

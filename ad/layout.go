@@ -103,13 +103,13 @@ func (t *template[T]) findWhole(p *plan, l *lives) {
 			pass[s.out] = i
 			for _, a := range s.args {
 				if a >= 0 && t.values[a].per > 0 && (!s.tiled || pass[a] != i) {
-					l.whole[a] = true
+					l.whole[t.root(a)] = true
 				}
 			}
 		}
 	}
 	for _, o := range p.outs {
-		l.whole[o] = true
+		l.whole[t.root(o)] = true
 	}
 }
 
@@ -199,7 +199,7 @@ func overwritable(r rule) []int {
 			return []int{0}
 		case scaleByOp:
 			return []int{1}
-		case opAdd, opSub, opMul, opDiv, opMax, opMin:
+		case opAdd, opSub, opMul, opDiv, opMax, opMin, opGate:
 			return []int{0, 1}
 		case fnExp, fnLog, fnSqrt, fnTanh, fnSigmoid, fnSoftplus, fnReLU, fnStep, fnSin, fnCos, fnLog1p, fnExpm1, fnErf, fnAbs, fnSign:
 			return []int{0}

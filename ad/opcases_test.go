@@ -159,6 +159,14 @@ var ops = []struct {
 	{"ConcatRows of vectors", func(k *kit) *Node { return ConcatRows(k.vec(2), k.rowsVec()) }},
 	{"Reshape", func(k *kit) *Node { return SumRows(Sin(Reshape(Sin(k.vec(6)), 2, 3))) }},
 	{"Reshape rows", func(k *kit) *Node { return SumCols(Sin(Reshape(k.rowsMat(4), 2*k.rows, 2))) }},
+	{"Reshape rows, read in two passes", func(k *kit) *Node {
+		r := Reshape(Sin(k.rowsMat(4)), 2*k.rows, 2)
+		return SumCols(ScaleBy(SumAll(r), Exp(r)))
+	}},
+	{"Reshape rows twice", func(k *kit) *Node {
+		a := Sin(k.rowsMat(4))
+		return Mul(Reshape(Reshape(a, 2*k.rows, 2), 4*k.rows, 1), Reshape(Exp(a), 4*k.rows, 1))
+	}},
 	{"Reshape across rows", func(k *kit) *Node { return SumCols(Sin(Reshape(k.rowsMat(2), 2, k.rows))) }},
 	{"Flatten", func(k *kit) *Node { return Flatten(k.rowsMat(2)) }},
 	{"MatMul", func(k *kit) *Node { return MatMul(k.rowsMat(2), k.mat(2, 3), false, false) }},

@@ -136,6 +136,9 @@ func (m *machine[T]) runTiles(st *stage) {
 
 // runTile runs an instruction on the numbers of examples from..to.
 func (m *machine[T]) runTile(ins *instr[T], from, to int) {
+	if m.slots[ins.out].base >= 0 {
+		return
+	}
 	c := m.callOf(ins)
 	for i, a := range ins.args {
 		s := &m.slots[a]
@@ -178,7 +181,11 @@ func (m *machine[T]) enter(p *plan) {
 	}
 	for _, i := range m.current.views {
 		s := &m.slots[i]
-		s.buf = m.slots[s.base].buf[s.off:][:s.r*s.c]
+		if base := &m.slots[s.base]; base.buf != nil {
+			s.buf, s.tiles = base.buf[s.off:][:s.r*s.c], nil
+		} else {
+			s.buf, s.tiles = nil, base.tiles
+		}
 	}
 }
 
@@ -192,7 +199,7 @@ func (m *machine[T]) leave() {
 		s.buf, s.tiles = nil, nil
 	}
 	for _, i := range m.current.views {
-		m.slots[i].buf = nil
+		m.slots[i].buf, m.slots[i].tiles = nil, nil
 	}
 	clear(m.in)
 	m.call.dst, m.call.in = mat[T]{}, nil

@@ -230,17 +230,18 @@ func (t *template[T]) tileable(s *step[T], sp split, rows int) bool {
 	return batch
 }
 
-// chooseView makes v a view of its input's value where the rule only selects or reshapes.
+// chooseView makes v a view of its input's value where the rule only selects or reshapes. Of values with rows, tables are none, which may lie anywhere.
 func (t *template[T]) chooseView(s *step[T], v *value[T]) {
-	off := 0
+	off, shape := 0, false
 	switch r := s.rule.(type) {
 	case partRule:
 		off = r.off
 	case shapeRule:
+		shape = true
 	default:
 		return
 	}
-	if in := t.values[s.args[0]]; in.per == 0 && v.per == 0 {
+	if in := t.values[s.args[0]]; in.per == 0 && v.per == 0 || shape && in.per > 0 && v.per > 0 && in.bit == 0 {
 		v.base, v.off = s.args[0], off
 	}
 }
