@@ -37,7 +37,7 @@ func Open(path string) (Predictor, error) {
 	}
 	g, err := parseGraph(data)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w; a model must be one of dsbo tune, which knows how its columns become features", path, err)
 	}
 	return g, nil
 }

@@ -45,7 +45,7 @@ func Decode(file []byte) (*Model, error) {
 	var opsets []opset
 	m := new(Model)
 	if err := m.layout(&graphs, &opsets).decode(file); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "not a readable ONNX file: %w", err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "not an ONNX file that can be read here: %w", err)
 	}
 	if len(graphs) != 1 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "an ONNX file must have one graph; it has %d", len(graphs))

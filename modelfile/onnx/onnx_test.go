@@ -138,8 +138,8 @@ func TestRefused(t *testing.T) {
 		says string
 	}{
 		{nil, "must have one graph; it has 0"},
-		{[]byte("name,size\n"), "not a readable ONNX file"},
-		{file[:len(file)-1], "not a readable ONNX file"},
+		{[]byte("name,size\n"), "not an ONNX file that can be read here"},
+		{file[:len(file)-1], "not an ONNX file that can be read here"},
 		{[]byte(strings.ReplaceAll(string(file), onnx.ML, "ai.onnx.mL")), "must be those of opset 17 and ai.onnx.ml 3; they are of 17 and 0"},
 	} {
 		if _, err := onnx.Decode(c.file); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.says) {
