@@ -3,7 +3,8 @@
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [XStarter], [Shaper],
-// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Simplified], [Masked].
+// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Simplified],
+// [Masked], [Batched].
 // An [OutputLoss] and [Penalties] make many models of one: [Linear] and [MLP] take both.
 // [Programs.Oracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products. [NewOracle] does for one agent alone.
@@ -89,6 +90,11 @@ type Masked interface {
 	// Masks returns them, the same each time.
 	Masks() []Mask
 }
+
+// A Batched is a [Model] with a loss that is not the mean, or the sum, of losses of single examples: what one of them adds depends on the others of
+// its batch, as with statistics of the batch, or pairs of examples. Draws then estimate another loss than that of all examples. In a
+// model that does not say so package modeltest takes it for a leak.
+type Batched interface{ Batched() }
 
 // A Mask is a matrix with a row for each example of a draw, a vector where it has one column, of numbers that are 1/Keep with probability Keep, and
 // else 0.

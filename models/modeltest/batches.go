@@ -49,6 +49,46 @@ func (s *subject) copies() error {
 	return nil
 }
 
+// leaks returns an error if a loss is no sum, and no mean, of terms of single examples, and the model does not say so: an example that another
+// one's loss depends on has leaked, such as through attention over the batch in place of a sequence.
+func (s *subject) leaks() error {
+	if _, ok := s.m.(models.Batched); ok {
+		return nil
+	}
+	x, y, _ := s.point()
+	for _, l := range s.sides() {
+		if !s.separates(l, x, y) {
+			return fmt.Errorf("the %s of an example depends on the others of its batch: where that is meant, as with statistics of the batch, "+
+				"the model must be a models.Batched", l.name)
+		}
+	}
+	return nil
+}
+
+// separates reports whether a loss, less the same at another y, is a sum or a mean of terms of single examples: by its values on a third of the
+// examples with either of the others, and on these alone. What does not depend on the examples cancels, and so does what does not depend on y.
+func (s *subject) separates(l side, x, y []float64) bool {
+	third, size := l.on.Len()/3, 0.0
+	if third == 0 {
+		return true
+	}
+	_, other, _ := s.point()
+	value := func(parts ...int) float64 {
+		var rows []int
+		for _, part := range parts {
+			for i := range third {
+				rows = append(rows, part*third+i)
+			}
+		}
+		d := s.differentiate(l, pickRows(l.on, rows), false)
+		at, elsewhere := must.Get(d.Value(x, y)), must.Get(d.Value(x, other))
+		size = max(size, math.Abs(at), math.Abs(elsewhere))
+		return at - elsewhere
+	}
+	beside, alone := value(0, 1)-value(0, 2), value(1)-value(2)
+	return min(math.Abs(beside-alone), math.Abs(beside-alone/2)) <= 1e-10*size
+}
+
 // bounded follows the lower loss along rays: those of two random directions, of its steepest descent and, where q is small, of its least curvature.
 // A loss that falls for ever at least in proportion to the way has no minimum.
 func (s *subject) bounded() error {

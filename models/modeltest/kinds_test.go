@@ -129,7 +129,12 @@ func expertsLoss(y *ad.Node, b models.Batch, features, count int, shares func(*a
 }
 
 // normalized is a regression on features that have mean 0 and variance 1 in the batch: its losses are of a batch.
-func normalized(features int) kind {
+type normalized struct{ kind }
+
+func (normalized) Batched() {}
+
+// standardized is normalized without its claim.
+func standardized(features int) kind {
 	return kind{features, func(y *ad.Node, b models.Batch) *ad.Node {
 		n := 1 / float64(b.Rows)
 		centred := ad.AddRow(b.X, ad.Scale(-n, ad.SumRows(b.X)))
@@ -166,7 +171,7 @@ func TestKinds(t *testing.T) {
 		"factorization machine": {machine(5, 2), numbers(5)},
 		"recurrent":             {elman(4, 3), numbers(4)},
 		"mixture of experts":    {experts(4, 3), numbers(4)},
-		"batch statistics":      {normalized(4), numbers(4)},
+		"batch statistics":      {normalized{standardized(4)}, numbers(4)},
 		"dropout":               {dropping{counts(4)}, examples(30, 4, 0, whole)},
 	} {
 		t.Run(name, func(t *testing.T) { modeltest.TestModel(t, c.m, c.s) })
@@ -208,6 +213,10 @@ func (m worseNorm) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) 
 
 // TestMistakesOfKinds: the suite says by name what is wrong with such a model.
 func TestMistakesOfKinds(t *testing.T) {
+	attending := kind{4, func(y *ad.Node, b models.Batch) *ad.Node { // over the batch, in place of each example's own rows
+		shares := ad.RowSoftmax(ad.MatMul(b.X, b.X, false, true))
+		return ad.Square(ad.Sub(ad.MatVec(ad.MatMul(shares, b.X, false, false), y, false), b.T))
+	}}
 	leaking := kind{15, func(y *ad.Node, b models.Batch) *ad.Node { return elmanLoss(y, b, 4, 3, true) }}
 	for _, c := range []mistake{
 		{flatCounts{counts(4)}, "diagonal", "exact is true"},
@@ -216,7 +225,9 @@ func TestMistakesOfKinds(t *testing.T) {
 		{halfMachine{machine(5, 2)}, "penalty", "which x enters by a penalty alone"},
 		{leaking, "score", "where each example is there twice"},
 		{batchExperts{experts(4, 3)}, "score", "the upper loss must be the mean or the sum of the score's"},
-		{worseNorm{normalized(4)}, "score", "where each example is there twice"},
+		{standardized(4), "leaks", "depends on the others of its batch"},
+		{attending, "leaks", "depends on the others of its batch"},
+		{worseNorm{standardized(4)}, "score", "where each example is there twice"},
 	} {
 		s := numbers(4)
 		switch c.model.(type) {

@@ -28,6 +28,7 @@ import (
 //     [dsbo.Whole], and a batch no smaller than the data, are all rows; results overwrite what was there, and inputs stay;
 //   - copies: with each example twice, and three times, a loss is the mean over its examples or their sum, up to the 1/rows by which
 //     averages over pairs of examples differ;
+//   - leaks: a loss of one example depends on no other one, but where the model is [models.Batched];
 //   - dense: the dense derivatives are made of the products' columns;
 //   - bounded: the lower loss does not fall for ever along rays;
 //   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score, shape, layers, start, meaning, baselines, simpler;
@@ -83,6 +84,7 @@ var checks = []check{
 	{"minibatch", (*subject).minibatch},
 	{"whole", (*subject).wholeData},
 	{"copies", (*subject).copies},
+	{"leaks", (*subject).leaks},
 	{"results", (*subject).results},
 	{"dense", (*subject).dense},
 	{"bounded", (*subject).bounded},

@@ -215,6 +215,8 @@ func (representation) Modulus([]float64) float64 { return .01 }
 // cox is the partial likelihood of proportional hazards: an example's term depends on those who were still at risk.
 type cox struct{ features int }
 
+func (cox) Batched() {}
+
 func (m cox) Dims() (p, q int) { return m.features, m.features }
 
 func (m cox) Upper(_, y *ad.Node, b models.Batch) *ad.Node {

@@ -40,7 +40,7 @@ func (s *subject) score() error {
 // batch, they are to be the same where each example is there twice, in another order.
 func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error {
 	where, lists := "where it is the only one", [][]int{{0}, {e.Len() - 1}}
-	if !s.separates(x, y) {
+	if !s.separates(s.sides()[1], x, y) {
 		both := make([]int, 2*e.Len())
 		for k := range both {
 			both[k] = e.Len() - 1 - k%e.Len()
@@ -57,29 +57,6 @@ func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error
 		}
 	}
 	return nil
-}
-
-// separates reports whether the upper loss is a sum or a mean of terms of single examples: by its values on a third of the examples with
-// either of the others, and on these alone. What does not depend on the examples cancels.
-func (s *subject) separates(x, y []float64) bool {
-	upper := s.sides()[1]
-	third, size := upper.on.Len()/3, 0.0
-	if third == 0 {
-		return true
-	}
-	value := func(parts ...int) float64 {
-		var rows []int
-		for _, part := range parts {
-			for i := range third {
-				rows = append(rows, part*third+i)
-			}
-		}
-		v := must.Get(s.differentiate(upper, pickRows(upper.on, rows), false).Value(x, y))
-		size = max(size, math.Abs(v))
-		return v
-	}
-	beside, alone := value(0, 1)-value(0, 2), value(1)-value(2)
-	return min(math.Abs(beside-alone), math.Abs(beside-alone/2)) <= 1e-10*size
 }
 
 // scoreIsUpper compares how Upper differs between two halves of the examples with how the scores do, both at y less at another point:

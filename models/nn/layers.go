@@ -74,7 +74,8 @@ func (l LayerNorm) Outputs(z, h *ad.Node) *ad.Node {
 }
 
 // BatchNorm gives each column mean 0 and variance 1 over the rows of the batch, and then the layer's scale and offset. Its statistics are a function
-// of the batch, and derivatives go through them: outputs of an example depend on the others of its draw, also where the model is scored.
+// of the batch, and derivatives go through them: outputs of an example depend on the others of its draw, also where the model is scored. Such a
+// model is a [dsbo/models.Batched].
 type BatchNorm struct{ Scale, Offset Param }
 
 // NewBatchNorm adds a normalization of so many columns, or channels, of scales 1 and offsets 0.
