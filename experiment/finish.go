@@ -70,9 +70,9 @@ func (r *runner) judge(ctx context.Context, tuned, rival *candidates.Model, othe
 		if gains, err = r.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
 			return nil, err
 		}
-		for i := range gains {
-			if start := r.result.Records[0].ValLoss; start.Known() {
-				gains[i].LossStart = start
+		if records := r.result.Records; len(records) > 0 && records[0].ValLoss.Known() { // a rank that does not lead has none
+			for i := range gains {
+				gains[i].LossStart = records[0].ValLoss
 			}
 		}
 	}
