@@ -101,20 +101,29 @@ func (f Folder) Open(m Mode) error {
 	if m != Replace {
 		return nil
 	}
-	var old []string
-	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
-		old = append(old, f.Path(name))
-	}
+	// Checkpoints go first: whatever a crash leaves, none is without the records that it knows of.
 	checkpoints, err := f.pathsWithPrefix(checkpointFile)
 	if err != nil {
 		return err
 	}
-	for _, path := range append(old, checkpoints...) {
+	if err := f.remove(checkpoints); err != nil {
+		return err
+	}
+	var rest []string
+	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
+		rest = append(rest, f.Path(name))
+	}
+	return f.remove(rest) // before a configuration says that what is here is the new run's
+}
+
+// remove removes files of the folder, which need not be there, and brings that to the disk.
+func (f Folder) remove(paths []string) error {
+	for _, path := range paths {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return disk.SyncDir(string(f)) // before a configuration says that what is here is the new run's
+	return disk.SyncDir(string(f))
 }
 
 // Abandon removes a run that was begun and could not go on, all its files, so that Lock's Close can remove a folder that it has made.

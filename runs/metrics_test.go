@@ -9,21 +9,38 @@ import (
 	"dsbo/runs"
 )
 
-// TestRecordsBeforeCheckpoint: whatever a crash leaves, records that a checkpoint may know of are there.
+// TestRecordsBeforeCheckpoint: whatever a crash leaves, records that a checkpoint may know of are there, also as a run is removed.
 func TestRecordsBeforeCheckpoint(t *testing.T) {
 	const dir = "/records before a checkpoint"
 	files := disk.NewMemory()
 	must.OK(files.MkdirAll(dir))
 	must.OK(files.SyncDir("/"))
 	defer disk.Mount(dir, files)()
-	m := must.Get(runs.Folder(dir).OpenMetrics())
+	f := runs.Folder(dir)
+	m := must.Get(f.OpenMetrics())
 	must.OK(m.Write(runs.Record{Iteration: 1}))
 	size, _ := must.Get2(m.Sync())
-	for left := range files.States() {
-		info, err := left.Stat(runs.Folder(dir).Path(runs.MetricsFile))
-		if err != nil || info.Size() < size {
-			t.Fatalf("after a crash there are not the %d bytes of records that were brought to the disk: %v", size, err)
+	must.OK(m.Close())
+	states := 0
+	check := func(string) {
+		for left := range files.States() {
+			states++
+			if _, err := left.Stat(f.CheckpointPath(nil, 1)); err != nil && states > 1 { // at first there are to be records for one that is to come
+				continue
+			}
+			info, err := left.Stat(f.Path(runs.MetricsFile))
+			if err != nil || info.Size() < size {
+				t.Fatalf("state %d after a crash has not the %d bytes of records that were brought to the disk: %v", states, size, err)
+			}
 		}
+	}
+	check("sync")
+	must.OK(disk.WriteBytes(f.CheckpointPath(nil, 1), []byte("a checkpoint")))
+	must.OK(f.WriteConfig(runs.Config{Format: runs.Format}))
+	files.Changed = check
+	must.OK(f.Open(runs.Replace))
+	if states < 10 {
+		t.Errorf("%d states alone", states)
 	}
 }
 

@@ -99,7 +99,7 @@ func (d *drive) rot(how draw) {
 		if how.chance(0.5) {
 			data = data[:len(data)/2]
 		} else {
-			data[len(data)-40] ^= 1 // before the checksum of 32 bytes
+			data[len(data)-40]++ // before the checksum of 32 bytes; what is damaged twice is not whole again
 		}
 		_ = rewrite(d.next, newest, data) // a memory is not full
 	}
