@@ -90,7 +90,13 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		done := w.AdjointResidual*norm <= end.residual
 		if end.residual == 0 {
 			distance := max(left, w.estimate(r))
-			w.PhiError = float64(w.distance*math.Abs(w.upper/w.lower)) + math.Sqrt(w.distance*distance)
+			if w.AdjointResidual <= leastResidual {
+				distance = 0
+			}
+			w.PhiError = math.Sqrt(w.distance * distance)
+			if w.distance > 0 { // else the lower loss may be 0
+				w.PhiError += float64(w.distance * math.Abs(w.upper/w.lower))
+			}
 			done = distance <= 4*end.gain(0)
 		}
 		if done || w.Products >= w.productLimit || !(w.AdjointResidual <= math.MaxFloat64) {

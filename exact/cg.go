@@ -11,6 +11,9 @@ import (
 // leastDelay is the least number of products by whose gain together the distance to the solution before them is estimated.
 const leastDelay = 4
 
+// leastResidual is the share of a right-hand side which a residual is that is nothing but round-off.
+const leastResidual = 1e-15
+
 // A rule says when conjugate gradients end: when the residual is at most residual, or, if that is 0, when the square of the
 // distance that the last products together have come nearer is at most gain of what all have. Nor do they go on below a share of
 // what there was to solve.
@@ -46,7 +49,7 @@ func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64
 		}
 		left := vec.Norm(r)
 		switch {
-		case left <= 1e-15*norm || math.IsNaN(left):
+		case left <= leastResidual*norm || math.IsNaN(left):
 			return true
 		case end.residual > 0:
 			return left <= max(end.residual, math.Sqrt(end.share)*norm)

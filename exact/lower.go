@@ -44,6 +44,9 @@ func (w *solve) lowerEnds(d *descent) bool {
 	norm := vec.Norm(w.g)
 	w.Residual = norm / w.scale[0]
 	w.distance = max(d.left, w.estimate(w.g))
+	if norm == 0 {
+		w.distance = 0
+	}
 	lowest := d.atFloor && norm >= d.last
 	switch {
 	case d.flat:
