@@ -193,3 +193,40 @@ func TestFailureIsAbsence(t *testing.T) {
 		t.Errorf("error %v, and agent %d is said to have failed; the run must end by agent 2, and agent 1 must say that of itself", m.err, m.ended.Number)
 	}
 }
+
+// TestDivergenceEndsTheWait: where there is a council and no quorum without a member that has failed, the others wait for it to come back; not for
+// longer than PeerTimeout if the run has diverged for it, as nobody starts it again. The agent here waits for a vector of agent 0, and hears agent 2.
+func TestDivergenceEndsTheWait(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		kind error
+		back bool // another process of agent 0 comes
+		ends bool
+	}{
+		{name: "diverged", kind: dsbo.ErrDiverged, ends: true},
+		{name: "diverged, and is back", kind: dsbo.ErrDiverged, back: true},
+		{name: "disk full"},
+		{name: "other flags", kind: dsbo.ErrConfig},
+	} {
+		m, _ := pathAgent(inSeconds)
+		a, b := withCouncil(m, 2)
+		publish(m, 0)
+		deliver(b, vectorOfOne(0, 1))
+		must.OK(a.e.handle(decoded(encode(header{kindFail, 0, network.Kind(c.kind)}, []byte("no more")))))
+		if c.back {
+			h := goodHello(0)
+			h.instance++
+			must.OK(newSession(a.e, nil, time.Time{}).open(h))
+		}
+		for k := range 40 {
+			m.edge(2).silentBeats = 0
+			if m.heartbeat(); (m.err != nil) != (c.ends && k >= 19) {
+				t.Errorf("%s: after %d heartbeats the error is %v", c.name, k+1, m.err)
+				break
+			}
+		}
+		if c.ends && (!errors.Is(m.err, dsbo.ErrDiverged) || m.ended == nil || m.ended.Number != self || !errors.Is(m.ended, dsbo.ErrDiverged)) {
+			t.Errorf("%s: the error is %v, and neighbours are told %v; both must be that the run diverged", c.name, m.err, m.ended)
+		}
+	}
+}

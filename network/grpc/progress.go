@@ -2,9 +2,11 @@ package grpc
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
+	"dsbo"
 	"dsbo/network"
 )
 
@@ -171,7 +173,7 @@ func (m *Mixer) hasSent(agent int) bool {
 
 // watch counts how long this agent has waited, says so in the log, and returns an error where it is too long: for one that holds up all
 // without a reason, after PeerTimeout, and for one that says that it computes, after ComputeTimeout. It is called once a heartbeat.
-// Where there is a council, that leaves the agent out (observe). What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
+// Where there is a council, that leaves the agent out (observe), and only a member that has diverged ends the wait. What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
 func (m *Mixer) watch() error {
 	c := &m.config
 	if m.activity == saving && time.Since(m.activeSince) >= c.PeerTimeout {
@@ -198,14 +200,29 @@ func (m *Mixer) watch() error {
 	if h.Source >= 0 && h.Source != h.Agent {
 		patience += c.SilentAfter // who says so knows more, and ends the run before with what it knows
 	}
-	if stalled < patience && waited < c.ComputeTimeout || m.activity == ending && m.allFinished() || m.chamber != nil {
+	switch {
+	case stalled < patience && waited < c.ComputeTimeout || m.activity == ending && m.allFinished():
 		return nil
+	case m.chamber != nil:
+		return m.divergence()
 	}
 	err := &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String()}
 	if e := m.edge(h.Agent); e != nil {
 		err.Last = e.lastErr
 	}
 	return err
+}
+
+// divergence returns the failure of a member whose run has diverged, nil if there is none. Where there is a council it has been left out as it failed, or
+// those that are left are no quorum: the others may have failed too, out of this agent's sight. Nobody starts it again, so that no
+// patience helps.
+func (m *Mixer) divergence() error {
+	for _, e := range m.view.edges {
+		if errors.Is(e.failure, dsbo.ErrDiverged) {
+			return e.failure
+		}
+	}
+	return nil
 }
 
 // obstacle returns what this agent waits for, or who has it go back again and again; nil if it goes on.
