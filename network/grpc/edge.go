@@ -47,11 +47,11 @@ type edge struct {
 	silentBeats   int      // heartbeats since the neighbour's last sign of life
 	silenceLogged bool
 	lastErr       error // what ended the last connection or attempt
-	failure       error // that of the neighbour's present process, where members change; nil: it has not failed
+	failure       error // that of the neighbour's present process, or its offences, where members change; nil: there is none
 	stats         Neighbour
 
 	controlFrames, repeats int // frames since the last heartbeat: those that are no vectors, and vectors that came before
-	barBeats               int // heartbeats for which it was refused after the last offence; 0: a vector has come since
+	barBeats               int // heartbeats for which it was refused after the last offence; 0: an exchange with it has ended since
 	barredUntil            time.Time
 }
 

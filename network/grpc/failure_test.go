@@ -104,7 +104,7 @@ func TestGarbageIsTheSenders(t *testing.T) {
 	}
 }
 
-// TestBarsGrow: a neighbour is refused for longer after each offence, up to a bound, until it sends a vector.
+// TestBarsGrow: a neighbour is refused for longer after each offence, up to a bound, until an exchange with it has ended.
 func TestBarsGrow(t *testing.T) {
 	m, _ := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
@@ -117,8 +117,42 @@ func TestBarsGrow(t *testing.T) {
 	if s.e.barred() == nil {
 		t.Error("it is not refused")
 	}
-	if deliver(s, vectorOfOne(0, 1)); s.e.barBeats != 0 {
-		t.Errorf("after a vector the next offence counts for more than %d heartbeats, the first", s.e.barBeats)
+	if deliver(s, vectorOfOne(0, math.NaN())); s.e.barBeats != lastBar {
+		t.Errorf("after a vector that may be no good the last offence counts for %d heartbeats; it must be %d", s.e.barBeats, lastBar)
+	}
+	if m.advance(); s.e.barBeats != 0 {
+		t.Errorf("after an exchange the last offence counts for %d heartbeats", s.e.barBeats)
+	}
+}
+
+// TestOffendersStayOut: where there is a council, a neighbour that offends again and again is absent for it, whatever it asks for, until another process
+// of it comes. One offence, or several with exchanges between them, are not enough.
+func TestOffendersStayOut(t *testing.T) {
+	m, _ := pathAgent(nil)
+	a, _ := withCouncil(m, 2)
+	absent := func() bool { return slices.Equal(m.observe().Down, []int{0}) }
+	offend := func(times int) {
+		for range times {
+			a.e.punish(&offence{errors.New("numbers that are not finite")})
+		}
+	}
+	for range 3 {
+		offend(2)
+		m.advance()
+	}
+	if absent() {
+		t.Error("it is absent though exchanges with it have ended")
+	}
+	offend(3)
+	must.OK(newSession(a.e, nil, time.Time{}).open(goodHello(0)))
+	if !absent() {
+		t.Errorf("%v are absent; agent 0 must be, also when it connects again", m.observe().Down)
+	}
+	h := goodHello(0)
+	h.instance++
+	must.OK(newSession(a.e, nil, time.Time{}).open(h))
+	if absent() {
+		t.Error("it is absent as another process")
 	}
 }
 

@@ -207,6 +207,9 @@ func (m *Mixer) advance() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.round++
+	for _, e := range m.view.edges {
+		e.barBeats = 0 // what it sent could be used
+	}
 	m.noteProgress()
 	m.setActivity(computing)
 }

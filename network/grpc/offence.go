@@ -13,11 +13,13 @@ type offence struct{ error }
 
 func (o *offence) Unwrap() error { return o.error }
 
-// After an offence a neighbour is refused for firstBar heartbeats, then for twice as long each time up to lastBar, until it sends a
-// vector.
+// After an offence a neighbour is refused for firstBar heartbeats, then for twice as long each time up to lastBar, until an exchange with it has
+// ended. Where there is a council, one that is to be refused for failedBar counts as failed: it is left out at once, and that process
+// of it does not come in again, of which the others would have to go back each time.
 const (
-	firstBar = 2
-	lastBar  = 120
+	firstBar  = 2
+	failedBar = 8
+	lastBar   = 120
 )
 
 // reject returns the error with which the run ends because of the neighbour's vector of this exchange. Where there is a council it returns
@@ -46,6 +48,10 @@ func (e *edge) punish(err error) {
 		e.stats.Offences++
 		e.barBeats = min(max(2*e.barBeats, firstBar), lastBar)
 		e.barredUntil = time.Now().Add(e.m.heartbeatsFor(e.barBeats))
+		if e.m.chamber != nil && e.barBeats >= failedBar && e.failure == nil {
+			e.failure = err
+			e.m.config.Log.Warn("a member is at fault again and again: left out until another process of it comes", "neighbour", e.id, "reason", err)
+		}
 	}
 }
 

@@ -148,7 +148,6 @@ func (e *edge) handleVector(f *frame) error {
 		m.missing--
 	}
 	e.received++
-	e.barBeats = 0
 	if m.missing == 0 {
 		m.notifyWaiter()
 	}
