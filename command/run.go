@@ -184,14 +184,14 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 		return err
 	}
 	if o.resume {
-		there, err := folder.ReadClusterConfig()
+		begun, err := folder.ReadClusterConfig()
 		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
-		if there.Hash != "" && there.Hash != c.Hash() {
+		if begun.Hash != "" && begun.Hash != c.Hash() {
 			return dsbo.Errorf(dsbo.ErrConfig,
 				"-resume needs the cluster file with which the run in %s began, with the same run, agents, graph, seed, task and flags: its hash must be %.12s; that of %s is %.12s",
-				o.out, there.Hash, o.cluster, c.Hash())
+				o.out, begun.Hash, o.cluster, c.Hash())
 		}
 	}
 	old, err := o.leftovers()

@@ -89,9 +89,9 @@ func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given m
 			o.own = append(o.own, text)
 			continue
 		}
-		k := slices.IndexFunc(c.Flags, func(there string) bool {
-			its, _ := cli.FlagName(there)
-			return its == name
+		k := slices.IndexFunc(c.Flags, func(f string) bool {
+			known, _ := cli.FlagName(f)
+			return known == name
 		})
 		if k < 0 {
 			c.Flags = append(c.Flags, text)

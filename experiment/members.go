@@ -51,8 +51,8 @@ func (r *runner) readChanges() (err error) {
 
 // agentsWith returns the number of agents for which those in this process are loaded: one that is admitted with number i has the
 // shard that it would have among i+1 agents.
-func (r *runner) agentsWith(here ...int) int {
-	return max(r.Settings.Agents, slices.Max(here)+1)
+func (r *runner) agentsWith(local ...int) int {
+	return max(r.Settings.Agents, slices.Max(local)+1)
 }
 
 // loadAdmitted adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in

@@ -44,7 +44,7 @@ func (c noCollective) Texts(func(int) (string, error)) ([]string, error) { retur
 
 // read reads what was found in the run that the folder holds.
 func (s *setup) read(f runs.Folder) error {
-	if there, err := f.Has(runs.SetupFile); err != nil || !there {
+	if exists, err := f.Has(runs.SetupFile); err != nil || !exists {
 		return err // the task finds nothing together
 	}
 	var err error

@@ -125,7 +125,7 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	if y.log && y.low == 0 {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
 	}
-	if low, high, out := f.startApart(); out {
+	if low, high, out := f.distantStart(); out {
 		for i, c := range v.Curves {
 			v.Curves[i] = c.tail(1)
 		}
@@ -182,9 +182,9 @@ func (v *view) drawing(a scaledAxis) namedDrawing {
 	return namedDrawing{v.against(a), v.Name + "_" + a.Name, v.figure.Title + " against " + a.Title}
 }
 
-// startApart reports whether the first points of all series, before the first iteration, lie so far from all others that
+// distantStart reports whether the first points of all series, before the first iteration, lie so far from all others that
 // the rest would be flat, and returns their least and greatest.
-func (f *Figure) startApart() (low, high float64, out bool) {
+func (f *Figure) distantStart() (low, high float64, out bool) {
 	const share, few = 1. / 5, 3
 	starts := noExtent()
 	for _, s := range f.Series {

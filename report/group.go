@@ -97,11 +97,11 @@ func (r *Run) solver() (task runs.Config, params json.RawMessage) {
 
 // differences lists the settings in which two runs differ. A step size that was chosen by the curvature is the same,
 // and so is a bound of it, although the curvature of another seed's data gives another number.
-func differences(there, here *Run) runs.Differences {
-	taskThere, paramsThere := there.solver()
-	taskHere, paramsHere := here.solver()
-	differ, err := runs.Diff(taskThere, taskHere)
-	params, paramsErr := runs.Diff(paramsThere, paramsHere)
+func differences(other, this *Run) runs.Differences {
+	otherTask, otherParams := other.solver()
+	thisTask, thisParams := this.solver()
+	differ, err := runs.Diff(otherTask, thisTask)
+	params, paramsErr := runs.Diff(otherParams, thisParams)
 	if err != nil || paramsErr != nil {
 		return nil // what was read as JSON can be written as JSON
 	}
@@ -109,7 +109,7 @@ func differences(there, here *Run) runs.Differences {
 	params = slices.DeleteFunc(params, func(d runs.Difference) bool {
 		v, err := strconv.ParseFloat(d.Other, 64)
 		w, otherErr := strconv.ParseFloat(d.This, 64)
-		s, t := there.Config.Curvature, here.Config.Curvature
+		s, t := other.Config.Curvature, this.Config.Curvature
 		return err == nil && otherErr == nil && s > 0 && t > 0 && (same(v*s, w*t) || same(v/s, w/t))
 	})
 	return append(differ, params...)

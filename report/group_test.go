@@ -188,7 +188,7 @@ func TestStartApart(t *testing.T) {
 			for i := range tt.f.Series {
 				tt.f.Series[i].X = make([]float64, len(tt.f.Series[i].Y))
 			}
-			low, high, out := tt.f.startApart()
+			low, high, out := tt.f.distantStart()
 			if out != tt.out || out && rangeText(low, high) != tt.want {
 				t.Errorf("%v, %s; want %v, %s", out, rangeText(low, high), tt.out, tt.want)
 			}

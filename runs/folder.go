@@ -246,7 +246,7 @@ func (f Folder) ReadMembership() (Membership, error) { return readFile[Membershi
 
 // AllFinished reports whether the folder says that all agents of a run have finished, and whether its agent's neighbours know it too.
 // What else is there in place of agent.json is not looked at.
-func (f Folder) AllFinished(own Membership) (finished, told bool, err error) {
+func (f Folder) AllFinished(own Membership) (finished, confirmed bool, err error) {
 	m, err := f.ReadMembership()
 	telling := m.Unconfirmed
 	if m.Unconfirmed = own.Unconfirmed; err != nil || m != own {

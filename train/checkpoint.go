@@ -91,7 +91,7 @@ func (r *runner) writeCheckpoint() error {
 	}}
 	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointAgents(), r.done)
 	if c.EvaluationDue {
-		if there, err := readCheckpoint(path); err == nil && there.Epoch == c.Epoch && !there.EvaluationDue {
+		if earlier, err := readCheckpoint(path); err == nil && earlier.Epoch == c.Epoch && !earlier.EvaluationDue {
 			return nil // of a run that has gone back: another epoch may begin with it
 		}
 	}

@@ -165,14 +165,14 @@ func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 	if err := c.checkEpoch(found); err != nil {
 		return nil, fmt.Errorf("%s: %w", found.path, err)
 	}
-	here, err := c.identity(found.Epoch)
+	own, err := c.identity(found.Epoch)
 	if err == nil && found.Handover {
-		here, err = dropExamples(here)
+		own, err = dropExamples(own)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if diff, err := runs.Diff(found.Config, here); err != nil {
+	if diff, err := runs.Diff(found.Config, own); err != nil {
 		return nil, err
 	} else if len(diff) > 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", found.path, diff)
