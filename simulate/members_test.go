@@ -3,12 +3,14 @@ package simulate
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"dsbo/internal/must"
+	"dsbo/runs"
 )
 
 // TestMembers: whole agents go on without two that are lost at different moments, and let them in again, one of them without what was on its
@@ -76,7 +78,7 @@ func TestStateOfAllLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestJoin")
 	}
-	c := changing("-algorithm=dsoba", "-K=60", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c := changing("-algorithm=dsoba", "-K=200", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	c.Agents, c.Quorum, c.Limit = 3, 2, 3*time.Hour
 	c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
 	synctest.Test(t, func(t *testing.T) {
@@ -85,8 +87,11 @@ func TestStateOfAllLost(t *testing.T) {
 		go func() {
 			time.Sleep(time.Minute)
 			w.machines[2].lose(true, 20*time.Minute)
-			time.Sleep(4 * time.Minute)
-			for _, m := range w.machines[:2] { // the members of epoch 1
+			members := w.machines[:2] // of epoch 1
+			for slices.ContainsFunc(members, func(m *machine) bool { return len(must.Get(runs.Folder(m.dir).ReadChanges())) == 0 }) {
+				time.Sleep(time.Second)
+			}
+			for _, m := range members {
 				m.lose(true, time.Second)
 				removeCheckpoints(m)
 			}
@@ -107,6 +112,8 @@ func TestStateOfAllLost(t *testing.T) {
 
 // removeCheckpoints takes all checkpoints from the disk of a machine that was lost.
 func removeCheckpoints(m *machine) {
+	m.drive.state.Lock()
+	defer m.drive.state.Unlock()
 	files := m.drive.next
 	for _, e := range must.Get(files.ReadDir(m.dir)) {
 		if strings.HasPrefix(e.Name(), "checkpoint.") {
