@@ -89,10 +89,7 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		end := w.adjointRule(norm, gain)
 		done := w.AdjointResidual*norm <= end.residual
 		if end.residual == 0 {
-			distance := max(left, w.estimate(r))
-			if w.AdjointResidual <= leastResidual {
-				distance = 0
-			}
+			distance := w.distanceLeft(left, r, norm)
 			w.PhiError = math.Sqrt(w.distance * distance)
 			if w.distance > 0 { // else the lower loss may be 0
 				w.PhiError += float64(w.distance * math.Abs(w.upper/w.lower))

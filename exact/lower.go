@@ -43,10 +43,7 @@ func (w *solve) solveLower() error {
 func (w *solve) lowerEnds(d *descent) bool {
 	norm := vec.Norm(w.g)
 	w.Residual = norm / w.scale[0]
-	w.distance = max(d.left, w.estimate(w.g))
-	if norm == 0 {
-		w.distance = 0
-	}
+	w.distance = w.distanceLeft(d.left, w.g, 0)
 	lowest := d.atFloor && norm >= d.last
 	switch {
 	case d.flat:
@@ -103,6 +100,15 @@ func (w *solve) newtonRule(d *descent) rule {
 
 // distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol, as far as is known.
 func (w *solve) distanceBound() float64 { return w.sharpness * w.phiTol() / 2 * math.Abs(w.lower) }
+
+// distanceLeft returns the square of the distance that a residual r stands for, at least what the last products have left of it. A residual of 0, or
+// within round-off of a right-hand side of that norm, stands for none, also where nothing is known of the Hessian.
+func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
+	if vec.Norm(r) <= leastResidual*norm {
+		return 0
+	}
+	return max(left, w.estimate(r))
+}
 
 // estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual r stands for.
 func (w *solve) estimate(r []float64) float64 {
