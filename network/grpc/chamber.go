@@ -20,7 +20,7 @@ type Membership struct {
 	// Quorum is how many members must agree to a change: more than half of the roster.
 	Quorum int
 	// AbsentAfter is after how long without a sign of life a neighbour is reported absent. It is longer than SilentAfter, and
-	// takes the place of PeerTimeout, but for an agent that hears nobody, or whose disk does not answer.
+	// takes the place of PeerTimeout, but for an agent that hears nobody, whose neighbour has diverged, or whose disk does not answer.
 	AbsentAfter time.Duration
 	// StragglerDeadline is for how long an exchange waits for what a neighbour computes until that is reported as slow, and twice as long after each
 	// time that it has been left out for that; Config.ComputeTimeout is the most. A member is left out when all its neighbours have reported it. 0 stands

@@ -151,8 +151,8 @@
 //
 // A stream stays through a change: each side says on it which epoch it is in, and vectors are sent and taken only where both are in the
 // same one. Masks have the epoch in the name of their streams, so that what is exchanged again after a change is hidden by other
-// numbers. Where there is a council, PeerTimeout ends no wait for a neighbour; it does that of an agent which hears nobody who counts, and of one whose
-// disk does not answer.
+// numbers. Where there is a council, PeerTimeout ends no wait for a neighbour but one whose run has diverged; it does that of an agent which hears nobody who
+// counts, and of one whose disk does not answer.
 //
 // # Masks
 //
