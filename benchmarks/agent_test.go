@@ -17,17 +17,8 @@ import (
 // processor and on two.
 func BenchmarkOneAgent(b *testing.B) {
 	const rows, features, classes = 256, 784, 10
-	r := rand.New(rand.NewPCG(1, 2))
-	pixels, labels := make([]float64, rows*features), make([]uint8, rows)
-	for i := range pixels {
-		pixels[i] = r.Float64()
-	}
-	for i := range labels {
-		labels[i] = uint8(r.IntN(classes))
-	}
 	m := models.MLP{Features: features, Outputs: classes, Hidden: []int{1024, 1024}, ReLU: true}
-	e := data.Examples{X: must.Get(ad.FloatTable(rows, features, pixels)), Target: must.Get(ad.LabelTable(labels, classes))}
-	o := must.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{Float32: true}))
+	o := must.Get(models.NewOracle(m, drawnShard(rows, features, classes), models.Config{Float32: true}))
 	p, q := m.Dims()
 	x, y, v, dst := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q)
 	m.Start(y)
@@ -51,4 +42,18 @@ func BenchmarkOneAgent(b *testing.B) {
 			})
 		}
 	}
+}
+
+// drawnShard draws examples for training and validation, which are the same.
+func drawnShard(rows, features, classes int) data.Shard {
+	r := rand.New(rand.NewPCG(1, 2))
+	numbers, labels := make([]float64, rows*features), make([]uint8, rows)
+	for i := range numbers {
+		numbers[i] = r.Float64()
+	}
+	for i := range labels {
+		labels[i] = uint8(r.IntN(classes))
+	}
+	e := data.Examples{X: must.Get(ad.FloatTable(rows, features, numbers)), Target: must.Get(ad.LabelTable(labels, classes))}
+	return data.Shard{Train: e, Val: e}
 }

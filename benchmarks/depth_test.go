@@ -2,14 +2,11 @@ package benchmarks
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 	"time"
 
 	"dsbo"
-	"dsbo/ad"
-	"dsbo/data"
 	"dsbo/internal/must"
 	"dsbo/models"
 )
@@ -18,14 +15,7 @@ import (
 // later one at another point.
 func BenchmarkDepth(b *testing.B) {
 	const rows, width, classes = 16, 8, 2
-	pixels, labels := make([]float64, rows*width), make([]uint8, rows)
-	for i := range pixels {
-		pixels[i] = math.Sin(float64(i))
-	}
-	for i := range labels {
-		labels[i] = uint8(i % classes)
-	}
-	e := data.Examples{X: must.Get(ad.FloatTable(rows, width, pixels)), Target: must.Get(ad.LabelTable(labels, classes))}
+	shard := drawnShard(rows, width, classes)
 	for _, layers := range []int{500, 2000, 8000} {
 		b.Run(fmt.Sprintf("layers=%d", layers), func(b *testing.B) {
 			m := models.MLP{Features: width, Outputs: classes, Hidden: slices.Repeat([]int{width}, layers)}
@@ -36,7 +26,7 @@ func BenchmarkDepth(b *testing.B) {
 			var first, later time.Duration
 			for b.Loop() {
 				began := time.Now()
-				o := must.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
+				o := must.Get(models.NewOracle(m, shard, models.Config{}))
 				must.OK(o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Whole}))
 				first += time.Since(began)
 				y[0] += 1e-3

@@ -27,23 +27,31 @@ func changing(method ...string) Case {
 	}
 }
 
-// live runs a case to its end while a script does to it what it does, and returns the log of members, which must be the same at all
-// agents, and what each has found.
-func live(t *testing.T, c Case, script func(w *world)) (log membership.Log, ends []*reference) {
+// script runs a case to its end while act does to it what it does, and has check look at what is left.
+func script(t *testing.T, c Case, act func(w *world), check func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w, closeAll := must.Get2(c.world())
 		defer closeAll()
-		var scripted sync.WaitGroup
-		scripted.Go(func() { script(w) })
+		var acts sync.WaitGroup
+		acts.Go(func() { act(w) })
 		err := w.live()
-		scripted.Wait()
+		acts.Wait()
 		if err != nil {
 			for _, l := range w.trace.sorted() {
 				t.Logf("%v", l)
 			}
 			t.Fatal(err)
 		}
+		check(t, w)
+	})
+}
+
+// live runs a case to its end while act does to it what it does, and returns the log of members, which must be the same at all
+// agents, and what each has found.
+func live(t *testing.T, c Case, act func(w *world)) (log membership.Log, ends []*reference) {
+	t.Helper()
+	script(t, c, act, func(t *testing.T, w *world) {
 		for i, m := range w.machines {
 			ends = append(ends, must.Get(read(runs.Folder(m.dir))))
 			own := must.Get(runs.Folder(m.dir).ReadChanges())

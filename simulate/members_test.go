@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dsbo/internal/must"
@@ -81,29 +80,20 @@ func TestStateOfAllLost(t *testing.T) {
 	c := changing("-algorithm=dsoba", "-K=200", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	c.Agents, c.Quorum, c.Limit = 3, 2, 3*time.Hour
 	c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
-	synctest.Test(t, func(t *testing.T) {
-		w, closeAll := must.Get2(c.world())
-		defer closeAll()
-		go func() {
-			time.Sleep(time.Minute)
-			w.machines[2].lose(true, 20*time.Minute)
-			members := w.machines[:2] // of epoch 1
-			for slices.ContainsFunc(members, func(m *machine) bool { return len(must.Get(runs.Folder(m.dir).ReadChanges())) == 0 }) {
-				time.Sleep(time.Second)
-			}
-			for _, m := range members {
-				m.lose(true, time.Second)
-				removeCheckpoints(m)
-			}
-			time.Sleep(2 * time.Minute) // they have found it out, and wait whether it stays so
-			w.machines[1].lose(false, 30*time.Minute)
-		}()
-		if err := w.live(); err != nil {
-			for _, l := range w.trace.sorted() {
-				t.Logf("%v", l)
-			}
-			t.Fatal(err)
+	script(t, c, func(w *world) {
+		time.Sleep(time.Minute)
+		w.machines[2].lose(true, 20*time.Minute)
+		members := w.machines[:2] // of epoch 1
+		for slices.ContainsFunc(members, func(m *machine) bool { return len(must.Get(runs.Folder(m.dir).ReadChanges())) == 0 }) {
+			time.Sleep(time.Second)
 		}
+		for _, m := range members {
+			m.lose(true, time.Second)
+			removeCheckpoints(m)
+		}
+		time.Sleep(2 * time.Minute) // they have found it out, and wait whether it stays so
+		w.machines[1].lose(false, 30*time.Minute)
+	}, func(t *testing.T, w *world) {
 		if len(w.lost) != 2 || len(w.ended) > 0 {
 			t.Errorf("the state is lost at agents %v, and %v have finished; it must be 0 and 1, and none", w.lost, w.ended)
 		}
