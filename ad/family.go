@@ -16,7 +16,7 @@ import (
 type family struct {
 	graph *gorgonia.ExprGraph
 	nodes map[nodeKey]*Node // so that an op on the same inputs is the same node
-	lists map[nodeList]int  // numbers from 1 on of lists of inputs
+	lists map[nodeList]int  // numbers from 1 on of lists of inputs after the second
 }
 
 // nodeKey is what tells a node of a family from the others.
@@ -24,7 +24,8 @@ type nodeKey struct {
 	rule  rule
 	dims  int
 	shape [2]int
-	in    int // the number of its list of inputs, 0 for none
+	in    [2]*Node // its first inputs
+	rest  int      // the number of the list of the others, 0 for none
 }
 
 // nodeList is a list of nodes: that of a number, and one more.
@@ -54,15 +55,19 @@ func (f *family) leaf(name string, shape tensor.Shape, dt tensor.Dtype) *Node {
 func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) *Node {
 	key := nodeKey{rule: r, dims: len(shape)}
 	copy(key.shape[:], shape)
-	for _, n := range in {
+	copy(key.in[:], in)
+	for i, n := range in {
 		if g := n.Graph(); g != nil && g != f.graph { // Gorgonia's constants may be outside of any graph
 			panic(misuse{fmt.Errorf("%w: %v: Not all children have the same graph: all inputs must come from the function's own%s", ErrGraph, r, position())})
 		}
-		list := nodeList{key.in, n}
+		if i < len(key.in) {
+			continue
+		}
+		list := nodeList{key.rest, n}
 		if f.lists[list] == 0 {
 			f.lists[list] = len(f.lists) + 1
 		}
-		key.in = f.lists[list]
+		key.rest = f.lists[list]
 	}
 	if n := f.nodes[key]; n != nil {
 		return n

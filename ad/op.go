@@ -153,6 +153,9 @@ func shapeOf(n *Node) tensor.Shape {
 	if n == nil {
 		failf("an input of an op must not be nil: does the data have what the model reads?")
 	}
+	if o, ok := n.Op().(*op); ok { // Gorgonia's node copies its shape
+		return o.shape
+	}
 	return n.Shape()
 }
 
