@@ -261,45 +261,6 @@ func hasPenalties(o dsbo.Oracle) bool {
 	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
 }
 
-// Without -holdout, a tenth of the validation examples is held out where all agents together have enough of them, each has some, and they
-// are not many more than the training examples: where they are, λ has more to gain from a tenth more than to lose by over-fitting.
-const (
-	defaultHoldout  = 0.1
-	leastValidation = 4000 // of all agents together
-	leastOfAgent    = 20
-	mostPerTraining = 2 // validation examples for each training example
-)
-
-// chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers of validation and training examples that
-// the agents tell each other at the start of the run, and when it goes on as the run folder says.
-func (r *runner) chooseHoldout(ctx context.Context) error {
-	if r.givenFlags["holdout"] {
-		return nil
-	}
-	s := r.Settings
-	if models.IsCompositional(r.loaded.model) { // Φ is no mean over examples, so that single ones do not judge x
-		s.Holdout = 0
-		return nil
-	}
-	if r.point != nil {
-		c, err := r.folder.ReadConfig()
-		s.Holdout = c.Holdout
-		return err
-	}
-	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Val.Len()), float64(s.Train.Len())} })
-	if err != nil {
-		return err
-	}
-	all, training, least := 0.0, 0.0, math.Inf(1)
-	for _, c := range counts {
-		all, training, least = all+c[0], training+c[1], min(least, c[0])
-	}
-	if s.Holdout = 0; all >= leastValidation && least >= leastOfAgent && all <= mostPerTraining*training {
-		s.Holdout = defaultHoldout
-	}
-	return nil
-}
-
 // gatherCounts returns the numbers of examples by which agents at the start of a run choose together: all tell them to all.
 func (r *runner) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
 	counts := make([][]float64, r.Settings.Agents)

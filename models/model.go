@@ -3,7 +3,7 @@
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [XStarter], [Shaper],
-// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Simplified],
+// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Simplified], [Restrained],
 // [Masked], [Batched].
 // An [OutputLoss] and [Penalties] make many models of one: [Linear] and [MLP] take both.
 // [Programs.Oracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,

@@ -19,6 +19,18 @@ type Prior struct {
 	Rows      float64 // m, validation examples of all agents together
 }
 
+// A Restrained model says by which prior its f keeps x together.
+type Restrained interface {
+	Restraint() Prior // the zero value: none
+}
+
+// Restraint implements [Restrained], as do all that follow.
+func (l Linear) Restraint() Prior { return l.Prior }
+
+func (m MLP) Restraint() Prior { return m.Prior }
+
+func (m Folds) Restraint() Prior { return m.Of.Prior }
+
 // check returns an error for settings that cannot work.
 func (p Prior) check() error {
 	if p == (Prior{}) || p.Deviation > 0 && !math.IsInf(p.Deviation, 1) && p.Rows >= 1 {

@@ -180,7 +180,7 @@ func (b *bench) buildMPI(ctx context.Context) error {
 
 // manyAgents runs 64 agents in one process, and 16 in a process each.
 func (b *bench) manyAgents(ctx context.Context, stdout io.Writer) {
-	small := []string{"-K=3", "-eval-every=3", "-train=200", "-val=200"}
+	small := []string{"-K=3", "-eval-every=3", "-train=200", "-val=200", "-holdout=0"}
 	rows := [][]string{{"many agents, MNIST", "processes", "ms/iteration", "peak MiB, largest process", "MiB an agent"}}
 	for _, m := range []measurement{b.inProcess("64 in one process", 64, small), b.overGRPC("16 over gRPC", 16, small)} {
 		_, row, f := b.measure(ctx, fmt.Sprintf("many%d", m.agents), m)

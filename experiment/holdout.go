@@ -1,0 +1,68 @@
+package experiment
+
+import (
+	"context"
+	"math"
+
+	"dsbo/data"
+	"dsbo/models"
+)
+
+// Without -holdout, a tenth of the validation examples is held out where all agents together have enough of them, each has some, and they
+// are not many more than the training examples: where they are, λ has more to gain from a tenth more than to lose by over-fitting. Where
+// there are fewer of them, and few for each hyperparameter, λ fits them alone if nothing holds it: a fifth is held out, as long as
+// that is enough to judge by.
+const (
+	defaultHoldout  = 0.1
+	leastValidation = 4000 // of all agents together
+	leastOfAgent    = 20
+	mostPerTraining = 2 // validation examples for each training example
+	holdoutOfFew    = 0.2
+	leastOfFew      = 200 // of all agents together
+	enoughForEach   = 10  // validation examples for each hyperparameter
+)
+
+// defaultHoldoutOf returns the share that is held out of the validation examples of all agents, of which one has the least, where a model has
+// so many hyperparameters.
+func defaultHoldoutOf(validation, training, least float64, m models.Model) float64 {
+	p, _ := m.Dims()
+	of, ok := m.(models.Restrained)
+	restrained := ok && of.Restraint() != (models.Prior{})
+	switch {
+	case least < leastOfAgent:
+		return 0
+	case validation >= leastValidation && validation <= mostPerTraining*training:
+		return defaultHoldout
+	case leastOfFew <= validation && validation < leastValidation && validation < enoughForEach*float64(p) && !restrained:
+		return holdoutOfFew
+	}
+	return 0
+}
+
+// chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers of validation and training examples that
+// the agents tell each other at the start of the run, and when it goes on as the run folder says.
+func (r *runner) chooseHoldout(ctx context.Context) error {
+	if r.givenFlags["holdout"] {
+		return nil
+	}
+	s := r.Settings
+	if models.IsCompositional(r.loaded.model) { // Φ is no mean over examples, so that single ones do not judge x
+		s.Holdout = 0
+		return nil
+	}
+	if r.point != nil {
+		c, err := r.folder.ReadConfig()
+		s.Holdout = c.Holdout
+		return err
+	}
+	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Val.Len()), float64(s.Train.Len())} })
+	if err != nil {
+		return err
+	}
+	all, training, least := 0.0, 0.0, math.Inf(1)
+	for _, c := range counts {
+		all, training, least = all+c[0], training+c[1], min(least, c[0])
+	}
+	s.Holdout = defaultHoldoutOf(all, training, least, r.loaded.model)
+	return nil
+}
