@@ -69,7 +69,8 @@ type NewtonCG struct {
 
 	// Damping is for lower problems that are not convex, such as networks. Where it is positive, it is the first μ of solves of
 	// H + μ diag |dg| in place of H; of a step of y the share is taken at which the averaged lower loss is least, x takes the same
-	// share of its step, and μ follows. It costs an average of four numbers and four values a step of y. Default 0: none.
+	// share of its step, and μ follows. It costs an average of four numbers and four values a step of y. Before x moves, y takes such steps
+	// until the lower loss has settled, at each constant of a search too. Default 0: none.
 	Damping float64 `json:"damping,omitzero"`
 
 	state
@@ -92,7 +93,9 @@ type NewtonCG struct {
 	mu            []float64 // the damping, one number
 	trial, losses []float64 // y after a share of a damped step; the lower losses there
 	share         float64   // of the last step of y that was taken
-	tried         []float64 // how many constants the search tried, and the one that it found
+	fall          float64   // of the averaged lower loss, by that step
+	// tried is how many constants the search tried, the one that it found, the steps in which y settled, and the diagonals of these.
+	tried         []float64
 	number        []float64 // a message of one number
 	probe, probe1 []float64 // signs and their product, without a DiagonalOracle
 }
@@ -140,7 +143,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	}
 
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
-	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 2), a.carried("damping", 1)
+	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 4), a.carried("damping", 1)
 	a.asked = a.carried("products", K)
 	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
 	a.memory.Relative = a.Relative

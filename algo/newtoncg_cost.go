@@ -8,7 +8,8 @@ import "math"
 // of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
 // Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. In the first
 // iteration after members changed there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z, which the state
-// says too. A step of y by shares has an average of their losses more, and their values: each step with Damping, and those of that iteration.
+// says too. With Damping the search's steps of y go on until it settles, each C + 1 averages of q and one of one number, and now and then a
+// diagonal. A step of y by shares has an average of their losses more, and their values: each step with Damping, and those of that iteration.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
@@ -26,6 +27,11 @@ func (a *NewtonCG) Cost(k int) Cost {
 		vectors, steps = 3*(1+a.Cold)+1, 2
 		calls.HVP, calls.Diagonal = 3*a.Cold+min(k, 1), 1
 	}
+	if k == 0 { // those in which y settled
+		settling, diagonals := a.settling()
+		vectors, numbers, steps = vectors+settling*(a.C+1)+diagonals, numbers+settling, steps+settling
+		calls.HVP, calls.Diagonal = calls.HVP+settling*a.C, calls.Diagonal+diagonals
+	}
 	calls.LowerGrad = steps
 	if asked, known := a.asked.products(k); known {
 		extra := asked - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
@@ -41,28 +47,56 @@ func (a *NewtonCG) Cost(k int) Cost {
 	return cost
 }
 
+// settling returns the steps in which y settles before iteration 0, and the diagonals of these: the most, before they are known.
+func (a *NewtonCG) settling() (steps, diagonals int) {
+	switch {
+	case a.Damping == 0:
+		return 0, 0
+	case a.tried[2] > 0:
+		return int(a.tried[2]), int(a.tried[3])
+	}
+	constants := 1
+	if a.Start == "search" {
+		constants = a.Constants
+	}
+	return a.settlingOf(constants, mostSettling)
+}
+
+// settlingOf returns the steps in which y settles at so many constants, with so many steps each, and the diagonals of these.
+func (a *NewtonCG) settlingOf(constants, each int) (steps, diagonals int) {
+	return constants * each, constants * (each / a.DgEvery)
+}
+
 // renews reports whether iteration k > 0 renews the diagonal.
 func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
 
 // Forecast implements [Forecaster].
 func (a *NewtonCG) Forecast(k int, e Experience) (least, usual, most Cost) {
-	costBy := func(e Experience) Cost {
+	costBy := func(e Experience, settling int) Cost {
 		solves, products := 2, a.C // solves that may go on, and their least products
 		b := *a
+		further := 0 // of C products
 		if k == 0 {
 			solves, products = 3, a.Cold
-			b.tried = []float64{float64(min(e.Constants, a.Constants)), 0}
+			constants := 1
+			if a.Start == "search" {
+				constants = min(e.Constants, a.Constants)
+				further = constants
+			}
+			b.tried = []float64{float64(constants), 0, 0, 0}
+			if a.Damping > 0 {
+				steps, diagonals := a.settlingOf(constants, settling)
+				b.tried[2], b.tried[3] = float64(steps), float64(diagonals)
+				further += steps
+			}
 		}
-		extra := solves * max(0, a.Most-products)
-		if k == 0 && a.Start == "search" {
-			extra += int(b.tried[0]) * max(0, a.Most-a.C)
-		}
+		extra := solves*max(0, a.Most-products) + further*max(0, a.Most-a.C)
 		extra = int(float64(e.FurtherShare*float64(extra)) + 0.5)
 		c := b.Cost(k)
 		c.Averages, c.AverageFloats, c.HVP = c.Averages+extra, c.AverageFloats+extra*len(a.y), c.HVP+extra
 		return c
 	}
-	return costBy(Experience{Constants: 2}), costBy(e), costBy(Experience{a.Constants, 1})
+	return costBy(Experience{Constants: 2}, leastSettling), costBy(e, usualSettling), costBy(Experience{a.Constants, 1}, mostSettling)
 }
 
 // A productLog has the products of the solves of each iteration. It is part of the state: one number an iteration, which is 0 before it, and

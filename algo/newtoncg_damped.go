@@ -1,6 +1,10 @@
 package algo
 
-import "dsbo/internal/vec"
+import (
+	"math"
+
+	"dsbo/internal/vec"
+)
 
 // dampedShares are the shares of a damped step that are tried; 0 is to stay.
 var dampedShares = [...]float64{0, 1, 0.25, 0.0625}
@@ -19,6 +23,7 @@ func (a *NewtonCG) dampedShare(w *turn) float64 {
 			best = j
 		}
 	}
+	a.fall = a.losses[0] - a.losses[best]
 	switch dampedShares[best] {
 	case 1:
 		a.mu[0] = max(a.mu[0]/3, a.Damping/leastDamping)
@@ -31,3 +36,37 @@ func (a *NewtonCG) dampedShare(w *turn) float64 {
 
 // leastDamping is how many times less than at the start the damping can become.
 const leastDamping = 1e4
+
+// A y that settles ends where two steps in a row lower its loss by less than settledShare of it each, or after mostSettling steps.
+const (
+	settledShare  = 0.03
+	leastSettling = 2
+	usualSettling = 10
+	mostSettling  = 30
+)
+
+// settle takes steps of y at the x of the start, where they are damped, until the lower loss hardly falls any more. What f tells of an x
+// is that of its solution: along the way there f falls for y's sake whatever x is, and its gradient says of every penalty that it is too
+// much. One agent's vote is enough to end it.
+func (a *NewtonCG) settle(w *turn) {
+	if a.Damping == 0 {
+		return
+	}
+	for calm, t := 0.0, 1; calm < leastSettling && t <= mostSettling && w.err == nil; t++ {
+		renew := t%a.DgEvery == 0
+		a.stepOfY(w, a.C, renew)
+		a.tried[2]++
+		if renew {
+			a.tried[3]++
+		}
+		vote := 0.0
+		if a.share == 1 && !(a.fall > float64(settledShare*math.Abs(a.losses[0]))) { // a smaller share says that the step was too long
+			vote = 1
+		}
+		if a.averageNumber(w, vote) > 0 {
+			calm++
+		} else {
+			calm = 0
+		}
+	}
+}

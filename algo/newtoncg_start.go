@@ -19,6 +19,7 @@ func (a *NewtonCG) findStart(w *turn) {
 	known := a.splitHessian(w)
 	a.renewDiagonal(w)
 	if a.Start != "search" || w.err != nil {
+		a.settle(w)
 		return
 	}
 	if !known {
@@ -35,8 +36,8 @@ func (a *NewtonCG) findStart(w *turn) {
 	a.tryConstants(w, kappa)
 }
 
-// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve from the last one's y, while the loss
-// f falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
+// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve from the last one's y, and as many as y takes to settle
+// where steps are damped, while the loss f falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
 func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 	last, lastLoss := 0.0, 0.0
 	for t := 0; t < a.Constants && w.err == nil; t++ {
@@ -48,6 +49,7 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 			a.renewDiagonal(w)
 		}
 		a.stepOfY(w, a.C, false)
+		a.settle(w)
 		f, _ := w.values(a.x, a.y, allExamples)
 		loss := a.averageNumber(w, f)
 		a.tried[0]++

@@ -175,3 +175,56 @@ func TestSearchForgetsX(t *testing.T) {
 		t.Errorf("the search starts at %g where x is 0, and at %g where it is 2", found[0], found[1])
 	}
 }
+
+// slow is a lower problem whose Newton steps gain a third of the way each: g = Σ (y_j − 3)⁴/4 + e^x y_j²/2, and f = Σ (y_j − 2)²/2, which is least
+// where y* = 2, at x = −log 2.
+type slow struct{ wavy }
+
+func (o slow) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {
+	clear(dx)
+	return fill(dy, func(i int) float64 { return y[i] - 2 })
+}
+
+func (o slow) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
+	return fill(dst, func(i int) float64 { return math.Pow(y[i]-3, 3) + math.Exp(x[0])*y[i] })
+}
+
+func (o slow) Penalty(dst, x []float64) error {
+	return fill(dst, func(int) float64 { return math.Exp(x[0]) })
+}
+
+func (o slow) Diagonal(dst, x, y []float64, _ dsbo.Sample) error {
+	return fill(dst, func(i int) float64 { return 3*math.Pow(y[i]-3, 2) + math.Exp(x[0]) })
+}
+
+func (o slow) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	must.OK(o.Diagonal(dst, x, y, s))
+	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
+}
+
+func (o slow) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
+	for _, v := range y {
+		f += math.Pow(v-2, 2) / 2
+		g += math.Pow(v-3, 4)/4 + math.Exp(x[0])*v*v/2
+	}
+	return f, g, nil
+}
+
+// A search takes the constant that is best where y has settled: on the way to a solution f falls at every constant. x waits for that also
+// where it is given. Cost says what that takes.
+func TestSearchWaitsForY(t *testing.T) {
+	for _, start := range []string{"search", "x0"} {
+		m := ready(t, &algo.NewtonCG{Damping: 1, Start: start}, 1, 3)
+		r := algotest.NewRecorder(slow{wavy{3}})
+		must.OK(m.Step(t.Context(), 0, r, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		if got, want := r.Total, m.Cost(0).Calls; got != want {
+			t.Errorf("%s: iteration 0 takes %+v; Cost says %+v", start, got, want)
+		}
+		if found, searched := m.StartConstant(); searched != (start == "search") || searched && !(math.Abs(found+math.Log(2)) < 0.5) {
+			t.Errorf("the search starts at %g; f is least at %g", found, -math.Log(2))
+		}
+		if y := m.Y()[0]; start == "x0" && !(math.Abs(math.Pow(y-3, 3)+y) < 0.05) { // x was 0 while y settled
+			t.Errorf("y = %g, which solves nothing", y)
+		}
+	}
+}
