@@ -40,13 +40,7 @@ func TestMain(m *testing.M) {
 // digestName says that all processes are one program, without reading its file, which is a fifth of a small run.
 func digestName() { build.Digest = func() ([]byte, error) { return []byte("dsbo"), nil } }
 
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		Cmds:                experimenttest.Commands("dsbo"),
-	})
-}
+func TestScripts(t *testing.T) { experimenttest.Scripts(t, "dsbo", run, nil) }
 
 // The flags of a cluster file are those of its task's command line, without those of a run in one process.
 func TestCheckTask(t *testing.T) {

@@ -22,7 +22,7 @@ func TestResumedElsewhere(t *testing.T) {
 	here, there, whole, stopped := filepath.Join(home, "here"), filepath.Join(home, "there"), filepath.Join(home, "whole"), filepath.Join(home, "stopped")
 	must.OK(minimnist.Write(here, 60, 30))
 	args := func(out string) []string {
-		return append(strings.Fields("-model=mlp -hidden=1 -agents=2 -train=10 -val=10 -K=4 -evaluate=off -checkpoint-every=1 -eval-every=1 -report=false"), "-data="+here, "-out="+out)
+		return append(strings.Fields("-model=hyperrep -hidden=1 -agents=2 -train=10 -val=10 -K=4 -evaluate=off -checkpoint-every=1 -eval-every=1 -report=false"), "-data="+here, "-out="+out)
 	}
 	must.OK(run(t.Context(), args(whole), io.Discard, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -27,17 +27,13 @@ const (
 )
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		Setup: func(e *testscript.Env) error {
-			dir := filepath.Join(e.WorkDir, "data")
-			e.Setenv("DSBO_DATA", dir)
-			e.Setenv("SMALL", small)
-			e.Setenv("STEPPED", stepped)
-			return minimnist.Write(dir, 200, 30)
-		},
-		Cmds: experimenttest.Commands("mnist"),
+	experimenttest.Scripts(t, "mnist", run, func(e *testscript.Env) error {
+		dir := filepath.Join(e.WorkDir, "data")
+		t.Setenv("DSBO_DATA", dir)
+		e.Setenv("DSBO_DATA", dir)
+		e.Setenv("SMALL", small)
+		e.Setenv("STEPPED", stepped)
+		return minimnist.Write(dir, 200, 30)
 	})
 }
 

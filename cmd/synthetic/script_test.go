@@ -22,15 +22,10 @@ func TestMain(m *testing.M) {
 const small = "-p=2 -agents=3 -train=4 -val=6 -test=20 -K=4 -report=false"
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("SMALL", small)
-			e.Setenv("STEPPED", small+" -preset=madsbo_tuned -T=2 -N=2")
-			return nil
-		},
-		Cmds: experimenttest.Commands("synthetic"),
+	experimenttest.Scripts(t, "synthetic", run, func(e *testscript.Env) error {
+		e.Setenv("SMALL", small)
+		e.Setenv("STEPPED", small+" -preset=madsbo_tuned -T=2 -N=2")
+		return nil
 	})
 }
 

@@ -1,11 +1,13 @@
-// Package experimenttest is the conformance test of tasks, [TestTask], the commands that test scripts of programs use, and processes that a
+// Package experimenttest is the conformance test of tasks, [TestTask], scripts about commands, [Scripts], and processes that a
 // signal strikes at a line of theirs, [Struck].
 package experimenttest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,27 +17,67 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"dsbo/internal/cli"
 	"dsbo/runs"
 )
 
-// Commands returns the commands beyond testscript's own, for scripts about the command of that name.
-func Commands(name string) map[string]func(ts *testscript.TestScript, neg bool, args []string) {
-	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
-		"exits":       exits,
-		"oneline":     oneline(name),
-		"samerecords": samerecords,
-		"samebytes":   samebytes,
-		"edit":        edit,
+// A Command is a program's function for a command line.
+type Command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+
+// Scripts runs the scripts in testdata/script about the command of that name, each after its setup. They run one after the other, as refused
+// changes the folder of this process.
+func Scripts(t *testing.T, name string, command Command, setup func(*testscript.Env) error) {
+	testscript.RunT(inOrder{t}, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup:               setup,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){ // beyond testscript's own
+			"exits":       exits,
+			"oneline":     oneline(name),
+			"refused":     refused(command),
+			"samerecords": samerecords,
+			"samebytes":   samebytes,
+			"edit":        edit,
+		},
+	})
+}
+
+// inOrder is a test whose subtests are not parallel.
+type inOrder struct{ *testing.T }
+
+func (inOrder) Parallel()     {}
+func (inOrder) Verbose() bool { return testing.Verbose() }
+func (t inOrder) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { f(inOrder{t}) })
+}
+
+// flags returns the arguments of a command line; one that was a variable may be several.
+func flags(args []string) (all []string) {
+	for _, a := range args {
+		all = append(all, strings.Fields(a)...)
+	}
+	return all
+}
+
+// refused TEXT ARGUMENTS...: a command line ends with the exit code of wrong use, an error with this text, and no output. It runs in this
+// process, as a process of its own takes most of its time to begin.
+func refused(command Command) func(ts *testscript.TestScript, _ bool, args []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		home, err := os.Getwd()
+		ts.Check(err)
+		ts.Check(os.Chdir(ts.MkAbs(".")))
+		defer os.Chdir(home)
+		var out bytes.Buffer
+		err = command(context.Background(), flags(args[1:]), &out, &out)
+		if cli.Code(err) != cli.Usage || !strings.Contains(cli.OneLine(err), args[0]) || out.Len() > 0 {
+			ts.Fatalf("error %v with exit code %d, want %q with %d; output %q, want nothing", err, cli.Code(err), args[0], cli.Usage, out.String())
+		}
 	}
 }
 
 // exits CODE COMMAND...: the command ends with that exit code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
-	var flags []string
-	for _, a := range args[2:] {
-		flags = append(flags, strings.Fields(a)...) // a variable may be several
-	}
-	err := ts.Exec(args[1], flags...)
+	err := ts.Exec(args[1], flags(args[2:])...)
 	code := 0
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
 		code = e.ExitCode()
