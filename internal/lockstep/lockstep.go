@@ -1,4 +1,5 @@
-// Package lockstep is for tests whose agents, many and with little work each, wait for one another all the time.
+// Package lockstep is for tests whose agents, many and with little work each, wait for one another all the time: it takes from them what
+// else they would wait for.
 package lockstep
 
 import (
@@ -19,4 +20,12 @@ func OneProcessor() {
 	}
 	runtime.GOMAXPROCS(1)
 	must.OK(os.Setenv("GOMAXPROCS", "1"))
+}
+
+// InMemory has the temporary folders of this process, and of those that it starts, in memory where there is such a folder, unless TMPDIR names one: a small run
+// waits for its files to be on the disk longer than it computes.
+func InMemory() {
+	if folder := memoryFolder(); folder != "" && os.Getenv("TMPDIR") == "" {
+		must.OK(os.Setenv("TMPDIR", folder))
+	}
 }

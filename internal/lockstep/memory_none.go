@@ -1,0 +1,5 @@
+//go:build !linux
+
+package lockstep
+
+func memoryFolder() string { return "" }
