@@ -17,7 +17,9 @@ func bytesTask(d int) (k *task, asBytes, asFloats *Table) {
 	r := rand.New(rand.NewPCG(8, 9))
 	b := make([]uint8, len(k.data))
 	for i := range b {
-		b[i] = uint8(r.Uint32())
+		if row, column := i/d, i%d; column >= row%4*8 && column < d-row%3*9 { // zeros at the ends are left out
+			b[i] = uint8(r.Uint32())
+		}
 		k.data[i] = float64(b[i]) / 128
 	}
 	asBytes = must.Get(ByteTable(k.m, k.d, b, 1./128))
@@ -51,6 +53,36 @@ func TestBytesAfterGradient(t *testing.T) {
 	after := value(func(d *Derivs) { must.OK(d.Grad(nil, make([]float64, q), x, make([]float64, q))) })
 	if alone != after {
 		t.Errorf("the value is %v, and %v after a gradient", alone, after)
+	}
+}
+
+// TestBytesNotFinite: zeros of all rows, with which products are left out, give NaN with infinity as other zeros do.
+func TestBytesNotFinite(t *testing.T) {
+	const rows, cols, outs = 30, 48, 2
+	b := make([]uint8, rows*cols)
+	for i := range b {
+		if i%cols >= cols/2 {
+			b[i] = uint8(1 + i%7)
+		}
+	}
+	all := must.Get(ByteTable(rows, cols, b, 1))
+	derivs := func(entry func(*Node) *Node) *Derivs {
+		d := must.Get(Differentiate(Loss{P: 1, Q: outs * cols, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
+			Build: func(x, y *Node, in []*Node) *Node {
+				return SumAll(entry(MatMul(in[0], Part(y, 0, outs, cols), false, true)))
+			}}))
+		must.OK(d.Bind("X", must.Get(all.Pick(rand.New(rand.NewPCG(1, 1)).Perm(rows))), nil))
+		return d
+	}
+	y, gradient := make([]float64, outs*cols), make([]float64, outs*cols)
+	y[0] = math.Inf(1) // beside zeros
+	if v := must.Get(derivs(Tanh).Value([]float64{1}, y)); v == v {
+		t.Errorf("0·∞ adds nothing: the value is %g", v)
+	}
+	y[0], y[cols-1] = 0, math.Inf(1)
+	must.OK(derivs(Square).Grad(nil, gradient, []float64{1}, y))
+	if g := gradient[0]; g == g {
+		t.Errorf("0·∞ adds nothing: an entry of the gradient is %g", g)
 	}
 }
 

@@ -65,7 +65,7 @@ type slot[T Float] struct {
 	table  *Table           // where an input's rows are
 	idx    []int            // which of its rows, nil for all
 	rows   sparseRows[T]    // those of the current tile, of a value that has such rows
-	list   [][]byte         // rows of the current tile where a table of bytes is read in place, and some that follow
+	list   []kernel.ByteRow // rows of the current tile where a table of bytes is read in place, and some that follow
 
 	wide   []T // a value for each lane of eachUnit
 	stride int // from one lane to the next

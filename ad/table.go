@@ -27,8 +27,9 @@ type Table struct {
 	labels []uint8
 	sparse *csr
 
-	scale float64 // of bytes
-	pick  []int   // row i is row pick[i] of the base; nil: row i itself
+	scale    float64          // of bytes
+	byteRows []kernel.ByteRow // row by row of the selection, if products can read them in place
+	pick     []int            // row i is row pick[i] of the base; nil: row i itself
 }
 
 // FloatTable makes a table of rows×cols numbers from data, row-major. It fails with
@@ -58,7 +59,7 @@ func ByteTable(rows, cols int, data []uint8, scale float64) (*Table, error) {
 	if scale == 0 || math.IsNaN(scale) || math.IsInf(scale, 0) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "the scale of a byte table must be finite and not 0; it is %g", scale)
 	}
-	return &Table{rows: rows, cols: cols, bytes: data, scale: scale}, nil
+	return byteTable(rows, cols, data, scale), nil
 }
 
 // LabelTable makes a table with one row per label and one column per class: row i is 1 in column
@@ -97,6 +98,9 @@ func (t *Table) Pick(rows []int) (*Table, error) {
 			p.pick[i] = t.pick[r]
 		}
 	}
+	if t.byteRows != nil {
+		p.byteRows = copyRows(t.byteRows, 1, rows)
+	}
 	return &p, nil
 }
 
@@ -109,8 +113,10 @@ func (t *Table) Compact() *Table {
 	if t.sparse != nil {
 		return &Table{rows: t.rows, cols: t.cols, sparse: t.sparse.pick(t.pick)}
 	}
-	return &Table{rows: t.rows, cols: t.cols, scale: t.scale, f64: copyRows(t.f64, t.cols, t.pick), f32: copyRows(t.f32, t.cols, t.pick),
-		bytes: copyRows(t.bytes, t.cols, t.pick), labels: copyRows(t.labels, 1, t.pick)}
+	if t.bytes != nil {
+		return byteTable(t.rows, t.cols, copyRows(t.bytes, t.cols, t.pick), t.scale)
+	}
+	return &Table{rows: t.rows, cols: t.cols, f64: copyRows(t.f64, t.cols, t.pick), f32: copyRows(t.f32, t.cols, t.pick), labels: copyRows(t.labels, 1, t.pick)}
 }
 
 // copyRows returns the given rows of data, nil for none.

@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/array"
+	"dsbo/internal/pages"
 	"dsbo/table/input"
 )
 
@@ -86,14 +87,20 @@ func (f *byteFile) readAll() ([]byte, error) {
 	return content, nil
 }
 
-// rows reads the rows of each list, which ascend, and none of which is in two. What it allocates at once for a list is firstChunk, or as
-// much as the file has filled.
+// rows reads the rows of each list, which ascend, and none of which is in two. What it allocates at once is firstChunk for all lists, which
+// lie one after the other where they fit, or as much for a list as the file has filled.
 func (f *byteFile) rows(lists [][]int) ([][]byte, error) {
 	size := f.Len() / f.Shape[0]
 	owner := make([]int32, f.Shape[0]) // the list of each row, counted from 1; 0: none
 	content := make([][]byte, len(lists))
+	all := 0
+	for _, rows := range lists {
+		all += len(rows) * size
+	}
+	memory := pages.Make[byte](min(all, firstChunk))
 	for k, rows := range lists {
-		content[k] = make([]byte, 0, min(len(rows)*size, firstChunk))
+		n := min(len(rows)*size, len(memory))
+		content[k], memory = memory[:0:n], memory[n:]
 		for _, row := range rows {
 			owner[row] = int32(k + 1)
 		}

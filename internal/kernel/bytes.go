@@ -1,6 +1,11 @@
 package kernel
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unsafe"
+)
 
 // BytesBlock divides the number of columns of the rows of bytes that [BytesNT] and [BytesTN] read, and
 // BytesAhead is how many rows beyond those that it reads BytesNT makes use of.
@@ -9,10 +14,48 @@ const (
 	BytesAhead = 8
 )
 
-// BytesNT sets C = A·Bᵀ for C m×n and B n×k, as [GemmNT] does, where A is the first m of rows: bytes that stand for the
-// numbers 0 to 255, each row anywhere in memory and at least k long. k is a multiple of [BytesBlock]. Rows beyond the
-// first m are not read, but the processor is asked to begin loading the next ones, up to BytesAhead.
-func BytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int) {
+// A ByteRow is a row of bytes that stand for the numbers 0 to 255, anywhere in memory.
+type ByteRow struct {
+	first    *byte
+	from, to int32 // there are zeros beside these columns, multiples of BytesBlock
+	length   int32
+}
+
+// NewByteRow returns the row of the given bytes, and looks for the zeros at its ends, with which products need no multiplications.
+func NewByteRow(bytes []byte) ByteRow {
+	r := WholeByteRow(bytes)
+	for r.from < r.to && zeros(bytes[r.from:]) {
+		r.from += BytesBlock
+	}
+	for r.from < r.to && zeros(bytes[r.to-BytesBlock:]) {
+		r.to -= BytesBlock
+	}
+	return r
+}
+
+// zeros reports whether a block begins with zeros alone.
+func zeros(block []byte) bool {
+	return binary.NativeEndian.Uint64(block)|binary.NativeEndian.Uint64(block[8:BytesBlock]) == 0
+}
+
+// WholeByteRow returns the row of the given bytes as [ByteRow.Whole] does.
+func WholeByteRow(bytes []byte) ByteRow {
+	if len(bytes) > math.MaxInt32 {
+		panic(fmt.Sprintf("kernel: a row of %d bytes, which is too long", len(bytes)))
+	}
+	return ByteRow{first: unsafe.SliceData(bytes), length: int32(len(bytes))}.Whole()
+}
+
+// Whole returns the row with zeros that are multiplied as other numbers are: with infinity they give NaN.
+func (r ByteRow) Whole() ByteRow {
+	r.from, r.to = 0, r.length/BytesBlock*BytesBlock
+	return r
+}
+
+// BytesNT sets C = A·Bᵀ for C m×n and B n×k, as [GemmNT] does, where A is the first m of rows, of k bytes or a few more; k is a multiple of
+// [BytesBlock]. Zeros at the ends of rows of [NewByteRow] may be left out, so that numbers in B that are not finite need not show. Rows beyond
+// the first m are not read, but the processor is asked to begin loading the next ones, up to BytesAhead.
+func BytesNT[T Float](m, n, k int, c []T, ldc int, rows []ByteRow, b []T, ldb int) {
 	if hasEntries("BytesNT", m, n, k, c, ldc, factor[T]{"b", b, n, k, ldb}) {
 		checkBytes("BytesNT", rows, m, k)
 		bytesNT(m, n, k, c, ldc, rows, b, ldb)
@@ -20,8 +63,8 @@ func BytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int
 }
 
 // BytesTN sets C = Aᵀ·B, or C += Aᵀ·B if acc, for C m×n and A k×m, as [GemmTN] does, where B is all k rows: bytes
-// as in [BytesNT], of at least n columns. n is a multiple of [BytesBlock].
-func BytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows [][]byte, acc bool) {
+// as in [BytesNT], n or a few more.
+func BytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows []ByteRow, acc bool) {
 	k := len(rows)
 	if hasEntries("BytesTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}) {
 		checkBytes("BytesTN", rows, k, n)
@@ -31,8 +74,8 @@ func BytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows [][]byte, a
 	}
 }
 
-// checkBytes panics unless there are count rows of at least cols bytes, and cols is a multiple of BytesBlock.
-func checkBytes(fn string, rows [][]byte, count, cols int) {
+// checkBytes panics unless there are count rows whose whole blocks are cols bytes.
+func checkBytes(fn string, rows []ByteRow, count, cols int) {
 	if cols%BytesBlock != 0 {
 		panic(fmt.Sprintf("kernel: %s: %d columns, which must be a multiple of %d", fn, cols, BytesBlock))
 	}
@@ -40,8 +83,8 @@ func checkBytes(fn string, rows [][]byte, count, cols int) {
 		panic(fmt.Sprintf("kernel: %s: %d rows, which must be at least %d", fn, len(rows), count))
 	}
 	for i, r := range rows[:count] {
-		if len(r) < cols {
-			panic(fmt.Sprintf("kernel: %s: row %d has length %d, which is too short for %d columns", fn, i, len(r), cols))
+		if int(r.length)/BytesBlock != cols/BytesBlock {
+			panic(fmt.Sprintf("kernel: %s: row %d has length %d, which does not fit %d columns", fn, i, r.length, cols))
 		}
 	}
 }

@@ -22,13 +22,13 @@ DATA tail<>+112(SB)/8, $0x0000000000000000
 DATA tail<>+120(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $128
 
-// func bytesDotF32AVX2(mr int, nr int, groups int, k int, share int, c *float32, rs int, cs int, list *[]byte, ahead int, b *float32, ldb int)
+// func bytesDotF32AVX2(mr int, nr int, groups int, c *float32, rs int, cs int, list *byte, ahead int, b *float32, ldb int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·bytesDotF32AVX2(SB), NOSPLIT, $0-96
-	MOVQ c+40(FP), AX
-	MOVQ list+64(FP), CX
-	MOVQ b+80(FP), DX
-	MOVQ ldb+88(FP), BX
+TEXT ·bytesDotF32AVX2(SB), NOSPLIT, $0-80
+	MOVQ c+24(FP), AX
+	MOVQ list+48(FP), CX
+	MOVQ b+64(FP), DX
+	MOVQ ldb+72(FP), BX
 	MOVQ mr+0(FP), SI
 	MOVQ nr+8(FP), DI
 	CMPQ SI, $0x02
@@ -71,68 +71,75 @@ not1x1:
 	RET
 
 tile2x3:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	VXORPS X4, X4, X4
-	VXORPS X5, X5, X5
-	VXORPS X6, X6, X6
-	VXORPS X7, X7, X7
-	VXORPS X8, X8, X8
-	VXORPS X9, X9, X9
-	VXORPS X10, X10, X10
-	VXORPS X11, X11, X11
-	MOVQ   (CX), SI
-	MOVQ   24(CX), DI
-	MOVQ   DX, R8
-	MOVQ   CX, R9
-	ADDQ   ahead+72(FP), R9
-	XORQ   R11, R11
-	XORQ   R12, R12
-
-share2x3:
-	MOVQ    (R9), R10
-	ADDQ    $0x18, R9
-	ADDQ    share+32(FP), R12
-	CMPQ    R12, k+24(FP)
-	CMOVQGT k+24(FP), R12
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	VXORPS  X4, X4, X4
+	VXORPS  X5, X5, X5
+	VXORPS  X6, X6, X6
+	VXORPS  X7, X7, X7
+	VXORPS  X8, X8, X8
+	VXORPS  X9, X9, X9
+	VXORPS  X10, X10, X10
+	VXORPS  X11, X11, X11
+	MOVLQSX 8(CX), SI
+	MOVLQSX 12(CX), DI
+	MOVLQSX 32(CX), R8
+	CMPQ    R8, SI
+	CMOVQLT R8, SI
+	MOVLQSX 36(CX), R8
+	CMPQ    R8, DI
+	CMOVQGT R8, DI
+	CMPQ    SI, DI
+	JGE     sum2x3
+	MOVQ    CX, R8
+	ADDQ    ahead+56(FP), R8
+	MOVQ    (CX), R9
+	MOVLQSX 8(R8), R10
+	ADDQ    (R8), R10
+	SUBQ    SI, R10
+	MOVQ    24(CX), R11
+	MOVLQSX 32(R8), R12
+	ADDQ    24(R8), R12
+	SUBQ    SI, R12
+	LEAQ    (DX)(SI*4), R8
 
 loop2x3:
-	PREFETCHT0   (R10)
-	VPMOVZXBD    (SI)(R11*1), Y12
-	VCVTDQ2PS    Y12, Y12
-	VPMOVZXBD    (DI)(R11*1), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMOVUPS      (R8), Y14
-	VFMADD231PS  Y12, Y14, Y0
-	VFMADD231PS  Y13, Y14, Y2
-	VMOVUPS      (R8)(BX*1), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y6
-	VMOVUPS      (R8)(BX*2), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y10
-	VPMOVZXBD    8(SI)(R11*1), Y12
-	VCVTDQ2PS    Y12, Y12
-	VPMOVZXBD    8(DI)(R11*1), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMOVUPS      32(R8), Y14
-	VFMADD231PS  Y12, Y14, Y1
-	VFMADD231PS  Y13, Y14, Y3
-	VMOVUPS      32(R8)(BX*1), Y14
-	VFMADD231PS  Y12, Y14, Y5
-	VFMADD231PS  Y13, Y14, Y7
-	VMOVUPS      32(R8)(BX*2), Y14
-	VFMADD231PS  Y12, Y14, Y9
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         $0x20, R10
-	ADDQ         $0x40, R8
-	ADDQ         $0x10, R11
-	CMPQ         R11, R12
-	JLT          loop2x3
-	CMPQ         R11, k+24(FP)
-	JLT          share2x3
+	PREFETCHT0  (R10)(SI*1)
+	PREFETCHT0  (R12)(SI*1)
+	VPMOVZXBD   (R9)(SI*1), Y12
+	VCVTDQ2PS   Y12, Y12
+	VPMOVZXBD   (R11)(SI*1), Y13
+	VCVTDQ2PS   Y13, Y13
+	VMOVUPS     (R8), Y14
+	VFMADD231PS Y12, Y14, Y0
+	VFMADD231PS Y13, Y14, Y2
+	VMOVUPS     (R8)(BX*1), Y14
+	VFMADD231PS Y12, Y14, Y4
+	VFMADD231PS Y13, Y14, Y6
+	VMOVUPS     (R8)(BX*2), Y14
+	VFMADD231PS Y12, Y14, Y8
+	VFMADD231PS Y13, Y14, Y10
+	VPMOVZXBD   8(R9)(SI*1), Y12
+	VCVTDQ2PS   Y12, Y12
+	VPMOVZXBD   8(R11)(SI*1), Y13
+	VCVTDQ2PS   Y13, Y13
+	VMOVUPS     32(R8), Y14
+	VFMADD231PS Y12, Y14, Y1
+	VFMADD231PS Y13, Y14, Y3
+	VMOVUPS     32(R8)(BX*1), Y14
+	VFMADD231PS Y12, Y14, Y5
+	VFMADD231PS Y13, Y14, Y7
+	VMOVUPS     32(R8)(BX*2), Y14
+	VFMADD231PS Y12, Y14, Y9
+	VFMADD231PS Y13, Y14, Y11
+	ADDQ        $0x40, R8
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLT         loop2x3
+
+sum2x3:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
@@ -161,8 +168,8 @@ loop2x3:
 	VADDPS       Y12, Y8, Y8
 	VEXTRACTF128 $0x01, Y8, X12
 	VADDPS       X12, X8, X8
-	MOVQ         cs+56(FP), SI
-	MOVQ         rs+48(FP), DI
+	MOVQ         cs+40(FP), SI
+	MOVQ         rs+32(FP), DI
 	MOVQ         AX, R8
 	VADDSS       (R8), X0, X12
 	VMOVSS       X12, (R8)
@@ -183,7 +190,7 @@ loop2x3:
 	VADDSS       (R8)(DI*1), X12, X12
 	VMOVSS       X12, (R8)(DI*1)
 	ADDQ         $0x30, CX
-	MOVQ         rs+48(FP), SI
+	MOVQ         rs+32(FP), SI
 	LEAQ         (AX)(SI*2), AX
 	DECQ         groups+16(FP)
 	JNZ          tile2x3
@@ -191,58 +198,65 @@ loop2x3:
 	RET
 
 tile2x2:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	VXORPS X4, X4, X4
-	VXORPS X5, X5, X5
-	VXORPS X6, X6, X6
-	VXORPS X7, X7, X7
-	MOVQ   (CX), SI
-	MOVQ   24(CX), DI
-	MOVQ   DX, R8
-	MOVQ   CX, R9
-	ADDQ   ahead+72(FP), R9
-	XORQ   R11, R11
-	XORQ   R12, R12
-
-share2x2:
-	MOVQ    (R9), R10
-	ADDQ    $0x18, R9
-	ADDQ    share+32(FP), R12
-	CMPQ    R12, k+24(FP)
-	CMOVQGT k+24(FP), R12
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	VXORPS  X4, X4, X4
+	VXORPS  X5, X5, X5
+	VXORPS  X6, X6, X6
+	VXORPS  X7, X7, X7
+	MOVLQSX 8(CX), SI
+	MOVLQSX 12(CX), DI
+	MOVLQSX 32(CX), R8
+	CMPQ    R8, SI
+	CMOVQLT R8, SI
+	MOVLQSX 36(CX), R8
+	CMPQ    R8, DI
+	CMOVQGT R8, DI
+	CMPQ    SI, DI
+	JGE     sum2x2
+	MOVQ    CX, R8
+	ADDQ    ahead+56(FP), R8
+	MOVQ    (CX), R9
+	MOVLQSX 8(R8), R10
+	ADDQ    (R8), R10
+	SUBQ    SI, R10
+	MOVQ    24(CX), R11
+	MOVLQSX 32(R8), R12
+	ADDQ    24(R8), R12
+	SUBQ    SI, R12
+	LEAQ    (DX)(SI*4), R8
 
 loop2x2:
-	PREFETCHT0   (R10)
-	VPMOVZXBD    (SI)(R11*1), Y8
-	VCVTDQ2PS    Y8, Y8
-	VPMOVZXBD    (DI)(R11*1), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMOVUPS      (R8), Y10
-	VFMADD231PS  Y8, Y10, Y0
-	VFMADD231PS  Y9, Y10, Y2
-	VMOVUPS      (R8)(BX*1), Y10
-	VFMADD231PS  Y8, Y10, Y4
-	VFMADD231PS  Y9, Y10, Y6
-	VPMOVZXBD    8(SI)(R11*1), Y8
-	VCVTDQ2PS    Y8, Y8
-	VPMOVZXBD    8(DI)(R11*1), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMOVUPS      32(R8), Y10
-	VFMADD231PS  Y8, Y10, Y1
-	VFMADD231PS  Y9, Y10, Y3
-	VMOVUPS      32(R8)(BX*1), Y10
-	VFMADD231PS  Y8, Y10, Y5
-	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         $0x20, R10
-	ADDQ         $0x40, R8
-	ADDQ         $0x10, R11
-	CMPQ         R11, R12
-	JLT          loop2x2
-	CMPQ         R11, k+24(FP)
-	JLT          share2x2
+	PREFETCHT0  (R10)(SI*1)
+	PREFETCHT0  (R12)(SI*1)
+	VPMOVZXBD   (R9)(SI*1), Y8
+	VCVTDQ2PS   Y8, Y8
+	VPMOVZXBD   (R11)(SI*1), Y9
+	VCVTDQ2PS   Y9, Y9
+	VMOVUPS     (R8), Y10
+	VFMADD231PS Y8, Y10, Y0
+	VFMADD231PS Y9, Y10, Y2
+	VMOVUPS     (R8)(BX*1), Y10
+	VFMADD231PS Y8, Y10, Y4
+	VFMADD231PS Y9, Y10, Y6
+	VPMOVZXBD   8(R9)(SI*1), Y8
+	VCVTDQ2PS   Y8, Y8
+	VPMOVZXBD   8(R11)(SI*1), Y9
+	VCVTDQ2PS   Y9, Y9
+	VMOVUPS     32(R8), Y10
+	VFMADD231PS Y8, Y10, Y1
+	VFMADD231PS Y9, Y10, Y3
+	VMOVUPS     32(R8)(BX*1), Y10
+	VFMADD231PS Y8, Y10, Y5
+	VFMADD231PS Y9, Y10, Y7
+	ADDQ        $0x40, R8
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLT         loop2x2
+
+sum2x2:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
@@ -258,8 +272,8 @@ loop2x2:
 	VADDPS       Y8, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPS       X8, X0, X0
-	MOVQ         cs+56(FP), SI
-	MOVQ         rs+48(FP), DI
+	MOVQ         cs+40(FP), SI
+	MOVQ         rs+32(FP), DI
 	MOVQ         AX, R8
 	VADDSS       (R8), X0, X8
 	VMOVSS       X8, (R8)
@@ -274,7 +288,7 @@ loop2x2:
 	VADDSS       (R8)(DI*1), X8, X8
 	VMOVSS       X8, (R8)(DI*1)
 	ADDQ         $0x30, CX
-	MOVQ         rs+48(FP), SI
+	MOVQ         rs+32(FP), SI
 	LEAQ         (AX)(SI*2), AX
 	DECQ         groups+16(FP)
 	JNZ          tile2x2
@@ -282,48 +296,55 @@ loop2x2:
 	RET
 
 tile2x1:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	MOVQ   (CX), BX
-	MOVQ   24(CX), SI
-	MOVQ   DX, DI
-	MOVQ   CX, R8
-	ADDQ   ahead+72(FP), R8
-	XORQ   R10, R10
-	XORQ   R11, R11
-
-share2x1:
-	MOVQ    (R8), R9
-	ADDQ    $0x18, R8
-	ADDQ    share+32(FP), R11
-	CMPQ    R11, k+24(FP)
-	CMOVQGT k+24(FP), R11
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	MOVLQSX 8(CX), BX
+	MOVLQSX 12(CX), SI
+	MOVLQSX 32(CX), DI
+	CMPQ    DI, BX
+	CMOVQLT DI, BX
+	MOVLQSX 36(CX), DI
+	CMPQ    DI, SI
+	CMOVQGT DI, SI
+	CMPQ    BX, SI
+	JGE     sum2x1
+	MOVQ    CX, DI
+	ADDQ    ahead+56(FP), DI
+	MOVQ    (CX), R8
+	MOVLQSX 8(DI), R9
+	ADDQ    (DI), R9
+	SUBQ    BX, R9
+	MOVQ    24(CX), R10
+	MOVLQSX 32(DI), R11
+	ADDQ    24(DI), R11
+	SUBQ    BX, R11
+	LEAQ    (DX)(BX*4), DI
 
 loop2x1:
-	PREFETCHT0   (R9)
-	VPMOVZXBD    (BX)(R10*1), Y4
-	VCVTDQ2PS    Y4, Y4
-	VPMOVZXBD    (SI)(R10*1), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMOVUPS      (DI), Y6
-	VFMADD231PS  Y4, Y6, Y0
-	VFMADD231PS  Y5, Y6, Y2
-	VPMOVZXBD    8(BX)(R10*1), Y4
-	VCVTDQ2PS    Y4, Y4
-	VPMOVZXBD    8(SI)(R10*1), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMOVUPS      32(DI), Y6
-	VFMADD231PS  Y4, Y6, Y1
-	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         $0x20, R9
-	ADDQ         $0x40, DI
-	ADDQ         $0x10, R10
-	CMPQ         R10, R11
-	JLT          loop2x1
-	CMPQ         R10, k+24(FP)
-	JLT          share2x1
+	PREFETCHT0  (R9)(BX*1)
+	PREFETCHT0  (R11)(BX*1)
+	VPMOVZXBD   (R8)(BX*1), Y4
+	VCVTDQ2PS   Y4, Y4
+	VPMOVZXBD   (R10)(BX*1), Y5
+	VCVTDQ2PS   Y5, Y5
+	VMOVUPS     (DI), Y6
+	VFMADD231PS Y4, Y6, Y0
+	VFMADD231PS Y5, Y6, Y2
+	VPMOVZXBD   8(R8)(BX*1), Y4
+	VCVTDQ2PS   Y4, Y4
+	VPMOVZXBD   8(R10)(BX*1), Y5
+	VCVTDQ2PS   Y5, Y5
+	VMOVUPS     32(DI), Y6
+	VFMADD231PS Y4, Y6, Y1
+	VFMADD231PS Y5, Y6, Y3
+	ADDQ        $0x40, DI
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLT         loop2x1
+
+sum2x1:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VUNPCKLPS    Y2, Y0, Y4
@@ -337,8 +358,8 @@ loop2x1:
 	VADDPS       Y4, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPS       X4, X0, X0
-	MOVQ         cs+56(FP), BX
-	MOVQ         rs+48(FP), BX
+	MOVQ         cs+40(FP), BX
+	MOVQ         rs+32(FP), BX
 	MOVQ         AX, SI
 	VADDSS       (SI), X0, X4
 	VMOVSS       X4, (SI)
@@ -346,7 +367,7 @@ loop2x1:
 	VADDSS       (SI)(BX*1), X4, X4
 	VMOVSS       X4, (SI)(BX*1)
 	ADDQ         $0x30, CX
-	MOVQ         rs+48(FP), BX
+	MOVQ         rs+32(FP), BX
 	LEAQ         (AX)(BX*2), AX
 	DECQ         groups+16(FP)
 	JNZ          tile2x1
@@ -354,51 +375,48 @@ loop2x1:
 	RET
 
 tile1x3:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	VXORPS X4, X4, X4
-	VXORPS X5, X5, X5
-	MOVQ   (CX), SI
-	MOVQ   DX, DI
-	MOVQ   CX, R8
-	ADDQ   ahead+72(FP), R8
-	XORQ   R10, R10
-	XORQ   R11, R11
-
-share1x3:
-	MOVQ    (R8), R9
-	ADDQ    $0x18, R8
-	ADDQ    share+32(FP), R11
-	CMPQ    R11, k+24(FP)
-	CMOVQGT k+24(FP), R11
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	VXORPS  X4, X4, X4
+	VXORPS  X5, X5, X5
+	MOVLQSX 8(CX), SI
+	MOVLQSX 12(CX), DI
+	CMPQ    SI, DI
+	JGE     sum1x3
+	MOVQ    CX, R8
+	ADDQ    ahead+56(FP), R8
+	MOVQ    (CX), R9
+	MOVLQSX 8(R8), R10
+	ADDQ    (R8), R10
+	SUBQ    SI, R10
+	LEAQ    (DX)(SI*4), R8
 
 loop1x3:
-	PREFETCHT0   (R9)
-	VPMOVZXBD    (SI)(R10*1), Y6
-	VCVTDQ2PS    Y6, Y6
-	VMOVUPS      (DI), Y7
-	VFMADD231PS  Y6, Y7, Y0
-	VMOVUPS      (DI)(BX*1), Y7
-	VFMADD231PS  Y6, Y7, Y2
-	VMOVUPS      (DI)(BX*2), Y7
-	VFMADD231PS  Y6, Y7, Y4
-	VPMOVZXBD    8(SI)(R10*1), Y6
-	VCVTDQ2PS    Y6, Y6
-	VMOVUPS      32(DI), Y7
-	VFMADD231PS  Y6, Y7, Y1
-	VMOVUPS      32(DI)(BX*1), Y7
-	VFMADD231PS  Y6, Y7, Y3
-	VMOVUPS      32(DI)(BX*2), Y7
-	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         $0x10, R9
-	ADDQ         $0x40, DI
-	ADDQ         $0x10, R10
-	CMPQ         R10, R11
-	JLT          loop1x3
-	CMPQ         R10, k+24(FP)
-	JLT          share1x3
+	PREFETCHT0  (R10)(SI*1)
+	VPMOVZXBD   (R9)(SI*1), Y6
+	VCVTDQ2PS   Y6, Y6
+	VMOVUPS     (R8), Y7
+	VFMADD231PS Y6, Y7, Y0
+	VMOVUPS     (R8)(BX*1), Y7
+	VFMADD231PS Y6, Y7, Y2
+	VMOVUPS     (R8)(BX*2), Y7
+	VFMADD231PS Y6, Y7, Y4
+	VPMOVZXBD   8(R9)(SI*1), Y6
+	VCVTDQ2PS   Y6, Y6
+	VMOVUPS     32(R8), Y7
+	VFMADD231PS Y6, Y7, Y1
+	VMOVUPS     32(R8)(BX*1), Y7
+	VFMADD231PS Y6, Y7, Y3
+	VMOVUPS     32(R8)(BX*2), Y7
+	VFMADD231PS Y6, Y7, Y5
+	ADDQ        $0x40, R8
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLT         loop1x3
+
+sum1x3:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
@@ -413,8 +431,8 @@ loop1x3:
 	VADDPS       Y6, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       X6, X0, X0
-	MOVQ         cs+56(FP), SI
-	MOVQ         rs+48(FP), DI
+	MOVQ         cs+40(FP), SI
+	MOVQ         rs+32(FP), DI
 	MOVQ         AX, DI
 	VADDSS       (DI), X0, X6
 	VMOVSS       X6, (DI)
@@ -427,7 +445,7 @@ loop1x3:
 	VADDSS       (DI), X6, X6
 	VMOVSS       X6, (DI)
 	ADDQ         $0x18, CX
-	MOVQ         rs+48(FP), SI
+	MOVQ         rs+32(FP), SI
 	LEAQ         (AX)(SI*1), AX
 	DECQ         groups+16(FP)
 	JNZ          tile1x3
@@ -435,45 +453,42 @@ loop1x3:
 	RET
 
 tile1x2:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	MOVQ   (CX), SI
-	MOVQ   DX, DI
-	MOVQ   CX, R8
-	ADDQ   ahead+72(FP), R8
-	XORQ   R10, R10
-	XORQ   R11, R11
-
-share1x2:
-	MOVQ    (R8), R9
-	ADDQ    $0x18, R8
-	ADDQ    share+32(FP), R11
-	CMPQ    R11, k+24(FP)
-	CMOVQGT k+24(FP), R11
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	MOVLQSX 8(CX), SI
+	MOVLQSX 12(CX), DI
+	CMPQ    SI, DI
+	JGE     sum1x2
+	MOVQ    CX, R8
+	ADDQ    ahead+56(FP), R8
+	MOVQ    (CX), R9
+	MOVLQSX 8(R8), R10
+	ADDQ    (R8), R10
+	SUBQ    SI, R10
+	LEAQ    (DX)(SI*4), R8
 
 loop1x2:
-	PREFETCHT0   (R9)
-	VPMOVZXBD    (SI)(R10*1), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMOVUPS      (DI), Y5
-	VFMADD231PS  Y4, Y5, Y0
-	VMOVUPS      (DI)(BX*1), Y5
-	VFMADD231PS  Y4, Y5, Y2
-	VPMOVZXBD    8(SI)(R10*1), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMOVUPS      32(DI), Y5
-	VFMADD231PS  Y4, Y5, Y1
-	VMOVUPS      32(DI)(BX*1), Y5
-	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         $0x10, R9
-	ADDQ         $0x40, DI
-	ADDQ         $0x10, R10
-	CMPQ         R10, R11
-	JLT          loop1x2
-	CMPQ         R10, k+24(FP)
-	JLT          share1x2
+	PREFETCHT0  (R10)(SI*1)
+	VPMOVZXBD   (R9)(SI*1), Y4
+	VCVTDQ2PS   Y4, Y4
+	VMOVUPS     (R8), Y5
+	VFMADD231PS Y4, Y5, Y0
+	VMOVUPS     (R8)(BX*1), Y5
+	VFMADD231PS Y4, Y5, Y2
+	VPMOVZXBD   8(R9)(SI*1), Y4
+	VCVTDQ2PS   Y4, Y4
+	VMOVUPS     32(R8), Y5
+	VFMADD231PS Y4, Y5, Y1
+	VMOVUPS     32(R8)(BX*1), Y5
+	VFMADD231PS Y4, Y5, Y3
+	ADDQ        $0x40, R8
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLT         loop1x2
+
+sum1x2:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VUNPCKLPS    Y2, Y0, Y4
@@ -487,8 +502,8 @@ loop1x2:
 	VADDPS       Y4, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPS       X4, X0, X0
-	MOVQ         cs+56(FP), SI
-	MOVQ         rs+48(FP), DI
+	MOVQ         cs+40(FP), SI
+	MOVQ         rs+32(FP), DI
 	MOVQ         AX, DI
 	VADDSS       (DI), X0, X4
 	VMOVSS       X4, (DI)
@@ -497,7 +512,7 @@ loop1x2:
 	VADDSS       (DI), X4, X4
 	VMOVSS       X4, (DI)
 	ADDQ         $0x18, CX
-	MOVQ         rs+48(FP), SI
+	MOVQ         rs+32(FP), SI
 	LEAQ         (AX)(SI*1), AX
 	DECQ         groups+16(FP)
 	JNZ          tile1x2
@@ -505,39 +520,36 @@ loop1x2:
 	RET
 
 tile1x1:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	MOVQ   (CX), BX
-	MOVQ   DX, SI
-	MOVQ   CX, DI
-	ADDQ   ahead+72(FP), DI
-	XORQ   R9, R9
-	XORQ   R10, R10
-
-share1x1:
-	MOVQ    (DI), R8
-	ADDQ    $0x18, DI
-	ADDQ    share+32(FP), R10
-	CMPQ    R10, k+24(FP)
-	CMOVQGT k+24(FP), R10
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	MOVLQSX 8(CX), BX
+	MOVLQSX 12(CX), SI
+	CMPQ    BX, SI
+	JGE     sum1x1
+	MOVQ    CX, DI
+	ADDQ    ahead+56(FP), DI
+	MOVQ    (CX), R8
+	MOVLQSX 8(DI), R9
+	ADDQ    (DI), R9
+	SUBQ    BX, R9
+	LEAQ    (DX)(BX*4), DI
 
 loop1x1:
-	PREFETCHT0   (R8)
-	VPMOVZXBD    (BX)(R9*1), Y2
-	VCVTDQ2PS    Y2, Y2
-	VMOVUPS      (SI), Y3
-	VFMADD231PS  Y2, Y3, Y0
-	VPMOVZXBD    8(BX)(R9*1), Y2
-	VCVTDQ2PS    Y2, Y2
-	VMOVUPS      32(SI), Y3
-	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         $0x10, R8
-	ADDQ         $0x40, SI
-	ADDQ         $0x10, R9
-	CMPQ         R9, R10
-	JLT          loop1x1
-	CMPQ         R9, k+24(FP)
-	JLT          share1x1
+	PREFETCHT0  (R9)(BX*1)
+	VPMOVZXBD   (R8)(BX*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMOVUPS     (DI), Y3
+	VFMADD231PS Y2, Y3, Y0
+	VPMOVZXBD   8(R8)(BX*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMOVUPS     32(DI), Y3
+	VFMADD231PS Y2, Y3, Y1
+	ADDQ        $0x40, DI
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLT         loop1x1
+
+sum1x1:
 	VADDPS       Y1, Y0, Y0
 	VUNPCKLPS    Y0, Y0, Y2
 	VUNPCKHPS    Y0, Y0, Y0
@@ -547,20 +559,20 @@ loop1x1:
 	VADDPS       Y2, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X2
 	VADDPS       X2, X0, X0
-	MOVQ         cs+56(FP), BX
-	MOVQ         rs+48(FP), BX
+	MOVQ         cs+40(FP), BX
+	MOVQ         rs+32(FP), BX
 	MOVQ         AX, BX
 	VADDSS       (BX), X0, X2
 	VMOVSS       X2, (BX)
 	ADDQ         $0x18, CX
-	MOVQ         rs+48(FP), BX
+	MOVQ         rs+32(FP), BX
 	LEAQ         (AX)(BX*1), AX
 	DECQ         groups+16(FP)
 	JNZ          tile1x1
 	VZEROUPPER
 	RET
 
-// func bytesOuterF32AVX2(mr int, nv int, panels int, k int, c *float32, ldc int, a *float32, lda int, list *[]byte, off int, acc int)
+// func bytesOuterF32AVX2(mr int, nv int, panels int, k int, c *float32, ldc int, a *float32, lda int, list *byte, off int, acc int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·bytesOuterF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ c+32(FP), AX
@@ -723,8 +735,14 @@ start12x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop12x1:
+	CMPL         8(DI), R10
+	JGE          next12x1
+	CMPL         12(DI), BX
+	JLE          next12x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y13
 	VCVTDQ2PS    Y13, Y13
@@ -752,34 +770,36 @@ loop12x1:
 	VFMADD231PS  Y13, Y12, Y10
 	VBROADCASTSS 44(SI), Y12
 	VFMADD231PS  Y13, Y12, Y11
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop12x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	LEAQ         (R9)(SI*2), R10
-	ADDQ         SI, R10
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      Y4, (R8)(SI*1)
-	VMOVUPS      Y5, (R8)(SI*2)
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, (R9)(SI*1)
-	VMOVUPS      Y8, (R9)(SI*2)
-	VMOVUPS      Y9, (R10)
-	VMOVUPS      Y10, (R10)(SI*1)
-	VMOVUPS      Y11, (R10)(SI*2)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel12x1
+
+next12x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop12x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y4, (R8)(SI*1)
+	VMOVUPS Y5, (R8)(SI*2)
+	VMOVUPS Y6, (R9)
+	VMOVUPS Y7, (R9)(SI*1)
+	VMOVUPS Y8, (R9)(SI*2)
+	VMOVUPS Y9, (R10)
+	VMOVUPS Y10, (R10)(SI*1)
+	VMOVUPS Y11, (R10)(SI*2)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel12x1
 	VZEROUPPER
 	RET
 
@@ -824,8 +844,14 @@ start11x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop11x1:
+	CMPL         8(DI), R10
+	JGE          next11x1
+	CMPL         12(DI), BX
+	JLE          next11x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y12
 	VCVTDQ2PS    Y12, Y12
@@ -851,33 +877,35 @@ loop11x1:
 	VFMADD231PS  Y12, Y11, Y9
 	VBROADCASTSS 40(SI), Y11
 	VFMADD231PS  Y12, Y11, Y10
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop11x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	LEAQ         (R9)(SI*2), R10
-	ADDQ         SI, R10
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      Y4, (R8)(SI*1)
-	VMOVUPS      Y5, (R8)(SI*2)
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, (R9)(SI*1)
-	VMOVUPS      Y8, (R9)(SI*2)
-	VMOVUPS      Y9, (R10)
-	VMOVUPS      Y10, (R10)(SI*1)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel11x1
+
+next11x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop11x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y4, (R8)(SI*1)
+	VMOVUPS Y5, (R8)(SI*2)
+	VMOVUPS Y6, (R9)
+	VMOVUPS Y7, (R9)(SI*1)
+	VMOVUPS Y8, (R9)(SI*2)
+	VMOVUPS Y9, (R10)
+	VMOVUPS Y10, (R10)(SI*1)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel11x1
 	VZEROUPPER
 	RET
 
@@ -920,8 +948,14 @@ start10x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop10x1:
+	CMPL         8(DI), R10
+	JGE          next10x1
+	CMPL         12(DI), BX
+	JLE          next10x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y11
 	VCVTDQ2PS    Y11, Y11
@@ -945,32 +979,34 @@ loop10x1:
 	VFMADD231PS  Y11, Y10, Y8
 	VBROADCASTSS 36(SI), Y10
 	VFMADD231PS  Y11, Y10, Y9
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop10x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	LEAQ         (R9)(SI*2), R10
-	ADDQ         SI, R10
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      Y4, (R8)(SI*1)
-	VMOVUPS      Y5, (R8)(SI*2)
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, (R9)(SI*1)
-	VMOVUPS      Y8, (R9)(SI*2)
-	VMOVUPS      Y9, (R10)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel10x1
+
+next10x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop10x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y4, (R8)(SI*1)
+	VMOVUPS Y5, (R8)(SI*2)
+	VMOVUPS Y6, (R9)
+	VMOVUPS Y7, (R9)(SI*1)
+	VMOVUPS Y8, (R9)(SI*2)
+	VMOVUPS Y9, (R10)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel10x1
 	VZEROUPPER
 	RET
 
@@ -1009,8 +1045,14 @@ start9x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop9x1:
+	CMPL         8(DI), R10
+	JGE          next9x1
+	CMPL         12(DI), BX
+	JLE          next9x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y10
 	VCVTDQ2PS    Y10, Y10
@@ -1032,29 +1074,31 @@ loop9x1:
 	VFMADD231PS  Y10, Y9, Y7
 	VBROADCASTSS 32(SI), Y9
 	VFMADD231PS  Y10, Y9, Y8
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop9x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      Y4, (R8)(SI*1)
-	VMOVUPS      Y5, (R8)(SI*2)
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, (R9)(SI*1)
-	VMOVUPS      Y8, (R9)(SI*2)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel9x1
+
+next9x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop9x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y4, (R8)(SI*1)
+	VMOVUPS Y5, (R8)(SI*2)
+	VMOVUPS Y6, (R9)
+	VMOVUPS Y7, (R9)(SI*1)
+	VMOVUPS Y8, (R9)(SI*2)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel9x1
 	VZEROUPPER
 	RET
 
@@ -1091,8 +1135,14 @@ start8x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop8x1:
+	CMPL         8(DI), R10
+	JGE          next8x1
+	CMPL         12(DI), BX
+	JLE          next8x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y9
 	VCVTDQ2PS    Y9, Y9
@@ -1112,28 +1162,30 @@ loop8x1:
 	VFMADD231PS  Y9, Y8, Y6
 	VBROADCASTSS 28(SI), Y8
 	VFMADD231PS  Y9, Y8, Y7
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop8x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      Y4, (R8)(SI*1)
-	VMOVUPS      Y5, (R8)(SI*2)
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, (R9)(SI*1)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel8x1
+
+next8x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop8x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y4, (R8)(SI*1)
+	VMOVUPS Y5, (R8)(SI*2)
+	VMOVUPS Y6, (R9)
+	VMOVUPS Y7, (R9)(SI*1)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel8x1
 	VZEROUPPER
 	RET
 
@@ -1168,8 +1220,14 @@ start7x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop7x1:
+	CMPL         8(DI), R10
+	JGE          next7x1
+	CMPL         12(DI), BX
+	JLE          next7x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y8
 	VCVTDQ2PS    Y8, Y8
@@ -1187,27 +1245,29 @@ loop7x1:
 	VFMADD231PS  Y8, Y7, Y5
 	VBROADCASTSS 24(SI), Y7
 	VFMADD231PS  Y8, Y7, Y6
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop7x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      Y4, (R8)(SI*1)
-	VMOVUPS      Y5, (R8)(SI*2)
-	VMOVUPS      Y6, (R9)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel7x1
+
+next7x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop7x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y4, (R8)(SI*1)
+	VMOVUPS Y5, (R8)(SI*2)
+	VMOVUPS Y6, (R9)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel7x1
 	VZEROUPPER
 	RET
 
@@ -1250,8 +1310,14 @@ start6x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x10, R10
 
 loop6x2:
+	CMPL         8(DI), R10
+	JGE          next6x2
+	CMPL         12(DI), BX
+	JLE          next6x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y13
 	VCVTDQ2PS    Y13, Y13
@@ -1275,30 +1341,32 @@ loop6x2:
 	VBROADCASTSS 20(SI), Y12
 	VFMADD231PS  Y13, Y12, Y10
 	VFMADD231PS  Y14, Y12, Y11
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop6x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, 32(DI)
-	VMOVUPS      Y2, (DI)(SI*1)
-	VMOVUPS      Y3, 32(DI)(SI*1)
-	VMOVUPS      Y4, (DI)(SI*2)
-	VMOVUPS      Y5, 32(DI)(SI*2)
-	VMOVUPS      Y6, (R8)
-	VMOVUPS      Y7, 32(R8)
-	VMOVUPS      Y8, (R8)(SI*1)
-	VMOVUPS      Y9, 32(R8)(SI*1)
-	VMOVUPS      Y10, (R8)(SI*2)
-	VMOVUPS      Y11, 32(R8)(SI*2)
-	ADDQ         $0x10, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel6x2
+
+next6x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop6x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, (DI)(SI*1)
+	VMOVUPS Y3, 32(DI)(SI*1)
+	VMOVUPS Y4, (DI)(SI*2)
+	VMOVUPS Y5, 32(DI)(SI*2)
+	VMOVUPS Y6, (R8)
+	VMOVUPS Y7, 32(R8)
+	VMOVUPS Y8, (R8)(SI*1)
+	VMOVUPS Y9, 32(R8)(SI*1)
+	VMOVUPS Y10, (R8)(SI*2)
+	VMOVUPS Y11, 32(R8)(SI*2)
+	ADDQ    $0x10, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel6x2
 	VZEROUPPER
 	RET
 
@@ -1329,8 +1397,14 @@ start6x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop6x1:
+	CMPL         8(DI), R10
+	JGE          next6x1
+	CMPL         12(DI), BX
+	JLE          next6x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y7
 	VCVTDQ2PS    Y7, Y7
@@ -1346,24 +1420,26 @@ loop6x1:
 	VFMADD231PS  Y7, Y6, Y4
 	VBROADCASTSS 20(SI), Y6
 	VFMADD231PS  Y7, Y6, Y5
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop6x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      Y4, (R8)(SI*1)
-	VMOVUPS      Y5, (R8)(SI*2)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel6x1
+
+next6x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop6x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y4, (R8)(SI*1)
+	VMOVUPS Y5, (R8)(SI*2)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel6x1
 	VZEROUPPER
 	RET
 
@@ -1402,8 +1478,14 @@ start5x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x10, R10
 
 loop5x2:
+	CMPL         8(DI), R10
+	JGE          next5x2
+	CMPL         12(DI), BX
+	JLE          next5x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y11
 	VCVTDQ2PS    Y11, Y11
@@ -1424,28 +1506,30 @@ loop5x2:
 	VBROADCASTSS 16(SI), Y10
 	VFMADD231PS  Y11, Y10, Y8
 	VFMADD231PS  Y12, Y10, Y9
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop5x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, 32(DI)
-	VMOVUPS      Y2, (DI)(SI*1)
-	VMOVUPS      Y3, 32(DI)(SI*1)
-	VMOVUPS      Y4, (DI)(SI*2)
-	VMOVUPS      Y5, 32(DI)(SI*2)
-	VMOVUPS      Y6, (R8)
-	VMOVUPS      Y7, 32(R8)
-	VMOVUPS      Y8, (R8)(SI*1)
-	VMOVUPS      Y9, 32(R8)(SI*1)
-	ADDQ         $0x10, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel5x2
+
+next5x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop5x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, (DI)(SI*1)
+	VMOVUPS Y3, 32(DI)(SI*1)
+	VMOVUPS Y4, (DI)(SI*2)
+	VMOVUPS Y5, 32(DI)(SI*2)
+	VMOVUPS Y6, (R8)
+	VMOVUPS Y7, 32(R8)
+	VMOVUPS Y8, (R8)(SI*1)
+	VMOVUPS Y9, 32(R8)(SI*1)
+	ADDQ    $0x10, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel5x2
 	VZEROUPPER
 	RET
 
@@ -1474,8 +1558,14 @@ start5x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop5x1:
+	CMPL         8(DI), R10
+	JGE          next5x1
+	CMPL         12(DI), BX
+	JLE          next5x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y6
 	VCVTDQ2PS    Y6, Y6
@@ -1489,23 +1579,25 @@ loop5x1:
 	VFMADD231PS  Y6, Y5, Y3
 	VBROADCASTSS 16(SI), Y5
 	VFMADD231PS  Y6, Y5, Y4
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop5x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      Y4, (R8)(SI*1)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel5x1
+
+next5x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop5x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y4, (R8)(SI*1)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel5x1
 	VZEROUPPER
 	RET
 
@@ -1540,8 +1632,14 @@ start4x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x10, R10
 
 loop4x2:
+	CMPL         8(DI), R10
+	JGE          next4x2
+	CMPL         12(DI), BX
+	JLE          next4x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y9
 	VCVTDQ2PS    Y9, Y9
@@ -1559,26 +1657,28 @@ loop4x2:
 	VBROADCASTSS 12(SI), Y8
 	VFMADD231PS  Y9, Y8, Y6
 	VFMADD231PS  Y10, Y8, Y7
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop4x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, 32(DI)
-	VMOVUPS      Y2, (DI)(SI*1)
-	VMOVUPS      Y3, 32(DI)(SI*1)
-	VMOVUPS      Y4, (DI)(SI*2)
-	VMOVUPS      Y5, 32(DI)(SI*2)
-	VMOVUPS      Y6, (R8)
-	VMOVUPS      Y7, 32(R8)
-	ADDQ         $0x10, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel4x2
+
+next4x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop4x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, (DI)(SI*1)
+	VMOVUPS Y3, 32(DI)(SI*1)
+	VMOVUPS Y4, (DI)(SI*2)
+	VMOVUPS Y5, 32(DI)(SI*2)
+	VMOVUPS Y6, (R8)
+	VMOVUPS Y7, 32(R8)
+	ADDQ    $0x10, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel4x2
 	VZEROUPPER
 	RET
 
@@ -1605,8 +1705,14 @@ start4x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop4x1:
+	CMPL         8(DI), R10
+	JGE          next4x1
+	CMPL         12(DI), BX
+	JLE          next4x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y5
 	VCVTDQ2PS    Y5, Y5
@@ -1618,22 +1724,24 @@ loop4x1:
 	VFMADD231PS  Y5, Y4, Y2
 	VBROADCASTSS 12(SI), Y4
 	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop4x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	VMOVUPS      Y3, (R8)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel4x1
+
+next4x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop4x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	VMOVUPS Y3, (R8)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel4x1
 	VZEROUPPER
 	RET
 
@@ -1662,8 +1770,14 @@ start3x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x10, R10
 
 loop3x2:
+	CMPL         8(DI), R10
+	JGE          next3x2
+	CMPL         12(DI), BX
+	JLE          next3x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y7
 	VCVTDQ2PS    Y7, Y7
@@ -1678,22 +1792,24 @@ loop3x2:
 	VBROADCASTSS 8(SI), Y6
 	VFMADD231PS  Y7, Y6, Y4
 	VFMADD231PS  Y8, Y6, Y5
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop3x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, 32(DI)
-	VMOVUPS      Y2, (DI)(SI*1)
-	VMOVUPS      Y3, 32(DI)(SI*1)
-	VMOVUPS      Y4, (DI)(SI*2)
-	VMOVUPS      Y5, 32(DI)(SI*2)
-	ADDQ         $0x10, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel3x2
+
+next3x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop3x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, (DI)(SI*1)
+	VMOVUPS Y3, 32(DI)(SI*1)
+	VMOVUPS Y4, (DI)(SI*2)
+	VMOVUPS Y5, 32(DI)(SI*2)
+	ADDQ    $0x10, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel3x2
 	VZEROUPPER
 	RET
 
@@ -1716,8 +1832,14 @@ start3x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop3x1:
+	CMPL         8(DI), R10
+	JGE          next3x1
+	CMPL         12(DI), BX
+	JLE          next3x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y4
 	VCVTDQ2PS    Y4, Y4
@@ -1727,19 +1849,21 @@ loop3x1:
 	VFMADD231PS  Y4, Y3, Y1
 	VBROADCASTSS 8(SI), Y3
 	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop3x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	VMOVUPS      Y2, (DI)(SI*2)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel3x1
+
+next3x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop3x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	VMOVUPS Y2, (DI)(SI*2)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel3x1
 	VZEROUPPER
 	RET
 
@@ -1764,8 +1888,14 @@ start2x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x10, R10
 
 loop2x2:
+	CMPL         8(DI), R10
+	JGE          next2x2
+	CMPL         12(DI), BX
+	JLE          next2x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y5
 	VCVTDQ2PS    Y5, Y5
@@ -1777,20 +1907,22 @@ loop2x2:
 	VBROADCASTSS 4(SI), Y4
 	VFMADD231PS  Y5, Y4, Y2
 	VFMADD231PS  Y6, Y4, Y3
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop2x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, 32(DI)
-	VMOVUPS      Y2, (DI)(SI*1)
-	VMOVUPS      Y3, 32(DI)(SI*1)
-	ADDQ         $0x10, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel2x2
+
+next2x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop2x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, (DI)(SI*1)
+	VMOVUPS Y3, 32(DI)(SI*1)
+	ADDQ    $0x10, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel2x2
 	VZEROUPPER
 	RET
 
@@ -1811,8 +1943,14 @@ start2x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop2x1:
+	CMPL         8(DI), R10
+	JGE          next2x1
+	CMPL         12(DI), BX
+	JLE          next2x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y3
 	VCVTDQ2PS    Y3, Y3
@@ -1820,18 +1958,20 @@ loop2x1:
 	VFMADD231PS  Y3, Y2, Y0
 	VBROADCASTSS 4(SI), Y2
 	VFMADD231PS  Y3, Y2, Y1
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop2x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, (DI)(SI*1)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel2x1
+
+next2x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop2x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(SI*1)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel2x1
 	VZEROUPPER
 	RET
 
@@ -1852,8 +1992,14 @@ start1x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x10, R10
 
 loop1x2:
+	CMPL         8(DI), R10
+	JGE          next1x2
+	CMPL         12(DI), BX
+	JLE          next1x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y3
 	VCVTDQ2PS    Y3, Y3
@@ -1862,18 +2008,20 @@ loop1x2:
 	VBROADCASTSS (SI), Y2
 	VFMADD231PS  Y3, Y2, Y0
 	VFMADD231PS  Y4, Y2, Y1
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop1x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, SI
-	VMOVUPS      Y0, (SI)
-	VMOVUPS      Y1, 32(SI)
-	ADDQ         $0x10, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel1x2
+
+next1x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop1x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, SI
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
+	ADDQ    $0x10, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel1x2
 	VZEROUPPER
 	RET
 
@@ -1892,34 +2040,42 @@ start1x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop1x1:
+	CMPL         8(DI), R10
+	JGE          next1x1
+	CMPL         12(DI), BX
+	JLE          next1x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), Y2
 	VCVTDQ2PS    Y2, Y2
 	VBROADCASTSS (SI), Y1
 	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop1x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, SI
-	VMOVUPS      Y0, (SI)
-	ADDQ         $0x08, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel1x1
+
+next1x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop1x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, SI
+	VMOVUPS Y0, (SI)
+	ADDQ    $0x08, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel1x1
 	VZEROUPPER
 	RET
 
-// func bytesDotF64AVX2(mr int, nr int, groups int, k int, share int, c *float64, rs int, cs int, list *[]byte, ahead int, b *float64, ldb int)
+// func bytesDotF64AVX2(mr int, nr int, groups int, c *float64, rs int, cs int, list *byte, ahead int, b *float64, ldb int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·bytesDotF64AVX2(SB), NOSPLIT, $0-96
-	MOVQ c+40(FP), AX
-	MOVQ list+64(FP), CX
-	MOVQ b+80(FP), DX
-	MOVQ ldb+88(FP), BX
+TEXT ·bytesDotF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ c+24(FP), AX
+	MOVQ list+48(FP), CX
+	MOVQ b+64(FP), DX
+	MOVQ ldb+72(FP), BX
 	MOVQ mr+0(FP), SI
 	MOVQ nr+8(FP), DI
 	CMPQ SI, $0x02
@@ -1962,68 +2118,75 @@ not1x1:
 	RET
 
 tile2x3:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	VXORPS X4, X4, X4
-	VXORPS X5, X5, X5
-	VXORPS X6, X6, X6
-	VXORPS X7, X7, X7
-	VXORPS X8, X8, X8
-	VXORPS X9, X9, X9
-	VXORPS X10, X10, X10
-	VXORPS X11, X11, X11
-	MOVQ   (CX), SI
-	MOVQ   24(CX), DI
-	MOVQ   DX, R8
-	MOVQ   CX, R9
-	ADDQ   ahead+72(FP), R9
-	XORQ   R11, R11
-	XORQ   R12, R12
-
-share2x3:
-	MOVQ    (R9), R10
-	ADDQ    $0x18, R9
-	ADDQ    share+32(FP), R12
-	CMPQ    R12, k+24(FP)
-	CMOVQGT k+24(FP), R12
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	VXORPS  X4, X4, X4
+	VXORPS  X5, X5, X5
+	VXORPS  X6, X6, X6
+	VXORPS  X7, X7, X7
+	VXORPS  X8, X8, X8
+	VXORPS  X9, X9, X9
+	VXORPS  X10, X10, X10
+	VXORPS  X11, X11, X11
+	MOVLQSX 8(CX), SI
+	MOVLQSX 12(CX), DI
+	MOVLQSX 32(CX), R8
+	CMPQ    R8, SI
+	CMOVQLT R8, SI
+	MOVLQSX 36(CX), R8
+	CMPQ    R8, DI
+	CMOVQGT R8, DI
+	CMPQ    SI, DI
+	JGE     sum2x3
+	MOVQ    CX, R8
+	ADDQ    ahead+56(FP), R8
+	MOVQ    (CX), R9
+	MOVLQSX 8(R8), R10
+	ADDQ    (R8), R10
+	SUBQ    SI, R10
+	MOVQ    24(CX), R11
+	MOVLQSX 32(R8), R12
+	ADDQ    24(R8), R12
+	SUBQ    SI, R12
+	LEAQ    (DX)(SI*8), R8
 
 loop2x3:
-	PREFETCHT0   (R10)
-	VPMOVZXBD    (SI)(R11*1), X12
-	VCVTDQ2PD    X12, Y12
-	VPMOVZXBD    (DI)(R11*1), X13
-	VCVTDQ2PD    X13, Y13
-	VMOVUPD      (R8), Y14
-	VFMADD231PD  Y12, Y14, Y0
-	VFMADD231PD  Y13, Y14, Y2
-	VMOVUPD      (R8)(BX*1), Y14
-	VFMADD231PD  Y12, Y14, Y4
-	VFMADD231PD  Y13, Y14, Y6
-	VMOVUPD      (R8)(BX*2), Y14
-	VFMADD231PD  Y12, Y14, Y8
-	VFMADD231PD  Y13, Y14, Y10
-	VPMOVZXBD    4(SI)(R11*1), X12
-	VCVTDQ2PD    X12, Y12
-	VPMOVZXBD    4(DI)(R11*1), X13
-	VCVTDQ2PD    X13, Y13
-	VMOVUPD      32(R8), Y14
-	VFMADD231PD  Y12, Y14, Y1
-	VFMADD231PD  Y13, Y14, Y3
-	VMOVUPD      32(R8)(BX*1), Y14
-	VFMADD231PD  Y12, Y14, Y5
-	VFMADD231PD  Y13, Y14, Y7
-	VMOVUPD      32(R8)(BX*2), Y14
-	VFMADD231PD  Y12, Y14, Y9
-	VFMADD231PD  Y13, Y14, Y11
-	ADDQ         $0x10, R10
-	ADDQ         $0x40, R8
-	ADDQ         $0x08, R11
-	CMPQ         R11, R12
-	JLT          loop2x3
-	CMPQ         R11, k+24(FP)
-	JLT          share2x3
+	PREFETCHT0  (R10)(SI*1)
+	PREFETCHT0  (R12)(SI*1)
+	VPMOVZXBD   (R9)(SI*1), X12
+	VCVTDQ2PD   X12, Y12
+	VPMOVZXBD   (R11)(SI*1), X13
+	VCVTDQ2PD   X13, Y13
+	VMOVUPD     (R8), Y14
+	VFMADD231PD Y12, Y14, Y0
+	VFMADD231PD Y13, Y14, Y2
+	VMOVUPD     (R8)(BX*1), Y14
+	VFMADD231PD Y12, Y14, Y4
+	VFMADD231PD Y13, Y14, Y6
+	VMOVUPD     (R8)(BX*2), Y14
+	VFMADD231PD Y12, Y14, Y8
+	VFMADD231PD Y13, Y14, Y10
+	VPMOVZXBD   4(R9)(SI*1), X12
+	VCVTDQ2PD   X12, Y12
+	VPMOVZXBD   4(R11)(SI*1), X13
+	VCVTDQ2PD   X13, Y13
+	VMOVUPD     32(R8), Y14
+	VFMADD231PD Y12, Y14, Y1
+	VFMADD231PD Y13, Y14, Y3
+	VMOVUPD     32(R8)(BX*1), Y14
+	VFMADD231PD Y12, Y14, Y5
+	VFMADD231PD Y13, Y14, Y7
+	VMOVUPD     32(R8)(BX*2), Y14
+	VFMADD231PD Y12, Y14, Y9
+	VFMADD231PD Y13, Y14, Y11
+	ADDQ        $0x40, R8
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLT         loop2x3
+
+sum2x3:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y5, Y4, Y4
 	VADDPD       Y3, Y2, Y2
@@ -2045,8 +2208,8 @@ loop2x3:
 	VADDPD       Y12, Y8, Y8
 	VEXTRACTF128 $0x01, Y8, X12
 	VADDPD       X12, X8, X8
-	MOVQ         cs+56(FP), SI
-	MOVQ         rs+48(FP), DI
+	MOVQ         cs+40(FP), SI
+	MOVQ         rs+32(FP), DI
 	MOVQ         AX, R8
 	CMPQ         SI, $0x08
 	JNE          apart2x3
@@ -2078,7 +2241,7 @@ others2x3:
 	VADDSD    (R8)(DI*1), X12, X12
 	VMOVSD    X12, (R8)(DI*1)
 	ADDQ      $0x30, CX
-	MOVQ      rs+48(FP), SI
+	MOVQ      rs+32(FP), SI
 	LEAQ      (AX)(SI*2), AX
 	DECQ      groups+16(FP)
 	JNZ       tile2x3
@@ -2086,58 +2249,65 @@ others2x3:
 	RET
 
 tile2x2:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	VXORPS X4, X4, X4
-	VXORPS X5, X5, X5
-	VXORPS X6, X6, X6
-	VXORPS X7, X7, X7
-	MOVQ   (CX), SI
-	MOVQ   24(CX), DI
-	MOVQ   DX, R8
-	MOVQ   CX, R9
-	ADDQ   ahead+72(FP), R9
-	XORQ   R11, R11
-	XORQ   R12, R12
-
-share2x2:
-	MOVQ    (R9), R10
-	ADDQ    $0x18, R9
-	ADDQ    share+32(FP), R12
-	CMPQ    R12, k+24(FP)
-	CMOVQGT k+24(FP), R12
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	VXORPS  X4, X4, X4
+	VXORPS  X5, X5, X5
+	VXORPS  X6, X6, X6
+	VXORPS  X7, X7, X7
+	MOVLQSX 8(CX), SI
+	MOVLQSX 12(CX), DI
+	MOVLQSX 32(CX), R8
+	CMPQ    R8, SI
+	CMOVQLT R8, SI
+	MOVLQSX 36(CX), R8
+	CMPQ    R8, DI
+	CMOVQGT R8, DI
+	CMPQ    SI, DI
+	JGE     sum2x2
+	MOVQ    CX, R8
+	ADDQ    ahead+56(FP), R8
+	MOVQ    (CX), R9
+	MOVLQSX 8(R8), R10
+	ADDQ    (R8), R10
+	SUBQ    SI, R10
+	MOVQ    24(CX), R11
+	MOVLQSX 32(R8), R12
+	ADDQ    24(R8), R12
+	SUBQ    SI, R12
+	LEAQ    (DX)(SI*8), R8
 
 loop2x2:
-	PREFETCHT0   (R10)
-	VPMOVZXBD    (SI)(R11*1), X8
-	VCVTDQ2PD    X8, Y8
-	VPMOVZXBD    (DI)(R11*1), X9
-	VCVTDQ2PD    X9, Y9
-	VMOVUPD      (R8), Y10
-	VFMADD231PD  Y8, Y10, Y0
-	VFMADD231PD  Y9, Y10, Y2
-	VMOVUPD      (R8)(BX*1), Y10
-	VFMADD231PD  Y8, Y10, Y4
-	VFMADD231PD  Y9, Y10, Y6
-	VPMOVZXBD    4(SI)(R11*1), X8
-	VCVTDQ2PD    X8, Y8
-	VPMOVZXBD    4(DI)(R11*1), X9
-	VCVTDQ2PD    X9, Y9
-	VMOVUPD      32(R8), Y10
-	VFMADD231PD  Y8, Y10, Y1
-	VFMADD231PD  Y9, Y10, Y3
-	VMOVUPD      32(R8)(BX*1), Y10
-	VFMADD231PD  Y8, Y10, Y5
-	VFMADD231PD  Y9, Y10, Y7
-	ADDQ         $0x10, R10
-	ADDQ         $0x40, R8
-	ADDQ         $0x08, R11
-	CMPQ         R11, R12
-	JLT          loop2x2
-	CMPQ         R11, k+24(FP)
-	JLT          share2x2
+	PREFETCHT0  (R10)(SI*1)
+	PREFETCHT0  (R12)(SI*1)
+	VPMOVZXBD   (R9)(SI*1), X8
+	VCVTDQ2PD   X8, Y8
+	VPMOVZXBD   (R11)(SI*1), X9
+	VCVTDQ2PD   X9, Y9
+	VMOVUPD     (R8), Y10
+	VFMADD231PD Y8, Y10, Y0
+	VFMADD231PD Y9, Y10, Y2
+	VMOVUPD     (R8)(BX*1), Y10
+	VFMADD231PD Y8, Y10, Y4
+	VFMADD231PD Y9, Y10, Y6
+	VPMOVZXBD   4(R9)(SI*1), X8
+	VCVTDQ2PD   X8, Y8
+	VPMOVZXBD   4(R11)(SI*1), X9
+	VCVTDQ2PD   X9, Y9
+	VMOVUPD     32(R8), Y10
+	VFMADD231PD Y8, Y10, Y1
+	VFMADD231PD Y9, Y10, Y3
+	VMOVUPD     32(R8)(BX*1), Y10
+	VFMADD231PD Y8, Y10, Y5
+	VFMADD231PD Y9, Y10, Y7
+	ADDQ        $0x40, R8
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLT         loop2x2
+
+sum2x2:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y5, Y4, Y4
 	VADDPD       Y3, Y2, Y2
@@ -2152,8 +2322,8 @@ loop2x2:
 	VADDPD       Y8, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X8
 	VADDPD       X8, X2, X2
-	MOVQ         cs+56(FP), SI
-	MOVQ         rs+48(FP), DI
+	MOVQ         cs+40(FP), SI
+	MOVQ         rs+32(FP), DI
 	MOVQ         AX, R8
 	CMPQ         SI, $0x08
 	JNE          apart2x2
@@ -2180,7 +2350,7 @@ apart2x2:
 
 others2x2:
 	ADDQ $0x30, CX
-	MOVQ rs+48(FP), SI
+	MOVQ rs+32(FP), SI
 	LEAQ (AX)(SI*2), AX
 	DECQ groups+16(FP)
 	JNZ  tile2x2
@@ -2188,48 +2358,55 @@ others2x2:
 	RET
 
 tile2x1:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	MOVQ   (CX), BX
-	MOVQ   24(CX), SI
-	MOVQ   DX, DI
-	MOVQ   CX, R8
-	ADDQ   ahead+72(FP), R8
-	XORQ   R10, R10
-	XORQ   R11, R11
-
-share2x1:
-	MOVQ    (R8), R9
-	ADDQ    $0x18, R8
-	ADDQ    share+32(FP), R11
-	CMPQ    R11, k+24(FP)
-	CMOVQGT k+24(FP), R11
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	MOVLQSX 8(CX), BX
+	MOVLQSX 12(CX), SI
+	MOVLQSX 32(CX), DI
+	CMPQ    DI, BX
+	CMOVQLT DI, BX
+	MOVLQSX 36(CX), DI
+	CMPQ    DI, SI
+	CMOVQGT DI, SI
+	CMPQ    BX, SI
+	JGE     sum2x1
+	MOVQ    CX, DI
+	ADDQ    ahead+56(FP), DI
+	MOVQ    (CX), R8
+	MOVLQSX 8(DI), R9
+	ADDQ    (DI), R9
+	SUBQ    BX, R9
+	MOVQ    24(CX), R10
+	MOVLQSX 32(DI), R11
+	ADDQ    24(DI), R11
+	SUBQ    BX, R11
+	LEAQ    (DX)(BX*8), DI
 
 loop2x1:
-	PREFETCHT0   (R9)
-	VPMOVZXBD    (BX)(R10*1), X4
-	VCVTDQ2PD    X4, Y4
-	VPMOVZXBD    (SI)(R10*1), X5
-	VCVTDQ2PD    X5, Y5
-	VMOVUPD      (DI), Y6
-	VFMADD231PD  Y4, Y6, Y0
-	VFMADD231PD  Y5, Y6, Y2
-	VPMOVZXBD    4(BX)(R10*1), X4
-	VCVTDQ2PD    X4, Y4
-	VPMOVZXBD    4(SI)(R10*1), X5
-	VCVTDQ2PD    X5, Y5
-	VMOVUPD      32(DI), Y6
-	VFMADD231PD  Y4, Y6, Y1
-	VFMADD231PD  Y5, Y6, Y3
-	ADDQ         $0x10, R9
-	ADDQ         $0x40, DI
-	ADDQ         $0x08, R10
-	CMPQ         R10, R11
-	JLT          loop2x1
-	CMPQ         R10, k+24(FP)
-	JLT          share2x1
+	PREFETCHT0  (R9)(BX*1)
+	PREFETCHT0  (R11)(BX*1)
+	VPMOVZXBD   (R8)(BX*1), X4
+	VCVTDQ2PD   X4, Y4
+	VPMOVZXBD   (R10)(BX*1), X5
+	VCVTDQ2PD   X5, Y5
+	VMOVUPD     (DI), Y6
+	VFMADD231PD Y4, Y6, Y0
+	VFMADD231PD Y5, Y6, Y2
+	VPMOVZXBD   4(R8)(BX*1), X4
+	VCVTDQ2PD   X4, Y4
+	VPMOVZXBD   4(R10)(BX*1), X5
+	VCVTDQ2PD   X5, Y5
+	VMOVUPD     32(DI), Y6
+	VFMADD231PD Y4, Y6, Y1
+	VFMADD231PD Y5, Y6, Y3
+	ADDQ        $0x40, DI
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLT         loop2x1
+
+sum2x1:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VUNPCKLPD    Y2, Y0, Y4
@@ -2237,8 +2414,8 @@ loop2x1:
 	VADDPD       Y4, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPD       X4, X0, X0
-	MOVQ         cs+56(FP), BX
-	MOVQ         rs+48(FP), BX
+	MOVQ         cs+40(FP), BX
+	MOVQ         rs+32(FP), BX
 	MOVQ         AX, SI
 	VADDSD       (SI), X0, X4
 	VMOVSD       X4, (SI)
@@ -2246,7 +2423,7 @@ loop2x1:
 	VADDSD       (SI)(BX*1), X4, X4
 	VMOVSD       X4, (SI)(BX*1)
 	ADDQ         $0x30, CX
-	MOVQ         rs+48(FP), BX
+	MOVQ         rs+32(FP), BX
 	LEAQ         (AX)(BX*2), AX
 	DECQ         groups+16(FP)
 	JNZ          tile2x1
@@ -2254,51 +2431,48 @@ loop2x1:
 	RET
 
 tile1x3:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	VXORPS X4, X4, X4
-	VXORPS X5, X5, X5
-	MOVQ   (CX), SI
-	MOVQ   DX, DI
-	MOVQ   CX, R8
-	ADDQ   ahead+72(FP), R8
-	XORQ   R10, R10
-	XORQ   R11, R11
-
-share1x3:
-	MOVQ    (R8), R9
-	ADDQ    $0x18, R8
-	ADDQ    share+32(FP), R11
-	CMPQ    R11, k+24(FP)
-	CMOVQGT k+24(FP), R11
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	VXORPS  X4, X4, X4
+	VXORPS  X5, X5, X5
+	MOVLQSX 8(CX), SI
+	MOVLQSX 12(CX), DI
+	CMPQ    SI, DI
+	JGE     sum1x3
+	MOVQ    CX, R8
+	ADDQ    ahead+56(FP), R8
+	MOVQ    (CX), R9
+	MOVLQSX 8(R8), R10
+	ADDQ    (R8), R10
+	SUBQ    SI, R10
+	LEAQ    (DX)(SI*8), R8
 
 loop1x3:
-	PREFETCHT0   (R9)
-	VPMOVZXBD    (SI)(R10*1), X6
-	VCVTDQ2PD    X6, Y6
-	VMOVUPD      (DI), Y7
-	VFMADD231PD  Y6, Y7, Y0
-	VMOVUPD      (DI)(BX*1), Y7
-	VFMADD231PD  Y6, Y7, Y2
-	VMOVUPD      (DI)(BX*2), Y7
-	VFMADD231PD  Y6, Y7, Y4
-	VPMOVZXBD    4(SI)(R10*1), X6
-	VCVTDQ2PD    X6, Y6
-	VMOVUPD      32(DI), Y7
-	VFMADD231PD  Y6, Y7, Y1
-	VMOVUPD      32(DI)(BX*1), Y7
-	VFMADD231PD  Y6, Y7, Y3
-	VMOVUPD      32(DI)(BX*2), Y7
-	VFMADD231PD  Y6, Y7, Y5
-	ADDQ         $0x08, R9
-	ADDQ         $0x40, DI
-	ADDQ         $0x08, R10
-	CMPQ         R10, R11
-	JLT          loop1x3
-	CMPQ         R10, k+24(FP)
-	JLT          share1x3
+	PREFETCHT0  (R10)(SI*1)
+	VPMOVZXBD   (R9)(SI*1), X6
+	VCVTDQ2PD   X6, Y6
+	VMOVUPD     (R8), Y7
+	VFMADD231PD Y6, Y7, Y0
+	VMOVUPD     (R8)(BX*1), Y7
+	VFMADD231PD Y6, Y7, Y2
+	VMOVUPD     (R8)(BX*2), Y7
+	VFMADD231PD Y6, Y7, Y4
+	VPMOVZXBD   4(R9)(SI*1), X6
+	VCVTDQ2PD   X6, Y6
+	VMOVUPD     32(R8), Y7
+	VFMADD231PD Y6, Y7, Y1
+	VMOVUPD     32(R8)(BX*1), Y7
+	VFMADD231PD Y6, Y7, Y3
+	VMOVUPD     32(R8)(BX*2), Y7
+	VFMADD231PD Y6, Y7, Y5
+	ADDQ        $0x40, R8
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLT         loop1x3
+
+sum1x3:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -2312,8 +2486,8 @@ loop1x3:
 	VADDPD       Y6, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X6
 	VADDPD       X6, X4, X4
-	MOVQ         cs+56(FP), SI
-	MOVQ         rs+48(FP), DI
+	MOVQ         cs+40(FP), SI
+	MOVQ         rs+32(FP), DI
 	MOVQ         AX, DI
 	CMPQ         SI, $0x08
 	JNE          apart1x3
@@ -2335,7 +2509,7 @@ others1x3:
 	VADDSD (DI), X4, X6
 	VMOVSD X6, (DI)
 	ADDQ   $0x18, CX
-	MOVQ   rs+48(FP), SI
+	MOVQ   rs+32(FP), SI
 	LEAQ   (AX)(SI*1), AX
 	DECQ   groups+16(FP)
 	JNZ    tile1x3
@@ -2343,45 +2517,42 @@ others1x3:
 	RET
 
 tile1x2:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	MOVQ   (CX), SI
-	MOVQ   DX, DI
-	MOVQ   CX, R8
-	ADDQ   ahead+72(FP), R8
-	XORQ   R10, R10
-	XORQ   R11, R11
-
-share1x2:
-	MOVQ    (R8), R9
-	ADDQ    $0x18, R8
-	ADDQ    share+32(FP), R11
-	CMPQ    R11, k+24(FP)
-	CMOVQGT k+24(FP), R11
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	VXORPS  X2, X2, X2
+	VXORPS  X3, X3, X3
+	MOVLQSX 8(CX), SI
+	MOVLQSX 12(CX), DI
+	CMPQ    SI, DI
+	JGE     sum1x2
+	MOVQ    CX, R8
+	ADDQ    ahead+56(FP), R8
+	MOVQ    (CX), R9
+	MOVLQSX 8(R8), R10
+	ADDQ    (R8), R10
+	SUBQ    SI, R10
+	LEAQ    (DX)(SI*8), R8
 
 loop1x2:
-	PREFETCHT0   (R9)
-	VPMOVZXBD    (SI)(R10*1), X4
-	VCVTDQ2PD    X4, Y4
-	VMOVUPD      (DI), Y5
-	VFMADD231PD  Y4, Y5, Y0
-	VMOVUPD      (DI)(BX*1), Y5
-	VFMADD231PD  Y4, Y5, Y2
-	VPMOVZXBD    4(SI)(R10*1), X4
-	VCVTDQ2PD    X4, Y4
-	VMOVUPD      32(DI), Y5
-	VFMADD231PD  Y4, Y5, Y1
-	VMOVUPD      32(DI)(BX*1), Y5
-	VFMADD231PD  Y4, Y5, Y3
-	ADDQ         $0x08, R9
-	ADDQ         $0x40, DI
-	ADDQ         $0x08, R10
-	CMPQ         R10, R11
-	JLT          loop1x2
-	CMPQ         R10, k+24(FP)
-	JLT          share1x2
+	PREFETCHT0  (R10)(SI*1)
+	VPMOVZXBD   (R9)(SI*1), X4
+	VCVTDQ2PD   X4, Y4
+	VMOVUPD     (R8), Y5
+	VFMADD231PD Y4, Y5, Y0
+	VMOVUPD     (R8)(BX*1), Y5
+	VFMADD231PD Y4, Y5, Y2
+	VPMOVZXBD   4(R9)(SI*1), X4
+	VCVTDQ2PD   X4, Y4
+	VMOVUPD     32(R8), Y5
+	VFMADD231PD Y4, Y5, Y1
+	VMOVUPD     32(R8)(BX*1), Y5
+	VFMADD231PD Y4, Y5, Y3
+	ADDQ        $0x40, R8
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLT         loop1x2
+
+sum1x2:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VUNPCKLPD    Y2, Y0, Y4
@@ -2389,8 +2560,8 @@ loop1x2:
 	VADDPD       Y4, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPD       X4, X0, X0
-	MOVQ         cs+56(FP), SI
-	MOVQ         rs+48(FP), DI
+	MOVQ         cs+40(FP), SI
+	MOVQ         rs+32(FP), DI
 	MOVQ         AX, DI
 	CMPQ         SI, $0x08
 	JNE          apart1x2
@@ -2410,7 +2581,7 @@ apart1x2:
 
 others1x2:
 	ADDQ $0x18, CX
-	MOVQ rs+48(FP), SI
+	MOVQ rs+32(FP), SI
 	LEAQ (AX)(SI*1), AX
 	DECQ groups+16(FP)
 	JNZ  tile1x2
@@ -2418,59 +2589,56 @@ others1x2:
 	RET
 
 tile1x1:
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	MOVQ   (CX), BX
-	MOVQ   DX, SI
-	MOVQ   CX, DI
-	ADDQ   ahead+72(FP), DI
-	XORQ   R9, R9
-	XORQ   R10, R10
-
-share1x1:
-	MOVQ    (DI), R8
-	ADDQ    $0x18, DI
-	ADDQ    share+32(FP), R10
-	CMPQ    R10, k+24(FP)
-	CMOVQGT k+24(FP), R10
+	VXORPS  X0, X0, X0
+	VXORPS  X1, X1, X1
+	MOVLQSX 8(CX), BX
+	MOVLQSX 12(CX), SI
+	CMPQ    BX, SI
+	JGE     sum1x1
+	MOVQ    CX, DI
+	ADDQ    ahead+56(FP), DI
+	MOVQ    (CX), R8
+	MOVLQSX 8(DI), R9
+	ADDQ    (DI), R9
+	SUBQ    BX, R9
+	LEAQ    (DX)(BX*8), DI
 
 loop1x1:
-	PREFETCHT0   (R8)
-	VPMOVZXBD    (BX)(R9*1), X2
-	VCVTDQ2PD    X2, Y2
-	VMOVUPD      (SI), Y3
-	VFMADD231PD  Y2, Y3, Y0
-	VPMOVZXBD    4(BX)(R9*1), X2
-	VCVTDQ2PD    X2, Y2
-	VMOVUPD      32(SI), Y3
-	VFMADD231PD  Y2, Y3, Y1
-	ADDQ         $0x08, R8
-	ADDQ         $0x40, SI
-	ADDQ         $0x08, R9
-	CMPQ         R9, R10
-	JLT          loop1x1
-	CMPQ         R9, k+24(FP)
-	JLT          share1x1
+	PREFETCHT0  (R9)(BX*1)
+	VPMOVZXBD   (R8)(BX*1), X2
+	VCVTDQ2PD   X2, Y2
+	VMOVUPD     (DI), Y3
+	VFMADD231PD Y2, Y3, Y0
+	VPMOVZXBD   4(R8)(BX*1), X2
+	VCVTDQ2PD   X2, Y2
+	VMOVUPD     32(DI), Y3
+	VFMADD231PD Y2, Y3, Y1
+	ADDQ        $0x40, DI
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLT         loop1x1
+
+sum1x1:
 	VADDPD       Y1, Y0, Y0
 	VUNPCKLPD    Y0, Y0, Y2
 	VUNPCKHPD    Y0, Y0, Y0
 	VADDPD       Y2, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X2
 	VADDPD       X2, X0, X0
-	MOVQ         cs+56(FP), BX
-	MOVQ         rs+48(FP), BX
+	MOVQ         cs+40(FP), BX
+	MOVQ         rs+32(FP), BX
 	MOVQ         AX, BX
 	VADDSD       (BX), X0, X2
 	VMOVSD       X2, (BX)
 	ADDQ         $0x18, CX
-	MOVQ         rs+48(FP), BX
+	MOVQ         rs+32(FP), BX
 	LEAQ         (AX)(BX*1), AX
 	DECQ         groups+16(FP)
 	JNZ          tile1x1
 	VZEROUPPER
 	RET
 
-// func bytesOuterF64AVX2(mr int, nv int, panels int, k int, c *float64, ldc int, a *float64, lda int, list *[]byte, off int, acc int)
+// func bytesOuterF64AVX2(mr int, nv int, panels int, k int, c *float64, ldc int, a *float64, lda int, list *byte, off int, acc int)
 // Requires: AVX, FMA3
 TEXT ·bytesOuterF64AVX2(SB), NOSPLIT, $0-88
 	MOVQ c+32(FP), AX
@@ -2633,8 +2801,14 @@ start12x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop12x1:
+	CMPL         8(DI), R10
+	JGE          next12x1
+	CMPL         12(DI), BX
+	JLE          next12x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X13
 	VCVTDQ2PD    X13, Y13
@@ -2662,34 +2836,36 @@ loop12x1:
 	VFMADD231PD  Y13, Y12, Y10
 	VBROADCASTSD 88(SI), Y12
 	VFMADD231PD  Y13, Y12, Y11
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop12x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	LEAQ         (R9)(SI*2), R10
-	ADDQ         SI, R10
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      Y4, (R8)(SI*1)
-	VMOVUPD      Y5, (R8)(SI*2)
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, (R9)(SI*1)
-	VMOVUPD      Y8, (R9)(SI*2)
-	VMOVUPD      Y9, (R10)
-	VMOVUPD      Y10, (R10)(SI*1)
-	VMOVUPD      Y11, (R10)(SI*2)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel12x1
+
+next12x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop12x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, (R8)(SI*1)
+	VMOVUPD Y5, (R8)(SI*2)
+	VMOVUPD Y6, (R9)
+	VMOVUPD Y7, (R9)(SI*1)
+	VMOVUPD Y8, (R9)(SI*2)
+	VMOVUPD Y9, (R10)
+	VMOVUPD Y10, (R10)(SI*1)
+	VMOVUPD Y11, (R10)(SI*2)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel12x1
 	VZEROUPPER
 	RET
 
@@ -2734,8 +2910,14 @@ start11x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop11x1:
+	CMPL         8(DI), R10
+	JGE          next11x1
+	CMPL         12(DI), BX
+	JLE          next11x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X12
 	VCVTDQ2PD    X12, Y12
@@ -2761,33 +2943,35 @@ loop11x1:
 	VFMADD231PD  Y12, Y11, Y9
 	VBROADCASTSD 80(SI), Y11
 	VFMADD231PD  Y12, Y11, Y10
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop11x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	LEAQ         (R9)(SI*2), R10
-	ADDQ         SI, R10
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      Y4, (R8)(SI*1)
-	VMOVUPD      Y5, (R8)(SI*2)
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, (R9)(SI*1)
-	VMOVUPD      Y8, (R9)(SI*2)
-	VMOVUPD      Y9, (R10)
-	VMOVUPD      Y10, (R10)(SI*1)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel11x1
+
+next11x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop11x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, (R8)(SI*1)
+	VMOVUPD Y5, (R8)(SI*2)
+	VMOVUPD Y6, (R9)
+	VMOVUPD Y7, (R9)(SI*1)
+	VMOVUPD Y8, (R9)(SI*2)
+	VMOVUPD Y9, (R10)
+	VMOVUPD Y10, (R10)(SI*1)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel11x1
 	VZEROUPPER
 	RET
 
@@ -2830,8 +3014,14 @@ start10x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop10x1:
+	CMPL         8(DI), R10
+	JGE          next10x1
+	CMPL         12(DI), BX
+	JLE          next10x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X11
 	VCVTDQ2PD    X11, Y11
@@ -2855,32 +3045,34 @@ loop10x1:
 	VFMADD231PD  Y11, Y10, Y8
 	VBROADCASTSD 72(SI), Y10
 	VFMADD231PD  Y11, Y10, Y9
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop10x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	LEAQ         (R9)(SI*2), R10
-	ADDQ         SI, R10
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      Y4, (R8)(SI*1)
-	VMOVUPD      Y5, (R8)(SI*2)
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, (R9)(SI*1)
-	VMOVUPD      Y8, (R9)(SI*2)
-	VMOVUPD      Y9, (R10)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel10x1
+
+next10x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop10x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, (R8)(SI*1)
+	VMOVUPD Y5, (R8)(SI*2)
+	VMOVUPD Y6, (R9)
+	VMOVUPD Y7, (R9)(SI*1)
+	VMOVUPD Y8, (R9)(SI*2)
+	VMOVUPD Y9, (R10)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel10x1
 	VZEROUPPER
 	RET
 
@@ -2919,8 +3111,14 @@ start9x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop9x1:
+	CMPL         8(DI), R10
+	JGE          next9x1
+	CMPL         12(DI), BX
+	JLE          next9x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X10
 	VCVTDQ2PD    X10, Y10
@@ -2942,29 +3140,31 @@ loop9x1:
 	VFMADD231PD  Y10, Y9, Y7
 	VBROADCASTSD 64(SI), Y9
 	VFMADD231PD  Y10, Y9, Y8
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop9x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      Y4, (R8)(SI*1)
-	VMOVUPD      Y5, (R8)(SI*2)
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, (R9)(SI*1)
-	VMOVUPD      Y8, (R9)(SI*2)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel9x1
+
+next9x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop9x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, (R8)(SI*1)
+	VMOVUPD Y5, (R8)(SI*2)
+	VMOVUPD Y6, (R9)
+	VMOVUPD Y7, (R9)(SI*1)
+	VMOVUPD Y8, (R9)(SI*2)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel9x1
 	VZEROUPPER
 	RET
 
@@ -3001,8 +3201,14 @@ start8x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop8x1:
+	CMPL         8(DI), R10
+	JGE          next8x1
+	CMPL         12(DI), BX
+	JLE          next8x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X9
 	VCVTDQ2PD    X9, Y9
@@ -3022,28 +3228,30 @@ loop8x1:
 	VFMADD231PD  Y9, Y8, Y6
 	VBROADCASTSD 56(SI), Y8
 	VFMADD231PD  Y9, Y8, Y7
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop8x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      Y4, (R8)(SI*1)
-	VMOVUPD      Y5, (R8)(SI*2)
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, (R9)(SI*1)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel8x1
+
+next8x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop8x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, (R8)(SI*1)
+	VMOVUPD Y5, (R8)(SI*2)
+	VMOVUPD Y6, (R9)
+	VMOVUPD Y7, (R9)(SI*1)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel8x1
 	VZEROUPPER
 	RET
 
@@ -3078,8 +3286,14 @@ start7x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop7x1:
+	CMPL         8(DI), R10
+	JGE          next7x1
+	CMPL         12(DI), BX
+	JLE          next7x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X8
 	VCVTDQ2PD    X8, Y8
@@ -3097,27 +3311,29 @@ loop7x1:
 	VFMADD231PD  Y8, Y7, Y5
 	VBROADCASTSD 48(SI), Y7
 	VFMADD231PD  Y8, Y7, Y6
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop7x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	LEAQ         (R8)(SI*2), R9
-	ADDQ         SI, R9
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      Y4, (R8)(SI*1)
-	VMOVUPD      Y5, (R8)(SI*2)
-	VMOVUPD      Y6, (R9)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel7x1
+
+next7x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop7x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, (R8)(SI*1)
+	VMOVUPD Y5, (R8)(SI*2)
+	VMOVUPD Y6, (R9)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel7x1
 	VZEROUPPER
 	RET
 
@@ -3160,8 +3376,14 @@ start6x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop6x2:
+	CMPL         8(DI), R10
+	JGE          next6x2
+	CMPL         12(DI), BX
+	JLE          next6x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X13
 	VCVTDQ2PD    X13, Y13
@@ -3185,30 +3407,32 @@ loop6x2:
 	VBROADCASTSD 40(SI), Y12
 	VFMADD231PD  Y13, Y12, Y10
 	VFMADD231PD  Y14, Y12, Y11
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop6x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, 32(DI)
-	VMOVUPD      Y2, (DI)(SI*1)
-	VMOVUPD      Y3, 32(DI)(SI*1)
-	VMOVUPD      Y4, (DI)(SI*2)
-	VMOVUPD      Y5, 32(DI)(SI*2)
-	VMOVUPD      Y6, (R8)
-	VMOVUPD      Y7, 32(R8)
-	VMOVUPD      Y8, (R8)(SI*1)
-	VMOVUPD      Y9, 32(R8)(SI*1)
-	VMOVUPD      Y10, (R8)(SI*2)
-	VMOVUPD      Y11, 32(R8)(SI*2)
-	ADDQ         $0x08, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel6x2
+
+next6x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop6x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, (DI)(SI*1)
+	VMOVUPD Y3, 32(DI)(SI*1)
+	VMOVUPD Y4, (DI)(SI*2)
+	VMOVUPD Y5, 32(DI)(SI*2)
+	VMOVUPD Y6, (R8)
+	VMOVUPD Y7, 32(R8)
+	VMOVUPD Y8, (R8)(SI*1)
+	VMOVUPD Y9, 32(R8)(SI*1)
+	VMOVUPD Y10, (R8)(SI*2)
+	VMOVUPD Y11, 32(R8)(SI*2)
+	ADDQ    $0x08, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel6x2
 	VZEROUPPER
 	RET
 
@@ -3239,8 +3463,14 @@ start6x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop6x1:
+	CMPL         8(DI), R10
+	JGE          next6x1
+	CMPL         12(DI), BX
+	JLE          next6x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X7
 	VCVTDQ2PD    X7, Y7
@@ -3256,24 +3486,26 @@ loop6x1:
 	VFMADD231PD  Y7, Y6, Y4
 	VBROADCASTSD 40(SI), Y6
 	VFMADD231PD  Y7, Y6, Y5
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop6x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      Y4, (R8)(SI*1)
-	VMOVUPD      Y5, (R8)(SI*2)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel6x1
+
+next6x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop6x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, (R8)(SI*1)
+	VMOVUPD Y5, (R8)(SI*2)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel6x1
 	VZEROUPPER
 	RET
 
@@ -3312,8 +3544,14 @@ start5x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop5x2:
+	CMPL         8(DI), R10
+	JGE          next5x2
+	CMPL         12(DI), BX
+	JLE          next5x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X11
 	VCVTDQ2PD    X11, Y11
@@ -3334,28 +3572,30 @@ loop5x2:
 	VBROADCASTSD 32(SI), Y10
 	VFMADD231PD  Y11, Y10, Y8
 	VFMADD231PD  Y12, Y10, Y9
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop5x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, 32(DI)
-	VMOVUPD      Y2, (DI)(SI*1)
-	VMOVUPD      Y3, 32(DI)(SI*1)
-	VMOVUPD      Y4, (DI)(SI*2)
-	VMOVUPD      Y5, 32(DI)(SI*2)
-	VMOVUPD      Y6, (R8)
-	VMOVUPD      Y7, 32(R8)
-	VMOVUPD      Y8, (R8)(SI*1)
-	VMOVUPD      Y9, 32(R8)(SI*1)
-	ADDQ         $0x08, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel5x2
+
+next5x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop5x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, (DI)(SI*1)
+	VMOVUPD Y3, 32(DI)(SI*1)
+	VMOVUPD Y4, (DI)(SI*2)
+	VMOVUPD Y5, 32(DI)(SI*2)
+	VMOVUPD Y6, (R8)
+	VMOVUPD Y7, 32(R8)
+	VMOVUPD Y8, (R8)(SI*1)
+	VMOVUPD Y9, 32(R8)(SI*1)
+	ADDQ    $0x08, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel5x2
 	VZEROUPPER
 	RET
 
@@ -3384,8 +3624,14 @@ start5x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop5x1:
+	CMPL         8(DI), R10
+	JGE          next5x1
+	CMPL         12(DI), BX
+	JLE          next5x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X6
 	VCVTDQ2PD    X6, Y6
@@ -3399,23 +3645,25 @@ loop5x1:
 	VFMADD231PD  Y6, Y5, Y3
 	VBROADCASTSD 32(SI), Y5
 	VFMADD231PD  Y6, Y5, Y4
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop5x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      Y4, (R8)(SI*1)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel5x1
+
+next5x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop5x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, (R8)(SI*1)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel5x1
 	VZEROUPPER
 	RET
 
@@ -3450,8 +3698,14 @@ start4x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop4x2:
+	CMPL         8(DI), R10
+	JGE          next4x2
+	CMPL         12(DI), BX
+	JLE          next4x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X9
 	VCVTDQ2PD    X9, Y9
@@ -3469,26 +3723,28 @@ loop4x2:
 	VBROADCASTSD 24(SI), Y8
 	VFMADD231PD  Y9, Y8, Y6
 	VFMADD231PD  Y10, Y8, Y7
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop4x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, 32(DI)
-	VMOVUPD      Y2, (DI)(SI*1)
-	VMOVUPD      Y3, 32(DI)(SI*1)
-	VMOVUPD      Y4, (DI)(SI*2)
-	VMOVUPD      Y5, 32(DI)(SI*2)
-	VMOVUPD      Y6, (R8)
-	VMOVUPD      Y7, 32(R8)
-	ADDQ         $0x08, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel4x2
+
+next4x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop4x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, (DI)(SI*1)
+	VMOVUPD Y3, 32(DI)(SI*1)
+	VMOVUPD Y4, (DI)(SI*2)
+	VMOVUPD Y5, 32(DI)(SI*2)
+	VMOVUPD Y6, (R8)
+	VMOVUPD Y7, 32(R8)
+	ADDQ    $0x08, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel4x2
 	VZEROUPPER
 	RET
 
@@ -3515,8 +3771,14 @@ start4x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop4x1:
+	CMPL         8(DI), R10
+	JGE          next4x1
+	CMPL         12(DI), BX
+	JLE          next4x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X5
 	VCVTDQ2PD    X5, Y5
@@ -3528,22 +3790,24 @@ loop4x1:
 	VFMADD231PD  Y5, Y4, Y2
 	VBROADCASTSD 24(SI), Y4
 	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop4x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	LEAQ         (DI)(SI*2), R8
-	ADDQ         SI, R8
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	VMOVUPD      Y3, (R8)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel4x1
+
+next4x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop4x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	VMOVUPD Y3, (R8)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel4x1
 	VZEROUPPER
 	RET
 
@@ -3572,8 +3836,14 @@ start3x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop3x2:
+	CMPL         8(DI), R10
+	JGE          next3x2
+	CMPL         12(DI), BX
+	JLE          next3x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X7
 	VCVTDQ2PD    X7, Y7
@@ -3588,22 +3858,24 @@ loop3x2:
 	VBROADCASTSD 16(SI), Y6
 	VFMADD231PD  Y7, Y6, Y4
 	VFMADD231PD  Y8, Y6, Y5
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop3x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, 32(DI)
-	VMOVUPD      Y2, (DI)(SI*1)
-	VMOVUPD      Y3, 32(DI)(SI*1)
-	VMOVUPD      Y4, (DI)(SI*2)
-	VMOVUPD      Y5, 32(DI)(SI*2)
-	ADDQ         $0x08, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel3x2
+
+next3x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop3x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, (DI)(SI*1)
+	VMOVUPD Y3, 32(DI)(SI*1)
+	VMOVUPD Y4, (DI)(SI*2)
+	VMOVUPD Y5, 32(DI)(SI*2)
+	ADDQ    $0x08, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel3x2
 	VZEROUPPER
 	RET
 
@@ -3626,8 +3898,14 @@ start3x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop3x1:
+	CMPL         8(DI), R10
+	JGE          next3x1
+	CMPL         12(DI), BX
+	JLE          next3x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X4
 	VCVTDQ2PD    X4, Y4
@@ -3637,19 +3915,21 @@ loop3x1:
 	VFMADD231PD  Y4, Y3, Y1
 	VBROADCASTSD 16(SI), Y3
 	VFMADD231PD  Y4, Y3, Y2
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop3x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	VMOVUPD      Y2, (DI)(SI*2)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel3x1
+
+next3x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop3x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	VMOVUPD Y2, (DI)(SI*2)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel3x1
 	VZEROUPPER
 	RET
 
@@ -3674,8 +3954,14 @@ start2x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop2x2:
+	CMPL         8(DI), R10
+	JGE          next2x2
+	CMPL         12(DI), BX
+	JLE          next2x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X5
 	VCVTDQ2PD    X5, Y5
@@ -3687,20 +3973,22 @@ loop2x2:
 	VBROADCASTSD 8(SI), Y4
 	VFMADD231PD  Y5, Y4, Y2
 	VFMADD231PD  Y6, Y4, Y3
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop2x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, 32(DI)
-	VMOVUPD      Y2, (DI)(SI*1)
-	VMOVUPD      Y3, 32(DI)(SI*1)
-	ADDQ         $0x08, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel2x2
+
+next2x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop2x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, (DI)(SI*1)
+	VMOVUPD Y3, 32(DI)(SI*1)
+	ADDQ    $0x08, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel2x2
 	VZEROUPPER
 	RET
 
@@ -3721,8 +4009,14 @@ start2x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop2x1:
+	CMPL         8(DI), R10
+	JGE          next2x1
+	CMPL         12(DI), BX
+	JLE          next2x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X3
 	VCVTDQ2PD    X3, Y3
@@ -3730,18 +4024,20 @@ loop2x1:
 	VFMADD231PD  Y3, Y2, Y0
 	VBROADCASTSD 8(SI), Y2
 	VFMADD231PD  Y3, Y2, Y1
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop2x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, DI
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, (DI)(SI*1)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel2x1
+
+next2x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop2x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(SI*1)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel2x1
 	VZEROUPPER
 	RET
 
@@ -3762,8 +4058,14 @@ start1x2:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x08, R10
 
 loop1x2:
+	CMPL         8(DI), R10
+	JGE          next1x2
+	CMPL         12(DI), BX
+	JLE          next1x2
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X3
 	VCVTDQ2PD    X3, Y3
@@ -3772,18 +4074,20 @@ loop1x2:
 	VBROADCASTSD (SI), Y2
 	VFMADD231PD  Y3, Y2, Y0
 	VFMADD231PD  Y4, Y2, Y1
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop1x2
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, SI
-	VMOVUPD      Y0, (SI)
-	VMOVUPD      Y1, 32(SI)
-	ADDQ         $0x08, BX
-	ADDQ         $0x40, AX
-	DECQ         panels+16(FP)
-	JNZ          panel1x2
+
+next1x2:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop1x2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, SI
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	ADDQ    $0x08, BX
+	ADDQ    $0x40, AX
+	DECQ    panels+16(FP)
+	JNZ     panel1x2
 	VZEROUPPER
 	RET
 
@@ -3802,23 +4106,31 @@ start1x1:
 	MOVQ CX, SI
 	MOVQ list+64(FP), DI
 	MOVQ k+24(FP), R9
+	MOVQ BX, R10
+	ADDQ $0x04, R10
 
 loop1x1:
+	CMPL         8(DI), R10
+	JGE          next1x1
+	CMPL         12(DI), BX
+	JLE          next1x1
 	MOVQ         (DI), R8
 	VPMOVZXBD    (R8)(BX*1), X2
 	VCVTDQ2PD    X2, Y2
 	VBROADCASTSD (SI), Y1
 	VFMADD231PD  Y2, Y1, Y0
-	ADDQ         $0x18, DI
-	ADDQ         DX, SI
-	DECQ         R9
-	JNZ          loop1x1
-	MOVQ         ldc+40(FP), SI
-	MOVQ         AX, SI
-	VMOVUPD      Y0, (SI)
-	ADDQ         $0x04, BX
-	ADDQ         $0x20, AX
-	DECQ         panels+16(FP)
-	JNZ          panel1x1
+
+next1x1:
+	ADDQ    $0x18, DI
+	ADDQ    DX, SI
+	DECQ    R9
+	JNZ     loop1x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, SI
+	VMOVUPD Y0, (SI)
+	ADDQ    $0x04, BX
+	ADDQ    $0x20, AX
+	DECQ    panels+16(FP)
+	JNZ     panel1x1
 	VZEROUPPER
 	RET

@@ -7,16 +7,42 @@ import (
 	"testing"
 )
 
-// byteRows returns rows of k bytes that lie apart.
-func byteRows(rng *rand.Rand, m, k int) [][]byte {
-	rows := make([][]byte, m)
+// byteRows returns rows of k bytes and sometimes a few more, that lie apart, and their numbers. There are zeros at the ends of rows, and the first
+// has nothing else.
+func byteRows[T Float](rng *rand.Rand, m, k int) (rows []ByteRow, numbers []T) {
+	rows, numbers = make([]ByteRow, m), make([]T, m*k)
 	for i := range rows {
-		rows[i] = make([]byte, k)
-		for j := range rows[i] {
-			rows[i][j] = byte(rng.Uint32())
+		b := make([]byte, k+rng.IntN(3))
+		from, to := rng.IntN(k/3+1), len(b)-rng.IntN(k/3+1)
+		for j := from; i > 0 && j < to; j++ {
+			b[j] = byte(rng.Uint32())
+		}
+		rows[i] = NewByteRow(b)
+		FromBytes(numbers[i*k:][:k], b[:k], 1)
+	}
+	return rows, numbers
+}
+
+// TestByteRow: a row begins and ends with the blocks in which there is something.
+func TestByteRow(t *testing.T) {
+	b := make([]byte, 7*BytesBlock+5)
+	check := func(from, to int32) {
+		t.Helper()
+		if r := NewByteRow(b); r.from != from*BytesBlock || r.to != to*BytesBlock {
+			t.Errorf("columns %d to %d, want blocks %d to %d", r.from, r.to, from, to)
 		}
 	}
-	return rows
+	b[7*BytesBlock] = 1 // in no block
+	check(7, 7)
+	b[5*BytesBlock-1] = 1
+	check(4, 5)
+	b[2*BytesBlock] = 1
+	check(2, 5)
+	b[0], b[7*BytesBlock-1] = 1, 1
+	check(0, 7)
+	if r := WholeByteRow(make([]byte, 40)); r.from != 0 || r.to != 32 {
+		t.Errorf("a whole row has columns %d to %d", r.from, r.to)
+	}
 }
 
 // TestBytes: products of bytes and small whole numbers are exact in any order, and nothing is written beside them.
@@ -48,11 +74,8 @@ func testBytes[T Float](t *testing.T, m, n, k int, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		a := &arena[T]{rng: rng}
 		slice := func(n int) []T { return a.slice(n, func() T { return T(rng.IntN(17) - 8) }) }
-		all := byteRows(rng, m+rng.IntN(20), k+rng.IntN(3)) // some follow, and they are longer
-		rows, numbers := all[:m], make([]T, m*k)
-		for i, r := range rows {
-			FromBytes(numbers[i*k:][:k], r[:k], 1)
-		}
+		all, numbers := byteRows[T](rng, m+rng.IntN(20), k) // some follow
+		rows, numbers := all[:m], numbers[:m*k]
 		ldb, ldc := k+rng.IntN(3), n+rng.IntN(3)
 		c, b := slice(span(m, n, ldc)), slice(span(n, k, ldb))
 		want := append([]T(nil), c...)
@@ -81,7 +104,8 @@ func TestBytesSameBits(t *testing.T) {
 
 func testBytesSameBits[T Float](t *testing.T) {
 	const m, n, k = 27, 7, 784
-	rows, b, u := byteRows(rand.New(rand.NewPCG(3, 4)), m, k), random[T](n*k), random[T](m*n)
+	rows, _ := byteRows[T](rand.New(rand.NewPCG(3, 4)), m, k)
+	b, u := random[T](n*k), random[T](m*n)
 	results := func() (nt, tn []T) {
 		nt, tn = make([]T, m*n), make([]T, n*k)
 		BytesNT(m, n, k, nt, n, rows, b, k)
@@ -110,7 +134,10 @@ func BenchmarkBytes(b *testing.B) { eachType(b, benchBytes[float32], benchBytes[
 // benchBytes multiplies a tile of MNIST that is in the caches.
 func benchBytes[T Float](b *testing.B) {
 	const m, n, k = 80, 10, 784
-	rows, w, u := byteRows(rand.New(rand.NewPCG(1, 1)), m, k), random[T](n*k), random[T](m*n)
+	rows, w, u := make([]ByteRow, m), random[T](n*k), random[T](m*n)
+	for i := range rows {
+		rows[i] = WholeByteRow(make([]byte, k))
+	}
 	eachPath(b, func(b *testing.B) {
 		b.Run("NT", func(b *testing.B) {
 			rate(b, 2*m*n*k, "GFLOP/s", func() { BytesNT(m, n, k, u, n, rows, w, k) })

@@ -2,8 +2,8 @@ package kernel
 
 import "unsafe"
 
-// header is the size of a []byte in memory.
-const header = int(unsafe.Sizeof([]byte(nil)))
+// byteRow is the size of a row's place in a list.
+const byteRow = int(unsafe.Sizeof(ByteRow{}))
 
 // bytesTile returns the most rows of bytes and of B that the dot kernel of the active path takes at once.
 func bytesTile() (mr, nr int) {
@@ -15,7 +15,7 @@ func bytesTile() (mr, nr int) {
 
 // bytesNT takes the rows of bytes in groups and the columns of C in strips; the first strip of a group asks for a later
 // group, as far as there is one.
-func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int) {
+func bytesNT[T Float](m, n, k int, c []T, ldc int, rows []ByteRow, b []T, ldb int) {
 	if active == Generic {
 		bytesNTGo(m, n, k, c, ldc, rows, b, ldb)
 		return
@@ -25,7 +25,6 @@ func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int
 		return
 	}
 	s := size[T]()
-	block := 64 / s
 	cp, bp := pointer(c), pointer(b)
 	mr, nr := bytesTile()
 	strips := ceil(n, nr)
@@ -34,15 +33,14 @@ func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int
 		if m-i < mr {
 			h = 1
 		}
-		share := ceil(k/block, h) * block
 		groups, later := (m-i)/h, BytesAhead/h
 		ask := min(groups, max(0, len(rows[i:])/h-later))
 		for j, left := 0, strips; left > 0; left-- {
 			w := ceil(n-j, left)
 			strip := func(from, groups, ahead int) {
 				if first := i + from*h; groups > 0 {
-					bytesDot[T](h, w, groups, k, share, unsafe.Add(cp, (first*ldc+j)*s), ldc*s, s,
-						unsafe.SliceData(rows[first:]), ahead*h*header, unsafe.Add(bp, j*ldb*s), ldb*s)
+					bytesDot[T](h, w, groups, unsafe.Add(cp, (first*ldc+j)*s), ldc*s, s,
+						(*byte)(pointer(rows[first:])), ahead*h*byteRow, unsafe.Add(bp, j*ldb*s), ldb*s)
 				}
 			}
 			if j > 0 { // the first strip has asked
@@ -57,12 +55,12 @@ func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int
 }
 
 // bytesTN takes the rows of C in blocks, and the columns two registers at a time.
-func bytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows [][]byte, acc bool) {
+func bytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows []ByteRow, acc bool) {
 	if active == Generic {
 		bytesTNGo(m, n, c, ldc, a, lda, rows, acc)
 		return
 	}
-	s, list := size[T](), unsafe.SliceData(rows)
+	s, list := size[T](), (*byte)(pointer(rows))
 	most, lanes := outerTile[T]()
 	full, blocks := n/lanes, ceil(m, most)
 	for i := 0; blocks > 0; blocks-- {

@@ -103,7 +103,7 @@ func testNoReadOutside[T Float](t *testing.T) {
 		x, y, z := fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd)
 		src := make([]byte, most)
 		fenced := fence[byte](t, 48, atEnd)
-		rows := [][]byte{fenced, fenced, fenced, fenced, fenced, fenced, fenced}
+		var rows [7]ByteRow
 		// cut takes n entries at the fence.
 		cut := func(s []T, n int) []T {
 			if atEnd {
@@ -153,12 +153,14 @@ func testNoReadOutside[T Float](t *testing.T) {
 			for n := 1; n <= 13; n++ {
 				for _, k := range []int{16, 32, 48} {
 					for i := range rows {
-						if rows[i] = fenced[:k]; atEnd {
-							rows[i] = fenced[48-k:]
+						all := fenced[:k]
+						if atEnd {
+							all = fenced[48-k:]
 						}
+						rows[i] = WholeByteRow(all)
 					}
-					BytesNT(7, n, k, cut(z, 7*n), n, rows, cut(y, n*k), k)
-					BytesTN(n, k, cut(z, n*k), k, cut(y, 7*n), n, rows, true)
+					BytesNT(7, n, k, cut(z, 7*n), n, rows[:], cut(y, n*k), k)
+					BytesTN(n, k, cut(z, n*k), k, cut(y, 7*n), n, rows[:], true)
 				}
 			}
 		})

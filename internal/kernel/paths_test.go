@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,7 +100,7 @@ func TestUse(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	f := func(n int) []float64 { return make([]float64, n) }
-	bytesOf := func(m, k int) [][]byte { return byteRows(rand.New(rand.NewPCG(1, 1)), m, k) }
+	bytesOf := func(m, k int) []ByteRow { return slices.Repeat([]ByteRow{WholeByteRow(make([]byte, k))}, m) }
 	w := Window{H: 3, W: 3, C: 1, KH: 2, KW: 2, Stride: 1}
 	const huge = math.MaxInt / 3 // its products overflow
 	for _, c := range []struct {
@@ -126,7 +127,7 @@ func TestMisuse(t *testing.T) {
 		{"FromBytes: dst", func() { FromBytes(f(2), make([]byte, 3), 1) }},
 		{"BytesNT: 8 columns, which must be a multiple of 16", func() { BytesNT(1, 1, 8, f(1), 1, bytesOf(1, 8), f(8), 8) }},
 		{"BytesNT: 1 rows, which must be at least 2", func() { BytesNT(2, 1, 16, f(2), 1, bytesOf(1, 16), f(16), 16) }},
-		{"BytesNT: row 1 has length 15", func() { BytesNT(2, 1, 16, f(2), 1, [][]byte{make([]byte, 16), make([]byte, 15)}, f(16), 16) }},
+		{"BytesNT: row 1 has length 15", func() { BytesNT(2, 1, 16, f(2), 1, append(bytesOf(1, 16), bytesOf(1, 15)...), f(16), 16) }},
 		{"BytesNT: c has length 1", func() { BytesNT(2, 1, 16, f(1), 1, bytesOf(2, 16), f(16), 16) }},
 		{"BytesTN: a has length 1", func() { BytesTN(1, 16, f(16), 16, f(1), 1, bytesOf(2, 16), false) }},
 		{"BytesTN: row 0 has length 16", func() { BytesTN(1, 32, f(32), 32, f(2), 1, bytesOf(2, 16), false) }},
@@ -150,7 +151,7 @@ func TestAllocs(t *testing.T) {
 		left, right, result := random[float32](packHeight*wide), random[float32](wide*(wide+1)), random[float32](packHeight*(wide+1))
 		w := Window{H: 12, W: 13, C: 2, KH: 5, KW: 4, Stride: 1, PadH: 1}
 		src := make([]byte, 2000)
-		rows := byteRows(rand.New(rand.NewPCG(1, 1)), 10, 96)
+		rows, _ := byteRows[float32](rand.New(rand.NewPCG(1, 1)), 10, 96)
 		if n := testing.AllocsPerRun(10, func() {
 			GemmNT(10, 10, 100, z, 10, x, 100, y, 100, false)
 			GemmTN(10, 100, 10, z, 100, x, 10, y, 100, true)

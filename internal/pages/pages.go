@@ -1,5 +1,6 @@
 // Package pages makes long vectors, and asks the system for huge pages under them: a pass over a vector of millions of numbers looks up the place of
-// each page, and a product of matrices that of each row, which with small pages takes a twentieth of a deep network's gradient.
+// each page, and a product of matrices that of each row, which with small pages takes a twentieth of a deep network's gradient; rows of a minibatch
+// lie on a page each.
 //
 // The system may say no: numbers, and the memory that they take, are the same.
 package pages
@@ -13,7 +14,7 @@ import (
 const large = 4 << 20
 
 // Make returns a vector of n zeros.
-func Make[T float32 | float64](n int) []T {
+func Make[T byte | float32 | float64](n int) []T {
 	v := make([]T, n)
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), n*int(unsafe.Sizeof(*new(T))))
 	if len(bytes) >= large {
