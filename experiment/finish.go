@@ -88,7 +88,7 @@ func (r *runner) judge(ctx context.Context, tuned, rival *candidates.Model, othe
 		r.summary.Models = append(r.summary.Models, m.Model)
 	}
 	r.summary.Verdict = runs.Contest{
-		Count: len(tuned.X), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
+		Count: len(tuned.X), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost, Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		Notes: slices.Concat(notes, rival.BeyondNotes(), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol), reachedNotes(r.summary.Models, r.result.Records)),
 	}.Verdict()
 	return kept, nil

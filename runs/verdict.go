@@ -128,8 +128,10 @@ type Contest struct {
 	Against  string  // name of the other model; "": there is none
 	Constant Number  // the entry of its x, where all are one number; else unknown
 	// Lost says that the other one is kept, because the tuned x was not better by the rule of the run.
-	Lost  bool
-	Gains []Gain // the most telling set first; none where the model tells no losses of single examples
+	Lost bool
+	// Foreign says that the other one is a model of its own, which cannot be kept in place of the tuned one's.
+	Foreign bool
+	Gains   []Gain // the most telling set first; none where the model tells no losses of single examples
 	// Phi and PhiAgainst are Φ of the two, by which they are compared where there are no Gains.
 	Phi, PhiAgainst Number
 	Notes           []string
@@ -184,7 +186,11 @@ func (c Contest) Verdict() Verdict {
 		v.Sentence += "; " + strings.Join(others, ", ")
 	}
 	v.Sentence += c.keptText()
-	if !c.Lost && v.Outcome == Worse {
+	switch {
+	case v.Outcome != Worse || c.Lost:
+	case c.Foreign:
+		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as %s is another model", c.Meaning.Symbol, c.Against)
+	default:
 		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as Φ, which decides, is not higher", c.Meaning.Symbol)
 	}
 	v.Sentence += "."

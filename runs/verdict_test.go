@@ -88,6 +88,11 @@ func TestVerdict(t *testing.T) {
 			Contest{Count: 5, Meaning: Penalties, Against: "λ = 0", Constant: 0, Gains: []Gain{separable(Test, .02, 1e-6, 1e-4), separable(Validation, .02, 1e-6, 1e-4)}}, Better,
 			"Tuning 5 penalties cut the test loss by 100.0 % (0.0200 → 0.0000 ± 0.0001) against the best single penalty (λ = 0); validation −100.0 %.", 0,
 		},
+		"worse than a baseline of another model": {
+			Contest{Count: 6280, Meaning: Meaning{"x", "weight", "weights", "", 0, 0, 0}, Against: "raw features", Constant: Unknown(), Foreign: true,
+				Gains: []Gain{gain(Test, 1.1, 1.8, .02)}, Phi: 1.4, PhiAgainst: 1.2}, Worse,
+			"Tuning 6280 weights made it worse: it raised the test loss by 63.6 % (1.1000 → 1.8000 ± 0.0200) against raw features; the tuned x is kept all the same, as raw features is another model.", 0,
+		},
 		"another baseline": {
 			Contest{Count: 7840, Meaning: Meaning{"X", "pixel", "pixels", "", 10, 28, 28}, Against: "mean pictures", Constant: Unknown(), Lost: true, Gains: []Gain{gain(Test, .5, .5, 0)}}, Same,
 			"Tuning 7840 pixels made no difference beyond chance to the test loss (0.5000 → 0.5000 ± 0.0000) against mean pictures; mean pictures is kept.", 0,
