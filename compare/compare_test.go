@@ -14,6 +14,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 	"dsbo/runs"
 	"dsbo/tasks"
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 		_, err := Run(context.Background(), must.Get(Parse([]byte(endless))), Options{Out: os.Args[2], Tasks: all()})
 		os.Exit(cli.End("dsbo", err))
 	}
+	lockstep.InMemory()
 	os.Exit(m.Run())
 }
 

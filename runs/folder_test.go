@@ -12,9 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/internal/lockstep"
 	"dsbo/internal/must"
 	"dsbo/runs"
 )
+
+func TestMain(m *testing.M) {
+	lockstep.InMemory()
+	m.Run()
+}
 
 // folder makes a run folder in a state: "absent", "empty", "half" (killed as it wrote its first file), "" (no summary) or a state of
 // summary.json.
