@@ -8,7 +8,7 @@ import (
 
 // Narrow products with a table of bytes read the bytes where they lie: rows that are made numbers first, once for all
 // products, go out to the second-level cache and back, which took longer than to convert them anew in each product. Zeros at the ends of a row,
-// as at the edges of pictures, are no work then: a quarter of MNIST's bytes.
+// as at the edges of pictures, are no work then.
 
 // byteTable is [ByteTable] of arguments that fit. It takes 24 bytes a row more.
 func byteTable(rows, cols int, data []uint8, scale float64) *Table {

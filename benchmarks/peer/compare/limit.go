@@ -106,7 +106,7 @@ func iterationWork() (flops, bytes float64) {
 	return flops, bytes
 }
 
-// floor is the time in ms below which no program can be on this machine.
+// floor is the time in ms below which no program can be on this machine that multiplies by every byte, zeros too.
 func (l limit) floor() (ms float64, why string) {
 	flops, bytes := iterationWork()
 	products, memory := flops/l.GFLOPS/1e6, bytes/l.GBs/1e6
