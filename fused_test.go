@@ -21,10 +21,9 @@ import (
 // Agents on unlike machines come to the same bits only if every operation rounds the same on all of them. The tests here hold the
 // two rules that this takes: no product is fused with the sum that follows, and no function is called whose bits are the machine's.
 
-// free are folders on whose bits no result of a run depends: pictures, programs for the lab book, checks that compare with tolerances,
-// and a reader of models as other programs have them.
+// free are folders on whose bits no result of a run depends: pictures, programs for the lab book, and checks that compare with tolerances.
 var free = []string{"report", "benchmarks", "examples", "cmd", "internal/browsertest", "network/networktest", "models/modeltest", "ad/adtest",
-	"algo/algotest", "experiment/experimenttest", "internal/kernel/kerneltest", "internal/kernel/gen", "tools", "modelfile/onnx"}
+	"algo/algotest", "experiment/experimenttest", "internal/kernel/kerneltest", "internal/kernel/gen", "tools"}
 
 func isFree(dir string) bool {
 	return slices.ContainsFunc(free, func(f string) bool { return dir == f || strings.HasPrefix(dir, f+"/") })

@@ -46,7 +46,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 }
 
 // writePredictions writes the predictions for all rows as CSV.
-func writePredictions(ctx context.Context, to io.Writer, m modelfile.Predictor, in *features.Encoder) error {
+func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in *features.Encoder) error {
 	w := csv.NewWriter(to)
 	names := []string{"prediction"}
 	if target := m.Recipe().Target; target.Kind == features.Class {

@@ -100,16 +100,6 @@ func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []flo
 	return places, values
 }
 
-// SparseNumbers writes the numbers of a row in the sparse columns that the recipe knows to dst, which has Sparse.Columns numbers.
-func (e *Encoder) SparseNumbers(dst []float32, row int) {
-	clear(dst)
-	for k := e.sparse.Starts[row]; k < e.sparse.Starts[row+1]; k++ {
-		if column := int(e.sparse.Indices[k]); column < len(dst) {
-			dst[column] = e.sparse.Values[k]
-		}
-	}
-}
-
 // add lays out the features of an input, in the order of Recipe.Features.
 func (e *Encoder) add(in Input, c *table.Column) {
 	next := EncodedInput{Input: in, column: c, unit: UnitScale(c.Unit, in.Unit), number: -1, indicator: -1}
@@ -176,14 +166,6 @@ func (in *EncodedInput) Number(row int) float32 {
 		return float32(math.NaN())
 	}
 	return float32(float64(in.column.Number(row)) * in.unit)
-}
-
-// Word returns the word in a row; "": it is missing.
-func (in *EncodedInput) Word(row int) string {
-	if in.column.Missing(row) {
-		return ""
-	}
-	return in.column.Words[in.column.Code(row)]
 }
 
 // Targets returns the targets of all rows of a table as the model learns them: one-hot classes, or one column of numbers. It fails with

@@ -44,7 +44,7 @@ type weightsFile struct {
 // Write writes the model's three files to a folder, each of them complete or not at all, model.json last. The files of weights and
 // graph have the same bytes for the same model and program, whenever it was made.
 func (m *Model) Write(folder runs.Folder) error {
-	graph, err := m.graph()
+	recipe, err := json.Marshal(m.recipe)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (m *Model) Write(folder runs.Folder) error {
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, graph.Encode()}, {runs.ModelFile, append(text, '\n')}} {
+	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, m.graph(string(recipe)).Encode()}, {runs.ModelFile, append(text, '\n')}} {
 		if err := folder.WriteFile(f.name, f.data); err != nil {
 			return err
 		}

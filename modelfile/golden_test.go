@@ -42,7 +42,5 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	people := must.Get(table.Open(filepath.Join(golden, "people.csv"), recipe(classes).Options()))
-	want := predictions(goldenModel(), people)
-	compare(t, predictions(must.Get(modelfile.Open(golden)), people), want)
-	compare(t, predictions(must.Get(modelfile.Open(filepath.Join(golden, runs.ONNXFile))), people), want)
+	agree(t, golden, predictions(goldenModel(), people), people)
 }

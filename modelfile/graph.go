@@ -1,7 +1,6 @@
 package modelfile
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"dsbo/features"
@@ -14,13 +13,9 @@ import (
 // recipeText is the name of the recipe among a graph's texts.
 const recipeText = "recipe"
 
-// graph returns the model as ONNX.
-func (m *Model) graph() (*onnx.Model, error) {
-	recipe, err := json.Marshal(m.recipe)
-	if err != nil {
-		return nil, err
-	}
-	d := newDrawing("model of " + m.recipe.Target.Name)
+// graph returns the model as ONNX, with the text of its recipe.
+func (m *Model) graph(recipe string) *onnx.Model {
+	d := &drawing{Graph: onnx.Graph{Name: "model of " + m.recipe.Target.Name}, taken: map[string]bool{}}
 	for _, in := range m.recipe.Used() {
 		d.taken[in.Name] = true // before any name of the graph's own
 	}
@@ -31,18 +26,14 @@ func (m *Model) graph() (*onnx.Model, error) {
 	d.predictions(m.recipe.Target, h)
 	return &onnx.Model{
 		Producer: "dsbo", Version: build.Read().Name(), Doc: "Written by dsbo tune: raw values of a table to predictions.",
-		Metadata: []onnx.Text{{Name: recipeText, Value: string(recipe)}}, Graph: d.Graph,
-	}, nil
+		Metadata: []onnx.Text{{Name: recipeText, Value: recipe}}, Graph: d.Graph,
+	}
 }
 
 // A drawing is a graph that grows.
 type drawing struct {
 	onnx.Graph
 	taken map[string]bool // names of tensors
-}
-
-func newDrawing(name string) *drawing {
-	return &drawing{Graph: onnx.Graph{Name: name}, taken: map[string]bool{}}
 }
 
 // name returns a free name that begins with what is wanted.
@@ -64,11 +55,16 @@ func (d *drawing) input(in features.Input) string {
 	return in.Name
 }
 
-// constant adds a constant and returns its name.
-func (d *drawing) constant(want string, t onnx.Tensor) string {
-	name := d.name(want)
-	d.Constants = append(d.Constants, onnx.Constant{Name: name, Tensor: t})
-	return name
+// doubles adds a constant of float64 and returns its name.
+func (d *drawing) doubles(want string, v []float64, shape ...int) string {
+	d.Constants = append(d.Constants, onnx.Constant{Name: d.name(want), Shape: shape, Doubles: v})
+	return d.Constants[len(d.Constants)-1].Name
+}
+
+// wholes adds a constant, a vector of whole numbers, and returns its name.
+func (d *drawing) wholes(want string, v []int64) string {
+	d.Constants = append(d.Constants, onnx.Constant{Name: d.name(want), Shape: []int{len(v)}, Ints: v})
+	return d.Constants[len(d.Constants)-1].Name
 }
 
 // node adds a node and returns the name of its output.
@@ -96,9 +92,9 @@ func (d *drawing) sideBySide(want string, parts []string) string {
 
 // layer adds a layer behind h.
 func (d *drawing) layer(i int, l Layer, h string) string {
-	in := []string{h, d.constant(weightName(i), onnx.DoubleTensor(l.Weights, l.Out, l.In))}
+	in := []string{h, d.doubles(weightName(i), l.Weights, l.Out, l.In)}
 	if l.Bias != nil {
-		in = append(in, d.constant(biasName(i), onnx.DoubleTensor(l.Bias, l.Out)))
+		in = append(in, d.doubles(biasName(i), l.Bias, l.Out))
 	}
 	h = d.node(fmt.Sprintf("layer%d", i), "Gemm", in, onnx.Int("transB", 1))
 	if l.Unit == models.Identity {
@@ -120,12 +116,12 @@ func (d *drawing) predictions(t features.Target, h string) {
 		d.Outputs = []onnx.Value{prediction, all}
 		return
 	case features.Value:
-		h = d.node("scaled", "Mul", []string{h, d.constant("target.deviation", onnx.DoubleTensor([]float64{t.Deviation}, 1))})
-		h = d.node("shifted", "Add", []string{h, d.constant("target.mean", onnx.DoubleTensor([]float64{t.Mean}, 1))})
+		h = d.node("scaled", "Mul", []string{h, d.doubles("target.deviation", []float64{t.Deviation}, 1)})
+		h = d.node("shifted", "Add", []string{h, d.doubles("target.mean", []float64{t.Mean}, 1)})
 	case features.Counts:
 		h = d.node("mean", "Exp", []string{h})
 	}
-	d.last(prediction, "Squeeze", []string{h, d.constant("columns", onnx.IntTensor([]int64{1}, 1))})
+	d.last(prediction, "Squeeze", []string{h, d.wholes("columns", []int64{1})})
 	d.Outputs = []onnx.Value{prediction}
 }
 

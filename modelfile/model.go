@@ -28,7 +28,8 @@
 //	prediction     string [N], the class; for values and counts float64 [N]
 //	probabilities  float64 [N, classes], in the order of the recipe's; not for values and counts
 //
-// An output whose name is that of a column has "_" behind it. The recipe stands in the metadata under "recipe", as in model.json.
+// An output whose name is that of a column has "_" behind it. The recipe stands in the metadata under "recipe", as in model.json:
+// this package reads it and the weights, and predicts as by the other two files. A graph that is not the one that they make is refused.
 //
 // # Prediction
 //

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"dsbo"
 	"dsbo/features"
 	"dsbo/internal/must"
@@ -74,17 +72,16 @@ func model(r *rand.Rand, target features.Target, hidden []int, relu bool) *model
 }
 
 // predictions returns those for all rows of a table.
-func predictions(p modelfile.Predictor, t *table.Table) modelfile.Predictions {
+func predictions(m *modelfile.Model, t *table.Table) modelfile.Predictions {
 	var all modelfile.Predictions
-	must.OK(modelfile.PredictAll(p, must.Get(p.Recipe().NewEncoder(t)), func(p modelfile.Predictions) error {
+	must.OK(modelfile.PredictAll(m, must.Get(m.Recipe().NewEncoder(t)), func(p modelfile.Predictions) error {
 		all.Labels, all.Probabilities, all.Values = append(all.Labels, p.Labels...), append(all.Probabilities, p.Probabilities...), append(all.Values, p.Values...)
 		return nil
 	}))
 	return all
 }
 
-// TestFilesAgree: the model in memory, that of model.json and model.safetensors, and model.onnx predict the same. The first two do the
-// same sums; in the graph they have another order, and the largest numbers of a value are 1e6 times the unit of its errors.
+// TestFilesAgree: the model in memory and all files of it predict the same.
 func TestFilesAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	data := rows(r, 700)
@@ -95,18 +92,15 @@ func TestFilesAgree(t *testing.T) {
 					m := model(r, target, hidden, relu)
 					folder := runs.Folder(t.TempDir())
 					must.OK(m.Write(folder))
-					want := predictions(m, data)
-					if d := cmp.Diff(want, predictions(must.Get(modelfile.Open(string(folder))), data)); d != "" {
-						t.Error(d)
-					}
-					compare(t, predictions(must.Get(modelfile.Open(folder.Path(runs.ONNXFile))), data), want)
+					agree(t, folder, predictions(m, data), data)
 				})
 			}
 		}
 	}
 }
 
-// compare wants predictions within 1e-12 of what is right, relative to 1 for probabilities.
+// compare wants predictions within 1e-12 of what is right, relative to 1 for probabilities; the largest numbers of a value are 1e6 times the
+// unit of its errors.
 func compare(t *testing.T, got, want modelfile.Predictions) {
 	t.Helper()
 	if len(got.Probabilities) != len(want.Probabilities) || len(got.Values) != len(want.Values) || !slices.Equal(got.Labels, want.Labels) {
@@ -173,6 +167,22 @@ func TestRefused(t *testing.T) {
 	short := models.Softmax{Features: len(recipe(classes).Features()), Classes: 3}
 	if _, err := modelfile.New(recipe(classes), short, make([]float64, 32), modelfile.Origin{}); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("32 weights of 33: error %v, want one of shape", err)
+	}
+	changed := runs.Folder(t.TempDir())
+	must.OK(model(rand.New(rand.NewPCG(7, 8)), classes, []int{4}, false).Write(changed))
+	for _, c := range []struct{ old, by, says string }{
+		{"Softmax", "Hardmax", "the graph must be the one that is made of its recipe and weights"},
+		{"Tanh", "Sinh", "the graph must be the one"},
+		{"\"rare\"", "\"many\"", `unknown field "many"`},
+		{"recipe", "recept", "must have a recipe among its texts"},
+		{"layer0.weight\x4a", "layer0.weighs\x4a", "layer 0: it must have a weight for each"},
+	} {
+		text := string(must.Get(os.ReadFile(changed.Path(runs.ONNXFile))))
+		path := filepath.Join(t.TempDir(), runs.ONNXFile)
+		must.OK(os.WriteFile(path, []byte(strings.Replace(text, c.old, c.by, 1)), 0o666))
+		if _, err := modelfile.Open(path); !strings.Contains(text, c.old) || !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s for %s: error %v, want %q", c.by, c.old, err, c.says)
+		}
 	}
 	other := filepath.Join(t.TempDir(), "model.onnx")
 	must.OK(os.WriteFile(other, []byte("age,colour\n"), 0o666))

@@ -3,20 +3,19 @@ package modelfile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 
 	"dsbo"
-	"dsbo/features"
 	"dsbo/internal/disk"
 	"dsbo/modelfile/onnx"
 	"dsbo/runs"
-	"dsbo/table"
 )
 
 // Open reads the model of a run folder, of a model.json, or of a model.onnx; which of them it is says the content. Errors match
 // [dsbo.ErrConfig].
-func Open(path string) (Predictor, error) {
+func Open(path string) (*Model, error) {
 	info, err := disk.Stat(path)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "model: %w", err)
@@ -35,89 +34,60 @@ func Open(path string) (Predictor, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		return Read(path)
 	}
-	g, err := parseGraph(data)
+	m, err := readGraph(data)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w; a model must be one of dsbo tune, which knows how its columns become features", path, err)
 	}
-	return g, nil
+	return m, nil
 }
 
-// A Graph is a model of a model.onnx, which predicts by running its graph.
-type Graph struct {
-	recipe  features.Recipe
-	program *onnx.Program
-}
-
-// parseGraph reads the content of a model.onnx of this package.
-func parseGraph(data []byte) (*Graph, error) {
-	m, err := onnx.Decode(data)
+// readGraph reads the content of a model.onnx of this package: its recipe and weights, of which it makes the graph anew, to the byte.
+func readGraph(data []byte) (*Model, error) {
+	file, err := onnx.Read(data)
 	if err != nil {
 		return nil, err
 	}
-	text := m.Text(recipeText)
+	text := file.Text(recipeText)
 	if text == "" {
-		return nil, errors.New("it must have a recipe among its texts, as models of dsbo tune have")
+		return nil, errors.New("not an ONNX file that can be read here: it must have a recipe among its texts, as models of dsbo tune have")
 	}
-	g := new(Graph)
-	if err := decodeStrict([]byte(text), &g.recipe); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "recipe: %w", err)
+	m := new(Model)
+	if err := decodeStrict([]byte(text), &m.recipe); err != nil {
+		return nil, fmt.Errorf("recipe: %w", err)
 	}
-	if err := checkRecipe(g.recipe); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "recipe: %w", err)
-	}
-	if g.program, err = onnx.NewProgram(m.Graph); err != nil {
+	m.Layers = layersOfGraph(file.Graph, len(m.recipe.Features()))
+	if err := m.check(); err != nil {
 		return nil, err
 	}
-	return g, nil
+	graph := m.graph(text)
+	graph.Producer, graph.Version, graph.Doc = file.Producer, file.Version, file.Doc
+	if !bytes.Equal(graph.Encode(), data) {
+		return nil, errors.New("the graph must be the one that is made of its recipe and weights; it is another one")
+	}
+	return m, nil
 }
 
-// Recipe implements [Predictor].
-func (g *Graph) Recipe() features.Recipe { return g.recipe }
-
-// Predict implements [Predictor]. It fails if the graph is not that of its recipe.
-func (g *Graph) Predict(in *features.Encoder, first, end int) (Predictions, error) {
-	var raw []*onnx.Tensor
-	for i := range in.Inputs {
-		raw = append(raw, tensor(&in.Inputs[i], first, end))
+// layersOfGraph returns the layers whose products a graph has, the first of so many inputs.
+func layersOfGraph(g onnx.Graph, in int) (layers []Layer) {
+	weights := map[string][]float64{}
+	for _, c := range g.Constants {
+		weights[c.Name] = c.Doubles
 	}
-	if s := g.recipe.Sparse; s != nil {
-		raw = append(raw, sparseTensor(in, s.Columns, first, end))
-	}
-	out, err := g.program.Run(raw...)
-	if err != nil {
-		return Predictions{}, err
-	}
-	rows, of := end-first, g.recipe.Target
-	switch {
-	case of.Kind == features.Class && len(out) == 2 && len(out[0].Words) == rows && len(out[1].Doubles) == rows*len(of.Classes):
-		return Predictions{Labels: out[0].Words, Probabilities: out[1].Doubles}, nil
-	case of.Kind != features.Class && len(out) == 1 && len(out[0].Doubles) == rows:
-		return Predictions{Values: out[0].Doubles}, nil
-	}
-	return Predictions{}, dsbo.Errorf(dsbo.ErrConfig, "the outputs of the graph are not those of its recipe's target, of kind %s", of.Kind)
-}
-
-// sparseTensor returns the numbers of so many sparse columns with their zeros.
-func sparseTensor(in *features.Encoder, columns, first, end int) *onnx.Tensor {
-	t := &onnx.Tensor{Type: onnx.Float, Shape: []int{end - first, columns}, Floats: make([]float32, (end-first)*columns)}
-	for row := first; row < end; row++ {
-		in.SparseNumbers(t.Floats[(row-first)*columns:][:columns], row)
-	}
-	return t
-}
-
-// tensor returns values as the graph takes them.
-func tensor(in *features.EncodedInput, first, end int) *onnx.Tensor {
-	t := &onnx.Tensor{Type: onnx.Float, Shape: []int{end - first, 1}}
-	if in.Kind == table.Word {
-		t.Type = onnx.String
-	}
-	for row := first; row < end; row++ {
-		if in.Kind == table.Word {
-			t.Words = append(t.Words, in.Word(row))
-		} else {
-			t.Floats = append(t.Floats, in.Number(row))
+	for i, n := range g.Nodes {
+		if n.Op != "Gemm" || len(n.Inputs) < 2 {
+			continue
 		}
+		l := Layer{In: in, Weights: weights[n.Inputs[1]]}
+		if len(n.Inputs) > 2 {
+			l.Bias = weights[n.Inputs[2]]
+		}
+		for unit, op := range unitOperators {
+			if g.Nodes[min(i+1, len(g.Nodes)-1)].Op == op {
+				l.Unit = unit
+			}
+		}
+		l.Out = len(l.Weights) / max(in, 1)
+		layers, in = append(layers, l), l.Out
 	}
-	return t
+	return layers
 }

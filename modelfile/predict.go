@@ -7,14 +7,6 @@ import (
 	"dsbo/internal/elementary"
 )
 
-// A Predictor is a model that predicts from rows: a [Model], or a [Graph]. Its methods may be called by several goroutines.
-type Predictor interface {
-	// Recipe returns how rows become features, and what is predicted.
-	Recipe() features.Recipe
-	// Predict returns the predictions for rows first to end−1 of a table, of which in is the encoder of its recipe.
-	Predict(in *features.Encoder, first, end int) (Predictions, error)
-}
-
 // Predictions are what a model says of some rows.
 type Predictions struct {
 	Labels        []string  // the class of each row; nil for values and counts
@@ -38,34 +30,25 @@ func (p Predictions) Numbers(row int) []float64 {
 const blockNumbers = 1 << 18
 
 // PredictAll calls visit with the predictions for all rows, in their order and in blocks, so that memory is bounded.
-func PredictAll(p Predictor, in *features.Encoder, visit func(Predictions) error) error {
-	width := len(p.Recipe().Features())
-	if s := p.Recipe().Sparse; s != nil {
-		width = max(width, s.Columns)
-	}
-	block := max(1, blockNumbers/max(1, width))
+func PredictAll(m *Model, in *features.Encoder, visit func(Predictions) error) error {
+	block := max(1, blockNumbers/len(m.recipe.Features()))
 	for first := 0; first < in.Rows(); first += block {
-		made, err := p.Predict(in, first, min(first+block, in.Rows()))
-		if err != nil {
-			return err
-		}
-		if err := visit(made); err != nil {
+		if err := visit(m.Predict(in, first, min(first+block, in.Rows()))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Predict implements [Predictor].
-func (m *Model) Predict(in *features.Encoder, first, end int) (Predictions, error) {
-	var p Predictions
+// Predict returns the predictions for rows first to end−1 of a table, of which in is the encoder of the model's recipe. Several goroutines may call it.
+func (m *Model) Predict(in *features.Encoder, first, end int) (p Predictions) {
 	var places []int32
 	var values []float64
 	for row := first; row < end; row++ {
 		places, values = in.Row(places[:0], values[:0], row)
 		m.add(&p, m.outputs(places, values))
 	}
-	return p, nil
+	return p
 }
 
 // PredictFeatures returns the prediction for one row, such as an example, by its features that are not 0: their places, ascending, and

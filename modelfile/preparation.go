@@ -26,7 +26,7 @@ func (d *drawing) features(r features.Recipe) string {
 	for i, f := range p.features {
 		order[i] = int64(places[f.part] + f.place)
 	}
-	return d.node("features", "Gather", []string{all, d.constant("order", onnx.IntTensor(order, len(order)))}, onnx.Int("axis", 1))
+	return d.node("features", "Gather", []string{all, d.wholes("order", order)}, onnx.Int("axis", 1))
 }
 
 // sparseInput is the name of the input that has all sparse columns.
@@ -40,8 +40,8 @@ func (d *drawing) sparseFeatures(s *features.Sparse) string {
 	for k, column := range s.Indices {
 		places[k] = int64(column - 1)
 	}
-	used := d.node("used", "Gather", []string{d.double("numbers", in), d.constant("indices", onnx.IntTensor(places, len(places)))}, onnx.Int("axis", 1))
-	return d.node("features", "Div", []string{used, d.constant("scales", onnx.DoubleTensor(s.Scales, len(s.Scales)))})
+	used := d.node("used", "Gather", []string{d.double("numbers", in), d.wholes("indices", places)}, onnx.Int("axis", 1))
+	return d.node("features", "Div", []string{used, d.doubles("scales", s.Scales, len(s.Scales))})
 }
 
 // A part is a matrix of features of one sort.
@@ -86,7 +86,7 @@ func (p *preparation) addWord(d *drawing, in features.Input) {
 	codes := append(ascending(len(in.Words)), int64(missing))
 	code := d.node(in.Name+" code", "LabelEncoder", []string{d.input(in)},
 		onnx.Words("keys_strings", keys), onnx.Ints("values_int64s", codes), onnx.Int("default_int64", int64(rare)))
-	of := d.constant(in.Name+" codes", onnx.IntTensor(ascending(count), count))
+	of := d.wholes(in.Name+" codes", ascending(count))
 	p.hot = append(p.hot, d.node(in.Name+" is", "Equal", []string{code, of}))
 	for range count {
 		p.features = append(p.features, source{words, p.hotCols})
@@ -103,13 +103,13 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 	}
 	if n := len(p.numbers); n > 0 {
 		raw := d.double("numbers", d.sideBySide("raw", p.numbers))
-		scaled := d.node("centred", "Sub", []string{raw, d.constant("means", onnx.DoubleTensor(p.means, n))})
-		scaled = d.node("scaled", "Div", []string{scaled, d.constant("deviations", onnx.DoubleTensor(p.deviation, n))})
+		scaled := d.node("centred", "Sub", []string{raw, d.doubles("means", p.means, n)})
+		scaled = d.node("scaled", "Div", []string{scaled, d.doubles("deviations", p.deviation, n)})
 		missing := d.node("is missing", "IsNaN", []string{raw})
-		zero := d.constant("zero", onnx.DoubleTensor([]float64{0}, 1))
+		zero := d.doubles("zero", []float64{0}, 1)
 		add(numbers, d.node("filled", "Where", []string{missing, zero, scaled}), n)
 		if m := len(p.indicators); m > 0 {
-			of := d.constant("with indicator", onnx.IntTensor(p.indicators, m))
+			of := d.wholes("with indicator", p.indicators)
 			add(missings, d.node("indicators", "Gather", []string{d.double("missing", missing), of}, onnx.Int("axis", 1)), m)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"dsbo"
 	"dsbo/features"
 	"dsbo/internal/must"
@@ -43,10 +41,7 @@ func TestSparseFilesAgree(t *testing.T) {
 	m, data, folder := sparseModel(rand.New(rand.NewPCG(8, 8)), sparseRecipe()), sparseRows(), runs.Folder(t.TempDir())
 	must.OK(m.Write(folder))
 	want := predictions(m, data)
-	if d := cmp.Diff(want, predictions(must.Get(modelfile.Open(string(folder))), data)); d != "" {
-		t.Error(d)
-	}
-	compare(t, predictions(must.Get(modelfile.Open(folder.Path(runs.ONNXFile))), data), want)
+	agree(t, folder, want, data)
 	dense := features.Recipe{Target: classes}
 	for k := range 3 {
 		dense.Inputs = append(dense.Inputs, sparseRecipe().Input(k))

@@ -1,16 +1,6 @@
-// Package onnx reads, writes and runs models in the format of ONNX, the Open Neural Network Exchange, as far as the models of
-// package modelfile need it: dense layers in float64 behind the preparation of numbers and words.
-//
-// A [Model] is what the file holds, a protobuf message that [Model.Encode] and [Decode] turn into bytes and back. A [Program] runs
-// its graph in plain Go. What it knows are these operators, of opset [Opset] and, for LabelEncoder, of the domain
-// ai.onnx.ml in version [OpsetML]; tensors have one or two dimensions, of which the first one counts rows:
-//
-//	Cast Concat Gather                    of columns: axis 1
-//	Add Sub Mul Div Equal IsNaN Where     entry by entry; a dimension of 1 is repeated
-//	Gemm                                  A·Bᵀ + C or A·Bᵀ: transB is 1
-//	Tanh Relu Exp Softmax ArgMax          Softmax and ArgMax along axis 1
-//	Squeeze                               of a matrix of one column
-//	LabelEncoder                          of words to whole numbers and back
+// Package onnx writes models in the format of ONNX, the Open Neural Network Exchange, as far as the models of package modelfile
+// need it: dense layers in float64 behind the preparation of numbers and words. A [Model] is what the file holds, a protobuf
+// message, which [Model.Encode] makes; [Read] reads as much of a file as it takes to make the model anew.
 package onnx
 
 // The versions of operators, and of the format, that models are written in: those of ONNX 1.12, which every runtime since then reads.
@@ -60,10 +50,12 @@ type Value struct {
 	Cols int // 0: it has one dimension, that of rows; else the columns of a matrix
 }
 
-// A Constant is a named tensor.
+// A Constant is a named tensor of float64 or of whole numbers, row by row.
 type Constant struct {
-	Name string
-	Tensor
+	Name    string
+	Shape   []int
+	Doubles []float64
+	Ints    []int64
 }
 
 // A Node makes one tensor of others.
@@ -99,36 +91,5 @@ const (
 	Float  Type = 1 // float32
 	Int64  Type = 7
 	String Type = 8
-	Bool   Type = 9
 	Double Type = 11 // float64
 )
-
-// A Tensor is an array of one or two dimensions. One of its slices, that of its Type, has its entries, row by row.
-type Tensor struct {
-	Type    Type
-	Shape   []int
-	Floats  []float32
-	Ints    []int64
-	Words   []string
-	Bools   []bool
-	Doubles []float64
-}
-
-// DoubleTensor makes a tensor of float64.
-func DoubleTensor(v []float64, shape ...int) Tensor {
-	return Tensor{Type: Double, Shape: shape, Doubles: v}
-}
-
-// IntTensor makes a tensor of whole numbers.
-func IntTensor(v []int64, shape ...int) Tensor { return Tensor{Type: Int64, Shape: shape, Ints: v} }
-
-// rows and cols return the size of a tensor as a matrix; one dimension is one row, as where dimensions are repeated.
-func (t *Tensor) size() (rows, cols int) {
-	switch len(t.Shape) {
-	case 0:
-		return 1, 1
-	case 1:
-		return 1, t.Shape[0]
-	}
-	return t.Shape[0], t.Shape[1]
-}
