@@ -2,7 +2,6 @@ package features
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"dsbo/ad"
@@ -23,15 +22,15 @@ func (r Recipe) Options() table.Options {
 
 // An Encoder makes features of the rows of one table. Its methods may be called by several goroutines.
 type Encoder struct {
-	Inputs []EncodedInput // those that become features
+	inputs []encodedInput // those that become features
 	width  int
 	length int
-	recipe *Sparse      // of sparse tables, which have no Inputs; nil: of others
+	recipe *Sparse      // of sparse tables, which have no inputs; nil: of others
 	sparse table.Sparse // the table's
 }
 
-// An EncodedInput is an input with the column of a table that has its values.
-type EncodedInput struct {
+// An encodedInput is an input with the column of a table that has its values.
+type encodedInput struct {
 	Input
 	column    *table.Column
 	unit      float64 // of the column, in the input's unit of time; 1 for numbers
@@ -89,8 +88,8 @@ func (e *Encoder) Rows() int { return e.length }
 // Row appends the features of a row that may not be 0 to places, in the order of Recipe.Features, and their values to values.
 func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []float64) {
 	add := func(place int, v float64) { places, values = append(places, int32(place)), append(values, v) }
-	for i := range e.Inputs {
-		if place, v := e.Inputs[i].encode(row); place >= 0 {
+	for i := range e.inputs {
+		if place, v := e.inputs[i].encode(row); place >= 0 {
 			add(place, v)
 		}
 	}
@@ -102,7 +101,7 @@ func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []flo
 
 // add lays out the features of an input, in the order of Recipe.Features.
 func (e *Encoder) add(in Input, c *table.Column) {
-	next := EncodedInput{Input: in, column: c, unit: UnitScale(c.Unit, in.Unit), number: -1, indicator: -1}
+	next := encodedInput{Input: in, column: c, unit: UnitScale(c.Unit, in.Unit), number: -1, indicator: -1}
 	if in.Kind == table.Word {
 		rare := -1
 		if in.Rare {
@@ -127,7 +126,7 @@ func (e *Encoder) add(in Input, c *table.Column) {
 		next.indicator = e.width
 		e.width++
 	}
-	e.Inputs = append(e.Inputs, next)
+	e.inputs = append(e.inputs, next)
 }
 
 // stretch is how many rows are encoded together: few enough that their features stay in a cache while column after column writes to
@@ -139,9 +138,9 @@ func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 	inParallel((to-from+stretch-1)/stretch, func(k int) {
 		first := from + k*stretch
 		last := min(first+stretch, to)
-		for i := range e.Inputs {
+		for i := range e.inputs {
 			for row := first; row < last; row++ {
-				if place, v := e.Inputs[i].encode(row); place >= 0 {
+				if place, v := e.inputs[i].encode(row); place >= 0 {
 					dst(row)[place] = float32(v)
 				}
 			}
@@ -150,22 +149,15 @@ func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 }
 
 // encode returns the one feature of an input that may not be 0 in a row; a place of -1: none.
-func (in *EncodedInput) encode(row int) (place int, v float64) {
+func (in *encodedInput) encode(row int) (place int, v float64) {
 	switch {
 	case in.column.Missing(row):
 		return in.indicator, 1
 	case in.number >= 0:
-		return in.number, (float64(in.Number(row)) - in.Mean) / in.Deviation
+		v := float32(float64(in.column.Number(row)) * in.unit) // as a model.onnx takes it
+		return in.number, (float64(v) - in.Mean) / in.Deviation
 	}
 	return in.words[in.column.Code(row)], 1
-}
-
-// Number returns the number in a row, in the input's unit; NaN: it is missing.
-func (in *EncodedInput) Number(row int) float32 {
-	if in.column.Kind == table.Word { // of which all are missing
-		return float32(math.NaN())
-	}
-	return float32(float64(in.column.Number(row)) * in.unit)
 }
 
 // Targets returns the targets of all rows of a table as the model learns them: one-hot classes, or one column of numbers. It fails with

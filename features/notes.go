@@ -12,8 +12,8 @@ import (
 // Notes says what stands in the table as in no training row, and what it counts as, a sentence for each column.
 func (e *Encoder) Notes() []string {
 	var notes []string
-	for i := range e.Inputs {
-		in := &e.Inputs[i]
+	for i := range e.inputs {
+		in := &e.inputs[i]
 		if n := in.missingRows(e.length); n > 0 && !in.Indicator {
 			as := "the mean"
 			if in.Kind == table.Word {
@@ -59,7 +59,7 @@ func (e *Encoder) unknownSparse() (n int, first string) {
 }
 
 // missingRows returns how many rows have no value.
-func (in *EncodedInput) missingRows(rows int) (n int) {
+func (in *encodedInput) missingRows(rows int) (n int) {
 	for row := range rows {
 		if in.column.Missing(row) {
 			n++
@@ -69,7 +69,7 @@ func (in *EncodedInput) missingRows(rows int) (n int) {
 }
 
 // unknown returns which words the recipe does not have, in the order in which they appear, and how many rows have one of them.
-func (in *EncodedInput) unknown(rows int) (n int, words []string) {
+func (in *encodedInput) unknown(rows int) (n int, words []string) {
 	if in.column.Kind != table.Word {
 		return 0, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 
@@ -38,10 +37,9 @@ const (
 // the secret and the whole of the question: a run that was stopped and goes on gives the same answers again, which
 // tells nobody more, and no two questions ever get the same noise. An answer's name is on disk before the answer is given.
 //
-// Who has the secret can take the noise off. The file belongs to nobody but the agent, and goes with [Ledger.Remove] when the run is over.
+// Who has the secret can take the noise off. The file belongs to nobody but the agent, and goes when the run is over.
 // A Ledger belongs to one goroutine at a time.
 type Ledger struct {
-	path   string
 	file   disk.File
 	secret [secretLen]byte
 	given  map[[nameLen]byte]bool
@@ -54,7 +52,7 @@ func OpenLedger(path string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{path: path, file: file, given: map[[nameLen]byte]bool{}}
+	l := &Ledger{file: file, given: map[[nameLen]byte]bool{}}
 	if err := l.read(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
@@ -134,13 +132,3 @@ func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
 
 // Close closes the file.
 func (l *Ledger) Close() error { return l.file.Close() }
-
-// Remove closes the ledger and removes its file with the secret, if it is there: nobody can take the noise off any more, and no run can
-// go on with it.
-func (l *Ledger) Remove() error {
-	err := l.file.Close()
-	if e := disk.Remove(l.path); e != nil && !errors.Is(e, fs.ErrNotExist) {
-		err = errors.Join(err, e)
-	}
-	return err
-}

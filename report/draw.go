@@ -11,6 +11,8 @@ import (
 )
 
 const (
+	figureWidth = 370
+	plotHeight  = 250  // without title and legend
 	sampleWidth = 26   // length of a line in the legend
 	sampleGap   = 8    // between columns of the legend
 	fontSlack   = 1.08 // factor for a browser with another typeface than the one measured
@@ -25,10 +27,10 @@ type entry struct {
 
 // size returns the width and the height of plot, label of x and legend, in points.
 func (f *Figure) size() (width, height vg.Length) {
-	width = cmp.Or(vg.Length(f.Width), 370)
+	width = figureWidth - 2*edge
 	_, entries := f.plot()
-	_, below := legends(entries, width-2*edge)
-	return width - 2*edge, cmp.Or(vg.Length(f.Height), 250) + below
+	_, below := legends(entries, width)
+	return width, plotHeight + below
 }
 
 // draw draws plot, label of x and legend, each in a strip of its own, so that none can cover another. (An axis of

@@ -13,7 +13,6 @@ type Figure struct {
 	Series         []Series
 	Levels         []Level
 	XMarks         []float64 // thin upright lines, at x
-	Width, Height  float64   // size in points, without title and legend; 0 means 370 and 250
 }
 
 // A Series is one line, or one set of points, of a [Figure]. A NaN or infinite number is a gap.

@@ -174,28 +174,19 @@ func (r *Run) command() string {
 	return strings.Join(words, " ")
 }
 
-// An ownProblem is what the page reads of a task's own settings, as far as they say it.
-type ownProblem struct {
-	Model  string `json:"model"`
-	Reduce string `json:"reduce"` // "sum" or "mean": how the losses of an agent's examples are put together
-}
-
-func (r *Run) ownProblem() (p ownProblem) {
-	if json.Unmarshal(r.Config.Problem, &p) != nil {
-		return ownProblem{} // settings of another form
-	}
-	return p
-}
-
 // meanPerExample is the unit of a Φ that is on the scale of the losses.
 const meanPerExample = ", mean per example"
 
 // phiUnit says over what Φ adds up, as far as the problem's settings tell.
 func (r *Run) phiUnit() string {
-	switch own := r.ownProblem(); {
+	var own struct {
+		Reduce string `json:"reduce"` // "sum" or "mean": how the losses of an agent's examples are put together
+	}
+	switch err := json.Unmarshal(r.Config.Problem, &own); {
+	case err != nil: // settings of another form
 	case own.Reduce == "sum":
 		return ", sum over an agent's examples"
-	case own.Reduce == "mean", own.Model != "":
+	case own.Reduce == "mean", r.Config.Model() != "":
 		return meanPerExample
 	}
 	return ""

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+
+	"dsbo/internal/wording"
 )
 
 var notANumber = float32(math.NaN())
@@ -105,7 +107,7 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		if p.header != nil {
 			first = "the header"
 		}
-		return 0, p.in.Fail(line, "", "a record must have %s separated by %q, as %s has; it has %d", countText(len(p.columns), "value"), p.separator, first, j)
+		return 0, p.in.Fail(line, "", "a record must have %s separated by %q, as %s has; it has %d", wording.Count(len(p.columns), "value"), p.separator, first, j)
 	}
 	return at, nil
 }
@@ -152,12 +154,4 @@ func (p *part) appendValue(j int, text []byte, line int) {
 		c.tally.note(missing, f, line, text)
 		c.numbers = append(c.numbers, v)
 	}
-}
-
-// countText is a number of things: "1 value", "2 values".
-func countText(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
