@@ -19,7 +19,7 @@ const (
 	mostPerTraining = 2 // validation examples for each training example
 	holdoutOfFew    = 0.2
 	leastOfFew      = 200 // of all agents together
-	enoughForEach   = 10  // validation examples for each hyperparameter
+	enoughForEach   = 5   // validation examples for each hyperparameter
 )
 
 // defaultHoldoutOf returns the share that is held out of the validation examples of all agents, of which one has the least, where a model has

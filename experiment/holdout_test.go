@@ -19,7 +19,7 @@ func TestDefaultHoldout(t *testing.T) {
 		{"many", 30000, 30000, 3750, pixels, 0.1},
 		{"many of one agent, few of another", 30000, 30000, 19, pixels, 0},
 		{"far more than training examples", 30000, 2000, 3750, pixels, 0},
-		{"fewer than ten for each hyperparameter", 2000, 2000, 250, pixels, 0.2},
+		{"fewer than five for each hyperparameter", 2000, 2000, 250, pixels, 0.2},
 		{"the same with few training examples", 2000, 200, 250, pixels, 0.2},
 		{"too few to judge by", 160, 2000, 20, pixels, 0},
 		{"enough for each hyperparameter", 2000, 2000, 250, models.Softmax{Features: 200, Classes: 10}, 0},

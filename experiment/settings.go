@@ -91,7 +91,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian, "`matrix` of second derivatives in products, for lower problems that are not convex: hessian, gauss-newton (as if the model's outputs were linear, which has no negative eigenvalue) or damped (the Hessian, raised by its least eigenvalue)")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
-	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most twice as many as training examples; 0.2 where they have 200 to 3999, and fewer than ten for each hyperparameter, unless the model has a prior of these; else 0)")
+	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most twice as many as training examples; 0.2 where they have 200 to 3999, and fewer than five for each hyperparameter, unless the model has a prior of these; else 0)")
 	f.StringVar(&s.Evaluate, "evaluate", "exact", "`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which costs exchanges; or off, to losses alone")
 	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate")
 
