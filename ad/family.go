@@ -55,14 +55,12 @@ func (f *family) leaf(name string, shape tensor.Shape, dt tensor.Dtype) *Node {
 func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) *Node {
 	key := nodeKey{rule: r, dims: len(shape)}
 	copy(key.shape[:], shape)
-	copy(key.in[:], in)
-	for i, n := range in {
+	for _, n := range in {
 		if g := n.Graph(); g != nil && g != f.graph { // Gorgonia's constants may be outside of any graph
 			panic(misuse{fmt.Errorf("%w: %v: Not all children have the same graph: all inputs must come from the function's own%s", ErrGraph, r, position())})
 		}
-		if i < len(key.in) {
-			continue
-		}
+	}
+	for _, n := range in[copy(key.in[:], in):] {
 		list := nodeList{key.rest, n}
 		if f.lists[list] == 0 {
 			f.lists[list] = len(f.lists) + 1

@@ -52,7 +52,7 @@ func (a *NewtonCG) settle(w *turn) {
 	if a.Damping == 0 {
 		return
 	}
-	for calm, t := 0.0, 1; calm < leastSettling && t <= mostSettling && w.err == nil; t++ {
+	for calm, t := 0, 1; calm < leastSettling && t <= mostSettling && w.err == nil; t++ {
 		renew := t%a.DgEvery == 0
 		a.stepOfY(w, a.C, renew)
 		a.tried[2]++
