@@ -23,7 +23,6 @@ import (
 // A deepRow is one agent's questions about a network, on one thread.
 type deepRow struct {
 	network           string // as the peer's program has it
-	hidden            []int  // none: the one with convolutions
 	batch             int
 	kind              dtype
 	gradient, product float64 // ours/peer, at most
@@ -35,9 +34,12 @@ func (d deepRow) name() string { return fmt.Sprintf("%s-%d-%s", d.part(), d.batc
 
 func deepRows() (rows []deepRow) {
 	for _, d := range []deepRow{
-		{network: "784-256-128-10", hidden: []int{256, 128}, gradient: .7, product: .6},
-		{network: "784-1024-1024-10", hidden: []int{1024, 1024}, gradient: .7, product: .6},
+		{network: "784-256-128-10", gradient: .7, product: .6},
+		{network: "784-1024-1024-10", gradient: .7, product: .6},
 		{network: lenet, gradient: .8, product: .7},
+		{network: colours, gradient: .8, product: .7},
+		{network: recurrent, gradient: .8, product: .7},
+		{network: transformer, gradient: .8, product: .7},
 	} {
 		for _, d.batch = range []int{64, 256} {
 			for _, d.kind = range []dtype{f32, f64} {
@@ -53,8 +55,8 @@ type deepTimes struct{ Gradient, Cold, Warm float64 }
 
 // measureDeep measures ours, for so long each, on vectors as methods have them.
 func measureDeep(d deepRow, seconds float64) deepTimes {
-	m := newDeep(d.hidden...)
-	o := must.Get(models.NewOracle(m, pictures(d.batch), models.Config{Float32: d.kind == f32}))
+	m := newDeep(d.network)
+	o := must.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
 	_, q := m.Dims()
 	x, y, v, dst := []float64{-4.6}, pages.Make[float64](q), pages.Make[float64](q), pages.Make[float64](q)
 	m.params.Init(y, 1)
@@ -157,14 +159,21 @@ func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
 	compared(gradient)
 	line = append(line, fmt.Sprint(d.gradient))
 	compared(cold)
-	ratio, count := median(mine, cold)/median(mine, gradient), newDeep(d.hidden...).products()
-	least := count.cold / count.gradient
-	line = append(line, fmt.Sprint(d.product), fmt.Sprintf("%.2f", ratio), fmt.Sprintf("%.2f", least), fmt.Sprintf("%.2f", ratio/least))
+	ratio, count := median(mine, cold)/median(mine, gradient), newDeep(d.network).count
+	line = append(line, fmt.Sprint(d.product), fmt.Sprintf("%.2f", ratio), "", "")
+	if count != (productCount{}) {
+		least := count.cold / count.gradient
+		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", least), fmt.Sprintf("%.2f", ratio/least)
+	}
 	compared(warm)
+	line = append(line, fmt.Sprintf("%.2f", median(mine, warm)/median(mine, gradient)))
+	if count == (productCount{}) {
+		return append(line, "")
+	}
 	best := l.GFLOPS
 	if d.kind == f64 {
 		best = l.GFLOPS64
 	}
 	flops := count.cold * float64(d.batch)
-	return append(line, fmt.Sprintf("%.2f", median(mine, warm)/median(mine, gradient)), fmt.Sprintf("%.0f %%", 100*flops/1e6/best/median(mine, cold)))
+	return append(line, fmt.Sprintf("%.0f %%", 100*flops/1e6/best/median(mine, cold)))
 }

@@ -11,26 +11,29 @@ import (
 	"dsbo/models/nn"
 )
 
-// A deepModel is a network for pictures of 28×28 pixels and ten classes, with ReLU: so many dense hidden layers or, if there are
-// none, two convolutions of 5×5 pixels with stride 2, to 8 and 16 channels. x is the logarithm of the decay of all weights.
+// A deepModel is a network that tells ten classes apart. x is the logarithm of the decay of all weights.
 type deepModel struct {
 	params nn.Params
-	convs  []nn.Conv
-	layers []nn.Dense
-	units  []int // what goes into each dense layer, and the classes
+	inputs int // numbers of an example
+	scores func(y *ad.Node, b models.Batch) *ad.Node
+	count  productCount // 0: not counted
 }
 
-func newDeep(hidden ...int) *deepModel {
-	n := &deepModel{units: []int{784}}
+// newDeep returns the network of a name, as the peer's program has it; any other name than these is the sizes of dense layers.
+func newDeep(name string) *deepModel {
+	n := &deepModel{inputs: 784}
 	n.params.Gain = 2
-	if len(hidden) == 0 {
-		first := nn.NewConv(&n.params, "conv1", ad.Window{H: 28, W: 28, C: 1, KH: 5, KW: 5, Stride: 2}, 8)
-		n.convs = []nn.Conv{first, nn.NewConv(&n.params, "conv2", first.Behind(5, 5, 2), 16)}
-		n.units[0] = 4 * 4 * 16
-	}
-	n.units = append(append(n.units, hidden...), 10)
-	for i, out := range n.units[1:] {
-		n.layers = append(n.layers, nn.NewDense(&n.params, fmt.Sprint("layer ", i), n.units[i], out))
+	switch name {
+	case lenet:
+		n.buildLeNet()
+	case colours:
+		n.buildColours()
+	case recurrent:
+		n.buildRecurrent()
+	case transformer:
+		n.buildTransformer()
+	default:
+		n.buildDense(sizesOf(name))
 	}
 	return n
 }
@@ -40,17 +43,7 @@ func (n *deepModel) Dims() (p, q int) { return 1, n.params.Len() }
 
 // Upper implements models.Model.
 func (n *deepModel) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
-	h := b.X
-	for _, c := range n.convs {
-		h = ad.ReLU(c.Outputs(y, h))
-	}
-	for i, l := range n.layers {
-		if i > 0 {
-			h = ad.ReLU(h)
-		}
-		h = l.Outputs(y, h)
-	}
-	return ad.Mean(nn.CrossEntropy(h, b.T))
+	return ad.Mean(nn.CrossEntropy(n.scores(y, b), b.T))
 }
 
 // Lower implements models.Model.
@@ -58,40 +51,107 @@ func (n *deepModel) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return ad.Add(n.Upper(x, y, b), ad.Mul(ad.Exp(ad.Item(x, 0)), ad.Dot(y, y)))
 }
 
-// A productCount is how many multiplications and additions of matrix products an example takes at the least.
-type productCount struct{ gradient, cold, warm float64 }
-
-// products counts them. The gradient takes one product a layer forwards, and two backwards. A Hessian-vector product that nothing is known
-// for takes those but for the weights' gradient, and those of the sweeps in which each factor's derivative stands in for the factor. What goes into the
-// first layer, and only that, has no derivative.
-func (n *deepModel) products() (c productCount) {
-	add := func(flops float64, first bool) {
-		if first {
-			c.gradient, c.cold, c.warm = c.gradient+2*flops, c.cold+3*flops, c.warm+2*flops
-			return
+// buildDense has layers of these sizes, with ReLU between them.
+func (n *deepModel) buildDense(sizes []int) {
+	var layers []nn.Dense
+	for i, out := range sizes[1:] {
+		layers = append(layers, nn.NewDense(&n.params, fmt.Sprint("layer ", i), sizes[i], out))
+		n.count.add(2*sizes[i]*out, i == 0)
+	}
+	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
+		h := layers[0].Outputs(y, b.X)
+		for _, l := range layers[1:] {
+			h = l.Outputs(y, ad.ReLU(h))
 		}
-		c.gradient, c.cold, c.warm = c.gradient+3*flops, c.cold+8*flops, c.warm+6*flops
+		return h
 	}
-	for i, v := range n.convs {
-		w := v.Window
-		add(2*float64(w.OutH()*w.OutW()*v.W.Len()), i == 0)
-	}
-	for i, l := range n.layers {
-		add(2*float64(l.W.Len()), i == 0 && len(n.convs) == 0)
-	}
-	return c
 }
 
-// pictures makes so many random examples for both losses.
-func pictures(rows int) data.Shard {
+// buildLeNet has two convolutions of 5×5 pixels with stride 2, to 8 and 16 channels.
+func (n *deepModel) buildLeNet() {
+	first := nn.NewConv(&n.params, "conv1", ad.Window{H: 28, W: 28, C: 1, KH: 5, KW: 5, Stride: 2}, 8)
+	second := nn.NewConv(&n.params, "conv2", first.Behind(5, 5, 2), 16)
+	last := nn.NewDense(&n.params, "last", 4*4*16, 10)
+	for i, c := range []nn.Conv{first, second} {
+		n.count.add(2*c.Window.OutH()*c.Window.OutW()*c.W.Len(), i == 0)
+	}
+	n.count.add(2*last.W.Len(), false)
+	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
+		return last.Outputs(y, ad.ReLU(second.Outputs(y, ad.ReLU(first.Outputs(y, b.X)))))
+	}
+}
+
+// buildColours is for images of 32×32 pixels with 3 channels: two padded convolutions of 3×3 pixels to 32 and 64 channels, each with
+// normalization over the batch, ReLU and the largest of 2×2 pixels.
+func (n *deepModel) buildColours() {
+	n.inputs = 32 * 32 * 3
+	first := nn.NewConv(&n.params, "conv1", ad.Window{H: 32, W: 32, C: 3, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}, 32)
+	norm1 := nn.NewBatchNorm(&n.params, "norm1", 32)
+	second := nn.NewConv(&n.params, "conv2", ad.Window{H: 16, W: 16, C: 32, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}, 64)
+	norm2 := nn.NewBatchNorm(&n.params, "norm2", 64)
+	last := nn.NewDense(&n.params, "last", 8*8*64, 10)
+	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
+		h := ad.MaxPool(ad.ReLU(norm1.Outputs(y, first.Outputs(y, b.X))), first.Pool(2))
+		h = ad.MaxPool(ad.ReLU(norm2.Outputs(y, second.Outputs(y, h))), second.Pool(2))
+		return last.Outputs(y, h)
+	}
+}
+
+// buildRecurrent reads a picture row by row with a gated recurrent unit of 128 numbers.
+func (n *deepModel) buildRecurrent() {
+	unit, last := nn.NewGRU(&n.params, "unit", 28, 128), nn.NewDense(&n.params, "last", 128, 10)
+	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
+		var state *ad.Node
+		for row := range 28 {
+			state = unit.Next(y, ad.Cols(b.X, 28*row, 28), state)
+		}
+		return last.Outputs(y, state)
+	}
+}
+
+// buildTransformer reads a picture's rows as a sequence of 28: attention of four heads and a hidden layer with GELU, each beside its input and behind a
+// normalization of rows of 64 numbers.
+func (n *deepModel) buildTransformer() {
+	const width = 64
+	ps := &n.params
+	embed, places := nn.NewDense(ps, "embed", 28, width), ps.Vector("places", 28*width, nn.Init{Deviation: .1})
+	norm1, attention := nn.NewLayerNorm(ps, "norm1", width), nn.NewAttention(ps, "attention", width, 4)
+	norm2, hidden, out := nn.NewLayerNorm(ps, "norm2", width), nn.NewDense(ps, "hidden", width, 4*width), nn.NewDense(ps, "out", 4*width, width)
+	last := nn.NewDense(ps, "last", 28*width, 10)
+	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
+		h := ad.Reshape(embed.Outputs(y, ad.Reshape(b.X, 28*b.Rows, 28)), b.Rows, 28*width)
+		h = ad.Reshape(ad.AddRow(h, places.Node(y)), 28*b.Rows, width)
+		h = ad.Add(h, attention.Outputs(y, norm1.Outputs(y, h), b.Rows))
+		h = ad.Add(h, out.Outputs(y, nn.GELU(hidden.Outputs(y, norm2.Outputs(y, h)))))
+		return last.Outputs(y, ad.Reshape(h, b.Rows, 28*width))
+	}
+}
+
+// A productCount is how many multiplications and additions of matrix products an example takes at the least. The gradient takes one product a layer
+// forwards, and two backwards. A Hessian-vector product that nothing is known for takes those but for the weights' gradient, and those of the
+// sweeps in which each factor's derivative stands in for the factor. What goes into the first layer, and only that, has no derivative.
+type productCount struct{ gradient, cold, warm float64 }
+
+// add counts a layer that takes so many forwards.
+func (c *productCount) add(forwards int, first bool) {
+	flops := float64(forwards)
+	if first {
+		c.gradient, c.cold, c.warm = c.gradient+2*flops, c.cold+3*flops, c.warm+2*flops
+		return
+	}
+	c.gradient, c.cold, c.warm = c.gradient+3*flops, c.cold+8*flops, c.warm+6*flops
+}
+
+// pictures makes so many random examples of some numbers for both losses.
+func pictures(rows, inputs int) data.Shard {
 	r := rand.New(rand.NewPCG(1, uint64(rows)))
-	pixels, labels := make([]uint8, rows*784), make([]uint8, rows)
+	pixels, labels := make([]uint8, rows*inputs), make([]uint8, rows)
 	for i := range pixels {
 		pixels[i] = uint8(r.IntN(256))
 	}
 	for i := range labels {
 		labels[i] = uint8(r.IntN(10))
 	}
-	e := data.Examples{X: must.Get(ad.ByteTable(rows, 784, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, 10))}
+	e := data.Examples{X: must.Get(ad.ByteTable(rows, inputs, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, 10))}
 	return data.Shard{Train: e, Val: e}
 }

@@ -42,8 +42,13 @@ const (
 	f64 dtype = "f64"
 )
 
-// lenet is the network with convolutions.
-const lenet = "lenet"
+// The networks that are not dense layers alone.
+const (
+	lenet       = "lenet"
+	colours     = "colours"
+	recurrent   = "recurrent"
+	transformer = "transformer"
+)
 
 // mnistMemory is the most that ours/peer is meant to be in memory on MNIST.
 const mnistMemory = 0.3
@@ -105,12 +110,17 @@ func networkOf(name string) models.Model {
 	if name == lenet {
 		return models.LeNet{Side: 28, Classes: 10, Seed: seed, PerLayer: true}
 	}
-	var sizes []int
+	sizes := sizesOf(name)
+	last := len(sizes) - 1
+	return models.MLP{Features: sizes[0], Outputs: sizes[last], Hidden: sizes[1:last], ReLU: true, Penalties: models.PerLayer{}, Seed: seed}
+}
+
+// sizesOf returns the sizes of a name such as 784-256-128-10.
+func sizesOf(name string) (sizes []int) {
 	for size := range strings.SplitSeq(name, "-") {
 		sizes = append(sizes, must.Get(strconv.Atoi(size)))
 	}
-	last := len(sizes) - 1
-	return models.MLP{Features: sizes[0], Outputs: sizes[last], Hidden: sizes[1:last], ReLU: true, Penalties: models.PerLayer{}, Seed: seed}
+	return sizes
 }
 
 // flags are the peer's arguments for a task.
