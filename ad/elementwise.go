@@ -92,9 +92,9 @@ var elementwise = map[named]definition{
 	fnErf: {rowsIn, func(in nodes, _, g *Node) nodes {
 		return nodes{Mul(g, Scale(2/math.SqrtPi, Exp(Neg(Square(in[0])))))}
 	},
-		mapKernel[float32](elementary.Erf), mapKernel[float64](elementary.Erf)},
+		erfKernel[float32], erfKernel[float64]},
 	fnSqrt: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Scale(.5, Div(g, out))} },
-		mapKernel[float32](math.Sqrt), mapKernel[float64](math.Sqrt)},
+		sqrtKernel[float32], sqrtKernel[float64]},
 	fnTanh: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, Offset(1, Neg(Square(out))))} },
 		tanhKernel[float32], tanhKernel[float64]},
 	fnSigmoid: {rowsIn, func(in nodes, out, g *Node) nodes {
@@ -125,9 +125,12 @@ func logKernel[T Float](c *call[T])      { kernel.Log(c.dst.v, c.in[0].v) }
 func tanhKernel[T Float](c *call[T])     { kernel.Tanh(c.dst.v, c.in[0].v) }
 func sigmoidKernel[T Float](c *call[T])  { kernel.Sigmoid(c.dst.v, c.in[0].v) }
 func softplusKernel[T Float](c *call[T]) { kernel.Log1pExp(c.dst.v, c.in[0].v) }
+func erfKernel[T Float](c *call[T])      { kernel.Erf(c.dst.v, c.in[0].v) }
+func sqrtKernel[T Float](c *call[T])     { kernel.Sqrt(c.dst.v, c.in[0].v) }
 func subKernel[T Float](c *call[T])      { kernel.SubTo(c.dst.v, c.in[0].v, c.in[1].v) }
 func gateKernel[T Float](c *call[T])     { kernel.Gate(c.dst.v, c.in[0].v, c.in[1].v) }
 func mulKernel[T Float](c *call[T])      { kernel.MulTo(c.dst.v, c.in[0].v, c.in[1].v) }
+func divKernel[T Float](c *call[T])      { kernel.DivTo(c.dst.v, c.in[0].v, c.in[1].v) }
 
 func addKernel[T Float](c *call[T]) { addTo(c.dst.v, c.in[0].v, c.in[1].v) }
 
@@ -138,13 +141,6 @@ func addTo[T Float](dst, a, b []T) {
 		return
 	}
 	kernel.AddTo(dst, a, b)
-}
-
-func divKernel[T Float](c *call[T]) {
-	b := c.in[1].v
-	for i, a := range c.in[0].v {
-		c.dst.v[i] = a / b[i]
-	}
 }
 
 func reluKernel[T Float](c *call[T]) { kernel.ReLU(c.dst.v, c.in[0].v) }

@@ -100,7 +100,7 @@ func vectors[T kernel.Float](d bits, v []T) {
 	addAll(d, []T{kernel.Dot(a, b[:len(a)]), kernel.Sum(a)})
 
 	dst, src := make([]T, sizes), v[2*sizes:]
-	for _, of := range []func(dst, src []T){kernel.Exp[T], kernel.Log1pExp[T], kernel.Sigmoid[T], kernel.Tanh[T]} {
+	for _, of := range []func(dst, src []T){kernel.Exp[T], kernel.Log1pExp[T], kernel.Sigmoid[T], kernel.Tanh[T], kernel.Erf[T]} {
 		of(dst, src)
 		addAll(d, dst)
 	}

@@ -19,10 +19,13 @@ func fresh() exact { return new(big.Float).SetPrec(precision) }
 
 // bigExp halves x until it is below 2^-8, sums the series, and squares back.
 func bigExp(x float64) exact {
-	if x == 0 {
+	return bigExpOf(number(min(max(x, -0x1p20), 0x1p20))) // beyond every overflow and underflow any number does
+}
+
+func bigExpOf(b exact) exact {
+	if b.Sign() == 0 {
 		return number(1)
 	}
-	b := number(min(max(x, -0x1p20), 0x1p20)) // beyond every overflow and underflow any number does
 	halvings := max(0, b.MantExp(nil)+8)
 	r := fresh().SetMantExp(b, -halvings)
 	sum, term := number(1), number(1)
@@ -47,6 +50,24 @@ func bigLog1p(e exact) exact {
 		power.Mul(power, s2)
 	}
 	return sum.Add(sum, sum)
+}
+
+// bigPi is 16 arctan(1/5) − 4 arctan(1/239), by Machin.
+func bigPi() exact {
+	arctan := func(k float64) exact {
+		sum, power := fresh(), fresh().Quo(number(1), number(k))
+		for n := 1; power.MantExp(nil) > -precision-8; n += 2 {
+			part := fresh().Quo(power, number(float64(n)))
+			if n%4 == 3 {
+				part.Neg(part)
+			}
+			sum.Add(sum, part)
+			power.Quo(power, number(k*k))
+		}
+		return sum
+	}
+	pi := fresh().Mul(number(16), arctan(5))
+	return pi.Sub(pi, fresh().Mul(number(4), arctan(239)))
 }
 
 func bigLog1pExp(x float64) exact {
@@ -78,6 +99,26 @@ func bigTanh(x float64) exact {
 		d.Neg(d)
 	}
 	return d
+}
+
+// bigErf sums 2/√π e^−x² Σ 2ⁿ x²ⁿ⁺¹/(2n+1)!!, whose terms are all positive, and grow while 2x² is above 2n+1; 1 beyond 10, where what lacks is below 2^-144.
+func bigErf(x float64) exact {
+	if x < 0 {
+		v := bigErf(-x)
+		return v.Neg(v)
+	}
+	if x > 10 {
+		return number(1)
+	}
+	square := number(x)
+	square.Mul(square, square)
+	twice := fresh().Add(square, square)
+	sum, term := number(0), number(x)
+	for n := 1; term.Sign() != 0 && (sum.Sign() == 0 || term.MantExp(nil) > sum.MantExp(nil)-precision); n++ {
+		sum.Add(sum, term)
+		term.Quo(term.Mul(term, twice), number(float64(2*n+1)))
+	}
+	return sum.Mul(sum, fresh().Mul(fresh().Sqrt(fresh().Quo(number(4), bigPi())), fresh().Quo(number(1), bigExpOf(square))))
 }
 
 // bigLog is k·log 2 + log(1+f) with x = 2ᵏ(1+f) and 0 ≤ f < 1, or for k = −1, where the two would cancel, −log(1/x).
@@ -134,6 +175,8 @@ func TestBig(t *testing.T) {
 		{"1/e", bigExp(-1), "0.36787944117144232159552377016146086744581113103176"},
 		{"log 2", bigLog1pExp(0), "0.69314718055994530941723212145817656807550013436025"},
 		{"tanh 1/2", bigTanh(0.5), "0.46211715726000975850231848364367254873028928033011"},
+		{"erf 1", bigErf(1), "0.84270079294971486934122063508260925929606699796630"},
+		{"erf -3", bigErf(-3), "-0.99997790950300141455862722387041767962015229291260"},
 		{"log 10", bigLog(10), "2.30258509299404568401799145468436420760110148862877"},
 		{"log 5/8", bigLog(0.625), "-0.47000362924573555365093703114834206470089904881224"},
 		{"sigmoid 1", bigSigmoid(1), "0.73105857863000487925115924182183627436514464016505"},

@@ -30,6 +30,18 @@ func MulTo[T Float](dst, x, y []T) {
 	mulTo(dst, x, y)
 }
 
+// DivTo sets dst = x/y, entry by entry. All have one length, and dst may be x or y.
+func DivTo[T Float](dst, x, y []T) {
+	checkLen("DivTo", len(dst), len(x), len(y))
+	divTo(dst, x, y)
+}
+
+// Sqrt sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and dst may be x.
+func Sqrt[T Float](dst, x []T) {
+	checkLen("Sqrt", len(dst), len(x))
+	sqrt(dst, x)
+}
+
 // ReLU sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both have one length, and dst may be x.
 func ReLU[T Float](dst, x []T) {
 	checkLen("ReLU", len(dst), len(x))

@@ -178,6 +178,105 @@ allDone:
 	VZEROUPPER
 	RET
 
+// func divToF32AVX2(n int, dst *float32, x *float32, y *float32)
+// Requires: AVX
+TEXT ·divToF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ  n+0(FP), AX
+	MOVQ  AX, CX
+	SHRQ  $0x04, CX
+	ANDQ  $0x0f, AX
+	MOVQ  AX, DX
+	SHLQ  $0x02, DX
+	LEAQ  tail<>+64(SB), BX
+	SUBQ  DX, BX
+	MOVQ  dst+8(FP), DX
+	MOVQ  x+16(FP), SI
+	MOVQ  y+24(FP), DI
+	MOVQ  CX, R8
+	XORQ  CX, CX
+	TESTQ R8, R8
+	JZ    allRest
+
+allLoop:
+	VMOVUPS (SI)(CX*1), Y0
+	VDIVPS  (DI)(CX*1), Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	VMOVUPS 32(SI)(CX*1), Y1
+	VDIVPS  32(DI)(CX*1), Y1, Y1
+	VMOVUPS Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    R8
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (SI)(CX*1), Y15, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (DI)(CX*1), Y15, Y2
+	VDIVPS     Y2, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(SI)(CX*1), Y15, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(DI)(CX*1), Y15, Y3
+	VDIVPS     Y3, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func sqrtF32AVX2(n int, dst *float32, x *float32)
+// Requires: AVX
+TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ  n+0(FP), AX
+	MOVQ  AX, CX
+	SHRQ  $0x04, CX
+	ANDQ  $0x0f, AX
+	MOVQ  AX, DX
+	SHLQ  $0x02, DX
+	LEAQ  tail<>+64(SB), BX
+	SUBQ  DX, BX
+	MOVQ  dst+8(FP), DX
+	MOVQ  x+16(FP), SI
+	MOVQ  CX, DI
+	XORQ  CX, CX
+	TESTQ DI, DI
+	JZ    allRest
+
+allLoop:
+	VMOVUPS (SI)(CX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	VMOVUPS 32(SI)(CX*1), Y1
+	VSQRTPS Y1, Y1
+	VMOVUPS Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (SI)(CX*1), Y15, Y0
+	VSQRTPS    Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(SI)(CX*1), Y15, Y1
+	VSQRTPS    Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
 // func reluF32AVX2(n int, dst *float32, x *float32)
 // Requires: AVX
 TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
@@ -1177,6 +1276,105 @@ allRest:
 	VMOVUPS    32(BX), Y15
 	VMASKMOVPD 32(DI)(CX*1), Y15, Y3
 	VMULPD     Y3, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func divToF64AVX2(n int, dst *float64, x *float64, y *float64)
+// Requires: AVX
+TEXT ·divToF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ  n+0(FP), AX
+	MOVQ  AX, CX
+	SHRQ  $0x03, CX
+	ANDQ  $0x07, AX
+	MOVQ  AX, DX
+	SHLQ  $0x03, DX
+	LEAQ  tail<>+64(SB), BX
+	SUBQ  DX, BX
+	MOVQ  dst+8(FP), DX
+	MOVQ  x+16(FP), SI
+	MOVQ  y+24(FP), DI
+	MOVQ  CX, R8
+	XORQ  CX, CX
+	TESTQ R8, R8
+	JZ    allRest
+
+allLoop:
+	VMOVUPD (SI)(CX*1), Y0
+	VDIVPD  (DI)(CX*1), Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	VMOVUPD 32(SI)(CX*1), Y1
+	VDIVPD  32(DI)(CX*1), Y1, Y1
+	VMOVUPD Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    R8
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (SI)(CX*1), Y15, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (DI)(CX*1), Y15, Y2
+	VDIVPD     Y2, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(SI)(CX*1), Y15, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(DI)(CX*1), Y15, Y3
+	VDIVPD     Y3, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func sqrtF64AVX2(n int, dst *float64, x *float64)
+// Requires: AVX
+TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ  n+0(FP), AX
+	MOVQ  AX, CX
+	SHRQ  $0x03, CX
+	ANDQ  $0x07, AX
+	MOVQ  AX, DX
+	SHLQ  $0x03, DX
+	LEAQ  tail<>+64(SB), BX
+	SUBQ  DX, BX
+	MOVQ  dst+8(FP), DX
+	MOVQ  x+16(FP), SI
+	MOVQ  CX, DI
+	XORQ  CX, CX
+	TESTQ DI, DI
+	JZ    allRest
+
+allLoop:
+	VMOVUPD (SI)(CX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	VMOVUPD 32(SI)(CX*1), Y1
+	VSQRTPD Y1, Y1
+	VMOVUPD Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (SI)(CX*1), Y15, Y0
+	VSQRTPD    Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(SI)(CX*1), Y15, Y1
+	VSQRTPD    Y1, Y1
 	VMOVUPS    32(BX), Y15
 	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
 

@@ -19,6 +19,16 @@ func subToF32AVX512(n int, dst *float32, x *float32, y *float32)
 //go:noescape
 func mulToF32AVX512(n int, dst *float32, x *float32, y *float32)
 
+// divToF32AVX512 makes the n entries of dst of those of x and y.
+//
+//go:noescape
+func divToF32AVX512(n int, dst *float32, x *float32, y *float32)
+
+// sqrtF32AVX512 sets the n entries of dst to the square roots of those of x.
+//
+//go:noescape
+func sqrtF32AVX512(n int, dst *float32, x *float32)
+
 // reluF32AVX512 sets the n entries of dst to the larger of 0 and those of x.
 //
 //go:noescape
@@ -103,6 +113,16 @@ func subToF64AVX512(n int, dst *float64, x *float64, y *float64)
 //
 //go:noescape
 func mulToF64AVX512(n int, dst *float64, x *float64, y *float64)
+
+// divToF64AVX512 makes the n entries of dst of those of x and y.
+//
+//go:noescape
+func divToF64AVX512(n int, dst *float64, x *float64, y *float64)
+
+// sqrtF64AVX512 sets the n entries of dst to the square roots of those of x.
+//
+//go:noescape
+func sqrtF64AVX512(n int, dst *float64, x *float64)
 
 // reluF64AVX512 sets the n entries of dst to the larger of 0 and those of x.
 //

@@ -118,6 +118,80 @@ allDone:
 	VZEROUPPER
 	RET
 
+// func divToF32AVX512(n int, dst *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·divToF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ  n+0(FP), AX
+	MOVQ  AX, CX
+	SHRQ  $0x04, CX
+	ANDQ  $0x0f, AX
+	MOVL  $0xffffffff, DX
+	BZHIL AX, DX, DX
+	KMOVW DX, K1
+	MOVQ  dst+8(FP), DX
+	MOVQ  x+16(FP), BX
+	MOVQ  y+24(FP), SI
+	MOVQ  CX, DI
+	XORQ  CX, CX
+	TESTQ DI, DI
+	JZ    allRest
+
+allLoop:
+	VMOVUPS (BX)(CX*1), Z0
+	VDIVPS  (SI)(CX*1), Z0, Z0
+	VMOVUPS Z0, (DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z2
+	VDIVPS    Z2, Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func sqrtF32AVX512(n int, dst *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ  n+0(FP), AX
+	MOVQ  AX, CX
+	SHRQ  $0x04, CX
+	ANDQ  $0x0f, AX
+	MOVL  $0xffffffff, DX
+	BZHIL AX, DX, DX
+	KMOVW DX, K1
+	MOVQ  dst+8(FP), DX
+	MOVQ  x+16(FP), BX
+	MOVQ  CX, SI
+	XORQ  CX, CX
+	TESTQ SI, SI
+	JZ    allRest
+
+allLoop:
+	VMOVUPS (BX)(CX*1), Z0
+	VSQRTPS Z0, Z0
+	VMOVUPS Z0, (DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    SI
+	JNZ     allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VSQRTPS   Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
 // func reluF32AVX512(n int, dst *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
@@ -934,6 +1008,80 @@ allRest:
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z2
 	VMULPD    Z2, Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func divToF64AVX512(n int, dst *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·divToF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ  n+0(FP), AX
+	MOVQ  AX, CX
+	SHRQ  $0x03, CX
+	ANDQ  $0x07, AX
+	MOVL  $0xffffffff, DX
+	BZHIL AX, DX, DX
+	KMOVW DX, K1
+	MOVQ  dst+8(FP), DX
+	MOVQ  x+16(FP), BX
+	MOVQ  y+24(FP), SI
+	MOVQ  CX, DI
+	XORQ  CX, CX
+	TESTQ DI, DI
+	JZ    allRest
+
+allLoop:
+	VMOVUPD (BX)(CX*1), Z0
+	VDIVPD  (SI)(CX*1), Z0, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z2
+	VDIVPD    Z2, Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func sqrtF64AVX512(n int, dst *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ  n+0(FP), AX
+	MOVQ  AX, CX
+	SHRQ  $0x03, CX
+	ANDQ  $0x07, AX
+	MOVL  $0xffffffff, DX
+	BZHIL AX, DX, DX
+	KMOVW DX, K1
+	MOVQ  dst+8(FP), DX
+	MOVQ  x+16(FP), BX
+	MOVQ  CX, SI
+	XORQ  CX, CX
+	TESTQ SI, SI
+	JZ    allRest
+
+allLoop:
+	VMOVUPD (BX)(CX*1), Z0
+	VSQRTPD Z0, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    SI
+	JNZ     allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
 allDone:

@@ -60,6 +60,42 @@ func mulTo[T Float](dst []T, x []T, y []T) {
 	}
 }
 
+func divTo[T Float](dst []T, x []T, y []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		divToGo(dst, x, y)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		divToF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(x)), (*float32)(pointer(y)))
+	case active == AVX512:
+		divToF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(x)), (*float64)(pointer(y)))
+	case size[T]() == 4:
+		divToF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(x)), (*float32)(pointer(y)))
+	default:
+		divToF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(x)), (*float64)(pointer(y)))
+	}
+}
+
+func sqrt[T Float](dst []T, x []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		sqrtGo(dst, x)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		sqrtF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(x)))
+	case active == AVX512:
+		sqrtF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(x)))
+	case size[T]() == 4:
+		sqrtF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(x)))
+	default:
+		sqrtF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(x)))
+	}
+}
+
 func relu[T Float](dst []T, x []T) {
 	n := len(dst)
 	switch {

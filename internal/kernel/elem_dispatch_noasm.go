@@ -18,6 +18,14 @@ func mulTo[T Float](dst []T, x []T, y []T) {
 	mulToGo(dst, x, y)
 }
 
+func divTo[T Float](dst []T, x []T, y []T) {
+	divToGo(dst, x, y)
+}
+
+func sqrt[T Float](dst []T, x []T) {
+	sqrtGo(dst, x)
+}
+
 func relu[T Float](dst []T, x []T) {
 	reluGo(dst, x)
 }

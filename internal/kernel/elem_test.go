@@ -20,6 +20,7 @@ func testElementwise[T Float](t *testing.T) {
 		{"AddTo", AddTo[T], addToGo[T]},
 		{"SubTo", SubTo[T], subToGo[T]},
 		{"MulTo", MulTo[T], mulToGo[T]},
+		{"DivTo", DivTo[T], divToGo[T]},
 		{"Gate", Gate[T], gateGo[T]},
 		{"Axpy", func(dst, x, y []T) { copy(dst, y); Axpy(dst, x[0], x) }, func(dst, x, y []T) { copy(dst, y); axpyGo(dst, x[0], x) }},
 		{"Scale", func(dst, x, y []T) { Scale(dst, y[0], x) }, func(dst, x, y []T) { scaleGo(dst, y[0], x) }},
@@ -76,6 +77,7 @@ func testOneInput[T Float](t *testing.T) {
 				f, twin func()
 			}{
 				{"ReLU", func() { ReLU(dst, x) }, func() { reluGo(want, x) }},
+				{"Sqrt", func() { Sqrt(dst, x) }, func() { sqrtGo(want, x) }},
 				{"Step", func() { Step(dst, x) }, func() { stepGo(want, 1, x) }},
 				{"Gate", func() { Gate(dst, x, other) }, func() { gateGo(want, x, other) }},
 				{"FromFloat64", func() { FromFloat64(dst, wide) }, func() { fromFloat64Go(want, wide) }},

@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 func fromBytesGo[T Float](dst []T, src []byte, scale T) {
 	src = src[:len(dst)]
 	for i := range dst {
@@ -25,6 +27,20 @@ func mulToGo[T Float](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	for i := range dst {
 		dst[i] = x[i] * y[i]
+	}
+}
+
+func divToGo[T Float](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] / y[i]
+	}
+}
+
+func sqrtGo[T Float](dst, x []T) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] = T(math.Sqrt(float64(x[i])))
 	}
 }
 

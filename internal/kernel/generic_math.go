@@ -43,6 +43,13 @@ func tanhGo[T Float](dst, src []T) {
 	}
 }
 
+func erfGo[T Float](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = T(elementary.Erf(float64(src[i])))
+	}
+}
+
 func logGo[T Float](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {

@@ -34,6 +34,13 @@ func Tanh[T Float](dst, src []T) {
 	tanh(dst, src)
 }
 
+// Erf sets dst = 2/√π ∫₀ˣ e^−t² dt, the error function, for each x of src, with a relative error of at most 1e-15 (float64) or
+// 2 ulp (float32), near 0 too. NaN gives NaN. dst and src have one length, and dst may be src.
+func Erf[T Float](dst, src []T) {
+	checkLen("Erf", len(dst), len(src))
+	erf(dst, src)
+}
+
 // Log sets dst = log x for each x of src, with a relative error of at most 1e-15 (float64) or 2 ulp
 // (float32), near 1 too. 0 gives -Inf, +Inf gives +Inf, NaN and negative numbers give NaN. dst and
 // src have one length, and dst may be src.

@@ -24,6 +24,11 @@ func sigmoidF32AVX2(n int, dst *float32, src *float32)
 //go:noescape
 func tanhF32AVX2(n int, dst *float32, src *float32)
 
+// erfF32AVX2 sets the n entries of dst to the function of those of src.
+//
+//go:noescape
+func erfF32AVX2(n int, dst *float32, src *float32)
+
 // logF32AVX2 sets the n entries of dst to the function of those of src.
 //
 //go:noescape
@@ -64,6 +69,11 @@ func sigmoidF64AVX2(n int, dst *float64, src *float64)
 //
 //go:noescape
 func tanhF64AVX2(n int, dst *float64, src *float64)
+
+// erfF64AVX2 sets the n entries of dst to the function of those of src.
+//
+//go:noescape
+func erfF64AVX2(n int, dst *float64, src *float64)
 
 // logF64AVX2 sets the n entries of dst to the function of those of src.
 //

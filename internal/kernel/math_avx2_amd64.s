@@ -62,175 +62,315 @@ DATA constants<>+288(SB)/8, $0xc059000000000000
 DATA constants<>+296(SB)/8, $0xc059000000000000
 DATA constants<>+304(SB)/8, $0xc059000000000000
 DATA constants<>+312(SB)/8, $0xc059000000000000
-DATA constants<>+320(SB)/8, $0x4338000000000000
-DATA constants<>+328(SB)/8, $0x4338000000000000
-DATA constants<>+336(SB)/8, $0x4338000000000000
-DATA constants<>+344(SB)/8, $0x4338000000000000
-DATA constants<>+352(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+360(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+368(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+376(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+384(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+392(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+400(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+408(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+416(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+424(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+432(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+440(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+448(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+456(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+464(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+472(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+480(SB)/8, $0x3fda827999fcef32
-DATA constants<>+488(SB)/8, $0x3fda827999fcef32
-DATA constants<>+496(SB)/8, $0x3fda827999fcef32
-DATA constants<>+504(SB)/8, $0x3fda827999fcef32
-DATA constants<>+512(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+520(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+528(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+536(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+544(SB)/8, $0xfff0000000000000
-DATA constants<>+552(SB)/8, $0xfff0000000000000
-DATA constants<>+560(SB)/8, $0xfff0000000000000
-DATA constants<>+568(SB)/8, $0xfff0000000000000
-DATA constants<>+576(SB)/8, $0x3ff0000000000000
-DATA constants<>+584(SB)/8, $0x3ff0000000000000
-DATA constants<>+592(SB)/8, $0x3ff0000000000000
-DATA constants<>+600(SB)/8, $0x3ff0000000000000
-DATA constants<>+608(SB)/8, $0x4330000000000000
-DATA constants<>+616(SB)/8, $0x4330000000000000
-DATA constants<>+624(SB)/8, $0x4330000000000000
-DATA constants<>+632(SB)/8, $0x4330000000000000
-DATA constants<>+640(SB)/8, $0x43300000000003ff
-DATA constants<>+648(SB)/8, $0x43300000000003ff
-DATA constants<>+656(SB)/8, $0x43300000000003ff
-DATA constants<>+664(SB)/8, $0x43300000000003ff
-DATA constants<>+672(SB)/8, $0x0010000000000000
-DATA constants<>+680(SB)/8, $0x0010000000000000
-DATA constants<>+688(SB)/8, $0x0010000000000000
-DATA constants<>+696(SB)/8, $0x0010000000000000
-DATA constants<>+704(SB)/8, $0x4350000000000000
-DATA constants<>+712(SB)/8, $0x4350000000000000
-DATA constants<>+720(SB)/8, $0x4350000000000000
-DATA constants<>+728(SB)/8, $0x4350000000000000
-DATA constants<>+736(SB)/8, $0x404b000000000000
-DATA constants<>+744(SB)/8, $0x404b000000000000
-DATA constants<>+752(SB)/8, $0x404b000000000000
-DATA constants<>+760(SB)/8, $0x404b000000000000
-DATA constants<>+768(SB)/8, $0x7ff0000000000000
-DATA constants<>+776(SB)/8, $0x7ff0000000000000
-DATA constants<>+784(SB)/8, $0x7ff0000000000000
-DATA constants<>+792(SB)/8, $0x7ff0000000000000
-DATA constants<>+800(SB)/8, $0xfff0000000000000
-DATA constants<>+808(SB)/8, $0xfff0000000000000
-DATA constants<>+816(SB)/8, $0xfff0000000000000
-DATA constants<>+824(SB)/8, $0xfff0000000000000
-DATA constants<>+832(SB)/8, $0x7ff8000000000001
-DATA constants<>+840(SB)/8, $0x7ff8000000000001
-DATA constants<>+848(SB)/8, $0x7ff8000000000001
-DATA constants<>+856(SB)/8, $0x7ff8000000000001
-DATA constants<>+864(SB)/8, $0x3ff0000000000000
-DATA constants<>+872(SB)/8, $0x3ff0000000000000
-DATA constants<>+880(SB)/8, $0x3ff0000000000000
-DATA constants<>+888(SB)/8, $0x3ff0000000000000
-DATA constants<>+896(SB)/8, $0x3ff0000000000000
-DATA constants<>+904(SB)/8, $0x3ff0000000000000
-DATA constants<>+912(SB)/8, $0x3ff0000000000000
-DATA constants<>+920(SB)/8, $0x3ff0000000000000
-DATA constants<>+928(SB)/8, $0x3fe0000000000000
-DATA constants<>+936(SB)/8, $0x3fe0000000000000
-DATA constants<>+944(SB)/8, $0x3fe0000000000000
-DATA constants<>+952(SB)/8, $0x3fe0000000000000
-DATA constants<>+960(SB)/8, $0x3fc5555555555555
-DATA constants<>+968(SB)/8, $0x3fc5555555555555
-DATA constants<>+976(SB)/8, $0x3fc5555555555555
-DATA constants<>+984(SB)/8, $0x3fc5555555555555
-DATA constants<>+992(SB)/8, $0x3fa5555555555555
-DATA constants<>+1000(SB)/8, $0x3fa5555555555555
-DATA constants<>+1008(SB)/8, $0x3fa5555555555555
-DATA constants<>+1016(SB)/8, $0x3fa5555555555555
-DATA constants<>+1024(SB)/8, $0x3f81111111111111
-DATA constants<>+1032(SB)/8, $0x3f81111111111111
-DATA constants<>+1040(SB)/8, $0x3f81111111111111
-DATA constants<>+1048(SB)/8, $0x3f81111111111111
-DATA constants<>+1056(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+1064(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+1072(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+1080(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+1088(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+1096(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+1104(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+1112(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+1120(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+1128(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+1136(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+1144(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+1152(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+1160(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+1168(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+1176(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+1184(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+1192(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+1200(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+1208(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+1216(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+1224(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+1232(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+1240(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+1248(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+1256(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+1264(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+1272(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+1280(SB)/8, $0x3de6124613a86d09
-DATA constants<>+1288(SB)/8, $0x3de6124613a86d09
-DATA constants<>+1296(SB)/8, $0x3de6124613a86d09
-DATA constants<>+1304(SB)/8, $0x3de6124613a86d09
-DATA constants<>+1312(SB)/8, $0x3ff0000000000000
-DATA constants<>+1320(SB)/8, $0x3ff0000000000000
-DATA constants<>+1328(SB)/8, $0x3ff0000000000000
-DATA constants<>+1336(SB)/8, $0x3ff0000000000000
-DATA constants<>+1344(SB)/8, $0x3fb5555555555555
-DATA constants<>+1352(SB)/8, $0x3fb5555555555555
-DATA constants<>+1360(SB)/8, $0x3fb5555555555555
-DATA constants<>+1368(SB)/8, $0x3fb5555555555555
-DATA constants<>+1376(SB)/8, $0x3f8999999999999a
-DATA constants<>+1384(SB)/8, $0x3f8999999999999a
-DATA constants<>+1392(SB)/8, $0x3f8999999999999a
-DATA constants<>+1400(SB)/8, $0x3f8999999999999a
-DATA constants<>+1408(SB)/8, $0x3f62492492492492
-DATA constants<>+1416(SB)/8, $0x3f62492492492492
-DATA constants<>+1424(SB)/8, $0x3f62492492492492
-DATA constants<>+1432(SB)/8, $0x3f62492492492492
-DATA constants<>+1440(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1448(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1456(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1464(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1472(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1480(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1488(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1496(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1504(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1512(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1520(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1528(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1536(SB)/8, $0x3ed1111111111111
-DATA constants<>+1544(SB)/8, $0x3ed1111111111111
-DATA constants<>+1552(SB)/8, $0x3ed1111111111111
-DATA constants<>+1560(SB)/8, $0x3ed1111111111111
-DATA constants<>+1568(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1576(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1584(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1592(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1600(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1608(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1616(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1624(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1632(SB)/8, $0x3e68618618618618
-DATA constants<>+1640(SB)/8, $0x3e68618618618618
-DATA constants<>+1648(SB)/8, $0x3e68618618618618
-DATA constants<>+1656(SB)/8, $0x3e68618618618618
-GLOBL constants<>(SB), RODATA|NOPTR, $1664
+DATA constants<>+320(SB)/8, $0x4018000000000000
+DATA constants<>+328(SB)/8, $0x4018000000000000
+DATA constants<>+336(SB)/8, $0x4018000000000000
+DATA constants<>+344(SB)/8, $0x4018000000000000
+DATA constants<>+352(SB)/8, $0x4010000000000000
+DATA constants<>+360(SB)/8, $0x4010000000000000
+DATA constants<>+368(SB)/8, $0x4010000000000000
+DATA constants<>+376(SB)/8, $0x4010000000000000
+DATA constants<>+384(SB)/8, $0x4338000000000000
+DATA constants<>+392(SB)/8, $0x4338000000000000
+DATA constants<>+400(SB)/8, $0x4338000000000000
+DATA constants<>+408(SB)/8, $0x4338000000000000
+DATA constants<>+416(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+424(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+432(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+440(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+448(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+456(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+464(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+472(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+480(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+488(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+496(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+504(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+512(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+520(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+528(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+536(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+544(SB)/8, $0x3fda827999fcef32
+DATA constants<>+552(SB)/8, $0x3fda827999fcef32
+DATA constants<>+560(SB)/8, $0x3fda827999fcef32
+DATA constants<>+568(SB)/8, $0x3fda827999fcef32
+DATA constants<>+576(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+584(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+592(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+600(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+608(SB)/8, $0xfff0000000000000
+DATA constants<>+616(SB)/8, $0xfff0000000000000
+DATA constants<>+624(SB)/8, $0xfff0000000000000
+DATA constants<>+632(SB)/8, $0xfff0000000000000
+DATA constants<>+640(SB)/8, $0x3ff0000000000000
+DATA constants<>+648(SB)/8, $0x3ff0000000000000
+DATA constants<>+656(SB)/8, $0x3ff0000000000000
+DATA constants<>+664(SB)/8, $0x3ff0000000000000
+DATA constants<>+672(SB)/8, $0x4330000000000000
+DATA constants<>+680(SB)/8, $0x4330000000000000
+DATA constants<>+688(SB)/8, $0x4330000000000000
+DATA constants<>+696(SB)/8, $0x4330000000000000
+DATA constants<>+704(SB)/8, $0x43300000000003ff
+DATA constants<>+712(SB)/8, $0x43300000000003ff
+DATA constants<>+720(SB)/8, $0x43300000000003ff
+DATA constants<>+728(SB)/8, $0x43300000000003ff
+DATA constants<>+736(SB)/8, $0x0010000000000000
+DATA constants<>+744(SB)/8, $0x0010000000000000
+DATA constants<>+752(SB)/8, $0x0010000000000000
+DATA constants<>+760(SB)/8, $0x0010000000000000
+DATA constants<>+768(SB)/8, $0x4350000000000000
+DATA constants<>+776(SB)/8, $0x4350000000000000
+DATA constants<>+784(SB)/8, $0x4350000000000000
+DATA constants<>+792(SB)/8, $0x4350000000000000
+DATA constants<>+800(SB)/8, $0x404b000000000000
+DATA constants<>+808(SB)/8, $0x404b000000000000
+DATA constants<>+816(SB)/8, $0x404b000000000000
+DATA constants<>+824(SB)/8, $0x404b000000000000
+DATA constants<>+832(SB)/8, $0x7ff0000000000000
+DATA constants<>+840(SB)/8, $0x7ff0000000000000
+DATA constants<>+848(SB)/8, $0x7ff0000000000000
+DATA constants<>+856(SB)/8, $0x7ff0000000000000
+DATA constants<>+864(SB)/8, $0xfff0000000000000
+DATA constants<>+872(SB)/8, $0xfff0000000000000
+DATA constants<>+880(SB)/8, $0xfff0000000000000
+DATA constants<>+888(SB)/8, $0xfff0000000000000
+DATA constants<>+896(SB)/8, $0x7ff8000000000001
+DATA constants<>+904(SB)/8, $0x7ff8000000000001
+DATA constants<>+912(SB)/8, $0x7ff8000000000001
+DATA constants<>+920(SB)/8, $0x7ff8000000000001
+DATA constants<>+928(SB)/8, $0x3ff0000000000000
+DATA constants<>+936(SB)/8, $0x3ff0000000000000
+DATA constants<>+944(SB)/8, $0x3ff0000000000000
+DATA constants<>+952(SB)/8, $0x3ff0000000000000
+DATA constants<>+960(SB)/8, $0x3ff0000000000000
+DATA constants<>+968(SB)/8, $0x3ff0000000000000
+DATA constants<>+976(SB)/8, $0x3ff0000000000000
+DATA constants<>+984(SB)/8, $0x3ff0000000000000
+DATA constants<>+992(SB)/8, $0x3fe0000000000000
+DATA constants<>+1000(SB)/8, $0x3fe0000000000000
+DATA constants<>+1008(SB)/8, $0x3fe0000000000000
+DATA constants<>+1016(SB)/8, $0x3fe0000000000000
+DATA constants<>+1024(SB)/8, $0x3fc5555555555555
+DATA constants<>+1032(SB)/8, $0x3fc5555555555555
+DATA constants<>+1040(SB)/8, $0x3fc5555555555555
+DATA constants<>+1048(SB)/8, $0x3fc5555555555555
+DATA constants<>+1056(SB)/8, $0x3fa5555555555555
+DATA constants<>+1064(SB)/8, $0x3fa5555555555555
+DATA constants<>+1072(SB)/8, $0x3fa5555555555555
+DATA constants<>+1080(SB)/8, $0x3fa5555555555555
+DATA constants<>+1088(SB)/8, $0x3f81111111111111
+DATA constants<>+1096(SB)/8, $0x3f81111111111111
+DATA constants<>+1104(SB)/8, $0x3f81111111111111
+DATA constants<>+1112(SB)/8, $0x3f81111111111111
+DATA constants<>+1120(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1128(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1136(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1144(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1152(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1160(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1168(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1176(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1184(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1192(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1200(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1208(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1216(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1224(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1232(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1240(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1248(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1256(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1264(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1272(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1280(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1288(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1296(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1304(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1312(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1320(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1328(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1336(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1344(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1352(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1360(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1368(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1376(SB)/8, $0x3ff0000000000000
+DATA constants<>+1384(SB)/8, $0x3ff0000000000000
+DATA constants<>+1392(SB)/8, $0x3ff0000000000000
+DATA constants<>+1400(SB)/8, $0x3ff0000000000000
+DATA constants<>+1408(SB)/8, $0x3fb5555555555555
+DATA constants<>+1416(SB)/8, $0x3fb5555555555555
+DATA constants<>+1424(SB)/8, $0x3fb5555555555555
+DATA constants<>+1432(SB)/8, $0x3fb5555555555555
+DATA constants<>+1440(SB)/8, $0x3f8999999999999a
+DATA constants<>+1448(SB)/8, $0x3f8999999999999a
+DATA constants<>+1456(SB)/8, $0x3f8999999999999a
+DATA constants<>+1464(SB)/8, $0x3f8999999999999a
+DATA constants<>+1472(SB)/8, $0x3f62492492492492
+DATA constants<>+1480(SB)/8, $0x3f62492492492492
+DATA constants<>+1488(SB)/8, $0x3f62492492492492
+DATA constants<>+1496(SB)/8, $0x3f62492492492492
+DATA constants<>+1504(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1512(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1520(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1528(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1536(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1544(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1552(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1560(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1568(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1576(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1584(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1592(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1600(SB)/8, $0x3ed1111111111111
+DATA constants<>+1608(SB)/8, $0x3ed1111111111111
+DATA constants<>+1616(SB)/8, $0x3ed1111111111111
+DATA constants<>+1624(SB)/8, $0x3ed1111111111111
+DATA constants<>+1632(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1640(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1648(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1656(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1664(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1672(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1680(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1688(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1696(SB)/8, $0x3e68618618618618
+DATA constants<>+1704(SB)/8, $0x3e68618618618618
+DATA constants<>+1712(SB)/8, $0x3e68618618618618
+DATA constants<>+1720(SB)/8, $0x3e68618618618618
+DATA constants<>+1728(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+1736(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+1744(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+1752(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+1760(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+1768(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+1776(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+1784(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+1792(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+1800(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+1808(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+1816(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+1824(SB)/8, $0x3f93966858875a29
+DATA constants<>+1832(SB)/8, $0x3f93966858875a29
+DATA constants<>+1840(SB)/8, $0x3f93966858875a29
+DATA constants<>+1848(SB)/8, $0x3f93966858875a29
+DATA constants<>+1856(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+1864(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+1872(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+1880(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+1888(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+1896(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+1904(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+1912(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+1920(SB)/8, $0x3f435682586553f0
+DATA constants<>+1928(SB)/8, $0x3f435682586553f0
+DATA constants<>+1936(SB)/8, $0x3f435682586553f0
+DATA constants<>+1944(SB)/8, $0x3f435682586553f0
+DATA constants<>+1952(SB)/8, $0xbefb3731be652950
+DATA constants<>+1960(SB)/8, $0xbefb3731be652950
+DATA constants<>+1968(SB)/8, $0xbefb3731be652950
+DATA constants<>+1976(SB)/8, $0xbefb3731be652950
+DATA constants<>+1984(SB)/8, $0xbf10da7c294da549
+DATA constants<>+1992(SB)/8, $0xbf10da7c294da549
+DATA constants<>+2000(SB)/8, $0xbf10da7c294da549
+DATA constants<>+2008(SB)/8, $0xbf10da7c294da549
+DATA constants<>+2016(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+2024(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+2032(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+2040(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+2048(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+2056(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+2064(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+2072(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+2080(SB)/8, $0xbecde39e4e030039
+DATA constants<>+2088(SB)/8, $0xbecde39e4e030039
+DATA constants<>+2096(SB)/8, $0xbecde39e4e030039
+DATA constants<>+2104(SB)/8, $0xbecde39e4e030039
+DATA constants<>+2112(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+2120(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+2128(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+2136(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+2144(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+2152(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+2160(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+2168(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+2176(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+2184(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+2192(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+2200(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+2208(SB)/8, $0xbe41add0789929eb
+DATA constants<>+2216(SB)/8, $0xbe41add0789929eb
+DATA constants<>+2224(SB)/8, $0xbe41add0789929eb
+DATA constants<>+2232(SB)/8, $0xbe41add0789929eb
+DATA constants<>+2240(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+2248(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+2256(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+2264(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+2272(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+2280(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+2288(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+2296(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+2304(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+2312(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+2320(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+2328(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+2336(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+2344(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+2352(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+2360(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+2368(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+2376(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+2384(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+2392(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+2400(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+2408(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+2416(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+2424(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+2432(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+2440(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+2448(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+2456(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+2464(SB)/8, $0xbff20dd75025da38
+DATA constants<>+2472(SB)/8, $0xbff20dd75025da38
+DATA constants<>+2480(SB)/8, $0xbff20dd75025da38
+DATA constants<>+2488(SB)/8, $0xbff20dd75025da38
+DATA constants<>+2496(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+2504(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+2512(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+2520(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+2528(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+2536(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+2544(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+2552(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+2560(SB)/8, $0x3f93939c2421e174
+DATA constants<>+2568(SB)/8, $0x3f93939c2421e174
+DATA constants<>+2576(SB)/8, $0x3f93939c2421e174
+DATA constants<>+2584(SB)/8, $0x3f93939c2421e174
+DATA constants<>+2592(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+2600(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+2608(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+2616(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+2624(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+2632(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+2640(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+2648(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+2656(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+2664(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+2672(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+2680(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+2688(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+2696(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+2704(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+2712(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+2720(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+2728(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+2736(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+2744(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+2752(SB)/8, $0xbeb3fd77435e965f
+DATA constants<>+2760(SB)/8, $0xbeb3fd77435e965f
+DATA constants<>+2768(SB)/8, $0xbeb3fd77435e965f
+DATA constants<>+2776(SB)/8, $0xbeb3fd77435e965f
+GLOBL constants<>(SB), RODATA|NOPTR, $2784
 
 // func expF32AVX2(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
@@ -240,8 +380,8 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+256(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -254,17 +394,17 @@ loop:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1120(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -295,17 +435,17 @@ tail:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1120(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -330,8 +470,8 @@ TEXT ·log1pExpF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+256(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -344,17 +484,17 @@ loop:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1120(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -365,18 +505,18 @@ loop:
 	VMULPD       Y1, Y4, Y4
 	VMULPD       constants<>+128(SB), Y4, Y3
 	VSUBPD       constants<>+128(SB), Y3, Y3
-	VCMPPD       $0x1e, constants<>+480(SB), Y4, Y1
-	VANDPD       constants<>+384(SB), Y1, Y5
+	VCMPPD       $0x1e, constants<>+544(SB), Y4, Y1
+	VANDPD       constants<>+448(SB), Y1, Y5
 	VBLENDVPD    Y1, Y3, Y4, Y3
 	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1472(SB), Y4
+	VBROADCASTSD constants<>+1536(SB), Y4
+	VFMADD213PD  constants<>+1504(SB), Y1, Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
 	VFMADD213PD  constants<>+1440(SB), Y1, Y4
 	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1376(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -404,17 +544,17 @@ tail:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1120(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -425,18 +565,18 @@ tail:
 	VMULPD       Y1, Y4, Y4
 	VMULPD       constants<>+128(SB), Y4, Y3
 	VSUBPD       constants<>+128(SB), Y3, Y3
-	VCMPPD       $0x1e, constants<>+480(SB), Y4, Y1
-	VANDPD       constants<>+384(SB), Y1, Y5
+	VCMPPD       $0x1e, constants<>+544(SB), Y4, Y1
+	VANDPD       constants<>+448(SB), Y1, Y5
 	VBLENDVPD    Y1, Y3, Y4, Y3
 	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1472(SB), Y4
+	VBROADCASTSD constants<>+1536(SB), Y4
+	VFMADD213PD  constants<>+1504(SB), Y1, Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
 	VFMADD213PD  constants<>+1440(SB), Y1, Y4
 	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1376(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -458,8 +598,8 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+256(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -472,17 +612,17 @@ loop:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1120(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -516,17 +656,17 @@ tail:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1120(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -554,8 +694,8 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+288(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -569,15 +709,15 @@ loop:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1120(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -612,15 +752,15 @@ tail:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1120(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -640,6 +780,118 @@ done:
 	VZEROUPPER
 	RET
 
+// func erfF32AVX2(n int, dst *float32, src *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·erfF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          tail
+
+loop:
+	VCVTPS2PD    (DX), Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VBROADCASTSD constants<>+352(SB), Y5
+	VMINPD       Y6, Y5, Y6
+	VBROADCASTSD constants<>+2752(SB), Y4
+	VFMADD213PD  constants<>+2720(SB), Y6, Y4
+	VFMADD213PD  constants<>+2688(SB), Y6, Y4
+	VFMADD213PD  constants<>+2656(SB), Y6, Y4
+	VFMADD213PD  constants<>+2624(SB), Y6, Y4
+	VFMADD213PD  constants<>+2592(SB), Y6, Y4
+	VFMADD213PD  constants<>+2560(SB), Y6, Y4
+	VFMADD213PD  constants<>+2528(SB), Y6, Y4
+	VFMADD213PD  constants<>+2496(SB), Y6, Y4
+	VFMADD213PD  constants<>+2464(SB), Y6, Y4
+	VMULPD       Y4, Y6, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VMULPD       Y3, Y4, Y4
+	VFMADD213PD  Y3, Y3, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VSUBPD       Y11, Y1, Y5
+	VFMADD213PD  Y5, Y1, Y4
+	VANDPD       constants<>+32(SB), Y4, Y4
+	VANDPD       constants<>+0(SB), Y0, Y0
+	VORPD        Y0, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, (CX)
+	ADDQ         $0x10, DX
+	ADDQ         $0x10, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+tail:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x02, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   (DX), X10, X0
+	VCVTPS2PD    X0, Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VBROADCASTSD constants<>+352(SB), Y5
+	VMINPD       Y6, Y5, Y6
+	VBROADCASTSD constants<>+2752(SB), Y4
+	VFMADD213PD  constants<>+2720(SB), Y6, Y4
+	VFMADD213PD  constants<>+2688(SB), Y6, Y4
+	VFMADD213PD  constants<>+2656(SB), Y6, Y4
+	VFMADD213PD  constants<>+2624(SB), Y6, Y4
+	VFMADD213PD  constants<>+2592(SB), Y6, Y4
+	VFMADD213PD  constants<>+2560(SB), Y6, Y4
+	VFMADD213PD  constants<>+2528(SB), Y6, Y4
+	VFMADD213PD  constants<>+2496(SB), Y6, Y4
+	VFMADD213PD  constants<>+2464(SB), Y6, Y4
+	VMULPD       Y4, Y6, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1184(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VMULPD       Y3, Y4, Y4
+	VFMADD213PD  Y3, Y3, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VSUBPD       Y11, Y1, Y5
+	VFMADD213PD  Y5, Y1, Y4
+	VANDPD       constants<>+32(SB), Y4, Y4
+	VANDPD       constants<>+0(SB), Y0, Y0
+	VORPD        Y0, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   X4, X10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func logF32AVX2(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
@@ -648,8 +900,8 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+256(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -657,34 +909,34 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 loop:
 	VCVTPS2PD    (DX), Y0
 	VMOVAPD      Y0, Y6
-	VPSUBQ       constants<>+512(SB), Y0, Y1
-	VANDPD       constants<>+544(SB), Y1, Y2
+	VPSUBQ       constants<>+576(SB), Y0, Y1
+	VANDPD       constants<>+608(SB), Y1, Y2
 	VPSUBQ       Y2, Y0, Y3
-	VPADDQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       constants<>+640(SB), Y2, Y2
 	VPSRLQ       $0x34, Y2, Y2
-	VORPD        constants<>+608(SB), Y2, Y2
-	VSUBPD       constants<>+640(SB), Y2, Y2
+	VORPD        constants<>+672(SB), Y2, Y2
+	VSUBPD       constants<>+704(SB), Y2, Y2
 	VSUBPD       Y11, Y3, Y3
 	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1472(SB), Y4
+	VBROADCASTSD constants<>+1536(SB), Y4
+	VFMADD213PD  constants<>+1504(SB), Y1, Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
 	VFMADD213PD  constants<>+1440(SB), Y1, Y4
 	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1376(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
-	VFMADD231PD  constants<>+448(SB), Y2, Y4
-	VFMADD231PD  constants<>+416(SB), Y2, Y4
+	VFMADD231PD  constants<>+512(SB), Y2, Y4
+	VFMADD231PD  constants<>+480(SB), Y2, Y4
 	VCMPPD       $0x00, constants<>+96(SB), Y6, Y1
-	VBROADCASTSD constants<>+800(SB), Y5
+	VBROADCASTSD constants<>+864(SB), Y5
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VCMPPD       $0x11, constants<>+96(SB), Y6, Y1
-	VBROADCASTSD constants<>+832(SB), Y5
+	VBROADCASTSD constants<>+896(SB), Y5
 	VBLENDVPD    Y1, Y5, Y4, Y4
-	VCMPPD       $0x15, constants<>+768(SB), Y6, Y1
+	VCMPPD       $0x15, constants<>+832(SB), Y6, Y1
 	VBLENDVPD    Y1, Y6, Y4, Y4
 	VCVTPD2PSY   Y4, X4
 	VMOVUPS      X4, (CX)
@@ -703,34 +955,34 @@ tail:
 	VMASKMOVPS   (DX), X10, X0
 	VCVTPS2PD    X0, Y0
 	VMOVAPD      Y0, Y6
-	VPSUBQ       constants<>+512(SB), Y0, Y1
-	VANDPD       constants<>+544(SB), Y1, Y2
+	VPSUBQ       constants<>+576(SB), Y0, Y1
+	VANDPD       constants<>+608(SB), Y1, Y2
 	VPSUBQ       Y2, Y0, Y3
-	VPADDQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       constants<>+640(SB), Y2, Y2
 	VPSRLQ       $0x34, Y2, Y2
-	VORPD        constants<>+608(SB), Y2, Y2
-	VSUBPD       constants<>+640(SB), Y2, Y2
+	VORPD        constants<>+672(SB), Y2, Y2
+	VSUBPD       constants<>+704(SB), Y2, Y2
 	VSUBPD       Y11, Y3, Y3
 	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1472(SB), Y4
+	VBROADCASTSD constants<>+1536(SB), Y4
+	VFMADD213PD  constants<>+1504(SB), Y1, Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
 	VFMADD213PD  constants<>+1440(SB), Y1, Y4
 	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1376(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
-	VFMADD231PD  constants<>+448(SB), Y2, Y4
-	VFMADD231PD  constants<>+416(SB), Y2, Y4
+	VFMADD231PD  constants<>+512(SB), Y2, Y4
+	VFMADD231PD  constants<>+480(SB), Y2, Y4
 	VCMPPD       $0x00, constants<>+96(SB), Y6, Y1
-	VBROADCASTSD constants<>+800(SB), Y5
+	VBROADCASTSD constants<>+864(SB), Y5
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VCMPPD       $0x11, constants<>+96(SB), Y6, Y1
-	VBROADCASTSD constants<>+832(SB), Y5
+	VBROADCASTSD constants<>+896(SB), Y5
 	VBLENDVPD    Y1, Y5, Y4, Y4
-	VCMPPD       $0x15, constants<>+768(SB), Y6, Y1
+	VCMPPD       $0x15, constants<>+832(SB), Y6, Y1
 	VBLENDVPD    Y1, Y6, Y4, Y4
 	VCVTPD2PSY   Y4, X4
 	VMOVUPS      (BX), X10
@@ -1042,8 +1294,8 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+256(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -1056,9 +1308,11 @@ loop:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1280(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
 	VFMADD213PD  constants<>+1216(SB), Y3, Y4
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
@@ -1070,8 +1324,6 @@ loop:
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1100,9 +1352,11 @@ tail:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1280(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
 	VFMADD213PD  constants<>+1216(SB), Y3, Y4
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
@@ -1114,8 +1368,6 @@ tail:
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1139,8 +1391,8 @@ TEXT ·log1pExpF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+256(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -1153,9 +1405,11 @@ loop:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1280(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
 	VFMADD213PD  constants<>+1216(SB), Y3, Y4
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
@@ -1167,8 +1421,6 @@ loop:
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1179,14 +1431,16 @@ loop:
 	VMULPD       Y1, Y4, Y4
 	VMULPD       constants<>+128(SB), Y4, Y3
 	VSUBPD       constants<>+128(SB), Y3, Y3
-	VCMPPD       $0x1e, constants<>+480(SB), Y4, Y1
-	VANDPD       constants<>+384(SB), Y1, Y5
+	VCMPPD       $0x1e, constants<>+544(SB), Y4, Y1
+	VANDPD       constants<>+448(SB), Y1, Y5
 	VBLENDVPD    Y1, Y3, Y4, Y3
 	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1632(SB), Y4
+	VBROADCASTSD constants<>+1696(SB), Y4
+	VFMADD213PD  constants<>+1664(SB), Y1, Y4
+	VFMADD213PD  constants<>+1632(SB), Y1, Y4
 	VFMADD213PD  constants<>+1600(SB), Y1, Y4
 	VFMADD213PD  constants<>+1568(SB), Y1, Y4
 	VFMADD213PD  constants<>+1536(SB), Y1, Y4
@@ -1194,8 +1448,6 @@ loop:
 	VFMADD213PD  constants<>+1472(SB), Y1, Y4
 	VFMADD213PD  constants<>+1440(SB), Y1, Y4
 	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1376(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -1221,9 +1473,11 @@ tail:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1280(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
 	VFMADD213PD  constants<>+1216(SB), Y3, Y4
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
@@ -1235,8 +1489,6 @@ tail:
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1247,14 +1499,16 @@ tail:
 	VMULPD       Y1, Y4, Y4
 	VMULPD       constants<>+128(SB), Y4, Y3
 	VSUBPD       constants<>+128(SB), Y3, Y3
-	VCMPPD       $0x1e, constants<>+480(SB), Y4, Y1
-	VANDPD       constants<>+384(SB), Y1, Y5
+	VCMPPD       $0x1e, constants<>+544(SB), Y4, Y1
+	VANDPD       constants<>+448(SB), Y1, Y5
 	VBLENDVPD    Y1, Y3, Y4, Y3
 	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1632(SB), Y4
+	VBROADCASTSD constants<>+1696(SB), Y4
+	VFMADD213PD  constants<>+1664(SB), Y1, Y4
+	VFMADD213PD  constants<>+1632(SB), Y1, Y4
 	VFMADD213PD  constants<>+1600(SB), Y1, Y4
 	VFMADD213PD  constants<>+1568(SB), Y1, Y4
 	VFMADD213PD  constants<>+1536(SB), Y1, Y4
@@ -1262,8 +1516,6 @@ tail:
 	VFMADD213PD  constants<>+1472(SB), Y1, Y4
 	VFMADD213PD  constants<>+1440(SB), Y1, Y4
 	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1376(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -1284,8 +1536,8 @@ TEXT ·sigmoidF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+256(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -1298,9 +1550,11 @@ loop:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1280(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
 	VFMADD213PD  constants<>+1216(SB), Y3, Y4
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
@@ -1312,8 +1566,6 @@ loop:
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1345,9 +1597,11 @@ tail:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1280(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
 	VFMADD213PD  constants<>+1216(SB), Y3, Y4
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
@@ -1359,8 +1613,6 @@ tail:
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VFMADD213PD  constants<>+960(SB), Y3, Y4
 	VFMADD213PD  constants<>+928(SB), Y3, Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1387,8 +1639,8 @@ TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+288(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -1402,9 +1654,11 @@ loop:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1280(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
 	VFMADD213PD  constants<>+1216(SB), Y3, Y4
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
@@ -1414,8 +1668,6 @@ loop:
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -1448,9 +1700,11 @@ tail:
 	VFMADD213PD  Y12, Y13, Y1
 	VSUBPD       Y12, Y1, Y2
 	VMOVAPD      Y6, Y3
-	VFNMADD231PD constants<>+416(SB), Y2, Y3
-	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+1280(SB), Y4
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
 	VFMADD213PD  constants<>+1216(SB), Y3, Y4
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
@@ -1460,8 +1714,6 @@ tail:
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
 	VFMADD213PD  constants<>+1024(SB), Y3, Y4
 	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -1480,6 +1732,151 @@ done:
 	VZEROUPPER
 	RET
 
+// func erfF64AVX2(n int, dst *float64, src *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·erfF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          tail
+
+loop:
+	VMOVUPD      (DX), Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VBROADCASTSD constants<>+320(SB), Y5
+	VMINPD       Y6, Y5, Y6
+	VBROADCASTSD constants<>+2432(SB), Y4
+	VFMADD213PD  constants<>+2400(SB), Y6, Y4
+	VFMADD213PD  constants<>+2368(SB), Y6, Y4
+	VFMADD213PD  constants<>+2336(SB), Y6, Y4
+	VFMADD213PD  constants<>+2304(SB), Y6, Y4
+	VFMADD213PD  constants<>+2272(SB), Y6, Y4
+	VFMADD213PD  constants<>+2240(SB), Y6, Y4
+	VFMADD213PD  constants<>+2208(SB), Y6, Y4
+	VFMADD213PD  constants<>+2176(SB), Y6, Y4
+	VFMADD213PD  constants<>+2144(SB), Y6, Y4
+	VFMADD213PD  constants<>+2112(SB), Y6, Y4
+	VFMADD213PD  constants<>+2080(SB), Y6, Y4
+	VFMADD213PD  constants<>+2048(SB), Y6, Y4
+	VFMADD213PD  constants<>+2016(SB), Y6, Y4
+	VFMADD213PD  constants<>+1984(SB), Y6, Y4
+	VFMADD213PD  constants<>+1952(SB), Y6, Y4
+	VFMADD213PD  constants<>+1920(SB), Y6, Y4
+	VFMADD213PD  constants<>+1888(SB), Y6, Y4
+	VFMADD213PD  constants<>+1856(SB), Y6, Y4
+	VFMADD213PD  constants<>+1824(SB), Y6, Y4
+	VFMADD213PD  constants<>+1792(SB), Y6, Y4
+	VFMADD213PD  constants<>+1760(SB), Y6, Y4
+	VFMADD213PD  constants<>+1728(SB), Y6, Y4
+	VMULPD       Y4, Y6, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VMULPD       Y3, Y4, Y4
+	VFMADD213PD  Y3, Y3, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VSUBPD       Y11, Y1, Y5
+	VFMADD213PD  Y5, Y1, Y4
+	VANDPD       constants<>+32(SB), Y4, Y4
+	VANDPD       constants<>+0(SB), Y0, Y0
+	VORPD        Y0, Y4, Y4
+	VMOVUPD      Y4, (CX)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+tail:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x03, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   (DX), Y10, Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VBROADCASTSD constants<>+320(SB), Y5
+	VMINPD       Y6, Y5, Y6
+	VBROADCASTSD constants<>+2432(SB), Y4
+	VFMADD213PD  constants<>+2400(SB), Y6, Y4
+	VFMADD213PD  constants<>+2368(SB), Y6, Y4
+	VFMADD213PD  constants<>+2336(SB), Y6, Y4
+	VFMADD213PD  constants<>+2304(SB), Y6, Y4
+	VFMADD213PD  constants<>+2272(SB), Y6, Y4
+	VFMADD213PD  constants<>+2240(SB), Y6, Y4
+	VFMADD213PD  constants<>+2208(SB), Y6, Y4
+	VFMADD213PD  constants<>+2176(SB), Y6, Y4
+	VFMADD213PD  constants<>+2144(SB), Y6, Y4
+	VFMADD213PD  constants<>+2112(SB), Y6, Y4
+	VFMADD213PD  constants<>+2080(SB), Y6, Y4
+	VFMADD213PD  constants<>+2048(SB), Y6, Y4
+	VFMADD213PD  constants<>+2016(SB), Y6, Y4
+	VFMADD213PD  constants<>+1984(SB), Y6, Y4
+	VFMADD213PD  constants<>+1952(SB), Y6, Y4
+	VFMADD213PD  constants<>+1920(SB), Y6, Y4
+	VFMADD213PD  constants<>+1888(SB), Y6, Y4
+	VFMADD213PD  constants<>+1856(SB), Y6, Y4
+	VFMADD213PD  constants<>+1824(SB), Y6, Y4
+	VFMADD213PD  constants<>+1792(SB), Y6, Y4
+	VFMADD213PD  constants<>+1760(SB), Y6, Y4
+	VFMADD213PD  constants<>+1728(SB), Y6, Y4
+	VMULPD       Y4, Y6, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1344(SB), Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VMULPD       Y3, Y4, Y4
+	VFMADD213PD  Y3, Y3, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VSUBPD       Y11, Y1, Y5
+	VFMADD213PD  Y5, Y1, Y4
+	VANDPD       constants<>+32(SB), Y4, Y4
+	VANDPD       constants<>+0(SB), Y0, Y0
+	VORPD        Y0, Y4, Y4
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   Y4, Y10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func logF64AVX2(n int, dst *float64, src *float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
@@ -1488,8 +1885,8 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+224(SB), Y15
 	VBROADCASTSD constants<>+256(SB), Y14
-	VBROADCASTSD constants<>+352(SB), Y13
-	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
 	JLT          tail
@@ -1497,24 +1894,26 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 loop:
 	VMOVUPD      (DX), Y0
 	VMOVAPD      Y0, Y6
-	VCMPPD       $0x11, constants<>+672(SB), Y0, Y1
-	VMULPD       constants<>+704(SB), Y0, Y3
+	VCMPPD       $0x11, constants<>+736(SB), Y0, Y1
+	VMULPD       constants<>+768(SB), Y0, Y3
 	VBLENDVPD    Y1, Y3, Y0, Y0
-	VANDPD       constants<>+736(SB), Y1, Y5
-	VPSUBQ       constants<>+512(SB), Y0, Y1
-	VANDPD       constants<>+544(SB), Y1, Y2
+	VANDPD       constants<>+800(SB), Y1, Y5
+	VPSUBQ       constants<>+576(SB), Y0, Y1
+	VANDPD       constants<>+608(SB), Y1, Y2
 	VPSUBQ       Y2, Y0, Y3
-	VPADDQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       constants<>+640(SB), Y2, Y2
 	VPSRLQ       $0x34, Y2, Y2
-	VORPD        constants<>+608(SB), Y2, Y2
-	VSUBPD       constants<>+640(SB), Y2, Y2
+	VORPD        constants<>+672(SB), Y2, Y2
+	VSUBPD       constants<>+704(SB), Y2, Y2
 	VSUBPD       Y5, Y2, Y2
 	VSUBPD       Y11, Y3, Y3
 	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1632(SB), Y4
+	VBROADCASTSD constants<>+1696(SB), Y4
+	VFMADD213PD  constants<>+1664(SB), Y1, Y4
+	VFMADD213PD  constants<>+1632(SB), Y1, Y4
 	VFMADD213PD  constants<>+1600(SB), Y1, Y4
 	VFMADD213PD  constants<>+1568(SB), Y1, Y4
 	VFMADD213PD  constants<>+1536(SB), Y1, Y4
@@ -1522,19 +1921,17 @@ loop:
 	VFMADD213PD  constants<>+1472(SB), Y1, Y4
 	VFMADD213PD  constants<>+1440(SB), Y1, Y4
 	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1376(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
-	VFMADD231PD  constants<>+448(SB), Y2, Y4
-	VFMADD231PD  constants<>+416(SB), Y2, Y4
+	VFMADD231PD  constants<>+512(SB), Y2, Y4
+	VFMADD231PD  constants<>+480(SB), Y2, Y4
 	VCMPPD       $0x00, constants<>+96(SB), Y6, Y1
-	VBROADCASTSD constants<>+800(SB), Y5
+	VBROADCASTSD constants<>+864(SB), Y5
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VCMPPD       $0x11, constants<>+96(SB), Y6, Y1
-	VBROADCASTSD constants<>+832(SB), Y5
+	VBROADCASTSD constants<>+896(SB), Y5
 	VBLENDVPD    Y1, Y5, Y4, Y4
-	VCMPPD       $0x15, constants<>+768(SB), Y6, Y1
+	VCMPPD       $0x15, constants<>+832(SB), Y6, Y1
 	VBLENDVPD    Y1, Y6, Y4, Y4
 	VMOVUPD      Y4, (CX)
 	ADDQ         $0x20, DX
@@ -1551,24 +1948,26 @@ tail:
 	VMOVUPS      (BX), Y10
 	VMASKMOVPD   (DX), Y10, Y0
 	VMOVAPD      Y0, Y6
-	VCMPPD       $0x11, constants<>+672(SB), Y0, Y1
-	VMULPD       constants<>+704(SB), Y0, Y3
+	VCMPPD       $0x11, constants<>+736(SB), Y0, Y1
+	VMULPD       constants<>+768(SB), Y0, Y3
 	VBLENDVPD    Y1, Y3, Y0, Y0
-	VANDPD       constants<>+736(SB), Y1, Y5
-	VPSUBQ       constants<>+512(SB), Y0, Y1
-	VANDPD       constants<>+544(SB), Y1, Y2
+	VANDPD       constants<>+800(SB), Y1, Y5
+	VPSUBQ       constants<>+576(SB), Y0, Y1
+	VANDPD       constants<>+608(SB), Y1, Y2
 	VPSUBQ       Y2, Y0, Y3
-	VPADDQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       constants<>+640(SB), Y2, Y2
 	VPSRLQ       $0x34, Y2, Y2
-	VORPD        constants<>+608(SB), Y2, Y2
-	VSUBPD       constants<>+640(SB), Y2, Y2
+	VORPD        constants<>+672(SB), Y2, Y2
+	VSUBPD       constants<>+704(SB), Y2, Y2
 	VSUBPD       Y5, Y2, Y2
 	VSUBPD       Y11, Y3, Y3
 	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1632(SB), Y4
+	VBROADCASTSD constants<>+1696(SB), Y4
+	VFMADD213PD  constants<>+1664(SB), Y1, Y4
+	VFMADD213PD  constants<>+1632(SB), Y1, Y4
 	VFMADD213PD  constants<>+1600(SB), Y1, Y4
 	VFMADD213PD  constants<>+1568(SB), Y1, Y4
 	VFMADD213PD  constants<>+1536(SB), Y1, Y4
@@ -1576,19 +1975,17 @@ tail:
 	VFMADD213PD  constants<>+1472(SB), Y1, Y4
 	VFMADD213PD  constants<>+1440(SB), Y1, Y4
 	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1376(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
-	VFMADD231PD  constants<>+448(SB), Y2, Y4
-	VFMADD231PD  constants<>+416(SB), Y2, Y4
+	VFMADD231PD  constants<>+512(SB), Y2, Y4
+	VFMADD231PD  constants<>+480(SB), Y2, Y4
 	VCMPPD       $0x00, constants<>+96(SB), Y6, Y1
-	VBROADCASTSD constants<>+800(SB), Y5
+	VBROADCASTSD constants<>+864(SB), Y5
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VCMPPD       $0x11, constants<>+96(SB), Y6, Y1
-	VBROADCASTSD constants<>+832(SB), Y5
+	VBROADCASTSD constants<>+896(SB), Y5
 	VBLENDVPD    Y1, Y5, Y4, Y4
-	VCMPPD       $0x15, constants<>+768(SB), Y6, Y1
+	VCMPPD       $0x15, constants<>+832(SB), Y6, Y1
 	VBLENDVPD    Y1, Y6, Y4, Y4
 	VMOVUPS      (BX), Y10
 	VMASKMOVPD   Y4, Y10, (CX)

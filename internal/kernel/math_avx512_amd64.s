@@ -14,49 +14,84 @@ DATA constants<>+48(SB)/8, $0x4000000000000000
 DATA constants<>+56(SB)/8, $0x408f400000000000
 DATA constants<>+64(SB)/8, $0xc08f400000000000
 DATA constants<>+72(SB)/8, $0xc059000000000000
-DATA constants<>+80(SB)/8, $0x4338000000000000
-DATA constants<>+88(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+96(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+104(SB)/8, $0x3fe62e42fee00000
-DATA constants<>+112(SB)/8, $0x3dea39ef35793c76
-DATA constants<>+120(SB)/8, $0x3fda827999fcef32
-DATA constants<>+128(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+136(SB)/8, $0xfff0000000000000
-DATA constants<>+144(SB)/8, $0x3ff0000000000000
-DATA constants<>+152(SB)/8, $0x4330000000000000
-DATA constants<>+160(SB)/8, $0x43300000000003ff
-DATA constants<>+168(SB)/8, $0x0010000000000000
-DATA constants<>+176(SB)/8, $0x4350000000000000
-DATA constants<>+184(SB)/8, $0x404b000000000000
-DATA constants<>+192(SB)/8, $0x7ff0000000000000
-DATA constants<>+200(SB)/8, $0xfff0000000000000
-DATA constants<>+208(SB)/8, $0x7ff8000000000001
-DATA constants<>+216(SB)/8, $0x3ff0000000000000
-DATA constants<>+224(SB)/8, $0x3ff0000000000000
-DATA constants<>+232(SB)/8, $0x3fe0000000000000
-DATA constants<>+240(SB)/8, $0x3fc5555555555555
-DATA constants<>+248(SB)/8, $0x3fa5555555555555
-DATA constants<>+256(SB)/8, $0x3f81111111111111
-DATA constants<>+264(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+272(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+280(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+288(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+296(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+304(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+312(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+320(SB)/8, $0x3de6124613a86d09
-DATA constants<>+328(SB)/8, $0x3ff0000000000000
-DATA constants<>+336(SB)/8, $0x3fb5555555555555
-DATA constants<>+344(SB)/8, $0x3f8999999999999a
-DATA constants<>+352(SB)/8, $0x3f62492492492492
-DATA constants<>+360(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+368(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+376(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+384(SB)/8, $0x3ed1111111111111
-DATA constants<>+392(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+400(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+408(SB)/8, $0x3e68618618618618
-GLOBL constants<>(SB), RODATA|NOPTR, $416
+DATA constants<>+80(SB)/8, $0x4018000000000000
+DATA constants<>+88(SB)/8, $0x4010000000000000
+DATA constants<>+96(SB)/8, $0x4338000000000000
+DATA constants<>+104(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+112(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+120(SB)/8, $0x3fe62e42fee00000
+DATA constants<>+128(SB)/8, $0x3dea39ef35793c76
+DATA constants<>+136(SB)/8, $0x3fda827999fcef32
+DATA constants<>+144(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+152(SB)/8, $0xfff0000000000000
+DATA constants<>+160(SB)/8, $0x3ff0000000000000
+DATA constants<>+168(SB)/8, $0x4330000000000000
+DATA constants<>+176(SB)/8, $0x43300000000003ff
+DATA constants<>+184(SB)/8, $0x0010000000000000
+DATA constants<>+192(SB)/8, $0x4350000000000000
+DATA constants<>+200(SB)/8, $0x404b000000000000
+DATA constants<>+208(SB)/8, $0x7ff0000000000000
+DATA constants<>+216(SB)/8, $0xfff0000000000000
+DATA constants<>+224(SB)/8, $0x7ff8000000000001
+DATA constants<>+232(SB)/8, $0x3ff0000000000000
+DATA constants<>+240(SB)/8, $0x3ff0000000000000
+DATA constants<>+248(SB)/8, $0x3fe0000000000000
+DATA constants<>+256(SB)/8, $0x3fc5555555555555
+DATA constants<>+264(SB)/8, $0x3fa5555555555555
+DATA constants<>+272(SB)/8, $0x3f81111111111111
+DATA constants<>+280(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+288(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+296(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+304(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+312(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+320(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+328(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+336(SB)/8, $0x3de6124613a86d09
+DATA constants<>+344(SB)/8, $0x3ff0000000000000
+DATA constants<>+352(SB)/8, $0x3fb5555555555555
+DATA constants<>+360(SB)/8, $0x3f8999999999999a
+DATA constants<>+368(SB)/8, $0x3f62492492492492
+DATA constants<>+376(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+384(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+392(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+400(SB)/8, $0x3ed1111111111111
+DATA constants<>+408(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+416(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+424(SB)/8, $0x3e68618618618618
+DATA constants<>+432(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+440(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+448(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+456(SB)/8, $0x3f93966858875a29
+DATA constants<>+464(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+472(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+480(SB)/8, $0x3f435682586553f0
+DATA constants<>+488(SB)/8, $0xbefb3731be652950
+DATA constants<>+496(SB)/8, $0xbf10da7c294da549
+DATA constants<>+504(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+512(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+520(SB)/8, $0xbecde39e4e030039
+DATA constants<>+528(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+536(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+544(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+552(SB)/8, $0xbe41add0789929eb
+DATA constants<>+560(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+568(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+576(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+584(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+592(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+600(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+608(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+616(SB)/8, $0xbff20dd75025da38
+DATA constants<>+624(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+632(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+640(SB)/8, $0x3f93939c2421e174
+DATA constants<>+648(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+656(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+664(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+672(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+680(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+688(SB)/8, $0xbeb3fd77435e965f
+GLOBL constants<>(SB), RODATA|NOPTR, $696
 
 // func expF32AVX512(n int, dst *float32, src *float32)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
@@ -66,8 +101,8 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+64(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -80,17 +115,17 @@ loop:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+280(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, (CX)
@@ -113,17 +148,17 @@ tail:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+280(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (CX)
@@ -140,8 +175,8 @@ TEXT ·log1pExpF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+64(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -154,32 +189,32 @@ loop:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+280(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
-	VCMPPD.BCST       $0x1e, constants<>+120(SB), Z4, K2
-	VBROADCASTSD.Z    constants<>+96(SB), K2, Z5
+	VCMPPD.BCST       $0x1e, constants<>+136(SB), Z4, K2
+	VBROADCASTSD.Z    constants<>+112(SB), K2, Z5
 	VBLENDMPD         Z3, Z4, K2, Z3
 	VADDPD.BCST       constants<>+48(SB), Z3, Z1
 	VADDPD            Z3, Z3, Z3
 	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+368(SB), Z4
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+376(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+344(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+336(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -206,32 +241,32 @@ tail:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+280(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
-	VCMPPD.BCST       $0x1e, constants<>+120(SB), Z4, K2
-	VBROADCASTSD.Z    constants<>+96(SB), K2, Z5
+	VCMPPD.BCST       $0x1e, constants<>+136(SB), Z4, K2
+	VBROADCASTSD.Z    constants<>+112(SB), K2, Z5
 	VBLENDMPD         Z3, Z4, K2, Z3
 	VADDPD.BCST       constants<>+48(SB), Z3, Z1
 	VADDPD            Z3, Z3, Z3
 	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+368(SB), Z4
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+376(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+344(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+336(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -252,8 +287,8 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+64(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -266,17 +301,17 @@ loop:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+280(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -303,17 +338,17 @@ tail:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+280(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -334,8 +369,8 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+72(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -349,15 +384,15 @@ loop:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+280(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -390,15 +425,15 @@ tail:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+280(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -406,6 +441,114 @@ tail:
 	VFMADD213PD       Z5, Z1, Z4
 	VADDPD.BCST       constants<>+48(SB), Z4, Z5
 	VDIVPD            Z5, Z4, Z4
+	VANDPD.BCST       constants<>+8(SB), Z4, Z4
+	VANDPD.BCST       constants<>+0(SB), Z0, Z0
+	VORPD             Z0, Z4, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func erfF32AVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·erfF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          tail
+
+loop:
+	VCVTPS2PD         (DX), Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VBROADCASTSD      constants<>+88(SB), Z5
+	VMINPD            Z6, Z5, Z6
+	VBROADCASTSD      constants<>+688(SB), Z4
+	VFMADD213PD.BCST  constants<>+680(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+672(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+664(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+656(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+648(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+640(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+632(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+624(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+616(SB), Z6, Z4
+	VMULPD            Z4, Z6, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VMULPD            Z3, Z4, Z4
+	VFMADD213PD       Z3, Z3, Z4
+	VSCALEFPD         Z2, Z11, Z1
+	VSUBPD            Z11, Z1, Z5
+	VFMADD213PD       Z5, Z1, Z4
+	VANDPD.BCST       constants<>+8(SB), Z4, Z4
+	VANDPD.BCST       constants<>+0(SB), Z0, Z0
+	VORPD             Z0, Z4, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, (CX)
+	ADDQ              $0x20, DX
+	ADDQ              $0x20, CX
+	SUBQ              $0x08, AX
+	JGE               loop
+
+tail:
+	ADDQ              $0x08, AX
+	JZ                done
+	MOVL              $0xffffffff, BX
+	BZHIL             AX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPS.Z         (DX), K1, Y0
+	VCVTPS2PD         Y0, Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VBROADCASTSD      constants<>+88(SB), Z5
+	VMINPD            Z6, Z5, Z6
+	VBROADCASTSD      constants<>+688(SB), Z4
+	VFMADD213PD.BCST  constants<>+680(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+672(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+664(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+656(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+648(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+640(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+632(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+624(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+616(SB), Z6, Z4
+	VMULPD            Z4, Z6, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+296(SB), Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VMULPD            Z3, Z4, Z4
+	VFMADD213PD       Z3, Z3, Z4
+	VSCALEFPD         Z2, Z11, Z1
+	VSUBPD            Z11, Z1, Z5
+	VFMADD213PD       Z5, Z1, Z4
 	VANDPD.BCST       constants<>+8(SB), Z4, Z4
 	VANDPD.BCST       constants<>+0(SB), Z0, Z0
 	VORPD             Z0, Z4, Z4
@@ -424,8 +567,8 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+64(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -433,34 +576,34 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 loop:
 	VCVTPS2PD        (DX), Z0
 	VMOVAPD          Z0, Z6
-	VPSUBQ.BCST      constants<>+128(SB), Z0, Z1
-	VANDPD.BCST      constants<>+136(SB), Z1, Z2
+	VPSUBQ.BCST      constants<>+144(SB), Z0, Z1
+	VANDPD.BCST      constants<>+152(SB), Z1, Z2
 	VPSUBQ           Z2, Z0, Z3
-	VPADDQ.BCST      constants<>+144(SB), Z2, Z2
+	VPADDQ.BCST      constants<>+160(SB), Z2, Z2
 	VPSRLQ           $0x34, Z2, Z2
-	VORPD.BCST       constants<>+152(SB), Z2, Z2
-	VSUBPD.BCST      constants<>+160(SB), Z2, Z2
+	VORPD.BCST       constants<>+168(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+176(SB), Z2, Z2
 	VSUBPD           Z11, Z3, Z3
 	VADDPD.BCST      constants<>+48(SB), Z3, Z1
 	VADDPD           Z3, Z3, Z3
 	VDIVPD           Z1, Z3, Z3
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     constants<>+368(SB), Z4
+	VBROADCASTSD     constants<>+384(SB), Z4
+	VFMADD213PD.BCST constants<>+376(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+344(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+336(SB), Z1, Z4
 	VMULPD           Z1, Z4, Z4
 	VFMADD213PD      Z3, Z3, Z4
-	VFMADD231PD.BCST constants<>+112(SB), Z2, Z4
-	VFMADD231PD.BCST constants<>+104(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+128(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+120(SB), Z2, Z4
 	VCMPPD.BCST      $0x00, constants<>+24(SB), Z6, K2
-	VBROADCASTSD     constants<>+200(SB), Z5
+	VBROADCASTSD     constants<>+216(SB), Z5
 	VBLENDMPD        Z5, Z4, K2, Z4
 	VCMPPD.BCST      $0x11, constants<>+24(SB), Z6, K2
-	VBROADCASTSD     constants<>+208(SB), Z5
+	VBROADCASTSD     constants<>+224(SB), Z5
 	VBLENDMPD        Z5, Z4, K2, Z4
-	VCMPPD.BCST      $0x15, constants<>+192(SB), Z6, K2
+	VCMPPD.BCST      $0x15, constants<>+208(SB), Z6, K2
 	VBLENDMPD        Z6, Z4, K2, Z4
 	VCVTPD2PS        Z4, Y4
 	VMOVUPS          Y4, (CX)
@@ -478,34 +621,34 @@ tail:
 	VMOVUPS.Z        (DX), K1, Y0
 	VCVTPS2PD        Y0, Z0
 	VMOVAPD          Z0, Z6
-	VPSUBQ.BCST      constants<>+128(SB), Z0, Z1
-	VANDPD.BCST      constants<>+136(SB), Z1, Z2
+	VPSUBQ.BCST      constants<>+144(SB), Z0, Z1
+	VANDPD.BCST      constants<>+152(SB), Z1, Z2
 	VPSUBQ           Z2, Z0, Z3
-	VPADDQ.BCST      constants<>+144(SB), Z2, Z2
+	VPADDQ.BCST      constants<>+160(SB), Z2, Z2
 	VPSRLQ           $0x34, Z2, Z2
-	VORPD.BCST       constants<>+152(SB), Z2, Z2
-	VSUBPD.BCST      constants<>+160(SB), Z2, Z2
+	VORPD.BCST       constants<>+168(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+176(SB), Z2, Z2
 	VSUBPD           Z11, Z3, Z3
 	VADDPD.BCST      constants<>+48(SB), Z3, Z1
 	VADDPD           Z3, Z3, Z3
 	VDIVPD           Z1, Z3, Z3
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     constants<>+368(SB), Z4
+	VBROADCASTSD     constants<>+384(SB), Z4
+	VFMADD213PD.BCST constants<>+376(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+344(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+336(SB), Z1, Z4
 	VMULPD           Z1, Z4, Z4
 	VFMADD213PD      Z3, Z3, Z4
-	VFMADD231PD.BCST constants<>+112(SB), Z2, Z4
-	VFMADD231PD.BCST constants<>+104(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+128(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+120(SB), Z2, Z4
 	VCMPPD.BCST      $0x00, constants<>+24(SB), Z6, K2
-	VBROADCASTSD     constants<>+200(SB), Z5
+	VBROADCASTSD     constants<>+216(SB), Z5
 	VBLENDMPD        Z5, Z4, K2, Z4
 	VCMPPD.BCST      $0x11, constants<>+24(SB), Z6, K2
-	VBROADCASTSD     constants<>+208(SB), Z5
+	VBROADCASTSD     constants<>+224(SB), Z5
 	VBLENDMPD        Z5, Z4, K2, Z4
-	VCMPPD.BCST      $0x15, constants<>+192(SB), Z6, K2
+	VCMPPD.BCST      $0x15, constants<>+208(SB), Z6, K2
 	VBLENDMPD        Z6, Z4, K2, Z4
 	VCVTPD2PS        Z4, Y4
 	VMOVUPS          Y4, K1, (CX)
@@ -784,8 +927,8 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+64(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -798,9 +941,11 @@ loop:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+320(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
@@ -812,8 +957,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMOVUPD           Z4, (CX)
 	ADDQ              $0x40, DX
@@ -834,9 +977,11 @@ tail:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+320(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
@@ -848,8 +993,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMOVUPD           Z4, K1, (CX)
 
@@ -865,8 +1008,8 @@ TEXT ·log1pExpF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+64(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -879,9 +1022,11 @@ loop:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+320(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
@@ -893,19 +1038,19 @@ loop:
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
-	VCMPPD.BCST       $0x1e, constants<>+120(SB), Z4, K2
-	VBROADCASTSD.Z    constants<>+96(SB), K2, Z5
+	VCMPPD.BCST       $0x1e, constants<>+136(SB), Z4, K2
+	VBROADCASTSD.Z    constants<>+112(SB), K2, Z5
 	VBLENDMPD         Z3, Z4, K2, Z3
 	VADDPD.BCST       constants<>+48(SB), Z3, Z1
 	VADDPD            Z3, Z3, Z3
 	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+408(SB), Z4
+	VBROADCASTSD      constants<>+424(SB), Z4
+	VFMADD213PD.BCST  constants<>+416(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+408(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+400(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+392(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+384(SB), Z1, Z4
@@ -913,8 +1058,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+344(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+336(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -939,9 +1082,11 @@ tail:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+320(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
@@ -953,19 +1098,19 @@ tail:
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
-	VCMPPD.BCST       $0x1e, constants<>+120(SB), Z4, K2
-	VBROADCASTSD.Z    constants<>+96(SB), K2, Z5
+	VCMPPD.BCST       $0x1e, constants<>+136(SB), Z4, K2
+	VBROADCASTSD.Z    constants<>+112(SB), K2, Z5
 	VBLENDMPD         Z3, Z4, K2, Z3
 	VADDPD.BCST       constants<>+48(SB), Z3, Z1
 	VADDPD            Z3, Z3, Z3
 	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+408(SB), Z4
+	VBROADCASTSD      constants<>+424(SB), Z4
+	VFMADD213PD.BCST  constants<>+416(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+408(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+400(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+392(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+384(SB), Z1, Z4
@@ -973,8 +1118,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+344(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+336(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -994,8 +1137,8 @@ TEXT ·sigmoidF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+64(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -1008,9 +1151,11 @@ loop:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+320(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
@@ -1022,8 +1167,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -1048,9 +1191,11 @@ tail:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+320(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
@@ -1062,8 +1207,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -1083,8 +1226,8 @@ TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+72(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -1098,9 +1241,11 @@ loop:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+320(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
@@ -1110,8 +1255,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -1142,9 +1285,11 @@ tail:
 	VFMADD213PD       Z12, Z13, Z1
 	VSUBPD            Z12, Z1, Z2
 	VMOVAPD           Z6, Z3
-	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+320(SB), Z4
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
@@ -1154,8 +1299,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -1163,6 +1306,147 @@ tail:
 	VFMADD213PD       Z5, Z1, Z4
 	VADDPD.BCST       constants<>+48(SB), Z4, Z5
 	VDIVPD            Z5, Z4, Z4
+	VANDPD.BCST       constants<>+8(SB), Z4, Z4
+	VANDPD.BCST       constants<>+0(SB), Z0, Z0
+	VORPD             Z0, Z4, Z4
+	VMOVUPD           Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func erfF64AVX512(n int, dst *float64, src *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·erfF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          tail
+
+loop:
+	VMOVUPD           (DX), Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VBROADCASTSD      constants<>+80(SB), Z5
+	VMINPD            Z6, Z5, Z6
+	VBROADCASTSD      constants<>+608(SB), Z4
+	VFMADD213PD.BCST  constants<>+600(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+592(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+584(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+576(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+568(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+560(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+552(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+544(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+536(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+528(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+520(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+512(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+504(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+496(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+488(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+480(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+472(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+464(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+456(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+440(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+432(SB), Z6, Z4
+	VMULPD            Z4, Z6, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VMULPD            Z3, Z4, Z4
+	VFMADD213PD       Z3, Z3, Z4
+	VSCALEFPD         Z2, Z11, Z1
+	VSUBPD            Z11, Z1, Z5
+	VFMADD213PD       Z5, Z1, Z4
+	VANDPD.BCST       constants<>+8(SB), Z4, Z4
+	VANDPD.BCST       constants<>+0(SB), Z0, Z0
+	VORPD             Z0, Z4, Z4
+	VMOVUPD           Z4, (CX)
+	ADDQ              $0x40, DX
+	ADDQ              $0x40, CX
+	SUBQ              $0x08, AX
+	JGE               loop
+
+tail:
+	ADDQ              $0x08, AX
+	JZ                done
+	MOVL              $0xffffffff, BX
+	BZHIL             AX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPD.Z         (DX), K1, Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VBROADCASTSD      constants<>+80(SB), Z5
+	VMINPD            Z6, Z5, Z6
+	VBROADCASTSD      constants<>+608(SB), Z4
+	VFMADD213PD.BCST  constants<>+600(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+592(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+584(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+576(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+568(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+560(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+552(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+544(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+536(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+528(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+520(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+512(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+504(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+496(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+488(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+480(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+472(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+464(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+456(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+440(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+432(SB), Z6, Z4
+	VMULPD            Z4, Z6, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+336(SB), Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VMULPD            Z3, Z4, Z4
+	VFMADD213PD       Z3, Z3, Z4
+	VSCALEFPD         Z2, Z11, Z1
+	VSUBPD            Z11, Z1, Z5
+	VFMADD213PD       Z5, Z1, Z4
 	VANDPD.BCST       constants<>+8(SB), Z4, Z4
 	VANDPD.BCST       constants<>+0(SB), Z0, Z0
 	VORPD             Z0, Z4, Z4
@@ -1180,8 +1464,8 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+16(FP), DX
 	VBROADCASTSD constants<>+56(SB), Z15
 	VBROADCASTSD constants<>+64(SB), Z14
-	VBROADCASTSD constants<>+88(SB), Z13
-	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
 	JLT          tail
@@ -1189,24 +1473,26 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 loop:
 	VMOVUPD          (DX), Z0
 	VMOVAPD          Z0, Z6
-	VCMPPD.BCST      $0x11, constants<>+168(SB), Z0, K2
-	VMULPD.BCST      constants<>+176(SB), Z0, Z3
+	VCMPPD.BCST      $0x11, constants<>+184(SB), Z0, K2
+	VMULPD.BCST      constants<>+192(SB), Z0, Z3
 	VBLENDMPD        Z3, Z0, K2, Z0
-	VBROADCASTSD.Z   constants<>+184(SB), K2, Z5
-	VPSUBQ.BCST      constants<>+128(SB), Z0, Z1
-	VANDPD.BCST      constants<>+136(SB), Z1, Z2
+	VBROADCASTSD.Z   constants<>+200(SB), K2, Z5
+	VPSUBQ.BCST      constants<>+144(SB), Z0, Z1
+	VANDPD.BCST      constants<>+152(SB), Z1, Z2
 	VPSUBQ           Z2, Z0, Z3
-	VPADDQ.BCST      constants<>+144(SB), Z2, Z2
+	VPADDQ.BCST      constants<>+160(SB), Z2, Z2
 	VPSRLQ           $0x34, Z2, Z2
-	VORPD.BCST       constants<>+152(SB), Z2, Z2
-	VSUBPD.BCST      constants<>+160(SB), Z2, Z2
+	VORPD.BCST       constants<>+168(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+176(SB), Z2, Z2
 	VSUBPD           Z5, Z2, Z2
 	VSUBPD           Z11, Z3, Z3
 	VADDPD.BCST      constants<>+48(SB), Z3, Z1
 	VADDPD           Z3, Z3, Z3
 	VDIVPD           Z1, Z3, Z3
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     constants<>+408(SB), Z4
+	VBROADCASTSD     constants<>+424(SB), Z4
+	VFMADD213PD.BCST constants<>+416(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+408(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+400(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+392(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+384(SB), Z1, Z4
@@ -1214,19 +1500,17 @@ loop:
 	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+344(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+336(SB), Z1, Z4
 	VMULPD           Z1, Z4, Z4
 	VFMADD213PD      Z3, Z3, Z4
-	VFMADD231PD.BCST constants<>+112(SB), Z2, Z4
-	VFMADD231PD.BCST constants<>+104(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+128(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+120(SB), Z2, Z4
 	VCMPPD.BCST      $0x00, constants<>+24(SB), Z6, K2
-	VBROADCASTSD     constants<>+200(SB), Z5
+	VBROADCASTSD     constants<>+216(SB), Z5
 	VBLENDMPD        Z5, Z4, K2, Z4
 	VCMPPD.BCST      $0x11, constants<>+24(SB), Z6, K2
-	VBROADCASTSD     constants<>+208(SB), Z5
+	VBROADCASTSD     constants<>+224(SB), Z5
 	VBLENDMPD        Z5, Z4, K2, Z4
-	VCMPPD.BCST      $0x15, constants<>+192(SB), Z6, K2
+	VCMPPD.BCST      $0x15, constants<>+208(SB), Z6, K2
 	VBLENDMPD        Z6, Z4, K2, Z4
 	VMOVUPD          Z4, (CX)
 	ADDQ             $0x40, DX
@@ -1242,24 +1526,26 @@ tail:
 	KMOVW            BX, K1
 	VMOVUPD.Z        (DX), K1, Z0
 	VMOVAPD          Z0, Z6
-	VCMPPD.BCST      $0x11, constants<>+168(SB), Z0, K2
-	VMULPD.BCST      constants<>+176(SB), Z0, Z3
+	VCMPPD.BCST      $0x11, constants<>+184(SB), Z0, K2
+	VMULPD.BCST      constants<>+192(SB), Z0, Z3
 	VBLENDMPD        Z3, Z0, K2, Z0
-	VBROADCASTSD.Z   constants<>+184(SB), K2, Z5
-	VPSUBQ.BCST      constants<>+128(SB), Z0, Z1
-	VANDPD.BCST      constants<>+136(SB), Z1, Z2
+	VBROADCASTSD.Z   constants<>+200(SB), K2, Z5
+	VPSUBQ.BCST      constants<>+144(SB), Z0, Z1
+	VANDPD.BCST      constants<>+152(SB), Z1, Z2
 	VPSUBQ           Z2, Z0, Z3
-	VPADDQ.BCST      constants<>+144(SB), Z2, Z2
+	VPADDQ.BCST      constants<>+160(SB), Z2, Z2
 	VPSRLQ           $0x34, Z2, Z2
-	VORPD.BCST       constants<>+152(SB), Z2, Z2
-	VSUBPD.BCST      constants<>+160(SB), Z2, Z2
+	VORPD.BCST       constants<>+168(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+176(SB), Z2, Z2
 	VSUBPD           Z5, Z2, Z2
 	VSUBPD           Z11, Z3, Z3
 	VADDPD.BCST      constants<>+48(SB), Z3, Z1
 	VADDPD           Z3, Z3, Z3
 	VDIVPD           Z1, Z3, Z3
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     constants<>+408(SB), Z4
+	VBROADCASTSD     constants<>+424(SB), Z4
+	VFMADD213PD.BCST constants<>+416(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+408(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+400(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+392(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+384(SB), Z1, Z4
@@ -1267,19 +1553,17 @@ tail:
 	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+344(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+336(SB), Z1, Z4
 	VMULPD           Z1, Z4, Z4
 	VFMADD213PD      Z3, Z3, Z4
-	VFMADD231PD.BCST constants<>+112(SB), Z2, Z4
-	VFMADD231PD.BCST constants<>+104(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+128(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+120(SB), Z2, Z4
 	VCMPPD.BCST      $0x00, constants<>+24(SB), Z6, K2
-	VBROADCASTSD     constants<>+200(SB), Z5
+	VBROADCASTSD     constants<>+216(SB), Z5
 	VBLENDMPD        Z5, Z4, K2, Z4
 	VCMPPD.BCST      $0x11, constants<>+24(SB), Z6, K2
-	VBROADCASTSD     constants<>+208(SB), Z5
+	VBROADCASTSD     constants<>+224(SB), Z5
 	VBLENDMPD        Z5, Z4, K2, Z4
-	VCMPPD.BCST      $0x15, constants<>+192(SB), Z6, K2
+	VCMPPD.BCST      $0x15, constants<>+208(SB), Z6, K2
 	VBLENDMPD        Z6, Z4, K2, Z4
 	VMOVUPD          Z4, K1, (CX)
 

@@ -76,6 +76,24 @@ func tanh[T Float](dst []T, src []T) {
 	}
 }
 
+func erf[T Float](dst []T, src []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		erfGo(dst, src)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		erfF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(src)))
+	case active == AVX512:
+		erfF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	case size[T]() == 4:
+		erfF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(src)))
+	default:
+		erfF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	}
+}
+
 func log[T Float](dst []T, src []T) {
 	n := len(dst)
 	switch {

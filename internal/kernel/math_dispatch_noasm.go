@@ -20,6 +20,10 @@ func tanh[T Float](dst []T, src []T) {
 	tanhGo(dst, src)
 }
 
+func erf[T Float](dst []T, src []T) {
+	erfGo(dst, src)
+}
+
 func log[T Float](dst []T, src []T) {
 	logGo(dst, src)
 }

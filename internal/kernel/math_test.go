@@ -34,6 +34,7 @@ func functions[T Float]() []function[T] {
 		{"Log1pExp", Log1pExp[T], bigLog1pExp, loose, [7]float64{nan, 0, 0, math.Ln2, math.Ln2, large, inf}},
 		{"Sigmoid", Sigmoid[T], bigSigmoid, loose, [7]float64{nan, 0, 0, 0.5, 0.5, 1, 1}},
 		{"Tanh", Tanh[T], bigTanh, loose, [7]float64{nan, -1, -1, minusZero, 0, 1, 1}},
+		{"Erf", Erf[T], bigErf, loose, [7]float64{nan, -1, -1, minusZero, 0, 1, 1}},
 		{"Log", Log[T], bigLog, loose, [7]float64{nan, nan, nan, -inf, -inf, math.Log(large), inf}},
 	}
 }

@@ -116,10 +116,13 @@ func TestMisuse(t *testing.T) {
 		{"Exp: dst has length 2 and the input 3", func() { Exp(f(2), f(3)) }},
 		{"Log: dst", func() { Log(f(2), f(3)) }},
 		{"Tanh: dst", func() { Tanh(f(2), f(3)) }},
+		{"Erf: dst", func() { Erf(f(2), f(3)) }},
+		{"Sqrt: dst", func() { Sqrt(f(2), f(3)) }},
 		{"Sigmoid: dst", func() { Sigmoid(f(2), f(3)) }},
 		{"Log1pExp: dst", func() { Log1pExp(f(2), f(3)) }},
 		{"AddTo: dst", func() { AddTo(f(2), f(2), f(3)) }},
 		{"SubTo: dst", func() { SubTo(f(2), f(2), f(3)) }},
+		{"DivTo: dst", func() { DivTo(f(2), f(2), f(3)) }},
 		{"MulTo: dst", func() { MulTo(f(2), f(3), f(2)) }},
 		{"Axpy: dst", func() { Axpy(f(2), 1, f(3)) }},
 		{"Scale: dst", func() { Scale(f(2), 1, f(3)) }},
@@ -162,7 +165,7 @@ func TestAllocs(t *testing.T) {
 			ImagesNN(w, 1, 10, x[:w.Pixels()], result[:w.Patches()*10], y[:10*w.Taps()], true)
 			BytesNT(10, 10, 96, z, 10, rows, y, 96)
 			BytesTN(10, 96, z, 96, x, 10, rows, true)
-			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32], Tanh[float32], Log[float32]} {
+			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32], Tanh[float32], Erf[float32], Log[float32]} {
 				fn(z, x)
 			}
 			RowSoftmax(200, 10, z, x)

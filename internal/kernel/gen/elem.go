@@ -10,7 +10,7 @@ const elemMask, elemFactor = 15, 14
 
 // elementwise emits the functions that make one entry of others.
 func (e *emitter) elementwise() {
-	for _, f := range []struct{ name, op string }{{"addTo", "VADD"}, {"subTo", "VSUB"}, {"mulTo", "VMUL"}} {
+	for _, f := range []struct{ name, op string }{{"addTo", "VADD"}, {"subTo", "VSUB"}, {"mulTo", "VMUL"}, {"divTo", "VDIV"}} {
 		e.fn(f.name, "makes the n entries of dst of those of x and y.", "n int, dst, x, y *T", "")
 		s := e.span(e.arg("n"), elemMask)
 		dst, x, y := e.arg("dst"), e.arg("x"), e.arg("y")
@@ -23,10 +23,26 @@ func (e *emitter) elementwise() {
 		})
 		e.ret()
 	}
+	e.roots()
 	e.rectified()
 	e.scaled("axpy", "adds a·x to the n entries of dst, each product rounded before.", true)
 	e.scaled("scale", "sets the n entries of dst to a·x.", false)
 	e.combined()
+}
+
+// roots emits the square root.
+func (e *emitter) roots() {
+	e.fn("sqrt", "sets the n entries of dst to the square roots of those of x.", "n int, dst, x *T", "")
+	s := e.span(e.arg("n"), elemMask)
+	dst, x := e.arg("dst"), e.arg("x")
+	e.eachPiece("all", s, func(off reg.Register, k *mask) {
+		for p := range e.parts() {
+			e.load(indexed(x, off), p, k, p)
+			e.packed("VSQRT", e.vec(p), e.vec(p))
+			e.store(p, indexed(dst, off), k, p)
+		}
+	})
+	e.ret()
 }
 
 // combined emits the sum of two multiples.

@@ -19,7 +19,10 @@ import (
 // with f = (e−1)/2; so |s| ≤ 0.344 for s = 2f/(2+f), and the series is s·Σ (s²/4)ⁱ/(2i+1). The first
 // term left out of 11 is 6e-19, of 6 (float32) 5e-11.
 
-// Constants of a mathEmitter by name; "exp0".. are 1/n!, "log0".. are 1/((2i+1)·4ⁱ).
+// erf x for x ≥ 0 is 1 − e^−g with g = −log(1 − erf x), which is smooth, so that the digits near 0 stay: g/x is a polynomial up to the end, where
+// erf x is next to 1.
+
+// Constants of a mathEmitter by name; "expa".. are 1/n!, "loga".. are 1/((2i+1)·4ⁱ), "erfa".. and "shorta".. are those of −g/x.
 const (
 	expTerms64, expTerms32 = 14, 9
 	logTerms64, logTerms32 = 11, 6
@@ -55,8 +58,8 @@ func (e *emitter) constants() *mathEmitter {
 	real := math.Float64bits
 	add("sign abs bias", 1<<63, 1<<63-1, 1023)
 	add("zero half one two", real(0), real(0.5), real(1), real(2))
-	// Past these the exponential has over- or underflowed, and tanh is ±1.
-	add("high low flat", real(1000), real(-1000), real(-100))
+	// Past these the exponential has over- or underflowed, and tanh is ±1, and so is erf.
+	add("high low flat end64 end32", real(1000), real(-1000), real(-100), real(erfEnd64), real(erfEnd32))
 	// 1.5·2⁵²: adding it rounds to an integer, which then stands in the lowest bits.
 	add("magic", real(0x1.8p52))
 	// log 2 in two parts too; the first ends in zeros so that its product with n is exact.
@@ -73,6 +76,12 @@ func (e *emitter) constants() *mathEmitter {
 	}
 	for i := range logTerms64 {
 		add(coefficient("log", i), real(1/float64((2*i+1)<<(2*i))))
+	}
+	for i, c := range erfTerms64 {
+		add(coefficient("erf", i), real(c))
+	}
+	for i, c := range erfTerms32 {
+		add(coefficient("short", i), real(c))
 	}
 	return m
 }
@@ -204,6 +213,7 @@ func (m *mathEmitter) functions() {
 		{"log1pExp", "low", m.fLog1pExp},
 		{"sigmoid", "low", m.fSigmoid},
 		{"tanh", "flat", m.fTanh},
+		{"erf", "low", m.fErf},
 		{"log", "low", m.fLog},
 	} {
 		m.fn(f.name, "sets the n entries of dst to the function of those of src.", "n int, dst, src *T", "")
