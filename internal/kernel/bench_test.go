@@ -185,7 +185,7 @@ func peak[T Float]() float64 {
 	fastest := time.Hour
 	for range 100 {
 		fastest = min(fastest, timed(func() {
-			outer[T](mr, 2, 1, 0, k, 1, pointer(z), 2*lanes*size[T](), 0, pointer(x), size[T](), 0, 0, 0, pointer(y), 0, 0, 0, 0)
+			outer[T](mr, 2, 1, lanes, k, 1, pointer(z), 2*lanes*size[T](), 0, pointer(x), size[T](), 0, 0, 0, pointer(y), 0, 0, 0, 0)
 		}, 1))
 	}
 	return float64(2*mr*2*lanes*k) / float64(fastest.Nanoseconds())

@@ -1064,19 +1064,19 @@ TEXT ·addTapsF32AVX2(SB), NOSPLIT, $0-72
 	LEAQ tail<>+64(SB), R10
 	SUBQ R9, R10
 
-patch:
+short_patch:
 	MOVQ  AX, R9
 	MOVQ  R8, R13
 	TESTQ R13, R13
-	JZ    rest
+	JZ    short_rest
 
-register:
+short_register:
 	MOVQ    (SI), R12
 	VMOVUPS (CX), Y0
 	VMOVUPS (DX), Y1
 	XORQ    R11, R11
 
-registerTap:
+short_registerTap:
 	MOVQ         (SI)(R11*8), R12
 	VBROADCASTSS (DI)(R11*4), Y2
 	VCMPPS       $0x00, Y2, Y0, Y4
@@ -1086,16 +1086,16 @@ registerTap:
 	VMOVUPS      Y3, (R9)(R12*1)
 	INCQ         R11
 	CMPQ         R11, taps+48(FP)
-	JLT          registerTap
+	JLT          short_registerTap
 	ADDQ         $0x20, DX
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, R9
 	DECQ         R13
-	JNZ          register
+	JNZ          short_register
 
-rest:
+short_rest:
 	TESTQ      BX, BX
-	JZ         next
+	JZ         short_next
 	MOVQ       (SI), R12
 	VMOVUPS    (R10), Y6
 	VMASKMOVPS (CX), Y6, Y0
@@ -1103,7 +1103,7 @@ rest:
 	VMASKMOVPS (DX), Y6, Y1
 	XORQ       R11, R11
 
-restTap:
+short_restTap:
 	MOVQ         (SI)(R11*8), R12
 	VBROADCASTSS (DI)(R11*4), Y2
 	VCMPPS       $0x00, Y2, Y0, Y4
@@ -1116,14 +1116,14 @@ restTap:
 	VMASKMOVPS   Y3, Y6, (R9)(R12*1)
 	INCQ         R11
 	CMPQ         R11, taps+48(FP)
-	JLT          restTap
+	JLT          short_restTap
 	LEAQ         (DX)(BX*4), DX
 	LEAQ         (CX)(BX*4), CX
 
-next:
+short_next:
 	ADDQ step+40(FP), AX
 	DECQ patches+0(FP)
-	JNZ  patch
+	JNZ  short_patch
 	VZEROUPPER
 	RET
 
@@ -2163,19 +2163,19 @@ TEXT ·addTapsF64AVX2(SB), NOSPLIT, $0-72
 	LEAQ tail<>+64(SB), R10
 	SUBQ R9, R10
 
-patch:
+short_patch:
 	MOVQ  AX, R9
 	MOVQ  R8, R13
 	TESTQ R13, R13
-	JZ    rest
+	JZ    short_rest
 
-register:
+short_register:
 	MOVQ    (SI), R12
 	VMOVUPD (CX), Y0
 	VMOVUPD (DX), Y1
 	XORQ    R11, R11
 
-registerTap:
+short_registerTap:
 	MOVQ         (SI)(R11*8), R12
 	VBROADCASTSD (DI)(R11*8), Y2
 	VCMPPD       $0x00, Y2, Y0, Y4
@@ -2185,16 +2185,16 @@ registerTap:
 	VMOVUPD      Y3, (R9)(R12*1)
 	INCQ         R11
 	CMPQ         R11, taps+48(FP)
-	JLT          registerTap
+	JLT          short_registerTap
 	ADDQ         $0x20, DX
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, R9
 	DECQ         R13
-	JNZ          register
+	JNZ          short_register
 
-rest:
+short_rest:
 	TESTQ      BX, BX
-	JZ         next
+	JZ         short_next
 	MOVQ       (SI), R12
 	VMOVUPS    (R10), Y6
 	VMASKMOVPD (CX), Y6, Y0
@@ -2202,7 +2202,7 @@ rest:
 	VMASKMOVPD (DX), Y6, Y1
 	XORQ       R11, R11
 
-restTap:
+short_restTap:
 	MOVQ         (SI)(R11*8), R12
 	VBROADCASTSD (DI)(R11*8), Y2
 	VCMPPD       $0x00, Y2, Y0, Y4
@@ -2215,13 +2215,13 @@ restTap:
 	VMASKMOVPD   Y3, Y6, (R9)(R12*1)
 	INCQ         R11
 	CMPQ         R11, taps+48(FP)
-	JLT          restTap
+	JLT          short_restTap
 	LEAQ         (DX)(BX*8), DX
 	LEAQ         (CX)(BX*8), CX
 
-next:
+short_next:
 	ADDQ step+40(FP), AX
 	DECQ patches+0(FP)
-	JNZ  patch
+	JNZ  short_patch
 	VZEROUPPER
 	RET

@@ -841,19 +841,19 @@ TEXT ·addTapsF32AVX512(SB), NOSPLIT, $0-72
 	BZHIL BX, R9, R9
 	KMOVW R9, K1
 
-patch:
+short_patch:
 	MOVQ  AX, R9
 	MOVQ  R8, R12
 	TESTQ R12, R12
-	JZ    rest
+	JZ    short_rest
 
-register:
+short_register:
 	MOVQ    (SI), R11
 	VMOVUPS (CX), Y0
 	VMOVUPS (DX), Y1
 	XORQ    R10, R10
 
-registerTap:
+short_registerTap:
 	MOVQ         (SI)(R10*8), R11
 	VBROADCASTSS (DI)(R10*4), Y2
 	VCMPPS       $0x00, Y2, Y0, K2
@@ -863,22 +863,22 @@ registerTap:
 	VMOVUPS      Y3, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
-	JLT          registerTap
+	JLT          short_registerTap
 	ADDQ         $0x20, DX
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, R9
 	DECQ         R12
-	JNZ          register
+	JNZ          short_register
 
-rest:
+short_rest:
 	TESTQ     BX, BX
-	JZ        next
+	JZ        short_next
 	MOVQ      (SI), R11
 	VMOVUPS.Z (CX), K1, Y0
 	VMOVUPS.Z (DX), K1, Y1
 	XORQ      R10, R10
 
-restTap:
+short_restTap:
 	MOVQ         (SI)(R10*8), R11
 	VBROADCASTSS (DI)(R10*4), Y2
 	VCMPPS       $0x00, Y2, Y0, K2
@@ -889,14 +889,14 @@ restTap:
 	VMOVUPS      Y3, K1, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
-	JLT          restTap
+	JLT          short_restTap
 	LEAQ         (DX)(BX*4), DX
 	LEAQ         (CX)(BX*4), CX
 
-next:
+short_next:
 	ADDQ step+40(FP), AX
 	DECQ patches+0(FP)
-	JNZ  patch
+	JNZ  short_patch
 	VZEROUPPER
 	RET
 
@@ -1731,19 +1731,19 @@ TEXT ·addTapsF64AVX512(SB), NOSPLIT, $0-72
 	BZHIL BX, R9, R9
 	KMOVW R9, K1
 
-patch:
+short_patch:
 	MOVQ  AX, R9
 	MOVQ  R8, R12
 	TESTQ R12, R12
-	JZ    rest
+	JZ    short_rest
 
-register:
+short_register:
 	MOVQ    (SI), R11
 	VMOVUPD (CX), Y0
 	VMOVUPD (DX), Y1
 	XORQ    R10, R10
 
-registerTap:
+short_registerTap:
 	MOVQ         (SI)(R10*8), R11
 	VBROADCASTSD (DI)(R10*8), Y2
 	VCMPPD       $0x00, Y2, Y0, K2
@@ -1753,22 +1753,22 @@ registerTap:
 	VMOVUPD      Y3, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
-	JLT          registerTap
+	JLT          short_registerTap
 	ADDQ         $0x20, DX
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, R9
 	DECQ         R12
-	JNZ          register
+	JNZ          short_register
 
-rest:
+short_rest:
 	TESTQ     BX, BX
-	JZ        next
+	JZ        short_next
 	MOVQ      (SI), R11
 	VMOVUPD.Z (CX), K1, Y0
 	VMOVUPD.Z (DX), K1, Y1
 	XORQ      R10, R10
 
-restTap:
+short_restTap:
 	MOVQ         (SI)(R10*8), R11
 	VBROADCASTSD (DI)(R10*8), Y2
 	VCMPPD       $0x00, Y2, Y0, K2
@@ -1779,13 +1779,13 @@ restTap:
 	VMOVUPD      Y3, K1, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
-	JLT          restTap
+	JLT          short_restTap
 	LEAQ         (DX)(BX*8), DX
 	LEAQ         (CX)(BX*8), CX
 
-next:
+short_next:
 	ADDQ step+40(FP), AX
 	DECQ patches+0(FP)
-	JNZ  patch
+	JNZ  short_patch
 	VZEROUPPER
 	RET

@@ -12,8 +12,8 @@ package kernel
 func dotF32AVX2(mr int, nr int, groups int, k int, c *float32, rs int, cs int, a *float32, lda int, b *float32, ldb int, ask *float32, step int, lds int)
 
 // outerF32AVX2 sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of
-// panels of mr rows and nv registers across; if nv is 1, last is the number of columns. Strides are in bytes:
-// ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,
+// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least that of a register.
+// Strides are in bytes: ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,
 // and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind
 // each row of B.
 //
@@ -58,8 +58,8 @@ func tapSumsF32AVX2(lines int, run int, cols int, k int, rows int, c *float32, l
 func dotF64AVX2(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int, ask *float64, step int, lds int)
 
 // outerF64AVX2 sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of
-// panels of mr rows and nv registers across; if nv is 1, last is the number of columns. Strides are in bytes:
-// ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,
+// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least that of a register.
+// Strides are in bytes: ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,
 // and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind
 // each row of B.
 //

@@ -795,6 +795,7 @@ TEXT ·outerF32AVX2(SB), NOSPLIT, $0-152
 	MOVQ ca+88(FP), SI
 	MOVQ b+112(FP), DI
 	MOVQ ldb+120(FP), R8
+	MOVQ last+24(FP), R9
 	MOVQ mr+0(FP), R9
 	MOVQ nv+8(FP), R10
 	CMPQ R9, $0x0c
@@ -4885,6 +4886,7 @@ TEXT ·tapSumsF32AVX2(SB), NOSPLIT, $0-104
 	MOVQ step+72(FP), DI
 	MOVQ b+88(FP), R8
 	MOVQ ldb+96(FP), R9
+	MOVQ cols+16(FP), R10
 	MOVQ lines+0(FP), R10
 	MOVQ run+8(FP), R11
 	CMPQ R10, $0x01
@@ -7109,6 +7111,7 @@ TEXT ·outerF64AVX2(SB), NOSPLIT, $0-152
 	MOVQ ca+88(FP), SI
 	MOVQ b+112(FP), DI
 	MOVQ ldb+120(FP), R8
+	MOVQ last+24(FP), R9
 	MOVQ mr+0(FP), R9
 	MOVQ nv+8(FP), R10
 	CMPQ R9, $0x0c
@@ -11168,6 +11171,7 @@ TEXT ·tapSumsF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ step+72(FP), DI
 	MOVQ b+88(FP), R8
 	MOVQ ldb+96(FP), R9
+	MOVQ cols+16(FP), R10
 	MOVQ lines+0(FP), R10
 	MOVQ run+8(FP), R11
 	CMPQ R10, $0x01

@@ -1631,7 +1631,7 @@ sum1x1:
 	RET
 
 // func outerF32AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float32, ldc int, cs int, a *float32, ra int, ca int, jump int, as int, b *float32, ldb int, bs int, ahead int, acc int)
-// Requires: AVX, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, FMA3, MMX+
 TEXT ·outerF32AVX512(SB), NOSPLIT, $0-152
 	MOVQ  last+24(FP), AX
 	MOVL  $0xffffffff, CX
@@ -1643,12 +1643,1059 @@ TEXT ·outerF32AVX512(SB), NOSPLIT, $0-152
 	MOVQ  ca+88(FP), BX
 	MOVQ  b+112(FP), SI
 	MOVQ  ldb+120(FP), DI
+	MOVQ  last+24(FP), R8
+	CMPQ  R8, $0x08
+	JG    long
 	MOVQ  mr+0(FP), R8
 	MOVQ  nv+8(FP), R9
 	CMPQ  R8, $0x0c
-	JNE   not12x2
-	CMPQ  R9, $0x02
-	JEQ   panel12x2
+	JNE   short_not12x1
+	CMPQ  R9, $0x01
+	JEQ   short_panel12x1
+
+short_not12x1:
+	CMPQ R8, $0x0b
+	JNE  short_not11x1
+	CMPQ R9, $0x01
+	JEQ  short_panel11x1
+
+short_not11x1:
+	CMPQ R8, $0x0a
+	JNE  short_not10x1
+	CMPQ R9, $0x01
+	JEQ  short_panel10x1
+
+short_not10x1:
+	CMPQ R8, $0x09
+	JNE  short_not9x1
+	CMPQ R9, $0x01
+	JEQ  short_panel9x1
+
+short_not9x1:
+	CMPQ R8, $0x08
+	JNE  short_not8x1
+	CMPQ R9, $0x01
+	JEQ  short_panel8x1
+
+short_not8x1:
+	CMPQ R8, $0x07
+	JNE  short_not7x1
+	CMPQ R9, $0x01
+	JEQ  short_panel7x1
+
+short_not7x1:
+	CMPQ R8, $0x06
+	JNE  short_not6x1
+	CMPQ R9, $0x01
+	JEQ  short_panel6x1
+
+short_not6x1:
+	CMPQ R8, $0x05
+	JNE  short_not5x1
+	CMPQ R9, $0x01
+	JEQ  short_panel5x1
+
+short_not5x1:
+	CMPQ R8, $0x04
+	JNE  short_not4x1
+	CMPQ R9, $0x01
+	JEQ  short_panel4x1
+
+short_not4x1:
+	CMPQ R8, $0x03
+	JNE  short_not3x1
+	CMPQ R9, $0x01
+	JEQ  short_panel3x1
+
+short_not3x1:
+	CMPQ R8, $0x02
+	JNE  short_not2x1
+	CMPQ R9, $0x01
+	JEQ  short_panel2x1
+
+short_not2x1:
+	CMPQ R8, $0x01
+	JNE  short_not1x1
+	CMPQ R9, $0x01
+	JEQ  short_panel1x1
+
+short_not1x1:
+	VZEROUPPER
+	RET
+
+short_panel12x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero12x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*2), R12
+	ADDQ      R8, R12
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	VMOVUPS.Z (R10)(R8*1), K1, Y4
+	VMOVUPS.Z (R10)(R8*2), K1, Y5
+	VMOVUPS.Z (R11), K1, Y6
+	VMOVUPS.Z (R11)(R8*1), K1, Y7
+	VMOVUPS.Z (R11)(R8*2), K1, Y8
+	VMOVUPS.Z (R12), K1, Y9
+	VMOVUPS.Z (R12)(R8*1), K1, Y10
+	VMOVUPS.Z (R12)(R8*2), K1, Y11
+	JMP       short_start12x1
+
+short_zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+short_start12x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ runs+40(FP), R13
+
+short_run12x1:
+	MOVQ k+32(FP), R14
+
+short_loop12x1:
+	VMOVUPS.Z    (R12), K1, Y13
+	VBROADCASTSS (R8), Y12
+	VFMADD231PS  Y13, Y12, Y0
+	VBROADCASTSS (R8)(DX*1), Y12
+	VFMADD231PS  Y13, Y12, Y1
+	VBROADCASTSS (R8)(DX*2), Y12
+	VFMADD231PS  Y13, Y12, Y2
+	VBROADCASTSS (R9), Y12
+	VFMADD231PS  Y13, Y12, Y3
+	VBROADCASTSS (R9)(DX*1), Y12
+	VFMADD231PS  Y13, Y12, Y4
+	VBROADCASTSS (R9)(DX*2), Y12
+	VFMADD231PS  Y13, Y12, Y5
+	VBROADCASTSS (R10), Y12
+	VFMADD231PS  Y13, Y12, Y6
+	VBROADCASTSS (R10)(DX*1), Y12
+	VFMADD231PS  Y13, Y12, Y7
+	VBROADCASTSS (R10)(DX*2), Y12
+	VFMADD231PS  Y13, Y12, Y8
+	VBROADCASTSS (R11), Y12
+	VFMADD231PS  Y13, Y12, Y9
+	VBROADCASTSS (R11)(DX*1), Y12
+	VFMADD231PS  Y13, Y12, Y10
+	VBROADCASTSS (R11)(DX*2), Y12
+	VFMADD231PS  Y13, Y12, Y11
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R14
+	JNZ          short_loop12x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          short_run12x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*2), R12
+	ADDQ         R8, R12
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	VMOVUPS      Y4, K1, (R10)(R8*1)
+	VMOVUPS      Y5, K1, (R10)(R8*2)
+	VMOVUPS      Y6, K1, (R11)
+	VMOVUPS      Y7, K1, (R11)(R8*1)
+	VMOVUPS      Y8, K1, (R11)(R8*2)
+	VMOVUPS      Y9, K1, (R12)
+	VMOVUPS      Y10, K1, (R12)(R8*1)
+	VMOVUPS      Y11, K1, (R12)(R8*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel12x1
+	VZEROUPPER
+	RET
+
+short_panel11x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero11x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*2), R12
+	ADDQ      R8, R12
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	VMOVUPS.Z (R10)(R8*1), K1, Y4
+	VMOVUPS.Z (R10)(R8*2), K1, Y5
+	VMOVUPS.Z (R11), K1, Y6
+	VMOVUPS.Z (R11)(R8*1), K1, Y7
+	VMOVUPS.Z (R11)(R8*2), K1, Y8
+	VMOVUPS.Z (R12), K1, Y9
+	VMOVUPS.Z (R12)(R8*1), K1, Y10
+	JMP       short_start11x1
+
+short_zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+short_start11x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ runs+40(FP), R13
+
+short_run11x1:
+	MOVQ k+32(FP), R14
+
+short_loop11x1:
+	VMOVUPS.Z    (R12), K1, Y12
+	VBROADCASTSS (R8), Y11
+	VFMADD231PS  Y12, Y11, Y0
+	VBROADCASTSS (R8)(DX*1), Y11
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS (R8)(DX*2), Y11
+	VFMADD231PS  Y12, Y11, Y2
+	VBROADCASTSS (R9), Y11
+	VFMADD231PS  Y12, Y11, Y3
+	VBROADCASTSS (R9)(DX*1), Y11
+	VFMADD231PS  Y12, Y11, Y4
+	VBROADCASTSS (R9)(DX*2), Y11
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS (R10), Y11
+	VFMADD231PS  Y12, Y11, Y6
+	VBROADCASTSS (R10)(DX*1), Y11
+	VFMADD231PS  Y12, Y11, Y7
+	VBROADCASTSS (R10)(DX*2), Y11
+	VFMADD231PS  Y12, Y11, Y8
+	VBROADCASTSS (R11), Y11
+	VFMADD231PS  Y12, Y11, Y9
+	VBROADCASTSS (R11)(DX*1), Y11
+	VFMADD231PS  Y12, Y11, Y10
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R14
+	JNZ          short_loop11x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          short_run11x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*2), R12
+	ADDQ         R8, R12
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	VMOVUPS      Y4, K1, (R10)(R8*1)
+	VMOVUPS      Y5, K1, (R10)(R8*2)
+	VMOVUPS      Y6, K1, (R11)
+	VMOVUPS      Y7, K1, (R11)(R8*1)
+	VMOVUPS      Y8, K1, (R11)(R8*2)
+	VMOVUPS      Y9, K1, (R12)
+	VMOVUPS      Y10, K1, (R12)(R8*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel11x1
+	VZEROUPPER
+	RET
+
+short_panel10x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero10x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*2), R12
+	ADDQ      R8, R12
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	VMOVUPS.Z (R10)(R8*1), K1, Y4
+	VMOVUPS.Z (R10)(R8*2), K1, Y5
+	VMOVUPS.Z (R11), K1, Y6
+	VMOVUPS.Z (R11)(R8*1), K1, Y7
+	VMOVUPS.Z (R11)(R8*2), K1, Y8
+	VMOVUPS.Z (R12), K1, Y9
+	JMP       short_start10x1
+
+short_zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+short_start10x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ runs+40(FP), R13
+
+short_run10x1:
+	MOVQ k+32(FP), R14
+
+short_loop10x1:
+	VMOVUPS.Z    (R12), K1, Y11
+	VBROADCASTSS (R8), Y10
+	VFMADD231PS  Y11, Y10, Y0
+	VBROADCASTSS (R8)(DX*1), Y10
+	VFMADD231PS  Y11, Y10, Y1
+	VBROADCASTSS (R8)(DX*2), Y10
+	VFMADD231PS  Y11, Y10, Y2
+	VBROADCASTSS (R9), Y10
+	VFMADD231PS  Y11, Y10, Y3
+	VBROADCASTSS (R9)(DX*1), Y10
+	VFMADD231PS  Y11, Y10, Y4
+	VBROADCASTSS (R9)(DX*2), Y10
+	VFMADD231PS  Y11, Y10, Y5
+	VBROADCASTSS (R10), Y10
+	VFMADD231PS  Y11, Y10, Y6
+	VBROADCASTSS (R10)(DX*1), Y10
+	VFMADD231PS  Y11, Y10, Y7
+	VBROADCASTSS (R10)(DX*2), Y10
+	VFMADD231PS  Y11, Y10, Y8
+	VBROADCASTSS (R11), Y10
+	VFMADD231PS  Y11, Y10, Y9
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R14
+	JNZ          short_loop10x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          short_run10x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*2), R12
+	ADDQ         R8, R12
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	VMOVUPS      Y4, K1, (R10)(R8*1)
+	VMOVUPS      Y5, K1, (R10)(R8*2)
+	VMOVUPS      Y6, K1, (R11)
+	VMOVUPS      Y7, K1, (R11)(R8*1)
+	VMOVUPS      Y8, K1, (R11)(R8*2)
+	VMOVUPS      Y9, K1, (R12)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel10x1
+	VZEROUPPER
+	RET
+
+short_panel9x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero9x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	VMOVUPS.Z (R10)(R8*1), K1, Y4
+	VMOVUPS.Z (R10)(R8*2), K1, Y5
+	VMOVUPS.Z (R11), K1, Y6
+	VMOVUPS.Z (R11)(R8*1), K1, Y7
+	VMOVUPS.Z (R11)(R8*2), K1, Y8
+	JMP       short_start9x1
+
+short_zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+short_start9x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ runs+40(FP), R12
+
+short_run9x1:
+	MOVQ k+32(FP), R13
+
+short_loop9x1:
+	VMOVUPS.Z    (R11), K1, Y10
+	VBROADCASTSS (R8), Y9
+	VFMADD231PS  Y10, Y9, Y0
+	VBROADCASTSS (R8)(DX*1), Y9
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS (R8)(DX*2), Y9
+	VFMADD231PS  Y10, Y9, Y2
+	VBROADCASTSS (R9), Y9
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS (R9)(DX*1), Y9
+	VFMADD231PS  Y10, Y9, Y4
+	VBROADCASTSS (R9)(DX*2), Y9
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS (R10), Y9
+	VFMADD231PS  Y10, Y9, Y6
+	VBROADCASTSS (R10)(DX*1), Y9
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS (R10)(DX*2), Y9
+	VFMADD231PS  Y10, Y9, Y8
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R13
+	JNZ          short_loop9x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          short_run9x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	VMOVUPS      Y4, K1, (R10)(R8*1)
+	VMOVUPS      Y5, K1, (R10)(R8*2)
+	VMOVUPS      Y6, K1, (R11)
+	VMOVUPS      Y7, K1, (R11)(R8*1)
+	VMOVUPS      Y8, K1, (R11)(R8*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel9x1
+	VZEROUPPER
+	RET
+
+short_panel8x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero8x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	VMOVUPS.Z (R10)(R8*1), K1, Y4
+	VMOVUPS.Z (R10)(R8*2), K1, Y5
+	VMOVUPS.Z (R11), K1, Y6
+	VMOVUPS.Z (R11)(R8*1), K1, Y7
+	JMP       short_start8x1
+
+short_zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+short_start8x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ runs+40(FP), R12
+
+short_run8x1:
+	MOVQ k+32(FP), R13
+
+short_loop8x1:
+	VMOVUPS.Z    (R11), K1, Y9
+	VBROADCASTSS (R8), Y8
+	VFMADD231PS  Y9, Y8, Y0
+	VBROADCASTSS (R8)(DX*1), Y8
+	VFMADD231PS  Y9, Y8, Y1
+	VBROADCASTSS (R8)(DX*2), Y8
+	VFMADD231PS  Y9, Y8, Y2
+	VBROADCASTSS (R9), Y8
+	VFMADD231PS  Y9, Y8, Y3
+	VBROADCASTSS (R9)(DX*1), Y8
+	VFMADD231PS  Y9, Y8, Y4
+	VBROADCASTSS (R9)(DX*2), Y8
+	VFMADD231PS  Y9, Y8, Y5
+	VBROADCASTSS (R10), Y8
+	VFMADD231PS  Y9, Y8, Y6
+	VBROADCASTSS (R10)(DX*1), Y8
+	VFMADD231PS  Y9, Y8, Y7
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R13
+	JNZ          short_loop8x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          short_run8x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	VMOVUPS      Y4, K1, (R10)(R8*1)
+	VMOVUPS      Y5, K1, (R10)(R8*2)
+	VMOVUPS      Y6, K1, (R11)
+	VMOVUPS      Y7, K1, (R11)(R8*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel8x1
+	VZEROUPPER
+	RET
+
+short_panel7x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero7x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	VMOVUPS.Z (R10)(R8*1), K1, Y4
+	VMOVUPS.Z (R10)(R8*2), K1, Y5
+	VMOVUPS.Z (R11), K1, Y6
+	JMP       short_start7x1
+
+short_zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+short_start7x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ runs+40(FP), R12
+
+short_run7x1:
+	MOVQ k+32(FP), R13
+
+short_loop7x1:
+	VMOVUPS.Z    (R11), K1, Y8
+	VBROADCASTSS (R8), Y7
+	VFMADD231PS  Y8, Y7, Y0
+	VBROADCASTSS (R8)(DX*1), Y7
+	VFMADD231PS  Y8, Y7, Y1
+	VBROADCASTSS (R8)(DX*2), Y7
+	VFMADD231PS  Y8, Y7, Y2
+	VBROADCASTSS (R9), Y7
+	VFMADD231PS  Y8, Y7, Y3
+	VBROADCASTSS (R9)(DX*1), Y7
+	VFMADD231PS  Y8, Y7, Y4
+	VBROADCASTSS (R9)(DX*2), Y7
+	VFMADD231PS  Y8, Y7, Y5
+	VBROADCASTSS (R10), Y7
+	VFMADD231PS  Y8, Y7, Y6
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R13
+	JNZ          short_loop7x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          short_run7x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	VMOVUPS      Y4, K1, (R10)(R8*1)
+	VMOVUPS      Y5, K1, (R10)(R8*2)
+	VMOVUPS      Y6, K1, (R11)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel7x1
+	VZEROUPPER
+	RET
+
+short_panel6x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero6x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	VMOVUPS.Z (R10)(R8*1), K1, Y4
+	VMOVUPS.Z (R10)(R8*2), K1, Y5
+	JMP       short_start6x1
+
+short_zero6x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+short_start6x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	MOVQ SI, R10
+	MOVQ runs+40(FP), R11
+
+short_run6x1:
+	MOVQ k+32(FP), R12
+
+short_loop6x1:
+	VMOVUPS.Z    (R10), K1, Y7
+	VBROADCASTSS (R8), Y6
+	VFMADD231PS  Y7, Y6, Y0
+	VBROADCASTSS (R8)(DX*1), Y6
+	VFMADD231PS  Y7, Y6, Y1
+	VBROADCASTSS (R8)(DX*2), Y6
+	VFMADD231PS  Y7, Y6, Y2
+	VBROADCASTSS (R9), Y6
+	VFMADD231PS  Y7, Y6, Y3
+	VBROADCASTSS (R9)(DX*1), Y6
+	VFMADD231PS  Y7, Y6, Y4
+	VBROADCASTSS (R9)(DX*2), Y6
+	VFMADD231PS  Y7, Y6, Y5
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          short_loop6x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          short_run6x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	VMOVUPS      Y4, K1, (R10)(R8*1)
+	VMOVUPS      Y5, K1, (R10)(R8*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel6x1
+	VZEROUPPER
+	RET
+
+short_panel5x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero5x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	VMOVUPS.Z (R10)(R8*1), K1, Y4
+	JMP       short_start5x1
+
+short_zero5x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+
+short_start5x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	MOVQ SI, R10
+	MOVQ runs+40(FP), R11
+
+short_run5x1:
+	MOVQ k+32(FP), R12
+
+short_loop5x1:
+	VMOVUPS.Z    (R10), K1, Y6
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y6, Y5, Y0
+	VBROADCASTSS (R8)(DX*1), Y5
+	VFMADD231PS  Y6, Y5, Y1
+	VBROADCASTSS (R8)(DX*2), Y5
+	VFMADD231PS  Y6, Y5, Y2
+	VBROADCASTSS (R9), Y5
+	VFMADD231PS  Y6, Y5, Y3
+	VBROADCASTSS (R9)(DX*1), Y5
+	VFMADD231PS  Y6, Y5, Y4
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          short_loop5x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          short_run5x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	VMOVUPS      Y4, K1, (R10)(R8*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel5x1
+	VZEROUPPER
+	RET
+
+short_panel4x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero4x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	VMOVUPS.Z (R10), K1, Y3
+	JMP       short_start4x1
+
+short_zero4x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+short_start4x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	MOVQ SI, R10
+	MOVQ runs+40(FP), R11
+
+short_run4x1:
+	MOVQ k+32(FP), R12
+
+short_loop4x1:
+	VMOVUPS.Z    (R10), K1, Y5
+	VBROADCASTSS (R8), Y4
+	VFMADD231PS  Y5, Y4, Y0
+	VBROADCASTSS (R8)(DX*1), Y4
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS (R8)(DX*2), Y4
+	VFMADD231PS  Y5, Y4, Y2
+	VBROADCASTSS (R9), Y4
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          short_loop4x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          short_run4x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	VMOVUPS      Y3, K1, (R10)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel4x1
+	VZEROUPPER
+	RET
+
+short_panel3x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero3x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	VMOVUPS.Z (R9)(R8*2), K1, Y2
+	JMP       short_start3x1
+
+short_zero3x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+
+short_start3x1:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	MOVQ runs+40(FP), R10
+
+short_run3x1:
+	MOVQ k+32(FP), R11
+
+short_loop3x1:
+	VMOVUPS.Z    (R9), K1, Y4
+	VBROADCASTSS (R8), Y3
+	VFMADD231PS  Y4, Y3, Y0
+	VBROADCASTSS (R8)(DX*1), Y3
+	VFMADD231PS  Y4, Y3, Y1
+	VBROADCASTSS (R8)(DX*2), Y3
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         BX, R8
+	ADDQ         DI, R9
+	DECQ         R11
+	JNZ          short_loop3x1
+	ADDQ         jump+96(FP), R8
+	DECQ         R10
+	JNZ          short_run3x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	VMOVUPS      Y2, K1, (R9)(R8*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel3x1
+	VZEROUPPER
+	RET
+
+short_panel2x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero2x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	VMOVUPS.Z (R9)(R8*1), K1, Y1
+	JMP       short_start2x1
+
+short_zero2x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+short_start2x1:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	MOVQ runs+40(FP), R10
+
+short_run2x1:
+	MOVQ k+32(FP), R11
+
+short_loop2x1:
+	VMOVUPS.Z    (R9), K1, Y3
+	VBROADCASTSS (R8), Y2
+	VFMADD231PS  Y3, Y2, Y0
+	VBROADCASTSS (R8)(DX*1), Y2
+	VFMADD231PS  Y3, Y2, Y1
+	ADDQ         BX, R8
+	ADDQ         DI, R9
+	DECQ         R11
+	JNZ          short_loop2x1
+	ADDQ         jump+96(FP), R8
+	DECQ         R10
+	JNZ          short_run2x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	VMOVUPS      Y0, K1, (R9)
+	VMOVUPS      Y1, K1, (R9)(R8*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel2x1
+	VZEROUPPER
+	RET
+
+short_panel1x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero1x1
+	MOVQ      ldc+56(FP), DX
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Y0
+	JMP       short_start1x1
+
+short_zero1x1:
+	VXORPS X0, X0, X0
+
+short_start1x1:
+	MOVQ CX, DX
+	MOVQ SI, R8
+	MOVQ runs+40(FP), R9
+
+short_run1x1:
+	MOVQ k+32(FP), R10
+
+short_loop1x1:
+	VBROADCASTSS (DX), Y1
+	VMOVUPS.Z    (R8), K1, Y2
+	VFMADD231PS  Y2, Y1, Y0
+	ADDQ         BX, DX
+	ADDQ         DI, R8
+	DECQ         R10
+	JNZ          short_loop1x1
+	ADDQ         jump+96(FP), DX
+	DECQ         R9
+	JNZ          short_run1x1
+	MOVQ         ldc+56(FP), DX
+	MOVQ         AX, DX
+	VMOVUPS      Y0, K1, (DX)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel1x1
+	VZEROUPPER
+	RET
+
+long:
+	MOVQ mr+0(FP), R8
+	MOVQ nv+8(FP), R9
+	CMPQ R8, $0x0c
+	JNE  not12x2
+	CMPQ R9, $0x02
+	JEQ  panel12x2
 
 not12x2:
 	CMPQ R8, $0x0c
@@ -2078,69 +3125,57 @@ run12x1:
 	MOVQ k+32(FP), R14
 
 loop12x1:
-	VMOVUPS.Z    (R12), K1, Z13
-	VBROADCASTSS (R8), Z12
-	VFMADD231PS  Z13, Z12, Z0
-	VBROADCASTSS (R8)(DX*1), Z12
-	VFMADD231PS  Z13, Z12, Z1
-	VBROADCASTSS (R8)(DX*2), Z12
-	VFMADD231PS  Z13, Z12, Z2
-	VBROADCASTSS (R9), Z12
-	VFMADD231PS  Z13, Z12, Z3
-	VBROADCASTSS (R9)(DX*1), Z12
-	VFMADD231PS  Z13, Z12, Z4
-	VBROADCASTSS (R9)(DX*2), Z12
-	VFMADD231PS  Z13, Z12, Z5
-	VBROADCASTSS (R10), Z12
-	VFMADD231PS  Z13, Z12, Z6
-	VBROADCASTSS (R10)(DX*1), Z12
-	VFMADD231PS  Z13, Z12, Z7
-	VBROADCASTSS (R10)(DX*2), Z12
-	VFMADD231PS  Z13, Z12, Z8
-	VBROADCASTSS (R11), Z12
-	VFMADD231PS  Z13, Z12, Z9
-	VBROADCASTSS (R11)(DX*1), Z12
-	VFMADD231PS  Z13, Z12, Z10
-	VBROADCASTSS (R11)(DX*2), Z12
-	VFMADD231PS  Z13, Z12, Z11
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R14
-	JNZ          loop12x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	ADDQ         jump+96(FP), R11
-	DECQ         R13
-	JNZ          run12x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	LEAQ         (R11)(R8*2), R12
-	ADDQ         R8, R12
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	VMOVUPS      Z4, K1, (R10)(R8*1)
-	VMOVUPS      Z5, K1, (R10)(R8*2)
-	VMOVUPS      Z6, K1, (R11)
-	VMOVUPS      Z7, K1, (R11)(R8*1)
-	VMOVUPS      Z8, K1, (R11)(R8*2)
-	VMOVUPS      Z9, K1, (R12)
-	VMOVUPS      Z10, K1, (R12)(R8*1)
-	VMOVUPS      Z11, K1, (R12)(R8*2)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel12x1
+	VMOVUPS.Z        (R12), K1, Z13
+	VFMADD231PS.BCST (R8), Z13, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z13, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z13, Z2
+	VFMADD231PS.BCST (R9), Z13, Z3
+	VFMADD231PS.BCST (R9)(DX*1), Z13, Z4
+	VFMADD231PS.BCST (R9)(DX*2), Z13, Z5
+	VFMADD231PS.BCST (R10), Z13, Z6
+	VFMADD231PS.BCST (R10)(DX*1), Z13, Z7
+	VFMADD231PS.BCST (R10)(DX*2), Z13, Z8
+	VFMADD231PS.BCST (R11), Z13, Z9
+	VFMADD231PS.BCST (R11)(DX*1), Z13, Z10
+	VFMADD231PS.BCST (R11)(DX*2), Z13, Z11
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R14
+	JNZ              loop12x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	ADDQ             jump+96(FP), R11
+	DECQ             R13
+	JNZ              run12x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*2), R12
+	ADDQ             R8, R12
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	VMOVUPS          Z4, K1, (R10)(R8*1)
+	VMOVUPS          Z5, K1, (R10)(R8*2)
+	VMOVUPS          Z6, K1, (R11)
+	VMOVUPS          Z7, K1, (R11)(R8*1)
+	VMOVUPS          Z8, K1, (R11)(R8*2)
+	VMOVUPS          Z9, K1, (R12)
+	VMOVUPS          Z10, K1, (R12)(R8*1)
+	VMOVUPS          Z11, K1, (R12)(R8*2)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel12x1
 	VZEROUPPER
 	RET
 
@@ -2359,66 +3394,55 @@ run11x1:
 	MOVQ k+32(FP), R14
 
 loop11x1:
-	VMOVUPS.Z    (R12), K1, Z12
-	VBROADCASTSS (R8), Z11
-	VFMADD231PS  Z12, Z11, Z0
-	VBROADCASTSS (R8)(DX*1), Z11
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS (R8)(DX*2), Z11
-	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS (R9), Z11
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS (R9)(DX*1), Z11
-	VFMADD231PS  Z12, Z11, Z4
-	VBROADCASTSS (R9)(DX*2), Z11
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS (R10), Z11
-	VFMADD231PS  Z12, Z11, Z6
-	VBROADCASTSS (R10)(DX*1), Z11
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS (R10)(DX*2), Z11
-	VFMADD231PS  Z12, Z11, Z8
-	VBROADCASTSS (R11), Z11
-	VFMADD231PS  Z12, Z11, Z9
-	VBROADCASTSS (R11)(DX*1), Z11
-	VFMADD231PS  Z12, Z11, Z10
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R14
-	JNZ          loop11x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	ADDQ         jump+96(FP), R11
-	DECQ         R13
-	JNZ          run11x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	LEAQ         (R11)(R8*2), R12
-	ADDQ         R8, R12
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	VMOVUPS      Z4, K1, (R10)(R8*1)
-	VMOVUPS      Z5, K1, (R10)(R8*2)
-	VMOVUPS      Z6, K1, (R11)
-	VMOVUPS      Z7, K1, (R11)(R8*1)
-	VMOVUPS      Z8, K1, (R11)(R8*2)
-	VMOVUPS      Z9, K1, (R12)
-	VMOVUPS      Z10, K1, (R12)(R8*1)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel11x1
+	VMOVUPS.Z        (R12), K1, Z12
+	VFMADD231PS.BCST (R8), Z12, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z12, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z12, Z2
+	VFMADD231PS.BCST (R9), Z12, Z3
+	VFMADD231PS.BCST (R9)(DX*1), Z12, Z4
+	VFMADD231PS.BCST (R9)(DX*2), Z12, Z5
+	VFMADD231PS.BCST (R10), Z12, Z6
+	VFMADD231PS.BCST (R10)(DX*1), Z12, Z7
+	VFMADD231PS.BCST (R10)(DX*2), Z12, Z8
+	VFMADD231PS.BCST (R11), Z12, Z9
+	VFMADD231PS.BCST (R11)(DX*1), Z12, Z10
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R14
+	JNZ              loop11x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	ADDQ             jump+96(FP), R11
+	DECQ             R13
+	JNZ              run11x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*2), R12
+	ADDQ             R8, R12
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	VMOVUPS          Z4, K1, (R10)(R8*1)
+	VMOVUPS          Z5, K1, (R10)(R8*2)
+	VMOVUPS          Z6, K1, (R11)
+	VMOVUPS          Z7, K1, (R11)(R8*1)
+	VMOVUPS          Z8, K1, (R11)(R8*2)
+	VMOVUPS          Z9, K1, (R12)
+	VMOVUPS          Z10, K1, (R12)(R8*1)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel11x1
 	VZEROUPPER
 	RET
 
@@ -2626,63 +3650,53 @@ run10x1:
 	MOVQ k+32(FP), R14
 
 loop10x1:
-	VMOVUPS.Z    (R12), K1, Z11
-	VBROADCASTSS (R8), Z10
-	VFMADD231PS  Z11, Z10, Z0
-	VBROADCASTSS (R8)(DX*1), Z10
-	VFMADD231PS  Z11, Z10, Z1
-	VBROADCASTSS (R8)(DX*2), Z10
-	VFMADD231PS  Z11, Z10, Z2
-	VBROADCASTSS (R9), Z10
-	VFMADD231PS  Z11, Z10, Z3
-	VBROADCASTSS (R9)(DX*1), Z10
-	VFMADD231PS  Z11, Z10, Z4
-	VBROADCASTSS (R9)(DX*2), Z10
-	VFMADD231PS  Z11, Z10, Z5
-	VBROADCASTSS (R10), Z10
-	VFMADD231PS  Z11, Z10, Z6
-	VBROADCASTSS (R10)(DX*1), Z10
-	VFMADD231PS  Z11, Z10, Z7
-	VBROADCASTSS (R10)(DX*2), Z10
-	VFMADD231PS  Z11, Z10, Z8
-	VBROADCASTSS (R11), Z10
-	VFMADD231PS  Z11, Z10, Z9
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R14
-	JNZ          loop10x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	ADDQ         jump+96(FP), R11
-	DECQ         R13
-	JNZ          run10x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	LEAQ         (R11)(R8*2), R12
-	ADDQ         R8, R12
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	VMOVUPS      Z4, K1, (R10)(R8*1)
-	VMOVUPS      Z5, K1, (R10)(R8*2)
-	VMOVUPS      Z6, K1, (R11)
-	VMOVUPS      Z7, K1, (R11)(R8*1)
-	VMOVUPS      Z8, K1, (R11)(R8*2)
-	VMOVUPS      Z9, K1, (R12)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel10x1
+	VMOVUPS.Z        (R12), K1, Z11
+	VFMADD231PS.BCST (R8), Z11, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z11, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z11, Z2
+	VFMADD231PS.BCST (R9), Z11, Z3
+	VFMADD231PS.BCST (R9)(DX*1), Z11, Z4
+	VFMADD231PS.BCST (R9)(DX*2), Z11, Z5
+	VFMADD231PS.BCST (R10), Z11, Z6
+	VFMADD231PS.BCST (R10)(DX*1), Z11, Z7
+	VFMADD231PS.BCST (R10)(DX*2), Z11, Z8
+	VFMADD231PS.BCST (R11), Z11, Z9
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R14
+	JNZ              loop10x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	ADDQ             jump+96(FP), R11
+	DECQ             R13
+	JNZ              run10x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*2), R12
+	ADDQ             R8, R12
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	VMOVUPS          Z4, K1, (R10)(R8*1)
+	VMOVUPS          Z5, K1, (R10)(R8*2)
+	VMOVUPS          Z6, K1, (R11)
+	VMOVUPS          Z7, K1, (R11)(R8*1)
+	VMOVUPS          Z8, K1, (R11)(R8*2)
+	VMOVUPS          Z9, K1, (R12)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel10x1
 	VZEROUPPER
 	RET
 
@@ -2867,56 +3881,47 @@ run9x1:
 	MOVQ k+32(FP), R13
 
 loop9x1:
-	VMOVUPS.Z    (R11), K1, Z10
-	VBROADCASTSS (R8), Z9
-	VFMADD231PS  Z10, Z9, Z0
-	VBROADCASTSS (R8)(DX*1), Z9
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS (R8)(DX*2), Z9
-	VFMADD231PS  Z10, Z9, Z2
-	VBROADCASTSS (R9), Z9
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS (R9)(DX*1), Z9
-	VFMADD231PS  Z10, Z9, Z4
-	VBROADCASTSS (R9)(DX*2), Z9
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS (R10), Z9
-	VFMADD231PS  Z10, Z9, Z6
-	VBROADCASTSS (R10)(DX*1), Z9
-	VFMADD231PS  Z10, Z9, Z7
-	VBROADCASTSS (R10)(DX*2), Z9
-	VFMADD231PS  Z10, Z9, Z8
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R13
-	JNZ          loop9x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	DECQ         R12
-	JNZ          run9x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	VMOVUPS      Z4, K1, (R10)(R8*1)
-	VMOVUPS      Z5, K1, (R10)(R8*2)
-	VMOVUPS      Z6, K1, (R11)
-	VMOVUPS      Z7, K1, (R11)(R8*1)
-	VMOVUPS      Z8, K1, (R11)(R8*2)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel9x1
+	VMOVUPS.Z        (R11), K1, Z10
+	VFMADD231PS.BCST (R8), Z10, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z10, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z10, Z2
+	VFMADD231PS.BCST (R9), Z10, Z3
+	VFMADD231PS.BCST (R9)(DX*1), Z10, Z4
+	VFMADD231PS.BCST (R9)(DX*2), Z10, Z5
+	VFMADD231PS.BCST (R10), Z10, Z6
+	VFMADD231PS.BCST (R10)(DX*1), Z10, Z7
+	VFMADD231PS.BCST (R10)(DX*2), Z10, Z8
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R13
+	JNZ              loop9x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	DECQ             R12
+	JNZ              run9x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	VMOVUPS          Z4, K1, (R10)(R8*1)
+	VMOVUPS          Z5, K1, (R10)(R8*2)
+	VMOVUPS          Z6, K1, (R11)
+	VMOVUPS          Z7, K1, (R11)(R8*1)
+	VMOVUPS          Z8, K1, (R11)(R8*2)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel9x1
 	VZEROUPPER
 	RET
 
@@ -3090,53 +4095,45 @@ run8x1:
 	MOVQ k+32(FP), R13
 
 loop8x1:
-	VMOVUPS.Z    (R11), K1, Z9
-	VBROADCASTSS (R8), Z8
-	VFMADD231PS  Z9, Z8, Z0
-	VBROADCASTSS (R8)(DX*1), Z8
-	VFMADD231PS  Z9, Z8, Z1
-	VBROADCASTSS (R8)(DX*2), Z8
-	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS (R9), Z8
-	VFMADD231PS  Z9, Z8, Z3
-	VBROADCASTSS (R9)(DX*1), Z8
-	VFMADD231PS  Z9, Z8, Z4
-	VBROADCASTSS (R9)(DX*2), Z8
-	VFMADD231PS  Z9, Z8, Z5
-	VBROADCASTSS (R10), Z8
-	VFMADD231PS  Z9, Z8, Z6
-	VBROADCASTSS (R10)(DX*1), Z8
-	VFMADD231PS  Z9, Z8, Z7
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R13
-	JNZ          loop8x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	DECQ         R12
-	JNZ          run8x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	VMOVUPS      Z4, K1, (R10)(R8*1)
-	VMOVUPS      Z5, K1, (R10)(R8*2)
-	VMOVUPS      Z6, K1, (R11)
-	VMOVUPS      Z7, K1, (R11)(R8*1)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel8x1
+	VMOVUPS.Z        (R11), K1, Z9
+	VFMADD231PS.BCST (R8), Z9, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z9, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z9, Z2
+	VFMADD231PS.BCST (R9), Z9, Z3
+	VFMADD231PS.BCST (R9)(DX*1), Z9, Z4
+	VFMADD231PS.BCST (R9)(DX*2), Z9, Z5
+	VFMADD231PS.BCST (R10), Z9, Z6
+	VFMADD231PS.BCST (R10)(DX*1), Z9, Z7
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R13
+	JNZ              loop8x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	DECQ             R12
+	JNZ              run8x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	VMOVUPS          Z4, K1, (R10)(R8*1)
+	VMOVUPS          Z5, K1, (R10)(R8*2)
+	VMOVUPS          Z6, K1, (R11)
+	VMOVUPS          Z7, K1, (R11)(R8*1)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel8x1
 	VZEROUPPER
 	RET
 
@@ -3299,50 +4296,43 @@ run7x1:
 	MOVQ k+32(FP), R13
 
 loop7x1:
-	VMOVUPS.Z    (R11), K1, Z8
-	VBROADCASTSS (R8), Z7
-	VFMADD231PS  Z8, Z7, Z0
-	VBROADCASTSS (R8)(DX*1), Z7
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS (R8)(DX*2), Z7
-	VFMADD231PS  Z8, Z7, Z2
-	VBROADCASTSS (R9), Z7
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS (R9)(DX*1), Z7
-	VFMADD231PS  Z8, Z7, Z4
-	VBROADCASTSS (R9)(DX*2), Z7
-	VFMADD231PS  Z8, Z7, Z5
-	VBROADCASTSS (R10), Z7
-	VFMADD231PS  Z8, Z7, Z6
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R13
-	JNZ          loop7x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	DECQ         R12
-	JNZ          run7x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	VMOVUPS      Z4, K1, (R10)(R8*1)
-	VMOVUPS      Z5, K1, (R10)(R8*2)
-	VMOVUPS      Z6, K1, (R11)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel7x1
+	VMOVUPS.Z        (R11), K1, Z8
+	VFMADD231PS.BCST (R8), Z8, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z8, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z8, Z2
+	VFMADD231PS.BCST (R9), Z8, Z3
+	VFMADD231PS.BCST (R9)(DX*1), Z8, Z4
+	VFMADD231PS.BCST (R9)(DX*2), Z8, Z5
+	VFMADD231PS.BCST (R10), Z8, Z6
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R13
+	JNZ              loop7x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	DECQ             R12
+	JNZ              run7x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	VMOVUPS          Z4, K1, (R10)(R8*1)
+	VMOVUPS          Z5, K1, (R10)(R8*2)
+	VMOVUPS          Z6, K1, (R11)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel7x1
 	VZEROUPPER
 	RET
 
@@ -3482,43 +4472,37 @@ run6x1:
 	MOVQ k+32(FP), R12
 
 loop6x1:
-	VMOVUPS.Z    (R10), K1, Z7
-	VBROADCASTSS (R8), Z6
-	VFMADD231PS  Z7, Z6, Z0
-	VBROADCASTSS (R8)(DX*1), Z6
-	VFMADD231PS  Z7, Z6, Z1
-	VBROADCASTSS (R8)(DX*2), Z6
-	VFMADD231PS  Z7, Z6, Z2
-	VBROADCASTSS (R9), Z6
-	VFMADD231PS  Z7, Z6, Z3
-	VBROADCASTSS (R9)(DX*1), Z6
-	VFMADD231PS  Z7, Z6, Z4
-	VBROADCASTSS (R9)(DX*2), Z6
-	VFMADD231PS  Z7, Z6, Z5
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R12
-	JNZ          loop6x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	DECQ         R11
-	JNZ          run6x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	VMOVUPS      Z4, K1, (R10)(R8*1)
-	VMOVUPS      Z5, K1, (R10)(R8*2)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel6x1
+	VMOVUPS.Z        (R10), K1, Z7
+	VFMADD231PS.BCST (R8), Z7, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z7, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z7, Z2
+	VFMADD231PS.BCST (R9), Z7, Z3
+	VFMADD231PS.BCST (R9)(DX*1), Z7, Z4
+	VFMADD231PS.BCST (R9)(DX*2), Z7, Z5
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R12
+	JNZ              loop6x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	DECQ             R11
+	JNZ              run6x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	VMOVUPS          Z4, K1, (R10)(R8*1)
+	VMOVUPS          Z5, K1, (R10)(R8*2)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel6x1
 	VZEROUPPER
 	RET
 
@@ -3647,40 +4631,35 @@ run5x1:
 	MOVQ k+32(FP), R12
 
 loop5x1:
-	VMOVUPS.Z    (R10), K1, Z6
-	VBROADCASTSS (R8), Z5
-	VFMADD231PS  Z6, Z5, Z0
-	VBROADCASTSS (R8)(DX*1), Z5
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS (R8)(DX*2), Z5
-	VFMADD231PS  Z6, Z5, Z2
-	VBROADCASTSS (R9), Z5
-	VFMADD231PS  Z6, Z5, Z3
-	VBROADCASTSS (R9)(DX*1), Z5
-	VFMADD231PS  Z6, Z5, Z4
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R12
-	JNZ          loop5x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	DECQ         R11
-	JNZ          run5x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	VMOVUPS      Z4, K1, (R10)(R8*1)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel5x1
+	VMOVUPS.Z        (R10), K1, Z6
+	VFMADD231PS.BCST (R8), Z6, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z6, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z6, Z2
+	VFMADD231PS.BCST (R9), Z6, Z3
+	VFMADD231PS.BCST (R9)(DX*1), Z6, Z4
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R12
+	JNZ              loop5x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	DECQ             R11
+	JNZ              run5x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	VMOVUPS          Z4, K1, (R10)(R8*1)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel5x1
 	VZEROUPPER
 	RET
 
@@ -3798,37 +4777,33 @@ run4x1:
 	MOVQ k+32(FP), R12
 
 loop4x1:
-	VMOVUPS.Z    (R10), K1, Z5
-	VBROADCASTSS (R8), Z4
-	VFMADD231PS  Z5, Z4, Z0
-	VBROADCASTSS (R8)(DX*1), Z4
-	VFMADD231PS  Z5, Z4, Z1
-	VBROADCASTSS (R8)(DX*2), Z4
-	VFMADD231PS  Z5, Z4, Z2
-	VBROADCASTSS (R9), Z4
-	VFMADD231PS  Z5, Z4, Z3
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R12
-	JNZ          loop4x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	DECQ         R11
-	JNZ          run4x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	VMOVUPS      Z3, K1, (R10)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel4x1
+	VMOVUPS.Z        (R10), K1, Z5
+	VFMADD231PS.BCST (R8), Z5, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z5, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z5, Z2
+	VFMADD231PS.BCST (R9), Z5, Z3
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R12
+	JNZ              loop4x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	DECQ             R11
+	JNZ              run4x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	VMOVUPS          Z3, K1, (R10)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel4x1
 	VZEROUPPER
 	RET
 
@@ -3923,30 +4898,27 @@ run3x1:
 	MOVQ k+32(FP), R11
 
 loop3x1:
-	VMOVUPS.Z    (R9), K1, Z4
-	VBROADCASTSS (R8), Z3
-	VFMADD231PS  Z4, Z3, Z0
-	VBROADCASTSS (R8)(DX*1), Z3
-	VFMADD231PS  Z4, Z3, Z1
-	VBROADCASTSS (R8)(DX*2), Z3
-	VFMADD231PS  Z4, Z3, Z2
-	ADDQ         BX, R8
-	ADDQ         DI, R9
-	DECQ         R11
-	JNZ          loop3x1
-	ADDQ         jump+96(FP), R8
-	DECQ         R10
-	JNZ          run3x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	VMOVUPS      Z2, K1, (R9)(R8*2)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel3x1
+	VMOVUPS.Z        (R9), K1, Z4
+	VFMADD231PS.BCST (R8), Z4, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z4, Z1
+	VFMADD231PS.BCST (R8)(DX*2), Z4, Z2
+	ADDQ             BX, R8
+	ADDQ             DI, R9
+	DECQ             R11
+	JNZ              loop3x1
+	ADDQ             jump+96(FP), R8
+	DECQ             R10
+	JNZ              run3x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	VMOVUPS          Z2, K1, (R9)(R8*2)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel3x1
 	VZEROUPPER
 	RET
 
@@ -4030,27 +5002,25 @@ run2x1:
 	MOVQ k+32(FP), R11
 
 loop2x1:
-	VMOVUPS.Z    (R9), K1, Z3
-	VBROADCASTSS (R8), Z2
-	VFMADD231PS  Z3, Z2, Z0
-	VBROADCASTSS (R8)(DX*1), Z2
-	VFMADD231PS  Z3, Z2, Z1
-	ADDQ         BX, R8
-	ADDQ         DI, R9
-	DECQ         R11
-	JNZ          loop2x1
-	ADDQ         jump+96(FP), R8
-	DECQ         R10
-	JNZ          run2x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	VMOVUPS      Z0, K1, (R9)
-	VMOVUPS      Z1, K1, (R9)(R8*1)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel2x1
+	VMOVUPS.Z        (R9), K1, Z3
+	VFMADD231PS.BCST (R8), Z3, Z0
+	VFMADD231PS.BCST (R8)(DX*1), Z3, Z1
+	ADDQ             BX, R8
+	ADDQ             DI, R9
+	DECQ             R11
+	JNZ              loop2x1
+	ADDQ             jump+96(FP), R8
+	DECQ             R10
+	JNZ              run2x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	VMOVUPS          Z0, K1, (R9)
+	VMOVUPS          Z1, K1, (R9)(R8*1)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel2x1
 	VZEROUPPER
 	RET
 
@@ -5166,64 +6136,52 @@ start12x1:
 	MOVQ k+32(FP), R14
 
 loop12x1:
-	VMOVUPS.Z    (R13), K1, Z13
-	VMOVUPS      Z13, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z12
-	VFMADD231PS  Z13, Z12, Z0
-	VBROADCASTSS (R9)(DX*1), Z12
-	VFMADD231PS  Z13, Z12, Z1
-	VBROADCASTSS (R9)(DX*2), Z12
-	VFMADD231PS  Z13, Z12, Z2
-	VBROADCASTSS (R10), Z12
-	VFMADD231PS  Z13, Z12, Z3
-	VBROADCASTSS (R10)(DX*1), Z12
-	VFMADD231PS  Z13, Z12, Z4
-	VBROADCASTSS (R10)(DX*2), Z12
-	VFMADD231PS  Z13, Z12, Z5
-	VBROADCASTSS (R11), Z12
-	VFMADD231PS  Z13, Z12, Z6
-	VBROADCASTSS (R11)(DX*1), Z12
-	VFMADD231PS  Z13, Z12, Z7
-	VBROADCASTSS (R11)(DX*2), Z12
-	VFMADD231PS  Z13, Z12, Z8
-	VBROADCASTSS (R12), Z12
-	VFMADD231PS  Z13, Z12, Z9
-	VBROADCASTSS (R12)(DX*1), Z12
-	VFMADD231PS  Z13, Z12, Z10
-	VBROADCASTSS (R12)(DX*2), Z12
-	VFMADD231PS  Z13, Z12, Z11
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         BX, R12
-	ADDQ         DI, R13
-	DECQ         R14
-	JNZ          loop12x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	LEAQ         (R12)(R9*2), R13
-	ADDQ         R9, R13
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	VMOVUPS      Z4, K1, (R11)(R9*1)
-	VMOVUPS      Z5, K1, (R11)(R9*2)
-	VMOVUPS      Z6, K1, (R12)
-	VMOVUPS      Z7, K1, (R12)(R9*1)
-	VMOVUPS      Z8, K1, (R12)(R9*2)
-	VMOVUPS      Z9, K1, (R13)
-	VMOVUPS      Z10, K1, (R13)(R9*1)
-	VMOVUPS      Z11, K1, (R13)(R9*2)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel12x1
+	VMOVUPS.Z        (R13), K1, Z13
+	VMOVUPS          Z13, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z13, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z13, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z13, Z2
+	VFMADD231PS.BCST (R10), Z13, Z3
+	VFMADD231PS.BCST (R10)(DX*1), Z13, Z4
+	VFMADD231PS.BCST (R10)(DX*2), Z13, Z5
+	VFMADD231PS.BCST (R11), Z13, Z6
+	VFMADD231PS.BCST (R11)(DX*1), Z13, Z7
+	VFMADD231PS.BCST (R11)(DX*2), Z13, Z8
+	VFMADD231PS.BCST (R12), Z13, Z9
+	VFMADD231PS.BCST (R12)(DX*1), Z13, Z10
+	VFMADD231PS.BCST (R12)(DX*2), Z13, Z11
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             BX, R12
+	ADDQ             DI, R13
+	DECQ             R14
+	JNZ              loop12x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	LEAQ             (R12)(R9*2), R13
+	ADDQ             R9, R13
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	VMOVUPS          Z4, K1, (R11)(R9*1)
+	VMOVUPS          Z5, K1, (R11)(R9*2)
+	VMOVUPS          Z6, K1, (R12)
+	VMOVUPS          Z7, K1, (R12)(R9*1)
+	VMOVUPS          Z8, K1, (R12)(R9*2)
+	VMOVUPS          Z9, K1, (R13)
+	VMOVUPS          Z10, K1, (R13)(R9*1)
+	VMOVUPS          Z11, K1, (R13)(R9*2)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel12x1
 	VZEROUPPER
 	RET
 
@@ -5432,61 +6390,50 @@ start11x1:
 	MOVQ k+32(FP), R14
 
 loop11x1:
-	VMOVUPS.Z    (R13), K1, Z12
-	VMOVUPS      Z12, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z11
-	VFMADD231PS  Z12, Z11, Z0
-	VBROADCASTSS (R9)(DX*1), Z11
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS (R9)(DX*2), Z11
-	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS (R10), Z11
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS (R10)(DX*1), Z11
-	VFMADD231PS  Z12, Z11, Z4
-	VBROADCASTSS (R10)(DX*2), Z11
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS (R11), Z11
-	VFMADD231PS  Z12, Z11, Z6
-	VBROADCASTSS (R11)(DX*1), Z11
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS (R11)(DX*2), Z11
-	VFMADD231PS  Z12, Z11, Z8
-	VBROADCASTSS (R12), Z11
-	VFMADD231PS  Z12, Z11, Z9
-	VBROADCASTSS (R12)(DX*1), Z11
-	VFMADD231PS  Z12, Z11, Z10
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         BX, R12
-	ADDQ         DI, R13
-	DECQ         R14
-	JNZ          loop11x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	LEAQ         (R12)(R9*2), R13
-	ADDQ         R9, R13
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	VMOVUPS      Z4, K1, (R11)(R9*1)
-	VMOVUPS      Z5, K1, (R11)(R9*2)
-	VMOVUPS      Z6, K1, (R12)
-	VMOVUPS      Z7, K1, (R12)(R9*1)
-	VMOVUPS      Z8, K1, (R12)(R9*2)
-	VMOVUPS      Z9, K1, (R13)
-	VMOVUPS      Z10, K1, (R13)(R9*1)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel11x1
+	VMOVUPS.Z        (R13), K1, Z12
+	VMOVUPS          Z12, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z12, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z12, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z12, Z2
+	VFMADD231PS.BCST (R10), Z12, Z3
+	VFMADD231PS.BCST (R10)(DX*1), Z12, Z4
+	VFMADD231PS.BCST (R10)(DX*2), Z12, Z5
+	VFMADD231PS.BCST (R11), Z12, Z6
+	VFMADD231PS.BCST (R11)(DX*1), Z12, Z7
+	VFMADD231PS.BCST (R11)(DX*2), Z12, Z8
+	VFMADD231PS.BCST (R12), Z12, Z9
+	VFMADD231PS.BCST (R12)(DX*1), Z12, Z10
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             BX, R12
+	ADDQ             DI, R13
+	DECQ             R14
+	JNZ              loop11x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	LEAQ             (R12)(R9*2), R13
+	ADDQ             R9, R13
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	VMOVUPS          Z4, K1, (R11)(R9*1)
+	VMOVUPS          Z5, K1, (R11)(R9*2)
+	VMOVUPS          Z6, K1, (R12)
+	VMOVUPS          Z7, K1, (R12)(R9*1)
+	VMOVUPS          Z8, K1, (R12)(R9*2)
+	VMOVUPS          Z9, K1, (R13)
+	VMOVUPS          Z10, K1, (R13)(R9*1)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel11x1
 	VZEROUPPER
 	RET
 
@@ -5684,58 +6631,48 @@ start10x1:
 	MOVQ k+32(FP), R14
 
 loop10x1:
-	VMOVUPS.Z    (R13), K1, Z11
-	VMOVUPS      Z11, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z10
-	VFMADD231PS  Z11, Z10, Z0
-	VBROADCASTSS (R9)(DX*1), Z10
-	VFMADD231PS  Z11, Z10, Z1
-	VBROADCASTSS (R9)(DX*2), Z10
-	VFMADD231PS  Z11, Z10, Z2
-	VBROADCASTSS (R10), Z10
-	VFMADD231PS  Z11, Z10, Z3
-	VBROADCASTSS (R10)(DX*1), Z10
-	VFMADD231PS  Z11, Z10, Z4
-	VBROADCASTSS (R10)(DX*2), Z10
-	VFMADD231PS  Z11, Z10, Z5
-	VBROADCASTSS (R11), Z10
-	VFMADD231PS  Z11, Z10, Z6
-	VBROADCASTSS (R11)(DX*1), Z10
-	VFMADD231PS  Z11, Z10, Z7
-	VBROADCASTSS (R11)(DX*2), Z10
-	VFMADD231PS  Z11, Z10, Z8
-	VBROADCASTSS (R12), Z10
-	VFMADD231PS  Z11, Z10, Z9
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         BX, R12
-	ADDQ         DI, R13
-	DECQ         R14
-	JNZ          loop10x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	LEAQ         (R12)(R9*2), R13
-	ADDQ         R9, R13
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	VMOVUPS      Z4, K1, (R11)(R9*1)
-	VMOVUPS      Z5, K1, (R11)(R9*2)
-	VMOVUPS      Z6, K1, (R12)
-	VMOVUPS      Z7, K1, (R12)(R9*1)
-	VMOVUPS      Z8, K1, (R12)(R9*2)
-	VMOVUPS      Z9, K1, (R13)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel10x1
+	VMOVUPS.Z        (R13), K1, Z11
+	VMOVUPS          Z11, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z11, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z11, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z11, Z2
+	VFMADD231PS.BCST (R10), Z11, Z3
+	VFMADD231PS.BCST (R10)(DX*1), Z11, Z4
+	VFMADD231PS.BCST (R10)(DX*2), Z11, Z5
+	VFMADD231PS.BCST (R11), Z11, Z6
+	VFMADD231PS.BCST (R11)(DX*1), Z11, Z7
+	VFMADD231PS.BCST (R11)(DX*2), Z11, Z8
+	VFMADD231PS.BCST (R12), Z11, Z9
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             BX, R12
+	ADDQ             DI, R13
+	DECQ             R14
+	JNZ              loop10x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	LEAQ             (R12)(R9*2), R13
+	ADDQ             R9, R13
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	VMOVUPS          Z4, K1, (R11)(R9*1)
+	VMOVUPS          Z5, K1, (R11)(R9*2)
+	VMOVUPS          Z6, K1, (R12)
+	VMOVUPS          Z7, K1, (R12)(R9*1)
+	VMOVUPS          Z8, K1, (R12)(R9*2)
+	VMOVUPS          Z9, K1, (R13)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel10x1
 	VZEROUPPER
 	RET
 
@@ -5911,52 +6848,43 @@ start9x1:
 	MOVQ k+32(FP), R13
 
 loop9x1:
-	VMOVUPS.Z    (R12), K1, Z10
-	VMOVUPS      Z10, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z9
-	VFMADD231PS  Z10, Z9, Z0
-	VBROADCASTSS (R9)(DX*1), Z9
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS (R9)(DX*2), Z9
-	VFMADD231PS  Z10, Z9, Z2
-	VBROADCASTSS (R10), Z9
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS (R10)(DX*1), Z9
-	VFMADD231PS  Z10, Z9, Z4
-	VBROADCASTSS (R10)(DX*2), Z9
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS (R11), Z9
-	VFMADD231PS  Z10, Z9, Z6
-	VBROADCASTSS (R11)(DX*1), Z9
-	VFMADD231PS  Z10, Z9, Z7
-	VBROADCASTSS (R11)(DX*2), Z9
-	VFMADD231PS  Z10, Z9, Z8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R13
-	JNZ          loop9x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	VMOVUPS      Z4, K1, (R11)(R9*1)
-	VMOVUPS      Z5, K1, (R11)(R9*2)
-	VMOVUPS      Z6, K1, (R12)
-	VMOVUPS      Z7, K1, (R12)(R9*1)
-	VMOVUPS      Z8, K1, (R12)(R9*2)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel9x1
+	VMOVUPS.Z        (R12), K1, Z10
+	VMOVUPS          Z10, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z10, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z10, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z10, Z2
+	VFMADD231PS.BCST (R10), Z10, Z3
+	VFMADD231PS.BCST (R10)(DX*1), Z10, Z4
+	VFMADD231PS.BCST (R10)(DX*2), Z10, Z5
+	VFMADD231PS.BCST (R11), Z10, Z6
+	VFMADD231PS.BCST (R11)(DX*1), Z10, Z7
+	VFMADD231PS.BCST (R11)(DX*2), Z10, Z8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R13
+	JNZ              loop9x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	VMOVUPS          Z4, K1, (R11)(R9*1)
+	VMOVUPS          Z5, K1, (R11)(R9*2)
+	VMOVUPS          Z6, K1, (R12)
+	VMOVUPS          Z7, K1, (R12)(R9*1)
+	VMOVUPS          Z8, K1, (R12)(R9*2)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel9x1
 	VZEROUPPER
 	RET
 
@@ -6121,49 +7049,41 @@ start8x1:
 	MOVQ k+32(FP), R13
 
 loop8x1:
-	VMOVUPS.Z    (R12), K1, Z9
-	VMOVUPS      Z9, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z8
-	VFMADD231PS  Z9, Z8, Z0
-	VBROADCASTSS (R9)(DX*1), Z8
-	VFMADD231PS  Z9, Z8, Z1
-	VBROADCASTSS (R9)(DX*2), Z8
-	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS (R10), Z8
-	VFMADD231PS  Z9, Z8, Z3
-	VBROADCASTSS (R10)(DX*1), Z8
-	VFMADD231PS  Z9, Z8, Z4
-	VBROADCASTSS (R10)(DX*2), Z8
-	VFMADD231PS  Z9, Z8, Z5
-	VBROADCASTSS (R11), Z8
-	VFMADD231PS  Z9, Z8, Z6
-	VBROADCASTSS (R11)(DX*1), Z8
-	VFMADD231PS  Z9, Z8, Z7
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R13
-	JNZ          loop8x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	VMOVUPS      Z4, K1, (R11)(R9*1)
-	VMOVUPS      Z5, K1, (R11)(R9*2)
-	VMOVUPS      Z6, K1, (R12)
-	VMOVUPS      Z7, K1, (R12)(R9*1)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel8x1
+	VMOVUPS.Z        (R12), K1, Z9
+	VMOVUPS          Z9, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z9, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z9, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z9, Z2
+	VFMADD231PS.BCST (R10), Z9, Z3
+	VFMADD231PS.BCST (R10)(DX*1), Z9, Z4
+	VFMADD231PS.BCST (R10)(DX*2), Z9, Z5
+	VFMADD231PS.BCST (R11), Z9, Z6
+	VFMADD231PS.BCST (R11)(DX*1), Z9, Z7
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R13
+	JNZ              loop8x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	VMOVUPS          Z4, K1, (R11)(R9*1)
+	VMOVUPS          Z5, K1, (R11)(R9*2)
+	VMOVUPS          Z6, K1, (R12)
+	VMOVUPS          Z7, K1, (R12)(R9*1)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel8x1
 	VZEROUPPER
 	RET
 
@@ -6317,46 +7237,39 @@ start7x1:
 	MOVQ k+32(FP), R13
 
 loop7x1:
-	VMOVUPS.Z    (R12), K1, Z8
-	VMOVUPS      Z8, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z7
-	VFMADD231PS  Z8, Z7, Z0
-	VBROADCASTSS (R9)(DX*1), Z7
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS (R9)(DX*2), Z7
-	VFMADD231PS  Z8, Z7, Z2
-	VBROADCASTSS (R10), Z7
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS (R10)(DX*1), Z7
-	VFMADD231PS  Z8, Z7, Z4
-	VBROADCASTSS (R10)(DX*2), Z7
-	VFMADD231PS  Z8, Z7, Z5
-	VBROADCASTSS (R11), Z7
-	VFMADD231PS  Z8, Z7, Z6
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R13
-	JNZ          loop7x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	VMOVUPS      Z4, K1, (R11)(R9*1)
-	VMOVUPS      Z5, K1, (R11)(R9*2)
-	VMOVUPS      Z6, K1, (R12)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel7x1
+	VMOVUPS.Z        (R12), K1, Z8
+	VMOVUPS          Z8, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z8, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z8, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z8, Z2
+	VFMADD231PS.BCST (R10), Z8, Z3
+	VFMADD231PS.BCST (R10)(DX*1), Z8, Z4
+	VFMADD231PS.BCST (R10)(DX*2), Z8, Z5
+	VFMADD231PS.BCST (R11), Z8, Z6
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R13
+	JNZ              loop7x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	VMOVUPS          Z4, K1, (R11)(R9*1)
+	VMOVUPS          Z5, K1, (R11)(R9*2)
+	VMOVUPS          Z6, K1, (R12)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel7x1
 	VZEROUPPER
 	RET
 
@@ -6488,40 +7401,34 @@ start6x1:
 	MOVQ k+32(FP), R12
 
 loop6x1:
-	VMOVUPS.Z    (R11), K1, Z7
-	VMOVUPS      Z7, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z6
-	VFMADD231PS  Z7, Z6, Z0
-	VBROADCASTSS (R9)(DX*1), Z6
-	VFMADD231PS  Z7, Z6, Z1
-	VBROADCASTSS (R9)(DX*2), Z6
-	VFMADD231PS  Z7, Z6, Z2
-	VBROADCASTSS (R10), Z6
-	VFMADD231PS  Z7, Z6, Z3
-	VBROADCASTSS (R10)(DX*1), Z6
-	VFMADD231PS  Z7, Z6, Z4
-	VBROADCASTSS (R10)(DX*2), Z6
-	VFMADD231PS  Z7, Z6, Z5
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R12
-	JNZ          loop6x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	VMOVUPS      Z4, K1, (R11)(R9*1)
-	VMOVUPS      Z5, K1, (R11)(R9*2)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel6x1
+	VMOVUPS.Z        (R11), K1, Z7
+	VMOVUPS          Z7, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z7, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z7, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z7, Z2
+	VFMADD231PS.BCST (R10), Z7, Z3
+	VFMADD231PS.BCST (R10)(DX*1), Z7, Z4
+	VFMADD231PS.BCST (R10)(DX*2), Z7, Z5
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R12
+	JNZ              loop6x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	VMOVUPS          Z4, K1, (R11)(R9*1)
+	VMOVUPS          Z5, K1, (R11)(R9*2)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel6x1
 	VZEROUPPER
 	RET
 
@@ -6642,37 +7549,32 @@ start5x1:
 	MOVQ k+32(FP), R12
 
 loop5x1:
-	VMOVUPS.Z    (R11), K1, Z6
-	VMOVUPS      Z6, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z5
-	VFMADD231PS  Z6, Z5, Z0
-	VBROADCASTSS (R9)(DX*1), Z5
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS (R9)(DX*2), Z5
-	VFMADD231PS  Z6, Z5, Z2
-	VBROADCASTSS (R10), Z5
-	VFMADD231PS  Z6, Z5, Z3
-	VBROADCASTSS (R10)(DX*1), Z5
-	VFMADD231PS  Z6, Z5, Z4
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R12
-	JNZ          loop5x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	VMOVUPS      Z4, K1, (R11)(R9*1)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel5x1
+	VMOVUPS.Z        (R11), K1, Z6
+	VMOVUPS          Z6, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z6, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z6, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z6, Z2
+	VFMADD231PS.BCST (R10), Z6, Z3
+	VFMADD231PS.BCST (R10)(DX*1), Z6, Z4
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R12
+	JNZ              loop5x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	VMOVUPS          Z4, K1, (R11)(R9*1)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel5x1
 	VZEROUPPER
 	RET
 
@@ -6782,34 +7684,30 @@ start4x1:
 	MOVQ k+32(FP), R12
 
 loop4x1:
-	VMOVUPS.Z    (R11), K1, Z5
-	VMOVUPS      Z5, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z4
-	VFMADD231PS  Z5, Z4, Z0
-	VBROADCASTSS (R9)(DX*1), Z4
-	VFMADD231PS  Z5, Z4, Z1
-	VBROADCASTSS (R9)(DX*2), Z4
-	VFMADD231PS  Z5, Z4, Z2
-	VBROADCASTSS (R10), Z4
-	VFMADD231PS  Z5, Z4, Z3
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R12
-	JNZ          loop4x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	VMOVUPS      Z3, K1, (R11)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel4x1
+	VMOVUPS.Z        (R11), K1, Z5
+	VMOVUPS          Z5, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z5, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z5, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z5, Z2
+	VFMADD231PS.BCST (R10), Z5, Z3
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R12
+	JNZ              loop4x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel4x1
 	VZEROUPPER
 	RET
 
@@ -6897,28 +7795,25 @@ start3x1:
 	MOVQ k+32(FP), R11
 
 loop3x1:
-	VMOVUPS.Z    (R10), K1, Z4
-	VMOVUPS      Z4, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z3
-	VFMADD231PS  Z4, Z3, Z0
-	VBROADCASTSS (R9)(DX*1), Z3
-	VFMADD231PS  Z4, Z3, Z1
-	VBROADCASTSS (R9)(DX*2), Z3
-	VFMADD231PS  Z4, Z3, Z2
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R11
-	JNZ          loop3x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	VMOVUPS      Z2, K1, (R10)(R9*2)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel3x1
+	VMOVUPS.Z        (R10), K1, Z4
+	VMOVUPS          Z4, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z4, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z4, Z1
+	VFMADD231PS.BCST (R9)(DX*2), Z4, Z2
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R11
+	JNZ              loop3x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	VMOVUPS          Z2, K1, (R10)(R9*2)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel3x1
 	VZEROUPPER
 	RET
 
@@ -6995,25 +7890,23 @@ start2x1:
 	MOVQ k+32(FP), R11
 
 loop2x1:
-	VMOVUPS.Z    (R10), K1, Z3
-	VMOVUPS      Z3, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSS (R9), Z2
-	VFMADD231PS  Z3, Z2, Z0
-	VBROADCASTSS (R9)(DX*1), Z2
-	VFMADD231PS  Z3, Z2, Z1
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R11
-	JNZ          loop2x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	VMOVUPS      Z0, K1, (R10)
-	VMOVUPS      Z1, K1, (R10)(R9*1)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel2x1
+	VMOVUPS.Z        (R10), K1, Z3
+	VMOVUPS          Z3, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PS.BCST (R9), Z3, Z0
+	VFMADD231PS.BCST (R9)(DX*1), Z3, Z1
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R11
+	JNZ              loop2x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	VMOVUPS          Z0, K1, (R10)
+	VMOVUPS          Z1, K1, (R10)(R9*1)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel2x1
 	VZEROUPPER
 	RET
 
@@ -7170,7 +8063,7 @@ next:
 	RET
 
 // func tapSumsF32AVX512(lines int, run int, cols int, k int, rows int, c *float32, ldc int, a *float32, line int, step int, jump int, b *float32, ldb int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·tapSumsF32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  cols+16(FP), AX
 	MOVL  $0xffffffff, CX
@@ -7183,12 +8076,2433 @@ TEXT ·tapSumsF32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  step+72(FP), SI
 	MOVQ  b+88(FP), DI
 	MOVQ  ldb+96(FP), R8
+	MOVQ  cols+16(FP), R9
+	CMPQ  R9, $0x08
+	JG    long
 	MOVQ  lines+0(FP), R9
 	MOVQ  run+8(FP), R10
 	CMPQ  R9, $0x01
-	JNE   not1x2
+	JNE   short_not1x2
 	CMPQ  R10, $0x02
-	JEQ   taps1x2
+	JEQ   short_taps1x2
+
+short_not1x2:
+	CMPQ R9, $0x01
+	JNE  short_not1x3
+	CMPQ R10, $0x03
+	JEQ  short_taps1x3
+
+short_not1x3:
+	CMPQ R9, $0x01
+	JNE  short_not1x4
+	CMPQ R10, $0x04
+	JEQ  short_taps1x4
+
+short_not1x4:
+	CMPQ R9, $0x01
+	JNE  short_not1x5
+	CMPQ R10, $0x05
+	JEQ  short_taps1x5
+
+short_not1x5:
+	CMPQ R9, $0x01
+	JNE  short_not1x6
+	CMPQ R10, $0x06
+	JEQ  short_taps1x6
+
+short_not1x6:
+	CMPQ R9, $0x01
+	JNE  short_not1x7
+	CMPQ R10, $0x07
+	JEQ  short_taps1x7
+
+short_not1x7:
+	CMPQ R9, $0x02
+	JNE  short_not2x2
+	CMPQ R10, $0x02
+	JEQ  short_taps2x2
+
+short_not2x2:
+	CMPQ R9, $0x02
+	JNE  short_not2x3
+	CMPQ R10, $0x03
+	JEQ  short_taps2x3
+
+short_not2x3:
+	CMPQ R9, $0x02
+	JNE  short_not2x4
+	CMPQ R10, $0x04
+	JEQ  short_taps2x4
+
+short_not2x4:
+	CMPQ R9, $0x02
+	JNE  short_not2x5
+	CMPQ R10, $0x05
+	JEQ  short_taps2x5
+
+short_not2x5:
+	CMPQ R9, $0x02
+	JNE  short_not2x6
+	CMPQ R10, $0x06
+	JEQ  short_taps2x6
+
+short_not2x6:
+	CMPQ R9, $0x02
+	JNE  short_not2x7
+	CMPQ R10, $0x07
+	JEQ  short_taps2x7
+
+short_not2x7:
+	CMPQ R9, $0x03
+	JNE  short_not3x2
+	CMPQ R10, $0x02
+	JEQ  short_taps3x2
+
+short_not3x2:
+	CMPQ R9, $0x03
+	JNE  short_not3x3
+	CMPQ R10, $0x03
+	JEQ  short_taps3x3
+
+short_not3x3:
+	CMPQ R9, $0x03
+	JNE  short_not3x4
+	CMPQ R10, $0x04
+	JEQ  short_taps3x4
+
+short_not3x4:
+	CMPQ R9, $0x03
+	JNE  short_not3x5
+	CMPQ R10, $0x05
+	JEQ  short_taps3x5
+
+short_not3x5:
+	CMPQ R9, $0x03
+	JNE  short_not3x6
+	CMPQ R10, $0x06
+	JEQ  short_taps3x6
+
+short_not3x6:
+	CMPQ R9, $0x03
+	JNE  short_not3x7
+	CMPQ R10, $0x07
+	JEQ  short_taps3x7
+
+short_not3x7:
+	CMPQ R9, $0x04
+	JNE  short_not4x2
+	CMPQ R10, $0x02
+	JEQ  short_taps4x2
+
+short_not4x2:
+	CMPQ R9, $0x04
+	JNE  short_not4x3
+	CMPQ R10, $0x03
+	JEQ  short_taps4x3
+
+short_not4x3:
+	CMPQ R9, $0x04
+	JNE  short_not4x4
+	CMPQ R10, $0x04
+	JEQ  short_taps4x4
+
+short_not4x4:
+	CMPQ R9, $0x04
+	JNE  short_not4x5
+	CMPQ R10, $0x05
+	JEQ  short_taps4x5
+
+short_not4x5:
+	CMPQ R9, $0x04
+	JNE  short_not4x6
+	CMPQ R10, $0x06
+	JEQ  short_taps4x6
+
+short_not4x6:
+	CMPQ R9, $0x04
+	JNE  short_not4x7
+	CMPQ R10, $0x07
+	JEQ  short_taps4x7
+
+short_not4x7:
+	CMPQ R9, $0x05
+	JNE  short_not5x2
+	CMPQ R10, $0x02
+	JEQ  short_taps5x2
+
+short_not5x2:
+	CMPQ R9, $0x05
+	JNE  short_not5x3
+	CMPQ R10, $0x03
+	JEQ  short_taps5x3
+
+short_not5x3:
+	CMPQ R9, $0x05
+	JNE  short_not5x4
+	CMPQ R10, $0x04
+	JEQ  short_taps5x4
+
+short_not5x4:
+	CMPQ R9, $0x05
+	JNE  short_not5x5
+	CMPQ R10, $0x05
+	JEQ  short_taps5x5
+
+short_not5x5:
+	VZEROUPPER
+	RET
+
+short_taps1x2:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y1
+	ADDQ      CX, BX
+
+short_row1x2:
+	MOVQ k+24(FP), BX
+
+short_patch1x2:
+	VMOVUPS.Z        (DI), K1, Y2
+	VFMADD231PS.BCST (DX), Y2, Y0
+	VFMADD231PS.BCST 4(DX), Y2, Y1
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x2
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x3:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y2
+	ADDQ      CX, BX
+
+short_row1x3:
+	MOVQ k+24(FP), BX
+
+short_patch1x3:
+	VMOVUPS.Z        (DI), K1, Y3
+	VFMADD231PS.BCST (DX), Y3, Y0
+	VFMADD231PS.BCST 4(DX), Y3, Y1
+	VFMADD231PS.BCST 8(DX), Y3, Y2
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x3
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x4:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y3
+	ADDQ      CX, BX
+
+short_row1x4:
+	MOVQ k+24(FP), BX
+
+short_patch1x4:
+	VMOVUPS.Z        (DI), K1, Y4
+	VFMADD231PS.BCST (DX), Y4, Y0
+	VFMADD231PS.BCST 4(DX), Y4, Y1
+	VFMADD231PS.BCST 8(DX), Y4, Y2
+	VFMADD231PS.BCST 12(DX), Y4, Y3
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x4
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x5:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y3
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y4
+	ADDQ      CX, BX
+
+short_row1x5:
+	MOVQ k+24(FP), BX
+
+short_patch1x5:
+	VMOVUPS.Z        (DI), K1, Y5
+	VFMADD231PS.BCST (DX), Y5, Y0
+	VFMADD231PS.BCST 4(DX), Y5, Y1
+	VFMADD231PS.BCST 8(DX), Y5, Y2
+	VFMADD231PS.BCST 12(DX), Y5, Y3
+	VFMADD231PS.BCST 16(DX), Y5, Y4
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x5
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x6:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y3
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y4
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y5
+	ADDQ      CX, BX
+
+short_row1x6:
+	MOVQ k+24(FP), BX
+
+short_patch1x6:
+	VMOVUPS.Z        (DI), K1, Y6
+	VFMADD231PS.BCST (DX), Y6, Y0
+	VFMADD231PS.BCST 4(DX), Y6, Y1
+	VFMADD231PS.BCST 8(DX), Y6, Y2
+	VFMADD231PS.BCST 12(DX), Y6, Y3
+	VFMADD231PS.BCST 16(DX), Y6, Y4
+	VFMADD231PS.BCST 20(DX), Y6, Y5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x6
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x7:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y3
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y4
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y5
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Y6
+	ADDQ      CX, BX
+
+short_row1x7:
+	MOVQ k+24(FP), BX
+
+short_patch1x7:
+	VMOVUPS.Z        (DI), K1, Y7
+	VFMADD231PS.BCST (DX), Y7, Y0
+	VFMADD231PS.BCST 4(DX), Y7, Y1
+	VFMADD231PS.BCST 8(DX), Y7, Y2
+	VFMADD231PS.BCST 12(DX), Y7, Y3
+	VFMADD231PS.BCST 16(DX), Y7, Y4
+	VFMADD231PS.BCST 20(DX), Y7, Y5
+	VFMADD231PS.BCST 24(DX), Y7, Y6
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x7
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x2:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+
+short_row2x2:
+	MOVQ k+24(FP), R9
+
+short_patch2x2:
+	VMOVUPS.Z        (DI), K1, Y4
+	VFMADD231PS.BCST (DX), Y4, Y0
+	VFMADD231PS.BCST 4(DX), Y4, Y1
+	VFMADD231PS.BCST (DX)(BX*1), Y4, Y2
+	VFMADD231PS.BCST 4(DX)(BX*1), Y4, Y3
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x2
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x3:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+
+short_row2x3:
+	MOVQ k+24(FP), R9
+
+short_patch2x3:
+	VMOVUPS.Z        (DI), K1, Y6
+	VFMADD231PS.BCST (DX), Y6, Y0
+	VFMADD231PS.BCST 4(DX), Y6, Y1
+	VFMADD231PS.BCST 8(DX), Y6, Y2
+	VFMADD231PS.BCST (DX)(BX*1), Y6, Y3
+	VFMADD231PS.BCST 4(DX)(BX*1), Y6, Y4
+	VFMADD231PS.BCST 8(DX)(BX*1), Y6, Y5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x3
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x4:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+
+short_row2x4:
+	MOVQ k+24(FP), R9
+
+short_patch2x4:
+	VMOVUPS.Z        (DI), K1, Y8
+	VFMADD231PS.BCST (DX), Y8, Y0
+	VFMADD231PS.BCST 4(DX), Y8, Y1
+	VFMADD231PS.BCST 8(DX), Y8, Y2
+	VFMADD231PS.BCST 12(DX), Y8, Y3
+	VFMADD231PS.BCST (DX)(BX*1), Y8, Y4
+	VFMADD231PS.BCST 4(DX)(BX*1), Y8, Y5
+	VFMADD231PS.BCST 8(DX)(BX*1), Y8, Y6
+	VFMADD231PS.BCST 12(DX)(BX*1), Y8, Y7
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x4
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x5:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+
+short_row2x5:
+	MOVQ k+24(FP), R9
+
+short_patch2x5:
+	VMOVUPS.Z        (DI), K1, Y10
+	VFMADD231PS.BCST (DX), Y10, Y0
+	VFMADD231PS.BCST 4(DX), Y10, Y1
+	VFMADD231PS.BCST 8(DX), Y10, Y2
+	VFMADD231PS.BCST 12(DX), Y10, Y3
+	VFMADD231PS.BCST 16(DX), Y10, Y4
+	VFMADD231PS.BCST (DX)(BX*1), Y10, Y5
+	VFMADD231PS.BCST 4(DX)(BX*1), Y10, Y6
+	VFMADD231PS.BCST 8(DX)(BX*1), Y10, Y7
+	VFMADD231PS.BCST 12(DX)(BX*1), Y10, Y8
+	VFMADD231PS.BCST 16(DX)(BX*1), Y10, Y9
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x5
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x6:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+
+short_row2x6:
+	MOVQ k+24(FP), R9
+
+short_patch2x6:
+	VMOVUPS.Z        (DI), K1, Y12
+	VFMADD231PS.BCST (DX), Y12, Y0
+	VFMADD231PS.BCST 4(DX), Y12, Y1
+	VFMADD231PS.BCST 8(DX), Y12, Y2
+	VFMADD231PS.BCST 12(DX), Y12, Y3
+	VFMADD231PS.BCST 16(DX), Y12, Y4
+	VFMADD231PS.BCST 20(DX), Y12, Y5
+	VFMADD231PS.BCST (DX)(BX*1), Y12, Y6
+	VFMADD231PS.BCST 4(DX)(BX*1), Y12, Y7
+	VFMADD231PS.BCST 8(DX)(BX*1), Y12, Y8
+	VFMADD231PS.BCST 12(DX)(BX*1), Y12, Y9
+	VFMADD231PS.BCST 16(DX)(BX*1), Y12, Y10
+	VFMADD231PS.BCST 20(DX)(BX*1), Y12, Y11
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x6
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x7:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+
+short_row2x7:
+	MOVQ k+24(FP), R9
+
+short_patch2x7:
+	VMOVUPS.Z        (DI), K1, Y14
+	VFMADD231PS.BCST (DX), Y14, Y0
+	VFMADD231PS.BCST 4(DX), Y14, Y1
+	VFMADD231PS.BCST 8(DX), Y14, Y2
+	VFMADD231PS.BCST 12(DX), Y14, Y3
+	VFMADD231PS.BCST 16(DX), Y14, Y4
+	VFMADD231PS.BCST 20(DX), Y14, Y5
+	VFMADD231PS.BCST 24(DX), Y14, Y6
+	VFMADD231PS.BCST (DX)(BX*1), Y14, Y7
+	VFMADD231PS.BCST 4(DX)(BX*1), Y14, Y8
+	VFMADD231PS.BCST 8(DX)(BX*1), Y14, Y9
+	VFMADD231PS.BCST 12(DX)(BX*1), Y14, Y10
+	VFMADD231PS.BCST 16(DX)(BX*1), Y14, Y11
+	VFMADD231PS.BCST 20(DX)(BX*1), Y14, Y12
+	VFMADD231PS.BCST 24(DX)(BX*1), Y14, Y13
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x7
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x2:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+
+short_row3x2:
+	MOVQ k+24(FP), R9
+
+short_patch3x2:
+	VMOVUPS.Z        (DI), K1, Y6
+	VFMADD231PS.BCST (DX), Y6, Y0
+	VFMADD231PS.BCST 4(DX), Y6, Y1
+	VFMADD231PS.BCST (DX)(BX*1), Y6, Y2
+	VFMADD231PS.BCST 4(DX)(BX*1), Y6, Y3
+	VFMADD231PS.BCST (DX)(BX*2), Y6, Y4
+	VFMADD231PS.BCST 4(DX)(BX*2), Y6, Y5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x2
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x3:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+
+short_row3x3:
+	MOVQ k+24(FP), R9
+
+short_patch3x3:
+	VMOVUPS.Z        (DI), K1, Y9
+	VFMADD231PS.BCST (DX), Y9, Y0
+	VFMADD231PS.BCST 4(DX), Y9, Y1
+	VFMADD231PS.BCST 8(DX), Y9, Y2
+	VFMADD231PS.BCST (DX)(BX*1), Y9, Y3
+	VFMADD231PS.BCST 4(DX)(BX*1), Y9, Y4
+	VFMADD231PS.BCST 8(DX)(BX*1), Y9, Y5
+	VFMADD231PS.BCST (DX)(BX*2), Y9, Y6
+	VFMADD231PS.BCST 4(DX)(BX*2), Y9, Y7
+	VFMADD231PS.BCST 8(DX)(BX*2), Y9, Y8
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x3
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x4:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+
+short_row3x4:
+	MOVQ k+24(FP), R9
+
+short_patch3x4:
+	VMOVUPS.Z        (DI), K1, Y12
+	VFMADD231PS.BCST (DX), Y12, Y0
+	VFMADD231PS.BCST 4(DX), Y12, Y1
+	VFMADD231PS.BCST 8(DX), Y12, Y2
+	VFMADD231PS.BCST 12(DX), Y12, Y3
+	VFMADD231PS.BCST (DX)(BX*1), Y12, Y4
+	VFMADD231PS.BCST 4(DX)(BX*1), Y12, Y5
+	VFMADD231PS.BCST 8(DX)(BX*1), Y12, Y6
+	VFMADD231PS.BCST 12(DX)(BX*1), Y12, Y7
+	VFMADD231PS.BCST (DX)(BX*2), Y12, Y8
+	VFMADD231PS.BCST 4(DX)(BX*2), Y12, Y9
+	VFMADD231PS.BCST 8(DX)(BX*2), Y12, Y10
+	VFMADD231PS.BCST 12(DX)(BX*2), Y12, Y11
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x4
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x5:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+
+short_row3x5:
+	MOVQ k+24(FP), R9
+
+short_patch3x5:
+	VMOVUPS.Z        (DI), K1, Y15
+	VFMADD231PS.BCST (DX), Y15, Y0
+	VFMADD231PS.BCST 4(DX), Y15, Y1
+	VFMADD231PS.BCST 8(DX), Y15, Y2
+	VFMADD231PS.BCST 12(DX), Y15, Y3
+	VFMADD231PS.BCST 16(DX), Y15, Y4
+	VFMADD231PS.BCST (DX)(BX*1), Y15, Y5
+	VFMADD231PS.BCST 4(DX)(BX*1), Y15, Y6
+	VFMADD231PS.BCST 8(DX)(BX*1), Y15, Y7
+	VFMADD231PS.BCST 12(DX)(BX*1), Y15, Y8
+	VFMADD231PS.BCST 16(DX)(BX*1), Y15, Y9
+	VFMADD231PS.BCST (DX)(BX*2), Y15, Y10
+	VFMADD231PS.BCST 4(DX)(BX*2), Y15, Y11
+	VFMADD231PS.BCST 8(DX)(BX*2), Y15, Y12
+	VFMADD231PS.BCST 12(DX)(BX*2), Y15, Y13
+	VFMADD231PS.BCST 16(DX)(BX*2), Y15, Y14
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x5
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x6:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y17
+	ADDQ      CX, R9
+
+short_row3x6:
+	MOVQ k+24(FP), R9
+
+short_patch3x6:
+	VMOVUPS.Z        (DI), K1, Y18
+	VFMADD231PS.BCST (DX), Y18, Y0
+	VFMADD231PS.BCST 4(DX), Y18, Y1
+	VFMADD231PS.BCST 8(DX), Y18, Y2
+	VFMADD231PS.BCST 12(DX), Y18, Y3
+	VFMADD231PS.BCST 16(DX), Y18, Y4
+	VFMADD231PS.BCST 20(DX), Y18, Y5
+	VFMADD231PS.BCST (DX)(BX*1), Y18, Y6
+	VFMADD231PS.BCST 4(DX)(BX*1), Y18, Y7
+	VFMADD231PS.BCST 8(DX)(BX*1), Y18, Y8
+	VFMADD231PS.BCST 12(DX)(BX*1), Y18, Y9
+	VFMADD231PS.BCST 16(DX)(BX*1), Y18, Y10
+	VFMADD231PS.BCST 20(DX)(BX*1), Y18, Y11
+	VFMADD231PS.BCST (DX)(BX*2), Y18, Y12
+	VFMADD231PS.BCST 4(DX)(BX*2), Y18, Y13
+	VFMADD231PS.BCST 8(DX)(BX*2), Y18, Y14
+	VFMADD231PS.BCST 12(DX)(BX*2), Y18, Y15
+	VFMADD231PS.BCST 16(DX)(BX*2), Y18, Y16
+	VFMADD231PS.BCST 20(DX)(BX*2), Y18, Y17
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x6
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x7:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y20
+	ADDQ      CX, R9
+
+short_row3x7:
+	MOVQ k+24(FP), R9
+
+short_patch3x7:
+	VMOVUPS.Z        (DI), K1, Y21
+	VFMADD231PS.BCST (DX), Y21, Y0
+	VFMADD231PS.BCST 4(DX), Y21, Y1
+	VFMADD231PS.BCST 8(DX), Y21, Y2
+	VFMADD231PS.BCST 12(DX), Y21, Y3
+	VFMADD231PS.BCST 16(DX), Y21, Y4
+	VFMADD231PS.BCST 20(DX), Y21, Y5
+	VFMADD231PS.BCST 24(DX), Y21, Y6
+	VFMADD231PS.BCST (DX)(BX*1), Y21, Y7
+	VFMADD231PS.BCST 4(DX)(BX*1), Y21, Y8
+	VFMADD231PS.BCST 8(DX)(BX*1), Y21, Y9
+	VFMADD231PS.BCST 12(DX)(BX*1), Y21, Y10
+	VFMADD231PS.BCST 16(DX)(BX*1), Y21, Y11
+	VFMADD231PS.BCST 20(DX)(BX*1), Y21, Y12
+	VFMADD231PS.BCST 24(DX)(BX*1), Y21, Y13
+	VFMADD231PS.BCST (DX)(BX*2), Y21, Y14
+	VFMADD231PS.BCST 4(DX)(BX*2), Y21, Y15
+	VFMADD231PS.BCST 8(DX)(BX*2), Y21, Y16
+	VFMADD231PS.BCST 12(DX)(BX*2), Y21, Y17
+	VFMADD231PS.BCST 16(DX)(BX*2), Y21, Y18
+	VFMADD231PS.BCST 20(DX)(BX*2), Y21, Y19
+	VFMADD231PS.BCST 24(DX)(BX*2), Y21, Y20
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x7
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y20, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x2:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x2:
+	MOVQ k+24(FP), R10
+
+short_patch4x2:
+	VMOVUPS.Z        (DI), K1, Y8
+	VFMADD231PS.BCST (DX), Y8, Y0
+	VFMADD231PS.BCST 4(DX), Y8, Y1
+	VFMADD231PS.BCST (DX)(BX*1), Y8, Y2
+	VFMADD231PS.BCST 4(DX)(BX*1), Y8, Y3
+	VFMADD231PS.BCST (DX)(BX*2), Y8, Y4
+	VFMADD231PS.BCST 4(DX)(BX*2), Y8, Y5
+	VFMADD231PS.BCST (R9), Y8, Y6
+	VFMADD231PS.BCST 4(R9), Y8, Y7
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x2
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x2
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x3:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x3:
+	MOVQ k+24(FP), R10
+
+short_patch4x3:
+	VMOVUPS.Z        (DI), K1, Y12
+	VFMADD231PS.BCST (DX), Y12, Y0
+	VFMADD231PS.BCST 4(DX), Y12, Y1
+	VFMADD231PS.BCST 8(DX), Y12, Y2
+	VFMADD231PS.BCST (DX)(BX*1), Y12, Y3
+	VFMADD231PS.BCST 4(DX)(BX*1), Y12, Y4
+	VFMADD231PS.BCST 8(DX)(BX*1), Y12, Y5
+	VFMADD231PS.BCST (DX)(BX*2), Y12, Y6
+	VFMADD231PS.BCST 4(DX)(BX*2), Y12, Y7
+	VFMADD231PS.BCST 8(DX)(BX*2), Y12, Y8
+	VFMADD231PS.BCST (R9), Y12, Y9
+	VFMADD231PS.BCST 4(R9), Y12, Y10
+	VFMADD231PS.BCST 8(R9), Y12, Y11
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x3
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x3
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x4:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x4:
+	MOVQ k+24(FP), R10
+
+short_patch4x4:
+	VMOVUPS.Z        (DI), K1, Y16
+	VFMADD231PS.BCST (DX), Y16, Y0
+	VFMADD231PS.BCST 4(DX), Y16, Y1
+	VFMADD231PS.BCST 8(DX), Y16, Y2
+	VFMADD231PS.BCST 12(DX), Y16, Y3
+	VFMADD231PS.BCST (DX)(BX*1), Y16, Y4
+	VFMADD231PS.BCST 4(DX)(BX*1), Y16, Y5
+	VFMADD231PS.BCST 8(DX)(BX*1), Y16, Y6
+	VFMADD231PS.BCST 12(DX)(BX*1), Y16, Y7
+	VFMADD231PS.BCST (DX)(BX*2), Y16, Y8
+	VFMADD231PS.BCST 4(DX)(BX*2), Y16, Y9
+	VFMADD231PS.BCST 8(DX)(BX*2), Y16, Y10
+	VFMADD231PS.BCST 12(DX)(BX*2), Y16, Y11
+	VFMADD231PS.BCST (R9), Y16, Y12
+	VFMADD231PS.BCST 4(R9), Y16, Y13
+	VFMADD231PS.BCST 8(R9), Y16, Y14
+	VFMADD231PS.BCST 12(R9), Y16, Y15
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x4
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x4
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x5:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x5:
+	MOVQ k+24(FP), R10
+
+short_patch4x5:
+	VMOVUPS.Z        (DI), K1, Y20
+	VFMADD231PS.BCST (DX), Y20, Y0
+	VFMADD231PS.BCST 4(DX), Y20, Y1
+	VFMADD231PS.BCST 8(DX), Y20, Y2
+	VFMADD231PS.BCST 12(DX), Y20, Y3
+	VFMADD231PS.BCST 16(DX), Y20, Y4
+	VFMADD231PS.BCST (DX)(BX*1), Y20, Y5
+	VFMADD231PS.BCST 4(DX)(BX*1), Y20, Y6
+	VFMADD231PS.BCST 8(DX)(BX*1), Y20, Y7
+	VFMADD231PS.BCST 12(DX)(BX*1), Y20, Y8
+	VFMADD231PS.BCST 16(DX)(BX*1), Y20, Y9
+	VFMADD231PS.BCST (DX)(BX*2), Y20, Y10
+	VFMADD231PS.BCST 4(DX)(BX*2), Y20, Y11
+	VFMADD231PS.BCST 8(DX)(BX*2), Y20, Y12
+	VFMADD231PS.BCST 12(DX)(BX*2), Y20, Y13
+	VFMADD231PS.BCST 16(DX)(BX*2), Y20, Y14
+	VFMADD231PS.BCST (R9), Y20, Y15
+	VFMADD231PS.BCST 4(R9), Y20, Y16
+	VFMADD231PS.BCST 8(R9), Y20, Y17
+	VFMADD231PS.BCST 12(R9), Y20, Y18
+	VFMADD231PS.BCST 16(R9), Y20, Y19
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x5
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x5
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x6:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y20
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y21
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y22
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y23
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x6:
+	MOVQ k+24(FP), R10
+
+short_patch4x6:
+	VMOVUPS.Z        (DI), K1, Y24
+	VFMADD231PS.BCST (DX), Y24, Y0
+	VFMADD231PS.BCST 4(DX), Y24, Y1
+	VFMADD231PS.BCST 8(DX), Y24, Y2
+	VFMADD231PS.BCST 12(DX), Y24, Y3
+	VFMADD231PS.BCST 16(DX), Y24, Y4
+	VFMADD231PS.BCST 20(DX), Y24, Y5
+	VFMADD231PS.BCST (DX)(BX*1), Y24, Y6
+	VFMADD231PS.BCST 4(DX)(BX*1), Y24, Y7
+	VFMADD231PS.BCST 8(DX)(BX*1), Y24, Y8
+	VFMADD231PS.BCST 12(DX)(BX*1), Y24, Y9
+	VFMADD231PS.BCST 16(DX)(BX*1), Y24, Y10
+	VFMADD231PS.BCST 20(DX)(BX*1), Y24, Y11
+	VFMADD231PS.BCST (DX)(BX*2), Y24, Y12
+	VFMADD231PS.BCST 4(DX)(BX*2), Y24, Y13
+	VFMADD231PS.BCST 8(DX)(BX*2), Y24, Y14
+	VFMADD231PS.BCST 12(DX)(BX*2), Y24, Y15
+	VFMADD231PS.BCST 16(DX)(BX*2), Y24, Y16
+	VFMADD231PS.BCST 20(DX)(BX*2), Y24, Y17
+	VFMADD231PS.BCST (R9), Y24, Y18
+	VFMADD231PS.BCST 4(R9), Y24, Y19
+	VFMADD231PS.BCST 8(R9), Y24, Y20
+	VFMADD231PS.BCST 12(R9), Y24, Y21
+	VFMADD231PS.BCST 16(R9), Y24, Y22
+	VFMADD231PS.BCST 20(R9), Y24, Y23
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x6
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x6
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y23, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x7:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y20
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y21
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y22
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y23
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y24
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y25
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y26
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y27
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x7:
+	MOVQ k+24(FP), R10
+
+short_patch4x7:
+	VMOVUPS.Z        (DI), K1, Y28
+	VFMADD231PS.BCST (DX), Y28, Y0
+	VFMADD231PS.BCST 4(DX), Y28, Y1
+	VFMADD231PS.BCST 8(DX), Y28, Y2
+	VFMADD231PS.BCST 12(DX), Y28, Y3
+	VFMADD231PS.BCST 16(DX), Y28, Y4
+	VFMADD231PS.BCST 20(DX), Y28, Y5
+	VFMADD231PS.BCST 24(DX), Y28, Y6
+	VFMADD231PS.BCST (DX)(BX*1), Y28, Y7
+	VFMADD231PS.BCST 4(DX)(BX*1), Y28, Y8
+	VFMADD231PS.BCST 8(DX)(BX*1), Y28, Y9
+	VFMADD231PS.BCST 12(DX)(BX*1), Y28, Y10
+	VFMADD231PS.BCST 16(DX)(BX*1), Y28, Y11
+	VFMADD231PS.BCST 20(DX)(BX*1), Y28, Y12
+	VFMADD231PS.BCST 24(DX)(BX*1), Y28, Y13
+	VFMADD231PS.BCST (DX)(BX*2), Y28, Y14
+	VFMADD231PS.BCST 4(DX)(BX*2), Y28, Y15
+	VFMADD231PS.BCST 8(DX)(BX*2), Y28, Y16
+	VFMADD231PS.BCST 12(DX)(BX*2), Y28, Y17
+	VFMADD231PS.BCST 16(DX)(BX*2), Y28, Y18
+	VFMADD231PS.BCST 20(DX)(BX*2), Y28, Y19
+	VFMADD231PS.BCST 24(DX)(BX*2), Y28, Y20
+	VFMADD231PS.BCST (R9), Y28, Y21
+	VFMADD231PS.BCST 4(R9), Y28, Y22
+	VFMADD231PS.BCST 8(R9), Y28, Y23
+	VFMADD231PS.BCST 12(R9), Y28, Y24
+	VFMADD231PS.BCST 16(R9), Y28, Y25
+	VFMADD231PS.BCST 20(R9), Y28, Y26
+	VFMADD231PS.BCST 24(R9), Y28, Y27
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x7
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x7
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y23, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y24, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y25, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y26, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y27, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps5x2:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row5x2:
+	MOVQ k+24(FP), R10
+
+short_patch5x2:
+	VMOVUPS.Z        (DI), K1, Y10
+	VFMADD231PS.BCST (DX), Y10, Y0
+	VFMADD231PS.BCST 4(DX), Y10, Y1
+	VFMADD231PS.BCST (DX)(BX*1), Y10, Y2
+	VFMADD231PS.BCST 4(DX)(BX*1), Y10, Y3
+	VFMADD231PS.BCST (DX)(BX*2), Y10, Y4
+	VFMADD231PS.BCST 4(DX)(BX*2), Y10, Y5
+	VFMADD231PS.BCST (R9), Y10, Y6
+	VFMADD231PS.BCST 4(R9), Y10, Y7
+	VFMADD231PS.BCST (R9)(BX*1), Y10, Y8
+	VFMADD231PS.BCST 4(R9)(BX*1), Y10, Y9
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch5x2
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row5x2
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps5x3:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row5x3:
+	MOVQ k+24(FP), R10
+
+short_patch5x3:
+	VMOVUPS.Z        (DI), K1, Y15
+	VFMADD231PS.BCST (DX), Y15, Y0
+	VFMADD231PS.BCST 4(DX), Y15, Y1
+	VFMADD231PS.BCST 8(DX), Y15, Y2
+	VFMADD231PS.BCST (DX)(BX*1), Y15, Y3
+	VFMADD231PS.BCST 4(DX)(BX*1), Y15, Y4
+	VFMADD231PS.BCST 8(DX)(BX*1), Y15, Y5
+	VFMADD231PS.BCST (DX)(BX*2), Y15, Y6
+	VFMADD231PS.BCST 4(DX)(BX*2), Y15, Y7
+	VFMADD231PS.BCST 8(DX)(BX*2), Y15, Y8
+	VFMADD231PS.BCST (R9), Y15, Y9
+	VFMADD231PS.BCST 4(R9), Y15, Y10
+	VFMADD231PS.BCST 8(R9), Y15, Y11
+	VFMADD231PS.BCST (R9)(BX*1), Y15, Y12
+	VFMADD231PS.BCST 4(R9)(BX*1), Y15, Y13
+	VFMADD231PS.BCST 8(R9)(BX*1), Y15, Y14
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch5x3
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row5x3
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps5x4:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row5x4:
+	MOVQ k+24(FP), R10
+
+short_patch5x4:
+	VMOVUPS.Z        (DI), K1, Y20
+	VFMADD231PS.BCST (DX), Y20, Y0
+	VFMADD231PS.BCST 4(DX), Y20, Y1
+	VFMADD231PS.BCST 8(DX), Y20, Y2
+	VFMADD231PS.BCST 12(DX), Y20, Y3
+	VFMADD231PS.BCST (DX)(BX*1), Y20, Y4
+	VFMADD231PS.BCST 4(DX)(BX*1), Y20, Y5
+	VFMADD231PS.BCST 8(DX)(BX*1), Y20, Y6
+	VFMADD231PS.BCST 12(DX)(BX*1), Y20, Y7
+	VFMADD231PS.BCST (DX)(BX*2), Y20, Y8
+	VFMADD231PS.BCST 4(DX)(BX*2), Y20, Y9
+	VFMADD231PS.BCST 8(DX)(BX*2), Y20, Y10
+	VFMADD231PS.BCST 12(DX)(BX*2), Y20, Y11
+	VFMADD231PS.BCST (R9), Y20, Y12
+	VFMADD231PS.BCST 4(R9), Y20, Y13
+	VFMADD231PS.BCST 8(R9), Y20, Y14
+	VFMADD231PS.BCST 12(R9), Y20, Y15
+	VFMADD231PS.BCST (R9)(BX*1), Y20, Y16
+	VFMADD231PS.BCST 4(R9)(BX*1), Y20, Y17
+	VFMADD231PS.BCST 8(R9)(BX*1), Y20, Y18
+	VFMADD231PS.BCST 12(R9)(BX*1), Y20, Y19
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch5x4
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row5x4
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps5x5:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y20
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y21
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y22
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y23
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Y24
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row5x5:
+	MOVQ k+24(FP), R10
+
+short_patch5x5:
+	VMOVUPS.Z        (DI), K1, Y25
+	VFMADD231PS.BCST (DX), Y25, Y0
+	VFMADD231PS.BCST 4(DX), Y25, Y1
+	VFMADD231PS.BCST 8(DX), Y25, Y2
+	VFMADD231PS.BCST 12(DX), Y25, Y3
+	VFMADD231PS.BCST 16(DX), Y25, Y4
+	VFMADD231PS.BCST (DX)(BX*1), Y25, Y5
+	VFMADD231PS.BCST 4(DX)(BX*1), Y25, Y6
+	VFMADD231PS.BCST 8(DX)(BX*1), Y25, Y7
+	VFMADD231PS.BCST 12(DX)(BX*1), Y25, Y8
+	VFMADD231PS.BCST 16(DX)(BX*1), Y25, Y9
+	VFMADD231PS.BCST (DX)(BX*2), Y25, Y10
+	VFMADD231PS.BCST 4(DX)(BX*2), Y25, Y11
+	VFMADD231PS.BCST 8(DX)(BX*2), Y25, Y12
+	VFMADD231PS.BCST 12(DX)(BX*2), Y25, Y13
+	VFMADD231PS.BCST 16(DX)(BX*2), Y25, Y14
+	VFMADD231PS.BCST (R9), Y25, Y15
+	VFMADD231PS.BCST 4(R9), Y25, Y16
+	VFMADD231PS.BCST 8(R9), Y25, Y17
+	VFMADD231PS.BCST 12(R9), Y25, Y18
+	VFMADD231PS.BCST 16(R9), Y25, Y19
+	VFMADD231PS.BCST (R9)(BX*1), Y25, Y20
+	VFMADD231PS.BCST 4(R9)(BX*1), Y25, Y21
+	VFMADD231PS.BCST 8(R9)(BX*1), Y25, Y22
+	VFMADD231PS.BCST 12(R9)(BX*1), Y25, Y23
+	VFMADD231PS.BCST 16(R9)(BX*1), Y25, Y24
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch5x5
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row5x5
+	VMOVUPS          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y23, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Y24, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+long:
+	MOVQ lines+0(FP), R9
+	MOVQ run+8(FP), R10
+	CMPQ R9, $0x01
+	JNE  not1x2
+	CMPQ R10, $0x02
+	JEQ  taps1x2
 
 not1x2:
 	CMPQ R9, $0x01
@@ -11252,7 +14566,7 @@ sum1x1:
 	RET
 
 // func outerF64AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float64, ldc int, cs int, a *float64, ra int, ca int, jump int, as int, b *float64, ldb int, bs int, ahead int, acc int)
-// Requires: AVX, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, FMA3, MMX+
 TEXT ·outerF64AVX512(SB), NOSPLIT, $0-152
 	MOVQ  last+24(FP), AX
 	MOVL  $0xffffffff, CX
@@ -11264,12 +14578,1059 @@ TEXT ·outerF64AVX512(SB), NOSPLIT, $0-152
 	MOVQ  ca+88(FP), BX
 	MOVQ  b+112(FP), SI
 	MOVQ  ldb+120(FP), DI
+	MOVQ  last+24(FP), R8
+	CMPQ  R8, $0x04
+	JG    long
 	MOVQ  mr+0(FP), R8
 	MOVQ  nv+8(FP), R9
 	CMPQ  R8, $0x0c
-	JNE   not12x2
-	CMPQ  R9, $0x02
-	JEQ   panel12x2
+	JNE   short_not12x1
+	CMPQ  R9, $0x01
+	JEQ   short_panel12x1
+
+short_not12x1:
+	CMPQ R8, $0x0b
+	JNE  short_not11x1
+	CMPQ R9, $0x01
+	JEQ  short_panel11x1
+
+short_not11x1:
+	CMPQ R8, $0x0a
+	JNE  short_not10x1
+	CMPQ R9, $0x01
+	JEQ  short_panel10x1
+
+short_not10x1:
+	CMPQ R8, $0x09
+	JNE  short_not9x1
+	CMPQ R9, $0x01
+	JEQ  short_panel9x1
+
+short_not9x1:
+	CMPQ R8, $0x08
+	JNE  short_not8x1
+	CMPQ R9, $0x01
+	JEQ  short_panel8x1
+
+short_not8x1:
+	CMPQ R8, $0x07
+	JNE  short_not7x1
+	CMPQ R9, $0x01
+	JEQ  short_panel7x1
+
+short_not7x1:
+	CMPQ R8, $0x06
+	JNE  short_not6x1
+	CMPQ R9, $0x01
+	JEQ  short_panel6x1
+
+short_not6x1:
+	CMPQ R8, $0x05
+	JNE  short_not5x1
+	CMPQ R9, $0x01
+	JEQ  short_panel5x1
+
+short_not5x1:
+	CMPQ R8, $0x04
+	JNE  short_not4x1
+	CMPQ R9, $0x01
+	JEQ  short_panel4x1
+
+short_not4x1:
+	CMPQ R8, $0x03
+	JNE  short_not3x1
+	CMPQ R9, $0x01
+	JEQ  short_panel3x1
+
+short_not3x1:
+	CMPQ R8, $0x02
+	JNE  short_not2x1
+	CMPQ R9, $0x01
+	JEQ  short_panel2x1
+
+short_not2x1:
+	CMPQ R8, $0x01
+	JNE  short_not1x1
+	CMPQ R9, $0x01
+	JEQ  short_panel1x1
+
+short_not1x1:
+	VZEROUPPER
+	RET
+
+short_panel12x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero12x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*2), R12
+	ADDQ      R8, R12
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	VMOVUPD.Z (R10)(R8*1), K1, Y4
+	VMOVUPD.Z (R10)(R8*2), K1, Y5
+	VMOVUPD.Z (R11), K1, Y6
+	VMOVUPD.Z (R11)(R8*1), K1, Y7
+	VMOVUPD.Z (R11)(R8*2), K1, Y8
+	VMOVUPD.Z (R12), K1, Y9
+	VMOVUPD.Z (R12)(R8*1), K1, Y10
+	VMOVUPD.Z (R12)(R8*2), K1, Y11
+	JMP       short_start12x1
+
+short_zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+short_start12x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ runs+40(FP), R13
+
+short_run12x1:
+	MOVQ k+32(FP), R14
+
+short_loop12x1:
+	VMOVUPD.Z    (R12), K1, Y13
+	VBROADCASTSD (R8), Y12
+	VFMADD231PD  Y13, Y12, Y0
+	VBROADCASTSD (R8)(DX*1), Y12
+	VFMADD231PD  Y13, Y12, Y1
+	VBROADCASTSD (R8)(DX*2), Y12
+	VFMADD231PD  Y13, Y12, Y2
+	VBROADCASTSD (R9), Y12
+	VFMADD231PD  Y13, Y12, Y3
+	VBROADCASTSD (R9)(DX*1), Y12
+	VFMADD231PD  Y13, Y12, Y4
+	VBROADCASTSD (R9)(DX*2), Y12
+	VFMADD231PD  Y13, Y12, Y5
+	VBROADCASTSD (R10), Y12
+	VFMADD231PD  Y13, Y12, Y6
+	VBROADCASTSD (R10)(DX*1), Y12
+	VFMADD231PD  Y13, Y12, Y7
+	VBROADCASTSD (R10)(DX*2), Y12
+	VFMADD231PD  Y13, Y12, Y8
+	VBROADCASTSD (R11), Y12
+	VFMADD231PD  Y13, Y12, Y9
+	VBROADCASTSD (R11)(DX*1), Y12
+	VFMADD231PD  Y13, Y12, Y10
+	VBROADCASTSD (R11)(DX*2), Y12
+	VFMADD231PD  Y13, Y12, Y11
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R14
+	JNZ          short_loop12x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          short_run12x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*2), R12
+	ADDQ         R8, R12
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	VMOVUPD      Y4, K1, (R10)(R8*1)
+	VMOVUPD      Y5, K1, (R10)(R8*2)
+	VMOVUPD      Y6, K1, (R11)
+	VMOVUPD      Y7, K1, (R11)(R8*1)
+	VMOVUPD      Y8, K1, (R11)(R8*2)
+	VMOVUPD      Y9, K1, (R12)
+	VMOVUPD      Y10, K1, (R12)(R8*1)
+	VMOVUPD      Y11, K1, (R12)(R8*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel12x1
+	VZEROUPPER
+	RET
+
+short_panel11x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero11x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*2), R12
+	ADDQ      R8, R12
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	VMOVUPD.Z (R10)(R8*1), K1, Y4
+	VMOVUPD.Z (R10)(R8*2), K1, Y5
+	VMOVUPD.Z (R11), K1, Y6
+	VMOVUPD.Z (R11)(R8*1), K1, Y7
+	VMOVUPD.Z (R11)(R8*2), K1, Y8
+	VMOVUPD.Z (R12), K1, Y9
+	VMOVUPD.Z (R12)(R8*1), K1, Y10
+	JMP       short_start11x1
+
+short_zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+short_start11x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ runs+40(FP), R13
+
+short_run11x1:
+	MOVQ k+32(FP), R14
+
+short_loop11x1:
+	VMOVUPD.Z    (R12), K1, Y12
+	VBROADCASTSD (R8), Y11
+	VFMADD231PD  Y12, Y11, Y0
+	VBROADCASTSD (R8)(DX*1), Y11
+	VFMADD231PD  Y12, Y11, Y1
+	VBROADCASTSD (R8)(DX*2), Y11
+	VFMADD231PD  Y12, Y11, Y2
+	VBROADCASTSD (R9), Y11
+	VFMADD231PD  Y12, Y11, Y3
+	VBROADCASTSD (R9)(DX*1), Y11
+	VFMADD231PD  Y12, Y11, Y4
+	VBROADCASTSD (R9)(DX*2), Y11
+	VFMADD231PD  Y12, Y11, Y5
+	VBROADCASTSD (R10), Y11
+	VFMADD231PD  Y12, Y11, Y6
+	VBROADCASTSD (R10)(DX*1), Y11
+	VFMADD231PD  Y12, Y11, Y7
+	VBROADCASTSD (R10)(DX*2), Y11
+	VFMADD231PD  Y12, Y11, Y8
+	VBROADCASTSD (R11), Y11
+	VFMADD231PD  Y12, Y11, Y9
+	VBROADCASTSD (R11)(DX*1), Y11
+	VFMADD231PD  Y12, Y11, Y10
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R14
+	JNZ          short_loop11x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          short_run11x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*2), R12
+	ADDQ         R8, R12
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	VMOVUPD      Y4, K1, (R10)(R8*1)
+	VMOVUPD      Y5, K1, (R10)(R8*2)
+	VMOVUPD      Y6, K1, (R11)
+	VMOVUPD      Y7, K1, (R11)(R8*1)
+	VMOVUPD      Y8, K1, (R11)(R8*2)
+	VMOVUPD      Y9, K1, (R12)
+	VMOVUPD      Y10, K1, (R12)(R8*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel11x1
+	VZEROUPPER
+	RET
+
+short_panel10x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero10x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*2), R12
+	ADDQ      R8, R12
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	VMOVUPD.Z (R10)(R8*1), K1, Y4
+	VMOVUPD.Z (R10)(R8*2), K1, Y5
+	VMOVUPD.Z (R11), K1, Y6
+	VMOVUPD.Z (R11)(R8*1), K1, Y7
+	VMOVUPD.Z (R11)(R8*2), K1, Y8
+	VMOVUPD.Z (R12), K1, Y9
+	JMP       short_start10x1
+
+short_zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+short_start10x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ runs+40(FP), R13
+
+short_run10x1:
+	MOVQ k+32(FP), R14
+
+short_loop10x1:
+	VMOVUPD.Z    (R12), K1, Y11
+	VBROADCASTSD (R8), Y10
+	VFMADD231PD  Y11, Y10, Y0
+	VBROADCASTSD (R8)(DX*1), Y10
+	VFMADD231PD  Y11, Y10, Y1
+	VBROADCASTSD (R8)(DX*2), Y10
+	VFMADD231PD  Y11, Y10, Y2
+	VBROADCASTSD (R9), Y10
+	VFMADD231PD  Y11, Y10, Y3
+	VBROADCASTSD (R9)(DX*1), Y10
+	VFMADD231PD  Y11, Y10, Y4
+	VBROADCASTSD (R9)(DX*2), Y10
+	VFMADD231PD  Y11, Y10, Y5
+	VBROADCASTSD (R10), Y10
+	VFMADD231PD  Y11, Y10, Y6
+	VBROADCASTSD (R10)(DX*1), Y10
+	VFMADD231PD  Y11, Y10, Y7
+	VBROADCASTSD (R10)(DX*2), Y10
+	VFMADD231PD  Y11, Y10, Y8
+	VBROADCASTSD (R11), Y10
+	VFMADD231PD  Y11, Y10, Y9
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R14
+	JNZ          short_loop10x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          short_run10x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*2), R12
+	ADDQ         R8, R12
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	VMOVUPD      Y4, K1, (R10)(R8*1)
+	VMOVUPD      Y5, K1, (R10)(R8*2)
+	VMOVUPD      Y6, K1, (R11)
+	VMOVUPD      Y7, K1, (R11)(R8*1)
+	VMOVUPD      Y8, K1, (R11)(R8*2)
+	VMOVUPD      Y9, K1, (R12)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel10x1
+	VZEROUPPER
+	RET
+
+short_panel9x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero9x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	VMOVUPD.Z (R10)(R8*1), K1, Y4
+	VMOVUPD.Z (R10)(R8*2), K1, Y5
+	VMOVUPD.Z (R11), K1, Y6
+	VMOVUPD.Z (R11)(R8*1), K1, Y7
+	VMOVUPD.Z (R11)(R8*2), K1, Y8
+	JMP       short_start9x1
+
+short_zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+short_start9x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ runs+40(FP), R12
+
+short_run9x1:
+	MOVQ k+32(FP), R13
+
+short_loop9x1:
+	VMOVUPD.Z    (R11), K1, Y10
+	VBROADCASTSD (R8), Y9
+	VFMADD231PD  Y10, Y9, Y0
+	VBROADCASTSD (R8)(DX*1), Y9
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD (R8)(DX*2), Y9
+	VFMADD231PD  Y10, Y9, Y2
+	VBROADCASTSD (R9), Y9
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD (R9)(DX*1), Y9
+	VFMADD231PD  Y10, Y9, Y4
+	VBROADCASTSD (R9)(DX*2), Y9
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD (R10), Y9
+	VFMADD231PD  Y10, Y9, Y6
+	VBROADCASTSD (R10)(DX*1), Y9
+	VFMADD231PD  Y10, Y9, Y7
+	VBROADCASTSD (R10)(DX*2), Y9
+	VFMADD231PD  Y10, Y9, Y8
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R13
+	JNZ          short_loop9x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          short_run9x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	VMOVUPD      Y4, K1, (R10)(R8*1)
+	VMOVUPD      Y5, K1, (R10)(R8*2)
+	VMOVUPD      Y6, K1, (R11)
+	VMOVUPD      Y7, K1, (R11)(R8*1)
+	VMOVUPD      Y8, K1, (R11)(R8*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel9x1
+	VZEROUPPER
+	RET
+
+short_panel8x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero8x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	VMOVUPD.Z (R10)(R8*1), K1, Y4
+	VMOVUPD.Z (R10)(R8*2), K1, Y5
+	VMOVUPD.Z (R11), K1, Y6
+	VMOVUPD.Z (R11)(R8*1), K1, Y7
+	JMP       short_start8x1
+
+short_zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+short_start8x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ runs+40(FP), R12
+
+short_run8x1:
+	MOVQ k+32(FP), R13
+
+short_loop8x1:
+	VMOVUPD.Z    (R11), K1, Y9
+	VBROADCASTSD (R8), Y8
+	VFMADD231PD  Y9, Y8, Y0
+	VBROADCASTSD (R8)(DX*1), Y8
+	VFMADD231PD  Y9, Y8, Y1
+	VBROADCASTSD (R8)(DX*2), Y8
+	VFMADD231PD  Y9, Y8, Y2
+	VBROADCASTSD (R9), Y8
+	VFMADD231PD  Y9, Y8, Y3
+	VBROADCASTSD (R9)(DX*1), Y8
+	VFMADD231PD  Y9, Y8, Y4
+	VBROADCASTSD (R9)(DX*2), Y8
+	VFMADD231PD  Y9, Y8, Y5
+	VBROADCASTSD (R10), Y8
+	VFMADD231PD  Y9, Y8, Y6
+	VBROADCASTSD (R10)(DX*1), Y8
+	VFMADD231PD  Y9, Y8, Y7
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R13
+	JNZ          short_loop8x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          short_run8x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	VMOVUPD      Y4, K1, (R10)(R8*1)
+	VMOVUPD      Y5, K1, (R10)(R8*2)
+	VMOVUPD      Y6, K1, (R11)
+	VMOVUPD      Y7, K1, (R11)(R8*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel8x1
+	VZEROUPPER
+	RET
+
+short_panel7x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero7x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	LEAQ      (R10)(R8*2), R11
+	ADDQ      R8, R11
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	VMOVUPD.Z (R10)(R8*1), K1, Y4
+	VMOVUPD.Z (R10)(R8*2), K1, Y5
+	VMOVUPD.Z (R11), K1, Y6
+	JMP       short_start7x1
+
+short_zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+short_start7x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ runs+40(FP), R12
+
+short_run7x1:
+	MOVQ k+32(FP), R13
+
+short_loop7x1:
+	VMOVUPD.Z    (R11), K1, Y8
+	VBROADCASTSD (R8), Y7
+	VFMADD231PD  Y8, Y7, Y0
+	VBROADCASTSD (R8)(DX*1), Y7
+	VFMADD231PD  Y8, Y7, Y1
+	VBROADCASTSD (R8)(DX*2), Y7
+	VFMADD231PD  Y8, Y7, Y2
+	VBROADCASTSD (R9), Y7
+	VFMADD231PD  Y8, Y7, Y3
+	VBROADCASTSD (R9)(DX*1), Y7
+	VFMADD231PD  Y8, Y7, Y4
+	VBROADCASTSD (R9)(DX*2), Y7
+	VFMADD231PD  Y8, Y7, Y5
+	VBROADCASTSD (R10), Y7
+	VFMADD231PD  Y8, Y7, Y6
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R13
+	JNZ          short_loop7x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          short_run7x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	LEAQ         (R10)(R8*2), R11
+	ADDQ         R8, R11
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	VMOVUPD      Y4, K1, (R10)(R8*1)
+	VMOVUPD      Y5, K1, (R10)(R8*2)
+	VMOVUPD      Y6, K1, (R11)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel7x1
+	VZEROUPPER
+	RET
+
+short_panel6x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero6x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	VMOVUPD.Z (R10)(R8*1), K1, Y4
+	VMOVUPD.Z (R10)(R8*2), K1, Y5
+	JMP       short_start6x1
+
+short_zero6x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+short_start6x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	MOVQ SI, R10
+	MOVQ runs+40(FP), R11
+
+short_run6x1:
+	MOVQ k+32(FP), R12
+
+short_loop6x1:
+	VMOVUPD.Z    (R10), K1, Y7
+	VBROADCASTSD (R8), Y6
+	VFMADD231PD  Y7, Y6, Y0
+	VBROADCASTSD (R8)(DX*1), Y6
+	VFMADD231PD  Y7, Y6, Y1
+	VBROADCASTSD (R8)(DX*2), Y6
+	VFMADD231PD  Y7, Y6, Y2
+	VBROADCASTSD (R9), Y6
+	VFMADD231PD  Y7, Y6, Y3
+	VBROADCASTSD (R9)(DX*1), Y6
+	VFMADD231PD  Y7, Y6, Y4
+	VBROADCASTSD (R9)(DX*2), Y6
+	VFMADD231PD  Y7, Y6, Y5
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          short_loop6x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          short_run6x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	VMOVUPD      Y4, K1, (R10)(R8*1)
+	VMOVUPD      Y5, K1, (R10)(R8*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel6x1
+	VZEROUPPER
+	RET
+
+short_panel5x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero5x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	VMOVUPD.Z (R10)(R8*1), K1, Y4
+	JMP       short_start5x1
+
+short_zero5x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+
+short_start5x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	MOVQ SI, R10
+	MOVQ runs+40(FP), R11
+
+short_run5x1:
+	MOVQ k+32(FP), R12
+
+short_loop5x1:
+	VMOVUPD.Z    (R10), K1, Y6
+	VBROADCASTSD (R8), Y5
+	VFMADD231PD  Y6, Y5, Y0
+	VBROADCASTSD (R8)(DX*1), Y5
+	VFMADD231PD  Y6, Y5, Y1
+	VBROADCASTSD (R8)(DX*2), Y5
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD (R9), Y5
+	VFMADD231PD  Y6, Y5, Y3
+	VBROADCASTSD (R9)(DX*1), Y5
+	VFMADD231PD  Y6, Y5, Y4
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          short_loop5x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          short_run5x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	VMOVUPD      Y4, K1, (R10)(R8*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel5x1
+	VZEROUPPER
+	RET
+
+short_panel4x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero4x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	LEAQ      (R9)(R8*2), R10
+	ADDQ      R8, R10
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	VMOVUPD.Z (R10), K1, Y3
+	JMP       short_start4x1
+
+short_zero4x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+short_start4x1:
+	MOVQ CX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	MOVQ SI, R10
+	MOVQ runs+40(FP), R11
+
+short_run4x1:
+	MOVQ k+32(FP), R12
+
+short_loop4x1:
+	VMOVUPD.Z    (R10), K1, Y5
+	VBROADCASTSD (R8), Y4
+	VFMADD231PD  Y5, Y4, Y0
+	VBROADCASTSD (R8)(DX*1), Y4
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD (R8)(DX*2), Y4
+	VFMADD231PD  Y5, Y4, Y2
+	VBROADCASTSD (R9), Y4
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          short_loop4x1
+	ADDQ         jump+96(FP), R8
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          short_run4x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	LEAQ         (R9)(R8*2), R10
+	ADDQ         R8, R10
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	VMOVUPD      Y3, K1, (R10)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel4x1
+	VZEROUPPER
+	RET
+
+short_panel3x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero3x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	VMOVUPD.Z (R9)(R8*2), K1, Y2
+	JMP       short_start3x1
+
+short_zero3x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+
+short_start3x1:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	MOVQ runs+40(FP), R10
+
+short_run3x1:
+	MOVQ k+32(FP), R11
+
+short_loop3x1:
+	VMOVUPD.Z    (R9), K1, Y4
+	VBROADCASTSD (R8), Y3
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD (R8)(DX*1), Y3
+	VFMADD231PD  Y4, Y3, Y1
+	VBROADCASTSD (R8)(DX*2), Y3
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         BX, R8
+	ADDQ         DI, R9
+	DECQ         R11
+	JNZ          short_loop3x1
+	ADDQ         jump+96(FP), R8
+	DECQ         R10
+	JNZ          short_run3x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	VMOVUPD      Y2, K1, (R9)(R8*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel3x1
+	VZEROUPPER
+	RET
+
+short_panel2x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero2x1
+	MOVQ      ldc+56(FP), R8
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	VMOVUPD.Z (R9)(R8*1), K1, Y1
+	JMP       short_start2x1
+
+short_zero2x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+short_start2x1:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	MOVQ runs+40(FP), R10
+
+short_run2x1:
+	MOVQ k+32(FP), R11
+
+short_loop2x1:
+	VMOVUPD.Z    (R9), K1, Y3
+	VBROADCASTSD (R8), Y2
+	VFMADD231PD  Y3, Y2, Y0
+	VBROADCASTSD (R8)(DX*1), Y2
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         BX, R8
+	ADDQ         DI, R9
+	DECQ         R11
+	JNZ          short_loop2x1
+	ADDQ         jump+96(FP), R8
+	DECQ         R10
+	JNZ          short_run2x1
+	MOVQ         ldc+56(FP), R8
+	MOVQ         AX, R9
+	VMOVUPD      Y0, K1, (R9)
+	VMOVUPD      Y1, K1, (R9)(R8*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel2x1
+	VZEROUPPER
+	RET
+
+short_panel1x1:
+	CMPQ      acc+144(FP), $0x00
+	JEQ       short_zero1x1
+	MOVQ      ldc+56(FP), DX
+	MOVQ      AX, DX
+	VMOVUPD.Z (DX), K1, Y0
+	JMP       short_start1x1
+
+short_zero1x1:
+	VXORPS X0, X0, X0
+
+short_start1x1:
+	MOVQ CX, DX
+	MOVQ SI, R8
+	MOVQ runs+40(FP), R9
+
+short_run1x1:
+	MOVQ k+32(FP), R10
+
+short_loop1x1:
+	VBROADCASTSD (DX), Y1
+	VMOVUPD.Z    (R8), K1, Y2
+	VFMADD231PD  Y2, Y1, Y0
+	ADDQ         BX, DX
+	ADDQ         DI, R8
+	DECQ         R10
+	JNZ          short_loop1x1
+	ADDQ         jump+96(FP), DX
+	DECQ         R9
+	JNZ          short_run1x1
+	MOVQ         ldc+56(FP), DX
+	MOVQ         AX, DX
+	VMOVUPD      Y0, K1, (DX)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), CX
+	ADDQ         bs+128(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          short_panel1x1
+	VZEROUPPER
+	RET
+
+long:
+	MOVQ mr+0(FP), R8
+	MOVQ nv+8(FP), R9
+	CMPQ R8, $0x0c
+	JNE  not12x2
+	CMPQ R9, $0x02
+	JEQ  panel12x2
 
 not12x2:
 	CMPQ R8, $0x0c
@@ -11699,69 +16060,57 @@ run12x1:
 	MOVQ k+32(FP), R14
 
 loop12x1:
-	VMOVUPD.Z    (R12), K1, Z13
-	VBROADCASTSD (R8), Z12
-	VFMADD231PD  Z13, Z12, Z0
-	VBROADCASTSD (R8)(DX*1), Z12
-	VFMADD231PD  Z13, Z12, Z1
-	VBROADCASTSD (R8)(DX*2), Z12
-	VFMADD231PD  Z13, Z12, Z2
-	VBROADCASTSD (R9), Z12
-	VFMADD231PD  Z13, Z12, Z3
-	VBROADCASTSD (R9)(DX*1), Z12
-	VFMADD231PD  Z13, Z12, Z4
-	VBROADCASTSD (R9)(DX*2), Z12
-	VFMADD231PD  Z13, Z12, Z5
-	VBROADCASTSD (R10), Z12
-	VFMADD231PD  Z13, Z12, Z6
-	VBROADCASTSD (R10)(DX*1), Z12
-	VFMADD231PD  Z13, Z12, Z7
-	VBROADCASTSD (R10)(DX*2), Z12
-	VFMADD231PD  Z13, Z12, Z8
-	VBROADCASTSD (R11), Z12
-	VFMADD231PD  Z13, Z12, Z9
-	VBROADCASTSD (R11)(DX*1), Z12
-	VFMADD231PD  Z13, Z12, Z10
-	VBROADCASTSD (R11)(DX*2), Z12
-	VFMADD231PD  Z13, Z12, Z11
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R14
-	JNZ          loop12x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	ADDQ         jump+96(FP), R11
-	DECQ         R13
-	JNZ          run12x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	LEAQ         (R11)(R8*2), R12
-	ADDQ         R8, R12
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	VMOVUPD      Z4, K1, (R10)(R8*1)
-	VMOVUPD      Z5, K1, (R10)(R8*2)
-	VMOVUPD      Z6, K1, (R11)
-	VMOVUPD      Z7, K1, (R11)(R8*1)
-	VMOVUPD      Z8, K1, (R11)(R8*2)
-	VMOVUPD      Z9, K1, (R12)
-	VMOVUPD      Z10, K1, (R12)(R8*1)
-	VMOVUPD      Z11, K1, (R12)(R8*2)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel12x1
+	VMOVUPD.Z        (R12), K1, Z13
+	VFMADD231PD.BCST (R8), Z13, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z13, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z13, Z2
+	VFMADD231PD.BCST (R9), Z13, Z3
+	VFMADD231PD.BCST (R9)(DX*1), Z13, Z4
+	VFMADD231PD.BCST (R9)(DX*2), Z13, Z5
+	VFMADD231PD.BCST (R10), Z13, Z6
+	VFMADD231PD.BCST (R10)(DX*1), Z13, Z7
+	VFMADD231PD.BCST (R10)(DX*2), Z13, Z8
+	VFMADD231PD.BCST (R11), Z13, Z9
+	VFMADD231PD.BCST (R11)(DX*1), Z13, Z10
+	VFMADD231PD.BCST (R11)(DX*2), Z13, Z11
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R14
+	JNZ              loop12x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	ADDQ             jump+96(FP), R11
+	DECQ             R13
+	JNZ              run12x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*2), R12
+	ADDQ             R8, R12
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	VMOVUPD          Z4, K1, (R10)(R8*1)
+	VMOVUPD          Z5, K1, (R10)(R8*2)
+	VMOVUPD          Z6, K1, (R11)
+	VMOVUPD          Z7, K1, (R11)(R8*1)
+	VMOVUPD          Z8, K1, (R11)(R8*2)
+	VMOVUPD          Z9, K1, (R12)
+	VMOVUPD          Z10, K1, (R12)(R8*1)
+	VMOVUPD          Z11, K1, (R12)(R8*2)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel12x1
 	VZEROUPPER
 	RET
 
@@ -11980,66 +16329,55 @@ run11x1:
 	MOVQ k+32(FP), R14
 
 loop11x1:
-	VMOVUPD.Z    (R12), K1, Z12
-	VBROADCASTSD (R8), Z11
-	VFMADD231PD  Z12, Z11, Z0
-	VBROADCASTSD (R8)(DX*1), Z11
-	VFMADD231PD  Z12, Z11, Z1
-	VBROADCASTSD (R8)(DX*2), Z11
-	VFMADD231PD  Z12, Z11, Z2
-	VBROADCASTSD (R9), Z11
-	VFMADD231PD  Z12, Z11, Z3
-	VBROADCASTSD (R9)(DX*1), Z11
-	VFMADD231PD  Z12, Z11, Z4
-	VBROADCASTSD (R9)(DX*2), Z11
-	VFMADD231PD  Z12, Z11, Z5
-	VBROADCASTSD (R10), Z11
-	VFMADD231PD  Z12, Z11, Z6
-	VBROADCASTSD (R10)(DX*1), Z11
-	VFMADD231PD  Z12, Z11, Z7
-	VBROADCASTSD (R10)(DX*2), Z11
-	VFMADD231PD  Z12, Z11, Z8
-	VBROADCASTSD (R11), Z11
-	VFMADD231PD  Z12, Z11, Z9
-	VBROADCASTSD (R11)(DX*1), Z11
-	VFMADD231PD  Z12, Z11, Z10
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R14
-	JNZ          loop11x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	ADDQ         jump+96(FP), R11
-	DECQ         R13
-	JNZ          run11x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	LEAQ         (R11)(R8*2), R12
-	ADDQ         R8, R12
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	VMOVUPD      Z4, K1, (R10)(R8*1)
-	VMOVUPD      Z5, K1, (R10)(R8*2)
-	VMOVUPD      Z6, K1, (R11)
-	VMOVUPD      Z7, K1, (R11)(R8*1)
-	VMOVUPD      Z8, K1, (R11)(R8*2)
-	VMOVUPD      Z9, K1, (R12)
-	VMOVUPD      Z10, K1, (R12)(R8*1)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel11x1
+	VMOVUPD.Z        (R12), K1, Z12
+	VFMADD231PD.BCST (R8), Z12, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z12, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z12, Z2
+	VFMADD231PD.BCST (R9), Z12, Z3
+	VFMADD231PD.BCST (R9)(DX*1), Z12, Z4
+	VFMADD231PD.BCST (R9)(DX*2), Z12, Z5
+	VFMADD231PD.BCST (R10), Z12, Z6
+	VFMADD231PD.BCST (R10)(DX*1), Z12, Z7
+	VFMADD231PD.BCST (R10)(DX*2), Z12, Z8
+	VFMADD231PD.BCST (R11), Z12, Z9
+	VFMADD231PD.BCST (R11)(DX*1), Z12, Z10
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R14
+	JNZ              loop11x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	ADDQ             jump+96(FP), R11
+	DECQ             R13
+	JNZ              run11x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*2), R12
+	ADDQ             R8, R12
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	VMOVUPD          Z4, K1, (R10)(R8*1)
+	VMOVUPD          Z5, K1, (R10)(R8*2)
+	VMOVUPD          Z6, K1, (R11)
+	VMOVUPD          Z7, K1, (R11)(R8*1)
+	VMOVUPD          Z8, K1, (R11)(R8*2)
+	VMOVUPD          Z9, K1, (R12)
+	VMOVUPD          Z10, K1, (R12)(R8*1)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel11x1
 	VZEROUPPER
 	RET
 
@@ -12247,63 +16585,53 @@ run10x1:
 	MOVQ k+32(FP), R14
 
 loop10x1:
-	VMOVUPD.Z    (R12), K1, Z11
-	VBROADCASTSD (R8), Z10
-	VFMADD231PD  Z11, Z10, Z0
-	VBROADCASTSD (R8)(DX*1), Z10
-	VFMADD231PD  Z11, Z10, Z1
-	VBROADCASTSD (R8)(DX*2), Z10
-	VFMADD231PD  Z11, Z10, Z2
-	VBROADCASTSD (R9), Z10
-	VFMADD231PD  Z11, Z10, Z3
-	VBROADCASTSD (R9)(DX*1), Z10
-	VFMADD231PD  Z11, Z10, Z4
-	VBROADCASTSD (R9)(DX*2), Z10
-	VFMADD231PD  Z11, Z10, Z5
-	VBROADCASTSD (R10), Z10
-	VFMADD231PD  Z11, Z10, Z6
-	VBROADCASTSD (R10)(DX*1), Z10
-	VFMADD231PD  Z11, Z10, Z7
-	VBROADCASTSD (R10)(DX*2), Z10
-	VFMADD231PD  Z11, Z10, Z8
-	VBROADCASTSD (R11), Z10
-	VFMADD231PD  Z11, Z10, Z9
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R14
-	JNZ          loop10x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	ADDQ         jump+96(FP), R11
-	DECQ         R13
-	JNZ          run10x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	LEAQ         (R11)(R8*2), R12
-	ADDQ         R8, R12
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	VMOVUPD      Z4, K1, (R10)(R8*1)
-	VMOVUPD      Z5, K1, (R10)(R8*2)
-	VMOVUPD      Z6, K1, (R11)
-	VMOVUPD      Z7, K1, (R11)(R8*1)
-	VMOVUPD      Z8, K1, (R11)(R8*2)
-	VMOVUPD      Z9, K1, (R12)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel10x1
+	VMOVUPD.Z        (R12), K1, Z11
+	VFMADD231PD.BCST (R8), Z11, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z11, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z11, Z2
+	VFMADD231PD.BCST (R9), Z11, Z3
+	VFMADD231PD.BCST (R9)(DX*1), Z11, Z4
+	VFMADD231PD.BCST (R9)(DX*2), Z11, Z5
+	VFMADD231PD.BCST (R10), Z11, Z6
+	VFMADD231PD.BCST (R10)(DX*1), Z11, Z7
+	VFMADD231PD.BCST (R10)(DX*2), Z11, Z8
+	VFMADD231PD.BCST (R11), Z11, Z9
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R14
+	JNZ              loop10x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	ADDQ             jump+96(FP), R11
+	DECQ             R13
+	JNZ              run10x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*2), R12
+	ADDQ             R8, R12
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	VMOVUPD          Z4, K1, (R10)(R8*1)
+	VMOVUPD          Z5, K1, (R10)(R8*2)
+	VMOVUPD          Z6, K1, (R11)
+	VMOVUPD          Z7, K1, (R11)(R8*1)
+	VMOVUPD          Z8, K1, (R11)(R8*2)
+	VMOVUPD          Z9, K1, (R12)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel10x1
 	VZEROUPPER
 	RET
 
@@ -12488,56 +16816,47 @@ run9x1:
 	MOVQ k+32(FP), R13
 
 loop9x1:
-	VMOVUPD.Z    (R11), K1, Z10
-	VBROADCASTSD (R8), Z9
-	VFMADD231PD  Z10, Z9, Z0
-	VBROADCASTSD (R8)(DX*1), Z9
-	VFMADD231PD  Z10, Z9, Z1
-	VBROADCASTSD (R8)(DX*2), Z9
-	VFMADD231PD  Z10, Z9, Z2
-	VBROADCASTSD (R9), Z9
-	VFMADD231PD  Z10, Z9, Z3
-	VBROADCASTSD (R9)(DX*1), Z9
-	VFMADD231PD  Z10, Z9, Z4
-	VBROADCASTSD (R9)(DX*2), Z9
-	VFMADD231PD  Z10, Z9, Z5
-	VBROADCASTSD (R10), Z9
-	VFMADD231PD  Z10, Z9, Z6
-	VBROADCASTSD (R10)(DX*1), Z9
-	VFMADD231PD  Z10, Z9, Z7
-	VBROADCASTSD (R10)(DX*2), Z9
-	VFMADD231PD  Z10, Z9, Z8
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R13
-	JNZ          loop9x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	DECQ         R12
-	JNZ          run9x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	VMOVUPD      Z4, K1, (R10)(R8*1)
-	VMOVUPD      Z5, K1, (R10)(R8*2)
-	VMOVUPD      Z6, K1, (R11)
-	VMOVUPD      Z7, K1, (R11)(R8*1)
-	VMOVUPD      Z8, K1, (R11)(R8*2)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel9x1
+	VMOVUPD.Z        (R11), K1, Z10
+	VFMADD231PD.BCST (R8), Z10, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z10, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z10, Z2
+	VFMADD231PD.BCST (R9), Z10, Z3
+	VFMADD231PD.BCST (R9)(DX*1), Z10, Z4
+	VFMADD231PD.BCST (R9)(DX*2), Z10, Z5
+	VFMADD231PD.BCST (R10), Z10, Z6
+	VFMADD231PD.BCST (R10)(DX*1), Z10, Z7
+	VFMADD231PD.BCST (R10)(DX*2), Z10, Z8
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R13
+	JNZ              loop9x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	DECQ             R12
+	JNZ              run9x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	VMOVUPD          Z4, K1, (R10)(R8*1)
+	VMOVUPD          Z5, K1, (R10)(R8*2)
+	VMOVUPD          Z6, K1, (R11)
+	VMOVUPD          Z7, K1, (R11)(R8*1)
+	VMOVUPD          Z8, K1, (R11)(R8*2)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel9x1
 	VZEROUPPER
 	RET
 
@@ -12711,53 +17030,45 @@ run8x1:
 	MOVQ k+32(FP), R13
 
 loop8x1:
-	VMOVUPD.Z    (R11), K1, Z9
-	VBROADCASTSD (R8), Z8
-	VFMADD231PD  Z9, Z8, Z0
-	VBROADCASTSD (R8)(DX*1), Z8
-	VFMADD231PD  Z9, Z8, Z1
-	VBROADCASTSD (R8)(DX*2), Z8
-	VFMADD231PD  Z9, Z8, Z2
-	VBROADCASTSD (R9), Z8
-	VFMADD231PD  Z9, Z8, Z3
-	VBROADCASTSD (R9)(DX*1), Z8
-	VFMADD231PD  Z9, Z8, Z4
-	VBROADCASTSD (R9)(DX*2), Z8
-	VFMADD231PD  Z9, Z8, Z5
-	VBROADCASTSD (R10), Z8
-	VFMADD231PD  Z9, Z8, Z6
-	VBROADCASTSD (R10)(DX*1), Z8
-	VFMADD231PD  Z9, Z8, Z7
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R13
-	JNZ          loop8x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	DECQ         R12
-	JNZ          run8x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	VMOVUPD      Z4, K1, (R10)(R8*1)
-	VMOVUPD      Z5, K1, (R10)(R8*2)
-	VMOVUPD      Z6, K1, (R11)
-	VMOVUPD      Z7, K1, (R11)(R8*1)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel8x1
+	VMOVUPD.Z        (R11), K1, Z9
+	VFMADD231PD.BCST (R8), Z9, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z9, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z9, Z2
+	VFMADD231PD.BCST (R9), Z9, Z3
+	VFMADD231PD.BCST (R9)(DX*1), Z9, Z4
+	VFMADD231PD.BCST (R9)(DX*2), Z9, Z5
+	VFMADD231PD.BCST (R10), Z9, Z6
+	VFMADD231PD.BCST (R10)(DX*1), Z9, Z7
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R13
+	JNZ              loop8x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	DECQ             R12
+	JNZ              run8x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	VMOVUPD          Z4, K1, (R10)(R8*1)
+	VMOVUPD          Z5, K1, (R10)(R8*2)
+	VMOVUPD          Z6, K1, (R11)
+	VMOVUPD          Z7, K1, (R11)(R8*1)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel8x1
 	VZEROUPPER
 	RET
 
@@ -12920,50 +17231,43 @@ run7x1:
 	MOVQ k+32(FP), R13
 
 loop7x1:
-	VMOVUPD.Z    (R11), K1, Z8
-	VBROADCASTSD (R8), Z7
-	VFMADD231PD  Z8, Z7, Z0
-	VBROADCASTSD (R8)(DX*1), Z7
-	VFMADD231PD  Z8, Z7, Z1
-	VBROADCASTSD (R8)(DX*2), Z7
-	VFMADD231PD  Z8, Z7, Z2
-	VBROADCASTSD (R9), Z7
-	VFMADD231PD  Z8, Z7, Z3
-	VBROADCASTSD (R9)(DX*1), Z7
-	VFMADD231PD  Z8, Z7, Z4
-	VBROADCASTSD (R9)(DX*2), Z7
-	VFMADD231PD  Z8, Z7, Z5
-	VBROADCASTSD (R10), Z7
-	VFMADD231PD  Z8, Z7, Z6
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R13
-	JNZ          loop7x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	ADDQ         jump+96(FP), R10
-	DECQ         R12
-	JNZ          run7x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	LEAQ         (R10)(R8*2), R11
-	ADDQ         R8, R11
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	VMOVUPD      Z4, K1, (R10)(R8*1)
-	VMOVUPD      Z5, K1, (R10)(R8*2)
-	VMOVUPD      Z6, K1, (R11)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel7x1
+	VMOVUPD.Z        (R11), K1, Z8
+	VFMADD231PD.BCST (R8), Z8, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z8, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z8, Z2
+	VFMADD231PD.BCST (R9), Z8, Z3
+	VFMADD231PD.BCST (R9)(DX*1), Z8, Z4
+	VFMADD231PD.BCST (R9)(DX*2), Z8, Z5
+	VFMADD231PD.BCST (R10), Z8, Z6
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R13
+	JNZ              loop7x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	ADDQ             jump+96(FP), R10
+	DECQ             R12
+	JNZ              run7x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	LEAQ             (R10)(R8*2), R11
+	ADDQ             R8, R11
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	VMOVUPD          Z4, K1, (R10)(R8*1)
+	VMOVUPD          Z5, K1, (R10)(R8*2)
+	VMOVUPD          Z6, K1, (R11)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel7x1
 	VZEROUPPER
 	RET
 
@@ -13103,43 +17407,37 @@ run6x1:
 	MOVQ k+32(FP), R12
 
 loop6x1:
-	VMOVUPD.Z    (R10), K1, Z7
-	VBROADCASTSD (R8), Z6
-	VFMADD231PD  Z7, Z6, Z0
-	VBROADCASTSD (R8)(DX*1), Z6
-	VFMADD231PD  Z7, Z6, Z1
-	VBROADCASTSD (R8)(DX*2), Z6
-	VFMADD231PD  Z7, Z6, Z2
-	VBROADCASTSD (R9), Z6
-	VFMADD231PD  Z7, Z6, Z3
-	VBROADCASTSD (R9)(DX*1), Z6
-	VFMADD231PD  Z7, Z6, Z4
-	VBROADCASTSD (R9)(DX*2), Z6
-	VFMADD231PD  Z7, Z6, Z5
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R12
-	JNZ          loop6x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	DECQ         R11
-	JNZ          run6x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	VMOVUPD      Z4, K1, (R10)(R8*1)
-	VMOVUPD      Z5, K1, (R10)(R8*2)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel6x1
+	VMOVUPD.Z        (R10), K1, Z7
+	VFMADD231PD.BCST (R8), Z7, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z7, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z7, Z2
+	VFMADD231PD.BCST (R9), Z7, Z3
+	VFMADD231PD.BCST (R9)(DX*1), Z7, Z4
+	VFMADD231PD.BCST (R9)(DX*2), Z7, Z5
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R12
+	JNZ              loop6x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	DECQ             R11
+	JNZ              run6x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	VMOVUPD          Z4, K1, (R10)(R8*1)
+	VMOVUPD          Z5, K1, (R10)(R8*2)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel6x1
 	VZEROUPPER
 	RET
 
@@ -13268,40 +17566,35 @@ run5x1:
 	MOVQ k+32(FP), R12
 
 loop5x1:
-	VMOVUPD.Z    (R10), K1, Z6
-	VBROADCASTSD (R8), Z5
-	VFMADD231PD  Z6, Z5, Z0
-	VBROADCASTSD (R8)(DX*1), Z5
-	VFMADD231PD  Z6, Z5, Z1
-	VBROADCASTSD (R8)(DX*2), Z5
-	VFMADD231PD  Z6, Z5, Z2
-	VBROADCASTSD (R9), Z5
-	VFMADD231PD  Z6, Z5, Z3
-	VBROADCASTSD (R9)(DX*1), Z5
-	VFMADD231PD  Z6, Z5, Z4
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R12
-	JNZ          loop5x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	DECQ         R11
-	JNZ          run5x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	VMOVUPD      Z4, K1, (R10)(R8*1)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel5x1
+	VMOVUPD.Z        (R10), K1, Z6
+	VFMADD231PD.BCST (R8), Z6, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z6, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z6, Z2
+	VFMADD231PD.BCST (R9), Z6, Z3
+	VFMADD231PD.BCST (R9)(DX*1), Z6, Z4
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R12
+	JNZ              loop5x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	DECQ             R11
+	JNZ              run5x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	VMOVUPD          Z4, K1, (R10)(R8*1)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel5x1
 	VZEROUPPER
 	RET
 
@@ -13419,37 +17712,33 @@ run4x1:
 	MOVQ k+32(FP), R12
 
 loop4x1:
-	VMOVUPD.Z    (R10), K1, Z5
-	VBROADCASTSD (R8), Z4
-	VFMADD231PD  Z5, Z4, Z0
-	VBROADCASTSD (R8)(DX*1), Z4
-	VFMADD231PD  Z5, Z4, Z1
-	VBROADCASTSD (R8)(DX*2), Z4
-	VFMADD231PD  Z5, Z4, Z2
-	VBROADCASTSD (R9), Z4
-	VFMADD231PD  Z5, Z4, Z3
-	ADDQ         BX, R8
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R12
-	JNZ          loop4x1
-	ADDQ         jump+96(FP), R8
-	ADDQ         jump+96(FP), R9
-	DECQ         R11
-	JNZ          run4x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	LEAQ         (R9)(R8*2), R10
-	ADDQ         R8, R10
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	VMOVUPD      Z3, K1, (R10)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel4x1
+	VMOVUPD.Z        (R10), K1, Z5
+	VFMADD231PD.BCST (R8), Z5, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z5, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z5, Z2
+	VFMADD231PD.BCST (R9), Z5, Z3
+	ADDQ             BX, R8
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R12
+	JNZ              loop4x1
+	ADDQ             jump+96(FP), R8
+	ADDQ             jump+96(FP), R9
+	DECQ             R11
+	JNZ              run4x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	LEAQ             (R9)(R8*2), R10
+	ADDQ             R8, R10
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	VMOVUPD          Z3, K1, (R10)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel4x1
 	VZEROUPPER
 	RET
 
@@ -13544,30 +17833,27 @@ run3x1:
 	MOVQ k+32(FP), R11
 
 loop3x1:
-	VMOVUPD.Z    (R9), K1, Z4
-	VBROADCASTSD (R8), Z3
-	VFMADD231PD  Z4, Z3, Z0
-	VBROADCASTSD (R8)(DX*1), Z3
-	VFMADD231PD  Z4, Z3, Z1
-	VBROADCASTSD (R8)(DX*2), Z3
-	VFMADD231PD  Z4, Z3, Z2
-	ADDQ         BX, R8
-	ADDQ         DI, R9
-	DECQ         R11
-	JNZ          loop3x1
-	ADDQ         jump+96(FP), R8
-	DECQ         R10
-	JNZ          run3x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	VMOVUPD      Z2, K1, (R9)(R8*2)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel3x1
+	VMOVUPD.Z        (R9), K1, Z4
+	VFMADD231PD.BCST (R8), Z4, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z4, Z1
+	VFMADD231PD.BCST (R8)(DX*2), Z4, Z2
+	ADDQ             BX, R8
+	ADDQ             DI, R9
+	DECQ             R11
+	JNZ              loop3x1
+	ADDQ             jump+96(FP), R8
+	DECQ             R10
+	JNZ              run3x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	VMOVUPD          Z2, K1, (R9)(R8*2)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel3x1
 	VZEROUPPER
 	RET
 
@@ -13651,27 +17937,25 @@ run2x1:
 	MOVQ k+32(FP), R11
 
 loop2x1:
-	VMOVUPD.Z    (R9), K1, Z3
-	VBROADCASTSD (R8), Z2
-	VFMADD231PD  Z3, Z2, Z0
-	VBROADCASTSD (R8)(DX*1), Z2
-	VFMADD231PD  Z3, Z2, Z1
-	ADDQ         BX, R8
-	ADDQ         DI, R9
-	DECQ         R11
-	JNZ          loop2x1
-	ADDQ         jump+96(FP), R8
-	DECQ         R10
-	JNZ          run2x1
-	MOVQ         ldc+56(FP), R8
-	MOVQ         AX, R9
-	VMOVUPD      Z0, K1, (R9)
-	VMOVUPD      Z1, K1, (R9)(R8*1)
-	ADDQ         cs+64(FP), AX
-	ADDQ         as+104(FP), CX
-	ADDQ         bs+128(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel2x1
+	VMOVUPD.Z        (R9), K1, Z3
+	VFMADD231PD.BCST (R8), Z3, Z0
+	VFMADD231PD.BCST (R8)(DX*1), Z3, Z1
+	ADDQ             BX, R8
+	ADDQ             DI, R9
+	DECQ             R11
+	JNZ              loop2x1
+	ADDQ             jump+96(FP), R8
+	DECQ             R10
+	JNZ              run2x1
+	MOVQ             ldc+56(FP), R8
+	MOVQ             AX, R9
+	VMOVUPD          Z0, K1, (R9)
+	VMOVUPD          Z1, K1, (R9)(R8*1)
+	ADDQ             cs+64(FP), AX
+	ADDQ             as+104(FP), CX
+	ADDQ             bs+128(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel2x1
 	VZEROUPPER
 	RET
 
@@ -14787,64 +19071,52 @@ start12x1:
 	MOVQ k+32(FP), R14
 
 loop12x1:
-	VMOVUPD.Z    (R13), K1, Z13
-	VMOVUPD      Z13, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z12
-	VFMADD231PD  Z13, Z12, Z0
-	VBROADCASTSD (R9)(DX*1), Z12
-	VFMADD231PD  Z13, Z12, Z1
-	VBROADCASTSD (R9)(DX*2), Z12
-	VFMADD231PD  Z13, Z12, Z2
-	VBROADCASTSD (R10), Z12
-	VFMADD231PD  Z13, Z12, Z3
-	VBROADCASTSD (R10)(DX*1), Z12
-	VFMADD231PD  Z13, Z12, Z4
-	VBROADCASTSD (R10)(DX*2), Z12
-	VFMADD231PD  Z13, Z12, Z5
-	VBROADCASTSD (R11), Z12
-	VFMADD231PD  Z13, Z12, Z6
-	VBROADCASTSD (R11)(DX*1), Z12
-	VFMADD231PD  Z13, Z12, Z7
-	VBROADCASTSD (R11)(DX*2), Z12
-	VFMADD231PD  Z13, Z12, Z8
-	VBROADCASTSD (R12), Z12
-	VFMADD231PD  Z13, Z12, Z9
-	VBROADCASTSD (R12)(DX*1), Z12
-	VFMADD231PD  Z13, Z12, Z10
-	VBROADCASTSD (R12)(DX*2), Z12
-	VFMADD231PD  Z13, Z12, Z11
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         BX, R12
-	ADDQ         DI, R13
-	DECQ         R14
-	JNZ          loop12x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	LEAQ         (R12)(R9*2), R13
-	ADDQ         R9, R13
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	VMOVUPD      Z4, K1, (R11)(R9*1)
-	VMOVUPD      Z5, K1, (R11)(R9*2)
-	VMOVUPD      Z6, K1, (R12)
-	VMOVUPD      Z7, K1, (R12)(R9*1)
-	VMOVUPD      Z8, K1, (R12)(R9*2)
-	VMOVUPD      Z9, K1, (R13)
-	VMOVUPD      Z10, K1, (R13)(R9*1)
-	VMOVUPD      Z11, K1, (R13)(R9*2)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel12x1
+	VMOVUPD.Z        (R13), K1, Z13
+	VMOVUPD          Z13, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z13, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z13, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z13, Z2
+	VFMADD231PD.BCST (R10), Z13, Z3
+	VFMADD231PD.BCST (R10)(DX*1), Z13, Z4
+	VFMADD231PD.BCST (R10)(DX*2), Z13, Z5
+	VFMADD231PD.BCST (R11), Z13, Z6
+	VFMADD231PD.BCST (R11)(DX*1), Z13, Z7
+	VFMADD231PD.BCST (R11)(DX*2), Z13, Z8
+	VFMADD231PD.BCST (R12), Z13, Z9
+	VFMADD231PD.BCST (R12)(DX*1), Z13, Z10
+	VFMADD231PD.BCST (R12)(DX*2), Z13, Z11
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             BX, R12
+	ADDQ             DI, R13
+	DECQ             R14
+	JNZ              loop12x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	LEAQ             (R12)(R9*2), R13
+	ADDQ             R9, R13
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	VMOVUPD          Z4, K1, (R11)(R9*1)
+	VMOVUPD          Z5, K1, (R11)(R9*2)
+	VMOVUPD          Z6, K1, (R12)
+	VMOVUPD          Z7, K1, (R12)(R9*1)
+	VMOVUPD          Z8, K1, (R12)(R9*2)
+	VMOVUPD          Z9, K1, (R13)
+	VMOVUPD          Z10, K1, (R13)(R9*1)
+	VMOVUPD          Z11, K1, (R13)(R9*2)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel12x1
 	VZEROUPPER
 	RET
 
@@ -15053,61 +19325,50 @@ start11x1:
 	MOVQ k+32(FP), R14
 
 loop11x1:
-	VMOVUPD.Z    (R13), K1, Z12
-	VMOVUPD      Z12, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z11
-	VFMADD231PD  Z12, Z11, Z0
-	VBROADCASTSD (R9)(DX*1), Z11
-	VFMADD231PD  Z12, Z11, Z1
-	VBROADCASTSD (R9)(DX*2), Z11
-	VFMADD231PD  Z12, Z11, Z2
-	VBROADCASTSD (R10), Z11
-	VFMADD231PD  Z12, Z11, Z3
-	VBROADCASTSD (R10)(DX*1), Z11
-	VFMADD231PD  Z12, Z11, Z4
-	VBROADCASTSD (R10)(DX*2), Z11
-	VFMADD231PD  Z12, Z11, Z5
-	VBROADCASTSD (R11), Z11
-	VFMADD231PD  Z12, Z11, Z6
-	VBROADCASTSD (R11)(DX*1), Z11
-	VFMADD231PD  Z12, Z11, Z7
-	VBROADCASTSD (R11)(DX*2), Z11
-	VFMADD231PD  Z12, Z11, Z8
-	VBROADCASTSD (R12), Z11
-	VFMADD231PD  Z12, Z11, Z9
-	VBROADCASTSD (R12)(DX*1), Z11
-	VFMADD231PD  Z12, Z11, Z10
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         BX, R12
-	ADDQ         DI, R13
-	DECQ         R14
-	JNZ          loop11x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	LEAQ         (R12)(R9*2), R13
-	ADDQ         R9, R13
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	VMOVUPD      Z4, K1, (R11)(R9*1)
-	VMOVUPD      Z5, K1, (R11)(R9*2)
-	VMOVUPD      Z6, K1, (R12)
-	VMOVUPD      Z7, K1, (R12)(R9*1)
-	VMOVUPD      Z8, K1, (R12)(R9*2)
-	VMOVUPD      Z9, K1, (R13)
-	VMOVUPD      Z10, K1, (R13)(R9*1)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel11x1
+	VMOVUPD.Z        (R13), K1, Z12
+	VMOVUPD          Z12, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z12, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z12, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z12, Z2
+	VFMADD231PD.BCST (R10), Z12, Z3
+	VFMADD231PD.BCST (R10)(DX*1), Z12, Z4
+	VFMADD231PD.BCST (R10)(DX*2), Z12, Z5
+	VFMADD231PD.BCST (R11), Z12, Z6
+	VFMADD231PD.BCST (R11)(DX*1), Z12, Z7
+	VFMADD231PD.BCST (R11)(DX*2), Z12, Z8
+	VFMADD231PD.BCST (R12), Z12, Z9
+	VFMADD231PD.BCST (R12)(DX*1), Z12, Z10
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             BX, R12
+	ADDQ             DI, R13
+	DECQ             R14
+	JNZ              loop11x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	LEAQ             (R12)(R9*2), R13
+	ADDQ             R9, R13
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	VMOVUPD          Z4, K1, (R11)(R9*1)
+	VMOVUPD          Z5, K1, (R11)(R9*2)
+	VMOVUPD          Z6, K1, (R12)
+	VMOVUPD          Z7, K1, (R12)(R9*1)
+	VMOVUPD          Z8, K1, (R12)(R9*2)
+	VMOVUPD          Z9, K1, (R13)
+	VMOVUPD          Z10, K1, (R13)(R9*1)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel11x1
 	VZEROUPPER
 	RET
 
@@ -15305,58 +19566,48 @@ start10x1:
 	MOVQ k+32(FP), R14
 
 loop10x1:
-	VMOVUPD.Z    (R13), K1, Z11
-	VMOVUPD      Z11, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z10
-	VFMADD231PD  Z11, Z10, Z0
-	VBROADCASTSD (R9)(DX*1), Z10
-	VFMADD231PD  Z11, Z10, Z1
-	VBROADCASTSD (R9)(DX*2), Z10
-	VFMADD231PD  Z11, Z10, Z2
-	VBROADCASTSD (R10), Z10
-	VFMADD231PD  Z11, Z10, Z3
-	VBROADCASTSD (R10)(DX*1), Z10
-	VFMADD231PD  Z11, Z10, Z4
-	VBROADCASTSD (R10)(DX*2), Z10
-	VFMADD231PD  Z11, Z10, Z5
-	VBROADCASTSD (R11), Z10
-	VFMADD231PD  Z11, Z10, Z6
-	VBROADCASTSD (R11)(DX*1), Z10
-	VFMADD231PD  Z11, Z10, Z7
-	VBROADCASTSD (R11)(DX*2), Z10
-	VFMADD231PD  Z11, Z10, Z8
-	VBROADCASTSD (R12), Z10
-	VFMADD231PD  Z11, Z10, Z9
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         BX, R12
-	ADDQ         DI, R13
-	DECQ         R14
-	JNZ          loop10x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	LEAQ         (R12)(R9*2), R13
-	ADDQ         R9, R13
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	VMOVUPD      Z4, K1, (R11)(R9*1)
-	VMOVUPD      Z5, K1, (R11)(R9*2)
-	VMOVUPD      Z6, K1, (R12)
-	VMOVUPD      Z7, K1, (R12)(R9*1)
-	VMOVUPD      Z8, K1, (R12)(R9*2)
-	VMOVUPD      Z9, K1, (R13)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel10x1
+	VMOVUPD.Z        (R13), K1, Z11
+	VMOVUPD          Z11, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z11, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z11, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z11, Z2
+	VFMADD231PD.BCST (R10), Z11, Z3
+	VFMADD231PD.BCST (R10)(DX*1), Z11, Z4
+	VFMADD231PD.BCST (R10)(DX*2), Z11, Z5
+	VFMADD231PD.BCST (R11), Z11, Z6
+	VFMADD231PD.BCST (R11)(DX*1), Z11, Z7
+	VFMADD231PD.BCST (R11)(DX*2), Z11, Z8
+	VFMADD231PD.BCST (R12), Z11, Z9
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             BX, R12
+	ADDQ             DI, R13
+	DECQ             R14
+	JNZ              loop10x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	LEAQ             (R12)(R9*2), R13
+	ADDQ             R9, R13
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	VMOVUPD          Z4, K1, (R11)(R9*1)
+	VMOVUPD          Z5, K1, (R11)(R9*2)
+	VMOVUPD          Z6, K1, (R12)
+	VMOVUPD          Z7, K1, (R12)(R9*1)
+	VMOVUPD          Z8, K1, (R12)(R9*2)
+	VMOVUPD          Z9, K1, (R13)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel10x1
 	VZEROUPPER
 	RET
 
@@ -15532,52 +19783,43 @@ start9x1:
 	MOVQ k+32(FP), R13
 
 loop9x1:
-	VMOVUPD.Z    (R12), K1, Z10
-	VMOVUPD      Z10, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z9
-	VFMADD231PD  Z10, Z9, Z0
-	VBROADCASTSD (R9)(DX*1), Z9
-	VFMADD231PD  Z10, Z9, Z1
-	VBROADCASTSD (R9)(DX*2), Z9
-	VFMADD231PD  Z10, Z9, Z2
-	VBROADCASTSD (R10), Z9
-	VFMADD231PD  Z10, Z9, Z3
-	VBROADCASTSD (R10)(DX*1), Z9
-	VFMADD231PD  Z10, Z9, Z4
-	VBROADCASTSD (R10)(DX*2), Z9
-	VFMADD231PD  Z10, Z9, Z5
-	VBROADCASTSD (R11), Z9
-	VFMADD231PD  Z10, Z9, Z6
-	VBROADCASTSD (R11)(DX*1), Z9
-	VFMADD231PD  Z10, Z9, Z7
-	VBROADCASTSD (R11)(DX*2), Z9
-	VFMADD231PD  Z10, Z9, Z8
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R13
-	JNZ          loop9x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	VMOVUPD      Z4, K1, (R11)(R9*1)
-	VMOVUPD      Z5, K1, (R11)(R9*2)
-	VMOVUPD      Z6, K1, (R12)
-	VMOVUPD      Z7, K1, (R12)(R9*1)
-	VMOVUPD      Z8, K1, (R12)(R9*2)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel9x1
+	VMOVUPD.Z        (R12), K1, Z10
+	VMOVUPD          Z10, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z10, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z10, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z10, Z2
+	VFMADD231PD.BCST (R10), Z10, Z3
+	VFMADD231PD.BCST (R10)(DX*1), Z10, Z4
+	VFMADD231PD.BCST (R10)(DX*2), Z10, Z5
+	VFMADD231PD.BCST (R11), Z10, Z6
+	VFMADD231PD.BCST (R11)(DX*1), Z10, Z7
+	VFMADD231PD.BCST (R11)(DX*2), Z10, Z8
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R13
+	JNZ              loop9x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	VMOVUPD          Z4, K1, (R11)(R9*1)
+	VMOVUPD          Z5, K1, (R11)(R9*2)
+	VMOVUPD          Z6, K1, (R12)
+	VMOVUPD          Z7, K1, (R12)(R9*1)
+	VMOVUPD          Z8, K1, (R12)(R9*2)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel9x1
 	VZEROUPPER
 	RET
 
@@ -15742,49 +19984,41 @@ start8x1:
 	MOVQ k+32(FP), R13
 
 loop8x1:
-	VMOVUPD.Z    (R12), K1, Z9
-	VMOVUPD      Z9, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z8
-	VFMADD231PD  Z9, Z8, Z0
-	VBROADCASTSD (R9)(DX*1), Z8
-	VFMADD231PD  Z9, Z8, Z1
-	VBROADCASTSD (R9)(DX*2), Z8
-	VFMADD231PD  Z9, Z8, Z2
-	VBROADCASTSD (R10), Z8
-	VFMADD231PD  Z9, Z8, Z3
-	VBROADCASTSD (R10)(DX*1), Z8
-	VFMADD231PD  Z9, Z8, Z4
-	VBROADCASTSD (R10)(DX*2), Z8
-	VFMADD231PD  Z9, Z8, Z5
-	VBROADCASTSD (R11), Z8
-	VFMADD231PD  Z9, Z8, Z6
-	VBROADCASTSD (R11)(DX*1), Z8
-	VFMADD231PD  Z9, Z8, Z7
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R13
-	JNZ          loop8x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	VMOVUPD      Z4, K1, (R11)(R9*1)
-	VMOVUPD      Z5, K1, (R11)(R9*2)
-	VMOVUPD      Z6, K1, (R12)
-	VMOVUPD      Z7, K1, (R12)(R9*1)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel8x1
+	VMOVUPD.Z        (R12), K1, Z9
+	VMOVUPD          Z9, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z9, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z9, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z9, Z2
+	VFMADD231PD.BCST (R10), Z9, Z3
+	VFMADD231PD.BCST (R10)(DX*1), Z9, Z4
+	VFMADD231PD.BCST (R10)(DX*2), Z9, Z5
+	VFMADD231PD.BCST (R11), Z9, Z6
+	VFMADD231PD.BCST (R11)(DX*1), Z9, Z7
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R13
+	JNZ              loop8x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	VMOVUPD          Z4, K1, (R11)(R9*1)
+	VMOVUPD          Z5, K1, (R11)(R9*2)
+	VMOVUPD          Z6, K1, (R12)
+	VMOVUPD          Z7, K1, (R12)(R9*1)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel8x1
 	VZEROUPPER
 	RET
 
@@ -15938,46 +20172,39 @@ start7x1:
 	MOVQ k+32(FP), R13
 
 loop7x1:
-	VMOVUPD.Z    (R12), K1, Z8
-	VMOVUPD      Z8, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z7
-	VFMADD231PD  Z8, Z7, Z0
-	VBROADCASTSD (R9)(DX*1), Z7
-	VFMADD231PD  Z8, Z7, Z1
-	VBROADCASTSD (R9)(DX*2), Z7
-	VFMADD231PD  Z8, Z7, Z2
-	VBROADCASTSD (R10), Z7
-	VFMADD231PD  Z8, Z7, Z3
-	VBROADCASTSD (R10)(DX*1), Z7
-	VFMADD231PD  Z8, Z7, Z4
-	VBROADCASTSD (R10)(DX*2), Z7
-	VFMADD231PD  Z8, Z7, Z5
-	VBROADCASTSD (R11), Z7
-	VFMADD231PD  Z8, Z7, Z6
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         BX, R11
-	ADDQ         DI, R12
-	DECQ         R13
-	JNZ          loop7x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	LEAQ         (R11)(R9*2), R12
-	ADDQ         R9, R12
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	VMOVUPD      Z4, K1, (R11)(R9*1)
-	VMOVUPD      Z5, K1, (R11)(R9*2)
-	VMOVUPD      Z6, K1, (R12)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel7x1
+	VMOVUPD.Z        (R12), K1, Z8
+	VMOVUPD          Z8, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z8, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z8, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z8, Z2
+	VFMADD231PD.BCST (R10), Z8, Z3
+	VFMADD231PD.BCST (R10)(DX*1), Z8, Z4
+	VFMADD231PD.BCST (R10)(DX*2), Z8, Z5
+	VFMADD231PD.BCST (R11), Z8, Z6
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             BX, R11
+	ADDQ             DI, R12
+	DECQ             R13
+	JNZ              loop7x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	LEAQ             (R11)(R9*2), R12
+	ADDQ             R9, R12
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	VMOVUPD          Z4, K1, (R11)(R9*1)
+	VMOVUPD          Z5, K1, (R11)(R9*2)
+	VMOVUPD          Z6, K1, (R12)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel7x1
 	VZEROUPPER
 	RET
 
@@ -16109,40 +20336,34 @@ start6x1:
 	MOVQ k+32(FP), R12
 
 loop6x1:
-	VMOVUPD.Z    (R11), K1, Z7
-	VMOVUPD      Z7, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z6
-	VFMADD231PD  Z7, Z6, Z0
-	VBROADCASTSD (R9)(DX*1), Z6
-	VFMADD231PD  Z7, Z6, Z1
-	VBROADCASTSD (R9)(DX*2), Z6
-	VFMADD231PD  Z7, Z6, Z2
-	VBROADCASTSD (R10), Z6
-	VFMADD231PD  Z7, Z6, Z3
-	VBROADCASTSD (R10)(DX*1), Z6
-	VFMADD231PD  Z7, Z6, Z4
-	VBROADCASTSD (R10)(DX*2), Z6
-	VFMADD231PD  Z7, Z6, Z5
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R12
-	JNZ          loop6x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	VMOVUPD      Z4, K1, (R11)(R9*1)
-	VMOVUPD      Z5, K1, (R11)(R9*2)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel6x1
+	VMOVUPD.Z        (R11), K1, Z7
+	VMOVUPD          Z7, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z7, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z7, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z7, Z2
+	VFMADD231PD.BCST (R10), Z7, Z3
+	VFMADD231PD.BCST (R10)(DX*1), Z7, Z4
+	VFMADD231PD.BCST (R10)(DX*2), Z7, Z5
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R12
+	JNZ              loop6x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	VMOVUPD          Z4, K1, (R11)(R9*1)
+	VMOVUPD          Z5, K1, (R11)(R9*2)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel6x1
 	VZEROUPPER
 	RET
 
@@ -16263,37 +20484,32 @@ start5x1:
 	MOVQ k+32(FP), R12
 
 loop5x1:
-	VMOVUPD.Z    (R11), K1, Z6
-	VMOVUPD      Z6, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z5
-	VFMADD231PD  Z6, Z5, Z0
-	VBROADCASTSD (R9)(DX*1), Z5
-	VFMADD231PD  Z6, Z5, Z1
-	VBROADCASTSD (R9)(DX*2), Z5
-	VFMADD231PD  Z6, Z5, Z2
-	VBROADCASTSD (R10), Z5
-	VFMADD231PD  Z6, Z5, Z3
-	VBROADCASTSD (R10)(DX*1), Z5
-	VFMADD231PD  Z6, Z5, Z4
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R12
-	JNZ          loop5x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	VMOVUPD      Z4, K1, (R11)(R9*1)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel5x1
+	VMOVUPD.Z        (R11), K1, Z6
+	VMOVUPD          Z6, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z6, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z6, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z6, Z2
+	VFMADD231PD.BCST (R10), Z6, Z3
+	VFMADD231PD.BCST (R10)(DX*1), Z6, Z4
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R12
+	JNZ              loop5x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	VMOVUPD          Z4, K1, (R11)(R9*1)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel5x1
 	VZEROUPPER
 	RET
 
@@ -16403,34 +20619,30 @@ start4x1:
 	MOVQ k+32(FP), R12
 
 loop4x1:
-	VMOVUPD.Z    (R11), K1, Z5
-	VMOVUPD      Z5, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z4
-	VFMADD231PD  Z5, Z4, Z0
-	VBROADCASTSD (R9)(DX*1), Z4
-	VFMADD231PD  Z5, Z4, Z1
-	VBROADCASTSD (R9)(DX*2), Z4
-	VFMADD231PD  Z5, Z4, Z2
-	VBROADCASTSD (R10), Z4
-	VFMADD231PD  Z5, Z4, Z3
-	ADDQ         BX, R9
-	ADDQ         BX, R10
-	ADDQ         DI, R11
-	DECQ         R12
-	JNZ          loop4x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	LEAQ         (R10)(R9*2), R11
-	ADDQ         R9, R11
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	VMOVUPD      Z3, K1, (R11)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel4x1
+	VMOVUPD.Z        (R11), K1, Z5
+	VMOVUPD          Z5, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z5, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z5, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z5, Z2
+	VFMADD231PD.BCST (R10), Z5, Z3
+	ADDQ             BX, R9
+	ADDQ             BX, R10
+	ADDQ             DI, R11
+	DECQ             R12
+	JNZ              loop4x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	LEAQ             (R10)(R9*2), R11
+	ADDQ             R9, R11
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	VMOVUPD          Z3, K1, (R11)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel4x1
 	VZEROUPPER
 	RET
 
@@ -16518,28 +20730,25 @@ start3x1:
 	MOVQ k+32(FP), R11
 
 loop3x1:
-	VMOVUPD.Z    (R10), K1, Z4
-	VMOVUPD      Z4, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z3
-	VFMADD231PD  Z4, Z3, Z0
-	VBROADCASTSD (R9)(DX*1), Z3
-	VFMADD231PD  Z4, Z3, Z1
-	VBROADCASTSD (R9)(DX*2), Z3
-	VFMADD231PD  Z4, Z3, Z2
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R11
-	JNZ          loop3x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	VMOVUPD      Z2, K1, (R10)(R9*2)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel3x1
+	VMOVUPD.Z        (R10), K1, Z4
+	VMOVUPD          Z4, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z4, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z4, Z1
+	VFMADD231PD.BCST (R9)(DX*2), Z4, Z2
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R11
+	JNZ              loop3x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	VMOVUPD          Z2, K1, (R10)(R9*2)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel3x1
 	VZEROUPPER
 	RET
 
@@ -16616,25 +20825,23 @@ start2x1:
 	MOVQ k+32(FP), R11
 
 loop2x1:
-	VMOVUPD.Z    (R10), K1, Z3
-	VMOVUPD      Z3, (R8)
-	ADDQ         $0x40, R8
-	VBROADCASTSD (R9), Z2
-	VFMADD231PD  Z3, Z2, Z0
-	VBROADCASTSD (R9)(DX*1), Z2
-	VFMADD231PD  Z3, Z2, Z1
-	ADDQ         BX, R9
-	ADDQ         DI, R10
-	DECQ         R11
-	JNZ          loop2x1
-	MOVQ         ldc+48(FP), R9
-	MOVQ         AX, R10
-	VMOVUPD      Z0, K1, (R10)
-	VMOVUPD      Z1, K1, (R10)(R9*1)
-	ADDQ         cs+56(FP), AX
-	ADDQ         bs+104(FP), SI
-	DECQ         panels+16(FP)
-	JNZ          panel2x1
+	VMOVUPD.Z        (R10), K1, Z3
+	VMOVUPD          Z3, (R8)
+	ADDQ             $0x40, R8
+	VFMADD231PD.BCST (R9), Z3, Z0
+	VFMADD231PD.BCST (R9)(DX*1), Z3, Z1
+	ADDQ             BX, R9
+	ADDQ             DI, R10
+	DECQ             R11
+	JNZ              loop2x1
+	MOVQ             ldc+48(FP), R9
+	MOVQ             AX, R10
+	VMOVUPD          Z0, K1, (R10)
+	VMOVUPD          Z1, K1, (R10)(R9*1)
+	ADDQ             cs+56(FP), AX
+	ADDQ             bs+104(FP), SI
+	DECQ             panels+16(FP)
+	JNZ              panel2x1
 	VZEROUPPER
 	RET
 
@@ -16760,7 +20967,7 @@ next:
 	RET
 
 // func tapSumsF64AVX512(lines int, run int, cols int, k int, rows int, c *float64, ldc int, a *float64, line int, step int, jump int, b *float64, ldb int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·tapSumsF64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  cols+16(FP), AX
 	MOVL  $0xffffffff, CX
@@ -16773,12 +20980,2433 @@ TEXT ·tapSumsF64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  step+72(FP), SI
 	MOVQ  b+88(FP), DI
 	MOVQ  ldb+96(FP), R8
+	MOVQ  cols+16(FP), R9
+	CMPQ  R9, $0x04
+	JG    long
 	MOVQ  lines+0(FP), R9
 	MOVQ  run+8(FP), R10
 	CMPQ  R9, $0x01
-	JNE   not1x2
+	JNE   short_not1x2
 	CMPQ  R10, $0x02
-	JEQ   taps1x2
+	JEQ   short_taps1x2
+
+short_not1x2:
+	CMPQ R9, $0x01
+	JNE  short_not1x3
+	CMPQ R10, $0x03
+	JEQ  short_taps1x3
+
+short_not1x3:
+	CMPQ R9, $0x01
+	JNE  short_not1x4
+	CMPQ R10, $0x04
+	JEQ  short_taps1x4
+
+short_not1x4:
+	CMPQ R9, $0x01
+	JNE  short_not1x5
+	CMPQ R10, $0x05
+	JEQ  short_taps1x5
+
+short_not1x5:
+	CMPQ R9, $0x01
+	JNE  short_not1x6
+	CMPQ R10, $0x06
+	JEQ  short_taps1x6
+
+short_not1x6:
+	CMPQ R9, $0x01
+	JNE  short_not1x7
+	CMPQ R10, $0x07
+	JEQ  short_taps1x7
+
+short_not1x7:
+	CMPQ R9, $0x02
+	JNE  short_not2x2
+	CMPQ R10, $0x02
+	JEQ  short_taps2x2
+
+short_not2x2:
+	CMPQ R9, $0x02
+	JNE  short_not2x3
+	CMPQ R10, $0x03
+	JEQ  short_taps2x3
+
+short_not2x3:
+	CMPQ R9, $0x02
+	JNE  short_not2x4
+	CMPQ R10, $0x04
+	JEQ  short_taps2x4
+
+short_not2x4:
+	CMPQ R9, $0x02
+	JNE  short_not2x5
+	CMPQ R10, $0x05
+	JEQ  short_taps2x5
+
+short_not2x5:
+	CMPQ R9, $0x02
+	JNE  short_not2x6
+	CMPQ R10, $0x06
+	JEQ  short_taps2x6
+
+short_not2x6:
+	CMPQ R9, $0x02
+	JNE  short_not2x7
+	CMPQ R10, $0x07
+	JEQ  short_taps2x7
+
+short_not2x7:
+	CMPQ R9, $0x03
+	JNE  short_not3x2
+	CMPQ R10, $0x02
+	JEQ  short_taps3x2
+
+short_not3x2:
+	CMPQ R9, $0x03
+	JNE  short_not3x3
+	CMPQ R10, $0x03
+	JEQ  short_taps3x3
+
+short_not3x3:
+	CMPQ R9, $0x03
+	JNE  short_not3x4
+	CMPQ R10, $0x04
+	JEQ  short_taps3x4
+
+short_not3x4:
+	CMPQ R9, $0x03
+	JNE  short_not3x5
+	CMPQ R10, $0x05
+	JEQ  short_taps3x5
+
+short_not3x5:
+	CMPQ R9, $0x03
+	JNE  short_not3x6
+	CMPQ R10, $0x06
+	JEQ  short_taps3x6
+
+short_not3x6:
+	CMPQ R9, $0x03
+	JNE  short_not3x7
+	CMPQ R10, $0x07
+	JEQ  short_taps3x7
+
+short_not3x7:
+	CMPQ R9, $0x04
+	JNE  short_not4x2
+	CMPQ R10, $0x02
+	JEQ  short_taps4x2
+
+short_not4x2:
+	CMPQ R9, $0x04
+	JNE  short_not4x3
+	CMPQ R10, $0x03
+	JEQ  short_taps4x3
+
+short_not4x3:
+	CMPQ R9, $0x04
+	JNE  short_not4x4
+	CMPQ R10, $0x04
+	JEQ  short_taps4x4
+
+short_not4x4:
+	CMPQ R9, $0x04
+	JNE  short_not4x5
+	CMPQ R10, $0x05
+	JEQ  short_taps4x5
+
+short_not4x5:
+	CMPQ R9, $0x04
+	JNE  short_not4x6
+	CMPQ R10, $0x06
+	JEQ  short_taps4x6
+
+short_not4x6:
+	CMPQ R9, $0x04
+	JNE  short_not4x7
+	CMPQ R10, $0x07
+	JEQ  short_taps4x7
+
+short_not4x7:
+	CMPQ R9, $0x05
+	JNE  short_not5x2
+	CMPQ R10, $0x02
+	JEQ  short_taps5x2
+
+short_not5x2:
+	CMPQ R9, $0x05
+	JNE  short_not5x3
+	CMPQ R10, $0x03
+	JEQ  short_taps5x3
+
+short_not5x3:
+	CMPQ R9, $0x05
+	JNE  short_not5x4
+	CMPQ R10, $0x04
+	JEQ  short_taps5x4
+
+short_not5x4:
+	CMPQ R9, $0x05
+	JNE  short_not5x5
+	CMPQ R10, $0x05
+	JEQ  short_taps5x5
+
+short_not5x5:
+	VZEROUPPER
+	RET
+
+short_taps1x2:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y1
+	ADDQ      CX, BX
+
+short_row1x2:
+	MOVQ k+24(FP), BX
+
+short_patch1x2:
+	VMOVUPD.Z        (DI), K1, Y2
+	VFMADD231PD.BCST (DX), Y2, Y0
+	VFMADD231PD.BCST 8(DX), Y2, Y1
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x2
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x3:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y2
+	ADDQ      CX, BX
+
+short_row1x3:
+	MOVQ k+24(FP), BX
+
+short_patch1x3:
+	VMOVUPD.Z        (DI), K1, Y3
+	VFMADD231PD.BCST (DX), Y3, Y0
+	VFMADD231PD.BCST 8(DX), Y3, Y1
+	VFMADD231PD.BCST 16(DX), Y3, Y2
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x3
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x4:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y2
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y3
+	ADDQ      CX, BX
+
+short_row1x4:
+	MOVQ k+24(FP), BX
+
+short_patch1x4:
+	VMOVUPD.Z        (DI), K1, Y4
+	VFMADD231PD.BCST (DX), Y4, Y0
+	VFMADD231PD.BCST 8(DX), Y4, Y1
+	VFMADD231PD.BCST 16(DX), Y4, Y2
+	VFMADD231PD.BCST 24(DX), Y4, Y3
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x4
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x5:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y2
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y3
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y4
+	ADDQ      CX, BX
+
+short_row1x5:
+	MOVQ k+24(FP), BX
+
+short_patch1x5:
+	VMOVUPD.Z        (DI), K1, Y5
+	VFMADD231PD.BCST (DX), Y5, Y0
+	VFMADD231PD.BCST 8(DX), Y5, Y1
+	VFMADD231PD.BCST 16(DX), Y5, Y2
+	VFMADD231PD.BCST 24(DX), Y5, Y3
+	VFMADD231PD.BCST 32(DX), Y5, Y4
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x5
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x6:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y2
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y3
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y4
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y5
+	ADDQ      CX, BX
+
+short_row1x6:
+	MOVQ k+24(FP), BX
+
+short_patch1x6:
+	VMOVUPD.Z        (DI), K1, Y6
+	VFMADD231PD.BCST (DX), Y6, Y0
+	VFMADD231PD.BCST 8(DX), Y6, Y1
+	VFMADD231PD.BCST 16(DX), Y6, Y2
+	VFMADD231PD.BCST 24(DX), Y6, Y3
+	VFMADD231PD.BCST 32(DX), Y6, Y4
+	VFMADD231PD.BCST 40(DX), Y6, Y5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x6
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps1x7:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Y0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y2
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y3
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y4
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y5
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Y6
+	ADDQ      CX, BX
+
+short_row1x7:
+	MOVQ k+24(FP), BX
+
+short_patch1x7:
+	VMOVUPD.Z        (DI), K1, Y7
+	VFMADD231PD.BCST (DX), Y7, Y0
+	VFMADD231PD.BCST 8(DX), Y7, Y1
+	VFMADD231PD.BCST 16(DX), Y7, Y2
+	VFMADD231PD.BCST 24(DX), Y7, Y3
+	VFMADD231PD.BCST 32(DX), Y7, Y4
+	VFMADD231PD.BCST 40(DX), Y7, Y5
+	VFMADD231PD.BCST 48(DX), Y7, Y6
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              short_patch1x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row1x7
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x2:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+
+short_row2x2:
+	MOVQ k+24(FP), R9
+
+short_patch2x2:
+	VMOVUPD.Z        (DI), K1, Y4
+	VFMADD231PD.BCST (DX), Y4, Y0
+	VFMADD231PD.BCST 8(DX), Y4, Y1
+	VFMADD231PD.BCST (DX)(BX*1), Y4, Y2
+	VFMADD231PD.BCST 8(DX)(BX*1), Y4, Y3
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x2
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x3:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+
+short_row2x3:
+	MOVQ k+24(FP), R9
+
+short_patch2x3:
+	VMOVUPD.Z        (DI), K1, Y6
+	VFMADD231PD.BCST (DX), Y6, Y0
+	VFMADD231PD.BCST 8(DX), Y6, Y1
+	VFMADD231PD.BCST 16(DX), Y6, Y2
+	VFMADD231PD.BCST (DX)(BX*1), Y6, Y3
+	VFMADD231PD.BCST 8(DX)(BX*1), Y6, Y4
+	VFMADD231PD.BCST 16(DX)(BX*1), Y6, Y5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x3
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x4:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+
+short_row2x4:
+	MOVQ k+24(FP), R9
+
+short_patch2x4:
+	VMOVUPD.Z        (DI), K1, Y8
+	VFMADD231PD.BCST (DX), Y8, Y0
+	VFMADD231PD.BCST 8(DX), Y8, Y1
+	VFMADD231PD.BCST 16(DX), Y8, Y2
+	VFMADD231PD.BCST 24(DX), Y8, Y3
+	VFMADD231PD.BCST (DX)(BX*1), Y8, Y4
+	VFMADD231PD.BCST 8(DX)(BX*1), Y8, Y5
+	VFMADD231PD.BCST 16(DX)(BX*1), Y8, Y6
+	VFMADD231PD.BCST 24(DX)(BX*1), Y8, Y7
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x4
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x5:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+
+short_row2x5:
+	MOVQ k+24(FP), R9
+
+short_patch2x5:
+	VMOVUPD.Z        (DI), K1, Y10
+	VFMADD231PD.BCST (DX), Y10, Y0
+	VFMADD231PD.BCST 8(DX), Y10, Y1
+	VFMADD231PD.BCST 16(DX), Y10, Y2
+	VFMADD231PD.BCST 24(DX), Y10, Y3
+	VFMADD231PD.BCST 32(DX), Y10, Y4
+	VFMADD231PD.BCST (DX)(BX*1), Y10, Y5
+	VFMADD231PD.BCST 8(DX)(BX*1), Y10, Y6
+	VFMADD231PD.BCST 16(DX)(BX*1), Y10, Y7
+	VFMADD231PD.BCST 24(DX)(BX*1), Y10, Y8
+	VFMADD231PD.BCST 32(DX)(BX*1), Y10, Y9
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x5
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x6:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+
+short_row2x6:
+	MOVQ k+24(FP), R9
+
+short_patch2x6:
+	VMOVUPD.Z        (DI), K1, Y12
+	VFMADD231PD.BCST (DX), Y12, Y0
+	VFMADD231PD.BCST 8(DX), Y12, Y1
+	VFMADD231PD.BCST 16(DX), Y12, Y2
+	VFMADD231PD.BCST 24(DX), Y12, Y3
+	VFMADD231PD.BCST 32(DX), Y12, Y4
+	VFMADD231PD.BCST 40(DX), Y12, Y5
+	VFMADD231PD.BCST (DX)(BX*1), Y12, Y6
+	VFMADD231PD.BCST 8(DX)(BX*1), Y12, Y7
+	VFMADD231PD.BCST 16(DX)(BX*1), Y12, Y8
+	VFMADD231PD.BCST 24(DX)(BX*1), Y12, Y9
+	VFMADD231PD.BCST 32(DX)(BX*1), Y12, Y10
+	VFMADD231PD.BCST 40(DX)(BX*1), Y12, Y11
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x6
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps2x7:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+
+short_row2x7:
+	MOVQ k+24(FP), R9
+
+short_patch2x7:
+	VMOVUPD.Z        (DI), K1, Y14
+	VFMADD231PD.BCST (DX), Y14, Y0
+	VFMADD231PD.BCST 8(DX), Y14, Y1
+	VFMADD231PD.BCST 16(DX), Y14, Y2
+	VFMADD231PD.BCST 24(DX), Y14, Y3
+	VFMADD231PD.BCST 32(DX), Y14, Y4
+	VFMADD231PD.BCST 40(DX), Y14, Y5
+	VFMADD231PD.BCST 48(DX), Y14, Y6
+	VFMADD231PD.BCST (DX)(BX*1), Y14, Y7
+	VFMADD231PD.BCST 8(DX)(BX*1), Y14, Y8
+	VFMADD231PD.BCST 16(DX)(BX*1), Y14, Y9
+	VFMADD231PD.BCST 24(DX)(BX*1), Y14, Y10
+	VFMADD231PD.BCST 32(DX)(BX*1), Y14, Y11
+	VFMADD231PD.BCST 40(DX)(BX*1), Y14, Y12
+	VFMADD231PD.BCST 48(DX)(BX*1), Y14, Y13
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch2x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row2x7
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x2:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+
+short_row3x2:
+	MOVQ k+24(FP), R9
+
+short_patch3x2:
+	VMOVUPD.Z        (DI), K1, Y6
+	VFMADD231PD.BCST (DX), Y6, Y0
+	VFMADD231PD.BCST 8(DX), Y6, Y1
+	VFMADD231PD.BCST (DX)(BX*1), Y6, Y2
+	VFMADD231PD.BCST 8(DX)(BX*1), Y6, Y3
+	VFMADD231PD.BCST (DX)(BX*2), Y6, Y4
+	VFMADD231PD.BCST 8(DX)(BX*2), Y6, Y5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x2
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x3:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+
+short_row3x3:
+	MOVQ k+24(FP), R9
+
+short_patch3x3:
+	VMOVUPD.Z        (DI), K1, Y9
+	VFMADD231PD.BCST (DX), Y9, Y0
+	VFMADD231PD.BCST 8(DX), Y9, Y1
+	VFMADD231PD.BCST 16(DX), Y9, Y2
+	VFMADD231PD.BCST (DX)(BX*1), Y9, Y3
+	VFMADD231PD.BCST 8(DX)(BX*1), Y9, Y4
+	VFMADD231PD.BCST 16(DX)(BX*1), Y9, Y5
+	VFMADD231PD.BCST (DX)(BX*2), Y9, Y6
+	VFMADD231PD.BCST 8(DX)(BX*2), Y9, Y7
+	VFMADD231PD.BCST 16(DX)(BX*2), Y9, Y8
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x3
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x4:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+
+short_row3x4:
+	MOVQ k+24(FP), R9
+
+short_patch3x4:
+	VMOVUPD.Z        (DI), K1, Y12
+	VFMADD231PD.BCST (DX), Y12, Y0
+	VFMADD231PD.BCST 8(DX), Y12, Y1
+	VFMADD231PD.BCST 16(DX), Y12, Y2
+	VFMADD231PD.BCST 24(DX), Y12, Y3
+	VFMADD231PD.BCST (DX)(BX*1), Y12, Y4
+	VFMADD231PD.BCST 8(DX)(BX*1), Y12, Y5
+	VFMADD231PD.BCST 16(DX)(BX*1), Y12, Y6
+	VFMADD231PD.BCST 24(DX)(BX*1), Y12, Y7
+	VFMADD231PD.BCST (DX)(BX*2), Y12, Y8
+	VFMADD231PD.BCST 8(DX)(BX*2), Y12, Y9
+	VFMADD231PD.BCST 16(DX)(BX*2), Y12, Y10
+	VFMADD231PD.BCST 24(DX)(BX*2), Y12, Y11
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x4
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x5:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+
+short_row3x5:
+	MOVQ k+24(FP), R9
+
+short_patch3x5:
+	VMOVUPD.Z        (DI), K1, Y15
+	VFMADD231PD.BCST (DX), Y15, Y0
+	VFMADD231PD.BCST 8(DX), Y15, Y1
+	VFMADD231PD.BCST 16(DX), Y15, Y2
+	VFMADD231PD.BCST 24(DX), Y15, Y3
+	VFMADD231PD.BCST 32(DX), Y15, Y4
+	VFMADD231PD.BCST (DX)(BX*1), Y15, Y5
+	VFMADD231PD.BCST 8(DX)(BX*1), Y15, Y6
+	VFMADD231PD.BCST 16(DX)(BX*1), Y15, Y7
+	VFMADD231PD.BCST 24(DX)(BX*1), Y15, Y8
+	VFMADD231PD.BCST 32(DX)(BX*1), Y15, Y9
+	VFMADD231PD.BCST (DX)(BX*2), Y15, Y10
+	VFMADD231PD.BCST 8(DX)(BX*2), Y15, Y11
+	VFMADD231PD.BCST 16(DX)(BX*2), Y15, Y12
+	VFMADD231PD.BCST 24(DX)(BX*2), Y15, Y13
+	VFMADD231PD.BCST 32(DX)(BX*2), Y15, Y14
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x5
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x6:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y17
+	ADDQ      CX, R9
+
+short_row3x6:
+	MOVQ k+24(FP), R9
+
+short_patch3x6:
+	VMOVUPD.Z        (DI), K1, Y18
+	VFMADD231PD.BCST (DX), Y18, Y0
+	VFMADD231PD.BCST 8(DX), Y18, Y1
+	VFMADD231PD.BCST 16(DX), Y18, Y2
+	VFMADD231PD.BCST 24(DX), Y18, Y3
+	VFMADD231PD.BCST 32(DX), Y18, Y4
+	VFMADD231PD.BCST 40(DX), Y18, Y5
+	VFMADD231PD.BCST (DX)(BX*1), Y18, Y6
+	VFMADD231PD.BCST 8(DX)(BX*1), Y18, Y7
+	VFMADD231PD.BCST 16(DX)(BX*1), Y18, Y8
+	VFMADD231PD.BCST 24(DX)(BX*1), Y18, Y9
+	VFMADD231PD.BCST 32(DX)(BX*1), Y18, Y10
+	VFMADD231PD.BCST 40(DX)(BX*1), Y18, Y11
+	VFMADD231PD.BCST (DX)(BX*2), Y18, Y12
+	VFMADD231PD.BCST 8(DX)(BX*2), Y18, Y13
+	VFMADD231PD.BCST 16(DX)(BX*2), Y18, Y14
+	VFMADD231PD.BCST 24(DX)(BX*2), Y18, Y15
+	VFMADD231PD.BCST 32(DX)(BX*2), Y18, Y16
+	VFMADD231PD.BCST 40(DX)(BX*2), Y18, Y17
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x6
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps3x7:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y20
+	ADDQ      CX, R9
+
+short_row3x7:
+	MOVQ k+24(FP), R9
+
+short_patch3x7:
+	VMOVUPD.Z        (DI), K1, Y21
+	VFMADD231PD.BCST (DX), Y21, Y0
+	VFMADD231PD.BCST 8(DX), Y21, Y1
+	VFMADD231PD.BCST 16(DX), Y21, Y2
+	VFMADD231PD.BCST 24(DX), Y21, Y3
+	VFMADD231PD.BCST 32(DX), Y21, Y4
+	VFMADD231PD.BCST 40(DX), Y21, Y5
+	VFMADD231PD.BCST 48(DX), Y21, Y6
+	VFMADD231PD.BCST (DX)(BX*1), Y21, Y7
+	VFMADD231PD.BCST 8(DX)(BX*1), Y21, Y8
+	VFMADD231PD.BCST 16(DX)(BX*1), Y21, Y9
+	VFMADD231PD.BCST 24(DX)(BX*1), Y21, Y10
+	VFMADD231PD.BCST 32(DX)(BX*1), Y21, Y11
+	VFMADD231PD.BCST 40(DX)(BX*1), Y21, Y12
+	VFMADD231PD.BCST 48(DX)(BX*1), Y21, Y13
+	VFMADD231PD.BCST (DX)(BX*2), Y21, Y14
+	VFMADD231PD.BCST 8(DX)(BX*2), Y21, Y15
+	VFMADD231PD.BCST 16(DX)(BX*2), Y21, Y16
+	VFMADD231PD.BCST 24(DX)(BX*2), Y21, Y17
+	VFMADD231PD.BCST 32(DX)(BX*2), Y21, Y18
+	VFMADD231PD.BCST 40(DX)(BX*2), Y21, Y19
+	VFMADD231PD.BCST 48(DX)(BX*2), Y21, Y20
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              short_patch3x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              short_row3x7
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y20, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x2:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x2:
+	MOVQ k+24(FP), R10
+
+short_patch4x2:
+	VMOVUPD.Z        (DI), K1, Y8
+	VFMADD231PD.BCST (DX), Y8, Y0
+	VFMADD231PD.BCST 8(DX), Y8, Y1
+	VFMADD231PD.BCST (DX)(BX*1), Y8, Y2
+	VFMADD231PD.BCST 8(DX)(BX*1), Y8, Y3
+	VFMADD231PD.BCST (DX)(BX*2), Y8, Y4
+	VFMADD231PD.BCST 8(DX)(BX*2), Y8, Y5
+	VFMADD231PD.BCST (R9), Y8, Y6
+	VFMADD231PD.BCST 8(R9), Y8, Y7
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x2
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x2
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x3:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x3:
+	MOVQ k+24(FP), R10
+
+short_patch4x3:
+	VMOVUPD.Z        (DI), K1, Y12
+	VFMADD231PD.BCST (DX), Y12, Y0
+	VFMADD231PD.BCST 8(DX), Y12, Y1
+	VFMADD231PD.BCST 16(DX), Y12, Y2
+	VFMADD231PD.BCST (DX)(BX*1), Y12, Y3
+	VFMADD231PD.BCST 8(DX)(BX*1), Y12, Y4
+	VFMADD231PD.BCST 16(DX)(BX*1), Y12, Y5
+	VFMADD231PD.BCST (DX)(BX*2), Y12, Y6
+	VFMADD231PD.BCST 8(DX)(BX*2), Y12, Y7
+	VFMADD231PD.BCST 16(DX)(BX*2), Y12, Y8
+	VFMADD231PD.BCST (R9), Y12, Y9
+	VFMADD231PD.BCST 8(R9), Y12, Y10
+	VFMADD231PD.BCST 16(R9), Y12, Y11
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x3
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x3
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x4:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x4:
+	MOVQ k+24(FP), R10
+
+short_patch4x4:
+	VMOVUPD.Z        (DI), K1, Y16
+	VFMADD231PD.BCST (DX), Y16, Y0
+	VFMADD231PD.BCST 8(DX), Y16, Y1
+	VFMADD231PD.BCST 16(DX), Y16, Y2
+	VFMADD231PD.BCST 24(DX), Y16, Y3
+	VFMADD231PD.BCST (DX)(BX*1), Y16, Y4
+	VFMADD231PD.BCST 8(DX)(BX*1), Y16, Y5
+	VFMADD231PD.BCST 16(DX)(BX*1), Y16, Y6
+	VFMADD231PD.BCST 24(DX)(BX*1), Y16, Y7
+	VFMADD231PD.BCST (DX)(BX*2), Y16, Y8
+	VFMADD231PD.BCST 8(DX)(BX*2), Y16, Y9
+	VFMADD231PD.BCST 16(DX)(BX*2), Y16, Y10
+	VFMADD231PD.BCST 24(DX)(BX*2), Y16, Y11
+	VFMADD231PD.BCST (R9), Y16, Y12
+	VFMADD231PD.BCST 8(R9), Y16, Y13
+	VFMADD231PD.BCST 16(R9), Y16, Y14
+	VFMADD231PD.BCST 24(R9), Y16, Y15
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x4
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x4
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x5:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x5:
+	MOVQ k+24(FP), R10
+
+short_patch4x5:
+	VMOVUPD.Z        (DI), K1, Y20
+	VFMADD231PD.BCST (DX), Y20, Y0
+	VFMADD231PD.BCST 8(DX), Y20, Y1
+	VFMADD231PD.BCST 16(DX), Y20, Y2
+	VFMADD231PD.BCST 24(DX), Y20, Y3
+	VFMADD231PD.BCST 32(DX), Y20, Y4
+	VFMADD231PD.BCST (DX)(BX*1), Y20, Y5
+	VFMADD231PD.BCST 8(DX)(BX*1), Y20, Y6
+	VFMADD231PD.BCST 16(DX)(BX*1), Y20, Y7
+	VFMADD231PD.BCST 24(DX)(BX*1), Y20, Y8
+	VFMADD231PD.BCST 32(DX)(BX*1), Y20, Y9
+	VFMADD231PD.BCST (DX)(BX*2), Y20, Y10
+	VFMADD231PD.BCST 8(DX)(BX*2), Y20, Y11
+	VFMADD231PD.BCST 16(DX)(BX*2), Y20, Y12
+	VFMADD231PD.BCST 24(DX)(BX*2), Y20, Y13
+	VFMADD231PD.BCST 32(DX)(BX*2), Y20, Y14
+	VFMADD231PD.BCST (R9), Y20, Y15
+	VFMADD231PD.BCST 8(R9), Y20, Y16
+	VFMADD231PD.BCST 16(R9), Y20, Y17
+	VFMADD231PD.BCST 24(R9), Y20, Y18
+	VFMADD231PD.BCST 32(R9), Y20, Y19
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x5
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x5
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x6:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y20
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y21
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y22
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y23
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x6:
+	MOVQ k+24(FP), R10
+
+short_patch4x6:
+	VMOVUPD.Z        (DI), K1, Y24
+	VFMADD231PD.BCST (DX), Y24, Y0
+	VFMADD231PD.BCST 8(DX), Y24, Y1
+	VFMADD231PD.BCST 16(DX), Y24, Y2
+	VFMADD231PD.BCST 24(DX), Y24, Y3
+	VFMADD231PD.BCST 32(DX), Y24, Y4
+	VFMADD231PD.BCST 40(DX), Y24, Y5
+	VFMADD231PD.BCST (DX)(BX*1), Y24, Y6
+	VFMADD231PD.BCST 8(DX)(BX*1), Y24, Y7
+	VFMADD231PD.BCST 16(DX)(BX*1), Y24, Y8
+	VFMADD231PD.BCST 24(DX)(BX*1), Y24, Y9
+	VFMADD231PD.BCST 32(DX)(BX*1), Y24, Y10
+	VFMADD231PD.BCST 40(DX)(BX*1), Y24, Y11
+	VFMADD231PD.BCST (DX)(BX*2), Y24, Y12
+	VFMADD231PD.BCST 8(DX)(BX*2), Y24, Y13
+	VFMADD231PD.BCST 16(DX)(BX*2), Y24, Y14
+	VFMADD231PD.BCST 24(DX)(BX*2), Y24, Y15
+	VFMADD231PD.BCST 32(DX)(BX*2), Y24, Y16
+	VFMADD231PD.BCST 40(DX)(BX*2), Y24, Y17
+	VFMADD231PD.BCST (R9), Y24, Y18
+	VFMADD231PD.BCST 8(R9), Y24, Y19
+	VFMADD231PD.BCST 16(R9), Y24, Y20
+	VFMADD231PD.BCST 24(R9), Y24, Y21
+	VFMADD231PD.BCST 32(R9), Y24, Y22
+	VFMADD231PD.BCST 40(R9), Y24, Y23
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x6
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x6
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y23, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps4x7:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y20
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y21
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y22
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y23
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y24
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y25
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y26
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y27
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row4x7:
+	MOVQ k+24(FP), R10
+
+short_patch4x7:
+	VMOVUPD.Z        (DI), K1, Y28
+	VFMADD231PD.BCST (DX), Y28, Y0
+	VFMADD231PD.BCST 8(DX), Y28, Y1
+	VFMADD231PD.BCST 16(DX), Y28, Y2
+	VFMADD231PD.BCST 24(DX), Y28, Y3
+	VFMADD231PD.BCST 32(DX), Y28, Y4
+	VFMADD231PD.BCST 40(DX), Y28, Y5
+	VFMADD231PD.BCST 48(DX), Y28, Y6
+	VFMADD231PD.BCST (DX)(BX*1), Y28, Y7
+	VFMADD231PD.BCST 8(DX)(BX*1), Y28, Y8
+	VFMADD231PD.BCST 16(DX)(BX*1), Y28, Y9
+	VFMADD231PD.BCST 24(DX)(BX*1), Y28, Y10
+	VFMADD231PD.BCST 32(DX)(BX*1), Y28, Y11
+	VFMADD231PD.BCST 40(DX)(BX*1), Y28, Y12
+	VFMADD231PD.BCST 48(DX)(BX*1), Y28, Y13
+	VFMADD231PD.BCST (DX)(BX*2), Y28, Y14
+	VFMADD231PD.BCST 8(DX)(BX*2), Y28, Y15
+	VFMADD231PD.BCST 16(DX)(BX*2), Y28, Y16
+	VFMADD231PD.BCST 24(DX)(BX*2), Y28, Y17
+	VFMADD231PD.BCST 32(DX)(BX*2), Y28, Y18
+	VFMADD231PD.BCST 40(DX)(BX*2), Y28, Y19
+	VFMADD231PD.BCST 48(DX)(BX*2), Y28, Y20
+	VFMADD231PD.BCST (R9), Y28, Y21
+	VFMADD231PD.BCST 8(R9), Y28, Y22
+	VFMADD231PD.BCST 16(R9), Y28, Y23
+	VFMADD231PD.BCST 24(R9), Y28, Y24
+	VFMADD231PD.BCST 32(R9), Y28, Y25
+	VFMADD231PD.BCST 40(R9), Y28, Y26
+	VFMADD231PD.BCST 48(R9), Y28, Y27
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch4x7
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row4x7
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y23, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y24, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y25, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y26, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y27, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps5x2:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row5x2:
+	MOVQ k+24(FP), R10
+
+short_patch5x2:
+	VMOVUPD.Z        (DI), K1, Y10
+	VFMADD231PD.BCST (DX), Y10, Y0
+	VFMADD231PD.BCST 8(DX), Y10, Y1
+	VFMADD231PD.BCST (DX)(BX*1), Y10, Y2
+	VFMADD231PD.BCST 8(DX)(BX*1), Y10, Y3
+	VFMADD231PD.BCST (DX)(BX*2), Y10, Y4
+	VFMADD231PD.BCST 8(DX)(BX*2), Y10, Y5
+	VFMADD231PD.BCST (R9), Y10, Y6
+	VFMADD231PD.BCST 8(R9), Y10, Y7
+	VFMADD231PD.BCST (R9)(BX*1), Y10, Y8
+	VFMADD231PD.BCST 8(R9)(BX*1), Y10, Y9
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch5x2
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row5x2
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps5x3:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row5x3:
+	MOVQ k+24(FP), R10
+
+short_patch5x3:
+	VMOVUPD.Z        (DI), K1, Y15
+	VFMADD231PD.BCST (DX), Y15, Y0
+	VFMADD231PD.BCST 8(DX), Y15, Y1
+	VFMADD231PD.BCST 16(DX), Y15, Y2
+	VFMADD231PD.BCST (DX)(BX*1), Y15, Y3
+	VFMADD231PD.BCST 8(DX)(BX*1), Y15, Y4
+	VFMADD231PD.BCST 16(DX)(BX*1), Y15, Y5
+	VFMADD231PD.BCST (DX)(BX*2), Y15, Y6
+	VFMADD231PD.BCST 8(DX)(BX*2), Y15, Y7
+	VFMADD231PD.BCST 16(DX)(BX*2), Y15, Y8
+	VFMADD231PD.BCST (R9), Y15, Y9
+	VFMADD231PD.BCST 8(R9), Y15, Y10
+	VFMADD231PD.BCST 16(R9), Y15, Y11
+	VFMADD231PD.BCST (R9)(BX*1), Y15, Y12
+	VFMADD231PD.BCST 8(R9)(BX*1), Y15, Y13
+	VFMADD231PD.BCST 16(R9)(BX*1), Y15, Y14
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch5x3
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row5x3
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps5x4:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row5x4:
+	MOVQ k+24(FP), R10
+
+short_patch5x4:
+	VMOVUPD.Z        (DI), K1, Y20
+	VFMADD231PD.BCST (DX), Y20, Y0
+	VFMADD231PD.BCST 8(DX), Y20, Y1
+	VFMADD231PD.BCST 16(DX), Y20, Y2
+	VFMADD231PD.BCST 24(DX), Y20, Y3
+	VFMADD231PD.BCST (DX)(BX*1), Y20, Y4
+	VFMADD231PD.BCST 8(DX)(BX*1), Y20, Y5
+	VFMADD231PD.BCST 16(DX)(BX*1), Y20, Y6
+	VFMADD231PD.BCST 24(DX)(BX*1), Y20, Y7
+	VFMADD231PD.BCST (DX)(BX*2), Y20, Y8
+	VFMADD231PD.BCST 8(DX)(BX*2), Y20, Y9
+	VFMADD231PD.BCST 16(DX)(BX*2), Y20, Y10
+	VFMADD231PD.BCST 24(DX)(BX*2), Y20, Y11
+	VFMADD231PD.BCST (R9), Y20, Y12
+	VFMADD231PD.BCST 8(R9), Y20, Y13
+	VFMADD231PD.BCST 16(R9), Y20, Y14
+	VFMADD231PD.BCST 24(R9), Y20, Y15
+	VFMADD231PD.BCST (R9)(BX*1), Y20, Y16
+	VFMADD231PD.BCST 8(R9)(BX*1), Y20, Y17
+	VFMADD231PD.BCST 16(R9)(BX*1), Y20, Y18
+	VFMADD231PD.BCST 24(R9)(BX*1), Y20, Y19
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch5x4
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row5x4
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+short_taps5x5:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Y0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y19
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y20
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y21
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y22
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y23
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Y24
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+short_row5x5:
+	MOVQ k+24(FP), R10
+
+short_patch5x5:
+	VMOVUPD.Z        (DI), K1, Y25
+	VFMADD231PD.BCST (DX), Y25, Y0
+	VFMADD231PD.BCST 8(DX), Y25, Y1
+	VFMADD231PD.BCST 16(DX), Y25, Y2
+	VFMADD231PD.BCST 24(DX), Y25, Y3
+	VFMADD231PD.BCST 32(DX), Y25, Y4
+	VFMADD231PD.BCST (DX)(BX*1), Y25, Y5
+	VFMADD231PD.BCST 8(DX)(BX*1), Y25, Y6
+	VFMADD231PD.BCST 16(DX)(BX*1), Y25, Y7
+	VFMADD231PD.BCST 24(DX)(BX*1), Y25, Y8
+	VFMADD231PD.BCST 32(DX)(BX*1), Y25, Y9
+	VFMADD231PD.BCST (DX)(BX*2), Y25, Y10
+	VFMADD231PD.BCST 8(DX)(BX*2), Y25, Y11
+	VFMADD231PD.BCST 16(DX)(BX*2), Y25, Y12
+	VFMADD231PD.BCST 24(DX)(BX*2), Y25, Y13
+	VFMADD231PD.BCST 32(DX)(BX*2), Y25, Y14
+	VFMADD231PD.BCST (R9), Y25, Y15
+	VFMADD231PD.BCST 8(R9), Y25, Y16
+	VFMADD231PD.BCST 16(R9), Y25, Y17
+	VFMADD231PD.BCST 24(R9), Y25, Y18
+	VFMADD231PD.BCST 32(R9), Y25, Y19
+	VFMADD231PD.BCST (R9)(BX*1), Y25, Y20
+	VFMADD231PD.BCST 8(R9)(BX*1), Y25, Y21
+	VFMADD231PD.BCST 16(R9)(BX*1), Y25, Y22
+	VFMADD231PD.BCST 24(R9)(BX*1), Y25, Y23
+	VFMADD231PD.BCST 32(R9)(BX*1), Y25, Y24
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              short_patch5x5
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              short_row5x5
+	VMOVUPD          Y0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y23, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Y24, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+long:
+	MOVQ lines+0(FP), R9
+	MOVQ run+8(FP), R10
+	CMPQ R9, $0x01
+	JNE  not1x2
+	CMPQ R10, $0x02
+	JEQ  taps1x2
 
 not1x2:
 	CMPQ R9, $0x01

@@ -92,12 +92,17 @@ func (e *emitter) scalar(name string, ops ...any) { e.op(name+"S"+e.letter(), op
 // letter stands for the element type in the names of instructions.
 func (e *emitter) letter() string { return map[int]string{4: "S", 8: "D"}[e.size] }
 
-// label and jump name places within the function in hand.
-func (e *emitter) label(format string, a ...any) {
-	e.Label(fmt.Sprintf(format, a...))
-}
+// label and jump name places within the function in hand, other ones in code for shorter registers.
+func (e *emitter) label(format string, a ...any) { e.Label(e.place(format, a...)) }
 func (e *emitter) jump(cond, format string, a ...any) {
-	e.op(cond, operand.LabelRef(fmt.Sprintf(format, a...)))
+	e.op(cond, operand.LabelRef(e.place(format, a...)))
+}
+
+func (e *emitter) place(format string, a ...any) string {
+	if e.short {
+		format = "short_" + format
+	}
+	return fmt.Sprintf(format, a...)
 }
 
 // countDown subtracts 1 from a count and jumps unless that leaves 0.
@@ -141,6 +146,19 @@ func (e *emitter) shorter(emit func()) {
 	emit()
 	e.short, e.width = false, width
 }
+
+// eachWidth emits code for columns of one register and, before it, the same for registers of 32 bytes if they are enough for cols columns, where there is
+// a choice: some processors with AVX-512 do twice as many of these.
+func (e *emitter) eachWidth(cols reg.Register, emit func()) {
+	if e.wide {
+		e.op("CMPQ", cols, e.lanes()/2)
+		e.jump("JG", "long")
+		e.shorter(emit)
+		e.label("long")
+	}
+	emit()
+}
+
 func (e *emitter) half(i int) reg.Physical    { return vector(i, reg.S256) }
 func (e *emitter) quarter(i int) reg.Physical { return vector(i, reg.S128) }
 

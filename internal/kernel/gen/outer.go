@@ -20,8 +20,11 @@ type outerKernel struct {
 // other, so it takes up to wide registers across.
 func (e *emitter) outerShapes(wide int) (s []shape) {
 	const most = 12
+	if e.short {
+		wide = min(wide, 1)
+	}
 	for mr := most; mr > 1; mr-- {
-		if e.wide || mr <= most/2 { // else there are too few registers
+		if e.wide && !e.short || !e.wide && mr <= most/2 { // else there are too few registers, or columns
 			s = append(s, shape{mr, 2})
 		}
 		s = append(s, shape{mr, 1})
@@ -35,13 +38,13 @@ func (e *emitter) outerShapes(wide int) (s []shape) {
 // outer emits the kernel, and one that copies B to panels as it reads it.
 func (e *emitter) outer() {
 	e.fn("outer", "sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of\n"+
-		"panels of mr rows and nv registers across; if nv is 1, last is the number of columns. Strides are in bytes:\n"+
-		"ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,\n"+
+		"panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least that of a register.\n"+
+		"Strides are in bytes: ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,\n"+
 		"and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind\n"+
 		"each row of B.",
 		"mr, nv, panels, last, k, runs int, c *T, ldc, cs int, a *T, ra, ca, jump, as int, b *T, ldb, bs, ahead, acc int", "")
 	o := e.outerArgs()
-	e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), o.panel)
+	e.eachWidth(e.arg("last"), func() { e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), o.panel) })
 	e.fn("outerPack", "is outer with one run and one A for all panels, of at least 2 rows, and copies the panels of B one after\n"+
 		"the other to memory.",
 		"mr, nv, panels, last, k int, c *T, ldc, cs int, a *T, ra, ca int, b *T, ldb, bs, ahead int, to *T, acc int", "")
@@ -163,6 +166,10 @@ func (o *outerKernel) beginPanel(s shape, k *mask) {
 func (o *outerKernel) products(s shape, entry func(i int) operand.Mem) {
 	x := s.mr * s.nr
 	for i := range s.mr {
+		if o.wide && !o.short && s.nr == 1 { // used once: an instruction of its own for 64 bytes keeps the adders busy
+			o.op("VFMADD231P"+o.letter()+"_BCST", entry(i), o.vec(x+1), o.vec(i))
+			continue
+		}
 		o.broadcast(entry(i), x)
 		for v := range s.nr {
 			o.packed("VFMADD231", o.vec(x+1+v), o.vec(x), o.vec(i*s.nr+v))
