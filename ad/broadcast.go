@@ -131,9 +131,7 @@ var broadcasts = map[named]definition{
 func (m mat[T]) row(i int) []T { return m.v[i*m.c : (i+1)*m.c] }
 
 func rowScaleKernel[T Float](c *call[T]) {
-	for i := range c.dst.r {
-		kernel.Scale(c.dst.row(i), c.in[1].v[i], c.in[0].row(i))
-	}
+	kernel.RowMul(c.dst.r, c.dst.c, c.dst.v, c.in[0].v, c.in[1].v)
 }
 
 func colScaleKernel[T Float](c *call[T]) {
@@ -187,12 +185,7 @@ func addRowKernel[T Float](c *call[T]) {
 }
 
 func addColKernel[T Float](c *call[T]) {
-	for i := range c.dst.r {
-		u, d := c.in[1].v[i], c.dst.row(i)
-		for j, a := range c.in[0].row(i) {
-			d[j] = a + u
-		}
-	}
+	kernel.RowAdd(c.dst.r, c.dst.c, c.dst.v, c.in[0].v, c.in[1].v)
 }
 
 func sumRowsKernel[T Float](c *call[T]) {

@@ -94,3 +94,18 @@ func rowNormalizeGo[T Float](rows, cols int, x []T) {
 		}
 	}
 }
+
+func rowAddGo[T Float](rows, cols int, dst, src, u []T) {
+	for i := range rows {
+		d := dst[i*cols : (i+1)*cols]
+		for j, v := range src[i*cols : (i+1)*cols] {
+			d[j] = v + u[i]
+		}
+	}
+}
+
+func rowMulGo[T Float](rows, cols int, dst, src, u []T) {
+	for i := range rows {
+		scaleGo(dst[i*cols:(i+1)*cols], u[i], src[i*cols:(i+1)*cols])
+	}
+}

@@ -117,6 +117,28 @@ func infiniteRow[T Float](m T, row []T) T {
 	return m
 }
 
+// RowAdd adds u[i] to each entry of row i of src, and RowMul multiplies them with it; dst and src hold rows×cols numbers without gaps, u one for each row. dst
+// may be src.
+func RowAdd[T Float](rows, cols int, dst, src, u []T) {
+	if hasRows("RowAdd", rows, cols, len(dst), len(src), len(u)) {
+		rowAdd(rows, cols, dst, src, u)
+	}
+}
+
+// RowMul is described at [RowAdd].
+func RowMul[T Float](rows, cols int, dst, src, u []T) {
+	if hasRows("RowMul", rows, cols, len(dst), len(src), len(u)) {
+		rowMul(rows, cols, dst, src, u)
+	}
+}
+
+// hasRows reports whether there are entries. It panics unless dst and src hold rows×cols numbers and u one for each row.
+func hasRows(fn string, rows, cols, dst, src, u int) bool {
+	checkRows(fn, rows, cols, src, cols, dst)
+	checkMatrix(fn, "u", u, rows, 1, 1)
+	return rows > 0 && cols > 0
+}
+
 // checkLen panics unless dst and the inputs have one length.
 func checkLen(fn string, dst int, inputs ...int) {
 	for _, n := range inputs {

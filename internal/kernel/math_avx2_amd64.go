@@ -50,6 +50,16 @@ func rowSumF32AVX2(rows int, cols int, dst *float32, src *float32)
 //go:noescape
 func rowNormalizeF32AVX2(rows int, cols int, dst *float32)
 
+// rowAddF32AVX2 sets every row of dst to that of src plus the number of u that belongs to it.
+//
+//go:noescape
+func rowAddF32AVX2(rows int, cols int, dst *float32, src *float32, u *float32)
+
+// rowMulF32AVX2 sets every row of dst to that of src times the number of u that belongs to it.
+//
+//go:noescape
+func rowMulF32AVX2(rows int, cols int, dst *float32, src *float32, u *float32)
+
 // expF64AVX2 sets the n entries of dst to the function of those of src.
 //
 //go:noescape
@@ -95,3 +105,13 @@ func rowSumF64AVX2(rows int, cols int, dst *float64, src *float64)
 //
 //go:noescape
 func rowNormalizeF64AVX2(rows int, cols int, dst *float64)
+
+// rowAddF64AVX2 sets every row of dst to that of src plus the number of u that belongs to it.
+//
+//go:noescape
+func rowAddF64AVX2(rows int, cols int, dst *float64, src *float64, u *float64)
+
+// rowMulF64AVX2 sets every row of dst to that of src times the number of u that belongs to it.
+//
+//go:noescape
+func rowMulF64AVX2(rows int, cols int, dst *float64, src *float64, u *float64)

@@ -1286,6 +1286,170 @@ divDone:
 	VZEROUPPER
 	RET
 
+// func rowAddF32AVX2(rows int, cols int, dst *float32, src *float32, u *float32)
+// Requires: AVX, AVX2
+TEXT ·rowAddF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+16(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ u+32(FP), DX
+	MOVQ rows+0(FP), BX
+	MOVQ cols+8(FP), SI
+	MOVQ SI, DI
+	MOVQ SI, R8
+	SHRQ $0x04, DI
+	ANDQ $0x0f, R8
+	MOVQ R8, R9
+	SHLQ $0x02, R9
+	LEAQ tail<>+64(SB), R10
+	SUBQ R9, R10
+	SHLQ $0x02, SI
+
+row:
+	VMOVSS       (DX), X0
+	ADDQ         $0x04, DX
+	VBROADCASTSS X0, Y5
+	MOVQ         DI, R11
+	XORQ         R9, R9
+	TESTQ        R11, R11
+	JZ           entryRest
+
+entryLoop:
+	VMOVUPS (CX)(R9*1), Y2
+	VADDPS  Y5, Y2, Y2
+	VMOVUPS 32(CX)(R9*1), Y3
+	VADDPS  Y5, Y3, Y3
+	VMOVUPS Y2, (AX)(R9*1)
+	VMOVUPS Y3, 32(AX)(R9*1)
+	ADDQ    $0x40, R9
+	DECQ    R11
+	JNZ     entryLoop
+
+entryRest:
+	TESTQ      R8, R8
+	JZ         entryDone
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS (CX)(R9*1), Y7, Y2
+	VADDPS     Y5, Y2, Y2
+	VMOVUPS    32(R10), Y7
+	VMASKMOVPS 32(CX)(R9*1), Y7, Y3
+	VADDPS     Y5, Y3, Y3
+	LEAQ       (AX)(R9*1), R9
+	TESTQ      $0x00000008, R8
+	JZ         entrySkip32
+	VMOVUPS    Y2, (R9)
+	VMOVAPS    Y3, Y2
+	ADDQ       $0x20, R9
+
+entrySkip32:
+	TESTQ        $0x00000004, R8
+	JZ           entrySkip16
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x10, R9
+
+entrySkip16:
+	TESTQ     $0x00000002, R8
+	JZ        entrySkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+	ADDQ      $0x08, R9
+
+entrySkip8:
+	TESTQ  $0x00000001, R8
+	JZ     entrySkip4
+	VMOVSS X2, (R9)
+
+entrySkip4:
+entryDone:
+	ADDQ SI, AX
+	ADDQ SI, CX
+	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func rowMulF32AVX2(rows int, cols int, dst *float32, src *float32, u *float32)
+// Requires: AVX, AVX2
+TEXT ·rowMulF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+16(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ u+32(FP), DX
+	MOVQ rows+0(FP), BX
+	MOVQ cols+8(FP), SI
+	MOVQ SI, DI
+	MOVQ SI, R8
+	SHRQ $0x04, DI
+	ANDQ $0x0f, R8
+	MOVQ R8, R9
+	SHLQ $0x02, R9
+	LEAQ tail<>+64(SB), R10
+	SUBQ R9, R10
+	SHLQ $0x02, SI
+
+row:
+	VMOVSS       (DX), X0
+	ADDQ         $0x04, DX
+	VBROADCASTSS X0, Y5
+	MOVQ         DI, R11
+	XORQ         R9, R9
+	TESTQ        R11, R11
+	JZ           entryRest
+
+entryLoop:
+	VMOVUPS (CX)(R9*1), Y2
+	VMULPS  Y5, Y2, Y2
+	VMOVUPS 32(CX)(R9*1), Y3
+	VMULPS  Y5, Y3, Y3
+	VMOVUPS Y2, (AX)(R9*1)
+	VMOVUPS Y3, 32(AX)(R9*1)
+	ADDQ    $0x40, R9
+	DECQ    R11
+	JNZ     entryLoop
+
+entryRest:
+	TESTQ      R8, R8
+	JZ         entryDone
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS (CX)(R9*1), Y7, Y2
+	VMULPS     Y5, Y2, Y2
+	VMOVUPS    32(R10), Y7
+	VMASKMOVPS 32(CX)(R9*1), Y7, Y3
+	VMULPS     Y5, Y3, Y3
+	LEAQ       (AX)(R9*1), R9
+	TESTQ      $0x00000008, R8
+	JZ         entrySkip32
+	VMOVUPS    Y2, (R9)
+	VMOVAPS    Y3, Y2
+	ADDQ       $0x20, R9
+
+entrySkip32:
+	TESTQ        $0x00000004, R8
+	JZ           entrySkip16
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x10, R9
+
+entrySkip16:
+	TESTQ     $0x00000002, R8
+	JZ        entrySkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+	ADDQ      $0x08, R9
+
+entrySkip8:
+	TESTQ  $0x00000001, R8
+	JZ     entrySkip4
+	VMOVSS X2, (R9)
+
+entrySkip4:
+entryDone:
+	ADDQ SI, AX
+	ADDQ SI, CX
+	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func expF64AVX2(n int, dst *float64, src *float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
@@ -2264,6 +2428,158 @@ divSkip8:
 divDone:
 	ADDQ DX, AX
 	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func rowAddF64AVX2(rows int, cols int, dst *float64, src *float64, u *float64)
+// Requires: AVX, AVX2
+TEXT ·rowAddF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+16(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ u+32(FP), DX
+	MOVQ rows+0(FP), BX
+	MOVQ cols+8(FP), SI
+	MOVQ SI, DI
+	MOVQ SI, R8
+	SHRQ $0x03, DI
+	ANDQ $0x07, R8
+	MOVQ R8, R9
+	SHLQ $0x03, R9
+	LEAQ tail<>+64(SB), R10
+	SUBQ R9, R10
+	SHLQ $0x03, SI
+
+row:
+	VMOVSD       (DX), X0
+	ADDQ         $0x08, DX
+	VBROADCASTSD X0, Y5
+	MOVQ         DI, R11
+	XORQ         R9, R9
+	TESTQ        R11, R11
+	JZ           entryRest
+
+entryLoop:
+	VMOVUPD (CX)(R9*1), Y2
+	VADDPD  Y5, Y2, Y2
+	VMOVUPD 32(CX)(R9*1), Y3
+	VADDPD  Y5, Y3, Y3
+	VMOVUPD Y2, (AX)(R9*1)
+	VMOVUPD Y3, 32(AX)(R9*1)
+	ADDQ    $0x40, R9
+	DECQ    R11
+	JNZ     entryLoop
+
+entryRest:
+	TESTQ      R8, R8
+	JZ         entryDone
+	VMOVUPS    (R10), Y7
+	VMASKMOVPD (CX)(R9*1), Y7, Y2
+	VADDPD     Y5, Y2, Y2
+	VMOVUPS    32(R10), Y7
+	VMASKMOVPD 32(CX)(R9*1), Y7, Y3
+	VADDPD     Y5, Y3, Y3
+	LEAQ       (AX)(R9*1), R9
+	TESTQ      $0x00000004, R8
+	JZ         entrySkip32
+	VMOVUPS    Y2, (R9)
+	VMOVAPS    Y3, Y2
+	ADDQ       $0x20, R9
+
+entrySkip32:
+	TESTQ        $0x00000002, R8
+	JZ           entrySkip16
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x10, R9
+
+entrySkip16:
+	TESTQ     $0x00000001, R8
+	JZ        entrySkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+
+entrySkip8:
+entryDone:
+	ADDQ SI, AX
+	ADDQ SI, CX
+	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func rowMulF64AVX2(rows int, cols int, dst *float64, src *float64, u *float64)
+// Requires: AVX, AVX2
+TEXT ·rowMulF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+16(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ u+32(FP), DX
+	MOVQ rows+0(FP), BX
+	MOVQ cols+8(FP), SI
+	MOVQ SI, DI
+	MOVQ SI, R8
+	SHRQ $0x03, DI
+	ANDQ $0x07, R8
+	MOVQ R8, R9
+	SHLQ $0x03, R9
+	LEAQ tail<>+64(SB), R10
+	SUBQ R9, R10
+	SHLQ $0x03, SI
+
+row:
+	VMOVSD       (DX), X0
+	ADDQ         $0x08, DX
+	VBROADCASTSD X0, Y5
+	MOVQ         DI, R11
+	XORQ         R9, R9
+	TESTQ        R11, R11
+	JZ           entryRest
+
+entryLoop:
+	VMOVUPD (CX)(R9*1), Y2
+	VMULPD  Y5, Y2, Y2
+	VMOVUPD 32(CX)(R9*1), Y3
+	VMULPD  Y5, Y3, Y3
+	VMOVUPD Y2, (AX)(R9*1)
+	VMOVUPD Y3, 32(AX)(R9*1)
+	ADDQ    $0x40, R9
+	DECQ    R11
+	JNZ     entryLoop
+
+entryRest:
+	TESTQ      R8, R8
+	JZ         entryDone
+	VMOVUPS    (R10), Y7
+	VMASKMOVPD (CX)(R9*1), Y7, Y2
+	VMULPD     Y5, Y2, Y2
+	VMOVUPS    32(R10), Y7
+	VMASKMOVPD 32(CX)(R9*1), Y7, Y3
+	VMULPD     Y5, Y3, Y3
+	LEAQ       (AX)(R9*1), R9
+	TESTQ      $0x00000004, R8
+	JZ         entrySkip32
+	VMOVUPS    Y2, (R9)
+	VMOVAPS    Y3, Y2
+	ADDQ       $0x20, R9
+
+entrySkip32:
+	TESTQ        $0x00000002, R8
+	JZ           entrySkip16
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x10, R9
+
+entrySkip16:
+	TESTQ     $0x00000001, R8
+	JZ        entrySkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+
+entrySkip8:
+entryDone:
+	ADDQ SI, AX
+	ADDQ SI, CX
+	DECQ BX
 	JNZ  row
 	VZEROUPPER
 	RET

@@ -919,6 +919,154 @@ divDone:
 	VZEROUPPER
 	RET
 
+// func rowAddF32AVX512(rows int, cols int, dst *float32, src *float32, u *float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·rowAddF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+16(FP), AX
+	MOVQ  src+24(FP), CX
+	MOVQ  u+32(FP), DX
+	MOVQ  rows+0(FP), BX
+	MOVQ  cols+8(FP), SI
+	MOVQ  SI, DI
+	MOVQ  SI, R8
+	SHRQ  $0x04, DI
+	ANDQ  $0x0f, R8
+	MOVL  $0xffffffff, R9
+	BZHIL R8, R9, R9
+	KMOVW R9, K1
+	SHLQ  $0x02, SI
+
+row:
+	VMOVSS       (DX), X0
+	ADDQ         $0x04, DX
+	VBROADCASTSS X0, Z5
+	MOVQ         DI, R10
+	XORQ         R9, R9
+	TESTQ        R10, R10
+	JZ           entryRest
+
+entryLoop:
+	VMOVUPS (CX)(R9*1), Z2
+	VADDPS  Z5, Z2, Z2
+	VMOVUPS Z2, (AX)(R9*1)
+	ADDQ    $0x40, R9
+	DECQ    R10
+	JNZ     entryLoop
+
+entryRest:
+	TESTQ         R8, R8
+	JZ            entryDone
+	VMOVUPS.Z     (CX)(R9*1), K1, Z2
+	VADDPS        Z5, Z2, Z2
+	LEAQ          (AX)(R9*1), R9
+	TESTQ         $0x00000008, R8
+	JZ            entrySkip32
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x20, R9
+
+entrySkip32:
+	TESTQ         $0x00000004, R8
+	JZ            entrySkip16
+	VMOVUPS       X2, (R9)
+	VEXTRACTF32X4 $0x01, Y2, X2
+	ADDQ          $0x10, R9
+
+entrySkip16:
+	TESTQ     $0x00000002, R8
+	JZ        entrySkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+	ADDQ      $0x08, R9
+
+entrySkip8:
+	TESTQ  $0x00000001, R8
+	JZ     entrySkip4
+	VMOVSS X2, (R9)
+
+entrySkip4:
+entryDone:
+	ADDQ SI, AX
+	ADDQ SI, CX
+	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func rowMulF32AVX512(rows int, cols int, dst *float32, src *float32, u *float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·rowMulF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+16(FP), AX
+	MOVQ  src+24(FP), CX
+	MOVQ  u+32(FP), DX
+	MOVQ  rows+0(FP), BX
+	MOVQ  cols+8(FP), SI
+	MOVQ  SI, DI
+	MOVQ  SI, R8
+	SHRQ  $0x04, DI
+	ANDQ  $0x0f, R8
+	MOVL  $0xffffffff, R9
+	BZHIL R8, R9, R9
+	KMOVW R9, K1
+	SHLQ  $0x02, SI
+
+row:
+	VMOVSS       (DX), X0
+	ADDQ         $0x04, DX
+	VBROADCASTSS X0, Z5
+	MOVQ         DI, R10
+	XORQ         R9, R9
+	TESTQ        R10, R10
+	JZ           entryRest
+
+entryLoop:
+	VMOVUPS (CX)(R9*1), Z2
+	VMULPS  Z5, Z2, Z2
+	VMOVUPS Z2, (AX)(R9*1)
+	ADDQ    $0x40, R9
+	DECQ    R10
+	JNZ     entryLoop
+
+entryRest:
+	TESTQ         R8, R8
+	JZ            entryDone
+	VMOVUPS.Z     (CX)(R9*1), K1, Z2
+	VMULPS        Z5, Z2, Z2
+	LEAQ          (AX)(R9*1), R9
+	TESTQ         $0x00000008, R8
+	JZ            entrySkip32
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x20, R9
+
+entrySkip32:
+	TESTQ         $0x00000004, R8
+	JZ            entrySkip16
+	VMOVUPS       X2, (R9)
+	VEXTRACTF32X4 $0x01, Y2, X2
+	ADDQ          $0x10, R9
+
+entrySkip16:
+	TESTQ     $0x00000002, R8
+	JZ        entrySkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+	ADDQ      $0x08, R9
+
+entrySkip8:
+	TESTQ  $0x00000001, R8
+	JZ     entrySkip4
+	VMOVSS X2, (R9)
+
+entrySkip4:
+entryDone:
+	ADDQ SI, AX
+	ADDQ SI, CX
+	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func expF64AVX512(n int, dst *float64, src *float64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
@@ -1809,6 +1957,142 @@ divSkip8:
 divDone:
 	ADDQ DX, AX
 	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func rowAddF64AVX512(rows int, cols int, dst *float64, src *float64, u *float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·rowAddF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+16(FP), AX
+	MOVQ  src+24(FP), CX
+	MOVQ  u+32(FP), DX
+	MOVQ  rows+0(FP), BX
+	MOVQ  cols+8(FP), SI
+	MOVQ  SI, DI
+	MOVQ  SI, R8
+	SHRQ  $0x03, DI
+	ANDQ  $0x07, R8
+	MOVL  $0xffffffff, R9
+	BZHIL R8, R9, R9
+	KMOVW R9, K1
+	SHLQ  $0x03, SI
+
+row:
+	VMOVSD       (DX), X0
+	ADDQ         $0x08, DX
+	VBROADCASTSD X0, Z5
+	MOVQ         DI, R10
+	XORQ         R9, R9
+	TESTQ        R10, R10
+	JZ           entryRest
+
+entryLoop:
+	VMOVUPD (CX)(R9*1), Z2
+	VADDPD  Z5, Z2, Z2
+	VMOVUPD Z2, (AX)(R9*1)
+	ADDQ    $0x40, R9
+	DECQ    R10
+	JNZ     entryLoop
+
+entryRest:
+	TESTQ         R8, R8
+	JZ            entryDone
+	VMOVUPD.Z     (CX)(R9*1), K1, Z2
+	VADDPD        Z5, Z2, Z2
+	LEAQ          (AX)(R9*1), R9
+	TESTQ         $0x00000004, R8
+	JZ            entrySkip32
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x20, R9
+
+entrySkip32:
+	TESTQ         $0x00000002, R8
+	JZ            entrySkip16
+	VMOVUPS       X2, (R9)
+	VEXTRACTF32X4 $0x01, Y2, X2
+	ADDQ          $0x10, R9
+
+entrySkip16:
+	TESTQ     $0x00000001, R8
+	JZ        entrySkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+
+entrySkip8:
+entryDone:
+	ADDQ SI, AX
+	ADDQ SI, CX
+	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func rowMulF64AVX512(rows int, cols int, dst *float64, src *float64, u *float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·rowMulF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+16(FP), AX
+	MOVQ  src+24(FP), CX
+	MOVQ  u+32(FP), DX
+	MOVQ  rows+0(FP), BX
+	MOVQ  cols+8(FP), SI
+	MOVQ  SI, DI
+	MOVQ  SI, R8
+	SHRQ  $0x03, DI
+	ANDQ  $0x07, R8
+	MOVL  $0xffffffff, R9
+	BZHIL R8, R9, R9
+	KMOVW R9, K1
+	SHLQ  $0x03, SI
+
+row:
+	VMOVSD       (DX), X0
+	ADDQ         $0x08, DX
+	VBROADCASTSD X0, Z5
+	MOVQ         DI, R10
+	XORQ         R9, R9
+	TESTQ        R10, R10
+	JZ           entryRest
+
+entryLoop:
+	VMOVUPD (CX)(R9*1), Z2
+	VMULPD  Z5, Z2, Z2
+	VMOVUPD Z2, (AX)(R9*1)
+	ADDQ    $0x40, R9
+	DECQ    R10
+	JNZ     entryLoop
+
+entryRest:
+	TESTQ         R8, R8
+	JZ            entryDone
+	VMOVUPD.Z     (CX)(R9*1), K1, Z2
+	VMULPD        Z5, Z2, Z2
+	LEAQ          (AX)(R9*1), R9
+	TESTQ         $0x00000004, R8
+	JZ            entrySkip32
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x20, R9
+
+entrySkip32:
+	TESTQ         $0x00000002, R8
+	JZ            entrySkip16
+	VMOVUPS       X2, (R9)
+	VEXTRACTF32X4 $0x01, Y2, X2
+	ADDQ          $0x10, R9
+
+entrySkip16:
+	TESTQ     $0x00000001, R8
+	JZ        entrySkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+
+entrySkip8:
+entryDone:
+	ADDQ SI, AX
+	ADDQ SI, CX
+	DECQ BX
 	JNZ  row
 	VZEROUPPER
 	RET

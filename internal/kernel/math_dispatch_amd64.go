@@ -162,3 +162,37 @@ func rowNormalize[T Float](rows int, cols int, dst []T) {
 		rowNormalizeF64AVX2(rows, cols, (*float64)(pointer(dst)))
 	}
 }
+
+func rowAdd[T Float](rows int, cols int, dst []T, src []T, u []T) {
+	switch {
+	case active == Generic:
+		rowAddGo(rows, cols, dst, src, u)
+	case rows == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		rowAddF32AVX512(rows, cols, (*float32)(pointer(dst)), (*float32)(pointer(src)), (*float32)(pointer(u)))
+	case active == AVX512:
+		rowAddF64AVX512(rows, cols, (*float64)(pointer(dst)), (*float64)(pointer(src)), (*float64)(pointer(u)))
+	case size[T]() == 4:
+		rowAddF32AVX2(rows, cols, (*float32)(pointer(dst)), (*float32)(pointer(src)), (*float32)(pointer(u)))
+	default:
+		rowAddF64AVX2(rows, cols, (*float64)(pointer(dst)), (*float64)(pointer(src)), (*float64)(pointer(u)))
+	}
+}
+
+func rowMul[T Float](rows int, cols int, dst []T, src []T, u []T) {
+	switch {
+	case active == Generic:
+		rowMulGo(rows, cols, dst, src, u)
+	case rows == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		rowMulF32AVX512(rows, cols, (*float32)(pointer(dst)), (*float32)(pointer(src)), (*float32)(pointer(u)))
+	case active == AVX512:
+		rowMulF64AVX512(rows, cols, (*float64)(pointer(dst)), (*float64)(pointer(src)), (*float64)(pointer(u)))
+	case size[T]() == 4:
+		rowMulF32AVX2(rows, cols, (*float32)(pointer(dst)), (*float32)(pointer(src)), (*float32)(pointer(u)))
+	default:
+		rowMulF64AVX2(rows, cols, (*float64)(pointer(dst)), (*float64)(pointer(src)), (*float64)(pointer(u)))
+	}
+}

@@ -39,3 +39,11 @@ func rowSum[T Float](rows int, cols int, dst []T, src []T) {
 func rowNormalize[T Float](rows int, cols int, dst []T) {
 	rowNormalizeGo(rows, cols, dst)
 }
+
+func rowAdd[T Float](rows int, cols int, dst []T, src []T, u []T) {
+	rowAddGo(rows, cols, dst, src, u)
+}
+
+func rowMul[T Float](rows int, cols int, dst []T, src []T, u []T) {
+	rowMulGo(rows, cols, dst, src, u)
+}

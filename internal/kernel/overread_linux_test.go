@@ -127,6 +127,8 @@ func testNoReadOutside[T Float](t *testing.T) {
 				AddTo(a, b, c)
 				SubTo(a, b, c)
 				MulTo(a, b, c)
+				DivTo(a, b, c)
+				Sqrt(a, b)
 				Axpy(a, 2, b)
 				Scale(a, 2, b)
 				Comb(a, 2, b, 3, c)
@@ -139,6 +141,8 @@ func testNoReadOutside[T Float](t *testing.T) {
 				FromBytes(a, src[:n], 1)
 				m := 1 + n%3
 				RowSoftmax(m, n, cut(x, m*n), cut(y, m*n))
+				RowAdd(m, n, cut(x, m*n), cut(y, m*n), cut(z, m))
+				RowMul(m, n, cut(x, m*n), cut(y, m*n), cut(z, m))
 				RowLogSumExp(m, n, cut(x, m), cut(y, m*n))
 			}
 			for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13}, {45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45},

@@ -139,6 +139,8 @@ func TestMisuse(t *testing.T) {
 		{"ImagesNN: sizes m=-1", func() { ImagesNN(w, -1, 1, f(9), f(4), f(4), true) }},
 		{"RowSoftmax: src has length 5", func() { RowSoftmax(2, 3, f(6), f(5)) }},
 		{"RowSoftmax: dst has length 5", func() { RowSoftmax(2, 3, f(5), f(6)) }},
+		{"RowAdd: u has length 1", func() { RowAdd(2, 3, f(6), f(6), f(1)) }},
+		{"RowMul: dst has length 5", func() { RowMul(2, 3, f(5), f(6), f(2)) }},
 		{"RowSoftmax: -1 rows", func() { RowSoftmax(-1, 3, f(5), f(6)) }},
 		{"RowLogSumExp: dst has length 1", func() { RowLogSumExp(2, 3, f(1), f(6)) }},
 	} {

@@ -145,3 +145,30 @@ func testRowsAlone[T Float](t *testing.T) {
 		})
 	}
 }
+
+// TestRowNumbers: results are rounded once, so every path must have the bits of the plain loop, in place too.
+func TestRowNumbers(t *testing.T) {
+	eachPathAndType(t, testRowNumbers[float32], testRowNumbers[float64])
+}
+
+func testRowNumbers[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, op := range []struct {
+		name    string
+		f, twin func(rows, cols int, dst, src, u []T)
+	}{{"RowAdd", RowAdd[T], rowAddGo[T]}, {"RowMul", RowMul[T], rowMulGo[T]}} {
+		for _, s := range rowShapes {
+			rows, cols := s[0], s[1]
+			what := fmt.Sprintf("%s %d×%d", op.name, rows, cols)
+			a := &arena[T]{rng: rng}
+			fill := func() T { return T(rng.NormFloat64()) }
+			src, u, dst, want := a.slice(rows*cols, fill), a.slice(rows, fill), a.slice(rows*cols, fill), make([]T, rows*cols)
+			op.twin(rows, cols, want, src, u)
+			op.f(rows, cols, dst, src, u)
+			sameBits(t, what, dst, want)
+			op.f(rows, cols, src, src, u)
+			sameBits(t, what+" in place", src, want)
+			a.check(t, what)
+		}
+	}
+}

@@ -35,7 +35,7 @@ var files = []struct {
 	}},
 	{"math", func(e *emitter) {
 		m := e.constants()
-		e.both(func() { m.functions(); e.rowShift(); e.rowSum(); e.rowNormalize() })
+		e.both(func() { m.functions(); e.rowShift(); e.rowSum(); e.rowNormalize(); e.rowNumbers() })
 	}},
 	{"elem", func(e *emitter) {
 		e.both(func() { e.elementwise(); e.sums(); e.fromBytes(); e.conversions(); e.pooling() })
