@@ -100,6 +100,14 @@ type Mixer interface {
 	Mix(ctx context.Context, dst, src []float64) error
 }
 
+// An AddingMixer is a Mixer that adds to an entry while it has it at hand: of vectors too long for a cache, a step y = mix(y) − β v then crosses
+// memory once and not twice.
+type AddingMixer interface {
+	Mixer
+	// MixAdd does as Mix and then adds a·v to the first entries of dst, as many as v has, each product rounded before. v must not overlap dst.
+	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
+}
+
 // A PartMixer is a Mixer whose result may depend on which numbers belong together: robust mixing ([Clipped] in package network)
 // measures how far whole vectors are apart.
 type PartMixer interface {

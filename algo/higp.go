@@ -16,15 +16,16 @@ import (
 // of an agent. z_t and d_t travel in one message: N messages of 2q numbers. s_N and d_N never reach z_N and are not
 // computed, so N steps cost N−1 products and N gradients of f.
 type HIGP struct {
-	zd, mixed []float64 // z then d, one message; its mix
-	z, d      []float64 // views of zd
-	s, s1, b  []float64
+	zd, next []float64 // z then d, one message; and those of the next step
+	z, d     []float64 // views of zd
+	s, hz, b []float64 // s; H z; b
 }
 
 // NewHIGP makes the solver of one agent for vectors of length q.
 func NewHIGP(q int) *HIGP {
-	zd := newVec(2 * q)
-	return &HIGP{zd: zd, z: zd[:q:q], d: zd[q:], mixed: newVec(2 * q), s: newVec(q), s1: newVec(q), b: newVec(q)}
+	h := &HIGP{zd: newVec(2 * q), next: newVec(2 * q), s: newVec(q), hz: newVec(q), b: newVec(q)}
+	h.z, h.d = h.zd[:q:q], h.zd[q:]
+	return h
 }
 
 // Solve runs N steps with step gamma from z = 0 at (x, y), with the draws of iteration k.
@@ -34,7 +35,7 @@ func (h *HIGP) Solve(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x,
 	return w.err
 }
 
-// Z returns a view of the solution.
+// Z returns a view of the solution, until the next one.
 func (h *HIGP) Z() []float64 { return h.z }
 
 // run is Solve in a turn that has begun; errors stay in the turn. It leaves ∇_x f(x, y; φ_0), which comes from one call with
@@ -46,14 +47,14 @@ func (h *HIGP) run(w *turn, fx, x, y []float64, gamma float64, N int) {
 	vec.Scale(h.s, -1, h.b)                           // line 1: s_0 = −b_0
 	copy(h.d, h.s)                                    // line 1: d_0 = −b_0
 	for t := 0; t < N && w.err == nil; t++ {          // line 2
-		w.mix(h.mixed, h.zd, q, q)
-		vec.Comb(h.z, 1, h.mixed[:q], -gamma, h.d) // line 4
+		w.mixAdd(h.next, h.zd, -gamma, h.d, q, q) // line 4: z = mix(z) − γ d; and mix(d) for line 6
+		h.zd, h.next = h.next, h.zd
+		h.z, h.d = h.zd[:q:q], h.zd[q:]
 		if t == N-1 {
 			break
 		}
-		w.hvp(h.s1, x, y, h.z, w.draw(dsbo.Curvature, t+1))  // H_{t+1} z_{t+1}, ξ_{t+1}
+		w.hvp(h.hz, x, y, h.z, w.draw(dsbo.Curvature, t+1))  // H_{t+1} z_{t+1}, ξ_{t+1}
 		w.upperGrad(nil, h.b, x, y, w.draw(dsbo.Upper, t+1)) // b_{t+1}, φ_{t+1}
-		vec.Sub(h.s1, h.s1, h.b)                             // line 5
-		track(h.d, h.mixed[q:], h.s1, h.s)                   // line 6
+		trackResidual(h.d, h.d, h.hz, h.b, h.s)              // lines 5 and 6: s' = Hz − b, d = mix(d) + s' − s
 	}
 }

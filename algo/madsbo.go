@@ -26,7 +26,7 @@ type MADSBO struct {
 
 	state
 	r, v  []float64 // the moving average of u; ∇_y g
-	mixed []float64 // mix(y), then mix(x)
+	xk    []float64 // x of this iteration: x itself is mix(x) between lines 6 and 11
 	hyper *Hypergradient
 }
 
@@ -39,11 +39,14 @@ func (a *MADSBO) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.r, a.v, a.mixed = a.carried("r", p), newVec(q), newVec(q+p)
+	a.r, a.v, a.xk = a.carried("r", p), newVec(q), newVec(p)
 	a.hyper = NewHypergradient(p, q)
-	a.z, a.u = a.hyper.Z(), a.hyper.U()
+	a.u = a.hyper.U()
 	return nil
 }
+
+// Z returns a view of z_N of the last iteration.
+func (a *MADSBO) Z() []float64 { return a.hyper.Z() }
 
 // Traits implements the optional method that [Traits] describes: the tracker of z begins anew in each iteration.
 func (*MADSBO) Traits() Traits { return Traits{Robust: true} }
@@ -58,24 +61,24 @@ func (a *MADSBO) Cost(int) Cost {
 	}
 }
 
-// Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 4's first exchange and used in line 11.
+// Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 6's first exchange and used in line 11.
 func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	q, alpha, beta := len(a.y), a.alpha(k), a.beta(k)
 
+	copy(a.xk, a.x)
 	for t := 0; t < a.T && w.err == nil; t++ { // line 4; line 3: y stands where the last iteration left it
+		w.lowerGrad(a.v, a.xk, a.y, w.draw(dsbo.Lower, t)) // line 6: v = ∇_y g(x, y; ξ̃_t)
 		if t == 0 {
-			w.mix(a.mixed, a.yx, q, len(a.x)) // y, and with it x for line 11
+			w.mixAdd(a.yx, a.yx, -beta, a.v, q, len(a.x)) // line 6: y = mix(y) − β v, and with it mix(x) for line 11
 		} else {
-			w.mix(a.mixed[:q], a.y)
+			w.mixAdd(a.y, a.y, -beta, a.v) // line 6: y = mix(y) − β v
 		}
-		w.lowerGrad(a.v, a.x, a.y, w.draw(dsbo.Lower, t)) // line 6: v = ∇_y g(x, y; ξ̃_t)
-		vec.Comb(a.y, 1, a.mixed[:q], -beta, a.v)         // line 6: y = mix(y) − β v
 	}
 
-	a.hyper.run(&w, a.x, a.y, a.gamma(k), a.N) // line 9: u by Algorithm 2
+	a.hyper.run(&w, a.xk, a.y, a.gamma(k), a.N) // line 9: u by Algorithm 2
 
-	vec.Comb(a.x, 1, a.mixed[q:], -alpha, a.r) // line 11: x = mix(x) − α r, the old r
-	vec.Comb(a.r, 1-alpha, a.r, alpha, a.u)    // line 12: r = (1−α) r + α u
+	vec.Axpy(a.x, -alpha, a.r)              // line 11: x = mix(x) − α r, the old r
+	vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // line 12: r = (1−α) r + α u
 	return w.err
 }

@@ -122,6 +122,16 @@ func track(d, mixed, s1, s []float64) {
 	})
 }
 
+// trackResidual is [track] of the residual s = Hz − b: d = mixed + (Hz − b) − s, then s = Hz − b. d may be mixed.
+func trackResidual(d, mixed, hz, b, s []float64) {
+	var block [vec.Block]float64
+	vec.EachBlock(len(d), func(from, to int) {
+		s1 := block[:to-from]
+		vec.Sub(s1, hz[from:to], b[from:to])
+		track(d[from:to], mixed[from:to], s1, s[from:to])
+	})
+}
+
 // implicitGrad sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
 func implicitGrad(w *turn, u, j, x, y, z []float64) {
 	w.jvp(j, x, y, z, w.draw(dsbo.Curvature, 0))

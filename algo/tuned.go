@@ -61,7 +61,7 @@ type Tuned struct {
 	yOld, g     []float64 // for y: y₋, and G = ∇_y g
 	gOld, dY    []float64 // G₋ and the tracker D of G
 	zOld, b, ju []float64 // for z: z₋, b = ∇_y f, and J z
-	s, s1, dZ   []float64 // H z − b before and now, and its tracker d
+	s, hz, dZ   []float64 // H z − b as it was, H z, and the tracker d of the former
 	out, in     message   // the first of an iteration: y, with TrackY D, x, with WarmZ d; and its mix
 	head        int       // the length of y and D in it, which are a later message
 	zOut, zIn   message   // the message of a step of z, which holds z and d; its mix
@@ -109,7 +109,7 @@ func (a *Tuned) Init(p, q, K int) error {
 	a.dZ, a.s = a.carried("z_tracker", q), a.carried("z_residual", q)
 	a.tracks(a.dY, a.gOld)
 	a.tracks(a.dZ, a.s)
-	a.g, a.b, a.s1, a.ju = newVec(q), newVec(q), newVec(q), newVec(p)
+	a.g, a.b, a.hz, a.ju = newVec(q), newVec(q), newVec(q), newVec(p)
 	dY, dZ := 0, 0 // lengths of the trackers in the first message
 	if a.TrackY {
 		dY = q
@@ -181,9 +181,8 @@ func (a *Tuned) stepsOfY(w *turn, beta float64) {
 // startZ begins the steps of z with b_0: where the last iteration ended, or at 0.
 func (a *Tuned) startZ(w *turn) {
 	if a.WarmZ { // in the first iteration z and s are 0: a cold start
-		w.hvp(a.s1, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
-		vec.Sub(a.s1, a.s1, a.b)        // s⁺ = H z − b at the new (x, y)
-		track(a.dZ, a.in.dZ, a.s1, a.s) // d = mix(d) + s⁺ − s
+		w.hvp(a.hz, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
+		trackResidual(a.dZ, a.in.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
 		return
 	}
 	vec.Fill(a.z, 0) // line 1 of Algorithm 1
@@ -208,12 +207,11 @@ func (a *Tuned) stepsOfZ(w *turn, gamma float64) {
 		if last {
 			break
 		}
-		w.hvp(a.s1, a.x, a.y, a.z, w.draw(dsbo.Curvature, t+1))
+		w.hvp(a.hz, a.x, a.y, a.z, w.draw(dsbo.Curvature, t+1))
 		if !a.ReuseB {
 			w.upperGrad(nil, a.b, a.x, a.y, w.draw(dsbo.Upper, t+1))
 		}
-		vec.Sub(a.s1, a.s1, a.b)         // s⁺ = H z − b
-		track(a.dZ, a.zIn.dZ, a.s1, a.s) // d = mix(d) + s⁺ − s
+		trackResidual(a.dZ, a.zIn.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b
 	}
 }
 

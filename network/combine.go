@@ -6,12 +6,11 @@ import "dsbo/internal/vec"
 // rounded before it is added: the sum of every transport, so that all give the same bits. The
 // vectors have the length of dst; none may overlap it.
 func Combine(dst []float64, row []Weight, in [][]float64) {
-	vec.EachBlock(len(dst), func(from, to int) { combineBlock(dst, row, in, from, to) })
+	vec.EachBlock(len(dst), func(from, to int) { combineBlock(dst[from:to], row, in, from, to) })
 }
 
-// combineBlock is Combine for entries from..to.
+// combineBlock is Combine for entries from..to, which dst has.
 func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
-	dst = dst[from:to]
 	if len(row) == 1 {
 		vec.Scale(dst, row[0].Weight, in[0][from:to])
 		return

@@ -20,18 +20,27 @@ const termWork = kernel.EntryWork / 4
 // vectors are not copied. Processors that are free help.
 type jointSum struct {
 	agents []*localAgent
+	blocks sync.Pool // *[]float64: a block of each agent, for sums in place
 
 	mu      sync.Mutex
 	arrived int
 	left    bool // an agent waits no more: there is no further sum
 }
 
+// A jointTerm is what an agent wants of a joint sum: its sum in dst, with factor·add added to the first entries.
+type jointTerm struct {
+	dst     []float64
+	inPlace bool // neighbours read dst
+	factor  float64
+	add     []float64
+}
+
 // serves reports whether vectors like v are summed jointly.
 func (j *jointSum) serves(v []float64) bool { return j != nil && len(v) >= jointLength }
 
-// sum sets dst of agent a, whose terms are known, when all agents have called it.
-func (j *jointSum) sum(ctx context.Context, a *localAgent, dst []float64) error {
-	a.dst, a.summed = dst, false
+// sum makes the sum of agent a, whose vectors are known, when all agents have called it.
+func (j *jointSum) sum(ctx context.Context, a *localAgent, term jointTerm) error {
+	a.term, a.summed = term, false
 	if j.arrive() {
 		j.sumAll()
 		for _, b := range j.agents {
@@ -71,11 +80,11 @@ func (j *jointSum) leave(a *localAgent) bool {
 	return !a.summed
 }
 
-// sumAll sets dst of all agents.
+// sumAll makes the sums of all agents.
 func (j *jointSum) sumAll() {
 	n, terms := 0, 0
 	for _, a := range j.agents {
-		n, terms = max(n, len(a.dst)), terms+len(a.terms)
+		n, terms = max(n, len(a.term.dst)), terms+len(a.terms)
 	}
 	if team := kernel.NewCrew(n * terms * termWork); team != nil {
 		team.Share(n, j.sumPart)
@@ -84,11 +93,31 @@ func (j *jointSum) sumAll() {
 	j.sumPart(0, n)
 }
 
-// sumPart sets entries from..to of dst of all agents.
+// sumPart makes entries from..to of the sums of all agents.
 func (j *jointSum) sumPart(from, to int) {
+	blocks, ok := j.blocks.Get().(*[]float64)
+	if !ok {
+		blocks = new(make([]float64, len(j.agents)*vec.Block))
+	}
+	defer j.blocks.Put(blocks)
 	vec.EachBlock(to-from, func(low, high int) {
-		for _, a := range j.agents {
-			combineBlock(a.dst, a.row, a.terms, from+low, from+high)
+		low, high = from+low, from+high
+		for i, a := range j.agents {
+			t := &a.term
+			dst := t.dst[low:high]
+			if t.inPlace { // until all have read it
+				dst = (*blocks)[i*vec.Block:][:high-low]
+			}
+			combineBlock(dst, a.row, a.terms, low, high)
+			if low < len(t.add) {
+				add := t.add[low:min(high, len(t.add))]
+				vec.Axpy(dst[:len(add)], t.factor, add)
+			}
+		}
+		for i, a := range j.agents {
+			if a.term.inPlace {
+				copy(a.term.dst[low:high], (*blocks)[i*vec.Block:])
+			}
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"dsbo"
+	"dsbo/internal/vec"
 )
 
 // Local is an exchange between agents that are goroutines of one process.
@@ -14,7 +15,7 @@ import (
 // Each agent publishes a copy of its vector in one of two slots, in turn, and sums once all
 // its neighbours have published. An exchange thus costs a copy and one pass over the
 // neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent. Long vectors
-// that are mixed plainly and not in place are summed without copies: see [jointSum].
+// that are mixed plainly are summed without copies: see [jointSum].
 type Local struct {
 	agents    []*localAgent
 	ids       []int // the numbers of all agents
@@ -106,8 +107,8 @@ type localAgent struct {
 	neighbours []*localAgent
 	round      int         // number of the next exchange
 	terms      [][]float64 // the vectors that a sum reads, in the order of row
-	dst        []float64   // of a joint sum
-	summed     bool        // a joint sum with dst has begun
+	term       jointTerm   // of a joint sum
+	summed     bool        // a joint sum with it has begun
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
 	// included, that have not published in round r; the one that takes it to 0 wakes this agent,
@@ -124,7 +125,12 @@ func (a *localAgent) Part(k, length int) { a.combiner.Part(k, length) }
 
 // Mix implements dsbo.Mixer.
 func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
-	if err := a.mix(ctx, dst, src); err != nil {
+	return a.MixAdd(ctx, dst, src, 0, nil)
+}
+
+// MixAdd implements dsbo.AddingMixer.
+func (a *localAgent) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
+	if err := a.mix(ctx, dst, src, factor, v); err != nil {
 		err = fmt.Errorf("agent %d, exchange %d: %w", a.id, a.round, err)
 		a.local.Fail(err)
 		return err
@@ -143,10 +149,10 @@ func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64
 	return err
 }
 
-// mix is Mix without the number of the exchange in its errors.
-func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
-	if len(dst) != len(src) {
-		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
+// mix is MixAdd without the number of the exchange in its errors.
+func (a *localAgent) mix(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
+	if len(dst) != len(src) || len(v) > len(dst) {
+		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -155,7 +161,7 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 		return a.local.stopError()
 	}
 	parity, joint := a.round%2, a.local.joint.serves(src)
-	if !joint || &dst[0] == &src[0] {
+	if !joint {
 		a.slot[parity] = append(a.slot[parity][:0], src...)
 		src = a.slot[parity]
 	}
@@ -173,9 +179,10 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 		}
 	}
 	if joint {
-		return a.local.joint.sum(ctx, a, dst)
+		return a.local.joint.sum(ctx, a, jointTerm{dst: dst, inPlace: &dst[0] == &src[0], factor: factor, add: v})
 	}
 	a.combiner.Combine(dst, a.terms)
+	vec.Axpy(dst[:len(v)], factor, v)
 	return nil
 }
 

@@ -123,6 +123,38 @@ func TestLongVectors(t *testing.T) {
 	}
 }
 
+// TestMixAdd: what is mixed and a multiple of a vector, at most as long, are one after the other added, also where vectors are long and where
+// the wire rounds.
+func TestMixAdd(t *testing.T) {
+	const factor = -0.3
+	w := newRing(5).W
+	n := w.N()
+	for _, length := range []int{7, 1<<16 + 3} {
+		for _, wire := range []network.Wire{network.Float64, network.Float32} {
+			for _, added := range []int{0, 5, length} {
+				ends, plain := averagers(w, network.AverageOptions{Wire: wire}), averagers(w, network.AverageOptions{Wire: wire})
+				x, v := drawn(n, length, 1, 9), drawn(n, added, 2, 9)
+				want, out := drawn(n, length, 0, 0), drawn(n, length, 0, 0)
+				must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return plain[i].Mix(t.Context(), want[i], x[i]) })...))
+				must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return ends[i].MixAdd(t.Context(), out[i], x[i], factor, v[i]) })...))
+				must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return ends[i].MixAdd(t.Context(), x[i], x[i], factor, v[i]) })...))
+				for i := range want {
+					for e := range v[i] {
+						want[i][e] += float64(factor * v[i][e])
+					}
+					if !slices.Equal(out[i], want[i]) || !slices.Equal(x[i], want[i]) {
+						t.Errorf("agent %d, %d numbers on %v, %d added: other sums than those of Mix and the multiple", i, length, wire, added)
+					}
+				}
+			}
+		}
+	}
+	v := make([]float64, 2)
+	if err := network.NewLocal(newRing(1).W).Mixer(0).(dsbo.AddingMixer).MixAdd(t.Context(), v[:1], v[:1], 1, v); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("more numbers are added than mixed: error %v, want dsbo.ErrShape", err)
+	}
+}
+
 // TestLongVectorsEnd: agents that wait for the last one of a joint sum end with the exchange, and nobody writes to their vectors any more.
 func TestLongVectorsEnd(t *testing.T) {
 	l := network.NewLocal(newRing(6).W)

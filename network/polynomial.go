@@ -13,7 +13,7 @@ func (a *Averager) averageByMix(ctx context.Context, dst, src []float64) error {
 	a.mixture = slices.Grow(a.mixture[:0], len(src))[:len(src)]
 	copy(dst, src)
 	for _, root := range a.averages.roots {
-		if err := a.mix(ctx, a.mixture, dst); err != nil {
+		if err := a.mix(ctx, a.mixture, dst, 0, nil); err != nil {
 			return err
 		}
 		for i, t := range a.mixture {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/vec"
 )
 
 // Part implements [dsbo.PartMixer].
@@ -18,16 +19,21 @@ func (a *Averager) Part(k, length int) {
 
 // Mix implements [dsbo.Mixer].
 func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
+	return a.MixAdd(ctx, dst, src, 0, nil)
+}
+
+// MixAdd implements [dsbo.AddingMixer].
+func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
 	o := a.averages.options
 	if o.Wire == Float64 || !o.ErrorFeedback {
 		a.mixCount++
-		return a.mix(ctx, dst, src)
+		return a.mix(ctx, dst, src, factor, v)
 	}
 	residual := a.residual(len(src))
 	for i, x := range src {
 		residual[i] += x
 	}
-	if err := a.mix(ctx, dst, residual); err != nil {
+	if err := a.mix(ctx, dst, residual, factor, v); err != nil {
 		return err
 	}
 	for i, x := range a.rounded {
@@ -39,8 +45,8 @@ func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
-// mix is Mix of what the wire carries of src, without error feedback.
-func (a *Averager) mix(ctx context.Context, dst, src []float64) error {
+// mix is MixAdd of what the wire carries of src, without error feedback.
+func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
 	d := a.draws()
 	wire := a.averages.options.Wire
 	if wire != Float64 {
@@ -48,7 +54,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64) error {
 		wire.round(a.rounded, src, d)
 		src = a.rounded
 	}
-	if err := a.mixer.Mix(ctx, dst, src); err != nil {
+	if err := vec.MixAdd(ctx, a.mixer, dst, src, factor, v); err != nil {
 		return err
 	}
 	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, len(src), wire.Bytes(len(src))))

@@ -107,6 +107,10 @@ func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
 	return m.call(func() error { return m.Averager.Mix(ctx, dst, src) })
 }
 
+func (m *meteredMixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
+	return m.call(func() error { return m.Averager.MixAdd(ctx, dst, src, a, v) })
+}
+
 func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
 	return m.call(func() error { return m.Averager.Average(ctx, dst, src) })
 }

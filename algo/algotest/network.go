@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"dsbo"
+	"dsbo/internal/vec"
 	"dsbo/network"
 )
 
@@ -42,6 +43,11 @@ func NewMixers(W [][]float64) []*Mixer {
 // Mix counts and exchanges.
 func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 	return m.count(&m.Messages, &m.Floats, len(src), func() error { return m.Averager.Mix(ctx, dst, src) })
+}
+
+// MixAdd counts and exchanges.
+func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
+	return m.count(&m.Messages, &m.Floats, len(src), func() error { return vec.MixAdd(ctx, m.Averager, dst, src, a, v) })
 }
 
 // Average counts and averages.

@@ -14,12 +14,14 @@ import (
 // short is the length below which a loop here is quicker than the call of a kernel, which gives the same bits.
 const short = 64
 
-// EachBlock calls f for all of 0..n in blocks of numbers that stay in the first-level cache, for loops of several functions here over the same
-// vectors: what one of them writes the next one reads from there.
+// Block is how many numbers stay in the first-level cache: 8 KiB.
+const Block = 1024
+
+// EachBlock calls f for all of 0..n in blocks of at most [Block] numbers, for loops of several functions here over the same
+// vectors: what one of them writes the next one reads from the first-level cache.
 func EachBlock(n int, f func(from, to int)) {
-	const block = 1024 // 8 KiB
-	for from := 0; from < n; from += block {
-		f(from, min(from+block, n))
+	for from := 0; from < n; from += Block {
+		f(from, min(from+Block, n))
 	}
 }
 
