@@ -125,7 +125,7 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 	t.Parallel()
 	const waiting = "finished; waiting"
 	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off"})
-	all := r.startAll(map[int]fault{2: {Line: waiting, Signal: syscall.SIGSTOP}})
+	all := r.startAll(map[int]fault{2: {Last: 2, Signal: syscall.SIGSTOP}})
 	for agent, end := range []struct {
 		signal syscall.Signal
 		code   int

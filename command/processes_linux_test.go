@@ -282,12 +282,13 @@ func takeFault(path string, agent int) (f fault) {
 }
 
 // A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it has sent so many
-// Vectors, at the next log line with a text, before the next file gets a name that begins like File, or at once; with
-// none of the three never.
+// Vectors, at the next log line with a text, before the next file gets a name that begins like File, or at once; or when it has
+// nothing more to say to so many neighbours, the Last, but that it has finished, which it has not said; with none of these never.
 type fault struct {
 	Vectors int64
 	Line    string
 	File    string
+	Last    int64
 	Signal  unix.Signal // 0: SIGKILL
 }
 
@@ -312,7 +313,7 @@ func init() {
 		}
 		o.adjust = func(c *dsbogrpc.Config) {
 			c.Heartbeat = 50 * time.Millisecond
-			c.Wrap = func(_ int, to dsbogrpc.Sender) dsbogrpc.Sender { return vectorCounter{to, &f} }
+			c.Wrap = func(_ int, to dsbogrpc.Sender) dsbogrpc.Sender { return &faultySender{Sender: to, f: &f} }
 		}
 		if f.File != "" {
 			disk.Mount("/", faultyDisk{f: &f})
@@ -326,6 +327,7 @@ type faultyAgent struct {
 	fault
 	log  io.Writer
 	sent atomic.Int64
+	told atomic.Int64 // neighbours that know all but the end
 	once sync.Once
 }
 
@@ -357,16 +359,27 @@ func (d faultyDisk) Rename(from, to string) error {
 	return d.System.Rename(from, to)
 }
 
-// A vectorCounter counts the vectors that an agent sends.
-type vectorCounter struct {
+// A faultySender counts the vectors that an agent sends, and may keep back that it has finished.
+type faultySender struct {
 	dsbogrpc.Sender
-	f *faultyAgent
+	f    *faultyAgent
+	kept int // heartbeats kept back since the last vector
 }
 
-func (c vectorCounter) Send(frame []byte) error {
-	const kind, vector = 5, 2 // where a frame says what it is
-	if frame[kind] == vector && c.f.sent.Add(1) == c.f.Vectors && c.f.Line == "" && c.f.File == "" {
-		c.f.strike()
+func (s *faultySender) Send(frame []byte) error {
+	const kind, vector, alive, radius = 5, 2, 3, 16 // where a frame says what it is, and a heartbeat how far the end is known
+	switch {
+	case frame[kind] == vector:
+		s.kept = 0
+		if s.f.sent.Add(1) == s.f.Vectors && s.f.Line == "" && s.f.File == "" {
+			s.f.strike()
+		}
+	case frame[kind] == alive && frame[radius] > 0 && s.f.told.Load() < s.f.Last:
+		const several = 3 // a heartbeat may come before vectors that wait, which then come before the next one
+		if s.kept++; s.kept == several && s.f.told.Add(1) == s.f.Last {
+			s.f.strike()
+		}
+		return nil
 	}
-	return c.Sender.Send(frame)
+	return s.Sender.Send(frame)
 }
