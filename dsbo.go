@@ -104,7 +104,8 @@ type Mixer interface {
 // memory once and not twice.
 type AddingMixer interface {
 	Mixer
-	// MixAdd does as Mix and then adds a·v to the first entries of dst, as many as v has, each product rounded before. v must not overlap dst.
+	// MixAdd does as Mix and then adds a·v to the first entries of dst, as many as v has, on all agents, each product rounded before. v may be the
+	// last entries of dst, at most half of them: what is added is what they were before. Otherwise v must not overlap dst.
 	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
 }
 

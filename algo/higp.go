@@ -16,16 +16,15 @@ import (
 // of an agent. z_t and d_t travel in one message: N messages of 2q numbers. s_N and d_N never reach z_N and are not
 // computed, so N steps cost N−1 products and N gradients of f.
 type HIGP struct {
-	zd, next []float64 // z then d, one message; and those of the next step
+	zd       []float64 // z then d, one message
 	z, d     []float64 // views of zd
 	s, hz, b []float64 // s; H z; b
 }
 
 // NewHIGP makes the solver of one agent for vectors of length q.
 func NewHIGP(q int) *HIGP {
-	h := &HIGP{zd: newVec(2 * q), next: newVec(2 * q), s: newVec(q), hz: newVec(q), b: newVec(q)}
-	h.z, h.d = h.zd[:q:q], h.zd[q:]
-	return h
+	zd := newVec(2 * q)
+	return &HIGP{zd: zd, z: zd[:q:q], d: zd[q:], s: newVec(q), hz: newVec(q), b: newVec(q)}
 }
 
 // Solve runs N steps with step gamma from z = 0 at (x, y), with the draws of iteration k.
@@ -35,7 +34,7 @@ func (h *HIGP) Solve(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x,
 	return w.err
 }
 
-// Z returns a view of the solution, until the next one.
+// Z returns a view of the solution.
 func (h *HIGP) Z() []float64 { return h.z }
 
 // run is Solve in a turn that has begun; errors stay in the turn. It leaves ∇_x f(x, y; φ_0), which comes from one call with
@@ -47,9 +46,7 @@ func (h *HIGP) run(w *turn, fx, x, y []float64, gamma float64, N int) {
 	vec.Scale(h.s, -1, h.b)                           // line 1: s_0 = −b_0
 	copy(h.d, h.s)                                    // line 1: d_0 = −b_0
 	for t := 0; t < N && w.err == nil; t++ {          // line 2
-		w.mixAdd(h.next, h.zd, -gamma, h.d, q, q) // line 4: z = mix(z) − γ d; and mix(d) for line 6
-		h.zd, h.next = h.next, h.zd
-		h.z, h.d = h.zd[:q:q], h.zd[q:]
+		w.mixAdd(h.zd, h.zd, -gamma, h.d, q, q) // line 4: z = mix(z) − γ d; and d = mix(d) for line 6
 		if t == N-1 {
 			break
 		}

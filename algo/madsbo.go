@@ -39,14 +39,12 @@ func (a *MADSBO) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.r, a.v, a.xk = a.carried("r", p), newVec(q), newVec(p)
+	a.r, a.xk = a.carried("r", p), newVec(p)
 	a.hyper = NewHypergradient(p, q)
-	a.u = a.hyper.U()
+	a.v = a.hyper.higp.hz // scratch while z stands still
+	a.z, a.u = a.hyper.Z(), a.hyper.U()
 	return nil
 }
-
-// Z returns a view of z_N of the last iteration.
-func (a *MADSBO) Z() []float64 { return a.hyper.Z() }
 
 // Traits implements the optional method that [Traits] describes: the tracker of z begins anew in each iteration.
 func (*MADSBO) Traits() Traits { return Traits{Robust: true} }

@@ -80,17 +80,27 @@ func (j *jointSum) leave(a *localAgent) bool {
 	return !a.summed
 }
 
-// sumAll makes the sums of all agents.
+// sumAll makes the sums of all agents: first the entries to which something is added, which may be later entries.
 func (j *jointSum) sumAll() {
-	n, terms := 0, 0
+	n, added := 0, 0
 	for _, a := range j.agents {
-		n, terms = max(n, len(a.term.dst)), terms+len(a.terms)
+		n, added = max(n, len(a.term.dst)), max(added, len(a.term.add))
 	}
-	if team := kernel.NewCrew(n * terms * termWork); team != nil {
-		team.Share(n, j.sumPart)
+	j.sumRange(0, added)
+	j.sumRange(added, n)
+}
+
+// sumRange makes entries from..to of the sums of all agents, with processors that are free.
+func (j *jointSum) sumRange(from, to int) {
+	terms := 0
+	for _, a := range j.agents {
+		terms += len(a.terms)
+	}
+	if team := kernel.NewCrew((to - from) * terms * termWork); team != nil {
+		team.Share(to-from, func(low, high int) { j.sumPart(from+low, from+high) })
 		return
 	}
-	j.sumPart(0, n)
+	j.sumPart(from, to)
 }
 
 // sumPart makes entries from..to of the sums of all agents.

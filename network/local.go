@@ -107,6 +107,7 @@ type localAgent struct {
 	neighbours []*localAgent
 	round      int         // number of the next exchange
 	terms      [][]float64 // the vectors that a sum reads, in the order of row
+	added      []float64   // a copy of what is to be added, where it is overwritten
 	term       jointTerm   // of a joint sum
 	summed     bool        // a joint sum with it has begun
 
@@ -180,6 +181,10 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64, factor float64
 	}
 	if joint {
 		return a.local.joint.sum(ctx, a, jointTerm{dst: dst, inPlace: &dst[0] == &src[0], factor: factor, add: v})
+	}
+	if vec.IsEnd(v, dst) {
+		a.added = append(a.added[:0], v...)
+		v = a.added
 	}
 	a.combiner.Combine(dst, a.terms)
 	vec.Axpy(dst[:len(v)], factor, v)

@@ -123,28 +123,15 @@ func TestLongVectors(t *testing.T) {
 	}
 }
 
-// TestMixAdd: what is mixed and a multiple of a vector, at most as long, are one after the other added, also where vectors are long and where
-// the wire rounds.
+// TestMixAdd: what is mixed and a multiple of a vector are one after the other added, also where vectors are long, where the wire rounds, in place, and
+// where the vector is the end of that to which it is added.
 func TestMixAdd(t *testing.T) {
-	const factor = -0.3
-	w := newRing(5).W
-	n := w.N()
 	for _, length := range []int{7, 1<<16 + 3} {
 		for _, wire := range []network.Wire{network.Float64, network.Float32} {
-			for _, added := range []int{0, 5, length} {
-				ends, plain := averagers(w, network.AverageOptions{Wire: wire}), averagers(w, network.AverageOptions{Wire: wire})
-				x, v := drawn(n, length, 1, 9), drawn(n, added, 2, 9)
-				want, out := drawn(n, length, 0, 0), drawn(n, length, 0, 0)
-				must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return plain[i].Mix(t.Context(), want[i], x[i]) })...))
-				must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return ends[i].MixAdd(t.Context(), out[i], x[i], factor, v[i]) })...))
-				must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return ends[i].MixAdd(t.Context(), x[i], x[i], factor, v[i]) })...))
-				for i := range want {
-					for e := range v[i] {
-						want[i][e] += float64(factor * v[i][e])
-					}
-					if !slices.Equal(out[i], want[i]) || !slices.Equal(x[i], want[i]) {
-						t.Errorf("agent %d, %d numbers on %v, %d added: other sums than those of Mix and the multiple", i, length, wire, added)
-					}
+			for _, added := range []int{0, length / 2, length} {
+				for _, inPlace := range []bool{false, true} {
+					checkMixAdd(t, wire, length, added, inPlace, false)
+					checkMixAdd(t, wire, length, length/2, inPlace, true)
 				}
 			}
 		}
@@ -152,6 +139,35 @@ func TestMixAdd(t *testing.T) {
 	v := make([]float64, 2)
 	if err := network.NewLocal(newRing(1).W).Mixer(0).(dsbo.AddingMixer).MixAdd(t.Context(), v[:1], v[:1], 1, v); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("more numbers are added than mixed: error %v, want dsbo.ErrShape", err)
+	}
+}
+
+func checkMixAdd(t *testing.T, wire network.Wire, length, added int, inPlace, inEnd bool) {
+	t.Helper()
+	const n, factor = 5, -0.3
+	w := newRing(n).W
+	x, dst, v, want := drawn(n, length, 1, 9), drawn(n, length, 3, 9), drawn(n, added, 2, 9), drawn(n, length, 0, 0)
+	if inPlace {
+		dst = x
+	}
+	if inEnd {
+		for i := range v {
+			v[i] = dst[i][length-added:]
+		}
+	}
+	plain, adding := averagers(w, network.AverageOptions{Wire: wire}), averagers(w, network.AverageOptions{Wire: wire})
+	must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return plain[i].Mix(t.Context(), want[i], x[i]) })...))
+	for i := range want {
+		for e := range v[i] {
+			want[i][e] += float64(factor * v[i][e])
+		}
+	}
+	must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return adding[i].MixAdd(t.Context(), dst[i], x[i], factor, v[i]) })...))
+	for i := range want {
+		if !slices.Equal(dst[i], want[i]) {
+			t.Errorf("agent %d, %d numbers on %v, %d added, in place %v, from the end %v: other sums than those of Mix and the multiple",
+				i, length, wire, added, inPlace, inEnd)
+		}
 	}
 }
 

@@ -2,19 +2,36 @@ package vec
 
 import (
 	"context"
+	"sync"
 
 	"dsbo"
 )
 
-// MixAdd sets dst to what m mixes of src, and adds a·v to its first entries, as many as v has: in one pass where m can. v must not
-// overlap dst.
+// copies are vectors that are overwritten while [MixAdd] has them yet to add: *[]float64.
+var copies sync.Pool
+
+// MixAdd is that of a [dsbo.AddingMixer], for any mixer: in one pass where m can.
 func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v []float64) error {
 	if adding, ok := m.(dsbo.AddingMixer); ok {
 		return adding.MixAdd(ctx, dst, src, a, v)
+	}
+	if IsEnd(v, dst) {
+		kept, ok := copies.Get().(*[]float64)
+		if !ok {
+			kept = new([]float64)
+		}
+		defer copies.Put(kept)
+		*kept = append((*kept)[:0], v...)
+		v = *kept
 	}
 	if err := m.Mix(ctx, dst, src); err != nil {
 		return err
 	}
 	Axpy(dst[:len(v)], a, v)
 	return nil
+}
+
+// IsEnd reports whether v is the last entries of another vector, in its memory.
+func IsEnd(v, of []float64) bool {
+	return len(v) > 0 && len(v) <= len(of) && &v[0] == &of[len(of)-len(v)]
 }
