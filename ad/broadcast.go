@@ -134,11 +134,7 @@ func rowScaleKernel[T Float](c *call[T]) {
 	kernel.RowMul(c.dst.r, c.dst.c, c.dst.v, c.in[0].v, c.in[1].v)
 }
 
-func colScaleKernel[T Float](c *call[T]) {
-	for i := range c.dst.r {
-		kernel.MulTo(c.dst.row(i), c.in[0].row(i), c.in[1].v)
-	}
-}
+func colScaleKernel[T Float](c *call[T]) { c.withRow(kernel.MulTo[T]) }
 
 func rowDotKernel[T Float](c *call[T]) {
 	a, b := c.in[0], c.in[1]
@@ -147,13 +143,19 @@ func rowDotKernel[T Float](c *call[T]) {
 	}
 }
 
+// colDotKernel makes products of many rows at a time and adds them row by row.
 func colDotKernel[T Float](c *call[T]) {
 	c.clear()
+	n := len(c.dst.v)
 	a, b := c.in[0], c.in[1]
-	for i := range a.r {
-		x, y := a.row(i), b.row(i)
-		for j := range c.dst.v {
-			c.dst.v[j] += T(x[j] * y[j])
+	together := max(1, len(c.block)/n)
+	for i := 0; i < a.r; i += together {
+		h := min(together, a.r-i)
+		for j := 0; j < n; j += len(c.block) { // once, unless a row is longer
+			w := min(n-j, len(c.block))
+			products := c.block[:h*w]
+			kernel.MulTo(products, a.v[i*n+j:][:h*w], b.v[i*n+j:][:h*w])
+			kernel.SumRows(h, w, c.dst.v[j:], products, w)
 		}
 	}
 }
@@ -165,22 +167,23 @@ func (c *call[T]) clear() {
 	}
 }
 
-// addRowKernel adds a short row to many rows at a time.
-func addRowKernel[T Float](c *call[T]) {
-	var repeated [256]T
+func addRowKernel[T Float](c *call[T]) { c.withRow(kernel.AddTo[T]) }
+
+// withRow does something with each row of the first input and the row that is the second one: with many rows at a time where they are short.
+func (c *call[T]) withRow(do func(dst, x, y []T)) {
 	row, n := c.in[1].v, c.dst.c
-	together := min(len(repeated)/n, c.dst.r)
+	together := min(len(c.block)/n, c.dst.r)
 	if together < 2 {
 		together = 1
 	} else {
 		for i := range together {
-			copy(repeated[i*n:], row)
+			copy(c.block[i*n:], row)
 		}
-		row = repeated[:together*n]
+		row = c.block[:together*n]
 	}
 	for i := 0; i < c.dst.r; i += together {
 		h := min(together, c.dst.r-i) * n
-		kernel.AddTo(c.dst.v[i*n:][:h], c.in[0].v[i*n:][:h], row[:h])
+		do(c.dst.v[i*n:][:h], c.in[0].v[i*n:][:h], row[:h])
 	}
 }
 

@@ -37,7 +37,7 @@
 // # Programs
 //
 // A compiled [Program] gives any values of a [Func], scalars, vectors or matrices. It leaves out what nothing needs, and works
-// through the rows of a batch in tiles that stay in cache, reading minibatch rows where they lie, also those of a sparse
+// through the rows of a batch in tiles that stay in cache, and what lies between two products in strips of these, reading minibatch rows where they lie, also those of a sparse
 // table, of which products of matrices read what is not 0; products of convolutions have no patches in memory, and what is left to do entry by
 // entry at the end goes to the caller's vectors in blocks. Values whose
 // lives do not overlap share memory, with those of other programs too ([Workspace]); what the point alone determines is kept

@@ -179,6 +179,9 @@ func Add(a, b *Node) *Node {
 			return apply(addPartRule{r.off}, a.Shape(), ab[1], children(ab[0])[0])
 		}
 	}
+	if all := beside(a, b); all != nil {
+		return all
+	}
 	return apply(opAdd, a.Shape(), a, b)
 }
 

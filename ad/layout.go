@@ -9,20 +9,31 @@ import (
 // share a place.
 type layout struct {
 	places []place
-	views  []int // slots, each after that of which it is a view
-	size   int   // numbers of scratch memory
-	tail   *tail // whose values have no places; nil: there is none
+	groups [][]group // of each stage
+	roles  []role    // by step
+	views  []int     // slots, each after that of which it is a view
+	size   int       // numbers of scratch memory
+	tail   *tail     // whose values have no places; nil: there is none
 }
 
-// A place is the numbers from off on, n of them, for a slot: its whole value or one tile of it.
+// A place is the numbers from off on, n of them, for a slot: its whole value, or one tile or one strip of it.
 type place struct {
 	slot, off, n int
-	tile         bool
+	extent       extent
 }
+
+// An extent says how much of a value is in memory at one time.
+type extent uint8
+
+const (
+	wholeExtent extent = iota
+	tileExtent
+	stripExtent
+)
 
 // A life is the time from the first write to the last read of values that lie in one place one after another. The time is
 // counted in steps in their order in a run; what is read or written in a pass over the tiles and outlasts a tile lives
-// through the whole pass.
+// through the whole pass, and what outlasts a strip through all steps of the group.
 type life struct {
 	from, to int
 	n        int // numbers
@@ -31,26 +42,47 @@ type life struct {
 
 // lives is the state of making a layout.
 type lives struct {
-	lastRead []int  // by value
-	whole    []bool // values that outlast a tile
-	of       []int  // by value: its life in list, or −1
+	lastStep []int           // by value: the moment of the step that reads it last
+	lastRead []int           // by value: when its life ends
+	extent   []extent        // by value
+	of       []int           // by value: its life in list, or −1
+	series   map[int]*series // by value
 	list     []life
 }
 
-// moment is when a step runs, and the first and the last moment of the pass over tiles that it is in, if it is.
-type moment struct{ at, first, last int }
+// moment is when a step runs, the first and the last moment of the pass over tiles that it is in, if it is, and those of its group, which has so many
+// examples in a strip, 0 for none.
+type moment struct{ at, first, last, groupFirst, groupLast, strip int }
+
+// span returns the first and the last moment at which a step may read or write a value of an extent.
+func (m moment) span(e extent) (first, last int) {
+	switch {
+	case e == wholeExtent:
+		return m.first, m.last
+	case e == tileExtent && m.strip > 0:
+		return m.groupFirst, m.groupLast
+	}
+	return m.at, m.at
+}
 
 // lay makes the layout of p.
 func (t *template[T]) lay(p *plan) *layout {
 	n := len(t.values)
-	l := lives{lastRead: make([]int, n), whole: make([]bool, n), of: make([]int, n)}
+	l := lives{lastStep: make([]int, n), lastRead: make([]int, n), extent: make([]extent, n), of: make([]int, n)}
 	for i := range l.of {
 		l.of[i] = -1
-		l.whole[i] = t.values[i].per == 0
+		if t.values[i].per > 0 {
+			l.extent[i] = stripExtent
+		}
 	}
 	made := &layout{tail: t.tailOf(p)}
-	when := t.moments(p, made.tail)
-	t.findWhole(p, &l)
+	for i := range p.stages {
+		made.groups = append(made.groups, t.groups(p, p.stages[i].tiled))
+	}
+	when := t.moments(p, made)
+	made.roles = make([]role, len(t.steps))
+	l.series = t.seriesOf(p, made, when)
+	t.findExtents(p, &l, when)
 	t.findReads(p, &l, when)
 	inTail := made.tail.members(len(t.steps))
 	for i := range p.stages {
@@ -70,65 +102,76 @@ func (t *template[T]) lay(p *plan) *layout {
 	return made
 }
 
-// moments returns when p's steps run: those of the tail, which is given, after all others.
-func (t *template[T]) moments(p *plan, tl *tail) map[int]moment {
+// moments returns when p's steps run: those of the layout's tail after all others.
+func (t *template[T]) moments(p *plan, made *layout) map[int]moment {
 	when := make(map[int]moment, len(p.order))
 	now := 0
 	for i := range p.stages {
 		st := &p.stages[i]
 		for _, k := range st.whole {
-			when[k] = moment{now, now, now}
+			when[k] = moment{at: now, first: now, last: now}
 			now++
 		}
 		first := now
-		for _, k := range st.tiled {
-			when[k] = moment{now, first, first + len(st.tiled) - 1}
-			now++
+		for _, g := range made.groups[i] {
+			for at, k := range st.tiled[g.first:g.end] {
+				when[k] = moment{first + g.first + at, first, first + len(st.tiled) - 1, first + g.first, first + g.end - 1, g.rows}
+			}
 		}
+		now += len(st.tiled)
 	}
-	if tl != nil {
-		for i := range tl.steps {
-			when[tl.steps[i].step] = moment{now, now, now}
+	if made.tail != nil {
+		for i := range made.tail.steps {
+			when[made.tail.steps[i].step] = moment{at: now, first: now, last: now}
 		}
 	}
 	return when
 }
 
-// findWhole marks values with rows that are read outside of the pass that makes them.
-func (t *template[T]) findWhole(p *plan, l *lives) {
-	pass := make(map[int]int, len(p.order)) // value -> stage
-	for i := range p.stages {
-		for _, k := range append(slices.Clone(p.stages[i].whole), p.stages[i].tiled...) {
-			s := t.steps[k]
-			pass[s.out] = i
-			for _, a := range s.args {
-				if a >= 0 && t.values[a].per > 0 && (!s.tiled || pass[a] != i) {
-					l.whole[t.root(a)] = true
-				}
+// findExtents finds how much of each value with rows is in memory: all of one that is read outside of the pass that makes it, or is an output, a tile of one
+// that is made or read in a step which does not run in strips, or in two groups.
+func (t *template[T]) findExtents(p *plan, l *lives, when map[int]moment) {
+	madeAt := make(map[int]moment, len(p.order)) // by value
+	widen := func(i int, e extent) { l.extent[t.root(i)] = min(l.extent[t.root(i)], e) }
+	for _, k := range p.order {
+		s, now := t.steps[k], when[k]
+		madeAt[s.out] = now
+		if now.strip == 0 {
+			widen(s.out, tileExtent)
+		}
+		for _, a := range s.args {
+			if a < 0 || t.values[a].per == 0 {
+				continue
+			}
+			switch made, ok := madeAt[a]; {
+			case !s.tiled || ok && made.first != now.first:
+				widen(a, wholeExtent)
+			case !ok || made.groupFirst != now.groupFirst:
+				widen(a, tileExtent)
 			}
 		}
 	}
 	for _, o := range p.outs {
-		l.whole[t.root(o)] = true
+		widen(o, wholeExtent)
 	}
 }
 
-// findReads finds the moment of each value's last read.
+// findReads finds the moment of each value's last read, and the end of its life.
 func (t *template[T]) findReads(p *plan, l *lives, when map[int]moment) {
 	for _, k := range p.order {
 		for _, a := range t.steps[k].args {
 			if a < 0 {
 				continue
 			}
-			r, at := t.root(a), when[k].at
-			if l.whole[r] {
-				at = when[k].last
-			}
-			l.lastRead[r] = max(l.lastRead[r], at)
+			r, now := t.root(a), when[k]
+			_, last := now.span(l.extent[r])
+			l.lastStep[r] = max(l.lastStep[r], now.at)
+			l.lastRead[r] = max(l.lastRead[r], last)
 		}
 	}
 	for _, o := range p.outs {
-		l.lastRead[t.root(o)] = len(p.order)
+		r := t.root(o)
+		l.lastStep[r], l.lastRead[r] = len(p.order), len(p.order)
 	}
 }
 
@@ -142,30 +185,51 @@ func (t *template[T]) place(made *layout, l *lives, s *step[T], now moment) {
 	if !t.isTemporary(s.out) {
 		return
 	}
-	to := place{slot: s.out, n: v.r * v.c, tile: !l.whole[s.out]}
-	if to.tile {
+	to := place{slot: s.out, n: v.r * v.c, extent: l.extent[s.out]}
+	switch to.extent {
+	case tileExtent:
 		to.n = t.tile * v.per * v.c
+	case stripExtent:
+		to.n = now.strip * v.per * v.c
 	}
 	made.places = append(made.places, to)
 	end := l.lastRead[s.out]
-	if a := t.overwritten(l, s, now); a >= 0 {
-		l.of[s.out] = l.of[a]
-		l.list[l.of[a]].to = end
+	if c := l.series[s.out]; c != nil {
+		made.roles[t.byOut[s.out]] = l.join(c, s.out, s.sum, to.n, now)
 		return
 	}
-	from := now.at
-	if l.whole[s.out] {
-		from = now.first
+	if a := t.overwritten(l, s, now); a >= 0 {
+		l.of[s.out] = l.of[a]
+		l.list[l.of[a]].to = max(end, l.lastRead[a])
+		return
 	}
+	from, _ := now.span(to.extent)
 	l.of[s.out] = len(l.list)
 	l.list = append(l.list, life{from: from, to: end, n: to.n})
+}
+
+// join gives a sum of a series, or an addition, the place of the series, and returns its role.
+func (l *lives) join(c *series, i int, sum bool, n int, now moment) role {
+	does := needless
+	if sum {
+		does = goesOn
+	}
+	if !c.begun {
+		c.begun, c.life, does = true, len(l.list), noRole
+		l.list = append(l.list, life{from: now.first, to: l.lastRead[c.end], n: n})
+	}
+	l.of[i] = c.life
+	return does
 }
 
 // overwritten returns the input of a step in whose place its output can be written, or −1.
 func (t *template[T]) overwritten(l *lives, s *step[T], now moment) int {
 	for _, i := range overwritable(s.rule) {
 		a := s.args[i]
-		if a < 0 || a == s.out || !t.isTemporary(a) || l.of[a] < 0 || l.lastRead[a] != now.at || l.whole[a] != l.whole[s.out] {
+		if a < 0 || a == s.out || !t.isTemporary(a) || l.of[a] < 0 || l.extent[a] != l.extent[s.out] {
+			continue
+		}
+		if last := l.lastStep[a]; last != now.at || l.extent[a] == wholeExtent && l.lastRead[a] != now.at {
 			continue
 		}
 		in, out := t.values[a], t.values[s.out]

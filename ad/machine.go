@@ -23,6 +23,7 @@ type machine[T Float] struct {
 	memory   *memory[T]
 	rows     int // examples in a batch, 0 without batch
 	tile     int // examples in a tile
+	tileFrom int // the first example of the tile that runs
 	slots    []slot[T]
 	instrs   []instr[T]
 	layouts  []*layout // of the plans that it knows
@@ -58,7 +59,8 @@ type slot[T Float] struct {
 	seen   uint64           // the version of it that the machine's values were computed for
 	own    []T              // the whole value, if it is kept
 	buf    []T              // the whole value, while a plan runs that has it; nil while only tiles are there
-	tiles  []T              // one tile of a value that is not there whole
+	tiles  []T              // one tile, or one strip, of a value that is not there whole
+	strip  bool             // tiles is a strip
 	cur    []T              // the current tile
 	held   [2]int           // the examples, from and to, that an input's tile has been read for; 0, 0 if none
 	valid  bool             // own is up to date
@@ -77,6 +79,7 @@ type instr[T Float] struct {
 	run   bool
 	bytes int  // the argument that is read in place as bytes, or −1
 	wide  bool // has a value in each lane
+	role  role // of the plan that runs
 }
 
 // engine returns a machine of t with memory of a workspace. It has slots once it has followed t.
@@ -267,11 +270,15 @@ func (m *machine[T]) rowsOf(s *slot[T], from, to int) mat[T] {
 	case s.sparse != nil:
 		return mat[T]{r: to - from, c: s.c, sparse: m.sparseRowsOf(s, from)}
 	case s.cur != nil:
-		return mat[T]{v: s.cur, r: to - from, c: s.c}
+		return mat[T]{v: s.cur[(from-m.tileFrom)*s.c : (to-m.tileFrom)*s.c], r: to - from, c: s.c}
 	case s.buf != nil:
 		return mat[T]{v: s.buf[from*per*s.c : to*per*s.c], r: (to - from) * per, c: s.c}
 	}
-	return mat[T]{v: s.tiles[:(to-from)*per*s.c], r: (to - from) * per, c: s.c}
+	first := from - m.tileFrom
+	if s.strip {
+		first = 0
+	}
+	return mat[T]{v: s.tiles[first*per*s.c:][:(to-from)*per*s.c], r: (to - from) * per, c: s.c}
 }
 
 // tableRows returns rows from..to in the table's own memory, if they lie there as T.

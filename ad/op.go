@@ -56,7 +56,7 @@ type call[T Float] struct {
 	dst   mat[T]
 	in    []mat[T]
 	first bool
-	block [256]T // scratch of kernels
+	block [1024]T // scratch of kernels
 }
 
 // op dresses a rule as a Gorgonia op for inputs and an output of fixed shapes.

@@ -66,6 +66,9 @@ func (t *template[T]) plan(lanes bool, nodes ...*Node) (*plan, error) {
 			v.kept = true
 		}
 	}
+	for i := range p.stages {
+		p.stages[i].tiled = t.gather(p.stages[i].tiled)
+	}
 	t.listTables(p)
 	if p.number == 0 {
 		t.chooseTile()

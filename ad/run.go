@@ -23,7 +23,7 @@ func (m *machine[T]) run(p *plan, dst [][]float64) (err error) {
 				m.runWhole(ins)
 			}
 		}
-		m.runTiles(st)
+		m.runTiles(st, m.current.groups[i])
 	}
 	for _, k := range p.order {
 		if ins := &m.instrs[k]; ins.run && !ins.wide {
@@ -88,7 +88,7 @@ func (m *machine[T]) runWhole(ins *instr[T]) {
 		m.runLanes(ins, 0, m.rows)
 		return
 	}
-	if m.slots[ins.out].base >= 0 {
+	if m.slots[ins.out].base >= 0 || ins.role == needless {
 		return
 	}
 	c := m.callOf(ins)
@@ -104,8 +104,8 @@ func (m *machine[T]) runWhole(ins *instr[T]) {
 	m.compute(ins, 0, m.rows)
 }
 
-// runTiles makes one pass over the batch.
-func (m *machine[T]) runTiles(st *stage) {
+// runTiles makes one pass over the batch, in groups of its steps.
+func (m *machine[T]) runTiles(st *stage, groups []group) {
 	if !slices.ContainsFunc(st.tiled, func(k int) bool { return m.instrs[k].run }) {
 		return
 	}
@@ -120,16 +120,30 @@ func (m *machine[T]) runTiles(st *stage) {
 				m.slots[a].listRows(from, to, m.rows)
 			}
 		}
-		for _, k := range st.tiled {
-			switch ins := &m.instrs[k]; {
-			case !ins.run:
-			case ins.wide:
-				m.runLanes(ins, from, to)
-			case ins.bytes >= 0:
-				m.runBytes(ins, from, to)
-			default:
-				m.runTile(ins, from, to)
+		m.tileFrom = from
+		for _, g := range groups {
+			rows := to - from
+			if g.rows > 0 {
+				rows = g.rows
 			}
+			for first := from; first < to; first += rows {
+				m.runGroup(st.tiled[g.first:g.end], first, min(first+rows, to))
+			}
+		}
+	}
+}
+
+// runGroup runs steps on examples from..to of the current tile.
+func (m *machine[T]) runGroup(steps []int, from, to int) {
+	for _, k := range steps {
+		switch ins := &m.instrs[k]; {
+		case !ins.run:
+		case ins.wide:
+			m.runLanes(ins, from, to)
+		case ins.bytes >= 0:
+			m.runBytes(ins, from, to)
+		default:
+			m.runTile(ins, from, to)
 		}
 	}
 }
@@ -154,7 +168,7 @@ func (m *machine[T]) runTile(ins *instr[T], from, to int) {
 	} else {
 		c.dst = m.rowsOf(s, from, to)
 	}
-	c.first = from == 0
+	c.first = from == 0 && ins.role != goesOn
 	m.compute(ins, from, to)
 }
 
@@ -173,18 +187,21 @@ func (m *machine[T]) enter(p *plan) {
 	for _, to := range m.current.places {
 		s := &m.slots[to.slot]
 		memory := m.scratch[to.off:][:to.n:to.n]
-		if to.tile {
-			s.buf, s.tiles = nil, memory
-		} else {
+		if s.strip = to.extent == stripExtent; to.extent == wholeExtent {
 			s.buf, s.tiles = memory, nil
+		} else {
+			s.buf, s.tiles = nil, memory
 		}
+	}
+	for k, does := range m.current.roles {
+		m.instrs[k].role = does
 	}
 	for _, i := range m.current.views {
 		s := &m.slots[i]
 		if base := &m.slots[s.base]; base.buf != nil {
 			s.buf, s.tiles = base.buf[s.off:][:s.r*s.c], nil
 		} else {
-			s.buf, s.tiles = nil, base.tiles
+			s.buf, s.tiles, s.strip = nil, base.tiles, base.strip
 		}
 	}
 }

@@ -137,6 +137,9 @@ func (v viewRule) kernels() (func(*call[float32]), func(*call[float64])) {
 	return viewKernel[float32](v), viewKernel[float64](v)
 }
 
+// columns reports whether a row of the output is neighbouring entries of the input's.
+func (v viewRule) columns() bool { return v.n[0]*v.n[1]*v.n[2] == 1 && v.s[3] == 1 }
+
 // eachRun calls f with where each run of n[3] entries begins in a row of the output and of the input.
 func (v viewRule) eachRun(f func(out, in int)) {
 	out := 0
@@ -152,6 +155,13 @@ func (v viewRule) eachRun(f func(out, in int)) {
 
 func viewKernel[T Float](v viewRule) func(*call[T]) {
 	n, stride := v.n[3], v.s[3]
+	if v.columns() {
+		return func(c *call[T]) {
+			for i := range c.in[0].r {
+				copy(c.dst.v[i*n:][:n], c.in[0].v[i*v.c+v.off:])
+			}
+		}
+	}
 	return func(c *call[T]) {
 		for i := range c.in[0].r {
 			a, d := c.in[0].row(i), c.dst.row(i)
@@ -186,6 +196,47 @@ func viewBackKernel[T Float](v viewRule) func(*call[T]) {
 		}
 	}
 }
+
+// beside returns the sum of two matrices as what [ConcatCols] makes of their parts, if both are sums of columns in zeros, such as adjoints of [Cols], and the columns of
+// all fill the matrix one after the other; else nil.
+func beside(a, b *Node) *Node {
+	_, width := dims(a)
+	parts := map[int]*Node{} // by the first column
+	var collect func(n *Node) bool
+	collect = func(n *Node) bool {
+		switch r := ruleOf(n).(type) {
+		case viewRule:
+			if len(parts) > maxBeside || !r.back || !r.columns() || parts[r.off] != nil {
+				return false
+			}
+			parts[r.off] = children(n)[0]
+			return true
+		case named:
+			return r == opAdd && collect(children(n)[0]) && collect(children(n)[1])
+		}
+		return false
+	}
+	if !collect(a) || !collect(b) {
+		return nil
+	}
+	var list []*Node
+	for at := 0; at < width; {
+		part := parts[at]
+		if part == nil {
+			return nil
+		}
+		_, c := dims(part)
+		at += c
+		list = append(list, part)
+	}
+	if len(list) < len(parts) {
+		return nil
+	}
+	return ConcatCols(list...)
+}
+
+// maxBeside is of how many parts a sum is looked through, each time that one is added.
+const maxBeside = 16
 
 // concatRule puts the rows of n inputs one behind the other.
 type concatRule struct{ n int }

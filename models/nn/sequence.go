@@ -31,13 +31,13 @@ func (g GRU) Next(z, a, h *ad.Node) *ad.Node {
 	n := g.D.Rows
 	in := ad.AddRow(ad.MatMul(a, g.W.Node(z), false, true), g.B.Node(z))
 	if h == nil {
-		gates := ad.Sigmoid(ad.Cols(in, 0, 2*n))
-		c := ad.Tanh(ad.Add(ad.Cols(in, 2*n, n), ad.ColScale(ad.Cols(gates, 0, n), g.D.Node(z))))
-		return ad.Sub(c, ad.Mul(ad.Cols(gates, n, n), c))
+		reset, update := ad.Sigmoid(ad.Cols(in, 0, n)), ad.Sigmoid(ad.Cols(in, n, n))
+		c := ad.Tanh(ad.Add(ad.Cols(in, 2*n, n), ad.ColScale(reset, g.D.Node(z))))
+		return ad.Sub(c, ad.Mul(update, c))
 	}
 	old := ad.MatMul(h, g.U.Node(z), false, true)
-	gates := ad.Sigmoid(ad.Add(ad.Cols(in, 0, 2*n), ad.Cols(old, 0, 2*n)))
-	reset, update := ad.Cols(gates, 0, n), ad.Cols(gates, n, n)
+	reset := ad.Sigmoid(ad.Add(ad.Cols(in, 0, n), ad.Cols(old, 0, n)))
+	update := ad.Sigmoid(ad.Add(ad.Cols(in, n, n), ad.Cols(old, n, n)))
 	c := ad.Tanh(ad.Add(ad.Cols(in, 2*n, n), ad.Mul(reset, ad.AddRow(ad.Cols(old, 2*n, n), g.D.Node(z)))))
 	return ad.Add(c, ad.Mul(update, ad.Sub(h, c)))
 }

@@ -1,0 +1,96 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"dsbo/ad/adtest"
+	"dsbo/internal/must"
+)
+
+// recurrentLoss has one matrix, an offset and gates in each of so many steps over rows of a width.
+func recurrentLoss(rows, width, steps int, float32 bool) Loss {
+	return Loss{P: 1, Q: width*2*width + width, Rows: rows, Float32: float32, Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},
+		Build: func(x, y *Node, in []*Node) *Node {
+			w, offset := Part(y, 0, 2*width, width), PartVec(y, 2*width*width, width)
+			h := in[0]
+			for range steps {
+				both := MatMul(h, w, false, true)
+				gate := Sigmoid(Cols(both, width, width))
+				h = Add(h, Mul(gate, Tanh(AddRow(Cols(both, 0, width), ScaleBy(Exp(Item(x, 0)), offset)))))
+			}
+			return Mean(Square(h))
+		}}
+}
+
+// recurrent returns the derivatives of such a loss on some rows, and a point and a direction.
+func recurrent(rows, width, steps int, float32 bool) (d *Derivs, x, y, v []float64) {
+	d = must.Get(Differentiate(recurrentLoss(rows, width, steps, float32)))
+	data := make([]float64, rows*width)
+	for i := range data {
+		data[i] = math.Sin(float64(i))
+	}
+	must.OK(d.Bind("X", must.Get(FloatTable(rows, width, data)), nil))
+	y, v = make([]float64, d.f.Q), make([]float64, d.f.Q)
+	for i := range y {
+		y[i], v[i] = math.Cos(float64(3*i))/math.Sqrt(float64(width)), math.Sin(float64(2*i))
+	}
+	return d, []float64{.3}, y, v
+}
+
+// TestStrips: strips of a tile leave the bits of derivatives alone.
+func TestStrips(t *testing.T) {
+	for _, float32 := range []bool{false, true} {
+		var want []float64
+		for _, tile := range []int{0, 8, 33} {
+			const rows, width = 130, 160
+			d, x, y, v := recurrent(rows, width, 1, float32)
+			if tile > 0 {
+				setTile(d.Program, tile)
+			}
+			gradient, product := make([]float64, len(y)), make([]float64, len(y))
+			must.OK(errors.Join(d.Grad(nil, gradient, x, y), d.HVP(product, x, y, v)))
+			if cut := strips(d); (tile == 0) != cut && tile != 33 {
+				t.Errorf("in tiles of %d examples (0: its own) the program has strips: %t", tile, cut)
+			}
+			got := append(gradient, product...)
+			if want == nil {
+				want = got
+			}
+			sameBits(t, fmt.Sprintf("float32=%t, tiles of %d", float32, tile), got, want)
+		}
+	}
+}
+
+// strips reports whether a step of the last plan runs in strips.
+func strips(d *Derivs) bool {
+	layouts := func(list []*layout) bool {
+		return slices.ContainsFunc(list[len(list)-1].groups, func(of []group) bool {
+			return slices.ContainsFunc(of, func(g group) bool { return g.rows > 0 })
+		})
+	}
+	if m, ok := d.m.(*machine[float64]); ok {
+		return layouts(m.layouts)
+	}
+	return layouts(d.m.(*machine[float32]).layouts)
+}
+
+// TestSeries: where a matrix is a factor again and again, the sums for it are one sum; derivatives are those of finite differences, in tiles too.
+func TestSeries(t *testing.T) {
+	for _, tile := range []int{11, 4} {
+		d, x, y, v := recurrent(11, 3, 6, false)
+		setTile(d.Program, tile)
+		adtest.Check(t, d, x, y)
+		must.OK(d.HVP(make([]float64, len(y)), x, y, v))
+		m := d.m.(*machine[float64])
+		last := m.layouts[len(m.layouts)-1].roles
+		if n := len(slices.DeleteFunc(slices.Clone(last), func(r role) bool { return r != goesOn })); n < 8 {
+			t.Errorf("%d sums of a product of 6 steps go on where others stand, want at least 8", n)
+		}
+		single, _, _, _ := recurrent(11, 3, 6, true)
+		adtest.Compare(t, single, d, x, y, 1e-4)
+	}
+}
