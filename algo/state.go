@@ -5,7 +5,6 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/pages"
 	"dsbo/internal/vec"
 )
 
@@ -100,8 +99,9 @@ func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	return newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
 }
 
-// newVec makes a vector of length n, all 0.
-func newVec(n int) []float64 { return pages.Make[float64](n) }
+// newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages, see package pages, would gain nothing, and the
+// system may take longer to give them.
+func newVec(n int) []float64 { return make([]float64, n) }
 
 // joined lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
 func joined(dst []float64, vs ...[]float64) []float64 {

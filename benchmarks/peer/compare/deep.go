@@ -15,7 +15,6 @@ import (
 	"dsbo/benchmarks/peer"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
-	"dsbo/internal/pages"
 	"dsbo/internal/stat"
 	"dsbo/models"
 )
@@ -58,7 +57,7 @@ func measureDeep(d deepRow, seconds float64) deepTimes {
 	m := newDeep(d.network)
 	o := must.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
 	_, q := m.Dims()
-	x, y, v, dst := []float64{-4.6}, pages.Make[float64](q), pages.Make[float64](q), pages.Make[float64](q)
+	x, y, v, dst := []float64{-4.6}, make([]float64, q), make([]float64, q), make([]float64, q)
 	m.params.Init(y, 1)
 	m.params.Init(v, 2)
 	name := dsbo.Sample{Set: dsbo.Whole}
