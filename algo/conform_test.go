@@ -13,6 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	lockstep.OneProcessor()
+	lockstep.FewCollections()
 	m.Run()
 }
 

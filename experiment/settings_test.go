@@ -41,6 +41,7 @@ func parseTiny(t *testing.T, args string) *Job {
 
 func TestMain(m *testing.M) {
 	lockstep.OneProcessor()
+	lockstep.FewCollections()
 	lockstep.InMemory()
 	m.Run()
 }

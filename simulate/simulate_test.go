@@ -8,7 +8,6 @@ import (
 	"flag"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -27,7 +26,7 @@ var (
 // benchmarks/simulate, each on one processor.
 func TestMain(m *testing.M) {
 	lockstep.OneProcessor()
-	debug.SetGCPercent(400)
+	lockstep.FewCollections()
 	os.Exit(m.Run())
 }
 

@@ -24,6 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	lockstep.OneProcessor()
+	lockstep.FewCollections()
 	lockstep.InMemory()
 	goleak.VerifyTestMain(m)
 }

@@ -14,6 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	lockstep.OneProcessor()
+	lockstep.FewCollections()
 	lockstep.InMemory()
 	m.Run()
 }

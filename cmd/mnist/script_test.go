@@ -17,6 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	lockstep.OneProcessor()
+	lockstep.FewCollections()
 	lockstep.InMemory()
 	testscript.Main(m, map[string]func(){"mnist": main})
 }

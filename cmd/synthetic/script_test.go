@@ -15,6 +15,7 @@ import (
 
 func TestMain(m *testing.M) {
 	lockstep.OneProcessor()
+	lockstep.FewCollections()
 	lockstep.InMemory()
 	testscript.Main(m, map[string]func(){"synthetic": main})
 }
