@@ -19,6 +19,7 @@ type HIGP struct {
 	zd       []float64 // z then d, one message
 	z, d     []float64 // views of zd
 	s, hz, b []float64 // s; H z; b
+	kept     []float64 // d, for mixers that cannot add as they mix
 }
 
 // NewHIGP makes the solver of one agent for vectors of length q.
@@ -41,6 +42,7 @@ func (h *HIGP) Z() []float64 { return h.z }
 // b_0, in fx unless that is nil.
 func (h *HIGP) run(w *turn, fx, x, y []float64, gamma float64, N int) {
 	q := len(h.z)
+	w.kept = &h.kept
 	w.upperGrad(fx, h.b, x, y, w.draw(dsbo.Upper, 0)) // b_0, φ_0
 	vec.Fill(h.z, 0)                                  // line 1: z_0 = 0
 	vec.Scale(h.s, -1, h.b)                           // line 1: s_0 = −b_0

@@ -141,8 +141,8 @@ type Averager struct {
 	sent         dsbo.Traffic
 	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
 
-	rounded, mixture []float64
-	scales, words    []uint64
+	rounded, mixture, kept []float64
+	scales, words          []uint64
 }
 
 var _ dsbo.Averager = (*Averager)(nil)

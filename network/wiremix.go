@@ -54,7 +54,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 		wire.round(a.rounded, src, d)
 		src = a.rounded
 	}
-	if err := vec.MixAdd(ctx, a.mixer, dst, src, factor, v); err != nil {
+	if err := vec.MixAdd(ctx, a.mixer, dst, src, factor, v, &a.kept); err != nil {
 		return err
 	}
 	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, len(src), wire.Bytes(len(src))))

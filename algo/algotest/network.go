@@ -18,6 +18,7 @@ type Mixer struct {
 	Averages      int // calls of Average
 	AverageFloats int // numbers in them
 	Longest       int // numbers of the longest vector of either
+	kept          []float64
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error
@@ -47,7 +48,7 @@ func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 
 // MixAdd counts and exchanges.
 func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
-	return m.count(&m.Messages, &m.Floats, len(src), func() error { return vec.MixAdd(ctx, m.Averager, dst, src, a, v) })
+	return m.count(&m.Messages, &m.Floats, len(src), func() error { return vec.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
 }
 
 // Average counts and averages.

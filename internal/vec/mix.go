@@ -2,25 +2,17 @@ package vec
 
 import (
 	"context"
-	"sync"
 
 	"dsbo"
 )
 
-// copies are vectors that are overwritten while [MixAdd] has them yet to add: *[]float64.
-var copies sync.Pool
-
-// MixAdd is that of a [dsbo.AddingMixer], for any mixer: in one pass where m can.
-func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v []float64) error {
+// MixAdd is that of a [dsbo.AddingMixer], for any mixer: in one pass where m can. Where it cannot, and overwrites v as the end of dst, v is first copied to
+// kept, which grows.
+func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v []float64, kept *[]float64) error {
 	if adding, ok := m.(dsbo.AddingMixer); ok {
 		return adding.MixAdd(ctx, dst, src, a, v)
 	}
 	if IsEnd(v, dst) {
-		kept, ok := copies.Get().(*[]float64)
-		if !ok {
-			kept = new([]float64)
-		}
-		defer copies.Put(kept)
 		*kept = append((*kept)[:0], v...)
 		v = *kept
 	}
