@@ -102,9 +102,9 @@ func (t *template[T]) lay(p *plan) *layout {
 	return made
 }
 
-// moments returns when p's steps run: those of the layout's tail after all others.
-func (t *template[T]) moments(p *plan, made *layout) map[int]moment {
-	when := make(map[int]moment, len(p.order))
+// moments returns when p's steps run, by step: those of the layout's tail after all others.
+func (t *template[T]) moments(p *plan, made *layout) []moment {
+	when := make([]moment, len(t.steps))
 	now := 0
 	for i := range p.stages {
 		st := &p.stages[i]
@@ -130,7 +130,7 @@ func (t *template[T]) moments(p *plan, made *layout) map[int]moment {
 
 // findExtents finds how much of each value with rows is in memory: all of one that is read outside of the pass that makes it, or is an output, a tile of one
 // that is made or read in a step which does not run in strips, or in two groups.
-func (t *template[T]) findExtents(p *plan, l *lives, when map[int]moment) {
+func (t *template[T]) findExtents(p *plan, l *lives, when []moment) {
 	madeAt := make(map[int]moment, len(p.order)) // by value
 	widen := func(i int, e extent) { l.extent[t.root(i)] = min(l.extent[t.root(i)], e) }
 	for _, k := range p.order {
@@ -157,7 +157,7 @@ func (t *template[T]) findExtents(p *plan, l *lives, when map[int]moment) {
 }
 
 // findReads finds the moment of each value's last read, and the end of its life.
-func (t *template[T]) findReads(p *plan, l *lives, when map[int]moment) {
+func (t *template[T]) findReads(p *plan, l *lives, when []moment) {
 	for _, k := range p.order {
 		for _, a := range t.steps[k].args {
 			if a < 0 {

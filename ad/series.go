@@ -24,7 +24,7 @@ const (
 )
 
 // seriesOf finds the series of p, by the values of their sums and additions. made has the tail of the plan, whose steps are in none.
-func (t *template[T]) seriesOf(p *plan, made *layout, when map[int]moment) map[int]*series {
+func (t *template[T]) seriesOf(p *plan, made *layout, when []moment) map[int]*series {
 	found := map[int]*series{}
 	if p.lanes {
 		return found

@@ -42,39 +42,46 @@ func (t *template[T]) runsInStrips(s *step[T]) bool {
 // gather orders the steps of a pass so that those which run in strips are together, and values live for a short time: what sums the batch runs as soon as
 // it can, and everything else when it is needed.
 func (t *template[T]) gather(tiled []int) []int {
-	g := gathering[T]{template: t, left: make(map[int]bool, len(tiled)), height: make(map[int]int, len(tiled)), readers: map[int][]int{}}
-	for _, k := range tiled {
-		g.left[k] = true
+	n := len(tiled)
+	g := gathering[T]{template: t, tiled: tiled, at: make(map[int]int, n), listed: make([]bool, n), height: make([]int, n), readers: make([][]int, n)}
+	for i, k := range tiled {
+		g.at[t.steps[k].out] = i
 	}
-	g.climb(tiled)
-	targets := slices.DeleteFunc(slices.Clone(tiled), func(k int) bool { return len(g.readers[k]) > 0 && t.runsInStrips(t.steps[k]) })
+	g.climb()
+	var targets []int
+	for i, k := range tiled {
+		if len(g.readers[i]) == 0 || !t.runsInStrips(t.steps[k]) {
+			targets = append(targets, i)
+		}
+	}
 	slices.SortStableFunc(targets, func(a, b int) int { return cmp.Compare(g.height[b], g.height[a]) })
-	for _, k := range targets {
-		g.add(k)
+	for _, i := range targets {
+		g.add(i)
 	}
 	return g.list
 }
 
-// A gathering is the state of [template.gather].
+// A gathering is the state of [template.gather]. Steps are named by their places in the pass.
 type gathering[T Float] struct {
 	*template[T]
-	left    map[int]bool  // steps that are not in the list yet
-	readers map[int][]int // of a step's output
-	height  map[int]int   // how many products, one after the other, are behind a step
+	tiled   []int       // the steps of the pass, in an order in which they can run
+	at      map[int]int // the place of the step that makes a value
+	listed  []bool      // steps that are in the list
+	readers [][]int     // of a step's output
+	height  []int       // how many products, one after the other, are behind a step
 	list    []int
 }
 
-// climb finds the readers and the heights of steps, which are in an order in which they can run.
-func (g *gathering[T]) climb(tiled []int) {
-	for i := len(tiled) - 1; i >= 0; i-- {
-		k := tiled[i]
-		s, h := g.steps[k], g.height[k]
+// climb finds the readers and the heights of steps.
+func (g *gathering[T]) climb() {
+	for i := len(g.tiled) - 1; i >= 0; i-- {
+		s, h := g.steps[g.tiled[i]], g.height[i]
 		if !g.runsInStrips(s) {
 			h++
 		}
 		for _, a := range s.args {
-			if by, ok := g.byOut[a]; ok && g.left[by] {
-				g.readers[by] = append(g.readers[by], k)
+			if by, ok := g.at[a]; ok {
+				g.readers[by] = append(g.readers[by], i)
 				g.height[by] = max(g.height[by], h)
 			}
 		}
@@ -82,32 +89,32 @@ func (g *gathering[T]) climb(tiled []int) {
 }
 
 // add puts a step into the list, after what it needs, and then the sums that need nothing more.
-func (g *gathering[T]) add(k int) {
-	if !g.left[k] {
+func (g *gathering[T]) add(i int) {
+	if g.listed[i] {
 		return
 	}
-	for _, a := range g.steps[k].args {
-		if by, ok := g.byOut[a]; ok {
+	for _, a := range g.steps[g.tiled[i]].args {
+		if by, ok := g.at[a]; ok {
 			g.add(by)
 		}
 	}
-	if !g.left[k] { // a sum that came with the last thing it needs
+	if g.listed[i] { // a sum that came with the last thing it needs
 		return
 	}
-	delete(g.left, k)
-	g.list = append(g.list, k)
-	for _, r := range g.readers[k] {
-		if g.steps[r].sum && g.left[r] && g.isReady(r) {
+	g.listed[i] = true
+	g.list = append(g.list, g.tiled[i])
+	for _, r := range g.readers[i] {
+		if g.steps[g.tiled[r]].sum && !g.listed[r] && g.isReady(r) {
 			g.add(r)
 		}
 	}
 }
 
 // isReady reports whether all that a step reads is in the list.
-func (g *gathering[T]) isReady(k int) bool {
-	return !slices.ContainsFunc(g.steps[k].args, func(a int) bool {
-		by, ok := g.byOut[a]
-		return ok && g.left[by]
+func (g *gathering[T]) isReady(i int) bool {
+	return !slices.ContainsFunc(g.steps[g.tiled[i]].args, func(a int) bool {
+		by, ok := g.at[a]
+		return ok && !g.listed[by]
 	})
 }
 

@@ -202,11 +202,15 @@ func viewBackKernel[T Float](v viewRule) func(*call[T]) {
 func beside(a, b *Node) *Node {
 	_, width := dims(a)
 	parts := map[int]*Node{} // by the first column
+	seen := 0
 	var collect func(n *Node) bool
 	collect = func(n *Node) bool {
+		if seen++; seen > 2*maxBeside { // a sum of thousands, which grows by one at a time
+			return false
+		}
 		switch r := ruleOf(n).(type) {
 		case viewRule:
-			if len(parts) > maxBeside || !r.back || !r.columns() || parts[r.off] != nil {
+			if !r.back || !r.columns() || parts[r.off] != nil {
 				return false
 			}
 			parts[r.off] = children(n)[0]
