@@ -216,11 +216,11 @@ func beside(a, b *Node) *Node {
 			parts[r.off] = children(n)[0]
 			return true
 		case named:
-			return r == opAdd && collect(children(n)[0]) && collect(children(n)[1])
+			return r == opAdd && collect(children(n)[1]) && collect(children(n)[0])
 		}
 		return false
 	}
-	if !collect(a) || !collect(b) {
+	if !collect(b) || !collect(a) { // a sum grows at its end, which tells of most that they are none
 		return nil
 	}
 	var list []*Node

@@ -182,10 +182,7 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64, factor float64
 	if joint {
 		return a.local.joint.sum(ctx, a, jointTerm{dst: dst, inPlace: &dst[0] == &src[0], factor: factor, add: v})
 	}
-	if vec.IsEnd(v, dst) {
-		a.added = append(a.added[:0], v...)
-		v = a.added
-	}
+	v = vec.Apart(v, dst, &a.added)
 	a.combiner.Combine(dst, a.terms)
 	vec.Axpy(dst[:len(v)], factor, v)
 	return nil

@@ -104,7 +104,7 @@ type meteredMixer struct {
 }
 
 func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
-	return m.call(func() error { return m.Averager.Mix(ctx, dst, src) })
+	return m.MixAdd(ctx, dst, src, 0, nil)
 }
 
 func (m *meteredMixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {

@@ -43,7 +43,7 @@ func NewMixers(W [][]float64) []*Mixer {
 
 // Mix counts and exchanges.
 func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
-	return m.count(&m.Messages, &m.Floats, len(src), func() error { return m.Averager.Mix(ctx, dst, src) })
+	return m.MixAdd(ctx, dst, src, 0, nil)
 }
 
 // MixAdd counts and exchanges.

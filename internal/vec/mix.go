@@ -12,10 +12,7 @@ func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v 
 	if adding, ok := m.(dsbo.AddingMixer); ok {
 		return adding.MixAdd(ctx, dst, src, a, v)
 	}
-	if IsEnd(v, dst) {
-		*kept = append((*kept)[:0], v...)
-		v = *kept
-	}
+	v = Apart(v, dst, kept)
 	if err := m.Mix(ctx, dst, src); err != nil {
 		return err
 	}
@@ -23,7 +20,11 @@ func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v 
 	return nil
 }
 
-// IsEnd reports whether v is the last entries of another vector, in its memory.
-func IsEnd(v, of []float64) bool {
-	return len(v) > 0 && len(v) <= len(of) && &v[0] == &of[len(of)-len(v)]
+// Apart returns v, or its copy in kept, which grows, if v is the last entries of dst, in its memory.
+func Apart(v, dst []float64, kept *[]float64) []float64 {
+	if len(v) == 0 || len(v) > len(dst) || &v[0] != &dst[len(dst)-len(v)] {
+		return v
+	}
+	*kept = append((*kept)[:0], v...)
+	return *kept
 }
