@@ -18,7 +18,7 @@ import (
 type Node = gorgonia.Node
 
 // Float is the element type of a compiled program.
-type Float interface{ float32 | float64 }
+type Float = dsbo.Float
 
 // A rule is one op of the closed set: what it is called, how it is differentiated (into ops of the
 // same set, so that a derivative can be differentiated again), how it is split over the rows of a

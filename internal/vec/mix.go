@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"dsbo"
+	"dsbo/internal/kernel"
 )
 
-// MixAdd is that of a [dsbo.AddingMixer], for any mixer: in one pass where m can. Where it cannot, and overwrites v as the end of dst, v is first copied to
+// MixAdd is that of a [dsbo.AddingMixerIn], for any mixer: in one pass where m can. Where it cannot, and overwrites v as the end of dst, v is first copied to
 // kept, which grows.
-func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v []float64, kept *[]float64) error {
-	if adding, ok := m.(dsbo.AddingMixer); ok {
+func MixAdd[T dsbo.Float](ctx context.Context, m dsbo.MixerIn[T], dst, src []T, a float64, v []T, kept *[]T) error {
+	if adding, ok := m.(dsbo.AddingMixerIn[T]); ok {
 		return adding.MixAdd(ctx, dst, src, a, v)
 	}
 	v = Apart(v, dst, kept)
@@ -21,10 +22,26 @@ func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v 
 }
 
 // Apart returns v, or its copy in kept, which grows, if v is the last entries of dst, in its memory.
-func Apart(v, dst []float64, kept *[]float64) []float64 {
+func Apart[T dsbo.Float](v, dst []T, kept *[]T) []T {
 	if len(v) == 0 || len(v) > len(dst) || &v[0] != &dst[len(dst)-len(v)] {
 		return v
 	}
 	*kept = append((*kept)[:0], v...)
 	return *kept
+}
+
+// A Widening is memory for exchanges of float32 by a mixer of float64.
+type Widening struct{ mixed, added, kept []float64 }
+
+// MixAdd32 is that of a [dsbo.Float32Mixer], for any mixer.
+func (w *Widening) MixAdd32(ctx context.Context, m dsbo.Mixer, dst, src []float32, a float64, v []float32) error {
+	if m, ok := m.(dsbo.Float32Mixer); ok {
+		return m.MixAdd32(ctx, dst, src, a, v)
+	}
+	wide, added := Widened(&w.mixed, src), Widened(&w.added, v)
+	if err := MixAdd(ctx, m, wide, wide, a, added, &w.kept); err != nil {
+		return err
+	}
+	kernel.FromFloat64(dst, wide)
+	return nil
 }

@@ -1,20 +1,22 @@
 // Package vec holds the few dense-vector loops that the methods, the exchange and the evaluation share.
 //
-// Every product is rounded before it is added (the float64 conversion forbids a fused
-// multiply-add), so results are the same bits on every machine. All slices of a call have
+// Every product is rounded before it is added (the conversion forbids a fused
+// multiply-add), so results are the same bits on every machine. Of float32, factors are rounded to float32 first. All slices of a call have
 // the length of the first; functions that write allow the destination to be an input.
 package vec
 
 import (
 	"math"
+	"slices"
 
+	"dsbo"
 	"dsbo/internal/kernel"
 )
 
 // short is the length below which a loop here is quicker than the call of a kernel, which gives the same bits.
 const short = 64
 
-// Block is how many numbers stay in the first-level cache: 8 KiB.
+// Block is how many numbers stay in the first-level cache: 8 KiB of float64.
 const Block = 1024
 
 // EachBlock calls f for all of 0..n in blocks of at most [Block] numbers, for loops of several functions here over the same
@@ -26,43 +28,43 @@ func EachBlock(n int, f func(from, to int)) {
 }
 
 // Axpy adds a·x to dst.
-func Axpy(dst []float64, a float64, x []float64) {
+func Axpy[T dsbo.Float](dst []T, a float64, x []T) {
 	x = x[:len(dst)]
 	if len(dst) >= short {
-		kernel.Axpy(dst, a, x)
+		kernel.Axpy(dst, T(a), x)
 		return
 	}
 	for i := range dst {
-		dst[i] += float64(a * x[i])
+		dst[i] += T(T(a) * x[i])
 	}
 }
 
 // Comb sets dst = a·x + b·y.
-func Comb(dst []float64, a float64, x []float64, b float64, y []float64) {
+func Comb[T dsbo.Float](dst []T, a float64, x []T, b float64, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	if len(dst) >= short {
-		kernel.Comb(dst, a, x, b, y)
+		kernel.Comb(dst, T(a), x, T(b), y)
 		return
 	}
 	for i := range dst {
-		dst[i] = float64(a*x[i]) + float64(b*y[i])
+		dst[i] = T(T(a)*x[i]) + T(T(b)*y[i])
 	}
 }
 
 // Scale sets dst = a·x.
-func Scale(dst []float64, a float64, x []float64) {
+func Scale[T dsbo.Float](dst []T, a float64, x []T) {
 	x = x[:len(dst)]
 	if len(dst) >= short {
-		kernel.Scale(dst, a, x)
+		kernel.Scale(dst, T(a), x)
 		return
 	}
 	for i := range dst {
-		dst[i] = a * x[i]
+		dst[i] = T(a) * x[i]
 	}
 }
 
 // Add sets dst = x + y.
-func Add(dst, x, y []float64) {
+func Add[T dsbo.Float](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	if len(dst) >= short {
 		kernel.AddTo(dst, x, y)
@@ -74,7 +76,7 @@ func Add(dst, x, y []float64) {
 }
 
 // Sub sets dst = x − y.
-func Sub(dst, x, y []float64) {
+func Sub[T dsbo.Float](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	if len(dst) >= short {
 		kernel.SubTo(dst, x, y)
@@ -86,7 +88,7 @@ func Sub(dst, x, y []float64) {
 }
 
 // Fill sets every entry of dst to a.
-func Fill(dst []float64, a float64) {
+func Fill[T dsbo.Float](dst []T, a T) {
 	for i := range dst {
 		dst[i] = a
 	}
@@ -133,4 +135,26 @@ func AllFinite(x []float64) bool {
 		}
 	}
 	return true
+}
+
+// Convert sets dst = src, each entry rounded to the nearest of its new type.
+func Convert[T, F dsbo.Float](dst []T, src []F) {
+	switch d := any(dst).(type) {
+	case []float64:
+		kernel.ToFloat64(d, src)
+	case []float32:
+		switch v := any(src).(type) {
+		case []float64:
+			kernel.FromFloat64(d, v)
+		case []float32:
+			copy(d, v)
+		}
+	}
+}
+
+// Widened returns v in float64, in memory that grows.
+func Widened(memory *[]float64, v []float32) []float64 {
+	*memory = slices.Grow((*memory)[:0], len(v))[:len(v)]
+	kernel.ToFloat64(*memory, v)
+	return *memory
 }
