@@ -3,6 +3,7 @@ package algo
 import (
 	"math"
 
+	"dsbo"
 	"dsbo/internal/elementary"
 	"dsbo/internal/vec"
 )
@@ -24,22 +25,25 @@ func (c *checker) adam(beta1, beta2, eps *float64, defaults adam) adam {
 // step is step k of x along u: r = β₁ r + (1−β₁) u, and then move.
 func (a adam) step(k int, lr float64, x, r, v, u []float64) {
 	vec.Comb(r, a.beta1, r, 1-a.beta1, u)
-	a.move(k, lr, 1-elementary.Pow(a.beta1, float64(k+1)), x, r, v, u)
+	move(a, k, lr, 1-elementary.Pow(a.beta1, float64(k+1)), x, r, v, u)
 }
 
-// move is x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r is the average of u, u included, in which the
+// move is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r is the average of u, u included, in which the
 // weights of all u so far sum to weights.
-func (a adam) move(k int, lr, weights float64, x, r, v, u []float64) {
+func move[T dsbo.Float](a adam, k int, lr, weights float64, x, r, v, u []T) {
 	second := 1 - elementary.Pow(a.beta2, float64(k+1))
-	for i, u := range u {
-		v[i] = float64(a.beta2*v[i]) + float64(float64((1-a.beta2)*u)*u)
-		x[i] -= float64(lr*(r[i]/weights)) / (math.Sqrt(v[i]/second) + a.eps)
+	for i := range u {
+		ui := float64(u[i])
+		average := float64(a.beta2*float64(v[i])) + float64(float64((1-a.beta2)*ui)*ui)
+		v[i] = T(average)
+		x[i] = T(float64(x[i]) - float64(lr*(float64(r[i])/weights))/(math.Sqrt(average/second)+a.eps))
 	}
 }
 
 // clipTo limits the entries of x to a box.
-func clipTo(box, x []float64) {
+func clipTo[T dsbo.Float](box []float64, x []T) {
+	low, high := T(box[0]), T(box[1])
 	for i, v := range x {
-		x[i] = min(max(v, box[0]), box[1])
+		x[i] = min(max(v, low), high)
 	}
 }

@@ -87,7 +87,7 @@ func (a *AdamCG) Init(p, q, K int) error {
 	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p), a.carried("x_square", p)
 	a.z, a.asked = a.carried("z", q), a.carried("products", K)
 	a.alike = true
-	a.g, a.s, a.hs, a.ju = newVec(q), newVec(q), newVec(q), newVec(p)
+	a.g, a.s, a.hs, a.ju = newVec[float64](q), newVec[float64](q), newVec[float64](q), newVec[float64](p)
 	return nil
 }
 

@@ -21,11 +21,11 @@ type corrected struct {
 	out, in []float64
 }
 
-// corrected makes the block of a variable, whose memory is part of the state.
-func (s *state) corrected(kind, name string, v []float64) corrected {
+// newCorrected makes the block of a variable, whose memory is part of the state.
+func newCorrected(s *state, kind, name string, v []float64) corrected {
 	n := len(v)
 	c := corrected{
-		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: newVec(n), in: newVec(n),
+		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: newVec[float64](n), in: newVec[float64](n),
 	}
 	if kind == "gt" {
 		s.tracks(c.memory, c.last)

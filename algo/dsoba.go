@@ -34,8 +34,8 @@ func (a *DSOBA) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.g, a.h, a.b, a.j = newVec(q), newVec(q), newVec(q), newVec(p)
-	a.out, a.in = newVec(p+2*q), newVec(p+2*q)
+	a.g, a.h, a.b, a.j = newVec[float64](q), newVec[float64](q), newVec[float64](q), newVec[float64](p)
+	a.out, a.in = newVec[float64](p+2*q), newVec[float64](p+2*q)
 	return nil
 }
 
@@ -53,7 +53,7 @@ func (a *DSOBA) Cost(int) Cost {
 func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	p, q := len(a.x), len(a.y)
-	a.directions(&w, a.g, a.h, a.b, a.j)
+	directions(&w, &a.state, a.g, a.h, a.b, a.j)
 
 	vec.Comb(a.out[:p], 1, a.x, -a.alpha(k), a.r)   // x − α r, the old r
 	vec.Comb(a.out[p:p+q], 1, a.y, -a.beta(k), a.g) // y − β ∇_y g
@@ -68,7 +68,7 @@ func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 
 // directions asks for the three directions of a single-loop method at one point:
 // g = ∇_y g, h = Hz − b, u = ∇_x f − J z.
-func (s *state) directions(w *turn, g, h, b, j []float64) {
+func directions(w *turn, s *state, g, h, b, j []float64) {
 	w.lowerGrad(g, s.x, s.y, w.draw(dsbo.Lower, 0))
 	w.upperGrad(s.u, b, s.x, s.y, w.draw(dsbo.Upper, 0))
 	w.hvp(h, s.x, s.y, s.z, w.draw(dsbo.Curvature, 0))

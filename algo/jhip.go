@@ -44,9 +44,9 @@ func (a *JHIP) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = nil
-	a.mixedYX, a.zd, a.mixed = newVec(p+q), newVec(2*p*q), newVec(2*p*q)
-	a.s, a.s1, a.h = newVec(p*q), newVec(p*q), newVec(q*q)
-	a.v, a.b, a.zb = newVec(q), newVec(q), newVec(p)
+	a.mixedYX, a.zd, a.mixed = newVec[float64](p+q), newVec[float64](2*p*q), newVec[float64](2*p*q)
+	a.s, a.s1, a.h = newVec[float64](p*q), newVec[float64](p*q), newVec[float64](q*q)
+	a.v, a.b, a.zb = newVec[float64](q), newVec[float64](q), newVec[float64](p)
 	return nil
 }
 

@@ -42,7 +42,9 @@ type Traits struct {
 }
 
 // TraitsOf returns the traits of a method, the zero ones if it has none.
-func TraitsOf(m Method) Traits {
+func TraitsOf(m Method) Traits { return traitsOf(m) }
+
+func traitsOf(m any) Traits {
 	if t, ok := m.(interface{ Traits() Traits }); ok {
 		return t.Traits()
 	}
@@ -81,32 +83,33 @@ func RobustNames() (names []string) {
 	return names
 }
 
-// An entry is a method's name and constructor.
+// An entry is a method's name and constructors.
 type entry struct {
 	name      string
 	construct func() Method
+	float32   func() method32 // nil: it has no vectors in float32
 }
 
 // methods is the table of all methods. Adding one takes a line here, and nothing else outside of the method's own file.
 var methods = []entry{
-	{"madsbo", func() Method { return new(MADSBO) }},
-	{"madsbo_tuned", func() Method { return new(Tuned) }},
-	{"newtoncg", func() Method { return new(NewtonCG) }},
-	{"adamcg", func() Method { return new(AdamCG) }},
-	{"jhip", func() Method { return new(JHIP) }},
-	{"gbdsbo", func() Method { return new(GBDSBO) }},
-	{"fednest", func() Method { return new(FedNest) }},
-	{"mdbo", func() Method { return new(MDBO) }},
-	{"pdsbo_gossip", func() Method { return new(Gossip) }},
-	{"pdsbo_al", func() Method { return new(Lagrangian) }},
-	{"dascgd", func() Method { return new(DASCGD) }},
-	{"dsoba", func() Method { return new(DSOBA) }},
-	{"sparkle", func() Method { return new(Sparkle) }},
-	{"aidcg", func() Method { return new(AIDCG) }},
-	{"itd", func() Method { return new(ITD) }},
-	{"stocbio", func() Method { return new(StocBiO) }},
-	{"alset", func() Method { return new(ALSET) }},
-	{"soba", func() Method { return new(SOBA) }},
+	{"madsbo", func() Method { return new(MADSBO) }, func() method32 { return new(MADSBOIn[float32]) }},
+	{"madsbo_tuned", func() Method { return new(Tuned) }, func() method32 { return new(TunedIn[float32]) }},
+	{"newtoncg", func() Method { return new(NewtonCG) }, nil},
+	{"adamcg", func() Method { return new(AdamCG) }, nil},
+	{"jhip", func() Method { return new(JHIP) }, nil},
+	{"gbdsbo", func() Method { return new(GBDSBO) }, nil},
+	{"fednest", func() Method { return new(FedNest) }, nil},
+	{"mdbo", func() Method { return new(MDBO) }, nil},
+	{"pdsbo_gossip", func() Method { return new(Gossip) }, nil},
+	{"pdsbo_al", func() Method { return new(Lagrangian) }, nil},
+	{"dascgd", func() Method { return new(DASCGD) }, nil},
+	{"dsoba", func() Method { return new(DSOBA) }, nil},
+	{"sparkle", func() Method { return new(Sparkle) }, nil},
+	{"aidcg", func() Method { return new(AIDCG) }, nil},
+	{"itd", func() Method { return new(ITD) }, nil},
+	{"stocbio", func() Method { return new(StocBiO) }, nil},
+	{"alset", func() Method { return new(ALSET) }, nil},
+	{"soba", func() Method { return new(SOBA) }, nil},
 }
 
 // Register adds a method of another module to the methods that [New] knows; construct returns one with default parameters. It is for
@@ -115,7 +118,7 @@ func Register(name string, construct func() Method) {
 	if slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("algo: a method named %q is registered already", name))
 	}
-	methods = append(methods, entry{name, construct})
+	methods = append(methods, entry{name, construct, nil})
 }
 
 // Names returns the names of the methods that [New] knows, MA-DSBO first.
@@ -139,30 +142,57 @@ func New(name string) (Method, error) {
 
 // NameOf returns the name under which a method's type is registered, or the name of its type if it is not.
 func NameOf(m Method) string {
-	for _, e := range methods {
-		if reflect.TypeOf(e.construct()) == reflect.TypeOf(m) {
-			return e.name
-		}
+	if f, ok := m.(*float32Method); ok {
+		return f.name
+	}
+	if e := entryOf(m); e != nil {
+		return e.name
 	}
 	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
 }
 
-// Clone returns a method with the same parameters, before Init: an agent's own copy of a template.
-func Clone(m Method) Method {
-	from := reflect.ValueOf(m).Elem()
-	made := reflect.New(from.Type())
-	for _, f := range reflect.VisibleFields(from.Type()) {
-		if f.IsExported() && len(f.Index) == 1 {
-			made.Elem().FieldByIndex(f.Index).Set(from.FieldByIndex(f.Index))
+// entryOf returns the entry of a method's type, nil if it has none.
+func entryOf(m Method) *entry {
+	for i, e := range methods {
+		if reflect.TypeOf(e.construct()) == reflect.TypeOf(m) {
+			return &methods[i]
 		}
 	}
-	return made.Interface().(Method)
+	return nil
+}
+
+// parameterStruct returns a pointer to the struct whose exported fields are m's parameters.
+func parameterStruct(m Method) any {
+	if f, ok := m.(*float32Method); ok {
+		return f.inner
+	}
+	return m
+}
+
+// copyParameters sets the parameters of one method to those of another, which has the same.
+func copyParameters(to, from any) {
+	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
+	for _, f := range reflect.VisibleFields(source.Type()) {
+		if f.IsExported() && len(f.Index) == 1 {
+			target.FieldByName(f.Name).Set(source.FieldByIndex(f.Index))
+		}
+	}
+}
+
+// Clone returns a method with the same parameters, before Init: an agent's own copy of a template.
+func Clone(m Method) Method {
+	if f, ok := m.(*float32Method); ok {
+		return f.clone()
+	}
+	made := reflect.New(reflect.TypeOf(m).Elem()).Interface().(Method)
+	copyParameters(made, m)
+	return made
 }
 
 // Parameters returns the names of a method's parameters, in the order of its fields.
 func Parameters(m Method) []string {
 	var names []string
-	for _, f := range reflect.VisibleFields(reflect.TypeOf(m).Elem()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(parameterStruct(m)).Elem()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && !f.Anonymous && name != "-" {
 			if name == "" {
@@ -188,7 +218,7 @@ func Decode(m Method, object []byte) error {
 		}
 		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
 		d.DisallowUnknownFields() // within a value
-		if err := d.Decode(m); err != nil {
+		if err := d.Decode(parameterStruct(m)); err != nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s: %s must not be %s: %v", NameOf(m), name, value, err)
 		}
 	}

@@ -30,7 +30,7 @@ func (a *SOBA) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = a.carried("z", q)
-	a.h = newVec(q)
+	a.h = newVec[float64](q)
 	return nil
 }
 
@@ -43,7 +43,7 @@ func (a *SOBA) Cost(int) Cost {
 // Step is one outer iteration; m is not used.
 func (a *SOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	a.directions(&w, a.g, a.h, a.b, a.j)
+	directions(&w, &a.state, a.g, a.h, a.b, a.j)
 	vec.Axpy(a.x, -a.alpha(k), a.u) // x −= α (∇_x f − J z)
 	vec.Axpy(a.y, -a.beta(k), a.g)  // y −= β ∇_y g
 	vec.Axpy(a.z, -a.gamma(k), a.h) // z −= γ (Hz − b)

@@ -58,8 +58,8 @@ func (a *Sparkle) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.gy, a.b, a.gx, a.j = newVec(q), newVec(q), newVec(p), newVec(p)
-	a.bx, a.by, a.bz = a.corrected(a.Strategy.X, "x", a.x), a.corrected(a.Strategy.Y, "y", a.y), a.corrected(a.Strategy.Z, "z", a.z)
+	a.gy, a.b, a.gx, a.j = newVec[float64](q), newVec[float64](q), newVec[float64](p), newVec[float64](p)
+	a.bx, a.by, a.bz = newCorrected(&a.state, a.Strategy.X, "x", a.x), newCorrected(&a.state, a.Strategy.Y, "y", a.y), newCorrected(&a.state, a.Strategy.Z, "z", a.z)
 	return nil
 }
 

@@ -8,16 +8,19 @@ import (
 	"dsbo/internal/vec"
 )
 
-// A state is what all methods have: their variables. Methods embed it.
-type state struct {
-	name  string
-	x, y  []float64
-	yx    []float64 // y then x, of which they are views, as one message
-	z, u  []float64 // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
-	named []dsbo.Named
+// A state is that of a method in float64.
+type state = stateIn[float64]
 
-	alike    bool      // all agents have the same state: see [Reformer]
-	renewals []renewal // what a change of members does
+// A stateIn is what all methods have: their variables. Methods embed it.
+type stateIn[T dsbo.Float] struct {
+	name  string
+	x, y  []T
+	yx    []T // y then x, of which they are views, as one message
+	z, u  []T // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
+	named []dsbo.NamedIn[T]
+
+	alike    bool         // all agents have the same state: see [Reformer]
+	renewals []renewal[T] // what a change of members does
 
 	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
 }
@@ -32,7 +35,7 @@ type localState struct {
 func (s *localState) prepare(name string, p, q, K int) *checker {
 	c := s.state.prepare(name, p, q, K)
 	if c.err == nil {
-		s.b, s.g, s.j = newVec(q), newVec(q), newVec(p)
+		s.b, s.g, s.j = newVec[float64](q), newVec[float64](q), newVec[float64](p)
 	}
 	return c
 }
@@ -60,51 +63,51 @@ func (s *soloState) descendX(w *turn) {
 }
 
 // X returns a view of x_i.
-func (s *state) X() []float64 { return s.x }
+func (s *stateIn[T]) X() []T { return s.x }
 
 // Y returns a view of y_i.
-func (s *state) Y() []float64 { return s.y }
+func (s *stateIn[T]) Y() []T { return s.y }
 
 // Z returns a view of z_i, the estimate of (Σ H)⁻¹ Σ b of the last iteration; nil for a method without.
-func (s *state) Z() []float64 { return s.z }
+func (s *stateIn[T]) Z() []T { return s.z }
 
 // U returns a view of u_i, the estimate of the hypergradient of the last iteration; nil for a method without.
-func (s *state) U() []float64 { return s.u }
+func (s *stateIn[T]) U() []T { return s.u }
 
 // State returns views of what the method carries from one iteration to the next.
-func (s *state) State() []dsbo.Named { return s.named }
+func (s *stateIn[T]) State() []dsbo.NamedIn[T] { return s.named }
 
 // prepare names the method, makes x and y, and returns the checker of the method's parameters.
-func (s *state) prepare(name string, p, q, K int) *checker {
+func (s *stateIn[T]) prepare(name string, p, q, K int) *checker {
 	c := &checker{method: name, K: K}
 	if p < 1 || q < 1 {
 		c.err = dsbo.Errorf(dsbo.ErrShape, "%s: p and q must be at least 1; they are %d and %d", name, p, q)
 		return c
 	}
-	yx := newVec(q + p)
-	*s = state{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: newVec(q), u: newVec(p)}
-	s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
+	yx := newVec[T](q + p)
+	*s = stateIn[T]{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: newVec[T](q), u: newVec[T](p)}
+	s.named = []dsbo.NamedIn[T]{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
 	return c
 }
 
 // carried makes a variable of length n and registers it in the state, which checkpoints hold.
-func (s *state) carried(name string, n int) []float64 {
-	v := newVec(n)
-	s.named = append(s.named, dsbo.Named{Name: name, Value: v})
+func (s *stateIn[T]) carried(name string, n int) []T {
+	v := newVec[T](n)
+	s.named = append(s.named, dsbo.NamedIn[T]{Name: name, Value: v})
 	return v
 }
 
 // newTurn begins outer iteration k.
-func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) turn {
+func (s *stateIn[T]) newTurn(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) turnIn[T] {
 	return newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
 }
 
 // newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages, see package pages, would gain nothing, and the
 // system may take longer to give them.
-func newVec(n int) []float64 { return make([]float64, n) }
+func newVec[T dsbo.Float](n int) []T { return make([]T, n) }
 
 // joined lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
-func joined(dst []float64, vs ...[]float64) []float64 {
+func joined[T dsbo.Float](dst []T, vs ...[]T) []T {
 	n := 0
 	for _, v := range vs {
 		n += copy(dst[n:], v)
@@ -114,7 +117,7 @@ func joined(dst []float64, vs ...[]float64) []float64 {
 
 // track is one step of gradient tracking of s by the tracker d: d = mixed + s1 − s, then s = s1.
 // It keeps Σ_i d = Σ_i s whenever the weights are doubly stochastic and the two sums start equal.
-func track(d, mixed, s1, s []float64) {
+func track[T dsbo.Float](d, mixed, s1, s []T) {
 	vec.EachBlock(len(d), func(from, to int) {
 		vec.Add(d[from:to], mixed[from:to], s1[from:to])
 		vec.Sub(d[from:to], d[from:to], s[from:to])
@@ -123,8 +126,8 @@ func track(d, mixed, s1, s []float64) {
 }
 
 // trackResidual is [track] of the residual s = Hz − b: d = mixed + (Hz − b) − s, then s = Hz − b. d may be mixed.
-func trackResidual(d, mixed, hz, b, s []float64) {
-	var block [vec.Block]float64
+func trackResidual[T dsbo.Float](d, mixed, hz, b, s []T) {
+	var block [vec.Block]T
 	vec.EachBlock(len(d), func(from, to int) {
 		s1 := block[:to-from]
 		vec.Sub(s1, hz[from:to], b[from:to])
@@ -133,7 +136,7 @@ func trackResidual(d, mixed, hz, b, s []float64) {
 }
 
 // implicitGrad sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
-func implicitGrad(w *turn, u, j, x, y, z []float64) {
+func implicitGrad[T dsbo.Float](w *turnIn[T], u, j, x, y, z []T) {
 	w.jvp(j, x, y, z, w.draw(dsbo.Curvature, 0))
 	vec.Sub(u, u, j)
 }

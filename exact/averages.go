@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/curvature"
 	"dsbo/internal/vec"
 	"dsbo/network"
 )
@@ -50,7 +51,7 @@ func (w *solve) upperGrad(dx, dy []float64) error {
 // residual sets r = b − H z at Y, by a product that is not rounded to the wire of the others, and with lost, see [collective.Group.Mean].
 func (w *solve) residual(r, b, z []float64, lost [][]float64) error {
 	err := w.mean(w.changeWire(), r, lost, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		err := w.products.Product(o, part, w.x, w.Y, z, allExamples)
+		err := curvature.Product(w.products, o, part, w.x, w.Y, z, allExamples)
 		vec.Scale(part, -1, part)
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/curvature"
 	"dsbo/internal/recycle"
 	"dsbo/internal/vec"
 )
@@ -78,7 +79,7 @@ func (w *solve) leastShare() float64 {
 // product is a product of the Hessian's data part at Y, for package recycle.
 func (w *solve) product(dst, v []float64) error {
 	err := w.mean(w.wire, dst, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		if err := w.products.Product(o, part, w.x, w.Y, v, allExamples); err != nil {
+		if err := curvature.Product(w.products, o, part, w.x, w.Y, v, allExamples); err != nil {
 			return err
 		}
 		w.subtractPenalty(part, v)

@@ -7,62 +7,20 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/curvature"
+	"dsbo/internal/vec"
 	"dsbo/network"
 )
 
-// meteredOracle counts and times what an agent asks its oracle.
-type meteredOracle struct {
-	dsbo.Oracle
+// A meter counts and times what an agent asks its oracle.
+type meter struct {
 	products *curvature.Matrix
 	ctx      context.Context // of the step under way: when it ends no further call begins
 	calls    algo.Calls
 	busy     time.Duration
 }
 
-func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.UpperGrad, func() error { return m.Oracle.UpperGrad(dx, dy, x, y, s) })
-}
-
-func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.LowerGrad, func() error { return m.Oracle.LowerGrad(dst, x, y, s) })
-}
-
-func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.HVP, func() error { return m.products.Product(m.Oracle, dst, x, y, v, s) })
-}
-
-func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.JVP, func() error { return m.Oracle.JVP(dst, x, y, v, s) })
-}
-
-// Penalty asks for P(x), which is known without data, and is not counted.
-func (m *meteredOracle) Penalty(dst, x []float64) error {
-	o, err := dsbo.OracleAs[dsbo.PenaltyOracle](m.Oracle, "penalty")
-	if err != nil {
-		return err
-	}
-	return o.Penalty(dst, x)
-}
-
-func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	o, err := dsbo.OracleAs[dsbo.DiagonalOracle](m.Oracle, "diagonals")
-	if err != nil {
-		return err
-	}
-	return m.call(&m.calls.Diagonal, func() error { return m.products.Diagonal(o, dst, x, y, s) })
-}
-
-func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	o, err := dsbo.OracleAs[dsbo.ValueOracle](m.Oracle, "losses")
-	if err != nil {
-		return 0, 0, err
-	}
-	err = m.call(&m.calls.Value, func() (err error) { upper, lower, err = o.Values(x, y, s); return err })
-	return upper, lower, err
-}
-
 // call makes a call of the oracle, which it counts and times, unless the step has ended.
-func (m *meteredOracle) call(calls *int, ask func() error) error {
+func (m *meter) call(calls *int, ask func() error) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
@@ -71,6 +29,64 @@ func (m *meteredOracle) call(calls *int, ask func() error) error {
 	*calls++
 	m.busy += time.Since(start)
 	return err
+}
+
+// meteredIn is an oracle by vectors of T with a meter.
+type meteredIn[T dsbo.Float] struct {
+	dsbo.OracleIn[T]
+	*meter
+}
+
+func (m meteredIn[T]) UpperGrad(dx, dy, x, y []T, s dsbo.Sample) error {
+	return m.call(&m.calls.UpperGrad, func() error { return m.OracleIn.UpperGrad(dx, dy, x, y, s) })
+}
+
+func (m meteredIn[T]) LowerGrad(dst, x, y []T, s dsbo.Sample) error {
+	return m.call(&m.calls.LowerGrad, func() error { return m.OracleIn.LowerGrad(dst, x, y, s) })
+}
+
+func (m meteredIn[T]) HVP(dst, x, y, v []T, s dsbo.Sample) error {
+	return m.call(&m.calls.HVP, func() error { return curvature.Product(m.products, m.OracleIn, dst, x, y, v, s) })
+}
+
+func (m meteredIn[T]) JVP(dst, x, y, v []T, s dsbo.Sample) error {
+	return m.call(&m.calls.JVP, func() error { return m.OracleIn.JVP(dst, x, y, v, s) })
+}
+
+// meteredOracle is an agent's oracle with its meter, by vectors of either type.
+type meteredOracle struct {
+	meteredIn[float64]
+	narrow vec.NarrowOracle
+	single meteredIn[float32]
+}
+
+// Float32 implements [dsbo.Float32Oracle].
+func (m *meteredOracle) Float32() dsbo.OracleIn[float32] { return &m.single }
+
+// Penalty asks for P(x), which is known without data, and is not counted.
+func (m *meteredOracle) Penalty(dst, x []float64) error {
+	o, err := dsbo.OracleAs[dsbo.PenaltyOracle](m.OracleIn, "penalty")
+	if err != nil {
+		return err
+	}
+	return o.Penalty(dst, x)
+}
+
+func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
+	o, err := dsbo.OracleAs[dsbo.DiagonalOracle](m.OracleIn, "diagonals")
+	if err != nil {
+		return err
+	}
+	return m.call(&m.calls.Diagonal, func() error { return m.products.Diagonal(o, dst, x, y, s) })
+}
+
+func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	o, err := dsbo.OracleAs[dsbo.ValueOracle](m.OracleIn, "losses")
+	if err != nil {
+		return 0, 0, err
+	}
+	err = m.call(&m.calls.Value, func() (err error) { upper, lower, err = o.Values(x, y, s); return err })
+	return upper, lower, err
 }
 
 // meteredDense is a meteredOracle for an oracle that gives whole matrices: methods look for them.
@@ -89,7 +105,8 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.
 func meterOracle(o dsbo.Oracle, c *curvature.Matrix) (*meteredOracle, dsbo.Oracle) {
-	m := &meteredOracle{Oracle: o, products: c, ctx: context.Background()}
+	m := &meteredOracle{meteredIn: meteredIn[float64]{o, &meter{products: c, ctx: context.Background()}}}
+	m.single = meteredIn[float32]{m.narrow.Of(o), m.meter}
 	if d, ok := o.(dsbo.DenseOracle); ok {
 		return m, meteredDense{m, d}
 	}

@@ -41,7 +41,7 @@ func interruptAt(t *testing.T, c train.Config, k int) {
 // TestResume: a run that was interrupted, several times and at boundaries of all kinds, ends with the same bits as one that was not.
 // Where there is no checkpoint yet it starts anew.
 func TestResume(t *testing.T) {
-	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al"} {
+	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al", "madsbo_tuned" + inFloat32} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := config(t)
 			c.Method = method(t, name, "warm_z=true", "track_y=true", "mom_y=0.5", "mom_z=0.5")

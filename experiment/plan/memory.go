@@ -36,11 +36,11 @@ func bytesOf(mib runs.Number) float64 {
 func (r Run) memory() (memory, error) {
 	p, q, err := r.Config.Problem.Dims()
 	program := bytesOf(r.Program)
-	m := memory{program: program, data: max(0, bytesOf(train.PeakRSS())-program), agents: 40 * 8 * float64(q)}
+	m := memory{program: program, data: max(0, bytesOf(train.PeakRSS())-program), agents: 40 * bytesOfNumber(r.Config.Method) * float64(q)}
 	m.meeting = meetingBytes + 2*min(keptBytes, keptExchanges*8*float64(q))
 	if method := algo.Clone(r.Config.Method); method.Init(p, q, r.Config.K) == nil {
 		for _, s := range method.State() {
-			m.agents += float64(8 * len(s.Value))
+			m.agents += float64(bytesOfNumber(method) * float64(len(s.Value)))
 		}
 	}
 	m.agents *= float64(r.Config.W.N())
@@ -52,6 +52,14 @@ func (r Run) memory() (memory, error) {
 		m.solver *= 3 // each model has a solver of its own, and the last two wait to be collected
 	}
 	return m, err
+}
+
+// bytesOfNumber returns the bytes of a number of a method's vectors.
+func bytesOfNumber(m algo.Method) float64 {
+	if algo.IsFloat32(m) {
+		return 4
+	}
+	return 8
 }
 
 // withPeak takes the place of what the agents were reckoned to take when the process has run them all.

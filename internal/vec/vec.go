@@ -154,7 +154,10 @@ func Convert[T, F dsbo.Float](dst []T, src []F) {
 
 // Widened returns v in float64, in memory that grows.
 func Widened(memory *[]float64, v []float32) []float64 {
-	*memory = slices.Grow((*memory)[:0], len(v))[:len(v)]
+	*memory = grown(*memory, len(v))
 	kernel.ToFloat64(*memory, v)
 	return *memory
 }
+
+// grown returns memory, or larger one, of a length.
+func grown(memory []float64, length int) []float64 { return slices.Grow(memory[:0], length)[:length] }

@@ -1,0 +1,66 @@
+package algo_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/must"
+)
+
+// TestInFloat32 holds methods by vectors of float32 against themselves in float64. Each of the 40 iterations adds some 60 roundings of 2⁻²⁴ of
+// numbers around 1 in a map that is a contraction, so that 1e-5 bounds the difference with room.
+func TestInFloat32(t *testing.T) {
+	const agents, p, q, K = 4, 3, 5, 40
+	for _, name := range algo.Float32Names() {
+		t.Run(name, func(t *testing.T) {
+			var ends [2][]algo.Method
+			for i := range ends {
+				var oracles []dsbo.Oracle
+				for _, o := range algotest.NewQuadratics(agents, p, q, 7) {
+					m := made(t, name, `{"alpha":0.1,"beta":0.1,"gamma":0.1,"T":3,"N":3}`)
+					if i == 1 {
+						m = must.Get(algo.InFloat32(m))
+					}
+					must.OK(m.Init(p, q, K))
+					for k, v := range []float64{0.1, -0.2, 0.3} { // which are no float32
+						m.X()[k] = v
+					}
+					ends[i], oracles = append(ends[i], m), append(oracles, o)
+				}
+				mixers := algotest.NewMixers(algotest.Ring(agents, 0.5))
+				for k := range K {
+					must.OK(algotest.Step(t.Context(), k, ends[i], oracles, mixers))
+				}
+			}
+			for i, wide := range ends[0] {
+				narrow := ends[1][i]
+				for k, part := range narrow.State() {
+					if want := wide.State()[k]; part.Name != want.Name || !near(part.Value, want.Value, 1e-5) {
+						t.Errorf("agent %d: %s is %v in float32; want %s as %v", i, part.Name, part.Value, want.Name, want.Value)
+					}
+					if slices.ContainsFunc(part.Value, func(v float64) bool { return v != float64(float32(v)) }) {
+						t.Errorf("agent %d: %s is not of float32: %v", i, part.Name, part.Value)
+					}
+				}
+			}
+		})
+	}
+}
+
+func near(a, b []float64, most float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) <= most })
+}
+
+// TestInFloat32Refuses: a method without vectors of float32 is refused, with the names of those that have some.
+func TestInFloat32Refuses(t *testing.T) {
+	_, err := algo.InFloat32(new(algo.NewtonCG))
+	if !errors.Is(err, dsbo.ErrCapability) || !strings.Contains(err.Error(), "newtoncg") || !strings.Contains(err.Error(), "madsbo, madsbo_tuned") {
+		t.Errorf("%v", err)
+	}
+}
