@@ -46,6 +46,7 @@
 //	a network trained by draws   algo/adamcg.go; experiment/candidates finds models by it
 //	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/recycle
 //	a method when members change algo/reform.go
+//	a method in float32          algo/float32.go shows it to others in float64; internal/vec asks oracles and mixers that know float64 alone
 //	against liars                network/mixing.go says what robust mixing promises; clipped.go, trimmed.go
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
