@@ -30,8 +30,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 func TestMain(m *testing.M) {
-	lockstep.OneProcessor()
-	lockstep.FewCollections()
+	lockstep.SmallRuns()
 	lockstep.InMemory()
 	testscript.Main(m, map[string]func(){
 		"dsbo": func() { digestName(); os.Exit(cli.Main("dsbo", run)) },

@@ -40,8 +40,7 @@ func parseTiny(t *testing.T, args string) *Job {
 }
 
 func TestMain(m *testing.M) {
-	lockstep.OneProcessor()
-	lockstep.FewCollections()
+	lockstep.SmallRuns()
 	lockstep.InMemory()
 	m.Run()
 }

@@ -25,8 +25,7 @@ var (
 // TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as those of the campaigns of
 // benchmarks/simulate, each on one processor.
 func TestMain(m *testing.M) {
-	lockstep.OneProcessor()
-	lockstep.FewCollections()
+	lockstep.SmallRuns()
 	os.Exit(m.Run())
 }
 

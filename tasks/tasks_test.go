@@ -17,8 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	lockstep.OneProcessor()
-	lockstep.FewCollections()
+	lockstep.SmallRuns()
 	lockstep.InMemory()
 	m.Run()
 }

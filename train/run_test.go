@@ -23,8 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	lockstep.OneProcessor()
-	lockstep.FewCollections()
+	lockstep.SmallRuns()
 	lockstep.InMemory()
 	goleak.VerifyTestMain(m)
 }

@@ -13,8 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	lockstep.OneProcessor()
-	lockstep.FewCollections()
+	lockstep.SmallRuns()
 	lockstep.InMemory()
 	m.Run()
 }

@@ -14,8 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	lockstep.OneProcessor()
-	lockstep.FewCollections()
+	lockstep.SmallRuns()
 	lockstep.InMemory()
 	testscript.Main(m, map[string]func(){"synthetic": main})
 }

@@ -13,19 +13,14 @@ import (
 // Racing reports whether the race detector is on, which draws the order of goroutines that are ready at one moment.
 func Racing() bool { return racing }
 
-// OneProcessor has this process, and those that it starts, use one processor: on two, agents in lockstep spend up to twice the time, all of it on
-// waking each other up. Under the race detector, which looks for what goes wrong on several, it changes nothing.
-func OneProcessor() {
-	if racing {
-		return
+// SmallRuns readies this process, and those that it starts, for small runs of several agents. They use one processor: on two, agents in lockstep spend up to
+// twice the time, all of it on waking each other up; under the race detector, which looks for what goes wrong on several, this is left as it is. And they
+// collect garbage when the heap is five times what is in use, not twice: heaps are small, and a tenth of the time would go to collecting them.
+func SmallRuns() {
+	if !racing {
+		runtime.GOMAXPROCS(1)
+		must.OK(os.Setenv("GOMAXPROCS", "1"))
 	}
-	runtime.GOMAXPROCS(1)
-	must.OK(os.Setenv("GOMAXPROCS", "1"))
-}
-
-// FewCollections has this process, and those that it starts, collect garbage when the heap is five times what is in use, not twice: runs of tests
-// have small heaps, and would spend a tenth of their time on collecting them.
-func FewCollections() {
 	debug.SetGCPercent(400)
 	must.OK(os.Setenv("GOGC", "400"))
 }
