@@ -23,19 +23,35 @@ type Loss struct {
 // backpropagation, Pearlmutter 1994), never a matrix. Nodes that several derivatives share are
 // computed once as long as x, y and the data stay.
 //
+// Gradients and products are asked for by vectors of float64, as [DerivsIn] says, and through [Derivs.Float32] by vectors of float32.
+//
 // It belongs to one goroutine at a time. Results must not overlap x, y or v. Where the loss does not depend on
 // a variable the derivative is 0.
 type Derivs struct {
 	*Program
 	*derivatives
-	value [1]float64
-	built int                    // the order of the derivatives whose graphs are known to be built
-	known [1 << derivCount]*plan // plans that were asked for before
-	dst   [derivCount][]float64  // of what is computed
-	kept  [derivCount]keptMatrix // of jvp and hvp
+	DerivsIn[float64]
+	single DerivsIn[float32]
+	value  [1]float64
+	built  int                    // the order of the derivatives whose graphs are known to be built
+	known  [1 << derivCount]*plan // plans that were asked for before
+	kept   [derivCount]keptMatrix // of jvp and hvp
 
 	columns []float64 // of a Jacobian, that are found together
 }
+
+// DerivsIn gives gradients and products of a [Derivs], to which it belongs, by vectors of V, whatever type the loss is computed in. Numbers of x, y and v
+// are rounded to that type as they are read, and results to V as they are written: vectors of float32 have the results of vectors of float64 with the
+// same numbers, rounded. Vectors of the type of the loss are quickest.
+type DerivsIn[V Float] struct {
+	derivs  *Derivs
+	machine vectors[V]
+	dst     [derivCount][]V // of what is computed
+}
+
+// Float32 returns the same derivatives by vectors of float32, the same in each call. They belong to one goroutine at a time together with d, and what
+// was computed at a point by vectors of one type is there for those of the other one with the same numbers.
+func (d *Derivs) Float32() *DerivsIn[float32] { return &d.single }
 
 // derivatives are the graphs of a loss's derivatives, and plans for them, which forks share. They are made at the first use.
 type derivatives struct {
@@ -74,13 +90,21 @@ func Differentiate(l Loss) (*Derivs, error) {
 	if !p.outs[0].IsScalar() {
 		return nil, fmt.Errorf("%w: a loss must be a scalar; its shape is %v", ErrGraph, p.outs[0].Shape())
 	}
-	return &Derivs{Program: p, derivatives: &derivatives{loss: p.code}}, nil
+	return newDerivs(p, &derivatives{loss: p.code}), nil
 }
 
 // Fork returns the derivatives of the same loss with data of their own, as [Program.Fork] does. A derivative that one of the forks asks for is compiled
 // for all of them.
 func (d *Derivs) Fork(w *Workspace) *Derivs {
-	return &Derivs{Program: d.Program.Fork(w), derivatives: d.derivatives}
+	return newDerivs(d.Program.Fork(w), d.derivatives)
+}
+
+// newDerivs returns a program's derivatives, of which all forks have the same graphs and plans.
+func newDerivs(p *Program, all *derivatives) *Derivs {
+	d := &Derivs{Program: p, derivatives: all}
+	d.DerivsIn = DerivsIn[float64]{derivs: d, machine: p.m.float64()}
+	d.single = DerivsIn[float32]{derivs: d, machine: p.m.float32()}
+	return d
 }
 
 // Value returns the loss.
@@ -90,54 +114,61 @@ func (d *Derivs) Value(x, y []float64) (float64, error) {
 }
 
 // Grad writes ∇_x to dx (length P) and ∇_y to dy (length Q); nil is skipped. Cost: about two passes over the data.
-func (d *Derivs) Grad(dx, dy, x, y []float64) error {
+func (in *DerivsIn[V]) Grad(dx, dy, x, y []V) error {
+	d := in.derivs
 	if dx != nil && len(dx) != d.f.P || dy != nil && len(dy) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "the gradients have %d and %d numbers; len(dx)=%d, len(dy)=%d", d.f.P, d.f.Q, len(dx), len(dy))
 	}
 	if err := d.need(1); err != nil {
 		return err
 	}
-	if err := d.setPoint(x, y); err != nil {
+	if err := in.setPoint(x, y); err != nil {
 		return err
 	}
-	return d.compute([derivCount][]float64{gradX: dx, gradY: dy})
+	return in.compute([derivCount][]V{gradX: dx, gradY: dy})
 }
 
 // HVP writes (∇²_yy) v to dst, both of length Q. Cost: about that of two gradients.
-func (d *Derivs) HVP(dst, x, y, v []float64) error {
+func (in *DerivsIn[V]) HVP(dst, x, y, v []V) error {
+	d := in.derivs
 	if len(dst) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "a Hessian-vector product has len(y)=%d numbers; len(dst)=%d", d.f.Q, len(dst))
 	}
-	if err := d.setDirection(x, y, v); err != nil {
+	if err := in.setDirection(x, y, v); err != nil {
 		return err
 	}
-	return d.compute([derivCount][]float64{hvp: dst})
+	return in.compute([derivCount][]V{hvp: dst})
 }
 
 // JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about that of two gradients; only
 // the part of the graph that x and y share is touched.
-func (d *Derivs) JVP(dst, x, y, v []float64) error {
+func (in *DerivsIn[V]) JVP(dst, x, y, v []V) error {
+	d := in.derivs
 	if len(dst) != d.f.P {
 		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian-vector product has len(x)=%d numbers; len(dst)=%d", d.f.P, len(dst))
 	}
-	if err := d.setDirection(x, y, v); err != nil {
+	if err := in.setDirection(x, y, v); err != nil {
 		return err
 	}
-	return d.compute([derivCount][]float64{jvp: dst})
+	return in.compute([derivCount][]V{jvp: dst})
 }
 
+// setPoint sets the point (x, y).
+func (in *DerivsIn[V]) setPoint(x, y []V) error { return setPoint(in.derivs.Program, in.machine, x, y) }
+
 // setDirection sets the point (x, y) and the direction v of a product.
-func (d *Derivs) setDirection(x, y, v []float64) error {
+func (in *DerivsIn[V]) setDirection(x, y, v []V) error {
+	d := in.derivs
 	if err := d.need(2); err != nil {
 		return err
 	}
 	if len(v) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
 	}
-	if err := d.setPoint(x, y); err != nil {
+	if err := in.setPoint(x, y); err != nil {
 		return err
 	}
-	d.m.setInput(d.vs, v)
+	in.machine.setInput(d.vs, v)
 	return nil
 }
 
@@ -188,7 +219,8 @@ func (d *derivatives) linearize() (err error) {
 }
 
 // compute writes the derivatives that have a destination.
-func (d *Derivs) compute(dst [derivCount][]float64) error {
+func (in *DerivsIn[V]) compute(dst [derivCount][]V) error {
+	d := in.derivs
 	key := 0
 	for i, to := range dst {
 		if to != nil && d.nodes[i] != nil {
@@ -199,7 +231,7 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 	if err != nil {
 		return err
 	}
-	outs := d.dst[:0]
+	outs := in.dst[:0]
 	for i, to := range dst {
 		switch {
 		case to == nil: // a fork may be making this node now
@@ -209,9 +241,9 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 			outs = append(outs, to)
 		}
 	}
-	defer clear(d.dst[:])
+	defer clear(in.dst[:])
 	defer d.m.leave()
-	return d.m.run(p, outs)
+	return in.machine.run(p, outs)
 }
 
 // planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes the lock of the forks.

@@ -42,7 +42,8 @@
 // entry at the end goes to the caller's vectors in blocks. Values whose
 // lives do not overlap share memory, with those of other programs too ([Workspace]); what the point alone determines is kept
 // for the next product there, if it is dear, and computed again only when an input that it depends on has changed. Programs
-// allocate nothing once every derivative has been computed.
+// allocate nothing once every derivative has been computed. Whether they compute in float64 or float32, vectors may be of either type
+// ([Derivs.Float32]), without a pass that converts them.
 // A program uses one processor, and for large products and long vectors those that no other program runs on, with the same bits.
 // One graph has one batch size: keep a program per batch size, and for each goroutine a fork of it ([Program.Fork], [Derivs.Fork]): forks share
 // what is compiled, and, with workspaces of one [Pool], scratch memory.

@@ -11,7 +11,7 @@ const fnOutputs named = "Outputs"
 
 // Outputs returns a, marked as the outputs of a model inside of a loss ℓ(F(y)) + r(x, y): F is what comes before, ℓ and r, such as
 // a penalty, what does not pass F on the way to y. A loss may mark several. Values and derivatives are those without the mark;
-// [Derivs.GaussNewton] takes F as linear.
+// [DerivsIn.GaussNewton] takes F as linear.
 func Outputs(a *Node) *Node { return apply1(fnOutputs, a) }
 
 // GaussNewton writes the product of v (length Q) with the generalized Gauss-Newton matrix of the loss by y,
@@ -20,19 +20,20 @@ func Outputs(a *Node) *Node { return apply1(fnOutputs, a) }
 //
 // to dst (length Q), where J is the Jacobian of the marked outputs by y (see [Outputs]; Schraudolph 2002). It has no negative
 // eigenvalue where ℓ and r are convex, whatever F is, and is the Hessian where F is linear. No matrix is formed: J v comes from a
-// derivative of J'w by w, and the rest from reverse sweeps. Cost: less than that of [Derivs.HVP]. A loss without marks fails with
+// derivative of J'w by w, and the rest from reverse sweeps. Cost: less than that of [DerivsIn.HVP]. A loss without marks fails with
 // [dsbo.ErrCapability].
-func (d *Derivs) GaussNewton(dst, x, y, v []float64) error {
+func (in *DerivsIn[V]) GaussNewton(dst, x, y, v []V) error {
+	d := in.derivs
 	if len(dst) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "a Gauss-Newton product has len(y)=%d numbers; len(dst)=%d", d.f.Q, len(dst))
 	}
-	if err := d.setDirection(x, y, v); err != nil {
+	if err := in.setDirection(x, y, v); err != nil {
 		return err
 	}
 	if err := d.linearize(); err != nil {
 		return err
 	}
-	return d.compute([derivCount][]float64{gnp: dst})
+	return in.compute([derivCount][]V{gnp: dst})
 }
 
 // gaussNewton builds the product of v with the Gauss-Newton matrix of cost by y; nil: it is 0.

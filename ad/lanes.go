@@ -1,6 +1,9 @@
 package ad
 
-import "dsbo/internal/kernel"
+import (
+	"dsbo/internal/kernel"
+	"dsbo/internal/vec"
+)
 
 // unitLanes is how many unit vectors run side by side: rows for a matrix product to run at full speed, which takes 12 at once, and few enough for
 // what they need to stay in cache.
@@ -24,7 +27,7 @@ func (m *machine[T]) eachUnit(p *plan, i int, each func(from, lanes int)) error 
 		for l := range m.lanes {
 			s.wide[l*s.stride+m.from+l] = 1
 		}
-		if err := m.run(p, nil); err != nil {
+		if err := (port[T, T]{m}).run(p, nil); err != nil {
 			return err
 		}
 		each(m.from, m.lanes)
@@ -37,9 +40,9 @@ func (m *machine[T]) readLanes(dst []float64, n, i int) {
 	s := &m.slots[i]
 	for l := range m.lanes {
 		if to := dst[l*n:][:n]; m.hasLanes(s) {
-			convert(to, s.wide[l*s.stride:][:n])
+			vec.Convert(to, s.wide[l*s.stride:][:n])
 		} else {
-			m.readSlot(to, i)
+			vec.Convert(to, s.wholeValue())
 		}
 	}
 }

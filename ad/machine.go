@@ -140,24 +140,6 @@ func (m *machine[T]) input(i int) *slot[T] {
 	return &m.slots[i]
 }
 
-// setInput copies v into point i; what depends on it is recomputed only if it differs in a bit. So 0 and -0 differ: results must not
-// depend on what the input was before.
-func (m *machine[T]) setInput(i int, v []float64) {
-	p := m.input(i).shared
-	j := 0
-	for ; j < len(v); j += len(m.piece) {
-		n := min(len(m.piece), len(v)-j)
-		if convert(m.piece[:n], v[j:][:n]); !kernel.SameBits(m.piece[:n], p.v[j:][:n]) {
-			break
-		}
-	}
-	if j >= len(v) {
-		return
-	}
-	convert(p.v[j:], v[j:])
-	p.version++
-}
-
 // followPoints marks what depends on a point that has changed, be it by another program, for recomputation.
 func (m *machine[T]) followPoints() {
 	for i := range m.slots {
@@ -222,11 +204,6 @@ func (m *machine[T]) invalidate(bit uint64) {
 			s.valid = false
 		}
 	}
-}
-
-// readSlot copies the value of slot i to dst.
-func (m *machine[T]) readSlot(dst []float64, i int) {
-	convert(dst, m.slots[i].wholeValue())
 }
 
 // wholeValue returns the value of a slot that keeps it, reading it from its table the first time.

@@ -73,9 +73,9 @@ type compiler interface {
 
 // engine is a machine of either element type.
 type engine interface {
-	setInput(i int, v []float64)
+	float32() vectors[float32]
+	float64() vectors[float64]
 	bind(i int, t *Table, idx []int) error
-	run(p *plan, dst [][]float64) error
 	leave()
 	changes() uint64
 	eachUnit(p *plan, i int, each func(from, lanes int)) error
@@ -240,16 +240,16 @@ func (p *Program) Bind(name string, t *Table, idx []int) error {
 	return nil
 }
 
-// setPoint sets x and y.
-func (p *Program) setPoint(x, y []float64) error {
+// setPoint sets x and y of a program, whose machine is m to callers with vectors of V.
+func setPoint[V Float](p *Program, m vectors[V], x, y []V) error {
 	if len(x) != p.f.P || len(y) != p.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "len(x) and len(y) must be %d and %d; they are %d and %d", p.f.P, p.f.Q, len(x), len(y))
 	}
 	if i := slices.Index(p.bound, false); i >= 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "input %q must be bound to a table", p.f.Inputs[i].Name)
 	}
-	p.m.setInput(p.xs, x)
-	p.m.setInput(p.ys, y)
+	m.setInput(p.xs, x)
+	m.setInput(p.ys, y)
 	return nil
 }
 
@@ -258,7 +258,8 @@ func (p *Program) Eval(dst, x, y []float64) error {
 	if len(dst) < p.size {
 		return dsbo.Errorf(dsbo.ErrShape, "the function's values have %d entries; len(dst)=%d", p.size, len(dst))
 	}
-	if err := p.setPoint(x, y); err != nil {
+	m := p.m.float64()
+	if err := setPoint(p, m, x, y); err != nil {
 		return err
 	}
 	for i, n := range p.sizes {
@@ -266,5 +267,5 @@ func (p *Program) Eval(dst, x, y []float64) error {
 	}
 	defer clear(p.dst)
 	defer p.m.leave()
-	return p.m.run(p.values, p.dst)
+	return m.run(p.values, p.dst)
 }

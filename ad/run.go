@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"dsbo/internal/kernel"
+	"dsbo/internal/vec"
 )
 
 // run computes the outputs of p and writes them to dst; in lanes dst is empty, and they can be read until the next run or [machine.leave]. It fails
 // on data that an op cannot use, such as an index out of range.
-func (m *machine[T]) run(p *plan, dst [][]float64) (err error) {
+func (m port[T, V]) run(p *plan, dst [][]V) (err error) {
 	defer func() { m.locate(err) }() // after the next
 	defer catchMisuse(&err)
 	m.enter(p)
@@ -36,7 +37,7 @@ func (m *machine[T]) run(p *plan, dst [][]float64) (err error) {
 	}
 	for i, d := range dst {
 		if tl == nil || tl.outs[i] < 0 {
-			m.readSlot(d, p.outs[i])
+			vec.Convert(d, m.slots[p.outs[i]].wholeValue())
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
+	"dsbo/internal/vec"
 )
 
 // A Table is a set of rows of numbers that programs read in place: the examples of an agent, or
@@ -252,9 +253,9 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 		case t.bytes != nil:
 			kernel.FromBytes(row, t.bytes[r*t.cols:][:t.cols], T(t.scale))
 		case t.f32 != nil:
-			convert(row, t.f32[r*t.cols:][:t.cols])
+			vec.Convert(row, t.f32[r*t.cols:][:t.cols])
 		default:
-			convert(row, t.f64[r*t.cols:][:t.cols])
+			vec.Convert(row, t.f64[r*t.cols:][:t.cols])
 		}
 	}
 }
@@ -285,28 +286,6 @@ func rowIndex(idx []int, i int) int {
 		return i
 	}
 	return idx[i]
-}
-
-func convert[T, S Float](dst []T, src []S) {
-	if same, ok := any(src).([]T); ok {
-		copy(dst, same)
-		return
-	}
-	src = src[:len(dst)]
-	if team := crewFor(dst); team != nil {
-		team.Share(len(dst), func(from, to int) { convertPart(dst[from:to], src[from:to]) })
-		return
-	}
-	convertPart(dst, src)
-}
-
-// convertPart converts between different types.
-func convertPart[T, S Float](dst []T, src []S) {
-	if f64, ok := any(src).([]float64); ok {
-		kernel.FromFloat64(dst, f64)
-		return
-	}
-	kernel.ToFloat64(any(dst).([]float64), src) // there is no third type
 }
 
 func checkTable[T Float](rows, cols int, data []T) error {

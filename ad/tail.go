@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dsbo/internal/kernel"
+	"dsbo/internal/vec"
 )
 
 // A tail is the end of a plan: the steps that make its outputs entry by entry of vectors as long as these, such as the sum of a penalty's
@@ -192,7 +193,7 @@ type tailMemory[T Float] struct {
 }
 
 // runTail runs the tail of the plan whose places the slots have, and writes its outputs to dst.
-func (m *machine[T]) runTail(tl *tail, dst [][]float64) {
+func (m port[T, V]) runTail(tl *tail, dst [][]V) {
 	if m.tail == nil {
 		m.tail = new(tailMemory[T])
 	}
@@ -205,7 +206,7 @@ func (m *machine[T]) runTail(tl *tail, dst [][]float64) {
 }
 
 // tailPart runs a tail on entries from..to.
-func (m *machine[T]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]float64) {
+func (m port[T, V]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]V) {
 	for n := 0; from < to; from += n {
 		n = min(tailBlock-from%tailBlock, to-from)
 		for i, r := range tl.outs {
@@ -218,7 +219,7 @@ func (m *machine[T]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]
 		}
 		for i, r := range tl.outs {
 			if r >= 0 {
-				kernel.ToFloat64(dst[i][from:from+n], w.blocks[r])
+				vec.Convert(dst[i][from:from+n], w.blocks[r])
 			}
 		}
 	}

@@ -83,7 +83,14 @@ func testTail[T Float](t *testing.T, q, steps int, build func(x, y *Node) []*Nod
 	for i, n := range p.sizes {
 		want[i] = make([]float64, n)
 	}
-	must.OK(p.m.run(plain, want))
+	must.OK(p.m.float64().run(plain, want))
 	p.m.leave()
 	sameBits(t, "values", got, slices.Concat(want...))
+	narrow := make([][]float32, len(p.sizes))
+	for i, n := range p.sizes {
+		narrow[i] = make([]float32, n)
+	}
+	must.OK(p.m.float32().run(p.values, narrow))
+	p.m.leave()
+	sameBits(t, "values in float32", convertTo[float64](slices.Concat(narrow...)), convertTo[float64](convertTo[float32](got)))
 }

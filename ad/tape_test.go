@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo/internal/must"
+	"dsbo/internal/vec"
 )
 
 // TestTapeMachine: Gorgonia's own machine gives the same bits on a graph of the same ops. (Where nothing is
@@ -128,7 +129,7 @@ func numbersOf[T Float](t *testing.T, v gorgonia.Value) []float64 {
 
 func convertTo[T, S Float](v []S) []T {
 	to := make([]T, len(v))
-	convert(to, v)
+	vec.Convert(to, v)
 	return to
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo/internal/must"
+	"dsbo/internal/vec"
 )
 
 // TestValues: values of ops against numbers worked out by hand, at ties and kinks too.
@@ -148,7 +149,7 @@ func affineBits[T Float](t *testing.T) {
 			c.dst.v, c.in[0].v = dst, v
 			k(&c)
 			got := make([]float64, n)
-			convert(got, dst)
+			vec.Convert(got, dst)
 			sameBits(t, fmt.Sprintf("%T, %d entries", T(0), n), got, want)
 		}
 	}

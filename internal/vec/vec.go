@@ -137,19 +137,27 @@ func AllFinite(x []float64) bool {
 	return true
 }
 
-// Convert sets dst = src, each entry rounded to the nearest of its new type.
+// Convert sets dst = src, each entry rounded to the nearest of its new type. Between different types the two do not overlap, and processors that are free
+// take parts of long ones.
 func Convert[T, F dsbo.Float](dst []T, src []F) {
-	switch d := any(dst).(type) {
-	case []float64:
-		kernel.ToFloat64(d, src)
-	case []float32:
-		switch v := any(src).(type) {
-		case []float64:
-			kernel.FromFloat64(d, v)
-		case []float32:
-			copy(d, v)
-		}
+	if same, ok := any(src).([]T); ok {
+		copy(dst, same)
+		return
 	}
+	if team := kernel.NewCrew(len(dst) * kernel.EntryWork); team != nil {
+		team.Share(len(dst), func(from, to int) { convert(dst[from:to], src[from:to]) })
+		return
+	}
+	convert(dst, src[:len(dst)])
+}
+
+// convert converts between different types.
+func convert[T, F dsbo.Float](dst []T, src []F) {
+	if f64, ok := any(src).([]float64); ok {
+		kernel.FromFloat64(dst, f64)
+		return
+	}
+	kernel.ToFloat64(any(dst).([]float64), src) // there is no third type
 }
 
 // Widened returns v in float64, in memory that grows.

@@ -51,6 +51,22 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
+// TestConvert: each entry is converted as Go does, on lengths up to such as a crew shares.
+func TestConvert(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 1<<18 + 7} {
+		v := random(n, 1)
+		narrow, wide, again := make([]float32, n), make([]float64, n), make([]float32, n)
+		Convert(narrow, v)
+		Convert(wide, narrow)
+		Convert(again, narrow)
+		for i, e := range v {
+			if want := float32(e); narrow[i] != want || wide[i] != float64(want) || again[i] != want {
+				t.Fatalf("%d numbers: entry %d is %v, %v and %v, want %v", n, i, narrow[i], wide[i], again[i], want)
+			}
+		}
+	}
+}
+
 // TestCG: n steps solve a system of n unknowns.
 func TestCG(t *testing.T) {
 	h := [3][]float64{{4, 1, 0}, {1, 3, -1}, {0, -1, 2}}

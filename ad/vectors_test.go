@@ -1,0 +1,193 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+)
+
+// A vectorPoint is where derivatives are asked for, of numbers that float32 has.
+type vectorPoint[V Float] struct{ x, y, v []V }
+
+func newVectorPoint(p, q int) vectorPoint[float64] {
+	r := rand.New(rand.NewPCG(7, uint64(q)))
+	normal := func(n int) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = float64(float32(r.NormFloat64()))
+		}
+		return v
+	}
+	at := vectorPoint[float64]{normal(p), normal(q), normal(q)}
+	at.y[0] = 0 // moves to −0
+	return at
+}
+
+// move changes the point in numbers of any type.
+func (at vectorPoint[V]) move() {
+	at.y[0], at.y[len(at.y)-1], at.v[1] = -at.y[0], -at.y[len(at.y)-1], -at.v[1]
+}
+
+func (at vectorPoint[V]) in32() vectorPoint[float32] {
+	return vectorPoint[float32]{convertTo[float32](at.x), convertTo[float32](at.y), convertTo[float32](at.v)}
+}
+
+// answers writes all that d answers to results.
+func (at vectorPoint[V]) answers(d *DerivsIn[V], results *[7][]V) error {
+	err := errors.Join(d.Grad(results[0], results[1], at.x, at.y), d.Grad(nil, results[2], at.x, at.y), d.Grad(results[3], nil, at.x, at.y),
+		d.HVP(results[4], at.x, at.y, at.v), d.JVP(results[5], at.x, at.y, at.v))
+	if gn := d.GaussNewton(results[6], at.x, at.y, at.v); !errors.Is(gn, dsbo.ErrCapability) {
+		err = errors.Join(err, gn)
+	}
+	return err
+}
+
+// places returns memory for answers, with what an answer must overwrite.
+func (at vectorPoint[V]) places() (results [7][]V) {
+	p, q := len(at.x), len(at.y)
+	for i, n := range [7]int{p, q, q, p, q, p, q} {
+		results[i] = make([]V, n)
+		vec.Fill(results[i], 7)
+	}
+	return results
+}
+
+// TestVectors: vectors of float32 have the answers of vectors of float64 of the same numbers, rounded, and where the loss is computed in float32 not even
+// rounded, asked in turn and of forks; and nothing is allocated.
+func TestVectors(t *testing.T) {
+	parts := func(q int) Loss {
+		return Loss{P: 2, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+			return Sum(SumAll(Square(Outputs(Sin(PartVec(y, 0, 700))))), Dot(Sin(PartVec(y, 500, 900)), PartVec(y, 9, 900)), ScaleBy(Exp(Item(x, 1)), Dot(y, y)))
+		}}
+	}
+	k := newTask(150, 16, 5, 1)
+	for name, l := range map[string]Loss{
+		"examples": k.softmaxLoss(),
+		"no x":     {P: 2, Q: 3, Build: func(_, y *Node, _ []*Node) *Node { return SumAll(Sin(y)) }},
+		"parts":    parts(1500), "parts at the end": parts(2*shortTail + 1), "parts, shared": parts(270_001),
+	} {
+		for _, l.Float32 = range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, float32=%v", name, l.Float32), func(t *testing.T) {
+				bound := func(d *Derivs) *Derivs {
+					for _, in := range l.Inputs {
+						must.OK(d.Bind(in.Name, k.tables[in.Name], nil))
+					}
+					return d
+				}
+				testVectors(t, bound(must.Get(Differentiate(l))), bound)
+			})
+		}
+	}
+}
+
+func testVectors(t *testing.T, d *Derivs, bound func(*Derivs) *Derivs) {
+	at := newVectorPoint(d.f.P, d.f.Q)
+	at32 := at.in32()
+	got, got32 := at.places(), at32.places()
+	same := func(what string, got32 [7][]float32, got [7][]float64) {
+		t.Helper()
+		for i := range got {
+			rounded := convertTo[float64](convertTo[float32](got[i]))
+			sameBits(t, fmt.Sprintf("%s, answer %d", what, i), convertTo[float64](got32[i]), rounded)
+			if d.f.Float32 {
+				sameBits(t, fmt.Sprintf("%s, answer %d before it is rounded", what, i), got[i], rounded)
+			}
+		}
+	}
+	narrow := d.Float32()
+	for turn := range 3 {
+		must.OK(errors.Join(at.answers(&d.DerivsIn, &got), at32.answers(narrow, &got32)))
+		same(fmt.Sprint("turn ", turn), got32, got)
+		alone := at32.places()
+		must.OK(at32.answers(bound(d.Fork(nil)).Float32(), &alone))
+		same("alone", alone, got)
+		at.move()
+		at32.move()
+	}
+	if narrow != d.Float32() {
+		t.Error("the derivatives by vectors of float32 must be the same in each call")
+	}
+	// A failed GaussNewton makes an error: it is asked for above alone.
+	allocs := testing.AllocsPerRun(3, func() {
+		at32.move()
+		must.OK(errors.Join(narrow.Grad(got32[0], got32[1], at32.x, at32.y), narrow.HVP(got32[4], at32.x, at32.y, at32.v), narrow.JVP(got32[5], at32.x, at32.y, at32.v)))
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations a round, want none", allocs)
+	}
+}
+
+// TestVectorLengths: vectors of float32 of a wrong length have the errors of vectors of float64.
+func TestVectorLengths(t *testing.T) {
+	d := must.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
+	wide, narrow := vectorErrors(&d.DerivsIn), vectorErrors(d.Float32())
+	for i, err := range narrow {
+		if !errors.Is(err, dsbo.ErrShape) || err.Error() != wide[i].Error() {
+			t.Errorf("case %d: error %q by vectors of float32, %q by vectors of float64, want the same, which matches ErrShape", i, err, wide[i])
+		}
+	}
+	if err := d.Float32().Grad(nil, nil, []float32{0, 0}, []float32{0, 0, 0}); err != nil {
+		t.Error(err)
+	}
+}
+
+func vectorErrors[V Float](d *DerivsIn[V]) []error {
+	x, y, two, three := make([]V, 2), make([]V, 3), make([]V, 2), make([]V, 3)
+	return []error{
+		d.Grad(nil, nil, x, x), d.Grad(three, nil, x, y), d.Grad(nil, two, x, y), d.Grad(two, three, y, y),
+		d.HVP(two, x, y, y), d.HVP(nil, x, y, y), d.HVP(three, x, y, x), d.HVP(three, y, y, y),
+		d.JVP(three, x, y, y), d.JVP(nil, x, y, y), d.JVP(two, x, y, x), d.GaussNewton(two, x, y, y), d.GaussNewton(three, x, y, x),
+	}
+}
+
+// BenchmarkVectors asks for gradients and Hessian-vector products of a float32 network with 1.9 million weights, each at another point, by vectors of
+// either type.
+func BenchmarkVectors(b *testing.B) {
+	b.Run("float64", benchmarkVectors(func(d *Derivs) *DerivsIn[float64] { return &d.DerivsIn }))
+	b.Run("float32", benchmarkVectors((*Derivs).Float32))
+}
+
+func benchmarkVectors[V Float](by func(*Derivs) *DerivsIn[V]) func(b *testing.B) {
+	return func(b *testing.B) {
+		const rows, in, units, classes = 64, 784, 1024, 10
+		const q = units * (in + units + classes)
+		all := must.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Float32: true,
+			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}, {Name: "T", Shape: []int{classes}, Batch: true}},
+			Build: func(x, y *Node, batch []*Node) *Node {
+				h := ReLU(MatMul(batch[0], Part(y, 0, units, in), false, true))
+				h = ReLU(MatMul(h, Part(y, units*in, units, units), false, true))
+				scores := MatMul(h, Part(y, units*(in+units), classes, units), false, true)
+				return Add(Mean(Sub(RowLogSumExp(scores), RowDot(scores, batch[1]))), Mul(Exp(Item(x, 0)), Dot(y, y)))
+			}}))
+		normal := func(n int) []float64 {
+			v, r := make([]float64, n), rand.New(rand.NewPCG(1, 1))
+			for i := range v {
+				v[i] = .05 * r.NormFloat64()
+			}
+			return v
+		}
+		must.OK(all.Bind("X", must.Get(FloatTable(rows, in, normal(rows*in))), nil))
+		must.OK(all.Bind("T", must.Get(LabelTable(make([]uint8, rows), classes)), nil))
+		x, y, v, dst := []V{-3}, make([]V, q), make([]V, q), make([]V, q)
+		vec.Convert(y, normal(q))
+		vec.Convert(v, normal(q))
+		d := by(all)
+		b.Run("gradient", func(b *testing.B) {
+			for b.Loop() {
+				y[0] = -y[0]
+				must.OK(d.Grad(nil, dst, x, y))
+			}
+		})
+		b.Run("product", func(b *testing.B) {
+			for b.Loop() {
+				y[0], v[0] = -y[0], -v[0]
+				must.OK(d.HVP(dst, x, y, v))
+			}
+		})
+	}
+}
