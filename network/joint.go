@@ -17,30 +17,68 @@ const termWork = kernel.EntryWork / 4
 
 // A jointSum makes the sums of all agents of a process at once, where vectors are long: the agent that comes last makes those of all
 // while these wait, a block of entries after the other. A block is so read from memory once, for its agent and all neighbours, and
-// vectors are not copied. Processors that are free help.
+// vectors are not copied. Those of float32 are widened in blocks, once for all neighbours, and sums rounded while they are in a cache. Processors that are free help.
 type jointSum struct {
 	agents []*localAgent
-	blocks sync.Pool // *[]float64: a block of each agent, for sums in place
+	wishes []mixture // of the agents
 
 	mu      sync.Mutex
 	arrived int
-	left    bool // an agent waits no more: there is no further sum
+	left    bool         // an agent waits no more: there is no further sum
+	desks   []*jointDesk // which nobody uses
 }
 
-// A jointTerm is what an agent wants of a joint sum: its sum in dst, with factor·add added to the first entries.
-type jointTerm struct {
-	dst     []float64
-	inPlace bool // neighbours read dst
-	factor  float64
-	add     []float64
+// A mixture is what an agent wants of a joint sum: in dst the sum of src and the neighbours' vectors, with factor·add added to the first
+// entries.
+type mixture struct {
+	dst, src, add numbers // of one type
+	factor        float64
 }
 
-// serves reports whether vectors like v are summed jointly.
-func (j *jointSum) serves(v []float64) bool { return j != nil && len(v) >= jointLength }
+// isWide reports whether the numbers are float64.
+func (x *mixture) isWide() bool { return x.dst.narrow == nil }
 
-// sum makes the sum of agent a, whose vectors are known, when all agents have called it.
-func (j *jointSum) sum(ctx context.Context, a *localAgent, term jointTerm) error {
-	a.term, a.summed = term, false
+// isKept reports whether sums must be kept until all are made, as they take the places of what others read: only float64 is read where it is.
+func (x *mixture) isKept() bool { return x.isWide() && &x.dst.wide[0] == &x.src.wide[0] }
+
+// A jointDesk is memory for making a part of a joint sum.
+type jointDesk struct {
+	memory [][]float64 // a block of each agent: of its vector if that is float32, of its sum if that is kept
+	read   [][]float64 // what is summed, by agents
+	terms  [][]float64 // of one sum
+	sum, v []float64   // of float32: a block of a sum, and of what is added to it
+}
+
+// takeDesk returns a desk that nobody uses.
+func (j *jointSum) takeDesk() *jointDesk {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if last := len(j.desks) - 1; last >= 0 {
+		d := j.desks[last]
+		j.desks = j.desks[:last]
+		return d
+	}
+	n := len(j.agents)
+	d := &jointDesk{read: make([][]float64, n), terms: make([][]float64, n), sum: make([]float64, vec.Block), v: make([]float64, vec.Block)}
+	for range n {
+		d.memory = append(d.memory, make([]float64, vec.Block))
+	}
+	return d
+}
+
+// returnDesk puts back what takeDesk returned.
+func (j *jointSum) returnDesk(d *jointDesk) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.desks = append(j.desks, d)
+}
+
+// serves reports whether vectors of a length are summed jointly.
+func (j *jointSum) serves(length int) bool { return j != nil && length >= jointLength }
+
+// sum makes the mixture of agent a, whose neighbours' vectors are known, when all agents have called it.
+func (j *jointSum) sum(ctx context.Context, a *localAgent, wish mixture) error {
+	j.wishes[a.id], a.summed = wish, false
 	if j.arrive() {
 		j.sumAll()
 		for _, b := range j.agents {
@@ -83,8 +121,8 @@ func (j *jointSum) leave(a *localAgent) bool {
 // sumAll makes the sums of all agents: first the entries to which something is added, which may be later entries.
 func (j *jointSum) sumAll() {
 	n, added := 0, 0
-	for _, a := range j.agents {
-		n, added = max(n, len(a.term.dst)), max(added, len(a.term.add))
+	for _, x := range j.wishes {
+		n, added = max(n, x.dst.len()), max(added, x.add.len())
 	}
 	j.sumRange(0, added)
 	j.sumRange(added, n)
@@ -94,7 +132,7 @@ func (j *jointSum) sumAll() {
 func (j *jointSum) sumRange(from, to int) {
 	terms := 0
 	for _, a := range j.agents {
-		terms += len(a.terms)
+		terms += len(a.row)
 	}
 	if team := kernel.NewCrew((to - from) * terms * termWork); team != nil {
 		team.Share(to-from, func(low, high int) { j.sumPart(from+low, from+high) })
@@ -105,29 +143,41 @@ func (j *jointSum) sumRange(from, to int) {
 
 // sumPart makes entries from..to of the sums of all agents.
 func (j *jointSum) sumPart(from, to int) {
-	blocks, ok := j.blocks.Get().(*[]float64)
-	if !ok {
-		blocks = new(make([]float64, len(j.agents)*vec.Block))
+	d := j.takeDesk()
+	defer j.returnDesk(d)
+	vec.EachBlock(to-from, func(low, high int) { j.sumBlock(d, from+low, from+high) })
+}
+
+// sumBlock is sumPart of at most [vec.Block] entries. What d has of 8 agents fits into a second-level cache.
+func (j *jointSum) sumBlock(d *jointDesk, low, high int) {
+	for i := range j.wishes {
+		d.read[i] = j.wishes[i].src.part(low, high, d.memory[i])
 	}
-	defer j.blocks.Put(blocks)
-	vec.EachBlock(to-from, func(low, high int) {
-		low, high = from+low, from+high
-		for i, a := range j.agents {
-			t := &a.term
-			dst := t.dst[low:high]
-			if t.inPlace { // until all have read it
-				dst = (*blocks)[i*vec.Block:][:high-low]
-			}
-			combineBlock(dst, a.row, a.terms, low, high)
-			if low < len(t.add) {
-				add := t.add[low:min(high, len(t.add))]
-				vec.Axpy(dst[:len(add)], t.factor, add)
-			}
+	for i, a := range j.agents {
+		x := &j.wishes[i]
+		sum := d.sum[:high-low]
+		switch {
+		case x.isKept():
+			sum = d.memory[i][:high-low]
+		case x.isWide():
+			sum = x.dst.wide[low:high]
 		}
-		for i, a := range j.agents {
-			if a.term.inPlace {
-				copy(a.term.dst[low:high], (*blocks)[i*vec.Block:])
-			}
+		x.src.prefetch(high, high+len(sum)) // the next block comes while this one is summed
+		x.add.prefetch(high, high+len(sum))
+		for k, w := range a.row {
+			d.terms[k] = d.read[w.Agent]
 		}
-	})
+		combineBlock(sum, a.row, d.terms, 0, high-low)
+		if to := min(high, x.add.len()); low < to {
+			vec.Axpy(sum[:to-low], x.factor, x.add.part(low, to, d.v))
+		}
+		if !x.isWide() {
+			kernel.FromFloat64(x.dst.narrow[low:high], sum)
+		}
+	}
+	for i := range j.wishes {
+		if x := &j.wishes[i]; x.isKept() {
+			copy(x.dst.wide[low:high], d.memory[i])
+		}
+	}
 }

@@ -3,10 +3,12 @@ package network
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"dsbo"
+	"dsbo/internal/kernel"
 	"dsbo/internal/vec"
 )
 
@@ -16,6 +18,9 @@ import (
 // its neighbours have published. An exchange thus costs a copy and one pass over the
 // neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent. Long vectors
 // that are mixed plainly are summed without copies: see [jointSum].
+//
+// Mixers are [dsbo.Float32Mixer]s: of short vectors the slots have the numbers in float64, and so have two more vectors an agent; of long ones
+// memory is read and written in float32.
 type Local struct {
 	agents    []*localAgent
 	ids       []int // the numbers of all agents
@@ -53,7 +58,7 @@ func NewLocal(w *Matrix) *Local {
 		}
 	}
 	if w.Mixing() == (Plain{}) {
-		l.joint = &jointSum{agents: l.agents}
+		l.joint = &jointSum{agents: l.agents, wishes: make([]mixture, w.N())}
 	}
 	return l
 }
@@ -106,17 +111,17 @@ type localAgent struct {
 	combiner   *Combiner
 	neighbours []*localAgent
 	round      int         // number of the next exchange
-	terms      [][]float64 // the vectors that a sum reads, in the order of row
-	added      []float64   // a copy of what is to be added, where it is overwritten
-	term       jointTerm   // of a joint sum
-	summed     bool        // a joint sum with it has begun
+	terms      [][]float64 // the copies that a sum reads, in the order of row
+	added      []float64   // a copy of what is to be added, where it is overwritten or float32
+	mixed      []float64   // a sum before it is rounded to float32
+	summed     bool        // a joint sum with what this agent wants of it has begun
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
 	// included, that have not published in round r; the one that takes it to 0 wakes this agent,
 	// unless it is this agent itself. Two are enough: a neighbour enters round r+2 only after
 	// round r+1, for which this agent publishes when it is done with round r.
-	slot    [2][]float64 // memory of copies
-	shown   [2][]float64 // what neighbours read: such a copy, or the vector itself for a joint sum
+	slot    [2][]float64 // copies
+	sent    [2]format    // of what the neighbours read: such a copy, or the vector itself for a joint sum
 	missing [2]atomic.Int32
 	ready   chan struct{} // holds at most one wake-up, as an agent counts itself
 }
@@ -131,7 +136,41 @@ func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 
 // MixAdd implements dsbo.AddingMixer.
 func (a *localAgent) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
-	if err := a.mix(ctx, dst, src, factor, v); err != nil {
+	joint, err := meet(ctx, a, dst, src, v)
+	switch {
+	case err != nil:
+	case joint:
+		err = a.local.joint.sum(ctx, a, mixture{dst: float64s(dst), src: float64s(src), factor: factor, add: float64s(v)})
+	default:
+		a.combine(dst, factor, vec.Apart(v, dst, &a.added))
+	}
+	return a.end(err)
+}
+
+// MixAdd32 implements dsbo.Float32Mixer.
+func (a *localAgent) MixAdd32(ctx context.Context, dst, src []float32, factor float64, v []float32) error {
+	joint, err := meet(ctx, a, dst, src, v)
+	switch {
+	case err != nil:
+	case joint:
+		err = a.local.joint.sum(ctx, a, mixture{dst: float32s(dst), src: float32s(src), factor: factor, add: float32s(v)})
+	default:
+		a.mixed = slices.Grow(a.mixed[:0], len(dst))[:len(dst)]
+		a.combine(a.mixed, factor, vec.Widened(&a.added, v))
+		kernel.FromFloat64(dst, a.mixed)
+	}
+	return a.end(err)
+}
+
+// combine sets dst to the sum of the neighbours' copies, with factor·v added to the first entries.
+func (a *localAgent) combine(dst []float64, factor float64, v []float64) {
+	a.combiner.Combine(dst, a.terms)
+	vec.Axpy(dst[:len(v)], factor, v)
+}
+
+// end ends an exchange: an error gets its number and ends that of all agents.
+func (a *localAgent) end(err error) error {
+	if err != nil {
 		err = fmt.Errorf("agent %d, exchange %d: %w", a.id, a.round, err)
 		a.local.Fail(err)
 		return err
@@ -150,47 +189,40 @@ func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64
 	return err
 }
 
-// mix is MixAdd without the number of the exchange in its errors.
-func (a *localAgent) mix(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
+// meet shows the agent's vector to the neighbours and waits for theirs: copies, which it notes, unless the sum is to be a joint one.
+func meet[T dsbo.Float](ctx context.Context, a *localAgent, dst, src, v []T) (joint bool, err error) {
 	if len(dst) != len(src) || len(v) > len(dst) {
-		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
+		return false, dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
 	if a.local.hasStopped() {
-		return a.local.stopError()
+		return false, a.local.stopError()
 	}
-	parity, joint := a.round%2, a.local.joint.serves(src)
-	if !joint {
-		a.slot[parity] = append(a.slot[parity][:0], src...)
-		src = a.slot[parity]
+	parity, sent := a.round%2, formatOf(src)
+	if joint = a.local.joint.serves(len(src)); !joint {
+		a.slot[parity] = widened(a.slot[parity], src)
 	}
-	if !a.publish(parity, src) {
+	if !a.publish(parity, sent) {
 		if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {
-			return err
+			return false, err
 		}
 	}
 	a.missing[parity].Store(int32(len(a.row)))
 	for k, w := range a.row {
-		a.terms[k] = a.local.agents[w.Agent].shown[parity]
-		if len(a.terms[k]) != len(src) {
-			return dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
-				a.id, len(src), w.Agent, len(a.terms[k]))
+		b := a.local.agents[w.Agent]
+		if b.sent[parity] != sent {
+			return false, sent.mismatch(a.id, b.sent[parity], b.id)
 		}
+		a.terms[k] = b.slot[parity]
 	}
-	if joint {
-		return a.local.joint.sum(ctx, a, jointTerm{dst: dst, inPlace: &dst[0] == &src[0], factor: factor, add: v})
-	}
-	v = vec.Apart(v, dst, &a.added)
-	a.combiner.Combine(dst, a.terms)
-	vec.Axpy(dst[:len(v)], factor, v)
-	return nil
+	return joint, nil
 }
 
-// publish shows src to the neighbours and reports whether all of them have published too.
-func (a *localAgent) publish(parity int, src []float64) bool {
-	a.shown[parity] = src
+// publish says that the neighbours may read what has been sent, and reports whether all of them have published too.
+func (a *localAgent) publish(parity int, sent format) bool {
+	a.sent[parity] = sent
 	for _, b := range a.neighbours {
 		if b.missing[parity].Add(-1) == 0 {
 			b.ready <- struct{}{}

@@ -128,6 +128,10 @@ func (m *meteredMixer) MixAdd(ctx context.Context, dst, src []float64, a float64
 	return m.call(func() error { return m.Averager.MixAdd(ctx, dst, src, a, v) })
 }
 
+func (m *meteredMixer) MixAdd32(ctx context.Context, dst, src []float32, a float64, v []float32) error {
+	return m.call(func() error { return m.Averager.MixAdd32(ctx, dst, src, a, v) })
+}
+
 func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
 	return m.call(func() error { return m.Averager.Average(ctx, dst, src) })
 }

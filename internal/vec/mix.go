@@ -38,10 +38,19 @@ func (w *Widening) MixAdd32(ctx context.Context, m dsbo.Mixer, dst, src []float3
 	if m, ok := m.(dsbo.Float32Mixer); ok {
 		return m.MixAdd32(ctx, dst, src, a, v)
 	}
+	return w.ByFloat64(ctx, m, dst, src, a, v)
+}
+
+// ByFloat64 is MixAdd32 by conversions, whatever m can do.
+func (w *Widening) ByFloat64(ctx context.Context, m dsbo.Mixer, dst, src []float32, a float64, v []float32) error {
 	wide, added := Widened(&w.mixed, src), Widened(&w.added, v)
-	if err := MixAdd(ctx, m, wide, wide, a, added, &w.kept); err != nil {
+	mixed := wide
+	if len(dst) != len(src) { // which is for m to say, so that its other agents know
+		mixed = make([]float64, len(dst))
+	}
+	if err := MixAdd(ctx, m, mixed, wide, a, added, &w.kept); err != nil {
 		return err
 	}
-	kernel.FromFloat64(dst, wide)
+	kernel.FromFloat64(dst, mixed)
 	return nil
 }

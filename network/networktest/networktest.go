@@ -96,6 +96,9 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 			}{
 				{"Product", testProduct},
 				{"Parts", testParts},
+				{"Float32", testFloat32},
+				{"Float32CancelledBefore", testCancelledBefore(mixStep32(3, 3))},
+				{"Float32LengthOfDst", testFloat32LengthOfDst},
 				{"Consensus", testConsensus},
 				{"Cancel", testCancel},
 				{"CancelledBefore", testCancelledBefore(mixStep(3, 3))},
@@ -114,7 +117,7 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 				{"ReduceEnds", testReduceEnds},
 				{"ReduceFail", testReduceFail},
 			} {
-				if g.W.Mixing() != (network.Plain{}) && c.name != "Product" && c.name != "Parts" {
+				if g.W.Mixing() != (network.Plain{}) && !slices.Contains([]string{"Product", "Parts", "Float32"}, c.name) {
 					continue // the rest is as it is without robust mixing
 				}
 				t.Run(c.name, func(t *testing.T) {
