@@ -16,6 +16,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	"dsbo/internal/stat"
+	"dsbo/internal/vec"
 	"dsbo/models"
 )
 
@@ -52,14 +53,24 @@ func deepRows() (rows []deepRow) {
 // deepTimes are medians in ms. Cold is a product at a new point, Warm one more at the same point.
 type deepTimes struct{ Gradient, Cold, Warm float64 }
 
-// measureDeep measures ours, for so long each, on vectors as methods have them.
+// measureDeep measures ours, for so long each, on vectors of the row's type, as the peer's are.
 func measureDeep(d deepRow, seconds float64) deepTimes {
 	m := newDeep(d.network)
 	o := must.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
+	if d.kind == f32 {
+		return timesOf(o.Float32(), m, seconds)
+	}
+	return timesOf[float64](o, m, seconds)
+}
+
+// timesOf times an oracle's answers.
+func timesOf[T dsbo.Float](o dsbo.OracleIn[T], m *deepModel, seconds float64) deepTimes {
 	_, q := m.Dims()
-	x, y, v, dst := []float64{-4.6}, make([]float64, q), make([]float64, q), make([]float64, q)
-	m.params.Init(y, 1)
-	m.params.Init(v, 2)
+	start, x, y, v, dst := make([]float64, q), []T{-4.6}, make([]T, q), make([]T, q), make([]T, q)
+	m.params.Init(start, 1)
+	vec.Convert(y, start)
+	m.params.Init(start, 2)
+	vec.Convert(v, start)
 	name := dsbo.Sample{Set: dsbo.Whole}
 	gradient := func() { must.OK(o.LowerGrad(dst, x, y, name)) }
 	product := func() { must.OK(o.HVP(dst, x, y, v, name)) }
