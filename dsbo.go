@@ -143,14 +143,17 @@ type PartMixer interface {
 	Part(k, length int)
 }
 
-// An Averager is a Mixer over which all agents find the exact average of their vectors together.
-type Averager interface {
-	Mixer
+// An Averager is an [AveragerIn] float64.
+type Averager = AveragerIn[float64]
+
+// An AveragerIn is a Mixer over which all agents find the exact average of their vectors together.
+type AveragerIn[T Float] interface {
+	MixerIn[T]
 	// Average sets dst = (1/n) Σ_j src_j over all n agents, the same bits on every agent (see network.AverageOptions for
 	// where they are not) and independent of the order of the sum. All agents must call Mix and Average in the same order with the same
 	// lengths. It blocks until the average is known or ctx is done. dst may be src; otherwise they must not
 	// overlap. An entry that is not finite on some agent makes entries of the average NaN.
-	Average(ctx context.Context, dst, src []float64) error
+	Average(ctx context.Context, dst, src []T) error
 }
 
 // Named is one named part of an algorithm's state.

@@ -22,15 +22,15 @@ func (c *checker) adam(beta1, beta2, eps *float64, defaults adam) adam {
 	return adam{*beta1, *beta2, *eps}
 }
 
-// step is step k of x along u: r = β₁ r + (1−β₁) u, and then move.
-func (a adam) step(k int, lr float64, x, r, v, u []float64) {
+// adamStep is step k of x along u: r = β₁ r + (1−β₁) u, and then adamMove.
+func adamStep[T dsbo.Float](a adam, k int, lr float64, x, r, v, u []T) {
 	vec.Comb(r, a.beta1, r, 1-a.beta1, u)
-	move(a, k, lr, 1-elementary.Pow(a.beta1, float64(k+1)), x, r, v, u)
+	adamMove(a, k, lr, 1-elementary.Pow(a.beta1, float64(k+1)), x, r, v, u)
 }
 
-// move is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r is the average of u, u included, in which the
+// adamMove is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r is the average of u, u included, in which the
 // weights of all u so far sum to weights.
-func move[T dsbo.Float](a adam, k int, lr, weights float64, x, r, v, u []T) {
+func adamMove[T dsbo.Float](a adam, k int, lr, weights float64, x, r, v, u []T) {
 	second := 1 - elementary.Pow(a.beta2, float64(k+1))
 	for i := range u {
 		ui := float64(u[i])

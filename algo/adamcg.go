@@ -8,7 +8,10 @@ import (
 	"dsbo/internal/vec"
 )
 
-// AdamCG is a method of our own for lower problems that are trained by draws, such as deep networks on many examples: y by Adam, z by a few
+// AdamCG is AdamCGIn in float64.
+type AdamCG = AdamCGIn[float64]
+
+// AdamCGIn is a method of our own for lower problems that are trained by draws, such as deep networks on many examples: y by Adam, z by a few
 // conjugate gradients, x by Adam. Iteration k is
 //
 //	T times  y −= ly · Adam(∇_y g(x, y))
@@ -24,7 +27,7 @@ import (
 // With Hold x stays where it is, and only y is trained: that is how the model of an x is found, by the same steps and draws for each x.
 //
 // The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0}, each once, the last one not with All.
-type AdamCG struct {
+type AdamCGIn[T dsbo.Float] struct {
 	T  int      `json:"T,omitzero"`  // steps of y; default 20
 	N  int      `json:"N,omitzero"`  // products of a solve; default 8
 	Ly Schedule `json:"ly,omitzero"` // step of y; default 0.002*(1-k/K)
@@ -42,27 +45,23 @@ type AdamCG struct {
 	// a draw has few. Default: on draws.
 	All bool `json:"all,omitzero"`
 
-	state
-	turn   turn
-	asked  []float64 // the products of each iteration, after it
+	stateIn[T]
+	turn   turnIn[T]
+	asked  []T // the products of each iteration, after it
 	ly, lr func(k int) float64
 	adam   adam
 
-	ry, vy, rx, vx []float64 // Adam's averages for y and x
-	g              []float64 // an averaged gradient, then the residual of z
-	s, hs          []float64 // the direction of z and its product
-	ju             []float64 // J z
+	ry, vy, rx, vx []T // Adam's averages for y and x
+	g              []T // an averaged gradient, then the residual of z
+	s, hs          []T // the direction of z and its product
+	ju             []T // J z
 }
 
-// Held returns the method with x held still.
-func (a *AdamCG) Held() Method {
-	held := Clone(a).(*AdamCG)
-	held.Hold = true
-	return held
-}
+// holdX has x stay where it is, see [Held].
+func (a *AdamCGIn[T]) holdX() { a.Hold = true }
 
 // Init implements [Method].
-func (a *AdamCG) Init(p, q, K int) error {
+func (a *AdamCGIn[T]) Init(p, q, K int) error {
 	c := a.prepare("adamcg", p, q, K)
 	c.count("T", &a.T, 20)
 	c.count("N", &a.N, 8)
@@ -87,16 +86,16 @@ func (a *AdamCG) Init(p, q, K int) error {
 	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p), a.carried("x_square", p)
 	a.z, a.asked = a.carried("z", q), a.carried("products", K)
 	a.alike = true
-	a.g, a.s, a.hs, a.ju = newVec[float64](q), newVec[float64](q), newVec[float64](q), newVec[float64](p)
+	a.g, a.s, a.hs, a.ju = newVec[T](q), newVec[T](q), newVec[T](q), newVec[T](p)
 	return nil
 }
 
 // holdsX reports whether x stays where it is in iteration k; z and u stay 0 then.
-func (a *AdamCG) holdsX(k int) bool { return a.Hold || k < a.Wait }
+func (a *AdamCGIn[T]) holdsX(k int) bool { return a.Hold || k < a.Wait }
 
 // Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N + 1 Hessian-vector products and a
 // Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. Where x stays: T gradients and averages.
-func (a *AdamCG) Cost(k int) Cost {
+func (a *AdamCGIn[T]) Cost(k int) Cost {
 	q := len(a.y)
 	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: Calls{LowerGrad: a.T}}
 	if a.holdsX(k) {
@@ -113,13 +112,13 @@ func (a *AdamCG) Cost(k int) Cost {
 }
 
 // Step is one outer iteration.
-func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+func (a *AdamCGIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
 	w := &a.turn
 	*w = a.newTurn(ctx, k, o, m)
 	for t := 0; t < a.T && w.err == nil; t++ { // y −= ly · Adam(∇_y g)
 		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
 		if w.average(a.g, a.g); w.err == nil {
-			a.adam.step(k*a.T+t, a.ly(k), a.y, a.ry, a.vy, a.g)
+			adamStep(a.adam, k*a.T+t, a.ly(k), a.y, a.ry, a.vy, a.g)
 		}
 	}
 	if a.holdsX(k) {
@@ -135,14 +134,14 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w.jvp(a.ju, a.x, a.y, a.z, lower)
 	vec.Sub(a.u, a.u, a.ju) // u = ∇_x f − J z
 	if w.average(a.u, a.u); w.err == nil {
-		a.adam.step(k-a.Wait, a.lr(k), a.x, a.rx, a.vx, a.u)
+		adamStep(a.adam, k-a.Wait, a.lr(k), a.x, a.rx, a.vx, a.u)
 		clipTo(a.Clip, a.x)
 	}
 	return w.err
 }
 
 // product sets hs to (H + μ) v on the iteration's draw.
-func (a *AdamCG) product(w *turn, v []float64) {
+func (a *AdamCGIn[T]) product(w *turnIn[T], v []T) {
 	w.hvp(a.hs, a.x, a.y, v, w.draw(dsbo.Curvature, 0))
 	w.average(a.hs, a.hs)
 	vec.Axpy(a.hs, a.Mu, v)
@@ -150,14 +149,14 @@ func (a *AdamCG) product(w *turn, v []float64) {
 }
 
 // solve brings z nearer to the solution of (H + μ) z = g by N conjugate gradients.
-func (a *AdamCG) solve(w *turn) {
+func (a *AdamCGIn[T]) solve(w *turnIn[T]) {
 	a.asked[w.k] = 0
 	a.product(w, a.z)
 	if w.err != nil {
 		return
 	}
 	vec.Sub(a.g, a.g, a.hs) // the residual
-	cg := vec.CG{V: a.z, R: a.g, D: a.s, HD: a.hs}
+	cg := vec.CG[T]{V: a.z, R: a.g, D: a.s, HD: a.hs}
 	cg.Start()
 	for t := 0; t < a.N && cg.RR != 0; t++ {
 		if a.product(w, a.s); w.err != nil {

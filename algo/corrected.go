@@ -1,6 +1,7 @@
 package algo
 
 import (
+	"dsbo"
 	"dsbo/internal/vec"
 )
 
@@ -13,19 +14,19 @@ import (
 //	none   A=I, C=W,  B²=0         v⁺ = mix(v − g)
 //
 // last and memory start at zero, from which the general line gives the first one.
-type corrected struct {
+type corrected[T dsbo.Float] struct {
 	kind    string
-	v       []float64 // the variable, a view
-	last    []float64 // extra, gt: g₋
-	memory  []float64 // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
-	out, in []float64
+	v       []T // the variable, a view
+	last    []T // extra, gt: g₋
+	memory  []T // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
+	out, in []T
 }
 
 // newCorrected makes the block of a variable, whose memory is part of the state.
-func newCorrected(s *state, kind, name string, v []float64) corrected {
+func newCorrected[T dsbo.Float](s *stateIn[T], kind, name string, v []T) corrected[T] {
 	n := len(v)
-	c := corrected{
-		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: newVec[float64](n), in: newVec[float64](n),
+	c := corrected[T]{
+		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: newVec[T](n), in: newVec[T](n),
 	}
 	if kind == "gt" {
 		s.tracks(c.memory, c.last)
@@ -36,7 +37,7 @@ func newCorrected(s *state, kind, name string, v []float64) corrected {
 }
 
 // step moves v by g, its direction times its step, which it may overwrite.
-func (c *corrected) step(w *turn, g []float64) {
+func (c *corrected[T]) step(w *turnIn[T], g []T) {
 	switch c.kind {
 	case "ed":
 		vec.Sub(g, c.v, g) // ψ = v − g

@@ -17,13 +17,17 @@ import (
 // numbers around 1 in a map that is a contraction, so that 1e-5 bounds the difference with room.
 func TestInFloat32(t *testing.T) {
 	const agents, p, q, K = 4, 3, 5, 40
+	const steps = `{"alpha":0.1,"beta":0.1,"gamma":0.1`
+	parameters := map[string]string{
+		"madsbo": steps + `,"T":3,"N":3}`, "madsbo_tuned": steps + `,"T":3,"N":3}`, "adamcg": `{"T":3,"N":3}`, "dsoba": steps + `}`, "sparkle": steps + `}`,
+	}
 	for _, name := range algo.Float32Names() {
 		t.Run(name, func(t *testing.T) {
 			var ends [2][]algo.Method
 			for i := range ends {
 				var oracles []dsbo.Oracle
 				for _, o := range algotest.NewQuadratics(agents, p, q, 7) {
-					m := made(t, name, `{"alpha":0.1,"beta":0.1,"gamma":0.1,"T":3,"N":3}`)
+					m := made(t, name, parameters[name])
 					if i == 1 {
 						m = must.Get(algo.InFloat32(m))
 					}
@@ -60,7 +64,7 @@ func near(a, b []float64, most float64) bool {
 // TestInFloat32Refuses: a method without vectors of float32 is refused, with the names of those that have some.
 func TestInFloat32Refuses(t *testing.T) {
 	_, err := algo.InFloat32(new(algo.NewtonCG))
-	if !errors.Is(err, dsbo.ErrCapability) || !strings.Contains(err.Error(), "newtoncg") || !strings.Contains(err.Error(), "madsbo, madsbo_tuned") {
+	if !errors.Is(err, dsbo.ErrCapability) || !strings.Contains(err.Error(), "newtoncg") || !strings.Contains(err.Error(), "madsbo, madsbo_tuned, adamcg, dsoba, sparkle") {
 		t.Errorf("%v", err)
 	}
 }

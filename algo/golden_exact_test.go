@@ -47,6 +47,6 @@ func (e evaluator) at(t *testing.T, x []float64) values {
 }
 
 // dot and axpy are short names for the tests' own sums.
-var dot, axpy = vec.Dot, vec.Axpy[float64]
+var dot, axpy = vec.Dot[float64], vec.Axpy[float64]
 
 func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }

@@ -95,7 +95,7 @@ var methods = []entry{
 	{"madsbo", func() Method { return new(MADSBO) }, func() method32 { return new(MADSBOIn[float32]) }},
 	{"madsbo_tuned", func() Method { return new(Tuned) }, func() method32 { return new(TunedIn[float32]) }},
 	{"newtoncg", func() Method { return new(NewtonCG) }, nil},
-	{"adamcg", func() Method { return new(AdamCG) }, nil},
+	{"adamcg", func() Method { return new(AdamCG) }, func() method32 { return new(AdamCGIn[float32]) }},
 	{"jhip", func() Method { return new(JHIP) }, nil},
 	{"gbdsbo", func() Method { return new(GBDSBO) }, nil},
 	{"fednest", func() Method { return new(FedNest) }, nil},
@@ -103,8 +103,8 @@ var methods = []entry{
 	{"pdsbo_gossip", func() Method { return new(Gossip) }, nil},
 	{"pdsbo_al", func() Method { return new(Lagrangian) }, nil},
 	{"dascgd", func() Method { return new(DASCGD) }, nil},
-	{"dsoba", func() Method { return new(DSOBA) }, nil},
-	{"sparkle", func() Method { return new(Sparkle) }, nil},
+	{"dsoba", func() Method { return new(DSOBA) }, func() method32 { return new(DSOBAIn[float32]) }},
+	{"sparkle", func() Method { return new(Sparkle) }, func() method32 { return new(SparkleIn[float32]) }},
 	{"aidcg", func() Method { return new(AIDCG) }, nil},
 	{"itd", func() Method { return new(ITD) }, nil},
 	{"stocbio", func() Method { return new(StocBiO) }, nil},
@@ -187,6 +187,18 @@ func Clone(m Method) Method {
 	made := reflect.New(reflect.TypeOf(m).Elem()).Interface().(Method)
 	copyParameters(made, m)
 	return made
+}
+
+// Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y solves the lower problem at that x by the method's own
+// steps and draws; nil for a method that cannot.
+func Held(m Method) Method {
+	held := Clone(m)
+	h, ok := parameterStruct(held).(interface{ holdX() })
+	if !ok {
+		return nil
+	}
+	h.holdX()
+	return held
 }
 
 // Parameters returns the names of a method's parameters, in the order of its fields.

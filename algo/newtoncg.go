@@ -190,7 +190,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	if w.err != nil {
 		return w.err
 	}
-	a.adam.step(k, float64(a.share*a.lr(k)), a.x, a.r, a.v, a.u)
+	adamStep(a.adam, k, float64(a.share*a.lr(k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
 	if a.cold && k > 0 {
 		a.asked.markCold(k)

@@ -224,7 +224,7 @@ func (a *TunedIn[T]) stepOfX(k int, alpha float64) {
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
 		copy(a.x, a.in.x)
 		weights := 1 - elementary.Pow(1-alpha, float64(k+1))
-		move(adam{beta2: a.V, eps: a.Eps}, k, a.lr(k), weights, a.x, a.r, a.v, a.u)
+		adamMove(adam{beta2: a.V, eps: a.Eps}, k, a.lr(k), weights, a.x, a.r, a.v, a.u)
 	} else {
 		vec.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u

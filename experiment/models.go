@@ -69,12 +69,12 @@ func (r *runner) finderOf(t data.Task, m models.Model) (*candidates.Finder, erro
 // trainingConfig returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil:
 // the run's cannot, or the lower problem has one solution, which is found exactly.
 func (r *runner) trainingConfig(p train.Problem) *train.Config {
-	m, ok := r.method.(interface{ Held() algo.Method })
-	if !ok || !p.Nonconvex {
+	held := algo.Held(r.method)
+	if held == nil || !p.Nonconvex {
 		return nil
 	}
 	c := r.trainConfig()
-	c.Method, c.EvalEvery, c.CheckpointEvery, c.Patience, c.Evaluate = m.Held(), c.K, c.K, 0, train.EvaluateOff
+	c.Method, c.EvalEvery, c.CheckpointEvery, c.Patience, c.Evaluate = held, c.K, c.K, 0, train.EvaluateOff
 	c.Dir, c.Resume, c.From, c.Membership, c.W = "", false, nil, nil, p.W
 	return &c
 }

@@ -88,7 +88,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")
-	f.StringVar(&s.Vectors, "vectors", "float64", "`type` of numbers in the method's own vectors, float64, or float32 in half the memory, for "+strings.Join(algo.Float32Names(), ", "))
+	f.StringVar(&s.Vectors, "vectors", "float64", "`type` of numbers in the method's own vectors, float64, or float32, of which an iteration moves half the bytes through memory, for "+strings.Join(algo.Float32Names(), ", "))
 	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian, "`matrix` of second derivatives in products, for lower problems that are not convex: hessian, gauss-newton (as if the model's outputs were linear, which has no negative eigenvalue) or damped (the Hessian, raised by its least eigenvalue)")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")

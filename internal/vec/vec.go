@@ -94,18 +94,18 @@ func Fill[T dsbo.Float](dst []T, a T) {
 	}
 }
 
-// Dot returns Σ x_i y_i, summed in order.
-func Dot(x, y []float64) float64 {
+// Dot returns Σ x_i y_i, summed in order in float64.
+func Dot[T dsbo.Float](x, y []T) float64 {
 	y = y[:len(x)]
 	s := 0.0
 	for i := range x {
-		s += float64(x[i] * y[i])
+		s += float64(float64(x[i]) * float64(y[i]))
 	}
 	return s
 }
 
 // Norm returns the Euclidean length of x.
-func Norm(x []float64) float64 { return math.Sqrt(Dot(x, x)) }
+func Norm[T dsbo.Float](x []T) float64 { return math.Sqrt(Dot(x, x)) }
 
 // Dist2 returns ‖x − y‖².
 func Dist2(x, y []float64) float64 {
