@@ -135,7 +135,7 @@ type Float32Mixer interface {
 	MixAdd32(ctx context.Context, dst, src []float32, a float64, v []float32) error
 }
 
-// A PartMixer is a Mixer whose result may depend on which numbers belong together: robust mixing ([Clipped] in package network)
+// A PartMixer is a mixer's part where its result may depend on which numbers belong together: robust mixing ([Clipped] in package network)
 // measures how far whole vectors are apart.
 type PartMixer interface {
 	// Part says how long part k = 0, 1, ... of the vectors of the next Mix is; part 0 begins anew. Each part is mixed as if it were
@@ -162,10 +162,11 @@ type Named = NamedIn[float64]
 // NamedIn is one named part of the state of an algorithm whose vectors are of T.
 type NamedIn[T Float] struct {
 	Name  string
-	Value []T // a view: writing to it changes the algorithm
+	Value []T // a view, see [Algorithm]: writing to it changes the algorithm
 }
 
-// An Algorithm is one agent's side of a decentralized method, between iterations.
+// An Algorithm is one agent's side of a decentralized method, between iterations. What it gives a view of may be read and written until the next
+// Step, after which it has to be asked for again: it may be a copy that a Step takes up.
 type Algorithm interface {
 	// Step runs outer iteration k (0, 1, ...) of this agent, in the paper's order, asking o and
 	// exchanging through m. After an error the state is not usable.

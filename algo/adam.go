@@ -40,7 +40,7 @@ func adamMove[T dsbo.Float](a adam, k int, lr, weights float64, x, r, v, u []T) 
 	}
 }
 
-// clipTo limits the entries of x to a box.
+// clipTo limits the entries of x to a box, whose bounds are rounded to the nearest T.
 func clipTo[T dsbo.Float](box []float64, x []T) {
 	low, high := T(box[0]), T(box[1])
 	for i, v := range x {

@@ -57,8 +57,8 @@ type AdamCGIn[T dsbo.Float] struct {
 	ju             []T // J z
 }
 
-// holdX has x stay where it is, see [Held].
-func (a *AdamCGIn[T]) holdX() { a.Hold = true }
+// HoldX has x stay where it is, see [Held].
+func (a *AdamCGIn[T]) HoldX() { a.Hold = true }
 
 // Init implements [Method].
 func (a *AdamCGIn[T]) Init(p, q, K int) error {

@@ -12,7 +12,8 @@ import (
 )
 
 // InFloat32 returns a method with m's parameters, before Init, whose vectors are all float32: an iteration moves half the bytes through memory, which takes half
-// the time where they are too long for a cache. A step adds numbers of float32, so that iterates end up at some 1e-7 of their size from those of m.
+// the time where they are too long for a cache. Each entry that is set is rounded by up to 6e-8 of its size, and what is added to it is lost where it is
+// smaller than that.
 //
 // Oracles and mixers are asked by vectors of float32 where they can ([dsbo.Float32Oracle], [dsbo.Float32Mixer]), else by way of float64, with the
 // same results. What X, Y, Z, U and State return are copies in float64, in the same memory each time: each is as of the first call of these since the
@@ -163,6 +164,16 @@ func (f *float32Method) Z() []float64 { return f.show(f.z) }
 // U returns a copy of u_i; nil for a method without.
 func (f *float32Method) U() []float64 { return f.show(f.u) }
 
+// Norms returns the norms of x, y and z, 0 for a method without, as of the last Step.
+func (f *float32Method) Norms() (norms [3]float64) {
+	for i, place := range []int{0, 1, f.z} {
+		if place >= 0 {
+			norms[i] = vec.Norm(f.parts[place].v)
+		}
+	}
+	return norms
+}
+
 // State implements [dsbo.Algorithm].
 func (f *float32Method) State() []dsbo.Named {
 	for i := range f.state {
@@ -191,7 +202,7 @@ func (f *float32Method) Handover() (parts []dsbo.Named) {
 // A narrowMixer exchanges vectors of float32 by any mixer.
 type narrowMixer struct {
 	dsbo.Mixer
-	wide     vec.Widening
+	widening vec.Widening
 	averaged []float64
 }
 
@@ -202,7 +213,7 @@ func (n *narrowMixer) Mix(ctx context.Context, dst, src []float32) error {
 
 // MixAdd implements [dsbo.AddingMixerIn].
 func (n *narrowMixer) MixAdd(ctx context.Context, dst, src []float32, a float64, v []float32) error {
-	return n.wide.MixAdd32(ctx, n.Mixer, dst, src, a, v)
+	return n.widening.MixAdd32(ctx, n.Mixer, dst, src, a, v)
 }
 
 // Average implements [dsbo.AveragerIn], or fails with [dsbo.ErrCapability] where the mixer has no averages.

@@ -13,8 +13,9 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestInFloat32 holds methods by vectors of float32 against themselves in float64. Each of the 40 iterations adds some 60 roundings of 2⁻²⁴ of
-// numbers around 1 in a map that is a contraction, so that 1e-5 bounds the difference with room.
+// TestInFloat32 holds methods by vectors of float32 against themselves in float64. Each of the 40 iterations adds at most some 60 roundings of 2⁻²⁴ of
+// numbers of at most about 1, 1.4e-4 in all if none of them faded. Those of descent fade, as its map is a contraction: 1e-5 is a tenth of it. Those of
+// adamcg need not, whose steps are measured by averages of their own.
 func TestInFloat32(t *testing.T) {
 	const agents, p, q, K = 4, 3, 5, 40
 	const steps = `{"alpha":0.1,"beta":0.1,"gamma":0.1`
@@ -45,7 +46,11 @@ func TestInFloat32(t *testing.T) {
 			for i, wide := range ends[0] {
 				narrow := ends[1][i]
 				for k, part := range narrow.State() {
-					if want := wide.State()[k]; part.Name != want.Name || !near(part.Value, want.Value, 1e-5) {
+					most := 1e-5
+					if name == "adamcg" {
+						most = 1.4e-4
+					}
+					if want := wide.State()[k]; part.Name != want.Name || !near(part.Value, want.Value, most) {
 						t.Errorf("agent %d: %s is %v in float32; want %s as %v", i, part.Name, part.Value, want.Name, want.Value)
 					}
 					if slices.ContainsFunc(part.Value, func(v float64) bool { return v != float64(float32(v)) }) {

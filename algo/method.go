@@ -190,14 +190,14 @@ func Clone(m Method) Method {
 }
 
 // Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y solves the lower problem at that x by the method's own
-// steps and draws; nil for a method that cannot.
+// steps and draws; nil for a method that cannot. One that can has a method HoldX(), which sets the parameter that says so.
 func Held(m Method) Method {
 	held := Clone(m)
-	h, ok := parameterStruct(held).(interface{ holdX() })
+	h, ok := parameterStruct(held).(interface{ HoldX() })
 	if !ok {
 		return nil
 	}
-	h.holdX()
+	h.HoldX()
 	return held
 }
 

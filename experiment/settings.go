@@ -140,14 +140,12 @@ func (j *Job) resolveParameters() (parameters, error) {
 		return parameters{}, err
 	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
-	if p.float32 = s.Vectors == network.Float32.String(); err == nil {
+	p.float32 = s.Vectors == "float32"
+	if err == nil {
 		err = s.setParameters(&p, given)
 	}
 	if err == nil {
 		err = s.validate(p)
-	}
-	if !p.float32 {
-		s.Vectors = "" // which is left out of config.json
 	}
 	if err != nil {
 		return p, err
@@ -241,7 +239,7 @@ func (s *Settings) validate(p parameters) error {
 	switch {
 	case s.DType != "float32" && s.DType != "float64":
 		return dsbo.Errorf(dsbo.ErrConfig, "-dtype must be float32 or float64; it is %s", s.DType)
-	case !slices.Contains([]string{"float32", "float64", ""}, s.Vectors):
+	case s.Vectors != "float32" && s.Vectors != "float64":
 		return dsbo.Errorf(dsbo.ErrConfig, "-vectors must be float32 or float64; it is %s", s.Vectors)
 	case !(s.Memory > 0 && s.Memory < 1e6):
 		return dsbo.Errorf(dsbo.ErrConfig, "-memory must be a positive number of GiB; it is %v", s.Memory)

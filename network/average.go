@@ -142,7 +142,7 @@ type Averager struct {
 	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
 
 	rounded, mixture, kept []float64
-	narrow                 vec.Widening // of MixAdd32
+	widening               vec.Widening // of MixAdd32
 	scales, words          []uint64
 }
 

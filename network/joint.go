@@ -20,65 +20,65 @@ const termWork = kernel.EntryWork / 4
 // vectors are not copied. Those of float32 are widened in blocks, once for all neighbours, and sums rounded while they are in a cache. Processors that are free help.
 type jointSum struct {
 	agents []*localAgent
-	wishes []mixture // of the agents
+	wishes []wish // of the agents
 
 	mu      sync.Mutex
 	arrived int
-	left    bool         // an agent waits no more: there is no further sum
-	desks   []*jointDesk // which nobody uses
+	left    bool            // an agent waits no more: there is no further sum
+	free    []*jointScratch // which nobody uses
 }
 
-// A mixture is what an agent wants of a joint sum: in dst the sum of src and the neighbours' vectors, with factor·add added to the first
+// A wish is what an agent wants of a joint sum: in dst the sum of src and the neighbours' vectors, with factor·add added to the first
 // entries.
-type mixture struct {
+type wish struct {
 	dst, src, add numbers // of one type
 	factor        float64
 }
 
 // isWide reports whether the numbers are float64.
-func (x *mixture) isWide() bool { return x.dst.narrow == nil }
+func (x *wish) isWide() bool { return x.dst.narrow == nil }
 
 // isKept reports whether sums must be kept until all are made, as they take the places of what others read: only float64 is read where it is.
-func (x *mixture) isKept() bool { return x.isWide() && &x.dst.wide[0] == &x.src.wide[0] }
+func (x *wish) isKept() bool { return x.isWide() && &x.dst.wide[0] == &x.src.wide[0] }
 
-// A jointDesk is memory for making a part of a joint sum.
-type jointDesk struct {
+// A jointScratch is memory for making a part of a joint sum.
+type jointScratch struct {
 	memory [][]float64 // a block of each agent: of its vector if that is float32, of its sum if that is kept
 	read   [][]float64 // what is summed, by agents
 	terms  [][]float64 // of one sum
 	sum, v []float64   // of float32: a block of a sum, and of what is added to it
 }
 
-// takeDesk returns a desk that nobody uses.
-func (j *jointSum) takeDesk() *jointDesk {
+// takeScratch returns memory that nobody uses.
+func (j *jointSum) takeScratch() *jointScratch {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if last := len(j.desks) - 1; last >= 0 {
-		d := j.desks[last]
-		j.desks = j.desks[:last]
+	if last := len(j.free) - 1; last >= 0 {
+		d := j.free[last]
+		j.free = j.free[:last]
 		return d
 	}
 	n := len(j.agents)
-	d := &jointDesk{read: make([][]float64, n), terms: make([][]float64, n), sum: make([]float64, vec.Block), v: make([]float64, vec.Block)}
+	d := &jointScratch{read: make([][]float64, n), terms: make([][]float64, n), sum: make([]float64, vec.Block), v: make([]float64, vec.Block)}
 	for range n {
 		d.memory = append(d.memory, make([]float64, vec.Block))
 	}
 	return d
 }
 
-// returnDesk puts back what takeDesk returned.
-func (j *jointSum) returnDesk(d *jointDesk) {
+// returnScratch puts back what takeScratch returned.
+func (j *jointSum) returnScratch(d *jointScratch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.desks = append(j.desks, d)
+	j.free = append(j.free, d)
 }
 
 // serves reports whether vectors of a length are summed jointly.
 func (j *jointSum) serves(length int) bool { return j != nil && length >= jointLength }
 
-// sum makes the mixture of agent a, whose neighbours' vectors are known, when all agents have called it.
-func (j *jointSum) sum(ctx context.Context, a *localAgent, wish mixture) error {
-	j.wishes[a.id], a.summed = wish, false
+// sum makes the sum of agent a, whose neighbours' vectors are known, when all agents have called it.
+func (j *jointSum) sum(ctx context.Context, a *localAgent, w wish) error {
+	j.wishes[a.id], a.summed = w, false
 	if j.arrive() {
 		j.sumAll()
 		for _, b := range j.agents {
@@ -143,13 +143,13 @@ func (j *jointSum) sumRange(from, to int) {
 
 // sumPart makes entries from..to of the sums of all agents.
 func (j *jointSum) sumPart(from, to int) {
-	d := j.takeDesk()
-	defer j.returnDesk(d)
+	d := j.takeScratch()
+	defer j.returnScratch(d)
 	vec.EachBlock(to-from, func(low, high int) { j.sumBlock(d, from+low, from+high) })
 }
 
 // sumBlock is sumPart of at most [vec.Block] entries. What d has of 8 agents fits into a second-level cache.
-func (j *jointSum) sumBlock(d *jointDesk, low, high int) {
+func (j *jointSum) sumBlock(d *jointScratch, low, high int) {
 	for i := range j.wishes {
 		d.read[i] = j.wishes[i].src.part(low, high, d.memory[i])
 	}

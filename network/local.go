@@ -58,7 +58,7 @@ func NewLocal(w *Matrix) *Local {
 		}
 	}
 	if w.Mixing() == (Plain{}) {
-		l.joint = &jointSum{agents: l.agents, wishes: make([]mixture, w.N())}
+		l.joint = &jointSum{agents: l.agents, wishes: make([]wish, w.N())}
 	}
 	return l
 }
@@ -140,7 +140,7 @@ func (a *localAgent) MixAdd(ctx context.Context, dst, src []float64, factor floa
 	switch {
 	case err != nil:
 	case joint:
-		err = a.local.joint.sum(ctx, a, mixture{dst: float64s(dst), src: float64s(src), factor: factor, add: float64s(v)})
+		err = a.local.joint.sum(ctx, a, wish{dst: float64s(dst), src: float64s(src), factor: factor, add: float64s(v)})
 	default:
 		a.combine(dst, factor, vec.Apart(v, dst, &a.added))
 	}
@@ -153,7 +153,7 @@ func (a *localAgent) MixAdd32(ctx context.Context, dst, src []float32, factor fl
 	switch {
 	case err != nil:
 	case joint:
-		err = a.local.joint.sum(ctx, a, mixture{dst: float32s(dst), src: float32s(src), factor: factor, add: float32s(v)})
+		err = a.local.joint.sum(ctx, a, wish{dst: float32s(dst), src: float32s(src), factor: factor, add: float32s(v)})
 	default:
 		a.mixed = slices.Grow(a.mixed[:0], len(dst))[:len(dst)]
 		a.combine(a.mixed, factor, vec.Widened(&a.added, v))
@@ -202,7 +202,7 @@ func meet[T dsbo.Float](ctx context.Context, a *localAgent, dst, src, v []T) (jo
 	}
 	parity, sent := a.round%2, formatOf(src)
 	if joint = a.local.joint.serves(len(src)); !joint {
-		a.slot[parity] = widened(a.slot[parity], src)
+		vec.Widened(&a.slot[parity], src)
 	}
 	if !a.publish(parity, sent) {
 		if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"slices"
 	"unsafe"
 
 	"dsbo"
@@ -23,17 +22,7 @@ func (f format) mismatch(i int, other format, j int) error {
 		i, f.length, j, other.length)
 }
 
-// widened returns the numbers of v as float64, in memory if that is enough.
-func widened[T dsbo.Float](memory []float64, v []T) []float64 {
-	if wide, ok := any(v).([]float64); ok {
-		return append(memory[:0], wide...)
-	}
-	memory = slices.Grow(memory[:0], len(v))[:len(v)]
-	kernel.ToFloat64(memory, v)
-	return memory
-}
-
-// Numbers are those of a vector of either type: the other one of the two is nil.
+// numbers are those of a vector of either type: the other one of the two is nil.
 type numbers struct {
 	wide   []float64
 	narrow []float32

@@ -50,11 +50,11 @@ func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float6
 func (a *Averager) MixAdd32(ctx context.Context, dst, src []float32, factor float64, v []float32) error {
 	o := a.averages.options
 	if o.Wire != Float64 && (o.Wire != Float32 || o.ErrorFeedback) {
-		return a.narrow.ByFloat64(ctx, a, dst, src, factor, v)
+		return a.widening.ByFloat64(ctx, a, dst, src, factor, v)
 	}
 	a.mixCount++
 	a.draws()
-	if err := a.narrow.MixAdd32(ctx, a.mixer, dst, src, factor, v); err != nil {
+	if err := a.widening.MixAdd32(ctx, a.mixer, dst, src, factor, v); err != nil {
 		return err
 	}
 	a.noteMixed(len(src))

@@ -68,12 +68,20 @@ func (a *agent) checkNorms(maxNorm float64) error {
 	if maxNorm == 0 {
 		return nil
 	}
-	for i, v := range [][]float64{a.x(), a.y(), a.z()} {
-		if norm := vec.Norm(v); !(norm <= maxNorm) { // NaN too
+	for i, norm := range a.norms() {
+		if !(norm <= maxNorm) { // NaN too
 			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: normNames[i], Value: norm}
 		}
 	}
 	return nil
+}
+
+// norms returns the norms of x, y and z. A method whose vectors are float32 has them without copies.
+func (a *agent) norms() [3]float64 {
+	if has, ok := a.alg.(interface{ Norms() [3]float64 }); ok {
+		return has.Norms()
+	}
+	return [3]float64{vec.Norm(a.x()), vec.Norm(a.y()), vec.Norm(a.z())}
 }
 
 // diverged reports whether an error of a step says that this agent's own iterates diverged. An exchange that ended because

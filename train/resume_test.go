@@ -126,6 +126,7 @@ func TestResumeRefuses(t *testing.T) {
 		}, "", nil},
 		{"another length", "-K is 40 there, 50 here", func(c *train.Config) { c.K = 50 }, "", nil},
 		{"another method", `-algorithm is madsbo there, dsoba here`, func(c *train.Config) { c.Method = method(t, "dsoba") }, "", nil},
+		{"other vectors", "-vectors is unset there, float32 here", func(c *train.Config) { c.Method = method(t, "madsbo"+inFloat32) }, "", nil},
 		{"another mixing", "-mix is unset there, clipped:1 here", func(c *train.Config) { c.W = must.Get(c.W.WithMixing(network.Clipped{Liars: 1})) }, "", nil},
 		{"other examples", "examples is", func(c *train.Config) { c.Problem.Digests = []string{"a", "b", "x", "d", "e"} }, "", nil},
 		{"a flipped bit", "SHA-256", nil, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b }},

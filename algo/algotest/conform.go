@@ -192,6 +192,10 @@ func (s suite) views(t *testing.T) {
 	if !same(x, a.X()) || !same(y, a.Y()) {
 		t.Error("X or Y moved to other memory: they must be views")
 	}
+	earlier := slices.Clone(a.Y())
+	if f.run(t, 2, 3); slices.Equal(earlier, a.Y()) {
+		t.Error("Y shows what it was before an iteration")
+	}
 	for what, v := range map[string][]float64{"X": a.X(), "Y": a.Y()} {
 		if !slices.ContainsFunc(a.State(), func(n dsbo.Named) bool { return same(n.Value, v) }) {
 			t.Errorf("State does not hold %s", what)

@@ -19,7 +19,7 @@ type Mixer struct {
 	AverageFloats int // numbers in them
 	Longest       int // numbers of the longest vector of either
 	kept          []float64
-	narrow        vec.Widening // of MixAdd32
+	widening      vec.Widening // of MixAdd32
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error
@@ -54,7 +54,7 @@ func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []f
 
 // MixAdd32 counts and exchanges.
 func (m *Mixer) MixAdd32(ctx context.Context, dst, src []float32, a float64, v []float32) error {
-	return m.count(&m.Messages, &m.Floats, len(src), func() error { return m.narrow.MixAdd32(ctx, m.Averager, dst, src, a, v) })
+	return m.count(&m.Messages, &m.Floats, len(src), func() error { return m.widening.MixAdd32(ctx, m.Averager, dst, src, a, v) })
 }
 
 // Average counts and averages.

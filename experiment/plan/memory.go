@@ -36,11 +36,11 @@ func bytesOf(mib runs.Number) float64 {
 func (r Run) memory() (memory, error) {
 	p, q, err := r.Config.Problem.Dims()
 	program := bytesOf(r.Program)
-	m := memory{program: program, data: max(0, bytesOf(train.PeakRSS())-program), agents: 40 * bytesOfNumber(r.Config.Method) * float64(q)}
+	m := memory{program: program, data: max(0, bytesOf(train.PeakRSS())-program), agents: 40 * 8 * float64(q)}
 	m.meeting = meetingBytes + 2*min(keptBytes, keptExchanges*8*float64(q))
 	if method := algo.Clone(r.Config.Method); method.Init(p, q, r.Config.K) == nil {
 		for _, s := range method.State() {
-			m.agents += float64(bytesOfNumber(method) * float64(len(s.Value)))
+			m.agents += float64(stateBytes(method) * len(s.Value))
 		}
 	}
 	m.agents *= float64(r.Config.W.N())
@@ -54,10 +54,10 @@ func (r Run) memory() (memory, error) {
 	return m, err
 }
 
-// bytesOfNumber returns the bytes of a number of a method's vectors.
-func bytesOfNumber(m algo.Method) float64 {
+// stateBytes returns what a number of a method's state takes: of one in float32, with the copy in float64 that evaluations and checkpoints look at.
+func stateBytes(m algo.Method) int {
 	if algo.IsFloat32(m) {
-		return 4
+		return 4 + 8
 	}
 	return 8
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/kernel"
 )
 
 // MixAdd is that of a [dsbo.AddingMixerIn], for any mixer: in one pass where m can. Where it cannot, and overwrites v as the end of dst, v is first copied to
@@ -31,7 +30,7 @@ func Apart[T dsbo.Float](v, dst []T, kept *[]T) []T {
 }
 
 // A Widening is memory for exchanges of float32 by a mixer of float64.
-type Widening struct{ mixed, added, kept []float64 }
+type Widening struct{ mixed, added []float64 }
 
 // MixAdd32 is that of a [dsbo.Float32Mixer], for any mixer.
 func (w *Widening) MixAdd32(ctx context.Context, m dsbo.Mixer, dst, src []float32, a float64, v []float32) error {
@@ -48,9 +47,9 @@ func (w *Widening) ByFloat64(ctx context.Context, m dsbo.Mixer, dst, src []float
 	if len(dst) != len(src) { // which is for m to say, so that its other agents know
 		mixed = make([]float64, len(dst))
 	}
-	if err := MixAdd(ctx, m, mixed, wide, a, added, &w.kept); err != nil {
+	if err := MixAdd(ctx, m, mixed, wide, a, added, nil); err != nil {
 		return err
 	}
-	kernel.FromFloat64(dst, mixed)
+	Convert(dst, mixed)
 	return nil
 }

@@ -2,10 +2,10 @@ package vec
 
 import "dsbo"
 
-// A NarrowOracle answers by vectors of float32 for any oracle: what it gives is rounded once. The zero value works once it has an Oracle; its
+// A NarrowOracle answers by vectors of float32 for any oracle: what it gives is rounded once. It is what [NarrowOracle.Of] returns; its
 // memory grows with the first questions.
 type NarrowOracle struct {
-	Oracle               dsbo.Oracle
+	oracle               dsbo.Oracle
 	x, y, v, first, next []float64
 }
 
@@ -14,17 +14,17 @@ func (n *NarrowOracle) Of(o dsbo.Oracle) dsbo.OracleIn[float32] {
 	if own, ok := o.(dsbo.Float32Oracle); ok {
 		return own.Float32()
 	}
-	n.Oracle = o
+	n.oracle = o
 	return n
 }
 
 // Dims implements [dsbo.OracleIn].
-func (n *NarrowOracle) Dims() (p, q int) { return n.Oracle.Dims() }
+func (n *NarrowOracle) Dims() (p, q int) { return n.oracle.Dims() }
 
 // UpperGrad implements [dsbo.OracleIn].
 func (n *NarrowOracle) UpperGrad(dx, dy, x, y []float32, s dsbo.Sample) error {
 	wideX, wideY := result(&n.first, dx), result(&n.next, dy)
-	if err := n.Oracle.UpperGrad(wideX, wideY, Widened(&n.x, x), Widened(&n.y, y), s); err != nil {
+	if err := n.oracle.UpperGrad(wideX, wideY, Widened(&n.x, x), Widened(&n.y, y), s); err != nil {
 		return err
 	}
 	Convert(dx, wideX)
@@ -34,22 +34,22 @@ func (n *NarrowOracle) UpperGrad(dx, dy, x, y []float32, s dsbo.Sample) error {
 
 // LowerGrad implements [dsbo.OracleIn].
 func (n *NarrowOracle) LowerGrad(dst, x, y []float32, s dsbo.Sample) error {
-	return n.ask(dst, func(wide []float64) error { return n.Oracle.LowerGrad(wide, Widened(&n.x, x), Widened(&n.y, y), s) })
+	return n.ask(dst, func(wide []float64) error { return n.oracle.LowerGrad(wide, Widened(&n.x, x), Widened(&n.y, y), s) })
 }
 
 // HVP implements [dsbo.OracleIn].
 func (n *NarrowOracle) HVP(dst, x, y, v []float32, s dsbo.Sample) error {
-	return n.product(n.Oracle.HVP, dst, x, y, v, s)
+	return n.product(n.oracle.HVP, dst, x, y, v, s)
 }
 
 // JVP implements [dsbo.OracleIn].
 func (n *NarrowOracle) JVP(dst, x, y, v []float32, s dsbo.Sample) error {
-	return n.product(n.Oracle.JVP, dst, x, y, v, s)
+	return n.product(n.oracle.JVP, dst, x, y, v, s)
 }
 
 // GaussNewton implements [dsbo.GaussNewtonOracleIn].
 func (n *NarrowOracle) GaussNewton(dst, x, y, v []float32, s dsbo.Sample) error {
-	o, err := dsbo.OracleAs[dsbo.GaussNewtonOracle](n.Oracle, "Gauss-Newton products")
+	o, err := dsbo.OracleAs[dsbo.GaussNewtonOracle](n.oracle, "Gauss-Newton products")
 	if err != nil {
 		return err
 	}

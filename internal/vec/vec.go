@@ -160,10 +160,10 @@ func convert[T, F dsbo.Float](dst []T, src []F) {
 	kernel.ToFloat64(any(dst).([]float64), src) // there is no third type
 }
 
-// Widened returns v in float64, in memory that grows.
-func Widened(memory *[]float64, v []float32) []float64 {
+// Widened returns the numbers of v in float64, in memory that grows.
+func Widened[F dsbo.Float](memory *[]float64, v []F) []float64 {
 	*memory = grown(*memory, len(v))
-	kernel.ToFloat64(*memory, v)
+	Convert(*memory, v)
 	return *memory
 }
 
