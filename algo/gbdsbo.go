@@ -76,12 +76,12 @@ func (a *GBDSBO) Traits() Traits {
 // Step is one outer iteration.
 func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	d, p, q, b := w.denseOracle(), len(a.x), len(a.y), a.Mav
+	d, p, q, b := denseOracle(&w), len(a.x), len(a.y), a.Mav
 	copy(a.xo, a.x)
 	copy(a.yo, a.y)
 	w.upperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.draw(dsbo.Upper, 0))
 	w.lowerGrad(a.gy, a.xo, a.yo, w.draw(dsbo.Lower, 0))
-	w.jacobian(d, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
+	jacobian(&w, d, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
 	a.direction()
 
 	w.mix(a.in, joined(a.out, a.yx, a.averages), q, p, p, q)
@@ -91,7 +91,7 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.mix(a.mixedV, v)
-		w.hessian(d, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
+		hessian(&w, d, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
 		vec.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
 	return w.err

@@ -68,7 +68,7 @@ func (a *JHIP) Traits() Traits {
 // Step is one outer iteration.
 func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	d := w.denseOracle()
+	d := denseOracle(&w)
 	for t := 0; t < a.T && w.err == nil; t++ {
 		if t == 0 {
 			w.mix(a.mixedYX, a.yx, len(a.y), len(a.x)) // x goes along
@@ -91,7 +91,7 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 	q, pq := len(a.y), len(a.s)
 	z, d := a.zd[:pq], a.zd[pq:]
-	w.jacobian(o, a.s, a.x, a.y, w.draw(dsbo.Curvature, 0))
+	jacobian(w, o, a.s, a.x, a.y, w.draw(dsbo.Curvature, 0))
 	vec.Fill(z, 0)
 	vec.Scale(a.s, -1, a.s)
 	copy(d, a.s)
@@ -102,8 +102,8 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 			break
 		}
 		s := w.draw(dsbo.Curvature, t+1)
-		w.hessian(o, a.h, a.x, a.y, s)
-		w.jacobian(o, a.s1, a.x, a.y, s)
+		hessian(w, o, a.h, a.x, a.y, s)
+		jacobian(w, o, a.s1, a.x, a.y, s)
 		vec.Scale(a.s1, -1, a.s1)
 		if w.ready() {
 			kernel.GemmNN(len(a.x), q, q, a.s1, q, z, q, a.h, q, true) // S⁺ = H Z − J'

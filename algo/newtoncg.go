@@ -267,7 +267,7 @@ func (a *NewtonCG) endRule(least int) func(asked int) bool {
 
 // splitHessian sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.
 func (a *NewtonCG) splitHessian(w *turn) bool {
-	if !a.NoSplit && w.penalty(a.e, a.x) {
+	if !a.NoSplit && penalty(w, a.e, a.x) {
 		return true
 	}
 	vec.Fill(a.e, 0)
@@ -276,7 +276,7 @@ func (a *NewtonCG) splitHessian(w *turn) bool {
 
 // renewDiagonal sets dg to the averaged diagonal of D, for the e of the present x.
 func (a *NewtonCG) renewDiagonal(w *turn) {
-	if !w.diagonal(a.dg, a.x, a.y, allExamples) {
+	if !diagonal(w, a.dg, a.x, a.y, allExamples) {
 		a.estimateDiagonal(w)
 	}
 	vec.Sub(a.dg, a.dg, a.e)

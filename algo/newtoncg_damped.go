@@ -15,7 +15,7 @@ func (a *NewtonCG) dampedShare(w *turn) float64 {
 	best := 0
 	for j, share := range dampedShares {
 		vec.Comb(a.trial, 1, a.y, -share, a.s)
-		_, a.losses[j] = w.values(a.x, a.trial, allExamples)
+		_, a.losses[j] = values(w, a.x, a.trial, allExamples)
 	}
 	w.average(a.losses, a.losses)
 	for j, loss := range a.losses {

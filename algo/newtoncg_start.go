@@ -50,7 +50,7 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 		}
 		a.stepOfY(w, a.C, false)
 		a.settle(w)
-		f, _ := w.values(a.x, a.y, allExamples)
+		f, _ := values(w, a.x, a.y, allExamples)
 		loss := a.averageNumber(w, f)
 		a.tried[0]++
 		if t > 0 {

@@ -1,0 +1,74 @@
+package algo
+
+import (
+	"errors"
+
+	"dsbo"
+)
+
+// What follows a method in float64 may ask of oracles that give more than all do.
+
+// values returns f and g.
+func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
+	o, ok := w.o.(dsbo.ValueOracle)
+	if !ok && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s needs values of f and g, which this oracle does not give (dsbo.ValueOracle is missing)", w.method)
+	}
+	if w.ready() {
+		var err error
+		f, g, err = o.Values(x, y, s)
+		w.recordError("values of f and g", s, err)
+	}
+	return f, g
+}
+
+// penalty writes P(x) to dst, and reports whether the oracle knows it.
+func penalty(w *turn, dst, x []float64) (known bool) {
+	o, ok := w.o.(dsbo.PenaltyOracle)
+	if !ok || !w.ready() {
+		return false
+	}
+	return recordUnlessMissing(w, "diagonal of the penalty", allExamples, o.Penalty(dst, x))
+}
+
+// diagonal writes the diagonal of H to dst, and reports whether the oracle knows it.
+func diagonal(w *turn, dst, x, y []float64, s dsbo.Sample) (known bool) {
+	o, ok := w.o.(dsbo.DiagonalOracle)
+	if !ok || !w.ready() {
+		return false
+	}
+	return recordUnlessMissing(w, "diagonal of the Hessian", s, o.Diagonal(dst, x, y, s))
+}
+
+// recordUnlessMissing keeps the error of an optional question to the oracle. An oracle may say by [dsbo.ErrCapability] that it has no
+// answer: that is no error, and it reports false.
+func recordUnlessMissing(w *turn, call string, s dsbo.Sample, err error) (known bool) {
+	if errors.Is(err, dsbo.ErrCapability) {
+		return false
+	}
+	w.recordError(call, s, err)
+	return true
+}
+
+// denseOracle returns the oracle as one that gives matrices. For any other oracle it keeps an error and returns nil.
+func denseOracle(w *turn) dsbo.DenseOracle {
+	d, ok := w.o.(dsbo.DenseOracle)
+	if !ok && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s needs whole Hessians and Jacobians, and this oracle gives products only (dsbo.DenseOracle is missing)", w.method)
+	}
+	return d
+}
+
+// hessian writes the Hessian H to dst, q×q row-major.
+func hessian(w *turn, d dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) {
+	if w.ready() {
+		w.recordError("Hessian", s, d.Hessian(dst, x, y, s))
+	}
+}
+
+// jacobian writes the Jacobian J to dst, p×q row-major.
+func jacobian(w *turn, d dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) {
+	if w.ready() {
+		w.recordError("Jacobian", s, d.Jacobian(dst, x, y, s))
+	}
+}
