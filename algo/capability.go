@@ -6,7 +6,7 @@ import (
 	"dsbo"
 )
 
-// What follows a method in float64 may ask of oracles that give more than all do.
+// What follows are the questions of methods in float64 to oracles that answer more than all do.
 
 // values returns f and g.
 func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
