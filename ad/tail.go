@@ -192,6 +192,13 @@ type tailMemory[T Float] struct {
 	zeros     [tailBlock]T
 }
 
+// release takes the places of values back, whose scratch memory may go to others.
+func (w *tailMemory[T]) release() {
+	clear(w.in[:])
+	clear(w.blocks[:])
+	w.call.in, w.call.dst = nil, mat[T]{}
+}
+
 // runTail runs the tail of the plan whose places the slots have, and writes its outputs to dst.
 func (m port[T, V]) runTail(tl *tail, dst [][]V) {
 	if m.tail == nil {
@@ -200,6 +207,7 @@ func (m port[T, V]) runTail(tl *tail, dst [][]V) {
 	team := kernel.NewCrew(tl.n * kernel.EntryWork)
 	if team == nil {
 		m.tailPart(tl, m.tail, 0, tl.n, dst)
+		m.tail.release()
 		return
 	}
 	team.Share(tl.n, func(from, to int) { m.tailPart(tl, new(tailMemory[T]), from, to, dst) })

@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -16,6 +17,15 @@ func TestLiveVectors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("1.9 million weights")
 	}
+	for _, processors := range []int{1, 2} { // which help each other
+		t.Run(fmt.Sprint(processors), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+			liveVectors(t)
+		})
+	}
+}
+
+func liveVectors(t *testing.T) {
 	live := func() uint64 {
 		runtime.GC()
 		runtime.GC() // what finalizers of the first had

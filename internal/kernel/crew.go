@@ -68,6 +68,7 @@ func (c *Crew) Share(n int, part func(from, to int)) {
 	}
 	c.work()
 	c.open.Wait()
+	c.part = nil // which a helper that comes late does not ask for, and whose memory it must not keep
 }
 
 // work computes parts until all are taken.
