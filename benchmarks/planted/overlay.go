@@ -103,9 +103,10 @@ func (p *planter) control(ctx context.Context, all []bug) error {
 	return nil
 }
 
-// test runs go test with arguments and further environment variables, and returns what it writes.
+// test runs go test with arguments and further environment variables, and returns what it writes. Nothing is taken from the cache of results, which
+// does not know what programs that tests build are made of.
 func (p *planter) test(ctx context.Context, args []string, env ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", fmt.Sprintf("-timeout=%v", p.limit)}, args...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-count=1", "-failfast", fmt.Sprintf("-timeout=%v", p.limit)}, args...)...)
 	cmd.Dir, cmd.Env = p.root, append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
