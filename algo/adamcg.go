@@ -60,6 +60,8 @@ type AdamCGIn[T dsbo.Float] struct {
 // HoldX has x stay where it is, see [Held].
 func (a *AdamCGIn[T]) HoldX() { a.Hold = true }
 
+func (*AdamCGIn[T]) inFloat32() method32 { return new(AdamCGIn[float32]) }
+
 // Init implements [Method].
 func (a *AdamCGIn[T]) Init(p, q, K int) error {
 	c := a.prepare("adamcg", p, q, K)
@@ -86,7 +88,7 @@ func (a *AdamCGIn[T]) Init(p, q, K int) error {
 	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p), a.carried("x_square", p)
 	a.z, a.asked = a.carried("z", q), a.carried("products", K)
 	a.alike = true
-	a.g, a.s, a.hs, a.ju = newVec[T](q), newVec[T](q), newVec[T](q), newVec[T](p)
+	a.g, a.s, a.hs, a.ju = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p)
 	return nil
 }
 

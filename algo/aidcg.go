@@ -36,7 +36,7 @@ func (a *AIDCG) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = a.carried("z", q)
-	a.r, a.p, a.hp = newVec[float64](q), newVec[float64](q), newVec[float64](q)
+	a.r, a.p, a.hp = a.newVec(q), a.newVec(q), a.newVec(q)
 	return nil
 }
 

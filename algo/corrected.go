@@ -26,7 +26,7 @@ type corrected[T dsbo.Float] struct {
 func newCorrected[T dsbo.Float](s *stateIn[T], kind, name string, v []T) corrected[T] {
 	n := len(v)
 	c := corrected[T]{
-		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: newVec[T](n), in: newVec[T](n),
+		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: s.newVec(n), in: s.newVec(n),
 	}
 	if kind == "gt" {
 		s.tracks(c.memory, c.last)

@@ -28,6 +28,8 @@ type DSOBAIn[T dsbo.Float] struct {
 	out, in       []T // y, x and z, and their mix
 }
 
+func (*DSOBAIn[T]) inFloat32() method32 { return new(DSOBAIn[float32]) }
+
 // Init implements [Method].
 func (a *DSOBAIn[T]) Init(p, q, K int) error {
 	c := a.prepare("dsoba", p, q, K)
@@ -37,8 +39,8 @@ func (a *DSOBAIn[T]) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.g, a.h, a.b, a.j = newVec[T](q), newVec[T](q), newVec[T](q), newVec[T](p)
-	a.out, a.in = newVec[T](p+2*q), newVec[T](p+2*q)
+	a.g, a.h, a.b, a.j = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p)
+	a.out, a.in = a.newVec(p+2*q), a.newVec(p+2*q)
 	return nil
 }
 

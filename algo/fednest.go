@@ -49,8 +49,8 @@ func (a *FedNest) Init(p, q, K int) error {
 		return c.err
 	}
 	a.inverse = newNeumann(q, a.N, a.NPrime, true)
-	a.g, a.h, a.v, a.d, a.b = newVec[float64](q), newVec[float64](q), newVec[float64](q), newVec[float64](q), newVec[float64](q)
-	a.f, a.e, a.j, a.vx = newVec[float64](p), newVec[float64](p), newVec[float64](p), newVec[float64](p)
+	a.g, a.h, a.v, a.d, a.b = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(q)
+	a.f, a.e, a.j, a.vx = a.newVec(p), a.newVec(p), a.newVec(p), a.newVec(p)
 	return nil
 }
 

@@ -3,7 +3,6 @@ package algo
 import (
 	"context"
 	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -24,11 +23,11 @@ func InFloat32(m Method) (Method, error) {
 	if IsFloat32(m) {
 		return Clone(m), nil
 	}
-	e := entryOf(m)
-	if e == nil || e.float32 == nil {
+	has, ok := m.(interface{ inFloat32() method32 })
+	if !ok {
 		return nil, dsbo.Errorf(dsbo.ErrCapability, "%s has no vectors of float32; methods that have are %s", NameOf(m), strings.Join(Float32Names(), ", "))
 	}
-	f := &float32Method{name: e.name, inner: e.float32()}
+	f := &float32Method{name: NameOf(m), inner: has.inFloat32()}
 	copyParameters(f.inner, m)
 	return f, nil
 }
@@ -36,7 +35,7 @@ func InFloat32(m Method) (Method, error) {
 // Float32Names returns the names of the methods that [InFloat32] takes.
 func Float32Names() (names []string) {
 	for _, e := range methods {
-		if e.float32 != nil {
+		if _, ok := e.construct().(interface{ inFloat32() method32 }); ok {
 			names = append(names, e.name)
 		}
 	}
@@ -49,8 +48,9 @@ func IsFloat32(m Method) bool {
 	return ok
 }
 
-// method32 is a method by vectors of float32.
+// method32 is a method by vectors of float32. The methods that may be have a method inFloat32, which returns a new one with default parameters.
 type method32 interface {
+	inFloat32() method32
 	Init(p, q, K int) error
 	Cost(k int) Cost
 	Step(ctx context.Context, k int, o dsbo.OracleIn[float32], m dsbo.MixerIn[float32]) error
@@ -108,7 +108,7 @@ func (f *float32Method) place(v []float32) int {
 
 // clone is [Clone].
 func (f *float32Method) clone() Method {
-	made := &float32Method{name: f.name, inner: reflect.New(reflect.TypeOf(f.inner).Elem()).Interface().(method32)}
+	made := &float32Method{name: f.name, inner: f.inner.inFloat32()}
 	copyParameters(made.inner, f.inner)
 	return made
 }

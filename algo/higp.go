@@ -29,8 +29,8 @@ type HIGPIn[T dsbo.Float] struct {
 func NewHIGP(q int) *HIGP { return newHIGP[float64](q) }
 
 func newHIGP[T dsbo.Float](q int) *HIGPIn[T] {
-	zd := newVec[T](2 * q)
-	return &HIGPIn[T]{zd: zd, z: zd[:q:q], d: zd[q:], s: newVec[T](q), hz: newVec[T](q), b: newVec[T](q)}
+	zd := make([]T, 2*q)
+	return &HIGPIn[T]{zd: zd, z: zd[:q:q], d: zd[q:], s: make([]T, q), hz: make([]T, q), b: make([]T, q)}
 }
 
 // Solve runs N steps with step gamma from z = 0 at (x, y), with the draws of iteration k.

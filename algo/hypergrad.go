@@ -26,7 +26,7 @@ type HypergradientIn[T dsbo.Float] struct {
 func NewHypergradient(p, q int) *Hypergradient { return newHypergradient[float64](p, q) }
 
 func newHypergradient[T dsbo.Float](p, q int) *HypergradientIn[T] {
-	return &HypergradientIn[T]{higp: newHIGP[T](q), u: newVec[T](p), ju: newVec[T](p)}
+	return &HypergradientIn[T]{higp: newHIGP[T](q), u: make([]T, p), ju: make([]T, p)}
 }
 
 // Estimate runs Algorithm 2 at (x, y), with the draws of iteration k and N steps of size gamma.

@@ -32,7 +32,7 @@ func (a *ITD) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.path = newVec[float64](a.T * q)
+	a.path = a.newVec(a.T * q)
 	return nil
 }
 

@@ -44,9 +44,9 @@ func (a *JHIP) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = nil
-	a.mixedYX, a.zd, a.mixed = newVec[float64](p+q), newVec[float64](2*p*q), newVec[float64](2*p*q)
-	a.s, a.s1, a.h = newVec[float64](p*q), newVec[float64](p*q), newVec[float64](q*q)
-	a.v, a.b, a.zb = newVec[float64](q), newVec[float64](q), newVec[float64](p)
+	a.mixedYX, a.zd, a.mixed = a.newVec(p+q), a.newVec(2*p*q), a.newVec(2*p*q)
+	a.s, a.s1, a.h = a.newVec(p*q), a.newVec(p*q), a.newVec(q*q)
+	a.v, a.b, a.zb = a.newVec(q), a.newVec(q), a.newVec(p)
 	return nil
 }
 

@@ -33,6 +33,8 @@ type MADSBOIn[T dsbo.Float] struct {
 	hyper *HypergradientIn[T]
 }
 
+func (*MADSBOIn[T]) inFloat32() method32 { return new(MADSBOIn[float32]) }
+
 // Init implements [Method].
 func (a *MADSBOIn[T]) Init(p, q, K int) error {
 	c := a.prepare("madsbo", p, q, K)
@@ -42,7 +44,7 @@ func (a *MADSBOIn[T]) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.r, a.xk = a.carried("r", p), newVec[T](p)
+	a.r, a.xk = a.carried("r", p), a.newVec(p)
 	a.hyper = newHypergradient[T](p, q)
 	a.v = a.hyper.higp.hz // scratch while z stands still
 	a.z, a.u = a.hyper.Z(), a.hyper.U()

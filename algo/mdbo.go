@@ -59,9 +59,9 @@ func (a *MDBO) Init(p, q, K int) error {
 	a.tracks(a.zF, a.u)
 	a.tracks(a.zG, a.v)
 	a.inverse = newNeumann(q, a.N, a.NPrime, false)
-	a.fx, a.j, a.un = newVec[float64](p), newVec[float64](p), newVec[float64](p)
-	a.g, a.b, a.vn = newVec[float64](q), newVec[float64](q), newVec[float64](q)
-	a.out, a.in = newVec[float64](2*(p+q)), newVec[float64](2*(p+q))
+	a.fx, a.j, a.un = a.newVec(p), a.newVec(p), a.newVec(p)
+	a.g, a.b, a.vn = a.newVec(q), a.newVec(q), a.newVec(q)
+	a.out, a.in = a.newVec(2*(p+q)), a.newVec(2*(p+q))
 	return nil
 }
 

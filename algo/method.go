@@ -83,33 +83,32 @@ func RobustNames() (names []string) {
 	return names
 }
 
-// An entry is a method's name and constructors.
+// An entry is a method's name and constructor.
 type entry struct {
 	name      string
 	construct func() Method
-	float32   func() method32 // nil: it has no vectors in float32
 }
 
 // methods is the table of all methods. Adding one takes a line here, and nothing else outside of the method's own file.
 var methods = []entry{
-	{"madsbo", func() Method { return new(MADSBO) }, func() method32 { return new(MADSBOIn[float32]) }},
-	{"madsbo_tuned", func() Method { return new(Tuned) }, func() method32 { return new(TunedIn[float32]) }},
-	{"newtoncg", func() Method { return new(NewtonCG) }, nil},
-	{"adamcg", func() Method { return new(AdamCG) }, func() method32 { return new(AdamCGIn[float32]) }},
-	{"jhip", func() Method { return new(JHIP) }, nil},
-	{"gbdsbo", func() Method { return new(GBDSBO) }, nil},
-	{"fednest", func() Method { return new(FedNest) }, nil},
-	{"mdbo", func() Method { return new(MDBO) }, nil},
-	{"pdsbo_gossip", func() Method { return new(Gossip) }, nil},
-	{"pdsbo_al", func() Method { return new(Lagrangian) }, nil},
-	{"dascgd", func() Method { return new(DASCGD) }, nil},
-	{"dsoba", func() Method { return new(DSOBA) }, func() method32 { return new(DSOBAIn[float32]) }},
-	{"sparkle", func() Method { return new(Sparkle) }, func() method32 { return new(SparkleIn[float32]) }},
-	{"aidcg", func() Method { return new(AIDCG) }, nil},
-	{"itd", func() Method { return new(ITD) }, nil},
-	{"stocbio", func() Method { return new(StocBiO) }, nil},
-	{"alset", func() Method { return new(ALSET) }, nil},
-	{"soba", func() Method { return new(SOBA) }, nil},
+	{"madsbo", func() Method { return new(MADSBO) }},
+	{"madsbo_tuned", func() Method { return new(Tuned) }},
+	{"newtoncg", func() Method { return new(NewtonCG) }},
+	{"adamcg", func() Method { return new(AdamCG) }},
+	{"jhip", func() Method { return new(JHIP) }},
+	{"gbdsbo", func() Method { return new(GBDSBO) }},
+	{"fednest", func() Method { return new(FedNest) }},
+	{"mdbo", func() Method { return new(MDBO) }},
+	{"pdsbo_gossip", func() Method { return new(Gossip) }},
+	{"pdsbo_al", func() Method { return new(Lagrangian) }},
+	{"dascgd", func() Method { return new(DASCGD) }},
+	{"dsoba", func() Method { return new(DSOBA) }},
+	{"sparkle", func() Method { return new(Sparkle) }},
+	{"aidcg", func() Method { return new(AIDCG) }},
+	{"itd", func() Method { return new(ITD) }},
+	{"stocbio", func() Method { return new(StocBiO) }},
+	{"alset", func() Method { return new(ALSET) }},
+	{"soba", func() Method { return new(SOBA) }},
 }
 
 // Register adds a method of another module to the methods that [New] knows; construct returns one with default parameters. It is for
@@ -118,7 +117,7 @@ func Register(name string, construct func() Method) {
 	if slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("algo: a method named %q is registered already", name))
 	}
-	methods = append(methods, entry{name, construct, nil})
+	methods = append(methods, entry{name, construct})
 }
 
 // Names returns the names of the methods that [New] knows, MA-DSBO first.
@@ -145,20 +144,12 @@ func NameOf(m Method) string {
 	if f, ok := m.(*float32Method); ok {
 		return f.name
 	}
-	if e := entryOf(m); e != nil {
-		return e.name
-	}
-	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
-}
-
-// entryOf returns the entry of a method's type, nil if it has none.
-func entryOf(m Method) *entry {
-	for i, e := range methods {
+	for _, e := range methods {
 		if reflect.TypeOf(e.construct()) == reflect.TypeOf(m) {
-			return &methods[i]
+			return e.name
 		}
 	}
-	return nil
+	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
 }
 
 // parameterStruct returns a pointer to the struct whose exported fields are m's parameters.

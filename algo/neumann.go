@@ -18,7 +18,7 @@ type neumann struct {
 
 // newNeumann makes a series of n terms for vectors of length q.
 func newNeumann(q, n int, draws []int, average bool) neumann {
-	return neumann{n: n, draws: draws, average: average, c: newVec[float64](q), h: newVec[float64](q)}
+	return neumann{n: n, draws: draws, average: average, c: make([]float64, q), h: make([]float64, q)}
 }
 
 // products returns the number of Hessian-vector products in iteration k.

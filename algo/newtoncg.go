@@ -152,9 +152,9 @@ func (a *NewtonCG) Init(p, q, K int) error {
 		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
 	a.alike = true
 	a.restarts(s, t, gram, counts) // products with the old average
-	a.e, a.rhs, a.s, a.ju, a.number = newVec[float64](q), newVec[float64](q), newVec[float64](q), newVec[float64](p), newVec[float64](1)
-	a.damped, a.trial, a.losses = newVec[float64](q), newVec[float64](q), newVec[float64](len(dampedShares))
-	a.yOld, a.dgOld, a.probe, a.probe1 = newVec[float64](q), newVec[float64](q), newVec[float64](q), newVec[float64](q)
+	a.e, a.rhs, a.s, a.ju, a.number = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p), a.newVec(1)
+	a.damped, a.trial, a.losses = a.newVec(q), a.newVec(q), a.newVec(len(dampedShares))
+	a.yOld, a.dgOld, a.probe, a.probe1 = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(q)
 	a.product = func(dst, v []float64) error {
 		a.turn.hvp(dst, a.x, a.y, v, a.examples)
 		for i, e := range a.e {

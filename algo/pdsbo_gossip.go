@@ -36,7 +36,7 @@ func (a *Gossip) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.mixed = newVec[float64](p)
+	a.mixed = a.newVec(p)
 	return nil
 }
 

@@ -30,7 +30,7 @@ func (a *SOBA) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = a.carried("z", q)
-	a.h = newVec[float64](q)
+	a.h = a.newVec(q)
 	return nil
 }
 

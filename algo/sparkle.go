@@ -46,6 +46,8 @@ type SparkleIn[T dsbo.Float] struct {
 	b, j       []T
 }
 
+func (*SparkleIn[T]) inFloat32() method32 { return new(SparkleIn[float32]) }
+
 // Init implements [Method].
 func (a *SparkleIn[T]) Init(p, q, K int) error {
 	c := a.prepare("sparkle", p, q, K)
@@ -61,7 +63,7 @@ func (a *SparkleIn[T]) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.gy, a.b, a.gx, a.j = newVec[T](q), newVec[T](q), newVec[T](p), newVec[T](p)
+	a.gy, a.b, a.gx, a.j = a.newVec(q), a.newVec(q), a.newVec(p), a.newVec(p)
 	a.bx, a.by, a.bz = newCorrected(&a.stateIn, a.Strategy.X, "x", a.x), newCorrected(&a.stateIn, a.Strategy.Y, "y", a.y), newCorrected(&a.stateIn, a.Strategy.Z, "z", a.z)
 	return nil
 }

@@ -35,7 +35,7 @@ type localState struct {
 func (s *localState) prepare(name string, p, q, K int) *checker {
 	c := s.state.prepare(name, p, q, K)
 	if c.err == nil {
-		s.b, s.g, s.j = newVec[float64](q), newVec[float64](q), newVec[float64](p)
+		s.b, s.g, s.j = s.newVec(q), s.newVec(q), s.newVec(p)
 	}
 	return c
 }
@@ -84,15 +84,15 @@ func (s *stateIn[T]) prepare(name string, p, q, K int) *checker {
 		c.err = dsbo.Errorf(dsbo.ErrShape, "%s: p and q must be at least 1; they are %d and %d", name, p, q)
 		return c
 	}
-	yx := newVec[T](q + p)
-	*s = stateIn[T]{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: newVec[T](q), u: newVec[T](p)}
+	yx := s.newVec(q + p)
+	*s = stateIn[T]{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: s.newVec(q), u: s.newVec(p)}
 	s.named = []dsbo.NamedIn[T]{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
 	return c
 }
 
 // carried makes a variable of length n and registers it in the state, which checkpoints hold.
 func (s *stateIn[T]) carried(name string, n int) []T {
-	v := newVec[T](n)
+	v := s.newVec(n)
 	s.named = append(s.named, dsbo.NamedIn[T]{Name: name, Value: v})
 	return v
 }
@@ -104,7 +104,7 @@ func (s *stateIn[T]) newTurn(ctx context.Context, k int, o dsbo.OracleIn[T], m d
 
 // newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages, see package pages, would gain nothing, and the
 // system may take longer to give them.
-func newVec[T dsbo.Float](n int) []T { return make([]T, n) }
+func (*stateIn[T]) newVec(n int) []T { return make([]T, n) }
 
 // joined lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
 func joined[T dsbo.Float](dst []T, vs ...[]T) []T {

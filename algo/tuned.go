@@ -75,7 +75,7 @@ type message[T dsbo.Float] struct{ all, y, dY, x, z, dZ []T }
 
 // newMessage makes a message of parts with these lengths.
 func newMessage[T dsbo.Float](y, dY, x, z, dZ int) message[T] {
-	m, end := message[T]{all: newVec[T](y + dY + x + z + dZ)}, 0
+	m, end := message[T]{all: make([]T, y+dY+x+z+dZ)}, 0
 	for _, part := range []struct {
 		view *[]T
 		n    int
@@ -85,6 +85,8 @@ func newMessage[T dsbo.Float](y, dY, x, z, dZ int) message[T] {
 	}
 	return m
 }
+
+func (*TunedIn[T]) inFloat32() method32 { return new(TunedIn[float32]) }
 
 // Init implements [Method].
 func (a *TunedIn[T]) Init(p, q, K int) error {
@@ -112,7 +114,7 @@ func (a *TunedIn[T]) Init(p, q, K int) error {
 	a.dZ, a.s = a.carried("z_tracker", q), a.carried("z_residual", q)
 	a.tracks(a.dY, a.gOld)
 	a.tracks(a.dZ, a.s)
-	a.g, a.b, a.hz, a.ju = newVec[T](q), newVec[T](q), newVec[T](q), newVec[T](p)
+	a.g, a.b, a.hz, a.ju = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p)
 	dY, dZ := 0, 0 // lengths of the trackers in the first message
 	if a.TrackY {
 		dY = q
