@@ -60,7 +60,7 @@ type AdamCGIn[T dsbo.Float] struct {
 // HoldX has x stay where it is, see [Held].
 func (a *AdamCGIn[T]) HoldX() { a.Hold = true }
 
-func (*AdamCGIn[T]) inFloat32() method32 { return new(AdamCGIn[float32]) }
+func (a *AdamCGIn[T]) inFloat32() (any, method32) { return a, new(AdamCGIn[float32]) }
 
 // Init implements [Method].
 func (a *AdamCGIn[T]) Init(p, q, K int) error {

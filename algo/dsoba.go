@@ -28,7 +28,7 @@ type DSOBAIn[T dsbo.Float] struct {
 	out, in       []T // y, x and z, and their mix
 }
 
-func (*DSOBAIn[T]) inFloat32() method32 { return new(DSOBAIn[float32]) }
+func (a *DSOBAIn[T]) inFloat32() (any, method32) { return a, new(DSOBAIn[float32]) }
 
 // Init implements [Method].
 func (a *DSOBAIn[T]) Init(p, q, K int) error {

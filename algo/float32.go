@@ -23,11 +23,11 @@ func InFloat32(m Method) (Method, error) {
 	if IsFloat32(m) {
 		return Clone(m), nil
 	}
-	has, ok := m.(interface{ inFloat32() method32 })
-	if !ok {
+	twin := float32Twin(m)
+	if twin == nil {
 		return nil, dsbo.Errorf(dsbo.ErrCapability, "%s has no vectors of float32; methods that have are %s", NameOf(m), strings.Join(Float32Names(), ", "))
 	}
-	f := &float32Method{name: NameOf(m), inner: has.inFloat32()}
+	f := &float32Method{name: NameOf(m), inner: twin}
 	copyParameters(f.inner, m)
 	return f, nil
 }
@@ -35,7 +35,7 @@ func InFloat32(m Method) (Method, error) {
 // Float32Names returns the names of the methods that [InFloat32] takes.
 func Float32Names() (names []string) {
 	for _, e := range methods {
-		if _, ok := e.construct().(interface{ inFloat32() method32 }); ok {
+		if float32Twin(e.construct()) != nil {
 			names = append(names, e.name)
 		}
 	}
@@ -48,9 +48,19 @@ func IsFloat32(m Method) bool {
 	return ok
 }
 
-// method32 is a method by vectors of float32. The methods that may be have a method inFloat32, which returns a new one with default parameters.
+// float32Twin returns a new method of m's kind by vectors of float32. It is nil for a method without, and for one that embeds one that has some: its steps may
+// be its own.
+func float32Twin(m any) method32 {
+	if has, ok := m.(interface{ inFloat32() (any, method32) }); ok {
+		if of, twin := has.inFloat32(); of == m {
+			return twin
+		}
+	}
+	return nil
+}
+
+// method32 is a method by vectors of float32. A method that may be has a method inFloat32, which returns itself and a new one with default parameters.
 type method32 interface {
-	inFloat32() method32
 	Init(p, q, K int) error
 	Cost(k int) Cost
 	Step(ctx context.Context, k int, o dsbo.OracleIn[float32], m dsbo.MixerIn[float32]) error
@@ -108,7 +118,7 @@ func (f *float32Method) place(v []float32) int {
 
 // clone is [Clone].
 func (f *float32Method) clone() Method {
-	made := &float32Method{name: f.name, inner: f.inner.inFloat32()}
+	made := &float32Method{name: f.name, inner: float32Twin(f.inner)}
 	copyParameters(made.inner, f.inner)
 	return made
 }

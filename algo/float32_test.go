@@ -68,6 +68,10 @@ func near(a, b []float64, most float64) bool {
 
 // TestInFloat32Refuses: a method without vectors of float32 is refused, with the names of those that have some.
 func TestInFloat32Refuses(t *testing.T) {
+	type own struct{ algo.MADSBO } // whose steps may be other ones
+	if _, err := algo.InFloat32(new(own)); !errors.Is(err, dsbo.ErrCapability) {
+		t.Errorf("a method that embeds one: %v", err)
+	}
 	_, err := algo.InFloat32(new(algo.NewtonCG))
 	if !errors.Is(err, dsbo.ErrCapability) || !strings.Contains(err.Error(), "newtoncg") || !strings.Contains(err.Error(), "madsbo, madsbo_tuned, adamcg, dsoba, sparkle") {
 		t.Errorf("%v", err)

@@ -33,7 +33,7 @@ type MADSBOIn[T dsbo.Float] struct {
 	hyper *HypergradientIn[T]
 }
 
-func (*MADSBOIn[T]) inFloat32() method32 { return new(MADSBOIn[float32]) }
+func (a *MADSBOIn[T]) inFloat32() (any, method32) { return a, new(MADSBOIn[float32]) }
 
 // Init implements [Method].
 func (a *MADSBOIn[T]) Init(p, q, K int) error {

@@ -46,7 +46,7 @@ type SparkleIn[T dsbo.Float] struct {
 	b, j       []T
 }
 
-func (*SparkleIn[T]) inFloat32() method32 { return new(SparkleIn[float32]) }
+func (a *SparkleIn[T]) inFloat32() (any, method32) { return a, new(SparkleIn[float32]) }
 
 // Init implements [Method].
 func (a *SparkleIn[T]) Init(p, q, K int) error {

@@ -86,7 +86,7 @@ func newMessage[T dsbo.Float](y, dY, x, z, dZ int) message[T] {
 	return m
 }
 
-func (*TunedIn[T]) inFloat32() method32 { return new(TunedIn[float32]) }
+func (a *TunedIn[T]) inFloat32() (any, method32) { return a, new(TunedIn[float32]) }
 
 // Init implements [Method].
 func (a *TunedIn[T]) Init(p, q, K int) error {
