@@ -44,18 +44,18 @@
 //	z and d are mixed            algo/higp.go: lines 4 and 6 of Algorithm 1
 //	W is checked                 network/validate.go
 //	a network trained by draws   algo/adamcg.go; experiment/candidates finds models by it
-//	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/recycle
+//	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/linalg
 //	a method when members change algo/reform.go
-//	a method in float32          algo/float32.go shows it to others in float64; internal/vec asks oracles and mixers that know float64 alone
+//	a method in float32          algo/float32.go shows it to others in float64; internal/linalg asks oracles and mixers that know float64 alone
 //	against liars                network/mixing.go says what robust mixing promises; clipped.go, trimmed.go
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
 //	who takes part               membership: log.go has the changes, epoch.go who is there after them; network/members.go makes W of it
-//	how members are decided on   membership/council: seat.go, propose.go and compose.go; network/grpc/chamber.go carries its messages
+//	how members are decided on   network/membership/council: seat.go, propose.go and compose.go; network/grpc/chamber.go carries its messages
 //	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
 //	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
 //	what agents say to others    network/grpc/doc.go, "Messages"; protocol.go sends them and takes them in
-//	who sends what it must not   internal/entrance bounds strangers; network/grpc/offence.go bars neighbours
+//	who sends what it must not   internal/guard bounds strangers; network/grpc/offence.go bars neighbours
 //	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself
 //	Gauss-Newton products        ad/gaussnewton.go, of outputs that a loss marks
@@ -67,7 +67,7 @@
 //	the order of work            ad/plan.go; strips.go cuts what lies between two products, series.go makes one sum of many
 //	products of matrices         internal/kernel: gemm_chain.go cuts them and copies panels (gemm_pack.go), conv_tiles.go reads patches
 //	                             where they lie in images; ad/convproduct.go finds those
-//	huge pages                   internal/pages asks for them under long vectors
+//	huge pages                   internal/kernel asks for them under long vectors
 //	several processors           internal/kernel/crew.go shares large products where fewer agents compute than there are processors
 //	a wrong derivative           ad/adtest measures along random directions; models/modeltest proves a model by it
 //	layers of networks           models/nn: params.go lays out y, layers.go and sequence.go build graphs
@@ -75,12 +75,12 @@
 //	noise, ε and δ               privacy: accountant.go, oracle.go; experiment/private.go says what a run may ask
 //	what a run will send         experiment/plan, for the verb plan and -explain-privacy; models.go and algo/forecast.go where it is a range
 //	losses of single examples    models/score.go; train/compare.go compares two models by them
-//	a file is known, and read    table/format.go; CSV: table/sniff.go guesses, table/parse.go parses, table/settle.go decides
+//	a file is known, and read    tables/format.go; CSV: tables/sniff.go guesses, tables/parse.go parses, tables/settle.go decides
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
 //	inputs beside X and T        data.Examples.Columns, models.Batch.Column; models/mask.go for masks that are drawn
 //	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
-//	what sites find together     network/collective has the sums; features/prepare.go makes a recipe of them, experiment/setup.go keeps it
-//	own tables                   tasks/tune.go; features/measure.go says how means are exact, weigh.go how rows weigh
+//	what sites find together     network/collective has the sums; tables/features/prepare.go makes a recipe of them, experiment/setup.go keeps it
+//	own tables                   experiment/tasks/tune.go; tables/features/measure.go says how means are exact, weigh.go how rows weigh
 //	each site alone              experiment/sites.go
 //	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them
 //	what a run stands            docs/faults.md, with the test of each promise; which machines compute alike: docs/machines.md
@@ -90,22 +90,22 @@
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
 //	files and crashes            internal/disk has the file systems; runs/lock.go, sums.go and format.go guard a run folder
 //	exact Φ, and a model         package exact: solver.go says how; lower.go finds y*, adjoint.go z, wires.go says what narrow wires lose
-//	one that is not convex       exact/nonconvex.go finds models; internal/curvature has the least eigenvalue and the matrices of -curvature
+//	one that is not convex       train/exact/nonconvex.go finds models; internal/linalg has the least eigenvalue and the matrices of -curvature
 //	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go
 //	what tuning is compared with experiment/models.go: baselines of a model's own, or candidates/constants.go; finish.go keeps one or the tuned x,
 //	                             which candidates/descent.go finds where the iterations end above the best constant
 //	what x is, in words          models/meaning.go
-//	the verdict's words          runs/verdict.go; report/verdict.go shows them
+//	the verdict's words          runs/verdict.go; runs/report/verdict.go shows them
 //	what a terminal shows        experiment/console: records under way, and the result with its tables
 //	what is sent, counted        network knows what an average, a gathering and a maximum cost (Cost in average.go and bytes.go);
 //	                             train/meter.go counts the method's, network/collective the rest; runs/usage.go and verdict.go hold it
 //	what a monitor sees          command/monitor.go has /healthz, command/metrics.go what Prometheus reads
-//	how good predictions are     assess counts at each site, report/assessment.go draws it
+//	how good predictions are     assess counts at each site, runs/report/assessment.go draws it
 //	the time left                experiment/pace.go; internal/cli/progress.go draws the bar
-//	changes in one process       experiment/members.go reads -membership; report/members.go shows the changes
-//	the page                     report/page.go, page.html and page.js; report/uplot is the library of its curves
-//	methods are compared         compare/compare.go runs them, rank.go ranks them; paper.json is the paper's figures
-//	whole agents on virtual time simulate: case.go draws a run from a seed, faults.go what happens to it; internal/memnet is their network
+//	changes in one process       experiment/members.go reads -membership; runs/report/members.go shows the changes
+//	the page                     runs/report/page.go, page.html and page.js; runs/report/uplot is the library of its curves
+//	methods are compared         experiment/compare/compare.go runs them, rank.go ranks them; paper.json is the paper's figures
+//	whole agents on virtual time simulate: case.go draws a run from a seed, faults.go what happens to it; internal/testkit is their network
 //	MPI and gRPC differ          train/layout.go and experiment/layout.go, with a file for each layout beside them;
 //	                             the exchanges are network/mpi and network/grpc
 //

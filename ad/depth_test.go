@@ -3,7 +3,7 @@ package ad
 import (
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestDepth: the nodes of a product, the scratch memory of its plan and the steps of its tail's blocks are proportional to the layers,
@@ -12,7 +12,7 @@ func TestDepth(t *testing.T) {
 	const width = 16
 	size := func(layers int) (nodes, numbers, steps int) {
 		q := layers * width * width
-		d := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
 			h := Uniform(.5, PartVec(y, 0, width))
 			for l := range layers {
 				h = Tanh(MatVec(Part(y, l*width*width, width, width), h, false))
@@ -20,7 +20,7 @@ func TestDepth(t *testing.T) {
 			return Add(SumAll(h), Mul(SumAll(x), Dot(y, y)))
 		}}))
 		y := make([]float64, q)
-		must.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
+		testkit.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
 		for _, l := range d.m.(*machine[float64]).layouts {
 			if l != nil && l.tail != nil {
 				for _, busy := range l.tail.busy {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"dsbo/internal/elementary"
 	"dsbo/internal/kernel"
+	"dsbo/internal/num"
 )
 
 // The elementwise functions. Step is the derivative of ReLU, and 0 at 0.
@@ -84,11 +84,11 @@ var elementwise = map[named]definition{
 	fnLog: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} },
 		logKernel[float32], logKernel[float64]},
 	fnLog1p: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} },
-		mapKernel[float32](elementary.Log1p), mapKernel[float64](elementary.Log1p)},
+		mapKernel[float32](num.Log1p), mapKernel[float64](num.Log1p)},
 	fnExpm1: {rowsIn, func(in nodes, _, g *Node) nodes {
 		return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
 	},
-		mapKernel[float32](elementary.Expm1), mapKernel[float64](elementary.Expm1)},
+		mapKernel[float32](num.Expm1), mapKernel[float64](num.Expm1)},
 	fnErf: {rowsIn, func(in nodes, _, g *Node) nodes {
 		return nodes{Mul(g, Scale(2/math.SqrtPi, Exp(Neg(Square(in[0])))))}
 	},
@@ -107,9 +107,9 @@ var elementwise = map[named]definition{
 		reluKernel[float32], reluKernel[float64]},
 	fnStep: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, stepKernel[float32], stepKernel[float64]},
 	fnSin: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} },
-		mapKernel[float32](elementary.Sin), mapKernel[float64](elementary.Sin)},
+		mapKernel[float32](num.Sin), mapKernel[float64](num.Sin)},
 	fnCos: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} },
-		mapKernel[float32](elementary.Cos), mapKernel[float64](elementary.Cos)},
+		mapKernel[float32](num.Cos), mapKernel[float64](num.Cos)},
 	opAdd: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, g} }, addKernel[float32], addKernel[float64]},
 	opSub: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} },
 		subKernel[float32], subKernel[float64]},

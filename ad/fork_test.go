@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestForks: forks that ask for derivatives at once, each in an order of its own, so that one compiles what another runs on, have the
@@ -33,7 +33,7 @@ func TestForks(t *testing.T) {
 					idx[j] = (7*j + i) % k.m
 				}
 				for r := range rounds {
-					want[i][r] = must.Get(k.answers(fresh, idx, i))
+					want[i][r] = testkit.Get(k.answers(fresh, idx, i))
 				}
 				wg.Go(func() {
 					for r := range rounds {
@@ -44,7 +44,7 @@ func TestForks(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			must.OK(errors.Join(errs...))
+			testkit.OK(errors.Join(errs...))
 			for i := range agents {
 				for r := range rounds {
 					sameBits(t, fmt.Sprintf("agent %d, round %d", i, r), results[i][r], want[i][r])

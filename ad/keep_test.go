@@ -3,7 +3,7 @@ package ad
 import (
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestKeptProducts: where there is no room for all that another product at the point would begin with, the products of matrices are kept, and the next product has
@@ -14,7 +14,7 @@ func TestKeptProducts(t *testing.T) {
 	m := d.loss.c.(*template[float64])
 	m.budget = (3*steps - 1) * rows * width // of each step, 2 values forwards and 1 backwards, which the first does not have
 	got, want := make([]float64, len(y)), make([]float64, len(y))
-	must.OK(d.HVP(got, x, y, y))
+	testkit.OK(d.HVP(got, x, y, y))
 	kept := 0
 	for _, s := range m.steps {
 		v := m.values[s.out]
@@ -28,8 +28,8 @@ func TestKeptProducts(t *testing.T) {
 	if kept != 2*steps-1 || m.kept != m.budget {
 		t.Errorf("%d products and %d numbers are kept, want %d and %d", kept, m.kept, 2*steps-1, m.budget)
 	}
-	must.OK(d.HVP(got, x, y, v))
+	testkit.OK(d.HVP(got, x, y, v))
 	fresh, _, _, _ := recurrent(rows, width, steps, false)
-	must.OK(fresh.HVP(want, x, y, v))
+	testkit.OK(fresh.HVP(want, x, y, v))
 	sameBits(t, "HVP", got, want)
 }

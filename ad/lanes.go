@@ -2,7 +2,7 @@ package ad
 
 import (
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // unitLanes is how many unit vectors run side by side: rows for a matrix product to run at full speed, which takes 12 at once, and few enough for
@@ -40,9 +40,9 @@ func (m *machine[T]) readLanes(dst []float64, n, i int) {
 	s := &m.slots[i]
 	for l := range m.lanes {
 		if to := dst[l*n:][:n]; m.hasLanes(s) {
-			vec.Convert(to, s.wide[l*s.stride:][:n])
+			linalg.Convert(to, s.wide[l*s.stride:][:n])
 		} else {
-			vec.Convert(to, s.wholeValue())
+			linalg.Convert(to, s.wholeValue())
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/pages"
 )
 
 // A machine holds the numbers of a template's values, a slot for each, and runs plans over them.
@@ -101,7 +100,7 @@ func (m *machine[T]) follow() {
 	}
 	for i := range m.slots {
 		if s := &m.slots[i]; s.kept && s.own == nil {
-			s.keep(pages.Make[T](s.r * s.c))
+			s.keep(kernel.MakePages[T](s.r * s.c))
 		}
 	}
 	m.instrs = slices.Grow(m.instrs, len(t.steps)-len(m.instrs))

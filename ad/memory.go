@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"dsbo/internal/pages"
+	"dsbo/internal/kernel"
 )
 
 // A Workspace is memory that programs share which are used one at a time, such as those of one agent: the numbers of x, y
@@ -54,7 +54,7 @@ func take[T Float](p *Pool, list *[][]T, n int) []T {
 	}
 	p.busy++
 	if len(*list) == 0 {
-		return pages.Make[T](n)
+		return kernel.MakePages[T](n)
 	}
 	best := 0 // the shortest that will do, or where none does the longest, in whose place a longer one comes
 	for i, s := range *list {
@@ -66,7 +66,7 @@ func take[T Float](p *Pool, list *[][]T, n int) []T {
 	*list = slices.Delete(*list, best, best+1)
 	if len(found) < n {
 		found = nil // free before the longer one is made
-		found = pages.Make[T](n)
+		found = kernel.MakePages[T](n)
 	}
 	return found
 }
@@ -105,7 +105,7 @@ func (m *memory[T]) point(name string, length int) *sharedVector[T] {
 		m.points = map[pointKey]*sharedVector[T]{}
 	}
 	if m.points[key] == nil {
-		m.points[key] = &sharedVector[T]{v: pages.Make[T](length)}
+		m.points[key] = &sharedVector[T]{v: kernel.MakePages[T](length)}
 	}
 	return m.points[key]
 }

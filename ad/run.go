@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // run computes the outputs of p and writes them to dst; in lanes dst is empty, and they can be read until the next run or [machine.leave]. It fails
@@ -37,7 +37,7 @@ func (m port[T, V]) run(p *plan, dst [][]V) (err error) {
 	}
 	for i, d := range dst {
 		if tl == nil || tl.outs[i] < 0 {
-			vec.Convert(d, m.slots[p.outs[i]].wholeValue())
+			linalg.Convert(d, m.slots[p.outs[i]].wholeValue())
 		}
 	}
 	return nil

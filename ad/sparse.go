@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Products with sparse rows read the rows' values where they lie, and nothing makes such rows dense. What reads them is a matrix product
@@ -29,7 +29,7 @@ func (s *sparseRows[T]) row(i int) (indices []int32, values []T) {
 		return indices, same
 	}
 	s.values = slices.Grow(s.values[:0], len(v))[:len(v)]
-	vec.Convert(s.values, v)
+	linalg.Convert(s.values, v)
 	if s.square {
 		kernel.MulTo(s.values, s.values, s.values)
 	}

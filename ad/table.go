@@ -6,7 +6,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A Table is a set of rows of numbers that programs read in place: the examples of an agent, or
@@ -253,9 +253,9 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 		case t.bytes != nil:
 			kernel.FromBytes(row, t.bytes[r*t.cols:][:t.cols], T(t.scale))
 		case t.f32 != nil:
-			vec.Convert(row, t.f32[r*t.cols:][:t.cols])
+			linalg.Convert(row, t.f32[r*t.cols:][:t.cols])
 		default:
-			vec.Convert(row, t.f64[r*t.cols:][:t.cols])
+			linalg.Convert(row, t.f64[r*t.cols:][:t.cols])
 		}
 	}
 }

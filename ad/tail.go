@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A tail is the end of a plan: the steps that make its outputs entry by entry of vectors as long as these, such as the sum of a penalty's
@@ -227,7 +227,7 @@ func (m port[T, V]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]V
 		}
 		for i, r := range tl.outs {
 			if r >= 0 {
-				vec.Convert(dst[i][from:from+n], w.blocks[r])
+				linalg.Convert(dst[i][from:from+n], w.blocks[r])
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package ad
 
 import (
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // vectors is a machine of either element type, to callers with vectors of V.
@@ -26,10 +26,10 @@ func (m port[T, V]) setInput(i int, v []V) {
 		piece, same := any(v[j:][:n]).([]T)
 		if !same {
 			piece = m.piece[:n]
-			vec.Convert(piece, v[j:][:n])
+			linalg.Convert(piece, v[j:][:n])
 		}
 		if !kernel.SameBits(piece, p.v[j:][:n]) {
-			vec.Convert(p.v[j:], v[j:])
+			linalg.Convert(p.v[j:], v[j:])
 			p.version++
 			return
 		}

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/elementary"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
 // adam is Adam (Kingma, Ba 2015): steps with one scale a coordinate, both moments corrected for their zero start.
@@ -24,14 +24,14 @@ func (c *checker) adam(beta1, beta2, eps *float64, defaults adam) adam {
 
 // adamStep is step k of x along u: r = β₁ r + (1−β₁) u, and then adamMove.
 func adamStep[T dsbo.Float](a adam, k int, lr float64, x, r, v, u []T) {
-	vec.Comb(r, a.beta1, r, 1-a.beta1, u)
-	adamMove(a, k, lr, 1-elementary.Pow(a.beta1, float64(k+1)), x, r, v, u)
+	linalg.Comb(r, a.beta1, r, 1-a.beta1, u)
+	adamMove(a, k, lr, 1-num.Pow(a.beta1, float64(k+1)), x, r, v, u)
 }
 
 // adamMove is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r is the average of u, u included, in which the
 // weights of all u so far sum to weights.
 func adamMove[T dsbo.Float](a adam, k int, lr, weights float64, x, r, v, u []T) {
-	second := 1 - elementary.Pow(a.beta2, float64(k+1))
+	second := 1 - num.Pow(a.beta2, float64(k+1))
 	for i := range u {
 		ui := float64(u[i])
 		average := float64(a.beta2*float64(v[i])) + float64(float64((1-a.beta2)*ui)*ui)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // AdamCG is AdamCGIn in float64.
@@ -134,7 +134,7 @@ func (a *AdamCGIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsb
 	w.average(a.g, a.g)
 	a.solve(w) // z += solve(∇_y f − (H + μ) z)
 	w.jvp(a.ju, a.x, a.y, a.z, lower)
-	vec.Sub(a.u, a.u, a.ju) // u = ∇_x f − J z
+	linalg.Sub(a.u, a.u, a.ju) // u = ∇_x f − J z
 	if w.average(a.u, a.u); w.err == nil {
 		adamStep(a.adam, k-a.Wait, a.lr(k), a.x, a.rx, a.vx, a.u)
 		clipTo(a.Clip, a.x)
@@ -146,7 +146,7 @@ func (a *AdamCGIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsb
 func (a *AdamCGIn[T]) product(w *turnIn[T], v []T) {
 	w.hvp(a.hs, a.x, a.y, v, w.draw(dsbo.Curvature, 0))
 	w.average(a.hs, a.hs)
-	vec.Axpy(a.hs, a.Mu, v)
+	linalg.Axpy(a.hs, a.Mu, v)
 	a.asked[w.k]++
 }
 
@@ -157,8 +157,8 @@ func (a *AdamCGIn[T]) solve(w *turnIn[T]) {
 	if w.err != nil {
 		return
 	}
-	vec.Sub(a.g, a.g, a.hs) // the residual
-	cg := vec.CG[T]{V: a.z, R: a.g, D: a.s, HD: a.hs}
+	linalg.Sub(a.g, a.g, a.hs) // the residual
+	cg := linalg.CG[T]{V: a.z, R: a.g, D: a.s, HD: a.hs}
 	cg.Start()
 	for t := 0; t < a.N && cg.RR != 0; t++ {
 		if a.product(w, a.s); w.err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // AIDCG is approximate implicit differentiation by conjugate gradients (Pedregosa 2016; Grazzi,
@@ -65,11 +65,11 @@ func (a *AIDCG) solve(w *turn) {
 	copy(a.r, a.b)
 	if a.WarmZ {
 		w.hvp(a.hp, a.x, a.y, a.z, s)
-		vec.Sub(a.r, a.r, a.hp)
+		linalg.Sub(a.r, a.r, a.hp)
 	} else {
-		vec.Fill(a.z, 0)
+		linalg.Fill(a.z, 0)
 	}
-	cg := vec.CG[float64]{V: a.z, R: a.r, D: a.p, HD: a.hp}
+	cg := linalg.CG[float64]{V: a.z, R: a.r, D: a.p, HD: a.hp}
 	cg.Start()
 	for t := 0; t < a.N && w.err == nil; t++ {
 		if cg.RR == 0 {

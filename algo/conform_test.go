@@ -8,12 +8,11 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
+	testkit.SmallRuns()
 	m.Run()
 }
 
@@ -55,7 +54,7 @@ func TestConformance(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d/float32", name, i), func(t *testing.T) {
-				algotest.TestMethod(t, func() algo.Method { return must.Get(algo.InFloat32(made(t, name, object))) })
+				algotest.TestMethod(t, func() algo.Method { return testkit.Get(algo.InFloat32(made(t, name, object))) })
 			})
 		}
 	}
@@ -68,14 +67,14 @@ func made(t *testing.T, name, object string) algo.Method {
 	if err == nil {
 		err = algo.Decode(m, []byte(object))
 	}
-	must.OK(err)
+	testkit.OK(err)
 	return m
 }
 
 // ready returns the method after Init for x of length p and y of length q, and 100 iterations.
 func ready[M algo.Method](t *testing.T, m M, p, q int) M {
 	t.Helper()
-	must.OK(m.Init(p, q, 100))
+	testkit.OK(m.Init(p, q, 100))
 	return m
 }
 
@@ -84,6 +83,6 @@ func iterate[A dsbo.Algorithm](t *testing.T, K int, as []A, os []dsbo.Oracle, W 
 	t.Helper()
 	ms := algotest.NewMixers(W)
 	for k := range K {
-		must.OK(algotest.Step(t.Context(), k, as, os, ms))
+		testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
 	}
 }

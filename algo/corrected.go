@@ -2,7 +2,7 @@ package algo
 
 import (
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A corrected block is one variable under a heterogeneity correction, in the form that sends least.
@@ -40,18 +40,18 @@ func newCorrected[T dsbo.Float](s *stateIn[T], kind, name string, v []T) correct
 func (c *corrected[T]) step(w *turnIn[T], g []T) {
 	switch c.kind {
 	case "ed":
-		vec.Sub(g, c.v, g) // ψ = v − g
-		vec.Add(c.out, g, c.memory)
+		linalg.Sub(g, c.v, g) // ψ = v − g
+		linalg.Add(c.out, g, c.memory)
 		w.mix(c.v, c.out)
-		vec.Sub(c.memory, c.v, g)
+		linalg.Sub(c.memory, c.v, g)
 	case "extra":
-		vec.Add(c.out, c.v, c.memory)
+		linalg.Add(c.out, c.v, c.memory)
 		w.mix(c.in, c.out)
 		copy(c.memory, c.v)
 		for i, gi := range g {
 			c.v[i] = c.in[i] - (gi - c.last[i])
 		}
-		vec.Sub(c.memory, c.v, c.memory)
+		linalg.Sub(c.memory, c.v, c.memory)
 		copy(c.last, g)
 	case "gt":
 		for i, gi := range g {
@@ -59,10 +59,10 @@ func (c *corrected[T]) step(w *turnIn[T], g []T) {
 		}
 		copy(c.last, g)
 		w.mix(c.memory, c.out)
-		vec.Sub(c.out, c.v, c.memory)
+		linalg.Sub(c.out, c.v, c.memory)
 		w.mix(c.v, c.out)
 	default:
-		vec.Sub(c.out, c.v, g)
+		linalg.Sub(c.out, c.v, g)
 		w.mix(c.v, c.out)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // DASCGD is D-ASCGD (Zhao, Liu, "Numerical Methods for Distributed Stochastic Compositional
@@ -82,7 +82,7 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	copy(a.u, a.fx)
 	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z) // u = ∇_x f − J z
 	copy(a.xOld, a.x)
-	vec.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
+	linalg.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
 
 	s := w.draw(dsbo.Lower, 1)
 	a.innerMap(&w, a.gx, a.xOld, s)
@@ -113,5 +113,5 @@ func (a *DASCGD) setStart(w *turn) {
 // innerMap sets dst = G_i(x) = −∇_y g_i(x, 0).
 func (a *DASCGD) innerMap(w *turn, dst, x []float64, s dsbo.Sample) {
 	w.lowerGrad(dst, x, a.zero, s)
-	vec.Scale(dst, -1, dst)
+	linalg.Scale(dst, -1, dst)
 }

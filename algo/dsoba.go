@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // DSOBA is DSOBAIn in float64.
@@ -60,14 +60,14 @@ func (a *DSOBAIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo
 	p, q := len(a.x), len(a.y)
 	directions(&w, &a.stateIn, a.g, a.h, a.b, a.j)
 
-	vec.Comb(a.out[:p], 1, a.x, -a.alpha(k), a.r)   // x − α r, the old r
-	vec.Comb(a.out[p:p+q], 1, a.y, -a.beta(k), a.g) // y − β ∇_y g
-	vec.Comb(a.out[p+q:], 1, a.z, -a.gamma(k), a.h) // z − γ (Hz − b)
+	linalg.Comb(a.out[:p], 1, a.x, -a.alpha(k), a.r)   // x − α r, the old r
+	linalg.Comb(a.out[p:p+q], 1, a.y, -a.beta(k), a.g) // y − β ∇_y g
+	linalg.Comb(a.out[p+q:], 1, a.z, -a.gamma(k), a.h) // z − γ (Hz − b)
 	w.mix(a.in, a.out, p, q, q)
 	copy(a.x, a.in[:p])
 	copy(a.y, a.in[p:p+q])
 	copy(a.z, a.in[p+q:])
-	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
+	linalg.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
 	return w.err
 }
 
@@ -77,6 +77,6 @@ func directions[T dsbo.Float](w *turnIn[T], s *stateIn[T], g, h, b, j []T) {
 	w.lowerGrad(g, s.x, s.y, w.draw(dsbo.Lower, 0))
 	w.upperGrad(s.u, b, s.x, s.y, w.draw(dsbo.Upper, 0))
 	w.hvp(h, s.x, s.y, s.z, w.draw(dsbo.Curvature, 0))
-	vec.Sub(h, h, b)
+	linalg.Sub(h, h, b)
 	implicitGrad(w, s.u, j, s.x, s.y, s.z)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // FedNest is FEDNEST (Tarzanagh, Li, Thrampoulidis, Oymak, "FedNest: Federated Bilevel, Minimax, and
@@ -86,7 +86,7 @@ func (a *FedNest) roundOfY(w *turn, t int, step float64) {
 	w.lowerGrad(a.g, a.x, a.y, s) // G
 	w.mix(a.h, a.g)               // h = avg(G)
 	copy(a.v, a.y)
-	vec.Axpy(a.v, -step, a.h)
+	linalg.Axpy(a.v, -step, a.h)
 	for range a.Tau - 1 {
 		w.lowerGrad(a.d, a.x, a.v, s)
 		correctedStep(a.v, a.d, a.g, a.h, step)
@@ -100,7 +100,7 @@ func (a *FedNest) roundOfX(w *turn, step float64) {
 	implicitGrad(w, a.e, a.j, a.x, a.y, a.z)
 	w.mix(a.u, a.e) // u = avg(F − J z)
 	copy(a.vx, a.x)
-	vec.Axpy(a.vx, -step, a.u)
+	linalg.Axpy(a.vx, -step, a.u)
 	for range a.Tau - 1 {
 		w.upperGrad(a.e, nil, a.vx, a.y, w.draw(dsbo.Upper, 0))
 		correctedStep(a.vx, a.e, a.f, a.u, step)

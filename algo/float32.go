@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // InFloat32 returns a method with m's parameters, before Init, whose vectors are all float32: an iteration moves half the bytes through memory, which takes half
@@ -79,7 +79,7 @@ type float32Method struct {
 	parts  []narrowPart // of the state, of which x and y come first, and z and u
 	state  []dsbo.Named // copies of the state
 	z, u   int          // where z and u are in parts, −1 of a method without
-	oracle vec.NarrowOracle
+	oracle linalg.NarrowOracle
 	mixer  narrowMixer
 }
 
@@ -143,7 +143,7 @@ func (f *float32Method) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.M
 func (f *float32Method) takeUp() {
 	for i := range f.parts {
 		if part := &f.parts[i]; part.shown {
-			vec.Convert(part.v, part.wide)
+			linalg.Convert(part.v, part.wide)
 			part.shown = false
 		}
 	}
@@ -156,7 +156,7 @@ func (f *float32Method) show(i int) []float64 {
 	}
 	part := &f.parts[i]
 	if !part.shown {
-		vec.Convert(part.wide, part.v)
+		linalg.Convert(part.wide, part.v)
 		part.shown = true
 	}
 	return part.wide
@@ -178,7 +178,7 @@ func (f *float32Method) U() []float64 { return f.show(f.u) }
 func (f *float32Method) Norms() (norms [3]float64) {
 	for i, place := range []int{0, 1, f.z} {
 		if place >= 0 {
-			norms[i] = vec.Norm(f.parts[place].v)
+			norms[i] = linalg.Norm(f.parts[place].v)
 		}
 	}
 	return norms
@@ -212,7 +212,7 @@ func (f *float32Method) Handover() (parts []dsbo.Named) {
 // A narrowMixer exchanges vectors of float32 by any mixer.
 type narrowMixer struct {
 	dsbo.Mixer
-	widening vec.Widening
+	widening linalg.Widening
 	averaged []float64
 }
 
@@ -232,10 +232,10 @@ func (n *narrowMixer) Average(ctx context.Context, dst, src []float32) error {
 	if !ok {
 		return dsbo.Errorf(dsbo.ErrCapability, "this exchange gives no exact averages (dsbo.Averager is missing)")
 	}
-	wide := vec.Widened(&n.averaged, src)
+	wide := linalg.Widened(&n.averaged, src)
 	err := a.Average(ctx, wide, wide)
 	if err == nil {
-		vec.Convert(dst, wide)
+		linalg.Convert(dst, wide)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestInFloat32 holds methods by vectors of float32 against themselves in float64. Each of the 40 iterations adds at most some 60 roundings of 2⁻²⁴ of
@@ -30,9 +30,9 @@ func TestInFloat32(t *testing.T) {
 				for _, o := range algotest.NewQuadratics(agents, p, q, 7) {
 					m := made(t, name, parameters[name])
 					if i == 1 {
-						m = must.Get(algo.InFloat32(m))
+						m = testkit.Get(algo.InFloat32(m))
 					}
-					must.OK(m.Init(p, q, K))
+					testkit.OK(m.Init(p, q, K))
 					for k, v := range []float64{0.1, -0.2, 0.3} { // which are no float32
 						m.X()[k] = v
 					}
@@ -40,7 +40,7 @@ func TestInFloat32(t *testing.T) {
 				}
 				mixers := algotest.NewMixers(algotest.Ring(agents, 0.5))
 				for k := range K {
-					must.OK(algotest.Step(t.Context(), k, ends[i], oracles, mixers))
+					testkit.OK(algotest.Step(t.Context(), k, ends[i], oracles, mixers))
 				}
 			}
 			for i, wide := range ends[0] {

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // GBDSBO is Gossip-Based DSBO (Yang, Zhang, Wang, "Decentralized Gossip-Based Stochastic Bilevel
@@ -85,14 +85,14 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	a.direction()
 
 	w.mix(a.in, joined(a.out, a.yx, a.averages), q, p, p, q)
-	vec.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
-	vec.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
-	vec.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
+	linalg.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
+	linalg.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
+	linalg.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.mix(a.mixedV, v)
 		hessian(&w, d, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
-		vec.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
+		linalg.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
 	return w.err
 }
@@ -107,7 +107,7 @@ func (a *GBDSBO) direction() {
 			a.z[j] += a.h[j] - a.wv[j]/a.L
 		}
 	}
-	vec.Scale(a.z, 1/a.L, a.z)
+	linalg.Scale(a.z, 1/a.L, a.z)
 	mulVec(a.u, a.jac, a.z)
-	vec.Sub(a.u, a.s, a.u) // u = s − U Q h
+	linalg.Sub(a.u, a.s, a.u) // u = s − U Q h
 }

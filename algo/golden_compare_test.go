@@ -9,7 +9,7 @@ import (
 
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func compareGolden(t *testing.T, g golden, tr trajectory) {
@@ -80,13 +80,13 @@ func comparePhase0(t *testing.T, tr trajectory) {
 		sum := 0.0
 		for i, r := range tr.recorders {
 			of := slices.DeleteFunc(slices.Clone(r.Calls), func(c algotest.Call) bool { return c.Kind != "value" })
-			f, _ := must.Get2(tr.oracles[i].Values(of[j].X, of[j].Y, whole))
+			f, _ := testkit.Get2(tr.oracles[i].Values(of[j].X, of[j].Y, whole))
 			sum += f / float64(tr.Agents)
 		}
 		values = append(values, sum)
 	}
-	compareNumbers(t, "phase0.constants", constants, must.Get(json.Marshal(tr.Phase0.Constants)))
-	compareNumbers(t, "phase0.f", values, must.Get(json.Marshal(tr.Phase0.F)))
+	compareNumbers(t, "phase0.constants", constants, testkit.Get(json.Marshal(tr.Phase0.Constants)))
+	compareNumbers(t, "phase0.f", values, testkit.Get(json.Marshal(tr.Phase0.F)))
 }
 
 func compareAgents(t *testing.T, key string, text json.RawMessage, m moment) {
@@ -108,7 +108,7 @@ func compareNumbers(t *testing.T, key string, got any, text json.RawMessage) {
 		t.Fatalf("%s: %v", key, err)
 	}
 	var a, b any
-	must.OK(json.Unmarshal(again, &a))
+	testkit.OK(json.Unmarshal(again, &a))
 	if err := json.Unmarshal(text, &b); err != nil {
 		t.Fatalf("%s: %v", key, err)
 	}

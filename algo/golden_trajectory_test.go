@@ -8,7 +8,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // moment is what all agents hold at one time, by letter: a row an agent.
@@ -38,7 +38,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 	var os []dsbo.Oracle
 	for i := range g.Agents {
 		a := g.method(t)
-		must.OK(a.Init(g.P, g.Q, g.K))
+		testkit.OK(a.Init(g.P, g.Q, g.K))
 		copy(a.X(), g.startX(t))
 		o := newOracle(g.Kind, g.Data, i)
 		tr.recorders = append(tr.recorders, algotest.NewRecorder(o))
@@ -49,7 +49,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 	tr.solver = newEvaluator(tr.oracles, traits.Personalized)
 	tr.record(t, as)
 	for k := range g.K {
-		must.OK(algotest.Step(t.Context(), k, as, os, ms))
+		testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
 		tr.record(t, as)
 	}
 	return tr
@@ -182,7 +182,7 @@ func (tr *trajectory) upper(t *testing.T, k int) float64 {
 	}
 	x, y, sum := average(tr.moments[at]["X"]), average(tr.moments[k]["Y"]), 0.0
 	for _, o := range tr.oracles {
-		f, _ := must.Get2(o.Values(x, y, whole))
+		f, _ := testkit.Get2(o.Values(x, y, whole))
 		sum += f / float64(len(tr.oracles))
 	}
 	return sum

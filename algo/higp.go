@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // HIGP is Algorithm 1 in float64.
@@ -49,8 +49,8 @@ func (h *HIGPIn[T]) run(w *turnIn[T], fx, x, y []T, gamma float64, N int) {
 	q := len(h.z)
 	w.kept = &h.kept
 	w.upperGrad(fx, h.b, x, y, w.draw(dsbo.Upper, 0)) // b_0, φ_0
-	vec.Fill(h.z, 0)                                  // line 1: z_0 = 0
-	vec.Scale(h.s, -1, h.b)                           // line 1: s_0 = −b_0
+	linalg.Fill(h.z, 0)                               // line 1: z_0 = 0
+	linalg.Scale(h.s, -1, h.b)                        // line 1: s_0 = −b_0
 	copy(h.d, h.s)                                    // line 1: d_0 = −b_0
 	for t := 0; t < N && w.err == nil; t++ {          // line 2
 		w.mixAdd(h.zd, h.zd, -gamma, h.d, q, q) // line 4: z = mix(z) − γ d; and d = mix(d) for line 6

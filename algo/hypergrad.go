@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Hypergradient is Algorithm 2 in float64.
@@ -46,5 +46,5 @@ func (h *HypergradientIn[T]) U() []T { return h.u }
 func (h *HypergradientIn[T]) run(w *turnIn[T], x, y []T, gamma float64, N int) {
 	h.higp.run(w, h.u, x, y, gamma, N)                     // lines 2-5: Algorithm 1; φ_0 leaves ∇_x f in u, line 6
 	w.jvp(h.ju, x, y, h.higp.z, w.draw(dsbo.Curvature, 0)) // line 7: J(ξ_0) z_N
-	vec.Sub(h.u, h.u, h.ju)                                // line 7: u = ∇_x f − J z_N
+	linalg.Sub(h.u, h.u, h.ju)                             // line 7: u = ∇_x f − J z_N
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // ITD is iterative differentiation (Franceschi, Frasconi, Salzo, Grazzi, Pontil 2018), reverse mode
@@ -50,21 +50,21 @@ func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) erro
 	w := a.newTurn(ctx, k, o, m)
 	beta := a.beta(k)
 	if a.ColdY {
-		vec.Fill(a.y, 0)
+		linalg.Fill(a.y, 0)
 	}
 	for t := 0; t < a.T && w.err == nil; t++ {
 		copy(a.yAt(t), a.y)
 		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
-		vec.Axpy(a.y, -beta, a.g)
+		linalg.Axpy(a.y, -beta, a.g)
 	}
 	w.upperGrad(a.u, a.z, a.x, a.y, w.draw(dsbo.Upper, 0)) // u = ∇_x f, and in z a = ∇_y f
 	for t := a.T - 1; t >= 0; t-- {
 		w.jvp(a.j, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
-		vec.Axpy(a.u, -beta, a.j) // u −= β J(x, y^t) a
+		linalg.Axpy(a.u, -beta, a.j) // u −= β J(x, y^t) a
 		w.hvp(a.g, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
-		vec.Axpy(a.z, -beta, a.g) // a −= β H(x, y^t) a
+		linalg.Axpy(a.z, -beta, a.g) // a −= β H(x, y^t) a
 	}
-	vec.Axpy(a.x, -a.alpha(k), a.u)
+	linalg.Axpy(a.x, -a.alpha(k), a.u)
 	return w.err
 }
 

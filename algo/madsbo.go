@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // MADSBO is Algorithm 3 in float64.
@@ -81,7 +81,7 @@ func (a *MADSBOIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsb
 
 	a.hyper.run(&w, a.xk, a.y, a.gamma(k), a.N) // line 9: u by Algorithm 2
 
-	vec.Axpy(a.x, -alpha, a.r)              // line 11: x = mix(x) − α r, the old r
-	vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // line 12: r = (1−α) r + α u
+	linalg.Axpy(a.x, -alpha, a.r)              // line 11: x = mix(x) − α r, the old r
+	linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // line 12: r = (1−α) r + α u
 	return w.err
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // MDBO is Momentum-based Distributed Bilevel Optimization (Gao, Gu, Thai, "On the Convergence of
@@ -106,8 +106,8 @@ func (a *MDBO) trackBoth(w *turn, eta float64) {
 	}
 	w.mix(a.in, joined(a.out, a.x, a.y, a.zF, a.zG))
 	m1, m2 := float64(a.A1*eta), float64(a.A2*eta)
-	vec.Comb(a.un, 1-m1, a.u, m1, a.fx)
-	vec.Comb(a.vn, 1-m2, a.v, m2, a.g)
+	linalg.Comb(a.un, 1-m1, a.u, m1, a.fx)
+	linalg.Comb(a.vn, 1-m2, a.v, m2, a.g)
 	track(a.zF, a.in[p+q:2*p+q], a.un, a.u)
 	track(a.zG, a.in[2*p+q:], a.vn, a.v)
 }

@@ -10,8 +10,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // What the docs of the other methods say, tried.
@@ -110,7 +110,7 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 	}
 	for k := range 4 {
 		w.step(t, k)
-		must.OK(algotest.Step(t.Context(), k, tuned, v.os, v.ms))
+		testkit.OK(algotest.Step(t.Context(), k, tuned, v.os, v.ms))
 		for i, a := range w.agents {
 			b := tuned[i]
 			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) || !slices.Equal(a.Z(), b.Z()) || !slices.Equal(a.U(), b.U()) {
@@ -123,10 +123,10 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 // Clip keeps x in its box.
 func TestClip(t *testing.T) {
 	a := ready(t, &algo.Tuned{Alpha: "0.3", Beta: "0.15", T: 3, N: 4, XStep: "adam", Clip: []float64{0.15, 0.25}}, 3, 4)
-	vec.Fill(a.X(), 0.2)
+	linalg.Fill(a.X(), 0.2)
 	o, m := algotest.NewQuadratics(1, 3, 4, 2)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	for k := range 3 {
-		must.OK(a.Step(t.Context(), k, o, m))
+		testkit.OK(a.Step(t.Context(), k, o, m))
 		if lo, hi := slices.Min(a.X()), slices.Max(a.X()); lo < 0.15 || hi > 0.25 || lo == hi {
 			t.Errorf("iteration %d: x in [%g, %g]", k, lo, hi)
 		}
@@ -139,7 +139,7 @@ func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 	o, m := algotest.NewQuadratics(1, 3, 4, 6)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	z := func(draws ...int) []float64 {
 		a := ready(t, &algo.ALSET{T: 2, N: N, L: 4, NPrime: draws}, 3, 4)
-		must.OK(a.Step(t.Context(), 0, o, m))
+		testkit.OK(a.Step(t.Context(), 0, o, m))
 		return a.Z()
 	}
 	sum := make([]float64, 4)
@@ -157,7 +157,7 @@ func TestConjugateGradientsEnd(t *testing.T) {
 	for _, warm := range []bool{false, true} {
 		a := ready(t, &algo.AIDCG{T: 5, N: 4, WarmZ: warm}, 3, 4)
 		for k := range 3 {
-			must.OK(a.Step(t.Context(), k, qs[0], nil))
+			testkit.OK(a.Step(t.Context(), k, qs[0], nil))
 			if d := distance(a.Z(), algotest.Solve(qs).InverseProduct(a.Y())); d > 1e-12 {
 				t.Errorf("warm %v, iteration %d: z is off by %g", warm, k, d)
 			}
@@ -172,8 +172,8 @@ func TestITDIsTheDerivative(t *testing.T) {
 	at := func(x []float64) (*algo.ITD, float64) {
 		a := ready(t, &algo.ITD{Alpha: "0.1", Beta: "0.3", T: 6, ColdY: true}, g.P, g.Q)
 		copy(a.X(), x)
-		must.OK(a.Step(t.Context(), 0, o, nil))
-		f, _ := must.Get2(o.Values(x, a.Y(), whole))
+		testkit.OK(a.Step(t.Context(), 0, o, nil))
+		f, _ := testkit.Get2(o.Values(x, a.Y(), whole))
 		return a, f
 	}
 	x := []float64{0.1, -0.4, 0.3, 0.2, -0.1, 0.5}

@@ -5,8 +5,7 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/recycle"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // NewtonCG is a method of our own: full batches, exact averages over all agents, and no step size of y or z. An iteration is
@@ -76,7 +75,7 @@ type NewtonCG struct {
 	state
 	turn    turn
 	asked   productLog
-	memory  *recycle.Memory
+	memory  *linalg.Memory
 	product func(dst, v []float64) error // the average of D v, at the present x and y
 
 	cold     bool        // there are no pairs: it is iteration 0, or the first one since members changed
@@ -101,7 +100,7 @@ type NewtonCG struct {
 }
 
 // Pairs returns the memory of pairs (v, D v), which all agents have alike where averages are exact. It stays the method's.
-func (a *NewtonCG) Pairs() *recycle.Memory { return a.memory }
+func (a *NewtonCG) Pairs() *linalg.Memory { return a.memory }
 
 // StartConstant returns the constant that the search found for all entries of x, and false if there was none.
 func (a *NewtonCG) StartConstant() (float64, bool) { return a.tried[1], a.tried[0] > 0 }
@@ -121,7 +120,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	c.require(a.Most >= 0, "most", "at least 0", a.Most)
 	c.fraction("reach", &a.Reach, 0.1)
 	c.count("mem", &a.Mem, 60)
-	c.require(a.Mem <= recycle.MostPairs, "mem", "at most 120", a.Mem)
+	c.require(a.Mem <= linalg.MostPairs, "mem", "at most 120", a.Mem)
 	if a.Lr == "" {
 		a.Lr = "0.8*(1-k/K)"
 	}
@@ -145,7 +144,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
 	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 4), a.carried("damping", 1)
 	a.asked = a.carried("products", K)
-	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
+	a.memory = linalg.NewMemory(q, a.Mem, a.Floor, a.Cut)
 	a.memory.Relative = a.Relative
 	s, t, gram, counts := a.memory.State()
 	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
@@ -185,7 +184,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	a.stepOfY(w, products, !a.cold && a.renews(k)) // y −= solve(∇_y g)
 	a.stepOfZ(w, products)                         // z += solve(∇_y f − H z), and ∇_x f in u
 	w.jvp(a.ju, a.x, a.y, a.z, allExamples)
-	vec.Sub(a.u, a.u, a.ju)
+	linalg.Sub(a.u, a.u, a.ju)
 	w.average(a.u, a.u) // u = ∇_x f − J z
 	if w.err != nil {
 		return w.err
@@ -205,13 +204,13 @@ func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
 	if renew {
 		a.renewDiagonal(w)
 	}
-	vec.Fill(a.s, 0)
+	linalg.Fill(a.s, 0)
 	a.solve(w, a.s, products, a.Damping > 0)
 	a.share = 1
 	if a.Damping > 0 || a.cold && w.k > 0 {
 		a.share = a.dampedShare(w)
 	}
-	vec.Axpy(a.y, -a.share, a.s)
+	linalg.Axpy(a.y, -a.share, a.s)
 }
 
 // stepOfZ is z += solve(∇_y f(x, y) − H z); it leaves ∇_x f in u.
@@ -219,7 +218,7 @@ func (a *NewtonCG) stepOfZ(w *turn, products int) {
 	w.upperGrad(a.u, a.rhs, a.x, a.y, allExamples)
 	if w.k > 0 { // z is 0 before
 		w.hvp(a.s, a.x, a.y, a.z, allExamples)
-		vec.Sub(a.rhs, a.rhs, a.s)
+		linalg.Sub(a.rhs, a.rhs, a.s)
 	}
 	w.average(a.rhs, a.rhs)
 	a.solve(w, a.z, products, false)
@@ -244,7 +243,7 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 		ends, products = a.endRule(products), a.Most
 	}
 	// The products keep the turn's error.
-	asked, _, _ := a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product, Descend: descend}, products, ends)
+	asked, _, _ := a.memory.Solve(s, a.rhs, linalg.System{E: a.damped, Diagonal: a.dg, Product: a.product, Descend: descend}, products, ends)
 	a.asked.add(w.k, asked)
 }
 
@@ -256,7 +255,7 @@ func (a *NewtonCG) endRule(least int) func(asked int) bool {
 			return false
 		}
 		a.memory.Precondition(a.trial, a.rhs)
-		size := vec.Dot(a.trial, a.rhs)
+		size := linalg.Dot(a.trial, a.rhs)
 		if asked == 0 {
 			before = size
 			return size == 0
@@ -270,7 +269,7 @@ func (a *NewtonCG) splitHessian(w *turn) bool {
 	if !a.NoSplit && penalty(w, a.e, a.x) {
 		return true
 	}
-	vec.Fill(a.e, 0)
+	linalg.Fill(a.e, 0)
 	return false
 }
 
@@ -279,14 +278,14 @@ func (a *NewtonCG) renewDiagonal(w *turn) {
 	if !diagonal(w, a.dg, a.x, a.y, allExamples) {
 		a.estimateDiagonal(w)
 	}
-	vec.Sub(a.dg, a.dg, a.e)
+	linalg.Sub(a.dg, a.dg, a.e)
 	w.average(a.dg, a.dg)
 }
 
 // estimateDiagonal sets dg to the mean of v∘Hv over vectors v of random signs, the same on all agents and in a resumed run: an
 // estimate of the diagonal whose error is that of the other entries of a row over √probes.
 func (a *NewtonCG) estimateDiagonal(w *turn) {
-	vec.Fill(a.dg, 0)
+	linalg.Fill(a.dg, 0)
 	for t := range probes {
 		randomSigns(a.probe, uint64(w.k*probes+t))
 		w.hvp(a.probe1, a.x, a.y, a.probe, allExamples)

@@ -3,7 +3,7 @@ package algo
 import (
 	"math"
 
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // dampedShares are the shares of a damped step that are tried; 0 is to stay.
@@ -14,7 +14,7 @@ var dampedShares = [...]float64{0, 1, 0.25, 0.0625}
 func (a *NewtonCG) dampedShare(w *turn) float64 {
 	best := 0
 	for j, share := range dampedShares {
-		vec.Comb(a.trial, 1, a.y, -share, a.s)
+		linalg.Comb(a.trial, 1, a.y, -share, a.s)
 		_, a.losses[j] = values(w, a.x, a.trial, allExamples)
 	}
 	w.average(a.losses, a.losses)

@@ -9,8 +9,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // wavy is a lower problem that is not convex: g = Σ cos y_j + y_j²/20, f = ‖y‖²/2 + ‖x‖²/2.
@@ -41,7 +41,7 @@ func (o wavy) Diagonal(dst, _, y []float64, _ dsbo.Sample) error {
 }
 
 func (o wavy) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	must.OK(o.Diagonal(dst, x, y, s))
+	testkit.OK(o.Diagonal(dst, x, y, s))
 	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
 }
 
@@ -54,7 +54,7 @@ func (o wavy) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
 	for _, v := range y {
 		g += math.Cos(v) + v*v/20
 	}
-	return vec.Dot(y, y)/2 + vec.Dot(x, x)/2, g, nil
+	return linalg.Dot(y, y)/2 + linalg.Dot(x, x)/2, g, nil
 }
 
 // Where the lower loss has negative curvature the method stands still, and goes down to a minimum once it is damped.
@@ -62,13 +62,13 @@ func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	const q = 5
 	for _, damping := range []float64{0, 1} {
 		a := ready(t, &algo.NewtonCG{Start: "x0", Damping: damping}, 1, q)
-		vec.Fill(a.Y(), 0.3)
+		linalg.Fill(a.Y(), 0.3)
 		o, m := wavy{q}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 		for k := range 25 {
-			must.OK(a.Step(t.Context(), k, o, m))
+			testkit.OK(a.Step(t.Context(), k, o, m))
 		}
 		g := make([]float64, q)
-		must.OK(o.LowerGrad(g, nil, a.Y(), whole))
+		testkit.OK(o.LowerGrad(g, nil, a.Y(), whole))
 		if solved := norm(g) < 1e-6 && a.Y()[0] > 2; solved != (damping > 0) {
 			t.Errorf("damping %g: y = %v, gradient %v", damping, a.Y(), g)
 		}
@@ -90,7 +90,7 @@ func (o steep) Diagonal(dst, _, y []float64, _ dsbo.Sample) error {
 }
 
 func (o steep) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	must.OK(o.Diagonal(dst, x, y, s))
+	testkit.OK(o.Diagonal(dst, x, y, s))
 	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
 }
 
@@ -126,8 +126,8 @@ func TestNewMembersPullGently(t *testing.T) {
 	m.Run(t, 6, 12)
 	sum, g := make([]float64, q), make([]float64, q)
 	for i, o := range oracles {
-		must.OK(o.LowerGrad(g, nil, m.Methods[i].Y(), whole))
-		vec.Add(sum, sum, g)
+		testkit.OK(o.LowerGrad(g, nil, m.Methods[i].Y(), whole))
+		linalg.Add(sum, sum, g)
 	}
 	if size := norm(sum); !(size < 1e-6) {
 		t.Errorf("y = %v, where the members' gradients sum to %v; they must to 0", m.Methods[0].Y(), sum)
@@ -163,8 +163,8 @@ func TestSearchForgetsX(t *testing.T) {
 	var found []float64
 	for _, x := range []float64{0, 2} {
 		m := ready(t, new(algo.NewtonCG), 3, 4)
-		vec.Fill(m.X(), x)
-		must.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		linalg.Fill(m.X(), x)
+		testkit.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
 		constant, searched := m.StartConstant()
 		if !searched {
 			t.Fatal("there was no search")
@@ -198,7 +198,7 @@ func (o slow) Diagonal(dst, x, y []float64, _ dsbo.Sample) error {
 }
 
 func (o slow) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	must.OK(o.Diagonal(dst, x, y, s))
+	testkit.OK(o.Diagonal(dst, x, y, s))
 	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
 }
 
@@ -216,7 +216,7 @@ func TestSearchWaitsForY(t *testing.T) {
 	for _, start := range []string{"search", "x0"} {
 		m := ready(t, &algo.NewtonCG{Damping: 1, Start: start}, 1, 3)
 		r := algotest.NewRecorder(slow{wavy{3}})
-		must.OK(m.Step(t.Context(), 0, r, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		testkit.OK(m.Step(t.Context(), 0, r, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
 		if got, want := r.Total, m.Cost(0).Calls; got != want {
 			t.Errorf("%s: iteration 0 takes %+v; Cost says %+v", start, got, want)
 		}

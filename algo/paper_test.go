@@ -11,7 +11,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // Tests for statements of the paper's Algorithms 1-3 and of the text around them. What the lines say one by one, from which point and
@@ -43,7 +43,7 @@ func newCrew(t *testing.T, n int, template algo.MADSBO) crew {
 
 func (w crew) step(t *testing.T, k int) {
 	t.Helper()
-	must.OK(algotest.Step(t.Context(), k, w.agents, w.os, w.ms))
+	testkit.OK(algotest.Step(t.Context(), k, w.agents, w.os, w.ms))
 }
 
 // all collects one vector of each agent.

@@ -11,7 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestSchedules(t *testing.T) {
@@ -78,7 +78,7 @@ func FuzzSchedule(f *testing.F) {
 		if err != nil {
 			return
 		}
-		data := must.Get(json.Marshal(s))
+		data := testkit.Get(json.Marshal(s))
 		var again algo.Schedule
 		if err := json.Unmarshal(data, &again); err != nil {
 			t.Fatalf("%q is %s in JSON, which is refused: %v", text, data, err)
@@ -135,7 +135,7 @@ func TestParametersAreChecked(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	m := &algo.Tuned{T: 3, Beta: "0.25"}
-	must.OK(algo.Decode(m, []byte(`{"alpha":"0.5/sqrt","gamma":[0.1,0.2],"clip":[-1,3],"warm_z":true}`)))
+	testkit.OK(algo.Decode(m, []byte(`{"alpha":"0.5/sqrt","gamma":[0.1,0.2],"clip":[-1,3],"warm_z":true}`)))
 	text, err := json.Marshal(m)
 	const want = `{"alpha":"0.5/sqrt(k+1)","beta":0.25,"gamma":[0.1,0.2],"T":3,"warm_z":true,"clip":[-1,3]}`
 	if err != nil || string(text) != want {

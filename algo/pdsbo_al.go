@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Lagrangian is a linearized augmented Lagrangian method for the personalized problem (see [Gossip]),
@@ -59,7 +59,7 @@ func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixe
 		a.x[i] -= float64(alpha * (a.u[i] + a.mu[i] + float64(rho*a.l[i])))
 	}
 	w.mix(a.l, a.x)
-	vec.Sub(a.l, a.x, a.l)   // ℓ = x − mix(x)
-	vec.Axpy(a.mu, rho, a.l) // μ += ρ ℓ
+	linalg.Sub(a.l, a.x, a.l)   // ℓ = x − mix(x)
+	linalg.Axpy(a.mu, rho, a.l) // μ += ρ ℓ
 	return w.err
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Gossip is the plain method for the personalized problem, in which agent i has its own
@@ -54,7 +54,7 @@ func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w := a.newTurn(ctx, k, o, m)
 	a.solve(&w, a.T, a.N)
 	w.mix(a.mixed, a.x)
-	vec.Comb(a.x, 1, a.mixed, -a.alpha(k), a.u) // x = mix(x) − α u
+	linalg.Comb(a.x, 1, a.mixed, -a.alpha(k), a.u) // x = mix(x) − α u
 	return w.err
 }
 
@@ -68,11 +68,11 @@ func (s *personalState) Traits() Traits { return Traits{Personalized: true} }
 func (s *personalState) solve(w *turn, T, N int) {
 	s.descendY(w, T)
 	gamma := s.gamma(w.k)
-	vec.Scale(s.z, gamma, s.b) // z = 0 − γ (H 0 − b)
+	linalg.Scale(s.z, gamma, s.b) // z = 0 − γ (H 0 − b)
 	for t := 1; t < N; t++ {
 		w.hvp(s.g, s.x, s.y, s.z, w.draw(dsbo.Curvature, t))
-		vec.Sub(s.g, s.g, s.b)
-		vec.Axpy(s.z, -gamma, s.g) // z −= γ (Hz − b)
+		linalg.Sub(s.g, s.g, s.b)
+		linalg.Axpy(s.z, -gamma, s.g) // z −= γ (Hz − b)
 	}
 	implicitGrad(w, s.u, s.j, s.x, s.y, s.z) // u = ∇_x f − J z
 }

@@ -9,8 +9,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // trackers are the trackers of the methods and what they track, by their names in the state; "" is 0.
@@ -47,7 +47,7 @@ func TestSumsHoldAfterAChange(t *testing.T) {
 						if want == nil {
 							want = make([]float64, len(got))
 						}
-						if d := math.Sqrt(vec.Dist2(got, want)); d > 1e-13*(1+vec.Norm(want)) {
+						if d := math.Sqrt(linalg.Dist2(got, want)); d > 1e-13*(1+linalg.Norm(want)) {
 							t.Errorf("%s %s, change %d, %d iterations later: the sum of %s is %v; that of %s is %v", name, c.object, k, 3*at, sums[0], got, sums[1], want)
 						}
 					}
@@ -90,7 +90,7 @@ func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 			}
 			m := algotest.NewMembership(func() algo.Method {
 				m := made(t, c.name, c.object)
-				must.OK(m.Init(p, q, c.K))
+				testkit.OK(m.Init(p, q, c.K))
 				return m
 			}, os, []int{0, 1, 2, 3, 4}, matrix)
 			m.Run(t, 0, 40)
@@ -100,12 +100,12 @@ func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 			m.Run(t, 90, c.K)
 			there := algotest.Solve([]*algotest.Quadratic{qs[0], qs[2], qs[3], qs[5]})
 			x := m.Sum("x")
-			vec.Scale(x, 1.0/4, x)
+			linalg.Scale(x, 1.0/4, x)
 			gradient := there.Gradient(x)
-			if norm := vec.Norm(gradient); !(norm <= 1e-6) {
+			if norm := linalg.Norm(gradient); !(norm <= 1e-6) {
 				t.Errorf("‖∇Φ‖ of those present is %.3g at x̄; it must be 1e-6 at most", norm)
 			}
-			if all := algotest.Solve(qs); vec.Dist2(all.X, there.X) < 1e-4 {
+			if all := algotest.Solve(qs); linalg.Dist2(all.X, there.X) < 1e-4 {
 				t.Fatalf("the solution of all, %v, must be another than that of those present", all.X)
 			}
 		})

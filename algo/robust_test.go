@@ -8,8 +8,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // A shove is an exchange whose sums are off at one agent while it is on, as robust mixing's are.
@@ -42,11 +42,11 @@ func TestRobustMethodsForget(t *testing.T) {
 		}
 		for k := range K {
 			on = k < shoved
-			must.OK(algotest.Step(t.Context(), k, as, os, ms))
+			testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
 		}
 		x := make([]float64, p)
 		for _, a := range as {
-			vec.Axpy(x, 1.0/agents, a.X())
+			linalg.Axpy(x, 1.0/agents, a.X())
 		}
 		return x
 	}
@@ -61,7 +61,7 @@ func TestRobustMethodsForget(t *testing.T) {
 		&algo.Sparkle{Alpha: "0.05", Beta: "0.1", Gamma: "0.1", Strategy: trackers},
 		&algo.MDBO{Alpha: "0.05", Beta: "0.1", L: 4, N: 4},
 	} {
-		moved := math.Sqrt(vec.Dist2(end(m, 3), end(m, 0)))
+		moved := math.Sqrt(linalg.Dist2(end(m, 3), end(m, 0)))
 		// What contracts by 4 % or more an iteration has lost a shove to 1e-5 of itself after 300.
 		if robust := algo.TraitsOf(m).Robust; robust != (moved < 1e-5) || math.IsNaN(moved) {
 			t.Errorf("%s: three iterations that are off move the end by %g; Robust is %t", algo.NameOf(m), moved, robust)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Strategy names the correction of each variable of [Sparkle]: "ed" (the default), "extra", "gt" or "none".
@@ -82,18 +82,18 @@ func (a *SparkleIn[T]) Cost(int) Cost {
 func (a *SparkleIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
 	w := a.newTurn(ctx, k, o, m)
 	w.lowerGrad(a.gy, a.x, a.y, w.draw(dsbo.Lower, 0))
-	vec.Scale(a.gy, a.beta(k), a.gy)
+	linalg.Scale(a.gy, a.beta(k), a.gy)
 	a.by.step(&w, a.gy) // y along β ∇_y g
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	w.hvp(a.gy, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
-	vec.Sub(a.gy, a.gy, a.b)
-	vec.Scale(a.gy, a.gamma(k), a.gy)
+	linalg.Sub(a.gy, a.gy, a.b)
+	linalg.Scale(a.gy, a.gamma(k), a.gy)
 	a.bz.step(&w, a.gy) // z along γ (Hz − b)
 
-	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)   // u = ∇_x f − J z
-	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
-	vec.Scale(a.gx, a.alpha(k), a.r)
+	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)      // u = ∇_x f − J z
+	linalg.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
+	linalg.Scale(a.gx, a.alpha(k), a.r)
 	a.bx.step(&w, a.gx) // x along α r
 	return w.err
 }

@@ -5,7 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A state is that of a method in float64.
@@ -45,7 +45,7 @@ func (s *localState) descendY(w *turn, T int) {
 	beta := s.beta(w.k)
 	for t := 0; t < T && w.err == nil; t++ {
 		w.lowerGrad(s.g, s.x, s.y, w.draw(dsbo.Lower, t))
-		vec.Axpy(s.y, -beta, s.g) // y −= β ∇_y g(x, y)
+		linalg.Axpy(s.y, -beta, s.g) // y −= β ∇_y g(x, y)
 	}
 	w.upperGrad(s.u, s.b, s.x, s.y, w.draw(dsbo.Upper, 0))
 }
@@ -59,7 +59,7 @@ func (s *soloState) Traits() Traits { return Traits{OneAgent: true} }
 // descendX takes a step of x along the hypergradient u = ∇_x f − J z.
 func (s *soloState) descendX(w *turn) {
 	implicitGrad(w, s.u, s.j, s.x, s.y, s.z)
-	vec.Axpy(s.x, -s.alpha(w.k), s.u)
+	linalg.Axpy(s.x, -s.alpha(w.k), s.u)
 }
 
 // X returns a view of x_i.
@@ -118,19 +118,19 @@ func joined[T dsbo.Float](dst []T, vs ...[]T) []T {
 // track is one step of gradient tracking of s by the tracker d: d = mixed + s1 − s, then s = s1.
 // It keeps Σ_i d = Σ_i s whenever the weights are doubly stochastic and the two sums start equal.
 func track[T dsbo.Float](d, mixed, s1, s []T) {
-	vec.EachBlock(len(d), func(from, to int) {
-		vec.Add(d[from:to], mixed[from:to], s1[from:to])
-		vec.Sub(d[from:to], d[from:to], s[from:to])
+	linalg.EachBlock(len(d), func(from, to int) {
+		linalg.Add(d[from:to], mixed[from:to], s1[from:to])
+		linalg.Sub(d[from:to], d[from:to], s[from:to])
 		copy(s[from:to], s1[from:to])
 	})
 }
 
 // trackResidual is [track] of the residual s = Hz − b: d = mixed + (Hz − b) − s, then s = Hz − b. d may be mixed.
 func trackResidual[T dsbo.Float](d, mixed, hz, b, s []T) {
-	var block [vec.Block]T
-	vec.EachBlock(len(d), func(from, to int) {
+	var block [linalg.Block]T
+	linalg.EachBlock(len(d), func(from, to int) {
 		s1 := block[:to-from]
-		vec.Sub(s1, hz[from:to], b[from:to])
+		linalg.Sub(s1, hz[from:to], b[from:to])
 		track(d[from:to], mixed[from:to], s1, s[from:to])
 	})
 }
@@ -138,7 +138,7 @@ func trackResidual[T dsbo.Float](d, mixed, hz, b, s []T) {
 // implicitGrad sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
 func implicitGrad[T dsbo.Float](w *turnIn[T], u, j, x, y, z []T) {
 	w.jvp(j, x, y, z, w.draw(dsbo.Curvature, 0))
-	vec.Sub(u, u, j)
+	linalg.Sub(u, u, j)
 }
 
 // mulVec sets dst_i = Σ_j a_ij v_j for a row-major matrix with rows of v's length.

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/elementary"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
 // Tuned is MA-DSBO with options of our own, in float64.
@@ -179,7 +179,7 @@ func (a *TunedIn[T]) stepsOfY(w *turnIn[T], beta float64) {
 			direction = a.dY
 		}
 		copy(a.yOld, a.y)
-		vec.Comb(a.y, 1, a.in.y, -beta, direction) // y = mix(y + m (y − y₋)) − β D
+		linalg.Comb(a.y, 1, a.in.y, -beta, direction) // y = mix(y + m (y − y₋)) − β D
 	}
 }
 
@@ -190,9 +190,9 @@ func (a *TunedIn[T]) startZ(w *turnIn[T]) {
 		trackResidual(a.dZ, a.in.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
 		return
 	}
-	vec.Fill(a.z, 0) // line 1 of Algorithm 1
-	vec.Fill(a.zOld, 0)
-	vec.Scale(a.s, -1, a.b)
+	linalg.Fill(a.z, 0) // line 1 of Algorithm 1
+	linalg.Fill(a.zOld, 0)
+	linalg.Scale(a.s, -1, a.b)
 	copy(a.dZ, a.s)
 }
 
@@ -208,7 +208,7 @@ func (a *TunedIn[T]) stepsOfZ(w *turnIn[T], gamma float64) {
 			w.mix(a.zIn.all, a.zOut.all)
 		}
 		copy(a.zOld, a.z)
-		vec.Comb(a.z, 1, a.zIn.z, -gamma, a.dZ) // z = mix(z + m (z − z₋)) − γ d
+		linalg.Comb(a.z, 1, a.zIn.z, -gamma, a.dZ) // z = mix(z + m (z − z₋)) − γ d
 		if last {
 			break
 		}
@@ -223,13 +223,13 @@ func (a *TunedIn[T]) stepsOfZ(w *turnIn[T], gamma float64) {
 // stepOfX moves x, which has been mixed, and the average r of u.
 func (a *TunedIn[T]) stepOfX(k int, alpha float64) {
 	if a.XStep == "adam" {
-		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
+		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
 		copy(a.x, a.in.x)
-		weights := 1 - elementary.Pow(1-alpha, float64(k+1))
+		weights := 1 - num.Pow(1-alpha, float64(k+1))
 		adamMove(adam{beta2: a.V, eps: a.Eps}, k, a.lr(k), weights, a.x, a.r, a.v, a.u)
 	} else {
-		vec.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
-		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u
+		linalg.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
+		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u
 	}
 	if len(a.Clip) == 2 {
 		clipTo(a.Clip, a.x)

@@ -7,7 +7,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // A dumb twin: Algorithms 1-3 for all agents at once, as printed, with T + 2N + 1 exchanges, each
@@ -125,6 +125,6 @@ func (tw *twin) step(t *testing.T, k int, c algo.MADSBO) {
 // number returns a schedule's number at iteration k.
 func number(t *testing.T, s algo.Schedule, k int) float64 {
 	t.Helper()
-	at := must.Get(s.For(100))
+	at := testkit.Get(s.For(100))
 	return at(k)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dsbo/ad"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -68,21 +68,21 @@ func (k *task) derivs(float32 bool) *engine {
 	rows := len(k.labels)
 	var x, t *ad.Table
 	if k.bytes != nil {
-		x = must.Get(ad.ByteTable(rows, k.d, k.bytes, 1./255))
+		x = testkit.Get(ad.ByteTable(rows, k.d, k.bytes, 1./255))
 	} else {
-		x = must.Get(ad.FloatTable(rows, k.d, k.floats))
+		x = testkit.Get(ad.FloatTable(rows, k.d, k.floats))
 	}
 	var m models.Model
 	inputs := []ad.Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "T", Batch: true}}
 	if k.c > 1 {
-		t = must.Get(ad.LabelTable(k.labels, k.c))
+		t = testkit.Get(ad.LabelTable(k.labels, k.c))
 		inputs[1].Shape = []int{k.c}
 		m = models.Softmax{Features: k.d, Classes: k.c}
 	} else {
-		t = must.Get(ad.FloatTable(rows, 1, k.signs))
+		t = testkit.Get(ad.FloatTable(rows, 1, k.signs))
 		m = models.Logistic{Features: k.d}
 	}
-	d := must.Get(ad.Differentiate(ad.Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: float32, Inputs: inputs,
+	d := testkit.Get(ad.Differentiate(ad.Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: float32, Inputs: inputs,
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node {
 			return m.Lower(x, y, models.Batch{Rows: k.m, X: in[0], T: in[1]})
 		}}))
@@ -98,14 +98,14 @@ type engine struct {
 
 // bound returns the derivatives on the current minibatch.
 func (e *engine) bound() *ad.Derivs {
-	must.OK(e.d.Bind("X", e.x, e.idx))
-	must.OK(e.d.Bind("T", e.t, e.idx))
+	testkit.OK(e.d.Bind("X", e.x, e.idx))
+	testkit.OK(e.d.Bind("T", e.t, e.idx))
 	return e.d
 }
 
-func (e *engine) grad(dst []float64) { must.OK(e.bound().Grad(nil, dst, e.task.x, e.y)) }
-func (e *engine) hvp(dst []float64)  { must.OK(e.bound().HVP(dst, e.task.x, e.y, e.v)) }
-func (e *engine) jvp(dst []float64)  { must.OK(e.bound().JVP(dst, e.task.x, e.y, e.v)) }
+func (e *engine) grad(dst []float64) { testkit.OK(e.bound().Grad(nil, dst, e.task.x, e.y)) }
+func (e *engine) hvp(dst []float64)  { testkit.OK(e.bound().HVP(dst, e.task.x, e.y, e.v)) }
+func (e *engine) jvp(dst []float64)  { testkit.OK(e.bound().JVP(dst, e.task.x, e.y, e.v)) }
 
 // derivative is one derivative, by ad and by hand.
 type derivative struct {

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestLabBook: README.md shows figures that are there, and all that are there; its links within lead to headings.
 func TestLabBook(t *testing.T) {
-	text := must.Get(os.ReadFile("README.md"))
+	text := testkit.Get(os.ReadFile("README.md"))
 	shown := map[string]bool{}
 	for _, m := range regexp.MustCompile(`!\[\]\(([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
 		shown[m[1]] = true

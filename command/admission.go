@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	"dsbo/membership/council"
-	"dsbo/pki"
+	"dsbo/network/membership/council"
+	"dsbo/network/pki"
 )
 
 const admissionIntro = `Admits a site to a run that goes on. Shows what its request holds and, with -yes, signs it and

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	"dsbo/membership/council"
 	dsbogrpc "dsbo/network/grpc"
-	"dsbo/pki"
+	"dsbo/network/membership/council"
+	"dsbo/network/pki"
 )
 
 const agentIntro = `Runs one agent of the run that the cluster file describes. Its run folder is

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -52,8 +52,8 @@ func TestAgents(t *testing.T) {
 			// The same command again finds all done, and waits for nobody.
 			runCommand(t, "agent", "-agent=1", "-cluster="+file, "-out="+out, "-certs="+certs)
 			// An agent that does not know that all are done waits for the others.
-			for _, path := range must.Get(filepath.Glob(filepath.Join(out, "agent-*", runs.MembershipFile))) {
-				must.OK(os.Remove(path))
+			for _, path := range testkit.Get(filepath.Glob(filepath.Join(out, "agent-*", runs.MembershipFile))) {
+				testkit.OK(os.Remove(path))
 			}
 			agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 			// The folder is this run's alone.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dsbo/internal/cli"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 const (

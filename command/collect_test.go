@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -23,14 +23,14 @@ func TestCollect(t *testing.T) {
 		t.Errorf("stdout:\n%s", stdout)
 	}
 	last := func(folder string) runs.Record {
-		r := must.Get(runs.Folder(folder).Records())
+		r := testkit.Get(runs.Folder(folder).Records())
 		return r[len(r)-1]
 	}
 	a, b, got := last(zero), last(one), last(all)
 	if got.MixSeconds != a.MixSeconds+b.MixSeconds || got.OracleSeconds != a.OracleSeconds+b.OracleSeconds || got.Seconds != max(a.Seconds, b.Seconds) {
 		t.Errorf("times %+v of %+v and %+v", got, a, b)
 	}
-	summary := func(folder string) runs.Summary { return must.Get(runs.Folder(folder).ReadSummary()) }
+	summary := func(folder string) runs.Summary { return testkit.Get(runs.Folder(folder).ReadSummary()) }
 	s, s0, s1 := summary(all), summary(zero), summary(one)
 	if len(s.Waited) != 2 || s.Waited[0] != s0.Waited[0]+s1.Waited[0] || s0.Waited[0] != 0 || s0.Waited[1] == 0 {
 		t.Errorf("agents were waited for %v s, by agent 0 %v, by agent 1 %v; it must be the sum, and agent 0 waits for agent 1", s.Waited, s0.Waited, s1.Waited)
@@ -50,7 +50,7 @@ func TestCollect(t *testing.T) {
 		wantError(t, err, cli.Usage, want)
 	}
 	log := zero + ".log" // beside them, where the verb run has made the folders
-	must.OK(os.WriteFile(log, nil, 0o644))
+	testkit.OK(os.WriteFile(log, nil, 0o644))
 	runCommand(t, "collect", "-out", all, "-force", "-report=false", zero, log, one)
 }
 
@@ -84,12 +84,12 @@ func TestCollectRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			must.OK(os.CopyFS(out, os.DirFS(made)))
+			testkit.OK(os.CopyFS(out, os.DirFS(made)))
 			switch path := filepath.Join(out, "agent-1", tt.file); {
 			case tt.old != "":
 				edit(t, path, tt.old, tt.new)
 			case tt.file != "":
-				must.OK(os.Remove(path))
+				testkit.OK(os.Remove(path))
 			}
 			args := []string{"collect", "-out", filepath.Join(out, "all")}
 			for _, name := range strings.Fields(tt.folders) {

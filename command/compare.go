@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/compare"
+	"dsbo/experiment/compare"
 	"dsbo/internal/cli"
 	"dsbo/runs"
 )

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/compare"
+	"dsbo/experiment/compare"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestCompareUsage(t *testing.T) {
@@ -16,7 +16,7 @@ func TestCompareUsage(t *testing.T) {
 		t.Errorf("the help shows no spec:\n%s", help)
 	}
 	spec := filepath.Join(t.TempDir(), "spec.json")
-	must.OK(os.WriteFile(spec, []byte(`{"tasks": ["synthetic"], "methods": ["newtoncg"], "seed": 1}`), 0o644))
+	testkit.OK(os.WriteFile(spec, []byte(`{"tasks": ["synthetic"], "methods": ["newtoncg"], "seed": 1}`), 0o644))
 	for _, tt := range []struct {
 		args []string
 		want string

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
 // flip changes a bit in the middle of a file.
 func flip(path string) {
-	data := must.Get(os.ReadFile(path))
+	data := testkit.Get(os.ReadFile(path))
 	data[len(data)/2] ^= 1
-	must.OK(os.WriteFile(path, data, 0o666))
+	testkit.OK(os.WriteFile(path, data, 0o666))
 }
 
 // TestDamagedFileIsNamed: whichever file of a run is damaged, the verbs that read the run say so and name it.
@@ -35,9 +35,9 @@ func TestDamagedFileIsNamed(t *testing.T) {
 		} {
 			t.Run(verb+" "+name, func(t *testing.T) {
 				out := filepath.Join(t.TempDir(), "run")
-				must.OK(os.CopyFS(out, os.DirFS(c.from)))
+				testkit.OK(os.CopyFS(out, os.DirFS(c.from)))
 				if verb == "resume" && name != runs.SummaryFile {
-					must.OK(os.Remove(filepath.Join(out, runs.SummaryFile))) // as of a run that was killed
+					testkit.OK(os.Remove(filepath.Join(out, runs.SummaryFile))) // as of a run that was killed
 				}
 				flip(filepath.Join(out, c.damaged, name))
 				_, err := command(t, c.args(out)...)

@@ -2,7 +2,7 @@ package command_test
 
 import (
 	"dsbo/command"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
 )
 
 // The main function of a program with two tasks and all verbs. Main ends the process, so that this example is compiled, but not run.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -66,22 +66,22 @@ type checkpointDamage struct {
 }
 
 func (d *checkpointDamage) damage(agent int) {
-	d.partial += len(must.Get(filepath.Glob(d.run.folder(agent).Path(".checkpoint.*.tmp"))))
+	d.partial += len(testkit.Get(filepath.Glob(d.run.folder(agent).Path(".checkpoint.*.tmp"))))
 	newest := d.run.newest(agent)
 	if newest == "" {
 		return
 	}
-	data := must.Get(os.ReadFile(newest))
+	data := testkit.Get(os.ReadFile(newest))
 	switch d.count++; d.count % 4 {
 	case 1:
 		d.damaged++
 		data[len(data)/2] ^= 1
-		must.OK(os.WriteFile(newest, data, 0o644))
+		testkit.OK(os.WriteFile(newest, data, 0o644))
 	case 2:
 		d.damaged++
-		must.OK(os.Truncate(newest, int64(len(data)/3)))
+		testkit.OK(os.Truncate(newest, int64(len(data)/3)))
 	case 3:
-		must.OK(os.Remove(newest))
+		testkit.OK(os.Remove(newest))
 	}
 }
 
@@ -279,9 +279,9 @@ func newLink(t *testing.T) link {
 		t.Skipf("no links between network namespaces here: %v", err)
 	}
 	for k, name := range l {
-		must.OK(ip("-n", name, "address", "add", linkHosts[k]+"/24", "dev", "end"))
-		must.OK(ip("-n", name, "link", "set", "lo", "up"))
-		must.OK(ip("-n", name, "link", "set", "end", "up"))
+		testkit.OK(ip("-n", name, "address", "add", linkHosts[k]+"/24", "dev", "end"))
+		testkit.OK(ip("-n", name, "link", "set", "lo", "up"))
+		testkit.OK(ip("-n", name, "link", "set", "end", "up"))
 	}
 	return l
 }
@@ -289,7 +289,7 @@ func newLink(t *testing.T) link {
 // set takes the link down or up.
 func (l link) set(t *testing.T, state string) {
 	t.Helper()
-	must.OK(ip("-n", l[0], "link", "set", "end", state))
+	testkit.OK(ip("-n", l[0], "link", "set", "end", state))
 }
 
 func ip(args ...string) error {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -29,14 +29,14 @@ func TestFormats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "run")
-			must.OK(os.CopyFS(out, os.DirFS("testdata/unnumbered")))
+			testkit.OK(os.CopyFS(out, os.DirFS("testdata/unnumbered")))
 			if c.verb[0] != "report" {
-				must.OK(os.Remove(filepath.Join(out, runs.SummaryFile))) // as of a run that was killed
+				testkit.OK(os.Remove(filepath.Join(out, runs.SummaryFile))) // as of a run that was killed
 			}
 			c.change(out)
 			_, err := command(t, append(c.verb, out)...)
 			if c.code == cli.OK {
-				must.OK(err)
+				testkit.OK(err)
 				return
 			}
 			wantError(t, err, c.code, c.says)

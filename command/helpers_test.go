@@ -17,10 +17,10 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
 // small are flags of a run of the synthetic task that takes a moment: so few examples want a penalty, the best constant is near 0, and two
@@ -46,7 +46,7 @@ func command(t *testing.T, args ...string) (string, error) {
 // runCommand is command for one that has no error.
 func runCommand(t *testing.T, args ...string) string {
 	t.Helper()
-	return must.Get(command(t, args...))
+	return testkit.Get(command(t, args...))
 }
 
 var ports atomic.Int64
@@ -72,7 +72,7 @@ func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
 		file[k] = v
 	}
 	path := filepath.Join(dir, "c.json")
-	must.OK(os.WriteFile(path, must.Get(json.Marshal(file)), 0o644))
+	testkit.OK(os.WriteFile(path, testkit.Get(json.Marshal(file)), 0o644))
 	return path
 }
 
@@ -86,7 +86,7 @@ func alone(t *testing.T, dir string, flags ...string) string {
 func aloneOf(t *testing.T, task experiment.Task, dir string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(dir, "alone")
-	must.OK(experiment.Run(t.Context(), task, append([]string{"-quiet", "-report=false", "-out=" + out}, flags...), io.Discard, io.Discard))
+	testkit.OK(experiment.Run(t.Context(), task, append([]string{"-quiet", "-report=false", "-out=" + out}, flags...), io.Discard, io.Discard))
 	return out
 }
 
@@ -133,15 +133,15 @@ func same(t *testing.T, out, want string, n int) {
 // edit replaces the first occurrence of a text in a file.
 func edit(t *testing.T, path, old, new string) {
 	t.Helper()
-	data := must.Get(os.ReadFile(path))
+	data := testkit.Get(os.ReadFile(path))
 	if !bytes.Contains(data, []byte(old)) {
 		t.Fatalf("%s has no %q", path, old)
 	}
 	data = bytes.Replace(data, []byte(old), []byte(new), 1)
 	folder := runs.Folder(filepath.Dir(path))
-	if must.Get(folder.Has(runs.SumsFile)) { // else the file would be taken for a damaged one
-		must.OK(folder.WriteFile(filepath.Base(path), data))
+	if testkit.Get(folder.Has(runs.SumsFile)) { // else the file would be taken for a damaged one
+		testkit.OK(folder.WriteFile(filepath.Base(path), data))
 		return
 	}
-	must.OK(os.WriteFile(path, data, 0o644))
+	testkit.OK(os.WriteFile(path, data, 0o644))
 }

@@ -30,7 +30,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dsbo/experiment"
-	"dsbo/internal/entrance"
+	"dsbo/internal/guard"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
@@ -152,7 +152,7 @@ func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
-	l = entrance.Wrap(l, entrance.Limits{Strangers: mostViewers})
+	l = guard.Wrap(l, guard.Limits{Strangers: mostViewers})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

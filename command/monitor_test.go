@@ -13,7 +13,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
 )
@@ -53,9 +53,9 @@ func getCode(t *testing.T, m *monitor, path string) (code int, text string) {
 	t.Helper()
 	s := httptest.NewServer(m.handler())
 	defer s.Close()
-	r := must.Get(s.Client().Get(s.URL + path))
+	r := testkit.Get(s.Client().Get(s.URL + path))
 	defer r.Body.Close()
-	return r.StatusCode, string(must.Get(io.ReadAll(r.Body)))
+	return r.StatusCode, string(testkit.Get(io.ReadAll(r.Body)))
 }
 
 func TestMetrics(t *testing.T) {
@@ -164,11 +164,11 @@ func TestHoldup(t *testing.T) {
 func TestServe(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, address := range []string{"0", ":0", "localhost:0"} {
-		at, stop := must.Get2(newMonitor("r", 0).serve(must.Get((&options{http: address}).httpAddress(0))))
+		at, stop := testkit.Get2(newMonitor("r", 0).serve(testkit.Get((&options{http: address}).httpAddress(0))))
 		if !strings.HasPrefix(at, "127.0.0.1:") && !strings.HasPrefix(at, "[::1]:") {
 			t.Errorf("-http %s listens on %s, want it on loopback", address, at)
 		}
-		must.Get(http.Get("http://" + at + "/healthz")).Body.Close()
+		testkit.Get(http.Get("http://" + at + "/healthz")).Body.Close()
 		if _, _, err := newMonitor("r", 0).serve(at); err == nil || !strings.Contains(err.Error(), "-http: ") {
 			t.Errorf("an address that is taken: %v", err)
 		}

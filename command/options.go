@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	"dsbo/pki"
+	"dsbo/network/pki"
 	"dsbo/runs"
 )
 

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 const pkiIntro = `Makes a certificate authority for a run and the certificate of each of its agents, by

@@ -10,7 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // pkiSteps are the steps in which a consortium makes certificates.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
 )
 
 // TestPKISteps: sites make their keys, the authority signs what it has shown, and renews it.
@@ -44,10 +44,10 @@ func TestPKISteps(t *testing.T) {
 		t.Error(out)
 	}
 	for _, name := range []string{"ca.pem", "agent-1.pem"} {
-		must.OK(os.WriteFile(at("site1", name), must.Get(os.ReadFile(at("signed", name))), 0o600))
+		testkit.OK(os.WriteFile(at("site1", name), testkit.Get(os.ReadFile(at("signed", name))), 0o600))
 	}
 	now := time.Now()
-	before := must.Get(pki.Load(at("site1"), 1, now))
+	before := testkit.Get(pki.Load(at("site1"), 1, now))
 	if _, err := os.Stat(at("signed", "agent-1-key.pem")); err == nil {
 		t.Error("the authority has a key of a site")
 	}
@@ -55,7 +55,7 @@ func TestPKISteps(t *testing.T) {
 		t.Errorf("valid for %v, longer than the authority", left)
 	}
 	runCommand(t, "pki", "renew", "-ca="+at("ca"), "-days=20", at("site1", "agent-1.pem"))
-	after := must.Get(pki.Load(at("site1"), 1, now))
+	after := testkit.Get(pki.Load(at("site1"), 1, now))
 	if left := after.Expires().Sub(now); left > 21*24*time.Hour || !after.SameKey(before) {
 		t.Errorf("renewed for %v; it must be for 20 days, with the same key", left)
 	}
@@ -88,16 +88,16 @@ func TestPKISteps(t *testing.T) {
 // TestCertificate: an agent takes up files that change, keeps what it has when they are not good, and says when it expires.
 func TestCertificate(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
-	a := must.Get(pki.NewAuthority("run", now, now.AddDate(1, 0, 0)))
-	r := must.Get(pki.MakeRequest(dir, 1))
+	a := testkit.Get(pki.NewAuthority("run", now, now.AddDate(1, 0, 0)))
+	r := testkit.Get(pki.MakeRequest(dir, 1))
 	put := func(days int) {
-		must.OK(pki.ReplaceCertificate(filepath.Join(dir, "agent-1.pem"), must.Get(a.Grant(r, now, now.AddDate(0, 0, days)))))
+		testkit.OK(pki.ReplaceCertificate(filepath.Join(dir, "agent-1.pem"), testkit.Get(a.Grant(r, now, now.AddDate(0, 0, days)))))
 	}
 	put(20)
-	must.OK(a.Save(dir))
+	testkit.OK(a.Save(dir))
 	var log bytes.Buffer
 	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, log: slog.New(slog.NewTextHandler(&log, nil)), monitor: newMonitor("r", 1)}
-	must.Get(c.load(now))
+	testkit.Get(c.load(now))
 	renewed := 0
 	for _, step := range []struct {
 		name  string
@@ -112,7 +112,7 @@ func TestCertificate(t *testing.T) {
 		{name: "said", days: 7},
 		{name: "said again", days: 9, log: "days=10"},
 		{name: "another key", days: 9, files: func() { put(30) }, err: errors.New("other key"), log: `and are not used" reason="other key"`},
-		{name: "half", days: 9, files: func() { must.OK(os.WriteFile(filepath.Join(dir, "agent-1.pem"), nil, 0o600)) }, log: "and are not used"},
+		{name: "half", days: 9, files: func() { testkit.OK(os.WriteFile(filepath.Join(dir, "agent-1.pem"), nil, 0o600)) }, log: "and are not used"},
 		{name: "renewed", days: 9, files: func() { put(40) }, log: "msg=certificate name=agent-1", taken: 1},
 		{name: "later", days: 12},
 		{name: "gone", days: 41, log: "days=-1"},

@@ -6,10 +6,10 @@ import (
 	"io"
 	"strconv"
 
-	"dsbo/features"
 	"dsbo/internal/cli"
-	"dsbo/modelfile"
-	"dsbo/table"
+	"dsbo/tables"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
 )
 
 const predictIntro = `Predicts with the model of a run of tables. It writes CSV: one row for each row of the
@@ -31,7 +31,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	t, err := table.Open(*data, m.Recipe().Options())
+	t, err := tables.Open(*data, m.Recipe().Options())
 	if err != nil {
 		return err
 	}

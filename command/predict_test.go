@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // golden is a model with a table that it can predict from, without the target's column.
@@ -18,7 +18,7 @@ const golden = "../modelfile/testdata/golden"
 func TestPredict(t *testing.T) {
 	for _, model := range []string{"", "model.json", "model.onnx"} {
 		var stdout, stderr bytes.Buffer
-		must.OK(run(t.Context(), []string{"predict", "-model", filepath.Join(golden, model), "-data", golden + "/people.csv"}, &stdout, &stderr))
+		testkit.OK(run(t.Context(), []string{"predict", "-model", filepath.Join(golden, model), "-data", golden + "/people.csv"}, &stdout, &stderr))
 		want := strings.Join([]string{
 			"prediction,p_benign,p_malignant,p_?",
 			"malignant,2.58272433e-06,0.999997079,3.38074328e-07",
@@ -37,17 +37,17 @@ func TestPredict(t *testing.T) {
 }
 
 func TestPredictRefused(t *testing.T) {
-	people := string(must.Get(os.ReadFile(golden + "/people.csv")))
+	people := string(testkit.Get(os.ReadFile(golden + "/people.csv")))
 	file := func(text string) string {
 		path := filepath.Join(t.TempDir(), "new.csv")
-		must.OK(os.WriteFile(path, []byte(text), 0o666))
+		testkit.OK(os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	strict := func() string { // the model of a run with -missing refuse
 		path := filepath.Join(t.TempDir(), "run")
-		must.OK(os.CopyFS(path, os.DirFS(golden)))
-		text := string(must.Get(os.ReadFile(filepath.Join(path, "model.json"))))
-		must.OK(os.WriteFile(filepath.Join(path, "model.json"), []byte(strings.Replace(text, `"recipe": {`, `"recipe": {"missing": "refuse",`, 1)), 0o666))
+		testkit.OK(os.CopyFS(path, os.DirFS(golden)))
+		text := string(testkit.Get(os.ReadFile(filepath.Join(path, "model.json"))))
+		testkit.OK(os.WriteFile(filepath.Join(path, "model.json"), []byte(strings.Replace(text, `"recipe": {`, `"recipe": {"missing": "refuse",`, 1)), 0o666))
 		return path
 	}
 	for _, c := range []struct{ model, data, says string }{

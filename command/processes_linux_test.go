@@ -22,13 +22,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dsbo/experiment"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/network/networktest"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
 // A testRun is a run whose agents are processes that come and go.
@@ -77,8 +77,8 @@ func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, m
 // start starts an agent with a fault.
 func (r *testRun) start(agent int, f fault) *process {
 	r.t.Helper()
-	text := must.Get(json.Marshal(f))
-	line := append([]string{must.Get(os.Executable())}, r.args...)
+	text := testkit.Get(json.Marshal(f))
+	line := append([]string{testkit.Get(os.Executable())}, r.args...)
 	if r.launch != nil {
 		line = append(r.launch(agent), line...)
 	}
@@ -86,8 +86,8 @@ func (r *testRun) start(agent int, f fault) *process {
 	p.cmd = exec.Command(line[0], append(line[1:], fmt.Sprintf("-agent=%d", agent))...)
 	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text), "GOMAXPROCS=1") // which saves a seventh of the time
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stderr := must.Get(p.cmd.StderrPipe())
-	must.OK(p.cmd.Start())
+	stderr := testkit.Get(p.cmd.StderrPipe())
+	testkit.OK(p.cmd.Start())
 	r.processes = append(r.processes, p)
 	go func() {
 		for in := bufio.NewScanner(stderr); in.Scan(); {
@@ -175,7 +175,7 @@ func (r *testRun) folder(agent int) runs.Folder {
 // newest returns the path of an agent's newest checkpoint, "" if there is none.
 func (r *testRun) newest(agent int) string {
 	r.t.Helper()
-	paths := must.Get(r.folder(agent).Checkpoints([]int{agent}))
+	paths := testkit.Get(r.folder(agent).Checkpoints([]int{agent}))
 	return append([]string{""}, paths...)[len(paths)]
 }
 
@@ -269,14 +269,14 @@ const faultsVariable = "DSBO_TEST_FAULTS"
 
 // takeFault takes the next fault of an agent from a file. Processes of several agents may do so at the same time.
 func takeFault(path string, agent int) (f fault) {
-	lock := must.Get(os.Open(path))
+	lock := testkit.Get(os.Open(path))
 	defer lock.Close()
-	must.OK(unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	testkit.OK(unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	var faults map[int][]fault
-	must.OK(json.Unmarshal(must.Get(os.ReadFile(path)), &faults))
+	testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile(path)), &faults))
 	if list := faults[agent]; len(list) > 0 {
 		f, faults[agent] = list[0], list[1:]
-		must.OK(os.WriteFile(path, must.Get(json.Marshal(faults)), 0o600))
+		testkit.OK(os.WriteFile(path, testkit.Get(json.Marshal(faults)), 0o600))
 	}
 	return f
 }

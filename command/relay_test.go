@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestRelayedAgents: agents without addresses, but for one, find over a relay what one process finds.
@@ -28,13 +28,13 @@ func TestRelayedAgents(t *testing.T) {
 	log, end := io.Pipe()
 	var work sync.WaitGroup
 	work.Go(func() {
-		must.OK(run(ctx, []string{"relay", "-listen=127.0.0.1:0", "-certs=" + certs}, io.Discard, end))
+		testkit.OK(run(ctx, []string{"relay", "-listen=127.0.0.1:0", "-certs=" + certs}, io.Discard, end))
 		end.Close()
 	})
 	defer work.Wait()
 	defer stop()
 	lines := bufio.NewReader(log)
-	at := regexp.MustCompile("address=(.*)").FindStringSubmatch(must.Get(lines.ReadString('\n')))[1]
+	at := regexp.MustCompile("address=(.*)").FindStringSubmatch(testkit.Get(lines.ReadString('\n')))[1]
 	work.Go(func() { _, _ = io.Copy(io.Discard, lines) })
 
 	edit(t, file, "127.0.0.1:1\"", at+"\"")

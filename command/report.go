@@ -12,8 +12,8 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
-	"dsbo/report"
 	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
 const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG and

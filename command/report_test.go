@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // reportedRun makes a small run folder.
@@ -16,9 +16,9 @@ func reportedRun(t *testing.T, task, metrics string) string {
 	t.Helper()
 	dir := t.TempDir()
 	config := fmt.Sprintf(`{"task": %q, "algorithm": "madsbo", "seed": 1, "build": {"go": "go1.26"}}`, task)
-	must.OK(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o644))
+	testkit.OK(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o644))
 	if metrics != "" {
-		must.OK(os.WriteFile(filepath.Join(dir, "metrics.jsonl"), []byte(metrics), 0o644))
+		testkit.OK(os.WriteFile(filepath.Join(dir, "metrics.jsonl"), []byte(metrics), 0o644))
 	}
 	return dir
 }
@@ -30,7 +30,7 @@ const twoRecords = `{"iteration": 0, "phi": 3, "seconds": 0}
 func TestReport(t *testing.T) {
 	dir := reportedRun(t, "mnist", twoRecords)
 	stdout := runCommand(t, "report", "-title", "A title", dir)
-	if page := must.Get(os.ReadFile(strings.TrimSpace(stdout))); !bytes.Contains(page, []byte("<title>A title</title>")) {
+	if page := testkit.Get(os.ReadFile(strings.TrimSpace(stdout))); !bytes.Contains(page, []byte("<title>A title</title>")) {
 		t.Error("the page lacks its title")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "figures", "phi_iterations.png")); err != nil {
@@ -41,11 +41,11 @@ func TestReport(t *testing.T) {
 func TestFiguresAlone(t *testing.T) {
 	dir, to := reportedRun(t, "mnist", twoRecords), t.TempDir()
 	stdout := runCommand(t, "report", "-figures", to, "-only", "phi_iterations,phi_seconds", "-prefix", "a-", "-title", "Task", dir)
-	files := must.Get(filepath.Glob(filepath.Join(to, "*")))
+	files := testkit.Get(filepath.Glob(filepath.Join(to, "*")))
 	if len(files) != 4 || filepath.Base(files[0]) != "a-phi_iterations.png" || stdout != "" {
 		t.Errorf("%v, and on the standard output %q; want two figures, twice", files, stdout)
 	}
-	if svg := must.Get(os.ReadFile(filepath.Join(to, "a-phi_iterations.svg"))); !bytes.Contains(svg, []byte(">Task: Upper objective Φ</text>")) {
+	if svg := testkit.Get(os.ReadFile(filepath.Join(to, "a-phi_iterations.svg"))); !bytes.Contains(svg, []byte(">Task: Upper objective Φ</text>")) {
 		t.Error("no title")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "report.html")); err == nil {
@@ -57,8 +57,8 @@ func TestBadReport(t *testing.T) {
 	good := reportedRun(t, "mnist", twoRecords)
 	file := filepath.Join(good, "config.json")
 	several := reportedRun(t, "synthetic", "")
-	must.OK(os.Mkdir(filepath.Join(several, "r1"), 0o755))
-	must.OK(os.WriteFile(filepath.Join(several, "r1", "metrics.jsonl"), nil, 0o644))
+	testkit.OK(os.Mkdir(filepath.Join(several, "r1"), 0o755))
+	testkit.OK(os.WriteFile(filepath.Join(several, "r1", "metrics.jsonl"), nil, 0o644))
 	for _, tt := range []struct {
 		name string
 		args []string

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
-	"dsbo/pki"
+	"dsbo/network/pki"
 	"dsbo/runs"
 	"dsbo/train"
 )

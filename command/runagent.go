@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/peer"
-	"dsbo/internal/build"
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 	dsbogrpc "dsbo/network/grpc"
-	"dsbo/pki"
+	"dsbo/network/pki"
 	"dsbo/runs"
 )
 
@@ -96,7 +96,7 @@ type agentExchange struct {
 
 // run runs a job over it.
 func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
-	if e.config.Fingerprint, err = build.Digest(); err != nil {
+	if e.config.Fingerprint, err = wording.BuildDigest(); err != nil {
 		return err
 	}
 	if c.Quorum > 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dsbo/experiment"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -19,7 +19,7 @@ func TestScreen(t *testing.T) {
 	var out bytes.Buffer
 	m := newMonitor("r", 3)
 	file := filepath.Join(t.TempDir(), "log")
-	s := must.Get(newScreen(agentOptions{options: options{log: "text"}, agent: 3, logFile: file, progress: 10 * time.Second}, m, &out))
+	s := testkit.Get(newScreen(agentOptions{options: options{log: "text"}, agent: 3, logFile: file, progress: 10 * time.Second}, m, &out))
 	clock := time.UnixMilli(1_700_000_000_000)
 	s.now = func() time.Time { return clock }
 	for k := range 61 {
@@ -39,8 +39,8 @@ func TestScreen(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	must.OK(s.close(errors.New("disk\nfull")))
-	data := must.Get(os.ReadFile(file))
+	testkit.OK(s.close(errors.New("disk\nfull")))
+	data := testkit.Get(os.ReadFile(file))
 	for _, want := range []string{`"level":"INFO","msg":"iteration 60","agent":3}`, `"level":"ERROR","msg":"disk full","agent":3}`} {
 		if !bytes.Contains(data, []byte(want+"\n")) {
 			t.Errorf("the log file has no %s:\n%s", want, data)
@@ -53,7 +53,7 @@ func TestScreen(t *testing.T) {
 
 func TestQuietScreen(t *testing.T) {
 	var out bytes.Buffer
-	s := must.Get(newScreen(agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond}, newMonitor("r", 3), &out))
+	s := testkit.Get(newScreen(agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond}, newMonitor("r", 3), &out))
 	s.Show(experiment.Progress{Phase: "iteration", Done: 1, Total: 2})
 	s.Log("iteration 1")
 	s.Log("warning: beta")
@@ -79,16 +79,16 @@ func TestNumbers(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		m, file := newMonitor("r", 0), filepath.Join(t.TempDir(), "log")
-		s := must.Get(newScreen(agentOptions{options: options{log: form}, logFile: file}, m, &out))
+		s := testkit.Get(newScreen(agentOptions{options: options{log: form}, logFile: file}, m, &out))
 		s.Record(record, []string{"head", "iteration 4  0.25"})
 		s.Note(note)
-		must.OK(s.close(nil))
+		testkit.OK(s.close(nil))
 		for _, w := range want {
 			if !strings.Contains(out.String(), w) {
 				t.Errorf("%s: no %q in\n%s", form, w, out.String())
 			}
 		}
-		if text := string(must.Get(os.ReadFile(file))); !strings.Contains(text, fields) || !strings.Contains(text, model) {
+		if text := string(testkit.Get(os.ReadFile(file))); !strings.Contains(text, fields) || !strings.Contains(text, model) {
 			t.Errorf("%s: the log file has\n%s", form, text)
 		}
 		if m.record == nil || m.record.Phi != 0.25 {
@@ -104,7 +104,7 @@ func TestCommonLines(t *testing.T) {
 		"agent 1: warning: a neighbour is silent, neighbour 2, silent 6s\n",
 	} {
 		var out bytes.Buffer
-		s := must.Get(newScreen(agentOptions{options: options{log: "plain", quiet: agent > 0}, agent: agent, attached: true}, newMonitor("r", agent), &out))
+		s := testkit.Get(newScreen(agentOptions{options: options{log: "plain", quiet: agent > 0}, agent: agent, attached: true}, newMonitor("r", agent), &out))
 		s.Log("iteration %d", 4)
 		s.Log("warning: beta is large")
 		s.log.Warn("a neighbour is silent", "neighbour", 2, "silent", 6*time.Second)

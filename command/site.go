@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
 )

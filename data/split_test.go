@@ -11,7 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // labelled returns examples with one feature, the row number, and the given number of each label.
@@ -26,7 +26,7 @@ func labelled(counts ...int) Examples {
 	for i := range x {
 		x[i] = float64(i)
 	}
-	return Examples{X: must.Get(ad.FloatTable(len(x), 1, x)), Target: must.Get(ad.LabelTable(labels, len(counts)))}
+	return Examples{X: testkit.Get(ad.FloatTable(len(x), 1, x)), Target: testkit.Get(ad.LabelTable(labels, len(counts)))}
 }
 
 // wantError wants an error of a kind, and its whole text.
@@ -87,7 +87,7 @@ func checkSplit(t interface{ Fatalf(string, ...any) }, task Task, agents, train,
 			}
 		}
 	}
-	must.OK(task.Validate())
+	testkit.OK(task.Validate())
 }
 
 func TestSplitDefaults(t *testing.T) {
@@ -122,7 +122,7 @@ func TestSplitIsDeterministic(t *testing.T) {
 	e := labelled(300, 300, 200)
 	for _, p := range []Partition{{}, {Dirichlet: .5}, {Labels: 2}} {
 		rows := func(seed uint64) (all []float64) {
-			task := must.Get(NewTask(e, Examples{}, Split{Agents: 4, Seed: seed, Partition: p}))
+			task := testkit.Get(NewTask(e, Examples{}, Split{Agents: 4, Seed: seed, Partition: p}))
 			for _, s := range task.Shards {
 				for i := range s.Train.Len() {
 					all = append(all, s.Train.X.At(i, 0))
@@ -149,7 +149,7 @@ func TestSplitByLabels(t *testing.T) {
 			Partition: Partition{Labels: rapid.IntRange(1, len(counts)).Draw(r, "labels")},
 			Seed:      rapid.Uint64().Draw(r, "seed"),
 		}
-		task := must.Get(NewTask(e, Examples{}, c))
+		task := testkit.Get(NewTask(e, Examples{}, c))
 		half := task.Shards[0].Train.Len()
 		checkSplit(r, task, c.Agents, half, half)
 		for i, s := range task.Shards {
@@ -222,7 +222,7 @@ func TestAllocateReachesTheMost(t *testing.T) {
 func TestDirichletSkew(t *testing.T) {
 	e := labelled(600, 600, 600, 600, 600)
 	largest := func(a float64) float64 {
-		task := must.Get(NewTask(e, e, Split{Agents: 5, Train: 50, Val: 50, Partition: Partition{Dirichlet: a}}))
+		task := testkit.Get(NewTask(e, e, Split{Agents: 5, Train: 50, Val: 50, Partition: Partition{Dirichlet: a}}))
 		sum := 0.0
 		for _, s := range task.Shards {
 			sum += float64(slices.Max(labelCounts(s.Train))) / 50
@@ -236,7 +236,7 @@ func TestDirichletSkew(t *testing.T) {
 
 func TestSplitErrors(t *testing.T) {
 	e := labelled(10, 10, 10)
-	real := Examples{X: e.X, Target: must.Get(ad.FloatTable(30, 1, make([]float64, 30)))}
+	real := Examples{X: e.X, Target: testkit.Get(ad.FloatTable(30, 1, make([]float64, 30)))}
 	for _, c := range []struct {
 		name  string
 		e     Examples
@@ -270,9 +270,9 @@ func TestSplitErrors(t *testing.T) {
 func TestTaskValidate(t *testing.T) {
 	e := labelled(10, 10)
 	fresh := func() Task {
-		return must.Get(NewTask(e, e, Split{Agents: 2}))
+		return testkit.Get(NewTask(e, e, Split{Agents: 2}))
 	}
-	other := Examples{X: must.Get(ad.FloatTable(10, 2, make([]float64, 20))), Target: e.Target}
+	other := Examples{X: testkit.Get(ad.FloatTable(10, 2, make([]float64, 20))), Target: e.Target}
 	for _, c := range []struct {
 		name   string
 		change func(*Task)
@@ -314,8 +314,8 @@ func TestTaskValidate(t *testing.T) {
 }
 
 func TestOneHot(t *testing.T) {
-	numbers := func(v ...float64) *ad.Table { return must.Get(ad.FloatTable(len(v), 1, v)) }
-	got := must.Get(OneHot(numbers(2, 0, 1), 3))
+	numbers := func(v ...float64) *ad.Table { return testkit.Get(ad.FloatTable(len(v), 1, v)) }
+	got := testkit.Get(OneHot(numbers(2, 0, 1), 3))
 	var classes []int
 	for i := range got.Rows() {
 		l, _ := got.Label(i)
@@ -334,7 +334,7 @@ func TestOneHot(t *testing.T) {
 		{numbers(-1), 3, "class labels must be whole numbers from 0 to 2; row 0 has -1"},
 		{numbers(300), 1000, "class labels must be whole numbers from 0 to 999; row 0 has 300"},
 		{numbers(0), 300, "the number of classes must be from 1 to 256; it is 300"},
-		{must.Get(ad.FloatTable(1, 2, []float64{1, 0})), 3, "class labels must be in 1 column; they are in 2"},
+		{testkit.Get(ad.FloatTable(1, 2, []float64{1, 0})), 3, "class labels must be in 1 column; they are in 2"},
 	} {
 		if _, err := OneHot(c.target, c.classes); err == nil || err.Error() != c.text {
 			t.Errorf("error %q, want %q", err, c.text)

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/normal"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
 // Synthetic describes the paper's synthetic task (section "Heterogeneous and normally distributed
@@ -154,9 +154,9 @@ func (c Synthetic) draw(i int, part uint64, count int, features, targets []float
 	features = slices.Grow(features, count*len(w))
 	for range count {
 		for range w {
-			features = append(features, deviation*normal.Number(r))
+			features = append(features, deviation*num.Normal(r))
 		}
-		margin := vec.Dot(features[len(features)-len(w):], w) + float64(c.Noise*normal.Number(r))
+		margin := linalg.Dot(features[len(features)-len(w):], w) + float64(c.Noise*num.Normal(r))
 		targets = append(targets, math.Copysign(1, margin))
 	}
 	return features, targets

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // do runs a program in a folder and returns what it wrote to stdout.
@@ -40,7 +40,7 @@ func TestWine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program of another module")
 	}
-	source := must.Get(filepath.Abs("wine"))
+	source := testkit.Get(filepath.Abs("wine"))
 	dir := t.TempDir()
 	wine, certs := filepath.Join(dir, "wine"), filepath.Join(dir, "certs")
 	do(t, source, "go", "build", "-ldflags=-s -w", "-o", wine, ".") // without what debuggers want, which takes a third of linking
@@ -83,14 +83,14 @@ func interrupt(t *testing.T, dir, name string, args ...string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, args...)
 	c.Dir = dir
-	stderr := must.Get(c.StderrPipe())
-	must.OK(c.Start())
+	stderr := testkit.Get(c.StderrPipe())
+	testkit.OK(c.Start())
 	lines := bufio.NewReader(stderr)
 	for line := ""; !strings.HasPrefix(line, "iteration 100 "); {
-		line = must.Get(lines.ReadString('\n'))
+		line = testkit.Get(lines.ReadString('\n'))
 	}
-	must.OK(c.Process.Signal(os.Interrupt))
-	must.Get(io.Copy(io.Discard, lines))
+	testkit.OK(c.Process.Signal(os.Interrupt))
+	testkit.Get(io.Copy(io.Discard, lines))
 	exit := (*exec.ExitError)(nil)
 	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Fatalf("%v, want exit code 130", err)
@@ -102,12 +102,12 @@ func writeCluster(t *testing.T, path string) {
 	t.Helper()
 	var addresses []string
 	for range 3 {
-		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+		l := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
 		defer l.Close() // at the end, so that all ports differ
 		addresses = append(addresses, l.Addr().String())
 	}
-	data := must.Get(json.Marshal(map[string]any{"run": "wine", "agents": addresses, "task": "wine", "seed": 1, "flags": small()}))
-	must.OK(os.WriteFile(path, data, 0o644))
+	data := testkit.Get(json.Marshal(map[string]any{"run": "wine", "agents": addresses, "task": "wine", "seed": 1, "flags": small()}))
+	testkit.OK(os.WriteFile(path, data, 0o644))
 }
 
 // machine returns the folder that stands for the machine of agent i.
@@ -119,9 +119,9 @@ func overMachines(t *testing.T, dir, source, wine, cluster, certs string) {
 	done := make(chan error, 3)
 	for i, file := range []string{"agent-0.csv", "agent-1.csv", "agent-2.ledger"} {
 		name := filepath.Join("data", file)
-		data := must.Get(os.ReadFile(filepath.Join(source, name)))
-		must.OK(os.MkdirAll(filepath.Join(machine(dir, i), "data"), 0o755))
-		must.OK(os.WriteFile(filepath.Join(machine(dir, i), name), data, 0o644))
+		data := testkit.Get(os.ReadFile(filepath.Join(source, name)))
+		testkit.OK(os.MkdirAll(filepath.Join(machine(dir, i), "data"), 0o755))
+		testkit.OK(os.WriteFile(filepath.Join(machine(dir, i), name), data, 0o644))
 		go func() {
 			c := exec.CommandContext(t.Context(), wine, "agent", "-cluster", cluster, "-agent", fmt.Sprint(i), "-out", "out", "-certs", certs, "-quiet")
 			c.Dir = machine(dir, i)
@@ -133,7 +133,7 @@ func overMachines(t *testing.T, dir, source, wine, cluster, certs string) {
 		}()
 	}
 	for range 3 {
-		must.OK(<-done)
+		testkit.OK(<-done)
 	}
 }
 
@@ -141,8 +141,8 @@ func overMachines(t *testing.T, dir, source, wine, cluster, certs string) {
 func same(t *testing.T, a, b string) {
 	t.Helper()
 	for _, name := range []string{"lambda.npy", "omega.npy"} {
-		one := must.Get(os.ReadFile(filepath.Join(a, name)))
-		two := must.Get(os.ReadFile(filepath.Join(b, name)))
+		one := testkit.Get(os.ReadFile(filepath.Join(a, name)))
+		two := testkit.Get(os.ReadFile(filepath.Join(b, name)))
 		if !bytes.Equal(one, two) {
 			t.Errorf("%s differs between %s and %s", name, a, b)
 		}
@@ -152,7 +152,7 @@ func same(t *testing.T, a, b string) {
 // TestWineIsSmall: a model, data and their files, predictions, a table format and a method take at most 60 lines each, and the program 20.
 func TestWineIsSmall(t *testing.T) {
 	for name, most := range map[string]int{"main.go": 20, "model.go": 60, "data.go": 60, "files.go": 60, "predict.go": 60, "ledger.go": 60, "method.go": 60} {
-		text := must.Get(os.ReadFile(filepath.Join("wine", name)))
+		text := testkit.Get(os.ReadFile(filepath.Join("wine", name)))
 		if n := bytes.Count(text, []byte("\n")); n > most {
 			t.Errorf("%s has %d lines, want at most %d", name, n, most)
 		}
@@ -164,14 +164,14 @@ func TestTidy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command a dozen times")
 	}
-	root := must.Get(filepath.Abs(".."))
+	root := testkit.Get(filepath.Abs(".."))
 	for _, order := range [][]string{
 		{"algo", "ad models data", "train network", "network/grpc network/mpi", "runs report pki cluster experiment tasks command"},
 		{"network/grpc", "models", "train"},
 	} {
 		dir := t.TempDir()
 		write := func(name, text string) {
-			must.OK(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+			testkit.OK(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		write("go.mod", "module outside\n\ngo 1.26.0\n\nrequire dsbo v0.0.0\n\nreplace dsbo => "+root+"\n")
 		source := "package outside\n"

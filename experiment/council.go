@@ -12,9 +12,9 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
-	"dsbo/membership"
-	"dsbo/membership/council"
 	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/network/membership/council"
 	"dsbo/runs"
 	"dsbo/train"
 )

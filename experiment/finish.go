@@ -11,7 +11,7 @@ import (
 	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
@@ -208,7 +208,7 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 // startConstant returns the whole number nearest to the start of λ, or to its median, from which constants are tried: the one that
 // the method's search found, if it did.
 func (r *runner) startConstant() int {
-	start := stat.Median(r.startX)
+	start := num.Median(r.startX)
 	if m, ok := r.result.Method.(interface{ StartConstant() (float64, bool) }); ok {
 		if found, ok := m.StartConstant(); ok {
 			start = found

@@ -13,10 +13,10 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
-	"dsbo/membership"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/network/membership"
 	"dsbo/runs"
+	"dsbo/runs/report"
 	"dsbo/train"
 )
 

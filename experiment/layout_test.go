@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 	"dsbo/runs"
@@ -63,8 +63,8 @@ const tinyFlags = "-agents=3 -K=6 -report=false -quiet -eval-every=2 "
 func sameFiles(t *testing.T, a, b string) {
 	t.Helper()
 	for _, name := range []string{"lambda.npy", "omega.npy"} {
-		one := must.Get(os.ReadFile(filepath.Join(a, name)))
-		two := must.Get(os.ReadFile(filepath.Join(b, name)))
+		one := testkit.Get(os.ReadFile(filepath.Join(a, name)))
+		two := testkit.Get(os.ReadFile(filepath.Join(b, name)))
 		if !bytes.Equal(one, two) {
 			t.Errorf("%s differs", name)
 		}
@@ -75,18 +75,18 @@ func sameFiles(t *testing.T, a, b string) {
 func TestRanks(t *testing.T) {
 	dir := t.TempDir()
 	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
-	must.OK(parseTiny(t, tinyFlags+"-out="+alone).Run(t.Context(), io.Discard, io.Discard))
+	testkit.OK(parseTiny(t, tinyFlags+"-out="+alone).Run(t.Context(), io.Discard, io.Discard))
 	for _, err := range runRanks(t, tinyFlags+"-out="+together, "") {
-		must.OK(err)
+		testkit.OK(err)
 	}
 	sameFiles(t, alone, together)
-	must.OK(os.Remove(filepath.Join(together, "summary.json")))
+	testkit.OK(os.Remove(filepath.Join(together, "summary.json")))
 	err := parseTiny(t, "-resume -out="+together).Run(t.Context(), io.Discard, io.Discard)
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "has its agents in 2 processes") {
 		t.Errorf("one process goes on with a run of two: %v", err)
 	}
 	for _, err := range runRanks(t, "-resume -quiet -report=false -out="+together, "") {
-		must.OK(err)
+		testkit.OK(err)
 	}
 	sameFiles(t, alone, together)
 }
@@ -136,7 +136,7 @@ func (f *failing) Fail(error) { f.failed = true }
 // TestFolderOfAnother: an agent does not touch the run folder of another.
 func TestFolderOfAnother(t *testing.T) {
 	out := runs.Folder(filepath.Join(t.TempDir(), "run"))
-	must.OK(parseTiny(t, tinyFlags+"-out="+string(out)).Run(t.Context(), io.Discard, io.Discard))
+	testkit.OK(parseTiny(t, tinyFlags+"-out="+string(out)).Run(t.Context(), io.Discard, io.Discard))
 	j := parseTiny(t, tinyFlags+"-out="+string(out))
 	j.Layout = OneAgent(1, "run agent-1", nil)
 	if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "holds another run") {
@@ -158,7 +158,7 @@ func TestFingerprint(t *testing.T) {
 	of := func(agent int, task Task, args string) string {
 		var got []byte
 		_, later := task.(*deferred)
-		j := must.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")), io.Discard))
+		j := testkit.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")), io.Discard))
 		j.Layout = OneAgent(agent, "run", func(_ context.Context, _ *network.Graph, _ int, fingerprint []byte, _ *Seat, longest int) (network.Team, error) {
 			got = fingerprint
 			if later != (longest == 0) {

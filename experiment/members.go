@@ -10,7 +10,7 @@ import (
 	"dsbo/data"
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
-	"dsbo/membership"
+	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
 )

@@ -7,13 +7,13 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/exact"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/console"
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 // rivals returns the models that the tuned one is compared with, in the order of the table, and the best of them, which the verdict is

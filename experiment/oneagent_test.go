@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -97,11 +97,11 @@ func TestOneAgentFinishedBefore(t *testing.T) {
 		})
 		return j.Run(t.Context(), io.Discard, io.Discard)
 	}
-	must.OK(run("", new(lone)))
+	testkit.OK(run("", new(lone)))
 	folder, log := runs.Folder(out), membership.Log{{Epoch: 1, Iteration: 2, Members: []int{0}}, {Epoch: 2, Iteration: 2, Members: []int{0}}}
-	before := must.Get(folder.State())
-	must.OK(folder.WriteChanges(log)) // as the council does
-	if after := must.Get(folder.State()); before != runs.Finished || after != runs.Unfinished {
+	before := testkit.Get(folder.State())
+	testkit.OK(folder.WriteChanges(log)) // as the council does
+	if after := testkit.Get(folder.State()); before != runs.Finished || after != runs.Unfinished {
 		t.Errorf("the run is %v, and after two changes %v; it must be finished, and unfinished", before, after)
 	}
 	d := &dropped{lone: new(lone), log: log}
@@ -121,7 +121,7 @@ func TestOneAgentGoesBack(t *testing.T) {
 		l := &lone{needed: needed}
 		j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=4 -checkpoint-every=1 -report=false -quiet -out="+out)
 		j.Layout = OneAgent(0, "the run", func(context.Context, *network.Graph, int, []byte, *Seat, int) (network.Team, error) { return l, nil })
-		must.OK(j.Run(t.Context(), io.Discard, io.Discard))
+		testkit.OK(j.Run(t.Context(), io.Discard, io.Discard))
 		return l
 	}
 	straight := filepath.Join(t.TempDir(), "run")

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestPace: from a third of a run on the time left that is shown is right within a factor of 1.5, whatever takes most of it, and
@@ -102,8 +102,8 @@ func TestProgressText(t *testing.T) {
 
 // TestPlannedIterations: the work of a run's iterations is the sum of what the method says, and known at once of however many.
 func TestPlannedIterations(t *testing.T) {
-	for _, m := range []algo.Method{must.Get(algo.New("dsoba")), must.Get(algo.New("madsbo"))} {
-		must.OK(m.Init(1, 1, 1<<40))
+	for _, m := range []algo.Method{testkit.Get(algo.New("dsoba")), testkit.Get(algo.New("madsbo"))} {
+		testkit.OK(m.Init(1, 1, 1<<40))
 		sum := 0.0
 		for k := range 300 {
 			sum += iterationWork(m, k)

@@ -10,10 +10,10 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/experiment/privacy"
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
 	"dsbo/models"
-	"dsbo/privacy"
 	"dsbo/runs"
 	"dsbo/train"
 )

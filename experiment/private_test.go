@@ -13,7 +13,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
@@ -54,7 +54,7 @@ func runMean(ctx context.Context, folder string, args ...string) (runs.Summary, 
 // TestPrivateRun: a run with differential privacy says what it costs, and leaves nothing that has no noise, nor the noise's secrets.
 func TestPrivateRun(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	s := must.Get(runMean(t.Context(), folder, "-dp-epsilon=5"))
+	s := testkit.Get(runMean(t.Context(), folder, "-dp-epsilon=5"))
 	want := runs.Privacy{Epsilon: 5, Delta: 1e-5, Clip: 1, LeastRows: 2000, Answers: [3]int{5 * (8 + 4), 5, 2}}
 	if s.Privacy == nil {
 		t.Fatal("the summary does not tell of privacy")
@@ -78,7 +78,7 @@ func TestPrivateRun(t *testing.T) {
 	if !strings.Contains(strings.Join(s.Verdict.Notes, " "), "ε = 5, δ = 1e-05") {
 		t.Errorf("notes %q must tell of ε and δ", s.Verdict.Notes)
 	}
-	if paths := must.Get(runs.Folder(folder).NoisePaths()); len(paths) > 0 {
+	if paths := testkit.Get(runs.Folder(folder).NoisePaths()); len(paths) > 0 {
 		t.Errorf("%q must be gone with the run", paths)
 	}
 }
@@ -87,22 +87,22 @@ func TestPrivateRun(t *testing.T) {
 func TestPrivateRunGoesOn(t *testing.T) {
 	base := t.TempDir()
 	folder := filepath.Join(base, "run")
-	j := must.Get(Parse(new(mean), []string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1", "-out=" + folder}, io.Discard))
+	j := testkit.Get(Parse(new(mean), []string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1", "-out=" + folder}, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
 	j.View = stopAfter{2, cancel}
 	if err := j.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatal(err)
 	}
 	other := filepath.Join(base, "copy")
-	must.OK(os.CopyFS(other, os.DirFS(folder)))
-	must.Get(runMean(t.Context(), folder, "-resume"))
-	must.Get(runMean(t.Context(), other, "-resume"))
-	lambda := must.Get(runs.Folder(folder).ReadLambda())
-	if again := must.Get(runs.Folder(other).ReadLambda()); !slices.Equal(lambda, again) {
+	testkit.OK(os.CopyFS(other, os.DirFS(folder)))
+	testkit.Get(runMean(t.Context(), folder, "-resume"))
+	testkit.Get(runMean(t.Context(), other, "-resume"))
+	lambda := testkit.Get(runs.Folder(folder).ReadLambda())
+	if again := testkit.Get(runs.Folder(other).ReadLambda()); !slices.Equal(lambda, again) {
 		t.Errorf("from one checkpoint λ is %v and %v", lambda, again)
 	}
-	must.Get(runMean(t.Context(), filepath.Join(base, "new"), "-dp-epsilon=5"))
-	if fresh := must.Get(runs.Folder(filepath.Join(base, "new")).ReadLambda()); slices.Equal(lambda, fresh) {
+	testkit.Get(runMean(t.Context(), filepath.Join(base, "new"), "-dp-epsilon=5"))
+	if fresh := testkit.Get(runs.Folder(filepath.Join(base, "new")).ReadLambda()); slices.Equal(lambda, fresh) {
 		t.Error("two runs have one noise")
 	}
 }

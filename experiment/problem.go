@@ -11,8 +11,8 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/internal/wording"
-	"dsbo/membership"
 	"dsbo/models"
+	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
 )

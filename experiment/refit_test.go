@@ -11,7 +11,7 @@ import (
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/experiment/plan"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
 )
@@ -68,11 +68,11 @@ func TestModelsThatAreNotFinite(t *testing.T) {
 		if !strings.Contains(log.String(), "warning: ") || !strings.Contains(log.String(), test.warning) {
 			t.Errorf("%s: the log must warn of %q: %s", name, test.warning, log.String())
 		}
-		s := must.Get(folder.ReadSummary())
+		s := testkit.Get(folder.ReadSummary())
 		if s.State != runs.Finished || len(s.Models) == 0 {
 			t.Errorf("%s: the summary is %+v", name, s)
 		}
-		for _, v := range must.Get(folder.ReadLambda()) {
+		for _, v := range testkit.Get(folder.ReadLambda()) {
 			if math.IsNaN(v) {
 				t.Errorf("%s: λ is not finite", name)
 			}

@@ -12,8 +12,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -36,12 +35,12 @@ func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
 
 func parseTiny(t *testing.T, args string) *Job {
 	t.Helper()
-	return must.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
+	return testkit.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
 }
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	m.Run()
 }
 
@@ -83,8 +82,8 @@ func TestParametersFollowCurvature(t *testing.T) {
 		{"-preset=fast -set=beta=auto -gamma=auto", "0.25", "0.1"}, // half and four fifths of the bounds
 	} {
 		j := parseTiny(t, tt.args)
-		p, _ := must.Get2(j.resolve())
-		m := must.Get(p.method(curvature{L: 4, gamma: 0.125, beta: 0.5}))
+		p, _ := testkit.Get2(j.resolve())
+		m := testkit.Get(p.method(curvature{L: 4, gamma: 0.125, beta: 0.5}))
 		if m := m.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
 			t.Errorf("%q: beta %s, gamma %s, T %d", tt.args, m.Beta, m.Gamma, m.T)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/train"
 )
 
@@ -17,7 +17,7 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		return err
 	}
 	x, y := make([]float64, p), make([]float64, q)
-	vec.Fill(x, r.Settings.X0)
+	linalg.Fill(x, r.Settings.X0)
 	copy(x, r.problem.startX)
 	copy(y, r.problem.Start)
 	r.startX = x

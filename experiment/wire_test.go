@@ -10,7 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -34,7 +34,7 @@ func TestWires(t *testing.T) {
 		if _, _, err := j.resolve(); err != nil {
 			t.Fatal(err)
 		}
-		o := must.Get(j.Settings.averaging())
+		o := testkit.Get(j.Settings.averaging())
 		if o.Wire != tt.wire || j.Settings.ExchangeWire() != tt.wire || o.ErrorFeedback != tt.feedback {
 			t.Errorf("%q: agents round to %v, transports send %v, feedback %t; they must be %v, %v and %t",
 				tt.args, o.Wire, j.Settings.ExchangeWire(), o.ErrorFeedback, tt.wire, tt.wire, tt.feedback)
@@ -70,15 +70,15 @@ func TestFeedbackResumes(t *testing.T) {
 			filepath.Join(dir, out)+more)
 	}
 	straight, first := job("straight", ""), job("resumed", "")
-	must.OK(straight.Run(t.Context(), nil, io.Discard))
+	testkit.OK(straight.Run(t.Context(), nil, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
 	first.View = interrupter{onScreen{cli.NewProgress(io.Discard, true)}, 4, cancel}
 	if err := first.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("error %v; it must be an interrupt", err)
 	}
-	must.OK(job("resumed", " -resume").Run(t.Context(), nil, io.Discard))
+	testkit.OK(job("resumed", " -resume").Run(t.Context(), nil, io.Discard))
 	last := func(out string) [3]runs.Number {
-		s := must.Get(runs.Folder(filepath.Join(dir, out)).ReadSummary())
+		s := testkit.Get(runs.Folder(filepath.Join(dir, out)).ReadSummary())
 		return [...]runs.Number{s.ValLoss, s.ConsensusX, s.ConsensusY}
 	}
 	if want, got := last("straight"), last("resumed"); got != want || !(want[1] > 0) {

@@ -8,7 +8,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -43,7 +43,7 @@ func BenchmarkSparse(b *testing.B) {
 func benchOracle(b *testing.B, name string, m models.Model, s data.Shard, batch int) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, f32 := range []bool{true, false} {
-		o := must.Get(models.NewOracle(m, s, models.Config{Batch: batch, Float32: f32}))
+		o := testkit.Get(models.NewOracle(m, s, models.Config{Batch: batch, Float32: f32}))
 		p, q := o.Dims()
 		x, y, v := normal(r, p, .1), normal(r, q, .1), normal(r, q, 1)
 		dx, dy := make([]float64, p), make([]float64, q)
@@ -64,12 +64,12 @@ func benchOracle(b *testing.B, name string, m models.Model, s data.Shard, batch 
 		} {
 			b.Run(fmt.Sprintf("%s/f32=%v/%s", name, f32, f.name), func(b *testing.B) {
 				b.ReportAllocs()
-				must.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
+				testkit.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
 				k := 0
 				for b.Loop() {
 					k++
 					y[0] = -y[0]
-					must.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
+					testkit.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
 				}
 			})
 		}
@@ -89,8 +89,8 @@ func byteShard(rows, pixels, classes int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		x := must.Get(ad.ByteTable(rows, pixels, img, 1./255))
-		target := must.Get(ad.LabelTable(labels, classes))
+		x := testkit.Get(ad.ByteTable(rows, pixels, img, 1./255))
+		target := testkit.Get(ad.LabelTable(labels, classes))
 		return data.Examples{X: x, Target: target}
 	}
 	s := data.Shard{Train: set(), Val: set()}
@@ -125,9 +125,9 @@ func BenchmarkFirst(b *testing.B) {
 						if !shared {
 							programs = models.NewPrograms(c.model)
 						}
-						o := must.Get(programs.Oracle(c.shard, models.Config{Agent: i, Float32: true}))
-						must.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
-						must.OK(o.HVP(g, x, y, y, dsbo.Sample{Set: dsbo.Whole}))
+						o := testkit.Get(programs.Oracle(c.shard, models.Config{Agent: i, Float32: true}))
+						testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
+						testkit.OK(o.HVP(g, x, y, y, dsbo.Sample{Set: dsbo.Whole}))
 					}
 				}
 			})

@@ -8,8 +8,8 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -22,16 +22,16 @@ type derivs struct {
 func ask(t *testing.T, m models.Model, s data.Shard, x, y, v []float64) derivs {
 	t.Helper()
 	p, q := m.Dims()
-	o := must.Get(models.NewOracle(m, s, models.Config{}))
+	o := testkit.Get(models.NewOracle(m, s, models.Config{}))
 	d := derivs{gx: make([]float64, p), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q), j: make([]float64, p)}
 	fx := normal(rand.New(rand.NewPCG(0, 0)), p, 1)
 	all := dsbo.Sample{Set: dsbo.Whole}
-	d.f, d.g = must.Get2(o.Values(x, y, all))
-	must.OK(o.UpperGrad(fx, d.fy, x, y, all))
-	must.OK(must.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Grad(d.gx, nil, x, y))
-	must.OK(o.LowerGrad(d.gy, x, y, all))
-	must.OK(o.HVP(d.hv, x, y, v, all))
-	must.OK(o.JVP(d.j, x, y, v, all))
+	d.f, d.g = testkit.Get2(o.Values(x, y, all))
+	testkit.OK(o.UpperGrad(fx, d.fy, x, y, all))
+	testkit.OK(testkit.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Grad(d.gx, nil, x, y))
+	testkit.OK(o.LowerGrad(d.gy, x, y, all))
+	testkit.OK(o.HVP(d.hv, x, y, v, all))
+	testkit.OK(o.JVP(d.j, x, y, v, all))
 	for _, a := range fx {
 		if a != 0 {
 			t.Fatalf("∇_x f = %g where f does not depend on x", a)
@@ -108,17 +108,17 @@ func logisticForm(s data.Shard, mean bool, x, y, v []float64) derivs {
 		}
 		for i := range e.Len() {
 			a, target := row(e, i), e.Target.At(i, 0)
-			do(a, weight, target, target*vec.Dot(a, y))
+			do(a, weight, target, target*linalg.Dot(a, y))
 		}
 	}
 	each(s.Val, func(a []float64, w, target, m float64) {
 		d.f += w * softplus(-m)
-		vec.Axpy(d.fy, -w*target*sigmoid(-m), a)
+		linalg.Axpy(d.fy, -w*target*sigmoid(-m), a)
 	})
 	each(s.Train, func(a []float64, w, target, m float64) {
 		d.g += w * softplus(-m)
-		vec.Axpy(d.gy, -w*target*sigmoid(-m), a)
-		vec.Axpy(d.hv, w*sigmoid(m)*sigmoid(-m)*vec.Dot(a, v), a)
+		linalg.Axpy(d.gy, -w*target*sigmoid(-m), a)
+		linalg.Axpy(d.hv, w*sigmoid(m)*sigmoid(-m)*linalg.Dot(a, v), a)
 	})
 	for j, e := range x {
 		e = math.Exp(e)
@@ -156,13 +156,13 @@ func softmaxForm(s data.Shard, c int, x, y, v []float64) derivs {
 			*value += w * loss
 			u, mean := make([]float64, c), 0.0
 			for k := range c {
-				u[k] = vec.Dot(v[k*n:(k+1)*n], a)
+				u[k] = linalg.Dot(v[k*n:(k+1)*n], a)
 				mean += prob[k] * u[k]
 			}
 			for k := range c {
-				vec.Axpy(grad[k*n:(k+1)*n], w*(prob[k]-e.Target.At(i, k)), a)
+				linalg.Axpy(grad[k*n:(k+1)*n], w*(prob[k]-e.Target.At(i, k)), a)
 				if hv != nil {
-					vec.Axpy(hv[k*n:(k+1)*n], w*prob[k]*(u[k]-mean), a)
+					linalg.Axpy(hv[k*n:(k+1)*n], w*prob[k]*(u[k]-mean), a)
 				}
 			}
 		}
@@ -185,7 +185,7 @@ func probabilities(y, a []float64, c int, target interface{ At(i, j int) float64
 	prob = make([]float64, c)
 	top, own := math.Inf(-1), 0.0
 	for k := range prob {
-		prob[k] = vec.Dot(y[k*len(a):(k+1)*len(a)], a)
+		prob[k] = linalg.Dot(y[k*len(a):(k+1)*len(a)], a)
 		top = max(top, prob[k])
 		own += target.At(i, k) * prob[k]
 	}
@@ -194,6 +194,6 @@ func probabilities(y, a []float64, c int, target interface{ At(i, j int) float64
 		prob[k] = math.Exp(prob[k] - top)
 		sum += prob[k]
 	}
-	vec.Scale(prob, 1/sum, prob)
+	linalg.Scale(prob, 1/sum, prob)
 	return prob, math.Log(sum) + (top - own)
 }

@@ -3,7 +3,7 @@ package models
 import (
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A dense is the place of a dense layer in y: out×in weights from offset off on, row by row, then out biases.
@@ -20,7 +20,7 @@ func (l dense) size() int { return l.out * (l.in + 1) }
 
 // checkIntercepts checks where the biases of a last layer with so many outputs are to start.
 func checkIntercepts(b []float64, outputs int) error {
-	if b == nil || len(b) == outputs && vec.AllFinite(b) {
+	if b == nil || len(b) == outputs && linalg.AllFinite(b) {
 		return nil
 	}
 	return dsbo.Errorf(dsbo.ErrConfig, "intercepts at the start must be a finite number for each of %d outputs, or none; they are %v", outputs, b)

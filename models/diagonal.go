@@ -5,7 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Penalty implements [dsbo.PenaltyOracle], with [dsbo.ErrCapability] for a model that is not [Penalized].
@@ -53,7 +53,7 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 		o.penalty = make([]float64, o.q)
 	}
 	m.Penalty(o.penalty, x)
-	vec.Add(dst, dst, o.penalty)
+	linalg.Add(dst, dst, o.penalty)
 	return nil
 }
 

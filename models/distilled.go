@@ -6,7 +6,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Distilled is a distilled data set: x is one picture for each class, y a linear classifier that is trained on these pictures alone, and
@@ -45,7 +45,7 @@ func (m Distilled) Check(s data.Shard) error {
 	if m.Ridge < 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "the ridge of a distilled data set must be positive, or 0 for the default; it is %g", m.Ridge)
 	}
-	if p, _ := m.Dims(); m.Pictures != nil && (len(m.Pictures) != p || !vec.AllFinite(m.Pictures)) {
+	if p, _ := m.Dims(); m.Pictures != nil && (len(m.Pictures) != p || !linalg.AllFinite(m.Pictures)) {
 		return dsbo.Errorf(dsbo.ErrConfig, "a distilled data set must start at %d finite numbers, %d for each class, or none; there are %d", p, m.Features, len(m.Pictures))
 	}
 	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
@@ -86,7 +86,7 @@ func (m Distilled) StartX(x []float64) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (m Distilled) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.ridge()) }
+func (m Distilled) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.ridge()) }
 
 // Diagonal implements [Curved].
 func (m Distilled) Diagonal(x, y *ad.Node, _ Batch) *ad.Node {

@@ -8,7 +8,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -20,7 +20,7 @@ func folded(s data.Shard, count int, weight *ad.Table) data.Shard {
 		of[row] = row * 7 % count
 	}
 	train, val, err := models.FoldWeights(of, count, weight)
-	must.OK(err)
+	testkit.OK(err)
 	s.Val = data.Examples{X: s.Train.X, Target: s.Train.Target, Weight: val}
 	s.Train.Weight = train
 	return s
@@ -66,12 +66,12 @@ func TestFoldsAreModels(t *testing.T) {
 			}
 		}
 		pick := func(rows []int) data.Examples {
-			return data.Examples{X: must.Get(all.Train.X.Pick(rows)), Target: must.Get(all.Train.Target.Pick(rows))}
+			return data.Examples{X: testkit.Get(all.Train.X.Pick(rows)), Target: testkit.Get(all.Train.Target.Pick(rows))}
 		}
 		part := y[k*q/count:][:q/count]
 		value := func(l models.Loss, e data.Examples) float64 {
-			d := must.Get(models.Differentiate(l, p, q/count, e, false))
-			return must.Get(d.Value(x, part))
+			d := testkit.Get(models.Differentiate(l, p, q/count, e, false))
+			return testkit.Get(d.Value(x, part))
 		}
 		lower += value(linear.Lower, pick(in)) / count
 		upper += value(linear.Upper, pick(out)) * float64(len(out)) / rows
@@ -82,14 +82,14 @@ func TestFoldsAreModels(t *testing.T) {
 		e    data.Examples
 		want float64
 	}{{"lower", m.Lower, shard.Train, lower}, {"upper", m.Upper, shard.Val, upper}} {
-		d := must.Get(models.Differentiate(c.loss, p, q, c.e, false))
-		if got := must.Get(d.Value(x, y)); math.Abs(got-c.want) > 1e-6*math.Abs(c.want) { // weights are float32
+		d := testkit.Get(models.Differentiate(c.loss, p, q, c.e, false))
+		if got := testkit.Get(d.Value(x, y)); math.Abs(got-c.want) > 1e-6*math.Abs(c.want) { // weights are float32
 			t.Errorf("%s loss %.9g, by the models alone %.9g", c.name, got, c.want)
 		}
 	}
 	// Of a validation example the model that left it out has the score, of others all models.
-	losses, _, err := must.Get(models.NewScore(m, shard.Val, false)).Examples(x, y)
-	must.OK(err)
+	losses, _, err := testkit.Get(models.NewScore(m, shard.Val, false)).Examples(x, y)
+	testkit.OK(err)
 	mean := 0.0
 	for _, l := range losses {
 		mean += l / rows
@@ -134,7 +134,7 @@ func TestPrior(t *testing.T) {
 		want float64
 	}{{[]float64{3, 3, 3, 3, 3}, 0}, {[]float64{1, 2, 3, 4, 5}, 10. / (2 * 4 * 9)}} {
 		value := func(m models.Linear) float64 {
-			return must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(c.x, y))
+			return testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(c.x, y))
 		}
 		if got := value(with) - value(plain); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("at %v the prior adds %g, want %g", c.x, got, c.want)

@@ -4,7 +4,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // HyperClean is data hyper-cleaning: some training labels are wrong, the validation labels are right, and
@@ -69,7 +69,7 @@ func (h HyperClean) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (h HyperClean) Penalty(dst, _ []float64) { vec.Fill(dst, 2*h.ridge()) }
+func (h HyperClean) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*h.ridge()) }
 
 // Diagonal implements [Curved]: mean_e σ(x_e) P_ek (1 − P_ek) a_ej², with P the softmax of the logits.
 func (h HyperClean) Diagonal(x, y *ad.Node, b Batch) *ad.Node {

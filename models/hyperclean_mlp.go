@@ -4,7 +4,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is that of Net, whose Penalties, Intercepts and Prior do
@@ -53,7 +53,7 @@ func (h HyperCleanMLP) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (h HyperCleanMLP) Penalty(dst, _ []float64) { vec.Fill(dst, 2*h.linear().ridge()) }
+func (h HyperCleanMLP) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*h.linear().ridge()) }
 
 // Start implements [Starter]: that of the network.
 func (h HyperCleanMLP) Start(y []float64) { h.Net.Start(y) }

@@ -4,7 +4,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // HyperRep is a hyper-representation: x is the hidden layers of a network, which all share, and y its head, a linear classifier of what the
@@ -88,7 +88,7 @@ func (m HyperRep) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 func (m HyperRep) StartX(x []float64) { m.network().Start(x) }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (m HyperRep) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.ridge()) }
+func (m HyperRep) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.ridge()) }
 
 // Diagonal implements [Curved].
 func (m HyperRep) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
@@ -155,7 +155,7 @@ func (m rawHead) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized].
-func (m rawHead) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.of.ridge()) }
+func (m rawHead) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.of.ridge()) }
 
 // Diagonal implements [Curved].
 func (m rawHead) Diagonal(_, y *ad.Node, b Batch) *ad.Node {

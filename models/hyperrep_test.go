@@ -8,8 +8,8 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -26,13 +26,13 @@ func TestHyperRepIsNetwork(t *testing.T) {
 	}
 	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(1, 2)), q, 1)
 	m.StartX(x)
-	f := must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(x, y))
-	want := must.Get(must.Get(models.Differentiate(mlp.Upper, all, total, s.Val, false)).Value(make([]float64, all), append(x, y...)))
+	f := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(x, y))
+	want := testkit.Get(testkit.Get(models.Differentiate(mlp.Upper, all, total, s.Val, false)).Value(make([]float64, all), append(x, y...)))
 	if math.Abs(f-want) > 1e-14*want {
 		t.Errorf("upper loss %g, that of the network %g", f, want)
 	}
-	g := must.Get(must.Get(models.Differentiate(m.Lower, p, q, s.Val, false)).Value(x, y))
-	if want := f + 1e-4*vec.Dot(y, y); math.Abs(g-want) > 1e-14*want {
+	g := testkit.Get(testkit.Get(models.Differentiate(m.Lower, p, q, s.Val, false)).Value(x, y))
+	if want := f + 1e-4*linalg.Dot(y, y); math.Abs(g-want) > 1e-14*want {
 		t.Errorf("lower loss %g, want %g", g, want)
 	}
 }
@@ -52,8 +52,8 @@ func TestBaselinesSuitTheirModels(t *testing.T) {
 			if len(b.X) != p || b.Name == "" {
 				t.Errorf("%T, %q: x has %d numbers, want %d", m, b.Name, len(b.X), p)
 			}
-			must.Get(models.NewOracle(of, s, models.Config{}))
-			must.Get2(must.Get(models.NewScore(of, s.Val, false)).Examples(b.X, make([]float64, q)))
+			testkit.Get(models.NewOracle(of, s, models.Config{}))
+			testkit.Get2(testkit.Get(models.NewScore(of, s.Val, false)).Examples(b.X, make([]float64, q)))
 		}
 	}
 }
@@ -68,9 +68,9 @@ func TestTemperature(t *testing.T) {
 	for i, v := range y {
 		cooled[i] = v / math.Exp(x[i/d])
 	}
-	got, _ := must.Get2(must.Get(models.NewScore(m, s.Val, false)).Examples(x, y))
-	want, _ := must.Get2(must.Get(models.NewScore(models.Softmax{Features: d, Classes: c}, s.Val, false)).Examples(make([]float64, d), cooled))
-	if vec.Dist2(got, want) > 1e-26 {
+	got, _ := testkit.Get2(testkit.Get(models.NewScore(m, s.Val, false)).Examples(x, y))
+	want, _ := testkit.Get2(testkit.Get(models.NewScore(models.Softmax{Features: d, Classes: c}, s.Val, false)).Examples(make([]float64, d), cooled))
+	if linalg.Dist2(got, want) > 1e-26 {
 		t.Errorf("losses %v, want %v", got, want)
 	}
 }
@@ -84,10 +84,10 @@ func TestDistilledTrainsOnPictures(t *testing.T) {
 	x, y := make([]float64, d*c), normal(r, d*c, 1)
 	m.StartX(x)
 	pictures := s.Val
-	pictures.X, pictures.Target = table(c, d, x), must.Get(ad.LabelTable([]uint8{0, 1, 2}, c))
-	got := must.Get(must.Get(models.Differentiate(m.Lower, d*c, d*c, s.Train, false)).Value(x, y))
-	mean := must.Get(must.Get(models.Differentiate(models.Softmax{Features: d, Classes: c}.Upper, d, d*c, pictures, false)).Value(make([]float64, d), y))
-	if want := mean + 1e-3*vec.Dot(y, y); math.Abs(got-want) > 1e-6*want { // tables are float32
+	pictures.X, pictures.Target = table(c, d, x), testkit.Get(ad.LabelTable([]uint8{0, 1, 2}, c))
+	got := testkit.Get(testkit.Get(models.Differentiate(m.Lower, d*c, d*c, s.Train, false)).Value(x, y))
+	mean := testkit.Get(testkit.Get(models.Differentiate(models.Softmax{Features: d, Classes: c}.Upper, d, d*c, pictures, false)).Value(make([]float64, d), y))
+	if want := mean + 1e-3*linalg.Dot(y, y); math.Abs(got-want) > 1e-6*want { // tables are float32
 		t.Errorf("lower loss %g, want %g", got, want)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
 // LeNet is a network for square pictures: twice a convolution with ReLU and pooling, then two dense layers, with the cross-entropy L of a softmax and
@@ -161,10 +160,10 @@ func (m LeNet) Penalty(dst, x []float64) {
 		last := m.penalties(l) - 1 // of the biases
 		weights, biases := l.weights(dst), l.biases(dst)
 		for j := range weights {
-			weights[j] = scale * elementary.Exp(x[min(j%l.in, last)])
+			weights[j] = scale * num.Exp(x[min(j%l.in, last)])
 		}
 		for j := range biases {
-			biases[j] = scale * elementary.Exp(x[last])
+			biases[j] = scale * num.Exp(x[last])
 		}
 		x = x[last+1:]
 	}
@@ -177,7 +176,7 @@ func (m LeNet) Start(y []float64) {
 	for _, l := range m.layers() {
 		deviation, weights := math.Sqrt(2/float64(l.in)), l.weights(y)
 		for j := range weights {
-			weights[j] = deviation * normal.Number(r)
+			weights[j] = deviation * num.Normal(r)
 		}
 	}
 }

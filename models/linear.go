@@ -5,8 +5,8 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
 // Linear is the model of tables: outputs Y a_e + b, with a loss L of them and log-penalties of groups of features,
@@ -100,12 +100,12 @@ func (l Linear) Penalty(dst, x []float64) {
 	penalties, layer := penaltiesOrDefault(l.Penalties), l.layer()
 	row := dst[:l.Features]
 	for j := range row {
-		row[j] = 2 * l.scale() * elementary.Exp(x[penalties.group(j)])
+		row[j] = 2 * l.scale() * num.Exp(x[penalties.group(j)])
 	}
 	for k := 1; k < l.Outputs; k++ {
 		copy(dst[k*l.Features:], row)
 	}
-	vec.Fill(layer.biases(dst), interceptRidge)
+	linalg.Fill(layer.biases(dst), interceptRidge)
 }
 
 // Diagonal implements [Curved].
@@ -127,5 +127,5 @@ func (l Linear) Start(y []float64) {
 
 // Modulus implements [StronglyConvex].
 func (l Linear) Modulus(x []float64) float64 {
-	return min(2*l.scale()*elementary.Exp(slices.Min(x)), interceptRidge)
+	return min(2*l.scale()*num.Exp(slices.Min(x)), interceptRidge)
 }

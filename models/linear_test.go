@@ -12,8 +12,8 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -145,11 +145,11 @@ func linearForm(s data.Shard, l form, groups []int, x, y, v []float64) derivs {
 				w *= e.Weight.At(i, 0)
 			}
 			a := append(row(e, i), 1)
-			loss, first, second := l(vec.Dot(a, y), e.Target.At(i, 0))
+			loss, first, second := l(linalg.Dot(a, y), e.Target.At(i, 0))
 			*value += w * loss
-			vec.Axpy(slope, w*first, a)
+			linalg.Axpy(slope, w*first, a)
 			if hv != nil {
-				vec.Axpy(hv, w*second*vec.Dot(a, v), a)
+				linalg.Axpy(hv, w*second*linalg.Dot(a, v), a)
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func TestOutputLosses(t *testing.T) {
 	} {
 		m := models.Linear{Features: 1, Outputs: 1, Loss: c.loss}
 		e := data.Examples{X: table(1, 1, []float64{1}), Target: table(1, 1, []float64{c.t})}
-		got, hits := must.Get2(must.Get(models.NewScore(m, e, false)).Examples([]float64{0}, []float64{c.o, 0}))
+		got, hits := testkit.Get2(testkit.Get(models.NewScore(m, e, false)).Examples([]float64{0}, []float64{c.o, 0}))
 		if math.Abs(got[0]-c.want) > c.within || hits != nil {
 			t.Errorf("%T of output %g and target %g is %g with hits %v, want %g without", c.loss, c.o, c.t, got[0], hits, c.want)
 		}
@@ -211,20 +211,20 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			rows = append(rows, i)
 		}
 	}
-	repeated := data.Examples{X: must.Get(s.Train.X.Pick(rows)), Target: must.Get(s.Train.Target.Pick(rows))}
+	repeated := data.Examples{X: testkit.Get(s.Train.X.Pick(rows)), Target: testkit.Get(s.Train.Target.Pick(rows))}
 	unweighted := s.Train
 	s.Train.Weight = table(20, 1, w)
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, m := range []models.Model{models.Linear{Features: 4, Outputs: 3}, models.MLP{Features: 4, Outputs: 3}, models.Softmax{Features: 4, Classes: 3}} {
 		p, q := m.Dims()
 		x, y := normal(r, p, 1), normal(r, q, 1)
-		got := must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Train, false)).Value(x, y))
-		mean := must.Get(must.Get(models.Differentiate(m.Upper, p, q, repeated, false)).Value(x, y))
+		got := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Train, false)).Value(x, y))
+		mean := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, repeated, false)).Value(x, y))
 		// Sums of 20 and of 30 terms.
 		if want := mean * float64(len(rows)) / 20; math.Abs(got-want) > 1e-14*want {
 			t.Errorf("%T: weighted loss %g, want %g", m, got, want)
 		}
-		weighted, plain := must.Get(models.NewScore(m, s.Train, false)), must.Get(models.NewScore(m, unweighted, false))
+		weighted, plain := testkit.Get(models.NewScore(m, s.Train, false)), testkit.Get(models.NewScore(m, unweighted, false))
 		if sum, all := first(weighted.Sums(x, y)), first(plain.Sums(x, y)); sum != all {
 			t.Errorf("%T: scores sum to %g with weights, %g without", m, sum, all)
 		}
@@ -237,8 +237,8 @@ func TestOnePenaltyIsAllAlike(t *testing.T) {
 	value := func(m models.Model, lambda float64) float64 {
 		p, q := m.Dims()
 		x, y := make([]float64, p), normal(rand.New(rand.NewPCG(6, 6)), q, 1)
-		vec.Fill(x, lambda)
-		return must.Get(must.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Value(x, y))
+		linalg.Fill(x, lambda)
+		return testkit.Get(testkit.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Value(x, y))
 	}
 	for _, group := range []models.Penalties{models.PerFeature{}, models.PerGroup{Of: []int{0, 1, 1, 0}}, models.PerLayer{}} {
 		for _, pair := range [][2]models.Model{
@@ -261,9 +261,9 @@ func TestInterceptRidge(t *testing.T) {
 	}
 	m := models.Linear{Features: 1, Outputs: 1, Loss: models.Squared{}}
 	e := data.Examples{X: table(50, 1, make([]float64, 50)), Target: table(50, 1, target)}
-	d := must.Get(models.Differentiate(m.Lower, 1, 2, e, false))
+	d := testkit.Get(models.Differentiate(m.Lower, 1, 2, e, false))
 	y, g := []float64{0, 3.5}, make([]float64, 2)
-	must.OK(d.Grad(nil, g, []float64{0}, y))
+	testkit.OK(d.Grad(nil, g, []float64{0}, y))
 	if shift := math.Abs(g[1]); shift > 1e-5 { // the curvature is 1
 		t.Errorf("the intercept moves by %g", shift)
 	}
@@ -328,6 +328,6 @@ func ExampleLinear() {
 
 // first returns the first of two results.
 func first(a, _ float64, err error) float64 {
-	must.OK(err)
+	testkit.OK(err)
 	return a
 }

@@ -6,7 +6,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // Logistic is the paper's synthetic task: binary logistic regression with one log-penalty per feature,
@@ -64,7 +64,7 @@ func (l Logistic) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 // Penalty implements [Penalized].
 func (l Logistic) Penalty(dst, x []float64) {
 	for j, v := range x {
-		dst[j] = elementary.Exp(v)
+		dst[j] = num.Exp(v)
 	}
 }
 
@@ -79,4 +79,4 @@ func (l Logistic) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 }
 
 // Modulus implements [StronglyConvex].
-func (l Logistic) Modulus(x []float64) float64 { return elementary.Exp(slices.Min(x)) }
+func (l Logistic) Modulus(x []float64) float64 { return num.Exp(slices.Min(x)) }

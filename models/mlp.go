@@ -7,8 +7,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
 // MLP is a network of dense layers with a loss L of its outputs, by default the cross-entropy of a softmax, and a
@@ -143,7 +142,7 @@ func (m MLP) Penalty(dst, x []float64) {
 			if i == 0 && j < l.out*l.in {
 				group = groups.group(j % l.in)
 			}
-			dst[l.off+j] = 2 / float64(len(dst)) * elementary.Exp(x[group])
+			dst[l.off+j] = 2 / float64(len(dst)) * num.Exp(x[group])
 		}
 	})
 }
@@ -200,7 +199,7 @@ func (m MLP) Start(y []float64) {
 	for _, l := range ls {
 		deviation, weights := math.Sqrt(gain/float64(l.in)), l.weights(y)
 		for j := range weights {
-			weights[j] = deviation * normal.Number(r)
+			weights[j] = deviation * num.Normal(r)
 		}
 	}
 	copy(ls[len(ls)-1].biases(y), m.Intercepts)

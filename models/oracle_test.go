@@ -12,8 +12,8 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -22,9 +22,9 @@ func TestDrawsDiffer(t *testing.T) {
 	s := signShard(100, 100, 4)
 	y := []float64{.1, -.2, .3, .4}
 	gradient := func(c models.Config, name dsbo.Sample) []float64 {
-		o := must.Get(models.NewOracle(models.Logistic{Features: 4}, s, c))
+		o := testkit.Get(models.NewOracle(models.Logistic{Features: 4}, s, c))
 		g := make([]float64, 4)
-		must.OK(o.LowerGrad(g, make([]float64, 4), y, name))
+		testkit.OK(o.LowerGrad(g, make([]float64, 4), y, name))
 		return g
 	}
 	base := gradient(models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4})
@@ -52,17 +52,17 @@ func TestDrawsDiffer(t *testing.T) {
 // that of one row, about 0.5, over √(10·2000); five of them leave no room for a wrong weight.
 func TestDrawsAreUnbiased(t *testing.T) {
 	s := signShard(40, 40, 3)
-	o := must.Get(models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10}))
+	o := testkit.Get(models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10}))
 	x, y := make([]float64, 3), []float64{.5, -1, 1}
 	g, sum, want := make([]float64, 3), make([]float64, 3), make([]float64, 3)
 	const draws = 2000
 	for k := range draws {
-		must.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
+		testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
 		for j := range g {
 			sum[j] += g[j] / draws
 		}
 	}
-	must.OK(o.LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	testkit.OK(o.LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
 	for j := range sum {
 		if math.Abs(sum[j]-want[j]) > 5*.5/math.Sqrt(10*draws) {
 			t.Errorf("mean of the gradients is %v, the whole gradient %v", sum, want)
@@ -82,9 +82,9 @@ func TestAgentsShareTables(t *testing.T) {
 		for k := range 30 {
 			name := dsbo.Sample{Set: dsbo.Lower, K: k}
 			err = errors.Join(err, o.LowerGrad(g, x, y, name))
-			vec.Axpy(y, -.5, g)
+			linalg.Axpy(y, -.5, g)
 			err = errors.Join(err, o.HVP(g, x, y, y, name))
-			vec.Axpy(y, -.1, g)
+			linalg.Axpy(y, -.1, g)
 		}
 		return y, err
 	}
@@ -96,9 +96,9 @@ func TestAgentsShareTables(t *testing.T) {
 		wg.Go(func() { together[i], errs[i] = agent(i) })
 	}
 	wg.Wait()
-	must.OK(errors.Join(errs[:]...))
+	testkit.OK(errors.Join(errs[:]...))
 	for i := range n {
-		y := must.Get(agent(i))
+		y := testkit.Get(agent(i))
 		if !slices.Equal(y, together[i]) {
 			t.Errorf("agent %d: other bits beside other agents than alone", i)
 		}
@@ -109,11 +109,11 @@ func TestAgentsShareTables(t *testing.T) {
 // mirror, so it is right to rounding.
 func TestDenseOfQuadratic(t *testing.T) {
 	m := quadratic(rand.New(rand.NewPCG(1, 1)), 2, 3)
-	o := must.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
+	o := testkit.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
 	x, y := []float64{1, 2}, []float64{3, 4, 5}
 	h, j := make([]float64, 9), make([]float64, 6)
-	must.OK(o.Hessian(h, x, y, dsbo.Sample{}))
-	must.OK(o.Jacobian(j, x, y, dsbo.Sample{}))
+	testkit.OK(o.Hessian(h, x, y, dsbo.Sample{}))
+	testkit.OK(o.Jacobian(j, x, y, dsbo.Sample{}))
 	for i := range h {
 		if math.Abs(h[i]-m.A[i]) > 1e-14 {
 			t.Errorf("Hessian is %v, want A = %v", h, m.A)
@@ -194,7 +194,7 @@ func TestNewOracleErrors(t *testing.T) {
 
 // TestBuildErrors: what is wrong in a model's graph is an error of its first use, naming agent and loss.
 func TestBuildErrors(t *testing.T) {
-	o := must.Get(models.NewOracle(broken{models.Logistic{Features: 3}}, signShard(10, 9, 3), models.Config{Agent: 4}))
+	o := testkit.Get(models.NewOracle(broken{models.Logistic{Features: 3}}, signShard(10, 9, 3), models.Config{Agent: 4}))
 	x, y := make([]float64, 3), make([]float64, 3)
 	for range 2 {
 		err := o.UpperGrad(x, nil, x, y, dsbo.Sample{})
@@ -205,7 +205,7 @@ func TestBuildErrors(t *testing.T) {
 	if _, _, err := o.Values(x, y, dsbo.Sample{}); err == nil {
 		t.Error("Values has no error")
 	}
-	must.OK(o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
+	testkit.OK(o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
 }
 
 // TestBadData: an index that is no row of the parameters is an error that says whose, in which loss and in which example.
@@ -214,7 +214,7 @@ func TestBadData(t *testing.T) {
 	pairs := make([]float64, 2*70)
 	pairs[2*41] = 6 // of rows 0 to 5
 	shard.Train.X = table(70, 2, pairs)
-	o := must.Get(models.NewOracle(factors{6, 7, 2}, shard, models.Config{Agent: 3}))
+	o := testkit.Get(models.NewOracle(factors{6, 7, 2}, shard, models.Config{Agent: 3}))
 	_, q := o.Dims()
 	dst := make([]float64, q)
 	err := o.LowerGrad(dst, []float64{0, 0}, dst, dsbo.Sample{Set: dsbo.Whole})
@@ -229,8 +229,8 @@ func TestNewScore(t *testing.T) {
 	// wrong, on the third.
 	e := data.Examples{X: table(3, 1, []float64{1, 1, 0}), Target: table(3, 1, []float64{1, -1, 1})}
 	for _, float32 := range []bool{false, true} {
-		score := must.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
-		losses, hits := must.Get2(score.Examples([]float64{0}, []float64{2}))
+		score := testkit.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
+		losses, hits := testkit.Get2(score.Examples([]float64{0}, []float64{2}))
 		for i, want := range []float64{softplus(-2), softplus(2), math.Ln2} {
 			if math.Abs(losses[i]-want) > 1e-6 {
 				t.Errorf("the loss of example %d is %g, want %g", i, losses[i], want)
@@ -239,7 +239,7 @@ func TestNewScore(t *testing.T) {
 		if want := []float64{1, 0, 0}; !slices.Equal(hits, want) {
 			t.Errorf("hits %v, want %v", hits, want)
 		}
-		sum, right := must.Get2(score.Sums([]float64{0}, []float64{2}))
+		sum, right := testkit.Get2(score.Sums([]float64{0}, []float64{2}))
 		if want := softplus(-2) + softplus(2) + math.Ln2; math.Abs(sum-want) > 1e-6 || right != 1 {
 			t.Errorf("sums %g and %g, want %g and 1", sum, right, want)
 		}

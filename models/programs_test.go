@@ -10,7 +10,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -47,7 +47,7 @@ func TestPrograms(t *testing.T) {
 	for i := range agents {
 		s := byteShard(50, 12, 3)
 		c := models.Config{Agent: i, Batch: 20, Seed: 1}
-		alone, o := must.Get(models.NewOracle(m.Softmax, s, c)), must.Get(programs.Oracle(s, c))
+		alone, o := testkit.Get(models.NewOracle(m.Softmax, s, c)), testkit.Get(programs.Oracle(s, c))
 		for _, name := range samples {
 			want[i] = append(want[i], answers(alone, name, x, y, v)...)
 		}

@@ -9,8 +9,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/symmetric"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Quadratic is a problem whose answer is known in closed form, see [SolveQuadratics]. Each agent has its own
@@ -103,7 +102,7 @@ func (m Quadratic) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
 // Modulus implements [StronglyConvex]: the smallest eigenvalue of A, 0 where A is no such matrix.
 func (m Quadratic) Modulus([]float64) float64 {
 	values := make([]float64, m.Q)
-	if m.Validate() != nil || !symmetric.Eigenvalues(m.Q, slices.Clone(m.A), values) {
+	if m.Validate() != nil || !linalg.Eigenvalues(m.Q, slices.Clone(m.A), values) {
 		return 0
 	}
 	return values[0]
@@ -112,9 +111,9 @@ func (m Quadratic) Modulus([]float64) float64 {
 // Values returns f_i(x, y) and g_i(x, y) without noise, in time O((p+q)²).
 func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
 	off := make([]float64, m.Q)
-	vec.Sub(off, y, m.T)
-	form := func(m, v []float64) float64 { return float64(vec.Dot(v, affine(m, v, make([]float64, len(v)))) / 2) }
-	return form(m.D, off) + form(m.E, x) + vec.Dot(m.LinearTerm, x), form(m.A, y) - vec.Dot(y, affine(m.B, x, m.C))
+	linalg.Sub(off, y, m.T)
+	form := func(m, v []float64) float64 { return float64(linalg.Dot(v, affine(m, v, make([]float64, len(v)))) / 2) }
+	return form(m.D, off) + form(m.E, x) + linalg.Dot(m.LinearTerm, x), form(m.A, y) - linalg.Dot(y, affine(m.B, x, m.C))
 }
 
 // A QuadraticSolution is the closed form of the bilevel problem of quadratic agents: with the agents' averages A, B, c, D, E,
@@ -155,7 +154,7 @@ func SolveQuadratics(ms []Quadratic) (s QuadraticSolution, err error) {
 		return s, err
 	}
 	s.X = solve(h, s.Gradient(make([]float64, p))) // ∇Φ is linear: x* = −(∇²Φ)⁻¹ ∇Φ(0)
-	vec.Scale(s.X, -1, s.X)
+	linalg.Scale(s.X, -1, s.X)
 	s.Y = s.LowerSolution(s.X)
 	for _, a := range ms {
 		upper, _ := a.Values(s.X, s.Y)
@@ -178,7 +177,7 @@ func (s QuadraticSolution) InverseProduct(y []float64) []float64 {
 func (s QuadraticSolution) Gradient(x []float64) []float64 {
 	u := affine(s.mean.E, x, s.mean.LinearTerm)
 	for i, z := range s.InverseProduct(s.LowerSolution(x)) {
-		vec.Axpy(u, z, s.mean.B[i*len(x):(i+1)*len(x)])
+		linalg.Axpy(u, z, s.mean.B[i*len(x):(i+1)*len(x)])
 	}
 	return u
 }
@@ -187,7 +186,7 @@ func (s QuadraticSolution) Gradient(x []float64) []float64 {
 func affine(m, v, c []float64) []float64 {
 	sum := make([]float64, len(c))
 	for i := range sum {
-		sum[i] = vec.Dot(m[i*len(v):(i+1)*len(v)], v) + c[i]
+		sum[i] = linalg.Dot(m[i*len(v):(i+1)*len(v)], v) + c[i]
 	}
 	return sum
 }
@@ -209,9 +208,9 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 		}
 		share := 1 / float64(len(ms))
 		for _, sum := range [][2][]float64{{mean.A, m.A}, {mean.B, m.B}, {mean.C, m.C}, {mean.D, m.D}, {mean.E, m.E}, {mean.LinearTerm, m.LinearTerm}} {
-			vec.Axpy(sum[0], share, sum[1])
+			linalg.Axpy(sum[0], share, sum[1])
 		}
-		vec.Axpy(mean.T, -share, affine(m.D, m.T, make([]float64, q)))
+		linalg.Axpy(mean.T, -share, affine(m.D, m.T, make([]float64, q)))
 	}
 	return mean, nil
 }

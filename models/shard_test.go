@@ -6,7 +6,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -20,7 +20,7 @@ func classShard(train, val, features, classes int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		return must.Get(ad.LabelTable(labels, classes))
+		return testkit.Get(ad.LabelTable(labels, classes))
 	}
 	return shard(r, train, val, features, target)
 }
@@ -54,7 +54,7 @@ func shard(r *rand.Rand, train, val, features int, target func(rows int) *ad.Tab
 }
 
 func table(rows, cols int, v []float64) *ad.Table {
-	return must.Get(ad.FloatTable(rows, cols, v))
+	return testkit.Get(ad.FloatTable(rows, cols, v))
 }
 
 func normal(r *rand.Rand, n int, deviation float64) []float64 {

@@ -11,7 +11,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -32,7 +32,7 @@ func sparseTable(r *rand.Rand, rows, cols, each int) *ad.Table {
 		}
 		starts = append(starts, len(values))
 	}
-	return must.Get(ad.SparseTable(rows, cols, starts, indices, values))
+	return testkit.Get(ad.SparseTable(rows, cols, starts, indices, values))
 }
 
 // dense returns the numbers of a table as a dense one.
@@ -91,7 +91,7 @@ func TestSparseIsDense(t *testing.T) {
 			for _, name := range []dsbo.Sample{{Set: dsbo.Whole}, {Set: dsbo.Lower, K: 3}} {
 				cfg := models.Config{Batch: 20, Float32: f32}
 				ask := func(s data.Shard) [][]float64 {
-					return answers(must.Get(models.NewOracle(c.model, s, cfg)), name, x, y, v)
+					return answers(testkit.Get(models.NewOracle(c.model, s, cfg)), name, x, y, v)
 				}
 				got, want := ask(sparse), ask(whole)
 				tol := 1e-13
@@ -118,12 +118,12 @@ func answers(o *models.Oracle, name dsbo.Sample, x, y, v []float64) [][]float64 
 	for i, n := range []int{q, q, q, p, q} {
 		list[i] = make([]float64, n)
 	}
-	must.OK(o.UpperGrad(nil, list[0], x, y, name))
-	must.OK(o.LowerGrad(list[1], x, y, name))
-	must.OK(o.HVP(list[2], x, y, v, name))
-	must.OK(o.JVP(list[3], x, y, v, name))
-	must.OK(o.Diagonal(list[4], x, y, name))
-	f, g := must.Get2(o.Values(x, y, name))
+	testkit.OK(o.UpperGrad(nil, list[0], x, y, name))
+	testkit.OK(o.LowerGrad(list[1], x, y, name))
+	testkit.OK(o.HVP(list[2], x, y, v, name))
+	testkit.OK(o.JVP(list[3], x, y, v, name))
+	testkit.OK(o.Diagonal(list[4], x, y, name))
+	f, g := testkit.Get2(o.Values(x, y, name))
 	return append(list, []float64{f, g})
 }
 
@@ -135,7 +135,7 @@ func wide(rows, features, each int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(2))
 		}
-		return data.Examples{X: sparseTable(r, rows, features, each), Target: must.Get(ad.LabelTable(labels, 2))}
+		return data.Examples{X: sparseTable(r, rows, features, each), Target: testkit.Get(ad.LabelTable(labels, 2))}
 	}
 	return data.Shard{Train: examples(), Val: examples()}
 }
@@ -150,8 +150,8 @@ func TestSparseMemory(t *testing.T) {
 	y[0], v[q-1] = 1, 1
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	answers(must.Get(models.NewOracle(m, s, models.Config{Float32: true})), dsbo.Sample{Set: dsbo.Whole}, x, y, v)
-	must.Get2(must.Get(models.NewScore(m, s.Val, true)).Sums(x, y))
+	answers(testkit.Get(models.NewOracle(m, s, models.Config{Float32: true})), dsbo.Sample{Set: dsbo.Whole}, x, y, v)
+	testkit.Get2(testkit.Get(models.NewScore(m, s.Val, true)).Sums(x, y))
 	runtime.ReadMemStats(&after)
 	// A vector of length q takes 0.8 MB in a program and 1.6 MB in the answers.
 	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {

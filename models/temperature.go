@@ -4,7 +4,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Temperature is linear classification in which each class has a temperature T_k = e^{x_k}: the larger it is, the less sure predictions of
@@ -65,7 +65,7 @@ func (m Temperature) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (m Temperature) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.ridge()) }
+func (m Temperature) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.ridge()) }
 
 // Diagonal implements [Curved]: mean_e w_e P_ek (1 − P_ek) a_ej² / T_k².
 func (m Temperature) Diagonal(x, y *ad.Node, b Batch) *ad.Node {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // AverageOptions choose how agents find averages, and how their numbers travel. The zero value is exact.
@@ -142,7 +142,7 @@ type Averager struct {
 	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
 
 	rounded, mixture, kept []float64
-	widening               vec.Widening // of MixAdd32
+	widening               linalg.Widening // of MixAdd32
 	scales, words          []uint64
 }
 
@@ -177,7 +177,7 @@ func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src, lost []fl
 		return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no sums over all agents (network.Reducer is missing)")
 	}
 	if lost != nil {
-		vec.Add(lost, lost, src)
+		linalg.Add(lost, lost, src)
 		src = lost
 	}
 	n := a.averages.w.N()
@@ -190,7 +190,7 @@ func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src, lost []fl
 	if lost != nil {
 		a.rounded = slices.Grow(a.rounded[:0], len(lost))[:len(lost)]
 		f.decode(a.rounded, a.words, a.scales, 1)
-		vec.Sub(lost, lost, a.rounded)
+		linalg.Sub(lost, lost, a.rounded)
 	}
 	if err := a.reducer.Reduce(ctx, Sum, f.bits, a.words); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -23,7 +23,7 @@ func averagers(w *network.Matrix, o network.AverageOptions) []*network.Averager 
 }
 
 func averagersOf(team network.Team, w *network.Matrix, o network.AverageOptions) []*network.Averager {
-	averages := must.Get(network.NewAverages(team, w, o))
+	averages := testkit.Get(network.NewAverages(team, w, o))
 	ends := make([]*network.Averager, w.N())
 	for i := range ends {
 		ends[i] = averages.Agent(i)
@@ -34,7 +34,7 @@ func averagersOf(team network.Team, w *network.Matrix, o network.AverageOptions)
 // averageAll returns what each agent gets of the agents' vectors.
 func averageAll(ctx context.Context, ends []*network.Averager, vectors [][]float64) [][]float64 {
 	got := make([][]float64, len(ends))
-	must.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
+	testkit.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
 		got[i] = slices.Clone(vectors[i])
 		return ends[i].Average(ctx, got[i], got[i])
 	})...))
@@ -91,7 +91,7 @@ func bigStar(n int) *network.Matrix {
 		rows[i] = make([]float64, n)
 		rows[i][0], rows[0][i] = 1, 1
 	}
-	return must.Get(network.NewMatrix(rows))
+	return testkit.Get(network.NewMatrix(rows))
 }
 
 // TestAverage: an average is the same on all agents, and as near as the wire promises.
@@ -220,7 +220,7 @@ func TestAverageByMix(t *testing.T) {
 		{"torus", 32, 0}, {"complete", 16, 1}, {"server", 4, 1}, {"erdos-renyi", 8, 0}, {"erdos-renyi", 32, 31},
 	} {
 		t.Run(fmt.Sprint(c.graph, c.n), func(t *testing.T) {
-			w := must.Get(network.New(c.graph, c.n, network.Options{Seed: 1})).W
+			w := testkit.Get(network.New(c.graph, c.n, network.Options{Seed: 1})).W
 			ends := averagers(w, network.AverageOptions{ByMix: true})
 			vectors := drawn(c.n, 50, 1, 10)
 			got := averageAll(t.Context(), ends, vectors)
@@ -239,11 +239,11 @@ func TestAverageByMix(t *testing.T) {
 }
 
 func TestAverageRefuses(t *testing.T) {
-	w := must.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))
+	w := testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))
 	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{}); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a graph in two parts: %v; it must match %q", err, dsbo.ErrConfig)
 	}
-	skew := must.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}}))
+	skew := testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}}))
 	if _, err := network.NewAverages(network.NewLocal(skew), skew, network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a W without a spectrum: %v; it must match %q", err, dsbo.ErrConfig)
 	}
@@ -259,10 +259,10 @@ func TestAverageRefuses(t *testing.T) {
 // feedback what is lost adds up.
 func TestAverageFeedsErrorsBack(t *testing.T) {
 	const n, length, times = 3, 40, 200
-	w := must.Get(network.New("complete", n, network.Options{})).W
+	w := testkit.Get(network.New("complete", n, network.Options{})).W
 	for _, wire := range []network.Wire{network.Float32, network.BF16, network.Int8} {
 		off := func(feed bool) (worst float64) {
-			averages := must.Get(network.NewAverages(network.NewLocal(w), w, network.AverageOptions{Seed: 1}))
+			averages := testkit.Get(network.NewAverages(network.NewLocal(w), w, network.AverageOptions{Seed: 1}))
 			sums, want := make([]float64, length), make([]float64, length)
 			results := make([][]float64, n)
 			var calls sync.WaitGroup

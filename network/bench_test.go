@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -19,7 +19,7 @@ func BenchmarkMix(b *testing.B) {
 	}
 	for _, n := range []int{8, 64} {
 		b.Run(fmt.Sprintf("complete%d/bytes=62720", n), func(b *testing.B) {
-			benchmarkMix(b, must.Get(network.New("complete", n, network.Options{})).W, 7840)
+			benchmarkMix(b, testkit.Get(network.New("complete", n, network.Options{})).W, 7840)
 		})
 	}
 }
@@ -27,7 +27,7 @@ func BenchmarkMix(b *testing.B) {
 func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
 	l := network.NewLocal(w)
 	run := func(rounds int) {
-		must.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
+		testkit.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
 			return networktest.MixZeros(b.Context(), l.Mixer(i), rounds, length)
 		})...))
 	}
@@ -46,7 +46,7 @@ func BenchmarkAverage(b *testing.B) {
 				ends := averagers(newRing(8).W, network.AverageOptions{Wire: wire})
 				vectors := drawn(8, length, 1, 10)
 				run := func(rounds int) {
-					must.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
+					testkit.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
 						for range rounds {
 							if err := ends[i].Average(b.Context(), vectors[i], vectors[i]); err != nil {
 								return err
@@ -90,7 +90,7 @@ func benchmarkMixAdd[T dsbo.Float](b *testing.B, length int, exchange func(m dsb
 		vectors[i] = make([]T, length)
 	}
 	run := func(rounds int) {
-		must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+		testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 			for range rounds {
 				if err := exchange(l.Mixer(i), vectors[i]); err != nil {
 					return err

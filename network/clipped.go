@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Clipped mixing is ClippedGossip (He, Karimireddy, Jaggi: "Byzantine-Robust Decentralized Learning via ClippedGossip",
@@ -54,7 +54,7 @@ func (x Clipped) radius(c *Combiner, in [][]float64) float64 {
 		if k == c.self {
 			continue
 		}
-		d := math.Sqrt(vec.Dist2(in[k], in[c.self]))
+		d := math.Sqrt(linalg.Dist2(in[k], in[c.self]))
 		if math.IsNaN(d) {
 			d = math.Inf(1)
 		}

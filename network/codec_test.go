@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -46,12 +46,12 @@ func TestCodec(t *testing.T) {
 				t.Errorf("%v, %s: %d bytes after one other; they must be %d", w, name, len(code)-1, w.Bytes(len(v)))
 			}
 			carried := make([]float64, len(v))
-			must.OK(w.Decode(carried, code[1:]))
+			testkit.OK(w.Decode(carried, code[1:]))
 			if w == network.Float64 {
 				sameNumbers(t, name, carried, v)
 			}
 			again := make([]float64, len(v))
-			must.OK(w.Decode(again, w.Encode(nil, carried)))
+			testkit.OK(w.Decode(again, w.Encode(nil, carried)))
 			sameNumbers(t, w.String()+", "+name, again, carried)
 		}
 	}
@@ -62,7 +62,7 @@ func TestCodecIsNear(t *testing.T) {
 	v := []float64{1, -0.3, 0.51, 1.0 / 3, 0, 127.0 / 256}
 	for w, unit := range map[network.Wire]float64{network.Float32: 0x1p-24, network.BF16: 0x1p-8, network.Int8: 1. / 127} {
 		got := make([]float64, len(v))
-		must.OK(w.Decode(got, w.Encode(nil, v)))
+		testkit.OK(w.Decode(got, w.Encode(nil, v)))
 		for i := range v {
 			if d := math.Abs(got[i] - v[i]); d > unit/2 {
 				t.Errorf("%v: %g has become %g, %g off; it must be at most %g", w, v[i], got[i], d, unit/2)
@@ -109,7 +109,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		again := make([]float64, len(v))
-		must.OK(w.Decode(again, w.Encode(nil, v)))
+		testkit.OK(w.Decode(again, w.Encode(nil, v)))
 		sameNumbers(t, w.String(), again, v)
 	})
 }
@@ -127,7 +127,7 @@ func TestPackWords(t *testing.T) {
 			if len(b) != 1+(bits*n+7)/8 || b[0] != 42 {
 				t.Fatalf("%d words of %d bits: %d bytes", n, bits, len(b)-1)
 			}
-			must.OK(network.UnpackWords(got, bits, b[1:]))
+			testkit.OK(network.UnpackWords(got, bits, b[1:]))
 			for i := range words {
 				if got[i] != words[i] {
 					t.Fatalf("word %d of %d with %d bits is %x; it must be %x", i, n, bits, got[i], words[i])

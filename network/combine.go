@@ -1,23 +1,23 @@
 package network
 
-import "dsbo/internal/vec"
+import "dsbo/internal/linalg"
 
 // Combine sets dst = Σ_k row[k].Weight · in[k], summed in the order of k, each product
 // rounded before it is added: the sum of every transport, so that all give the same bits. The
 // vectors have the length of dst; none may overlap it.
 func Combine(dst []float64, row []Weight, in [][]float64) {
-	vec.EachBlock(len(dst), func(from, to int) { combineBlock(dst[from:to], row, in, from, to) })
+	linalg.EachBlock(len(dst), func(from, to int) { combineBlock(dst[from:to], row, in, from, to) })
 }
 
 // combineBlock is Combine for entries from..to, which dst has.
 func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
 	if len(row) == 1 {
-		vec.Scale(dst, row[0].Weight, in[0][from:to])
+		linalg.Scale(dst, row[0].Weight, in[0][from:to])
 		return
 	}
-	vec.Comb(dst, row[0].Weight, in[0][from:to], row[1].Weight, in[1][from:to])
+	linalg.Comb(dst, row[0].Weight, in[0][from:to], row[1].Weight, in[1][from:to])
 	for k := 2; k < len(row); k++ {
-		vec.Axpy(dst, row[k].Weight, in[k][from:to])
+		linalg.Axpy(dst, row[k].Weight, in[k][from:to])
 	}
 }
 

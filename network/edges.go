@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // An edgeSet is an undirected graph without weights.
@@ -64,7 +64,7 @@ const erdosRenyiStream = 0x6772617068
 // erdosRenyiEdges draws the edges of a connected random graph.
 func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
 	if prob == 0 {
-		prob = min(1, 2*elementary.Log(float64(n))/float64(n))
+		prob = min(1, 2*num.Log(float64(n))/float64(n))
 	}
 	r := rand.New(rand.NewPCG(seed, erdosRenyiStream))
 	const draws = 20

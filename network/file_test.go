@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,7 +79,7 @@ func FuzzParse(f *testing.F) {
 		if err := g.W.Validate(); err != nil {
 			t.Errorf("accepted an invalid W: %v", err)
 		}
-		text := must.Get(json.Marshal(map[string]any{"agents": g.W.N(), "W": g.W.Dense()}))
+		text := testkit.Get(json.Marshal(map[string]any{"agents": g.W.N(), "W": g.W.Dense()}))
 		again, err := network.Parse("again.json", text, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)

@@ -12,7 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -29,7 +29,7 @@ func mix32(t *testing.T, what string, narrow, wide []dsbo.Mixer, length int) {
 		kernel.FromFloat64(got[i], v)
 		kernel.ToFloat64(v, got[i])
 	}
-	must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+	testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 		v, half := vectors[i], length-length/2
 		if err := narrow[i].(dsbo.Float32Mixer).MixAdd32(t.Context(), got[i], got[i], -0.3, got[i][half:]); err != nil {
 			return err
@@ -49,9 +49,9 @@ func mix32(t *testing.T, what string, narrow, wide []dsbo.Mixer, length int) {
 func TestMixAdd32(t *testing.T) {
 	for name, w := range map[string]*network.Matrix{
 		"ring":    newRing(5).W,
-		"star":    must.Get(network.New("star", 4, network.Options{})).W,
-		"any":     must.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}})),
-		"clipped": must.Get(must.Get(network.New("complete", 5, network.Options{})).W.WithMixing(network.Clipped{Liars: 1})),
+		"star":    testkit.Get(network.New("star", 4, network.Options{})).W,
+		"any":     testkit.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}})),
+		"clipped": testkit.Get(testkit.Get(network.New("complete", 5, network.Options{})).W.WithMixing(network.Clipped{Liars: 1})),
 	} {
 		l := network.NewLocal(w)
 		var mixers []dsbo.Mixer
@@ -147,8 +147,8 @@ func TestMixAdd32AllocatesNothing(t *testing.T) {
 			})
 		}
 		v := make([]float32, length)
-		must.OK(mix(0, v))
-		if got := testing.AllocsPerRun(100, func() { must.OK(mix(0, v)) }); got != 0 {
+		testkit.OK(mix(0, v))
+		if got := testing.AllocsPerRun(100, func() { testkit.OK(mix(0, v)) }); got != 0 {
 			t.Errorf("%d numbers: %v allocations an exchange; there must be none", length, got)
 		}
 		cancel()

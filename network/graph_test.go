@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 
 	"github.com/google/go-cmp/cmp"
@@ -146,7 +146,7 @@ func TestWeights(t *testing.T) {
 }
 
 func TestMatrixViews(t *testing.T) {
-	g, s := must.Get(network.New("star", 4, network.Options{})), must.Get(network.Server(4))
+	g, s := testkit.Get(network.New("star", 4, network.Options{})), testkit.Get(network.Server(4))
 	if d := cmp.Diff([]int{1, 2, 3}, g.W.Neighbours(0)); d != "" {
 		t.Errorf("neighbours of 0 (-want +got):\n%s", d)
 	}
@@ -187,7 +187,7 @@ func TestEveryGraph(t *testing.T) {
 
 func TestErdosRenyiBySeed(t *testing.T) {
 	graph := func(prob float64, seed uint64) [][]float64 {
-		return must.Get(network.New("erdos-renyi", 30, network.Options{Prob: prob, Seed: seed})).W.Dense()
+		return testkit.Get(network.New("erdos-renyi", 30, network.Options{Prob: prob, Seed: seed})).W.Dense()
 	}
 	if d := cmp.Diff(graph(0, 7), graph(0, 7)); d != "" {
 		t.Errorf("two draws of seed 7 differ:\n%s", d)
@@ -262,7 +262,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestNoSpectrum(t *testing.T) {
-	m := must.Get(network.NewMatrix([][]float64{{math.NaN(), 0}, {1, 2}}))
+	m := testkit.Get(network.NewMatrix([][]float64{{math.NaN(), 0}, {1, 2}}))
 	if e := m.Eigenvalues(); e != nil || !math.IsNaN(m.Rho()) || !math.IsNaN(m.LambdaMin()) {
 		t.Errorf("eigenvalues %v, ρ %v, λ_min %v; it must be nil, NaN, NaN", e, m.Rho(), m.LambdaMin())
 	}
@@ -270,10 +270,10 @@ func TestNoSpectrum(t *testing.T) {
 
 func TestNewFromFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "square.json")
-	must.OK(os.WriteFile(path, []byte(`{"agents": 4, "edges": [[0,1],[1,2],[2,3],[3,0]]}`), 0o600))
-	ring := must.Get(network.Ring(4, 0.4))
+	testkit.OK(os.WriteFile(path, []byte(`{"agents": 4, "edges": [[0,1],[1,2],[2,3],[3,0]]}`), 0o600))
+	ring := testkit.Get(network.Ring(4, 0.4))
 	for _, n := range []int{0, 4} {
-		g := must.Get(network.New(path, n, network.Options{W: 0.4}))
+		g := testkit.Get(network.New(path, n, network.Options{W: 0.4}))
 		if d := cmp.Diff(ring.W.Dense(), g.W.Dense()); d != "" || g.Name != path {
 			t.Errorf("%v: W (-ring +file):\n%s", g, d)
 		}
@@ -293,7 +293,7 @@ func TestTree(t *testing.T) {
 		{"ring", 1, 0, 0}, {"ring", 2, 0, 1}, {"ring", 9, 0, 4}, {"path", 9, 4, 4}, {"path", 8, 3, 4}, {"star", 7, 0, 1},
 		{"complete", 7, 0, 1}, {"torus", 25, 0, 4},
 	} {
-		tree := must.Get(network.New(c.graph, c.n, network.Options{})).W.Tree()
+		tree := testkit.Get(network.New(c.graph, c.n, network.Options{})).W.Tree()
 		if tree.Root != c.root || tree.Height != c.height {
 			t.Errorf("%s of %d: root %d, height %d; they must be %d and %d", c.graph, c.n, tree.Root, tree.Height, c.root, c.height)
 		}

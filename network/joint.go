@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // jointLength is the least length of vectors that are summed jointly. Shorter ones of several agents are in the caches, and waiting
@@ -59,9 +59,9 @@ func (j *jointSum) takeScratch() *jointScratch {
 		return d
 	}
 	n := len(j.agents)
-	d := &jointScratch{read: make([][]float64, n), terms: make([][]float64, n), sum: make([]float64, vec.Block), v: make([]float64, vec.Block)}
+	d := &jointScratch{read: make([][]float64, n), terms: make([][]float64, n), sum: make([]float64, linalg.Block), v: make([]float64, linalg.Block)}
 	for range n {
-		d.memory = append(d.memory, make([]float64, vec.Block))
+		d.memory = append(d.memory, make([]float64, linalg.Block))
 	}
 	return d
 }
@@ -145,10 +145,10 @@ func (j *jointSum) sumRange(from, to int) {
 func (j *jointSum) sumPart(from, to int) {
 	d := j.takeScratch()
 	defer j.returnScratch(d)
-	vec.EachBlock(to-from, func(low, high int) { j.sumBlock(d, from+low, from+high) })
+	linalg.EachBlock(to-from, func(low, high int) { j.sumBlock(d, from+low, from+high) })
 }
 
-// sumBlock is sumPart of at most [vec.Block] entries. What d has of 8 agents fits into a second-level cache.
+// sumBlock is sumPart of at most [linalg.Block] entries. What d has of 8 agents fits into a second-level cache.
 func (j *jointSum) sumBlock(d *jointScratch, low, high int) {
 	for i := range j.wishes {
 		d.read[i] = j.wishes[i].src.part(low, high, d.memory[i])
@@ -169,7 +169,7 @@ func (j *jointSum) sumBlock(d *jointScratch, low, high int) {
 		}
 		combineBlock(sum, a.row, d.terms, 0, high-low)
 		if to := min(high, x.add.len()); low < to {
-			vec.Axpy(sum[:to-low], x.factor, x.add.part(low, to, d.v))
+			linalg.Axpy(sum[:to-low], x.factor, x.add.part(low, to, d.v))
 		}
 		if !x.isWide() {
 			kernel.FromFloat64(x.dst.narrow[low:high], sum)

@@ -9,7 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Local is an exchange between agents that are goroutines of one process.
@@ -142,7 +142,7 @@ func (a *localAgent) MixAdd(ctx context.Context, dst, src []float64, factor floa
 	case joint:
 		err = a.local.joint.sum(ctx, a, wish{dst: float64s(dst), src: float64s(src), factor: factor, add: float64s(v)})
 	default:
-		a.combine(dst, factor, vec.Apart(v, dst, &a.added))
+		a.combine(dst, factor, linalg.Apart(v, dst, &a.added))
 	}
 	return a.end(err)
 }
@@ -156,7 +156,7 @@ func (a *localAgent) MixAdd32(ctx context.Context, dst, src []float32, factor fl
 		err = a.local.joint.sum(ctx, a, wish{dst: float32s(dst), src: float32s(src), factor: factor, add: float32s(v)})
 	default:
 		a.mixed = slices.Grow(a.mixed[:0], len(dst))[:len(dst)]
-		a.combine(a.mixed, factor, vec.Widened(&a.added, v))
+		a.combine(a.mixed, factor, linalg.Widened(&a.added, v))
 		kernel.FromFloat64(dst, a.mixed)
 	}
 	return a.end(err)
@@ -165,7 +165,7 @@ func (a *localAgent) MixAdd32(ctx context.Context, dst, src []float32, factor fl
 // combine sets dst to the sum of the neighbours' copies, with factor·v added to the first entries.
 func (a *localAgent) combine(dst []float64, factor float64, v []float64) {
 	a.combiner.Combine(dst, a.terms)
-	vec.Axpy(dst[:len(v)], factor, v)
+	linalg.Axpy(dst[:len(v)], factor, v)
 }
 
 // end ends an exchange: an error gets its number and ends that of all agents.
@@ -202,7 +202,7 @@ func meet[T dsbo.Float](ctx context.Context, a *localAgent, dst, src, v []T) (jo
 	}
 	parity, sent := a.round%2, formatOf(src)
 	if joint = a.local.joint.serves(len(src)); !joint {
-		vec.Widened(&a.slot[parity], src)
+		linalg.Widened(&a.slot[parity], src)
 	}
 	if !a.publish(parity, sent) {
 		if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {

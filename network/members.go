@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/membership"
+	"dsbo/network/membership"
 )
 
 // Members returns the mixing matrix of an epoch of a run with the roster's matrix m: row and column k are the agent e.Members[k]. That of

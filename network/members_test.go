@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
 func epoch(members []int, edges, cut [][2]int) membership.Epoch {
@@ -17,8 +17,8 @@ func epoch(members []int, edges, cut [][2]int) membership.Epoch {
 
 // TestMembersHaveMetropolisWeights on what the roster's graph has between them.
 func TestMembersHaveMetropolisWeights(t *testing.T) {
-	ring := must.Get(network.Ring(6, 0)).W
-	if first := must.Get(ring.Members(membership.First(6))); first != ring {
+	ring := testkit.Get(network.Ring(6, 0)).W
+	if first := testkit.Get(ring.Members(membership.First(6))); first != ring {
 		t.Error("epoch 0 must have the roster's matrix, whatever its weights")
 	}
 	for _, c := range []struct {
@@ -31,8 +31,8 @@ func TestMembersHaveMetropolisWeights(t *testing.T) {
 		{"one is admitted", epoch([]int{0, 1, 2, 4, 5, 7}, [][2]int{{2, 7}, {4, 7}}, nil), [][2]int{{0, 1}, {1, 2}, {3, 4}, {0, 4}, {2, 5}, {3, 5}}},
 		{"one is alone", epoch([]int{3}, nil, nil), nil},
 	} {
-		got := must.Get(ring.Members(c.epoch))
-		want := must.Get(network.FromEdges(len(c.epoch.Members), c.edges, 0)).W
+		got := testkit.Get(ring.Members(c.epoch))
+		want := testkit.Get(network.FromEdges(len(c.epoch.Members), c.edges, 0)).W
 		for i, row := range want.Dense() {
 			for j, w := range row {
 				if got.At(i, j) != w {
@@ -46,9 +46,9 @@ func TestMembersHaveMetropolisWeights(t *testing.T) {
 // TestMembersAreAsLazy: no agent gives itself less weight than in the roster's matrix, whose λ_min steps were chosen by. What is left of a ring keeps the
 // ring's weights.
 func TestMembersAreAsLazy(t *testing.T) {
-	ring := must.Get(network.Ring(8, 0.5)).W
-	got := must.Get(ring.Members(epoch([]int{0, 1, 2, 3, 4, 6, 7}, nil, nil)))
-	must.OK(got.Validate())
+	ring := testkit.Get(network.Ring(8, 0.5)).W
+	got := testkit.Get(ring.Members(epoch([]int{0, 1, 2, 3, 4, 6, 7}, nil, nil)))
+	testkit.OK(got.Validate())
 	for _, c := range []struct {
 		i, j int
 		want float64
@@ -64,7 +64,7 @@ func TestMembersAreAsLazy(t *testing.T) {
 
 // TestGiver is the first neighbour that was there, or else the first of those that come to have a state soonest.
 func TestGiver(t *testing.T) {
-	ring := must.Get(network.Ring(6, 0)).W
+	ring := testkit.Get(network.Ring(6, 0)).W
 	six, five := epoch([]int{0, 1, 2, 3, 4, 5}, nil, nil), epoch([]int{0, 1, 2, 3, 4}, nil, nil)
 	for _, c := range []struct {
 		before, e            membership.Epoch
@@ -92,8 +92,8 @@ func TestGiver(t *testing.T) {
 
 // TestAServerAverages over those who are there, with one message.
 func TestAServerAverages(t *testing.T) {
-	server := must.Get(network.Server(5)).W
-	got := must.Get(server.Members(epoch([]int{0, 3, 4}, nil, nil)))
+	server := testkit.Get(network.Server(5)).W
+	got := testkit.Get(server.Members(epoch([]int{0, 3, 4}, nil, nil)))
 	if got.At(0, 2) != 1.0/3 || got.Sends(1) != 1 {
 		t.Errorf("weight %v and %d messages; they must be 1/3 and 1", got.At(0, 2), got.Sends(1))
 	}
@@ -104,8 +104,8 @@ func TestAServerAverages(t *testing.T) {
 
 // TestAGraphThatFallsApart is refused, with the parts and as few edges as mend it.
 func TestAGraphThatFallsApart(t *testing.T) {
-	ring := must.Get(network.Ring(8, 0)).W
-	star := must.Get(network.New("star", 5, network.Options{})).W
+	ring := testkit.Get(network.Ring(8, 0)).W
+	star := testkit.Get(network.New("star", 5, network.Options{})).W
 	for _, c := range []struct {
 		name  string
 		w     *network.Matrix

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
-	"dsbo/membership"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
 func TestParseMixing(t *testing.T) {
@@ -66,7 +66,7 @@ func TestWithMixing(t *testing.T) {
 		{"complete", 8, network.Trimmed{}, "mixing trimmed:0 must be against 1 liar at least"},
 		{"complete", 8, network.Clipped{Liars: -1}, "must be against 1 liar at least"},
 	} {
-		g := must.Get(network.New(tt.graph, tt.n, network.Options{}))
+		g := testkit.Get(network.New(tt.graph, tt.n, network.Options{}))
 		w, err := g.W.WithMixing(tt.mixing)
 		switch {
 		case tt.want == "" && (err != nil || w.Mixing() != tt.mixing || w.Rho() != g.W.Rho()):
@@ -79,8 +79,8 @@ func TestWithMixing(t *testing.T) {
 
 // TestMembersMixAlike holds that later epochs mix as the first, with agents named by their numbers in the roster.
 func TestMembersMixAlike(t *testing.T) {
-	w := must.Get(must.Get(network.New("complete", 6, network.Options{})).W.WithMixing(network.Trimmed{Liars: 1}))
-	if m := must.Get(w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}})); m.Mixing() != w.Mixing() {
+	w := testkit.Get(testkit.Get(network.New("complete", 6, network.Options{})).W.WithMixing(network.Trimmed{Liars: 1}))
+	if m := testkit.Get(w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}})); m.Mixing() != w.Mixing() {
 		t.Errorf("members mix %v; it must be %v", m.Mixing(), w.Mixing())
 	}
 	_, err := w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}, Cut: [][2]int{{3, 5}}})
@@ -90,7 +90,7 @@ func TestMembersMixAlike(t *testing.T) {
 }
 
 func TestNoAveragesByRobustMix(t *testing.T) {
-	w := must.Get(must.Get(network.New("complete", 4, network.Options{})).W.WithMixing(network.Clipped{Liars: 1}))
+	w := testkit.Get(testkit.Get(network.New("complete", 4, network.Options{})).W.WithMixing(network.Clipped{Liars: 1}))
 	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("error %v; averages by rounds of robust mixing must be refused", err)
 	}
@@ -98,7 +98,7 @@ func TestNoAveragesByRobustMix(t *testing.T) {
 
 // mixed returns what agent 0 of a complete graph makes of vectors.
 func mixed(x network.Mixing, in [][]float64) []float64 {
-	w := must.Get(must.Get(network.New("complete", len(in), network.Options{})).W.WithMixing(x))
+	w := testkit.Get(testkit.Get(network.New("complete", len(in), network.Options{})).W.WithMixing(x))
 	dst := make([]float64, len(in[0]))
 	w.Combiner(0).Combine(dst, in)
 	return dst
@@ -118,7 +118,7 @@ func TestRobustFormulas(t *testing.T) {
 	clipped, trimmed := slices.Clone(in[0]), make([]float64, length)
 	var distances []float64
 	for _, v := range in[1:] {
-		distances = append(distances, math.Sqrt(vec.Dist2(v, in[0])))
+		distances = append(distances, math.Sqrt(linalg.Dist2(v, in[0])))
 	}
 	slices.Sort(distances)
 	radius := distances[n-2-b]
@@ -126,7 +126,7 @@ func TestRobustFormulas(t *testing.T) {
 		var others []float64
 		for _, v := range in[1:] {
 			others = append(others, v[e])
-			clipped[e] += min(1, radius/math.Sqrt(vec.Dist2(v, in[0]))) * (v[e] - in[0][e]) / n
+			clipped[e] += min(1, radius/math.Sqrt(linalg.Dist2(v, in[0]))) * (v[e] - in[0][e]) / n
 		}
 		slices.Sort(others)
 		trimmed[e] = in[0][e]
@@ -140,7 +140,7 @@ func TestRobustFormulas(t *testing.T) {
 		want   []float64
 	}{{network.Clipped{Liars: b}, clipped}, {network.Trimmed{Liars: b}, trimmed}} {
 		// A sum of n numbers up to 5n, in another order: some n·2⁻⁵³ of them.
-		if d := math.Sqrt(vec.Dist2(mixed(tt.mixing, in), tt.want)); !(d <= n*0x1p-53*5*n*length) {
+		if d := math.Sqrt(linalg.Dist2(mixed(tt.mixing, in), tt.want)); !(d <= n*0x1p-53*5*n*length) {
 			t.Errorf("%v is off by %g", tt.mixing, d)
 		}
 	}
@@ -166,7 +166,7 @@ func TestLiesAreBounded(t *testing.T) {
 				low[e], high[e] = min(low[e], in[i][e]), max(high[e], in[i][e])
 			}
 			if i < n-b {
-				far = max(far, math.Sqrt(vec.Dist2(in[i], in[0])))
+				far = max(far, math.Sqrt(linalg.Dist2(in[i], in[0])))
 			}
 		}
 		// Roundings of n numbers below 10 are below 1e-13.
@@ -175,7 +175,7 @@ func TestLiesAreBounded(t *testing.T) {
 				t.Fatalf("trimmed:%d made %v of %v; it must be in [%v, %v]", b, v, in, low[e], high[e])
 			}
 		}
-		if d := math.Sqrt(vec.Dist2(mixed(network.Clipped{Liars: b}, in), in[0])); !(d <= far+1e-13) {
+		if d := math.Sqrt(linalg.Dist2(mixed(network.Clipped{Liars: b}, in), in[0])); !(d <= far+1e-13) {
 			t.Fatalf("clipped:%d moved by %v on %v; it must be at most %v", b, d, in, far)
 		}
 	}
@@ -210,7 +210,7 @@ func TestTrimmedAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	taken := 0
 	for seed := range uint64(30) {
-		w, err := must.Get(network.New("erdos-renyi", 9, network.Options{Prob: 0.7, Seed: seed})).W.WithMixing(network.Trimmed{Liars: 1})
+		w, err := testkit.Get(network.New("erdos-renyi", 9, network.Options{Prob: 0.7, Seed: seed})).W.WithMixing(network.Trimmed{Liars: 1})
 		if err != nil {
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // averageByMix is Average by the polynomial of W.
@@ -35,7 +35,7 @@ func lejaOrder(roots []float64) []float64 {
 	var order []float64
 	logs := make([]float64, len(roots)) // logarithms of the products, as there may be many
 	for i, r := range roots {
-		logs[i] = elementary.Log(1 - r)
+		logs[i] = num.Log(1 - r)
 	}
 	rest := slices.Clone(roots)
 	for len(rest) > 0 {
@@ -49,7 +49,7 @@ func lejaOrder(roots []float64) []float64 {
 		order = append(order, chosen)
 		rest, logs = slices.Delete(rest, best, best+1), slices.Delete(logs, best, best+1)
 		for i, r := range rest {
-			logs[i] += elementary.Log(math.Abs(r - chosen))
+			logs[i] += num.Log(math.Abs(r - chosen))
 		}
 	}
 	return order

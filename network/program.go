@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/arithmetic"
-	"dsbo/internal/build"
 	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
+	"dsbo/internal/wording"
 )
 
 // A Program is the version, the kernels and the architecture of a process, and how it computes. Processes of one run compare theirs when
@@ -23,8 +23,8 @@ type Program struct {
 
 // ThisProgram returns the program of the running process.
 func ThisProgram() Program {
-	b := build.Read()
-	return Program{Version: b.Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH, Level: b.Level, Arithmetic: arithmetic.Digest()}
+	b := wording.Build()
+	return Program{Version: b.Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH, Level: b.Level, Arithmetic: linalg.ArithmeticDigest()}
 }
 
 // Texts returns where the texts of p are, in the order in which agents send them: new ones come last.

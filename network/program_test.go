@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/arithmetic"
 	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
 func TestThisProgram(t *testing.T) {
 	p := network.ThisProgram()
-	if p.Kernels != kernel.Active().String() || p.Architecture != runtime.GOARCH || p.Arithmetic != arithmetic.Digest() {
-		t.Errorf("this program is %+v; its kernels must be %v, its architecture %s, its digest %s", p, kernel.Active(), runtime.GOARCH, arithmetic.Digest())
+	if p.Kernels != kernel.Active().String() || p.Architecture != runtime.GOARCH || p.Arithmetic != linalg.ArithmeticDigest() {
+		t.Errorf("this program is %+v; its kernels must be %v, its architecture %s, its digest %s", p, kernel.Active(), runtime.GOARCH, linalg.ArithmeticDigest())
 	}
 	if runtime.GOARCH == "amd64" && p.Level == "" {
 		t.Error("the level of amd64 must be known")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"dsbo"
-	"dsbo/membership"
+	"dsbo/network/membership"
 )
 
 // A RollbackError says that a neighbour lost its state, came back from an old checkpoint and

@@ -3,7 +3,7 @@ package network
 import (
 	"math"
 
-	"dsbo/internal/splitmix"
+	"dsbo/internal/num"
 )
 
 // draws are random numbers by the names of the entries of a vector.
@@ -13,13 +13,15 @@ type draws uint64
 func newDraws(name ...uint64) draws {
 	h := uint64(0)
 	for _, word := range name {
-		h = splitmix.Hash(h ^ word)
+		h = num.SplitMix(h ^ word)
 	}
 	return draws(h)
 }
 
 // bits returns 64 random bits of an entry.
-func (d draws) bits(entry int) uint64 { return splitmix.Hash(uint64(d) + uint64(entry)*splitmix.Step) }
+func (d draws) bits(entry int) uint64 {
+	return num.SplitMix(uint64(d) + uint64(entry)*num.SplitMixStep)
+}
 
 // unit returns an entry's number in [0, 1), of 32 bits: added to a whole number of less than 20 bits it changes none of them.
 func (d draws) unit(entry int) float64 { return float64(float64(d.bits(entry)>>32) * 0x1p-32) }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Part implements [dsbo.PartMixer].
@@ -70,7 +70,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 		wire.round(a.rounded, src, d)
 		src = a.rounded
 	}
-	if err := vec.MixAdd(ctx, a.mixer, dst, src, factor, v, &a.kept); err != nil {
+	if err := linalg.MixAdd(ctx, a.mixer, dst, src, factor, v, &a.kept); err != nil {
 		return err
 	}
 	a.noteMixed(len(src))

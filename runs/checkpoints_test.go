@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -21,20 +21,20 @@ func TestCheckpoints(t *testing.T) {
 				want = append(want, f.CheckpointPath(agents, k))
 			}
 			for _, path := range slices.Concat(want, others) {
-				must.OK(os.WriteFile(path, nil, 0o600))
+				testkit.OK(os.WriteFile(path, nil, 0o600))
 			}
 			check := func(want []string) {
 				t.Helper()
-				if got := must.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
+				if got := testkit.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
 					t.Errorf("checkpoints %v, want %v", got, want)
 				}
 			}
 			check(want)
-			must.OK(f.RemoveOldCheckpoints(agents, 1<<40, nil))
+			testkit.OK(f.RemoveOldCheckpoints(agents, 1<<40, nil))
 			check(want[2:])
-			must.OK(f.RemoveCheckpointsAfter(agents, 1_000_000_000))
+			testkit.OK(f.RemoveCheckpointsAfter(agents, 1_000_000_000))
 			check(want[2:4])
-			must.OK(f.RemoveCheckpointsAfter(agents, -1))
+			testkit.OK(f.RemoveCheckpointsAfter(agents, -1))
 			check(nil)
 			for _, path := range others {
 				if _, err := os.Stat(path); err != nil {
@@ -50,7 +50,7 @@ func TestHeld(t *testing.T) {
 	f := runs.Folder(t.TempDir())
 	agents, held := []int{1}, new(runs.HeldCheckpoints)
 	for k := range 12 {
-		must.OK(os.WriteFile(f.CheckpointPath(agents, k), nil, 0o600))
+		testkit.OK(os.WriteFile(f.CheckpointPath(agents, k), nil, 0o600))
 	}
 	for _, step := range []struct {
 		hold []int
@@ -61,13 +61,13 @@ func TestHeld(t *testing.T) {
 		{[]int{6}, 9, []int{6, 7, 9, 10, 11}},
 		{nil, 11, []int{9, 10, 11}},
 	} {
-		must.OK(held.Hold(func([]int) ([]int, error) { return step.hold, nil }))
-		must.OK(f.RemoveOldCheckpoints(agents, step.done, held))
+		testkit.OK(held.Hold(func([]int) ([]int, error) { return step.hold, nil }))
+		testkit.OK(f.RemoveOldCheckpoints(agents, step.done, held))
 		var want []string
 		for _, k := range step.want {
 			want = append(want, f.CheckpointPath(agents, k))
 		}
-		if got := must.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
+		if got := testkit.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
 			t.Errorf("after %d iterations, with %v held, there are %v; there must be %v", step.done, step.hold, got, want)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/array"
 	"dsbo/internal/disk"
-	"dsbo/membership"
+	"dsbo/internal/files"
+	"dsbo/network/membership"
 )
 
 // Files of a run folder.
@@ -299,7 +299,7 @@ func (f Folder) ReadLambda() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	lambda, _, err := array.ReadNPY(bytes.NewReader(data))
+	lambda, _, err := files.ReadNPY(bytes.NewReader(data))
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(LambdaFile), err)
 	}
@@ -309,7 +309,7 @@ func (f Folder) ReadLambda() ([]float64, error) {
 // WriteArray writes a NumPy file, lambda.npy or omega.npy, in the given shape.
 func (f Folder) WriteArray(name string, v []float64, shape ...int) error {
 	var file bytes.Buffer
-	if err := array.WriteNPY(&file, v, shape...); err != nil {
+	if err := files.WriteNPY(&file, v, shape...); err != nil {
 		return dsbo.Errorf(dsbo.ErrShape, "%s: %w", f.Path(name), err)
 	}
 	return f.WriteFile(name, file.Bytes())

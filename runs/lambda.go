@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // LambdaTableFile is the hyperparameters by name, for people.
@@ -37,7 +37,7 @@ func (f Folder) WriteLambdaTable(all []Penalty) error {
 		if p.Kept {
 			kept = "yes"
 		}
-		_ = w.Write([]string{p.Name, number(p.Lambda), number(elementary.Exp(p.Lambda)), number(p.Norm), kept})
+		_ = w.Write([]string{p.Name, number(p.Lambda), number(num.Exp(p.Lambda)), number(p.Norm), kept})
 	}
 	w.Flush()
 	return f.WriteFile(LambdaTableFile, text.Bytes())

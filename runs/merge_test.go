@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
+	"dsbo/network/membership"
 	"dsbo/runs"
 )
 
@@ -17,8 +17,8 @@ import (
 func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	t.Helper()
 	f := runs.Folder(filepath.Join(t.TempDir(), "agent"))
-	must.OK(f.Open(runs.Fresh))
-	must.OK(f.WriteConfig(runs.Config{Format: runs.Format, Agents: 3}))
+	testkit.OK(f.Open(runs.Fresh))
+	testkit.OK(f.WriteConfig(runs.Config{Format: runs.Format, Agents: 3}))
 	var lines strings.Builder
 	iterations := map[int][]int{0: {10, 20}, 2: {0, 20}, 3: {10, 20}}[agent]
 	for _, k := range iterations {
@@ -26,17 +26,17 @@ func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 		if r.Seconds = float64(agent); k == 20 {
 			r.ValLoss = loss
 		}
-		must.OK(json.NewEncoder(&lines).Encode(r))
+		testkit.OK(json.NewEncoder(&lines).Encode(r))
 	}
-	must.OK(f.WriteFile(runs.MetricsFile, []byte(lines.String())))
-	must.OK(f.WriteArray(runs.LambdaFile, []float64{1}, 1))
-	must.OK(f.WriteArray(runs.OmegaFile, []float64{1}, 1))
-	must.OK(f.WriteChanges(membership.Log{
+	testkit.OK(f.WriteFile(runs.MetricsFile, []byte(lines.String())))
+	testkit.OK(f.WriteArray(runs.LambdaFile, []float64{1}, 1))
+	testkit.OK(f.WriteArray(runs.OmegaFile, []float64{1}, 1))
+	testkit.OK(f.WriteChanges(membership.Log{
 		{Epoch: 1, Iteration: 5, Round: 7, Members: []int{0, 1, 3}, Edges: membership.Edges{{0, 3}, {1, 3}}, Why: []string{"agent 2 left", "agent 3 joined"}},
 		{Epoch: 2, Iteration: 15, Round: 9, Members: []int{0, 2, 3}, Why: []string{"agent 1 left", "agent 2 returned"}},
 	}))
-	must.OK(f.WriteMembership(runs.Membership{Run: "small", Hash: "1", Agent: agent, Agents: 3}))
-	must.OK(f.WriteSummary(runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, 4), Members: []int{0, 2, 3}, PhiStart: phiOf(iterations[0])}))
+	testkit.OK(f.WriteMembership(runs.Membership{Run: "small", Hash: "1", Agent: agent, Agents: 3}))
+	testkit.OK(f.WriteSummary(runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, 4), Members: []int{0, 2, 3}, PhiStart: phiOf(iterations[0])}))
 	return f
 }
 
@@ -62,9 +62,9 @@ func TestMergeAfterChanges(t *testing.T) {
 			t.Errorf("Φ at the start is %v; that of iteration 0 is %v", m.Summary.PhiStart, phiOf(0))
 		}
 		out := runs.Folder(filepath.Join(t.TempDir(), "all"))
-		must.OK(out.Open(runs.Fresh))
-		must.OK(m.Write(out))
-		if log := must.Get(out.ReadChanges()); len(log) != 2 {
+		testkit.OK(out.Open(runs.Fresh))
+		testkit.OK(m.Write(out))
+		if log := testkit.Get(out.ReadChanges()); len(log) != 2 {
 			t.Errorf("the run of all has the changes %v", log)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -18,7 +18,7 @@ func TestReadRecords(t *testing.T) {
 	var text strings.Builder
 	for i := range 3 {
 		r := runs.Record{Iteration: i, Phi: runs.Number(float64(i) / 3)}
-		line := must.Get(json.Marshal(r))
+		line := testkit.Get(json.Marshal(r))
 		want = append(want, r)
 		text.Write(append(line, '\n'))
 	}

@@ -1,8 +1,9 @@
 package runs
 
 import (
-	"dsbo"
 	"encoding/json"
+
+	"dsbo"
 )
 
 // SetupFile is what the agents of a run found together as they loaded their data, where they did.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // An Outcome is what tuning gave, in one word.
@@ -112,7 +112,7 @@ func (g Gain) changeText() string {
 	case g.LossAgainst >= 100:
 		digits = 2
 	case 0 < g.LossAgainst && g.LossAgainst < 0.01: // as many that count as 0.01 has
-		digits = min(3-int(math.Floor(elementary.Log(float64(g.LossAgainst))/math.Ln10)), 12)
+		digits = min(3-int(math.Floor(num.Log(float64(g.LossAgainst))/math.Ln10)), 12)
 	}
 	text := fmt.Sprintf("%.*f → %.*f", digits, float64(g.LossAgainst), digits, float64(g.Loss))
 	if g.LossError.Known() {

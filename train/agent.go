@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/curvature"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -28,7 +27,7 @@ type agent struct {
 }
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products are with.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *curvature.Matrix, m *network.Averager) *agent {
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *linalg.Matrix, m *network.Averager) *agent {
 	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}}
 	made.oracle, made.metered = meterOracle(o, c)
 	return made
@@ -81,7 +80,7 @@ func (a *agent) norms() [3]float64 {
 	if has, ok := a.alg.(interface{ Norms() [3]float64 }); ok {
 		return has.Norms()
 	}
-	return [3]float64{vec.Norm(a.x()), vec.Norm(a.y()), vec.Norm(a.z())}
+	return [3]float64{linalg.Norm(a.x()), linalg.Norm(a.y()), linalg.Norm(a.z())}
 }
 
 // diverged reports whether an error of a step says that this agent's own iterates diverged. An exchange that ended because

@@ -12,7 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -173,7 +173,7 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 		return err
 	}
 	for _, v := range c.values {
-		if err := vec.Write(out, v); err != nil {
+		if err := linalg.Write(out, v); err != nil {
 			return err
 		}
 	}

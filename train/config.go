@@ -13,12 +13,11 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/arithmetic"
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/internal/wording"
-	"dsbo/membership"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/runs"
 )
 
@@ -197,7 +196,7 @@ func (c *Config) checkMethod() error {
 	if c.StartX != nil && len(c.StartX) != c.p {
 		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", c.p, len(c.StartX))
 	}
-	if !vec.AllFinite(c.StartX) {
+	if !linalg.AllFinite(c.StartX) {
 		return dsbo.Errorf(dsbo.ErrConfig, "the start of x must be finite")
 	}
 	if c.Problem.Matrix != dsbo.Hessian && !traits.TakesMatrix() {
@@ -274,7 +273,7 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 		}
 	}
 	identity := map[string]any{
-		"arithmetic": arithmetic.Digest(), // of kernels and machines that round otherwise it is another one
+		"arithmetic": linalg.ArithmeticDigest(), // of kernels and machines that round otherwise it is another one
 		"method":     algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery, "patience": c.Patience,
 		"agents": matrix.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"evaluate": c.Evaluate, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests, "average": c.Problem.Average,
@@ -303,7 +302,7 @@ func (c *Config) startDigest() any {
 		return c.StartX[0]
 	}
 	sum := sha256.New()
-	_ = vec.Write(sum, c.StartX)
+	_ = linalg.Write(sum, c.StartX)
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"dsbo"
-	"dsbo/internal/curvature"
+	"dsbo/internal/linalg"
 	"dsbo/network/collective"
 )
 
@@ -23,7 +23,7 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 		return 0, err
 	}
 	return g.Maximum(ctx, func(i int) (float64, error) {
-		l, err := curvature.Largest(len(y), func(dst, v []float64) error {
+		l, err := linalg.Largest(len(y), func(dst, v []float64) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func (p Problem) LeastEigenvalue(ctx context.Context, x, y []float64) (float64, 
 
 // leastEigenvalue is LeastEigenvalue by way of a group.
 func (p Problem) leastEigenvalue(ctx context.Context, g *collective.Group, x, y []float64) (float64, error) {
-	least, err := curvature.Least(len(y), func(dst, v []float64) error {
+	least, err := linalg.Least(len(y), func(dst, v []float64) error {
 		return g.Mean(ctx, g.FineWire(), dst, nil, func(i int, part []float64) error {
 			if err := p.oracle(i).HVP(part, x, y, v, allExamples); err != nil {
 				return fmt.Errorf("agent %d: %w", g.Number(i), err)

@@ -11,7 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -19,7 +19,7 @@ import (
 // TestCurvature: power iteration finds what a dense decomposition finds, from below.
 func TestCurvature(t *testing.T) {
 	prob, qs := quadratics(5)
-	got, want := must.Get(prob.Curvature(context.Background(), make([]float64, p), make([]float64, q))), 0.0
+	got, want := testkit.Get(prob.Curvature(context.Background(), make([]float64, p), make([]float64, q))), 0.0
 	for _, o := range qs {
 		var e mat.EigenSym
 		if !e.Factorize(mat.NewSymDense(q, o.A), false) {
@@ -57,7 +57,7 @@ func (f flat) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 }
 
 func TestStepWarnings(t *testing.T) {
-	ring := must.Get(network.Ring(4, 0.5))
+	ring := testkit.Get(network.Ring(4, 0.5))
 	const lmax = 4
 	for _, c := range []struct {
 		beta, gamma float64

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network/grpc"
 	"dsbo/network/networktest"
 	"dsbo/train"
@@ -19,7 +19,7 @@ func TestOneDiverges(t *testing.T) {
 	ctx := networktest.Context(t)
 	listeners, addresses := make([]net.Listener, agents), make([]string, agents)
 	for i := range agents {
-		listeners[i] = must.Get(net.Listen("tcp", "127.0.0.1:0"))
+		listeners[i] = testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
 		addresses[i] = listeners[i].Addr().String()
 	}
 	for i, err := range networktest.RunAll(agents, func(i int) error {

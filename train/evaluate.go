@@ -8,9 +8,9 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/exact"
 	"dsbo/network/collective"
 	"dsbo/runs"
+	"dsbo/train/exact"
 )
 
 // An evaluator makes the records of a run. The exact solutions of one evaluation are the start of those of the next.

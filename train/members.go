@@ -6,8 +6,8 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/membership"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/runs"
 )
 

@@ -13,10 +13,10 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
-	"dsbo/membership"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/network/networktest"
 	"dsbo/train"
 )
@@ -62,7 +62,7 @@ func TestMembersChange(t *testing.T) {
 		t.Errorf("epochs %v began, the last is %+v, with the usage of %d agents", begun, r.Epoch, len(r.Usage))
 	}
 	there := algotest.Solve([]*algotest.Quadratic{qs[0], qs[1], qs[2], qs[5]})
-	want, got := vec.Norm(there.Gradient(r.X)), float64(r.Last().GradNorm)
+	want, got := linalg.Norm(there.Gradient(r.X)), float64(r.Last().GradNorm)
 	if !(math.Abs(got-want) < 1e-9*want) {
 		t.Errorf("the last record has ‖∇Φ‖ = %v; that of those present is %v", got, want)
 	}
@@ -137,12 +137,12 @@ type history struct {
 func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 	h.Helper()
 	c := h.Config
-	e := must.Get(c.Membership.At(number, agents))
+	e := testkit.Get(c.Membership.At(number, agents))
 	var locals [][]int
 	for position := range e.Members {
 		locals = append(locals, []int{position})
 	}
-	teams, closeAll := networktest.Processes(must.Get(c.W.Members(e)), locals...)
+	teams, closeAll := networktest.Processes(testkit.Get(c.W.Members(e)), locals...)
 	defer closeAll()
 	c.Membership = c.Membership[:number]
 	var cs []train.Config
@@ -184,10 +184,10 @@ func ofRoster(c train.Config, team network.Team, roster, i int) train.Config {
 func comesIn(c train.Config, agent int, from train.Point) *train.Point {
 	at := from
 	for number := from.Epoch + 1; number <= len(c.Membership); number++ {
-		before, e := must.Get(c.Membership.At(number-1, agents)), must.Get(c.Membership.At(number, agents))
+		before, e := testkit.Get(c.Membership.At(number-1, agents)), testkit.Get(c.Membership.At(number, agents))
 		if _, is := e.Position(agent); is && !e.Keeps(before, agent) {
-			_, source := must.Get2(c.W.Giver(before, e, agent))
-			at = must.Get(c.Receive(agent, number, must.Get(c.Handover(source, from))))
+			_, source := testkit.Get2(c.W.Giver(before, e, agent))
+			at = testkit.Get(c.Receive(agent, number, testkit.Get(c.Handover(source, from))))
 		}
 	}
 	return &at
@@ -209,7 +209,7 @@ func TestMembershipIsRefused(t *testing.T) {
 			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1, 5}, Edges: [][2]int{{1, 5}}}}},
 		{name: "no average", want: `the graph must be "server"`, log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1, 2}}},
 			change: func(c *train.Config) {
-				c.Method, c.W = method(t, "fednest"), must.Get(network.New("star", agents, network.Options{})).W
+				c.Method, c.W = method(t, "fednest"), testkit.Get(network.New("star", agents, network.Options{})).W
 			}},
 	} {
 		cfg, _ := config(t)

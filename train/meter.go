@@ -6,14 +6,13 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/curvature"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
 // A meter counts and times what an agent asks its oracle.
 type meter struct {
-	products *curvature.Matrix
+	products *linalg.Matrix
 	ctx      context.Context // of the step under way: when it ends no further call begins
 	calls    algo.Calls
 	busy     time.Duration
@@ -46,7 +45,7 @@ func (m meteredIn[T]) LowerGrad(dst, x, y []T, s dsbo.Sample) error {
 }
 
 func (m meteredIn[T]) HVP(dst, x, y, v []T, s dsbo.Sample) error {
-	return m.call(&m.calls.HVP, func() error { return curvature.Product(m.products, m.OracleIn, dst, x, y, v, s) })
+	return m.call(&m.calls.HVP, func() error { return linalg.Product(m.products, m.OracleIn, dst, x, y, v, s) })
 }
 
 func (m meteredIn[T]) JVP(dst, x, y, v []T, s dsbo.Sample) error {
@@ -56,7 +55,7 @@ func (m meteredIn[T]) JVP(dst, x, y, v []T, s dsbo.Sample) error {
 // meteredOracle is an agent's oracle with its meter, by vectors of either type.
 type meteredOracle struct {
 	meteredIn[float64]
-	narrow vec.NarrowOracle
+	narrow linalg.NarrowOracle
 	single meteredIn[float32]
 }
 
@@ -104,7 +103,7 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 }
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.
-func meterOracle(o dsbo.Oracle, c *curvature.Matrix) (*meteredOracle, dsbo.Oracle) {
+func meterOracle(o dsbo.Oracle, c *linalg.Matrix) (*meteredOracle, dsbo.Oracle) {
 	m := &meteredOracle{meteredIn: meteredIn[float64]{o, &meter{products: c, ctx: context.Background()}}}
 	m.single = meteredIn[float32]{m.narrow.Of(o), m.meter}
 	if d, ok := o.(dsbo.DenseOracle); ok {

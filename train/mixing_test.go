@@ -8,7 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -17,7 +17,7 @@ import (
 func TestRobustMixing(t *testing.T) {
 	c, _ := config(t)
 	c.K, c.EvalEvery = 4, 2
-	c.W = must.Get(must.Get(network.New("complete", agents, network.Options{})).W.WithMixing(network.Trimmed{Liars: 1}))
+	c.W = testkit.Get(testkit.Get(network.New("complete", agents, network.Options{})).W.WithMixing(network.Trimmed{Liars: 1}))
 	for _, name := range algo.Names() {
 		if c.Method = method(t, name); algo.TraitsOf(c.Method).Robust {
 			sameRun(t, run(t, c), run(t, c))

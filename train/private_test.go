@@ -13,12 +13,12 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/exact"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 // A tally counts what the agents of a team send: as its transport would see it, a vector to each neighbour in Mix, and in a reduction
@@ -78,10 +78,10 @@ func (m guardedMixer) Reduce(ctx context.Context, op network.Op, bits int, words
 func TestNothingPrivateLeaves(t *testing.T) {
 	for _, wire := range []network.Wire{network.Float64, network.Float32, network.Int8} {
 		t.Run(wire.String(), func(t *testing.T) {
-			ring := must.Get(network.Ring(4, 0.5))
-			set := must.Get(data.HoldOut(task(t), 0.3, 1))
+			ring := testkit.Get(network.Ring(4, 0.5))
+			set := testkit.Get(data.HoldOut(task(t), 0.3, 1))
 			c := train.Config{W: ring.W, K: 4, EvalEvery: 2, Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}}
-			c.Problem = must.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
+			c.Problem = testkit.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
 			c.Problem.Average.Wire = wire
 			var want exact.Solution
 			solve := func(c train.Config) (r *train.Result, sol exact.Solution, sent dsbo.Traffic, err error) {
@@ -97,7 +97,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 				return r, sol, sent, err
 			}
 			alone, want, _, err := solve(c)
-			must.OK(err)
+			testkit.OK(err)
 			count := &tally{wire: wire}
 			cs := parts4(t, c, count, []int{0, 3}, []int{1, 2})
 			modelsSent, sols := make([]dsbo.Traffic, len(cs)), make([]exact.Solution, len(cs))
@@ -105,7 +105,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 				r, sols[k], modelsSent[k], err = solve(c)
 				return r, err
 			})
-			must.OK(errors.Join(errs...))
+			testkit.OK(errors.Join(errs...))
 			for k, r := range results {
 				sameRun(t, alone, r)
 				if diff := cmp.Diff(want, sols[k], cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })); diff != "" {
@@ -137,14 +137,14 @@ func parts4(t *testing.T, c train.Config, count *tally, locals ...[]int) (cs []t
 
 // TestCompare: the paired comparison is that of all examples together, counted by hand.
 func TestCompare(t *testing.T) {
-	set := must.Get(data.HoldOut(task(t), 0.3, 1))
-	prob := must.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
+	set := testkit.Get(data.HoldOut(task(t), 0.3, 1))
+	prob := testkit.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
 	a, b := make([]float64, features*classes), make([]float64, features*classes)
 	for i := range b {
 		a[i], b[i] = math.Sin(float64(i)), math.Cos(float64(3*i))
 	}
 	x := make([]float64, features)
-	got := must.Get(prob.Compare(context.Background(), train.Fit{X: x, Y: b}, prob, train.Fit{X: x, Y: a}))
+	got := testkit.Get(prob.Compare(context.Background(), train.Fit{X: x, Y: b}, prob, train.Fit{X: x, Y: a}))
 	var val, held []data.Examples
 	for _, s := range set.Shards {
 		val, held = append(val, s.Val), append(held, s.Holdout)

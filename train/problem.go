@@ -5,10 +5,10 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/exact"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/network/collective"
+	"dsbo/train/exact"
 )
 
 // A Problem is the bilevel problem that a run solves, given by the agents' oracles. [NewProblem] makes one of a model and data;

@@ -11,7 +11,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -34,7 +34,7 @@ func quadratics(seed uint64) (train.Problem, []*algotest.Quadratic) {
 // config is a run of 40 iterations on the quadratics over a ring.
 func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	t.Helper()
-	g := must.Get(network.Ring(agents, 0.5))
+	g := testkit.Get(network.Ring(agents, 0.5))
 	prob, qs := quadratics(1)
 	return train.Config{
 		Problem: prob, W: g.W, K: 40, EvalEvery: 8, CheckpointEvery: 6, Tol: 1e-13, AdjointTol: 1e-13,
@@ -49,16 +49,16 @@ const inFloat32 = " in float32"
 func method(t *testing.T, name string, more ...string) algo.Method {
 	t.Helper()
 	name, narrow := strings.CutSuffix(name, inFloat32)
-	m := must.Get(algo.New(name))
+	m := testkit.Get(algo.New(name))
 	for _, set := range append([]string{"alpha=0.2", "beta=0.1", "gamma=0.1", "T=5", "N=5", "lg=10"}, more...) {
 		key, value, _ := strings.Cut(set, "=")
 		if !slices.Contains(algo.Parameters(m), key) {
 			continue
 		}
-		must.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)))
+		testkit.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)))
 	}
 	if narrow {
-		return must.Get(algo.InFloat32(m))
+		return testkit.Get(algo.InFloat32(m))
 	}
 	return m
 }

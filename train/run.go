@@ -8,11 +8,11 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/exact"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
 	"dsbo/internal/wording"
-	"dsbo/membership"
+	"dsbo/network/membership"
 	"dsbo/runs"
+	"dsbo/train/exact"
 )
 
 // ErrInterrupted is what [Run] returns when its context ends: the state after a whole iteration is in
@@ -192,7 +192,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 // updateResult makes the result that of the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.layout.round()
-	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.sharedExact, Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
+	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.sharedExact, Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(num.Median(r.times))}
 }
 
 // isDue reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
@@ -218,7 +218,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 		return fmt.Errorf("evaluation after %s: %w", wording.Count(r.done, "iteration"), err)
 	}
 	rec.Epoch = r.epoch.Number
-	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(stat.Median(r.times[r.timesRecorded:]))
+	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(num.Median(r.times[r.timesRecorded:]))
 	r.timesRecorded = len(r.times)
 	r.records, r.evaluated = append(r.records, rec), r.done
 	if err := r.metrics.Write(rec); err != nil {

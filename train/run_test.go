@@ -14,23 +14,22 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	goleak.VerifyTestMain(m)
 }
 
 func run(t *testing.T, c train.Config) *train.Result {
 	t.Helper()
-	return must.Get(train.Run(context.Background(), c))
+	return testkit.Get(train.Run(context.Background(), c))
 }
 
 // TestRunEvaluates: records come when they should, and say what an independent look at the result says.
@@ -55,9 +54,9 @@ func TestRunEvaluates(t *testing.T) {
 	}
 	last := r.Last()
 	grad := algotest.Solve(qs).Gradient(r.X)
-	near(t, "grad_norm", []float64{float64(last.GradNorm)}, []float64{vec.Norm(grad)}, 1e-10)
+	near(t, "grad_norm", []float64{float64(last.GradNorm)}, []float64{linalg.Norm(grad)}, 1e-10)
 	y := algotest.Solve(qs).LowerSolution(r.X)
-	near(t, "lower_error", []float64{float64(last.LowerError)}, []float64{math.Sqrt(vec.Dist2(r.Y, y)) / vec.Norm(y)}, 1e-10)
+	near(t, "lower_error", []float64{float64(last.LowerError)}, []float64{math.Sqrt(linalg.Dist2(r.Y, y)) / linalg.Norm(y)}, 1e-10)
 	if first := r.Records[0]; last.Phi >= first.Phi || first.HypergradientError.Known() || first.MsPerIteration.Known() {
 		t.Errorf("Φ from %v to %v; hypergradient error %v before the first iteration", first.Phi, last.Phi, first.HypergradientError)
 	}
@@ -70,7 +69,7 @@ func TestRunEvaluates(t *testing.T) {
 func TestRunCounts(t *testing.T) {
 	c, _ := config(t)
 	last := run(t, c).Last()
-	must.OK(c.Method.Init(p, q, c.K))
+	testkit.OK(c.Method.Init(p, q, c.K))
 	cost := c.Method.Cost(0)
 	const all = agents * 40
 	got := []int64{int64(last.UpperGrad), int64(last.LowerGrad), int64(last.HVP), int64(last.JVP), last.Messages, last.Floats, last.Bytes}
@@ -121,7 +120,7 @@ var nanEqual = cmp.Comparer(func(a, b runs.Number) bool {
 func TestMethodsRun(t *testing.T) {
 	c, _ := config(t)
 	c.K, c.EvalEvery = 4, 2
-	complete := must.Get(network.Server(agents))
+	complete := testkit.Get(network.Server(agents))
 	for _, name := range algo.Names() {
 		t.Run(name, func(t *testing.T) {
 			c := c
@@ -140,7 +139,7 @@ func TestMethodsRun(t *testing.T) {
 				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) {
 					t.Errorf("%v, want that %d agents are refused", err, agents)
 				}
-				one := must.Get(network.Ring(1, 0))
+				one := testkit.Get(network.Ring(1, 0))
 				c.W, c.Problem.Oracles, c.Problem.Evaluate = one.W, c.Problem.Oracles[:1], c.Problem.Evaluate[:1]
 			}
 			if r := run(t, c); !r.Last().Phi.Known() || r.Iterations != 4 {

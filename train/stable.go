@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
@@ -123,7 +123,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	}
 	start, _ := r.start()
 	diverged := r.curvatureAt(ctx, func(i int) []float64 {
-		if a := r.agents[i]; a != nil && vec.AllFinite(a.x()) {
+		if a := r.agents[i]; a != nil && linalg.AllFinite(a.x()) {
 			return a.x()
 		}
 		return start
@@ -171,7 +171,7 @@ func (r *runner) curvatureAt(ctx context.Context, x func(i int) []float64) float
 func (r *runner) cornerCurvature(ctx context.Context, box []float64, share float64) (largest float64) {
 	for _, v := range box {
 		x := make([]float64, r.p)
-		vec.Fill(x, share*v)
+		linalg.Fill(x, share*v)
 		largest = max(largest, r.curvatureAt(ctx, func(int) []float64 { return x }))
 	}
 	return largest

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/curvature"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
@@ -17,10 +17,10 @@ import (
 type stepper struct {
 	*group
 	exchange    network.Team
-	close       func()            // ends the exchange, if it was made here
-	products    *curvature.Matrix // what the agents' products are with
-	agents      []*agent          // the agents by their numbers; nil for agents of other processes
-	maxNorm     float64           // a norm of x, y or z above it counts as divergence; 0: no norm does
+	close       func()         // ends the exchange, if it was made here
+	products    *linalg.Matrix // what the agents' products are with
+	agents      []*agent       // the agents by their numbers; nil for agents of other processes
+	maxNorm     float64        // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
 
 	done    int       // iterations done
@@ -34,7 +34,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 	if err != nil {
 		return nil, err
 	}
-	s := &stepper{group: g, exchange: p.Team, close: func() {}, products: curvature.NewMatrix(p.Matrix), agents: make([]*agent, g.N())}
+	s := &stepper{group: g, exchange: p.Team, close: func() {}, products: linalg.NewMatrix(p.Matrix), agents: make([]*agent, g.N())}
 	if s.exchange == nil {
 		local := network.NewLocal(w)
 		s.exchange, s.close = local, local.Close

@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/exact"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 // ofAgents returns the configuration of a process that has some of the agents.
@@ -64,7 +64,7 @@ func TestParts(t *testing.T) {
 			want := run(t, c)
 			for _, locals := range [][][]int{{{0, 1, 2, 3, 4}}, {{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
 				results, errs := collective(parts(t, c, locals...), runAll)
-				must.OK(errors.Join(errs...))
+				testkit.OK(errors.Join(errs...))
 				for _, got := range results {
 					sameRun(t, want, got)
 					for i, u := range got.Usage {
@@ -104,7 +104,7 @@ func TestPartsStopTogether(t *testing.T) {
 		c.Resume, c.From = true, &points[0]
 		return train.Run(context.Background(), c)
 	})
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	sameRun(t, want, results[0])
 }
 
@@ -162,7 +162,7 @@ func TestPartsSolve(t *testing.T) {
 		}
 		return sol, nil
 	}
-	want := must.Get(solve(c))
+	want := testkit.Get(solve(c))
 	if !want.Converged {
 		t.Errorf("%+v, want that it converged", want)
 	}
@@ -172,7 +172,7 @@ func TestPartsSolve(t *testing.T) {
 		got[k], err = solve(c)
 		return nil, err
 	})
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	for k := range cs {
 		if diff := cmp.Diff(want, got[k]); diff != "" {
 			t.Errorf("process %d:\n%s", k, diff)
@@ -188,7 +188,7 @@ func TestPointsAhead(t *testing.T) {
 	locals := [][]int{{0, 1}, {2, 3, 4}}
 	c.Resume = true
 	_, errs := collective(parts(t, c, locals...), runAll)
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	if _, errs := collective(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
 		c.From = &train.Point{Iteration: 30}
 		return stopAfter(c, 31)
@@ -207,7 +207,7 @@ func TestPointsAhead(t *testing.T) {
 		c.From = &points[1]
 		return train.Run(context.Background(), c)
 	})
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	sameRun(t, want, results[0])
 }
 
@@ -216,7 +216,7 @@ func TestPointsDamaged(t *testing.T) {
 	c, _ := config(t)
 	c.Dir = t.TempDir()
 	_, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	paths, err := filepath.Glob(filepath.Join(c.Dir, "checkpoint.agent2-4.*"))
 	if err != nil || len(paths) != 3 {
 		t.Fatalf("%q, %v: want three", paths, err)
@@ -230,7 +230,7 @@ func TestPointsDamaged(t *testing.T) {
 		t.Errorf("%v, %v: a folder that is not there has no points", points, err)
 	}
 	f := runs.Folder(c.Dir)
-	must.OK(errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)))
+	testkit.OK(errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)))
 	if points, damaged, err := train.Points(f, []int{2, 3, 4}); points != nil || damaged != nil || err != nil {
 		t.Errorf("%v, %v, %v after the run was replaced: want nothing", points, damaged, err)
 	}

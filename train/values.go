@@ -4,10 +4,9 @@ import (
 	"context"
 	"math"
 
-	"dsbo/exact"
-	"dsbo/internal/recycle"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/runs"
+	"dsbo/train/exact"
 )
 
 // addExactValues adds the exact values to a record. For a personalized problem these are averages over the agents' own solutions.
@@ -29,18 +28,18 @@ func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
 	if err != nil {
 		return err
 	}
-	norm := vec.Norm(all.gradient)
+	norm := linalg.Norm(all.gradient)
 	r.Phi, r.GradNorm, r.LowerResidual = runs.Number(all.phi), runs.Number(norm), runs.Number(all.residual)
 	r.LowerError = runs.Number(math.Sqrt(all.off / all.size))
 	if e.means.u != nil && r.Iteration > 0 {
-		r.HypergradientError = runs.Number(math.Sqrt(vec.Dist2(e.means.u, all.gradient)) / norm)
+		r.HypergradientError = runs.Number(math.Sqrt(linalg.Dist2(e.means.u, all.gradient)) / norm)
 	}
 	return nil
 }
 
 // adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike: they are of a lower problem nearby.
 func (e *evaluator) adoptPairs() {
-	m, ok := e.method().(interface{ Pairs() *recycle.Memory })
+	m, ok := e.method().(interface{ Pairs() *linalg.Memory })
 	if ok && !e.problem.Average.ByMix && m.Pairs().Relative && m.Pairs().Pairs() > 0 {
 		e.sharedExact.AdoptPairs(m.Pairs())
 	}
@@ -58,7 +57,7 @@ func (e *evaluator) exactValues(ctx context.Context, s *exact.Solver, y, z []flo
 	if err != nil {
 		return values{}, err
 	}
-	return values{sol.Phi, sol.Residual, vec.Dist2(y, sol.Y), vec.Dot(sol.Y, sol.Y), sol.Gradient}, nil
+	return values{sol.Phi, sol.Residual, linalg.Dist2(y, sol.Y), linalg.Dot(sol.Y, sol.Y), sol.Gradient}, nil
 }
 
 // personalizedValues finds the averages of the agents' own exact values, and the largest residual.

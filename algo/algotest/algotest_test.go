@@ -13,7 +13,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 var whole = dsbo.Sample{Set: dsbo.Whole}
@@ -62,7 +62,7 @@ func TestQuadraticDerivatives(t *testing.T) {
 
 func ask(t *testing.T, errs ...error) {
 	t.Helper()
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 }
 
 // The matrices are those of the products, noise included, and one draw gives one answer.
@@ -183,8 +183,8 @@ func TestMixerCounts(t *testing.T) {
 	m := algotest.NewMixers(algotest.Average(1))[0]
 	m.FailAt, m.Err = 3, failure
 	wide, narrow := []float64{1, 2, 3}, []float32{1, 2, 3}
-	must.OK(m.MixAdd(t.Context(), wide, wide, 0, nil))
-	must.OK(m.MixAdd32(t.Context(), narrow, narrow, 0, nil))
+	testkit.OK(m.MixAdd(t.Context(), wide, wide, 0, nil))
+	testkit.OK(m.MixAdd32(t.Context(), narrow, narrow, 0, nil))
 	if m.Messages != 2 || m.Floats != 6 || m.Longest != 3 {
 		t.Errorf("%d messages of %d numbers, the longest of %d; there were 2 of 6, the longest of 3", m.Messages, m.Floats, m.Longest)
 	}

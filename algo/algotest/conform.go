@@ -14,7 +14,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Sizes of the suite's problem, and iterations of its runs.
@@ -278,7 +278,7 @@ func (s suite) allocation(t *testing.T) {
 
 func (s suite) oneAgent(t *testing.T) {
 	a, err := s.alone(t, 3, oracle(0), single())
-	if err != nil || !vec.AllFinite(a.X()) || !vec.AllFinite(a.Y()) {
+	if err != nil || !linalg.AllFinite(a.X()) || !linalg.AllFinite(a.Y()) {
 		t.Fatalf("x = %v, y = %v (%v)", a.X(), a.Y(), err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/models"
 )
 
@@ -42,7 +42,7 @@ func (o *Quadratic) answer(dst, x, y []float64, entry func(i int) float64) error
 }
 
 // rowDot is the product of row i of a row-major M, whose rows have v's length, with v.
-func rowDot(m []float64, i int, v []float64) float64 { return vec.Dot(m[i*len(v):(i+1)*len(v)], v) }
+func rowDot(m []float64, i int, v []float64) float64 { return linalg.Dot(m[i*len(v):(i+1)*len(v)], v) }
 
 // UpperGrad writes Ex + e and D(y−t).
 func (o *Quadratic) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {

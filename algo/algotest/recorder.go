@@ -9,7 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A Call is one question to an oracle. X, Y and V are copies of what was given, V for products only.
@@ -89,7 +89,7 @@ func (r *Recorder) check(c Call, dst, in []vector) error {
 		if slices.ContainsFunc(slices.Concat(in, dst[:i]), func(v vector) bool { return overlap(d.v, v.v) }) {
 			r.guard.Errorf("%v: a destination overlaps another vector", c)
 		}
-		vec.Fill(d.v, math.NaN())
+		linalg.Fill(d.v, math.NaN())
 	}
 	return nil
 }

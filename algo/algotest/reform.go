@@ -6,7 +6,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
@@ -58,7 +58,7 @@ func (s suite) members(t *testing.T) {
 	}
 	f.run(t, 4, 6)
 	for _, v := range f.state() {
-		if !vec.AllFinite(v) {
+		if !linalg.AllFinite(v) {
 			t.Fatalf("after a change of members the state holds %v", v)
 		}
 	}
@@ -144,7 +144,7 @@ func (m *Membership) Sum(name string) []float64 {
 			if sum == nil {
 				sum = make([]float64, len(part.Value))
 			}
-			vec.Add(sum, sum, part.Value)
+			linalg.Add(sum, sum, part.Value)
 		}
 	}
 	return sum

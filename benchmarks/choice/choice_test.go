@@ -8,13 +8,12 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	m.Run()
 }
 
@@ -25,13 +24,13 @@ func TestQuick(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var out bytes.Buffer
-	must.OK(command(t.Context(), []string{"-quick", "-figures", dir}, &out, &out))
+	testkit.OK(command(t.Context(), []string{"-quick", "-figures", dir}, &out, &out))
 	for _, method := range []string{"newtoncg", "madsbo_tuned", "sparkle ed", "sparkle gt", "dsoba"} {
 		if !strings.Contains(out.String(), "| "+method+" ") {
 			t.Errorf("no table has a row of %s:\n%s", method, &out)
 		}
 	}
-	svg := must.Get(os.ReadFile(filepath.Join(dir, "choice.svg")))
+	svg := testkit.Get(os.ReadFile(filepath.Join(dir, "choice.svg")))
 	if !bytes.Contains(svg, []byte("oracle calls of an agent")) {
 		t.Error("the figure has no axis of oracle calls")
 	}

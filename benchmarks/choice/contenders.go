@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"dsbo/internal/gridsearch"
+	"dsbo/experiment/compare"
 )
 
 // A problem is a task with its settings.
@@ -64,8 +64,8 @@ type contender struct {
 }
 
 // search returns a search over the grid, from the starts of its ladders.
-func (c *contender) search(trials int) *gridsearch.Search {
-	s := &gridsearch.Search{Most: trials}
+func (c *contender) search(trials int) *compare.Search {
+	s := &compare.Search{Most: trials}
 	for _, l := range c.ladders {
 		s.Lengths, s.Start = append(s.Lengths, len(l.values)), append(s.Start, l.start)
 	}
@@ -74,7 +74,7 @@ func (c *contender) search(trials int) *gridsearch.Search {
 
 // open names the parameters in which the best point may not be the best: those with a neighbour that was not tried, and those in
 // which it is at an end of the ladder beyond which there is more.
-func (c *contender) open(s *gridsearch.Search) (names []string) {
+func (c *contender) open(s *compare.Search) (names []string) {
 	for i, l := range c.ladders {
 		if s.Open(i, l.low, l.high) {
 			names = append(names, l.name)

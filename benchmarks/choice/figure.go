@@ -1,6 +1,6 @@
 package main
 
-import "dsbo/report"
+import "dsbo/runs/report"
 
 // costNames are the costs of a run, in the order of [trial.spent].
 var costNames = [3]string{"MB sent by all agents", "oracle calls of an agent", "seconds"}

@@ -26,8 +26,8 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/report"
+	"dsbo/internal/testkit"
+	"dsbo/runs/report"
 )
 
 func main() { os.Exit(cli.Main("choice", command)) }
@@ -66,16 +66,16 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	all = slices.DeleteFunc(all, func(p problem) bool { return !slices.Contains(chosen, p.name) })
-	return must.Try(func() { b.run(all, *figures) })
+	return testkit.Try(func() { b.run(all, *figures) })
 }
 
 // run compares the methods on the tasks, and draws the figure.
 func (b *bench) run(all []problem, figures string) {
 	began, keep := time.Now(), b.dir != ""
 	if keep {
-		must.OK(os.Mkdir(b.dir, 0o755))
+		testkit.OK(os.Mkdir(b.dir, 0o755))
 	} else {
-		b.dir = must.Get(os.MkdirTemp("", "choice"))
+		b.dir = testkit.Get(os.MkdirTemp("", "choice"))
 		defer os.RemoveAll(b.dir)
 	}
 	var rows []row
@@ -89,7 +89,7 @@ func (b *bench) run(all []problem, figures string) {
 	}
 	fmt.Fprintf(b.stderr, "all took %.0f s\n", time.Since(began).Seconds())
 	if figures != "" {
-		must.OK(saveFigure(rows, figures))
+		testkit.OK(saveFigure(rows, figures))
 	}
 }
 
@@ -97,9 +97,9 @@ func (b *bench) run(all []problem, figures string) {
 func (b *bench) writePage(r row) {
 	var shown []*report.Run
 	for _, t := range r.best {
-		shown = append(shown, must.Get(report.Load(t.folder)))
+		shown = append(shown, testkit.Get(report.Load(t.folder)))
 	}
-	page := must.Get(report.Write(filepath.Join(b.dir, r.problem.name), shown, report.Options{Title: r.problem.title}))
+	page := testkit.Get(report.Write(filepath.Join(b.dir, r.problem.name), shown, report.Options{Title: r.problem.title}))
 	fmt.Fprintf(b.stdout, "page: %s\n\n", page)
 }
 

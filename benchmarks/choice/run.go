@@ -12,10 +12,10 @@ import (
 
 	"dsbo"
 	"dsbo/experiment"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
 // A trial is a run of a method.
@@ -73,7 +73,7 @@ func (b *bench) compare(p problem) row {
 		best := b.measure(p, filepath.Join(b.dir, p.name, c.name), b.records, flags(search.Best))
 		// The same bits of λ, but another way to its exact Φ, which is known to some digits.
 		if math.Abs(best.end-value) > 1e-3*math.Abs(best.end) {
-			must.OK(fmt.Errorf("%s ends with Φ = %v, and ended with %v before it was evaluated more often", best.command, best.end, value))
+			testkit.OK(fmt.Errorf("%s ends with Φ = %v, and ended with %v before it was evaluated more often", best.command, best.end, value))
 		}
 		best.method, best.open = c.name, c.open(search)
 		for _, rec := range best.records {
@@ -83,7 +83,7 @@ func (b *bench) compare(p problem) row {
 		}
 		r.best = append(r.best, best)
 	}
-	must.OK(os.RemoveAll(filepath.Join(b.dir, "trial")))
+	testkit.OK(os.RemoveAll(filepath.Join(b.dir, "trial")))
 	return r
 }
 
@@ -95,7 +95,7 @@ func (b *bench) reference(r *row) (constant float64) {
 	flags := append(c.flags(values), "-set=clip=[-20,20]", fmt.Sprintf("-K=%.0f", (3*float64(b.budget)-start)/each))
 	t := b.measure(r.problem, filepath.Join(b.dir, "trial"), 1, flags)
 	r.known, r.constant = t.end, math.Inf(1)
-	for _, m := range must.Get(runs.Folder(t.folder).ReadSummary()).Models {
+	for _, m := range testkit.Get(runs.Folder(t.folder).ReadSummary()).Models {
 		if m.Lambda.Known() && float64(m.Phi) < r.constant {
 			constant, r.constant = float64(m.Lambda), float64(m.Phi)
 		}
@@ -113,13 +113,13 @@ func (b *bench) measure(p problem, folder string, evaluations int, flags []strin
 		task = tasks.Synthetic()
 	}
 	args := slices.Concat(common, flags, []string{"-out=" + folder})
-	job := must.Get(experiment.Parse(task, args, io.Discard))
+	job := testkit.Get(experiment.Parse(task, args, io.Discard))
 	args = append(args, fmt.Sprintf("-eval-every=%d", max(1, job.Settings.Iterations/evaluations)))
 	err := experiment.Run(b.ctx, task, args, io.Discard, io.Discard)
 	if err != nil && !errors.Is(err, dsbo.ErrDiverged) {
-		must.OK(fmt.Errorf("%s: %w", t.command, err))
+		testkit.OK(fmt.Errorf("%s: %w", t.command, err))
 	}
-	t.records, t.agents = must.Get(runs.Folder(folder).Records()), job.Settings.Agents
+	t.records, t.agents = testkit.Get(runs.Folder(folder).Records()), job.Settings.Agents
 	if last := t.records[len(t.records)-1]; err == nil && last.Phi.Known() {
 		t.end = float64(last.Phi)
 	}
@@ -156,7 +156,7 @@ func (r row) print(b *bench) {
 		}
 		table = append(table, append(cells, inside))
 	}
-	must.OK(cli.Markdown(b.stdout, table))
+	testkit.OK(cli.Markdown(b.stdout, table))
 	fmt.Fprintln(b.stdout)
 	for _, t := range r.best {
 		fmt.Fprintf(b.stdout, "    %s\n", t.command)

@@ -20,11 +20,11 @@ import (
 	"time"
 
 	"dsbo/experiment"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
 func main() { os.Exit(cli.Main("default", command)) }
@@ -82,8 +82,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	err = must.Try(func() {
-		b.dir = must.Get(os.MkdirTemp("", "default"))
+	err = testkit.Try(func() {
+		b.dir = testkit.Get(os.MkdirTemp("", "default"))
 		defer os.RemoveAll(b.dir)
 		for _, g := range groups() {
 			if slices.Contains(chosen, g.name) {
@@ -132,7 +132,7 @@ func (b *bench) run(g group, stdout io.Writer) {
 		}
 		rows = append(rows, row)
 	}
-	must.OK(cli.Markdown(stdout, rows))
+	testkit.OK(cli.Markdown(stdout, rows))
 	fmt.Fprintln(stdout)
 }
 
@@ -148,7 +148,7 @@ func medians(of []outcome, format string, numbers func(outcome) []float64) (cell
 		}
 	}
 	for _, c := range columns {
-		cells = append(cells, fmt.Sprintf(format, stat.Median(c)))
+		cells = append(cells, fmt.Sprintf(format, num.Median(c)))
 	}
 	return cells
 }
@@ -170,20 +170,20 @@ type outcome struct {
 // measure runs a task with the default settings, here or by a program, and reads its summary.
 func (b *bench) measure(task string, args []string, program string) (o outcome) {
 	out := filepath.Join(b.dir, "run")
-	must.OK(os.RemoveAll(out))
+	testkit.OK(os.RemoveAll(out))
 	args = append(args, "-quiet", "-report=false", "-out="+out)
 	began := time.Now()
 	if program != "" {
-		must.OK(cli.RunProgram(b.ctx, exec.CommandContext(b.ctx, program, args...)))
+		testkit.OK(cli.RunProgram(b.ctx, exec.CommandContext(b.ctx, program, args...)))
 	} else {
 		t := tasks.MNIST()
 		if task == "synthetic" {
 			t = tasks.Synthetic()
 		}
-		must.OK(experiment.Run(b.ctx, t, args, io.Discard, io.Discard))
+		testkit.OK(experiment.Run(b.ctx, t, args, io.Discard, io.Discard))
 	}
 	o.seconds = time.Since(began).Seconds()
-	s := must.Get(runs.Folder(out).ReadSummary())
+	s := testkit.Get(runs.Folder(out).ReadSummary())
 	o.constant.phi = math.Inf(1)
 	for _, m := range s.Models {
 		r := result{m.Name, float64(m.Phi), float64(m.TestLoss), float64(m.TestAccuracy)}

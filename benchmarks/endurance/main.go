@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func main() { os.Exit(cli.Main("endurance", command)) }
@@ -70,40 +70,40 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) (err 
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be at least 2, -port leave room for two ports each below 65536, -every be above 0 and -latency not below; they are %d, %d, %v and %v",
 			t.agents, t.port, t.every, t.latency)
 	}
-	return must.Try(func() { t.run(ctx, stdout) })
+	return testkit.Try(func() { t.run(ctx, stdout) })
 }
 
 // run makes both runs and compares them.
 func (t *trial) run(ctx context.Context, stdout io.Writer) {
 	if t.dir == "" {
-		t.dir = must.Get(os.MkdirTemp("", "endurance"))
+		t.dir = testkit.Get(os.MkdirTemp("", "endurance"))
 		defer os.RemoveAll(t.dir)
 	}
-	must.OK(os.MkdirAll(t.dir, 0o755))
-	must.OK(cli.RunProgram(ctx, exec.CommandContext(ctx, "go", "build", "-o", t.path("dsbo"), "dsbo/cmd/dsbo")))
+	testkit.OK(os.MkdirAll(t.dir, 0o755))
+	testkit.OK(cli.RunProgram(ctx, exec.CommandContext(ctx, "go", "build", "-o", t.path("dsbo"), "dsbo/cmd/dsbo")))
 	args := t.writeCluster()
 	t.log.Log("one process")
-	must.OK(t.dsbo(ctx, append([]string{t.task, "-report=false", "-quiet", "-out=" + t.path("one")}, args...)...))
-	must.OK(t.dsbo(ctx, "pki", "-cluster="+t.path("cluster.json"), "-out="+t.path("certs")))
+	testkit.OK(t.dsbo(ctx, append([]string{t.task, "-report=false", "-quiet", "-out=" + t.path("one")}, args...)...))
+	testkit.OK(t.dsbo(ctx, "pki", "-cluster="+t.path("cluster.json"), "-out="+t.path("certs")))
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for i := range t.agents {
-		must.OK(t.delay(ctx, i))
+		testkit.OK(t.delay(ctx, i))
 	}
 	found := t.endure(ctx)
-	must.OK(cli.Table(stdout, t.table(found)))
-	must.OK(found.wrong)
+	testkit.OK(cli.Table(stdout, t.table(found)))
+	testkit.OK(found.wrong)
 }
 
 // writeCluster writes the cluster file, whose addresses are those that delay, and returns the flags of the run in one process.
 func (t *trial) writeCluster() []string {
-	text := must.Get(json.MarshalIndent(map[string]any{
+	text := testkit.Get(json.MarshalIndent(map[string]any{
 		"run": "endurance", "agents": t.agents, "address": fmt.Sprintf("127.0.0.1:{%d+agent}", t.port), "graph": t.graph, "seed": 1,
 		"task": t.task, "flags": strings.Fields(t.flags),
 	}, "", "  "))
-	must.OK(os.WriteFile(t.path("cluster.json"), text, 0o644))
-	return must.Get(cluster.Load(t.path("cluster.json"), nil)).Args("")
+	testkit.OK(os.WriteFile(t.path("cluster.json"), text, 0o644))
+	return testkit.Get(cluster.Load(t.path("cluster.json"), nil)).Args("")
 }
 
 // address returns where agent i listens.

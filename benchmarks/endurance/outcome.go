@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dsbo/benchmarks/internal/digest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -32,7 +32,7 @@ func (t *trial) compare(o *outcome) {
 		if digest.Of(folder) != want {
 			o.wrong = errors.Join(o.wrong, fmt.Errorf("%s has other bits than the run in one process", folder))
 		}
-		s := must.Get(runs.Folder(folder).ReadSummary())
+		s := testkit.Get(runs.Folder(folder).ReadSummary())
 		o.exchanges = max(o.exchanges, s.Round)
 		o.peak, o.mean = max(o.peak, float64(s.PeakRSSMiB)), o.mean+float64(s.PeakRSSMiB)/float64(len(folders))
 	}

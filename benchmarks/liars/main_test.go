@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -15,7 +15,7 @@ func TestLiars(t *testing.T) {
 	p := problems()[0]
 	p.iterations = 50
 	o := p.load()
-	w := must.Get(network.New("complete", agents, network.Options{})).W
+	w := testkit.Get(network.New("complete", agents, network.Options{})).W
 	const liars = 2
 	honest := p.run(context.Background(), o, induced(w, agents-liars), 0, nil)
 	for _, a := range attacks() {
@@ -23,7 +23,7 @@ func TestLiars(t *testing.T) {
 			continue
 		}
 		for _, x := range []network.Mixing{network.Clipped{Liars: liars}, network.Trimmed{Liars: liars}} {
-			if end := p.run(context.Background(), o, must.Get(w.WithMixing(x)), liars, a.lie); !(math.Abs(end.phi/honest.phi-1) <= 0.05) {
+			if end := p.run(context.Background(), o, testkit.Get(w.WithMixing(x)), liars, a.lie); !(math.Abs(end.phi/honest.phi-1) <= 0.05) {
 				t.Errorf("%s, %v: Φ is %v; it must be within 5 %% of %v", a.name, x, end.phi, honest.phi)
 			}
 		}

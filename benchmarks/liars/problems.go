@@ -5,8 +5,8 @@ import (
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/train"
 )
@@ -50,26 +50,26 @@ func quadratics(own float64) (o oracles) {
 	common := drawn[agents]
 	for _, q := range drawn[:agents] {
 		for _, a := range [][2][]float64{{q.A, common.A}, {q.B, common.B}, {q.C, common.C}, {q.D, common.D}, {q.T, common.T}, {q.E, common.E}} {
-			vec.Comb(a[0], own, a[0], 1-own, a[1])
+			linalg.Comb(a[0], own, a[0], 1-own, a[1])
 		}
-		vec.Fill(q.LinearTerm, 0) // so that f is not negative
+		linalg.Fill(q.LinearTerm, 0) // so that f is not negative
 		o.steps, o.exact = append(o.steps, q), append(o.exact, q)
 	}
 	return o
 }
 
 func logistic() oracles {
-	task := must.Get(data.Synthetic{Agents: agents, Features: 20, Train: 200, Val: 200, Rate: 0.2, Seed: 1}.Task())
+	task := testkit.Get(data.Synthetic{Agents: agents, Features: 20, Train: 200, Val: 200, Rate: 0.2, Seed: 1}.Task())
 	return ofModel(task, models.Logistic{Features: 20, Mean: true})
 }
 
 func mnist() oracles {
-	all, test := must.Get2(data.LoadMNIST(""))
-	task := must.Get(data.NewTask(all, test, data.Split{Agents: agents, Train: 250, Val: 250, Seed: 1}))
-	return ofModel(task, must.Get(models.ByName("softmax", models.Size{Features: task.Features, Classes: task.Classes, Seed: 1})))
+	all, test := testkit.Get2(data.LoadMNIST(""))
+	task := testkit.Get(data.NewTask(all, test, data.Split{Agents: agents, Train: 250, Val: 250, Seed: 1}))
+	return ofModel(task, testkit.Get(models.ByName("softmax", models.Size{Features: task.Features, Classes: task.Classes, Seed: 1})))
 }
 
 func ofModel(task data.Task, m models.Model) oracles {
-	p := must.Get(train.NewProblem(task, m, models.Config{Seed: 1, Float32: true}))
+	p := testkit.Get(train.NewProblem(task, m, models.Config{Seed: 1, Float32: true}))
 	return oracles{p.Oracles, p.Evaluate}
 }

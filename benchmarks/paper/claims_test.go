@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"dsbo/exact"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/train/exact"
 )
 
 func testLab() *lab { return &lab{out: io.Discard, quick: true, seed: 1} }
@@ -45,7 +45,7 @@ func TestHIGPFactor(t *testing.T) {
 	alike := unlikeAgents(testLab())
 	alike.differ = 0
 	for _, w := range []float64{0.3, 0.8} {
-		g := must.Get(network.Ring(8, w))
+		g := testkit.Get(network.Ring(8, w))
 		s := newInverseProduct(alike, g.W)
 		limit := s.limit()
 		if want := math.Pow(1+g.W.LambdaMin(), 2) / 2; math.Abs(limit-want) > 1e-4 {
@@ -60,7 +60,7 @@ func TestTraffic(t *testing.T) {
 		e.measure(t.Context(), 7, 3, 1)
 		right := e.traffic
 		e.traffic = func(d, T, N int) int { return right(d, T, N) + 1 }
-		if err := must.Try(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil || !strings.Contains(err.Error(), "the table's") {
+		if err := testkit.Try(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil || !strings.Contains(err.Error(), "the table's") {
 			t.Errorf("%s with a wrong formula: %v", e.method, err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestFlow(t *testing.T) {
 	p := c.problem(0)
 	gradient := func(x ...float64) *mat.VecDense {
 		solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
-		s := must.Get(solver.Solve(t.Context(), x))
+		s := testkit.Get(solver.Solve(t.Context(), x))
 		return mat.NewVecDense(2, s.Gradient)
 	}
 	const K = 4 // t = 2

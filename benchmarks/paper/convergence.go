@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
 // A theorem is a problem with the steps of Theorem 3.3: α = a/√K, β = b/√K, N = ⌈logs·ln K⌉, γ constant.

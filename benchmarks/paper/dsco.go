@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo/ad"
-	"dsbo/exact"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 // composition is the problem min_x (1/n) Σ F_i((1/n) Σ G_j(x)) with G = sin(Ax) + b, which is not convex.
@@ -28,7 +28,7 @@ func (c composition) problem(draws uint64) train.Problem {
 	common := normal(r, c.p*c.q, 0.7)
 	for range c.n {
 		a := normal(r, c.p*c.q, 0.3)
-		vec.Add(a, a, common)
+		linalg.Add(a, a, common)
 		d := make([]float64, c.q)
 		for j := range d {
 			d[j] = 0.5 + r.Float64()
@@ -79,18 +79,18 @@ func solve(ctx context.Context, p train.Problem) optimum {
 	np, _ := p.Oracles[0].Dims()
 	e := exact.Solver{Oracles: p.Evaluate, Tol: 1e-15, AdjointTol: 1e-15}
 	x := make([]float64, np)
-	s := must.Get(e.Solve(ctx, x))
-	for i := 0; i < 20000 && vec.Norm(s.Gradient) > 1e-4; i++ {
-		vec.Axpy(x, -0.1, s.Gradient)
-		s = must.Get(e.Solve(ctx, x))
+	s := testkit.Get(e.Solve(ctx, x))
+	for i := 0; i < 20000 && linalg.Norm(s.Gradient) > 1e-4; i++ {
+		linalg.Axpy(x, -0.1, s.Gradient)
+		s = testkit.Get(e.Solve(ctx, x))
 	}
-	for i := 0; i < 20 && vec.Norm(s.Gradient) > 1e-12; i++ {
-		vec.Sub(x, x, newton(ctx, &e, x, s.Gradient))
-		s = must.Get(e.Solve(ctx, x))
+	for i := 0; i < 20 && linalg.Norm(s.Gradient) > 1e-12; i++ {
+		linalg.Sub(x, x, newton(ctx, &e, x, s.Gradient))
+		s = testkit.Get(e.Solve(ctx, x))
 	}
-	g := vec.Norm(s.Gradient)
+	g := linalg.Norm(s.Gradient)
 	if g > 1e-12 {
-		must.OK(fmt.Errorf("the gradient of Φ must fall to 1e-12; it stops at %.3g", g))
+		testkit.OK(fmt.Errorf("the gradient of Φ must fall to 1e-12; it stops at %.3g", g))
 	}
 	return optimum{x, s.Phi, g}
 }
@@ -103,15 +103,15 @@ func newton(ctx context.Context, e *exact.Solver, x, g []float64) []float64 {
 		const d = 1e-5
 		v := x[j]
 		x[j] = v + d
-		up := must.Get(e.Solve(ctx, x))
+		up := testkit.Get(e.Solve(ctx, x))
 		x[j] = v - d
-		down := must.Get(e.Solve(ctx, x))
+		down := testkit.Get(e.Solve(ctx, x))
 		x[j] = v
 		for i := range n {
 			h.Set(i, j, (up.Gradient[i]-down.Gradient[i])/(2*d))
 		}
 	}
 	step := mat.NewVecDense(n, nil)
-	must.OK(step.SolveVec(h, mat.NewVecDense(n, g)))
+	testkit.OK(step.SolveVec(h, mat.NewVecDense(n, g)))
 	return step.RawVector().Data
 }

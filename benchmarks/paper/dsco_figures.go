@@ -6,10 +6,10 @@ import (
 	"math"
 
 	"dsbo/algo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
-	"dsbo/report"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
+	"dsbo/runs/report"
 	"dsbo/train"
 )
 
@@ -52,12 +52,12 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) {
 		gap := func(rec runs.Record) float64 { return math.Max(float64(rec.Phi)-best.phi, 1e-16) }
 		cfg := train.Config{W: ring(c.n), Method: r.method, K: K, EvalEvery: max(1, K/100)}
 		k, means := average(ctx, c.problem, seeds, cfg, gap, func(rec runs.Record) float64 { return float64(rec.GradNorm) })
-		res := must.Get(run(ctx, c.problem(1), cfg))
+		res := testkit.Get(run(ctx, c.problem(1), cfg))
 		cost := initialized(r.method, c.p, c.q, K).Cost(1)
 		floats := make([]float64, len(k))
-		vec.Scale(floats, float64(cost.Floats), k)
+		linalg.Scale(floats, float64(cost.Floats), k)
 		last := len(k) - 1
-		rows.add(r.name, cost.Floats, totalCalls(cost.Calls), means[0][last], math.Sqrt(vec.Dist2(res.X, best.x)), means[1][last])
+		rows.add(r.name, cost.Floats, totalCalls(cost.Calls), means[0][last], math.Sqrt(linalg.Dist2(res.X, best.x)), means[1][last])
 		byK.line(r.name, k, means[0])
 		sent.line(r.name, floats[1:], means[0][1:])
 	}

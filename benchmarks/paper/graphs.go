@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/runs/report"
 	"dsbo/train"
 )
 
@@ -31,7 +31,7 @@ func graphs(ctx context.Context, l *lab) {
 		w     float64 // 1/2 as in the paper, which keeps λ_min(W) ≥ 0 and so γ stable
 		steps int     // N, in multiples of the others'
 	}{{"path", 0, 1}, {"ring", 0.5, 1}, {"ring", 0.5, 4}, {"torus", 0.5, 1}, {"exponential", 0.5, 1}, {"complete", 0, 1}} {
-		w := must.Get(network.New(v.name, c.n, network.Options{W: v.w})).W
+		w := testkit.Get(network.New(v.name, c.n, network.Options{W: v.w})).W
 		name, p := v.name, p
 		if v.steps > 1 {
 			p.N *= v.steps

@@ -8,10 +8,10 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
 // A price is what second derivatives of one agent's lower loss cost at one q; the last two are 0 where there is no whole Hessian.
@@ -28,17 +28,17 @@ func priceOf(m models.Model, e data.Examples, repeats int, dense bool) price {
 	r := rand.New(rand.NewPCG(uint64(q), 5))
 	x, y, v, dst := normal(r, pp, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
 	p := price{q: q}
-	before := stat.LiveBytes()
-	o := must.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
+	before := num.LiveBytes()
+	o := testkit.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
 	s := dsbo.Sample{Set: dsbo.Whole}
 	// Each repeat is at another point: nothing of the last can be used again.
 	p.gradient = fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, x, y, s) })
 	p.product = fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, x, y, v, s) })
-	p.productBytes = stat.LiveBytes() - before
+	p.productBytes = num.LiveBytes() - before
 	if dense {
 		h := make([]float64, q*q)
 		p.hessian = fastest(min(repeats, 2), func() error { return o.Hessian(h, x, y, s) })
-		p.hessianBytes = stat.LiveBytes() - before
+		p.hessianBytes = num.LiveBytes() - before
 		runtime.KeepAlive(h)
 	}
 	runtime.KeepAlive(o)
@@ -50,7 +50,7 @@ func fastest(repeats int, f func() error) float64 {
 	best := 0.0
 	for i := range repeats + 1 {
 		start := time.Now()
-		must.OK(f())
+		testkit.OK(f())
 		if t := time.Since(start).Seconds(); i == 1 || t < best {
 			best = t
 		}

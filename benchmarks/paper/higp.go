@@ -13,11 +13,11 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
 // An inverseProduct is what Algorithm 1 solves: Σ H_i z = Σ b_i for the quadratics' H_i = A_i and
@@ -32,7 +32,7 @@ type inverseProduct struct {
 
 func newInverseProduct(c quadratics, w *network.Matrix) *inverseProduct {
 	ms := c.agents()
-	star := must.Get(models.SolveQuadratics(ms)).InverseProduct(make([]float64, c.q))
+	star := testkit.Get(models.SolveQuadratics(ms)).InverseProduct(make([]float64, c.q))
 	return &inverseProduct{ms: ms, oracles: c.problem(0).Oracles, w: w, star: star, lmax: c.high}
 }
 
@@ -44,10 +44,10 @@ func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) f
 	onAgents(ctx, s.oracles, s.w, func(ctx context.Context, i int, o dsbo.Oracle, m dsbo.Mixer) error {
 		h := algo.NewHIGP(q)
 		err := h.Solve(ctx, 0, o, m, x, y, gamma, N)
-		off[i] = vec.Dist2(h.Z(), s.star)
+		off[i] = linalg.Dist2(h.Z(), s.star)
 		return err
 	})
-	return math.Sqrt(mean(off)) / vec.Norm(s.star)
+	return math.Sqrt(mean(off)) / linalg.Norm(s.star)
 }
 
 // A decay is the error of HIGP against its number of steps.
@@ -73,7 +73,7 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) de
 	if from < 0 || len(d.errors)-from < 3 {
 		from = len(d.errors) / 2
 	}
-	line := must.Get(report.FitLine(d.steps[from:], d.errors[from:], false, true))
+	line := testkit.Get(report.FitLine(d.steps[from:], d.errors[from:], false, true))
 	d.factor = math.Pow(10, line.Slope)
 	fitted := column(d.steps[from:], func(step float64) float64 { return math.Log10(line.At(step)) })
 	d.straight = stat.RSquaredFrom(fitted, column(d.errors[from:], math.Log10), nil)
@@ -105,7 +105,7 @@ func (s *inverseProduct) radius(gamma float64) float64 {
 	}
 	var e mat.Eigen
 	if !e.Factorize(m, mat.EigenNone) {
-		must.OK(errors.New("the eigenvalues of HIGP's iteration were not found"))
+		testkit.OK(errors.New("the eigenvalues of HIGP's iteration were not found"))
 	}
 	v := e.Values(nil)
 	slices.SortFunc(v, func(a, b complex128) int { return cmp.Compare(cmplx.Abs(a-1), cmplx.Abs(b-1)) })

@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
 func higp(ctx context.Context, l *lab) {
@@ -47,9 +47,9 @@ func higpSteps(ctx context.Context, l *lab) {
 
 // namedGraphs are graphs of 8 agents, and rings with other weights.
 func namedGraphs(names []string, weights []float64) []*network.Graph {
-	gs := column(names, func(name string) *network.Graph { return must.Get(network.New(name, 8, network.Options{})) })
+	gs := column(names, func(name string) *network.Graph { return testkit.Get(network.New(name, 8, network.Options{})) })
 	for _, w := range weights {
-		g := must.Get(network.Ring(8, w))
+		g := testkit.Get(network.Ring(8, w))
 		g.Name = fmt.Sprintf("ring, w = %g", w)
 		gs = append(gs, g)
 	}
@@ -131,7 +131,7 @@ func higpLimits(l *lab) {
 			s := newInverseProduct(q, g.W)
 			if c.stiff { // L_max stays that of agent 0 alone
 				for _, m := range s.ms[1:] {
-					vec.Scale(m.A, 0.02, m.A)
+					linalg.Scale(m.A, 0.02, m.A)
 				}
 			}
 			limit := s.limit()

@@ -9,8 +9,8 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
-	"dsbo/report"
+	"dsbo/internal/testkit"
+	"dsbo/runs/report"
 	"dsbo/train"
 )
 
@@ -79,7 +79,7 @@ func ratios(ctx context.Context, l *lab) {
 		case err == nil:
 			end = float64(res.Last().GradNorm)
 		case !errors.Is(err, dsbo.ErrDiverged):
-			must.OK(err)
+			testkit.OK(err)
 		}
 		rows.add(c.T, c.ratio, float64(res.Records[0].GradNorm), end)
 	}

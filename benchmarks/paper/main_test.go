@@ -11,19 +11,18 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	m.Run()
 }
 
 func TestExitCodes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	must.OK(os.WriteFile(file, nil, 0o644))
+	testkit.OK(os.WriteFile(file, nil, 0o644))
 	for _, c := range []struct {
 		args []string
 		code int
@@ -89,7 +88,7 @@ func TestQuick(t *testing.T) {
 			if e.name != "convergence" { // whose seeds run at once, as those of all others do
 				return
 			}
-			must.OK(command(t.Context(), args[:3], &second, &errs)) // draws nothing
+			testkit.OK(command(t.Context(), args[:3], &second, &errs)) // draws nothing
 			if figureLine.ReplaceAllString(first.String(), "") != second.String() {
 				t.Errorf("first\n%s\nthen\n%s", first.String(), second.String())
 			}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"dsbo/algo"
-	"dsbo/internal/must"
-	"dsbo/report"
+	"dsbo/internal/testkit"
+	"dsbo/runs/report"
 	"dsbo/train"
 )
 
@@ -100,7 +100,7 @@ func (t track) reached(cost []float64) any {
 
 func (f family) run(ctx context.Context, l *lab, c contestant, K int) (t track) {
 	p := logistic{n: f.agents, p: 10, examples: 60, rate: 0.25, weight: 20, prior: 1, seed: l.seed}
-	res := must.Get(run(ctx, p.problem(0), train.Config{W: ringOrServer(c.method, f.agents), Method: c.method, K: K, EvalEvery: max(1, K/150)}))
+	res := testkit.Get(run(ctx, p.problem(0), train.Config{W: ringOrServer(c.method, f.agents), Method: c.method, K: K, EvalEvery: max(1, K/150)}))
 	q, n := float64(p.p), float64(f.agents)
 	for _, r := range res.Records {
 		t.k = append(t.k, float64(r.Iteration))

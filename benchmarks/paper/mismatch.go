@@ -9,12 +9,12 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/exact"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/runs/report"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 func mismatch(ctx context.Context, l *lab) {
@@ -34,21 +34,21 @@ type biases struct {
 // biasesAt measures them at x on the paper's synthetic task.
 func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases) {
 	solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
-	sol := must.Get(solver.Solve(ctx, x))
+	sol := testkit.Get(solver.Solve(ctx, x))
 	off := func(estimates [][]float64) float64 {
 		avg := make([]float64, len(x))
-		vec.Mean(avg, estimates...)
-		vec.Sub(avg, avg, sol.Gradient)
-		return vec.Norm(avg) / vec.Norm(sol.Gradient)
+		linalg.Mean(avg, estimates...)
+		linalg.Sub(avg, avg, sol.Gradient)
+		return linalg.Norm(avg) / linalg.Norm(sol.Gradient)
 	}
 	var own, mixed [][]float64
 	for _, o := range p.Evaluate {
 		alone := exact.Solver{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-12, AdjointTol: 1e-12}
-		own = append(own, must.Get(alone.Solve(ctx, x)).Gradient)
+		own = append(own, testkit.Get(alone.Solve(ctx, x)).Gradient)
 		mixed = append(mixed, withOwnHessian(o, x, sol.Y))
 	}
 	b.local, b.mdbo = off(own), off(mixed)
-	lmax := must.Get(p.Curvature(ctx, x, sol.Y))
+	lmax := testkit.Get(p.Curvature(ctx, x, sol.Y))
 	for _, N := range steps {
 		b.higp = append(b.higp, off(estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/lmax, N)))
 	}
@@ -59,10 +59,10 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 func withOwnHessian(o dsbo.Oracle, x, y []float64) []float64 {
 	p, q := o.Dims()
 	u, j, b := make([]float64, p), make([]float64, p), make([]float64, q)
-	must.OK(o.UpperGrad(u, b, x, y, allExamples))
+	testkit.OK(o.UpperGrad(u, b, x, y, allExamples))
 	z := solveDefinite(mat.NewSymDense(q, denseHessian(o, x, y)), b)
-	must.OK(o.JVP(j, x, y, z, allExamples))
-	vec.Sub(u, u, j)
+	testkit.OK(o.JVP(j, x, y, z, allExamples))
+	linalg.Sub(u, u, j)
 	return u
 }
 
@@ -121,7 +121,7 @@ func mismatchOfMethods(ctx context.Context, l *lab) {
 			{"SPARKLE (ed)", &algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"}},
 		} {
 			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
-			res := must.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: r.method, K: K, EvalEvery: K}))
+			res := testkit.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: r.method, K: K, EvalEvery: K}))
 			norms = append(norms, float64(res.Last().GradNorm))
 			f.point(r.name, differ, norms[len(norms)-1])
 		}

@@ -12,7 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -36,14 +36,14 @@ func withParameters(m algo.Method, values map[string]any) algo.Method {
 	m = algo.Clone(m)
 	known := algo.Parameters(m)
 	maps.DeleteFunc(values, func(name string, _ any) bool { return !slices.Contains(known, name) })
-	must.OK(algo.Decode(m, must.Get(json.Marshal(values))))
+	testkit.OK(algo.Decode(m, testkit.Get(json.Marshal(values))))
 	return m
 }
 
 // initialized returns a clone of a method after Init, which can say its Cost.
 func initialized(m algo.Method, p, q, K int) algo.Method {
 	m = algo.Clone(m)
-	must.OK(m.Init(p, q, K))
+	testkit.OK(m.Init(p, q, K))
 	return m
 }
 
@@ -60,7 +60,7 @@ func average(ctx context.Context, of problemOf, seeds int, c train.Config, measu
 			return err
 		})
 	}
-	must.OK(g.Wait())
+	testkit.OK(g.Wait())
 	means = make([][]float64, len(measures))
 	for i, r := range results[0].Records {
 		k = append(k, float64(r.Iteration))
@@ -86,16 +86,16 @@ func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, wor
 	for i, o := range oracles {
 		g.Go(func() error { return work(ctx, i, o, l.Mixer(i)) })
 	}
-	must.OK(g.Wait())
+	testkit.OK(g.Wait())
 }
 
 // ring is the mixing matrix of n agents in a ring, w = 1/2.
-func ring(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
+func ring(n int) *network.Matrix { return testkit.Get(network.Ring(n, 0.5)).W }
 
 // ringOrServer is that of a ring, or of a server where a method takes exact averages.
 func ringOrServer(m algo.Method, n int) *network.Matrix {
 	if algo.TraitsOf(m).ExactAverage {
-		return must.Get(network.Server(n)).W
+		return testkit.Get(network.Server(n)).W
 	}
 	return ring(n)
 }

@@ -5,7 +5,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/nn"
 )
@@ -39,7 +39,7 @@ func logisticOf(q int) (models.Model, data.Examples) {
 	for i := range signs {
 		signs[i] = float64(2*r.IntN(2) - 1)
 	}
-	e.Target = must.Get(ad.FloatTable(len(signs), 1, signs))
+	e.Target = testkit.Get(ad.FloatTable(len(signs), 1, signs))
 	return models.Logistic{Features: q}, e
 }
 
@@ -53,7 +53,7 @@ func pictures(features int) data.Examples {
 	for i := range labels {
 		labels[i] = uint8(r.IntN(10))
 	}
-	return data.Examples{X: must.Get(ad.ByteTable(len(labels), features, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, 10))}
+	return data.Examples{X: testkit.Get(ad.ByteTable(len(labels), features, pixels, 1./255)), Target: testkit.Get(ad.LabelTable(labels, 10))}
 }
 
 // A layered is a network of ten classes, with one log-penalty.

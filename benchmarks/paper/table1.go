@@ -8,10 +8,10 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/report"
 	"dsbo/runs"
+	"dsbo/runs/report"
 	"dsbo/train"
 )
 
@@ -49,7 +49,7 @@ func entrants() []entrant {
 
 // template returns the entrant's method.
 func (e entrant) template() algo.Method {
-	m := must.Get(algo.New(e.method))
+	m := testkit.Get(algo.New(e.method))
 	return withParameters(m, map[string]any{"alpha": 1e-3, "beta": 1e-3, "gamma": 1e-3, "lg": 100, "T": loopSteps, "N": loopSteps})
 }
 
@@ -64,9 +64,9 @@ func (e entrant) measure(ctx context.Context, d, K, rounds int) measured {
 	c := logistic{n: 8, p: d, examples: 200, batch: 100, rate: 0.1, weight: 1, seed: 1}
 	p := c.problem(1)
 	for range rounds { // the least median: what else the machine does only adds to it
-		res := must.Get(train.Run(ctx, train.Config{Problem: p, W: w, Method: method, K: K, EvalEvery: K, Evaluate: train.EvaluateOff}))
+		res := testkit.Get(train.Run(ctx, train.Config{Problem: p, W: w, Method: method, K: K, EvalEvery: K, Evaluate: train.EvaluateOff}))
 		m.ms = min(m.ms, float64(res.MsPerIteration))
-		must.OK(e.check(method, d, K, w, res))
+		testkit.OK(e.check(method, d, K, w, res))
 		last := res.Usage[0].Calls
 		m.calls = algo.Calls{UpperGrad: last.UpperGrad / K, LowerGrad: last.LowerGrad / K, HVP: last.HVP / K, JVP: last.JVP / K, Hessian: last.Hessian / K, Jacobian: last.Jacobian / K}
 	}

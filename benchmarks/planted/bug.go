@@ -83,5 +83,5 @@ func (b bug) wide() (all [][]string) {
 
 // simulated returns the simulator's test.
 func simulated(seeds int) [][]string {
-	return [][]string{{"./simulate", "-run=^TestSeeds$", fmt.Sprintf("-seeds=%d", seeds)}}
+	return [][]string{{"./experiment/simulate", "-run=^TestSeeds$", fmt.Sprintf("-seeds=%d", seeds)}}
 }

@@ -17,7 +17,7 @@ func computingBugs() []bug {
 			"\t\tleft := rowMajor(a, lda)\n\t\tif m != k {\n\t\t\tleft = left.transposed()\n\t\t}\n\t\tgemmChain[T](m, n, k, pointer(c), ldc*size[T](), left, rowMajor(b, ldb), acc)"),
 		one("processors that share a sum", "internal/kernel.TestSharedProducts", kernel+"/gemm_chain.go",
 			"\t\tteam.Share(m, func(from, to int) {\n\t\t\tchainPart[T](to-from, n, k, unsafe.Add(c, from*ldc), ldc, a.from(from, 0), b, acc)", "\t\tteam.Share(k, func(from, to int) {\n\t\t\tchainPart[T](m, n, to-from, c, ldc, a.from(0, from), b.from(from, 0), acc || from > 0)"),
-		one("a dot product that a compiler fuses", "dsbo.TestNothingFused", "internal/vec/vec.go",
+		one("a dot product that a compiler fuses", "dsbo.TestNothingFused", "internal/linalg/vec.go",
 			"s += float64(float64(x[i]) * float64(y[i]))", "s += float64(x[i]) * float64(y[i])"),
 		one("a kernel's last columns are left out", "internal/kernel.TestGemmExact", kernel+"/gemm_pack.go",
 			"\tif from < n {\n\t\tf(from, 1, 1, n-from)\n", "\tif from < n-1 {\n\t\tf(from, 1, 1, n-from)\n"),

@@ -12,7 +12,7 @@ func fileBugs() []bug {
 			"if err := files.SyncDir(above); missing ||", "if err := error(nil); missing ||"),
 		one("no fsync of records", "runs.TestRecordsBeforeCheckpoint", runs+"/metrics.go",
 			"return m.size, m.sum.Sum(nil), m.file.Sync()", "return m.size, m.sum.Sum(nil), nil"),
-		one("a checkpoint has the exchange after its own", "simulate.TestSmallSeeds", train+"/checkpoint.go",
+		one("a checkpoint has the exchange after its own", "experiment/simulate.TestSmallSeeds", train+"/checkpoint.go",
 			"Round: r.round, Seconds", "Round: r.round + 1, Seconds"),
 		one("a checkpoint's checksum is not compared", "train.TestDamagedCheckpoint", train+"/checkpoint.go",
 			"!bytes.Equal(sum[:], want) {", "!bytes.Equal(sum[:0], want[:0]) {"),

@@ -4,7 +4,7 @@ package main
 func sumBugs() []bug {
 	return []bug{
 		{"FMA in a sum", "network.TestLocalConforms", []edit{
-			{"network/combine.go", `import "dsbo/internal/vec"`, "import (\n\t\"math\"\n\n\t\"dsbo/internal/vec\"\n)"},
+			{"network/combine.go", `import "dsbo/internal/linalg"`, "import (\n\t\"math\"\n\n\t\"dsbo/internal/linalg\"\n)"},
 			{"network/combine.go", "\t\tvec.Axpy(dst, row[k].Weight, in[k][from:to])\n",
 				"\t\tfor i, v := range in[k][from:to] {\n\t\t\tdst[i] = math.FMA(row[k].Weight, v, dst[i])\n\t\t}\n"},
 		}},
@@ -28,9 +28,9 @@ func sumBugs() []bug {
 			"\t\tif !same[v] {\n", "\t\tif !same[v] && e.done == 0 {\n"),
 		one("those who agree are blamed", "train.TestAgreement", "train/agreement.go",
 			"if d != most {", "if d == most {"),
-		one("no noise", "privacy.TestNoiseFitsTheSensitivity", "privacy/curator.go",
+		one("no noise", "experiment/privacy.TestNoiseFitsTheSensitivity", "experiment/privacy/curator.go",
 			"float64(units+discreteGaussian(source))", "float64(units+0*discreteGaussian(source))"),
-		one("the same noise for other rows", "privacy.TestOtherRowsHaveOtherNoise", "privacy/curator.go",
+		one("the same noise for other rows", "experiment/privacy.TestOtherRowsHaveOtherNoise", "experiment/privacy/curator.go",
 			"h.Write([]byte(what + \"\\n\" + c.data + \"\\n\"))", "h.Write([]byte(what + \"\\n\"))"),
 		one("one iterate of a diverged agent is not seen", "train.TestNaNIsDivergence", "train/agent.go",
 			"!(norm <= maxNorm)", "norm > maxNorm"),

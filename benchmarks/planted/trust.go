@@ -4,11 +4,11 @@ package main
 func trustBugs() []bug {
 	const grpc, pki, disk = "network/grpc", "pki", "internal/disk"
 	return []bug{
-		one("an admission's signature is not checked", "pki.TestAdmission", pki+"/admission.go",
+		one("an admission's signature is not checked", "network/pki.TestAdmission", pki+"/admission.go",
 			"\tif !signed {\n", "\tif !signed && len(signature) == 0 {\n"),
-		one("an admission to a run with other settings", "pki.TestAdmission", pki+"/admission.go",
+		one("an admission to a run with other settings", "network/pki.TestAdmission", pki+"/admission.go",
 			"m.unsignedText(), run, hash)", "m.unsignedText(), run, \"\")"),
-		one("a key's signature is not checked", "pki.TestSign", pki+"/sign.go",
+		one("a key's signature is not checked", "network/pki.TestSign", pki+"/sign.go",
 			"return until, chain[0].CheckSignature(", "return until, nil\n\treturn until, chain[0].CheckSignature("),
 		one("a known agent with another key", "network/grpc.TestOtherKeyRefused", grpc+"/keys.go",
 			"h.key != string(before) {", "len(h.key) != len(before) {"),
@@ -24,11 +24,11 @@ func trustBugs() []bug {
 			"&notFinite == 0 && !finite(m.terms[k]) {", "&notFinite != 0 && !finite(m.terms[k]) {"),
 		one("another agent's fault has the code of divergence", "internal/cli.TestCode", "internal/cli/cli.go",
 			"\tcase errors.Is(err, dsbo.ErrPeer):\n\t\treturn Failure\n", ""),
-		one("texts of others move the cursor", "internal/plain.TestText", "internal/plain/plain.go",
+		one("texts of others move the cursor", "internal/wording.TestText", "internal/wording/plain.go",
 			"!strconv.IsPrint(r)", "r == '\\n'"),
 		one("a secret that its group can read", "internal/disk.TestCheckSecret", disk+"/secret_unix.go",
 			"os.FileMode(0o077)", "os.FileMode(0o007)"),
-		one("a stranger sends without bound", "internal/entrance.TestStranger", "internal/entrance/entrance.go",
+		one("a stranger sends without bound", "internal/guard.TestStranger", "internal/guard/entrance.go",
 			"c.allowance.Store(l.limits.Bytes)", "c.allowance.Store(1 << 40)"),
 		one("heartbeats begin the wait anew", "network/grpc.TestHeldUp", grpc+"/progress.go",
 			"\tif !h.Computing {\n\t\tm.stalledBeats++", "\tif h.cause == causeSilence {\n\t\tm.stalledBeats++"),

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"dsbo/experiment/simulate"
 	"dsbo/internal/cli"
-	"dsbo/simulate"
 )
 
 // A campaign is many seeds, which some workers run.

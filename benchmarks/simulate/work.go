@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsbo/simulate"
+	"dsbo/experiment/simulate"
 )
 
 // workerVariable is the environment variable that makes a process a worker.

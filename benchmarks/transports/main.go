@@ -23,7 +23,7 @@ import (
 	"dsbo"
 	"dsbo/benchmarks/internal/digest"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func main() { os.Exit(cli.Main("transports", command)) }
@@ -50,11 +50,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if b.k < 1 || b.port < 1 || b.port > 65000 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-K must be at least 1 and -port from 1 to 65000; they are %d and %d", b.k, b.port)
 	}
-	return must.Try(func() {
-		b.dir = must.Get(os.MkdirTemp("", "transports"))
+	return testkit.Try(func() {
+		b.dir = testkit.Get(os.MkdirTemp("", "transports"))
 		defer os.RemoveAll(b.dir)
 		for _, name := range []string{"mnist", "dsbo"} {
-			must.OK(b.run(ctx, "go", "build", "-o", b.program(name), "dsbo/cmd/"+name))
+			testkit.OK(b.run(ctx, "go", "build", "-o", b.program(name), "dsbo/cmd/"+name))
 		}
 		b.compareTransports(ctx, stdout)
 		b.manyAgents(ctx, stdout)
@@ -106,7 +106,7 @@ func (b *bench) program(name string) string { return filepath.Join(b.dir, name) 
 func (b *bench) cluster(ctx context.Context, m measurement, out string) error {
 	file := out + ".json"
 	text := fmt.Sprintf(`{"run": "transports", "agents": %d, "address": "127.0.0.1:{%d+agent}", "graph": "ring", "w": 0.5, "seed": 1, "task": "mnist", "flags": %s}`,
-		m.agents, b.port, must.Get(json.Marshal(m.flags)))
+		m.agents, b.port, testkit.Get(json.Marshal(m.flags)))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (b *bench) cluster(ctx context.Context, m measurement, out string) error {
 // measure runs a measurement, and returns its folders and its row of a table up to the last cell.
 func (b *bench) measure(ctx context.Context, out string, m measurement) (folders, row []string, f figures) {
 	out = filepath.Join(b.dir, out)
-	must.OK(m.run(ctx, m, out))
+	testkit.OK(m.run(ctx, m, out))
 	folders = m.folders(out)
 	f = read(folders)
 	return folders, []string{m.name, fmt.Sprint(m.processes), fmt.Sprintf("%.0f", f.ms), fmt.Sprintf("%.0f", f.mib)}, f
@@ -147,7 +147,7 @@ func (b *bench) compareTransports(ctx context.Context, stdout io.Writer) {
 		wrong = errors.Join(wrong, b.compare(ctx, stdout, fmt.Sprintf("same%d-", i), all))
 		fmt.Fprintln(stdout)
 	}
-	must.OK(wrong)
+	testkit.OK(wrong)
 }
 
 // compare makes measurements and prints their table. The error names those that found something else than the first.
@@ -167,7 +167,7 @@ func (b *bench) compare(ctx context.Context, stdout io.Writer, out string, all [
 		}
 		rows = append(rows, append(row, verdict))
 	}
-	must.OK(cli.Table(stdout, rows))
+	testkit.OK(cli.Table(stdout, rows))
 	return wrong
 }
 
@@ -186,6 +186,6 @@ func (b *bench) manyAgents(ctx context.Context, stdout io.Writer) {
 		_, row, f := b.measure(ctx, fmt.Sprintf("many%d", m.agents), m)
 		rows = append(rows, append(row, fmt.Sprintf("%.1f", f.mib*float64(m.processes)/float64(m.agents))))
 	}
-	must.OK(cli.Table(stdout, rows))
+	testkit.OK(cli.Table(stdout, rows))
 	fmt.Fprintln(stdout, "\nPeak MiB: the most memory that the largest process had resident at any time, from loading the data to the last model.")
 }

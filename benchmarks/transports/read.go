@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -13,10 +13,10 @@ type figures struct{ ms, mib float64 }
 // read returns those of the processes whose folders these are.
 func read(folders []string) (f figures) {
 	if len(folders) == 0 {
-		must.OK(fmt.Errorf("a run left no folder"))
+		testkit.OK(fmt.Errorf("a run left no folder"))
 	}
 	for _, folder := range folders {
-		s := must.Get(runs.Folder(folder).ReadSummary())
+		s := testkit.Get(runs.Folder(folder).ReadSummary())
 		f.ms, f.mib = max(f.ms, float64(s.MsPerIteration)), max(f.mib, float64(s.PeakRSSMiB))
 	}
 	return f

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo/benchmarks/internal/digest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -22,9 +22,9 @@ func TestAgentFolders(t *testing.T) {
 		"agent-1": {"state": runs.Finished, "ms_per_iteration": 4, "peak_rss_mib": 60},
 	} {
 		folder := filepath.Join(out, name)
-		must.OK(os.Mkdir(folder, 0o755))
-		must.OK(runs.Folder(folder).WriteSummary(summary))
-		must.OK(os.WriteFile(folder+".log", nil, 0o644))
+		testkit.OK(os.Mkdir(folder, 0o755))
+		testkit.OK(runs.Folder(folder).WriteSummary(summary))
+		testkit.OK(os.WriteFile(folder+".log", nil, 0o644))
 		want = append(want, folder)
 	}
 	folders := digest.AgentFolders(out)

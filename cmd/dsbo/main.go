@@ -4,7 +4,7 @@ package main
 
 import (
 	"dsbo/command"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
 )
 
 func main() { command.Main(tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune()) }

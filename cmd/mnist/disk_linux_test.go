@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/minimnist"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -31,13 +30,13 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	must.OK(minimnist.Write(dir, 200, 30))
+	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
 	out := filepath.Join(disk, "run")
 	err := run(t.Context(), long(dir, out, "-quiet"), io.Discard, io.Discard)
 	if cli.Code(err) != cli.Failure || !errors.Is(err, syscall.ENOSPC) || strings.Contains(cli.OneLine(err), "\n") {
 		t.Errorf("%v, want that the disk is full", err)
 	}
-	entries := must.Get(os.ReadDir(out))
+	entries := testkit.Get(os.ReadDir(out))
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".tmp") {
 			t.Errorf("%s is left over", e.Name())

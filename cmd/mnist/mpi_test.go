@@ -17,8 +17,7 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
-	"dsbo/internal/minimnist"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -31,7 +30,7 @@ func init() { experimenttest.Struck("mnist", run) }
 // program returns the path by which the test program is the command.
 func program(t *testing.T) string {
 	link := filepath.Join(t.TempDir(), "mnist")
-	must.OK(os.Symlink(must.Get(os.Executable()), link))
+	testkit.OK(os.Symlink(testkit.Get(os.Executable()), link))
 	return link
 }
 
@@ -66,7 +65,7 @@ func job(t *testing.T, n int, args ...string) *exec.Cmd {
 // TestMPI: the run of one process and those of several find the same, also after one of several was lost.
 func TestMPI(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
-	must.OK(minimnist.Write(dir, 200, 30))
+	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
 	whole := filepath.Join(home, "whole")
 	finish(t, long(dir, whole))
 	for _, n := range []int{1, 2, 3} {
@@ -98,7 +97,7 @@ func TestMPI(t *testing.T) {
 // TestMPICurvature: products with other matrices than the Hessian have the bits of one process.
 func TestMPICurvature(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
-	must.OK(minimnist.Write(dir, 90, 30))
+	testkit.OK(testkit.WriteMNIST(dir, 90, 30))
 	for _, matrix := range []string{"damped", "gauss-newton"} {
 		args := func(out string) []string {
 			return append(strings.Fields("-agents=3 -model=mlp -hidden=3 -train=10 -val=10 -K=2 -evaluate=off -report=false -quiet"),
@@ -116,7 +115,7 @@ func TestMPICurvature(t *testing.T) {
 // TestMPIUsage: a setting that cannot work is one line, whatever the number of processes.
 func TestMPIUsage(t *testing.T) {
 	dir := t.TempDir()
-	must.OK(minimnist.Write(dir, 200, 30))
+	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
 	for _, tt := range []struct {
 		n    int
 		args []string

@@ -10,14 +10,13 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/minimnist"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	testscript.Main(m, map[string]func(){"mnist": main})
 }
 
@@ -34,7 +33,7 @@ func TestScripts(t *testing.T) {
 		e.Setenv("DSBO_DATA", dir)
 		e.Setenv("SMALL", small)
 		e.Setenv("STEPPED", stepped)
-		return minimnist.Write(dir, 200, 30)
+		return testkit.WriteMNIST(dir, 200, 30)
 	})
 }
 

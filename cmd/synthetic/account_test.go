@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -25,7 +25,7 @@ func TestAccounting(t *testing.T) {
 		"sparkle": {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {
-		m := must.Get(algo.New(name))
+		m := testkit.Get(algo.New(name))
 		if traits := algo.TraitsOf(m); traits.OneAgent || traits.Compositional { // one sends nothing, the other is not for this problem
 			continue
 		}
@@ -50,7 +50,7 @@ func TestAccounting(t *testing.T) {
 // asCounted checks that what the agents of a run have sent is what the formula says.
 func asCounted(t *testing.T, dir string) {
 	t.Helper()
-	s := must.Get(runs.Folder(dir).ReadSummary())
+	s := testkit.Get(runs.Folder(dir).ReadSummary())
 	if s.FloatsSent <= 0 || s.FloatsSent != s.FloatsFormula {
 		t.Errorf("sent %v numbers, %v by the formula", s.FloatsSent, s.FloatsFormula)
 	}

@@ -8,7 +8,7 @@ package main
 
 import (
 	"dsbo/experiment"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
 )
 
 func main() { experiment.Main(tasks.Synthetic()) }

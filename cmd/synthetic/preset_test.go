@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -30,7 +30,7 @@ func TestPaperPreset(t *testing.T) {
 		t.Run(r, func(t *testing.T) {
 			dir := t.TempDir()
 			complete(t, "-preset=paper", "-p=20", "-r="+r, "-quiet", "-report=false", "-out="+dir)
-			rs := must.Get(runs.Folder(dir).Records())
+			rs := testkit.Get(runs.Folder(dir).Records())
 			falling(t, "Φ", rs, phi)
 			falling(t, "the test loss", rs, testLoss)
 			if last := rs[len(rs)-1]; last.TestAccuracy < 0.97 {
@@ -48,7 +48,7 @@ func TestDefaultPreset(t *testing.T) {
 	}
 	dir := t.TempDir()
 	complete(t, "-r=1", "-quiet", "-report=false", "-out="+dir)
-	s := must.Get(runs.Folder(dir).ReadSummary())
+	s := testkit.Get(runs.Folder(dir).ReadSummary())
 	tuned, best := s.Models[len(s.Models)-1], s.Models[max(0, len(s.Models)-2)]
 	if !tuned.Kept || !(tuned.Phi <= 0.7*best.Phi) || !(tuned.TestLoss <= best.TestLoss) {
 		t.Errorf("tuned: Φ %v, test loss %v, kept %t; %s: Φ %v, test loss %v", tuned.Phi, tuned.TestLoss, tuned.Kept, best.Name, best.Phi, best.TestLoss)

@@ -12,7 +12,7 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -94,7 +94,7 @@ func TestStoppedModels(t *testing.T) {
 	complete(t, append(args, "-out="+whole)...)
 	interrupted(t, append(args, "-out="+stopped, "-report"), "model of λ = 0", 1)
 	lambda := func(folder string) string {
-		return string(must.Get(os.ReadFile(filepath.Join(folder, runs.LambdaFile))))
+		return string(testkit.Get(os.ReadFile(filepath.Join(folder, runs.LambdaFile))))
 	}
 	if lambda(stopped) != lambda(whole) {
 		t.Error("lambda.npy differs")
@@ -102,7 +102,7 @@ func TestStoppedModels(t *testing.T) {
 	if s, err := runs.Folder(stopped).ReadSummary(); err != nil || s.State != runs.Interrupted || !s.PhiEnd.Known() {
 		t.Errorf("state %q, Φ %v, %v", s.State, s.PhiEnd, err)
 	}
-	must.Get(os.Stat(filepath.Join(stopped, "report.html")))
+	testkit.Get(os.Stat(filepath.Join(stopped, "report.html")))
 	complete(t, "-resume", "-report=false", "-out="+stopped)
 	experimenttest.SameRun(t, stopped, whole)
 }
@@ -114,7 +114,7 @@ func TestResumeAcrossAChange(t *testing.T) {
 	}
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log.jsonl")
-	must.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
+	testkit.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
 	args := append(strings.Fields(small), "-r=1", "-agents=4", "-K=5", "-eval-every=1", "-membership="+log)
 	whole := filepath.Join(dir, "whole")
 	complete(t, append(args, "-out="+whole)...)
@@ -122,10 +122,10 @@ func TestResumeAcrossAChange(t *testing.T) {
 		parts := filepath.Join(dir, strings.ReplaceAll(text, " ", "-"))
 		interrupted(t, append(args, "-out="+parts), text, 1)
 		complete(t, "-resume", "-report=false", "-out="+parts)
-		if diff := must.Get(experimenttest.Difference(whole, parts)); diff != "" {
+		if diff := testkit.Get(experimenttest.Difference(whole, parts)); diff != "" {
 			t.Errorf("interrupted at %q:\n%s", text, diff)
 		}
-		if !bytes.Equal(must.Get(os.ReadFile(filepath.Join(whole, "lambda.npy"))), must.Get(os.ReadFile(filepath.Join(parts, "lambda.npy")))) {
+		if !bytes.Equal(testkit.Get(os.ReadFile(filepath.Join(whole, "lambda.npy"))), testkit.Get(os.ReadFile(filepath.Join(parts, "lambda.npy")))) {
 			t.Errorf("interrupted at %q: λ differs", text)
 		}
 	}

@@ -9,13 +9,13 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/lockstep"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	testscript.Main(m, map[string]func(){"synthetic": main})
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -27,7 +27,7 @@ func long(out string) []string {
 // struck runs the command as a process of its own, which a signal strikes at a line of stderr, and returns what it wrote there.
 func struck(t *testing.T, s syscall.Signal, line string, args ...string) (string, error) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), must.Get(os.Executable()), args...)
+	c := exec.CommandContext(t.Context(), testkit.Get(os.Executable()), args...)
 	c.Env = append(os.Environ(), experimenttest.Strike(s, line))
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
@@ -60,12 +60,12 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%v, want that another beta is refused", err)
 	}
 	var log bytes.Buffer
-	must.OK(run(t.Context(), []string{"-out", stopped, "-resume", "-report=false"}, io.Discard, &log))
+	testkit.OK(run(t.Context(), []string{"-out", stopped, "-resume", "-report=false"}, io.Discard, &log))
 	if strings.Contains(log.String(), "iteration 30 ") {
 		t.Errorf("the resumed run began before its checkpoint:\n%s", log.String())
 	}
 	experimenttest.SameRun(t, stopped, whole)
-	if records := must.Get(runs.Folder(stopped).Records()); len(records) != 61 {
+	if records := testkit.Get(runs.Folder(stopped).Records()); len(records) != 61 {
 		t.Errorf("%d records; there must be one before the first iteration and one after each of 60", len(records))
 	}
 	state(t, stopped, runs.Finished)

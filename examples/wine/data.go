@@ -5,9 +5,9 @@ import (
 
 	"dsbo/data"
 	"dsbo/experiment"
-	"dsbo/features"
 	"dsbo/models"
-	"dsbo/table"
+	"dsbo/tables"
+	"dsbo/tables/features"
 )
 
 // cellars is the task: agent i has the wines of the file agent-i, of a format that package table knows, or of our own.
@@ -37,13 +37,13 @@ func (*cellars) Presets() []experiment.Preset {
 
 // Load reads the files of the agents that are in this process, and no others, and makes features of their columns.
 func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
-	wines := make([]*table.Table, a.N)
+	wines := make([]*tables.Table, a.N)
 	for _, i := range a.Local {
 		path, err := c.file(i)
 		if err != nil {
 			return task, nil, err
 		}
-		if wines[i], err = table.Open(path, table.Options{}); err != nil {
+		if wines[i], err = tables.Open(path, tables.Options{}); err != nil {
 			return task, nil, err
 		}
 	}

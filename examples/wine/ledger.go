@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dsbo/table"
-	"dsbo/table/input"
+	"dsbo/tables"
+	"dsbo/tables/input"
 )
 
 // ledger is the table format of one of the cellars: a line that says so, then for each wine a line such as "acidity 0.10; ph -0.94", with the
@@ -19,7 +19,7 @@ const ledgerHead = "# a ledger of wines"
 
 func (ledger) Match(start []byte) bool { return bytes.HasPrefix(start, []byte(ledgerHead+"\n")) }
 
-func (ledger) Read(in *input.File, _ table.Options) (*table.Table, error) {
+func (ledger) Read(in *input.File, _ tables.Options) (*tables.Table, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -46,9 +46,9 @@ func (ledger) Read(in *input.File, _ table.Options) (*table.Table, error) {
 	if err := lines.Err(); err != nil {
 		return nil, in.Error(err)
 	}
-	var columns []*table.Column
+	var columns []*tables.Column
 	for j, name := range names {
-		columns = append(columns, table.NumberColumn(name, values[j]))
+		columns = append(columns, tables.NumberColumn(name, values[j]))
 	}
-	return table.New(in.Name(), columns...)
+	return tables.New(in.Name(), columns...)
 }

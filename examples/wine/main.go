@@ -5,11 +5,11 @@ package main
 import (
 	"dsbo/algo"
 	"dsbo/command"
-	"dsbo/table"
+	"dsbo/tables"
 )
 
 func main() {
 	algo.Register("oneloop", func() algo.Method { return new(oneLoop) })
-	table.Register(ledger{})
+	tables.Register(ledger{})
 	command.Main(&cellars{})
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
-	"dsbo/modelfile"
 	"dsbo/models"
+	"dsbo/tables/modelfile"
 )
 
 // Layers says what the weights do with the measurements, so that others can: a program that predicts knows no losses.

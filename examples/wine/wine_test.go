@@ -9,12 +9,12 @@ import (
 	"dsbo/experiment/experimenttest"
 	"dsbo/models/modeltest"
 	"dsbo/network/collective"
-	"dsbo/table"
+	"dsbo/tables"
 )
 
 func init() { // as main does
 	algo.Register("oneloop", func() algo.Method { return new(oneLoop) })
-	table.Register(ledger{})
+	tables.Register(ledger{})
 }
 
 func TestMethod(t *testing.T) {
@@ -33,7 +33,7 @@ func TestModel(t *testing.T) {
 func TestTask(t *testing.T) { experimenttest.TestTask(t, &cellars{}, "-data=data") }
 
 func TestLedger(t *testing.T) {
-	wines, err := table.Open("data/agent-2.ledger", table.Options{})
+	wines, err := tables.Open("data/agent-2.ledger", tables.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/runs"
 )
 
@@ -27,7 +27,7 @@ func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []
 		}
 		share = float64(share / 2)
 		x := slices.Clone(rival.X)
-		vec.Comb(x, 1-share, x, share, tuned.X)
+		linalg.Comb(x, 1-share, x, share, tuned.X)
 		nearer = NewModel(tuned.Name, runs.Unknown(), x)
 		if err := f.Solve(ctx, nearer, rival.Y, nil); err != nil {
 			return nil, nil, err

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/runs"
 )
 
@@ -52,7 +52,7 @@ func (f *Finder) constant(ctx context.Context, c int, tol float64) (*Model, erro
 		return m, nil
 	}
 	m, near := NewModel(fmt.Sprintf("%s = %d", f.Symbol, c), runs.Number(c), make([]float64, f.length)), new(Model)
-	vec.Fill(m.X, float64(c))
+	linalg.Fill(m.X, float64(c))
 	for _, d := range f.solvedConstants() {
 		if near.X == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
 			near = f.constants[d]

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Of a search downhill: the most by which an entry of x changes in the first step, and in any one; and how many pairs it remembers.
@@ -45,7 +45,7 @@ func (s *downhill) promise() float64 { return float64(-s.slope*s.share) / 2 }
 // trial returns the x to be solved for next.
 func (s *downhill) trial() []float64 {
 	x := slices.Clone(s.best.X)
-	vec.Axpy(x, s.share, s.d)
+	linalg.Axpy(x, s.share, s.d)
 	for r, v := range x {
 		x[r] = min(max(v, -s.bound), s.bound)
 	}
@@ -64,9 +64,9 @@ func (s *downhill) take(m *Model) {
 		return
 	}
 	change := pair{slices.Clone(m.X), slices.Clone(m.gradient)}
-	vec.Axpy(change.x, -1, s.best.X)
-	vec.Axpy(change.g, -1, s.best.gradient)
-	if curvature := vec.Dot(change.x, change.g); curvature > 0 {
+	linalg.Axpy(change.x, -1, s.best.X)
+	linalg.Axpy(change.g, -1, s.best.gradient)
+	if curvature := linalg.Dot(change.x, change.g); curvature > 0 {
 		s.pairs = append(s.pairs, change)
 		s.pairs = s.pairs[max(0, len(s.pairs)-mostPairs):]
 	}
@@ -83,17 +83,17 @@ func (s *downhill) turn() {
 		}
 	}
 	s.d, s.share = s.direction(g), 1
-	if s.slope = vec.Dot(g, s.d); s.slope > 0 { // the pairs are of other places
+	if s.slope = linalg.Dot(g, s.d); s.slope > 0 { // the pairs are of other places
 		s.pairs = nil
 		s.d = s.direction(g)
-		s.slope = vec.Dot(g, s.d)
+		s.slope = linalg.Dot(g, s.d)
 	}
 	largest := 0.0
 	for _, v := range s.d {
 		largest = max(largest, math.Abs(v))
 	}
 	if largest > s.reach || s.pairs == nil && largest > 0 { // the gradient alone tells no length
-		vec.Scale(s.d, s.reach/largest, s.d)
+		linalg.Scale(s.d, s.reach/largest, s.d)
 		s.slope *= s.reach / largest
 	}
 }
@@ -102,16 +102,16 @@ func (s *downhill) turn() {
 func (s *downhill) direction(g []float64) []float64 {
 	d, weights := slices.Clone(g), make([]float64, len(s.pairs))
 	for k, p := range slices.Backward(s.pairs) {
-		weights[k] = vec.Dot(p.x, d) / vec.Dot(p.x, p.g)
-		vec.Axpy(d, -weights[k], p.g)
+		weights[k] = linalg.Dot(p.x, d) / linalg.Dot(p.x, p.g)
+		linalg.Axpy(d, -weights[k], p.g)
 	}
 	if n := len(s.pairs); n > 0 {
 		newest := s.pairs[n-1]
-		vec.Scale(d, vec.Dot(newest.x, newest.g)/vec.Dot(newest.g, newest.g), d)
+		linalg.Scale(d, linalg.Dot(newest.x, newest.g)/linalg.Dot(newest.g, newest.g), d)
 	}
 	for k, p := range s.pairs {
-		vec.Axpy(d, weights[k]-vec.Dot(p.g, d)/vec.Dot(p.x, p.g), p.x)
+		linalg.Axpy(d, weights[k]-linalg.Dot(p.g, d)/linalg.Dot(p.x, p.g), p.x)
 	}
-	vec.Scale(d, -1, d)
+	linalg.Scale(d, -1, d)
 	return d
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/exact"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 // A Model is one choice of hyperparameters with the solution of the lower problem there, which is the model to take home.

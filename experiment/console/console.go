@@ -11,8 +11,8 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
-	"dsbo/report"
 	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
 // Result writes to w what a finished run gave: the verdict, then the table of models, what they cost, and where the rest is. head

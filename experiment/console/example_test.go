@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"dsbo/experiment/console"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -19,7 +19,7 @@ func ExampleResult() {
 			{Name: "λ tuned", Converged: true, Kept: true, Phi: .48, ValLoss: .48, HoldoutLoss: unknown, TestLoss: .504, TestAccuracy: .78},
 		},
 	}
-	must.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "runs/first", false))
+	testkit.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "runs/first", false))
 	// Output:
 	// Tuning 4 penalties cut the test loss by 3.1 %.
 	//

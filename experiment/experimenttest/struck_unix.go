@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 const struckVariable = "DSBO_TEST_STRUCK"
@@ -31,7 +31,7 @@ func Struck(name string, command func(ctx context.Context, args []string, stdout
 		return
 	}
 	number, text, _ := strings.Cut(strike, " ")
-	s := struck{signal: syscall.Signal(must.Get(strconv.Atoi(number))), text: []byte(text)}
+	s := struck{signal: syscall.Signal(testkit.Get(strconv.Atoi(number))), text: []byte(text)}
 	os.Exit(cli.Main(name, func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		s.ctx, s.stderr = ctx, stderr
 		return command(ctx, args, stdout, &s)

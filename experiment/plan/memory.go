@@ -2,7 +2,7 @@ package plan
 
 import (
 	"dsbo/algo"
-	"dsbo/internal/recycle"
+	"dsbo/internal/linalg"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -47,7 +47,7 @@ func (r Run) memory() (memory, error) {
 	if r.Privacy != nil {
 		return m, err
 	}
-	m.solver = 3 * 8 * float64(q) * float64(min(recycle.MostPairs, max(4, q)))
+	m.solver = 3 * 8 * float64(q) * float64(min(linalg.MostPairs, max(4, q)))
 	if r.Config.Problem.Nonconvex {
 		m.solver *= 3 // each model has a solver of its own, and the last two wait to be collected
 	}

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"dsbo/algo"
-	"dsbo/internal/curvature"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -28,7 +28,7 @@ func (l *listing) addRecords() {
 		l.addNumbers("held-out losses of two iterates", pairNumbers, Range{0, float64(records) / 2, float64(records)})
 	}
 	l.addConsensus(exactly(records+1), exactly(records))
-	l.addSum("products for the least eigenvalue", l.q, l.fine, Range{2, 20, curvature.MostProducts}.Times(float64(spectra)))
+	l.addSum("products for the least eigenvalue", l.q, l.fine, Range{2, 20, linalg.MostProducts}.Times(float64(spectra)))
 	l.addExact(exactly(exact), exactly(1), effortOf(l.Experience.RecordProducts, 45)) // a step of Newton's method takes some 45, and more for the gradient
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/plain"
+	"dsbo/internal/wording"
 )
 
 // Exit codes of all commands.
@@ -90,6 +90,6 @@ func Report(stderr io.Writer, name string, err error) {
 
 // OneLine returns an error's text for users, in one line.
 func OneLine(err error) string {
-	s := plain.Text(strings.Join(strings.Fields(err.Error()), " "))
+	s := wording.Plain(strings.Join(strings.Fields(err.Error()), " "))
 	return strings.ReplaceAll(s, context.Canceled.Error(), "interrupted")
 }

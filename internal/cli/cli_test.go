@@ -17,7 +17,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestCode(t *testing.T) {
@@ -171,7 +171,7 @@ func TestTable(t *testing.T) {
 		{cli.Markdown, "| model |      Φ | loss |\n|-------|--------|------|\n| λ = 0 | 0.3010 |    1 |\n| last  |\n"},
 	} {
 		var out bytes.Buffer
-		must.OK(c.write(&out, rows))
+		testkit.OK(c.write(&out, rows))
 		if diff := cmp.Diff(c.want, out.String()); diff != "" {
 			t.Error(diff)
 		}

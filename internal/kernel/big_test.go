@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // exact is a number with 160 bits, of which the functions here get at least 130 right.
@@ -181,7 +181,7 @@ func TestBig(t *testing.T) {
 		{"log 5/8", bigLog(0.625), "-0.47000362924573555365093703114834206470089904881224"},
 		{"sigmoid 1", bigSigmoid(1), "0.73105857863000487925115924182183627436514464016505"},
 	} {
-		w, _ := must.Get2(big.ParseFloat(c.want, 10, precision, big.ToNearestEven))
+		w, _ := testkit.Get2(big.ParseFloat(c.want, 10, precision, big.ToNearestEven))
 		d := fresh().Sub(c.got, w)
 		if d.Abs(d).Cmp(number(0x1p-130)) > 0 {
 			t.Errorf("%s = %s; it must be %s", c.name, c.got.Text('g', 40), c.want)

@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -60,7 +60,7 @@ var table = crc64.MakeTable(crc64.ECMA)
 
 func fingerprint(v []float64) answer {
 	var buffer [8 * 512]byte
-	a, used := answer{norm: vec.Norm(v)}, 0
+	a, used := answer{norm: linalg.Norm(v)}, 0
 	for _, e := range v {
 		binary.LittleEndian.PutUint64(buffer[used:], math.Float64bits(e))
 		if used += 8; used == len(buffer) {
@@ -85,7 +85,7 @@ func answers(o dsbo.Oracle, calls []call[float64], name dsbo.Sample) []answer {
 	for i, c := range calls {
 		dst := make([]float64, c.n)
 		if err := c.ask(o, dst, name); err != nil {
-			must.OK(fmt.Errorf("%s: %w", c.name, err))
+			testkit.OK(fmt.Errorf("%s: %w", c.name, err))
 		}
 		out[i] = fingerprint(dst)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -31,15 +31,15 @@ func (s *subject) copies() error {
 			for i := range list {
 				list[i] = i % rows
 			}
-			must.OK(s.differentiate(l, pickRows(l.on, list), false).Grad(gx, gy, x, y))
-			vec.Axpy(dx, weight, gx)
-			vec.Axpy(dy, weight, gy)
-			scaleX, scaleY = max(scaleX, vec.Norm(gx)), max(scaleY, vec.Norm(gy))
+			testkit.OK(s.differentiate(l, pickRows(l.on, list), false).Grad(gx, gy, x, y))
+			linalg.Axpy(dx, weight, gx)
+			linalg.Axpy(dy, weight, gy)
+			scaleX, scaleY = max(scaleX, linalg.Norm(gx)), max(scaleY, linalg.Norm(gy))
 		}
 		for _, g := range []struct {
 			name        string
 			off, allows float64
-		}{{"∇_x", vec.Norm(dx), scaleX / float64(rows)}, {"∇_y", vec.Norm(dy), scaleY / float64(rows)}} {
+		}{{"∇_x", linalg.Norm(dx), scaleX / float64(rows)}, {"∇_y", linalg.Norm(dy), scaleY / float64(rows)}} {
 			if g.off > g.allows {
 				return fmt.Errorf("the %s is neither a mean nor a sum over its examples: with each once, twice and three times, "+
 					"%[2]s − 2%[2]s₂ + %[2]s₃ has norm %.3[3]g; allowed is %.3[4]g", l.name, g.name, g.off, g.allows)
@@ -81,7 +81,7 @@ func (s *subject) separates(l side, x, y []float64) bool {
 			}
 		}
 		d := s.differentiate(l, pickRows(l.on, rows), false)
-		at, elsewhere := must.Get(d.Value(x, y)), must.Get(d.Value(x, other))
+		at, elsewhere := testkit.Get(d.Value(x, y)), testkit.Get(d.Value(x, other))
 		size = max(size, math.Abs(at), math.Abs(elsewhere))
 		return at - elsewhere
 	}
@@ -95,8 +95,8 @@ func (s *subject) bounded() error {
 	o := s.oracle(models.Config{})
 	x, y, v := s.point()
 	w, down := s.normal(s.q, 1), make([]float64, s.q)
-	must.OK(o.LowerGrad(down, x, y, whole))
-	vec.Scale(down, -math.Sqrt(float64(s.q))/max(vec.Norm(down), 1e-300), down)
+	testkit.OK(o.LowerGrad(down, x, y, whole))
+	linalg.Scale(down, -math.Sqrt(float64(s.q))/max(linalg.Norm(down), 1e-300), down)
 	rays := []struct {
 		name string
 		dir  []float64
@@ -104,7 +104,7 @@ func (s *subject) bounded() error {
 	if s.q <= denseLimit {
 		least := s.leastCurved(o, x, y)
 		up := make([]float64, s.q)
-		vec.Scale(up, -1, least)
+		linalg.Scale(up, -1, least)
 		rays = append(rays, rays[0], rays[0])
 		rays[3].name, rays[3].dir = "its least curvature", least
 		rays[4].name, rays[4].dir = "its least curvature", up
@@ -113,8 +113,8 @@ func (s *subject) bounded() error {
 	for _, ray := range rays {
 		var values []float64
 		for far := 1.; far <= 1e7; far *= 10 {
-			vec.Comb(at, 1, y, far, ray.dir)
-			_, lower := must.Get2(o.Values(x, at, whole))
+			linalg.Comb(at, 1, y, far, ray.dir)
+			_, lower := testkit.Get2(o.Values(x, at, whole))
 			values = append(values, lower)
 		}
 		n := len(values)
@@ -131,11 +131,11 @@ func (s *subject) bounded() error {
 func (s *subject) leastCurved(o *models.Oracle, x, y []float64) []float64 {
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(s.q, slices.Concat(s.hessian(o, x, y, whole)...)), true) {
-		must.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
+		testkit.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
 	dir := mat.Col(nil, 0, &vectors)
-	vec.Scale(dir, math.Sqrt(float64(s.q)), dir)
+	linalg.Scale(dir, math.Sqrt(float64(s.q)), dir)
 	return dir
 }

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -47,21 +47,21 @@ func (s *subject) curvatures(o *models.Oracle, x, y, v []float64, name dsbo.Samp
 	}
 	t := mat.NewSymDense(lanczosSteps, nil)
 	before, next := make([]float64, s.q), make([]float64, s.q)
-	vec.Scale(v, 1/vec.Norm(v), v)
+	linalg.Scale(v, 1/linalg.Norm(v), v)
 	for k := range lanczosSteps {
-		must.OK(o.HVP(next, x, y, v, name))
-		alpha := vec.Dot(v, next)
+		testkit.OK(o.HVP(next, x, y, v, name))
+		alpha := linalg.Dot(v, next)
 		t.SetSym(k, k, alpha)
-		vec.Axpy(next, -alpha, v)
+		linalg.Axpy(next, -alpha, v)
 		if k > 0 {
-			vec.Axpy(next, -t.At(k-1, k), before)
+			linalg.Axpy(next, -t.At(k-1, k), before)
 		}
-		beta := vec.Norm(next)
+		beta := linalg.Norm(next)
 		if k == lanczosSteps-1 || beta <= 1e-10*math.Abs(t.At(0, 0)) {
 			return extremes(t.SliceSym(0, k+1).(*mat.SymDense))
 		}
 		t.SetSym(k, k+1, beta)
-		vec.Scale(next, 1/beta, next)
+		linalg.Scale(next, 1/beta, next)
 		before, v, next = v, next, before
 	}
 	return 0, 0
@@ -70,7 +70,7 @@ func (s *subject) curvatures(o *models.Oracle, x, y, v []float64, name dsbo.Samp
 func extremes(h *mat.SymDense) (least, largest float64) {
 	var e mat.EigenSym
 	if !e.Factorize(h, false) {
-		must.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
+		testkit.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
 	}
 	values := e.Values(nil)
 	return values[0], values[len(values)-1]
@@ -79,7 +79,7 @@ func extremes(h *mat.SymDense) (least, largest float64) {
 // hessian returns the rows of the lower loss's Hessian.
 func (s *subject) hessian(o *models.Oracle, x, y []float64, name dsbo.Sample) [][]float64 {
 	h := make([]float64, s.q*s.q)
-	must.OK(o.Hessian(h, x, y, name))
+	testkit.OK(o.Hessian(h, x, y, name))
 	return slices.Collect(slices.Chunk(h, s.q))
 }
 
@@ -87,7 +87,7 @@ func (s *subject) hessian(o *models.Oracle, x, y []float64, name dsbo.Sample) []
 func (s *subject) column(o *models.Oracle, x, y []float64, j int, name dsbo.Sample) []float64 {
 	e, h := make([]float64, s.q), make([]float64, s.q)
 	e[j] = 1
-	must.OK(o.HVP(h, x, y, e, name))
+	testkit.OK(o.HVP(h, x, y, e, name))
 	return h
 }
 
@@ -113,13 +113,13 @@ func (s *subject) diagonal() error {
 	x, y, _ := s.point()
 	o, other := s.oracle(models.Config{Batch: s.batch(), Seed: 1}), s.oracle(models.Config{Seed: 2})
 	d, again := make([]float64, s.q), make([]float64, s.q)
-	must.OK(errors.Join(o.Diagonal(d, x, y, whole), other.Diagonal(again, x, y, whole)))
+	testkit.OK(errors.Join(o.Diagonal(d, x, y, whole), other.Diagonal(again, x, y, whole)))
 	exact := slices.Equal(d, again)
 	if !exact && s.q > denseLimit {
 		return nil
 	}
 	for _, name := range []dsbo.Sample{whole, {Set: dsbo.Curvature, K: 3}} {
-		must.OK(o.Diagonal(d, x, y, name))
+		testkit.OK(o.Diagonal(d, x, y, name))
 		size := 0.0
 		for _, v := range d {
 			size = max(size, math.Abs(v))
@@ -128,7 +128,7 @@ func (s *subject) diagonal() error {
 			h := s.column(o, x, y, j, name)
 			tolerance := 1e-10 * max(size, math.Abs(h[j]))
 			if !exact {
-				tolerance += 6 * math.Sqrt((vec.Dot(h, h)-h[j]*h[j])/8)
+				tolerance += 6 * math.Sqrt((linalg.Dot(h, h)-h[j]*h[j])/8)
 			}
 			if !(math.Abs(d[j]-h[j]) <= tolerance) {
 				return fmt.Errorf("sample %v: entry %d of the diagonal is %g, that of the Hessian %g; exact is %v", name, j, d[j], h[j], exact)

@@ -14,7 +14,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -71,7 +71,7 @@ func (c check) report(t testing.TB, m models.Model, s data.Shard) {
 
 // err returns what the check finds wrong, or what kept it from looking.
 func (c check) err(m models.Model, s data.Shard) (found error) {
-	if failed := must.Try(func() { found = c.run(newSubject(m, s)) }); failed != nil {
+	if failed := testkit.Try(func() { found = c.run(newSubject(m, s)) }); failed != nil {
 		return failed
 	}
 	return found
@@ -165,7 +165,7 @@ func (s *subject) normal(n int, deviation float64) []float64 {
 
 func (s *subject) oracle(c models.Config) *models.Oracle {
 	s.collect()
-	return must.Get(models.NewOracle(s.m, s.s, c))
+	return testkit.Get(models.NewOracle(s.m, s.s, c))
 }
 
 // collect frees the last program's buffers before the next one has its own: of a large model they are hundreds of megabytes.
@@ -194,7 +194,7 @@ func (s *subject) withMasks(e data.Examples) data.Examples {
 	}
 	e.Columns = slices.Clone(e.Columns)
 	for _, m := range masked.Masks() {
-		ones := must.Get(ad.FloatTable(e.Len(), m.Cols, slices.Repeat([]float64{1}, e.Len()*m.Cols)))
+		ones := testkit.Get(ad.FloatTable(e.Len(), m.Cols, slices.Repeat([]float64{1}, e.Len()*m.Cols)))
 		e.Columns = append(e.Columns, data.Column{Name: m.Name, Table: ones})
 	}
 	return e
@@ -205,7 +205,7 @@ func (s *subject) differentiate(l side, e data.Examples, float32 bool) *ad.Deriv
 	s.collect()
 	d, err := models.Differentiate(l.loss, s.p, s.q, e, float32)
 	if err != nil {
-		must.OK(fmt.Errorf("%s: %w", l.name, err))
+		testkit.OK(fmt.Errorf("%s: %w", l.name, err))
 	}
 	return d
 }
@@ -228,7 +228,7 @@ func pickRows(e data.Examples, rows []int) data.Examples {
 	if e.X == nil {
 		return e
 	}
-	picked := must.Get(e.Pick(rows))
+	picked := testkit.Get(e.Pick(rows))
 	for _, row := range rows {
 		if e.ID != nil {
 			picked.ID = append(picked.ID, e.ID[row])

@@ -9,7 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -104,7 +104,7 @@ func (s *subject) results() error {
 		var want answer
 		for k, fill := range []float64{0, math.NaN()} {
 			dst := slices.Repeat([]float64{fill}, c.n)
-			must.OK(c.ask(o, dst, whole))
+			testkit.OK(c.ask(o, dst, whole))
 			if slices.ContainsFunc(dst, math.IsNaN) {
 				return fmt.Errorf("%s holds NaN where the result was %g before: it is not overwritten, or not finite", c.name, fill)
 			}
@@ -120,10 +120,10 @@ func (s *subject) results() error {
 	if !slices.Equal(fingerprints(x, y, v), before) {
 		return errors.New("an input was changed")
 	}
-	upper, lower := must.Get2(o.Values(x, y, whole))
+	upper, lower := testkit.Get2(o.Values(x, y, whole))
 	for i, value := range []float64{lower, upper} {
 		l := s.sides()[i]
-		if want := must.Get(s.differentiate(l, l.on, false).Value(x, y)); value != want {
+		if want := testkit.Get(s.differentiate(l, l.on, false).Value(x, y)); value != want {
 			return fmt.Errorf("the oracle's value of the %s is %g; the loss is %g", l.name, value, want)
 		}
 	}
@@ -139,7 +139,7 @@ func (s *subject) dense() error {
 	x, y, _ := s.point()
 	name := dsbo.Sample{Set: dsbo.Curvature, K: 1}
 	h, j := make([]float64, s.q*s.q), make([]float64, s.p*s.q)
-	must.OK(errors.Join(o.Hessian(h, x, y, name), o.Jacobian(j, x, y, name)))
+	testkit.OK(errors.Join(o.Hessian(h, x, y, name), o.Jacobian(j, x, y, name)))
 	e, hv, jv := make([]float64, s.q), make([]float64, s.q), make([]float64, s.p)
 	size := 0.0
 	for _, a := range h {
@@ -147,7 +147,7 @@ func (s *subject) dense() error {
 	}
 	for c := range s.q {
 		e[c] = 1
-		must.OK(errors.Join(o.HVP(hv, x, y, e, name), o.JVP(jv, x, y, e, name)))
+		testkit.OK(errors.Join(o.HVP(hv, x, y, e, name), o.JVP(jv, x, y, e, name)))
 		e[c] = 0
 		for r, a := range hv {
 			// The rows may be made as columns: they are equal up to the rounding of sums over the examples,
@@ -219,15 +219,15 @@ func (s *subject) allocations() error {
 		x[0], y[0], v[0] = -x[0], -y[0], -v[0]
 		for _, set := range sets {
 			name := dsbo.Sample{Set: set, K: k}
-			must.OK(o.UpperGrad(dx, dy, x, y, name))
-			must.OK(o.UpperGrad(nil, dy, x, y, name))
-			must.OK(o.LowerGrad(dy, x, y, name))
-			must.OK(o.HVP(dy, x, y, v, name))
-			must.OK(o.JVP(dx, x, y, v, name))
+			testkit.OK(o.UpperGrad(dx, dy, x, y, name))
+			testkit.OK(o.UpperGrad(nil, dy, x, y, name))
+			testkit.OK(o.LowerGrad(dy, x, y, name))
+			testkit.OK(o.HVP(dy, x, y, v, name))
+			testkit.OK(o.JVP(dx, x, y, v, name))
 			if s.asksDiagonal() {
-				must.OK(o.Diagonal(dy, x, y, name))
+				testkit.OK(o.Diagonal(dy, x, y, name))
 			}
-			must.Get2(o.Values(x, y, name))
+			testkit.Get2(o.Values(x, y, name))
 		}
 	})
 	if n > 0 {

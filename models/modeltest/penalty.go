@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -26,7 +26,7 @@ func (s *subject) penalty() error {
 		}
 		return nil
 	}
-	must.OK(err)
+	testkit.OK(err)
 	for j, v := range p {
 		if !(v >= 0) || math.IsInf(v, 0) {
 			return fmt.Errorf("the penalty must be finite and not negative; entry %d is %g", j, v)
@@ -61,11 +61,11 @@ func (s *subject) penaltyOfX(m models.Penalized, x, y, v []float64) error {
 	lower, u := s.sides()[0], s.normal(s.p, 1)
 	jv := make([]float64, s.p)
 	mixed := func(first int, y []float64) float64 {
-		must.OK(s.differentiate(lower, firstRows(lower.on, first, half), false).JVP(jv, x, y, v))
-		return vec.Dot(u, jv)
+		testkit.OK(s.differentiate(lower, firstRows(lower.on, first, half), false).JVP(jv, x, y, v))
+		return linalg.Dot(u, jv)
 	}
 	double := make([]float64, s.q)
-	vec.Scale(double, 2, y)
+	linalg.Scale(double, 2, y)
 	here, there, twice := mixed(0, y), mixed(half, y), mixed(0, double)
 	size := 0.
 	claim := 0.
@@ -86,9 +86,9 @@ func (s *subject) penaltySlope(m models.Penalized, x, u []float64) []float64 {
 	const h = 1e-3
 	slope, p, at := make([]float64, s.q), make([]float64, s.q), make([]float64, s.p)
 	for _, term := range []struct{ step, weight float64 }{{h, 8}, {-h, -8}, {2 * h, -1}, {-2 * h, 1}} {
-		vec.Comb(at, 1, x, term.step, u)
+		linalg.Comb(at, 1, x, term.step, u)
 		m.Penalty(p, at)
-		vec.Axpy(slope, term.weight/(12*h), p)
+		linalg.Axpy(slope, term.weight/(12*h), p)
 	}
 	return slope
 }

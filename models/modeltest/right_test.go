@@ -8,7 +8,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -265,9 +265,9 @@ func examples(rows, features, classes int, feature func(r *rand.Rand, column int
 				target[i] = float64(r.IntN(classes))
 			}
 		}
-		e := data.Examples{X: must.Get(ad.FloatTable(rows, features, v)), Target: must.Get(ad.FloatTable(rows, 1, target))}
+		e := data.Examples{X: testkit.Get(ad.FloatTable(rows, features, v)), Target: testkit.Get(ad.FloatTable(rows, 1, target))}
 		if classes > 0 {
-			e.Target = must.Get(data.OneHot(e.Target, classes))
+			e.Target = testkit.Get(data.OneHot(e.Target, classes))
 		}
 		return e
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -17,7 +17,7 @@ func (s *subject) score() error {
 	}
 	x, y, _ := s.point()
 	for _, e := range []data.Examples{s.s.Train, s.s.Val} {
-		losses, hits := must.Get2(must.Get(models.NewScore(s.m, e, false)).Examples(x, y))
+		losses, hits := testkit.Get2(testkit.Get(models.NewScore(s.m, e, false)).Examples(x, y))
 		for i, l := range losses {
 			if math.IsNaN(l) || math.IsInf(l, 0) {
 				return fmt.Errorf("the score's loss of example %d is %g", i, l)
@@ -48,7 +48,7 @@ func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error
 		where, lists = "where each example is there twice", [][]int{both}
 	}
 	for _, list := range lists {
-		again, _ := must.Get2(must.Get(models.NewScore(s.m, pickRows(e, list), false)).Examples(x, y))
+		again, _ := testkit.Get2(testkit.Get(models.NewScore(s.m, pickRows(e, list), false)).Examples(x, y))
 		for k, i := range list {
 			// Statistics are sums over the examples, whose rounding a small variance enlarges.
 			if math.Abs(again[k]-losses[i]) > 1e-12*float64(len(list))*max(1, math.Abs(losses[i])) {
@@ -71,13 +71,13 @@ func (s *subject) scoreIsUpper(x, y []float64) error {
 	var loss, score, size float64
 	for k, sign := range []float64{1, -1} {
 		e := firstRows(upper.on, k*half, half)
-		d, each := s.differentiate(upper, e, false), must.Get(models.NewScore(s.m, e, false))
+		d, each := s.differentiate(upper, e, false), testkit.Get(models.NewScore(s.m, e, false))
 		for _, at := range []struct {
 			y    []float64
 			sign float64
 		}{{y, sign}, {other, -sign}} {
-			value := must.Get(d.Value(x, at.y))
-			sum, _ := must.Get2(each.Sums(x, at.y))
+			value := testkit.Get(d.Value(x, at.y))
+			sum, _ := testkit.Get2(each.Sums(x, at.y))
 			loss += at.sign * value
 			score += at.sign * sum / float64(half)
 			size = max(size, math.Abs(value), math.Abs(sum))

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -49,8 +49,8 @@ func (s *subject) vectors() error {
 // roundedTo32 rounds v to numbers of float32, and returns them as such.
 func roundedTo32(v []float64) []float32 {
 	to := make([]float32, len(v))
-	vec.Convert(to, v)
-	vec.Convert(v, to)
+	linalg.Convert(to, v)
+	linalg.Convert(v, to)
 	return to
 }
 
@@ -60,6 +60,6 @@ func allQuestions[V dsbo.Float](x, y, v []V) []call[V] {
 	return append(questions(x, y, v),
 		call[V]{"∇f", p + len(y), func(o dsbo.OracleIn[V], dst []V, n dsbo.Sample) error { return o.UpperGrad(dst[:p], dst[p:], x, y, n) }},
 		call[V]{"the Gauss-Newton product", len(y), func(o dsbo.OracleIn[V], dst []V, n dsbo.Sample) error {
-			return must.Get(dsbo.OracleAs[dsbo.GaussNewtonOracleIn[V]](o, "Gauss-Newton products")).GaussNewton(dst, x, y, v, n)
+			return testkit.Get(dsbo.OracleAs[dsbo.GaussNewtonOracleIn[V]](o, "Gauss-Newton products")).GaussNewton(dst, x, y, v, n)
 		}})
 }

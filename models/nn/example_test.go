@@ -8,7 +8,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/nn"
 )
@@ -111,7 +111,7 @@ func pictures(m, side, classes int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		return data.Examples{X: must.Get(ad.ByteTable(m, side*side, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, classes))}
+		return data.Examples{X: testkit.Get(ad.ByteTable(m, side*side, pixels, 1./255)), Target: testkit.Get(ad.LabelTable(labels, classes))}
 	}
 	return data.Shard{Train: set(), Val: set()}
 }

@@ -11,7 +11,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/ad/adtest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models/nn"
 )
 
@@ -110,8 +110,8 @@ func (l layer) loss(n int, float32 bool) ad.Loss {
 
 // derivs compiles the loss on examples that are always the same.
 func (l layer) derivs(n int, float32 bool) *ad.Derivs {
-	d := must.Get(ad.Differentiate(l.loss(n, float32)))
-	must.OK(d.Bind("h", must.Get(ad.FloatTable(n, l.per*l.cols, normal(n*l.per*l.cols, 5))), nil))
+	d := testkit.Get(ad.Differentiate(l.loss(n, float32)))
+	testkit.OK(d.Bind("h", testkit.Get(ad.FloatTable(n, l.per*l.cols, normal(n*l.per*l.cols, 5))), nil))
 	return d
 }
 
@@ -129,7 +129,7 @@ func TestLayers(t *testing.T) {
 	for _, l := range layers {
 		t.Run(l.name, func(t *testing.T) {
 			ps := l.parameters()
-			must.OK(ps.Err())
+			testkit.OK(ps.Err())
 			x, y := normal(l.cols, 2), append(normal(ps.Len(), 3), 1)
 			adtest.Check(t, l.derivs(1, false), x, y)
 			d := l.derivs(7, false)
@@ -144,13 +144,13 @@ func (l layer) values(z, h []float64, n int) []float64 {
 	ps := &nn.Params{}
 	outputs := l.build(ps)
 	var size int
-	p := must.Get(ad.Compile(ad.Func{P: len(h), Q: max(ps.Len(), 1), Build: func(x, y *ad.Node, _ []*ad.Node) []*ad.Node {
+	p := testkit.Get(ad.Compile(ad.Func{P: len(h), Q: max(ps.Len(), 1), Build: func(x, y *ad.Node, _ []*ad.Node) []*ad.Node {
 		out := outputs(y, ad.Reshape(x, len(h)/l.cols, l.cols), n)
 		size = out.Shape().TotalSize()
 		return []*ad.Node{out}
 	}}))
 	dst := make([]float64, size)
-	must.OK(p.Eval(dst, h, append(z, make([]float64, max(ps.Len(), 1)-len(z))...)))
+	testkit.OK(p.Eval(dst, h, append(z, make([]float64, max(ps.Len(), 1)-len(z))...)))
 	return dst
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
 // Params lays out parameters in a vector, in the order in which they are added. The zero value is empty and ready for use.
@@ -100,7 +100,7 @@ func (ps *Params) Init(dst []float64, seed uint64) {
 		part := p.View(dst)
 		for i := range part {
 			if part[i] = p.Init.Mean; p.Init.Deviation != 0 {
-				part[i] += float64(p.Init.Deviation * normal.Number(r))
+				part[i] += float64(p.Init.Deviation * num.Normal(r))
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
@@ -41,7 +41,7 @@ func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int
 		return 0, err
 	}
 	spread := []float64{0}
-	err = g.MeanNumbers(ctx, spread, func(i int, part []float64) error { part[0] = vec.Dist2(of(i), mean); return nil })
+	err = g.MeanNumbers(ctx, spread, func(i int, part []float64) error { part[0] = linalg.Dist2(of(i), mean); return nil })
 	return spread[0], err
 }
 

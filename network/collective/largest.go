@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
@@ -54,7 +54,7 @@ func (g *Group) SameBits(ctx context.Context, vectors ...func(i int) []float64) 
 // Digest returns a number that stands for the bits of a vector: the first of its SHA-256.
 func Digest(v []float64) uint64 {
 	sum := sha256.New()
-	_ = vec.Write(sum, v) // a hash takes all
+	_ = linalg.Write(sum, v) // a hash takes all
 	return binary.LittleEndian.Uint64(sum.Sum(nil))
 }
 

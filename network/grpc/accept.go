@@ -7,9 +7,9 @@ import (
 	"net"
 	"time"
 
-	"dsbo/internal/entrance"
-	"dsbo/internal/plain"
-	"dsbo/pki"
+	"dsbo/internal/guard"
+	"dsbo/internal/wording"
+	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -46,7 +46,7 @@ const maxRefusals = 256
 // refuse counts a connection that was refused and logs why, unless it has just logged the same of that host.
 func (m *Mixer) refuse(from net.Addr, reason error) {
 	host, _, _ := net.SplitHostPort(from.String())
-	text := plain.Text(reason.Error())
+	text := wording.Plain(reason.Error())
 	key, now := host+" "+text, time.Now()
 	m.mu.Lock()
 	m.refused++
@@ -76,7 +76,7 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 		m.refuse(p.Addr, err)
 		return status.Error(codes.PermissionDenied, err.Error())
 	}
-	if conn := entrance.ConnOf(p.Addr); conn != nil {
+	if conn := guard.ConnOf(p.Addr); conn != nil {
 		conn.Admit()
 		defer conn.Dismiss()
 	}
@@ -141,7 +141,7 @@ func (e *edge) noteRefusal(reason error) {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
 	if e.session == nil {
-		e.lastErr = errors.New(plain.Text(reason.Error()))
+		e.lastErr = errors.New(wording.Plain(reason.Error()))
 	}
 }
 

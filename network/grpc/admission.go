@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"dsbo/membership"
-	"dsbo/membership/council"
-	"dsbo/pki"
+	"dsbo/network/membership"
+	"dsbo/network/membership/council"
+	"dsbo/network/pki"
 )
 
 // agents returns how many numbers of agents there may be: those of Matrix and, where members change, as many as can be admitted.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsbo/membership"
-	"dsbo/membership/council"
+	"dsbo/network/membership"
+	"dsbo/network/membership/council"
 )
 
 // councilAttacks are those by frames of the council, which runs without one refuse.

@@ -19,9 +19,8 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/memnet"
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -32,9 +31,9 @@ import (
 type siege struct {
 	t       *testing.T
 	configs []Config
-	target  int          // whom the attacker visits
-	outside *memnet.Host // of the attacker
-	ms      []*Mixer     // agents 1 and 2
+	target  int           // whom the attacker visits
+	outside *testkit.Host // of the attacker
+	ms      []*Mixer      // agents 1 and 2
 	errs    chan error
 	lines   atomic.Int64 // of the logs of both
 	over    atomic.Bool  // one of them has ended
@@ -54,7 +53,7 @@ const (
 
 // newSiege opens agents 1 and 2, which give up soon if the run is to end.
 func newSiege(t *testing.T, ends bool) *siege {
-	wires := memnet.New(memnet.FixedDelay(time.Millisecond))
+	wires := testkit.NewNetwork(testkit.FixedDelay(time.Millisecond))
 	s := &siege{t: t, errs: make(chan error, 2), target: self, outside: wires.Host("outside")}
 	ids := identities(3)
 	s.configs = make([]Config, len(ids))
@@ -62,7 +61,7 @@ func newSiege(t *testing.T, ends bool) *siege {
 		c, host := &s.configs[i], wires.Host(machine(i))
 		c.Agent, c.Matrix, c.Identity = i, newGraph("path", 3), ids[i]
 		c.Addresses = []string{machine(0) + ":7000", machine(1) + ":7000", machine(2) + ":7000"}
-		c.Listener, c.Dial = must.Get(host.Listen("7000")), host.Dial
+		c.Listener, c.Dial = testkit.Get(host.Listen("7000")), host.Dial
 		c.Run, c.Hash, c.MaxFloats = "run", "hash", 1000
 		c.Heartbeat, c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 100*time.Millisecond, siegeTime
 		if ends {
@@ -133,7 +132,7 @@ func says(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(s.hello(
 // floods sends frames after a good hello until the target ends the stream.
 func floods(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
-		stream := must.Get(s.visit(s.hello().encode()))
+		stream := testkit.Get(s.visit(s.hello().encode()))
 		ended := make(chan error)
 		go func() {
 			var err error
@@ -171,7 +170,7 @@ func hellos(change func(*hello)) func(*siege) {
 func crowds(n int, do func(s *siege, c net.Conn)) func(*siege) {
 	return func(s *siege) {
 		for range n {
-			c := must.Get(s.outside.Dial(s.t.Context(), s.address()))
+			c := testkit.Get(s.outside.Dial(s.t.Context(), s.address()))
 			s.t.Cleanup(func() { c.Close() })
 			do(s, c)
 		}
@@ -182,7 +181,7 @@ func crowds(n int, do func(s *siege, c net.Conn)) func(*siege) {
 func connects(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
 		for !s.over.Load() {
-			conn := must.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds()), rpc.WithContextDialer(s.outside.Dial)))
+			conn := testkit.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds()), rpc.WithContextDialer(s.outside.Dial)))
 			ctx, cancel := context.WithTimeout(s.t.Context(), 60*time.Millisecond)
 			if stream, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{})); err == nil {
 				_ = stream.SendMsg(s.hello().encode())
@@ -279,7 +278,7 @@ var strangerAttacks = []attack{
 	{"megabytes after TLS", crowds(3, func(s *siege, c net.Conn) {
 		_ = c.SetDeadline(time.Now().Add(siegeTime))
 		t := tls.Client(c, s.client())
-		must.OK(t.Handshake())
+		testkit.OK(t.Handshake())
 		go func() { // one that reads learns that the other end is closed
 			_, _ = io.Copy(io.Discard, t)
 			c.Close()
@@ -334,8 +333,8 @@ func (a attack) run(t *testing.T) {
 	}
 	a.do(s)
 	if a.ends == "" {
-		honest := must.Get(Open(s.configs[0]))
-		t.Cleanup(func() { must.OK(honest.Close()) })
+		honest := testkit.Get(Open(s.configs[0]))
+		t.Cleanup(func() { testkit.OK(honest.Close()) })
 		if err := errors.Join(s.mix(ctx, honest), <-s.errs, <-s.errs); err != nil {
 			t.Errorf("the run ended with %v; it must go on with an honest agent 0", err)
 		}

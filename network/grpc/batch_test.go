@@ -8,8 +8,8 @@ import (
 	"net"
 	"testing"
 
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
 
 	"google.golang.org/grpc/credentials"
 )
@@ -43,7 +43,7 @@ func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 		done <- err
 	}()
 	client, info, err := batchingTLS{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(), pki.Name(1), below)
-	must.OK(errors.Join(err, <-done))
+	testkit.OK(errors.Join(err, <-done))
 	if _, ok := info.(credentials.TLSInfo); !ok {
 		t.Fatalf("%T; it must be credentials.TLSInfo, which names the neighbour", info)
 	}
@@ -65,7 +65,7 @@ func TestBatchedWrite(t *testing.T) {
 		}()
 		got := make([]byte, len(want))
 		_, err := io.ReadFull(server, got)
-		must.OK(errors.Join(err, <-done))
+		testkit.OK(errors.Join(err, <-done))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%d bytes did not come as they were sent", len(want))
 		}
@@ -85,7 +85,7 @@ func TestBatchedClose(t *testing.T) {
 		done <- err
 	}()
 	<-below.writes
-	must.OK(client.Close())
+	testkit.OK(client.Close())
 	if err := <-done; err == nil {
 		t.Error("a Write that was stuck has succeeded")
 	}

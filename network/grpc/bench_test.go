@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"dsbo/network/networktest"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // The vectors of package network's own benchmark: p = 200 numbers, MNIST's 7,840, and 8 MiB.

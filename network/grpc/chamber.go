@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/membership"
-	"dsbo/membership/council"
 	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/network/membership/council"
 )
 
 // A Membership has the agents of a run decide who takes part in it: one that is absent or slow for too long is left out, and may come back. All

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/loglimit"
-	"dsbo/internal/plain"
+	"dsbo/internal/guard"
+	"dsbo/internal/wording"
 	"dsbo/network"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // A Config says who an agent is and whom it exchanges with. All agents of a run have the same
@@ -141,7 +141,7 @@ func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	c.Log = loglimit.New(c.Log)
+	c.Log = guard.LimitLog(c.Log)
 	if c.Admission != "" {
 		if a, err := c.admission(c.Identity, c.Agent, c.Admission); err == nil {
 			c.admissionNeighbours = a.Neighbours
@@ -178,7 +178,7 @@ func (c Config) Validate() error {
 		{len(c.Addresses) == n, fmt.Sprintf("Addresses must be those of %d agents; their number:", n), len(c.Addresses)},
 		{c.Run != "" && len(c.Run) <= maxName, fmt.Sprintf("Run must have 1 to %d bytes; their number:", maxName), len(c.Run)},
 		{len(c.Hash) <= maxName, fmt.Sprintf("Hash must have at most %d bytes; their number:", maxName), len(c.Hash)},
-		{plain.Printable(c.Run + c.Hash), "Run and Hash must be printable; they are", fmt.Sprintf("%+q and %+q", c.Run, c.Hash)},
+		{wording.Printable(c.Run + c.Hash), "Run and Hash must be printable; they are", fmt.Sprintf("%+q and %+q", c.Run, c.Hash)},
 		{longest <= maxName, fmt.Sprintf("Program must have texts of at most %d bytes; the longest:", maxName), longest},
 		{helloLength <= maxHello, fmt.Sprintf("Run, Hash and Program must fit a hello of %d bytes; it has", maxHello), helloLength},
 		{c.Wire <= network.Int8, fmt.Sprintf("Wire must be one of %v to %v; it is", network.Float64, network.Int8), c.Wire},

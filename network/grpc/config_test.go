@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestValidate(t *testing.T) {
 	w := newGraph("path", 3)
 	ids := identities(2)
-	everywhere := must.Get(net.Listen("tcp", ":0"))
+	everywhere := testkit.Get(net.Listen("tcp", ":0"))
 	defer everywhere.Close()
 	for _, c := range []struct {
 		change func(*Config)

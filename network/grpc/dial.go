@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dsbo/internal/plain"
+	"dsbo/internal/wording"
 	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
@@ -48,7 +48,7 @@ func (m *Mixer) dial(e *edge) {
 				wait = firstRetry
 			}
 		} else {
-			err = errors.New(plain.Text(err.Error()))
+			err = errors.New(wording.Plain(err.Error()))
 			m.mu.Lock()
 			e.lastErr = err
 			m.mu.Unlock()

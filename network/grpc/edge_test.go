@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -21,7 +21,7 @@ func pathAgent(change func(*Config)) (*Mixer, lines) {
 	if change != nil {
 		change(&c)
 	}
-	return must.Get(newMixer(c.withDefaults())), lines
+	return testkit.Get(newMixer(c.withDefaults())), lines
 }
 
 // attached opens a stream to a neighbour that has sent and received as many vectors as the hello says.
@@ -29,12 +29,12 @@ func attached(m *Mixer, neighbour, vectors, next int) *session {
 	s := newSession(m.edge(neighbour), nil, time.Time{})
 	h := goodHello(neighbour)
 	h.sent, h.next = vectors, next
-	must.OK(s.open(h))
+	testkit.OK(s.open(h))
 	return s
 }
 
 // deliver hands the edge a frame.
-func deliver(s *session, frame []byte) { must.OK(s.e.handle(decoded(frame))) }
+func deliver(s *session, frame []byte) { testkit.OK(s.e.handle(decoded(frame))) }
 
 // vectorOfOne is the frame of a vector of one number.
 func vectorOfOne(exchange int, v float64) []byte { return encodeVector(exchange, mixing, []float64{v}) }
@@ -62,7 +62,7 @@ func wantSent(t *testing.T, s *session, want string) {
 // publish sends the vector of an exchange.
 func publish(m *Mixer, exchange int) {
 	m.round = exchange
-	must.OK(m.publish(entry{frame: vectorOfOne(exchange, float64(exchange))}))
+	testkit.OK(m.publish(entry{frame: vectorOfOne(exchange, float64(exchange))}))
 }
 
 // TestNewStreamGoesOn: what was lost with a stream is sent on the next one, and nothing else.
@@ -110,7 +110,7 @@ func TestVectorsOutOfOrder(t *testing.T) {
 			t.Errorf("the vector of exchange %d where 3 is next: error %v", exchange, err)
 		}
 	}
-	must.OK(m.Rewind(1))
+	testkit.OK(m.Rewind(1))
 	deliver(s, vectorOfOne(3, 5))
 	wantSent(t, s, "resend 1/1, vector 0/0") // the neighbour has not had that one yet
 	if m.edge(0).received != 1 {
@@ -135,7 +135,7 @@ func TestVectorsThatDoNotCount(t *testing.T) {
 	if deliver(s, vectorOfOne(0, 5)); s.e.received != 1 {
 		t.Errorf("%d vectors have come, one of them twice; there must be 1", s.e.received)
 	}
-	if h := must.Get(readHello(decoded(s.e.hello()))); h.sent != 1 || h.next != 1 {
+	if h := testkit.Get(readHello(decoded(s.e.hello()))); h.sent != 1 || h.next != 1 {
 		t.Errorf("a hello says that %d vectors were sent and needs that of exchange %d; both must be 1", h.sent, h.next)
 	}
 }
@@ -231,7 +231,7 @@ func TestRollback(t *testing.T) {
 	if r, ok := errors.AsType[*network.RollbackError](m.Rewind(4)); !ok || r.Round != 3 {
 		t.Error("rewind to 4 while a neighbour needs 3: it must be told so again")
 	}
-	must.OK(m.Rewind(2))
+	testkit.OK(m.Rewind(2))
 	wantSent(t, s, "resend 2/2")
 	publish(m, 2)
 	wantSent(t, s, "vector 2/0")
@@ -293,7 +293,7 @@ func TestEndOfStream(t *testing.T) {
 		t.Errorf("radius %d of one that has left; it must be %d", m.edge(0).radius, m.lastRadius())
 	}
 	for range 10_000 { // nobody waits for it
-		must.OK(m.edge(0).heartbeat())
+		testkit.OK(m.edge(0).heartbeat())
 	}
 }
 
@@ -373,7 +373,7 @@ func TestLostWhileSending(t *testing.T) {
 		m.finish.drains = true
 		dead := deadStream{make(chan struct{}), make(chan error)}
 		s := newSession(m.edge(0), dead, time.Time{})
-		must.OK(s.open(goodHello(0)))
+		testkit.OK(s.open(goodHello(0)))
 		deliver(s, alive(1))
 		ended := make(chan error)
 		go func() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/plain"
+	"dsbo/internal/wording"
 	"dsbo/network"
 )
 
@@ -206,6 +206,6 @@ func (e *edge) noteFailure(said *network.EndedError) error {
 
 // bounded returns as much of a text as fits a frame, without characters that are not printable.
 func bounded(text string) string {
-	text = plain.Text(text[:min(len(text), maxText)])
+	text = wording.Plain(text[:min(len(text), maxText)])
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -144,13 +144,13 @@ func TestOffendersStayOut(t *testing.T) {
 		t.Error("it is absent though exchanges with it have ended")
 	}
 	offend(3)
-	must.OK(newSession(a.e, nil, time.Time{}).open(goodHello(0)))
+	testkit.OK(newSession(a.e, nil, time.Time{}).open(goodHello(0)))
 	if !absent() {
 		t.Errorf("%v are absent; agent 0 must be, also when it connects again", m.observe().Down)
 	}
 	h := goodHello(0)
 	h.instance++
-	must.OK(newSession(a.e, nil, time.Time{}).open(h))
+	testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
 	if absent() {
 		t.Error("it is absent as another process")
 	}
@@ -179,7 +179,7 @@ func TestGarbageIsRefused(t *testing.T) {
 			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name, st.Neighbours[0].Offences, m.edge(0).barred(), m.err)
 		}
 		again := newSession(m.edge(0), nil, time.Time{})
-		must.OK(again.open(goodHello(0)))
+		testkit.OK(again.open(goodHello(0)))
 		m.mu.Lock()
 		again.announced = 0
 		deliver(again, vectorOfOne(0, 1))
@@ -210,19 +210,19 @@ func TestFailureIsAbsence(t *testing.T) {
 	if err := fail(a, 2); err == nil || m.edge(2).failure != nil {
 		t.Errorf("agent 0 says that agent 2 failed: error %v; it must be one", err)
 	}
-	must.OK(fail(a, 0))
+	testkit.OK(fail(a, 0))
 	if down := m.observe().Down; m.err != nil || !slices.Equal(down, []int{0}) {
 		t.Errorf("error %v, and %v are absent; there must be none, and agent 0", m.err, down)
 	}
 	h := goodHello(0)
 	h.instance++
-	must.OK(newSession(a.e, nil, time.Time{}).open(h))
+	testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
 	if down := m.observe().Down; len(down) > 0 {
 		t.Errorf("%v are absent; agent 0 is back", down)
 	}
 	a.e.session.announced = 0
-	must.OK(fail(a.e.session, 0))
-	must.OK(fail(b, 2))
+	testkit.OK(fail(a.e.session, 0))
+	testkit.OK(fail(b, 2))
 	if e := (*network.EndedError)(nil); !errors.As(m.err, &e) || e.Number != 2 || !errors.Is(m.err, dsbo.ErrPeer) || m.ended.Number != 1 {
 		t.Errorf("error %v, and agent %d is said to have failed; the run must end by agent 2, and agent 1 must say that of itself", m.err, m.ended.Number)
 	}
@@ -246,11 +246,11 @@ func TestDivergenceEndsTheWait(t *testing.T) {
 		a, b := withCouncil(m, 2)
 		publish(m, 0)
 		deliver(b, vectorOfOne(0, 1))
-		must.OK(a.e.handle(decoded(encode(header{kindFail, 0, network.Kind(c.kind)}, []byte("no more")))))
+		testkit.OK(a.e.handle(decoded(encode(header{kindFail, 0, network.Kind(c.kind)}, []byte("no more")))))
 		if c.back {
 			h := goodHello(0)
 			h.instance++
-			must.OK(newSession(a.e, nil, time.Time{}).open(h))
+			testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
 		}
 		for k := range 40 {
 			m.edge(2).silentBeats = 0

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/network/networktest"
 )
 
@@ -375,7 +375,7 @@ func TestKilledAgents(t *testing.T) {
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
 				workers[i] = &worker{t: t, config: c, kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
 			}
-			must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+			testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 				err := workers[i].live(ctx)
 				if err != nil {
 					cancel()

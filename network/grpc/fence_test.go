@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network/networktest"
 )
 
@@ -17,20 +17,20 @@ func TestFence(t *testing.T) {
 	ms, closeAll := open(cs)
 	t.Cleanup(closeAll)
 	x := []float64{1}
-	must.OK(errors.Join(together(ms, func(_ int, m *Mixer) error { return m.Mix(ctx, x[:0], x[:0]) })...))
+	testkit.OK(errors.Join(together(ms, func(_ int, m *Mixer) error { return m.Mix(ctx, x[:0], x[:0]) })...))
 
 	again := cs[0]
 	again.Listener, again.Round = listen(), 1
-	second := must.Get(Open(again))
-	t.Cleanup(func() { must.OK(second.Close()) })
+	second := testkit.Get(Open(again))
+	t.Cleanup(func() { testkit.OK(second.Close()) })
 	fenced, ok := errors.AsType[*FencedError](ms[0].Mix(ctx, x[:0], x[:0]))
 	if !ok || fenced.Agent != 0 || fenced.Neighbour != 1 || cli.Code(fenced) != cli.Usage {
 		t.Fatalf("the earlier process of agent 0 ended with %v; it must be fenced by agent 1, with the exit code at which supervisors do not start it again", fenced)
 	}
 	ms[0].Fail(fenced) // as its caller does
-	must.OK(ms[0].Close())
+	testkit.OK(ms[0].Close())
 	for range 10 {
-		must.OK(errors.Join(together([]*Mixer{second, ms[1], ms[2]}, func(_ int, m *Mixer) error { return m.Mix(ctx, x[:0], x[:0]) })...))
+		testkit.OK(errors.Join(together([]*Mixer{second, ms[1], ms[2]}, func(_ int, m *Mixer) error { return m.Mix(ctx, x[:0], x[:0]) })...))
 	}
 	if n := ms[1].Status().Neighbours[0]; n.Connects != 2 {
 		t.Errorf("agent 0 was connected %d times; it must be once for each process", n.Connects)
@@ -47,7 +47,7 @@ func TestFences(t *testing.T) {
 		return s, s.open(h)
 	}
 	first, err := of(5)
-	must.OK(err)
+	testkit.OK(err)
 	same, err := of(5)
 	if err != nil || first.reason != errReplaced {
 		t.Errorf("another stream of the same process: error %v, and the first one ended with %v", err, first.reason)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -24,7 +24,7 @@ func TestFloodReachesAll(t *testing.T) {
 				w := newGraph(graph, n)
 				plans, known := make([]*flood, n), make([][]bool, n)
 				for i := range plans {
-					plans[i] = must.Get(newFlood(w, i))
+					plans[i] = testkit.Get(newFlood(w, i))
 					known[i] = make([]bool, n)
 					known[i][i] = true
 				}
@@ -82,7 +82,7 @@ func checkStep(t *testing.T, w *network.Matrix, plans []*flood, known [][]bool, 
 }
 
 func TestFloodNeedsAWay(t *testing.T) {
-	_, err := newFlood(must.Get(network.NewMatrix([][]float64{{0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 0, 1}})), 1)
+	_, err := newFlood(testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 0, 1}})), 1)
 	if want := "no path of edges leads from agent 0 to agent 2"; !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v must match dsbo.ErrConfig and have %q", err, want)
 	}

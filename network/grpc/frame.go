@@ -8,7 +8,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"dsbo/membership/council"
+	"dsbo/network/membership/council"
 
 	"golang.org/x/sys/cpu"
 )

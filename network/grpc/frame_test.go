@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,7 +15,7 @@ import (
 // decoded returns a good frame as it is received.
 func decoded(b []byte) *frame {
 	var f frame
-	must.OK(f.decode(bytes.NewReader(b), len(b)))
+	testkit.OK(f.decode(bytes.NewReader(b), len(b)))
 	return &f
 }
 
@@ -64,7 +64,7 @@ func TestHelloRoundTrip(t *testing.T) {
 		{from: 1023, to: 1022, sent: 17, next: 18, instance: math.MaxUint64, epoch: maxNumber, offers: 5, needs: 1 << 63, run: long, config: long,
 			program: network.Program{Version: long}},
 	} {
-		if d := cmp.Diff(h, must.Get(readHello(decoded(h.encode()))), cmp.AllowUnexported(hello{})); d != "" {
+		if d := cmp.Diff(h, testkit.Get(readHello(decoded(h.encode()))), cmp.AllowUnexported(hello{})); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
 	}
@@ -122,7 +122,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("% x was read as %+v, which is written % x", b, g.header, again)
 		}
 		if h, err := readHello(&g); err == nil {
-			again := must.Get(readHello(decoded(h.encode())))
+			again := testkit.Get(readHello(decoded(h.encode())))
 			if d := cmp.Diff(h, again, cmp.AllowUnexported(hello{})); d != "" {
 				t.Errorf("% x was read as a hello that is written and read as another one (-want +got)\n%s", b, d)
 			}

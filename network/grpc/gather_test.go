@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -156,12 +156,12 @@ func TestGatherAgain(t *testing.T) {
 			if err := gatherRows(inner, ms[0], row); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gathering since exchange 0") {
 				t.Fatalf("error %v; it must match context.Canceled while gathering since exchange 0", err)
 			}
-			must.OK(ms[0].Rewind(0))
+			testkit.OK(ms[0].Rewind(0))
 			wg.Go(func() { gather(n - 1) })
 			if !other {
 				gather(0)
 				wg.Wait()
-				must.OK(errors.Join(errs...))
+				testkit.OK(errors.Join(errs...))
 				return
 			}
 			row[0]++

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"dsbo/internal/plain"
+	"dsbo/internal/wording"
 	"dsbo/network"
 )
 
@@ -80,7 +80,7 @@ func readHello(f *frame) (hello, error) {
 		}
 		var text string
 		text, b = string(b[1:][:b[0]]), b[1:][b[0]:]
-		if k > 0 && !plain.Printable(text) { // the key, which is first, is bytes
+		if k > 0 && !wording.Printable(text) { // the key, which is first, is bytes
 			return hello{}, fmt.Errorf("the texts of a hello must be printable; one is %+q", text)
 		}
 		if k < len(texts) {

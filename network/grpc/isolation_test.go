@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"dsbo/membership"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
 // TestIsolation: where there is a council, an agent that hears nobody who counts ends by itself, after twice the time after which it would be left out. For a

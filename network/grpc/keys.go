@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/membership"
+	"dsbo/network/membership"
 )
 
 // keys are those of the masks: an agent's own, and the others' as they become known. The mixer's lock guards them.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/membership"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/membership"
+	"dsbo/network/pki"
 )
 
 // keyConfig returns the settings by which an agent of the tests' path makes its key.
@@ -20,7 +20,7 @@ func keyConfig(agent int, id *pki.Identity) Config {
 }
 
 // keyFrame returns the key frame of an agent with these settings.
-func keyFrame(c Config) []byte { return must.Get(newKeys(&c)).ownFrame }
+func keyFrame(c Config) []byte { return testkit.Get(newKeys(&c)).ownFrame }
 
 // claimed returns a key frame as that of another agent.
 func claimed(frame []byte, agent int) []byte {
@@ -145,14 +145,14 @@ func TestKeysDiffer(t *testing.T) {
 	} {
 		c := keyConfig(0, id)
 		change(&c)
-		public := string(must.Get(newKeys(&c)).public[c.Agent])
+		public := string(testkit.Get(newKeys(&c)).public[c.Agent])
 		if before, twice := seen[public]; twice {
 			t.Errorf("settings %d and %d have the same key", before, k)
 		}
 		seen[public] = k
 	}
 	c := keyConfig(0, id)
-	if _, again := seen[string(must.Get(newKeys(&c)).public[0])]; !again {
+	if _, again := seen[string(testkit.Get(newKeys(&c)).public[0])]; !again {
 		t.Error("the same settings have another key")
 	}
 }
@@ -164,17 +164,17 @@ func pairStreams(t *testing.T, epoch int, change func(*Config)) map[[2]int]strin
 	for i := range all {
 		c := keyConfig(i, nil)
 		change(&c)
-		all[i] = must.Get(newKeys(&c))
+		all[i] = testkit.Get(newKeys(&c))
 	}
 	streams := map[[2]int]string{}
 	for i := range all {
 		c := keyConfig(i, nil)
 		for j := range all {
 			if all[i].public[j] = all[j].public[j]; i != j {
-				all[i].secrets[j] = must.Get(all[i].sharedSecret(all[j].public[j]))
+				all[i].secrets[j] = testkit.Get(all[i].sharedSecret(all[j].public[j]))
 			}
 		}
-		must.OK(all[i].setEpoch(&c, membership.Epoch{Number: epoch, Members: []int{0, 1, 2}}))
+		testkit.OK(all[i].setEpoch(&c, membership.Epoch{Number: epoch, Members: []int{0, 1, 2}}))
 		for j := range all {
 			if i == j {
 				continue
@@ -230,21 +230,21 @@ func TestOtherKeyRefused(t *testing.T) {
 	hello := func(fingerprint string) hello {
 		c := keyConfig(0, nil)
 		c.Fingerprint = []byte(fingerprint)
-		k := must.Get(newKeys(&c))
+		k := testkit.Get(newKeys(&c))
 		deliver(attached(m, 2, 0, 0), k.ownFrame)
 		h := goodHello(0)
 		h.key = string(k.public[0])
 		return h
 	}
 	first := hello("")
-	must.OK(m.checkHello(first))
+	testkit.OK(m.checkHello(first))
 	other := first
 	other.key = strings.Repeat("k", len(first.key))
 	if err := m.checkHello(other); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
 		t.Errorf("error %v for a neighbour with another key", err)
 	}
-	must.OK(m.err)
-	must.OK(m.checkHello(first))
+	testkit.OK(m.err)
+	testkit.OK(m.checkHello(first))
 	if hello("other data"); m.err == nil || !strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
 		t.Errorf("error %v for another key that a neighbour passes on", m.err)
 	}

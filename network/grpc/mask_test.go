@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -46,7 +46,7 @@ func sentWords(t *testing.T, width int, times int, words func(agent int) []uint6
 		for _, frame := range all {
 			if f := decoded(frame); f.kind == kindVector && len(f.data) > 0 {
 				v := make([]uint64, len(words(0)))
-				must.OK(network.UnpackWords(v, width, f.data))
+				testkit.OK(network.UnpackWords(v, width, f.data))
 				sent[1+i] = append(sent[1+i], v)
 			}
 		}
@@ -125,13 +125,13 @@ func TestMaskCancels(t *testing.T) {
 	const n, length = 5, 3000
 	ms := make([]*Mixer, n)
 	for i := range ms {
-		ms[i] = must.Get(newMixer(Config{Agent: i, Matrix: newGraph("ring", n), Run: "r", Secret: []byte{byte(i), 1}}.withDefaults()))
+		ms[i] = testkit.Get(newMixer(Config{Agent: i, Matrix: newGraph("ring", n), Run: "r", Secret: []byte{byte(i), 1}}.withDefaults()))
 	}
 	for _, m := range ms {
 		for i, other := range ms {
 			m.learnKey(i, i, decoded(other.keys.ownFrame).text)
 		}
-		must.OK(m.err)
+		testkit.OK(m.err)
 	}
 	for width := 1; width <= 64; width++ {
 		sum := make([]uint64, length)
@@ -152,13 +152,13 @@ func TestMaskCancels(t *testing.T) {
 // TestMasksOfExchanges: each exchange has masks of its own.
 func TestMasksOfExchanges(t *testing.T) {
 	c := keyConfig(0, nil)
-	k := must.Get(newKeys(&c))
+	k := testkit.Get(newKeys(&c))
 	for j := 1; j < 3; j++ {
 		other := keyConfig(j, nil)
-		k.public[j] = must.Get(newKeys(&other)).public[j]
-		k.secrets[j] = must.Get(k.sharedSecret(k.public[j]))
+		k.public[j] = testkit.Get(newKeys(&other)).public[j]
+		k.secrets[j] = testkit.Get(k.sharedSecret(k.public[j]))
 	}
-	must.OK(k.makeCiphers(&c))
+	testkit.OK(k.makeCiphers(&c))
 	seen := map[uint64]int{}
 	for exchange := range 100 {
 		words := []uint64{0}

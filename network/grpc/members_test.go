@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
 // TestLeaveAndReturn: two agents are lost at different moments, and the others go on without them; when they come back they are let
@@ -54,7 +54,7 @@ func TestFailedMember(t *testing.T) {
 			if z.agent == failing && k == 12 && !failed {
 				began = time.Now()
 				m.Fail(errKilled)
-				must.OK(m.Close())
+				testkit.OK(m.Close())
 				z.host.PowerOff()
 				select {
 				case <-v.left:
@@ -146,7 +146,7 @@ func TestMembersThatCannotMix(t *testing.T) {
 			}
 			return false
 		})
-		v.w = must.Get(newGraph("complete", n).WithMixing(network.Trimmed{Liars: 1}))
+		v.w = testkit.Get(newGraph("complete", n).WithMixing(network.Trimmed{Liars: 1}))
 		for _, z := range v.citizens {
 			z.config.Matrix = v.w
 		}

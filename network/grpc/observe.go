@@ -3,7 +3,7 @@ package grpc
 import (
 	"time"
 
-	"dsbo/membership/council"
+	"dsbo/network/membership/council"
 )
 
 // A holding counts for how many heartbeats of one exchange a neighbour has held it up.

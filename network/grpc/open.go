@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"dsbo/internal/entrance"
-	"dsbo/membership"
+	"dsbo/internal/guard"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
@@ -63,7 +63,7 @@ func Open(c Config) (*Mixer, error) {
 // serve accepts connections of a listener until the server stops.
 func (m *Mixer) serve(l net.Listener) {
 	m.work.Go(func() {
-		if err := m.server.Serve(entrance.Wrap(l, strangerLimits)); err != nil && err != rpc.ErrServerStopped { // before it began
+		if err := m.server.Serve(guard.Wrap(l, strangerLimits)); err != nil && err != rpc.ErrServerStopped { // before it began
 			m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
@@ -202,7 +202,7 @@ var service = rpc.ServiceDesc{
 const method = "/dsbo.Exchange/Frames"
 
 // strangerLimits are the bounds of connections that have not said a good hello: what a TLS handshake and a hello take, with room.
-var strangerLimits = entrance.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
+var strangerLimits = guard.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
 
 // streamWindow returns how many bytes may be on their way before they are read: two frames if they are short.
 func (m *Mixer) streamWindow() int32 {

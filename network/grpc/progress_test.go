@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -148,7 +148,7 @@ func TestGoesBackForEver(t *testing.T) {
 			return
 		}
 		deliver(s, encode(header{kindResend, 0, 0}, nil))
-		must.OK(m.Rewind(0))
+		testkit.OK(m.Rewind(0))
 	}
 	t.Error("the run goes on for ever")
 }
@@ -165,8 +165,8 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 		t.Errorf("the neighbours are told %+v; it must be that this agent writes", r)
 	}
 	for m.err == nil {
-		must.OK(m.edge(0).handle(decoded(alive(0))))
-		must.OK(m.edge(2).handle(decoded(alive(0))))
+		testkit.OK(m.edge(0).handle(decoded(alive(0))))
+		testkit.OK(m.edge(2).handle(decoded(alive(0))))
 		m.heartbeat()
 	}
 	if err := <-hung; !strings.Contains(err.Error(), "the disk does not answer") || errors.Is(err, dsbo.ErrPeer) {

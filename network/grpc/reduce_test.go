@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -90,7 +90,7 @@ func TestAverageCounts(t *testing.T) {
 			ctx := networktest.Context(t)
 			local := network.NewLocal(w)
 			defer local.Close()
-			inProcess := must.Get(network.NewAverages(local, w, network.AverageOptions{Wire: c.wire}))
+			inProcess := testkit.Get(network.NewAverages(local, w, network.AverageOptions{Wire: c.wire}))
 			ms := openAgents(t, w, func(config *Config) { config.Wire, config.Unmasked = c.wire, c.unmasked })
 			turn := func(averages *network.Averages, i int) (dsbo.Traffic, []float64, error) {
 				a, v := averages.Agent(i), startVector(i, length)
@@ -98,12 +98,12 @@ func TestAverageCounts(t *testing.T) {
 				return a.Sent(), v, err
 			}
 			want, got := make([][]float64, n), make([][]float64, n)
-			must.OK(errors.Join(networktest.RunAll(n, func(i int) (err error) {
+			testkit.OK(errors.Join(networktest.RunAll(n, func(i int) (err error) {
 				_, want[i], err = turn(inProcess, i)
 				return err
 			})...))
 			succeed(ms, func(i int, m *Mixer) error {
-				sent, v, err := turn(must.Get(network.NewAverages(m, w, network.AverageOptions{Wire: c.wire})), i)
+				sent, v, err := turn(testkit.Get(network.NewAverages(m, w, network.AverageOptions{Wire: c.wire})), i)
 				got[i] = v
 				if s := m.Status(); s.Vectors != sent.Messages || s.VectorBytes != sent.Bytes || sent.Bytes == 0 {
 					t.Errorf("agent %d: %d payloads with %d bytes went over the wire; %+v were counted", i, s.Vectors, s.VectorBytes, sent)
@@ -125,7 +125,7 @@ func TestMixOnWires(t *testing.T) {
 			for i := range start {
 				code := wire.Encode(nil, startVector(i, length))
 				start[i] = make([]float64, length)
-				must.OK(wire.Decode(start[i], code))
+				testkit.OK(wire.Decode(start[i], code))
 			}
 			want, got := networktest.Product(w, start), make([][]float64, n)
 			ms := openAgents(t, w, func(c *Config) { c.Wire = wire })
@@ -184,7 +184,7 @@ func TestReduceRefuses(t *testing.T) {
 			}
 		})
 	}
-	m := must.Get(newMixer(Config{Matrix: must.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))}.withDefaults()))
+	m := testkit.Get(newMixer(Config{Matrix: testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))}.withDefaults()))
 	if err := m.Reduce(t.Context(), network.Max, 8, nil); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "must be connected") {
 		t.Errorf("error %v without edges; it must say that the graph must be connected", err)
 	}

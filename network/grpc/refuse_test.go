@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
-	"dsbo/pki"
+	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -147,7 +147,7 @@ func visit(t *testing.T, address string, creds credentials.TransportCredentials,
 func visitOver(ctx context.Context, t *testing.T, dial func(context.Context, string) (net.Conn, error), address string,
 	creds credentials.TransportCredentials, frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
-	conn := must.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds), rpc.WithContextDialer(dial)))
+	conn := testkit.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds), rpc.WithContextDialer(dial)))
 	t.Cleanup(func() { conn.Close() })
 	s, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{}))
 	if err != nil {
@@ -262,7 +262,7 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
 		s.Stop()
-		must.OK(<-done)
+		testkit.OK(<-done)
 	})
 	return l.Addr().String()
 }
@@ -302,8 +302,8 @@ func TestBadFrames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := openSelf(t, "127.0.0.1:1")
 			s, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self)), goodHello(0).encode())
-			must.OK(err)
-			must.OK(s.SendMsg(c.frame))
+			testkit.OK(err)
+			testkit.OK(s.SendMsg(c.frame))
 			log.want(t, "level=WARN", "neighbour=0", "lost the connection", c.log)
 		})
 	}

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network/networktest"
+	"dsbo/network/pki"
 	"dsbo/network/relay"
-	"dsbo/pki"
 )
 
 // relayed takes the addresses of all agents but 0, 3, 6, ... away, with a relay of the authority's agents between those without, and
@@ -21,7 +21,7 @@ func relayed(cs []Config) ([]Config, func()) {
 	for i := range cs {
 		cs[i].Relay = l.Addr().String()
 		if i%3 > 0 {
-			must.OK(cs[i].Listener.Close())
+			testkit.OK(cs[i].Listener.Close())
 			cs[i].Listener, cs[i].Addresses[i] = nil, "" // the same slice for all agents
 		}
 	}
@@ -33,7 +33,7 @@ func serveRelay(l net.Listener) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		must.OK(relay.Serve(ctx, l, relay.Options{Trust: func() (*pki.Trust, error) { return ca().Trust(), nil }}))
+		testkit.OK(relay.Serve(ctx, l, relay.Options{Trust: func() (*pki.Trust, error) { return ca().Trust(), nil }}))
 	})
 	return func() {
 		cancel()
@@ -51,7 +51,7 @@ func TestRelayed(t *testing.T) {
 	mix := func(i int, m *Mixer) error { return networktest.MixZeros(ctx, m, times, 3) }
 	succeed(ms, mix)
 	stop()
-	l := must.Get(net.Listen("tcp", cs[0].Relay))
+	l := testkit.Get(net.Listen("tcp", cs[0].Relay))
 	defer serveRelay(l)()
 	succeed(ms, mix)
 	want := networktest.Product(w, [][]float64{{1}, {2}, {3}, {4}, {5}, {6}})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/pki"
+	"dsbo/network/pki"
 
 	"google.golang.org/grpc/credentials"
 )

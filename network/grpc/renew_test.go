@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // site is the folder of an agent that made its own key; renewed returns its identity with another certificate for it.
@@ -24,16 +24,16 @@ type site struct {
 
 func newSite(t *testing.T, agent int) site {
 	folder := t.TempDir()
-	return site{folder, must.Get(pki.MakeRequest(folder, agent))}
+	return site{folder, testkit.Get(pki.MakeRequest(folder, agent))}
 }
 
 // renewed returns the site's identity with a new certificate of an authority, which is valid as long as that.
 func (s site) renewed(a *pki.Authority, valid time.Duration) *pki.Identity {
 	now := time.Now()
 	path := s.folder + "/" + pki.Name(s.request.Agent) + ".pem"
-	must.OK(pki.ReplaceCertificate(path, must.Get(a.Grant(s.request, now.Add(-time.Hour), now.Add(valid)))))
-	must.OK(a.PutCertificate(s.folder))
-	return must.Get(pki.Load(s.folder, s.request.Agent, now))
+	testkit.OK(pki.ReplaceCertificate(path, testkit.Get(a.Grant(s.request, now.Add(-time.Hour), now.Add(valid)))))
+	testkit.OK(a.PutCertificate(s.folder))
+	return testkit.Get(pki.Load(s.folder, s.request.Agent, now))
 }
 
 // TestRenew: agents whose certificates are renewed while they sum connect again, with the new ones, and no number changes. One
@@ -67,7 +67,7 @@ func TestRenew(t *testing.T) {
 	succeed(ms, sums(before))
 	var renewing sync.WaitGroup
 	for i, m := range ms {
-		renewing.Go(func() { must.OK(m.Renew(sites[i].renewed(a, 20*time.Minute))) })
+		renewing.Go(func() { testkit.OK(m.Renew(sites[i].renewed(a, 20*time.Minute))) })
 	}
 	succeed(ms, sums(after))
 	renewing.Wait()
@@ -95,7 +95,7 @@ func TestRenewedKeySpreads(t *testing.T) {
 	if last := m.keys.published[len(m.keys.published)-1]; !bytes.Equal(last.frame, longer) {
 		t.Error("the key that is passed on must be that with the certificate that is valid longest")
 	}
-	must.OK(m.err)
+	testkit.OK(m.err)
 }
 
 // TestRenewRefused: what is no renewal leaves all as it was.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -67,7 +67,7 @@ func newSim(t *testing.T, seed uint64, w *network.Matrix, keep, rounds int) *sim
 }
 
 func (s *sim) mixer(i, round int) *Mixer {
-	return must.Get(newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep, Unmasked: true,
+	return testkit.Get(newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep, Unmasked: true,
 		Addresses: make([]string, s.w.N())}.withDefaults()))
 }
 
@@ -87,7 +87,7 @@ func (s *sim) advance(i int) {
 	}
 	err := m.checkRunning(s.t.Context())
 	if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
-		must.OK(m.Rewind(s.restore(a, i, rollback.Round)))
+		testkit.OK(m.Rewind(s.restore(a, i, rollback.Round)))
 		return
 	}
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *sim) advance(i int) {
 		a.published = err == nil
 	case m.missing == 0:
 		if simReceivers(s.w, i, m.round) == nil {
-			must.Get(m.findTerms(m.window.get(m.round).frame[headerSize:], simLength))
+			testkit.Get(m.findTerms(m.window.get(m.round).frame[headerSize:], simLength))
 			network.Combine(a.x, m.view.matrix.Row(m.view.position), m.terms)
 		} else {
 			for _, e := range m.edges {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // connect has the neighbour with the lower number say hello. Both go on meanwhile, until the hellos are delivered.
@@ -23,7 +23,7 @@ func (s *sim) open(ends [2]int, f *frame) {
 	e := s.agents[ends[1]].m.edge(ends[0])
 	back := s.links[[2]int{ends[1], ends[0]}]
 	back.session = newSession(e, nil, time.Time{})
-	must.OK(back.session.open(must.Get(readHello(f))))
+	testkit.OK(back.session.open(testkit.Get(readHello(f))))
 	if ends[0] < ends[1] {
 		back.frames = append(back.frames, e.hello())
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
+	"dsbo/network/membership"
 )
 
 // TestSlowNeighbours: the council is told of a neighbour that computes, or writes, when an exchange has waited for that for longer than the deadline, by what
@@ -79,7 +79,7 @@ func TestReadyWhenThrough(t *testing.T) {
 	if m.observe().Ready {
 		t.Error("it computes in an epoch before, and cannot be ready")
 	}
-	must.OK(m.Reform(m.chamber.log.Last(3), 0))
+	testkit.OK(m.Reform(m.chamber.log.Last(3), 0))
 	if !m.observe().Ready {
 		t.Error("it is ready, as it has begun the epoch without it")
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/membership"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
 // A view is what an agent exchanges over in one epoch: the members and the edges between them.

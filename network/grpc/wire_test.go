@@ -12,7 +12,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -141,11 +141,11 @@ func TestDataStays(t *testing.T) {
 
 // runMADSBO runs one agent of the paper's method on the paper's synthetic task.
 func runMADSBO(ctx context.Context, s data.Synthetic, agent int, m dsbo.Mixer, iterations int) (dsbo.Algorithm, error) {
-	model := must.Get(models.ByName("logistic", models.Size{Features: s.Features}))
-	oracle := must.Get(models.NewOracle(model, must.Get(s.Shard(agent)), models.Config{Agent: agent, Seed: 1, Batch: 8}))
+	model := testkit.Get(models.ByName("logistic", models.Size{Features: s.Features}))
+	oracle := testkit.Get(models.NewOracle(model, testkit.Get(s.Shard(agent)), models.Config{Agent: agent, Seed: 1, Batch: 8}))
 	p, q := oracle.Dims()
 	a := &algo.MADSBO{T: 2, N: 2, Beta: "1e-3", Gamma: "1e-3"}
-	must.OK(a.Init(p, q, iterations))
+	testkit.OK(a.Init(p, q, iterations))
 	for k := range iterations {
 		if err := a.Step(ctx, k, oracle, m); err != nil {
 			return nil, err
@@ -166,7 +166,7 @@ func TestSameBitsAsLocal(t *testing.T) {
 	defer cancel()
 	run := func(mixer func(i int) dsbo.Mixer) [][]float64 {
 		states := make([][]float64, n)
-		must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+		testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 			a, err := runMADSBO(ctx, synthetic, i, mixer(i), iterations)
 			if err != nil {
 				cancel()
@@ -188,7 +188,7 @@ func TestSameBitsAsLocal(t *testing.T) {
 // wantAbsent checks that no number of an agent's examples is in the bytes, at any offset.
 func wantAbsent(t *testing.T, s data.Synthetic, agent int, sent []byte) {
 	t.Helper()
-	shard, own := must.Get(s.Shard(agent)), map[uint64]bool{}
+	shard, own := testkit.Get(s.Shard(agent)), map[uint64]bool{}
 	for _, e := range []data.Examples{shard.Train, shard.Val} {
 		for i := range e.X.Rows() {
 			for j := range e.X.Cols() {

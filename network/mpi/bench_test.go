@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -81,7 +81,7 @@ func parseMedian(out string, err error) time.Duration {
 	if err != nil || m == nil {
 		panic(fmt.Sprintf("%v; it must be a median:\n%s", err, out))
 	}
-	return time.Duration(must.Get(strconv.Atoi(m[1])))
+	return time.Duration(testkit.Get(strconv.Atoi(m[1])))
 }
 
 // timesEnv holds the bytes and rounds of TestRankTimes.

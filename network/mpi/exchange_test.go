@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
 
 // mustRing returns the mixing matrix of n agents in a circle.
-func mustRing(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
+func mustRing(n int) *network.Matrix { return testkit.Get(network.Ring(n, 0.5)).W }
 
 // openAll opens an exchange on all ranks.
 func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exchange {
@@ -28,7 +28,7 @@ func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exc
 		xs[r], err = worlds[r].Exchange(t.Context(), w, o)
 		return err
 	})
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	return xs
 }
 
@@ -228,7 +228,7 @@ func TestTwoAtOnce(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	xs := [][]*Exchange{openAll(t, worlds, mustRing(2), Options{}), openAll(t, worlds, mustRing(4), Options{})}
 	const rounds = 50
-	must.OK(errors.Join(networktest.RunAll(6, func(k int) error {
+	testkit.OK(errors.Join(networktest.RunAll(6, func(k int) error {
 		x, i := xs[0], k
 		if k >= 2 {
 			x, i = xs[1], k-2
@@ -241,14 +241,14 @@ func TestTwoAtOnce(t *testing.T) {
 	errs := networktest.RunAll(4, func(i int) error {
 		return networktest.MixZeros(t.Context(), xs[1][xs[1][0].blocks.rank(i)].Mixer(i), rounds, 3)
 	})
-	must.OK(errors.Join(append(errs, networktest.MixZeros(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
+	testkit.OK(errors.Join(append(errs, networktest.MixZeros(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
 }
 
 func TestAfterClose(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	xs := openAll(t, worlds, mustRing(2), Options{})
 	for range 2 {
-		must.OK(errors.Join(networktest.RunAll(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
+		testkit.OK(errors.Join(networktest.RunAll(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
 	}
 	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{})
 	for name, err := range map[string]error{

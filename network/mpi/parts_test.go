@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 
 	"pgregory.net/rapid"
@@ -36,7 +36,7 @@ func TestBlocks(t *testing.T) {
 		if next != b.agents {
 			t.Fatalf("%d agents dealt; they must be %d", next, b.agents)
 		}
-		checkRoutes(t, b, must.Get(network.New("erdos-renyi", b.agents, network.Options{Seed: rapid.Uint64().Draw(t, "seed")})).W)
+		checkRoutes(t, b, testkit.Get(network.New("erdos-renyi", b.agents, network.Options{Seed: rapid.Uint64().Draw(t, "seed")})).W)
 	})
 }
 

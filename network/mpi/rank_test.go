@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -29,7 +29,7 @@ func onRank(tb testing.TB) {
 
 // openRank opens an exchange of this rank. All ranks do so at the same time.
 func openRank(tb testing.TB, w *network.Matrix, o Options) *Exchange {
-	return must.Get(world.Exchange(tb.Context(), w, o))
+	return testkit.Get(world.Exchange(tb.Context(), w, o))
 }
 
 // A meeting lets the ranks wait for each other.
@@ -77,7 +77,7 @@ func TestRankLong(t *testing.T) {
 		}
 		want := networktest.Product(w, src)
 		local := x.Local()
-		must.OK(errors.Join(networktest.RunAll(len(local), func(k int) error {
+		testkit.OK(errors.Join(networktest.RunAll(len(local), func(k int) error {
 			return x.Mixer(local[k]).Mix(t.Context(), src[local[k]], src[local[k]])
 		})...))
 		for _, i := range local {
@@ -183,7 +183,7 @@ func lose(t *testing.T, end func()) {
 
 func TestRankKilled(t *testing.T) {
 	lose(t, func() {
-		t.Error(must.Get(os.FindProcess(os.Getpid())).Kill())
+		t.Error(testkit.Get(os.FindProcess(os.Getpid())).Kill())
 	})
 }
 

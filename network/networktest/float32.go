@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // What is added to a mixture of float32.
@@ -54,7 +54,7 @@ func (x *exchange) mixture32(m mixture32, round int) mixture32 {
 		if m.length >= 63 {
 			m.src[i][40], m.src[i][41+i%3] = float32(math.NaN()), float32(math.Inf(1-2*(i%2)))
 		}
-		vec.Convert(wide[i], m.src[i])
+		linalg.Convert(wide[i], m.src[i])
 		if m.inPlace {
 			m.dst[i] = m.src[i]
 		}
@@ -78,12 +78,12 @@ func (m *mixture32) factor() float64 {
 
 func rounded(v []float64) []float32 {
 	narrow := make([]float32, len(v))
-	vec.Convert(narrow, v)
+	linalg.Convert(narrow, v)
 	return narrow
 }
 
 // run makes the exchange of agent i.
-func (m *mixture32) run(ctx context.Context, mixer dsbo.Mixer, i int, w *vec.Widening) error {
+func (m *mixture32) run(ctx context.Context, mixer dsbo.Mixer, i int, w *linalg.Widening) error {
 	src, v := slices.Clone(m.src[i]), m.v[i]
 	dst := src
 	if !m.inPlace {
@@ -110,7 +110,7 @@ func (m *mixture32) run(ctx context.Context, mixer dsbo.Mixer, i int, w *vec.Wid
 func testFloat32(t *testing.T, x *exchange) {
 	mixtures := x.mixtures32()
 	x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
-		var w vec.Widening
+		var w linalg.Widening
 		for k := range mixtures {
 			if err := mixtures[k].run(ctx, m, i, &w); err != nil {
 				return err
@@ -123,7 +123,7 @@ func testFloat32(t *testing.T, x *exchange) {
 // mixStep32 is mixStep of float32.
 func mixStep32(dst, src int) step {
 	return func(ctx context.Context, m dsbo.Mixer) error {
-		return new(vec.Widening).MixAdd32(ctx, m, make([]float32, dst), make([]float32, src), 0, nil)
+		return new(linalg.Widening).MixAdd32(ctx, m, make([]float32, dst), make([]float32, src), 0, nil)
 	}
 }
 

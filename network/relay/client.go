@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // ErrAbsent marks the error of [Client.Dial] when the other agent does not wait at the relay now.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"dsbo/network/pki"
 	"dsbo/network/relay"
-	"dsbo/pki"
 )
 
 // Agent 5, which nobody can reach, waits at a relay; agent 2 talks to it there. What they say is in the clear here: package grpc makes a TLS

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
 
 	"go.uber.org/goleak"
 )
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newAuthority() *pki.Authority {
 	now := time.Now()
-	return must.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
+	return testkit.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
 }
 
 // A hall is a relay of a test.
@@ -34,12 +34,12 @@ type hall struct {
 
 // newHall runs a relay until the test ends.
 func newHall(t *testing.T, connections int) hall {
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+	l := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
 	h := hall{newAuthority(), l.Addr().String()}
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		must.OK(Serve(ctx, l, Options{Trust: func() (*pki.Trust, error) { return h.Trust(), nil }, Connections: connections}))
+		testkit.OK(Serve(ctx, l, Options{Trust: func() (*pki.Trust, error) { return h.Trust(), nil }, Connections: connections}))
 	})
 	t.Cleanup(func() {
 		cancel()
@@ -49,7 +49,7 @@ func newHall(t *testing.T, connections int) hall {
 }
 
 func (h hall) identity(agent int) *pki.Identity {
-	return must.Get(h.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	return testkit.Get(h.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
 }
 
 // client returns an agent of run "r".
@@ -73,7 +73,7 @@ func (h hall) listen(t *testing.T, c Client) chan net.Conn {
 		}
 	})
 	t.Cleanup(func() {
-		must.OK(l.Close())
+		testkit.OK(l.Close())
 		work.Wait()
 	})
 	return came
@@ -104,15 +104,15 @@ func TestJoined(t *testing.T) {
 		long := bytes.Repeat([]byte{byte(i)}, 1<<20)
 		var work sync.WaitGroup
 		work.Go(func() {
-			must.Get(called.Write(long[:10]))
-			if got := must.Get(io.ReadAll(called)); !bytes.Equal(got, long) {
+			testkit.Get(called.Write(long[:10]))
+			if got := testkit.Get(io.ReadAll(called)); !bytes.Equal(got, long) {
 				t.Errorf("%d bytes were heard", len(got))
 			}
-			must.OK(called.Close())
+			testkit.OK(called.Close())
 		})
-		must.Get(caller.Write(long))
-		must.OK(caller.(*net.TCPConn).CloseWrite())
-		if got := must.Get(io.ReadAll(caller)); !bytes.Equal(got, long[:10]) {
+		testkit.Get(caller.Write(long))
+		testkit.OK(caller.(*net.TCPConn).CloseWrite())
+		if got := testkit.Get(io.ReadAll(caller)); !bytes.Equal(got, long[:10]) {
 			t.Errorf("%d bytes came back", len(got))
 		}
 		work.Wait()
@@ -131,7 +131,7 @@ func TestAbsent(t *testing.T) {
 	absent(h.client(1), 5)
 	came := h.listen(t, h.client(5))
 	caller := dial(t, h.client(1), 5)
-	must.OK((<-came).Close())
+	testkit.OK((<-came).Close())
 	if _, err := caller.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("%v after the other end has closed", err)
 	}
@@ -140,8 +140,8 @@ func TestAbsent(t *testing.T) {
 	absent(other, 5)
 
 	lost := h.client(7)
-	conn := must.Get(lost.connect(t.Context(), nil))
-	must.OK(conn.Close())
+	conn := testkit.Get(lost.connect(t.Context(), nil))
+	testkit.OK(conn.Close())
 	absent(h.client(1), 7)
 }
 
@@ -151,7 +151,7 @@ func TestOldestMakesRoom(t *testing.T) {
 	c := h.client(5)
 	var all []net.Conn
 	for range maxWaiting + 1 {
-		conn := must.Get(c.connect(t.Context(), nil))
+		conn := testkit.Get(c.connect(t.Context(), nil))
 		defer conn.Close()
 		all = append(all, conn)
 	}
@@ -178,10 +178,10 @@ func TestOldestMakesRoom(t *testing.T) {
 // speak says something to a relay after its greeting, and returns its answer.
 func speak(t *testing.T, address string, say func(nonce []byte) []byte) string {
 	t.Helper()
-	conn := must.Get(net.Dial("tcp", address))
+	conn := testkit.Get(net.Dial("tcp", address))
 	defer conn.Close()
-	nonce := must.Get(readNonce(conn))
-	must.Get(conn.Write(say(nonce)))
+	nonce := testkit.Get(readNonce(conn))
+	testkit.Get(conn.Write(say(nonce)))
 	line, err := readLine(conn)
 	if err != nil {
 		return err.Error()
@@ -197,10 +197,10 @@ func TestRefused(t *testing.T) {
 		return func(nonce []byte) []byte {
 			to := 5
 			r := request{Run: "r", Agent: 1, To: &to}
-			must.OK(r.sign(id, nonce))
+			testkit.OK(r.sign(id, nonce))
 			change(&r)
 			var b bytes.Buffer
-			must.OK(r.write(&b))
+			testkit.OK(r.write(&b))
 			return b.Bytes()
 		}
 	}
@@ -242,9 +242,9 @@ func TestRefused(t *testing.T) {
 func TestBounds(t *testing.T) {
 	h := newHall(t, 2)
 	for range 9 {
-		silent := must.Get(net.Dial("tcp", h.address))
+		silent := testkit.Get(net.Dial("tcp", h.address))
 		defer silent.Close()
-		must.Get(readNonce(silent))
+		testkit.Get(readNonce(silent))
 	}
 	if _, err := h.client(1).Dial(t.Context(), 5); !errors.Is(err, ErrAbsent) {
 		t.Errorf("error %v beside strangers that say nothing; the agent must be served", err)
@@ -254,7 +254,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("error %v for one too many", err)
 	}
 	r = &relay{Options: Options{Connections: 200}, agents: map[int]int{3: agentConnections - 1}}
-	must.OK(r.admit(3))
+	testkit.OK(r.admit(3))
 	if err := r.admit(3); err == nil || !strings.Contains(err.Error(), "agent 3 has 128 connections") {
 		t.Errorf("error %v for an agent with too many", err)
 	}
@@ -262,11 +262,11 @@ func TestBounds(t *testing.T) {
 
 // TestCancelled: a call ends with its context.
 func TestCancelled(t *testing.T) {
-	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+	silent := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
 	defer silent.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		conn := must.Get(silent.Accept())
+		conn := testkit.Get(silent.Accept())
 		cancel() // which says nothing
 		_, _ = io.Copy(io.Discard, conn)
 		conn.Close()
@@ -282,7 +282,7 @@ func TestCancelled(t *testing.T) {
 func FuzzReadRequest(f *testing.F) {
 	var b bytes.Buffer
 	to := 5
-	must.OK((&request{Run: "r", Agent: 3, To: &to, Certificate: []byte{1}, Signature: []byte{2}}).write(&b))
+	testkit.OK((&request{Run: "r", Agent: 3, To: &to, Certificate: []byte{1}, Signature: []byte{2}}).write(&b))
 	f.Add(b.Bytes())
 	f.Add([]byte{0, 0, 0, 2, '{', '}'})
 	trust := newAuthority().Trust()

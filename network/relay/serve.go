@@ -14,10 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"dsbo/internal/entrance"
-	"dsbo/internal/loglimit"
-	"dsbo/internal/plain"
-	"dsbo/pki"
+	"dsbo/internal/guard"
+	"dsbo/internal/wording"
+	"dsbo/network/pki"
 )
 
 // Options are the settings of [Serve].
@@ -80,9 +79,9 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Log = loglimit.New(o.Log)
+	o.Log = guard.LimitLog(o.Log)
 	r := &relay{Options: o, conns: map[net.Conn]struct{}{}, agents: map[int]int{}, places: map[place][]*waiter{}}
-	l = entrance.Wrap(l, entrance.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
+	l = guard.Wrap(l, guard.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer func() {
 		stop()
@@ -107,7 +106,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 			case <-ctx.Done():
 			}
 		default:
-			c := conn.(*entrance.Conn)
+			c := conn.(*guard.Conn)
 			r.register(c)
 			r.work.Go(func() { r.serve(c) })
 		}
@@ -115,7 +114,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 }
 
 // register keeps a connection in mind until release.
-func (r *relay) register(conn *entrance.Conn) {
+func (r *relay) register(conn *guard.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.conns[conn] = struct{}{}
@@ -141,7 +140,7 @@ func (r *relay) closeAll() {
 }
 
 // serve does what the agent of a connection wants, to its end.
-func (r *relay) serve(stranger *entrance.Conn) {
+func (r *relay) serve(stranger *guard.Conn) {
 	defer r.release(stranger)
 	conn := stranger.Conn // which can end one of its directions
 	q, err := r.greet(conn)
@@ -149,7 +148,7 @@ func (r *relay) serve(stranger *entrance.Conn) {
 		err = r.admit(q.Agent)
 	}
 	if err != nil {
-		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", plain.Text(err.Error()))
+		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", wording.Plain(err.Error()))
 		answer(conn, err.Error())
 		return
 	}

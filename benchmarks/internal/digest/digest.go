@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
 // AgentFolders returns the run folders of agents that were processes of their own; beside them are their logs.
 func AgentFolders(out string) []string {
-	found := must.Get(filepath.Glob(filepath.Join(out, "agent-*")))
+	found := testkit.Get(filepath.Glob(filepath.Join(out, "agent-*")))
 	return slices.DeleteFunc(found, func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.IsDir()
@@ -26,10 +26,10 @@ func AgentFolders(out string) []string {
 func Of(folder string) string {
 	sum := sha256.New()
 	for _, name := range []string{runs.LambdaFile, runs.OmegaFile} {
-		sum.Write(must.Get(os.ReadFile(filepath.Join(folder, name))))
+		sum.Write(testkit.Get(os.ReadFile(filepath.Join(folder, name))))
 	}
-	for _, r := range must.Get(runs.Folder(folder).Records()) {
-		sum.Write(must.Get(json.Marshal(r.Timeless())))
+	for _, r := range testkit.Get(runs.Folder(folder).Records()) {
+		sum.Write(testkit.Get(json.Marshal(r.Timeless())))
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }

@@ -15,7 +15,7 @@ import (
 	"dsbo/benchmarks/peer"
 	"dsbo/data"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // tiny is a task that runs in milliseconds.
@@ -32,7 +32,7 @@ func TestOurs(t *testing.T) {
 	c := tiny(t)
 	r := ours(t.Context(), c)
 	m := algo.Clone(c.method)
-	must.OK(m.Init(c.features, c.features, c.k))
+	testkit.OK(m.Init(c.features, c.features, c.k))
 	cost := m.Cost(0)
 	if want := float64(2 * cost.Floats); r.Floats != want { // two neighbours on the ring
 		t.Errorf("%g numbers sent, want %g", r.Floats, want)
@@ -137,7 +137,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 `
-	must.OK(os.WriteFile(script, []byte(text), 0o700))
+	testkit.OK(os.WriteFile(script, []byte(text), 0o700))
 	r, err := newRival(t.Context(), dir, options{mpirun: script, python: script, ranks: 2})
 	if err != nil {
 		t.Skipf("no shell here: %v", err)
@@ -145,7 +145,7 @@ done
 	if got, err := r.run(t.Context(), tiny(t)); err != nil || got.ms() != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	must.OK(os.WriteFile(script, []byte("#!/bin/sh\necho first\necho no such task\nexit 1\n"), 0o700))
+	testkit.OK(os.WriteFile(script, []byte("#!/bin/sh\necho first\necho no such task\nexit 1\n"), 0o700))
 	if _, err := r.run(t.Context(), tiny(t)); err == nil || !strings.HasSuffix(err.Error(), ": no such task") {
 		t.Errorf("error %v, want the program's last words", err)
 	}

@@ -14,9 +14,9 @@ import (
 	"dsbo"
 	"dsbo/benchmarks/peer"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -56,7 +56,7 @@ type deepTimes struct{ Gradient, Cold, Warm float64 }
 // measureDeep measures ours, for so long each, on vectors of the row's type, as the peer's are.
 func measureDeep(d deepRow, seconds float64) deepTimes {
 	m := newDeep(d.network)
-	o := must.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
+	o := testkit.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
 	if d.kind == f32 {
 		return timesOf(o.Float32(), m, seconds)
 	}
@@ -68,12 +68,12 @@ func timesOf[T dsbo.Float](o dsbo.OracleIn[T], m *deepModel, seconds float64) de
 	_, q := m.Dims()
 	start, x, y, v, dst := make([]float64, q), []T{-4.6}, make([]T, q), make([]T, q), make([]T, q)
 	m.params.Init(start, 1)
-	vec.Convert(y, start)
+	linalg.Convert(y, start)
 	m.params.Init(start, 2)
-	vec.Convert(v, start)
+	linalg.Convert(v, start)
 	name := dsbo.Sample{Set: dsbo.Whole}
-	gradient := func() { must.OK(o.LowerGrad(dst, x, y, name)) }
-	product := func() { must.OK(o.HVP(dst, x, y, v, name)) }
+	gradient := func() { testkit.OK(o.LowerGrad(dst, x, y, name)) }
+	product := func() { testkit.OK(o.HVP(dst, x, y, v, name)) }
 	elsewhere := func() { y[0] = -y[0] - 1e-3 }
 	another := func() { v[0] = -v[0] - 1e-3 }
 	return deepTimes{medianTime(seconds, elsewhere, gradient), medianTime(seconds, elsewhere, product), medianTime(seconds, another, product)}
@@ -89,7 +89,7 @@ func medianTime(seconds float64, before, f func()) float64 {
 		f()
 		times = append(times, ms(time.Since(start)))
 	}
-	return stat.Median(times)
+	return num.Median(times)
 }
 
 // deep runs the peer's program for one row.
@@ -132,13 +132,13 @@ func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out 
 		for range o.rounds {
 			mine = append(mine, child[deepTimes](ctx, d.name(), o))
 			if r != nil {
-				theirs = append(theirs, must.Get(r.deep(ctx, d)))
+				theirs = append(theirs, testkit.Get(r.deep(ctx, d)))
 			}
 		}
 		table = append(table, d.row(mine, theirs, l))
 	}
 	if len(table) > 1 {
-		must.OK(cli.Table(out, table))
+		testkit.OK(cli.Table(out, table))
 	}
 }
 
@@ -152,7 +152,7 @@ func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
 		for _, t := range all {
 			v = append(v, of(t))
 		}
-		return stat.Median(v)
+		return num.Median(v)
 	}
 	line := []string{fmt.Sprintf("%s, batch %d, %s", d.network, d.batch, d.kind)}
 	compared := func(of func(deepTimes) float64) {
@@ -164,7 +164,7 @@ func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
 		for i := range mine {
 			ratios = append(ratios, of(mine[i])/of(theirs[i]))
 		}
-		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", median(theirs, of)), fmt.Sprintf("%.2f", stat.Median(ratios))
+		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", median(theirs, of)), fmt.Sprintf("%.2f", num.Median(ratios))
 	}
 	compared(gradient)
 	line = append(line, fmt.Sprint(d.gradient))

@@ -6,7 +6,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/nn"
 )
@@ -152,6 +152,6 @@ func pictures(rows, inputs int) data.Shard {
 	for i := range labels {
 		labels[i] = uint8(r.IntN(10))
 	}
-	e := data.Examples{X: must.Get(ad.ByteTable(rows, inputs, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, 10))}
+	e := data.Examples{X: testkit.Get(ad.ByteTable(rows, inputs, pixels, 1./255)), Target: testkit.Get(ad.LabelTable(labels, 10))}
 	return data.Shard{Train: e, Val: e}
 }

@@ -12,10 +12,10 @@ import (
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
 // measureGrowth measures the time of an iteration of MA-DSBO, and the memory of an agent, over sizes, and prints the
@@ -37,7 +37,7 @@ func printGrowth(ctx context.Context, out io.Writer, title string, sizes []int, 
 		x, y = append(x, float64(size)), append(y, v)
 		fmt.Fprintf(&row, "  %d: %.3g", size, v)
 	}
-	line := must.Get(report.FitLine(x, y, true, true))
+	line := testkit.Get(report.FitLine(x, y, true, true))
 	fmt.Fprintf(out, "%s\n %s\n  exponent %.2f\n", title, row.String(), line.Slope)
 }
 
@@ -53,7 +53,7 @@ func overFeatures(ctx context.Context, p int) float64 {
 func synthetic(ctx context.Context, s data.Synthetic, long time.Duration) float64 {
 	t := tasks()[2]
 	t.method = &algo.MADSBO{Alpha: "0.1", Beta: "1e-8", Gamma: "1e-8", T: loops, N: loops}
-	return newTeam(models.Logistic{Features: s.Features}, must.Get(s.Task()), t).fastest(ctx, long)
+	return newTeam(models.Logistic{Features: s.Features}, testkit.Get(s.Task()), t).fastest(ctx, long)
 }
 
 func overBatch(ctx context.Context, batch int) float64 {
@@ -81,17 +81,17 @@ func memoryOver(ctx context.Context, q int) float64 {
 	d := data.Task{Features: m.Features, Classes: classes}
 	for range agents {
 		e := data.Examples{
-			X:      must.Get(ad.ByteTable(examples, m.Features, make([]byte, examples*m.Features), 1)),
-			Target: must.Get(ad.LabelTable(make([]byte, examples), classes)),
+			X:      testkit.Get(ad.ByteTable(examples, m.Features, make([]byte, examples*m.Features), 1)),
+			Target: testkit.Get(ad.LabelTable(make([]byte, examples), classes)),
 		}
 		d.Shards = append(d.Shards, data.Shard{Train: e, Val: e})
 	}
-	before := stat.LiveBytes()
+	before := num.LiveBytes()
 	c := newTeam(m, d, tasks()[0])
 	for k := range 2 {
 		c.iterate(ctx, k)
 	}
-	after := stat.LiveBytes()
+	after := num.LiveBytes()
 	runtime.KeepAlive(c)
 	return (after - before) / 1024 / agents
 }
@@ -109,7 +109,7 @@ func overIterations(ctx context.Context, out io.Writer) {
 		for ; k < until; k++ {
 			took += c.iterate(ctx, k)
 		}
-		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first), int64(stat.LiveBytes())/1024)
+		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first), int64(num.LiveBytes())/1024)
 	}
 	fmt.Fprintf(out, "ms an iteration and memory of all, by iteration (synthetic, p=100)\n %s\n", row.String())
 	runtime.KeepAlive(c)

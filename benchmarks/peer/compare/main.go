@@ -15,7 +15,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // options are the command line's.
@@ -53,10 +53,10 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		return err
 	}
 	runtime.GOMAXPROCS(o.procs)
-	err := must.Try(func() {
+	err := testkit.Try(func() {
 		switch {
 		case o.worker != "":
-			must.OK(json.NewEncoder(stdout).Encode(measurePart(ctx, o.worker)))
+			testkit.OK(json.NewEncoder(stdout).Encode(measurePart(ctx, o.worker)))
 		case o.growth:
 			measureGrowth(ctx, stdout)
 		default:
@@ -109,12 +109,12 @@ func measurePart(ctx context.Context, part string) any {
 
 // child measures one part in a new process of this program.
 func child[T any](ctx context.Context, part string, o options) (result T) {
-	cmd := exec.CommandContext(ctx, must.Get(os.Executable()), "-worker", part, "-procs", fmt.Sprint(o.procs))
+	cmd := exec.CommandContext(ctx, testkit.Get(os.Executable()), "-worker", part, "-procs", fmt.Sprint(o.procs))
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
-		must.OK(fmt.Errorf("ours, %s: %w", part, err))
+		testkit.OK(fmt.Errorf("ours, %s: %w", part, err))
 	}
-	must.OK(json.Unmarshal(text, &result))
+	testkit.OK(json.Unmarshal(text, &result))
 	return result
 }

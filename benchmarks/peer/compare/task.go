@@ -9,7 +9,7 @@ import (
 
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -95,10 +95,10 @@ func (t task) mnist() bool { return t.features == 0 }
 // problem loads or makes the task's data for n agents.
 func (t task) problem(n int) (models.Model, data.Task) {
 	if !t.mnist() {
-		return models.Logistic{Features: t.features}, must.Get(data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task())
+		return models.Logistic{Features: t.features}, testkit.Get(data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task())
 	}
-	train, test := must.Get2(data.LoadMNIST(""))
-	d := must.Get(data.NewTask(train, test, data.Split{Agents: n, Seed: seed}))
+	train, test := testkit.Get2(data.LoadMNIST(""))
+	d := testkit.Get(data.NewTask(train, test, data.Split{Agents: n, Seed: seed}))
 	if t.network != "" {
 		return networkOf(t.network), d
 	}
@@ -118,7 +118,7 @@ func networkOf(name string) models.Model {
 // sizesOf returns the sizes of a name such as 784-256-128-10.
 func sizesOf(name string) (sizes []int) {
 	for size := range strings.SplitSeq(name, "-") {
-		sizes = append(sizes, must.Get(strconv.Atoi(size)))
+		sizes = append(sizes, testkit.Get(strconv.Atoi(size)))
 	}
 	return sizes
 }
@@ -141,7 +141,7 @@ func (t task) flags() []string {
 func (t task) methodFlags() []string {
 	names := map[string]string{"alpha": "--alpha", "beta": "--beta", "gamma": "--gamma", "mav": "--mav", "lg": "--Lg"}
 	var values map[string]json.RawMessage
-	must.OK(json.Unmarshal(must.Get(json.Marshal(t.method)), &values))
+	testkit.OK(json.Unmarshal(testkit.Get(json.Marshal(t.method)), &values))
 	var f []string
 	for _, name := range algo.Parameters(t.method) {
 		if names[name] != "" && values[name] != nil {
