@@ -12,7 +12,7 @@ import (
 )
 
 // golden is a model with a table that it can predict from, without the target's column.
-const golden = "../modelfile/testdata/golden"
+const golden = "../tables/modelfile/testdata/golden"
 
 // TestPredict: the rows are in order, with the numbers that PyTorch has for the golden model.
 func TestPredict(t *testing.T) {

@@ -95,7 +95,7 @@ func TestKnownSpecs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if readme := testkit.Get(os.ReadFile("../README.md")); !bytes.Contains(readme, []byte(Example)) {
+	if readme := testkit.Get(os.ReadFile("../../README.md")); !bytes.Contains(readme, []byte(Example)) {
 		t.Error("README.md must show the spec of the help")
 	}
 }
