@@ -1,5 +1,6 @@
-// Package clinics makes up tables of patients of three clinics, on which people try the program before they take data of their own: words
+// This file makes up tables of patients of three clinics, on which people try the program before they take data of their own: words
 // and numbers, some missing, in populations that are unlike. No patient is real.
+
 package command
 
 import (

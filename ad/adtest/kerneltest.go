@@ -1,5 +1,6 @@
-// Package kerneltest runs a package's tests on every path of the kernels. A path is chosen once, at the
+// Everywhere runs a package's tests on every path of the kernels. A path is chosen once, at the
 // start of a process, so that the tests of another path are a process of their own.
+
 package adtest
 
 import (

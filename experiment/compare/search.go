@@ -1,4 +1,5 @@
-// Package gridsearch looks for the lowest point of a grid: at all of its points, or by so many steps to better neighbours.
+// A Search looks for the lowest point of a grid: at all of its points, or by so many steps to better neighbours.
+
 package compare
 
 import "slices"

@@ -1,4 +1,5 @@
-// Package array reads files of one array, NumPy's .npy and IDX, number by number, and writes .npy.
+// Readers of arrays read files of one array, NumPy's .npy and IDX, number by number, and writes .npy.
+
 package files
 
 import (

@@ -1,4 +1,5 @@
-// Package exactread reads inputs whose length is announced, and trusts no announcement.
+// ReadExactly and its like read inputs whose length is announced, and trusts no announcement.
+
 package files
 
 import (

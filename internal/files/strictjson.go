@@ -1,6 +1,7 @@
-// Package strictjson reads the files that people write for this module: one JSON object whose fields are known, each
+// StrictJSON reads the files that people write for this module: one JSON object whose fields are known, each
 // there once, by its exact name and without null. encoding/json on its own accepts repeated fields, other cases of
 // their letters and null.
+
 package files
 
 import (

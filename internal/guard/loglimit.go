@@ -1,5 +1,6 @@
-// Package loglimit bounds the lines that a log gets, whatever others do: each kind of line comes so often at most, and says how many of its
+// LimitLog bounds the lines that a log gets, whatever others do: each kind of line comes so often at most, and says how many of its
 // kind were left out before it.
+
 package guard
 
 import (

@@ -1,5 +1,6 @@
-// Package curvature has the matrices of second derivatives of a lower loss that products are taken with, and finds eigenvalues of them
+// This file has the matrices of second derivatives of a lower loss that products are taken with, and finds eigenvalues of them
 // by products alone.
+
 package linalg
 
 import (

@@ -1,9 +1,10 @@
-// Package recycle solves a sequence of nearby symmetric systems (D + diag(e)) s = r by conjugate gradients whose preconditioner
+// This file solves a sequence of nearby symmetric systems (D + diag(e)) s = r by conjugate gradients whose preconditioner
 // is made of the products of earlier solves: a Nyström approximation of D from the last pairs (v, D v), and D's diagonal.
 //
 // D is known by its products alone, which are what costs: a product over many agents is an exchange. Everything else is
 // arithmetic on vectors that all agents have alike. It adds in an order that the sizes alone fix, so agents on one kernel path
 // (package kernel) get the same bits.
+
 package linalg
 
 import (

@@ -1,8 +1,9 @@
-// Package vec holds the few dense-vector loops that the methods, the exchange and the evaluation share.
+// This file holds the few dense-vector loops that the methods, the exchange and the evaluation share.
 //
 // Every product is rounded before it is added (the conversion forbids a fused
 // multiply-add), so results are the same bits on every machine. Of float32, factors are rounded to float32 first. All slices of a call have
 // the length of the first; functions that write allow the destination to be an input.
+
 package linalg
 
 import (

@@ -1,4 +1,4 @@
-// Package elementary has exponentials, logarithms and their like with the same bits on every machine.
+// This file has exponentials, logarithms and their like with the same bits on every machine.
 //
 // Those of package math have not: some are assembly on some architectures, its exponential asks the processor what it can, and where
 // the compiler may fuse a product with the sum that follows (arm64, GOAMD64=v3 and others) it rounds once instead of twice. Agents that
@@ -7,6 +7,7 @@
 //
 // The approximations are those of fdlibm (Sun Microsystems, 1993, freely granted), which package math follows too, and in Sin and
 // Cos of Cephes (Moshier, 1989); the exponential is a series. Errors are below two units in the last place.
+
 package num
 
 import "math"

@@ -1,5 +1,6 @@
-// Package splitmix has the generator SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA
+// This file has the generator SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA
 // 2014) as a hash, of which random numbers with names are made: of seed, agent, draw and entry, and of nothing else.
+
 package num
 
 // Step is how far the generator's counter goes from one number to the next.

@@ -1,4 +1,5 @@
-// Package stat holds what several packages measure, and the statistics that they report.
+// This file holds what several packages measure, and the statistics that they report.
+
 package num
 
 import (

@@ -1,4 +1,5 @@
-// Package browsertest looks at pages in a headless Chromium, for tests.
+// OpenPages looks at pages in a headless Chromium, for tests.
+
 package testkit
 
 import (

@@ -1,5 +1,6 @@
-// Package lockstep is for tests whose agents, many and with little work each, wait for one another all the time: it takes from them what
+// InMemory, Racing and SmallRuns are for tests whose agents, many and with little work each, wait for one another all the time: it takes from them what
 // else they would wait for, and what keeps the processor from their work.
+
 package testkit
 
 import (

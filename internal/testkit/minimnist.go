@@ -1,4 +1,5 @@
-// Package minimnist makes a small data set in the four files of MNIST, for the tests of commands.
+// WriteMNIST makes a small data set in the four files of MNIST, for the tests of commands.
+
 package testkit
 
 import (

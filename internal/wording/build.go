@@ -1,4 +1,5 @@
-// Package build says from what source the running program was made.
+// Build says from what source the running program was made.
+
 package wording
 
 import (

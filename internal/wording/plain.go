@@ -1,5 +1,6 @@
-// Package plain shows texts of others as what they are: none of their characters moves the cursor, ends a line or turns the
+// Plain shows texts of others as what they are: none of their characters moves the cursor, ends a line or turns the
 // direction of what stands around it.
+
 package wording
 
 import (

@@ -1,4 +1,5 @@
-// Package wording writes numbers of things in sentences for people.
+// Count and Ranges write numbers of things in sentences for people.
+
 package wording
 
 import (
