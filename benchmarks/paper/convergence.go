@@ -5,7 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"dsbo/algo"
 	"dsbo/runs/report"
+	"dsbo/train"
 )
 
 // A theorem is a problem with the steps of Theorem 3.3: α = a/√K, β = b/√K, N = ⌈logs·ln K⌉, γ constant.
@@ -47,7 +49,11 @@ func (t theorem) steps(K int) int { return int(math.Ceil(t.logs * math.Log(float
 // rates runs each K with several seeds.
 func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 	for _, K := range ks {
-		_, m, _ := t.course(ctx, K, seeds, 50)
+		root := math.Sqrt(float64(K))
+		method := &algo.MADSBO{Alpha: algo.Constant(t.a / root), Beta: algo.Constant(t.b / root),
+			Gamma: algo.Constant(t.gamma), T: t.T, N: t.steps(K)}
+		_, m := average(ctx, t.of, seeds,
+			train.Config{W: ring(t.agents), Method: method, K: K, EvalEvery: max(1, K/50)}, gradient2, consensusX)
 		r.k = append(r.k, float64(K))
 		r.minGrad, r.meanGrad = append(r.minGrad, slices.Min(m[0])), append(r.meanGrad, mean(m[0]))
 		r.consensus, r.lastConsensus = append(r.consensus, mean(m[1])), append(r.lastConsensus, m[1][len(m[1])-1])

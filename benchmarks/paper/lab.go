@@ -73,11 +73,6 @@ func newChart(file, title, xLabel, yLabel string, xScale, yScale report.Scale) *
 	return &chart{file, report.Figure{Title: title, XLabel: xLabel, YLabel: yLabel, XScale: xScale, YScale: yScale}}
 }
 
-// sibling returns an empty chart of the same title and y over another x.
-func (c *chart) sibling(file, xLabel string, xScale report.Scale) *chart {
-	return newChart(file, c.Title, xLabel, c.YLabel, xScale, c.YScale)
-}
-
 // line adds a line.
 func (c *chart) line(name string, x, y []float64) {
 	c.Series = append(c.Series, report.Series{Name: name, X: x, Y: y})

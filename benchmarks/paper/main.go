@@ -30,12 +30,8 @@ func experiments() []experiment {
 		{"convergence", "Theorem 3.3: slopes of the gradient and of the consensus error against K", convergence},
 		{"flat", "the theorem's problem whose Φ has no minimum: what limits the method", flat},
 		{"higp", "Algorithm 1 alone: linear convergence, against the step and the graph", higp},
-		{"loops", "the number T of inner steps", loops},
-		{"graphs", "the communication graph", graphs},
 		{"mismatch", "eq. 4: the bias of averaged local hypergradients, and MDBO's", mismatch},
 		{"table1", "Table 1: time, traffic and oracle calls of an iteration against the dimension", table1},
-		{"dsco", "the compositional problem by MA-DSBO and by D-ASCGD", compositional},
-		{"methods", "all methods on one logistic problem each: global, personalized, one agent", methods},
 		{"hessian", "a Hessian-vector product against the whole Hessian: time and memory", hessian},
 	}
 }

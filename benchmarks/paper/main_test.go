@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +29,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
-		{[]string{"-only", "higp,rain"}, cli.Usage, `-only must name some of convergence, flat, higp, loops, graphs, mismatch, table1, dsco, methods, hessian; "rain" is none of them`},
+		{[]string{"-only", "higp,rain"}, cli.Usage, `-only must name some of convergence, flat, higp, mismatch, table1, hessian; "rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
 		{[]string{"table1"}, cli.Usage, `unexpected argument "table1"`},
 		{[]string{"-figures", "no/such/folder"}, cli.Usage, "-figures must be a folder that exists; it is no/such/folder"},
@@ -58,7 +57,7 @@ func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
 			measuresTime := e.name == "table1" || e.name == "hessian"
-			if testing.Short() && (measuresTime || slices.Contains([]string{"loops", "methods", "higp", "graphs"}, e.name)) {
+			if testing.Short() && (measuresTime || e.name == "higp") {
 				t.Skip("takes the longest")
 			}
 			dir := t.TempDir()
@@ -100,7 +99,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out bytes.Buffer
-	if err := command(ctx, []string{"-quick", "-only", "loops"}, &out, &out); cli.Code(err) != cli.Interrupted {
+	if err := command(ctx, []string{"-quick", "-only", "mismatch"}, &out, &out); cli.Code(err) != cli.Interrupted {
 		t.Errorf("exit code %d after an interrupt, want %d: %v", cli.Code(err), cli.Interrupted, err)
 	}
 }

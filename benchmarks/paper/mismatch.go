@@ -115,7 +115,10 @@ func mismatchOfMethods(ctx context.Context, l *lab) {
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
 	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
 		var norms []float64
-		for _, r := range []contestant{
+		for _, r := range []struct {
+			name   string
+			method algo.Method
+		}{
 			{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: 3, N: 60}},
 			{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
 			{"SPARKLE (ed)", &algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"}},

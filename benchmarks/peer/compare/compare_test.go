@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"dsbo/algo"
-	"dsbo/benchmarks/peer"
 	"dsbo/data"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
@@ -61,7 +60,7 @@ func TestTasksAreValid(t *testing.T) {
 func TestFlagsExist(t *testing.T) {
 	for _, c := range tasks() {
 		for _, f := range append(c.flags(), "--out", "--mnist") {
-			if strings.HasPrefix(f, "--") && !bytes.Contains(peer.Program, []byte(`a("`+f+`"`)) {
+			if strings.HasPrefix(f, "--") && !bytes.Contains(torchProgram, []byte(`a("`+f+`"`)) {
 				t.Errorf("%s: the peer's program has no flag %s", c.name, f)
 			}
 		}

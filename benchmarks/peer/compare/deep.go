@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/benchmarks/peer"
 	"dsbo/internal/cli"
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
@@ -95,7 +94,7 @@ func medianTime(seconds float64, before, f func()) float64 {
 // deep runs the peer's program for one row.
 func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
 	program, result := filepath.Join(r.dir, "products.py"), filepath.Join(r.dir, "products.json")
-	if err := os.WriteFile(program, peer.Products, 0o600); err != nil {
+	if err := os.WriteFile(program, torchProducts, 0o600); err != nil {
 		return t, err
 	}
 	cmd := exec.CommandContext(ctx, r.python, program, "--network", d.network, "--batch", fmt.Sprint(d.batch), "--dtype", string(d.kind), "--out", result)

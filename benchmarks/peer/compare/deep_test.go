@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/benchmarks/peer"
 	"dsbo/internal/testkit"
 )
 
@@ -18,7 +17,7 @@ func TestDeepRows(t *testing.T) {
 		}
 	}
 	for _, flag := range []string{"--network", "--batch", "--dtype", "--out"} {
-		if !bytes.Contains(peer.Products, []byte(`a("`+flag+`"`)) {
+		if !bytes.Contains(torchProducts, []byte(`a("`+flag+`"`)) {
 			t.Errorf("the peer's program has no flag %s", flag)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dsbo/benchmarks/peer"
 	"dsbo/data"
 	"dsbo/internal/cli"
 	"dsbo/internal/kernel"
@@ -39,7 +38,7 @@ func newRival(ctx context.Context, dir string, o options) (*rival, error) {
 			return nil, fmt.Errorf("%s has no module %s", r.python, module)
 		}
 	}
-	return r, os.WriteFile(r.program(), peer.Program, 0o600)
+	return r, os.WriteFile(r.program(), torchProgram, 0o600)
 }
 
 func (r *rival) program() string { return filepath.Join(r.dir, "peer.py") }
