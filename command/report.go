@@ -16,8 +16,8 @@ import (
 	"dsbo/runs/report"
 )
 
-const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG and
-PNG) of one run, or of several runs of one task side by side. Runs that differ in their
+const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG) of
+one run, or of several runs of one task side by side. Runs that differ in their
 seed alone are one line: their median, in a band from the least to the greatest. RUN is
 a run folder.`
 

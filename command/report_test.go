@@ -33,7 +33,7 @@ func TestReport(t *testing.T) {
 	if page := testkit.Get(os.ReadFile(strings.TrimSpace(stdout))); !bytes.Contains(page, []byte("<title>A title</title>")) {
 		t.Error("the page lacks its title")
 	}
-	if _, err := os.Stat(filepath.Join(dir, "figures", "phi_iterations.png")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "figures", "phi_iterations.svg")); err != nil {
 		t.Error(err)
 	}
 }
@@ -42,8 +42,8 @@ func TestFiguresAlone(t *testing.T) {
 	dir, to := reportedRun(t, "mnist", twoRecords), t.TempDir()
 	stdout := runCommand(t, "report", "-figures", to, "-only", "phi_iterations,phi_seconds", "-prefix", "a-", "-title", "Task", dir)
 	files := testkit.Get(filepath.Glob(filepath.Join(to, "*")))
-	if len(files) != 4 || filepath.Base(files[0]) != "a-phi_iterations.png" || stdout != "" {
-		t.Errorf("%v, and on the standard output %q; want two figures, twice", files, stdout)
+	if len(files) != 2 || filepath.Base(files[0]) != "a-phi_iterations.svg" || stdout != "" {
+		t.Errorf("%v, and on the standard output %q; want two figures", files, stdout)
 	}
 	if svg := testkit.Get(os.ReadFile(filepath.Join(to, "a-phi_iterations.svg"))); !bytes.Contains(svg, []byte(">Task: Upper objective Φ</text>")) {
 		t.Error("no title")

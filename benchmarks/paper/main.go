@@ -59,7 +59,7 @@ func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	f := cli.NewFlags("paper", "paper measures what the paper states, prints what holds, and draws the figures.", "")
 	only := f.String("only", "", "`experiments` to run, with commas between (default all; -list shows them)")
 	list := f.Bool("list", false, "list the experiments")
-	f.StringVar(&l.dir, "figures", "", "`folder` for the figures, as SVG and PNG, and for a page of each experiment with its tables; it must exist (default none)")
+	f.StringVar(&l.dir, "figures", "", "`folder` for the figures, as SVG, and for a page of each experiment with its tables; it must exist (default none)")
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
 	f.Group("Experiments", "only", "list", "figures", "quick", "seed")

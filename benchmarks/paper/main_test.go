@@ -72,7 +72,7 @@ func TestQuick(t *testing.T) {
 			if testing.Short() {
 				return
 			}
-			figures, err := filepath.Glob(filepath.Join(dir, "*.png"))
+			figures, err := filepath.Glob(filepath.Join(dir, "*.svg"))
 			if err != nil || len(figures) == 0 || len(figures) != strings.Count(first.String(), "figure: ") {
 				t.Errorf("%d figures (%v) for\n%s", len(figures), err, first.String())
 			}

@@ -24,7 +24,7 @@ const (
 	LaTeXFile = "tables.tex"
 )
 
-// Write writes the page, both tables, and the folder figures, with each figure as SVG and PNG, to dir, and for each task a
+// Write writes the page, both tables, and the folder figures, with each figure as SVG, to dir, and for each task a
 // folder of pages with the interactive report of the best runs, and returns the path of the page, which comes last.
 func (r *Result) Write(dir string) (path string, err error) {
 	figures := filepath.Join(dir, "figures")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -86,11 +87,19 @@ func TestParseRefuses(t *testing.T) {
 }
 
 // all are the tasks of the program.
-func all() []experiment.Task { return []experiment.Task{tasks.Synthetic(), tasks.MNIST()} }
+func all() []experiment.Task { return []experiment.Task{tasks.Synthetic(), tasks.MNIST(), tasks.Policy()} }
 
-// TestKnownSpecs: the spec of the help and that of the paper's figures are ones that the program runs.
+// TestKnownSpecs: the program runs the specs of the help, of the paper's figures and of the lab book.
 func TestKnownSpecs(t *testing.T) {
-	for name, s := range map[string]*Spec{"example": testkit.Get(Parse([]byte(Example))), "paper": Paper()} {
+	known := map[string]*Spec{"example": testkit.Get(Parse([]byte(Example))), "paper": Paper()}
+	files := testkit.Get(filepath.Glob("../../benchmarks/specs/*.json"))
+	if len(files) == 0 {
+		t.Error("benchmarks must have specs")
+	}
+	for _, f := range files {
+		known[filepath.Base(f)] = testkit.Get(Parse(testkit.Get(os.ReadFile(f))))
+	}
+	for name, s := range known {
 		if err := s.checkTasks(all()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -103,7 +112,7 @@ func TestKnownSpecs(t *testing.T) {
 // TestCheckTasks: what the program does not understand is an error before any run, and methods do not change the problem.
 func TestCheckTasks(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
-		{bad(`"tasks":["syntetic"]`), `"syntetic" is no task of this program (synthetic, mnist): did you mean synthetic?`},
+		{bad(`"tasks":["syntetic"]`), `"syntetic" is no task of this program (synthetic, mnist, policy): did you mean synthetic?`},
 		{bad(`"tasks":["synthetic -r=1 -depth=3"]`), "unknown flag -depth"},
 		{bad(`"methods":["newtoncg -K=many"]`), `method "newtoncg -K=many"`},
 		{bad(`"methods":["newtoncg -p=3"]`), "results of unlike problems are not ranked"},

@@ -9,6 +9,6 @@
 // unlike problems have tables of their own.
 //
 // [Figure] draws any lines and points in the same look, for programs that have other things to show, and [Save] writes
-// it as SVG and PNG. Scales choose themselves; colours are told apart by any eye, and each series has its own dashes
+// it as SVG. Scales choose themselves; colours are told apart by any eye, and each series has its own dashes
 // and markers too; the legend stands below the axes, where it covers nothing.
 package report

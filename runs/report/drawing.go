@@ -3,12 +3,10 @@ package report
 import (
 	"bytes"
 	"image/color"
-	"image/png"
 	"path/filepath"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"dsbo/internal/disk"
@@ -22,40 +20,27 @@ type drawing interface {
 	draw(c draw.Canvas)
 }
 
-// Save writes dir/name.svg and dir/name.png, at 144 dots an inch, on white. Files that are there are replaced, each as a
-// whole or not at all; dir must exist. It fails as Validate does.
+// Save writes dir/name.svg, on white. A file that is there is replaced, as a whole or not at all;
+// dir must exist. It fails as Validate does.
 func Save(f *Figure, dir, name string) error { return save(f, f.Title, filepath.Join(dir, name)) }
 
-// save writes path.svg and path.png of a drawing under some title.
+// save writes path.svg of a drawing under some title.
 func save(d drawing, title, path string) error {
-	for _, format := range []string{"svg", "png"} {
-		data, err := render(d, title, format, color.White)
-		if err != nil {
-			return err
-		}
-		if err := disk.WriteBytes(path+"."+format, data); err != nil {
-			return err
-		}
+	data, err := render(d, title, color.White)
+	if err != nil {
+		return err
 	}
-	return nil
+	return disk.WriteBytes(path+".svg", data)
 }
 
-// render returns a drawing as one document, "svg" or "png", under a title, or none, on a ground of some colour; that of an SVG
-// may be nil, none.
-func render(d drawing, title, format string, ground color.Color) ([]byte, error) {
+// render returns a drawing as an SVG document, under a title or none, on a ground of some colour or none.
+func render(d drawing, title string, ground color.Color) ([]byte, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
 	_, label := d.heading()
 	width, height := outerSize(d, title)
 	var b bytes.Buffer
-	if format == "png" { // its ground is there from the start; an area of that colour would be drawn pixel by pixel
-		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(ground))
-		drawUnder(draw.New(c), d, title, label)
-		fast := png.Encoder{CompressionLevel: png.BestSpeed} // by a third, and the file is a twentieth larger
-		err := fast.Encode(&b, c.Image())
-		return b.Bytes(), err
-	}
 	c := vgsvg.New(width, height)
 	if ground != nil {
 		c.SetColor(ground)

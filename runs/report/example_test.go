@@ -38,7 +38,6 @@ func ExampleFigure() {
 	}
 	fmt.Println(new(report.Figure).Validate())
 	// Output:
-	// memory.png
 	// memory.svg
 	// figure "" has no point to draw: one must be finite, and above 0 on logarithmic axes
 }
@@ -78,9 +77,7 @@ func ExampleWrite() {
 	}
 	// Output:
 	// report.html
-	// phi_gap_iterations.png
 	// phi_gap_iterations.svg
-	// phi_iterations.png
 	// phi_iterations.svg
 }
 

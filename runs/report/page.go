@@ -201,7 +201,7 @@ func (d namedDrawing) Element() (template.HTML, error) { return element(d.drawin
 
 // element returns a drawing without title and ground, which the page has.
 func element(d drawing) (template.HTML, error) {
-	document, err := render(d, "", "svg", nil)
+	document, err := render(d, "", nil)
 	if err != nil {
 		return "", err
 	}

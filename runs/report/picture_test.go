@@ -1,16 +1,17 @@
 package report
 
 import (
-	"bytes"
+
 	"errors"
 	"image/color"
-	"image/png"
 	"math"
 	"path/filepath"
 	"testing"
 
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
 	"dsbo"
-	"dsbo/internal/testkit"
 )
 
 func TestPicture(t *testing.T) {
@@ -22,8 +23,11 @@ func TestPicture(t *testing.T) {
 	d := svgOf(t, p)
 	d.inside(t)
 	d.has(t, "λ", "a weight for each pixel, from -3 to 75.3", "0", "25", "50", "75")
-	data := testkit.Get(render(p, p.Title, "png", color.White))
-	picture := testkit.Get(png.Decode(bytes.NewReader(data)))
+	width, height := outerSize(p, p.Title)
+	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(color.White))
+	_, label := p.heading()
+	drawUnder(draw.New(c), p, p.Title, label)
+	picture := c.Image()
 	// Rows go from the top: the last cell is the lightest, the first the darkest. 144 dots an inch are 2 pixels a point.
 	light := func(row, column int) uint32 {
 		x := 2 * (edge + 10*column + 5)

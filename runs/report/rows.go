@@ -9,7 +9,7 @@ import (
 	"dsbo"
 )
 
-// SaveRows writes figures, in rows and each below its title, to one dir/name.svg and dir/name.png, as [Save] does.
+// SaveRows writes figures, in rows and each below its title, to one dir/name.svg, as [Save] does.
 func SaveRows(rows [][]*Figure, dir, name string) error {
 	return save(figureRows(rows), "", filepath.Join(dir, name))
 }

@@ -26,7 +26,7 @@ func WriteRun(dir string) (path string, err error) {
 	return Write(dir, []*Run{run}, Options{})
 }
 
-// Write writes report.html and the folder figures, with every figure as SVG and PNG, to dir, which
+// Write writes report.html and the folder figures, with every figure as SVG, to dir, which
 // it makes if need be, and returns the path of the page. Files that are there are replaced, each as
 // a whole or not at all; the page comes last.
 //
@@ -52,7 +52,7 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 }
 
 // SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which must
-// exist: dir/prefix+name.svg and .png, for the names as in the folder figures of a report, such as
+// exist: dir/prefix+name.svg, for the names as in the folder figures of a report, such as
 // phi_iterations or lambda; without names all of them. With a title in opts, it comes before each figure's own.
 //
 // A name that the runs have no figure for is an error that lists those that they have, and matches
