@@ -2,16 +2,18 @@
 //
 //	go run ./benchmarks/planted
 //
-// A bug is a text of a file in place of another one, so that it moves with the code around it. One whose old text is not in its
-// file exactly once is an error, which TestPlanted finds: whoever changes that code says how the bug looks from then on. No file
+// The bugs are patches in the folder bugs. A bug whose old lines are not in its file exactly once is an
+// error, which TestPlanted finds: whoever changes that code says how the bug looks from then on. No file
 // is changed: the go command builds and tests the module with the bug from an overlay.
 //
-// Each bug names the test that finds it, of those that "go test ./..." runs, and the command runs that one; before, all of these tests
-// have to pass without a bug. With -wide all tests of the packages look for it, with -seeds the simulator's. The exit code is 1 if a bug is not found.
+// Each bug names a test of "go test ./..." that finds it, and the command runs that test; before, all of
+// these tests have to pass without a bug. With -wide all tests of the packages look for it, with -seeds
+// the simulator's. The results are lines of CSV. The exit code is 1 if a bug is not found.
 package main
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +37,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
-	chosen := slices.DeleteFunc(bugs(), func(b bug) bool { return !strings.Contains(b.name, *only) })
+	all, err := bugs()
+	if err != nil {
+		return err
+	}
+	chosen := slices.DeleteFunc(all, func(b bug) bool { return !strings.Contains(b.name, *only) })
 	if len(chosen) == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-only must be part of a bug's name; no name has %q", *only)
 	}
@@ -49,7 +55,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 	}
-	found := 0
+	found, table := 0, csv.NewWriter(stdout)
+	if err := table.Write([]string{"bug", "found by", "seconds to fail", "seconds"}); err != nil {
+		return err
+	}
 	for _, b := range chosen {
 		tests := b.narrow()
 		switch {
@@ -70,9 +79,13 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		default:
 			found++
 		}
-		fmt.Fprintf(stdout, "| %s | %s | %s | %.0f |\n", b.name, finding.by, finding.took, time.Since(began).Seconds())
+		line := []string{b.name, finding.by, finding.took, fmt.Sprintf("%.0f", time.Since(began).Seconds())}
+		if err := table.Write(line); err != nil {
+			return err
+		}
+		table.Flush()
 	}
-	fmt.Fprintf(stdout, "%d of %d found\n", found, len(chosen))
+	fmt.Fprintf(stderr, "%d of %d found\n", found, len(chosen))
 	if found < len(chosen) {
 		return fmt.Errorf("%d bugs are not found", len(chosen)-found)
 	}

@@ -15,7 +15,7 @@ import (
 // be read.
 func TestPlanted(t *testing.T) {
 	seen, tests := map[string]bool{}, map[string]string{} // tests by folder
-	for _, b := range bugs() {
+	for _, b := range testkit.Get(bugs()) {
 		if seen[b.name] {
 			t.Errorf("two bugs are %q", b.name)
 		}
