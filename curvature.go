@@ -40,13 +40,10 @@ func (c *CurvatureMatrix) UnmarshalText(text []byte) error {
 	return Errorf(ErrConfig, "a curvature must be hessian, gauss-newton or damped; it is %q", text)
 }
 
-// A GaussNewtonOracle is a [GaussNewtonOracleIn] float64.
-type GaussNewtonOracle = GaussNewtonOracleIn[float64]
-
-// A GaussNewtonOracleIn also gives products with the Gauss-Newton matrix.
-type GaussNewtonOracleIn[T Float] interface {
-	OracleIn[T]
+// A GaussNewtonOracle also gives products with the Gauss-Newton matrix.
+type GaussNewtonOracle interface {
+	Oracle
 	// GaussNewton writes the product of v and the generalized Gauss-Newton matrix of g_i by y to dst (length q), or fails with
 	// [ErrCapability] if the problem has none. It costs about two gradients.
-	GaussNewton(dst, x, y, v []T, s Sample) error
+	GaussNewton(dst, x, y, v []float64, s Sample) error
 }

@@ -46,7 +46,6 @@
 //	a network trained by draws   algo/adamcg.go; experiment/candidates finds models by it
 //	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/linalg
 //	a method when members change algo/reform.go
-//	a method in float32          algo/float32.go shows it to others in float64; internal/linalg asks oracles and mixers that know float64 alone
 //	against liars                network/mixing.go says what robust mixing promises; clipped.go, trimmed.go
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
@@ -63,7 +62,6 @@
 //	the nodes of a loss          ad/family.go has them, op.go what an op is; stock.go rebuilds Gorgonia's own ops from these
 //	compiled once for all agents ad/template.go has what they share, machine.go what each has; models/programs.go keeps it
 //	memory of values             ad/layout.go shares it, tail.go needs none, keep.go says what the next product finds, memory.go what programs share
-//	vectors of either float type ad/vectors.go, models/questions.go
 //	the order of work            ad/plan.go; strips.go cuts what lies between two products, series.go makes one sum of many
 //	products of matrices         internal/kernel: gemm_chain.go cuts them and copies panels (gemm_pack.go), conv_tiles.go reads patches
 //	                             where they lie in images; ad/convproduct.go finds those

@@ -12,13 +12,14 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo"
+	"dsbo/internal/kernel"
 )
 
 // Node is Gorgonia's node: losses are ordinary Gorgonia graphs.
 type Node = gorgonia.Node
 
 // Float is the element type of a compiled program.
-type Float = dsbo.Float
+type Float = kernel.Float
 
 // A rule is one op of the closed set: what it is called, how it is differentiated (into ops of the
 // same set, so that a derivative can be differentiated again), how it is split over the rows of a

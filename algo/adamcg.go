@@ -8,10 +8,7 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// AdamCG is AdamCGIn in float64.
-type AdamCG = AdamCGIn[float64]
-
-// AdamCGIn is a method of our own for lower problems that are trained by draws, such as deep networks on many examples: y by Adam, z by a few
+// AdamCG is a method of our own for lower problems that are trained by draws, such as deep networks on many examples: y by Adam, z by a few
 // conjugate gradients, x by Adam. Iteration k is
 //
 //	T times  y −= ly · Adam(∇_y g(x, y))
@@ -27,7 +24,7 @@ type AdamCG = AdamCGIn[float64]
 // With Hold x stays where it is, and only y is trained: that is how the model of an x is found, by the same steps and draws for each x.
 //
 // The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0}, each once, the last one not with All.
-type AdamCGIn[T dsbo.Float] struct {
+type AdamCG struct {
 	T  int      `json:"T,omitzero"`  // steps of y; default 20
 	N  int      `json:"N,omitzero"`  // products of a solve; default 8
 	Ly Schedule `json:"ly,omitzero"` // step of y; default 0.002*(1-k/K)
@@ -45,25 +42,23 @@ type AdamCGIn[T dsbo.Float] struct {
 	// a draw has few. Default: on draws.
 	All bool `json:"all,omitzero"`
 
-	stateIn[T]
-	turn   turnIn[T]
-	asked  []T // the products of each iteration, after it
+	state
+	turn   turn
+	asked  []float64 // the products of each iteration, after it
 	ly, lr func(k int) float64
 	adam   adam
 
-	ry, vy, rx, vx []T // Adam's averages for y and x
-	g              []T // an averaged gradient, then the residual of z
-	s, hs          []T // the direction of z and its product
-	ju             []T // J z
+	ry, vy, rx, vx []float64 // Adam's averages for y and x
+	g              []float64 // an averaged gradient, then the residual of z
+	s, hs          []float64 // the direction of z and its product
+	ju             []float64 // J z
 }
 
 // HoldX has x stay where it is, see [Held].
-func (a *AdamCGIn[T]) HoldX() { a.Hold = true }
-
-func (a *AdamCGIn[T]) inFloat32() (any, method32) { return a, new(AdamCGIn[float32]) }
+func (a *AdamCG) HoldX() { a.Hold = true }
 
 // Init implements [Method].
-func (a *AdamCGIn[T]) Init(p, q, K int) error {
+func (a *AdamCG) Init(p, q, K int) error {
 	c := a.prepare("adamcg", p, q, K)
 	c.count("T", &a.T, 20)
 	c.count("N", &a.N, 8)
@@ -93,11 +88,11 @@ func (a *AdamCGIn[T]) Init(p, q, K int) error {
 }
 
 // holdsX reports whether x stays where it is in iteration k; z and u stay 0 then.
-func (a *AdamCGIn[T]) holdsX(k int) bool { return a.Hold || k < a.Wait }
+func (a *AdamCG) holdsX(k int) bool { return a.Hold || k < a.Wait }
 
 // Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N + 1 Hessian-vector products and a
 // Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. Where x stays: T gradients and averages.
-func (a *AdamCGIn[T]) Cost(k int) Cost {
+func (a *AdamCG) Cost(k int) Cost {
 	q := len(a.y)
 	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: Calls{LowerGrad: a.T}}
 	if a.holdsX(k) {
@@ -114,7 +109,7 @@ func (a *AdamCGIn[T]) Cost(k int) Cost {
 }
 
 // Step is one outer iteration.
-func (a *AdamCGIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
+func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := &a.turn
 	*w = a.newTurn(ctx, k, o, m)
 	for t := 0; t < a.T && w.err == nil; t++ { // y −= ly · Adam(∇_y g)
@@ -143,7 +138,7 @@ func (a *AdamCGIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsb
 }
 
 // product sets hs to (H + μ) v on the iteration's draw.
-func (a *AdamCGIn[T]) product(w *turnIn[T], v []T) {
+func (a *AdamCG) product(w *turn, v []float64) {
 	w.hvp(a.hs, a.x, a.y, v, w.draw(dsbo.Curvature, 0))
 	w.average(a.hs, a.hs)
 	linalg.Axpy(a.hs, a.Mu, v)
@@ -151,14 +146,14 @@ func (a *AdamCGIn[T]) product(w *turnIn[T], v []T) {
 }
 
 // solve brings z nearer to the solution of (H + μ) z = g by N conjugate gradients.
-func (a *AdamCGIn[T]) solve(w *turnIn[T]) {
+func (a *AdamCG) solve(w *turn) {
 	a.asked[w.k] = 0
 	a.product(w, a.z)
 	if w.err != nil {
 		return
 	}
 	linalg.Sub(a.g, a.g, a.hs) // the residual
-	cg := linalg.CG[T]{V: a.z, R: a.g, D: a.s, HD: a.hs}
+	cg := linalg.CG{V: a.z, R: a.g, D: a.s, HD: a.hs}
 	cg.Start()
 	for t := 0; t < a.N && cg.RR != 0; t++ {
 		if a.product(w, a.s); w.err != nil {

@@ -69,7 +69,7 @@ func (a *AIDCG) solve(w *turn) {
 	} else {
 		linalg.Fill(a.z, 0)
 	}
-	cg := linalg.CG[float64]{V: a.z, R: a.r, D: a.p, HD: a.hp}
+	cg := linalg.CG{V: a.z, R: a.r, D: a.p, HD: a.hp}
 	cg.Start()
 	for t := 0; t < a.N && w.err == nil; t++ {
 		if cg.RR == 0 {

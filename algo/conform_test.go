@@ -2,7 +2,6 @@ package algo_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"dsbo"
@@ -49,12 +48,6 @@ func TestConformance(t *testing.T) {
 					t.Skip("the defaults are enough")
 				}
 				algotest.TestMethod(t, func() algo.Method { return made(t, name, object) })
-			})
-			if !slices.Contains(algo.Float32Names(), name) {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s/%d/float32", name, i), func(t *testing.T) {
-				algotest.TestMethod(t, func() algo.Method { return testkit.Get(algo.InFloat32(made(t, name, object))) })
 			})
 		}
 	}

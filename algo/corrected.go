@@ -1,7 +1,6 @@
 package algo
 
 import (
-	"dsbo"
 	"dsbo/internal/linalg"
 )
 
@@ -14,18 +13,18 @@ import (
 //	none   A=I, C=W,  B²=0         v⁺ = mix(v − g)
 //
 // last and memory start at zero, from which the general line gives the first one.
-type corrected[T dsbo.Float] struct {
+type corrected struct {
 	kind    string
-	v       []T // the variable, a view
-	last    []T // extra, gt: g₋
-	memory  []T // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
-	out, in []T
+	v       []float64 // the variable, a view
+	last    []float64 // extra, gt: g₋
+	memory  []float64 // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
+	out, in []float64
 }
 
 // newCorrected makes the block of a variable, whose memory is part of the state.
-func newCorrected[T dsbo.Float](s *stateIn[T], kind, name string, v []T) corrected[T] {
+func newCorrected(s *state, kind, name string, v []float64) corrected {
 	n := len(v)
-	c := corrected[T]{
+	c := corrected{
 		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: s.newVec(n), in: s.newVec(n),
 	}
 	if kind == "gt" {
@@ -37,7 +36,7 @@ func newCorrected[T dsbo.Float](s *stateIn[T], kind, name string, v []T) correct
 }
 
 // step moves v by g, its direction times its step, which it may overwrite.
-func (c *corrected[T]) step(w *turnIn[T], g []T) {
+func (c *corrected) step(w *turn, g []float64) {
 	switch c.kind {
 	case "ed":
 		linalg.Sub(g, c.v, g) // ψ = v − g

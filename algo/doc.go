@@ -23,8 +23,6 @@
 //
 // Beside them [HIGP] and [Hypergradient] are Algorithms 1 and 2 by themselves.
 //
-// Vectors are of float64. Those of methods whose types have a type parameter may be float32: [InFloat32], [Float32Names].
-//
 // Notation of the method docs: mix(v)_i = Σ_j w_ij v_j; H = ∇²_yy g_i, J = ∇²_xy g_i (p×q) and
 // b = ∇_y f_i, all at agent i's (x, y); α, β, γ are the steps of x, y, z. Right-hand sides use the
 // values from before the line. Everything starts at zero; another start of x may be copied into X() after Init, the

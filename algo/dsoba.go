@@ -7,31 +7,26 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// DSOBA is DSOBAIn in float64.
-type DSOBA = DSOBAIn[float64]
-
-// DSOBAIn is D-SOBA in its second-order form (Kong, Zhu, Lu, Huang, Yuan, "Decentralized Bilevel
+// DSOBA is D-SOBA in its second-order form (Kong, Zhu, Lu, Huang, Yuan, "Decentralized Bilevel
 // Optimization: A Perspective from Transient Iteration Complexity", 2024). One loop, all at once:
 //
 //	x ← mix(x − α r),  y ← mix(y − β ∇_y g),  z ← mix(z − γ(Hz − b)),  r ← (1−θ) r + θ (∇_x f − J z)
 //
 // Known with medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for
 // both products.
-type DSOBAIn[T dsbo.Float] struct {
+type DSOBA struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
 	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
 	Theta float64  `json:"theta,omitzero"` // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
 
-	stateIn[T]
-	r, g, h, b, j []T
-	out, in       []T // y, x and z, and their mix
+	state
+	r, g, h, b, j []float64
+	out, in       []float64 // y, x and z, and their mix
 }
 
-func (a *DSOBAIn[T]) inFloat32() (any, method32) { return a, new(DSOBAIn[float32]) }
-
 // Init implements [Method].
-func (a *DSOBAIn[T]) Init(p, q, K int) error {
+func (a *DSOBA) Init(p, q, K int) error {
 	c := a.prepare("dsoba", p, q, K)
 	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
 	c.fraction("theta", &a.Theta, 0.5)
@@ -45,20 +40,20 @@ func (a *DSOBAIn[T]) Init(p, q, K int) error {
 }
 
 // Traits implements the optional method that [Traits] describes: r is the agent's own, and x, y and z are copies.
-func (*DSOBAIn[T]) Traits() Traits { return Traits{Robust: true} }
+func (*DSOBA) Traits() Traits { return Traits{Robust: true} }
 
 // Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of g,
 // one Hessian- and one Jacobian-vector product.
-func (a *DSOBAIn[T]) Cost(int) Cost {
+func (a *DSOBA) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	return Cost{Floats: p + 2*q, Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
 }
 
 // Step is one outer iteration.
-func (a *DSOBAIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
+func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	p, q := len(a.x), len(a.y)
-	directions(&w, &a.stateIn, a.g, a.h, a.b, a.j)
+	directions(&w, &a.state, a.g, a.h, a.b, a.j)
 
 	linalg.Comb(a.out[:p], 1, a.x, -a.alpha(k), a.r)   // x − α r, the old r
 	linalg.Comb(a.out[p:p+q], 1, a.y, -a.beta(k), a.g) // y − β ∇_y g
@@ -73,7 +68,7 @@ func (a *DSOBAIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo
 
 // directions asks for the three directions of a single-loop method at one point:
 // g = ∇_y g, h = Hz − b, u = ∇_x f − J z.
-func directions[T dsbo.Float](w *turnIn[T], s *stateIn[T], g, h, b, j []T) {
+func directions(w *turn, s *state, g, h, b, j []float64) {
 	w.lowerGrad(g, s.x, s.y, w.draw(dsbo.Lower, 0))
 	w.upperGrad(s.u, b, s.x, s.y, w.draw(dsbo.Upper, 0))
 	w.hvp(h, s.x, s.y, s.z, w.draw(dsbo.Curvature, 0))

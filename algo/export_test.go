@@ -27,7 +27,7 @@ func Letters(m Method) map[string][]float64 {
 }
 
 // Tracking gives the residual s and its tracker d of Algorithm 1 after N steps.
-func (h *HIGPIn[T]) Tracking() (s, d []T) { return h.s, h.d }
+func (h *HIGP) Tracking() (s, d []float64) { return h.s, h.d }
 
 // R gives the moving average r.
-func (a *MADSBOIn[T]) R() []T { return a.r }
+func (a *MADSBO) R() []float64 { return a.r }

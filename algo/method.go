@@ -141,23 +141,12 @@ func New(name string) (Method, error) {
 
 // NameOf returns the name under which a method's type is registered, or the name of its type if it is not.
 func NameOf(m Method) string {
-	if f, ok := m.(*float32Method); ok {
-		return f.name
-	}
 	for _, e := range methods {
 		if reflect.TypeOf(e.construct()) == reflect.TypeOf(m) {
 			return e.name
 		}
 	}
 	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
-}
-
-// parameterStruct returns a pointer to the struct whose exported fields are m's parameters.
-func parameterStruct(m Method) any {
-	if f, ok := m.(*float32Method); ok {
-		return f.inner
-	}
-	return m
 }
 
 // copyParameters sets the parameters of one method to those of another, which has the same.
@@ -172,9 +161,6 @@ func copyParameters(to, from any) {
 
 // Clone returns a method with the same parameters, before Init: an agent's own copy of a template.
 func Clone(m Method) Method {
-	if f, ok := m.(*float32Method); ok {
-		return f.clone()
-	}
 	made := reflect.New(reflect.TypeOf(m).Elem()).Interface().(Method)
 	copyParameters(made, m)
 	return made
@@ -184,7 +170,7 @@ func Clone(m Method) Method {
 // steps and draws; nil for a method that cannot. One that can has a method HoldX(), which sets the parameter that says so.
 func Held(m Method) Method {
 	held := Clone(m)
-	h, ok := parameterStruct(held).(interface{ HoldX() })
+	h, ok := held.(any).(interface{ HoldX() })
 	if !ok {
 		return nil
 	}
@@ -195,7 +181,7 @@ func Held(m Method) Method {
 // Parameters returns the names of a method's parameters, in the order of its fields.
 func Parameters(m Method) []string {
 	var names []string
-	for _, f := range reflect.VisibleFields(reflect.TypeOf(parameterStruct(m)).Elem()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(m).Elem()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && !f.Anonymous && name != "-" {
 			if name == "" {
@@ -221,7 +207,7 @@ func Decode(m Method, object []byte) error {
 		}
 		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
 		d.DisallowUnknownFields() // within a value
-		if err := d.Decode(parameterStruct(m)); err != nil {
+		if err := d.Decode(m); err != nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s: %s must not be %s: %v", NameOf(m), name, value, err)
 		}
 	}

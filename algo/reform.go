@@ -46,26 +46,26 @@ func partNamed(state []dsbo.Named, name string) []float64 {
 }
 
 // A renewal is what a change of members does to a part of the state.
-type renewal[T dsbo.Float] struct {
-	part []T
-	to   []T // what it becomes; nil: 0
+type renewal struct {
+	part []float64
+	to   []float64 // what it becomes; nil: 0
 }
 
 // tracks says that a part of the state is a tracker: its mean over the agents is that of another part, the quantity that each agent put into
 // it last.
-func (s *stateIn[T]) tracks(tracker, quantity []T) {
-	s.renewals = append(s.renewals, renewal[T]{tracker, quantity})
+func (s *state) tracks(tracker, quantity []float64) {
+	s.renewals = append(s.renewals, renewal{tracker, quantity})
 }
 
 // restarts says that parts of the state begin anew when members change.
-func (s *stateIn[T]) restarts(parts ...[]T) {
+func (s *state) restarts(parts ...[]float64) {
 	for _, part := range parts {
-		s.renewals = append(s.renewals, renewal[T]{part, nil})
+		s.renewals = append(s.renewals, renewal{part, nil})
 	}
 }
 
 // Reform implements [Reformer].
-func (s *stateIn[T]) Reform() {
+func (s *state) Reform() {
 	for _, r := range s.renewals {
 		if r.to == nil {
 			clear(r.part)
@@ -76,14 +76,14 @@ func (s *stateIn[T]) Reform() {
 }
 
 // Alike reports whether all agents have the same state, by the same bits, where averages are exact.
-func (s *stateIn[T]) Alike() bool { return s.alike }
+func (s *state) Alike() bool { return s.alike }
 
 // Handover implements [Reformer]: x and y, or all that stays, where all agents have the same state.
-func (s *stateIn[T]) Handover() []dsbo.NamedIn[T] {
+func (s *state) Handover() []dsbo.Named {
 	if !s.alike {
 		return s.named[:2]
 	}
-	var all []dsbo.NamedIn[T]
+	var all []dsbo.Named
 	for _, part := range s.named {
 		if !s.renews(part.Value) {
 			all = append(all, part)
@@ -93,7 +93,7 @@ func (s *stateIn[T]) Handover() []dsbo.NamedIn[T] {
 }
 
 // renews reports whether a change of members changes a part of the state.
-func (s *stateIn[T]) renews(part []T) bool {
+func (s *state) renews(part []float64) bool {
 	for _, r := range s.renewals {
 		if len(r.part) > 0 && len(part) > 0 && &r.part[0] == &part[0] {
 			return true

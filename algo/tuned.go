@@ -9,10 +9,7 @@ import (
 	"dsbo/internal/num"
 )
 
-// Tuned is MA-DSBO with options of our own, in float64.
-type Tuned = TunedIn[float64]
-
-// TunedIn is MA-DSBO with options of our own. With all of them an iteration is
+// Tuned is MA-DSBO with options of our own. With all of them an iteration is
 //
 //	T times:  D ← mix(D) + G − G₋,  y⁺ = mix(y + m_y (y − y₋)) − β D
 //	warm start of z, then N times:  z⁺ = mix(z + m_z (z − z₋)) − γ d,  d ← mix(d) + s⁺ − s
@@ -26,7 +23,7 @@ type Tuned = TunedIn[float64]
 // Each field from WarmZ on departs from Algorithms 1-3; with none of them set the method is MA-DSBO, bit
 // for bit but for one thing: the last message of Algorithm 1 holds z alone, as d_{N-1} is not used
 // by anyone after it.
-type TunedIn[T dsbo.Float] struct {
+type Tuned struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α_k, step of x and weight of the moving average, in (0, 1]; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β_k, step of y; default 0.1
 	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
@@ -57,27 +54,27 @@ type TunedIn[T dsbo.Float] struct {
 	// Clip, when it holds two numbers lo < hi, limits each entry of x to [lo, hi] after the step.
 	Clip []float64 `json:"clip,omitempty"`
 
-	stateIn[T]
+	state
 	eta, lr func(k int) float64
 
-	r, v        []T        // for x: the moving average of u, and adam's second moment
-	yOld, g     []T        // for y: y₋, and G = ∇_y g
-	gOld, dY    []T        // G₋ and the tracker D of G
-	zOld, b, ju []T        // for z: z₋, b = ∇_y f, and J z
-	s, hz, dZ   []T        // H z − b as it was, H z, and the tracker d of the former
-	out, in     message[T] // the first of an iteration: y, with TrackY D, x, with WarmZ d; and its mix
-	head        int        // the length of y and D in it, which are a later message
-	zOut, zIn   message[T] // the message of a step of z, which holds z and d; its mix
+	r, v        []float64 // for x: the moving average of u, and adam's second moment
+	yOld, g     []float64 // for y: y₋, and G = ∇_y g
+	gOld, dY    []float64 // G₋ and the tracker D of G
+	zOld, b, ju []float64 // for z: z₋, b = ∇_y f, and J z
+	s, hz, dZ   []float64 // H z − b as it was, H z, and the tracker d of the former
+	out, in     message   // the first of an iteration: y, with TrackY D, x, with WarmZ d; and its mix
+	head        int       // the length of y and D in it, which are a later message
+	zOut, zIn   message   // the message of a step of z, which holds z and d; its mix
 }
 
 // A message is vectors that travel together, and views of them; those that stay at home have length 0.
-type message[T dsbo.Float] struct{ all, y, dY, x, z, dZ []T }
+type message struct{ all, y, dY, x, z, dZ []float64 }
 
 // newMessage makes a message of parts with these lengths.
-func newMessage[T dsbo.Float](y, dY, x, z, dZ int) message[T] {
-	m, end := message[T]{all: make([]T, y+dY+x+z+dZ)}, 0
+func newMessage(y, dY, x, z, dZ int) message {
+	m, end := message{all: make([]float64, y+dY+x+z+dZ)}, 0
 	for _, part := range []struct {
-		view *[]T
+		view *[]float64
 		n    int
 	}{{&m.y, y}, {&m.dY, dY}, {&m.x, x}, {&m.z, z}, {&m.dZ, dZ}} {
 		*part.view = m.all[end : end+part.n : end+part.n]
@@ -86,10 +83,8 @@ func newMessage[T dsbo.Float](y, dY, x, z, dZ int) message[T] {
 	return m
 }
 
-func (a *TunedIn[T]) inFloat32() (any, method32) { return a, new(TunedIn[float32]) }
-
 // Init implements [Method].
-func (a *TunedIn[T]) Init(p, q, K int) error {
+func (a *Tuned) Init(p, q, K int) error {
 	c := a.prepare("madsbo_tuned", p, q, K)
 	a.alpha, a.beta, a.gamma = c.weight("alpha", &a.Alpha, 0.1), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
 	a.eta = c.schedule("eta", &a.Eta, 1, math.MaxFloat64, "positive")
@@ -122,14 +117,14 @@ func (a *TunedIn[T]) Init(p, q, K int) error {
 	if a.WarmZ {
 		dZ = q
 	}
-	a.head, a.out, a.in = q+dY, newMessage[T](q, dY, p, 0, dZ), newMessage[T](q, dY, p, 0, dZ)
-	a.zOut, a.zIn = newMessage[T](0, 0, 0, q, q), newMessage[T](0, 0, 0, q, q)
+	a.head, a.out, a.in = q+dY, newMessage(q, dY, p, 0, dZ), newMessage(q, dY, p, 0, dZ)
+	a.zOut, a.zIn = newMessage(0, 0, 0, q, q), newMessage(0, 0, 0, q, q)
 	return nil
 }
 
 // Cost of an iteration: (1+track_y)Tq + (2N−1+warm_z)q + p numbers to each neighbour in T+N messages;
 // T gradients of g, N of f (1 with ReuseB), N−1+warm_z Hessian-vector products and one Jacobian-vector product.
-func (a *TunedIn[T]) Cost(int) Cost {
+func (a *Tuned) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	cost := Cost{
 		Floats: a.T*q + (2*a.N-1)*q + p, Messages: a.T + a.N,
@@ -149,7 +144,7 @@ func (a *TunedIn[T]) Cost(int) Cost {
 }
 
 // Step is one outer iteration, line by line that of the type's comment.
-func (a *TunedIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
+func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	copy(a.out.x, a.x) // x and z's tracker travel with the first y
 	copy(a.out.dZ, a.dZ)
@@ -163,7 +158,7 @@ func (a *TunedIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo
 }
 
 // stepsOfY takes T steps of y; x and the tracker of z are mixed with the first one.
-func (a *TunedIn[T]) stepsOfY(w *turnIn[T], beta float64) {
+func (a *Tuned) stepsOfY(w *turn, beta float64) {
 	for t := 0; t < a.T && w.err == nil; t++ {
 		extrapolate(a.out.y, a.y, a.yOld, a.MomY) // y + m (y − y₋)
 		copy(a.out.dY, a.dY)
@@ -184,7 +179,7 @@ func (a *TunedIn[T]) stepsOfY(w *turnIn[T], beta float64) {
 }
 
 // startZ begins the steps of z with b_0: where the last iteration ended, or at 0.
-func (a *TunedIn[T]) startZ(w *turnIn[T]) {
+func (a *Tuned) startZ(w *turn) {
 	if a.WarmZ { // in the first iteration z and s are 0: a cold start
 		w.hvp(a.hz, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
 		trackResidual(a.dZ, a.in.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
@@ -197,7 +192,7 @@ func (a *TunedIn[T]) startZ(w *turnIn[T]) {
 }
 
 // stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum, the last message of which holds z alone.
-func (a *TunedIn[T]) stepsOfZ(w *turnIn[T], gamma float64) {
+func (a *Tuned) stepsOfZ(w *turn, gamma float64) {
 	for t := 0; t < a.N && w.err == nil; t++ {
 		last := t == a.N-1
 		extrapolate(a.zOut.z, a.z, a.zOld, a.MomZ) // z + m (z − z₋)
@@ -221,7 +216,7 @@ func (a *TunedIn[T]) stepsOfZ(w *turnIn[T], gamma float64) {
 }
 
 // stepOfX moves x, which has been mixed, and the average r of u.
-func (a *TunedIn[T]) stepOfX(k int, alpha float64) {
+func (a *Tuned) stepOfX(k int, alpha float64) {
 	if a.XStep == "adam" {
 		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
 		copy(a.x, a.in.x)
@@ -237,11 +232,11 @@ func (a *TunedIn[T]) stepOfX(k int, alpha float64) {
 }
 
 // extrapolate sets dst = v + m (v − before).
-func extrapolate[T dsbo.Float](dst, v, before []T, m float64) {
+func extrapolate(dst, v, before []float64, m float64) {
 	copy(dst, v)
 	if m != 0 {
 		for i := range dst {
-			dst[i] += T(T(m) * (v[i] - before[i]))
+			dst[i] += float64(m * (v[i] - before[i]))
 		}
 	}
 }

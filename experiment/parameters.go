@@ -19,7 +19,6 @@ type parameters struct {
 	algorithm string
 	known     []string // the names of all that the method has
 	values    map[string]json.RawMessage
-	float32   bool     // whether the method's vectors are float32
 	unknown   []string // the names of flags that were given for parameters that the method lacks
 }
 
@@ -97,13 +96,7 @@ func (p parameters) method(l curvature) (algo.Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := algo.Decode(m, object); err != nil || !p.float32 {
-		return m, err
-	}
-	if m, err = algo.InFloat32(m); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "-vectors float32: %w", err)
-	}
-	return m, nil
+	return m, algo.Decode(m, object)
 }
 
 // curvatureNumber returns the number of a text that follows the curvature; follows is false for any other text.

@@ -20,9 +20,6 @@ func (r *runner) completeConfig(c train.Config) (err error) {
 	if config.Problem, err = json.Marshal(r.problem.settings); err != nil {
 		return err
 	}
-	if !algo.IsFloat32(r.method) {
-		config.Vectors = "" // which is left out
-	}
 	c = c.WithDefaults()
 	config.EvalEvery, config.CheckpointEvery, config.Evaluate = c.EvalEvery, c.CheckpointEvery, c.Evaluate
 	config.ExactTol, config.AdjointTol = c.Tol, c.AdjointTol

@@ -88,13 +88,12 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")
-	f.StringVar(&s.Vectors, "vectors", "float64", "`type` of numbers in the method's own vectors, float64, or float32, of which an iteration moves half the bytes through memory, for "+strings.Join(algo.Float32Names(), ", "))
 	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian, "`matrix` of second derivatives in products, for lower problems that are not convex: hessian, gauss-newton (as if the model's outputs were linear, which has no negative eigenvalue) or damped (the Hessian, raised by its least eigenvalue)")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
 	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most twice as many as training examples; 0.2 where they have 200 to 3999, and fewer than five for each hyperparameter, unless the model has a prior of these; else 0)")
 	f.StringVar(&s.Evaluate, "evaluate", "exact", "`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which costs exchanges; or off, to losses alone")
-	f.Group("Computation", "batch", "dtype", "vectors", "curvature", "seed", "memory", "holdout", "evaluate")
+	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate")
 
 	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records and models at the end are left out, and the preset is "+privatePreset().Name+"; 0: none")
 	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "`δ` of differential privacy: below 1 by far more than an agent has rows")
@@ -140,7 +139,6 @@ func (j *Job) resolveParameters() (parameters, error) {
 		return parameters{}, err
 	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
-	p.float32 = s.Vectors == "float32"
 	if err == nil {
 		err = s.setParameters(&p, given)
 	}
@@ -239,8 +237,6 @@ func (s *Settings) validate(p parameters) error {
 	switch {
 	case s.DType != "float32" && s.DType != "float64":
 		return dsbo.Errorf(dsbo.ErrConfig, "-dtype must be float32 or float64; it is %s", s.DType)
-	case s.Vectors != "float32" && s.Vectors != "float64":
-		return dsbo.Errorf(dsbo.ErrConfig, "-vectors must be float32 or float64; it is %s", s.Vectors)
 	case !(s.Memory > 0 && s.Memory < 1e6):
 		return dsbo.Errorf(dsbo.ErrConfig, "-memory must be a positive number of GiB; it is %v", s.Memory)
 	case !(s.W >= 0 && s.W < 1):

@@ -107,8 +107,6 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		"-evaluate=on":                  "-evaluate must be exact or off; it is on",
 		"-memory=-1":                    "-memory must be a positive number of GiB; it is -1",
 		"-transport=pigeon":             "-transport must be local or mpi; it is pigeon",
-		"-vectors=int":                  "-vectors must be float32 or float64; it is int",
-		"-vectors=float32":              "-vectors float32: newtoncg has no vectors of float32",
 		"-dtype=int":                    "-dtype must be float32 or float64; it is int",
 		"-x0=inf":                       "-x0 must be finite; it is +Inf",
 		"-preset=fast -beta=-1/L":       "beta must have a positive number before /L",

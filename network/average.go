@@ -142,7 +142,6 @@ type Averager struct {
 	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
 
 	rounded, mixture, kept []float64
-	widening               linalg.Widening // of MixAdd32
 	scales, words          []uint64
 }
 

@@ -66,28 +66,23 @@ func BenchmarkAverage(b *testing.B) {
 }
 
 // BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of the vector is added: of MNIST's numbers, and of those of
-// a network, in float64 and in float32.
+// a network.
 func BenchmarkMixAdd(b *testing.B) {
 	for _, length := range []int{7840, 1860000} {
-		b.Run(fmt.Sprintf("float64/numbers=%d", length), func(b *testing.B) {
+		b.Run(fmt.Sprintf("numbers=%d", length), func(b *testing.B) {
 			benchmarkMixAdd(b, length, func(m dsbo.Mixer, x []float64) error {
 				return m.(dsbo.AddingMixer).MixAdd(b.Context(), x, x, -0.1, x[length/2:])
-			})
-		})
-		b.Run(fmt.Sprintf("float32/numbers=%d", length), func(b *testing.B) {
-			benchmarkMixAdd(b, length, func(m dsbo.Mixer, x []float32) error {
-				return m.(dsbo.Float32Mixer).MixAdd32(b.Context(), x, x, -0.1, x[length/2:])
 			})
 		})
 	}
 }
 
-func benchmarkMixAdd[T dsbo.Float](b *testing.B, length int, exchange func(m dsbo.Mixer, x []T) error) {
+func benchmarkMixAdd(b *testing.B, length int, exchange func(m dsbo.Mixer, x []float64) error) {
 	const n = 8
 	l := network.NewLocal(newRing(n).W)
-	vectors := make([][]T, n)
+	vectors := make([][]float64, n)
 	for i := range vectors {
-		vectors[i] = make([]T, length)
+		vectors[i] = make([]float64, length)
 	}
 	run := func(rounds int) {
 		testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {

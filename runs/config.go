@@ -29,7 +29,6 @@ type Config struct {
 	Holdout    float64         `json:"holdout"`  // share of the validation examples that tunes nothing
 	Evaluate   string          `json:"evaluate"` // "exact" or "off": whether records have exact values
 	DType      string          `json:"dtype"`
-	Vectors    string          `json:"vectors,omitempty"` // type of the numbers of the method's own vectors; "": float64
 	Seed       uint64          `json:"seed"`
 	// Matrix is what products with second derivatives of the lower losses are with.
 	Matrix          dsbo.CurvatureMatrix `json:"curvature_matrix,omitzero"`

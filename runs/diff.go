@@ -101,7 +101,7 @@ func leafText(value json.RawMessage) string {
 var flagNames = map[string]string{
 	"algorithm": "-algorithm", "method": "-algorithm", "preset": "-preset", "iterations": "-K", "agents": "-agents",
 	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "mix": "-mix", "prob": "-prob", "transport": "-transport",
-	"examples": "the hash of each agent's examples", "batch": "-batch", "dtype": "-dtype", "vectors": "-vectors", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
+	"examples": "the hash of each agent's examples", "batch": "-batch", "dtype": "-dtype", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
 	"arithmetic": "how numbers are rounded, by the kernels (DSBO_KERNEL) and the program,",
 	"eval_every": "-eval-every", "patience": "-patience", "checkpoint_every": "-checkpoint-every",
 	"params.T": "-T", "params.N": "-N", "start": "-x0",

@@ -284,9 +284,6 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 	if c.Problem.Matrix != dsbo.Hessian {
 		identity["curvature"] = c.Problem.Matrix
 	}
-	if algo.IsFloat32(c.Method) {
-		identity["vectors"] = "float32"
-	}
 	if epoch > 0 {
 		identity["membership"] = c.Membership[:epoch]
 	}

@@ -42,13 +42,9 @@ func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	}, qs
 }
 
-// inFloat32 is what the name of a method ends with whose vectors are to be float32.
-const inFloat32 = " in float32"
-
 // method returns the named method with, of these parameters, those that it has.
 func method(t *testing.T, name string, more ...string) algo.Method {
 	t.Helper()
-	name, narrow := strings.CutSuffix(name, inFloat32)
 	m := testkit.Get(algo.New(name))
 	for _, set := range append([]string{"alpha=0.2", "beta=0.1", "gamma=0.1", "T=5", "N=5", "lg=10"}, more...) {
 		key, value, _ := strings.Cut(set, "=")
@@ -56,9 +52,6 @@ func method(t *testing.T, name string, more ...string) algo.Method {
 			continue
 		}
 		testkit.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)))
-	}
-	if narrow {
-		return testkit.Get(algo.InFloat32(m))
 	}
 	return m
 }

@@ -109,7 +109,7 @@ func (a Axis) ordered() bool {
 }
 
 // runFlags are the flags of a run that are parameters of methods.
-var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "vectors", "wire", "average", "mix", "graph", "w", "prob"}
+var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "average", "mix", "graph", "w", "prob"}
 
 // flagsAt returns the method's flags at a point of its grid.
 func (m Method) flagsAt(point []int) []string {

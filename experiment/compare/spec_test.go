@@ -87,7 +87,9 @@ func TestParseRefuses(t *testing.T) {
 }
 
 // all are the tasks of the program.
-func all() []experiment.Task { return []experiment.Task{tasks.Synthetic(), tasks.MNIST(), tasks.Policy()} }
+func all() []experiment.Task {
+	return []experiment.Task{tasks.Synthetic(), tasks.MNIST(), tasks.Policy()}
+}
 
 // TestKnownSpecs: the program runs the specs of the help, of the paper's figures and of the lab book.
 func TestKnownSpecs(t *testing.T) {

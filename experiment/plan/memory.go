@@ -40,7 +40,7 @@ func (r Run) memory() (memory, error) {
 	m.meeting = meetingBytes + 2*min(keptBytes, keptExchanges*8*float64(q))
 	if method := algo.Clone(r.Config.Method); method.Init(p, q, r.Config.K) == nil {
 		for _, s := range method.State() {
-			m.agents += float64(stateBytes(method) * len(s.Value))
+			m.agents += float64(8 * len(s.Value))
 		}
 	}
 	m.agents *= float64(r.Config.W.N())
@@ -52,14 +52,6 @@ func (r Run) memory() (memory, error) {
 		m.solver *= 3 // each model has a solver of its own, and the last two wait to be collected
 	}
 	return m, err
-}
-
-// stateBytes returns what a number of a method's state takes: of one in float32, with the copy in float64 that evaluations and checkpoints look at.
-func stateBytes(m algo.Method) int {
-	if algo.IsFloat32(m) {
-		return 4 + 8
-	}
-	return 8
 }
 
 // withPeak takes the place of what the agents were reckoned to take when the process has run them all.

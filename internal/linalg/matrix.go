@@ -26,9 +26,9 @@ func (m *Matrix) SetDamping(least float64) {
 }
 
 // Product writes the product of v with an agent's matrix at (x, y) to dst (length q, as v and y).
-func Product[T dsbo.Float](m *Matrix, o dsbo.OracleIn[T], dst, x, y, v []T, s dsbo.Sample) error {
+func Product(m *Matrix, o dsbo.Oracle, dst, x, y, v []float64, s dsbo.Sample) error {
 	if m.Kind == dsbo.GaussNewton {
-		g, err := dsbo.OracleAs[dsbo.GaussNewtonOracleIn[T]](o, "Gauss-Newton products")
+		g, err := dsbo.OracleAs[dsbo.GaussNewtonOracle](o, "Gauss-Newton products")
 		if err != nil {
 			return err
 		}

@@ -8,9 +8,7 @@ package linalg
 
 import (
 	"math"
-	"slices"
 
-	"dsbo"
 	"dsbo/internal/kernel"
 )
 
@@ -29,7 +27,7 @@ func EachBlock(n int, f func(from, to int)) {
 }
 
 // Axpy adds a·x to dst.
-func Axpy[T dsbo.Float](dst []T, a float64, x []T) {
+func Axpy[T kernel.Float](dst []T, a float64, x []T) {
 	x = x[:len(dst)]
 	if len(dst) >= short {
 		kernel.Axpy(dst, T(a), x)
@@ -41,7 +39,7 @@ func Axpy[T dsbo.Float](dst []T, a float64, x []T) {
 }
 
 // Comb sets dst = a·x + b·y.
-func Comb[T dsbo.Float](dst []T, a float64, x []T, b float64, y []T) {
+func Comb[T kernel.Float](dst []T, a float64, x []T, b float64, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	if len(dst) >= short {
 		kernel.Comb(dst, T(a), x, T(b), y)
@@ -53,7 +51,7 @@ func Comb[T dsbo.Float](dst []T, a float64, x []T, b float64, y []T) {
 }
 
 // Scale sets dst = a·x.
-func Scale[T dsbo.Float](dst []T, a float64, x []T) {
+func Scale[T kernel.Float](dst []T, a float64, x []T) {
 	x = x[:len(dst)]
 	if len(dst) >= short {
 		kernel.Scale(dst, T(a), x)
@@ -65,7 +63,7 @@ func Scale[T dsbo.Float](dst []T, a float64, x []T) {
 }
 
 // Add sets dst = x + y.
-func Add[T dsbo.Float](dst, x, y []T) {
+func Add[T kernel.Float](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	if len(dst) >= short {
 		kernel.AddTo(dst, x, y)
@@ -77,7 +75,7 @@ func Add[T dsbo.Float](dst, x, y []T) {
 }
 
 // Sub sets dst = x − y.
-func Sub[T dsbo.Float](dst, x, y []T) {
+func Sub[T kernel.Float](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	if len(dst) >= short {
 		kernel.SubTo(dst, x, y)
@@ -89,14 +87,14 @@ func Sub[T dsbo.Float](dst, x, y []T) {
 }
 
 // Fill sets every entry of dst to a.
-func Fill[T dsbo.Float](dst []T, a T) {
+func Fill[T kernel.Float](dst []T, a T) {
 	for i := range dst {
 		dst[i] = a
 	}
 }
 
 // Dot returns Σ x_i y_i, summed in order in float64.
-func Dot[T dsbo.Float](x, y []T) float64 {
+func Dot[T kernel.Float](x, y []T) float64 {
 	y = y[:len(x)]
 	s := 0.0
 	for i := range x {
@@ -106,7 +104,7 @@ func Dot[T dsbo.Float](x, y []T) float64 {
 }
 
 // Norm returns the Euclidean length of x.
-func Norm[T dsbo.Float](x []T) float64 { return math.Sqrt(Dot(x, x)) }
+func Norm[T kernel.Float](x []T) float64 { return math.Sqrt(Dot(x, x)) }
 
 // Dist2 returns ‖x − y‖².
 func Dist2(x, y []float64) float64 {
@@ -140,7 +138,7 @@ func AllFinite(x []float64) bool {
 
 // Convert sets dst = src, each entry rounded to the nearest of its new type. Between different types the two do not overlap, and processors that are free
 // take parts of long ones.
-func Convert[T, F dsbo.Float](dst []T, src []F) {
+func Convert[T, F kernel.Float](dst []T, src []F) {
 	if same, ok := any(src).([]T); ok {
 		copy(dst, same)
 		return
@@ -153,20 +151,10 @@ func Convert[T, F dsbo.Float](dst []T, src []F) {
 }
 
 // convert converts between different types.
-func convert[T, F dsbo.Float](dst []T, src []F) {
+func convert[T, F kernel.Float](dst []T, src []F) {
 	if f64, ok := any(src).([]float64); ok {
 		kernel.FromFloat64(dst, f64)
 		return
 	}
 	kernel.ToFloat64(any(dst).([]float64), src) // there is no third type
 }
-
-// Widened returns the numbers of v in float64, in memory that grows.
-func Widened[F dsbo.Float](memory *[]float64, v []F) []float64 {
-	*memory = grown(*memory, len(v))
-	Convert(*memory, v)
-	return *memory
-}
-
-// grown returns memory, or larger one, of a length.
-func grown(memory []float64, length int) []float64 { return slices.Grow(memory[:0], length)[:length] }

@@ -71,7 +71,7 @@ func TestConvert(t *testing.T) {
 func TestCG(t *testing.T) {
 	h := [3][]float64{{4, 1, 0}, {1, 3, -1}, {0, -1, 2}}
 	want := []float64{1, -2, 3}
-	cg := CG[float64]{V: make([]float64, 3), R: make([]float64, 3), D: make([]float64, 3), HD: make([]float64, 3)}
+	cg := CG{V: make([]float64, 3), R: make([]float64, 3), D: make([]float64, 3), HD: make([]float64, 3)}
 	for i := range h {
 		cg.R[i] = Dot(h[i], want)
 	}

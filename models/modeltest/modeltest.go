@@ -24,7 +24,6 @@ import (
 //     what is allowed found from the differences' own error; kinks, as of ReLU, are stepped around;
 //   - x: some answer depends on it;
 //   - float32: within 1e-4 of float64's largest entry, and what float64 changes by across a kink that rounding can cross;
-//   - vectors: answers by vectors of float32 are those by vectors of float64, rounded;
 //   - names, minibatch, whole, results: same name, same bits, also of a model that is built again; a minibatch is its rows;
 //     [dsbo.Whole], and a batch no smaller than the data, are all rows; results overwrite what was there, and inputs stay;
 //   - copies: with each example twice, and three times, a loss is the mean over its examples or their sum, up to the 1/rows by which
@@ -81,7 +80,6 @@ var checks = []check{
 	{"derivatives", (*subject).derivatives},
 	{"x", (*subject).xMatters},
 	{"float32", (*subject).float32},
-	{"vectors", (*subject).vectors},
 	{"names", (*subject).names},
 	{"minibatch", (*subject).minibatch},
 	{"whole", (*subject).wholeData},

@@ -96,9 +96,6 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 			}{
 				{"Product", testProduct},
 				{"Parts", testParts},
-				{"Float32", testFloat32},
-				{"Float32CancelledBefore", testCancelledBefore(mixStep32(3, 3))},
-				{"Float32LengthOfDst", testFloat32LengthOfDst},
 				{"Consensus", testConsensus},
 				{"Cancel", testCancel},
 				{"CancelledBefore", testCancelledBefore(mixStep(3, 3))},

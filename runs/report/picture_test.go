@@ -1,7 +1,6 @@
 package report
 
 import (
-
 	"errors"
 	"image/color"
 	"math"

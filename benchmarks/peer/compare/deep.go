@@ -13,7 +13,6 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -52,24 +51,14 @@ func deepRows() (rows []deepRow) {
 // deepTimes are medians in ms. Cold is a product at a new point, Warm one more at the same point.
 type deepTimes struct{ Gradient, Cold, Warm float64 }
 
-// measureDeep measures ours, for so long each, on vectors of the row's type, as the peer's are.
+// measureDeep measures ours, each for a number of seconds, on vectors of float64.
 func measureDeep(d deepRow, seconds float64) deepTimes {
 	m := newDeep(d.network)
 	o := testkit.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
-	if d.kind == f32 {
-		return timesOf(o.Float32(), m, seconds)
-	}
-	return timesOf[float64](o, m, seconds)
-}
-
-// timesOf times an oracle's answers.
-func timesOf[T dsbo.Float](o dsbo.OracleIn[T], m *deepModel, seconds float64) deepTimes {
 	_, q := m.Dims()
-	start, x, y, v, dst := make([]float64, q), []T{-4.6}, make([]T, q), make([]T, q), make([]T, q)
-	m.params.Init(start, 1)
-	linalg.Convert(y, start)
-	m.params.Init(start, 2)
-	linalg.Convert(v, start)
+	x, y, v, dst := []float64{-4.6}, make([]float64, q), make([]float64, q), make([]float64, q)
+	m.params.Init(y, 1)
+	m.params.Init(v, 2)
 	name := dsbo.Sample{Set: dsbo.Whole}
 	gradient := func() { testkit.OK(o.LowerGrad(dst, x, y, name)) }
 	product := func() { testkit.OK(o.HVP(dst, x, y, v, name)) }

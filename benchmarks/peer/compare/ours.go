@@ -42,9 +42,6 @@ func newTeam(m models.Model, d data.Task, t task) *team {
 	for i, s := range d.Shards {
 		o := testkit.Get(programs.Oracle(s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
 		a := algo.Clone(t.method)
-		if t.ours == f32 { // as the peer's vectors are
-			a = testkit.Get(algo.InFloat32(a))
-		}
 		testkit.OK(a.Init(p, q, t.k))
 		if st, ok := m.(models.Starter); ok {
 			st.Start(a.Y())
