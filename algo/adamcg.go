@@ -54,8 +54,12 @@ type AdamCG struct {
 	ju             []float64 // J z
 }
 
-// HoldX has x stay where it is, see [Held].
-func (a *AdamCG) HoldX() { a.Hold = true }
+// Traits implements [Described].
+func (a *AdamCG) Traits() Traits {
+	t := a.state.Traits()
+	t.HoldX = func() { a.Hold = true }
+	return t
+}
 
 // Init implements [Method].
 func (a *AdamCG) Init(p, q, K int) error {

@@ -46,6 +46,12 @@ func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, m
 	if *s == "" {
 		*s = Constant(byDefault)
 	}
+	if s.Follows() {
+		if _, err := s.at(name, Curvature{}); err != nil && c.err == nil {
+			c.err = fmt.Errorf("%s: %w", c.method, err)
+		}
+		return constant(math.NaN())
+	}
 	value, err := s.For(c.K)
 	if err != nil {
 		if c.err == nil {
@@ -81,9 +87,14 @@ func (c *checker) fraction(name string, v *float64, byDefault float64) {
 	c.positive(name, v, byDefault, 1, "in (0, 1]")
 }
 
-// curvature requires a bound of the curvature, which the user has to know: no default is safe.
-func (c *checker) curvature(name string, l *float64) {
-	c.positive(name, l, 0, math.MaxFloat64, "given, at least the largest eigenvalue of any agent's Hessian of g")
+// curvature compiles a bound of the curvature, which the user has to know: no default is safe.
+func (c *checker) curvature(name string, l *Schedule) float64 {
+	const must = "given, at least the largest eigenvalue of any agent's Hessian of g"
+	if *l == "" {
+		c.require(false, name, must, 0)
+		return 0
+	}
+	return c.schedule(name, l, 0, math.MaxFloat64, must)(0)
 }
 
 // momentum requires a momentum in [0, 1).

@@ -67,8 +67,12 @@ func (a *DASCGD) Cost(k int) Cost {
 	return cost
 }
 
-// Traits implements the optional method that [Traits] describes.
-func (a *DASCGD) Traits() Traits { return Traits{Compositional: true} }
+// Traits implements [Described].
+func (a *DASCGD) Traits() Traits {
+	t := a.state.Traits()
+	t.Compositional = true
+	return t
+}
 
 // Step is one outer iteration.
 func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {

@@ -39,8 +39,12 @@ func (a *DSOBA) Init(p, q, K int) error {
 	return nil
 }
 
-// Traits implements the optional method that [Traits] describes: r is the agent's own, and x, y and z are copies.
-func (*DSOBA) Traits() Traits { return Traits{Robust: true} }
+// Traits implements [Described].
+func (a *DSOBA) Traits() Traits {
+	t := a.state.Traits()
+	t.Robust, t.OneLoop = true, true
+	return t
+}
 
 // Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of g,
 // one Hessian- and one Jacobian-vector product.

@@ -26,7 +26,7 @@ type FedNest struct {
 	T      int      `json:"T,omitzero"`       // rounds of y; default 10
 	N      int      `json:"N,omitzero"`       // terms of the Neumann series; default 10
 	Tau    int      `json:"tau,omitzero"`     // τ, local steps of a client in a round; default 1
-	L      float64  `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
+	L      Schedule `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
 	state
@@ -43,7 +43,7 @@ func (a *FedNest) Init(p, q, K int) error {
 	c.count("T", &a.T, 10)
 	c.count("N", &a.N, 10)
 	c.count("tau", &a.Tau, 1)
-	c.curvature("lg", &a.L)
+	a.lg = c.curvature("lg", &a.L)
 	c.draws("nprime", a.NPrime)
 	if c.err != nil {
 		return c.err
@@ -65,8 +65,12 @@ func (a *FedNest) Cost(k int) Cost {
 	}
 }
 
-// Traits implements the optional method that [Traits] describes.
-func (a *FedNest) Traits() Traits { return Traits{ExactAverage: true} }
+// Traits implements [Described].
+func (a *FedNest) Traits() Traits {
+	t := a.state.Traits()
+	t.ExactAverage = true
+	return t
+}
 
 // Step is one outer iteration.
 func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
@@ -75,7 +79,7 @@ func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 		a.roundOfY(&w, t, a.beta(k)/float64(a.Tau))
 	}
 	w.upperGrad(a.f, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
+	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.lg)
 	a.roundOfX(&w, a.alpha(k)/float64(a.Tau))
 	return w.err
 }

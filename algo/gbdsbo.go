@@ -25,7 +25,7 @@ type GBDSBO struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
 	Mav   float64  `json:"mav,omitzero"`   // b, weight of the fresh draw in the moving averages, in (0, 1]; default 0.5
-	L     float64  `json:"lg,omitzero"`    // l, at least the largest eigenvalue of any H_i; must be given
+	L     Schedule `json:"lg,omitzero"`    // l, at least the largest eigenvalue of any H_i; must be given
 	N     int      `json:"N,omitzero"`     // factors of the Neumann product; default 10
 
 	state
@@ -44,7 +44,7 @@ func (a *GBDSBO) Init(p, q, K int) error {
 	c := a.prepare("gbdsbo", p, q, K)
 	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
 	c.fraction("mav", &a.Mav, 0.5)
-	c.curvature("lg", &a.L)
+	a.lg = c.curvature("lg", &a.L)
 	c.count("N", &a.N, 10)
 	if c.err != nil {
 		return c.err
@@ -67,10 +67,12 @@ func (a *GBDSBO) Cost(int) Cost {
 	}
 }
 
-// Traits implements the optional method that [Traits] describes: the matrices are N tracked Hessians, a mix and a fresh one, and four of the
-// Jacobian's size.
+// Traits implements [Described].
 func (a *GBDSBO) Traits() Traits {
-	return Traits{Robust: true, Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }}
+	t := a.state.Traits()
+	t.Robust = true
+	t.Dense = func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }
+	return t
 }
 
 // Step is one outer iteration.
@@ -104,10 +106,10 @@ func (a *GBDSBO) direction() {
 	for i := range a.N {
 		mulVec(a.wv, a.hessians[i*q*q:(i+1)*q*q], a.z)
 		for j := range a.z { // Q_m h = h + (I − V_m/l) Q_{m−1} h
-			a.z[j] += a.h[j] - a.wv[j]/a.L
+			a.z[j] += a.h[j] - a.wv[j]/a.lg
 		}
 	}
-	linalg.Scale(a.z, 1/a.L, a.z)
+	linalg.Scale(a.z, 1/a.lg, a.z)
 	mulVec(a.u, a.jac, a.z)
 	linalg.Sub(a.u, a.s, a.u) // u = s − U Q h
 }

@@ -42,8 +42,12 @@ func (a *ITD) Cost(int) Cost {
 	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.T, JVP: a.T}}
 }
 
-// Traits implements the optional method that [Traits] describes.
-func (*ITD) Traits() Traits { return Traits{OneAgent: true, Differentiates: true} }
+// Traits implements [Described].
+func (a *ITD) Traits() Traits {
+	t := a.state.Traits()
+	t.OneAgent, t.Differentiates = true, true
+	return t
+}
 
 // Step is one outer iteration; m is not used.
 func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {

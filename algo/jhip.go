@@ -60,9 +60,12 @@ func (a *JHIP) Cost(int) Cost {
 	}
 }
 
-// Traits implements the optional method that [Traits] describes: the matrices are a Hessian, and six of the Jacobian's size.
+// Traits implements [Described].
 func (a *JHIP) Traits() Traits {
-	return Traits{Robust: true, Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }}
+	t := a.state.Traits()
+	t.Robust = true
+	t.Dense = func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }
+	return t
 }
 
 // Step is one outer iteration.

@@ -46,8 +46,12 @@ func (a *MADSBO) Init(p, q, K int) error {
 	return nil
 }
 
-// Traits implements the optional method that [Traits] describes: the tracker of z begins anew in each iteration.
-func (*MADSBO) Traits() Traits { return Traits{Robust: true} }
+// Traits implements [Described].
+func (a *MADSBO) Traits() Traits {
+	t := a.state.Traits()
+	t.Robust = true // the tracker of z begins anew in each iteration
+	return t
+}
 
 // Cost of an iteration: Tq + 2Nq + p numbers to each neighbour in T+N messages; T gradients of g,
 // N of f, N−1 Hessian-vector products and one Jacobian-vector product.

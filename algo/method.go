@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 )
 
 // A Method is one agent's side of a decentralized method. It is a pointer to a struct whose exported fields are the
@@ -25,27 +26,73 @@ type Method interface {
 	Cost(k int) Cost
 }
 
-// Traits are the properties of a method that a runner must know before the run. A method that has some returns them from a
-// method Traits() Traits, which must work before Init.
+// Described is an algorithm with traits, as the methods of this package are.
+type Described interface {
+	dsbo.Algorithm
+	// Traits works before Init, but for what the fields of [Traits] say.
+	Traits() Traits
+}
+
+// Traits are what the loop around a method may know of it. All are optional: a method without runs on
+// any graph with any oracle, and its x and y alone are looked at.
 type Traits struct {
 	OneAgent       bool // runs with one agent only
 	ExactAverage   bool // needs a mixer that is the exact average: the complete graph with weights 1/n
 	Personalized   bool // solves the problem in which each agent has its own y
 	Compositional  bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
 	Differentiates bool // asks for products to differentiate its own steps, which are with the Hessian itself
-	// Robust says that the method takes exchanges that do not keep the sum over the agents, as robust mixing: it finds no exact averages, and
-	// carries nothing from one iteration to the next whose sum over the agents has to stay what it is, such as trackers and multipliers.
+
+	// Robust says that the method takes exchanges that do not keep the sum over the agents, as robust
+	// mixing: it finds no exact averages, and carries no variable to the next iteration whose sum over
+	// the agents has to stay, such as trackers and multipliers.
 	Robust bool
-	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any oracle will do. A method
-	// with matrices asks its oracle for [dsbo.DenseOracle], whose own memory comes on top.
+	// OneLoop says that the method exchanges each variable once an iteration. What a wire of 8 bits
+	// rounds off a variable then comes with the variable's next value (error feedback), without which
+	// sparkle drifts far away. In methods of several loops it would come many values later, as noise
+	// that can make them diverge.
+	OneLoop bool
+	// FullDigits says that the method's averages must not be rounded to 8 bits in each round of W.
+	FullDigits bool
+	// FullBatch says that the method asks for all examples whatever the batch, and how it takes draws
+	// instead; "": it takes draws.
+	FullBatch string
+	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any oracle
+	// will do. A method with matrices asks its oracle for [dsbo.DenseOracle], whose own memory comes
+	// on top.
 	Dense func(p, q int) int64
+	// Adapt sets parameters that the user left open to suit a run, before Init, and reports whether it
+	// gave up a search for the start of x; nil: there are none.
+	Adapt func(Setting) (gaveUpSearch bool)
+	// HoldX sets the parameter with which all iterations leave x where it is; nil: there is none. See [Held].
+	HoldX func()
+
+	// The rest is of a method after Init.
+
+	// Z and U are views of z_i and u_i, the estimates of (Σ H)⁻¹ Σ b and of the hypergradient of the
+	// last iteration; nil: there are none.
+	Z, U []float64
+	// Alike says that all agents have the same state, by the same bits, where averages are exact.
+	Alike bool
+	// Pairs are products (v, D v) with the averaged Hessian's data part, which all agents have alike
+	// where averages are exact; nil: there are none. They stay the method's.
+	Pairs *linalg.Memory
+	// StartConstant returns the constant that a search found for the start of x; found is false if
+	// there was no search, and StartConstant nil if there is never one.
+	StartConstant func() (c float64, found bool)
 }
 
-// TraitsOf returns the traits of a method, the zero ones if it has none.
-func TraitsOf(m Method) Traits { return traitsOf(m) }
+// A Setting is what the parameters of a method may suit.
+type Setting struct {
+	Nonconvex  bool                        // the lower problem may not be convex
+	ByMix      bool                        // averages are by rounds of W: last bits differ from agent to agent
+	StartKnown bool                        // x starts where the user or the problem says
+	Penalties  bool                        // oracles tell the penalty's part of the Hessian
+	Given      func(parameter string) bool // the user has set a parameter
+}
 
-func traitsOf(m any) Traits {
-	if t, ok := m.(interface{ Traits() Traits }); ok {
+// TraitsOf returns the traits of an algorithm, the zero ones if it has none.
+func TraitsOf(m dsbo.Algorithm) Traits {
+	if t, ok := m.(Described); ok {
 		return t.Traits()
 	}
 	return Traits{}
@@ -166,29 +213,23 @@ func Clone(m Method) Method {
 	return made
 }
 
-// Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y solves the lower problem at that x by the method's own
-// steps and draws; nil for a method that cannot. One that can has a method HoldX(), which sets the parameter that says so.
+// Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y solves
+// the lower problem at that x by the method's own steps and draws; nil for a method that cannot.
 func Held(m Method) Method {
 	held := Clone(m)
-	h, ok := held.(any).(interface{ HoldX() })
-	if !ok {
+	hold := TraitsOf(held).HoldX
+	if hold == nil {
 		return nil
 	}
-	h.HoldX()
+	hold()
 	return held
 }
 
 // Parameters returns the names of a method's parameters, in the order of its fields.
 func Parameters(m Method) []string {
 	var names []string
-	for _, f := range reflect.VisibleFields(reflect.TypeOf(m).Elem()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.IsExported() && !f.Anonymous && name != "-" {
-			if name == "" {
-				name = f.Name
-			}
-			names = append(names, name)
-		}
+	for _, p := range parametersOf(m) {
+		names = append(names, p.name)
 	}
 	return names
 }

@@ -113,7 +113,7 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 		testkit.OK(algotest.Step(t.Context(), k, tuned, v.os, v.ms))
 		for i, a := range w.agents {
 			b := tuned[i]
-			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) || !slices.Equal(a.Z(), b.Z()) || !slices.Equal(a.U(), b.U()) {
+			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) || !slices.Equal(algo.TraitsOf(a).Z, algo.TraitsOf(b).Z) || !slices.Equal(algo.TraitsOf(a).U, algo.TraitsOf(b).U) {
 				t.Fatalf("iteration %d, agent %d: the methods differ", k, i)
 			}
 		}
@@ -138,9 +138,9 @@ func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 	const N = 6
 	o, m := algotest.NewQuadratics(1, 3, 4, 6)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	z := func(draws ...int) []float64 {
-		a := ready(t, &algo.ALSET{T: 2, N: N, L: 4, NPrime: draws}, 3, 4)
+		a := ready(t, &algo.ALSET{T: 2, N: N, L: "4", NPrime: draws}, 3, 4)
 		testkit.OK(a.Step(t.Context(), 0, o, m))
-		return a.Z()
+		return algo.TraitsOf(a).Z
 	}
 	sum := make([]float64, 4)
 	for n := range N {
@@ -158,7 +158,7 @@ func TestConjugateGradientsEnd(t *testing.T) {
 		a := ready(t, &algo.AIDCG{T: 5, N: 4, WarmZ: warm}, 3, 4)
 		for k := range 3 {
 			testkit.OK(a.Step(t.Context(), k, qs[0], nil))
-			if d := distance(a.Z(), algotest.Solve(qs).InverseProduct(a.Y())); d > 1e-12 {
+			if d := distance(algo.TraitsOf(a).Z, algotest.Solve(qs).InverseProduct(a.Y())); d > 1e-12 {
 				t.Errorf("warm %v, iteration %d: z is off by %g", warm, k, d)
 			}
 		}
@@ -179,7 +179,7 @@ func TestITDIsTheDerivative(t *testing.T) {
 	x := []float64{0.1, -0.4, 0.3, 0.2, -0.1, 0.5}
 	a, _ := at(x)
 	const h = 1e-5 // central differences: error h² f'''/6 + 1e-16/h ≈ 1e-10 for f of size 1
-	for j, u := range a.U() {
+	for j, u := range algo.TraitsOf(a).U {
 		v := x[j]
 		x[j] = v + h
 		_, up := at(x)
@@ -203,7 +203,7 @@ func TestJHIPIsExactInTheLimit(t *testing.T) {
 // three of them, is off by the order of b².
 func TestGBDSBOIsExactInTheLimit(t *testing.T) {
 	at := func(b float64) float64 {
-		return directionError(t, int(20/b), &algo.GBDSBO{N: 80, L: 4, Mav: b, Alpha: "1e-13", Beta: "1e-13"})
+		return directionError(t, int(20/b), &algo.GBDSBO{N: 80, L: "4", Mav: b, Alpha: "1e-13", Beta: "1e-13"})
 	}
 	coarse, fine := at(0.1), at(0.05)
 	if r := coarse / fine; !(fine < 1e-3 && r > 3 && r < 5) {
@@ -228,7 +228,7 @@ func directionError(t *testing.T, K int, template algo.Method) float64 {
 	iterate(t, K, as, os, algotest.Ring(n, 0.4))
 	var us [][]float64
 	for _, a := range as {
-		us = append(us, a.(interface{ U() []float64 }).U())
+		us = append(us, algo.TraitsOf(a).U)
 	}
 	return distance(average(us), algotest.Solve(qs).Gradient(x))
 }

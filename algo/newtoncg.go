@@ -99,11 +99,36 @@ type NewtonCG struct {
 	probe, probe1 []float64 // signs and their product, without a DiagonalOracle
 }
 
-// Pairs returns the memory of pairs (v, D v), which all agents have alike where averages are exact. It stays the method's.
-func (a *NewtonCG) Pairs() *linalg.Memory { return a.memory }
+// Traits implements [Described].
+func (a *NewtonCG) Traits() Traits {
+	t := a.state.Traits()
+	t.FullDigits, t.Pairs, t.Adapt = true, a.memory, a.adapt
+	t.StartConstant = func() (float64, bool) { return a.tried[1], a.tried[0] > 0 }
+	if !a.Part {
+		t.FullBatch = "-set part=true takes products on draws"
+	}
+	return t
+}
 
-// StartConstant returns the constant that the search found for all entries of x, and false if there was none.
-func (a *NewtonCG) StartConstant() (float64, bool) { return a.tried[1], a.tried[0] > 0 }
+// networkDamping is the first damping where the lower problem is not convex.
+const networkDamping = 1
+
+// adapt damps steps where the lower problem is not convex, and fixes the number of products where
+// averages are by Mix: agents whose last bits differ cannot agree where a solve ends. x starts where it
+// is set if that place is known, and if there are no penalties by which a search could go.
+func (a *NewtonCG) adapt(s Setting) (gaveUpSearch bool) {
+	if s.Nonconvex && !s.Given("damping") {
+		a.Damping = networkDamping
+	}
+	if s.ByMix {
+		a.Most = 0
+	}
+	if a.Start == "x0" || s.Given("init") || !s.StartKnown && s.Penalties {
+		return false
+	}
+	a.Start = "x0"
+	return !s.Penalties
+}
 
 // allExamples is the draw of all examples of an agent.
 var allExamples = dsbo.Sample{Set: dsbo.Whole}

@@ -165,7 +165,7 @@ func TestSearchForgetsX(t *testing.T) {
 		m := ready(t, new(algo.NewtonCG), 3, 4)
 		linalg.Fill(m.X(), x)
 		testkit.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
-		constant, searched := m.StartConstant()
+		constant, searched := algo.TraitsOf(m).StartConstant()
 		if !searched {
 			t.Fatal("there was no search")
 		}
@@ -220,7 +220,7 @@ func TestSearchWaitsForY(t *testing.T) {
 		if got, want := r.Total, m.Cost(0).Calls; got != want {
 			t.Errorf("%s: iteration 0 takes %+v; Cost says %+v", start, got, want)
 		}
-		if found, searched := m.StartConstant(); searched != (start == "search") || searched && !(math.Abs(found+math.Log(2)) < 0.5) {
+		if found, searched := algo.TraitsOf(m).StartConstant(); searched != (start == "search") || searched && !(math.Abs(found+math.Log(2)) < 0.5) {
 			t.Errorf("the search starts at %g; f is least at %g", found, -math.Log(2))
 		}
 		if y := m.Y()[0]; start == "x0" && !(math.Abs(math.Pow(y-3, 3)+y) < 0.05) { // x was 0 while y settled

@@ -40,8 +40,12 @@ func (a *Gossip) Init(p, q, K int) error {
 	return nil
 }
 
-// Traits implements the optional method that [Traits] describes: x is a copy, and all else the agent's own.
-func (*Gossip) Traits() Traits { return Traits{Personalized: true, Robust: true} }
+// Traits implements [Described].
+func (a *Gossip) Traits() Traits {
+	t := a.state.Traits()
+	t.Personalized, t.Robust = true, true
+	return t
+}
 
 // Cost of an iteration: p numbers to each neighbour in one message; T gradients of g, one of f,
 // N−1 Hessian-vector products and one Jacobian-vector product.
@@ -61,8 +65,12 @@ func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 // A personalState is the state of a method for the personalized problem.
 type personalState struct{ localState }
 
-// Traits implements the optional method that [Traits] describes.
-func (s *personalState) Traits() Traits { return Traits{Personalized: true} }
+// Traits implements [Described].
+func (s *personalState) Traits() Traits {
+	t := s.state.Traits()
+	t.Personalized = true
+	return t
+}
 
 // solve moves y and leaves z and u. The first step of z from 0 needs no product.
 func (s *personalState) solve(w *turn, T, N int) {

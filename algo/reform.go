@@ -75,9 +75,6 @@ func (s *state) Reform() {
 	}
 }
 
-// Alike reports whether all agents have the same state, by the same bits, where averages are exact.
-func (s *state) Alike() bool { return s.alike }
-
 // Handover implements [Reformer]: x and y, or all that stays, where all agents have the same state.
 func (s *state) Handover() []dsbo.Named {
 	if !s.alike {

@@ -55,11 +55,11 @@ func TestRobustMethodsForget(t *testing.T) {
 		&algo.MADSBO{Alpha: "0.1", Beta: "0.1", Gamma: "0.1", T: 2, N: 4},
 		&algo.DSOBA{Alpha: "0.1", Beta: "0.1", Gamma: "0.1"},
 		&algo.JHIP{Alpha: "0.1", Beta: "0.1", Gamma: "0.1", T: 2, N: 4},
-		&algo.GBDSBO{Alpha: "0.05", Beta: "0.1", Mav: 0.2, L: 4, N: 4},
+		&algo.GBDSBO{Alpha: "0.05", Beta: "0.1", Mav: 0.2, L: "4", N: 4},
 		&algo.Gossip{Alpha: "0.1", Beta: "0.1", Gamma: "0.1", T: 2, N: 4},
 		&algo.Tuned{Alpha: "0.1", Beta: "0.1", Gamma: "0.1", T: 2, N: 4, WarmZ: true, TrackY: true},
 		&algo.Sparkle{Alpha: "0.05", Beta: "0.1", Gamma: "0.1", Strategy: trackers},
-		&algo.MDBO{Alpha: "0.05", Beta: "0.1", L: 4, N: 4},
+		&algo.MDBO{Alpha: "0.05", Beta: "0.1", L: "4", N: 4},
 	} {
 		moved := math.Sqrt(linalg.Dist2(end(m, 3), end(m, 0)))
 		// What contracts by 4 % or more an iteration has lost a shove to 1e-5 of itself after 300.

@@ -43,6 +43,13 @@ type Sparkle struct {
 	b, j       []float64
 }
 
+// Traits implements [Described].
+func (a *Sparkle) Traits() Traits {
+	t := a.state.Traits()
+	t.OneLoop = true
+	return t
+}
+
 // Init implements [Method].
 func (a *Sparkle) Init(p, q, K int) error {
 	c := a.prepare("sparkle", p, q, K)

@@ -20,6 +20,7 @@ type state struct {
 	renewals []renewal // what a change of members does
 
 	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
+	lg                 float64             // bound of the curvature, of methods that have one
 }
 
 // A localState is the state of a method whose agents solve their lower problems each by itself, with scratch for that.
@@ -50,8 +51,12 @@ func (s *localState) descendY(w *turn, T int) {
 // A soloState is the state of a method for one agent.
 type soloState struct{ localState }
 
-// Traits implements the optional method that [Traits] describes.
-func (s *soloState) Traits() Traits { return Traits{OneAgent: true} }
+// Traits implements [Described].
+func (s *soloState) Traits() Traits {
+	t := s.state.Traits()
+	t.OneAgent = true
+	return t
+}
 
 // descendX takes a step of x along the hypergradient u = ∇_x f − J z.
 func (s *soloState) descendX(w *turn) {
@@ -65,11 +70,8 @@ func (s *state) X() []float64 { return s.x }
 // Y returns a view of y_i.
 func (s *state) Y() []float64 { return s.y }
 
-// Z returns a view of z_i, the estimate of (Σ H)⁻¹ Σ b of the last iteration; nil for a method without.
-func (s *state) Z() []float64 { return s.z }
-
-// U returns a view of u_i, the estimate of the hypergradient of the last iteration; nil for a method without.
-func (s *state) U() []float64 { return s.u }
+// Traits implements [Described].
+func (s *state) Traits() Traits { return Traits{Z: s.z, U: s.u, Alike: s.alike} }
 
 // State returns views of what the method carries from one iteration to the next.
 func (s *state) State() []dsbo.Named { return s.named }

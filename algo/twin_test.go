@@ -23,7 +23,7 @@ func TestLiteralTwin(t *testing.T) {
 				w.step(t, k)
 				twin.step(t, k, p)
 				for i, a := range w.agents {
-					got := [][]float64{a.X(), a.R(), a.Y(), a.Z(), a.U()}
+					got := [][]float64{a.X(), a.R(), a.Y(), algo.TraitsOf(a).Z, algo.TraitsOf(a).U}
 					want := [][]float64{twin.x[i], twin.r[i], twin.y[i], twin.z[i], twin.u[i]}
 					if !slices.EqualFunc(got, want, slices.Equal) {
 						t.Fatalf("iteration %d, agent %d: x, r, y, z, u = %v\nthe literal algorithm has %v", k, i, got, want)

@@ -55,9 +55,7 @@ func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
 	f := &seatFiles{folder: r.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes, held: new(runs.HeldCheckpoints),
 		method: train.Config{Dir: string(r.folder), K: r.Settings.Iterations}}
 	var err error
-	if f.method.Method, err = r.params.method(highCurvature); err != nil { // whose parts have their names whatever the steps are
-		return nil, err
-	}
+	f.method.Method = r.params.method // whose parts have their names whatever the steps are
 	s := &Seat{Log: r.changes, Records: f, Handover: f.handover}
 	if s.Vote, err = f.readVote(); err != nil {
 		return nil, err

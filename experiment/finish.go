@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/num"
@@ -209,8 +210,8 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 // the method's search found, if it did.
 func (r *runner) startConstant() int {
 	start := num.Median(r.startX)
-	if m, ok := r.result.Method.(interface{ StartConstant() (float64, bool) }); ok {
-		if found, ok := m.StartConstant(); ok {
+	if constant := algo.TraitsOf(r.result.Method).StartConstant; constant != nil {
+		if found, ok := constant(); ok {
 			start = found
 		}
 	}

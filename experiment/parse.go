@@ -72,7 +72,7 @@ func (j *Job) CheckOverMachines(g *network.Graph) error {
 	}
 	p, err := j.resolveParameters()
 	if err == nil {
-		_, err = j.Settings.mixing(p, g.W)
+		_, err = j.Settings.mixing(p.method, g.W)
 	}
 	return err
 }

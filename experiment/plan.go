@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
@@ -31,9 +32,7 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 		return nil, err
 	}
 	var err error
-	if r.method, err = r.params.method(highCurvature); err != nil {
-		return nil, err
-	}
+	r.method = algo.Clone(r.params.method)
 	r.chooseStart()
 	if g := r.problem.guard; g != nil {
 		if err := g.plan(r.Settings, r.method); err != nil {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsbo"
@@ -22,13 +21,12 @@ import (
 // [runs.Config]; the run adds what it finds to them.
 type Settings struct {
 	runs.Config
-	T, N        int
-	Alpha       string // a schedule
-	Beta, Gamma string // schedules, c/L or auto
-	Set         assignments
-	Memory      float64 // GiB
-	Epsilon     float64 // of differential privacy; 0: none
-	Delta, Norm float64 // of it: δ, and the bound of rows
+	T, N               int
+	Alpha, Beta, Gamma algo.Schedule // steps of x, y and z; of y and z they may follow the curvature
+	Set                assignments
+	Memory             float64 // GiB
+	Epsilon            float64 // of differential privacy; 0: none
+	Delta, Norm        float64 // of it: δ, and the bound of rows
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
@@ -68,9 +66,9 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
 	f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
-	f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
-	f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: 1/L (default: the preset's)")
-	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is 0.4/L on a ring with -w 0.5 (default: the preset's)")
+	f.StringVar((*string)(&s.Alpha), "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
+	f.StringVar((*string)(&s.Beta), "beta", "", "β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: 1/L (default: the preset's)")
+	f.StringVar((*string)(&s.Gamma), "gamma", "", "γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is 0.4/L on a ring with -w 0.5 (default: the preset's)")
 	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
 	f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
 	f.Group("Method", "preset", "algorithm", "K", "patience", "T", "N", "alpha", "beta", "gamma", "x0", "set")
@@ -122,7 +120,7 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	}
 	g, err := j.Settings.network(j.givenFlags)
 	if err == nil {
-		g.W, err = j.Settings.mixing(p, g.W)
+		g.W, err = j.Settings.mixing(p.method, g.W)
 	}
 	return p, g, err
 }
@@ -143,7 +141,7 @@ func (j *Job) resolveParameters() (parameters, error) {
 		err = s.setParameters(&p, given)
 	}
 	if err == nil {
-		err = s.validate(p)
+		err = s.validate(p.method)
 	}
 	if err != nil {
 		return p, err
@@ -186,46 +184,42 @@ func (s *Settings) setParameters(p *parameters, given map[string]bool) error {
 			if v.value < 1 {
 				return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", v.flag, v.value)
 			}
-			p.setGiven(v.flag, strconv.Itoa(v.value))
+			p.set(v.flag, v.value)
 		}
 	}
-	for _, v := range []struct{ flag, text string }{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
+	for _, v := range []struct {
+		flag string
+		step algo.Schedule
+	}{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
 		if given[v.flag] {
-			if err := checkStep(v.flag, v.text, s.Iterations); err != nil {
+			if err := checkStep(v.flag, v.step, s.Iterations); err != nil {
 				return err
 			}
-			p.setGiven(v.flag, strconv.Quote(v.text))
+			p.set(v.flag, v.step)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
-		one := parameters{algorithm: s.Algorithm, values: map[string]json.RawMessage{name: s.Set[name]}}
-		if _, err := one.method(highCurvature); err != nil {
+		if err := algo.Decode(p.method, fmt.Appendf(nil, "{%q:%s}", name, s.Set[name])); err != nil {
 			return fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
 		}
-		p.values[name] = s.Set[name]
 	}
 	return nil
 }
 
-// checkStep returns an error if the text of a step is no schedule. Steps of y and z may follow the curvature too.
-func checkStep(flag, text string, K int) error {
-	if flag != "alpha" {
-		if _, follows, err := curvatureNumber(flag, text, curvature{L: 1}); follows || err != nil {
-			return err
-		}
+// checkStep returns an error if a flag's schedule is none. Steps of y and z may follow the curvature,
+// which is checked as the method is.
+func checkStep(flag string, step algo.Schedule, K int) error {
+	if flag != "alpha" && step.Follows() {
+		return nil
 	}
-	_, err := algo.Schedule(text).For(K)
-	if err != nil {
+	if _, err := step.For(K); err != nil {
 		return fmt.Errorf("-%s: %w", flag, err)
 	}
 	return nil
 }
 
-// highCurvature is a curvature for which every step that follows it is small enough.
-var highCurvature = curvature{L: 1e6, gamma: 1e-6, beta: 1e-6}
-
 // validate reports the first setting that cannot work whatever the data.
-func (s *Settings) validate(p parameters) error {
+func (s *Settings) validate(m algo.Method) error {
 	for _, v := range []struct {
 		flag         string
 		value, least int
@@ -258,11 +252,7 @@ func (s *Settings) validate(p parameters) error {
 	if _, err := layoutOf(s.Transport); err != nil {
 		return err
 	}
-	m, err := p.method(highCurvature)
-	if err != nil {
-		return err
-	}
-	return m.Init(1, 1, s.Iterations)
+	return algo.Clone(m).Init(1, 1, s.Iterations)
 }
 
 // averaging returns how agents find exact averages, and how their numbers travel.
@@ -271,17 +261,19 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
 		return o, dsbo.Errorf(dsbo.ErrConfig, "-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
 	}
-	if o.ByMix && o.Wire == network.Int8 && s.Algorithm == "newtoncg" {
-		return o, dsbo.Errorf(dsbo.ErrConfig, "-average mix rounds in each of its rounds, and on -wire int8 that leaves newtoncg no digits: take -wire bf16 or -average tree")
+	m, err := algo.New(s.Algorithm)
+	if err != nil {
+		return o, fmt.Errorf("-algorithm: %w", err)
 	}
-	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && slices.Contains(oneLoopMethods, s.Algorithm)
+	traits := algo.TraitsOf(m)
+	if o.ByMix && o.Wire == network.Int8 && traits.FullDigits {
+		return o, dsbo.Errorf(dsbo.ErrConfig,
+			"-average mix rounds in each of its rounds, and on -wire int8 that leaves %s no digits: take -wire bf16 or -average tree",
+			s.Algorithm)
+	}
+	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && traits.OneLoop
 	return o, nil
 }
-
-// oneLoopMethods names the methods that exchange each variable once an iteration. What wire int8 rounds off a variable then
-// comes with the variable's next value, without which sparkle drifts far away. In methods of several loops it would
-// come many values later, as noise that can make them diverge; that of bf16 is too small to.
-var oneLoopMethods = []string{"dsoba", "sparkle"}
 
 // ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the preset has been filled in.
 func (s *Settings) ExchangeWire() network.Wire {
@@ -307,7 +299,7 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 }
 
 // mixing returns a graph's matrix with the mixing of -mix, which must suit the method and the graph.
-func (s *Settings) mixing(p parameters, w *network.Matrix) (*network.Matrix, error) {
+func (s *Settings) mixing(m algo.Method, w *network.Matrix) (*network.Matrix, error) {
 	x, err := network.ParseMixing(cmp.Or(s.Mix, network.Plain{}.String()))
 	if err == nil {
 		w, err = w.WithMixing(x)
@@ -315,10 +307,7 @@ func (s *Settings) mixing(p parameters, w *network.Matrix) (*network.Matrix, err
 	if err != nil {
 		return nil, fmt.Errorf("-mix: %w", err)
 	}
-	m, err := p.method(highCurvature)
-	if err == nil {
-		err = train.CheckMixing(m, w)
-	}
+	err = train.CheckMixing(m, w)
 	if s.Mix = x.String(); x == (network.Plain{}) {
 		s.Mix = "" // which is left out of config.json
 	}

@@ -21,10 +21,7 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	copy(x, r.problem.startX)
 	copy(y, r.problem.Start)
 	r.startX = x
-	l := highCurvature
-	if r.method, err = r.params.method(highCurvature); err != nil {
-		return err
-	}
+	r.method = algo.Clone(r.params.method)
 	if g := r.problem.guard; g != nil {
 		if r.Settings.Privacy.LeastRows, err = r.leastRows(ctx); err != nil {
 			return err
@@ -37,14 +34,14 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		if r.lmax, err = r.largestCurvature(ctx, x, y); err != nil {
 			return err
 		}
-		l.L = r.lmax
-		l.gamma, l.beta = train.StableBounds(r.graph.W, l.L)
+		l := algo.Curvature{L: r.lmax}
+		l.Z, l.Y = train.StableBounds(r.graph.W, l.L)
 		if g := r.problem.guard; g != nil {
-			l.gamma = min(l.gamma, g.stableStep(r.Settings, q))
+			l.Z = min(l.Z, g.stableStep(r.Settings, q))
 		}
-	}
-	if r.method, err = r.params.method(l); err != nil {
-		return err
+		if err := algo.Bind(r.method, l); err != nil {
+			return err
+		}
 	}
 	r.chooseStart()
 	if r.problem.Score == nil {
@@ -55,10 +52,11 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
 	}
 	for _, flag := range r.params.unknown {
-		r.warnings = append(r.warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.params.algorithm))
+		r.warnings = append(r.warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Settings.Algorithm))
 	}
-	if m, ok := r.method.(*algo.NewtonCG); ok && !m.Part && r.givenFlags["batch"] && r.Settings.Batch > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: newtoncg takes all examples (-set part=true takes products on draws)", r.Settings.Batch))
+	if draws := algo.TraitsOf(r.method).FullBatch; draws != "" && r.givenFlags["batch"] && r.Settings.Batch > 0 {
+		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
+			r.Settings.Batch, r.Settings.Algorithm, draws))
 	}
 	return nil
 }
@@ -81,28 +79,18 @@ func (r *runner) largestCurvature(ctx context.Context, x, y []float64) (float64,
 	return r.startProblem().Curvature(ctx, x, y)
 }
 
-// networkDamping is the first damping of Newton's steps where the lower problem is not convex.
-const networkDamping = 1
-
-// chooseStart damps a method of Newton steps where the lower problem is not convex, and fixes its number of products where averages
-// are by Mix. A method that would search for its start begins at -x0 where that is given, and where the problem has no penalties by
-// which it could search.
+// chooseStart lets a method suit the run in the parameters that the user left open.
 func (r *runner) chooseStart() {
-	m, ok := r.method.(*algo.NewtonCG)
-	if ok && r.problem.Nonconvex && r.Settings.Set["damping"] == nil {
-		m.Damping = networkDamping
-	}
-	if ok && r.Settings.Average == "mix" {
-		m.Most = 0 // agents whose last bits differ cannot agree where a solve ends
-	}
-	if !ok || m.Start == "x0" || r.Settings.Set["init"] != nil {
+	adapt := algo.TraitsOf(r.method).Adapt
+	if adapt == nil {
 		return
 	}
 	known := r.givenFlags["x0"] || r.problem.startX != nil
-	if known || !r.problem.penalties {
-		m.Start = "x0"
-	}
-	if !known && !r.problem.penalties {
+	gaveUp := adapt(algo.Setting{
+		Nonconvex: r.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known, Penalties: r.problem.penalties,
+		Given: func(name string) bool { return r.Settings.Set[name] != nil },
+	})
+	if gaveUp && !known {
 		r.view.Log("x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)", r.Settings.X0)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/runs"
@@ -67,20 +68,12 @@ func (a *agent) checkNorms(maxNorm float64) error {
 	if maxNorm == 0 {
 		return nil
 	}
-	for i, norm := range a.norms() {
+	for i, norm := range [...]float64{linalg.Norm(a.x()), linalg.Norm(a.y()), linalg.Norm(a.z())} {
 		if !(norm <= maxNorm) { // NaN too
 			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: normNames[i], Value: norm}
 		}
 	}
 	return nil
-}
-
-// norms returns the norms of x, y and z. A method whose vectors are float32 has them without copies.
-func (a *agent) norms() [3]float64 {
-	if has, ok := a.alg.(interface{ Norms() [3]float64 }); ok {
-		return has.Norms()
-	}
-	return [3]float64{linalg.Norm(a.x()), linalg.Norm(a.y()), linalg.Norm(a.z())}
 }
 
 // diverged reports whether an error of a step says that this agent's own iterates diverged. An exchange that ended because
@@ -91,20 +84,10 @@ func (a *agent) x() []float64 { return a.alg.X() }
 func (a *agent) y() []float64 { return a.alg.Y() }
 
 // z returns the algorithm's z, nil if it has none.
-func (a *agent) z() []float64 {
-	if has, ok := a.alg.(interface{ Z() []float64 }); ok {
-		return has.Z()
-	}
-	return nil
-}
+func (a *agent) z() []float64 { return algo.TraitsOf(a.alg).Z }
 
 // u returns the algorithm's estimate of the hypergradient, nil if it has none.
-func (a *agent) u() []float64 {
-	if has, ok := a.alg.(interface{ U() []float64 }); ok {
-		return has.U()
-	}
-	return nil
-}
+func (a *agent) u() []float64 { return algo.TraitsOf(a.alg).U }
 
 // state returns the algorithm's state and the z and u that an evaluation before the next iteration looks at.
 func (a *agent) state() []dsbo.Named {

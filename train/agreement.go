@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dsbo/algo"
 	"dsbo/network/collective"
 )
 
@@ -22,8 +23,8 @@ func (e *evaluator) commonVector() func(i int) []float64 {
 // is the last of the variables, and x and y of methods whose state is the same on all agents. It exchanges nothing where they agree.
 func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables []func(i int) []float64) error {
 	names := []string{"x", "y"}
-	method, ok := e.agents[e.Local()[0]].alg.(interface{ Alike() bool })
-	if !ok || !method.Alike() || e.problem.Average.ByMix { // by Mix alone averages differ by their rounding
+	alike := algo.TraitsOf(e.agents[e.Local()[0]].alg).Alike
+	if !alike || e.problem.Average.ByMix { // by Mix alone averages differ by their rounding
 		names = nil
 	}
 	for v, name := range names {

@@ -78,7 +78,7 @@ func TestNonconvexRun(t *testing.T) {
 
 // TestMatrixRefused: methods that need the Hessian itself name those that do not.
 func TestMatrixRefused(t *testing.T) {
-	for _, m := range []algo.Method{&algo.JHIP{}, &algo.GBDSBO{L: 10}} {
+	for _, m := range []algo.Method{&algo.JHIP{}, &algo.GBDSBO{L: "10"}} {
 		err := nonconvexConfig(dsbo.GaussNewton, m).Validate()
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "gauss-newton") || !strings.Contains(err.Error(), "newtoncg") {
 			t.Errorf("%s: the error is %v", algo.NameOf(m), err)

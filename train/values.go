@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/runs"
 	"dsbo/train/exact"
@@ -39,9 +40,9 @@ func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
 
 // adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike: they are of a lower problem nearby.
 func (e *evaluator) adoptPairs() {
-	m, ok := e.method().(interface{ Pairs() *linalg.Memory })
-	if ok && !e.problem.Average.ByMix && m.Pairs().Relative && m.Pairs().Pairs() > 0 {
-		e.sharedExact.AdoptPairs(m.Pairs())
+	pairs := algo.TraitsOf(e.method()).Pairs
+	if pairs != nil && !e.problem.Average.ByMix && pairs.Relative && pairs.Pairs() > 0 {
+		e.sharedExact.AdoptPairs(pairs)
 	}
 }
 

@@ -119,7 +119,7 @@ func mismatchOfMethods(ctx context.Context, l *lab) {
 			name   string
 			method algo.Method
 		}{
-			{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: 3, N: 60}},
+			{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: "3", N: 60}},
 			{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
 			{"SPARKLE (ed)", &algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"}},
 		} {

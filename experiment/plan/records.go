@@ -45,7 +45,7 @@ func (l *listing) addConsensus(comparisons, differ Range) {
 	if m.Init(l.p, l.q, 1) != nil {
 		return // which has been checked
 	}
-	if m, ok := m.(interface{ Z() []float64 }); !ok || m.Z() == nil {
+	if algo.TraitsOf(m).Z == nil {
 		variables--
 	}
 	l.addLargest("fingerprints of x, y, z, u, best iterate", 2*(variables+1), comparisons)

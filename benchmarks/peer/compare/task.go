@@ -59,7 +59,7 @@ func tasks() []task {
 	dense := &algo.MADSBO{Alpha: "0.1", Beta: "2e-4", Gamma: "1e-4", T: loops, N: loops}
 	jhip := &algo.JHIP{Alpha: "0.1", Beta: "2e-4", Gamma: "1e-4", T: loops, N: loops}
 	deep := &algo.MADSBO{Alpha: "0.1", Beta: "0.1", Gamma: "0.01", T: loops, N: loops}
-	gbdsbo := &algo.GBDSBO{Alpha: "0.1", Beta: "2e-4", Mav: .5, L: 20000, N: loops}
+	gbdsbo := &algo.GBDSBO{Alpha: "0.1", Beta: "2e-4", Mav: .5, L: "20000", N: loops}
 	return []task{
 		{name: "mnist-f32", method: mnist, batch: 1000, ours: f32, theirs: f32, k: 10, most: .25},
 		{name: "mnist-f64", method: mnist, batch: 1000, ours: f64, theirs: f64, k: 6, most: .3},
