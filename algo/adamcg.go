@@ -98,7 +98,7 @@ func (a *AdamCG) holdsX(k int) bool { return a.Hold || k < a.Wait }
 // Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. Where x stays: T gradients and averages.
 func (a *AdamCG) Cost(k int) Cost {
 	q := len(a.y)
-	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: Calls{LowerGrad: a.T}}
+	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: dsbo.Calls{LowerGrad: a.T}}
 	if a.holdsX(k) {
 		return cost
 	}

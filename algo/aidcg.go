@@ -43,7 +43,7 @@ func (a *AIDCG) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, at most N (+1 when warm)
 // Hessian-vector products (fewer when the residual becomes 0) and one Jacobian-vector product.
 func (a *AIDCG) Cost(int) Cost {
-	cost := Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N, JVP: 1}}
+	cost := Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N, JVP: 1}}
 	if a.WarmZ {
 		cost.HVP++
 	}

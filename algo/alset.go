@@ -44,7 +44,7 @@ func (a *ALSET) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 (N' for a draw)
 // Hessian-vector products and one Jacobian-vector product.
 func (a *ALSET) Cost(k int) Cost {
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.inverse.products(k), JVP: 1}}
+	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.inverse.products(k), JVP: 1}}
 }
 
 // Step is one outer iteration; m is not used.

@@ -57,7 +57,7 @@ func (a *DASCGD) Init(p, q, K int) error {
 // and one Jacobian-vector product. The first iteration asks one more gradient of f, and of g where
 // the start is exact.
 func (a *DASCGD) Cost(k int) Cost {
-	cost := Cost{Floats: len(a.x) + 2*len(a.y), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: 2, JVP: 1}}
+	cost := Cost{Floats: len(a.x) + 2*len(a.y), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 2, JVP: 1}}
 	if k == 0 {
 		cost.UpperGrad++
 		if a.Start == "exact" {

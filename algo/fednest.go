@@ -61,7 +61,7 @@ func (a *FedNest) Cost(k int) Cost {
 	p, q, n := len(a.x), len(a.y), a.inverse.products(k)
 	return Cost{
 		Floats: 2*a.T*q + (n+1)*q + 2*p, Messages: 2*a.T + n + 3,
-		Calls: Calls{UpperGrad: a.Tau, LowerGrad: a.T * a.Tau, HVP: n, JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: a.Tau, LowerGrad: a.T * a.Tau, HVP: n, JVP: 1},
 	}
 }
 

@@ -63,7 +63,7 @@ func (a *GBDSBO) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	return Cost{
 		Floats: 2*p + 2*q + p*q + a.N*q*q, Messages: 1 + a.N,
-		Calls: Calls{UpperGrad: 1, LowerGrad: 1, Jacobian: 1, Hessian: a.N},
+		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, Jacobian: 1, Hessian: a.N},
 	}
 }
 

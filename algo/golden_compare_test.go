@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
@@ -54,7 +55,7 @@ func compareCounts(t *testing.T, tr trajectory) {
 	want := algo.Cost{
 		Averages:      counts["averages_q"] + counts["averages_p"] + counts["averages_1"],
 		AverageFloats: counts["averages_q"]*tr.Q + counts["averages_p"]*tr.P + counts["averages_1"],
-		Calls: algo.Calls{LowerGrad: counts["lower_grad"], HVP: counts["hvp"], UpperGrad: counts["upper_grad"], JVP: counts["jvp"],
+		Calls: dsbo.Calls{LowerGrad: counts["lower_grad"], HVP: counts["hvp"], UpperGrad: counts["upper_grad"], JVP: counts["jvp"],
 			Diagonal: counts["diagonal"], Value: counts["value"]},
 	}
 	stated := 0

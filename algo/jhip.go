@@ -56,7 +56,7 @@ func (a *JHIP) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	return Cost{
 		Floats: a.T*q + 2*a.N*p*q + p, Messages: a.T + a.N,
-		Calls: Calls{UpperGrad: 1, LowerGrad: a.T, Jacobian: a.N, Hessian: a.N - 1},
+		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, Jacobian: a.N, Hessian: a.N - 1},
 	}
 }
 

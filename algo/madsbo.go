@@ -59,7 +59,7 @@ func (a *MADSBO) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	return Cost{
 		Floats: a.T*q + 2*a.N*q + p, Messages: a.T + a.N,
-		Calls: Calls{UpperGrad: a.N, LowerGrad: a.T, HVP: a.N - 1, JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: a.N, LowerGrad: a.T, HVP: a.N - 1, JVP: 1},
 	}
 }
 

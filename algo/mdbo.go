@@ -74,7 +74,7 @@ func (a *MDBO) Cost(k int) Cost {
 	}
 	return Cost{
 		Floats: floats, Messages: 1,
-		Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: a.inverse.products(k), JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: a.inverse.products(k), JVP: 1},
 	}
 }
 

@@ -1,6 +1,10 @@
 package algo
 
-import "math"
+import (
+	"math"
+
+	"dsbo"
+)
 
 // Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a gradient of f, one of g, and a
 // Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
@@ -12,7 +16,7 @@ import "math"
 // diagonal. A step of y by shares has an average of their losses more, and their values: each step with Damping, and those of that iteration.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
-	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
+	calls := dsbo.Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
 	switch {
 	case k > 0 && !a.asked.isCold(k) && a.renews(k):
 		vectors, calls.Diagonal = vectors+1, 1

@@ -47,7 +47,7 @@ func (a *Lagrangian) Init(p, q, K int) error {
 
 // Cost of an iteration: that of [Gossip].
 func (a *Lagrangian) Cost(int) Cost {
-	return Cost{Floats: len(a.x), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
+	return Cost{Floats: len(a.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
 // Step is one outer iteration.

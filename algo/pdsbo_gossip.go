@@ -50,7 +50,7 @@ func (a *Gossip) Traits() Traits {
 // Cost of an iteration: p numbers to each neighbour in one message; T gradients of g, one of f,
 // N−1 Hessian-vector products and one Jacobian-vector product.
 func (a *Gossip) Cost(int) Cost {
-	return Cost{Floats: len(a.x), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
+	return Cost{Floats: len(a.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
 // Step is one outer iteration.

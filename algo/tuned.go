@@ -128,7 +128,7 @@ func (a *Tuned) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	cost := Cost{
 		Floats: a.T*q + (2*a.N-1)*q + p, Messages: a.T + a.N,
-		Calls: Calls{UpperGrad: a.N, LowerGrad: a.T, HVP: a.N - 1, JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: a.N, LowerGrad: a.T, HVP: a.N - 1, JVP: 1},
 	}
 	if a.TrackY {
 		cost.Floats += a.T * q

@@ -9,7 +9,6 @@ import (
 	"reflect"
 
 	"dsbo"
-	"dsbo/algo"
 )
 
 // A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are averages over the agents. Numbers that are not known are null
@@ -50,7 +49,7 @@ type Record struct {
 	ConsensusZ Number `json:"consensus_z"`
 
 	// Oracle calls and messages of all agents together since iteration 0, of those that have left up to the last record with them.
-	algo.Calls
+	dsbo.Calls
 	dsbo.Traffic
 	// EvaluationSent counts what all agents have sent in evaluations since iteration 0.
 	EvaluationSent dsbo.Traffic `json:"evaluation_sent"`

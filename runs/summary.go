@@ -1,11 +1,11 @@
 package runs
 
 import (
+	"dsbo"
+
 	"cmp"
 	"fmt"
 	"slices"
-
-	"dsbo/algo"
 )
 
 // Summary is summary.json: how a run ended.
@@ -57,7 +57,7 @@ type Summary struct {
 	FloatsSent    float64    `json:"floats_sent_per_agent_per_iteration"`
 	FloatsFormula float64    `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
 	BytesSent     int64      `json:"bytes_sent"`                                // bytes that all agents sent in the whole run
-	OracleCalls   algo.Calls `json:"oracle_calls"`
+	OracleCalls   dsbo.Calls `json:"oracle_calls"`
 	Times                    // sums over all agents
 	PeakRSSMiB    Number     `json:"peak_rss_mib"`
 	PerAgent      []Usage    `json:"per_agent"` // by number

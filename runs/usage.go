@@ -2,12 +2,11 @@ package runs
 
 import (
 	"dsbo"
-	"dsbo/algo"
 )
 
 // Usage counts the oracle calls, messages and times of iterations, of one agent or of all together. Evaluations are not in it.
 type Usage struct {
-	algo.Calls
+	dsbo.Calls
 	dsbo.Traffic
 	Times
 }
@@ -34,7 +33,7 @@ func (u Usage) Pack() []float64 {
 // UnpackUsage returns the usage that [Usage.Pack] packed into v.
 func UnpackUsage(v []float64) Usage {
 	return Usage{
-		algo.Calls{
+		dsbo.Calls{
 			UpperGrad: int(v[0]), LowerGrad: int(v[1]), HVP: int(v[2]), JVP: int(v[3]), Hessian: int(v[4]), Jacobian: int(v[5]),
 			Diagonal: int(v[6]), Value: int(v[7]),
 		},

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
 )
@@ -14,7 +13,7 @@ import (
 type meter struct {
 	products *linalg.Matrix
 	ctx      context.Context // of the step under way: when it ends no further call begins
-	calls    algo.Calls
+	calls    dsbo.Calls
 	busy     time.Duration
 }
 

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/internal/linalg"
 )
 
@@ -30,7 +29,7 @@ func (c Call) String() string {
 type Recorder struct {
 	dsbo.Oracle
 	Calls []Call
-	Total algo.Calls
+	Total dsbo.Calls
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without asking the oracle.
 	FailAt int
 	Err    error
@@ -45,7 +44,7 @@ type Recorder struct {
 func NewRecorder(o dsbo.Oracle) *Recorder { return &Recorder{Oracle: o} }
 
 // Reset forgets what was recorded.
-func (r *Recorder) Reset() { r.Calls, r.Total = nil, algo.Calls{} }
+func (r *Recorder) Reset() { r.Calls, r.Total = nil, dsbo.Calls{} }
 
 // A vector is an argument of a question with the length that it must have.
 type vector struct {

@@ -20,7 +20,7 @@ type measured struct {
 	ms     float64 // of an iteration of all agents
 	floats int     // an agent sends to each neighbour in an iteration, counted and by formula: check sees that they are equal
 	dense  int64   // bytes of an agent's matrices
-	calls  algo.Calls
+	calls  dsbo.Calls
 }
 
 // An entrant is a method of the table, with the formula of its traffic written down here once more, apart from
@@ -68,7 +68,7 @@ func (e entrant) measure(ctx context.Context, d, K, rounds int) measured {
 		m.ms = min(m.ms, float64(res.MsPerIteration))
 		testkit.OK(e.check(method, d, K, w, res))
 		last := res.Usage[0].Calls
-		m.calls = algo.Calls{UpperGrad: last.UpperGrad / K, LowerGrad: last.LowerGrad / K, HVP: last.HVP / K, JVP: last.JVP / K, Hessian: last.Hessian / K, Jacobian: last.Jacobian / K}
+		m.calls = dsbo.Calls{UpperGrad: last.UpperGrad / K, LowerGrad: last.LowerGrad / K, HVP: last.HVP / K, JVP: last.JVP / K, Hessian: last.Hessian / K, Jacobian: last.Jacobian / K}
 	}
 	if dense := algo.TraitsOf(method).Dense; dense != nil {
 		m.dense = dense(d, d)
@@ -143,7 +143,7 @@ func table1(ctx context.Context, l *lab) {
 }
 
 // describe lists the oracle calls that there are.
-func describe(c algo.Calls) string {
+func describe(c dsbo.Calls) string {
 	var parts []string
 	for _, kind := range []struct {
 		n    int

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -39,7 +38,7 @@ func handmade(t *testing.T) *Result {
 					for record := range 3 {
 						trial.Records = append(trial.Records, runs.Record{
 							Iteration: record, Phi: runs.Number(8 - 2*float64(i*record) - float64(n*record) - float64(seed)/4), TestLoss: 0.5, TestAccuracy: runs.Unknown(),
-							ValLoss: 0.25, HoldoutLoss: runs.Unknown(), Calls: algo.Calls{HVP: 40 * record}, Traffic: dsbo.Traffic{Bytes: int64(record) * 3e6}, Seconds: float64(record),
+							ValLoss: 0.25, HoldoutLoss: runs.Unknown(), Calls: dsbo.Calls{HVP: 40 * record}, Traffic: dsbo.Traffic{Bytes: int64(record) * 3e6}, Seconds: float64(record),
 						})
 					}
 					trial.Summary = runs.Summary{TestLossTuned: runs.Unknown(), Models: []runs.Model{{Name: "λ = 0", Phi: 7}, {Name: "tuned", Lambda: runs.Unknown(), Phi: 1}}}
