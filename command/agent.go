@@ -54,7 +54,7 @@ func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Wr
 // parseAgent reads the command line of agent and its cluster file.
 func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
 	f, agent := o.newFlags(p.name+" agent", agentIntro)
-	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" agent -cluster cluster.json -out runs/mnist-8 -agent 3 -certs certs"
+	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" agent -cluster cluster.json -out results/mnist-8 -agent 3 -certs certs"
 	if c, err = p.parseCluster(f, args, help); err != nil {
 		return o, nil, err
 	}

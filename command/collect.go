@@ -24,7 +24,7 @@ of the slowest agent, and the memory is that of the largest.`
 // collect is the verb collect: it makes one run folder from those of all agents.
 func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" collect", collectIntro, "")
-	f.Synopsis, f.Example = "-out DIR [flags] RUN...", p.name+" collect -out runs/mnist-8/all runs/mnist-8/agent-*"
+	f.Synopsis, f.Example = "-out DIR [flags] RUN...", p.name+" collect -out results/mnist-8/all results/mnist-8/agent-*"
 	out := f.String("out", "", "`folder` for the run of all agents")
 	force := f.Bool("force", false, "replace the run in the folder")
 	page := f.Bool("report", true, "write report.html and its figures (default true)")

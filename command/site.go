@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/runs"
 )
 
 const siteIntro = `Runs this site's agent of the run that the cluster file describes, as the verb agent does. Flags of the task that are this
@@ -68,7 +68,11 @@ func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o
 		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-cluster %s is of the task %s, not of %s", o.cluster, c.Task, t.Name())
 	}
 	if o.out == "" {
-		o.out = filepath.Join("runs", c.Run)
+		folder, err := runs.InResults(c.Run)
+		if err != nil {
+			return o, nil, err
+		}
+		o.out = string(folder)
 	}
 	if err := o.mergeFlags(t, c, given); err != nil {
 		return o, nil, err

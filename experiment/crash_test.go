@@ -70,7 +70,7 @@ func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 	args := strings.Fields(crashing + out)
 	switch name {
 	case "resumed":
-		testkit.OK(Run(t.Context(), new(tiny), args, io.Discard, io.Discard))
+		testkit.OK(Run(t.Context(), new(tiny), append(slices.Clone(args), "-keep-checkpoints"), io.Discard, io.Discard))
 		testkit.OK(disk.Remove(filepath.Join(out, runs.SummaryFile)))
 		testkit.OK(runs.Folder(out).RemoveCheckpointsAfter(nil, 2))
 		testkit.OK(disk.SyncDir(out))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"dsbo"
 	"dsbo/algo"
@@ -151,8 +150,16 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := removeNoise(r.folder); err != nil || r.finished || stdout == nil {
+	if err := removeNoise(r.folder); err != nil {
 		return err
+	}
+	if !r.Settings.KeepCheckpoints {
+		if err := r.folder.RemoveAllButNewestCheckpoints(); err != nil {
+			return err
+		}
+	}
+	if r.finished || stdout == nil {
+		return nil
 	}
 	return r.printResult(stdout)
 }
@@ -202,15 +209,19 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 	return r.readChanges()
 }
 
-// runFolder chooses the run folder. Without -out it is the first free one of the task, the preset and the seed, or with
-// -resume the newest of them.
-func (j *Job) runFolder() (runs.Folder, runs.Mode) {
+// runFolder chooses the run folder. Without -out it is the first free one of the task, the preset and
+// the seed in the folder for results, or with -resume the newest of them.
+func (j *Job) runFolder() (runs.Folder, runs.Mode, error) {
 	s := j.Settings
 	mode := runs.ModeOf(s.Resume, s.Force)
 	if s.Out != "" {
-		return runs.Folder(s.Out), mode
+		return runs.Folder(s.Out), mode, nil
 	}
-	base := filepath.Join("runs", fmt.Sprintf("%s-%s-seed%d", j.Task.Name(), s.Preset, s.Seed))
+	first, err := runs.InResults(fmt.Sprintf("%s-%s-seed%d", j.Task.Name(), s.Preset, s.Seed))
+	if err != nil {
+		return "", mode, err
+	}
+	base := string(first)
 	name, last := base, base
 	for i := 2; mode != runs.Replace; i++ {
 		if _, err := disk.Stat(name); err != nil {
@@ -221,7 +232,7 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode) {
 	if mode == runs.Resume {
 		name = last
 	}
-	return runs.Folder(name), mode
+	return runs.Folder(name), mode, nil
 }
 
 // checkpoints returns the checkpoints of some agents of this process, the newest first.

@@ -69,7 +69,9 @@ func (inProcess) leave(_ context.Context, _ *runner, _ io.Writer, err error) err
 
 // lockFolder chooses the run folder, and keeps other processes out of it until the job ends.
 func (r *runner) lockFolder() (err error) {
-	r.folder, r.mode = r.runFolder()
+	if r.folder, r.mode, err = r.runFolder(); err != nil {
+		return err
+	}
 	r.lock, err = r.folder.Lock()
 	return err
 }

@@ -90,7 +90,7 @@ func TestOneAgentFinishedBefore(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	var seat *Seat
 	run := func(flags string, team network.Team) error {
-		j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=4 -checkpoint-every=1 -report=false -quiet -out="+out+flags)
+		j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=4 -checkpoint-every=1 -keep-checkpoints -report=false -quiet -out="+out+flags)
 		j.Layout = OneAgent(0, "the run", func(_ context.Context, _ *network.Graph, _ int, _ []byte, s *Seat, _ int) (network.Team, error) {
 			seat = s
 			return team, nil
@@ -119,7 +119,7 @@ func TestOneAgentFinishedBefore(t *testing.T) {
 func TestOneAgentGoesBack(t *testing.T) {
 	run := func(t *testing.T, out string, needed ...int) *lone {
 		l := &lone{needed: needed}
-		j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=4 -checkpoint-every=1 -report=false -quiet -out="+out)
+		j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=4 -checkpoint-every=1 -keep-checkpoints -report=false -quiet -out="+out)
 		j.Layout = OneAgent(0, "the run", func(context.Context, *network.Graph, int, []byte, *Seat, int) (network.Team, error) { return l, nil })
 		testkit.OK(j.Run(t.Context(), io.Discard, io.Discard))
 		return l

@@ -22,7 +22,10 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-resume and -force are mutually exclusive: one goes on with the run in the folder, the other replaces it")
 	}
 	if s.Resume {
-		folder, mode := j.runFolder()
+		folder, mode, err := j.runFolder()
+		if err != nil {
+			return err
+		}
 		if err := folder.Check(mode); err != nil {
 			return err
 		}

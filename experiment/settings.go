@@ -30,6 +30,7 @@ type Settings struct {
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
+	KeepCheckpoints              bool   // of a finished run too
 	Attached                     bool   // end as stdin does
 	Membership                   string // path of a log
 	ExplainPrivacy               bool   // print what the run would send, and do not run
@@ -99,16 +100,19 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false, "print what an agent will send of its data, how often and who sees it, and do not run")
 	f.Group("Privacy", "explain-privacy", "dp-epsilon", "dp-delta", "dp-clip")
 
-	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
+	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in "+runs.Results+
+		", named by preset and seed, which must not be inside a Go package)")
 	f.IntVar(&s.Patience, "patience", 0, "end the iterations when the held-out loss has not fallen in so many `evaluations` in a row, and is above the least by more than a standard error; 0: never (default: the preset's)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default: the preset's, else K/10)")
 	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default K/10, and no more often than evaluations)")
-	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")
+	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in "+runs.Results+"), with its settings")
 	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
+	f.BoolVar(&s.KeepCheckpoints, "keep-checkpoints", false,
+		"keep the last checkpoints of a run that has finished, not the newest alone")
 	f.BoolVar(&s.Report, "report", true, "write report.html and its figures at the end; with -report=false they can be had later, from the verb report of dsbo (default true)")
 	f.BoolVar(&s.Quiet, "quiet", false, "write nothing to stderr but errors")
 	f.BoolVar(&s.Attached, "attached", false, "for a program that starts runs: stop when stdin ends, as on an interrupt")
-	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet", "attached")
+	f.Group("Output", "out", "eval-every", "checkpoint-every", "keep-checkpoints", "resume", "force", "report", "quiet", "attached")
 }
 
 // resolve fills in the preset for all flags that were not given, makes the graph, and reports the first setting that

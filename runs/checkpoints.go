@@ -109,6 +109,37 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoin
 	return err
 }
 
+// RemoveAllButNewestCheckpoints removes, of each process, all checkpoints but the newest. It is for a
+// run that has finished, and whose agents no neighbour can ask to go back.
+func (f Folder) RemoveAllButNewestCheckpoints() error {
+	paths, err := f.pathsWithPrefix(checkpointFile)
+	if err != nil {
+		return err
+	}
+	newest := map[string]checkpointName{} // by what comes before the iteration
+	var old []string
+	for _, path := range paths {
+		dot := strings.LastIndexByte(path, '.')
+		k, err := strconv.Atoi(path[dot+1:])
+		if err != nil || k < 0 {
+			continue // it is no checkpoint
+		}
+		before, found := newest[path[:dot]]
+		if found && before.iteration > k {
+			old = append(old, path)
+			continue
+		}
+		if found {
+			old = append(old, before.path)
+		}
+		newest[path[:dot]] = checkpointName{path, k}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	return f.remove(old)
+}
+
 // HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are. The zero value holds none. Its
 // methods may be called by any goroutine.
 type HeldCheckpoints struct {

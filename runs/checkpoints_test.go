@@ -45,6 +45,33 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
+// TestRemoveAllButNewestCheckpoints: of each process in a folder the newest checkpoint stays, whatever the
+// number of digits of its iteration, and so does all that is no checkpoint.
+func TestRemoveAllButNewestCheckpoints(t *testing.T) {
+	f := runs.Folder(t.TempDir())
+	testkit.OK(f.RemoveAllButNewestCheckpoints())
+	stay := []string{f.Path("checkpoint.old"), f.Path(runs.MetricsFile), f.Path(".checkpoint.000000007.1.tmp")}
+	var old []string
+	for _, agents := range [][]int{nil, {1}, {10}, {2, 3, 4}} {
+		old = append(old, f.CheckpointPath(agents, 0), f.CheckpointPath(agents, 999_999_999))
+		stay = append(stay, f.CheckpointPath(agents, 1_000_000_000))
+	}
+	for _, path := range slices.Concat(stay, old) {
+		testkit.OK(os.WriteFile(path, nil, 0o600))
+	}
+	for range 2 {
+		testkit.OK(f.RemoveAllButNewestCheckpoints())
+		if entries := testkit.Get(os.ReadDir(string(f))); len(entries) != len(stay) {
+			t.Errorf("%d files stay, %v; it must be %d", len(entries), entries, len(stay))
+		}
+		for _, path := range stay {
+			if _, err := os.Stat(path); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // TestHeld: of a run that has gone back the newest checkpoints stay, those up to where it is, and those that are held, until others are.
 func TestHeld(t *testing.T) {
 	f := runs.Folder(t.TempDir())

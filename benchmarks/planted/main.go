@@ -55,23 +55,36 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 	}
-	found, table := 0, csv.NewWriter(stdout)
-	if err := table.Write([]string{"bug", "found by", "seconds to fail", "seconds"}); err != nil {
+	choose := func(b bug) [][]string { return b.narrow() }
+	if *seeds > 0 {
+		choose = func(bug) [][]string { return simulated(*seeds) }
+	} else if *wide {
+		choose = bug.wide
+	}
+	found, err := p.findAll(ctx, chosen, choose, stdout)
+	if err != nil {
 		return err
 	}
-	for _, b := range chosen {
-		tests := b.narrow()
-		switch {
-		case *seeds > 0:
-			tests = simulated(*seeds)
-		case *wide:
-			tests = b.wide()
-		}
+	fmt.Fprintf(stderr, "%d of %d found\n", found, len(chosen))
+	if found < len(chosen) {
+		return fmt.Errorf("%d bugs are not found", len(chosen)-found)
+	}
+	return nil
+}
+
+// findAll plants bugs one after the other and runs the tests that are chosen for each. It writes a line
+// of CSV for each bug and returns how many were found.
+func (p *planter) findAll(ctx context.Context, all []bug, choose func(bug) [][]string, out io.Writer) (found int, err error) {
+	table := csv.NewWriter(out)
+	if err := table.Write([]string{"bug", "found by", "seconds to fail", "seconds"}); err != nil {
+		return 0, err
+	}
+	for _, b := range all {
 		began := time.Now()
-		finding, err := p.find(ctx, b, tests)
+		finding, err := p.find(ctx, b, choose(b))
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return found, ctx.Err()
 		case err != nil:
 			finding.by = "not planted: " + cli.OneLine(err)
 		case finding.by == "":
@@ -81,13 +94,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		}
 		line := []string{b.name, finding.by, finding.took, fmt.Sprintf("%.0f", time.Since(began).Seconds())}
 		if err := table.Write(line); err != nil {
-			return err
+			return found, err
 		}
 		table.Flush()
 	}
-	fmt.Fprintf(stderr, "%d of %d found\n", found, len(chosen))
-	if found < len(chosen) {
-		return fmt.Errorf("%d bugs are not found", len(chosen)-found)
-	}
-	return nil
+	return found, table.Error()
 }

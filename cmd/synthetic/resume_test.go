@@ -61,10 +61,10 @@ func TestResumeTheNewest(t *testing.T) {
 	args := strings.Fields(small + " -evaluate=off -eval-every=2")
 	complete(t, args...)
 	interrupted(t, args, "iteration 2 ", 1)
-	if out, want := complete(t, "-resume", "-quiet", "-report=false"), filepath.Join("runs", "synthetic-tuned-seed1-2"); !strings.Contains(out, want) {
+	if out, want := complete(t, "-resume", "-quiet", "-report=false"), filepath.Join("results", "synthetic-tuned-seed1-2"); !strings.Contains(out, want) {
 		t.Errorf("stdout %s: want %s", out, want)
 	}
-	experimenttest.SameRun(t, "runs/synthetic-tuned-seed1", "runs/synthetic-tuned-seed1-2")
+	experimenttest.SameRun(t, "results/synthetic-tuned-seed1", "results/synthetic-tuned-seed1-2")
 }
 
 func TestDiskIsFull(t *testing.T) {

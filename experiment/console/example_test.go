@@ -19,7 +19,7 @@ func ExampleResult() {
 			{Name: "λ tuned", Converged: true, Kept: true, Phi: .48, ValLoss: .48, HoldoutLoss: unknown, TestLoss: .504, TestAccuracy: .78},
 		},
 	}
-	testkit.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "runs/first", false))
+	testkit.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "results/first", false))
 	// Output:
 	// Tuning 4 penalties cut the test loss by 3.1 %.
 	//
@@ -34,5 +34,5 @@ func ExampleResult() {
 	// iterations          20 of newtoncg, 12 ms each
 	// sent by all agents  0.0 MB: method 0.0, evaluation 0.0, models 0.0
 	// peak memory         -
-	// run folder          runs/first
+	// run folder          results/first
 }

@@ -21,7 +21,7 @@ func Example() {
 		Target: features.Target{Name: "ill", Kind: features.Class, Classes: []string{"no", "yes"}},
 	}
 	y := []float64{0, 0, 0, 1, 2, -2} // a row of weights for each class
-	m, err := modelfile.New(recipe, models.Softmax{Features: 3, Classes: 2}, y, modelfile.Origin{Program: "dsbo", Run: "runs/first"})
+	m, err := modelfile.New(recipe, models.Softmax{Features: 3, Classes: 2}, y, modelfile.Origin{Program: "dsbo", Run: "results/first"})
 	if err != nil {
 		fmt.Println(err)
 		return
