@@ -55,7 +55,7 @@
 //	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
 //	what agents say to others    network/grpc/doc.go, "Messages"; protocol.go sends them and takes them in
 //	who sends what it must not   internal/guard bounds strangers; network/grpc/offence.go bars neighbours
-//	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
+//	masks                        network/grpc/masks; what they hide: network/grpc/doc.go, "Masks"
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself
 //	Gauss-Newton products        ad/gaussnewton.go, of outputs that a loss marks
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights

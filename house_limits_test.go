@@ -4,7 +4,7 @@ package dsbo_test
 // on the way to. They only go down, but for tokens: a commit that needs more of these raises the
 // limit, and its message says for what.
 var limits = map[rule]int{
-	tokens: 542_800, // 500,000
+	tokens: 545_000, // 500,000
 
 	wideCode:     2957, // 0
 	wideComments: 4154, // 0
@@ -19,6 +19,6 @@ var limits = map[rule]int{
 	mostMethods: 106, // 40
 
 	topFolders:      17,
-	packages:        60,
+	packages:        61,
 	internalFolders: 9,
 }

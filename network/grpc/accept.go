@@ -166,7 +166,7 @@ func (m *Mixer) checkHello(h hello) error {
 	if err := h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program); err != nil {
 		return err
 	}
-	return m.checkOwnKey(h)
+	return m.checkKey(h)
 }
 
 // checkIdentity returns an error unless the certificate, if there has to be one, is that of the agent

@@ -20,6 +20,7 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
+	"dsbo/network/grpc/masks"
 	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
@@ -238,7 +239,7 @@ var attacks = []attack{
 	{"a storm of resends", floods(encode(header{kindResend, 0, 0}, nil)), ""},
 	{"a resend of what will be", says(encode(header{kindResend, maxNumber, maxNumber}, nil)), ""},
 	{"a storm of keys", floods(keyFrame(keyConfig(2, nil))), "the key of agent 2, which came from agent 0, is refused"},
-	{"a key of nobody", says(encode(header{kindKey, maxNumber, 0}, make([]byte, keyLength))), "which came from agent 0, is refused"},
+	{"a key of nobody", says(encode(header{kindKey, maxNumber, 0}, make([]byte, masks.KeyLength))), "which came from agent 0, is refused"},
 	{"failure of another", says(fails(2, 0, "disk full")), "agent 0 says that agent 2 ended the run: disk full"},
 	{"failure of this agent", says(fails(1, 0, "disk full")), ""},
 	{"failure of nobody", says(fails(maxNumber, 0, "")), ""},

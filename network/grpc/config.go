@@ -12,6 +12,7 @@ import (
 	"dsbo/internal/guard"
 	"dsbo/internal/wording"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
 	"dsbo/network/pki"
 )
 
@@ -168,7 +169,7 @@ func (c Config) Validate() error {
 		longest = max(longest, len(*s))
 	}
 	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
-	helloLength := len(hello{run: c.Run, config: c.Hash, form: c.form(), key: string(make([]byte, keyLength)), program: c.Program, admission: c.Admission}.encode())
+	helloLength := len(hello{run: c.Run, config: c.Hash, form: c.form(), key: string(make([]byte, masks.KeyLength)), program: c.Program, admission: c.Admission}.encode())
 	for _, s := range []struct {
 		holds bool
 		must  string // what must hold, up to what is printed then

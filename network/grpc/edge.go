@@ -108,7 +108,7 @@ func (e *edge) hello() []byte {
 	c := &e.m.config
 	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.window.end(), next: e.received,
 		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program, admission: c.Admission,
-		key: string(e.m.keys.public[c.Agent])}.encode()
+		key: string(e.m.keys.Own())}.encode()
 }
 
 // sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"dsbo/network/grpc/masks"
 	"dsbo/network/membership/council"
 
 	"golang.org/x/sys/cpu"
@@ -157,7 +158,7 @@ func (f *frame) decode(r io.Reader, size int) error {
 	case kindHello:
 		most = maxHello - headerSize
 	case kindKey:
-		most = maxKeyText
+		most = masks.MaxText
 	case kindControl:
 		most = council.MaxMessage
 	case kindPiece:

@@ -8,6 +8,7 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -92,7 +93,7 @@ func TestUnreadableFrames(t *testing.T) {
 		{"detail", with(23, 0x50), "must be at most 4611686018427387904"},
 		{"long text", encode(header{kind: kindFail}, make([]byte, maxText+1)), "must have at most 2072 bytes; it has 2073"},
 		{"long hello", encode(header{kind: kindHello}, make([]byte, maxHello)), "must have at most 1024 bytes; it has 1048"},
-		{"long key", encode(header{kind: kindKey}, make([]byte, maxKeyText+1)), "must have at most 8216 bytes; it has 8217"},
+		{"long key", encode(header{kind: kindKey}, make([]byte, masks.MaxText+1)), "must have at most 8216 bytes; it has 8217"},
 	} {
 		var f frame
 		if err := f.decode(bytes.NewReader(c.frame), len(c.frame)); err == nil || !strings.Contains(err.Error(), c.err) {

@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
 
 	rpc "google.golang.org/grpc"
 )
@@ -38,8 +39,8 @@ type Mixer struct {
 	edges    []*edge // in ascending order of the neighbours
 	round    int     // the next exchange, or the one under way
 	window   window
-	keys     keys // of masks
-	missing  int  // neighbours that an exchange waits for
+	keys     *masks.Keys
+	missing  int // neighbours that an exchange waits for
 	rollback *network.RollbackError
 	handover handover  // to agents that come in
 	takeover *takeover // what this agent takes over as it comes in; nil if it does not

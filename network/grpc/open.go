@@ -10,6 +10,7 @@ import (
 
 	"dsbo/internal/guard"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
 	"dsbo/network/membership"
 	"dsbo/network/relay"
 
@@ -90,7 +91,7 @@ func newListening(c Config) (*Mixer, error) {
 
 // newMixer returns a mixer that is connected to nothing.
 func newMixer(c Config) (*Mixer, error) {
-	keys, err := newKeys(&c)
+	keys, err := masks.New(c.masking(), c.Identity)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func newMixer(c Config) (*Mixer, error) {
 	if m.view, err = newView(&c, epoch, m.edges); err != nil {
 		return nil, err
 	}
-	if err := m.keys.setEpoch(&c, epoch); err != nil {
+	if err := m.keys.SetEpoch(epoch); err != nil {
 		return nil, err
 	}
 	m.terms, m.decoded = make([][]float64, len(m.view.edges)+1), make([][]float64, len(m.view.edges)+1)
@@ -211,5 +212,5 @@ func (m *Mixer) streamWindow() int32 {
 
 // maxMessage returns the size of the largest frame.
 func (m *Mixer) maxMessage() int {
-	return headerSize + max(8*m.config.MaxFloats, maxKeyText)
+	return headerSize + max(8*m.config.MaxFloats, masks.MaxText)
 }

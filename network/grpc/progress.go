@@ -122,10 +122,8 @@ func (m *Mixer) holdup() (worst *Holdup) {
 
 // awaitedKey returns the first agent whose key is awaited; nil if there is none.
 func (m *Mixer) awaitedKey() *Holdup {
-	for _, agent := range m.keys.members {
-		if m.keys.public[agent] == nil {
-			return &Holdup{Agent: agent, Source: -1, cause: causeNoKey}
-		}
+	if agent, some := m.keys.Missing(); some {
+		return &Holdup{Agent: agent, Source: -1, cause: causeNoKey}
 	}
 	return nil
 }

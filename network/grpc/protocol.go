@@ -15,7 +15,8 @@ import (
 // will be nothing more on this stream.
 func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	m := e.m
-	for s.keysSent < len(m.keys.published) && m.keys.published[s.keysSent].frame == nil {
+	known := m.keys.Published()
+	for s.keysSent < len(known) && known[s.keysSent].Text == nil {
 		s.keysSent++
 	}
 	switch {
@@ -33,9 +34,10 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		e.pending = 0
 		r := m.ownReport()
 		return encode(header{kindAlive, r.round, m.announcedRadius()}, r.encode()), false
-	case s.keysSent < len(m.keys.published):
+	case s.keysSent < len(known):
+		k := known[s.keysSent]
 		s.keysSent++
-		return m.keys.published[s.keysSent-1].frame, false
+		return encode(header{kindKey, k.Agent, 0}, k.Text), false
 	case len(s.councilFrames) > 0:
 		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
 		return frame, false
@@ -76,7 +78,7 @@ func (e *edge) handle(f *frame) error {
 	case kindAlive:
 		e.handleAlive(f)
 	case kindKey:
-		err = e.m.learnKey(e.id, f.exchange, f.text)
+		err = e.handleKey(f)
 	case kindControl:
 		err = e.handleControl(f)
 	case kindAsk:

@@ -37,7 +37,7 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 		if err := m.awaitKeys(ctx, r.purpose); err != nil {
 			return err
 		}
-		m.keys.maskWords(words, bits, m.round)
+		m.keys.Mask(words, bits, m.round)
 	}
 	if err := r.combineUp(ctx); err != nil {
 		return err

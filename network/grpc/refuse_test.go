@@ -13,6 +13,7 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
 	"dsbo/network/networktest"
 	"dsbo/network/pki"
 
@@ -112,7 +113,7 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 		{"the version before capabilities", good, ofVersion(leastVersion-1, goodHello(agent).encode()), "must be of version 5 to 6; it is of version 4", "version 4"},
 		{"two versions later", good, ofVersion(version+2, goodHello(agent).encode()), "must be of version 5 to 6; it is of version 7", "version 7"},
 		{"a hello of 1025 bytes", good, encode(header{kind: kindHello}, make([]byte, 1001)), "must have at most 1024 bytes", "at most 1024"},
-		{"too long", good, make([]byte, headerSize+maxKeyText+1), "larger than max (8217 vs. 8216)", "larger than max"},
+		{"too long", good, make([]byte, headerSize+masks.MaxText+1), "larger than max (8217 vs. 8216)", "larger than max"},
 	}
 	for _, c := range []struct {
 		name   string

@@ -33,14 +33,11 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "the key of %s must stay the same during a run, as masks follow from it; it is another one", pki.Name(c.Agent))
 	}
 	c.Identity = id
-	if m.keys.own != nil {
-		if err := m.keys.certify(c); err != nil {
-			return err
-		}
-		if m.keys.ownPublished {
-			m.publishKey(c.Agent, m.keys.ownFrame)
-		}
+	published, err := m.keys.Certify(id)
+	if err != nil {
+		return err
 	}
+	m.passKeysOn(published)
 	for _, e := range m.edges {
 		if e.session != nil {
 			e.session.drop(errRenewed)

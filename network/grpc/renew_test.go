@@ -92,7 +92,7 @@ func TestRenewedKeySpreads(t *testing.T) {
 	}
 	other := attached(m, 2, 0, 0)
 	wantSent(t, other, "key 1/0, key 0/0")
-	if last := m.keys.published[len(m.keys.published)-1]; !bytes.Equal(last.frame, longer) {
+	if last := m.keys.Published()[len(m.keys.Published())-1]; !bytes.Equal(last.Text, decoded(longer).text) {
 		t.Error("the key that is passed on must be that with the certificate that is valid longest")
 	}
 	testkit.OK(m.err)

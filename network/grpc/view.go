@@ -104,7 +104,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	for _, edge := range m.edges {
 		edge.reform(round)
 	}
-	return m.keys.setEpoch(&m.config, e)
+	return m.keys.SetEpoch(e)
 }
 
 // reform makes this exchange the first one over the edge.

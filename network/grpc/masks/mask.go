@@ -1,4 +1,4 @@
-package grpc
+package masks
 
 import (
 	"crypto/aes"
@@ -12,7 +12,7 @@ import (
 )
 
 // sharedSecret returns the X25519 secret of this agent and the one with that public key.
-func (k *keys) sharedSecret(public []byte) ([]byte, error) {
+func (k *Keys) sharedSecret(public []byte) ([]byte, error) {
 	theirs, err := ecdh.X25519().NewPublicKey(public)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (k *keys) sharedSecret(public []byte) ([]byte, error) {
 // makeCiphers makes the cipher of the streams that this agent shares with each other one: AES-128, its key by HKDF with SHA-256 from
 // the secret of the two, under a name that has the run, the epoch, the two, and the public keys of all members in their order. Where
 // one agent's key is another, so are the streams of all: the sums then have other terms from everybody.
-func (k *keys) makeCiphers(c *Config) error {
+func (k *Keys) makeCiphers() error {
 	var all string
 	for _, i := range k.members {
 		all += string(k.public[i])
@@ -33,7 +33,7 @@ func (k *keys) makeCiphers(c *Config) error {
 		if secret == nil {
 			continue
 		}
-		pair := fmt.Sprintf("%s and %d with keys ", c.keyName(k.purpose(), min(other, k.agent)), max(other, k.agent))
+		pair := fmt.Sprintf("%s and %d with keys ", k.config.name(k.purpose(), min(other, k.config.Agent)), max(other, k.config.Agent))
 		key, err := hkdf.Key(sha256.New, secret, nil, pair+all, 16)
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func (k *keys) makeCiphers(c *Config) error {
 }
 
 // purpose names what a stream is for: the masks of one epoch.
-func (k *keys) purpose() string {
+func (k *Keys) purpose() string {
 	if k.epoch == 0 {
 		return "masks"
 	}
@@ -56,9 +56,9 @@ func (k *keys) purpose() string {
 // maskChunk bytes of a stream are made at a time.
 const maskChunk = 4096
 
-// maskWords adds to the words the streams that this agent shares with higher agents, and subtracts those with lower ones, mod
+// Mask adds to the words the streams that this agent shares with higher agents, and subtracts those with lower ones, mod
 // 2^bits. The sum over all agents stays the same. The exchange at which the reduction begins names the streams.
-func (k *keys) maskWords(words []uint64, bits, exchange int) {
+func (k *Keys) Mask(words []uint64, bits, exchange int) {
 	switch {
 	case bits <= 16:
 		addStreams[uint16](k, words, exchange)
@@ -69,9 +69,9 @@ func (k *keys) maskWords(words []uint64, bits, exchange int) {
 	}
 }
 
-// addStreams is maskWords with a number of type T of each stream for each word. The bytes of a stream are numbers in the order of the
+// addStreams is Mask with a number of type T of each stream for each word. The bytes of a stream are numbers in the order of the
 // machine, which is in what agents compare when they meet (package arithmetic).
-func addStreams[T uint16 | uint32 | uint64](k *keys, words []uint64, exchange int) {
+func addStreams[T uint16 | uint32 | uint64](k *Keys, words []uint64, exchange int) {
 	var iv [aes.BlockSize]byte // the exchange, and the count of blocks
 	binary.BigEndian.PutUint64(iv[:], uint64(exchange))
 	streams := make([]cipher.Stream, len(k.ciphers))
@@ -88,7 +88,7 @@ func addStreams[T uint16 | uint32 | uint64](k *keys, words []uint64, exchange in
 			if stream != nil {
 				clear(raw)
 				stream.XORKeyStream(raw, raw)
-				addNumbers(chunk, numbers[:len(chunk)], other < k.agent)
+				addNumbers(chunk, numbers[:len(chunk)], other < k.config.Agent)
 			}
 		}
 		words = words[len(chunk):]
