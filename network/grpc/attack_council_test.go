@@ -10,13 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/membership"
 	"dsbo/network/membership/council"
 )
 
 // councilAttacks are those by frames of the council, which runs without one refuse.
 var councilAttacks = []attack{
-	{name: "says that it computes, for ever", do: connects(reporting(report{computing, 0, 0, causeComputing}))},
+	{name: "says that it computes, for ever", do: connects(reporting(holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0, Cause: holdup.ByComputing}))},
 	{name: "a message of the council that cannot be read", do: says(encode(header{kind: kindControl}, []byte("vote for me")))},
 	{name: "a storm of messages of the council", do: func(s *siege) {
 		message := council.Message{Kind: council.Report, From: 0, To: council.All, Epoch: 1, ID: rand.Uint64(), Hops: 7}

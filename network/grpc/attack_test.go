@@ -20,6 +20,7 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/grpc/masks"
 	"dsbo/network/pki"
 
@@ -234,7 +235,7 @@ var attacks = []attack{
 	{"no frame", says([]byte("GET / HTTP/1.1\r\n\r\n")), ""},
 	{"two versions later", says(ofVersion(version+2, alive(0))), ""},
 	{"a second hello", says(goodHello(0).encode()), ""},
-	{"heartbeats of absurd numbers", says(reporting(report{exchanging, maxNumber, math.MaxUint32, causeWithholding}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
+	{"heartbeats of absurd numbers", says(reporting(holdup.Report{Doing: holdup.Exchanging, Round: maxNumber, Holder: math.MaxUint32, Cause: holdup.ByWithholding}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
 	{"a storm of heartbeats", floods(alive(0)), ""},
 	{"a storm of resends", floods(encode(header{kindResend, 0, 0}, nil)), ""},
 	{"a resend of what will be", says(encode(header{kindResend, maxNumber, maxNumber}, nil)), ""},
@@ -251,8 +252,8 @@ var attacks = []attack{
 	{"nothing after the hello", says(), "silent"},
 	{"hellos alone", connects(), "agent 0 holds up the run"},
 	{"heartbeats alone", connects(alive(0)), "agent 0 holds up the run"},
-	{"says that it waits for agent 2", connects(reporting(report{exchanging, 0, 2, causeSilence})), "agent 0 holds up the run"},
-	{"says that it waits for agent 1", connects(reporting(report{exchanging, 0, 1, causeSilence})), "agent 0 holds up the run"},
+	{"says that it waits for agent 2", connects(reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 2, Cause: holdup.BySilence})), "agent 0 holds up the run"},
+	{"says that it waits for agent 1", connects(reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 1, Cause: holdup.BySilence})), "agent 0 holds up the run"},
 
 	// Hellos.
 	{"another run", hellos(func(h *hello) { h.run = "walk" }), ""},

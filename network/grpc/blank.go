@@ -48,7 +48,7 @@ func (e *edge) countBlank() {
 	if !e.blank.known {
 		return
 	}
-	if e.blank.beats++; e.m.heartbeatsFor(e.blank.beats) >= e.m.config.Membership.AbsentAfter {
+	if e.blank.beats++; e.m.watch.Beats(e.blank.beats) >= e.m.config.Membership.AbsentAfter {
 		e.blank = blank{}
 		e.m.rollBack(e.id, e.next)
 	}

@@ -296,7 +296,7 @@ func (m *Mixer) checkIsolation() error {
 		return nil
 	}
 	m.chamber.unheard++
-	silent, names, last := m.heartbeatsFor(m.chamber.unheard), []string(nil), error(nil)
+	silent, names, last := m.watch.Beats(m.chamber.unheard), []string(nil), error(nil)
 	all := m.chamber.isMember(m.config.Agent)
 	for _, e := range m.edges {
 		if all || m.chamber.isMember(e.id) {

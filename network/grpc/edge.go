@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 )
 
 // ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents do not repeat
@@ -38,8 +39,8 @@ type edge struct {
 	computes holding // how long it has held up the exchange under way by what it computes
 	blank    blank   // whether it has come back without a state
 
-	radius   int    // the neighbour's; see Mixer.radius
-	report   report // what it said of itself last on this stream, if reported
+	radius   int           // the neighbour's; see Mixer.radius
+	report   holdup.Report // what it said of itself last on this stream, if reported
 	reported bool
 
 	session       *session // nil while there is no stream

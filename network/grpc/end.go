@@ -9,6 +9,7 @@ import (
 	"dsbo"
 	"dsbo/internal/wording"
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 )
 
 // A finish is how far an agent is in the end of the run. It begins anew where the agent goes back, or on in another epoch.
@@ -64,7 +65,7 @@ func (m *Mixer) beginDrain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.finish.drains, m.leaving = true, false
-	m.setActivity(ending)
+	m.watch.Begin(holdup.Ending)
 	m.announce()
 }
 

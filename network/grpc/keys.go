@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dsbo"
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/grpc/masks"
 )
 
@@ -63,7 +64,7 @@ func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
 	m.mu.Lock()
 	m.passKeysOn(m.keys.Announce())
 	if !complete() {
-		m.setActivity(asking)
+		m.watch.Begin(holdup.AwaitingKeys)
 	}
 	m.mu.Unlock()
 	return m.awaitAll(ctx, purpose, complete)

@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/grpc/masks"
 
 	rpc "google.golang.org/grpc"
@@ -45,15 +46,7 @@ type Mixer struct {
 	handover handover  // to agents that come in
 	takeover *takeover // what this agent takes over as it comes in; nil if it does not
 
-	// The progress of the exchange under way; see watch.
-	activity     activity
-	activeSince  time.Time // since when the agent does that
-	stalledBeats int       // heartbeats for which one that does not compute has held it up
-	waitedBeats  int       // heartbeats for which anyone has
-	stallLogged  bool
-	reached      int // the largest round so far
-	setbacks     int // how often neighbours had it go back since
-	setbackBy    int // the last of these
+	watch holdup.Watch // over the exchange under way
 
 	stateLost bool                // this agent has no state to go on with
 	hasSaved  bool                // it has begun to write a checkpoint, in this process or, as it seems, a former one
@@ -211,8 +204,8 @@ func (m *Mixer) advance() {
 	for _, e := range m.view.edges {
 		e.barBeats = 0 // what it sent could be used
 	}
-	m.noteProgress()
-	m.setActivity(computing)
+	m.watch.Advance(m.round)
+	m.watch.Begin(holdup.Computing)
 }
 
 // publish puts the entry of this exchange before the neighbours.
@@ -229,7 +222,7 @@ func (m *Mixer) publish(e entry) error {
 	} else if !m.window.get(m.round).equal(e) {
 		return m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
 	}
-	m.setActivity(exchanging)
+	m.watch.Begin(holdup.Exchanging)
 	m.missing = 0
 	for _, e := range m.view.edges {
 		if e.received <= m.round {
@@ -323,7 +316,7 @@ func (m *Mixer) interruption() error {
 func (m *Mixer) rollBack(neighbour, round int) {
 	if m.rollback == nil || round < m.rollback.Round {
 		m.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
-		m.setbacks, m.setbackBy = m.setbacks+1, neighbour
+		m.watch.SetBack(neighbour)
 		m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
 			"from", round, "kept from", m.window.start)
 		m.notifyWaiter()
@@ -347,7 +340,7 @@ func (m *Mixer) Rewind(round int) error {
 	}
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
 	m.round, m.missing, m.rollback = round, 0, nil
-	m.setActivity(computing)
+	m.watch.Begin(holdup.Computing)
 	m.finish = newFinish(&m.config)
 	m.rewinds++
 	m.window.rewind(round)

@@ -3,6 +3,7 @@ package grpc
 import (
 	"time"
 
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/membership/council"
 )
 
@@ -22,26 +23,26 @@ func (e *edge) countComputing() {
 	if c := m.chamber; !e.holdsUp() || c != nil && c.held { // it may stand still for a proposal, as this agent does
 		return
 	}
-	if h := e.holdup(); h.Source == e.id && h.Agent == e.id && (h.cause == causeComputing || h.cause == causeSaving) {
+	if h := e.holdup(); h.Source == e.id && h.Agent == e.id && (h.Cause == holdup.ByComputing || h.Cause == holdup.BySaving) {
 		e.computes.beats++
 	}
 	if e.isSlow() && !e.computes.reported {
 		e.computes.reported = true
-		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.round, "waited", m.heartbeatsFor(e.computes.beats), "reason", e.holdup().cause)
+		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.round, "waited", m.watch.Beats(e.computes.beats), "reason", e.holdup().Cause)
 	}
 }
 
 // isSlow reports whether this agent has waited so long for what the neighbour computes that it should be left out.
 func (e *edge) isSlow() bool {
 	m := e.m
-	return m.chamber != nil && e.position >= 0 && e.computes.round == m.round && e.holdsUp() && m.heartbeatsFor(e.computes.beats) >= m.computePatience(e.id)
+	return m.chamber != nil && e.position >= 0 && e.computes.round == m.round && e.holdsUp() && m.watch.Beats(e.computes.beats) >= m.computePatience(e.id)
 }
 
 // computePatience returns how long an exchange waits for what a neighbour computes: StragglerDeadline, twice as long for each time that it has been
 // left out as slow, so that one that is always slow costs the others few changes. When all has been computed, for the end, it is the most.
 func (m *Mixer) computePatience(agent int) time.Duration {
 	most, patience := m.config.ComputeTimeout, m.config.Membership.StragglerDeadline
-	if patience == 0 || m.activity == ending {
+	if patience == 0 || m.watch.Doing() == holdup.Ending {
 		return most
 	}
 	for range m.chamber.log.SlowDepartures(agent) {
@@ -63,7 +64,7 @@ func (m *Mixer) observe() (seen council.Observation) {
 		return seen // they leave
 	}
 	most, obstacle := m.config.Membership.AbsentAfter, -1
-	if h := m.obstacle(); h != nil && (h.cause == causeWithholding || h.cause == causeSetbacks) && m.heartbeatsFor(m.stalledBeats) >= most {
+	if h := m.obstacle(); h != nil && (h.Cause == holdup.ByWithholding || h.Cause == holdup.BySetbacks) && m.watch.Stalled() >= most {
 		obstacle = h.Agent
 	}
 	company, all := false, true

@@ -47,7 +47,7 @@ func (e *edge) punish(err error) {
 	if _, offends := errors.AsType[*offence](err); offends {
 		e.stats.Offences++
 		e.barBeats = min(max(2*e.barBeats, firstBar), lastBar)
-		e.barredUntil = time.Now().Add(e.m.heartbeatsFor(e.barBeats))
+		e.barredUntil = time.Now().Add(e.m.watch.Beats(e.barBeats))
 		if e.m.chamber != nil && e.barBeats >= failedBar && e.failure == nil {
 			e.failure = err
 			e.m.config.Log.Warn("a member is at fault again and again: left out until another process of it comes", "neighbour", e.id, "reason", err)

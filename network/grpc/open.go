@@ -96,15 +96,15 @@ func newMixer(c Config) (*Mixer, error) {
 		return nil, err
 	}
 	m := &Mixer{
-		config:      c,
-		signal:      make(chan struct{}, 1),
-		round:       c.Round,
-		activeSince: time.Now(),
-		hasSaved:    c.Round > 0,
-		finish:      newFinish(&c),
-		keys:        keys,
-		window:      window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
-		refusals:    map[string]time.Time{},
+		config:   c,
+		signal:   make(chan struct{}, 1),
+		round:    c.Round,
+		watch:    c.newWatch(),
+		hasSaved: c.Round > 0,
+		finish:   newFinish(&c),
+		keys:     keys,
+		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
+		refusals: map[string]time.Time{},
 	}
 	m.finish.former = c.Finished
 	m.dialing, m.stopDial = context.WithCancel(context.Background())
@@ -150,7 +150,7 @@ func (m *Mixer) heartbeat() {
 		}
 	}
 	if m.err == nil {
-		if err := m.watch(); err != nil {
+		if err := m.checkWait(); err != nil {
 			m.failLocked(err)
 		}
 	}

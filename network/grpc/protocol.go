@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"time"
 
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 )
 
 // The package documentation has all messages in one table, by the kinds that nextFrame sends and handle takes in.
@@ -32,8 +32,8 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		return encode(header{kindResend, m.window.end(), e.received}, nil), false
 	case e.pending == kindAlive:
 		e.pending = 0
-		r := m.ownReport()
-		return encode(header{kindAlive, r.round, m.announcedRadius()}, r.encode()), false
+		r := m.watch.Report(m.round, m.holdup())
+		return encode(header{kindAlive, r.Round, m.announcedRadius()}, r.Encode()), false
 	case s.keysSent < len(known):
 		k := known[s.keysSent]
 		s.keysSent++
@@ -105,7 +105,7 @@ func (e *edge) handleResend(f *frame) {
 
 // handleAlive takes in what the neighbour says of itself.
 func (e *edge) handleAlive(f *frame) {
-	e.report, e.reported = readReport(f)
+	e.report, e.reported = holdup.ReadReport(f.exchange, f.text)
 	e.setRadius(min(f.detail, e.m.lastRadius()))
 }
 
@@ -146,7 +146,7 @@ func (e *edge) handleVector(f *frame) error {
 	e.slot[slot], f.data = f.data, e.slot[slot]
 	e.purpose[slot] = f.detail
 	if e.isAwaited() {
-		e.stats.Waited += time.Since(m.activeSince)
+		e.stats.Waited += m.watch.Waiting()
 		m.missing--
 	}
 	e.received++

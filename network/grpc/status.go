@@ -44,7 +44,7 @@ func (m *Mixer) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
-		Holdup: m.holdup(), Stalled: m.stallLogged}
+		Holdup: m.holdup(), Stalled: m.watch.Logged()}
 	s.Epoch, s.Members = m.view.epoch.Number, m.view.epoch.Members
 	if m.chamber != nil {
 		s.Quorum, s.Waiting = m.config.Membership.Quorum, m.chamber.waiting
@@ -71,7 +71,7 @@ func (e *edge) snapshot() Neighbour {
 	n.Round = e.credit
 	n.Silent, n.Slow = e.silence(), e.isSlow()
 	if e.isAwaited() {
-		n.Waiting = time.Since(e.m.activeSince)
+		n.Waiting = e.m.watch.Waiting()
 		n.Waited += n.Waiting
 	}
 	return n

@@ -98,8 +98,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	if m.handover.epoch < e.Number && !m.handover.reading {
 		m.handover = handover{} // who still asks for it has it read again
 	}
-	m.reached, m.setbacks, m.stalledBeats, m.waitedBeats = round, 0, 0, 0
-	m.setActivity(computing)
+	m.watch.Restart(round)
 	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}
 	for _, edge := range m.edges {
 		edge.reform(round)

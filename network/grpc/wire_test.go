@@ -15,6 +15,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/networktest"
 )
 
@@ -119,7 +120,7 @@ func TestDataStays(t *testing.T) {
 	for i := range frames {
 		count += len(frames[i])
 		for _, f := range frames[i] {
-			report := kind(f[5]) == kindAlive && len(f) == headerSize+reportLength // what the agent does, and for whom it waits
+			report := kind(f[5]) == kindAlive && len(f) == headerSize+len(holdup.Report{}.Encode()) // what the agent does, and for whom it waits
 			if payload := f[headerSize:]; len(payload) > 0 && !report && !given[i][string(payload)] {
 				t.Errorf("agent %d sent %d bytes that its method did not give to Mix", i, len(payload))
 			}
