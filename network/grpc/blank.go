@@ -33,7 +33,7 @@ func (c *chamber) judgeBlank() error {
 		if !e.blank.suspected {
 			continue
 		}
-		if e.blank = (blank{known: len(points) > 0 && !m.allFinished()}); !e.blank.known {
+		if e.blank = (blank{known: len(points) > 0 && !m.finish.allFinished()}); !e.blank.known {
 			m.rollBack(e.id, e.next)
 			continue
 		}

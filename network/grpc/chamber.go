@@ -140,19 +140,19 @@ func (c *chamber) sit(ctx context.Context) {
 		case l := <-c.inbox:
 			err = c.open(l)
 		case <-t.C:
-			if c.m.hasEnded() { // and is none of those who are there
+			if c.m.chamber.hasEnded() { // and is none of those who are there
 				return
 			}
 			err = cmp.Or(c.seal(), c.judgeBlank())
 			if err == nil {
-				err = c.seat.Tick(time.Now(), c.m.observe())
+				err = c.seat.Tick(time.Now(), c.m.chamber.observe())
 			}
 		case <-ctx.Done():
 			return
 		}
 		c.publish()
 		if err != nil {
-			c.m.endHere(err)
+			c.m.chamber.endHere(err)
 			return
 		}
 	}
@@ -191,7 +191,7 @@ func (c *chamber) open(l letter) error {
 func (c *chamber) seal() error {
 	m := c.m
 	m.mu.Lock()
-	is := m.epochChange() == nil && (m.finish.sealed || m.allFinished() && !c.seat.Voted())
+	is := m.epochChange() == nil && (m.finish.sealed || m.finish.allFinished() && !c.seat.Voted())
 	c.seat.Lose(m.stateLost && m.epochChange() == nil)
 	m.mu.Unlock()
 	if err := c.seat.Seal(is); err != nil {
@@ -199,7 +199,7 @@ func (c *chamber) seal() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if is && !m.finish.sealed && m.allFinished() { // it has not gone back meanwhile
+	if is && !m.finish.sealed && m.finish.allFinished() { // it has not gone back meanwhile
 		m.finish.sealed = true
 		m.announce()
 		m.notifyWaiter()
@@ -267,10 +267,10 @@ func (e *edge) queue(frame []byte) {
 }
 
 // hasEnded reports whether this agent's part has ended.
-func (m *Mixer) hasEnded() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.err != nil
+func (c *chamber) hasEnded() bool {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	return c.m.err != nil
 }
 
 // hear notes that an agent has said something.
@@ -291,33 +291,33 @@ func (c *chamber) isMember(agent int) bool {
 // checkIsolation returns an error if this agent has heard nobody who counts for PeerTimeout, and so long that the others may have left it out: where there
 // is a council nothing else ends the wait of one that comes back after the others have finished. Who counts for one that is no member are members:
 // they answer those who ask to come in.
-func (m *Mixer) checkIsolation() error {
-	if m.chamber == nil || len(m.edges) == 0 || m.allFinished() && m.finish.recorded {
+func (c *chamber) checkIsolation() error {
+	if c == nil || len(c.m.edges) == 0 || c.m.finish.allFinished() && c.m.finish.recorded {
 		return nil
 	}
-	m.chamber.unheard++
-	silent, names, last := m.watch.Beats(m.chamber.unheard), []string(nil), error(nil)
-	all := m.chamber.isMember(m.config.Agent)
-	for _, e := range m.edges {
-		if all || m.chamber.isMember(e.id) {
+	c.unheard++
+	silent, names, last := c.m.watch.Beats(c.unheard), []string(nil), error(nil)
+	all := c.isMember(c.m.config.Agent)
+	for _, e := range c.m.edges {
+		if all || c.isMember(e.id) {
 			silent = min(silent, e.silence())
 		}
 		last = cmp.Or(last, e.lastErr)
 		names = append(names, fmt.Sprintf("agent %d", e.id))
 	}
-	if silent < max(m.config.PeerTimeout, 2*m.config.Membership.AbsentAfter) {
+	if silent < max(c.m.config.PeerTimeout, 2*c.m.config.Membership.AbsentAfter) {
 		return nil
 	}
 	return fmt.Errorf("no member is heard: the others have finished without agent %d, or it is cut off, and the same command tries again: %w",
-		m.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
+		c.m.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
 }
 
 // endHere ends this agent's part, for this process alone: it may be started again.
-func (m *Mixer) endHere(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.err = cmp.Or(m.err, err)
-	m.notifyWaiter()
+func (c *chamber) endHere(err error) {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	c.m.err = cmp.Or(c.m.err, err)
+	c.m.notifyWaiter()
 }
 
 // recent is the last numbers that were added.

@@ -32,10 +32,10 @@ func TestFailedConnectionsLeaveNothing(t *testing.T) {
 		config.Dial = func(context.Context, string) (net.Conn, error) { return nil, errors.New("nobody listens") }
 	})
 	life := &registry{Context: t.Context()}
-	m.dialing = life
+	m.links.dialing = life
 	for range 3 {
 		var unreachable atomic.Bool
-		if opened, err := m.connect(m.edge(0), &unreachable); opened || err == nil || !unreachable.Load() {
+		if opened, err := m.links.connect(m.edge(0), &unreachable); opened || err == nil || !unreachable.Load() {
 			t.Fatalf("opened %v, error %v; nobody listens", opened, err)
 		}
 	}

@@ -84,7 +84,7 @@ func (e *edge) detach(s *session, err error) {
 	e.lastErr = err
 	e.punish(err)
 	if err == io.EOF && e.radius > 0 { // else it would have stayed
-		e.setRadius(e.m.lastRadius())
+		e.setRadius(e.m.finish.lastRadius())
 	} else if !e.m.closed {
 		e.m.config.Log.Warn("lost the connection to a neighbour", "neighbour", e.id, "reason", err)
 	}
@@ -147,9 +147,9 @@ func (e *edge) announce() {
 
 // setRadius sets the neighbour's radius and passes on what that does to this agent's.
 func (e *edge) setRadius(radius int) {
-	before := e.m.radius()
+	before := e.m.finish.radius()
 	e.radius = radius
-	if e.m.radius() == before {
+	if e.m.finish.radius() == before {
 		return
 	}
 	e.m.notifyWaiter()
@@ -172,7 +172,7 @@ func (e *edge) heartbeat() error {
 			s.drop(fmt.Errorf("nothing heard for %v", e.silence()))
 		}
 	}
-	if e.radius == e.m.lastRadius() && !e.isAwaited() { // it has left for good
+	if e.radius == e.m.finish.lastRadius() && !e.isAwaited() { // it has left for good
 		return nil
 	}
 	if e.silence() >= c.SilentAfter && !e.silenceLogged {
@@ -186,8 +186,8 @@ func (e *edge) heartbeat() error {
 	switch {
 	case e.silence() < c.PeerTimeout:
 		return nil
-	case e.m.allFinished() && !e.m.isCutOff(): // what was lost is the news that it leaves
-		e.setRadius(e.m.lastRadius())
+	case e.m.finish.allFinished() && !e.m.finish.isCutOff(): // what was lost is the news that it leaves
+		e.setRadius(e.m.finish.lastRadius())
 		return nil
 	}
 	if e.m.chamber != nil { // the council leaves it out

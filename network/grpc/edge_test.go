@@ -289,8 +289,8 @@ func TestEndOfStream(t *testing.T) {
 	}
 	deliver(s, alive(1))
 	m.edge(0).detach(s, io.EOF)
-	if m.edge(0).radius != m.lastRadius() {
-		t.Errorf("radius %d of one that has left; it must be %d", m.edge(0).radius, m.lastRadius())
+	if m.edge(0).radius != m.finish.lastRadius() {
+		t.Errorf("radius %d of one that has left; it must be %d", m.edge(0).radius, m.finish.lastRadius())
 	}
 	for range 10_000 { // nobody waits for it
 		testkit.OK(m.edge(0).heartbeat())
@@ -309,8 +309,8 @@ func TestSilenceAfterTheEnd(t *testing.T) {
 		deliver(s, alive(tt.radius))
 		m.beginDrain()
 		for k := range 20 {
-			if m.err != nil || m.drained() {
-				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err, m.drained(), k)
+			if m.err != nil || m.finish.drained() {
+				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err, m.finish.drained(), k)
 			}
 			deliver(other, alive(tt.other))
 			m.heartbeat()

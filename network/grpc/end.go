@@ -14,24 +14,25 @@ import (
 
 // A finish is how far an agent is in the end of the run. It begins anew where the agent goes back, or on in another epoch.
 type finish struct {
+	m        *Mixer
 	drains   bool // Drain has begun
 	sealed   bool // all members have finished, and this agent's seat in the council lets nobody in any more, as is on its disk
 	recorded bool // Config.AllFinished has been called; true if there is none
 	former   bool // a former process has called it, and this agent has not gone back since
 }
 
-// newFinish returns that of an agent which has not finished.
-func newFinish(c *Config) finish { return finish{recorded: c.AllFinished == nil} }
+// newFinish returns the finish of an agent which has not finished.
+func newFinish(m *Mixer) finish { return finish{m: m, recorded: m.config.AllFinished == nil} }
 
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
 	m.beginDrain()
-	err := m.await(ctx, func() bool { return m.radius() >= m.finishRadius() })
+	err := m.await(ctx, func() bool { return m.finish.radius() >= m.finish.finishRadius() })
 	if err == nil {
 		err = m.recordFinish()
 	}
 	if err == nil {
-		err = m.await(ctx, m.drained)
+		err = m.await(ctx, m.finish.drained)
 	}
 	if err != nil {
 		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
@@ -70,51 +71,51 @@ func (m *Mixer) beginDrain() {
 }
 
 // allFinished reports whether this agent knows that all have finished. One that is sealed has known it before.
-func (m *Mixer) allFinished() bool { return m.finish.sealed || m.radius() >= len(m.view.epoch.Members) }
+func (f *finish) allFinished() bool { return f.sealed || f.radius() >= len(f.m.view.epoch.Members) }
 
 // isCutOff reports whether the members may have left this agent out, and go on: they vote, it does not know that all know that all have finished, and it
 // hears nobody.
-func (m *Mixer) isCutOff() bool {
-	return m.chamber != nil && !m.finish.recorded && !slices.ContainsFunc(m.view.edges, func(e *edge) bool { return e.silence() < m.config.SilentAfter })
+func (f *finish) isCutOff() bool {
+	return f.m.chamber != nil && !f.recorded && !slices.ContainsFunc(f.m.view.edges, func(e *edge) bool { return e.silence() < f.m.config.SilentAfter })
 }
 
 // drained reports whether this agent can leave.
-func (m *Mixer) drained() bool { return m.finish.recorded && m.radius() == m.lastRadius() }
+func (f *finish) drained() bool { return f.recorded && f.radius() == f.lastRadius() }
 
 // radius returns 0 until this agent has finished, and then 1 more than the least radius of its neighbours. At radius
 // r+1 all agents up to r edges away have finished, so that at radius n all have: none can come back and need what
 // another one sends. An agent whose former process has recorded that needs no neighbour for it.
-func (m *Mixer) radius() int {
-	if !m.finish.drains {
+func (f *finish) radius() int {
+	if !f.drains {
 		return 0
 	}
-	least := m.lastRadius() - 1
-	for _, e := range m.view.edges {
+	least := f.lastRadius() - 1
+	for _, e := range f.m.view.edges {
 		least = min(least, e.radius)
 	}
-	if m.finish.former {
-		least = max(least, m.finishRadius()-1)
+	if f.former {
+		least = max(least, f.finishRadius()-1)
 	}
 	return 1 + least
 }
 
 // announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced that which is
 // enough, which this agent does once it has recorded the finish.
-func (m *Mixer) announcedRadius() int {
-	if m.chamber != nil && !m.finish.sealed {
-		return min(m.radius(), len(m.view.epoch.Members)-1)
+func (f *finish) announcedRadius() int {
+	if f.m.chamber != nil && !f.sealed {
+		return min(f.radius(), len(f.m.view.epoch.Members)-1)
 	}
-	if m.finish.recorded {
-		return m.radius()
+	if f.recorded {
+		return f.radius()
 	}
-	return min(m.radius(), m.finishRadius()-1)
+	return min(f.radius(), f.finishRadius()-1)
 }
 
 // finishRadius is the radius at which an agent records the finish: that at which it knows that all have finished; where there is a council that
 // all know so and are sealed, so that nobody is let in by a change which those that leave would not learn of.
-func (m *Mixer) finishRadius() int {
-	n := len(m.view.epoch.Members)
-	if m.chamber != nil {
+func (f *finish) finishRadius() int {
+	n := len(f.m.view.epoch.Members)
+	if f.m.chamber != nil {
 		return 2 * n
 	}
 	return n
@@ -122,7 +123,7 @@ func (m *Mixer) finishRadius() int {
 
 // lastRadius is the radius at which an agent leaves. It is one above what is enough, because the neighbours of one that has
 // got so far are at radius 2 or more: they know that it has finished, and understand its end.
-func (m *Mixer) lastRadius() int { return m.finishRadius() + 1 }
+func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 
 // announce tells all neighbours how far this agent is in the end of the run.
 func (m *Mixer) announce() {

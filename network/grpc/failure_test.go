@@ -130,7 +130,7 @@ func TestBarsGrow(t *testing.T) {
 func TestOffendersStayOut(t *testing.T) {
 	m, _ := pathAgent(nil)
 	a, _ := withCouncil(m, 2)
-	absent := func() bool { return slices.Equal(m.observe().Down, []int{0}) }
+	absent := func() bool { return slices.Equal(m.chamber.observe().Down, []int{0}) }
 	offend := func(times int) {
 		for range times {
 			a.e.punish(&offence{errors.New("numbers that are not finite")})
@@ -146,7 +146,7 @@ func TestOffendersStayOut(t *testing.T) {
 	offend(3)
 	testkit.OK(newSession(a.e, nil, time.Time{}).open(goodHello(0)))
 	if !absent() {
-		t.Errorf("%v are absent; agent 0 must be, also when it connects again", m.observe().Down)
+		t.Errorf("%v are absent; agent 0 must be, also when it connects again", m.chamber.observe().Down)
 	}
 	h := goodHello(0)
 	h.instance++
@@ -211,13 +211,13 @@ func TestFailureIsAbsence(t *testing.T) {
 		t.Errorf("agent 0 says that agent 2 failed: error %v; it must be one", err)
 	}
 	testkit.OK(fail(a, 0))
-	if down := m.observe().Down; m.err != nil || !slices.Equal(down, []int{0}) {
+	if down := m.chamber.observe().Down; m.err != nil || !slices.Equal(down, []int{0}) {
 		t.Errorf("error %v, and %v are absent; there must be none, and agent 0", m.err, down)
 	}
 	h := goodHello(0)
 	h.instance++
 	testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
-	if down := m.observe().Down; len(down) > 0 {
+	if down := m.chamber.observe().Down; len(down) > 0 {
 		t.Errorf("%v are absent; agent 0 is back", down)
 	}
 	a.e.session.announced = 0

@@ -35,10 +35,10 @@ func (m *Mixer) kill() {
 		e.session = nil
 	}
 	m.mu.Unlock()
-	m.stopDial()
-	m.stopAll()
-	m.server.Stop()
-	m.work.Wait()
+	m.links.stopDial()
+	m.links.stopAll()
+	m.links.server.Stop()
+	m.links.work.Wait()
 }
 
 // iterate does one iteration of these tests' agents: it mixes, now and then gathers and adds a part of each agent's vector,

@@ -67,5 +67,5 @@ func (m *Mixer) fence(neighbour int) {
 		m.config.Log.Error("this process ends", "reason", m.err)
 		m.notifyWaiter()
 	}
-	m.stopDial()
+	m.links.stopDial()
 }

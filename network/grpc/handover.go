@@ -91,7 +91,7 @@ func (e *edge) handleAsk(f *frame) error {
 	}
 	if h.epoch != epoch || h.data == nil {
 		h.epoch, h.reading = epoch, true
-		m.work.Go(func() { m.readHandover(epoch) })
+		m.links.work.Go(func() { m.readHandover(epoch) })
 		return nil
 	}
 	offset = min(offset, len(h.data))

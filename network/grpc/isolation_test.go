@@ -73,7 +73,7 @@ func TestCutOffAtTheEnd(t *testing.T) {
 			}
 			m.heartbeat()
 		}
-		if left := m.edge(0).radius == m.lastRadius(); left != c.left || (m.err == nil) != c.left {
+		if left := m.edge(0).radius == m.finish.lastRadius(); left != c.left || (m.err == nil) != c.left {
 			t.Errorf("%s: the neighbour has left: %v, error %v; it must be %v, and an error if not", c.name, left, m.err, c.left)
 		}
 	}

@@ -146,14 +146,14 @@ func TestOtherKeyRefused(t *testing.T) {
 		return h
 	}
 	first := hello("")
-	testkit.OK(m.checkHello(first))
+	testkit.OK(m.links.checkHello(first))
 	other := first
 	other.key = strings.Repeat("k", len(first.key))
-	if err := m.checkHello(other); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
+	if err := m.links.checkHello(other); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
 		t.Errorf("error %v for a neighbour with another key", err)
 	}
 	testkit.OK(m.err)
-	testkit.OK(m.checkHello(first))
+	testkit.OK(m.links.checkHello(first))
 	if hello("other data"); m.err == nil || !strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
 		t.Errorf("error %v for another key that a neighbour passes on", m.err)
 	}

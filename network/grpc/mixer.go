@@ -6,35 +6,27 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"dsbo"
 	"dsbo/network"
 	"dsbo/network/grpc/holdup"
 	"dsbo/network/grpc/masks"
-
-	rpc "google.golang.org/grpc"
 )
 
 // A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder], and
 // [network.Team] with this one agent. Mix, Gather, Reduce, Rewind and Drain belong to one goroutine at a time; any
 // goroutine may call the other methods.
 type Mixer struct {
-	config Config
-	server *rpc.Server
-
-	// dialing ends when no new stream is wanted, streams when none may go on.
-	dialing, streams  context.Context
-	stopDial, stopAll context.CancelFunc
-	work              sync.WaitGroup
-	closing           sync.Once
-	signal            chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
-	terms             [][]float64   // the terms of a sum
-	decoded           [][]float64   // those that came in another form than float64
-	rows              []float64     // those that Gather sends
-	words             []uint64      // those that came from one neighbour
-	chamber           *chamber      // of the council; nil: all agents are members, always
-	view              view          // of the run that this agent takes: among whom it exchanges
+	config  Config
+	links   *links
+	closing sync.Once
+	signal  chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
+	terms   [][]float64   // the terms of a sum
+	decoded [][]float64   // those that came in another form than float64
+	rows    []float64     // those that Gather sends
+	words   []uint64      // those that came from one neighbour
+	chamber *chamber      // of the council; nil: all agents are members, always
+	view    view          // of the run that this agent takes: among whom it exchanges
 
 	mu       sync.Mutex
 	edges    []*edge // in ascending order of the neighbours
@@ -56,8 +48,6 @@ type Mixer struct {
 	err       error               // what Mix, Gather and Reduce return from now on; nil while all is well
 	closed    bool
 	rewinds   int64
-	refused   int64
-	refusals  map[string]time.Time // those that have just been logged: when, by host and reason
 
 	vectors, vectorBytes int64 // see Status
 }
@@ -341,7 +331,7 @@ func (m *Mixer) Rewind(round int) error {
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
 	m.round, m.missing, m.rollback = round, 0, nil
 	m.watch.Begin(holdup.Computing)
-	m.finish = newFinish(&m.config)
+	m.finish = newFinish(m)
 	m.rewinds++
 	m.window.rewind(round)
 	for _, e := range m.view.edges {

@@ -35,17 +35,17 @@ func (e *edge) countComputing() {
 // isSlow reports whether this agent has waited so long for what the neighbour computes that it should be left out.
 func (e *edge) isSlow() bool {
 	m := e.m
-	return m.chamber != nil && e.position >= 0 && e.computes.round == m.round && e.holdsUp() && m.watch.Beats(e.computes.beats) >= m.computePatience(e.id)
+	return m.chamber != nil && e.position >= 0 && e.computes.round == m.round && e.holdsUp() && m.watch.Beats(e.computes.beats) >= m.chamber.computePatience(e.id)
 }
 
 // computePatience returns how long an exchange waits for what a neighbour computes: StragglerDeadline, twice as long for each time that it has been
 // left out as slow, so that one that is always slow costs the others few changes. When all has been computed, for the end, it is the most.
-func (m *Mixer) computePatience(agent int) time.Duration {
-	most, patience := m.config.ComputeTimeout, m.config.Membership.StragglerDeadline
-	if patience == 0 || m.watch.Doing() == holdup.Ending {
+func (c *chamber) computePatience(agent int) time.Duration {
+	most, patience := c.m.config.ComputeTimeout, c.m.config.Membership.StragglerDeadline
+	if patience == 0 || c.m.watch.Doing() == holdup.Ending {
 		return most
 	}
-	for range m.chamber.log.SlowDepartures(agent) {
+	for range c.log.SlowDepartures(agent) {
 		if patience >= most/2 {
 			return most
 		}
@@ -57,18 +57,18 @@ func (m *Mixer) computePatience(agent int) time.Duration {
 // observe returns what the council is to know of this agent's neighbours: of which it has heard nothing for as long as Membership says, or that are
 // there and keep all from going on, and those that have failed are down. It is ready to come in if it does nothing else and is connected to all, or has
 // had time to be since it was to the first: an edge that is not there then is cut. It is called by the chamber at each of its ticks.
-func (m *Mixer) observe() (seen council.Observation) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.view.matrix != nil && m.allFinished() {
+func (c *chamber) observe() (seen council.Observation) {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	if c.m.view.matrix != nil && c.m.finish.allFinished() {
 		return seen // they leave
 	}
-	most, obstacle := m.config.Membership.AbsentAfter, -1
-	if h := m.obstacle(); h != nil && (h.Cause == holdup.ByWithholding || h.Cause == holdup.BySetbacks) && m.watch.Stalled() >= most {
+	most, obstacle := c.m.config.Membership.AbsentAfter, -1
+	if h := c.m.obstacle(); h != nil && (h.Cause == holdup.ByWithholding || h.Cause == holdup.BySetbacks) && c.m.watch.Stalled() >= most {
 		obstacle = h.Agent
 	}
 	company, all := false, true
-	for _, e := range m.edges {
+	for _, e := range c.m.edges {
 		if e.silence() >= most || e.id == obstacle || e.failure != nil {
 			seen.Down = append(seen.Down, e.id)
 		}
@@ -80,10 +80,10 @@ func (m *Mixer) observe() (seen council.Observation) {
 		}
 		company, all = company || e.session != nil, all && e.session != nil
 	}
-	if m.chamber.company++; !company {
-		m.chamber.company = 0
+	if c.company++; !company {
+		c.company = 0
 	}
 	// One that was left out as it computed has not begun the newest epoch before it is through with that.
-	seen.Ready = m.epochChange() == nil && (all || m.chamber.company >= settled*ticks)
+	seen.Ready = c.m.epochChange() == nil && (all || c.company >= settled*ticks)
 	return seen
 }

@@ -1,7 +1,6 @@
 package grpc
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -39,40 +38,40 @@ func Open(c Config) (*Mixer, error) {
 		}
 		return nil, err
 	}
-	m.server = m.newServer()
+	m.links.server = m.links.newServer()
 	if m.config.Listener != nil {
-		m.serve(m.config.Listener)
+		m.links.serve(m.config.Listener)
 	}
 	if m.config.waitsAtRelay() {
-		m.serve(m.relay().Listen(m.config.Log))
+		m.links.serve(m.links.relay().Listen(m.config.Log))
 	}
 	m.mu.Lock()
 	edges := slices.Clone(m.edges) // to which who connects already may add its own
 	m.mu.Unlock()
 	for _, e := range edges {
 		if m.config.dials(e.id) {
-			m.work.Go(func() { m.dial(e) })
+			m.links.work.Go(func() { m.links.dial(e) })
 		}
 	}
-	m.work.Go(m.heartbeats)
+	m.links.work.Go(m.heartbeats)
 	if m.chamber != nil {
-		m.work.Go(func() { m.chamber.sit(m.dialing) })
+		m.links.work.Go(func() { m.chamber.sit(m.links.dialing) })
 	}
 	return m, nil
 }
 
 // serve accepts connections of a listener until the server stops.
-func (m *Mixer) serve(l net.Listener) {
-	m.work.Go(func() {
-		if err := m.server.Serve(guard.Wrap(l, strangerLimits)); err != nil && err != rpc.ErrServerStopped { // before it began
-			m.config.Log.Error("no longer listening", "reason", err)
+func (l *links) serve(listener net.Listener) {
+	l.work.Go(func() {
+		if err := l.server.Serve(guard.Wrap(listener, strangerLimits)); err != nil && err != rpc.ErrServerStopped { // before it began
+			l.m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
 }
 
 // relay returns this agent as the relay knows it.
-func (m *Mixer) relay() relay.Client {
-	return relay.Client{Address: m.config.Relay, Run: m.config.Run, Identity: m.identity}
+func (l *links) relay() relay.Client {
+	return relay.Client{Address: l.m.config.Relay, Run: l.m.config.Run, Identity: l.m.identity}
 }
 
 // newListening returns a mixer that is connected to nothing, with a listener if it has an address.
@@ -101,14 +100,11 @@ func newMixer(c Config) (*Mixer, error) {
 		round:    c.Round,
 		watch:    c.newWatch(),
 		hasSaved: c.Round > 0,
-		finish:   newFinish(&c),
 		keys:     keys,
 		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
-		refusals: map[string]time.Time{},
 	}
+	m.finish, m.links = newFinish(m), newLinks(m)
 	m.finish.former = c.Finished
-	m.dialing, m.stopDial = context.WithCancel(context.Background())
-	m.streams, m.stopAll = context.WithCancel(context.Background())
 	m.firstEdges()
 	if m.chamber, err = newChamber(m); err != nil {
 		return nil, err
@@ -135,7 +131,7 @@ func (m *Mixer) heartbeats() {
 		select {
 		case <-t.C:
 			m.heartbeat()
-		case <-m.dialing.Done():
+		case <-m.links.dialing.Done():
 			return
 		}
 	}
@@ -154,7 +150,7 @@ func (m *Mixer) heartbeat() {
 			m.failLocked(err)
 		}
 	}
-	if err := m.checkIsolation(); err != nil && m.err == nil {
+	if err := m.chamber.checkIsolation(); err != nil && m.err == nil {
 		m.err = err // of this process alone
 		m.notifyWaiter()
 	}
@@ -170,19 +166,19 @@ func (m *Mixer) Close() error {
 		if m.err == nil {
 			m.err = network.ErrClosed
 		}
-		m.finish.drains = m.finish.drains && (m.leaving || m.drained()) // who leaves early is not one that has finished
+		m.finish.drains = m.finish.drains && (m.leaving || m.finish.drained()) // who leaves early is not one that has finished
 		m.notifyWaiter()
 		m.announce()
 		m.mu.Unlock()
-		m.stopDial()
+		m.links.stopDial()
 		late := time.AfterFunc(closeTimeout, func() {
-			m.stopAll()
-			m.server.Stop()
+			m.links.stopAll()
+			m.links.server.Stop()
 		})
-		m.server.GracefulStop()
-		m.work.Wait()
+		m.links.server.GracefulStop()
+		m.links.work.Wait()
 		late.Stop()
-		m.stopAll()
+		m.links.stopAll()
 	})
 	return nil
 }
@@ -193,7 +189,7 @@ var service = rpc.ServiceDesc{
 	HandlerType: (*any)(nil),
 	Streams: []rpc.StreamDesc{{
 		StreamName:    "Frames",
-		Handler:       func(m any, s rpc.ServerStream) error { return m.(*Mixer).accept(s) },
+		Handler:       func(m any, s rpc.ServerStream) error { return m.(*links).accept(s) },
 		ServerStreams: true,
 		ClientStreams: true,
 	}},
@@ -206,11 +202,11 @@ const method = "/dsbo.Exchange/Frames"
 var strangerLimits = guard.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
 
 // streamWindow returns how many bytes may be on their way before they are read: two frames if they are short.
-func (m *Mixer) streamWindow() int32 {
-	return int32(min(max(2*m.maxMessage(), minWindow), maxWindow))
+func (l *links) streamWindow() int32 {
+	return int32(min(max(2*l.maxMessage(), minWindow), maxWindow))
 }
 
 // maxMessage returns the size of the largest frame.
-func (m *Mixer) maxMessage() int {
-	return headerSize + max(8*m.config.MaxFloats, masks.MaxText)
+func (l *links) maxMessage() int {
+	return headerSize + max(8*l.m.config.MaxFloats, masks.MaxText)
 }

@@ -45,7 +45,7 @@ func (e *edge) holdsUp() bool {
 	case holdup.Exchanging:
 		return e.isAwaited()
 	case holdup.Ending:
-		return e.radius < e.m.lastRadius() && e.radius < e.m.radius()
+		return e.radius < e.m.finish.lastRadius() && e.radius < e.m.finish.radius()
 	}
 	return false
 }
@@ -90,7 +90,7 @@ func (m *Mixer) checkWait() error {
 	}
 	m.watch.Beat(h)
 	switch {
-	case !m.watch.Exceeds(h) || m.watch.Doing() == holdup.Ending && m.allFinished():
+	case !m.watch.Exceeds(h) || m.watch.Doing() == holdup.Ending && m.finish.allFinished():
 		return nil
 	case m.chamber != nil:
 		return m.divergence()

@@ -33,7 +33,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	case e.pending == kindAlive:
 		e.pending = 0
 		r := m.watch.Report(m.round, m.holdup())
-		return encode(header{kindAlive, r.Round, m.announcedRadius()}, r.Encode()), false
+		return encode(header{kindAlive, r.Round, m.finish.announcedRadius()}, r.Encode()), false
 	case s.keysSent < len(known):
 		k := known[s.keysSent]
 		s.keysSent++
@@ -106,7 +106,7 @@ func (e *edge) handleResend(f *frame) {
 // handleAlive takes in what the neighbour says of itself.
 func (e *edge) handleAlive(f *frame) {
 	e.report, e.reported = holdup.ReadReport(f.exchange, f.text)
-	e.setRadius(min(f.detail, e.m.lastRadius()))
+	e.setRadius(min(f.detail, e.m.finish.lastRadius()))
 }
 
 // handleControl hands a message to the council.

@@ -47,11 +47,11 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 }
 
 // serverSettings are those of a listener, each of whose connections has the certificate of its time.
-func (m *Mixer) serverSettings() *tls.Config {
+func (l *links) serverSettings() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			now := m.identity().Server()
+			now := l.m.identity().Server()
 			now.NextProtos = []string{"h2"} // which gRPC adds to the settings that it is given, and requires
 			return now, nil
 		},
@@ -59,8 +59,8 @@ func (m *Mixer) serverSettings() *tls.Config {
 }
 
 // connectionExpiry returns when the first certificate of a connection expires, of either side; the zero time if it has none.
-func (m *Mixer) connectionExpiry(auth credentials.AuthInfo) time.Time {
-	id := m.identity()
+func (l *links) connectionExpiry(auth credentials.AuthInfo) time.Time {
+	id := l.m.identity()
 	info, ok := auth.(credentials.TLSInfo)
 	if id == nil || !ok {
 		return time.Time{}

@@ -95,8 +95,8 @@ func (s *session) run() (in chan error, err error) {
 	m := s.e.m
 	in = make(chan error, 1)
 	out := make(chan error, 1)
-	m.work.Go(func() { in <- s.receive() })
-	m.work.Go(func() { out <- s.transmit() })
+	m.links.work.Go(func() { in <- s.receive() })
+	m.links.work.Go(func() { out <- s.transmit() })
 	select {
 	case err = <-in:
 	case err = <-out:

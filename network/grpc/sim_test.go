@@ -100,7 +100,7 @@ func (s *sim) advance(i int) {
 			a.saved = checkpoints{{m.round, m.round, slices.Clone(a.x)}} // the result, which is safe
 			m.beginDrain()
 		}
-		if m.drained() {
+		if m.finish.drained() {
 			s.leave(i)
 		}
 	case !a.published:

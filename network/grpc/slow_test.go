@@ -52,7 +52,7 @@ func TestSlowNeighbours(t *testing.T) {
 		}
 		for k := range 70 {
 			want := c.after > 0 && k >= c.after
-			if is := slices.Contains(m.observe().Slow, 0); is != want || is != m.Status().Neighbours[0].Slow {
+			if is := slices.Contains(m.chamber.observe().Slow, 0); is != want || is != m.Status().Neighbours[0].Slow {
 				t.Errorf("%s: after %d heartbeats it is slow: %v; it must be %v, in Status too", c.name, k, is, want)
 				break
 			}
@@ -62,7 +62,7 @@ func TestSlowNeighbours(t *testing.T) {
 		}
 		if c.after > 0 && !c.ends {
 			log.want(t, "level=WARN", "a neighbour is slow", "neighbour=0", "exchange=1")
-			if deliver(s, vectorOfOne(1, 1)); len(m.observe().Slow) > 0 {
+			if deliver(s, vectorOfOne(1, 1)); len(m.chamber.observe().Slow) > 0 {
 				t.Errorf("%s: it is slow when its vector is here", c.name)
 			}
 		}
@@ -73,15 +73,15 @@ func TestSlowNeighbours(t *testing.T) {
 func TestReadyWhenThrough(t *testing.T) {
 	m, _ := pathAgent(nil)
 	withCouncil(m, 2)
-	if !m.observe().Ready {
+	if !m.chamber.observe().Ready {
 		t.Error("it is ready, as it is connected to all")
 	}
 	m.chamber.log = membership.Log{{Epoch: 1, Members: []int{0, 2}, Slow: []int{self}}}
-	if m.observe().Ready {
+	if m.chamber.observe().Ready {
 		t.Error("it computes in an epoch before, and cannot be ready")
 	}
 	testkit.OK(m.Reform(m.chamber.log.Last(3), 0))
-	if !m.observe().Ready {
+	if !m.chamber.observe().Ready {
 		t.Error("it is ready, as it has begun the epoch without it")
 	}
 }

@@ -43,7 +43,7 @@ type Neighbour struct {
 func (m *Mixer) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
+	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.links.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
 		Holdup: m.holdup(), Stalled: m.watch.Logged()}
 	s.Epoch, s.Members = m.view.epoch.Number, m.view.epoch.Members
 	if m.chamber != nil {

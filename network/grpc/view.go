@@ -94,7 +94,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	m.view = p
 	m.terms, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
 	m.round, m.missing, m.rollback = round, 0, nil
-	m.finish, m.stateLost = newFinish(&m.config), false
+	m.finish, m.stateLost = newFinish(m), false
 	if m.handover.epoch < e.Number && !m.handover.reading {
 		m.handover = handover{} // who still asks for it has it read again
 	}
