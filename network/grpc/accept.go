@@ -121,7 +121,7 @@ func (l *links) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 	if err := l.checkIdentity(h, auth); err != nil {
 		return nil, err
 	}
-	e, err := l.m.edgeFor(h)
+	e, err := l.m.neighbours.edgeFor(h)
 	if err != nil {
 		return nil, err
 	}
@@ -185,16 +185,6 @@ func (l *links) checkIdentity(h hello, auth credentials.AuthInfo) error {
 	}
 	if agent != h.from {
 		return fmt.Errorf("it claims to be agent %d, but shows the certificate of agent %d", h.from, agent)
-	}
-	return nil
-}
-
-// edge returns the edge to neighbour i, nil if i is none.
-func (m *Mixer) edge(i int) *edge {
-	for _, e := range m.edges {
-		if e.id == i {
-			return e
-		}
 	}
 	return nil
 }

@@ -3,9 +3,7 @@ package grpc
 import (
 	"errors"
 	"fmt"
-	"slices"
 
-	"dsbo/network/membership"
 	"dsbo/network/membership/council"
 	"dsbo/network/pki"
 )
@@ -59,73 +57,6 @@ func (c *Config) admission(id *pki.Identity, agent int, text string) (pki.Admiss
 		return a, fmt.Errorf("the neighbours of agent %d, which is admitted, must be agents of the cluster file, 0 to %d; they are %v", agent, n-1, a.Neighbours)
 	}
 	return a, nil
-}
-
-// newEdge returns an edge to a neighbour, at this agent's next exchange.
-func (m *Mixer) newEdge(id int) *edge {
-	return &edge{m: m, id: id, position: -1, received: m.round, next: m.round, digests: digests{}}
-}
-
-// firstEdges makes the edges that this agent has at its start: to its neighbours, and to those that the membership log has admitted beside it.
-func (m *Mixer) firstEdges() {
-	c := &m.config
-	ids := slices.Clone(c.neighbours())
-	if c.Membership != nil {
-		for _, e := range c.Membership.Log.Last(c.Matrix.N()).Edges {
-			if e[0] == c.Agent && !slices.Contains(ids, e[1]) {
-				ids = append(ids, e[1])
-			}
-		}
-	}
-	slices.Sort(ids)
-	for _, j := range ids {
-		m.edges = append(m.edges, m.newEdge(j))
-	}
-}
-
-// edgeFor returns the edge to the agent that says hello: a neighbour, or one that is admitted beside this agent.
-func (m *Mixer) edgeFor(h hello) (*edge, error) {
-	m.mu.Lock()
-	e := m.edge(h.from)
-	m.mu.Unlock()
-	if e != nil {
-		return e, nil
-	}
-	c := &m.config
-	if h.admission == "" {
-		return nil, fmt.Errorf("agent %d is not a neighbour of agent %d", h.from, c.Agent)
-	}
-	a, err := c.admission(m.identity(), h.from, h.admission)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains(a.Neighbours, c.Agent) {
-		return nil, fmt.Errorf("agent %d is admitted beside agents %v, and not beside agent %d", h.from, a.Neighbours, c.Agent)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e = m.edge(h.from); e == nil {
-		e = m.addEdge(h.from)
-		c.Log.Info("an agent is admitted", "agent", h.from, "beside", a.Neighbours)
-	}
-	return e, nil
-}
-
-// addEdge adds an edge to an agent that is admitted beside this one.
-func (m *Mixer) addEdge(id int) *edge {
-	e := m.newEdge(id)
-	at, _ := slices.BinarySearchFunc(m.edges, id, func(e *edge, id int) int { return e.id - id })
-	m.edges = slices.Insert(m.edges, at, e)
-	return e
-}
-
-// admittedEdges adds the edges to agents that the log has admitted beside this one, and that have not said hello to this process yet.
-func (m *Mixer) admittedEdges(further membership.Edges) {
-	for _, e := range further {
-		if e[0] == m.config.Agent && m.edge(e[1]) == nil {
-			m.addEdge(e[1])
-		}
-	}
 }
 
 // admit lets the seat know of an agent that asks to come in for the first time, after a check of what it shows.

@@ -16,7 +16,7 @@ func (c *chamber) judgeBlank() error {
 	m := c.m
 	m.mu.Lock()
 	suspected := false
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		suspected = suspected || e.blank.suspected
 	}
 	m.mu.Unlock()
@@ -29,12 +29,12 @@ func (c *chamber) judgeBlank() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		if !e.blank.suspected {
 			continue
 		}
 		if e.blank = (blank{known: len(points) > 0 && !m.finish.allFinished()}); !e.blank.known {
-			m.rollBack(e.id, e.next)
+			m.flow.rollBack(e.id, e.next)
 			continue
 		}
 		m.config.Log.Warn("a neighbour has come back without a state", "neighbour", e.id)
@@ -50,6 +50,6 @@ func (e *edge) countBlank() {
 	}
 	if e.blank.beats++; e.m.watch.Beats(e.blank.beats) >= e.m.config.Membership.AbsentAfter {
 		e.blank = blank{}
-		e.m.rollBack(e.id, e.next)
+		e.m.flow.rollBack(e.id, e.next)
 	}
 }

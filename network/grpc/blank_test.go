@@ -18,12 +18,12 @@ func TestBlankNeighbour(t *testing.T) {
 		if c.council {
 			a, _ = withCouncil(m, 2)
 		}
-		m.window.start = 2
+		m.flow.window.start = 2
 		if c.saved {
 			m.Saving()()
 		}
 		a.e.sendFrom(0)
-		if back := m.rollback != nil; back != c.rewinds || a.e.blank.suspected == c.rewinds {
+		if back := m.flow.rollback != nil; back != c.rewinds || a.e.blank.suspected == c.rewinds {
 			t.Errorf("%s: it goes back: %t, and suspects that the neighbour has no state: %t", c.name, back, a.e.blank.suspected)
 		}
 	}

@@ -201,8 +201,8 @@ func (c *chamber) seal() error {
 	defer m.mu.Unlock()
 	if is && !m.finish.sealed && m.finish.allFinished() { // it has not gone back meanwhile
 		m.finish.sealed = true
-		m.announce()
-		m.notifyWaiter()
+		m.neighbours.announce()
+		m.flow.notifyWaiter()
 	}
 	return nil
 }
@@ -220,15 +220,15 @@ func (c *chamber) publish() {
 	if waiting != c.waiting && waiting != "" {
 		m.config.Log.Warn("the run waits", "reason", waiting)
 	}
-	m.askPieceAgain()
+	m.handovers.askPieceAgain()
 	if held != c.held {
-		m.notifyWaiter()
+		m.flow.notifyWaiter()
 	}
 	c.held, c.waiting = held, waiting
 	for _, change := range c.seat.Changes() {
 		c.log = c.seat.Log()
 		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members", change.Members, "why", change.Why)
-		m.notifyWaiter()
+		m.flow.notifyWaiter()
 	}
 }
 
@@ -239,11 +239,11 @@ func (c *chamber) send(msg council.Message, from int) {
 	m := c.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.edge(msg.To); e != nil && e.session != nil {
+	if e := m.neighbours.edge(msg.To); e != nil && e.session != nil {
 		e.queue(frame)
 		return
 	}
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		if e.id != from {
 			e.queue(frame)
 		}
@@ -292,13 +292,13 @@ func (c *chamber) isMember(agent int) bool {
 // is a council nothing else ends the wait of one that comes back after the others have finished. Who counts for one that is no member are members:
 // they answer those who ask to come in.
 func (c *chamber) checkIsolation() error {
-	if c == nil || len(c.m.edges) == 0 || c.m.finish.allFinished() && c.m.finish.recorded {
+	if c == nil || len(c.m.neighbours.edges) == 0 || c.m.finish.allFinished() && c.m.finish.recorded {
 		return nil
 	}
 	c.unheard++
 	silent, names, last := c.m.watch.Beats(c.unheard), []string(nil), error(nil)
 	all := c.isMember(c.m.config.Agent)
-	for _, e := range c.m.edges {
+	for _, e := range c.m.neighbours.edges {
 		if all || c.isMember(e.id) {
 			silent = min(silent, e.silence())
 		}
@@ -317,7 +317,7 @@ func (c *chamber) endHere(err error) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
 	c.m.err = cmp.Or(c.m.err, err)
-	c.m.notifyWaiter()
+	c.m.flow.notifyWaiter()
 }
 
 // recent is the last numbers that were added.

@@ -35,7 +35,7 @@ func TestFailedConnectionsLeaveNothing(t *testing.T) {
 	m.links.dialing = life
 	for range 3 {
 		var unreachable atomic.Bool
-		if opened, err := m.links.connect(m.edge(0), &unreachable); opened || err == nil || !unreachable.Load() {
+		if opened, err := m.links.connect(m.neighbours.edge(0), &unreachable); opened || err == nil || !unreachable.Load() {
 			t.Fatalf("opened %v, error %v; nobody listens", opened, err)
 		}
 	}

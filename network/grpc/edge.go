@@ -102,19 +102,19 @@ func (e *edge) silence() time.Duration {
 }
 
 // isAwaited reports whether an exchange waits for this neighbour.
-func (e *edge) isAwaited() bool { return e.m.missing > 0 && e.received <= e.m.round }
+func (e *edge) isAwaited() bool { return e.m.flow.missing > 0 && e.received <= e.m.flow.round }
 
 // hello returns what opens a stream to the neighbour.
 func (e *edge) hello() []byte {
 	c := &e.m.config
-	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.window.end(), next: e.received,
+	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.flow.window.end(), next: e.received,
 		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program, admission: c.Admission,
 		key: string(e.m.keys.Own())}.encode()
 }
 
 // sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.
 func (e *edge) sendFrom(exchange int) {
-	e.next = min(exchange, e.m.window.end())
+	e.next = min(exchange, e.m.flow.window.end())
 	e.checkKept()
 }
 
@@ -122,18 +122,18 @@ func (e *edge) sendFrom(exchange int) {
 func (e *edge) checkKept() {
 	switch {
 	case !e.carriesVectors():
-	case e.next >= e.m.window.start:
+	case e.next >= e.m.flow.window.start:
 		e.blank = blank{}
 	case e.m.chamber != nil && e.m.view.epoch.Number == 0 && e.next == 0 && e.m.hasSaved:
 		e.blank.suspected = !e.blank.known
 	default:
-		e.m.rollBack(e.id, e.next)
+		e.m.flow.rollBack(e.id, e.next)
 	}
 }
 
 // hasVector reports whether a vector can be sent.
 func (e *edge) hasVector() bool {
-	w := &e.m.window
+	w := &e.m.flow.window
 	return e.carriesVectors() && w.start <= e.next && e.next < w.end() && e.next <= e.credit
 }
 
@@ -152,8 +152,8 @@ func (e *edge) setRadius(radius int) {
 	if e.m.finish.radius() == before {
 		return
 	}
-	e.m.notifyWaiter()
-	e.m.announce()
+	e.m.flow.notifyWaiter()
+	e.m.neighbours.announce()
 }
 
 // heartbeat returns an error if the neighbour was silent for too long.

@@ -26,7 +26,7 @@ func pathAgent(change func(*Config)) (*Mixer, lines) {
 
 // attached opens a stream to a neighbour that has sent and received as many vectors as the hello says.
 func attached(m *Mixer, neighbour, vectors, next int) *session {
-	s := newSession(m.edge(neighbour), nil, time.Time{})
+	s := newSession(m.neighbours.edge(neighbour), nil, time.Time{})
 	h := goodHello(neighbour)
 	h.sent, h.next = vectors, next
 	testkit.OK(s.open(h))
@@ -61,8 +61,8 @@ func wantSent(t *testing.T, s *session, want string) {
 
 // publish sends the vector of an exchange.
 func publish(m *Mixer, exchange int) {
-	m.round = exchange
-	testkit.OK(m.publish(entry{frame: vectorOfOne(exchange, float64(exchange))}))
+	m.flow.round = exchange
+	testkit.OK(m.flow.publish(entry{frame: vectorOfOne(exchange, float64(exchange))}))
 }
 
 // TestNewStreamGoesOn: what was lost with a stream is sent on the next one, and nothing else.
@@ -71,7 +71,7 @@ func TestNewStreamGoesOn(t *testing.T) {
 	s := attached(m, 0, 0, 0)
 	publish(m, 0)
 	wantSent(t, s, "vector 0/0")
-	m.edge(0).detach(s, errors.New("cut"))
+	m.neighbours.edge(0).detach(s, errors.New("cut"))
 	wantSent(t, s, "")
 	s = attached(m, 0, 0, 0)
 	wantSent(t, s, "vector 0/0")
@@ -88,7 +88,7 @@ func TestNeighbourBehind(t *testing.T) {
 	for k := range 4 {
 		publish(m, k)
 	}
-	m.edge(0).received = 3
+	m.neighbours.edge(0).received = 3
 	s := attached(m, 0, 1, 1) // it has sent and received the vector of exchange 0
 	wantSent(t, s, "vector 1/0")
 	deliver(s, vectorOfOne(1, 5))
@@ -113,8 +113,8 @@ func TestVectorsOutOfOrder(t *testing.T) {
 	testkit.OK(m.Rewind(1))
 	deliver(s, vectorOfOne(3, 5))
 	wantSent(t, s, "resend 1/1, vector 0/0") // the neighbour has not had that one yet
-	if m.edge(0).received != 1 {
-		t.Errorf("%d vectors have come; there must be 1 after the rewind", m.edge(0).received)
+	if m.neighbours.edge(0).received != 1 {
+		t.Errorf("%d vectors have come; there must be 1 after the rewind", m.neighbours.edge(0).received)
 	}
 	deliver(s, vectorOfOne(1, 5))
 	s = attached(m, 0, 4, 1)
@@ -178,7 +178,7 @@ func TestSilence(t *testing.T) {
 			dropped = true
 		default:
 		}
-		if named := m.edge(0).silenceLogged; named != (k >= 5) || dropped != (k >= 5) {
+		if named := m.neighbours.edge(0).silenceLogged; named != (k >= 5) || dropped != (k >= 5) {
 			t.Fatalf("after %d s the neighbour is named: %v, its stream given up: %v", k, named, dropped)
 		}
 		m.heartbeat()
@@ -188,7 +188,7 @@ func TestSilence(t *testing.T) {
 	if m.err != nil {
 		t.Fatalf("error %v after 19 s", m.err)
 	}
-	m.edge(0).detach(s, s.reason)
+	m.neighbours.edge(0).detach(s, s.reason)
 	m.heartbeat()
 	e, ok := errors.AsType[*network.SilentError](m.err)
 	if !ok || e.Processes[0] != "agent 0" || e.Silent != 20*time.Second || !errors.Is(m.err, network.ErrSilent) ||
@@ -277,23 +277,23 @@ func TestMixAgain(t *testing.T) {
 func TestEndOfStream(t *testing.T) {
 	m, log := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
-	m.edge(0).detach(s, io.EOF)
+	m.neighbours.edge(0).detach(s, io.EOF)
 	log.want(t, "level=WARN", "lost the connection", "neighbour=0")
-	if m.edge(0).radius != 0 {
-		t.Errorf("radius %d of one that had not finished", m.edge(0).radius)
+	if m.neighbours.edge(0).radius != 0 {
+		t.Errorf("radius %d of one that had not finished", m.neighbours.edge(0).radius)
 	}
 	s = attached(m, 0, 0, 0)
 	deliver(s, alive(1))
-	if deliver(s, encode(header{kindResend, 0, 0}, nil)); m.edge(0).radius != 0 {
-		t.Errorf("radius %d of one that had finished and has gone back", m.edge(0).radius)
+	if deliver(s, encode(header{kindResend, 0, 0}, nil)); m.neighbours.edge(0).radius != 0 {
+		t.Errorf("radius %d of one that had finished and has gone back", m.neighbours.edge(0).radius)
 	}
 	deliver(s, alive(1))
-	m.edge(0).detach(s, io.EOF)
-	if m.edge(0).radius != m.finish.lastRadius() {
-		t.Errorf("radius %d of one that has left; it must be %d", m.edge(0).radius, m.finish.lastRadius())
+	m.neighbours.edge(0).detach(s, io.EOF)
+	if m.neighbours.edge(0).radius != m.finish.lastRadius() {
+		t.Errorf("radius %d of one that has left; it must be %d", m.neighbours.edge(0).radius, m.finish.lastRadius())
 	}
 	for range 10_000 { // nobody waits for it
-		testkit.OK(m.edge(0).heartbeat())
+		testkit.OK(m.neighbours.edge(0).heartbeat())
 	}
 }
 
@@ -307,7 +307,7 @@ func TestSilenceAfterTheEnd(t *testing.T) {
 		m, _ := pathAgent(inSeconds)
 		s, other := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
 		deliver(s, alive(tt.radius))
-		m.beginDrain()
+		m.finish.beginDrain()
 		for k := range 20 {
 			if m.err != nil || m.finish.drained() {
 				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err, m.finish.drained(), k)
@@ -372,7 +372,7 @@ func TestLostWhileSending(t *testing.T) {
 		m, _ := pathAgent(nil)
 		m.finish.drains = true
 		dead := deadStream{make(chan struct{}), make(chan error)}
-		s := newSession(m.edge(0), dead, time.Time{})
+		s := newSession(m.neighbours.edge(0), dead, time.Time{})
 		testkit.OK(s.open(goodHello(0)))
 		deliver(s, alive(1))
 		ended := make(chan error)
@@ -382,8 +382,8 @@ func TestLostWhileSending(t *testing.T) {
 		}()
 		<-dead.sent
 		dead.how <- tt.how
-		if err := <-ended; err != tt.how || m.edge(0).radius != tt.radius {
-			t.Errorf("the session ended with %v and the neighbour at radius %d, want %v and %d", err, m.edge(0).radius, tt.how, tt.radius)
+		if err := <-ended; err != tt.how || m.neighbours.edge(0).radius != tt.radius {
+			t.Errorf("the session ended with %v and the neighbour at radius %d, want %v and %d", err, m.neighbours.edge(0).radius, tt.how, tt.radius)
 		}
 	}
 }

@@ -26,16 +26,16 @@ func newFinish(m *Mixer) finish { return finish{m: m, recorded: m.config.AllFini
 
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
-	m.beginDrain()
-	err := m.await(ctx, func() bool { return m.finish.radius() >= m.finish.finishRadius() })
+	m.finish.beginDrain()
+	err := m.flow.await(ctx, func() bool { return m.finish.radius() >= m.finish.finishRadius() })
 	if err == nil {
-		err = m.recordFinish()
+		err = m.finish.recordFinish()
 	}
 	if err == nil {
-		err = m.await(ctx, m.finish.drained)
+		err = m.flow.await(ctx, m.finish.drained)
 	}
 	if err != nil {
-		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
+		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.flow.round, err)
 	}
 	m.mu.Lock()
 	m.leaving = true // whoever connects anew meanwhile
@@ -49,25 +49,25 @@ func (m *Mixer) Drain(ctx context.Context) error {
 }
 
 // recordFinish has the caller keep that all agents have finished, and lets the neighbours know.
-func (m *Mixer) recordFinish() error {
-	if m.config.AllFinished != nil {
-		if err := m.config.AllFinished(false); err != nil {
+func (f *finish) recordFinish() error {
+	if f.m.config.AllFinished != nil {
+		if err := f.m.config.AllFinished(false); err != nil {
 			return err
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.finish.recorded = true
-	m.announce()
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.recorded = true
+	f.m.neighbours.announce()
 	return nil
 }
 
-func (m *Mixer) beginDrain() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.finish.drains, m.leaving = true, false
-	m.watch.Begin(holdup.Ending)
-	m.announce()
+func (f *finish) beginDrain() {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.drains, f.m.leaving = true, false
+	f.m.watch.Begin(holdup.Ending)
+	f.m.neighbours.announce()
 }
 
 // allFinished reports whether this agent knows that all have finished. One that is sealed has known it before.
@@ -125,13 +125,6 @@ func (f *finish) finishRadius() int {
 // got so far are at radius 2 or more: they know that it has finished, and understand its end.
 func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 
-// announce tells all neighbours how far this agent is in the end of the run.
-func (m *Mixer) announce() {
-	for _, e := range m.edges {
-		e.announce()
-	}
-}
-
 // Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this agent's
 // number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
 // Close brings the news to the neighbours that can be reached. Where members change, the others go on without this agent if
@@ -159,8 +152,8 @@ func (m *Mixer) endRun(err error, news *network.EndedError) {
 		return
 	}
 	m.err, m.ended = err, news
-	m.notifyWaiter()
-	for _, e := range m.edges {
+	m.flow.notifyWaiter()
+	for _, e := range m.neighbours.edges {
 		e.wake()
 	}
 }

@@ -120,7 +120,7 @@ func TestBarsGrow(t *testing.T) {
 	if deliver(s, vectorOfOne(0, math.NaN())); s.e.barBeats != lastBar {
 		t.Errorf("after a vector that may be no good the last offence counts for %d heartbeats; it must be %d", s.e.barBeats, lastBar)
 	}
-	if m.advance(); s.e.barBeats != 0 {
+	if m.flow.advance(); s.e.barBeats != 0 {
 		t.Errorf("after an exchange the last offence counts for %d heartbeats", s.e.barBeats)
 	}
 }
@@ -138,7 +138,7 @@ func TestOffendersStayOut(t *testing.T) {
 	}
 	for range 3 {
 		offend(2)
-		m.advance()
+		m.flow.advance()
 	}
 	if absent() {
 		t.Error("it is absent though exchanges with it have ended")
@@ -173,12 +173,12 @@ func TestGarbageIsRefused(t *testing.T) {
 			t.Errorf("%s: the stream ended with %v; it must be an offence", name, s.reason)
 		}
 		m.mu.Lock()
-		m.edge(0).detach(s, s.reason)
+		m.neighbours.edge(0).detach(s, s.reason)
 		m.mu.Unlock()
-		if st := m.Status(); st.Neighbours[0].Offences != 1 || m.edge(0).barred() == nil || m.err != nil {
-			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name, st.Neighbours[0].Offences, m.edge(0).barred(), m.err)
+		if st := m.Status(); st.Neighbours[0].Offences != 1 || m.neighbours.edge(0).barred() == nil || m.err != nil {
+			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name, st.Neighbours[0].Offences, m.neighbours.edge(0).barred(), m.err)
 		}
-		again := newSession(m.edge(0), nil, time.Time{})
+		again := newSession(m.neighbours.edge(0), nil, time.Time{})
 		testkit.OK(again.open(goodHello(0)))
 		m.mu.Lock()
 		again.announced = 0
@@ -207,7 +207,7 @@ func TestFailureIsAbsence(t *testing.T) {
 	}
 	m, _ := pathAgent(nil)
 	a, b := withCouncil(m, 2)
-	if err := fail(a, 2); err == nil || m.edge(2).failure != nil {
+	if err := fail(a, 2); err == nil || m.neighbours.edge(2).failure != nil {
 		t.Errorf("agent 0 says that agent 2 failed: error %v; it must be one", err)
 	}
 	testkit.OK(fail(a, 0))
@@ -253,7 +253,7 @@ func TestDivergenceEndsTheWait(t *testing.T) {
 			testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
 		}
 		for k := range 40 {
-			m.edge(2).silentBeats = 0
+			m.neighbours.edge(2).silentBeats = 0
 			if m.heartbeat(); (m.err != nil) != (c.ends && k >= 19) {
 				t.Errorf("%s: after %d heartbeats the error is %v", c.name, k+1, m.err)
 				break

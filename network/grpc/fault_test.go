@@ -27,8 +27,8 @@ func (m *Mixer) kill() {
 	if m.err == nil {
 		m.err = killed
 	}
-	m.notifyWaiter()
-	for _, e := range m.edges {
+	m.flow.notifyWaiter()
+	for _, e := range m.neighbours.edges {
 		if e.session != nil {
 			e.session.drop(killed)
 		}

@@ -59,13 +59,13 @@ func (e *edge) replace(instance uint64) {
 }
 
 // fence ends this agent's part, for this process alone, as a neighbour is connected to a later one.
-func (m *Mixer) fence(neighbour int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.err == nil {
-		m.err = &FencedError{Agent: m.config.Agent, Neighbour: neighbour}
-		m.config.Log.Error("this process ends", "reason", m.err)
-		m.notifyWaiter()
+func (l *links) fence(neighbour int) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.m.err == nil {
+		l.m.err = &FencedError{Agent: l.m.config.Agent, Neighbour: neighbour}
+		l.m.config.Log.Error("this process ends", "reason", l.m.err)
+		l.m.flow.notifyWaiter()
 	}
-	m.links.stopDial()
+	l.stopDial()
 }

@@ -43,7 +43,7 @@ func TestFences(t *testing.T) {
 	of := func(instance uint64) (*session, error) {
 		h := goodHello(0)
 		h.instance = instance
-		s := newSession(m.edge(0), nil, time.Time{})
+		s := newSession(m.neighbours.edge(0), nil, time.Time{})
 		return s, s.open(h)
 	}
 	first, err := of(5)

@@ -32,7 +32,7 @@ func TestIsolation(t *testing.T) {
 		m.chamber.log = c.log
 		for k := range 125 {
 			if c.heard >= 0 {
-				m.edge(c.heard).silentBeats = 0
+				m.neighbours.edge(c.heard).silentBeats = 0
 			}
 			if c.told >= 0 {
 				m.chamber.hear(c.told)
@@ -66,14 +66,14 @@ func TestCutOffAtTheEnd(t *testing.T) {
 		})
 		withCouncil(m, 2)
 		m.finish.drains, m.finish.recorded = true, c.recorded
-		m.edge(0).radius, m.edge(2).radius = 2, 2
+		m.neighbours.edge(0).radius, m.neighbours.edge(2).radius = 2, 2
 		for range 125 {
 			if c.hears {
-				m.edge(2).silentBeats = 0
+				m.neighbours.edge(2).silentBeats = 0
 			}
 			m.heartbeat()
 		}
-		if left := m.edge(0).radius == m.finish.lastRadius(); left != c.left || (m.err == nil) != c.left {
+		if left := m.neighbours.edge(0).radius == m.finish.lastRadius(); left != c.left || (m.err == nil) != c.left {
 			t.Errorf("%s: the neighbour has left: %v, error %v; it must be %v, and an error if not", c.name, left, m.err, c.left)
 		}
 	}

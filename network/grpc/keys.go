@@ -18,23 +18,14 @@ func (c *Config) masking() masks.Config {
 	}
 }
 
-// passKeysOn wakes all streams if there are more keys to carry.
-func (m *Mixer) passKeysOn(published bool) {
-	for _, e := range m.edges {
-		if published {
-			e.wake()
-		}
-	}
-}
-
 // handleKey takes in the key of an agent that the neighbour passes on. A wrong key ends the run for all,
 // or the stream where there is a council.
 func (e *edge) handleKey(f *frame) error {
 	m, agent := e.m, f.exchange
 	published, err := m.keys.Learn(agent, f.text)
-	m.passKeysOn(published)
+	m.neighbours.passKeysOn(published)
 	if err == nil {
-		m.notifyWaiter()
+		m.flow.notifyWaiter()
 		return nil
 	}
 	err = dsbo.Errorf(dsbo.ErrPeer, "the key of agent %d, which came from agent %d, is refused: %w", agent, e.id, err)
@@ -62,10 +53,10 @@ func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
 		return !some
 	}
 	m.mu.Lock()
-	m.passKeysOn(m.keys.Announce())
+	m.neighbours.passKeysOn(m.keys.Announce())
 	if !complete() {
 		m.watch.Begin(holdup.AwaitingKeys)
 	}
 	m.mu.Unlock()
-	return m.awaitAll(ctx, purpose, complete)
+	return m.flow.awaitAll(ctx, purpose, complete)
 }

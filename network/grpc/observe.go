@@ -17,8 +17,8 @@ type holding struct {
 // say of it does not count, nor do heartbeats for which it has waited itself.
 func (e *edge) countComputing() {
 	m := e.m
-	if e.computes.round != m.round || !e.holdsUp() {
-		e.computes = holding{round: m.round}
+	if e.computes.round != m.flow.round || !e.holdsUp() {
+		e.computes = holding{round: m.flow.round}
 	}
 	if c := m.chamber; !e.holdsUp() || c != nil && c.held { // it may stand still for a proposal, as this agent does
 		return
@@ -28,14 +28,14 @@ func (e *edge) countComputing() {
 	}
 	if e.isSlow() && !e.computes.reported {
 		e.computes.reported = true
-		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.round, "waited", m.watch.Beats(e.computes.beats), "reason", e.holdup().Cause)
+		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.flow.round, "waited", m.watch.Beats(e.computes.beats), "reason", e.holdup().Cause)
 	}
 }
 
 // isSlow reports whether this agent has waited so long for what the neighbour computes that it should be left out.
 func (e *edge) isSlow() bool {
 	m := e.m
-	return m.chamber != nil && e.position >= 0 && e.computes.round == m.round && e.holdsUp() && m.watch.Beats(e.computes.beats) >= m.chamber.computePatience(e.id)
+	return m.chamber != nil && e.position >= 0 && e.computes.round == m.flow.round && e.holdsUp() && m.watch.Beats(e.computes.beats) >= m.chamber.computePatience(e.id)
 }
 
 // computePatience returns how long an exchange waits for what a neighbour computes: StragglerDeadline, twice as long for each time that it has been
@@ -68,7 +68,7 @@ func (c *chamber) observe() (seen council.Observation) {
 		obstacle = h.Agent
 	}
 	company, all := false, true
-	for _, e := range c.m.edges {
+	for _, e := range c.m.neighbours.edges {
 		if e.silence() >= most || e.id == obstacle || e.failure != nil {
 			seen.Down = append(seen.Down, e.id)
 		}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"dsbo/network"
 )
 
 // An offence is what a neighbour sent and must not have sent. Its stream ends, and it is refused for a while.
@@ -21,26 +19,6 @@ const (
 	failedBar = 8
 	lastBar   = 120
 )
-
-// reject returns the error with which the run ends because of the neighbour's vector of this exchange. Where there is a council it returns
-// nil: the neighbour is refused for a while and has to send another vector, and the council leaves it out if it does not.
-func (m *Mixer) reject(e *edge, reason error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: m.round, Reason: reason}
-	if m.chamber == nil {
-		return m.failLocked(err)
-	}
-	for exchange := m.round; exchange < e.received; exchange++ {
-		delete(e.digests, exchange)
-	}
-	e.received = m.round
-	m.missing++
-	if e.session != nil {
-		e.session.drop(&offence{err})
-	}
-	return nil
-}
 
 // punish refuses the neighbour for a while if a stream ended because of an offence.
 func (e *edge) punish(err error) {

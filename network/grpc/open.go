@@ -46,14 +46,14 @@ func Open(c Config) (*Mixer, error) {
 		m.links.serve(m.links.relay().Listen(m.config.Log))
 	}
 	m.mu.Lock()
-	edges := slices.Clone(m.edges) // to which who connects already may add its own
+	edges := slices.Clone(m.neighbours.edges) // to which who connects already may add its own
 	m.mu.Unlock()
 	for _, e := range edges {
 		if m.config.dials(e.id) {
 			m.links.work.Go(func() { m.links.dial(e) })
 		}
 	}
-	m.links.work.Go(m.heartbeats)
+	m.links.work.Go(m.links.heartbeats)
 	if m.chamber != nil {
 		m.links.work.Go(func() { m.chamber.sit(m.links.dialing) })
 	}
@@ -96,16 +96,16 @@ func newMixer(c Config) (*Mixer, error) {
 	}
 	m := &Mixer{
 		config:   c,
-		signal:   make(chan struct{}, 1),
-		round:    c.Round,
 		watch:    c.newWatch(),
 		hasSaved: c.Round > 0,
 		keys:     keys,
-		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 	}
+	m.flow = flow{m: m, signal: make(chan struct{}, 1), round: c.Round,
+		window: window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes}}
+	m.neighbours.m, m.handovers.m = m, m
 	m.finish, m.links = newFinish(m), newLinks(m)
 	m.finish.former = c.Finished
-	m.firstEdges()
+	m.neighbours.firstEdges()
 	if m.chamber, err = newChamber(m); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func newMixer(c Config) (*Mixer, error) {
 	if m.chamber != nil {
 		epoch, m.finish.sealed = m.chamber.seat.Epoch(), m.chamber.seat.Sealed()
 	}
-	if m.view, err = newView(&c, epoch, m.edges); err != nil {
+	if m.view, err = newView(&c, epoch, m.neighbours.edges); err != nil {
 		return nil, err
 	}
 	if err := m.keys.SetEpoch(epoch); err != nil {
@@ -124,14 +124,14 @@ func newMixer(c Config) (*Mixer, error) {
 }
 
 // heartbeats has a heartbeat every so often until the mixer is closed.
-func (m *Mixer) heartbeats() {
-	t := time.NewTicker(m.config.Heartbeat)
+func (l *links) heartbeats() {
+	t := time.NewTicker(l.m.config.Heartbeat)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
-			m.heartbeat()
-		case <-m.links.dialing.Done():
+			l.m.heartbeat()
+		case <-l.dialing.Done():
 			return
 		}
 	}
@@ -140,7 +140,7 @@ func (m *Mixer) heartbeats() {
 func (m *Mixer) heartbeat() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		if err := e.heartbeat(); err != nil && m.err == nil {
 			m.failLocked(err)
 		}
@@ -152,7 +152,7 @@ func (m *Mixer) heartbeat() {
 	}
 	if err := m.chamber.checkIsolation(); err != nil && m.err == nil {
 		m.err = err // of this process alone
-		m.notifyWaiter()
+		m.flow.notifyWaiter()
 	}
 }
 
@@ -167,8 +167,8 @@ func (m *Mixer) Close() error {
 			m.err = network.ErrClosed
 		}
 		m.finish.drains = m.finish.drains && (m.leaving || m.finish.drained()) // who leaves early is not one that has finished
-		m.notifyWaiter()
-		m.announce()
+		m.flow.notifyWaiter()
+		m.neighbours.announce()
 		m.mu.Unlock()
 		m.links.stopDial()
 		late := time.AfterFunc(closeTimeout, func() {

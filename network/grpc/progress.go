@@ -35,7 +35,7 @@ func (m *Mixer) holdup() (worst *Holdup) {
 			}
 		}
 	}
-	return m.watch.Complete(worst, m.round)
+	return m.watch.Complete(worst, m.flow.round)
 }
 
 // holdsUp reports whether this agent waits for the neighbour: for its vector, or at the end for its news
@@ -56,9 +56,9 @@ func (e *edge) holdup() *Holdup {
 	return m.watch.Judge(holdup.Neighbour{
 		Agent: e.id, Silent: e.session == nil || e.silence() >= m.config.SilentAfter,
 		Reported: e.reported, Report: e.report, EarlierEpoch: e.isInEarlierEpoch(),
-	}, m.round, func(agent int) bool {
+	}, m.flow.round, func(agent int) bool {
 		// Of agents that are no neighbours nothing is known.
-		other := m.edge(agent)
+		other := m.neighbours.edge(agent)
 		return agent >= m.config.agents() || agent == m.config.Agent ||
 			other != nil && m.watch.Doing() == holdup.Exchanging && !other.isAwaited()
 	})
@@ -96,7 +96,7 @@ func (m *Mixer) checkWait() error {
 		return m.divergence()
 	}
 	err := &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String()}
-	if e := m.edge(h.Agent); e != nil {
+	if e := m.neighbours.edge(h.Agent); e != nil {
 		err.Last = e.lastErr
 	}
 	return err

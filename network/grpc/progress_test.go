@@ -42,7 +42,7 @@ func TestHoldup(t *testing.T) {
 		{"has finished", &holdup.Report{Doing: holdup.Ending, Round: 4, Holder: 0, Cause: holdup.ByComputing}, 0, holdup.ByWithholding},
 	} {
 		m, _ := pathAgent(func(c *Config) { c.Round, c.Matrix = 5, newGraph("path", 4) })
-		m.edge(2).received = 6
+		m.neighbours.edge(2).received = 6
 		s := attached(m, 0, 5, 5)
 		publish(m, 5)
 		if c.says != nil {
@@ -59,7 +59,7 @@ func TestHoldup(t *testing.T) {
 			}
 			s.remote++
 		}
-		if own := m.watch.Report(m.round, m.holdup()); own != (holdup.Report{Doing: holdup.Exchanging, Round: 5, Holder: c.agent, Cause: c.want}) {
+		if own := m.watch.Report(m.flow.round, m.holdup()); own != (holdup.Report{Doing: holdup.Exchanging, Round: 5, Holder: c.agent, Cause: c.want}) {
 			t.Errorf("agent 0 %s: this agent says %+v of itself; it must pass on agent %d, as %v", c.name, own, c.agent, c.want)
 		}
 	}
@@ -81,7 +81,7 @@ func TestHeldUp(t *testing.T) {
 			inSeconds(c)
 			c.ComputeTimeout = time.Minute
 		})
-		m.edge(2).received = 1
+		m.neighbours.edge(2).received = 1
 		publish(m, 0)
 		for k := range c.ends {
 			if m.err != nil {
@@ -123,7 +123,7 @@ func TestGoesBackForEver(t *testing.T) {
 					sent, _ = from.e.nextFrame(from)
 				}
 			}
-			m.advance()
+			m.flow.advance()
 		}
 		m.heartbeat()
 		if m.err != nil {
@@ -149,12 +149,12 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 	})
 	s := attached(m, 0, 0, 0)
 	done := m.Saving()
-	if r := m.watch.Report(m.round, m.holdup()); r != (holdup.Report{Doing: holdup.Saving, Round: 0, Holder: self, Cause: holdup.BySaving}) {
+	if r := m.watch.Report(m.flow.round, m.holdup()); r != (holdup.Report{Doing: holdup.Saving, Round: 0, Holder: self, Cause: holdup.BySaving}) {
 		t.Errorf("the neighbours are told %+v; it must be that this agent writes", r)
 	}
 	for m.err == nil {
-		testkit.OK(m.edge(0).handle(decoded(alive(0))))
-		testkit.OK(m.edge(2).handle(decoded(alive(0))))
+		testkit.OK(m.neighbours.edge(0).handle(decoded(alive(0))))
+		testkit.OK(m.neighbours.edge(2).handle(decoded(alive(0))))
 		m.heartbeat()
 	}
 	if err := <-hung; !strings.Contains(err.Error(), "the disk does not answer") || errors.Is(err, dsbo.ErrPeer) {

@@ -29,10 +29,10 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
 	case e.pending == kindResend && e.carriesVectors():
 		e.pending = 0
-		return encode(header{kindResend, m.window.end(), e.received}, nil), false
+		return encode(header{kindResend, m.flow.window.end(), e.received}, nil), false
 	case e.pending == kindAlive:
 		e.pending = 0
-		r := m.watch.Report(m.round, m.holdup())
+		r := m.watch.Report(m.flow.round, m.holdup())
 		return encode(header{kindAlive, r.Round, m.finish.announcedRadius()}, r.Encode()), false
 	case s.keysSent < len(known):
 		k := known[s.keysSent]
@@ -42,7 +42,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
 		return frame, false
 	case e.hasVector():
-		frame = m.window.get(e.next).frameFor(e.position)
+		frame = m.flow.window.get(e.next).frameFor(e.position)
 		if e.next < e.sent {
 			e.stats.Resent++
 		}
@@ -130,7 +130,7 @@ func (e *edge) handleVector(f *frame) error {
 		}
 		m.failLocked(err)
 		return nil
-	case f.exchange > min(e.received, m.window.end()):
+	case f.exchange > min(e.received, m.flow.window.end()):
 		if e.expectsStale {
 			return nil
 		}
@@ -147,11 +147,11 @@ func (e *edge) handleVector(f *frame) error {
 	e.purpose[slot] = f.detail
 	if e.isAwaited() {
 		e.stats.Waited += m.watch.Waiting()
-		m.missing--
+		m.flow.missing--
 	}
 	e.received++
-	if m.missing == 0 {
-		m.notifyWaiter()
+	if m.flow.missing == 0 {
+		m.flow.notifyWaiter()
 	}
 	return nil
 }

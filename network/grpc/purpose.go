@@ -39,16 +39,5 @@ func purposeName(purpose int) string {
 	return fmt.Sprintf("%s %d words of %d bits", name, purpose>>17, purpose>>10&127)
 }
 
-// otherPurpose returns the first neighbour whose vector of this exchange has come and is for another purpose, nil if there
-// is none.
-func (m *Mixer) otherPurpose(purpose int) *edge {
-	for _, e := range m.view.edges {
-		if e.received > m.round && !sameWork(e.purpose[m.round%2], purpose) {
-			return e
-		}
-	}
-	return nil
-}
-
 // sameWork reports whether two purposes are the same, whatever numbers are mixed.
 func sameWork(a, b int) bool { return a == b || a&^notFinite == mixing && b&^notFinite == mixing }

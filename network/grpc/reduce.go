@@ -18,15 +18,15 @@ var _ network.Reducer = (*Mixer)(nil)
 // After the end of its ctx, and after a [*network.RollbackError], it can be repeated with the same words once Rewind has gone
 // back to the exchange at which it began, or before. Any other error lasts, as one of Mix does.
 func (m *Mixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	first := m.round
+	first := m.flow.round
 	if err := m.reduce(ctx, op, bits, words); err != nil {
-		return fmt.Errorf("agent %d, exchange %d, reducing since exchange %d: %w", m.config.Agent, m.round, first, err)
+		return fmt.Errorf("agent %d, exchange %d, reducing since exchange %d: %w", m.config.Agent, m.flow.round, first, err)
 	}
 	return nil
 }
 
 func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	if err := m.checkRunning(ctx); err != nil {
+	if err := m.flow.checkRunning(ctx); err != nil {
 		return err
 	}
 	if err := m.checkReduction(op, bits, words); err != nil {
@@ -37,7 +37,7 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 		if err := m.awaitKeys(ctx, r.purpose); err != nil {
 			return err
 		}
-		m.keys.Mask(words, bits, m.round)
+		m.keys.Mask(words, bits, m.flow.round)
 	}
 	if err := r.combineUp(ctx); err != nil {
 		return err
@@ -119,25 +119,25 @@ func (r *reduction) spreadDown(ctx context.Context) error {
 func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst, src []uint64)) error {
 	m := r.m
 	e := entry{to: to, sends: len(to)}
-	if h := (header{kindVector, m.round, r.purpose}); len(to) == 0 {
+	if h := (header{kindVector, m.flow.round, r.purpose}); len(to) == 0 {
 		e.frame = encode(h, nil)
 	} else {
 		r.truncate()
 		e.frame = network.PackWords(newFrame(h, network.PackedBytes(r.bits, len(r.words))), r.bits, r.words)
 	}
-	if err := m.exchange(ctx, r.purpose, e, func() (*edge, error) { return r.checkPayloads(from) }); err != nil {
+	if err := m.flow.exchange(ctx, r.purpose, e, func() (*edge, error) { return r.checkPayloads(from) }); err != nil {
 		return err
 	}
 	for _, n := range m.view.edges {
 		if slices.Contains(from, n.position) {
 			m.words = resize(m.words, len(r.words))
-			if err := network.UnpackWords(m.words, r.bits, n.slot[m.round%2]); err != nil {
+			if err := network.UnpackWords(m.words, r.bits, n.slot[m.flow.round%2]); err != nil {
 				return m.failWith(err)
 			}
 			take(r.words, m.words)
 		}
 	}
-	m.advance()
+	m.flow.advance()
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst,
 func (r *reduction) checkPayloads(from []int) (bad *edge, err error) {
 	m := r.m
 	for _, n := range m.view.edges {
-		payload := n.slot[m.round%2]
+		payload := n.slot[m.flow.round%2]
 		switch sends := slices.Contains(from, n.position); {
 		case sends:
 			err = network.CheckPacked(len(r.words), r.bits, payload)

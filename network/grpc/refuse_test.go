@@ -232,7 +232,7 @@ func TestRefusalIsTheReason(t *testing.T) {
 	defer m.mu.Unlock()
 	var err error
 	for range 4 {
-		err = m.edge(0).heartbeat()
+		err = m.neighbours.edge(0).heartbeat()
 	}
 	if err == nil || !strings.Contains(err.Error(), "agent 0 has been silent for 4h0m0s") || !strings.Contains(err.Error(), "agent 0 does not compute as agent 1 does") {
 		t.Errorf("error %v; it must say that agent 0 is silent as it does not compute as agent 1 does", err)

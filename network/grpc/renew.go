@@ -37,8 +37,8 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 	if err != nil {
 		return err
 	}
-	m.passKeysOn(published)
-	for _, e := range m.edges {
+	m.neighbours.passKeysOn(published)
+	for _, e := range m.neighbours.edges {
 		if e.session != nil {
 			e.session.drop(errRenewed)
 		}

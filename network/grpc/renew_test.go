@@ -136,7 +136,7 @@ func TestExpiredConnection(t *testing.T) {
 	succeed(ms, func(_ int, m *Mixer) error { return networktest.MixZeros(networktest.Context(t), m, 1, 1) })
 	for _, m := range ms {
 		m.mu.Lock()
-		if got, want := m.edges[0].session.expires.Unix(), ids[0].Expires().Unix(); got != want {
+		if got, want := m.neighbours.edges[0].session.expires.Unix(), ids[0].Expires().Unix(); got != want {
 			t.Errorf("the connection is valid until %d; it must be %d", got, want)
 		}
 		m.mu.Unlock()

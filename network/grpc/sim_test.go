@@ -85,7 +85,7 @@ func (s *sim) advance(i int) {
 	if a.over {
 		return
 	}
-	err := m.checkRunning(s.t.Context())
+	err := m.flow.checkRunning(s.t.Context())
 	if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
 		testkit.OK(m.Rewind(s.restore(a, i, rollback.Round)))
 		return
@@ -94,35 +94,35 @@ func (s *sim) advance(i int) {
 		s.t.Fatalf("agent %d: %v", i, err)
 	}
 	switch {
-	case m.round == s.rounds:
+	case m.flow.round == s.rounds:
 		if !a.draining {
 			a.draining = true
-			a.saved = checkpoints{{m.round, m.round, slices.Clone(a.x)}} // the result, which is safe
-			m.beginDrain()
+			a.saved = checkpoints{{m.flow.round, m.flow.round, slices.Clone(a.x)}} // the result, which is safe
+			m.finish.beginDrain()
 		}
 		if m.finish.drained() {
 			s.leave(i)
 		}
 	case !a.published:
-		if m.round%simSaveEvery == 0 {
-			a.saved.add(m.round, m.round, a.x)
+		if m.flow.round%simSaveEvery == 0 {
+			a.saved.add(m.flow.round, m.flow.round, a.x)
 		}
-		err := m.publish(entry{frame: encodeVector(m.round, mixing, a.x), to: simReceivers(s.w, i, m.round)})
+		err := m.flow.publish(entry{frame: encodeVector(m.flow.round, mixing, a.x), to: simReceivers(s.w, i, m.flow.round)})
 		if _, rollback := errors.AsType[*network.RollbackError](err); err != nil && !rollback {
 			s.t.Fatalf("agent %d: %v", i, err)
 		}
 		a.published = err == nil
-	case m.missing == 0:
-		if simReceivers(s.w, i, m.round) == nil {
-			testkit.Get(m.findTerms(m.window.get(m.round).frame[headerSize:], simLength))
+	case m.flow.missing == 0:
+		if simReceivers(s.w, i, m.flow.round) == nil {
+			testkit.Get(m.findTerms(m.flow.window.get(m.flow.round).frame[headerSize:], simLength))
 			network.Combine(a.x, m.view.matrix.Row(m.view.position), m.terms)
 		} else {
-			for _, e := range m.edges {
-				addShorter(a.x, vectorOf(e.slot[m.round%2]))
+			for _, e := range m.neighbours.edges {
+				addShorter(a.x, vectorOf(e.slot[m.flow.round%2]))
 			}
 		}
-		localStep(a.x, i, m.round)
-		m.round++
+		localStep(a.x, i, m.flow.round)
+		m.flow.round++
 		a.published = false
 	}
 }
@@ -226,7 +226,7 @@ func (s *sim) allOver() bool {
 func (s *sim) state() string {
 	text := ""
 	for i, a := range s.agents {
-		text += fmt.Sprintf("\nagent %d: published %v, over %v, missing %d, %+v", i, a.published, a.over, a.m.missing, a.m.Status())
+		text += fmt.Sprintf("\nagent %d: published %v, over %v, missing %d, %+v", i, a.published, a.over, a.m.flow.missing, a.m.Status())
 	}
 	return text
 }

@@ -15,12 +15,12 @@ func (s *sim) connect(i, j int) {
 	}
 	s.disconnect(i, j)
 	ends := [2]int{min(i, j), max(i, j)}
-	s.links[ends].frames = [][]byte{s.agents[ends[0]].m.edge(ends[1]).hello()}
+	s.links[ends].frames = [][]byte{s.agents[ends[0]].m.neighbours.edge(ends[1]).hello()}
 }
 
 // open takes in a hello that came over a link, as the two ends of a stream do: the one that did not connect answers.
 func (s *sim) open(ends [2]int, f *frame) {
-	e := s.agents[ends[1]].m.edge(ends[0])
+	e := s.agents[ends[1]].m.neighbours.edge(ends[0])
 	back := s.links[[2]int{ends[1], ends[0]}]
 	back.session = newSession(e, nil, time.Time{})
 	testkit.OK(back.session.open(testkit.Get(readHello(f))))
@@ -44,7 +44,7 @@ func (s *sim) disconnect(i, j int) {
 func (s *sim) leave(i int) {
 	a := s.agents[i]
 	a.over = true
-	a.m.announce()
+	a.m.neighbours.announce()
 	for _, j := range s.w.Neighbours(i) {
 		ends := [2]int{i, j}
 		l := s.links[ends]
@@ -99,7 +99,7 @@ func (s *sim) deliver(ends [2]int, l *simLink) {
 		s.open(ends, f)
 		return
 	}
-	if err := s.agents[ends[1]].m.edge(ends[0]).handle(f); err != nil {
+	if err := s.agents[ends[1]].m.neighbours.edge(ends[0]).handle(f); err != nil {
 		s.t.Fatalf("agent %d from agent %d: %v", ends[1], ends[0], err)
 	}
 }

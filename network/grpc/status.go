@@ -43,14 +43,14 @@ type Neighbour struct {
 func (m *Mixer) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.links.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
+	s := Status{Round: m.flow.round, Rewinds: m.rewinds, Refused: m.links.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
 		Holdup: m.holdup(), Stalled: m.watch.Logged()}
 	s.Epoch, s.Members = m.view.epoch.Number, m.view.epoch.Members
 	if m.chamber != nil {
 		s.Quorum, s.Waiting = m.config.Membership.Quorum, m.chamber.waiting
 		s.Slow = m.chamber.log.LeftAsSlow()
 	}
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		s.Neighbours = append(s.Neighbours, e.snapshot())
 	}
 	return s
@@ -60,7 +60,7 @@ func (m *Mixer) Status() Status {
 func (m *Mixer) Round() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.round
+	return m.flow.round
 }
 
 // snapshot returns the edge's numbers.
@@ -82,11 +82,11 @@ func (m *Mixer) Waited() []float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := len(m.config.Addresses)
-	if len(m.edges) > 0 { // the last may be one that was admitted
-		n = max(n, m.edges[len(m.edges)-1].id+1)
+	if len(m.neighbours.edges) > 0 { // the last may be one that was admitted
+		n = max(n, m.neighbours.edges[len(m.neighbours.edges)-1].id+1)
 	}
 	waited := make([]float64, n)
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		waited[e.id] = e.stats.Waited.Seconds()
 	}
 	return waited

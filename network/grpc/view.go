@@ -72,7 +72,7 @@ func (m *Mixer) AwaitChange(ctx context.Context, lost bool) error {
 	m.mu.Lock()
 	m.stateLost = lost
 	m.mu.Unlock()
-	return m.await(ctx, func() bool { return false })
+	return m.flow.await(ctx, func() bool { return false })
 }
 
 // Reform implements [network.Reformer]. The streams to members that do the same carry vectors again.
@@ -85,22 +85,22 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	if m.chamber == nil || e.Number > len(m.chamber.log) || e.Number < m.view.epoch.Number {
 		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d", m.view.epoch.Number, e.Number)
 	}
-	m.admittedEdges(e.Edges)
-	p, err := newView(&m.config, e, m.edges)
+	m.neighbours.admittedEdges(e.Edges)
+	p, err := newView(&m.config, e, m.neighbours.edges)
 	if err != nil {
 		return err
 	}
 	m.config.Log.Info("a new epoch", "epoch", e.Number, "exchange", round, "members", e.Members)
 	m.view = p
 	m.terms, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
-	m.round, m.missing, m.rollback = round, 0, nil
+	m.flow.round, m.flow.missing, m.flow.rollback = round, 0, nil
 	m.finish, m.stateLost = newFinish(m), false
-	if m.handover.epoch < e.Number && !m.handover.reading {
-		m.handover = handover{} // who still asks for it has it read again
+	if m.handovers.handover.epoch < e.Number && !m.handovers.handover.reading {
+		m.handovers.handover = handover{} // who still asks for it has it read again
 	}
 	m.watch.Restart(round)
-	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}
-	for _, edge := range m.edges {
+	m.flow.window = window{start: round, maxFrames: m.flow.window.maxFrames, maxBytes: m.flow.window.maxBytes}
+	for _, edge := range m.neighbours.edges {
 		edge.reform(round)
 	}
 	return m.keys.SetEpoch(e)
@@ -154,7 +154,7 @@ func (e *edge) compareLogs(epoch int) {
 func (s *session) epochFrame() []byte {
 	m := s.e.m
 	s.announced, s.announceDue = m.view.epoch.Number, false
-	return encode(header{kindEpoch, m.window.end(), s.e.received}, binary.LittleEndian.AppendUint64(nil, uint64(s.announced)))
+	return encode(header{kindEpoch, m.flow.window.end(), s.e.received}, binary.LittleEndian.AppendUint64(nil, uint64(s.announced)))
 }
 
 // handleEpoch takes in the neighbour's epoch.
