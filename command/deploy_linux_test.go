@@ -135,7 +135,7 @@ for p in "${pids[@]}"; do wait "$p" || exit; done
 			t.Error(text)
 		}
 	}
-	out := filepath.Join(dir, "runs", "small")
+	out := filepath.Join(dir, "results", "small")
 	batch()
 	experimenttest.SameRun(t, filepath.Join(out, "all"), alone(t, dir, "-agents=3"))
 	if _, err := os.Stat(filepath.Join(out, "certs", "ca-key.pem")); err == nil {
