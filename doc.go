@@ -50,7 +50,7 @@
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
 //	who takes part               membership: log.go has the changes, epoch.go who is there after them; network/members.go makes W of it
-//	how members are decided on   network/membership/council: seat.go, propose.go and compose.go; network/grpc/chamber.go carries its messages
+//	how members are decided on   network/membership/paxos: acceptor.go, proposer.go, change.go; network/grpc/chamber.go carries its messages
 //	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
 //	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
 //	what agents say to others    network/grpc/doc.go, "Messages"; protocol.go sends them and takes them in

@@ -12,7 +12,7 @@ import (
 	"dsbo"
 	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 	"dsbo/network/pki"
 )
 
@@ -68,11 +68,11 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 	if err := o.load(); err != nil {
 		return err
 	}
-	if most := council.Largest(c.Quorum); most <= len(c.Addresses) {
+	if most := paxos.Largest(c.Quorum); most <= len(c.Addresses) {
 		return dsbo.Errorf(dsbo.ErrConfig, `nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d agents; it is %d`,
 			c.Run, len(c.Addresses)+1, c.Quorum)
 	}
-	granted, err := o.grant([]string{request}, len(c.Addresses), council.Largest(c.Quorum), stdout)
+	granted, err := o.grant([]string{request}, len(c.Addresses), paxos.Largest(c.Quorum), stdout)
 	if err != nil {
 		return err
 	}

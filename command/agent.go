@@ -14,7 +14,7 @@ import (
 	"dsbo/command/cluster"
 	"dsbo/internal/cli"
 	dsbogrpc "dsbo/network/grpc"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 	"dsbo/network/pki"
 )
 
@@ -64,7 +64,7 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 // choose sets the agent's number, and checks the options against its part in the run.
 func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 	n, address := len(c.Addresses), ""
-	if o.agent, err = agentNumber(number, max(n, council.Largest(c.Quorum)), os.Getenv); err != nil {
+	if o.agent, err = agentNumber(number, max(n, paxos.Largest(c.Quorum)), os.Getenv); err != nil {
 		return err
 	}
 	if o.agent < n {

@@ -14,7 +14,7 @@ import (
 	"dsbo/internal/disk"
 	"dsbo/network"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -25,8 +25,8 @@ const voteFile = "vote.json"
 // A Seat is what an agent's folder has of the council, for the exchange of a run whose members may change.
 type Seat struct {
 	Log  membership.Log // the changes so far
-	Vote council.Vote   // the last one
-	council.Records
+	Vote paxos.Vote     // the last one
+	paxos.Records
 	// Handover returns what an agent that comes into an epoch takes over from this one.
 	Handover func(epoch int) ([]byte, error)
 }
@@ -34,7 +34,7 @@ type Seat struct {
 // A savedVote is what the file has. Identity stands for the run and the agent.
 type savedVote struct {
 	Identity string          `json:"identity"`
-	Vote     json.RawMessage `json:"vote"` // of council.MarshalVote
+	Vote     json.RawMessage `json:"vote"` // of paxos.MarshalVote
 }
 
 // seatFiles are the files of a seat.
@@ -66,33 +66,33 @@ func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
 }
 
 // readVote returns the vote that the folder has, the zero one if there is none of this run.
-func (f *seatFiles) readVote() (council.Vote, error) {
+func (f *seatFiles) readVote() (paxos.Vote, error) {
 	data, err := disk.ReadFile(f.folder.Path(voteFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return council.Vote{}, nil
+		return paxos.Vote{}, nil
 	}
 	var saved savedVote
 	if err == nil {
 		err = json.Unmarshal(data, &saved)
 	}
-	var vote council.Vote
+	var vote paxos.Vote
 	if err == nil && saved.Identity == f.identity {
-		vote, err = council.ParseVote(saved.Vote)
+		vote, err = paxos.ParseVote(saved.Vote)
 	}
 	if err != nil {
-		return council.Vote{}, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.folder.Path(voteFile), err)
+		return paxos.Vote{}, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.folder.Path(voteFile), err)
 	}
 	return vote, nil
 }
 
-// Points implements [council.Records].
-func (f *seatFiles) Points() (all []council.Point, err error) {
+// Points implements [paxos.Records].
+func (f *seatFiles) Points() (all []paxos.Point, err error) {
 	log := f.changes()
 	err = f.held.Hold(func(before []int) ([]int, error) {
 		points, _, err := train.Points(f.folder, []int{f.agent})
 		for _, p := range points {
 			if !p.EvaluationDue && canResumeFrom(log, p, f.agent, f.agents) {
-				all, before = append(all, council.Point{Iteration: p.Iteration, Round: p.Round}), append(before, p.Iteration)
+				all, before = append(all, paxos.Point{Iteration: p.Iteration, Round: p.Round}), append(before, p.Iteration)
 			}
 		}
 		return before, err
@@ -107,9 +107,9 @@ func canResumeFrom(log membership.Log, p train.Point, agent, n int) bool {
 	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.EvaluationDue && log.Keeps(p.Epoch, e.Number, agent, n)
 }
 
-// SaveVote implements [council.Records].
-func (f *seatFiles) SaveVote(v council.Vote) error {
-	data, err := json.Marshal(savedVote{f.identity, council.MarshalVote(v)})
+// SaveVote implements [paxos.Records].
+func (f *seatFiles) SaveVote(v paxos.Vote) error {
+	data, err := json.Marshal(savedVote{f.identity, paxos.MarshalVote(v)})
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (f *seatFiles) SaveVote(v council.Vote) error {
 
 // holdCheckpoints holds the checkpoints that a vote names, and that with which the epoch begins: agents may go back to it, and others
 // may take it over.
-func (f *seatFiles) holdCheckpoints(v council.Vote) error {
+func (f *seatFiles) holdCheckpoints(v paxos.Vote) error {
 	e := f.changes().Last(f.agents)
 	return f.held.Hold(func([]int) ([]int, error) {
 		held := []int{e.Iteration}
@@ -141,7 +141,7 @@ func (f *seatFiles) changes() membership.Log {
 	return f.log
 }
 
-// SaveChange implements [council.Records].
+// SaveChange implements [paxos.Records].
 func (f *seatFiles) SaveChange(c membership.Change) error {
 	log := append(slices.Clip(f.log), c) // which nobody else changes
 	if err := f.folder.WriteChanges(log); err != nil {
@@ -150,7 +150,7 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 	f.mu.Lock()
 	f.log = log
 	f.mu.Unlock()
-	return f.holdCheckpoints(council.Vote{})
+	return f.holdCheckpoints(paxos.Vote{})
 }
 
 // handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with

@@ -29,7 +29,7 @@
 // depend on. "task" names the task and "flags" lists flags of its command line, "-name=value" each, without those that
 // the file replaces (-agents, -graph, -w, -prob, -seed).
 //
-// "quorum" and "absent_after" let the run go on without agents that are absent, of which package dsbo/network/membership/council says how:
+// "quorum" and "absent_after" let the run go on without agents that are absent, of which package dsbo/network/membership/paxos says how:
 // so many agents, more than half, decide to leave out one that was not heard for that long, and to let it in again.
 //
 //	"quorum": 5, "absent_after": "10m"

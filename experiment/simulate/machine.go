@@ -13,7 +13,7 @@ import (
 	"dsbo/network"
 	"dsbo/network/grpc"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 	"dsbo/network/pki"
 	"dsbo/runs"
 )
@@ -103,7 +103,7 @@ func (m *machine) supervise(ctx context.Context) error {
 		case killed && ctx.Err() == nil:
 		case err == nil, m.refuses(err):
 			return err
-		case errors.Is(err, council.ErrStateLost): // it is started again, as a supervisor would: others have to find that out too, by its answers
+		case errors.Is(err, paxos.ErrStateLost): // it is started again, as a supervisor would: others have to find that out too, by its answers
 			if err := m.world.end(m.agent, m.lost); err != nil {
 				return err
 			}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 	"dsbo/network/pki"
 )
 
@@ -13,7 +13,7 @@ func (c *Config) agents() int {
 	if c.Membership == nil {
 		return c.Matrix.N()
 	}
-	return council.Largest(c.Membership.Quorum)
+	return paxos.Largest(c.Membership.Quorum)
 }
 
 // address returns that of an agent, "" of one that has been admitted.

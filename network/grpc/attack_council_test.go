@@ -12,7 +12,7 @@ import (
 
 	"dsbo/network/grpc/holdup"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 // councilAttacks are those by frames of the council, which runs without one refuse.
@@ -20,11 +20,11 @@ var councilAttacks = []attack{
 	{name: "says that it computes, for ever", do: connects(reporting(holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0, Cause: holdup.ByComputing}))},
 	{name: "a message of the council that cannot be read", do: says(encode(header{kind: kindControl}, []byte("vote for me")))},
 	{name: "a storm of messages of the council", do: func(s *siege) {
-		message := council.Message{Kind: council.Report, From: 0, To: council.All, Epoch: 1, ID: rand.Uint64(), Hops: 7}
+		message := paxos.Message{Kind: paxos.Report, From: 0, To: paxos.All, Epoch: 1, ID: rand.Uint64(), Hops: 7}
 		floods(encode(header{kind: kindControl}, message.Encode()))(s)
 	}},
 	{name: "a proposal of the highest ballot", do: func(s *siege) {
-		message := council.Message{Kind: council.Prepare, From: 0, To: council.All, Epoch: 1, ID: rand.Uint64(), Hops: 7, Ballot: council.Ballot{Number: 1 << 40}}
+		message := paxos.Message{Kind: paxos.Prepare, From: 0, To: paxos.All, Epoch: 1, ID: rand.Uint64(), Hops: 7, Ballot: paxos.Ballot{Number: 1 << 40}}
 		s.as(s.hello(), encode(header{kind: kindControl}, message.Encode()))
 	}},
 	{name: "an epoch of no number", do: says(encode(header{kind: kindEpoch}, []byte{1, 2, 3}))},

@@ -11,7 +11,7 @@ import (
 	"dsbo"
 	"dsbo/network"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 // A Membership has the agents of a run decide who takes part in it: one that is absent or slow for too long is left out, and may come back. All
@@ -28,13 +28,13 @@ type Membership struct {
 	StragglerDeadline time.Duration
 	// Log and Vote are what the agent's disk has of the council: the changes so far, and its last vote.
 	Log  membership.Log
-	Vote council.Vote
+	Vote paxos.Vote
 	// Give returns what an agent that comes into an epoch takes over from this one. It is called in a goroutine of its own.
 	Give func(epoch int) ([]byte, error)
 	// Draw returns random numbers, which spread proposals and name messages. nil means those of math/rand/v2.
 	Draw func() uint64
 	// Records keeps them from now on. Its methods are called by one goroutine, which is not that of Mix.
-	Records council.Records
+	Records paxos.Records
 }
 
 // patience is how long a proposer waits for answers. Between processes that are there they take milliseconds, but for a disk
@@ -65,8 +65,8 @@ func (s *Membership) validate(c *Config) error {
 // agents from neighbour to neighbour. Its goroutine writes to the disk, and holds no lock meanwhile.
 type chamber struct {
 	m     *Mixer
-	seat  *council.Seat // of the goroutine
-	seen  recent        // of the goroutine
+	seat  *paxos.Node // of the goroutine
+	seen  recent      // of the goroutine
 	inbox chan letter
 
 	// Guarded by the mixer's lock.
@@ -104,7 +104,7 @@ func newChamber(m *Mixer) (*chamber, error) {
 	if draw == nil {
 		draw = rand.Uint64
 	}
-	seat, err := council.New(council.Settings{
+	seat, err := paxos.New(paxos.Settings{
 		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix), Admission: m.config.Admission, Quorum: s.Quorum, Absent: s.AbsentAfter,
 		Patience: s.patience(), Draw: draw, Records: s.Records,
 		Check: func(e membership.Epoch) error {
@@ -161,10 +161,10 @@ func (c *chamber) sit(ctx context.Context) {
 // open reads a letter, passes it on, and hands it to the seat.
 func (c *chamber) open(l letter) error {
 	if l.data == nil {
-		c.seat.Greet(time.Now(), l.neighbour, l.epoch)
+		c.seat.Meet(time.Now(), l.neighbour, l.epoch)
 		return nil
 	}
-	m, err := council.ParseMessage(l.data, c.seat.Agents())
+	m, err := paxos.ParseMessage(l.data, c.seat.Agents())
 	if err != nil {
 		c.m.config.Log.Warn("a message of the council cannot be read", "neighbour", l.neighbour, "reason", err)
 		return nil
@@ -192,7 +192,7 @@ func (c *chamber) seal() error {
 	m := c.m
 	m.mu.Lock()
 	is := m.epochChange() == nil && (m.finish.sealed || m.finish.allFinished() && !c.seat.Voted())
-	c.seat.Lose(m.stateLost && m.epochChange() == nil)
+	c.seat.SetLost(m.stateLost && m.epochChange() == nil)
 	m.mu.Unlock()
 	if err := c.seat.Seal(is); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (c *chamber) publish() {
 
 // send has a message put on the stream to the neighbour that it is for, if there is one, else on all but that to the neighbour that it
 // came from.
-func (c *chamber) send(msg council.Message, from int) {
+func (c *chamber) send(msg paxos.Message, from int) {
 	frame := encode(header{kind: kindControl}, msg.Encode())
 	m := c.m
 	m.mu.Lock()

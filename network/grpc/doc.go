@@ -141,7 +141,7 @@
 //
 // # Membership
 //
-// With Config.Membership the agents decide who takes part (package dsbo/network/membership/council): a member that its neighbours have not heard
+// With Config.Membership the agents decide who takes part (package dsbo/network/membership/paxos): a member that its neighbours have not heard
 // for AbsentAfter is left out, and comes in again once it is there; so is one for which all its neighbours have waited for StragglerDeadline
 // as it computes, and it comes in again once it is through with that. Messages of the council go from neighbour to neighbour in frames of their
 // own, to all agents with a connection, those that are no members too. A member that has promised its vote stands still until the outcome is

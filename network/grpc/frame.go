@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"dsbo/network/grpc/masks"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 
 	"golang.org/x/sys/cpu"
 )
@@ -160,7 +160,7 @@ func (f *frame) decode(r io.Reader, size int) error {
 	case kindKey:
 		most = masks.MaxText
 	case kindControl:
-		most = council.MaxMessage
+		most = paxos.MaxMessage
 	case kindPiece:
 		most = maxPiece
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"dsbo/network/grpc/holdup"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 // A holding counts for how many heartbeats of one exchange a neighbour has held it up.
@@ -57,7 +57,7 @@ func (c *chamber) computePatience(agent int) time.Duration {
 // observe returns what the council is to know of this agent's neighbours: of which it has heard nothing for as long as Membership says, or that are
 // there and keep all from going on, and those that have failed are down. It is ready to come in if it does nothing else and is connected to all, or has
 // had time to be since it was to the first: an edge that is not there then is cut. It is called by the chamber at each of its ticks.
-func (c *chamber) observe() (seen council.Observation) {
+func (c *chamber) observe() (seen paxos.Observation) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
 	if c.m.view.matrix != nil && c.m.finish.allFinished() {

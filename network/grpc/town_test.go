@@ -14,7 +14,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 	"dsbo/network/networktest"
 )
 
@@ -34,7 +34,7 @@ type citizen struct {
 
 	mu     sync.Mutex
 	log    membership.Log
-	vote   council.Vote
+	vote   paxos.Vote
 	stages []stage // the newest last
 	end    []float64
 }
@@ -99,19 +99,19 @@ func (v *town) part(below int) {
 	v.network.Cut(func(from, to string) bool { return side[from] != side[to] })
 }
 
-func (z *citizen) Points() (points []council.Point, err error) {
+func (z *citizen) Points() (points []paxos.Point, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	e := z.log.Last(z.w.N())
 	for _, s := range slices.Backward(z.stages) {
 		if s.epoch == e.Number || s.k == e.Iteration {
-			points = append(points, council.Point{Iteration: s.k, Round: s.round})
+			points = append(points, paxos.Point{Iteration: s.k, Round: s.round})
 		}
 	}
 	return points, nil
 }
 
-func (z *citizen) SaveVote(v council.Vote) error {
+func (z *citizen) SaveVote(v paxos.Vote) error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.vote = v

@@ -1,4 +1,4 @@
-package council_test
+package paxos_test
 
 import (
 	"bytes"
@@ -9,20 +9,20 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 // A stormy site crashes as often as not when it writes.
 type stormySite struct {
-	seat *council.Seat
+	seat *paxos.Node
 	draw *rand.Rand
 	log  membership.Log
-	vote council.Vote
+	vote paxos.Vote
 }
 
-func (s *stormySite) Points() ([]council.Point, error) { return []council.Point{{}}, nil }
+func (s *stormySite) Points() ([]paxos.Point, error) { return []paxos.Point{{}}, nil }
 
-func (s *stormySite) SaveVote(v council.Vote) error {
+func (s *stormySite) SaveVote(v paxos.Vote) error {
 	return s.write(func() { s.vote = v })
 }
 
@@ -51,10 +51,10 @@ func storm(t *testing.T, seed uint64, steps int) map[int][]byte {
 	now := time.Unix(0, 0)
 	sites := make([]*stormySite, n)
 	decided := map[int][]byte{}
-	var sky []council.Message
+	var sky []paxos.Message
 	start := func(i int) {
 		s := sites[i]
-		s.seat = testkit.Get(council.New(council.Settings{
+		s.seat = testkit.Get(paxos.New(paxos.Settings{
 			Agent: i, Founders: n, Edges: edges, Quorum: quorum, Patience: patience, Draw: draw.Uint64, Records: s,
 		}, s.log, s.vote))
 	}
@@ -71,7 +71,7 @@ func storm(t *testing.T, seed uint64, steps int) map[int][]byte {
 			return
 		}
 		for _, m := range s.seat.Messages() {
-			if m.Kind != council.Decided || draw.IntN(10) == 0 { // most have to find out by votes
+			if m.Kind != paxos.Decided || draw.IntN(10) == 0 { // most have to find out by votes
 				sky = append(sky, m)
 			}
 		}
@@ -87,7 +87,7 @@ func storm(t *testing.T, seed uint64, steps int) map[int][]byte {
 				start(i)
 			}
 			now = now.Add(time.Duration(draw.IntN(3)) * tick)
-			after(i, sites[i].seat.Tick(now, council.Observation{Down: []int{(i + 1 + draw.IntN(n-1)) % n}, Ready: true}))
+			after(i, sites[i].seat.Tick(now, paxos.Observation{Down: []int{(i + 1 + draw.IntN(n-1)) % n}, Ready: true}))
 			continue
 		}
 		k := draw.IntN(len(sky))
@@ -96,7 +96,7 @@ func storm(t *testing.T, seed uint64, steps int) map[int][]byte {
 			sky = slices.Delete(sky, k, k+1)
 		}
 		to := m.To
-		if to == council.All {
+		if to == paxos.All {
 			to = draw.IntN(n)
 		}
 		after(to, sites[to].seat.Receive(now, m))

@@ -1,4 +1,4 @@
-package council
+package paxos
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ type Vote struct {
 	// those of them that it had named before it promised.
 	Points  []Point `json:"points,omitempty"`
 	Earlier []Point `json:"earlier,omitempty"`
-	// Sealed says that all members have finished, see [Seat.Seal].
+	// Sealed says that all members have finished, see [Node.Seal].
 	Sealed bool `json:"sealed,omitzero"`
 }
 

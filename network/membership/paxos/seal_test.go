@@ -1,4 +1,4 @@
-package council_test
+package paxos_test
 
 import (
 	"slices"

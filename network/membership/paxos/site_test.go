@@ -1,4 +1,4 @@
-package council_test
+package paxos_test
 
 import (
 	"slices"
@@ -6,18 +6,18 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 // A site is an agent of a simulated run. What is on its disk survives a crash.
 type site struct {
 	w         *world
 	agent     int
-	seat      *council.Seat // nil while it is down
+	seat      *paxos.Node // nil while it is down
 	log       membership.Log
-	vote      council.Vote
-	points    []checkpoint    // by their iterations
-	held      []council.Point // of them, those that stay; not on the disk
+	vote      paxos.Vote
+	points    []checkpoint  // by their iterations
+	held      []paxos.Point // of them, those that stay; not on the disk
 	iteration int
 	lost      bool              // it has no checkpoint to go on with
 	forgot    int               // it has lost its disk, on which was what epochs up to this one begin with
@@ -26,12 +26,12 @@ type site struct {
 
 // A checkpoint is one on the disk of a site, of an epoch.
 type checkpoint struct {
-	council.Point
+	paxos.Point
 	epoch int
 }
 
 // good returns the checkpoints with which the site can go on in its epoch, the newest first.
-func (s *site) good() (points []council.Point) {
+func (s *site) good() (points []paxos.Point) {
 	e := s.log.Last(founders)
 	for _, p := range slices.Backward(s.points) {
 		if p.epoch == e.Number || p.Iteration == e.Iteration && s.log.Keeps(p.epoch, e.Number, s.agent, founders) {
@@ -41,15 +41,15 @@ func (s *site) good() (points []council.Point) {
 	return points
 }
 
-func (s *site) Points() ([]council.Point, error) {
+func (s *site) Points() ([]paxos.Point, error) {
 	points := s.good()
 	s.held = append(slices.Clone(s.held), points...)
 	return points, nil
 }
 
-func (s *site) SaveVote(v council.Vote) error {
+func (s *site) SaveVote(v paxos.Vote) error {
 	return s.w.crashing(s, func() {
-		s.vote = testkit.Get(council.ParseVote(council.MarshalVote(v)))
+		s.vote = testkit.Get(paxos.ParseVote(paxos.MarshalVote(v)))
 		s.held = s.vote.Points
 	})
 }
@@ -63,7 +63,7 @@ func (s *site) SaveChange(c membership.Change) error {
 func (s *site) save() {
 	s.points = slices.DeleteFunc(s.points, func(p checkpoint) bool { return p.Iteration == s.iteration })
 	behind, _ := slices.BinarySearchFunc(s.points, s.iteration, func(p checkpoint, k int) int { return p.Iteration - k })
-	s.points = slices.Insert(s.points, behind, checkpoint{council.Point{Iteration: s.iteration, Round: 10 * s.iteration}, s.seat.Epoch().Number})
+	s.points = slices.Insert(s.points, behind, checkpoint{paxos.Point{Iteration: s.iteration, Round: 10 * s.iteration}, s.seat.Epoch().Number})
 	behind++
 	var left []checkpoint
 	for i, p := range s.points {
@@ -84,14 +84,14 @@ func (s *site) start() {
 	}
 	s.held = s.vote.Points
 	s.enter()
-	s.seat = testkit.Get(council.New(council.Settings{
+	s.seat = testkit.Get(paxos.New(paxos.Settings{
 		Agent: s.agent, Founders: founders, Edges: w.edges, Quorum: w.quorum, Absent: absent, Patience: patience,
 		Draw: w.draw.Uint64, Records: s,
 	}, s.log, s.vote))
 }
 
 // enter has the site go on in the epoch of its log, from the newest checkpoint that is good or, if it comes in, with what a neighbour hands over. One that
-// keeps its state must have one, unless it has lost its disk.
+// hasState its state must have one, unless it has lost its disk.
 func (s *site) enter() {
 	e := s.log.Last(founders)
 	s.lost = false
@@ -107,7 +107,7 @@ func (s *site) enter() {
 		return
 	}
 	if len(points) == 0 {
-		points = []council.Point{{Iteration: e.Iteration, Round: e.Round}}
+		points = []paxos.Point{{Iteration: e.Iteration, Round: e.Round}}
 		s.points = []checkpoint{{points[0], e.Number}}
 	}
 	s.iteration = points[0].Iteration
@@ -123,7 +123,7 @@ func (s *site) goBack() {
 
 // erase has the site lose its disk, and start again.
 func (s *site) erase() {
-	s.log, s.vote, s.forgot = nil, council.Vote{}, len(s.w.decided)+1
+	s.log, s.vote, s.forgot = nil, paxos.Vote{}, len(s.w.decided)+1
 	s.points = []checkpoint{{}}
 	s.start()
 }

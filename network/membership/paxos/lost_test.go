@@ -1,4 +1,4 @@
-package council_test
+package paxos_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 // TestNoCheckpointYet: members that are about to write their first checkpoint are no reason for a change, though a newcomer asks again and again that
@@ -17,12 +17,12 @@ func TestNoCheckpointYet(t *testing.T) {
 	for _, s := range r.seats {
 		s.Admit(n, membership.Edges{{1, n}, {2, n}})
 	}
-	r.seen[n] = council.Observation{Ready: true}
+	r.seen[n] = paxos.Observation{Ready: true}
 	r.wait()
 	if log := r.log(t); len(log) > 0 {
 		t.Fatalf("epoch 1 has begun: %s", log[0].Line())
 	}
-	r.seats[1].Lose(true)
+	r.seats[1].SetLost(true)
 	r.wait()
 	if log := r.log(t); len(log) == 0 || !slices.Contains(log[0].Lost, 1) {
 		t.Errorf("after agent 1 has lost its checkpoint the log is %v", log)
@@ -49,10 +49,10 @@ func TestNobodyHasTheState(t *testing.T) {
 		r := newRoom(n, 3, ring(n), disks...)
 		r.away = map[int]bool{c.away: true}
 		if c.asks >= 0 {
-			r.seats[c.asks].Lose(true)
+			r.seats[c.asks].SetLost(true)
 		}
 		for i, err := range r.waitForEnds(100) {
-			if ended := errors.Is(err, council.ErrStateLost); ended != c.ends || err != nil && !ended {
+			if ended := errors.Is(err, paxos.ErrStateLost); ended != c.ends || err != nil && !ended {
 				t.Errorf("%s: agent %d: %v; that the state is lost must be %v", name, i, err, c.ends)
 			}
 		}
@@ -85,9 +85,9 @@ func TestBlank(t *testing.T) {
 func TestStateCrossesAgentsThatAsk(t *testing.T) {
 	for _, hubAsks := range []bool{true, false} {
 		r := newRoom(4, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}}, nil, nil, diskSite{{Iteration: 2, Round: 10}}, nil)
-		r.seats[0].Lose(hubAsks)
-		r.seats[1].Lose(true)
-		r.seats[3].Lose(true)
+		r.seats[0].SetLost(hubAsks)
+		r.seats[1].SetLost(true)
+		r.seats[3].SetLost(true)
 		r.wait()
 		log := r.log(t)
 		if !hubAsks && len(log) > 0 {

@@ -1,4 +1,4 @@
-package council_test
+package paxos_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 const (
@@ -43,7 +43,7 @@ type world struct {
 type delivery struct {
 	at      time.Time
 	to      int
-	message council.Message
+	message paxos.Message
 }
 
 func newWorld(t *testing.T, seed uint64, n, quorum int, edges membership.Edges) *world {
@@ -109,8 +109,8 @@ func (w *world) step() {
 	}
 	for _, s := range w.sites {
 		if s.seat != nil {
-			s.seat.Lose(s.lost)
-			w.after(s, s.seat.Tick(w.now, council.Observation{Down: w.down(s), Ready: true}))
+			s.seat.SetLost(s.lost)
+			w.after(s, s.seat.Tick(w.now, paxos.Observation{Down: w.down(s), Ready: true}))
 		}
 	}
 	w.advance()
@@ -142,7 +142,7 @@ func (w *world) after(s *site, err error) {
 	}
 	for _, m := range s.seat.Messages() {
 		if m.ID%8 == 0 { // each takes longer than all else
-			m = testkit.Get(council.ParseMessage(m.Encode(), len(w.sites)))
+			m = testkit.Get(paxos.ParseMessage(m.Encode(), len(w.sites)))
 		}
 		for _, to := range slices.Sorted(maps.Keys(w.reach(s.agent))) {
 			if to == s.agent || w.faulty && w.draw.IntN(5) == 0 {
@@ -172,7 +172,7 @@ func (w *world) begin(s *site, c membership.Change) {
 		w.decided[c.Epoch] = c.Line()
 	}
 	s.enter()
-	point := council.Point{Iteration: c.Iteration, Round: c.Round}
+	point := paxos.Point{Iteration: c.Iteration, Round: c.Round}
 	if newest := c.Epoch == len(s.log); newest && s.forgot < c.Epoch && s.log.Keeps(c.Epoch-1, c.Epoch, s.agent, founders) && !slices.Contains(s.good(), point) {
 		w.t.Fatalf("agent %d has no checkpoint %+v, with which epoch %d begins; it has %+v", s.agent, point, c.Epoch, s.points)
 	}
@@ -283,7 +283,7 @@ func ring(n int) (edges membership.Edges) {
 	return append(edges, [2]int{0, n - 1})
 }
 
-// settled reports whether all sites are members of one epoch, and says what is not so.
+// cutTimeouts reports whether all sites are members of one epoch, and says what is not so.
 func (w *world) settled() error {
 	for _, s := range w.sites {
 		if e := s.seat.Epoch(); len(e.Members) < len(w.sites) || e.Number != w.sites[0].seat.Epoch().Number {

@@ -1,4 +1,4 @@
-package council_test
+package paxos_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -15,13 +15,13 @@ var aChange = membership.Change{Epoch: 3, Iteration: 20, Round: 77, Members: []i
 	Time: "2026-11-22T12:00:00Z", Why: []string{"agent 3 left: nothing heard for 10m0s"}}
 
 func TestMessageRoundTrip(t *testing.T) {
-	for _, m := range []council.Message{
-		{Kind: council.Report, From: 4, To: council.All, ID: 1 << 63, Hops: 5, Epoch: 1, Down: []int{3}, Asks: true},
-		{Kind: council.Promise, From: 1, To: 2, Epoch: 3, Ballot: council.Ballot{Number: 7, Agent: 2}, Accepted: council.Ballot{Number: 6, Agent: 4},
-			Change: &aChange, Points: []council.Point{{Iteration: 20, Round: 77}}},
-		{Kind: council.Decided, From: 1, To: 2, Epoch: 3, Change: &aChange},
+	for _, m := range []paxos.Message{
+		{Kind: paxos.Report, From: 4, To: paxos.All, ID: 1 << 63, Hops: 5, Epoch: 1, Down: []int{3}, Asks: true},
+		{Kind: paxos.Promise, From: 1, To: 2, Epoch: 3, Ballot: paxos.Ballot{Number: 7, Agent: 2}, Accepted: paxos.Ballot{Number: 6, Agent: 4},
+			Change: &aChange, Points: []paxos.Point{{Iteration: 20, Round: 77}}},
+		{Kind: paxos.Decided, From: 1, To: 2, Epoch: 3, Change: &aChange},
 	} {
-		if diff := cmp.Diff(m, testkit.Get(council.ParseMessage(m.Encode(), 5))); diff != "" {
+		if diff := cmp.Diff(m, testkit.Get(paxos.ParseMessage(m.Encode(), 5))); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -41,24 +41,24 @@ func TestMessagesRefused(t *testing.T) {
 		`{"kind":8,"from":0,"to":-1,"epoch":1,"change":{"epoch":2}}`,
 		`{"kind":1,"from":0,"to":-1,"epoch":1,"change":{"epoch":1}}`,
 	} {
-		if m, err := council.ParseMessage([]byte(text), 5); err == nil {
+		if m, err := paxos.ParseMessage([]byte(text), 5); err == nil {
 			t.Errorf("%s is read as %+v", text, m)
 		}
 	}
-	if _, err := council.ParseMessage(bytes.Repeat([]byte(" "), council.MaxMessage+1), 5); err == nil {
+	if _, err := paxos.ParseMessage(bytes.Repeat([]byte(" "), paxos.MaxMessage+1), 5); err == nil {
 		t.Error("a message that is too long is read")
 	}
 }
 
 func FuzzParseMessage(f *testing.F) {
-	f.Add(council.Message{Kind: council.Decided, From: 1, To: 2, Epoch: 3, Change: &aChange}.Encode())
+	f.Add(paxos.Message{Kind: paxos.Decided, From: 1, To: 2, Epoch: 3, Change: &aChange}.Encode())
 	f.Add([]byte(`{"kind":1,"from":0,"to":-1,"epoch":1,"down":[3]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := council.ParseMessage(data, 5)
+		m, err := paxos.ParseMessage(data, 5)
 		if err != nil {
 			return
 		}
-		again, err := council.ParseMessage(m.Encode(), 5)
+		again, err := paxos.ParseMessage(m.Encode(), 5)
 		if err != nil || !bytes.Equal(m.Encode(), again.Encode()) { // empty lists are left out
 			t.Errorf("%+v becomes %+v, %v", m, again, err)
 		}
@@ -66,13 +66,13 @@ func FuzzParseMessage(f *testing.F) {
 }
 
 func FuzzParseVote(f *testing.F) {
-	f.Add(council.MarshalVote(council.Vote{Epoch: 3, Promised: council.Ballot{Number: 2}, Accepted: council.Ballot{Number: 2}, Change: &aChange}))
+	f.Add(paxos.MarshalVote(paxos.Vote{Epoch: 3, Promised: paxos.Ballot{Number: 2}, Accepted: paxos.Ballot{Number: 2}, Change: &aChange}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := council.ParseVote(data)
+		v, err := paxos.ParseVote(data)
 		if err != nil {
 			return
 		}
-		if _, err := council.ParseVote(council.MarshalVote(v)); err != nil {
+		if _, err := paxos.ParseVote(paxos.MarshalVote(v)); err != nil {
 			t.Error(err)
 		}
 	})

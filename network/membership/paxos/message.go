@@ -1,4 +1,4 @@
-package council
+package paxos
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ const (
 	maxPoints = 16
 )
 
-// A Message is what agents of a council tell each other. It may be lost, come twice and late, and goes from neighbour to
+// A Message is what agents tell each other. It may be lost, come twice and late, and goes from neighbour to
 // neighbour to all agents, those that are no members too.
 type Message struct {
 	Kind     Kind               `json:"kind"`
@@ -52,7 +52,7 @@ type Message struct {
 	Blank    []int              `json:"blank,omitempty"`  // neighbours that have come back without a state
 	Asks     bool               `json:"asks,omitempty"`   // it asks to come in: it is no member, or has lost its state
 	Points   []Point            `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
-	Sealed   bool               `json:"sealed,omitempty"` // of a promise: the sender knows that all members have finished, see Seat.Seal
+	Sealed   bool               `json:"sealed,omitempty"` // of a promise: the sender knows that all members have finished, see Node.Seal
 	Again    bool               `json:"again,omitempty"`  // of Accept: Change has had a vote before
 	// Admission is what lets a sender that asks, and is not of the roster at the start, come in. Who takes the message in checks it.
 	Admission string `json:"admission,omitempty"`
@@ -64,7 +64,7 @@ func (m Message) Encode() []byte {
 	return b
 }
 
-// ParseMessage reads a message of a council of n agents. It allocates no more than a few times its bytes.
+// ParseMessage reads a message among n agents. It allocates no more than a few times its bytes.
 func ParseMessage(data []byte, n int) (m Message, err error) {
 	if len(data) > MaxMessage {
 		return m, fmt.Errorf("a message must have at most %d bytes; it has %d", MaxMessage, len(data))
@@ -75,7 +75,7 @@ func ParseMessage(data []byte, n int) (m Message, err error) {
 	return m, m.validate(n)
 }
 
-// validate returns an error unless a message can be one of a council of n agents.
+// validate returns an error unless a message can be one among n agents.
 func (m *Message) validate(n int) error {
 	agent := func(i int) bool { return 0 <= i && i < n }
 	for _, s := range []struct {

@@ -1,4 +1,4 @@
-package council
+package paxos
 
 import (
 	"cmp"
@@ -10,9 +10,12 @@ import (
 	"dsbo/network/membership"
 )
 
+// A composer makes the change that the answers to this agent's proposal ask for.
+type composer struct{ *Node }
+
 // compose returns the change that the answers to this agent's proposal ask for. nil means none, for a problem if there is one.
 // Where the members cannot go on without those that are slow, they wait for these, but not for what else asks for a change.
-func (c *Seat) compose(now time.Time) (change *membership.Change, problem string) {
+func (c *composer) compose(now time.Time) (change *membership.Change, problem string) {
 	slow := c.stragglers(c.answered)
 	change, problem = c.composeWithout(slow, now)
 	if change == nil && len(slow) > 0 {
@@ -22,21 +25,21 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 }
 
 // composeWithout is compose, where these members are slow.
-func (c *Seat) composeWithout(slow []int, now time.Time) (change *membership.Change, problem string) {
+func (c *composer) composeWithout(slow []int, now time.Time) (change *membership.Change, problem string) {
 	candidates, further := c.candidates(slow)
 	cut := c.cut(candidates)
 	members := c.beginning(candidates, cut, further)
 	var staying, lost []int // of the members
 	for _, i := range members {
 		switch {
-		case c.keeps(i):
+		case c.hasState(i):
 			staying = append(staying, i)
 		case c.isMember(i):
 			lost = append(lost, i)
 		}
 	}
 	if len(staying)+len(lost) < c.Quorum {
-		return nil, c.apart(candidates, slow, cut, further, len(staying)+len(lost))
+		return nil, c.noQuorumReason(candidates, slow, cut, further, len(staying)+len(lost))
 	}
 	if len(staying) == 0 {
 		return nil, "no member has a checkpoint yet: until then all must be there"
@@ -53,16 +56,16 @@ func (c *Seat) composeWithout(slow []int, now time.Time) (change *membership.Cha
 		return nil, ""
 	}
 	if !same {
-		c.apartSince = time.Time{}
-	} else if c.apartSince.IsZero() {
-		c.apartSince = now
+		c.proposer.apartSince = time.Time{}
+	} else if c.proposer.apartSince.IsZero() {
+		c.proposer.apartSince = now
 	}
-	if wait := c.apartSince.Add(settled * c.Patience); !c.apartSince.IsZero() && now.Before(wait) {
+	if wait := c.proposer.apartSince.Add(cutTimeouts * c.Patience); !c.proposer.apartSince.IsZero() && now.Before(wait) {
 		return nil, fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", cut)
 	}
 	change = &membership.Change{
 		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Lost: lost, Slow: slow, Edges: further, Cut: cut,
-		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.why(members, lost, slow, cut),
+		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.reasons(members, lost, slow, cut),
 	}
 	if size := len(change.Line()); size > MaxMessage/2 { // a message has more in it
 		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d", MaxMessage/2, len(members), len(cut), size)
@@ -74,15 +77,15 @@ func (c *Seat) composeWithout(slow []int, now time.Time) (change *membership.Cha
 }
 
 // check returns what is wrong with the epoch that a change would begin.
-func (c *Seat) check(number int, members []int, cut, further membership.Edges) error {
+func (c *composer) check(number int, members []int, cut, further membership.Edges) error {
 	if c.Check == nil {
 		return nil
 	}
 	return c.Check(membership.Epoch{Number: number, Members: members, Cut: cut, Edges: slices.Concat(c.epoch.Edges, further)})
 }
 
-// apart says that a quorum answers, but that no part of these agents which edges join has one, without those that are slow.
-func (c *Seat) apart(candidates, slow []int, cut, further membership.Edges, members int) string {
+// noQuorumReason says that a quorum answers, but that no part of these agents which edges join has one, without those that are slow.
+func (c *composer) noQuorumReason(candidates, slow []int, cut, further membership.Edges, members int) string {
 	text := fmt.Sprintf("the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part has %d members",
 		list(candidates), c.Quorum, members)
 	if len(slow) > 0 {
@@ -95,12 +98,12 @@ func (c *Seat) apart(candidates, slow []int, cut, further membership.Edges, memb
 }
 
 // candidates returns the agents that answered and may be members, without those that are slow, and the edges of those that come in for the first time.
-func (c *Seat) candidates(slow []int) (agents []int, further membership.Edges) {
+func (c *composer) candidates(slow []int) (agents []int, further membership.Edges) {
 	over := false // the members have finished
-	for i, m := range c.attempt.answers {
+	for i, m := range c.proposer.attempt.answers {
 		over = over || m.Sealed && c.isMember(i)
 	}
-	for i, m := range c.attempt.answers {
+	for i, m := range c.proposer.attempt.answers {
 		switch {
 		case slices.Contains(slow, i):
 		case c.isMember(i) && (len(m.Points) > 0 || !over):
@@ -120,9 +123,9 @@ func (c *Seat) candidates(slow []int) (agents []int, further membership.Edges) {
 func compareEdges(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
 // cut returns the edges between candidates that either end does not hear the other one over.
-func (c *Seat) cut(candidates []int) (cut membership.Edges) {
+func (c *composer) cut(candidates []int) (cut membership.Edges) {
 	for _, i := range candidates {
-		for _, j := range c.attempt.answers[i].Down {
+		for _, j := range c.proposer.attempt.answers[i].Down {
 			if slices.Contains(candidates, j) {
 				cut = append(cut, edgeOf(i, j))
 			}
@@ -132,14 +135,14 @@ func (c *Seat) cut(candidates []int) (cut membership.Edges) {
 	return slices.Compact(cut)
 }
 
-// keeps reports whether an agent that answered goes on with its own state.
-func (c *Seat) keeps(agent int) bool {
-	return c.isMember(agent) && len(c.attempt.answers[agent].Points) > 0
+// hasState reports whether an agent that answered goes on with its own state.
+func (c *composer) hasState(agent int) bool {
+	return c.isMember(agent) && len(c.proposer.attempt.answers[agent].Points) > 0
 }
 
 // beginning returns the candidates that edges join and that have something to begin with: their own state, or that of a neighbour who has it, or who
 // asks for one and comes to have it. The others may come in with the next change.
-func (c *Seat) beginning(candidates []int, cut, further membership.Edges) []int {
+func (c *composer) beginning(candidates []int, cut, further membership.Edges) []int {
 	for {
 		members := c.joined(candidates, cut, further)
 		begins := c.supplied(members, c.used(cut, further))
@@ -152,10 +155,10 @@ func (c *Seat) beginning(candidates []int, cut, further membership.Edges) []int 
 }
 
 // supplied returns which members have a state to begin with, that may cross edges. One that is about to write its first checkpoint passes none on.
-func (c *Seat) supplied(members []int, edges membership.Edges) map[int]bool {
-	sources := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !c.keeps(i) })
+func (c *composer) supplied(members []int, edges membership.Edges) map[int]bool {
+	sources := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !c.hasState(i) })
 	return reached(edges, sources, func(i, j int) bool {
-		return (c.keeps(i) || c.isAsking(i)) && slices.Contains(members, j)
+		return (c.hasState(i) || c.isAsking(i)) && slices.Contains(members, j)
 	})
 }
 
@@ -179,12 +182,12 @@ func reached(edges membership.Edges, from []int, leads func(i, j int) bool) map[
 }
 
 // used returns the edges of the roster, and further ones, without those that are cut.
-func (c *Seat) used(cut, further membership.Edges) membership.Edges {
+func (c *composer) used(cut, further membership.Edges) membership.Edges {
 	return slices.DeleteFunc(slices.Concat(c.Edges, c.epoch.Edges, further), func(e [2]int) bool { return slices.Contains(cut, e) })
 }
 
 // joined returns the candidates that edges join to the most present members, ascending; of equal parts the one with the lowest number.
-func (c *Seat) joined(candidates []int, cut, further membership.Edges) []int {
+func (c *composer) joined(candidates []int, cut, further membership.Edges) []int {
 	edges, most := c.used(cut, further), -1
 	var best map[int]bool
 	seen := map[int]bool{}
@@ -207,28 +210,28 @@ func (c *Seat) joined(candidates []int, cut, further membership.Edges) []int {
 }
 
 // newestCommon returns the newest checkpoint that all of some members have, of those of this epoch.
-func (c *Seat) newestCommon(members []int) (Point, bool) {
-	for _, p := range c.attempt.answers[members[0]].Points {
+func (c *composer) newestCommon(members []int) (Point, bool) {
+	for _, p := range c.proposer.attempt.answers[members[0]].Points {
 		if p.Iteration < c.epoch.Iteration || p.Round < c.epoch.Round {
 			continue
 		}
-		if !slices.ContainsFunc(members, func(i int) bool { return !slices.Contains(c.attempt.answers[i].Points, p) }) {
+		if !slices.ContainsFunc(members, func(i int) bool { return !slices.Contains(c.proposer.attempt.answers[i].Points, p) }) {
 			return p, true
 		}
 	}
 	return Point{}, false
 }
 
-// why says in words what a change changes.
-func (c *Seat) why(members, lost, slow []int, cut membership.Edges) (all []string) {
+// reasons says in words what a change changes.
+func (c *composer) reasons(members, lost, slow []int, cut membership.Edges) (all []string) {
 	missed := map[int]bool{}
-	for i, m := range c.attempt.answers {
+	for i, m := range c.proposer.attempt.answers {
 		for _, j := range c.newlyDown(i, m.Down) {
 			missed[j] = true
 		}
 	}
 	for _, i := range c.epoch.Members {
-		_, answered := c.attempt.answers[i]
+		_, answered := c.proposer.attempt.answers[i]
 		switch {
 		case slices.Contains(members, i):
 		case slices.Contains(slow, i):

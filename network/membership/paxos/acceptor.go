@@ -1,4 +1,4 @@
-package council
+package paxos
 
 import (
 	"fmt"
@@ -8,9 +8,17 @@ import (
 	"dsbo/network/membership"
 )
 
+// An acceptor answers the proposals of members with this agent's promise and vote, which are on disk
+// before they are sent.
+type acceptor struct {
+	*Node
+	vote Vote
+	held time.Time // until when the agent stands still
+}
+
 // promise answers a member that proposes, with this agent's vote if it is a member.
-func (c *Seat) promise(now time.Time, m Message) error {
-	c.see(now, m)
+func (c *acceptor) promise(now time.Time, m Message) error {
+	c.noteBallot(now, m)
 	answer := Message{Kind: Promise, To: m.From, Ballot: m.Ballot}
 	if !c.member() {
 		c.send(answer)
@@ -26,20 +34,20 @@ func (c *Seat) promise(now time.Time, m Message) error {
 			return fmt.Errorf("checkpoints: %w", err)
 		}
 		c.vote.Promised = m.Ballot
-		c.name(points)
+		c.retainPoints(points)
 		if err := c.Records.SaveVote(c.vote); err != nil {
 			return fmt.Errorf("the promise of ballot %+v: %w", m.Ballot, err)
 		}
 	}
-	c.hold(now)
+	c.standStill(now)
 	answer.Accepted, answer.Change, answer.Points = c.vote.Accepted, c.vote.Change, c.vote.Points
 	c.send(answer)
 	return nil
 }
 
-// name has the vote name checkpoints, of those that are there: all that it has named before, as a change that begins with one of them may still be
+// retainPoints has the vote name checkpoints, of those that are there: all that it has named before, as a change that begins with one of them may still be
 // decided, and of the others the newest that there is room for.
-func (c *Seat) name(there []Point) {
+func (c *acceptor) retainPoints(there []Point) {
 	if c.lost {
 		there = nil
 	}
@@ -59,8 +67,8 @@ func (c *Seat) name(there []Point) {
 
 // accept gives this agent's vote to a change, unless a later ballot has it. Of the checkpoints that were named those stay that this change, or one which a
 // ballot before it has proposed, may begin with: that too may still be decided, by a later ballot that hears of its votes and not of this one.
-func (c *Seat) accept(now time.Time, m Message) error {
-	c.see(now, m)
+func (c *acceptor) accept(now time.Time, m Message) error {
+	c.noteBallot(now, m)
 	if !c.member() {
 		return nil
 	}
@@ -77,34 +85,34 @@ func (c *Seat) accept(now time.Time, m Message) error {
 			return fmt.Errorf("the vote in ballot %+v: %w", m.Ballot, err)
 		}
 	}
-	c.hold(now)
+	c.standStill(now)
 	c.send(Message{Kind: Accepted, To: m.From, Ballot: m.Ballot})
 	return nil
 }
 
 // letsIn reports whether a change has members that are none now, or that begin as such.
-func (c *Seat) letsIn(change *membership.Change) bool {
+func (c *acceptor) letsIn(change *membership.Change) bool {
 	return len(change.Lost) > 0 || slices.ContainsFunc(change.Members, func(i int) bool { return !c.isMember(i) })
 }
 
-// holds is for how many times the patience an agent stands still without hearing of the proposal again.
-const holds = 6
+// standStillTimeouts is for how many times the patience an agent stands still without hearing of the proposal again.
+const standStillTimeouts = 6
 
-func (c *Seat) hold(now time.Time) { c.held = now.Add(holds * c.Patience) }
+func (c *acceptor) standStill(now time.Time) { c.held = now.Add(standStillTimeouts * c.Patience) }
 
-// see notes a proposal of any agent, which an attempt of this one gives time.
-func (c *Seat) see(now time.Time, m Message) {
-	if m.Ballot.Compare(c.highest) > 0 {
-		c.highest = m.Ballot
+// noteBallot notes a proposal of any agent, which an attempt of this one gives time.
+func (c *acceptor) noteBallot(now time.Time, m Message) {
+	if m.Ballot.Compare(c.proposer.highest) > 0 {
+		c.proposer.highest = m.Ballot
 	}
 	if m.From == c.Agent || m.Ballot.Compare(c.vote.Promised) < 0 {
 		return
 	}
-	c.attempt = nil // it would be refused
-	c.next = now.Add(holds*c.Patience + c.spread(c.Patience<<c.failures))
+	c.proposer.attempt = nil // it would be refused
+	c.proposer.next = now.Add(standStillTimeouts*c.Patience + c.proposer.spread(c.Patience<<c.proposer.failures))
 }
 
 // spread draws a time from 0 to d.
-func (c *Seat) spread(d time.Duration) time.Duration {
+func (c *proposer) spread(d time.Duration) time.Duration {
 	return time.Duration(c.Draw() % uint64(d+1))
 }

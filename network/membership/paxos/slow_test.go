@@ -1,4 +1,4 @@
-package council_test
+package paxos_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 // TestStragglers: a member is left out as slow when all its neighbours have waited too long for it, but for those that do not hear it or are slow
@@ -65,7 +65,7 @@ func TestSlowAndLost(t *testing.T) {
 		disks := slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)
 		disks[1] = nil
 		r := newRoom(n, 3, ring(n), disks...)
-		r.seats[1].Lose(true)
+		r.seats[1].SetLost(true)
 		for i, whom := range slow {
 			r.seen[i].Slow = whom
 		}
@@ -105,8 +105,8 @@ func TestStragglerReturns(t *testing.T) {
 
 // TestSlowMessages: what agents say of slow ones is checked as all else.
 func TestSlowMessages(t *testing.T) {
-	m := council.Message{Kind: council.Report, To: council.All, Epoch: 1, Slow: []int{5}}
-	if _, err := council.ParseMessage(m.Encode(), 5); err == nil {
+	m := paxos.Message{Kind: paxos.Report, To: paxos.All, Epoch: 1, Slow: []int{5}}
+	if _, err := paxos.ParseMessage(m.Encode(), 5); err == nil {
 		t.Error("there is no agent 5 of 5")
 	}
 }

@@ -1,4 +1,4 @@
-package council
+package paxos
 
 import (
 	"fmt"
@@ -7,6 +7,19 @@ import (
 
 	"dsbo/network/membership"
 )
+
+// A proposer has changes decided: in ballots of its own, of two phases each.
+type proposer struct {
+	*Node
+	attempt  *attempt  // the ballot under way; nil: there is none
+	highest  Ballot    // of all ballots that have come
+	next     time.Time // of the next attempt; zero: none is due
+	failures int       // attempts in a row
+	waiting  string    // why the last attempts have led to nothing
+	// apartSince is since when only edges are down, between members that answer; zero: they are not.
+	apartSince time.Time
+	lostSince  time.Time // since when no member has the state with which the epoch begins; zero: one has, as far as is known
+}
 
 // An attempt is what a proposer knows of its own ballot.
 type attempt struct {
@@ -21,29 +34,29 @@ type attempt struct {
 }
 
 const (
-	// lasts is for how many times the patience the first attempt goes on without a quorum. The next ones go on for longer: all may be slow.
-	lasts = 5
+	// attemptTimeouts is for how many times the patience the first attempt goes on without a quorum. The next ones go on for longer: all may be slow.
+	attemptTimeouts = 5
 	// mostFailures bounds how often that doubles.
 	mostFailures = 4
-	// fresh is for how many times the patience what an agent said of itself counts.
-	fresh = 4
-	// settled is for how many times the patience edges between members that answer must be down before they are cut for that alone: a
+	// reportTimeouts is for how many times the patience what an agent said of itself counts.
+	reportTimeouts = 4
+	// cutTimeouts is for how many times the patience edges between members that answer must be down before they are cut for that alone: a
 	// network that is whole again is so at one edge after the other.
-	settled = 15
+	cutTimeouts = 15
 	// mostRank bounds the wait of agents with high numbers for those with lower ones, in halves of the patience.
 	mostRank = 4
 )
 
 // propose goes on with this agent's attempt, or begins one if there is a reason and others have had time to.
-func (c *Seat) propose(now time.Time) error {
+func (c *proposer) propose(now time.Time) error {
 	switch {
 	case !c.member():
 		return nil
 	case !c.lostSince.IsZero() && c.attempt == nil:
 		return c.awaitLoss(now)
 	case c.attempt != nil:
-		return c.pursue(now)
-	case !c.reason(now):
+		return c.advance(now)
+	case !c.needsChange(now):
 		c.next, c.waiting, c.failures, c.apartSince = time.Time{}, "", 0, time.Time{}
 		return nil
 	case c.next.IsZero():
@@ -53,23 +66,23 @@ func (c *Seat) propose(now time.Time) error {
 	if now.Before(c.next) {
 		return nil
 	}
-	c.attempt = &attempt{ballot: Ballot{max(c.highest.Number, c.vote.Promised.Number) + 1, c.Agent}, began: now, sent: now, pause: c.Patience,
+	c.attempt = &attempt{ballot: Ballot{max(c.highest.Number, c.acceptor.vote.Promised.Number) + 1, c.Agent}, began: now, sent: now, pause: c.Patience,
 		answers: map[int]Message{}, votes: map[int]bool{}}
 	c.send(Message{Kind: Prepare, To: All, Ballot: c.attempt.ballot})
 	return nil
 }
 
-// reason reports whether there must be a change: a vote has been given whose outcome is not known, an edge between members is
+// needsChange reports whether there must be a change: a vote has been given whose outcome is not known, an edge between members is
 // down, a member is slow, an agent asks to come in that may, or a member has lost its state.
-func (c *Seat) reason(now time.Time) bool {
-	if c.Voted() || c.vote.Sealed {
+func (c *proposer) needsChange(now time.Time) bool {
+	if c.Voted() || c.acceptor.vote.Sealed {
 		return c.Voted()
 	}
-	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.seen.Blank) > 0 || len(c.stragglers(c.lastSaid(now))) > 0 {
+	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.seen.Blank) > 0 || len(c.composer.stragglers(c.composer.lastSaid(now))) > 0 {
 		return true
 	}
 	for agent, r := range c.reports {
-		if now.Sub(r.at) > fresh*c.Patience {
+		if now.Sub(r.at) > reportTimeouts*c.Patience {
 			continue
 		}
 		if r.asks && (c.mayCome(agent) || c.isMember(agent)) || len(c.newlyDown(agent, r.down))+len(r.blank) > 0 {
@@ -80,7 +93,7 @@ func (c *Seat) reason(now time.Time) bool {
 }
 
 // newlyDown returns the members, of those that a member does not hear, to which its edge is in use.
-func (c *Seat) newlyDown(agent int, down []int) (newly []int) {
+func (c *Node) newlyDown(agent int, down []int) (newly []int) {
 	if !c.isMember(agent) {
 		return nil
 	}
@@ -93,20 +106,20 @@ func (c *Seat) newlyDown(agent int, down []int) (newly []int) {
 }
 
 // mayCome reports whether an agent that is no member may be one: it is of the roster, or admitted, and the quorum stays more than half.
-func (c *Seat) mayCome(agent int) bool {
+func (c *Node) mayCome(agent int) bool {
 	_, admitted := c.admitted[agent]
 	return !c.isMember(agent) && agent < c.Agents() && (c.known(agent) || admitted)
 }
 
 // known reports whether an agent is of the roster: from the start, or because the log has edges of it.
-func (c *Seat) known(agent int) bool {
+func (c *Node) known(agent int) bool {
 	return agent < c.Founders || slices.ContainsFunc(c.epoch.Edges, func(e [2]int) bool { return e[0] == agent || e[1] == agent })
 }
 
 func edgeOf(i, j int) [2]int { return [2]int{min(i, j), max(i, j)} }
 
-// count takes in an answer to this agent's proposal.
-func (c *Seat) count(now time.Time, m Message) error {
+// countAnswer takes in an answer to this agent's proposal.
+func (c *proposer) countAnswer(now time.Time, m Message) error {
 	a := c.attempt
 	if a == nil {
 		return nil
@@ -125,14 +138,14 @@ func (c *Seat) count(now time.Time, m Message) error {
 	case m.Kind == Accepted && a.change != nil && c.isMember(m.From):
 		a.votes[m.From] = true
 	}
-	return c.pursue(now)
+	return c.advance(now)
 }
 
-// pursue takes the next step of an attempt, if it is time for it.
-func (c *Seat) pursue(now time.Time) error {
+// advance takes the next step of an attempt, if it is time for it.
+func (c *proposer) advance(now time.Time) error {
 	a := c.attempt
 	late := now.Sub(a.began)
-	enough := (lasts * c.Patience) << c.failures
+	enough := (attemptTimeouts * c.Patience) << c.failures
 	switch {
 	case a.change != nil && len(a.votes) >= c.Quorum:
 		c.attempt = nil
@@ -141,10 +154,10 @@ func (c *Seat) pursue(now time.Time) error {
 	case a.change == nil && c.promises() >= c.Quorum && (c.complete(now) || late >= c.Absent):
 		return c.choose(now)
 	case late >= enough && (a.change != nil || c.promises() < c.Quorum):
-		c.giveUp(now, c.missing())
+		c.giveUp(now, c.noAnswer())
 		return nil
 	case now.Sub(a.sent) >= a.pause:
-		a.sent, a.pause = now, min(2*a.pause, holds*c.Patience/2) // members that have promised stand still
+		a.sent, a.pause = now, min(2*a.pause, standStillTimeouts*c.Patience/2) // members that have promised stand still
 		if a.change == nil {
 			c.send(Message{Kind: Prepare, To: All, Ballot: a.ballot})
 		} else {
@@ -154,8 +167,8 @@ func (c *Seat) pursue(now time.Time) error {
 	return nil
 }
 
-// missing says why an attempt has no quorum.
-func (c *Seat) missing() string {
+// noAnswer says why an attempt has no quorum.
+func (c *proposer) noAnswer() string {
 	var silent []int
 	for _, i := range c.epoch.Members {
 		if _, answered := c.attempt.answers[i]; !answered {
@@ -167,7 +180,7 @@ func (c *Seat) missing() string {
 }
 
 // promises returns how many members have answered.
-func (c *Seat) promises() int {
+func (c *proposer) promises() int {
 	count := 0
 	for i := range c.attempt.answers {
 		if c.isMember(i) {
@@ -179,10 +192,10 @@ func (c *Seat) promises() int {
 
 // complete reports whether all have answered that can be expected to: the members and those that ask to come in to whom edges lead
 // over which both ends hear each other, as far as is known.
-func (c *Seat) complete(now time.Time) bool {
+func (c *proposer) complete(now time.Time) bool {
 	down := map[[2]int]bool{}
 	for agent, r := range c.reports {
-		if now.Sub(r.at) > fresh*c.Patience {
+		if now.Sub(r.at) > reportTimeouts*c.Patience {
 			continue
 		}
 		for _, j := range r.down {
@@ -200,7 +213,7 @@ func (c *Seat) complete(now time.Time) bool {
 }
 
 // choose begins the second phase: with the change of the latest ballot that any answer has, or a new one.
-func (c *Seat) choose(now time.Time) error {
+func (c *proposer) choose(now time.Time) error {
 	a := c.attempt
 	var latest Message
 	for _, m := range a.answers {
@@ -215,7 +228,7 @@ func (c *Seat) choose(now time.Time) error {
 			c.giveUp(now, c.lossOfState())
 			return nil
 		}
-		change, problem := c.compose(now)
+		change, problem := c.composer.compose(now)
 		if change == nil {
 			c.giveUp(now, problem)
 			return nil
@@ -229,7 +242,7 @@ func (c *Seat) choose(now time.Time) error {
 
 // giveUp ends an attempt, and has the next one wait for a random time, longer after each. why says what it was that this agent
 // waits for; "": another proposer, or nothing any more.
-func (c *Seat) giveUp(now time.Time, why string) {
+func (c *proposer) giveUp(now time.Time, why string) {
 	a := c.attempt
 	c.attempt = nil
 	if a.change == nil {

@@ -1,4 +1,4 @@
-package council
+package paxos
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 // One that has lost its state and asks for another does not compute.
 //
 // If those that are left are no quorum, all wait: to leave out some of the slow ones would not end the wait for the others.
-func (c *Seat) stragglers(said func(agent int) (down, slow []int, counts bool)) (all []int) {
+func (c *composer) stragglers(said func(agent int) (down, slow []int, counts bool)) (all []int) {
 	finds := func(i int) bool {
 		_, slow, counts := said(i)
 		return counts && len(slow) > 0
@@ -45,9 +45,9 @@ func (c *Seat) stragglers(said func(agent int) (down, slow []int, counts bool)) 
 }
 
 // lastSaid returns what the agents have said of their neighbours of late. One that has said nothing does not wait.
-func (c *Seat) lastSaid(now time.Time) func(agent int) (down, slow []int, counts bool) {
+func (c *composer) lastSaid(now time.Time) func(agent int) (down, slow []int, counts bool) {
 	return func(agent int) (down, slow []int, counts bool) {
-		if r, has := c.reports[agent]; has && now.Sub(r.at) <= fresh*c.Patience {
+		if r, has := c.reports[agent]; has && now.Sub(r.at) <= reportTimeouts*c.Patience {
 			return r.down, r.slow, true
 		}
 		return nil, nil, true
@@ -55,16 +55,16 @@ func (c *Seat) lastSaid(now time.Time) func(agent int) (down, slow []int, counts
 }
 
 // answered returns what an agent has answered to this agent's proposal. One that has not is not among those that go on.
-func (c *Seat) answered(agent int) (down, slow []int, counts bool) {
-	m, counts := c.attempt.answers[agent]
+func (c *composer) answered(agent int) (down, slow []int, counts bool) {
+	m, counts := c.proposer.attempt.answers[agent]
 	return m.Down, m.Slow, counts
 }
 
 // isAsking reports whether an agent asks to come in, or for a state, by what it has answered to this agent's proposal, or else said last, or whether a neighbour
 // says that it has come back without one.
-func (c *Seat) isAsking(agent int) bool {
-	if c.attempt != nil {
-		if m, has := c.attempt.answers[agent]; has {
+func (c *composer) isAsking(agent int) bool {
+	if c.proposer.attempt != nil {
+		if m, has := c.proposer.attempt.answers[agent]; has {
 			return m.Asks || c.isBlank(agent)
 		}
 	}
@@ -73,8 +73,8 @@ func (c *Seat) isAsking(agent int) bool {
 
 // isBlank reports whether an answer to this agent's proposal says that an agent has come back without a state. Of one that names a checkpoint itself that
 // changes nothing.
-func (c *Seat) isBlank(agent int) bool {
-	for _, m := range c.attempt.answers {
+func (c *composer) isBlank(agent int) bool {
+	for _, m := range c.proposer.attempt.answers {
 		if slices.Contains(m.Blank, agent) {
 			return true
 		}

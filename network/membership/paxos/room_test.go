@@ -1,4 +1,4 @@
-package council_test
+package paxos_test
 
 import (
 	"errors"
@@ -7,20 +7,20 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
-	"dsbo/network/membership/council"
+	"dsbo/network/membership/paxos"
 )
 
 // A diskSite is an agent's disk that has these checkpoints and keeps nothing else.
-type diskSite []council.Point
+type diskSite []paxos.Point
 
-func (d diskSite) Points() ([]council.Point, error)     { return d, nil }
-func (d diskSite) SaveVote(council.Vote) error          { return nil }
+func (d diskSite) Points() ([]paxos.Point, error)       { return d, nil }
+func (d diskSite) SaveVote(paxos.Vote) error            { return nil }
 func (d diskSite) SaveChange(_ membership.Change) error { return nil }
 
 // A room has seats that hear each other at once.
 type room struct {
-	seats []*council.Seat
-	seen  []council.Observation // what each sees
+	seats []*paxos.Node
+	seen  []paxos.Observation // what each sees
 	now   time.Time
 	draws uint64
 	away  map[int]bool // who neither hears nor speaks
@@ -28,12 +28,12 @@ type room struct {
 
 // newRoom returns one of so many founders, and of agents that come later, each with a disk.
 func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *room {
-	r := &room{now: time.Unix(0, 0), seen: make([]council.Observation, len(disks))}
+	r := &room{now: time.Unix(0, 0), seen: make([]paxos.Observation, len(disks))}
 	for i, d := range disks {
 		draw := func() uint64 { r.draws++; return r.draws }
-		r.seats = append(r.seats, testkit.Get(council.New(council.Settings{
+		r.seats = append(r.seats, testkit.Get(paxos.New(paxos.Settings{
 			Agent: i, Founders: founders, Edges: edges, Quorum: quorum, Patience: patience, Absent: 20 * patience, Draw: draw, Records: d,
-		}, nil, council.Vote{})))
+		}, nil, paxos.Vote{})))
 	}
 	return r
 }
@@ -61,7 +61,7 @@ func (r *room) waitForEnds(patiences int) []error {
 	return ends
 }
 
-func (r *room) take() (sent []council.Message) {
+func (r *room) take() (sent []paxos.Message) {
 	for _, s := range r.seats {
 		sent = append(sent, s.Messages()...)
 	}
@@ -69,10 +69,10 @@ func (r *room) take() (sent []council.Message) {
 }
 
 // hand hands a message to those that it is for, as it is read.
-func (r *room) hand(m council.Message) {
-	m = testkit.Get(council.ParseMessage(m.Encode(), r.seats[0].Agents()))
+func (r *room) hand(m paxos.Message) {
+	m = testkit.Get(paxos.ParseMessage(m.Encode(), r.seats[0].Agents()))
 	for j, to := range r.seats {
-		if j != m.From && !r.away[j] && (m.To == council.All || m.To == j) {
+		if j != m.From && !r.away[j] && (m.To == paxos.All || m.To == j) {
 			testkit.OK(to.Receive(r.now, m))
 		}
 	}
