@@ -41,7 +41,7 @@ func defaultHoldoutOf(validation, training, least float64, m models.Model) float
 
 // chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers of validation and training examples that
 // the agents tell each other at the start of the run, and when it goes on as the run folder says.
-func (r *runner) chooseHoldout(ctx context.Context) error {
+func (r *loader) chooseHoldout(ctx context.Context) error {
 	if r.givenFlags["holdout"] {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (r *runner) chooseHoldout(ctx context.Context) error {
 		return nil
 	}
 	if r.point != nil {
-		c, err := r.folder.ReadConfig()
+		c, err := r.files.folder.ReadConfig()
 		s.Holdout = c.Holdout
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/experiment/console"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
@@ -97,10 +96,10 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &runner{Job: j, layout: l}
+	r := newRunner(j, l)
 	defer func() {
-		if r.lock != nil {
-			r.lock.Close()
+		if r.files.lock != nil {
+			r.files.lock.Close()
 		}
 		err = l.leave(ctx, r, stderr, err)
 	}()
@@ -108,12 +107,12 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 }
 
 // printResult writes what the run found.
-func (r *runner) printResult(w io.Writer) error {
-	head := fmt.Sprintf("%s; %v", r.problem.line, r.graph)
-	if r.problem.Nonconvex {
+func (r *account) printResult(w io.Writer) error {
+	head := fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph)
+	if r.poser.problem.Nonconvex {
 		head += "; the lower problem is not convex, and Φ is at the solutions reached"
 	}
-	return console.Result(w, &r.summary, head, r.folder, r.Settings.Report)
+	return console.Result(w, &r.summary, head, r.files.folder, r.Settings.Report)
 }
 
 // chooseLayout returns the job's layout, else that of -transport.
@@ -145,54 +144,50 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	r.view.Stop()
 	if err != nil {
 		r.layout.fail(r, err)
-		return r.writeFailure(err)
+		return r.files.writeFailure(err)
 	}
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := removeNoise(r.folder); err != nil {
+	if err := removeNoise(r.files.folder); err != nil {
 		return err
 	}
 	if !r.Settings.KeepCheckpoints {
-		if err := r.folder.RemoveAllButNewestCheckpoints(); err != nil {
+		if err := r.files.folder.RemoveAllButNewestCheckpoints(); err != nil {
 			return err
 		}
 	}
 	if r.finished || stdout == nil {
 		return nil
 	}
-	return r.printResult(stdout)
+	return r.account.printResult(stdout)
 }
 
 // A runner is one run of a job, in this process.
 type runner struct {
 	*Job
-	layout         Layout
-	graph          *network.Graph   // of the roster, as it is at the start
-	changes        membership.Log   // of who takes part
-	finalEpoch     membership.Epoch // that of the end; the zero value before, and where members stay the same
-	team           network.Team     // nil: all agents are here
-	folder         runs.Folder
-	mode           runs.Mode
-	folderOpen     bool                  // whether the folder is made ready
-	lock           io.Closer             // keeps other processes out of the folder; nil before it is chosen, and where another process leads
-	held           *runs.HeldCheckpoints // checkpoints that stay; nil: none
-	point          *train.Point          // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
-	finished       bool                  // whether the run in the folder is finished, and this process only waits for others
-	drainFailed    bool                  // finished, and the wait for the other agents failed
-	params         parameters
-	method         algo.Method // with steps that follow the curvature filled in
-	loaded         loaded
-	problem        problem
-	startX         []float64 // start of x on all agents
-	lmax           float64   // the largest curvature of an agent at the start; 0 where no step follows it
-	warnings       []string
-	view           Viewer
-	pace           *pace
-	result         *train.Result
-	iterationsOver bool         // whether the iterations are over, and the models are being found
-	stepsSent      dsbo.Traffic // what all agents have sent to choose the steps
-	summary        runs.Summary
+	layout     Layout
+	graph      *network.Graph   // of the roster, as it is at the start
+	changes    membership.Log   // of who takes part
+	finalEpoch membership.Epoch // at the end; the zero value before, and where members stay the same
+	team       network.Team     // nil: all agents are here
+	params     parameters
+	view       Viewer
+	pace       *pace
+
+	// The stages of a run, each of which takes what the stages before it have found.
+	files   runFiles
+	data    loader
+	poser   poser
+	steps   stepChooser
+	end     finisher
+	sites   siteModels
+	account account
+
+	point       *train.Point // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
+	finished    bool         // whether the run in the folder is finished, and this process only waits for others
+	drainFailed bool         // finished, and the wait for the other agents failed
+	result      *train.Result
 }
 
 // prepare checks all settings that can be checked without data and without other processes.
@@ -236,7 +231,7 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode, error) {
 }
 
 // checkpoints returns the checkpoints of some agents of this process, the newest first.
-func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
+func (r *runFiles) checkpoints(agents []int) ([]train.Point, error) {
 	points, damaged, err := train.Points(r.folder, agents)
 	for _, d := range damaged {
 		r.view.Log("checkpoint left out: %v", d)
@@ -246,38 +241,38 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 
 // attempt runs the method from the runner's checkpoint on, and then finds the models.
 func (r *runner) attempt(ctx context.Context) error {
-	r.result, r.iterationsOver, r.summary = nil, false, runs.Summary{}
-	if err := r.load(ctx, r.localAgents()); err != nil {
+	r.result, r.end.iterationsOver, r.account.summary = nil, false, runs.Summary{}
+	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
 		return err
 	}
-	if err := r.makeProblem(ctx); err != nil {
+	if err := r.poser.makeProblem(ctx); err != nil {
 		return err
 	}
-	r.stepsSent = dsbo.Traffic{}
-	r.problem.Sent = &r.stepsSent
-	if err := r.chooseSteps(ctx); err != nil {
+	r.steps.stepsSent = dsbo.Traffic{}
+	r.poser.problem.Sent = &r.steps.stepsSent
+	if err := r.steps.chooseSteps(ctx); err != nil {
 		return err
 	}
-	r.problem.Sent = &r.summary.Traffic.Models // by what follows the run
+	r.poser.problem.Sent = &r.account.summary.Traffic.Models // by what follows the run
 	cfg := r.trainConfig()
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	if err := r.completeConfig(cfg); err != nil {
+	if err := r.account.completeConfig(cfg); err != nil {
 		return err
 	}
-	r.showWarnings()
-	took := r.loaded.duration.Seconds()
+	r.steps.showWarnings()
+	took := r.data.loaded.duration.Seconds()
 	r.view.Note(Note{
-		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.problem.line, r.graph, took),
-		Name: "loaded", Facts: []any{"problem", r.problem.line, "graph", r.graph.Name, "seconds", took},
+		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.poser.problem.line, r.graph, took),
+		Name: "loaded", Facts: []any{"problem", r.poser.problem.line, "graph", r.graph.Name, "seconds", took},
 	})
-	if err := r.openFolder(ctx); err != nil {
+	if err := r.files.openFolder(ctx); err != nil {
 		return err
 	}
 	var err error
-	if g := r.problem.guard; g != nil {
-		if cfg.Problem, err = g.addNoise(cfg.Problem, r.folder); err != nil {
+	if g := r.poser.problem.guard; g != nil {
+		if cfg.Problem, err = g.addNoise(cfg.Problem, r.files.folder); err != nil {
 			return err
 		}
 	}
@@ -287,18 +282,18 @@ func (r *runner) attempt(ctx context.Context) error {
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
-	r.summary.FloatsFormula = r.floatsByFormula()
-	if err := r.keepMembers(); err != nil {
+	r.account.summary.FloatsFormula = r.account.floatsByFormula()
+	if err := r.files.keepMembers(); err != nil {
 		return err
 	}
-	if r.problem.guard != nil {
-		return r.finishPrivate()
+	if r.poser.problem.guard != nil {
+		return r.end.finishPrivate()
 	}
-	return r.finish(ctx)
+	return r.end.finish(ctx)
 }
 
 // openFolder makes the run folder ready, once.
-func (r *runner) openFolder(ctx context.Context) error {
+func (r *runFiles) openFolder(ctx context.Context) error {
 	if r.folderOpen {
 		return nil
 	}
@@ -314,7 +309,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 		if err := r.folder.WriteConfig(r.Settings.Config); err != nil {
 			return err
 		}
-		if err := r.loaded.setup.write(r.folder); err != nil {
+		if err := r.data.loaded.setup.write(r.folder); err != nil {
 			return err
 		}
 		if len(r.changes) > 0 && !r.layout.ownsFiles() { // of an agent, the council keeps them
@@ -324,26 +319,26 @@ func (r *runner) openFolder(ctx context.Context) error {
 		}
 	}
 	r.folderOpen = true
-	return r.layout.awaitFolder(ctx, r)
+	return r.layout.awaitFolder(ctx, r.runner)
 }
 
 // trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
 	s, evaluation := r.Settings, r.Settings.Evaluate
-	if r.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] { // all examples, of which iterations take few, cost too much
+	if r.poser.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] { // all examples, of which iterations take few, cost too much
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
-		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(), Method: r.method, StartX: r.startX, K: s.Iterations,
-		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
-		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shapingFlags},
-		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
+		Problem: r.poser.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(), Method: r.steps.method, StartX: r.poser.startX, K: s.Iterations,
+		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.files.folder), Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.files.held, From: r.point,
+		Settings: map[string]any{"task": r.poser.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shapingFlags},
+		Evaluate: evaluation, Curvature: r.steps.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }
 
 // writeFailure writes the summary of a run that ended with an error, if it had begun, and returns that error. There is a page where one
 // is wanted and no iteration will follow.
-func (r *runner) writeFailure(err error) error {
+func (r *runFiles) writeFailure(err error) error {
 	if r.result == nil || !r.layout.leads() || r.drainFailed {
 		return err
 	}
@@ -351,10 +346,10 @@ func (r *runner) writeFailure(err error) error {
 	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // after the iterations
 		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted, wording.Count(r.result.Iterations, "iteration"))
 	}
-	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
+	if w := r.folder.WriteSummary(r.account.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if (state == runs.Diverged || r.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
+	if (state == runs.Diverged || r.end.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
 		if _, w := report.WriteRun(string(r.folder)); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

@@ -49,7 +49,7 @@ func (inProcess) leads() bool { return true }
 
 func (inProcess) describe(c *runs.Config) { c.Transport, c.Processes = "local", 1 }
 
-func (l inProcess) join(_ context.Context, r *runner) error { return r.chooseFolder(l) }
+func (l inProcess) join(_ context.Context, r *runner) error { return r.files.chooseFolder(l) }
 
 func (inProcess) awaitFolder(context.Context, *runner) error { return nil }
 
@@ -68,7 +68,7 @@ func (inProcess) round() int { return 0 }
 func (inProcess) leave(_ context.Context, _ *runner, _ io.Writer, err error) error { return err }
 
 // lockFolder chooses the run folder, and keeps other processes out of it until the job ends.
-func (r *runner) lockFolder() (err error) {
+func (r *runFiles) lockFolder() (err error) {
 	if r.folder, r.mode, err = r.runFolder(); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (r *runner) lockFolder() (err error) {
 }
 
 // chooseFolder locks the run folder and checks that a run that stands there was made by the same layout of processes.
-func (r *runner) chooseFolder(l Layout) error {
+func (r *runFiles) chooseFolder(l Layout) error {
 	if err := r.lockFolder(); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (r *runner) chooseFolder(l Layout) error {
 }
 
 // checkFlags reports a run that is not the one whose flags the command line took over, before the folder was locked.
-func (r *runner) checkFlags() error {
+func (r *runFiles) checkFlags() error {
 	found, err := r.folder.ReadConfig()
 	if err == nil && !slices.Equal(found.Flags, r.resumedFlags) {
 		err = fmt.Errorf("another process has replaced the run in %s: the same command resumes that one", r.folder)
@@ -102,7 +102,7 @@ func (r *runner) checkFlags() error {
 }
 
 // checkOwner reports a folder whose run has its agents elsewhere, or is that of another agent.
-func (r *runner) checkOwner(l Layout) error {
+func (r *runFiles) checkOwner(l Layout) error {
 	var own runs.Config
 	l.describe(&own)
 	found, err := r.folder.ReadConfig()

@@ -58,7 +58,7 @@ func (r *runner) agentsWith(local ...int) int {
 // loadAdmitted adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in
 // this process, their data are loaded, of all agents up to each: a task may keep what it loads for the end of the run. What all found
 // together at the start stands.
-func (r *runner) loadAdmitted() error {
+func (r *loader) loadAdmitted() error {
 	l := &r.loaded
 	if len(r.changes) == 0 {
 		return nil
@@ -67,10 +67,10 @@ func (r *runner) loadAdmitted() error {
 		if err := splitTests(&l.data); err != nil {
 			return err
 		}
-		r.problem = problem{}
+		r.poser.problem = problem{}
 	}
 	for i := len(l.data.Shards); i < r.changes.Roster(r.Settings.Agents); i++ {
-		r.problem = problem{}
+		r.poser.problem = problem{}
 		if r.layout.ownsFiles() || !slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
 			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is elsewhere, or never comes in
 			continue
@@ -107,7 +107,7 @@ func splitTests(t *data.Task) error {
 }
 
 // startProblem returns the problem of the agents that are there at the start, or where a team connects members of a later epoch, of these.
-func (r *runner) startProblem() train.Problem {
+func (r *poser) startProblem() train.Problem {
 	if len(r.changes) == 0 {
 		return r.problem.Problem
 	}
@@ -130,18 +130,18 @@ func (r *runner) noteChange(e membership.Epoch) {
 
 // keepMembers makes the runner's problem, data and graph those of the agents that are there at the end of the iterations: what
 // follows is of them.
-func (r *runner) keepMembers() (err error) {
+func (r *runFiles) keepMembers() (err error) {
 	e := r.result.Epoch
 	if e.Number < len(r.changes) {
-		r.warnings = append(r.warnings, fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began", wording.Count(r.result.Iterations, "iteration"), e.Number+1))
+		r.steps.warnings = append(r.steps.warnings, fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began", wording.Count(r.result.Iterations, "iteration"), e.Number+1))
 	}
 	if len(r.changes) == 0 {
 		return nil
 	}
-	if r.problem.Problem, err = r.problem.Problem.OfMembers(e, r.graph.W); err != nil {
+	if r.poser.problem.Problem, err = r.poser.problem.Problem.OfMembers(e, r.graph.W); err != nil {
 		return err
 	}
-	r.problem.data, r.loaded.data = memberData(r.problem.data, e), memberData(r.loaded.data, e)
+	r.poser.problem.data, r.data.loaded.data = memberData(r.poser.problem.data, e), memberData(r.data.loaded.data, e)
 	r.finalEpoch = e
 	return nil
 }

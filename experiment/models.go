@@ -18,8 +18,8 @@ import (
 
 // rivals returns the models that the tuned one is compared with, in the order of the table, and the best of them, which the verdict is
 // against: the baselines of the model's own, where it has some; else those of constants, of 0 and the best one.
-func (r *runner) rivals(ctx context.Context, found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
-	m, ok := r.loaded.model.(models.Baselined)
+func (r *finisher) rivals(ctx context.Context, found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
+	m, ok := r.data.loaded.model.(models.Baselined)
 	if !ok {
 		zero, best, err := found.Constants(ctx, r.startConstant())
 		if all = []*candidates.Model{zero}; best != zero {
@@ -31,11 +31,11 @@ func (r *runner) rivals(ctx context.Context, found *candidates.Finder) (all []*c
 	if len(list) == 0 {
 		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "model %T must have at least one baseline", m)
 	}
-	modelWatcher{r}.Expect(1 + len(list))
+	modelWatcher{r.runner}.Expect(1 + len(list))
 	for _, b := range list {
 		f := found
 		if b.Of != nil {
-			if f, err = r.finderOf(r.problem.data, b.Of); err != nil {
+			if f, err = r.finderOf(r.poser.problem.data, b.Of); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -51,25 +51,25 @@ func (r *runner) rivals(ctx context.Context, found *candidates.Finder) (all []*c
 }
 
 // newFinder returns the finder of a problem with p hyperparameters, whose exact solutions are those of a solver.
-func (r *runner) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
-	return candidates.New(prob, r.problem.meaning.Symbol, p, solver, r.trainingConfig(prob), modelWatcher{r})
+func (r *finisher) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
+	return candidates.New(prob, r.poser.problem.meaning.Symbol, p, solver, r.trainingConfig(prob), modelWatcher{r.runner})
 }
 
 // finderOf returns the finder of a model's lower problem on data of the agents.
-func (r *runner) finderOf(t data.Task, m models.Model) (*candidates.Finder, error) {
+func (r *finisher) finderOf(t data.Task, m models.Model) (*candidates.Finder, error) {
 	prob, err := train.NewPart(r.team, t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
 	if err != nil {
 		return nil, err
 	}
-	prob.Numbers, prob.W, prob.Average, prob.Sent = r.problem.Numbers, r.problem.W, r.problem.Average, r.problem.Sent
+	prob.Numbers, prob.W, prob.Average, prob.Sent = r.poser.problem.Numbers, r.poser.problem.W, r.poser.problem.Average, r.poser.problem.Sent
 	p, _ := m.Dims()
 	return r.newFinder(prob, p, prob.Solver()), nil
 }
 
 // trainingConfig returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil:
 // the run's cannot, or the lower problem has one solution, which is found exactly.
-func (r *runner) trainingConfig(p train.Problem) *train.Config {
-	held := algo.Held(r.method)
+func (r *finisher) trainingConfig(p train.Problem) *train.Config {
+	held := algo.Held(r.steps.method)
 	if held == nil || !p.Nonconvex {
 		return nil
 	}

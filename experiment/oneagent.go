@@ -53,11 +53,11 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	fingerprint, err := r.fingerprint(ctx, l.agent)
+	fingerprint, err := r.data.fingerprint(ctx, l.agent)
 	if err != nil {
 		return err
 	}
-	if r.folderOpen = r.point != nil || r.finished; !r.folderOpen {
+	if r.files.folderOpen = r.point != nil || r.finished; !r.files.folderOpen {
 		if err := l.beginFolder(r, state); err != nil {
 			return err
 		}
@@ -74,22 +74,22 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 // lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes part by it, and returns the state
 // that it was in.
 func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
-	if err := r.lockFolder(); err != nil {
+	if err := r.files.lockFolder(); err != nil {
 		return state, err
 	}
-	if state, err = r.folder.State(); err != nil {
+	if state, err = r.files.folder.State(); err != nil {
 		return state, err
 	}
 	if state == runs.Absent {
-		err = r.folder.Check(r.mode)
+		err = r.files.folder.Check(r.files.mode)
 	} else {
-		err = cmp.Or(r.checkOwner(l), r.folder.CheckResumable())
+		err = cmp.Or(r.files.checkOwner(l), r.files.folder.CheckResumable())
 	}
 	if err == nil {
-		err = r.folder.RemoveStale()
+		err = r.files.folder.RemoveStale()
 	}
 	if err == nil {
-		r.changes, err = r.folder.ReadChanges()
+		r.changes, err = r.files.folder.ReadChanges()
 	}
 	return state, err
 }
@@ -101,13 +101,13 @@ func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, finger
 	if err != nil {
 		return err
 	}
-	longest, err := r.longestVector()
+	longest, err := r.data.longestVector()
 	if err != nil {
 		return err
 	}
 	if r.team, err = l.open(ctx, r.graph, from, fingerprint, seat, longest); err != nil {
 		if empty {
-			err = errors.Join(err, r.folder.Abandon())
+			err = errors.Join(err, r.files.folder.Abandon())
 		}
 		return err
 	}
@@ -123,28 +123,28 @@ func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, finger
 func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 	switch {
 	case len(r.changes) > 0: // it was left out
-		r.mode = runs.Resume
+		r.files.mode = runs.Resume
 	case state != runs.Absent:
-		r.mode = runs.Replace // a run that ended before its first checkpoint
+		r.files.mode = runs.Replace // a run that ended before its first checkpoint
 	}
-	if err := r.folder.Open(r.mode); err != nil {
+	if err := r.files.folder.Open(r.files.mode); err != nil {
 		return err
 	}
-	r.mode = runs.Resume
+	r.files.mode = runs.Resume
 	l.describe(&r.Settings.Config)
-	return r.folder.WriteConfig(r.Settings.Config)
+	return r.files.folder.WriteConfig(r.Settings.Config)
 }
 
 // chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the exchange to go on from. A
 // finished run has nothing left to do but to wait for the others.
 func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	r.point, r.finished = nil, false
-	state, err := r.folder.State()
+	state, err := r.files.folder.State()
 	if err != nil {
 		return 0, err
 	}
 	if state == runs.Finished {
-		s, err := r.folder.ReadSummary()
+		s, err := r.files.folder.ReadSummary()
 		if err != nil {
 			return 0, err
 		}
@@ -152,7 +152,7 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 			return s.Round, nil
 		}
 	}
-	points, err := r.checkpoints([]int{l.agent})
+	points, err := r.files.checkpoints([]int{l.agent})
 	if err != nil {
 		return 0, err
 	}
@@ -177,7 +177,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	switch {
 	case errors.As(err, new(*network.ChangedError)):
 		r.drainFailed = false
-		r.resetProblem()
+		r.poser.resetProblem()
 		err := l.enterEpoch(ctx, r)
 		return err == nil, err
 	case errors.As(err, &back):
@@ -187,7 +187,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 		return false, err
 	}
 	r.drainFailed = false
-	r.resetProblem()
+	r.poser.resetProblem()
 	for errors.As(err, &back) { // again if a neighbour that came back meanwhile needs earlier ones
 		err = l.goBack(ctx, r, back)
 	}

@@ -144,15 +144,15 @@ func (g *guard) stableStep(s *Settings, q int) float64 {
 
 // leastRows returns the fewest training rows of an agent, which are public: the agents tell each other at the start of a run, and when it
 // goes on the run folder says it.
-func (r *runner) leastRows(ctx context.Context) (int, error) {
+func (r *poser) leastRows(ctx context.Context) (int, error) {
 	if r.point != nil {
-		c, err := r.folder.ReadConfig()
+		c, err := r.files.folder.ReadConfig()
 		if err != nil || c.Privacy == nil {
 			return 0, err
 		}
 		return c.Privacy.LeastRows, nil
 	}
-	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
+	counts, err := r.data.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
 	if err != nil {
 		return 0, err
 	}
@@ -236,17 +236,17 @@ func removeNoise(folder runs.Folder) error {
 
 // finishPrivate writes the λ and the model of a run with differential privacy, the last ones. Nothing is compared: that would take more
 // answers.
-func (r *runner) finishPrivate() error {
+func (r *finisher) finishPrivate() error {
 	best := r.result.Best
-	r.summary.Best = best.Iteration
-	r.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
+	r.account.summary.Best = best.Iteration
+	r.account.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
 		fmt.Sprintf("Differential privacy %v: what was sent is about as likely with another row in its place. Losses and accuracies have noise too.", *r.Settings.Privacy),
 	}, Sentence: fmt.Sprintf("Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
 	if err := r.writeModel(best.X, best.Y); err != nil {
 		return err
 	}
 	if t, ok := r.Task.(Finisher); ok {
-		if err := t.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Collective: withoutSums}); err != nil {
+		if err := t.Finish(FinishedRun{Folder: r.files.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Collective: withoutSums}); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,7 @@ type problem struct {
 }
 
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it loads them.
-func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
+func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if t, ok := r.Task.(Fingerprinter); ok {
 		return t.Fingerprint(Agents{N: r.agentsWith(agent), Local: []int{agent}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles()})
 	}
@@ -68,7 +68,7 @@ func (j *Job) CheckData(n int, seed uint64) error {
 const commonVectorBound = 1 << 16
 
 // longestVector returns a bound on the numbers of each vector that the run exchanges, where the model is loaded; 0: it is not.
-func (r *runner) longestVector() (int, error) {
+func (r *loader) longestVector() (int, error) {
 	if r.loaded.model == nil {
 		return 0, nil
 	}
@@ -80,7 +80,7 @@ func (r *runner) longestVector() (int, error) {
 }
 
 // localAgents returns the agents in this process.
-func (r *runner) localAgents() []int {
+func (r *loader) localAgents() []int {
 	if r.team != nil {
 		var all []int
 		e := r.changes.Last(r.Settings.Agents)
@@ -98,13 +98,13 @@ func (r *runner) localAgents() []int {
 
 // load loads the data of the agents in this process, and the model, once, and again only where the agents begin anew: what they found
 // together as they loaded has to be exchanged again then.
-func (r *runner) load(ctx context.Context, local []int) (err error) {
+func (r *loader) load(ctx context.Context, local []int) (err error) {
 	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.hasFound()) {
 		return r.loadAdmitted()
 	}
 	began := time.Now()
 	s := r.Settings
-	r.loaded, r.problem = loaded{local: local}, problem{}
+	r.loaded, r.poser.problem = loaded{local: local}, problem{}
 	l := &r.loaded
 	found, err := r.newSetup(ctx)
 	if err != nil {
@@ -127,21 +127,21 @@ func (r *runner) load(ctx context.Context, local []int) (err error) {
 }
 
 // checkMethod reports that the method is not made for the model.
-func (r *runner) checkMethod() error {
+func (r *poser) checkMethod() error {
 	m, err := algo.New(r.Settings.Algorithm)
-	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.loaded.model) {
+	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.data.loaded.model) {
 		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none", r.Settings.Algorithm, r.Task.Name())
 	}
 	return err
 }
 
 // makeProblem makes the problem of the loaded data, once, and checks the settings against it.
-func (r *runner) makeProblem(ctx context.Context) (err error) {
-	s, l := r.Settings, r.loaded
+func (r *poser) makeProblem(ctx context.Context) (err error) {
+	s, l := r.Settings, r.data.loaded
 	if err := r.checkMethod(); err != nil {
 		return err
 	}
-	if err := r.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
+	if err := r.data.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
 		return err
 	}
 	task, err := data.HoldOut(l.data, s.Holdout, s.Seed)
@@ -176,8 +176,8 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 }
 
 // guardProblem clips the rows of a problem's data and bounds what they can change, where there is differential privacy.
-func (r *runner) guardProblem(p *problem) (err error) {
-	s, l := r.Settings, r.loaded
+func (r *poser) guardProblem(p *problem) (err error) {
+	s, l := r.Settings, r.data.loaded
 	if s.Privacy == nil {
 		return nil
 	}
@@ -188,8 +188,8 @@ func (r *runner) guardProblem(p *problem) (err error) {
 }
 
 // makeOracles makes the oracles of a problem's data, with the matrix of their products, and the way in which averages are found.
-func (r *runner) makeOracles(p *problem) (err error) {
-	s, l := r.Settings, r.loaded
+func (r *poser) makeOracles(p *problem) (err error) {
+	s, l := r.Settings, r.data.loaded
 	if p.Problem, err = train.NewShare(l.local, p.data, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
 		return err
 	}
@@ -220,13 +220,13 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 }
 
 // setStart sets where a problem starts, if the task or else the model says it.
-func (r *runner) setStart(prob *problem) error {
+func (r *poser) setStart(prob *problem) error {
 	var x, y []float64
-	p, _ := r.loaded.model.Dims()
+	p, _ := r.data.loaded.model.Dims()
 	if st, ok := r.Task.(Starter); ok {
 		x, y = st.Start()
 	}
-	if st, ok := r.loaded.model.(models.XStarter); ok && x == nil {
+	if st, ok := r.data.loaded.model.(models.XStarter); ok && x == nil {
 		x = make([]float64, p)
 		st.StartX(x)
 	}
@@ -262,7 +262,7 @@ func hasPenalties(o dsbo.Oracle) bool {
 }
 
 // gatherCounts returns the numbers of examples by which agents at the start of a run choose together: all tell them to all.
-func (r *runner) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
+func (r *loader) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
 	counts := make([][]float64, r.Settings.Agents)
 	for i, shard := range r.loaded.data.Shards[:len(counts)] {
 		counts[i] = count(shard)

@@ -53,7 +53,7 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be at least %d, the number of processes; it is %d", l.world.Size(), r.graph.W.N())
 	}
 	if l.leads() {
-		if err := r.chooseFolder(l); err != nil {
+		if err := r.files.chooseFolder(l); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ type greeting struct {
 // exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with another task, other flags or
 // another program.
 func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
-	all, err := gatherJSON(ctx, r, greeting{r.Task.Name(), r.Settings.Flags, network.ThisProgram(), r.folder})
+	all, err := gatherJSON(ctx, r, greeting{r.Task.Name(), r.Settings.Flags, network.ThisProgram(), r.files.folder})
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
 			return err
 		}
 	}
-	r.folder = all[0].Folder
+	r.files.folder = all[0].Folder
 	return nil
 }
 
@@ -139,7 +139,7 @@ func flagsNamed(flags []string, name string) string {
 
 // chooseCheckpoint chooses the newest checkpoint that every process has; none if there is no such checkpoint.
 func (l *ranks) chooseCheckpoint(ctx context.Context, r *runner) error {
-	points, err := r.checkpoints(r.team.Local())
+	points, err := r.files.checkpoints(r.team.Local())
 	if err != nil {
 		return err
 	}

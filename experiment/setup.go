@@ -19,10 +19,10 @@ type setup struct {
 }
 
 // newSetup returns the setup of a runner's next load.
-func (r *runner) newSetup(ctx context.Context) (*setup, error) {
+func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 	s := new(setup)
 	if r.team != nil && r.point != nil {
-		return s, s.read(r.folder)
+		return s, s.read(r.files.folder)
 	}
 	if r.team == nil && r.layout.ownsFiles() {
 		s.exchange = unmet

@@ -11,19 +11,19 @@ import (
 
 // chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and collects warnings of those that
 // are not stable.
-func (r *runner) chooseSteps(ctx context.Context) error {
-	p, q, err := r.startProblem().Dims()
+func (r *stepChooser) chooseSteps(ctx context.Context) error {
+	p, q, err := r.poser.startProblem().Dims()
 	if err != nil {
 		return err
 	}
 	x, y := make([]float64, p), make([]float64, q)
 	linalg.Fill(x, r.Settings.X0)
-	copy(x, r.problem.startX)
-	copy(y, r.problem.Start)
-	r.startX = x
+	copy(x, r.poser.problem.startX)
+	copy(y, r.poser.problem.Start)
+	r.poser.startX = x
 	r.method = algo.Clone(r.params.method)
-	if g := r.problem.guard; g != nil {
-		if r.Settings.Privacy.LeastRows, err = r.leastRows(ctx); err != nil {
+	if g := r.poser.problem.guard; g != nil {
+		if r.Settings.Privacy.LeastRows, err = r.poser.leastRows(ctx); err != nil {
 			return err
 		}
 		if err := g.plan(r.Settings, r.method); err != nil {
@@ -36,7 +36,7 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		}
 		l := algo.Curvature{L: r.lmax}
 		l.Z, l.Y = train.StableBounds(r.graph.W, l.L)
-		if g := r.problem.guard; g != nil {
+		if g := r.poser.problem.guard; g != nil {
 			l.Z = min(l.Z, g.stableStep(r.Settings, q))
 		}
 		if err := algo.Bind(r.method, l); err != nil {
@@ -44,7 +44,7 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		}
 	}
 	r.chooseStart()
-	if r.problem.Score == nil {
+	if r.poser.problem.Score == nil {
 		r.view.Log("losses and accuracies are not known: the model does not score examples (models.Scorer)")
 	}
 	r.warnings = nil
@@ -62,32 +62,32 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 }
 
 // showWarnings shows what there is to warn of before the run begins.
-func (r *runner) showWarnings() {
+func (r *stepChooser) showWarnings() {
 	for _, w := range r.warnings {
 		r.view.Log("warning: %s", w)
 	}
 }
 
 // largestCurvature returns the largest curvature of an agent at the start.
-func (r *runner) largestCurvature(ctx context.Context, x, y []float64) (float64, error) {
-	switch g := r.problem.guard; {
+func (r *stepChooser) largestCurvature(ctx context.Context, x, y []float64) (float64, error) {
+	switch g := r.poser.problem.guard; {
 	case g != nil:
-		return g.curvature(r.problem.Oracles[r.loaded.local[0]], x)
+		return g.curvature(r.poser.problem.Oracles[r.data.loaded.local[0]], x)
 	case r.point != nil:
 		return r.point.Curvature, nil
 	}
-	return r.startProblem().Curvature(ctx, x, y)
+	return r.poser.startProblem().Curvature(ctx, x, y)
 }
 
 // chooseStart lets a method suit the run in the parameters that the user left open.
-func (r *runner) chooseStart() {
+func (r *stepChooser) chooseStart() {
 	adapt := algo.TraitsOf(r.method).Adapt
 	if adapt == nil {
 		return
 	}
-	known := r.givenFlags["x0"] || r.problem.startX != nil
+	known := r.givenFlags["x0"] || r.poser.problem.startX != nil
 	gaveUp := adapt(algo.Setting{
-		Nonconvex: r.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known, Penalties: r.problem.penalties,
+		Nonconvex: r.poser.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known, Penalties: r.poser.problem.penalties,
 		Given: func(name string) bool { return r.Settings.Set[name] != nil },
 	})
 	if gaveUp && !known {
