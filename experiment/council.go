@@ -154,7 +154,7 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 }
 
 // handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with
-// which an epoch begins, this agent's own or one that it has taken over. That of an epoch after it, which began with the same iteration, is not given:
+// which an epoch begins, this agent's own or one that it has taken over. The state of an epoch after it, which began with the same iteration, is not given:
 // who asks has yet to hear of that epoch.
 func (f *seatFiles) handover(epoch int) ([]byte, error) {
 	log := f.changes()
@@ -299,7 +299,7 @@ func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error 
 	return nil
 }
 
-// adoptConfig keeps the configuration of an agent that was there before as that of this one, which has its own flags.
+// adoptConfig keeps the configuration of an agent that was there before as this agent's, which has its own flags.
 func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 	var config runs.Config
 	if err := json.Unmarshal(theirs, &config); err != nil {
@@ -310,7 +310,7 @@ func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 	return r.files.folder.WriteConfig(config)
 }
 
-// resetProblem has the runner make the problem of all agents again, after an end, whose problem is that of the members.
+// resetProblem has the runner make the problem of all agents again, after an end, whose problem is the members'.
 func (r *poser) resetProblem() {
 	if r.finalEpoch.Members != nil {
 		r.data.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}

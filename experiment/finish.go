@@ -77,7 +77,7 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 			}
 		}
 	}
-	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains) // that of another model is no y of this one
+	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains) // the y of another model is no y of this one
 	if lost {
 		kept = rival
 	}

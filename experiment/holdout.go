@@ -23,7 +23,7 @@ const (
 )
 
 // defaultHoldoutOf returns the share that is held out of the validation examples of all agents, of which one has the least, where a model has
-// so many hyperparameters.
+// many hyperparameters.
 func defaultHoldoutOf(validation, training, least float64, m models.Model) float64 {
 	p, _ := m.Dims()
 	of, ok := m.(models.Restrained)

@@ -115,7 +115,7 @@ func (r *account) printResult(w io.Writer) error {
 	return console.Result(w, &r.summary, head, r.files.folder, r.Settings.Report)
 }
 
-// chooseLayout returns the job's layout, else that of -transport.
+// chooseLayout returns the job's layout, else the layout of -transport.
 func (j *Job) chooseLayout() (Layout, error) {
 	if j.Layout != nil {
 		return j.Layout, nil

@@ -16,7 +16,7 @@ import (
 // together (-transport mpi), or one in each process, which may be lost and come back ([OneAgent]). No other code asks
 // which of these it is.
 type Layout interface {
-	// ownsFiles reports whether this process is that of one agent, with files of its own.
+	// ownsFiles reports whether this process belongs to one agent, with files of its own.
 	ownsFiles() bool
 	// leads reports whether this process writes the run folder and shows the run's progress.
 	leads() bool
@@ -101,7 +101,7 @@ func (r *runFiles) checkFlags() error {
 	return err
 }
 
-// checkOwner reports a folder whose run has its agents elsewhere, or is that of another agent.
+// checkOwner reports a folder whose run has its agents elsewhere, or belongs to another agent.
 func (r *runFiles) checkOwner(l Layout) error {
 	var own runs.Config
 	l.describe(&own)

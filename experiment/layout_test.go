@@ -151,7 +151,7 @@ func (*deferred) Fingerprint(a Agents) ([]byte, error) {
 	return fmt.Append(nil, "files of ", a.Local), nil
 }
 
-// TestFingerprint: an agent meets the others with a fingerprint of its data: that of its files if the task tells it, else that of
+// TestFingerprint: an agent meets the others with a fingerprint of its data: of its files if the task tells it, else of
 // what the task has loaded.
 func TestFingerprint(t *testing.T) {
 	met := errors.New("met")

@@ -15,7 +15,7 @@ import (
 )
 
 // Main runs the command line of a program for one task, and ends the process: it is all of a main function. The program has the
-// task's flags and those of [Settings], and writes a run folder. -h explains them, and -version says what program this is.
+// task's flags and the flags of [Settings], and writes a run folder. -h explains them, and -version says what program this is.
 func Main(t Task) {
 	ctx, err := cli.Begin()
 	var j *Job
@@ -37,7 +37,7 @@ func Run(ctx context.Context, t Task, args []string, stdout, stderr io.Writer) e
 	return j.Run(ctx, stdout, stderr)
 }
 
-// Parse makes the job of a task's command line. With -resume, the flags that it leaves out are those of the run that goes on. With
+// Parse makes the job of a task's command line. With -resume, the flags that it leaves out are the flags of the run that goes on. With
 // -h it writes the help, and with -version alone what program this is, and returns flag.ErrHelp; other errors match
 // dsbo.ErrConfig.
 func Parse(t Task, args []string, help io.Writer) (*Job, error) {

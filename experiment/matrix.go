@@ -7,7 +7,7 @@ import (
 	"dsbo/train"
 )
 
-// chooseMatrix returns the matrix of products: that of -curvature, else the Hessian.
+// chooseMatrix returns the matrix of products: the one of -curvature, else the Hessian.
 func (r *poser) chooseMatrix(p train.Problem) (m dsbo.CurvatureMatrix, err error) {
 	if m = r.Settings.Matrix; m == dsbo.Hessian {
 		return m, nil

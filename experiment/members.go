@@ -55,7 +55,7 @@ func (r *runner) agentsWith(local ...int) int {
 	return max(r.Settings.Agents, slices.Max(local)+1)
 }
 
-// loadAdmitted adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in
+// loadAdmitted adds the shards of the agents that the log admits, after the shards of the agents of the start. Where all agents are in
 // this process, their data are loaded, of all agents up to each: a task may keep what it loads for the end of the run. What all found
 // together at the start stands.
 func (r *loader) loadAdmitted() error {
@@ -128,7 +128,7 @@ func (r *runner) noteChange(e membership.Epoch) {
 	r.view.Note(Note{Text: text, Name: "members", Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
 }
 
-// keepMembers makes the runner's problem, data and graph those of the agents that are there at the end of the iterations: what
+// keepMembers makes the runner's problem, data and graph belong to the agents that are there at the end of the iterations: what
 // follows is of them.
 func (r *runFiles) keepMembers() (err error) {
 	e := r.result.Epoch

@@ -17,7 +17,7 @@ import (
 )
 
 // rivals returns the models that the tuned one is compared with, in the order of the table, and the best of them, which the verdict is
-// against: the baselines of the model's own, where it has some; else those of constants, of 0 and the best one.
+// against: the baselines of the model's own, where it has some; else the constants 0 and the best one.
 func (r *finisher) rivals(ctx context.Context, found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
 	m, ok := r.data.loaded.model.(models.Baselined)
 	if !ok {
@@ -50,7 +50,7 @@ func (r *finisher) rivals(ctx context.Context, found *candidates.Finder) (all []
 	return all, best, nil
 }
 
-// newFinder returns the finder of a problem with p hyperparameters, whose exact solutions are those of a solver.
+// newFinder returns the finder of a problem with p hyperparameters, whose exact solutions a solver finds.
 func (r *finisher) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
 	return candidates.New(prob, r.poser.problem.meaning.Symbol, p, solver, r.trainingConfig(prob), modelWatcher{r.runner})
 }

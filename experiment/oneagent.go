@@ -165,7 +165,7 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	return r.changes.Last(r.graph.W.N()).Round, nil
 }
 
-// attemptAgain waits, after the agent's end, for that of the others, and goes back to an earlier checkpoint if a neighbour that came
+// attemptAgain waits, after the agent's end, for the end of the others, and goes back to an earlier checkpoint if a neighbour that came
 // back needs exchanges which this agent no longer holds.
 func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool, error) {
 	if err == nil {

@@ -86,7 +86,7 @@ func (p *pace) rate(w work) (float64, bool) {
 	return 0, false
 }
 
-// progress returns how far the run is after so many steps of a phase.
+// progress returns how far the run is after a number of steps of a phase.
 func (p *pace) progress(phase string, done, of int) Progress {
 	spent, remaining := 0.0, 0.0
 	for w, k := range p.kinds {

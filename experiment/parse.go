@@ -67,7 +67,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 }
 
 // CheckOverMachines reports the first setting that cannot work in a run with agents on other machines, whatever the data and
-// the folder. A nil graph is that of the flags. Errors match dsbo.ErrConfig.
+// the folder. A nil graph stands for the graph of the flags. Errors match dsbo.ErrConfig.
 func (j *Job) CheckOverMachines(g *network.Graph) error {
 	if g == nil {
 		_, _, err := j.resolve()

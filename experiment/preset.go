@@ -72,7 +72,7 @@ func (j *Job) chooseModel(f *cli.Flags) error {
 	return nil
 }
 
-// fill sets the settings for which no flags were given to those of the preset.
+// fill sets the settings for which no flags were given to the preset's.
 func (p Preset) fill(s *Settings, given map[string]bool) {
 	own := algo.NameOf(p.Method)
 	setDefault(&s.Algorithm, own, given["algorithm"])

@@ -106,7 +106,7 @@ func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
 	return all, nil
 }
 
-// check returns an error that says in what the process of agent i differs from that of agent 0.
+// check returns an error that says in what the process of agent i differs from the process of agent 0.
 func (g greeting) check(i int, first greeting) error {
 	if g.Task != first.Task {
 		return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)
@@ -204,7 +204,7 @@ func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err erro
 }
 
 // jobError returns what an error of this process is to the job: all ranks have one command line, so one that ends because of another
-// rank's error ends with that one's exit code. The launcher passes on that of the process which is the first to end.
+// rank's error ends with that one's exit code. The launcher passes on the exit code of the first process to end.
 func jobError(err error) error {
 	if ended, ok := errors.AsType[*network.EndedError](err); ok {
 		return cmp.Or(network.ErrorOfKind(ended.Kind), err)

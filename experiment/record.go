@@ -90,7 +90,7 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 	return s
 }
 
-// nameModels copies the values of the first model, if it is that of λ = 0, and of the last, tuned, to the summary's fields for them.
+// nameModels copies the values of the first model, if it is the model of λ = 0, and of the last, tuned, to the summary's fields for them.
 func nameModels(s *runs.Summary) {
 	zero := candidates.NewModel("", 0, nil).Model
 	tuned := zero

@@ -17,7 +17,7 @@ import (
 // siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.
 const siteNumbers = 1 + 2*3
 
-// compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; and those
+// compareSites scores three models on the test examples of each site: its own, the model of the best constant and the tuned one; and the scores
 // that other sites find alone, where they may be seen. It returns nil where the task does not ask for it.
 func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
 	t, ok := r.Task.(Sited)

@@ -45,7 +45,7 @@ type Agents struct {
 	Start int    // number of agents at the start, whose sums Collective finds: less than N where agents join the run
 	Local []int  // numbers of the agents in this process, ascending; the shards of others are to be empty
 	Seed  uint64 // seed of all that is random in the data
-	// Own says that this process is that of one agent, on a machine of its own: a file that is not named by agent is that agent's.
+	// Own says that this process belongs to one agent, on a machine of its own: a file that is not named by agent is that agent's.
 	Own bool
 	// Private says that the run has differential privacy: what Load returns of a row may follow from that row, flags and Seed alone, and
 	// whether it trains, validates or tests from its place. Collective refuses all sums and texts then.

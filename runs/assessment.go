@@ -16,7 +16,7 @@ type Assessment struct {
 	Residuals *ResidualCurves `json:"residuals,omitempty"`
 }
 
-// ClassCurves are those of one class against the rest.
+// ClassCurves are the curves of one class against the rest.
 type ClassCurves struct {
 	Name      string    `json:"name"`
 	AUC       Number    `json:"auc"`       // area under the ROC curve; unknown without examples of both kinds

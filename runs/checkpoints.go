@@ -16,7 +16,7 @@ import (
 // keptCheckpoints is the number of checkpoints of a process that are kept: the newest may be damaged, and a neighbour may need an older one.
 const keptCheckpoints = 3
 
-// checkpointFile begins the names of checkpoints. Alone it is that of the one checkpoint that a process of all agents once had.
+// checkpointFile begins the names of checkpoints. Alone it is the name of the one checkpoint that a process of all agents once had.
 const checkpointFile = "checkpoint"
 
 // CheckpointPath returns the path of the checkpoint after an iteration of the agents of one process, nil for all agents in one.
@@ -71,7 +71,7 @@ func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
 }
 
 // RemoveCheckpointsAfter removes the checkpoints of agents after an iteration with which an epoch begins: they are of an earlier
-// epoch, and no good in this one. Those of the same epoch stay when a run goes back: they have the bits that it comes to again.
+// epoch, and no good in this one. Checkpoints of the same epoch stay when a run goes back: they have the bits that it comes to again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	all, err := f.checkpoints(agents)
 	later := slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration <= iteration })
@@ -86,7 +86,7 @@ func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	return disk.SyncDir(string(f))
 }
 
-// RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after so many iterations done. The newest
+// RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after a number of iterations. The newest
 // stay, the newest of those that are not after these iterations, in a run that has gone back, and those that are held. nil holds
 // none.
 func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoints) error {

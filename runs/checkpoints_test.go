@@ -9,7 +9,7 @@ import (
 	"dsbo/runs"
 )
 
-// TestCheckpoints: checkpoints are in the order of their iterations, whatever the number of digits, and the newest are kept; those of
+// TestCheckpoints: checkpoints are in the order of their iterations, whatever the number of digits, and the newest are kept; the checkpoints of
 // other processes and other files are left alone.
 func TestCheckpoints(t *testing.T) {
 	for name, agents := range map[string][]int{"all in one": nil, "an agent": {1}, "a rank": {2, 3, 4}} {

@@ -72,7 +72,7 @@ var Hyperparameters = Meaning{Symbol: "x", One: "hyperparameter", Many: "hyperpa
 // Hyperparameters returns what x of the run is.
 func (c Config) Hyperparameters() Meaning { return cmp.Or(c.Meaning, Penalties) }
 
-// A ClusterConfig is the config.json of a run whose agents are processes of this machine, with folders of their own in that of the run,
+// A ClusterConfig is the config.json of a run whose agents are processes of this machine, with folders of their own in the run's,
 // as long as it is under way.
 type ClusterConfig struct {
 	Format int      `json:"format"`

@@ -23,7 +23,7 @@ func (d Difference) String() string {
 // Differences are the differences of two runs, in the order of their names.
 type Differences []Difference
 
-// String lists them, that of the seed first, as others may follow from it.
+// String lists them, the seed's first, as others may follow from it.
 func (ds Differences) String() string {
 	var parts []string
 	for _, d := range ds {

@@ -160,7 +160,7 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// State returns the state of the run in the folder. A folder that holds anything but a run is an error. That of an agent which has
+// State returns the state of the run in the folder. A folder that holds anything but a run is an error. The state of an agent which has
 // finished in an epoch before the last one of its membership log is unfinished: it has to go back, or is left out.
 func (f Folder) State() (State, error) {
 	entries, err := disk.ReadDir(string(f))
@@ -196,7 +196,7 @@ func (f Folder) State() (State, error) {
 	return summary.State, err
 }
 
-// isEmpty reports whether a folder in f has nothing in it, such as that of a run that has not begun.
+// isEmpty reports whether a folder in f has nothing in it, such as the folder of a run that has not begun.
 func (f Folder) isEmpty(name string) bool {
 	entries, err := disk.ReadDir(f.Path(name))
 	return err == nil && len(entries) == 0

@@ -2,8 +2,8 @@ package runs
 
 import "dsbo"
 
-// Format is the number of the format of run folders that this program writes and resumes. It reads those of lower numbers too, down
-// to 0, that of folders without one.
+// Format is the number of the format of run folders that this program writes and resumes. It reads formats of lower numbers too, down
+// to 0, the number of folders without one.
 const Format = 1
 
 // checkFormat returns an error if a folder's format is not one that this program reads.

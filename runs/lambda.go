@@ -20,7 +20,7 @@ type Penalty struct {
 	Name   string  // of what is penalized, such as a feature
 	Lambda float64 // the log-penalty
 	Norm   float64 // size of the weights: the root of the sum of their squares
-	Kept   bool    // whether they are of any size beside those of other penalties
+	Kept   bool    // whether they are of any size beside other penalties
 }
 
 // lambdaColumns are the columns of lambda.csv.

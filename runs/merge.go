@@ -42,7 +42,7 @@ const changesAt = 0
 var resultFiles = [...]struct {
 	name     string
 	optional bool
-	dated    bool // it says when it was made, so that those of two agents differ
+	dated    bool // it says when it was made, so that the files of two agents differ
 }{
 	changesAt: {name: ChangesFile, optional: true},
 	{name: LambdaFile}, {name: OmegaFile}, {name: SetupFile, optional: true}, {name: LambdaTableFile, optional: true},
@@ -53,7 +53,7 @@ var resultFiles = [...]struct {
 // Merge reads the run folders of all agents of a run, as it was at its end, and puts them together. The agents must be of one run, all be there
 // and at their end, which an error that matches [dsbo.ErrConfig] says, and their numbers must agree to the last bit.
 //
-// Counts are those of all agents, and so are times that are of all agents together; other times and the memory are those of
+// Counts are of all agents, and so are times that are of all agents together; other times and the memory are of
 // the slowest and the largest agent.
 func Merge(folders []Folder) (*Merged, error) {
 	parts := make([]*Merged, len(folders))
@@ -67,7 +67,7 @@ func Merge(folders []Folder) (*Merged, error) {
 	if err := checkOneRun(parts); err != nil {
 		return nil, err
 	}
-	for _, p := range parts[1:] { // before parts[0] becomes that of all
+	for _, p := range parts[1:] { // before parts[0] becomes the part of all
 		if err := parts[0].compare(p); err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func Merge(folders []Folder) (*Merged, error) {
 // changed reports whether the members of the run have changed.
 func (m *Merged) changed() bool { return m.files[changesAt] != nil }
 
-// addRecords adds the records of another agent: their times, and those of iterations that the agents before were absent in. Where both
+// addRecords adds the records of another agent: their times, and the records of iterations that the agents before were absent in. Where both
 // were there the numbers must be the same.
 func (m *Merged) addRecords(p *Merged) error {
 	if a, b := len(m.Records), len(p.Records); a != b && !m.changed() {
@@ -206,7 +206,7 @@ func (m *Merged) members() []int {
 	return all
 }
 
-// checkOneRun checks that the parts, in the order of agents, are those of all agents at the end of one run.
+// checkOneRun checks that the parts, in the order of agents, belong to all agents at the end of one run.
 func checkOneRun(parts []*Merged) error {
 	if len(parts) == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all agents are required")

@@ -13,7 +13,7 @@ import (
 )
 
 // partOf writes the folder of an agent of a run of three, into which agent 3 came and which agent 1 left for good: agent 0 lost its disk in
-// iteration 5, agent 2 was absent in iteration 10, agent 3 in iteration 0. loss is that of the last record.
+// iteration 5, agent 2 was absent in iteration 10, agent 3 in iteration 0. loss is the loss of the last record.
 func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	t.Helper()
 	f := runs.Folder(filepath.Join(t.TempDir(), "agent"))
@@ -43,7 +43,7 @@ func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 // phiOf is Φ of an iteration's record.
 func phiOf(iteration int) runs.Number { return runs.Number(30 - iteration) }
 
-// TestMergeAfterChanges: those who are there at the end are enough, and their records together are those of all iterations.
+// TestMergeAfterChanges: those who are there at the end are enough, and their records together cover all iterations.
 func TestMergeAfterChanges(t *testing.T) {
 	zero, two, three := partOf(t, 0, 0.25), partOf(t, 2, 0.25), partOf(t, 3, 0.25)
 	for _, order := range [][]runs.Folder{{zero, two, three}, {three, zero, two}} {

@@ -70,7 +70,7 @@ func (r Record) Timeless() Record {
 }
 
 // ReadRecords reads what a run has written to metrics.jsonl, up to the end of the input. A last line without its end, which
-// a run that was killed leaves behind, is left out, and cut says so. name is that of the input in errors, which give the
+// a run that was killed leaves behind, is left out, and cut says so. name is the name of the input in errors, which give the
 // line and match [dsbo.ErrConfig].
 func ReadRecords(name string, r io.Reader) (records []Record, cut bool, err error) {
 	in := bufio.NewReader(r)

@@ -21,7 +21,7 @@ type Summary struct {
 	// Privacy is what the agents' answers keep to, nil where they have no bound.
 	Privacy *Privacy     `json:"privacy,omitempty"`
 	Traffic PhaseTraffic `json:"traffic"`
-	// Best is the iteration whose λ is the tuned one: that of the least loss on held-out examples, where there are some.
+	// Best is the iteration whose λ is the tuned one: the iteration of the least loss on held-out examples, where there are some.
 	Best int `json:"best_iteration"`
 
 	// Exact Φ at λ = 0, at the start and at x̄.
@@ -43,7 +43,7 @@ type Summary struct {
 	Models    []Model    `json:"models"`
 	Constants []Constant `json:"constants"` // exact Φ at constant λ, in the order in which they were tried
 
-	// Sites compares the sites' own models with those of all together, where each site has test examples of its own.
+	// Sites compares the sites' own models with the models of all together, where each site has test examples of its own.
 	Sites []Site `json:"sites,omitempty"`
 
 	ConsensusX         Number `json:"consensus_x"`
@@ -68,7 +68,7 @@ type Summary struct {
 	Waited []float64 `json:"waited_seconds,omitempty"`
 	// Round is the number of the exchange after the last one; 0 unless the agent is one that may be lost and come back.
 	Round int `json:"round,omitzero"`
-	// Epoch is that of the members whose end this is, see package membership; 0 where members stay the same.
+	// Epoch is the epoch of the members whose end this is, see package membership; 0 where members stay the same.
 	Epoch int `json:"epoch,omitzero"`
 }
 
@@ -94,7 +94,7 @@ type Model struct {
 	HoldoutLoss  Number `json:"holdout_loss"`
 	TestLoss     Number `json:"test_loss"`
 	TestAccuracy Number `json:"test_accuracy"`
-	// Reached says that the lower problem is not known to be convex: Phi is that of the solution reached, of which there may be others.
+	// Reached says that the lower problem is not known to be convex: Phi is the value at the solution reached, of which there may be others.
 	Reached   bool   `json:"reached,omitzero"`
 	Steps     int    `json:"refit_steps"`     // Hessian-vector products of the solution
 	Converged bool   `json:"refit_converged"` // else nothing of this model is exact; where Reached, whether the lower loss has settled
@@ -103,9 +103,9 @@ type Model struct {
 
 // A Site says how good models are on the test examples of one site.
 type Site struct {
-	Name     string `json:"name,omitempty"` // "": that of its number, see [Site.Label]
+	Name     string `json:"name,omitempty"` // "": the label of its number, see [Site.Label]
 	Examples int    `json:"examples"`
-	// Alone is the model that the site finds by its own examples alone, at its best constant λ; Constant and Tuned are those of all sites
+	// Alone is the model that the site finds by its own examples alone, at its best constant λ; Constant and Tuned are the models of all sites
 	// together, at the best constant λ and at the tuned λ.
 	Alone    SiteScore `json:"alone"`
 	Constant SiteScore `json:"constant"`
@@ -118,7 +118,7 @@ type Site struct {
 // Label returns the name of the i-th site of a list.
 func (s Site) Label(i int) string { return cmp.Or(s.Name, fmt.Sprintf("site %d", i)) }
 
-// AllSites returns the scores on the test examples of all sites together, unknown where that of a site is; Alone is of each site's own model.
+// AllSites returns the scores on the test examples of all sites together, unknown where a site's is; Alone is of each site's own model.
 func AllSites(sites []Site) (all Site) {
 	for _, s := range sites {
 		all.Examples += s.Examples
@@ -149,7 +149,7 @@ type SiteModel struct {
 	Scores []SiteScore
 }
 
-// SiteModels returns what sites say of each model: those of single sites, as far as others have seen them, and the two of all sites.
+// SiteModels returns what sites say of each model: of single sites, as far as others have seen them, and the two of all sites.
 func SiteModels(sites []Site) (all []SiteModel) {
 	if len(sites) == 0 {
 		return nil

@@ -30,7 +30,7 @@ type sum struct {
 	digest [sha256.Size]byte
 }
 
-// sumLocks keeps writers of this process from each other's list of a folder. Those of other folders go on, whose disks may answer
+// sumLocks keeps writers of this process from each other's list of a folder. Writers of other folders go on, whose disks may answer
 // sooner. Who waits does so for a condition, not for a mutex, as virtual time goes on then (testing/synctest).
 var sumLocks = struct {
 	over *sync.Cond // a list is written

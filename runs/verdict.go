@@ -37,7 +37,7 @@ const (
 	Test       = "test"
 )
 
-// A Gain compares the tuned model with another one, that of the best single penalty or a baseline, on one set of examples.
+// A Gain compares the tuned model with another one, the model of the best single penalty or a baseline, on one set of examples.
 // Differences are tuned minus the other, example by example, so that what examples have in common cancels.
 type Gain struct {
 	Set             string `json:"set"` // "validation", "held-out" or "test"
@@ -121,7 +121,7 @@ func (g Gain) changeText() string {
 	return text
 }
 
-// A Contest is what a [Verdict] judges: a tuned model against that of one constant for all hyperparameters, or another baseline.
+// A Contest is what a [Verdict] judges: a tuned model against the model of one constant for all hyperparameters, or another baseline.
 type Contest struct {
 	Count    int     // number of hyperparameters
 	Meaning  Meaning // what they are

@@ -9,11 +9,11 @@ import (
 	"dsbo/runs"
 )
 
-// Halvings bounds how often a tuned x is moved half of the way to that of its rival.
+// Halvings bounds how often a tuned x is moved half of the way to its rival's x.
 const Halvings = 3
 
-// Backtrack returns a tuned model whose Φ is below that of its rival, if one is found, and a note on how; else the tuned model. Where
-// the lower problem is not convex, hypergradients are those of solutions on the way, and x may go farther than the solutions that are
+// Backtrack returns a tuned model whose Φ is below its rival's, if one is found, and a note on how; else the tuned model. Where
+// the lower problem is not convex, hypergradients belong to solutions on the way, and x may go farther than the solutions that are
 // reached bear: there x is moved half of the way to the rival's, and half again, as a line search from the rival's along what tuning
 // has found would.
 func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []string, error) {

@@ -18,7 +18,7 @@ const mostEffort = 10
 // leastPromise is the share of Φ by which it has to be expected to fall for one more solution.
 const leastPromise = 1e-5
 
-// Descent returns a tuned model whose Φ is below that of its rival, the best constant, if one is found, else the tuned model, and a note on
+// Descent returns a tuned model whose Φ is below its rival's, the best constant, if one is found, else the tuned model, and a note on
 // what was found. A constant is an x like all others: where the tuned one is not below it, the iterations have ended on the way, and x is looked
 // for from the constant on, along exact hypergradients. Solutions that have none, as of lower problems that are not convex, leave the tuned
 // model as it is.

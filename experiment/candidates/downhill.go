@@ -15,7 +15,7 @@ const (
 )
 
 // A downhill is a search for an x of the least Φ by BFGS with limited memory (Liu, Nocedal 1989), whose entries are no farther from 0 than the
-// farthest constant, and than those of the start. All agents have the same bits of it, as of the solutions.
+// farthest constant, and than the start's. All agents have the same bits of it, as of the solutions.
 type downhill struct {
 	best  *Model  // the lowest one so far, at a solution with a gradient
 	bound float64 // of the entries of x
@@ -26,7 +26,7 @@ type downhill struct {
 	reach float64 // the most that an entry of d may be
 }
 
-// A pair is a change of x and that of ∇Φ.
+// A pair is a change of x and the change of ∇Φ.
 type pair struct{ x, g []float64 }
 
 // newDownhill returns the search that begins at a model.

@@ -66,7 +66,7 @@ type Watcher interface {
 	Begin(name string) // the model of that name is sought
 	Solved()           // its solution has ended
 	Found(m *Model)    // it has its losses
-	Expect(models int) // about so many there will be
+	Expect(models int) // about how many there will be
 	Log(format string, args ...any)
 }
 
@@ -86,7 +86,7 @@ type Finder struct {
 	watch     Watcher
 }
 
-// New returns the finder of a problem whose x has so many entries, which finds models by training where there is a configuration of it,
+// New returns the finder of a problem whose x has p entries, which finds models by training where there is a configuration of it,
 // else by solver. nil watches nothing. On wires narrower than float32 the digits that are shown are right at less exact solutions
 // too; what solutions are off by, see [exact.Solver].
 func New(p train.Problem, symbol string, length int, solver *exact.Solver, training *train.Config, watch Watcher) *Finder {

@@ -3,7 +3,7 @@
 // [Result.Write] leaves one page, figures, and tables as CSV and LaTeX.
 //
 // A [Spec] says what is compared (spec.go reads it, validate.go checks it, grid.go has the points). trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go,
-// figures.go and page.go show it. Runs are ranked with those of the same task alone.
+// figures.go and page.go show it. Runs are ranked with runs of the same task alone.
 package compare
 
 import (
@@ -204,7 +204,7 @@ func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
 	return nil
 }
 
-// problemFlags are the flags of a run, beside those of the task, that change Φ.
+// problemFlags are the flags of a run, beside the task's flags, that change Φ.
 var problemFlags = []string{"agents", "holdout", "evaluate"}
 
 // changesProblem reports whether a flag is part of the problem.

@@ -76,7 +76,7 @@ func (g Grid) search(most int) *Search {
 	return s
 }
 
-// edges names the parameters that may have better values than those of the best point, beyond the grid or among those that were not tried. An
+// edges names the parameters that may have better values than at the best point, beyond the grid or among those that were not tried. An
 // axis of one value, or of words, has no edge.
 func (g Grid) edges(s *Search) (names []string) {
 	for i, a := range g {

@@ -49,7 +49,7 @@ func (q Quantity) title() string {
 	}[q]
 }
 
-// of returns the quantity of a record, NaN if it is not known. That of PhiGap is Φ.
+// of returns the quantity of a record, NaN if it is not known. For PhiGap it is Φ.
 func (q Quantity) of(r runs.Record) float64 {
 	return float64(map[Quantity]runs.Number{
 		Phi: r.Phi, PhiGap: r.Phi, ValLoss: r.ValLoss, HoldoutLoss: r.HoldoutLoss, TestLoss: r.TestLoss, TestAccuracy: r.TestAccuracy,
@@ -79,7 +79,7 @@ func (c Cost) title() string {
 	}[c]
 }
 
-// of returns what a run of so many agents has spent up to a record, in the unit of the title. A whole matrix is one call.
+// of returns what a run of n agents has spent up to a record, in the unit of the title. A whole matrix is one call.
 func (c Cost) of(r runs.Record, agents int) float64 {
 	calls := r.UpperGrad + r.LowerGrad + r.HVP + r.JVP + r.Hessian + r.Jacobian + r.Diagonal + r.Value
 	return map[Cost]float64{

@@ -1,4 +1,4 @@
-// A Search looks for the lowest point of a grid: at all of its points, or by so many steps to better neighbours.
+// A Search looks for the lowest point of a grid: at all of its points, or by a number of steps to better neighbours.
 
 package compare
 
@@ -16,7 +16,7 @@ type Search struct {
 	Best  []int   // of those that were tried
 }
 
-// Run tries all points, or at most so many by steps from the start, and finds the best.
+// Run tries all points, or at most a number of points by steps from the start, and finds the best.
 func (s *Search) Run() {
 	n := 1
 	for _, length := range s.Lengths {

@@ -19,7 +19,7 @@ type Spec struct {
 	Tasks   []Task    // at least one
 	Methods []Method  // at least one
 	Seeds   []uint64  // of data and draws, at least one
-	Flags   []string  // of every run, before those of its method
+	Flags   []string  // of every run, before its method's flags
 	Choose  Criterion // by which the best point of a grid is the best
 	Show    []Quantity
 	Against []Cost
@@ -29,7 +29,7 @@ type Spec struct {
 type Task struct {
 	Name   string   // heading, and folder
 	Verb   string   // the task's name
-	Flags  []string // its flags, and those of the run
+	Flags  []string // its flags, and the flags of the run
 	Target *float64 // the Φ (or other criterion) to which costs are counted; nil: the lowest that all methods reach
 }
 

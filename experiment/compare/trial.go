@@ -69,7 +69,7 @@ func fileName(text string) string {
 
 // run makes the run, unless its folder has it already and again is false: one that has finished or diverged is kept, and one that was
 // interrupted goes on. The error is of ctx, or of the files, such as that a process of a comparison that was killed is still ending there;
-// that of the run itself is a state.
+// the state of the run itself is a state.
 func (t *Trial) run(ctx context.Context, program []string, cores int, again bool) error {
 	lock, err := t.Folder.Lock()
 	if err != nil {
@@ -107,7 +107,7 @@ func (t *Trial) run(ctx context.Context, program []string, cores int, again bool
 // programName is what the text of an error begins with; the verb follows.
 var programName = regexp.MustCompile(`^[^ :]+: `)
 
-// start runs the program as a process with so many processors, and returns its exit code with the text of its error.
+// start runs the program as a process with a number of processors, and returns its exit code with the text of its error.
 func (t *Trial) start(ctx context.Context, program []string, cores int, mode string) (code int, text string, err error) {
 	line := slices.Concat(program, t.Args, []string{"-out=" + string(t.Folder), "-report=false", "-quiet", "-attached", mode})
 	c := exec.CommandContext(ctx, line[0], line[1:]...)

@@ -122,7 +122,7 @@ func checkFlags(field string, flags []string) error {
 	return nil
 }
 
-// checkNames reports the first name that is none of those of a list.
+// checkNames reports the first name that is not in a list.
 func checkNames[T ~string](field string, all []T, some ...T) error {
 	for _, name := range some {
 		if !slices.Contains(all, name) {

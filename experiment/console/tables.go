@@ -10,7 +10,7 @@ import (
 const notConverged = " (not converged)"
 
 // modelRows returns the table of models; nil if there are none. A model that has not converged is marked, and has no Φ, which would not be
-// exact, unless it is that of a solution among several.
+// exact, unless it belongs to a solution among several.
 func modelRows(s *runs.Summary) [][]string {
 	if len(s.Models) == 0 {
 		return nil

@@ -76,7 +76,7 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 	}
 }
 
-// withPreset returns flags with a preset, which brings a model where it is made for others than that of the flags.
+// withPreset returns flags with a preset, which brings a model where it is made for other models than the flags name.
 func withPreset(small []string, p experiment.Preset) []string {
 	flags := append(slices.Clone(small), "-preset="+p.Name)
 	if p.Models == nil || slices.ContainsFunc(p.Models, func(model string) bool { return slices.Contains(small, "-model="+model) }) {

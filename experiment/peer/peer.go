@@ -19,7 +19,7 @@ type Agent struct {
 	Own      runs.Membership // the run, and which of its agents this is
 	Identity string          // stands for both in the folder
 	// Exchange is its end of the exchange, without what the job finds and what the folder has of the council. A fingerprint that it has stands
-	// before that of the data; Finished is what runs.Folder.AllFinished says.
+	// before the data's; Finished is what runs.Folder.AllFinished says.
 	Exchange grpc.Config
 	// Open opens the exchange, with Exchange filled in. nil is [grpc.Open].
 	Open func(grpc.Config) (*grpc.Mixer, error)
@@ -27,7 +27,7 @@ type Agent struct {
 	Known func()
 }
 
-// Run runs a job as the agent's until all agents have finished. Output and errors are those of [experiment.Job.Run]. The exchange is closed
+// Run runs a job as the agent's until all agents have finished. Output and errors are as in [experiment.Job.Run]. The exchange is closed
 // when Run returns.
 func (a Agent) Run(ctx context.Context, j *experiment.Job, stdout, stderr io.Writer) error {
 	var mixer *grpc.Mixer

@@ -58,7 +58,7 @@ func (l *listing) add(q Quantity) {
 	}
 }
 
-// addSum lists averages of so many numbers on a wire.
+// addSum lists averages of n numbers on a wire.
 func (l *listing) addSum(name string, length int, wire network.Wire, times Range) {
 	l.add(Quantity{Name: name, Way: BySum, Length: length, Wire: wire, Times: times})
 }

@@ -24,7 +24,7 @@ const (
 	keptBytes     = 16 << 20
 )
 
-// bytesOf returns the bytes of so many MiB, 0 where they are not known.
+// bytesOf returns the bytes of a number of MiB, 0 where they are not known.
 func bytesOf(mib runs.Number) float64 {
 	if !mib.Known() {
 		return 0

@@ -30,7 +30,7 @@ const (
 	mostLossesSeen                  = 700 // where losses no longer fall but for their round-off
 )
 
-// effortOf returns the effort of a solution that usually takes so many products, and a step for so many of these.
+// effortOf returns the effort of a solution that usually takes a number of products, and a step for each share of these.
 func effortOf(products, perStep float64) effort {
 	steps := 1 + products/perStep
 	return effort{Range{leastProducts, products, mostProductsSeen}, Range{leastSteps, steps, mostStepsSeen}, Range{leastSteps, steps, mostLossesSeen}}
@@ -46,7 +46,7 @@ func (l *listing) modelEffort() effort {
 	return effortOf(l.Experience.ModelProducts, 25)
 }
 
-// addExact lists what n exact solutions send, by so many solvers, each of which begins at the gradient that all of its solutions are
+// addExact lists what n exact solutions send, by a number of solvers, each of which begins at the gradient that all of its solutions are
 // relative to.
 func (l *listing) addExact(n, solvers Range, e effort) {
 	if n.Most == 0 {
@@ -107,7 +107,7 @@ func (l *listing) addModels() {
 	}
 }
 
-// addSolutions lists what n models send, which are found by so many solvers, or by training.
+// addSolutions lists what n models send, which are found by a number of solvers, or by training.
 func (l *listing) addSolutions(n, solvers Range) {
 	if l.Held == nil {
 		l.addExact(n, solvers, l.modelEffort())

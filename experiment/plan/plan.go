@@ -35,7 +35,7 @@ type Row struct {
 type Ending struct {
 	Sums  []int // lengths of its sums
 	Model int   // length of the y of a lower problem of its own that it has solved; 0: there is none
-	X     int   // length of the x of that problem; 0: that of the run
+	X     int   // length of the x of that problem; 0: of the run's x
 }
 
 // A Plan is what a run will send and need, before it is run. Where that depends on what the run finds, it is a range with what is usual
@@ -54,7 +54,7 @@ type Plan struct {
 	averages   *network.Averages
 }
 
-// New returns the plan of a run. It exchanges nothing. Errors are those of the run's method, problem and graph.
+// New returns the plan of a run. It exchanges nothing. Errors come from the run's method, problem and graph.
 func New(r Run) (*Plan, error) {
 	r.Config = r.Config.WithDefaults()
 	w, options := r.Config.W, r.Config.Problem.Average

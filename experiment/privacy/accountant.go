@@ -30,7 +30,7 @@ type Accountant struct {
 	rate float64 // Rényi divergence of all answers at order α, divided by α: Σ 1/(2σ²)
 }
 
-// Add counts so many answers with noise of deviation multiplier times their sensitivity.
+// Add counts n answers with noise of deviation multiplier times their sensitivity.
 func (a *Accountant) Add(multiplier float64, answers int) {
 	a.rate += float64(float64(answers) / (2 * multiplier * multiplier))
 }
@@ -82,7 +82,7 @@ func argmin(f func(float64) float64, lo, hi float64) float64 {
 	return (lo + hi) / 2
 }
 
-// Multiplier returns the least deviation of noise, in sensitivities, with which so many answers keep a budget. It errs on the safe side, by
+// Multiplier returns the least deviation of noise, in sensitivities, with which n answers keep a budget. It errs on the safe side, by
 // less than 1e-9 of it. The budget must be checked; answers must be at least 1.
 func Multiplier(b Budget, answers int) float64 {
 	kept := func(multiplier float64) bool {

@@ -15,7 +15,7 @@ type Terms struct {
 	Multipliers [Kinds]float64 // deviation of the noise of one of them, in sensitivities
 }
 
-// NewTerms returns the terms of a budget that is spent by so many answers at most about each kind of rows.
+// NewTerms returns the terms of a budget that is spent by at most n answers about each kind of rows.
 func NewTerms(b Budget, answers [Kinds]int) (Terms, error) {
 	t := Terms{Budget: b, Answers: answers}
 	if err := b.Check(); err != nil {
@@ -86,7 +86,7 @@ const (
 	margin = 1e-3
 )
 
-// gridOf returns the unit of a grid for so many entries in which noise of deviation 2^gridBits is multiplier times the sensitivity, to
+// gridOf returns the unit of a grid for n entries in which noise of deviation 2^gridBits is multiplier times the sensitivity, to
 // which rounding adds one unit for each entry: 2^gridBits = multiplier·(sensitivity/grid + √entries).
 func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 	left := 1<<gridBits - float64(multiplier*math.Sqrt(float64(entries)))

@@ -86,7 +86,7 @@ func (l *Ledger) read() error {
 	return l.truncate(int64(len(all) - len(names)))
 }
 
-// truncate ends the file after so many bytes, where the next name is written.
+// truncate ends the file after a number of bytes, where the next name is written.
 func (l *Ledger) truncate(size int64) error {
 	if err := l.file.Truncate(size); err != nil {
 		return err

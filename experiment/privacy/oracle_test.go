@@ -95,7 +95,7 @@ func TestOneQuestionHasOneAnswer(t *testing.T) {
 	}
 }
 
-// TestOtherRowsHaveOtherNoise: the difference of two answers to one question would else be that of the rows alone.
+// TestOtherRowsHaveOtherNoise: the difference of two answers to one question would else be the difference of the rows alone.
 func TestOtherRowsHaveOtherNoise(t *testing.T) {
 	const q = 5
 	terms := testkit.Get(privacy.NewTerms(privacy.Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))

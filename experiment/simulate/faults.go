@@ -139,7 +139,7 @@ func (f absence) String() string {
 	return fmt.Sprintf("agent %d is absent for %v (without its disk: %v), and after %v agent %d for %v", f.agent, f.down, f.disk, f.then, f.other, f.short)
 }
 
-// mayForget reports whether an agent may lose its disk, and with it its votes: one agent of those of which any two quorums share two.
+// mayForget reports whether an agent may lose its disk, and with it its votes: one agent where any two quorums share two.
 func (w *world) mayForget(agent int) bool {
 	n := len(w.machines)
 	return 2*w.Quorum-n >= 2 && agent == w.draw.of("forgets").below(n)
@@ -251,7 +251,7 @@ func (f *partition) end(w *world)           { w.cuts.remove(w, f) }
 func (f *partition) cuts(from, to int) bool { return f.side>>from&1 != f.side>>to&1 }
 func (f *partition) String() string         { return fmt.Sprintf("a partition, %b", f.side) }
 
-// cuts are those of the moment.
+// cuts are the present cuts.
 type cuts struct {
 	mu  sync.Mutex
 	all map[cut]bool

@@ -72,7 +72,7 @@ type process struct {
 	mixer   *grpc.Mixer // nil before the exchange is open; guarded by the machine's lock
 }
 
-// mostLives bounds how often an agent is started. Faults are too few for so many, and the pause before a start grows with their number.
+// mostLives bounds how often an agent is started. Faults are too few for more, and the pause before a start grows with their number.
 const mostLives = 300
 
 // supervise runs processes until one has finished, or ends with an error that would come again, or ctx ends.

@@ -125,7 +125,7 @@ func (v viewer) Saved(iteration int) { v.Log("checkpoint of iteration %d", itera
 // Stop implements [experiment.Viewer].
 func (viewer) Stop() {}
 
-// certificates are those of all simulated agents, which are valid as long as any run may take, and the authority that has signed them.
+// certificates are the certificates of all simulated agents, which are valid as long as any run may take, and the authority that has signed them.
 type certificates struct {
 	authority *pki.Authority
 	of        []*pki.Identity

@@ -47,7 +47,7 @@ func read(folder runs.Folder) (*reference, error) {
 	return r, err
 }
 
-// reference returns that of a case in which members change so.
+// reference returns the reference of a case in which members change so.
 func (c Case) reference(log membership.Log) (*reference, error) {
 	const folder = "/simulated/reference"
 	files := testkit.NewMemory()

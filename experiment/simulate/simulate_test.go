@@ -22,7 +22,7 @@ var (
 	seeds = flag.Int("seeds", 12, "`number` of seeds of TestSeeds")
 )
 
-// TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as those of the campaigns of
+// TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as in the campaigns of
 // benchmarks/simulate, each on one processor.
 func TestMain(m *testing.M) {
 	testkit.SmallRuns()
@@ -40,10 +40,10 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestSmallSeeds is TestSeeds for those of many seeds whose runs take least: of two agents that stay. What the program keeps in memory stays
+// TestSmallSeeds is TestSeeds for the seeds whose runs take least: of two agents that stay. What the program keeps in memory stays
 // the same meanwhile.
 func TestSmallSeeds(t *testing.T) {
-	count := 188 // 200 with those of TestSeeds
+	count := 188 // 200 with TestSeeds
 	if testing.Short() {
 		count = 12
 	}

@@ -88,7 +88,7 @@ func (t *mnist) Check() error {
 	return t.hidden.check(t.model, layered...)
 }
 
-// Experience implements [experiment.Experienced]: that of softmax on 8 agents. Of few examples the best constant is far from 0, and
+// Experience implements [experiment.Experienced]: of softmax on 8 agents. Of few examples the best constant is far from 0, and
 // solutions take more.
 func (t *mnist) Experience() plan.Experience {
 	if t.train > 0 && t.train < 1000 {
@@ -97,7 +97,7 @@ func (t *mnist) Experience() plan.Experience {
 	return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3, ModelProducts: 65}
 }
 
-// Load deals the images to all agents, reads those of the agents that are here, and makes the model.
+// Load deals the images to all agents, reads the images of the agents that are here, and makes the model.
 func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	split := data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed}
 	here := a.Local

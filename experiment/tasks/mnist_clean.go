@@ -69,7 +69,7 @@ func (t *mnist) Finish(f experiment.FinishedRun) error {
 const fullTrust = 40
 
 // withValidation returns the data with the validation examples of each agent behind its training examples, and the model of these: IDs of validation
-// examples follow those of all training examples.
+// examples follow the labels of all training examples.
 func (t *mnist) withValidation() (all data.Task, m models.Model, err error) {
 	all = t.loaded
 	all.Shards = slices.Clone(all.Shards)
@@ -149,7 +149,7 @@ func detection(wrong, found bool) (entry int) {
 // detections are the numbers of right labels that are trusted and that are not, and of wrong labels that are trusted and that are not.
 type detections []float64
 
-// f1 returns the harmonic mean of precision and recall, of so many that are rightly named and others that are wrongly named or left out; 1
+// f1 returns the harmonic mean of precision and recall, of numbers that are rightly named and others that are wrongly named or left out; 1
 // where there is nothing to name.
 func f1(named, wrongly, left float64) float64 {
 	if named+wrongly+left == 0 {

@@ -75,7 +75,7 @@ func mnistCleaning() experiment.Preset {
 }
 
 // mnistNetworkCleaning tunes a weight for each training example of a network, from ½. The network first learns what most labels of a kind
-// agree on, which takes few steps; then each example's weight follows how its loss and that of the validation examples fall together. By
+// agree on, which takes few steps; then each example's weight follows how its loss and the loss of the validation examples fall together. By
 // Hessians, which have negative eigenvalues by then, z grows beyond all bounds.
 func mnistNetworkCleaning() experiment.Preset {
 	return experiment.Preset{

@@ -37,7 +37,7 @@ func (t *policy) Flags(f *flag.FlagSet) {
 	f.Float64Var(&t.Rate, "r", 0.5, "`rate` of heterogeneity: rewards in a state differ between agents by a normal number with this deviation")
 }
 
-// of returns what is drawn for so many agents.
+// of returns what is drawn for n agents.
 func (t *policy) of(agents int, seed uint64) data.Policy {
 	c := t.Policy
 	c.Agents, c.Seed = agents, seed

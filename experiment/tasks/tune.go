@@ -152,7 +152,7 @@ func (*tune) LocalFlags() []string { return []string{"data"} }
 
 func (*tune) Presets() []experiment.Preset { return nil }
 
-// Load reads the tables of the agents that are here and prepares them together with those of the others.
+// Load reads the tables of the agents that are here and prepares them together with the tables of the others.
 func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	tables, err := t.read(a)
 	if err != nil {

@@ -38,7 +38,7 @@ func (t *tune) firstNumber() int {
 	return 0
 }
 
-// Agents implements [experiment.Populated]: there is a file for so many agents.
+// Agents implements [experiment.Populated]: there is one file for each agent.
 func (t *tune) Agents() (n int) {
 	for first := t.firstNumber(); t.namesFiles(); n++ {
 		path, err := cluster.Expand(t.data, first+n)

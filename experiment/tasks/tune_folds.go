@@ -9,7 +9,7 @@ import (
 	"dsbo/models"
 )
 
-// Cross-validation, where -folds leaves it open: a linear model of at most so many rows of all sites has so many folds.
+// Cross-validation, where -folds leaves it open: a linear model has foldsByDefault folds up to mostFoldedRows rows of all sites.
 const (
 	autoFolds    = 5
 	autoFoldRows = 20000
@@ -43,7 +43,7 @@ func (t *tune) inFolds(m models.Model) models.Model {
 	return m
 }
 
-// startInFolds returns the start of the tuned model where that of m is y.
+// startInFolds returns the start of the tuned model where the start of m is y.
 func (t *tune) startInFolds(y []float64) []float64 {
 	if y == nil || t.prepared.Folds == 0 {
 		return y

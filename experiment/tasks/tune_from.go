@@ -19,7 +19,7 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// An earlier run is that of -from.
+// An earlier run is the run of -from.
 type earlier struct {
 	folder  runs.Folder
 	model   *modelfile.Model
@@ -71,7 +71,7 @@ func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o feature
 	return features.Follow(s, e.model.Recipe(), o)
 }
 
-// startFromEarlier finds where a run of the model m starts by that of -from, which must be the same at all sites.
+// startFromEarlier finds where a run of the model m starts by the earlier run of -from, which must be the same at all sites.
 func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error) {
 	if t.earlier, err = t.readEarlier(a.Local[0]); err != nil || t.earlier == nil {
 		return err

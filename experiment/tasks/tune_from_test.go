@@ -52,7 +52,7 @@ func TestTuneFrom(t *testing.T) {
 		}
 		s := testkit.Get(first.ReadSummary())
 		kept := s.Models[slices.IndexFunc(s.Models, func(m runs.Model) bool { return m.Kept })]
-		// The losses are those of one model, whose weights are rounded to float32 in between.
+		// The losses are of one model, whose weights are rounded to float32 in between.
 		if got := testkit.Get(again.Records())[0].ValLoss; math.Abs(float64(got-kept.ValLoss)) > 1e-5 {
 			t.Errorf("the validation loss begins at %g, want %g, that of the earlier model", got, kept.ValLoss)
 		}

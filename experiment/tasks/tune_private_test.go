@@ -14,7 +14,7 @@ import (
 	"dsbo/runs"
 )
 
-// TestTunePrivately: with differential privacy the recipe is that of an earlier run, and without one it is refused.
+// TestTunePrivately: with differential privacy the recipe is an earlier run's, and without one it is refused.
 func TestTunePrivately(t *testing.T) {
 	folder := t.TempDir()
 	first, second := filepath.Join(folder, "first"), filepath.Join(folder, "second")

@@ -32,7 +32,7 @@ var good = table("a,w,y", "%d,%w,%c", 12)
 func TestTuneRefused(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		third string // the file of site 2; those of 0 and 1 are good
+		third string // the file of site 2; the files of sites 0 and 1 are good
 		flags string
 		says  string // after the names of files are cut to their last part
 	}{

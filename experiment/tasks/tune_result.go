@@ -90,7 +90,7 @@ type layering struct {
 	rest  func(layer int) int // entry of the first layer's biases, for layer 0, or of a later layer
 }
 
-// layering returns that of -penalty for a model of so many layers. Intercepts of a linear model have none.
+// layering returns the layering of -penalty for a model of n layers. Intercepts of a linear model have none.
 func (t *tune) layering(layers int) (l layering) {
 	r := t.prepared.Recipe
 	all := r.Features()

@@ -79,7 +79,7 @@ func TestFitLine(t *testing.T) {
 	x := []float64{1, 10, 100, 1000, 0, 5}
 	y := []float64{7, 7 / math.Sqrt(10), 0.7, 7 / math.Sqrt(1000), 3, math.NaN()} // the last two have no place
 	l := testkit.Get(FitLine(x, y, true, true))
-	// Four exact points: the error is that of a few logarithms.
+	// Four exact points: the error is the error of a few logarithms.
 	if math.Abs(l.Slope+0.5) > 1e-14 || math.Abs(l.At(50)-7/math.Sqrt(50)) > 1e-13 {
 		t.Errorf("slope %v, at 50 %v", l.Slope, l.At(50))
 	}

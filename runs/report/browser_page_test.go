@@ -95,7 +95,7 @@ func inspectLayout(t *testing.T) inspection {
 	}}
 }
 
-// inspectColours: those of figures follow the user's choice of light or dark, with the contrast that WCAG asks for: 4.5 for text, 3 for
+// inspectColours: the colours of figures follow the user's choice of light or dark, with the contrast that WCAG asks for: 4.5 for text, 3 for
 // graphics.
 func inspectColours(t *testing.T) inspection {
 	path := rendered(t, fixture{method: "madsbo", done: 20})

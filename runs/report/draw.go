@@ -162,7 +162,7 @@ func pieces(x, y extent, xs []float64, ys ...[]float64) (all [][2]int) {
 	return all
 }
 
-// points are those of a piece.
+// points are the points of a piece.
 func points(xs, ys []float64, piece [2]int) plotter.XYs {
 	var all plotter.XYs
 	for i := piece[0]; i < piece[1]; i++ {

@@ -35,7 +35,7 @@ type panel struct {
 
 // A view is one quantity of some runs.
 type view struct {
-	Name   string  `json:"name"`  // name of its files, before that of the axis
+	Name   string  `json:"name"`  // name of its files, before the name of the axis
 	Title  string  `json:"title"` // name among the views of its panel
 	Label  string  `json:"label"`
 	Log    bool    `json:"log"`

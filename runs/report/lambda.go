@@ -10,7 +10,7 @@ import (
 	"dsbo/runs"
 )
 
-// imageSide is that of MNIST: penalties that are one for each pixel of such an image have a picture.
+// imageSide is the side of MNIST's images: penalties that are one for each pixel of such an image have a picture.
 const imageSide = 28
 
 // lambdas returns the pictures of the runs that have such hyperparameters, or hyperparameters that are pictures.
@@ -44,7 +44,7 @@ func (r *Run) picture() *picture {
 	return new(picture)
 }
 
-// sheetColumns is the number of pictures beside each other on a contact sheet, and mostPictures that of all.
+// sheetColumns is the number of pictures beside each other on a contact sheet, and mostPictures the number of all.
 const sheetColumns, mostPictures = 5, 20
 
 // contactSheet returns pictures in rows, with an empty line of cells between them.

@@ -100,11 +100,11 @@ var (
 	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, formatBytes}
 )
 
-// A topic is measures of one kind: exact values and those of models as they stand are never in one table.
+// A topic is measures of one kind: exact values and values of models as they stand are never in one table.
 type topic struct {
 	Name, Hint string
 	models     bool // the measures are of models that may not have converged
-	paired     bool // the measures are those of the table of gains
+	paired     bool // the measures stand in the table of gains
 	measures   []measure[*Run]
 }
 

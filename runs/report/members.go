@@ -15,7 +15,7 @@ type mark struct {
 	Text      string `json:"text"`
 }
 
-// changeMarks returns those of the changes of who took part.
+// changeMarks returns a mark for each change of members.
 func changeMarks(r *Run) (all []mark) {
 	for _, c := range r.Changes {
 		text := strings.Join(c.Why, "; ")

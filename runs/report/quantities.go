@@ -134,7 +134,7 @@ func objective(all []*Run) quantity {
 	return q
 }
 
-// withoutStart returns a number of all records but that of the start, whose model knows nothing and would flatten the figure.
+// withoutStart returns a number of all records but the start's, whose model knows nothing and would flatten the figure.
 func withoutStart(of func(*runs.Record) runs.Number) func(*runs.Record) runs.Number {
 	return func(r *runs.Record) runs.Number {
 		if r.Iteration == 0 {

@@ -104,7 +104,7 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+
 			" is cut short and was left out: the run was stopped while writing it.")
 	}
-	// Where an epoch begins when all iterations are done, its members' record takes the place of that of those before.
+	// Where an epoch begins when all iterations are done, its members' record takes the place of the record of the members before.
 	r.Records = slices.DeleteFunc(r.Records, func(rec runs.Record) bool {
 		return rec.Iteration == r.Records[len(r.Records)-1].Iteration && rec.Epoch < r.lastRecord().Epoch
 	})

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of all figures, in points. They are chosen for a phone, where the default width becomes that of the screen.
+// Sizes of all figures, in points. They are chosen for a phone, where the default width becomes the width of the screen.
 const (
 	titleSize  = 12
 	labelSize  = 10.5

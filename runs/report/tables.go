@@ -223,7 +223,7 @@ func sitesTable(s *runs.Summary) *table {
 	return t
 }
 
-// crossTable says how good the model of each site alone and those of all sites are on the test examples of each site; nil where the sites' own
+// crossTable says how good the model of each site alone and the models of all sites are on the test examples of each site; nil where the sites' own
 // models have not been tried on others' examples.
 func crossTable(s *runs.Summary) *table {
 	if s == nil || len(s.Sites) == 0 || len(s.Sites[0].OthersAlone) == 0 {
@@ -283,7 +283,7 @@ func varyingSettings(gs []group) []string {
 	return names
 }
 
-// sharedSettings lists those of some values of each run that all runs have in common.
+// sharedSettings lists the values of each run that all runs have in common.
 func sharedSettings(all []*Run, values func(*Run) runs.Differences) (fs []fact) {
 	for _, d := range values(all[0]) {
 		if !slices.ContainsFunc(all, func(r *Run) bool { return !slices.Contains(values(r), d) }) {

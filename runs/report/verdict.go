@@ -49,7 +49,7 @@ func (r *Run) bestConstant() (best runs.Constant) {
 	return best
 }
 
-// tunedPhi returns the exact Φ of the tuned hyperparameters, those of a run's last model.
+// tunedPhi returns the exact Φ of the tuned hyperparameters, of a run's last model.
 func (r *Run) tunedPhi() float64 {
 	if r.Summary != nil {
 		if n := len(r.Summary.Models); n > 0 && r.Summary.Models[n-1].Phi.Known() {
@@ -59,8 +59,8 @@ func (r *Run) tunedPhi() float64 {
 	return lastValue(phi)(r)
 }
 
-// phiGain returns Φ of a run less that of its own best constant. As the data of both are the same, this difference of a
-// seed is comparable with that of another seed.
+// phiGain returns Φ of a run less the Φ of its own best constant. As the data of both are the same, this difference of a
+// seed is comparable with the difference of another seed.
 func (r *Run) phiGain() float64 { return r.tunedPhi() - r.bestConstant().Phi }
 
 // relativeGain is that difference as a share of the constant's Φ.

@@ -96,7 +96,7 @@ func TestOrderOfThePage(t *testing.T) {
 	}
 }
 
-// The numbers that the script draws are those of the run folder, with all their bits.
+// The numbers that the script draws are the numbers of the run folder, with all their bits.
 func TestPageData(t *testing.T) {
 	runs := loaded(t, scenarios()["finished"]...)
 	page := testkit.Get(testkit.Get(newPage(runs, "")).html())
