@@ -5,7 +5,7 @@
 //	min_x  Φ(x) = (1/n) Σ_i f_i(x, y*(x))     s.t.  y*(x) = argmin_y (1/n) Σ_i g_i(x, y)
 //
 // talking only to their neighbours in a graph. For hyperparameters, x is the logarithm of regularization
-// weights, y a model, g_i the training loss and f_i the validation loss of agent i. The paper is that of MA-DSBO (Chen, Huang, Ma,
+// weights, y a model, g_i the training loss and f_i the validation loss of agent i. The paper has MA-DSBO (Chen, Huang, Ma,
 // Balasubramanian: "Decentralized Stochastic Bilevel Optimization with Improved per-Iteration
 // Complexity", ICML 2023), whose agents mix vectors with their neighbours. The default is a method of our own, newtoncg, whose
 // agents find exact averages over all of them. Both ask for gradients, Hessian-vector and Jacobian-vector products only.
@@ -13,7 +13,7 @@
 // # How to use it
 //
 // To tune hyperparameters, run a command: cmd/mnist and cmd/synthetic, or cmd/dsbo, which has a verb for everything. To tune
-// those of a model of your own, write its two losses (package models) and an experiment.Task that loads the data;
+// the hyperparameters of a model of your own, write its two losses (package models) and an experiment.Task that loads the data;
 // package command makes a program of it. To run a method inside of a program of yours, fill in a train.Config and call
 // train.Run, as the example of this package does. To write a method, take the contract below: an [Oracle] answers an
 // agent's questions about its own f_i and g_i, a [Mixer] exchanges vectors with the neighbours, an [Averager] averages them over
@@ -145,7 +145,7 @@
 //   - Scale: the power of two that a block of numbers in an average, or on a narrow wire, is counted in.
 //   - Stage: an iteration, or an evaluation between two; it names the draws of random rounding.
 //   - Task: data, a model, and the flags that choose them (package experiment).
-//   - Tracker: a variable whose mean over the agents is that of another one, such as the agents' gradients (gradient tracking).
+//   - Tracker: a variable whose mean over the agents is the mean of another one, such as the agents' gradients (gradient tracking).
 //   - Transport: what carries an exchange: memory, MPI, gRPC.
 //   - Verdict: what tuning gave against the best constant λ, in one sentence.
 //   - Wire: in how many bits numbers travel.

@@ -55,7 +55,7 @@ type Oracle interface {
 }
 
 // A DenseOracle also gives whole second derivatives. Only the methods that the paper compares
-// with need it (DSBO-JHIP, GBDSBO): the cost is that of q Hessian-vector products, and q² or pq numbers.
+// with need it (DSBO-JHIP, GBDSBO): the cost is q Hessian-vector products, and q² or pq numbers.
 type DenseOracle interface {
 	Oracle
 	// Hessian writes ∇²_yy g_i to dst, q×q row-major.

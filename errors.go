@@ -58,7 +58,7 @@ func Shared(err error) string {
 	return text
 }
 
-// sharedPart returns the text of an error with that of a wrapped one as other agents may see it.
+// sharedPart returns the text of an error with the text of a wrapped one as other agents may see it.
 func sharedPart(text string, wrapped error) string {
 	if wrapped == nil {
 		return text

@@ -48,7 +48,7 @@ func compareGolden(t *testing.T, g golden, tr trajectory) {
 	}
 }
 
-// compareCounts compares the file's counts with those of the first agent, and these with what the method states.
+// compareCounts compares the file's counts with the counts of the first agent, and these with what the method states.
 func compareCounts(t *testing.T, tr trajectory) {
 	t.Helper()
 	counts, calls, m := tr.Counts, tr.recorders[0].Total, tr.mixer

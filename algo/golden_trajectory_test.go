@@ -172,7 +172,7 @@ func letter(t *testing.T, m moment, l string) [][]float64 {
 	return m[l]
 }
 
-// upper is the averaged f at the means after iteration k: MA-DSBO's x is that of the iteration,
+// upper is the averaged f at the means after iteration k: MA-DSBO's x is the x of the iteration,
 // from before its last line; the others' is the new one.
 func (tr *trajectory) upper(t *testing.T, k int) float64 {
 	t.Helper()

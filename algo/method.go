@@ -196,7 +196,7 @@ func NameOf(m Method) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
 }
 
-// copyParameters sets the parameters of one method to those of another, which has the same.
+// copyParameters sets the parameters of one method to the parameters of another, which has the same.
 func copyParameters(to, from any) {
 	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
 	for _, f := range reflect.VisibleFields(source.Type()) {

@@ -33,7 +33,7 @@ import (
 type NewtonCG struct {
 	C    int `json:"c,omitzero"`    // products of a solve; default 4
 	Cold int `json:"cold,omitzero"` // products of each of the three solves of iteration 0; default 8
-	// Most, where it is more than C or Cold, lets a solve go on beyond these to so many products at most, until r'M⁻¹r, the residual r
+	// Most, where it is more than C or Cold, lets a solve go on beyond these to this number of products at most, until r'M⁻¹r, the residual r
 	// measured by the preconditioner M, is down to Reach times what it was; default: no further. All agents have the same bits, so
 	// that they stop at the same product.
 	Most  int      `json:"most,omitzero"`
@@ -61,7 +61,7 @@ type NewtonCG struct {
 	Relative bool `json:"relative,omitzero"`
 
 	// Part takes the products of each solve on a draw of its own, {Curvature, k, t} for the t-th solve of iteration k, for data
-	// that are too large for full batches; gradients and diagonals stay those of all examples. A draw must be several times what
+	// that are too large for full batches; gradients and diagonals stay on all examples. A draw must be several times what
 	// the features need: on MNIST a quarter of 3750 examples an agent does, and a quarter of 250 diverges. A little Damping, 0.01,
 	// keeps y nearer. Default: all examples.
 	Part bool `json:"part,omitzero"`
@@ -190,7 +190,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	return nil
 }
 
-// Step is one outer iteration, line by line that of the type's comment.
+// Step is one outer iteration, line by line as in the type's comment.
 func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := &a.turn
 	*w = a.newTurn(ctx, k, o, m)
@@ -249,7 +249,7 @@ func (a *NewtonCG) stepOfZ(w *turn, products int) {
 	a.solve(w, a.z, products, false)
 }
 
-// solve adds to s the solution of H s = rhs, H damped if so wanted, that so many products give. With descend it goes on along a direction
+// solve adds to s the solution of H s = rhs, H damped if so wanted, that a number of products give. With descend it goes on along a direction
 // without positive curvature, where it ends.
 func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 	if w.err != nil {
@@ -263,7 +263,7 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 	for i, d := range a.dg {
 		a.damped[i] = a.e[i] + float64(a.mu[0]*math.Abs(d))
 	}
-	var ends func(asked int) bool // nil: after so many products, whatever they give
+	var ends func(asked int) bool // nil: after a number of products, whatever they give
 	if a.Most > products {
 		ends, products = a.endRule(products), a.Most
 	}
@@ -272,7 +272,7 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 	a.asked.add(w.k, asked)
 }
 
-// endRule returns the rule by which a solve of at least so many products ends.
+// endRule returns the rule by which a solve of at least n products ends.
 func (a *NewtonCG) endRule(least int) func(asked int) bool {
 	before := 0.0 // r'M⁻¹r at the start
 	return func(asked int) bool {
@@ -308,7 +308,7 @@ func (a *NewtonCG) renewDiagonal(w *turn) {
 }
 
 // estimateDiagonal sets dg to the mean of v∘Hv over vectors v of random signs, the same on all agents and in a resumed run: an
-// estimate of the diagonal whose error is that of the other entries of a row over √probes.
+// estimate of the diagonal whose error is the norm of the other entries of a row over √probes.
 func (a *NewtonCG) estimateDiagonal(w *turn) {
 	linalg.Fill(a.dg, 0)
 	for t := range probes {

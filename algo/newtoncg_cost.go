@@ -13,7 +13,7 @@ import (
 // Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. In the first
 // iteration after members changed there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z, which the state
 // says too. With Damping the search's steps of y go on until it settles, each C + 1 averages of q and one of one number, and now and then a
-// diagonal. A step of y by shares has an average of their losses more, and their values: each step with Damping, and those of that iteration.
+// diagonal. A step of y by shares has an average of their losses more, and their values: each step with Damping, and the losses of that iteration.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls := dsbo.Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
@@ -66,7 +66,7 @@ func (a *NewtonCG) settling() (steps, diagonals int) {
 	return a.settlingOf(constants, mostSettling)
 }
 
-// settlingOf returns the steps in which y settles at so many constants, with so many steps each, and the diagonals of these.
+// settlingOf returns the steps in which y settles at n constants, with a number of steps each, and the diagonals of these.
 func (a *NewtonCG) settlingOf(constants, each int) (steps, diagonals int) {
 	return constants * each, constants * (each / a.DgEvery)
 }
@@ -118,5 +118,5 @@ func (l productLog) markCold(k int) { l[k] = -l[k] }
 
 func (l productLog) isCold(k int) bool { return l[k] < 0 }
 
-// products returns those of iteration k, once it has begun.
+// products returns the products of iteration k, once it has begun.
 func (l productLog) products(k int) (n int, known bool) { return int(math.Abs(l[k])) - 1, l[k] != 0 }

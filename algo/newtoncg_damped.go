@@ -46,7 +46,7 @@ const (
 )
 
 // settle takes steps of y at the x of the start, where they are damped, until the lower loss hardly falls any more. What f tells of an x
-// is that of its solution: along the way there f falls for y's sake whatever x is, and its gradient says of every penalty that it is too
+// is the loss of its solution: along the way there f falls for y's sake whatever x is, and its gradient says of every penalty that it is too
 // much. One agent's vote is enough to end it.
 func (a *NewtonCG) settle(w *turn) {
 	if a.Damping == 0 {

@@ -75,7 +75,7 @@ func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	}
 }
 
-// steep is a lower problem whose Hessian vanishes away from its centre: g = Σ log cosh(slope (y_j − centre)) + y_j²/200, and f as that of wavy.
+// steep is a lower problem whose Hessian vanishes away from its centre: g = Σ log cosh(slope (y_j − centre)) + y_j²/200, and f as wavy's.
 type steep struct {
 	wavy
 	slope, centre float64
@@ -151,7 +151,7 @@ func TestNewtonCGNeedsAverages(t *testing.T) {
 	}
 }
 
-// An expPenalty grows with x, as those of penalized models do.
+// An expPenalty grows with x, as the penalties of models do.
 type expPenalty struct{ *algotest.Quadratic }
 
 func (o expPenalty) Penalty(dst, x []float64) error {

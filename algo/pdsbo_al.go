@@ -17,7 +17,7 @@ import (
 // It converges exactly with constant steps; safe are α(2L + 3ρ(1 − λ_min(W))) < 4 for a hypergradient
 // with Lipschitz constant L. The design is our own, for the problem of SPDB (Lu et al. 2022): of SPDB
 // itself only the personalized problem, the stochastic primal-dual form and minibatches are certain.
-// All agents start at one x, so ℓ = 0 needs no exchange. Draws and cost are those of Gossip.
+// All agents start at one x, so ℓ = 0 needs no exchange. Draws and cost are as in Gossip.
 type Lagrangian struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
@@ -45,7 +45,7 @@ func (a *Lagrangian) Init(p, q, K int) error {
 	return nil
 }
 
-// Cost of an iteration: that of [Gossip].
+// Cost of an iteration: as of [Gossip].
 func (a *Lagrangian) Cost(int) Cost {
 	return Cost{Floats: len(a.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }

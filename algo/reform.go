@@ -15,7 +15,7 @@ import "dsbo"
 // that it runs where members stay the same.
 type Reformer interface {
 	Method
-	// Reform makes the state that of an agent that stays, at the beginning of an epoch.
+	// Reform makes the state the state of an agent that stays, at the beginning of an epoch.
 	Reform()
 	// Handover returns views of what an agent that comes in takes over, before or after Reform: parts of State, by their names.
 	Handover() []dsbo.Named
@@ -51,7 +51,7 @@ type renewal struct {
 	to   []float64 // what it becomes; nil: 0
 }
 
-// tracks says that a part of the state is a tracker: its mean over the agents is that of another part, the quantity that each agent put into
+// tracks says that a part of the state is a tracker: its mean over the agents is the mean of another part, the quantity that each agent put into
 // it last.
 func (s *state) tracks(tracker, quantity []float64) {
 	s.renewals = append(s.renewals, renewal{tracker, quantity})

@@ -74,7 +74,7 @@ var exactMethods = []struct {
 }
 
 // TestTheOptimumIsThatOfThosePresent: after agents left, one came and one returned, methods that converge exactly converge to the solution of the
-// problem of those who are there, which is far from that of all.
+// problem of those who are there, which is far from the problem of all.
 func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 	const p, q = 3, 4
 	qs := algotest.NewQuadratics(6, p, q, 5)

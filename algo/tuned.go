@@ -15,7 +15,7 @@ import (
 //	warm start of z, then N times:  z⁺ = mix(z + m_z (z − z₋)) − γ d,  d ← mix(d) + s⁺ − s
 //	u = ∇_x f − J z;  x and r by sgd or adam;  x clipped
 //
-// Draws are those of MA-DSBO; a warm start uses ξ_0 for its product. The tracker d of a warm start
+// Draws are named as in MA-DSBO; a warm start uses ξ_0 for its product. The tracker d of a warm start
 // is known when the iteration starts, so it travels with the first y, as x does.
 //
 // # Differences from the paper
@@ -143,7 +143,7 @@ func (a *Tuned) Cost(int) Cost {
 	return cost
 }
 
-// Step is one outer iteration, line by line that of the type's comment.
+// Step is one outer iteration, line by line as in the type's comment.
 func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	copy(a.out.x, a.x) // x and z's tracker travel with the first y

@@ -11,7 +11,7 @@ import (
 )
 
 // A dumb twin: Algorithms 1-3 for all agents at once, as printed, with T + 2N + 1 exchanges, each
-// vector by itself, and s_N and d_N computed. The bits must be those of the method.
+// vector by itself, and s_N and d_N computed. The bits must be the method's.
 func TestLiteralTwin(t *testing.T) {
 	for _, c := range []struct{ n, T, N int }{{1, 1, 1}, {2, 1, 3}, {4, 3, 4}, {5, 2, 1}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {

@@ -147,7 +147,7 @@ func byHand[T float](k *task, ds []derivative, own, blas *hand[T]) {
 var tasks = []struct {
 	name    string
 	float32 bool
-	make    func(share int) *task // of the examples, one in so many
+	make    func(share int) *task // of the examples, one in a number
 }{
 	{"mnist-f32", true, func(share int) *task { return newTask(3750/share, 1000/share, 784, 10, true) }},
 	{"mnist-f64", false, func(share int) *task { return newTask(3750/share, 1000/share, 784, 10, true) }},

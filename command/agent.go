@@ -135,7 +135,7 @@ func (o *agentOptions) validate(c *cluster.Cluster) error {
 	return cmp.Or(o.options.validate(c), err)
 }
 
-// agentNumber returns the number of this agent among n agents: that of -agent if it is given, else that of the scheduler.
+// agentNumber returns the number of this agent among n agents: -agent's if it is given, else the scheduler's.
 func agentNumber(given string, n int, getenv func(string) string) (int, error) {
 	name, text := "-agent", given
 	for _, v := range numberVariables {

@@ -51,7 +51,7 @@ func writeClinic(w io.Writer, i int) error { return write(w, i, clinics[i].patie
 // WriteNew writes some patients whose diagnosis nobody knows yet, without its column.
 func writeNewClinic(w io.Writer) error { return write(w, clinicCount, 8, false) }
 
-// write writes patients; those of clinic Count are of all.
+// write writes patients; the patients of clinic Count are of all.
 func write(w io.Writer, i, patients int, diagnosed bool) error {
 	r := rand.New(rand.NewPCG(2, uint64(i)))
 	out := csv.NewWriter(w)
@@ -104,7 +104,7 @@ func (c clinic) patient(r *rand.Rand, number int) []string {
 	return append(row, diagnosis)
 }
 
-// number writes a number with so many digits, or nothing if it was forgotten.
+// number writes a number with n digits, or nothing if it was forgotten.
 func (c clinic) number(r *rand.Rand, v float64, digits int) string {
 	return c.word(r, strconv.FormatFloat(v, 'f', digits, 64))
 }

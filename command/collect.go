@@ -13,7 +13,7 @@ import (
 	"dsbo/runs"
 )
 
-const collectIntro = `Makes one run folder from those of all agents of a run (agent-0, agent-1, ...), which
+const collectIntro = `Makes one run folder from the folders of all agents of a run (agent-0, agent-1, ...), which
 may come from several machines. They must be of one run, all be there and have finished,
 but for agents that left for good, and their results must agree to the last bit. Plain files, such as logs, may stand among
 them and are left out.
@@ -21,7 +21,7 @@ them and are left out.
 Times of oracles, exchanges and algebra are sums over all agents; the others are those
 of the slowest agent, and the memory is that of the largest.`
 
-// collect is the verb collect: it makes one run folder from those of all agents.
+// collect is the verb collect: it makes one run folder from the folders of all agents.
 func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" collect", collectIntro, "")
 	f.Synopsis, f.Example = "-out DIR [flags] RUN...", p.name+" collect -out results/mnist-8/all results/mnist-8/agent-*"

@@ -54,7 +54,7 @@ func TestCollect(t *testing.T) {
 	runCommand(t, "collect", "-out", all, "-force", "-report=false", zero, log, one)
 }
 
-// Folders that are not those of all agents of one run are refused, with the reason.
+// Folders that are not of all agents of one run are refused, with the reason.
 func TestCollectRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file, made := writeCluster(t, dir, 2, nil), filepath.Join(dir, "made")

@@ -38,7 +38,7 @@ func TestFaultKilled(t *testing.T) {
 				for k := range kills {
 					f := fault{Vectors: 150 + random.Int64N(550)}
 					if k == 1 {
-						f = fault{Vectors: random.Int64N(100), File: "checkpoint"} // the next one after so many
+						f = fault{Vectors: random.Int64N(100), File: "checkpoint"} // the next one after a number of them
 					}
 					faults[i] = append(faults[i], f)
 				}

@@ -122,7 +122,7 @@ func atOnce(t *testing.T, n int, args func(i int) []string) (stdout, stderr []st
 	return stdout, stderr
 }
 
-// same checks that each agent's metrics, λ and model are those of a run in one process.
+// same checks that each agent's metrics, λ and model are the same as of a run in one process.
 func same(t *testing.T, out, want string, n int) {
 	t.Helper()
 	for i := range n {

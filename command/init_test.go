@@ -18,7 +18,7 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestTutorial runs the commands of the example's README, in their order; those of several agents at the same time.
+// TestTutorial runs the commands of the example's README, in their order; the commands of several agents at the same time.
 func TestTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs three agents over gRPC")

@@ -17,7 +17,7 @@ import (
 	"dsbo/network"
 )
 
-// testProgram returns a program like that of cmd/dsbo. Tasks hold the values of their flags, so that agents of one
+// testProgram returns a program like cmd/dsbo. Tasks hold the values of their flags, so that agents of one
 // process each need their own.
 func testProgram() *program {
 	return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune())
@@ -42,7 +42,7 @@ func digestName() { wording.BuildDigest = func() ([]byte, error) { return []byte
 
 func TestScripts(t *testing.T) { experimenttest.Scripts(t, "dsbo", run, nil) }
 
-// The flags of a cluster file are those of its task's command line, without those of a run in one process.
+// The flags of a cluster file are the flags of its task's command line, without the flags of a run in one process.
 func TestCheckTask(t *testing.T) {
 	testkit.OK(testProgram().checkTask(&cluster.Cluster{Task: "mnist", Flags: []string{"-K=20", "--T=3"}}))
 	for _, tt := range []struct{ task, flag, want string }{

@@ -196,7 +196,7 @@ func (s *signer) grant(requests []string, first, n int, stdout io.Writer) ([]*x5
 	return granted, nil
 }
 
-// save writes certificates and that of the authority, which has signed them, to a folder.
+// save writes certificates and the certificate of the authority, which has signed them, to a folder.
 func (s *signer) save(folder string, signed []*x509.Certificate) error {
 	if err := makeOut(folder); err != nil {
 		return err

@@ -281,9 +281,9 @@ func takeFault(path string, agent int) (f fault) {
 	return f
 }
 
-// A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it has sent so many
+// A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it has sent a number of
 // Vectors, at the next log line with a text, before the next file gets a name that begins like File, or at once; or when it has
-// nothing more to say to so many neighbours, the Last, but that it has finished, which it has not said; with none of these never.
+// nothing more to say to a number of neighbours, the Last, but that it has finished, which it has not said; with none of these never.
 type fault struct {
 	Vectors int64
 	Line    string

@@ -141,7 +141,7 @@ func TestInterruptedRun(t *testing.T) {
 		t.Skip("many processes")
 	}
 	dir := t.TempDir()
-	// So many iterations that the run is not over when the signal comes, however late.
+	// Enough iterations that the run is not over when the signal comes, however late.
 	flags := []string{"-preset=madsbo_tuned", "-T=1", "-N=1", "-evaluate=off", "-K=300", "-eval-every=3"}
 	file, out := writeCluster(t, dir, 3, map[string]any{"flags": slices.Concat(small, flags)}), filepath.Join(dir, "out")
 	ctx, stop := context.WithCancel(t.Context())

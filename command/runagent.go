@@ -148,7 +148,7 @@ func (o *agentOptions) openExchange(config dsbogrpc.Config, noisy bool) (_ *dsbo
 	return mixer, err
 }
 
-// maskSecret returns the random bytes of the agent's masks, which an agent that comes back has again. Those of noisy numbers belong to
+// maskSecret returns the random bytes of the agent's masks, which an agent that comes back has again. The bytes of noisy numbers belong to
 // the run folder, in which the noise is: without one, what is there was of another run.
 func (o *agentOptions) maskSecret(noisy bool) ([]byte, error) {
 	path := string(o.folder()) + secretSuffix

@@ -74,7 +74,7 @@ func logHandler(form string, to io.Writer, level slog.Level) slog.Handler {
 	return plainHandler{to, level, ""}
 }
 
-// checkLogForm returns an error unless form is one of those of -log.
+// checkLogForm returns an error unless form is a form of -log.
 func checkLogForm(form string) error {
 	if form != "plain" && form != "text" && form != "json" {
 		return dsbo.Errorf(dsbo.ErrConfig, "-log must be plain, text or json; it is %s", form)

@@ -20,7 +20,7 @@ const siteIntro = `Runs this site's agent of the run that the cluster file descr
 site's own, such as the file of its data, stand here and not in the cluster file; others may stand here too, if all sites have
 the same ones.`
 
-// isSiteLine reports whether a task's command line is that of one agent of a cluster file.
+// isSiteLine reports whether a task's command line belongs to one agent of a cluster file.
 func isSiteLine(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		name, is := cli.FlagName(a)
@@ -80,7 +80,7 @@ func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o
 	return o, c, o.choose(*agent, c)
 }
 
-// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's own. Those of the run are part of its
+// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's own. The flags of the run are part of its
 // hash: an agent that has others is refused.
 func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
 	var own []string

@@ -77,7 +77,7 @@ func TestPolicyValues(t *testing.T) {
 	}
 }
 
-// TestClassMeans: the means are those of all training examples of a class.
+// TestClassMeans: the means are over all training examples of a class.
 func TestClassMeans(t *testing.T) {
 	shard := func(labels []uint8, v ...float64) data.Shard {
 		return data.Shard{Train: data.Examples{X: testkit.Get(ad.FloatTable(len(labels), 2, v)), Target: testkit.Get(ad.LabelTable(labels, 3))}}

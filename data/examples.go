@@ -98,9 +98,9 @@ type Task struct {
 	Features int // columns of every X
 	Classes  int // columns of every one-hot Target; 0 where Target is one column of numbers
 	// AllTrainRows is the number of training examples of all agents together, where training examples have an ID and some
-	// shards are absent; 0: those of Shards.
+	// shards are absent; 0: the agents of Shards.
 	AllTrainRows int
-	// AllTestRows is the number of test examples of all agents together, where each has its own; 0: not known, or those of Test.
+	// AllTestRows is the number of test examples of all agents together, where each has its own; 0: not known, or the examples of Test.
 	AllTestRows int
 }
 
@@ -143,7 +143,7 @@ func (t Task) TestPart(i int) (Examples, error) {
 func agentRows(m, i, n int) []int { return countFrom(i*m/n, (i+1)*m/n-i*m/n) }
 
 // Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The shards of the given agents,
-// those of one process, must be there; of none: all.
+// the agents of one process, must be there; of none: all.
 func (t Task) Validate(agents ...int) error {
 	if len(t.Shards) == 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a task needs at least one agent")
@@ -276,7 +276,7 @@ func (e Examples) copyRows(rows []int) (Examples, error) {
 	return picked.mapTables(func(t *ad.Table) (*ad.Table, error) { return t.Compact(), nil })
 }
 
-// floatExamples are those of a number as the target of each, over the memory of both slices.
+// floatExamples are examples of a number as the target of each, over the memory of both slices.
 func floatExamples(x, target []float64) (Examples, error) {
 	features, err := ad.FloatTable(len(target), len(x)/len(target), x)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // HoldOut returns t with a share of each agent's validation examples moved to its [Shard.Holdout]: a judge of the
 // hyperparameters that did not choose them. Each agent gives the share rounded to whole examples, at least one and not
 // all, drawn from the seed and the agent's number alone; what is left stays in its order. A share of 0 returns t as it
-// is, and so does one of agents that have held-out examples already. The memory is that of t.
+// is, and so does one of agents that have held-out examples already. The memory is t's.
 //
 // It fails with [dsbo.ErrConfig] if the share is not in [0, 1), or if an agent has fewer than two validation examples.
 func HoldOut(t Task, share float64, seed uint64) (Task, error) {

@@ -7,7 +7,7 @@ import (
 	"dsbo/ad"
 )
 
-// Join returns the examples of a, then those of b, with class labels, in memory of their own: of X in float32. The IDs are a's, and for the
+// Join returns the examples of a, then the examples of b, with class labels, in memory of their own: of X in float32. The IDs are a's, and for the
 // examples of b those from next on. It fails with [dsbo.ErrShape] where features or classes differ, and where examples have no labels, or
 // have weights or columns, which it would lose.
 func Join(a, b Examples, next int) (Examples, error) {

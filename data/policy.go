@@ -12,7 +12,7 @@ import (
 const StateColumn = "state"
 
 // Policy draws the data of policy evaluation: a Markov chain that the agents share, and transitions with rewards that each of them has seen.
-// From each state an agent sees so many transitions for training, and one for validation, of which the state counts alone. The reward of a state differs from
+// From each state an agent sees a number of transitions for training, and one for validation, of which the state counts alone. The reward of a state differs from
 // agent to agent, by Rate times a standard normal number, and has noise; the value of a state is that for the mean reward of all agents in
 // expectation over both.
 //
@@ -114,7 +114,7 @@ func (c Policy) chain() markovChain {
 	return m
 }
 
-// transitions draws so many transitions from each state that an agent sees, whose mean reward in a state is off by its offset.
+// transitions draws n transitions from each state that an agent sees, whose mean reward in a state is off by its offset.
 func (m markovChain) transitions(r *rand.Rand, c Policy, each int, offsets []float64) (Examples, error) {
 	const noise = 0.1
 	var x, rewards, states []float64

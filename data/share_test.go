@@ -12,7 +12,7 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// manyMNIST returns a folder with so many training and test pictures of noise, labelled 0 to 9 in turn.
+// manyMNIST returns a folder with a number of training and test pictures of noise, labelled 0 to 9 in turn.
 func manyMNIST(t *testing.T, train, test int) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -64,7 +64,7 @@ type hand struct{ train, val []int }
 // ids are the IDs of agent i's training examples.
 func (h hand) ids(i int) []int { return countFrom(i*len(h.train), len(h.train)) }
 
-// deal deals the rows with these labels, of so many classes, to the agents. Where they are not labelled, labels are 0.
+// deal deals the rows with these labels, of a number of classes, to the agents. Where they are not labelled, labels are 0.
 func (c Split) deal(labels []int, classes int, labelled bool) ([]hand, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

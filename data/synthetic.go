@@ -83,7 +83,7 @@ func (c Synthetic) Validate() error {
 	return nil
 }
 
-// Task makes the data of all agents; the test set is that of agent 0, then of agent 1, and so on.
+// Task makes the data of all agents; the test set is the set of agent 0, then of agent 1, and so on.
 func (c Synthetic) Task() (Task, error) {
 	if err := c.Validate(); err != nil {
 		return Task{}, err

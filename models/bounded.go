@@ -29,7 +29,7 @@ func (l Logistic) TermBounds(c float64) (gradient, curvature float64, ok bool) {
 
 // A boundedLoss is an [OutputLoss] with bounded derivatives by the outputs of a row.
 type boundedLoss interface {
-	// bounds returns the largest norm of the gradient, and the largest eigenvalue of the Hessian, with so many outputs.
+	// bounds returns the largest norm of the gradient, and the largest eigenvalue of the Hessian, with a number of outputs.
 	bounds(outputs int) (slope, curvature float64)
 }
 

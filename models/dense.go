@@ -18,7 +18,7 @@ func (l dense) biases(y []float64) []float64 { return y[l.off+l.in*l.out:][:l.ou
 // size returns the number of weights and biases of the layer.
 func (l dense) size() int { return l.out * (l.in + 1) }
 
-// checkIntercepts checks where the biases of a last layer with so many outputs are to start.
+// checkIntercepts checks where the biases of a last layer with a number of outputs are to start.
 func checkIntercepts(b []float64, outputs int) error {
 	if b == nil || len(b) == outputs && linalg.AllFinite(b) {
 		return nil

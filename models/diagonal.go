@@ -26,7 +26,7 @@ func (o *Oracle) Penalty(dst, x []float64) error {
 // Of others it is the mean of v∘(∇²_yy g_i)v over 8 vectors v of random signs (Bekas, Kokiopoulou and Saad 2007), at
 // the cost of as many products. The estimate is unbiased, the standard deviation of entry j is √(Σ_{k≠j} H_jk² / 8),
 // and a penalty's part of it is exact. Agents have different signs, the same in each call, so the average over n agents
-// is that of n times as many vectors.
+// is the error of n times as many vectors.
 func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if len(dst) != o.q {
 		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers; it has %d", o.q, len(dst))
@@ -57,7 +57,7 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	return nil
 }
 
-// diagonalProgram returns the compiled closed form for batches of so many rows, nil for a model without.
+// diagonalProgram returns the compiled closed form for batches of n rows, nil for a model without.
 func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
 	m, ok := o.programs.model.(Curved)
 	if !ok || o.diagonals == nil {

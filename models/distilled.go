@@ -10,7 +10,7 @@ import (
 )
 
 // Distilled is a distilled data set: x is one picture for each class, y a linear classifier that is trained on these pictures alone, and
-// the upper loss is that of real examples,
+// the upper loss is taken on real examples,
 //
 //	f_i(x, y) = mean_e w_e L(Y a_e, t_e)      g_i(x, y) = mean_k L(Y x_k, k) + C ‖Y‖²
 //

@@ -23,7 +23,7 @@ type input struct {
 	node  func(b *Batch) **ad.Node
 }
 
-// columnPrefix sets the names of columns apart from those of the other inputs.
+// columnPrefix sets the names of columns apart from the names of the other inputs.
 const columnPrefix = "column "
 
 // newExamples returns e as inputs of programs in float32 or float64.
@@ -62,7 +62,7 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 	return ex, data.CheckWeights(e)
 }
 
-// idTable returns the IDs of so many examples as a table, nil for none.
+// idTable returns the IDs of n examples as a table, nil for none.
 func idTable(ids []int, rows int) (*ad.Table, error) {
 	if ids == nil {
 		return nil, nil
@@ -96,7 +96,7 @@ func (e *examples) inputs() []ad.Input {
 	return list
 }
 
-// batch returns the nodes of a loss's inputs, in the order of inputs, as a Batch of so many rows.
+// batch returns the nodes of a loss's inputs, in the order of inputs, as a Batch of n rows.
 func (e *examples) batch(rows int, nodes []*ad.Node) Batch {
 	b := Batch{Rows: rows}
 	for i, in := range e.tables {

@@ -13,9 +13,9 @@ import (
 //
 //	f_i(x, y) = Σ_k f_i^k(y_k) + prior(x)      g_i(x, y) = 1/K Σ_k g_i^k(x, y_k)
 //
-// where f_i^k and g_i^k are those of the linear model whose examples have column k of the weights: validation examples those of fold
-// k, training examples those of all other folds. So every example both trains and tunes, and few examples tune x better than a
-// part of them would. [FoldWeights] makes the weights. q is K times that of the linear model, and so are memory and cost.
+// where f_i^k and g_i^k are the losses of the linear model whose examples have column k of the weights: validation examples are in fold
+// k, training examples in all other folds. So every example both trains and tunes, and few examples tune x better than a
+// part of them would. [FoldWeights] makes the weights. q is K times the linear model's, and so are memory and cost.
 type Folds struct {
 	Of    Linear
 	Count int // K, at least 2
@@ -139,9 +139,9 @@ func (m Folds) Start(y []float64) {
 // Modulus implements [StronglyConvex].
 func (m Folds) Modulus(x []float64) float64 { return m.Of.Modulus(x) / float64(m.Count) }
 
-// FoldWeights returns the weights of [Folds] with so many folds for examples that are both training and validation examples: of has the
+// FoldWeights returns the weights of [Folds] with a number of folds for examples that are both training and validation examples: of has the
 // fold of each, and weight its own weight, one column (nil: 1). As training examples all others count a little more than once, so that the weights
-// of a fold's model have the mean of those of all examples.
+// of a fold's model have the mean of the weights of all examples.
 func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, err error) {
 	all, sums := 0.0, make([]float64, count) // of weights, of all examples and of each fold
 	own := func(row int) float64 {

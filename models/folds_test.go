@@ -44,7 +44,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestFoldsAreModels: the losses are those of linear models, each on the examples of its folds.
+// TestFoldsAreModels: the losses are the losses of linear models, each on the examples of its folds.
 func TestFoldsAreModels(t *testing.T) {
 	const count, rows = 3, 30
 	all := valueShard(rows, 21, 5)

@@ -7,7 +7,7 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is that of Net, whose Penalties, Intercepts and Prior do
+// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is the y of Net, whose Penalties, Intercepts and Prior do
 // not count. The lower problem is not convex.
 type HyperCleanMLP struct {
 	Net      MLP
@@ -55,7 +55,7 @@ func (h HyperCleanMLP) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 // Penalty implements [Penalized]: 2C in each entry.
 func (h HyperCleanMLP) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*h.linear().ridge()) }
 
-// Start implements [Starter]: that of the network.
+// Start implements [Starter]: the network's start.
 func (h HyperCleanMLP) Start(y []float64) { h.Net.Start(y) }
 
 // Meaning implements [Meant].

@@ -84,7 +84,7 @@ func (m HyperRep) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return score(CrossEntropy{}, m.head().outputs(y, m.representation(x, b)), b)
 }
 
-// StartX implements [XStarter]: that of [MLP].
+// StartX implements [XStarter]: the start of [MLP].
 func (m HyperRep) StartX(x []float64) { m.network().Start(x) }
 
 // Penalty implements [Penalized]: 2C in each entry.
@@ -110,7 +110,7 @@ func (m HyperRep) Meaning() Meaning {
 	return meaning
 }
 
-// squareSide returns the side of a square image of so many pixels, 0 where there is none.
+// squareSide returns the side of a square image of n pixels, 0 where there is none.
 func squareSide(pixels int) int {
 	for side := 2; side*side <= pixels; side++ {
 		if side*side == pixels {

@@ -13,7 +13,7 @@ import (
 	"dsbo/models"
 )
 
-// TestHyperRepIsNetwork: the loss is that of a network whose hidden layers are x and whose last layer is y.
+// TestHyperRepIsNetwork: the loss is the loss of a network whose hidden layers are x and whose last layer is y.
 func TestHyperRepIsNetwork(t *testing.T) {
 	const d, c = 6, 3
 	s := classShard(20, 15, d, c)
@@ -75,7 +75,7 @@ func TestTemperature(t *testing.T) {
 	}
 }
 
-// TestDistilledTrainsOnPictures: the lower loss is that of a linear model whose examples are the pictures.
+// TestDistilledTrainsOnPictures: the lower loss is the loss of a linear model whose examples are the pictures.
 func TestDistilledTrainsOnPictures(t *testing.T) {
 	const d, c = 4, 3
 	s := classShard(20, 15, d, c)

@@ -1,6 +1,6 @@
 package models
 
-// A Layered is a [Model] whose predictions are those of dense layers alone, so that they can be made without graphs, and by other
+// A Layered is a [Model] whose predictions dense layers alone make, so that they can be made without graphs, and by other
 // programs.
 type Layered interface {
 	// Layers returns the layers, from the features to the outputs.

@@ -45,7 +45,7 @@ func (m LeNet) withDefaults() LeNet {
 	return m
 }
 
-// window returns the window of convolution i, and that of the pooling behind it.
+// window returns the window of convolution i, and the window of the pooling behind it.
 func (m LeNet) window(i int) (conv, pool ad.Window) {
 	conv = ad.Window{H: m.Side, W: m.Side, C: 1, KH: kernelSide, KW: kernelSide, Stride: 1}
 	for k := range i + 1 {

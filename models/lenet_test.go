@@ -10,7 +10,7 @@ import (
 	"dsbo/models/modeltest"
 )
 
-// TestLeNetPerLayer proves the network with a penalty for each layer; where all penalties are alike, they are those of its inputs.
+// TestLeNetPerLayer proves the network with a penalty for each layer; where all penalties are alike, they are the penalties of its inputs.
 func TestLeNetPerLayer(t *testing.T) {
 	shard := classShard(12, 9, 16*16, 3)
 	inputs := models.LeNet{Side: 16, Classes: 3, Filters: [2]int{2, 3}, Hidden: 4, Seed: 1}

@@ -49,7 +49,7 @@ func (l Linear) Check(s data.Shard) error {
 	return l.check(s, 1)
 }
 
-// check is Check for examples that have so many weights each, if they have weights.
+// check is Check for examples that have n weights each, if they have weights.
 func (l Linear) check(s data.Shard, weights int) error {
 	if err := penaltiesOrDefault(l.Penalties).check(l.Features); err != nil {
 		return err

@@ -253,7 +253,7 @@ func TestOnePenaltyIsAllAlike(t *testing.T) {
 	}
 }
 
-// TestInterceptRidge: predictions agree with those of an intercept without penalty.
+// TestInterceptRidge: predictions agree with the predictions of an intercept without penalty.
 func TestInterceptRidge(t *testing.T) {
 	target := make([]float64, 50)
 	for i := range target {

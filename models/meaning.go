@@ -1,6 +1,6 @@
 package models
 
-// A Meant is a [Model] that says what its x is. That of others is log-penalties, if they are [Penalized] and the penalty grows with x, else
+// A Meant is a [Model] that says what its x is. The x of other models is log-penalties, if they are [Penalized] and the penalty grows with x, else
 // just numbers.
 type Meant interface {
 	// Meaning returns the words. All processes of a run get the same.
@@ -16,7 +16,7 @@ type Meaning struct {
 	Pictures, Rows, Cols int
 }
 
-// A Baselined is a [Model] that says what a tuned x is compared with. That of others is compared with x whose entries are all one number,
+// A Baselined is a [Model] that says what a tuned x is compared with. The x of other models is compared with x whose entries are all one number,
 // the best that there is, and 0.
 type Baselined interface {
 	// Baselines returns them, at least one, the plainest first. All processes of a run get the same.

@@ -83,7 +83,7 @@ type Curved interface {
 	Diagonal(x, y *ad.Node, b Batch) *ad.Node
 }
 
-// A Masked is a [Model] whose lower loss takes masks, such as those of dropout: random numbers, drawn anew in each draw by its name, so that
+// A Masked is a [Model] whose lower loss takes masks, such as dropout's: random numbers, drawn anew in each draw by its name, so that
 // the gradient and the products of a draw have the same ones, also after a resume and on other processors. [Batch.Column] has them in Lower and
 // Diagonal; in Upper and Score it returns nil. On all examples ([dsbo.Whole]) their numbers are all 1, their mean in a draw.
 type Masked interface {
@@ -92,7 +92,7 @@ type Masked interface {
 }
 
 // A Batched is a [Model] with a loss that is not the mean, or the sum, of losses of single examples: what one of them adds depends on the others of
-// its batch, as with statistics of the batch, or pairs of examples. Draws then estimate another loss than that of all examples. In a
+// its batch, as with statistics of the batch, or pairs of examples. Draws then estimate another loss than the loss of all examples. In a
 // model that does not say so package modeltest takes it for a leak.
 type Batched interface{ Batched() }
 

@@ -49,7 +49,7 @@ func TestDrawsDiffer(t *testing.T) {
 }
 
 // TestDrawsAreUnbiased averages the gradients of 2000 draws of 10 rows of 40. The standard error of an entry is
-// that of one row, about 0.5, over √(10·2000); five of them leave no room for a wrong weight.
+// the error of one row, about 0.5, over √(10·2000); five of them leave no room for a wrong weight.
 func TestDrawsAreUnbiased(t *testing.T) {
 	s := signShard(40, 40, 3)
 	o := testkit.Get(models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10}))

@@ -74,7 +74,7 @@ func (CrossEntropy) CurvatureBehind(w, logits, _ *ad.Node) *ad.Node {
 	return ad.Sub(ad.MatMul(p, ad.Square(w), false, false), ad.Square(ad.MatMul(p, w, false, false)))
 }
 
-// Hits implements [OutputLoss]: the largest logit is that of the class.
+// Hits implements [OutputLoss]: the largest logit belongs to the class.
 func (CrossEntropy) Hits(logits, onehot *ad.Node) *ad.Node { return ad.RowHit(logits, onehot) }
 
 // ShiftInvariant implements [ShiftInvariant].

@@ -8,15 +8,15 @@ import (
 )
 
 // Penalties say which weights of a model share a log-penalty, an entry of x: [PerFeature], [PerGroup], [PerLayer] or [OnePenalty]. A
-// value of x means the same whatever shares it: at x_r = λ for all r, the loss is that of [OnePenalty] at λ.
+// value of x means the same whatever shares it: at x_r = λ for all r, the loss is the loss of [OnePenalty] at λ.
 type Penalties interface {
-	// check returns an error that names what does not fit a model with so many features.
+	// check returns an error that names what does not fit a model with n features.
 	check(features int) error
 	// count returns the number of groups that the first layer's weights are in.
 	count(features int) int
 	// group returns the group of the first layer's weights of feature j.
 	group(j int) int
-	// layerGroup returns the group of the first layer's biases, for layer 0, or of a later layer. count is that of the first layer.
+	// layerGroup returns the group of the first layer's biases, for layer 0, or of a later layer. count is the count of the first layer.
 	layerGroup(layer, count int) int
 }
 
@@ -29,7 +29,7 @@ func (PerFeature) count(features int) int          { return features }
 func (PerFeature) group(j int) int                 { return j }
 func (PerFeature) layerGroup(layer, count int) int { return count + layer }
 
-// PerGroup is [PerFeature] with groups of features that share a penalty, such as those of one categorical column.
+// PerGroup is [PerFeature] with groups of features that share a penalty, such as the features of one categorical column.
 type PerGroup struct {
 	Of []int // the group of each feature, from 0 on without gaps
 }

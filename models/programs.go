@@ -48,15 +48,15 @@ func NewPrograms(m Model) *Programs {
 	return &Programs{model: m, losses: map[compilation]*ad.Derivs{}, forms: map[compilation]form{}}
 }
 
-// Workspace returns a new workspace whose scratch memory is that of the programs.
+// Workspace returns a new workspace whose scratch memory the programs share.
 func (p *Programs) Workspace() *ad.Workspace { return &ad.Workspace{Pool: &p.pool} }
 
-// key returns what names a part that is compiled for so many rows of e.
+// key returns what names a part that is compiled for n rows of e.
 func (e *examples) key(of part, rows int, float32 bool) compilation {
 	return compilation{of, fmt.Sprintf("%+v", e.inputs()), rows, float32}
 }
 
-// differentiate returns a loss of the model on batches of so many rows of e, with memory in w.
+// differentiate returns a loss of the model on batches of n rows of e, with memory in w.
 func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool, w *ad.Workspace) (_ *ad.Derivs, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool, w
 	return d.Fork(w), nil
 }
 
-// compile returns a form, built by build, on batches of so many rows of e, with memory in w.
+// compile returns a form, built by build, on batches of n rows of e, with memory in w.
 func (p *Programs) compile(of part, e *examples, rows int, float32 bool, w *ad.Workspace, build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

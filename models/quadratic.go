@@ -90,7 +90,7 @@ func withNoise(v *ad.Node, b Batch) *ad.Node {
 	return ad.Add(v, ad.Scale(1/float64(b.Rows), ad.SumRows(b.X)))
 }
 
-// Diagonal implements [Curved]: that of A.
+// Diagonal implements [Curved]: the diagonal of A.
 func (m Quadratic) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
 	d := make([]float64, m.Q)
 	for j := range d {
@@ -117,7 +117,7 @@ func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
 }
 
 // A QuadraticSolution is the closed form of the bilevel problem of quadratic agents: with the agents' averages A, B, c, D, E,
-// e, and h that of D_i t_i,
+// e, and h the average of D_i t_i,
 //
 //	y*(x) = A⁻¹(Bx + c)    z(y) = A⁻¹(Dy − h)    ∇Φ(x) = Ex + e + B'z(y*(x))    ∇²Φ = M'DM + E with M = A⁻¹B
 //
@@ -191,7 +191,7 @@ func affine(m, v, c []float64) []float64 {
 	return sum
 }
 
-// averageQuadratics returns the averages of the agents' arrays, but as T that of −D_i t_i.
+// averageQuadratics returns the averages of the agents' arrays, but as T the average of −D_i t_i.
 func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 	if len(ms) == 0 {
 		return mean, dsbo.Errorf(dsbo.ErrShape, "there must be at least one quadratic to solve")

@@ -16,7 +16,7 @@ import (
 )
 
 // TestSolveQuadratics holds the solution against the agents' oracles: at x* the lower problem's minimizer is y*, Φ is Φ*,
-// and the hypergradient vanishes. Rounding is that of systems whose condition numbers are below 100.
+// and the hypergradient vanishes. Rounding is the rounding of systems whose condition numbers are below 100.
 func TestSolveQuadratics(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 13))
 	var ms []models.Quadratic

@@ -11,7 +11,7 @@ import (
 	"dsbo/models/modeltest"
 )
 
-// classShard makes examples with normal features and random classes. IDs begin at 5, as those of a
+// classShard makes examples with normal features and random classes. IDs begin at 5, as the IDs of a
 // later agent do.
 func classShard(train, val, features, classes int) data.Shard {
 	r := rand.New(rand.NewPCG(1, uint64(train+val)))

@@ -16,7 +16,7 @@ import (
 	"dsbo/models/modeltest"
 )
 
-// sparseTable makes rows of so many values in random columns; every seventh row is empty.
+// sparseTable makes rows of n values in random columns; every seventh row is empty.
 func sparseTable(r *rand.Rand, rows, cols, each int) *ad.Table {
 	starts, indices, values := []int{0}, make([]int32, 0, rows*each), make([]float32, 0, rows*each)
 	row := make([]int32, each)
@@ -72,7 +72,7 @@ func TestSparseModels(t *testing.T) {
 	}
 }
 
-// TestSparseIsDense: an oracle answers as that of the same numbers in dense tables, on all examples and on draws.
+// TestSparseIsDense: an oracle answers as an oracle of the same numbers in dense tables, on all examples and on draws.
 func TestSparseIsDense(t *testing.T) {
 	for _, c := range []struct {
 		model models.Model
@@ -140,7 +140,7 @@ func wide(rows, features, each int) data.Shard {
 	return data.Shard{Train: examples(), Val: examples()}
 }
 
-// TestSparseMemory: nothing makes a dense copy, not even of a tile of rows: that of one set of examples would take 800 MB in float32.
+// TestSparseMemory: nothing makes a dense copy, not even of a tile of rows: a copy of one set of examples would take 800 MB in float32.
 func TestSparseMemory(t *testing.T) {
 	const features = 100_000
 	s := wide(2000, features, 50)

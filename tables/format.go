@@ -48,7 +48,7 @@ func Open(path string, o Options) (*Table, error) {
 // Read reads a table from a file of length bytes, in the first format that knows the content; its name is for errors. Rows have the
 // order of the file.
 //
-// Errors are those of o, and [*input.Error] for a file that is no table. Time and memory are those of the format; whatever a
+// Errors are the errors of o, and [*input.Error] for a file that is no table. Time and memory are the format's; whatever a
 // header announces, no more memory is taken than the file can fill.
 func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error) {
 	if err := o.check(); err != nil {

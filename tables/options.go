@@ -32,7 +32,7 @@ type Options struct {
 	Decimal   byte     // of CSV: '.' or ','; 0: found
 	Missing   []string // what stands for a missing value, beside nothing at all; nil: [MissingWords]
 
-	// Kinds are those of columns that are not to be found from their values: codes such as postcodes are words though they look
+	// Kinds are the kinds of columns that are not to be found from their values: codes such as postcodes are words though they look
 	// like numbers. A value that is none of its kind is an error. Names that the file does not have are no errors.
 	Kinds map[string]Kind
 	// Keep are the names of the columns to read; nil: all. Drop are columns of those that are not to be read. The others take no

@@ -19,7 +19,7 @@ func (parquetFormat) Match(start []byte) bool {
 	return len(start) >= len(parquetMagic) && string(start[:len(parquetMagic)]) == parquetMagic
 }
 
-// Read reads one column after the other. It takes the memory of the table, that of a page, and of the whole file if it is compressed as
+// Read reads one column after the other. It takes the memory of the table, the memory of a page, and of the whole file if it is compressed as
 // such.
 func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
 	defer func() {

@@ -97,7 +97,7 @@ func checkPage(file io.ReaderAt, at, end, rows int64, room *int64) (next int64, 
 
 var errFooter = errors.New("damaged: a list or text is longer than the file, or a header has no end")
 
-// checkLists returns an error unless a value of Thrift has at most so many elements in each list, which the reader does not check, and is
+// checkLists returns an error unless a value of Thrift has at most n elements in each list, which the reader does not check, and is
 // no deeper than footers are. What it has else is within the reader's bytes, or an error of the reader.
 func checkLists(r thrift.Reader, kind thrift.Type, most int64, depth int) (err error) {
 	const deepest = 32

@@ -29,7 +29,7 @@ type partColumn struct {
 	words   vocabulary
 	whole   []int32 // the place of each of words in the whole column; -1: not known yet
 	tally   tally
-	easy    bool // most numbers are those of leadingNumber, which does not look for missing values
+	easy    bool // most numbers are read by leadingNumber, which does not look for missing values
 }
 
 func newPart(l *layout) *part {

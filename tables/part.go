@@ -23,7 +23,7 @@ type cutter struct {
 	whole func(data []byte) int
 }
 
-// newCutter begins behind some bytes, which are so many lines. whole returns the length of the records that end in data.
+// newCutter begins behind some bytes, which are n lines. whole returns the length of the records that end in data.
 func newCutter(in *input.File, skip, lines int, whole func(data []byte) int) (*cutter, error) {
 	r, err := in.Reader()
 	if err != nil {

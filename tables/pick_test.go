@@ -7,7 +7,7 @@ import (
 	"dsbo/tables"
 )
 
-// TestPick: picked rows are those of the table, and freeing a block of them leaves the table as it is.
+// TestPick: picked rows are rows of the table, and freeing a block of them leaves the table as it is.
 func TestPick(t *testing.T) {
 	all := testkit.Get(tables.New("f", tables.NumberColumn("a", []float32{1, 2, 3}), tables.WordColumn("b", []string{"x", "", "y"})))
 	all.Sparse = tables.Sparse{Cols: 9, Starts: []int{0, 1, 1, 3}, Indices: []int32{8, 0, 4}, Values: []float32{7, 5, 6}}

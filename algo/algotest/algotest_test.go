@@ -65,7 +65,7 @@ func ask(t *testing.T, errs ...error) {
 	testkit.OK(errors.Join(errs...))
 }
 
-// The matrices are those of the products, noise included, and one draw gives one answer.
+// The matrices are the matrices of the products, noise included, and one draw gives one answer.
 func TestQuadraticMatricesAndDraws(t *testing.T) {
 	const p, q = 2, 3
 	o := algotest.NewQuadratics(1, p, q, 1)[0]

@@ -114,7 +114,7 @@ func (s suite) parameters(t *testing.T) {
 	}
 }
 
-// agents are those of one run.
+// agents are the agents of one run.
 type agents struct {
 	methods []algo.Method
 	oracles []dsbo.Oracle

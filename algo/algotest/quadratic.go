@@ -115,7 +115,7 @@ func (o *Quadratic) Values(x, y []float64, _ dsbo.Sample) (upper, lower float64,
 }
 
 // NewQuadratics makes the oracles of n agents whose data differ. Eigenvalues of A lie in [1, 1+Q/2],
-// those of D and E in [0, 2]. The same arguments give the same problem.
+// the eigenvalues of D and E in [0, 2]. The same arguments give the same problem.
 func NewQuadratics(n, p, q int, seed uint64) []*Quadratic {
 	r := source(seed*2654435761 + 12345)
 	out := make([]*Quadratic, n)

@@ -89,7 +89,7 @@ type Membership struct {
 }
 
 // NewMembership returns as many agents as there are oracles, with methods that made returns after Init; all of present are there. matrix
-// gives the weights of so many agents.
+// gives the weights of n agents.
 func NewMembership(made func() algo.Method, oracles []dsbo.Oracle, present []int, matrix func(n int) [][]float64) *Membership {
 	m := &Membership{Methods: make([]algo.Method, len(oracles)), Oracles: oracles, Present: present, made: made, matrix: matrix}
 	for _, i := range present {

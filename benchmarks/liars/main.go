@@ -1,5 +1,5 @@
 // Command liars measures what robust mixing is worth against agents that send plausible but hostile numbers: 1 and 2 of 8 agents lie in
-// all exchanges of a run, on a graph and with a mixing, and the honest agents' average is compared with that of a run of the honest
+// all exchanges of a run, on a graph and with a mixing, and the honest agents' average is compared with the average of a run of the honest
 // agents alone.
 //
 //	go run ./benchmarks/liars                     # all of it, some minutes on 2 cores
@@ -72,7 +72,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	})
 }
 
-// measure prints the table of a problem: for each attack and mixing, Φ(x̄) and f(x̄, ȳ) of the honest agents as multiples of those of the
+// measure prints the table of a problem: for each attack and mixing, Φ(x̄) and f(x̄, ȳ) of the honest agents as multiples of the values of the
 // run without liars.
 func (p problem) measure(ctx context.Context, graph string, stdout io.Writer) {
 	o := p.load()

@@ -23,7 +23,7 @@ type problem struct {
 	load        func() oracles
 }
 
-// oracles are those of a problem's agents.
+// oracles are the oracles of a problem's agents.
 type oracles struct {
 	steps []dsbo.Oracle      // what the method asks
 	exact []dsbo.ValueOracle // what evaluation asks

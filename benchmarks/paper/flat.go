@@ -89,7 +89,7 @@ func heun(ctx context.Context, solver *exact.Solver, x, gradient []float64, h fl
 	return next, max(linalg.Norm(euler), 1e-12)
 }
 
-// leastEigenvalue is that of the averaged Hessian of g.
+// leastEigenvalue is the least eigenvalue of the averaged Hessian of g.
 func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) float64 {
 	q := len(y)
 	sum := make([]float64, q*q)

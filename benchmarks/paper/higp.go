@@ -133,7 +133,7 @@ func (s *inverseProduct) limit() float64 {
 // least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the factor 1 − γ·least.
 func (s *inverseProduct) least() float64 { return smallestEigenvalue(s.sum()) / float64(len(s.ms)) }
 
-// sum is that of the agents' Hessians.
+// sum is the sum of the agents' Hessians.
 func (s *inverseProduct) sum() *mat.SymDense {
 	q := s.ms[0].Q
 	sum := mat.NewSymDense(q, nil)

@@ -129,7 +129,7 @@ func higpLimits(l *lab) {
 			q := unlikeAgents(l)
 			q.differ = c.differ
 			s := newInverseProduct(q, g.W)
-			if c.stiff { // L_max stays that of agent 0 alone
+			if c.stiff { // L_max stays the curvature of agent 0 alone
 				for _, m := range s.ms[1:] {
 					linalg.Scale(m.A, 0.02, m.A)
 				}

@@ -84,7 +84,7 @@ func TestQuick(t *testing.T) {
 			if page, err := os.ReadFile(filepath.Join(dir, e.name+".md")); err != nil || strings.Count(string(page), "![") != len(figures) {
 				t.Errorf("%v, want a page with %d figures; it is\n%s", err, len(figures), page)
 			}
-			if e.name != "convergence" { // whose seeds run at once, as those of all others do
+			if e.name != "convergence" { // whose seeds run at once, as the IDs of all others do
 				return
 			}
 			testkit.OK(command(t.Context(), args[:3], &second, &errs)) // draws nothing

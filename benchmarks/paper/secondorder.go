@@ -32,7 +32,7 @@ func secondOrder() []growing {
 
 const secondOrderRows = 64
 
-// logisticOf is the logistic loss of so many features.
+// logisticOf is the logistic loss of n features.
 func logisticOf(q int) (models.Model, data.Examples) {
 	e, r := pictures(q), rand.New(rand.NewPCG(uint64(q), 6))
 	signs := make([]float64, secondOrderRows)
@@ -43,7 +43,7 @@ func logisticOf(q int) (models.Model, data.Examples) {
 	return models.Logistic{Features: q}, e
 }
 
-// pictures makes examples of so many bytes, with ten classes.
+// pictures makes examples of n bytes, with ten classes.
 func pictures(features int) data.Examples {
 	r := rand.New(rand.NewPCG(uint64(features), 5))
 	pixels, labels := make([]uint8, secondOrderRows*features), make([]uint8, secondOrderRows)
@@ -83,7 +83,7 @@ func convolutions(n int) (models.Model, data.Examples) {
 	}}, pictures(784)
 }
 
-// attention has one head over 8 tokens of so many numbers, with what a transformer's block has around it but the dense layers.
+// attention has one head over 8 tokens of n numbers, with what a transformer's block has around it but the dense layers.
 func attention(width int) (models.Model, data.Examples) {
 	const tokens = 8
 	ps := &nn.Params{}

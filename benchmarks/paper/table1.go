@@ -76,7 +76,7 @@ func (e entrant) measure(ctx context.Context, d, K, rounds int) measured {
 	return m
 }
 
-// check compares algo's formula of the traffic with that of this table, and each agent's counts with algo's formulas.
+// check compares algo's formula of the traffic with this table's, and each agent's counts with algo's formulas.
 func (e entrant) check(method algo.Method, d, K int, w *network.Matrix, res *train.Result) error {
 	m := initialized(method, d, d, K)
 	for k := 1; k < K; k++ {

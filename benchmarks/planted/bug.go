@@ -135,7 +135,7 @@ func (b bug) narrow() [][]string {
 	return [][]string{{"./" + folder, "-run=^(" + name + ")$"}}
 }
 
-// wide returns all tests of the packages that the bug is in and of that of its test, first those of -short.
+// wide returns all tests of the packages that the bug is in and of the package of its test, first the tests of -short.
 func (b bug) wide() (all [][]string) {
 	folder, _ := folderOf(b.test)
 	packages := []string{folder}

@@ -51,7 +51,7 @@ func state(t *testing.T, dir string, want runs.State) {
 	}
 }
 
-// job returns the command as an MPI job of so many processes.
+// job returns the command as an MPI job of n processes.
 func job(t *testing.T, n int, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
@@ -62,7 +62,7 @@ func job(t *testing.T, n int, args ...string) *exec.Cmd {
 	return c
 }
 
-// TestMPI: the run of one process and those of several find the same, also after one of several was lost.
+// TestMPI: the run of one process and runs of several find the same, also after one of several was lost.
 func TestMPI(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	testkit.OK(testkit.WriteMNIST(dir, 200, 30))

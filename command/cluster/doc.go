@@ -30,11 +30,11 @@
 // the file replaces (-agents, -graph, -w, -prob, -seed).
 //
 // "quorum" and "absent_after" let the run go on without agents that are absent, of which package dsbo/network/membership/paxos says how:
-// so many agents, more than half, decide to leave out one that was not heard for that long, and to let it in again.
+// this number of agents, more than half, decide to leave out one that was not heard for that long, and to let it in again.
 //
 //	"quorum": 5, "absent_after": "10m"
 //
-// Agents beyond those of the file may come into such a run while it goes on, as long as the quorum is more than half of all: each shows an
+// Agents beyond the agents of the file may come into such a run while it goes on, as long as the quorum is more than half of all: each shows an
 // admission that the authority has signed for this file (its [Cluster.Hash]), with the agents of the file that it connects to (pki.Admission).
 // The file itself stays as it is.
 //

@@ -9,7 +9,7 @@ import (
 	"dsbo/models"
 )
 
-// Cross-validation, where -folds leaves it open: a linear model has foldsByDefault folds up to mostFoldedRows rows of all sites.
+// Cross-validation, where -folds leaves it open: a linear model has autoFolds folds up to autoFoldRows rows of all sites.
 const (
 	autoFolds    = 5
 	autoFoldRows = 20000

@@ -89,7 +89,7 @@ func (s *subject) separates(l side, x, y []float64) bool {
 	return min(math.Abs(beside-alone), math.Abs(beside-alone/2)) <= 1e-10*size
 }
 
-// bounded follows the lower loss along rays: those of two random directions, of its steepest descent and, where q is small, of its least curvature.
+// bounded follows the lower loss along rays: along two random directions, of its steepest descent and, where q is small, of its least curvature.
 // A loss that falls for ever at least in proportion to the way has no minimum.
 func (s *subject) bounded() error {
 	o := s.oracle(models.Config{})

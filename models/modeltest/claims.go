@@ -39,7 +39,7 @@ func (s *subject) convexity() error {
 // lanczosSteps is how many products find extreme curvatures where q is large.
 const lanczosSteps = 12
 
-// curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large those of its part that Lanczos' recurrence
+// curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large of its part that Lanczos' recurrence
 // reaches from v. These lie between the true ones.
 func (s *subject) curvatures(o *models.Oracle, x, y, v []float64, name dsbo.Sample) (least, largest float64) {
 	if s.q <= denseLimit {
@@ -104,7 +104,7 @@ func (s *subject) entries() []int {
 	return list
 }
 
-// diagonal compares the diagonal with that of the Hessian. One that is the same whatever the seed is exact, up to the
+// diagonal compares the diagonal with the Hessian's. One that is the same whatever the seed is exact, up to the
 // rounding of sums; an estimate is off by at most 6 of its standard deviations, and not looked at where q is large.
 func (s *subject) diagonal() error {
 	if _, ok := s.m.(models.Curved); !ok && s.q > denseLimit {

@@ -89,12 +89,12 @@ func machine(features, rank int) kind {
 	}}
 }
 
-// elman reads an example's numbers one after the other into a state of so many units: h ← tanh(a u + W h), and the output is v'h.
+// elman reads an example's numbers one after the other into a state of a number of units: h ← tanh(a u + W h), and the output is v'h.
 func elman(steps, units int) kind {
 	return kind{units * (units + 2), func(y *ad.Node, b models.Batch) *ad.Node { return elmanLoss(y, b, steps, units, false) }}
 }
 
-// elmanLoss builds the squared loss of each example; where it leaks, the state begins at that of the example before it.
+// elmanLoss builds the squared loss of each example; where it leaks, the state begins at the state of the example before it.
 func elmanLoss(y *ad.Node, b models.Batch, steps, units int, leaks bool) *ad.Node {
 	in, w, out := ad.Part(y, 0, 1, units), ad.Part(y, units, units, units), ad.PartVec(y, units*(units+1), units)
 	var h *ad.Node
@@ -180,7 +180,7 @@ func TestKinds(t *testing.T) {
 
 // Mistakes that such models make.
 type (
-	flatCounts   struct{ kind } // takes the curvature of counts for that of squares
+	flatCounts   struct{ kind } // takes the curvature of counts for the curvature of squares
 	convexCounts struct{ kind } // claims that e^o curves by 1 everywhere
 	otherGrades  struct{ kind } // scores by P(≤ t)
 	halfMachine  struct{ kind } // tells the penalty of the linear weights alone

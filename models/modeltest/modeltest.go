@@ -34,11 +34,11 @@ import (
 //   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score, shape, layers, start, meaning, baselines, simpler;
 //   - lengths, allocations: vectors of a wrong length are errors, and steady work allocates nothing.
 //
-// A score's losses must be those of which Upper is the mean or the sum, up to terms that do not depend on the examples, where these have
+// A score's losses must have Upper as their mean or the sum, up to terms that do not depend on the examples, where these have
 // no weights. They depend on no other example, but where Upper is no sum of terms of single ones, as with statistics of the batch. A penalty that
 // x enters the lower loss by, and nothing else, must be all of it.
 //
-// Up to q = 256 whole matrices are compared, beyond random directions and entries. The cost is that of a few hundred gradients of at
+// Up to q = 256 whole matrices are compared, beyond random directions and entries. The cost is a few hundred gradients of at
 // most 61 examples, the first ones (23 from q = 10⁵ on): under a second for small models, some ten seconds at q = 2·10⁶. Take a number
 // of examples that is neither a power of two nor below 8.
 func TestModel(t testing.TB, m models.Model, s data.Shard) {

@@ -135,7 +135,7 @@ func token(h *ad.Node, t, width int) *ad.Node {
 	return ad.MatMul(h, ad.NewConst(h, fmt.Sprintf("token %d of %d", t, width), cols, width, pick), false, false)
 }
 
-// attention is a transformer's block: each example is so many tokens of width numbers.
+// attention is a transformer's block: each example is a number of tokens of width numbers.
 func attention(tokens, width, classes int) network {
 	q := 3*width*width + 2*(width+1)*width + (width+1)*classes
 	return network{q, func(y *ad.Node, b models.Batch) *ad.Node {
@@ -251,7 +251,7 @@ func (m factors) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return loss
 }
 
-// examples makes so many training and validation examples with features from feature and classes, or with times if there are none.
+// examples makes n training and validation examples with features from feature and classes, or with times if there are none.
 func examples(rows, features, classes int, feature func(r *rand.Rand, column int) float64) data.Shard {
 	r := rand.New(rand.NewPCG(8, uint64(features)))
 	set := func(rows int) data.Examples {
@@ -276,7 +276,7 @@ func examples(rows, features, classes int, feature func(r *rand.Rand, column int
 
 func normal(r *rand.Rand, _ int) float64 { return r.NormFloat64() }
 
-// pixel is mostly black, as those of MNIST are.
+// pixel is mostly black, as MNIST's are.
 func pixel(r *rand.Rand, _ int) float64 { return max(0, 1.5*r.Float64()-.7) }
 
 // BenchmarkMillions runs the suite on a network with 1.9 million weights, which must raise no alarm either. What depends on the size is

@@ -10,7 +10,7 @@ import (
 )
 
 // score holds the score to its word on both sets: finite losses, hits from 0 to 1, losses that are of examples, not of batches, and that are
-// those of Upper.
+// the values of Upper.
 func (s *subject) score() error {
 	if _, ok := s.m.(models.Scorer); !ok {
 		return nil

@@ -17,7 +17,7 @@
 //	loss := ad.Mean(nn.CrossEntropy(scores, b.T))
 //
 // Values are matrices with one row for each example. An image is a row of H·W·C numbers, channels last, see [ad.Window];
-// pooling is [ad.MaxPool] and [ad.AvgPool]. A sequence is as many rows as it is long, and those of all examples are stacked:
+// pooling is [ad.MaxPool] and [ad.AvgPool]. A sequence is as many rows as it is long, and the sequences of all examples are stacked:
 // [ad.Reshape] makes them of wider rows. All derivatives, to any order, are ad's.
 //
 // The example of the package is a whole model in one file.

@@ -20,7 +20,7 @@ type LeNet struct {
 	dense, last  nn.Dense
 }
 
-// NewLeNet lays out the network for so many classes.
+// NewLeNet lays out the network for a number of classes.
 func NewLeNet(side, classes int) *LeNet {
 	n := &LeNet{params: nn.Params{Gain: 2}}
 	n.conv1 = nn.NewConv(&n.params, "conv1", ad.Window{H: side, W: side, C: 1, KH: 5, KW: 5, Stride: 1, PadH: 2, PadW: 2}, 6)

@@ -28,7 +28,7 @@ type Conv struct {
 	W, B   Param // W: a row of KH·KW·C numbers for each filter
 }
 
-// NewConv adds a convolution with so many filters, of normal weights and biases 0.
+// NewConv adds a convolution with a number of filters, of normal weights and biases 0.
 func NewConv(ps *Params, name string, w ad.Window, filters int) Conv {
 	taps := w.KH * w.KW * w.C
 	return Conv{
@@ -59,7 +59,7 @@ const epsilon = 1e-5
 // LayerNorm gives each row mean 0 and variance 1, and then the layer's scale and offset for each column.
 type LayerNorm struct{ Scale, Offset Param }
 
-// NewLayerNorm adds a normalization of rows of so many numbers, of scales 1 and offsets 0.
+// NewLayerNorm adds a normalization of rows of n numbers, of scales 1 and offsets 0.
 func NewLayerNorm(ps *Params, name string, width int) LayerNorm {
 	return LayerNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}), Offset: ps.Vector(name+".offsets", width, Init{})}
 }
@@ -78,7 +78,7 @@ func (l LayerNorm) Outputs(z, h *ad.Node) *ad.Node {
 // model is a [dsbo/models.Batched].
 type BatchNorm struct{ Scale, Offset Param }
 
-// NewBatchNorm adds a normalization of so many columns, or channels, of scales 1 and offsets 0.
+// NewBatchNorm adds a normalization of n columns, or channels, of scales 1 and offsets 0.
 func NewBatchNorm(ps *Params, name string, width int) BatchNorm {
 	return BatchNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}), Offset: ps.Vector(name+".offsets", width, Init{})}
 }
@@ -100,7 +100,7 @@ func (b BatchNorm) Outputs(z, h *ad.Node) *ad.Node {
 // Embedding is a table of vectors, of which rows are read by index.
 type Embedding struct{ Table Param }
 
-// NewEmbedding adds a table of so many vectors, of standard normal numbers.
+// NewEmbedding adds a table of n vectors, of standard normal numbers.
 func NewEmbedding(ps *Params, name string, vectors, width int) Embedding {
 	return Embedding{ps.Matrix(name+".table", vectors, width, Init{Deviation: 1})}
 }

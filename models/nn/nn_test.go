@@ -15,7 +15,7 @@ import (
 	"dsbo/models/nn"
 )
 
-// A layer under test: its parameters and what it makes of rows of so many columns, of n examples of a few rows each.
+// A layer under test: its parameters and what it makes of rows of a number of columns, of n examples of a few rows each.
 type layer struct {
 	name      string
 	cols, per int // of the rows that it reads; rows for each example

@@ -41,7 +41,7 @@ func (ps *Params) Matrix(name string, rows, cols int, init Init) Param {
 	return ps.add(Param{Name: name, Rows: rows, Cols: cols, Init: init})
 }
 
-// Vector adds a vector of so many entries.
+// Vector adds a vector of n entries.
 func (ps *Params) Vector(name string, entries int, init Init) Param {
 	return ps.add(Param{Name: name, Rows: entries, Init: init})
 }
@@ -106,7 +106,7 @@ func (ps *Params) Init(dst []float64, seed uint64) {
 	}
 }
 
-// weights returns the start of the weights of a layer with so many inputs.
+// weights returns the start of the weights of a layer with n inputs.
 func (ps *Params) weights(inputs int) Init {
 	gain := ps.Gain
 	if gain == 0 {

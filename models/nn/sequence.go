@@ -12,11 +12,11 @@ import (
 //	c = tanh(W_c a + b_c + r ∘ (U_c h + d))
 //	h ← (1 − u) ∘ c + u ∘ h
 type GRU struct {
-	W, U, B Param // those of r, u and c, one below the other
+	W, U, B Param // the weights of r, u and c, one below the other
 	D       Param
 }
 
-// NewGRU adds a unit with so many inputs and so many numbers of state, of normal weights and biases 0.
+// NewGRU adds a unit with a number of inputs and of numbers of state, of normal weights and biases 0.
 func NewGRU(ps *Params, name string, inputs, state int) GRU {
 	return GRU{
 		W: ps.Matrix(name+".inputs", 3*state, inputs, ps.weights(inputs)),
@@ -57,7 +57,7 @@ type Attention struct {
 	Heads      int
 }
 
-// NewAttention adds an attention of rows of so many numbers, a multiple of the number of heads, of normal weights.
+// NewAttention adds an attention of rows of n numbers, a multiple of the number of heads, of normal weights.
 func NewAttention(ps *Params, name string, width, heads int) Attention {
 	if heads < 1 || width%heads != 0 {
 		ps.fail("the width of attention %q must be a multiple of its heads; they are %d and %d", name, width, heads)

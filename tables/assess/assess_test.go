@@ -37,7 +37,7 @@ func TestAUC(t *testing.T) {
 	}
 }
 
-// TestSums: counts of two sites add up to those of one site with all examples.
+// TestSums: counts of two sites add up to the counts of one site with all examples.
 func TestSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0))
 	all, parts := NewResiduals(5, 2), []*Residuals{NewResiduals(5, 2), NewResiduals(5, 2)}

@@ -32,14 +32,14 @@ func (c *Classes) Add(p []float64, class int) {
 // Numbers returns the counts, to be replaced by their sums over all sites.
 func (c *Classes) Numbers() []float64 { return c.numbers }
 
-// class returns the counts of class k: those of examples of other classes, and of its own.
+// class returns the counts of class k: the counts of examples of other classes, and of its own.
 func (c *Classes) class(k int) (others, own []float64) {
 	all := c.numbers[2*Bins*k:]
 	return all[:Bins], all[Bins : 2*Bins]
 }
 
 // ROC returns the curve of class k against the rest, from (0, 0) to (1, 1): for thresholds from 1 down to 0 the share of other
-// examples that are taken for the class, and that of its own. Both are nil if there are none of either kind.
+// examples that are taken for the class, and the share of its own. Both are nil if there are none of either kind.
 func (c *Classes) ROC(k int) (wrong, right []float64) {
 	others, own := c.class(k)
 	allOthers, allOwn := sum(others), sum(own)

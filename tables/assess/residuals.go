@@ -8,7 +8,7 @@ type Residuals struct {
 	numbers         []float64
 }
 
-// Bins of residuals and of predictions, each of so many deviations; the outermost ones hold what lies further out.
+// Bins of residuals and of predictions, each of a number of deviations; the outermost ones hold what lies further out.
 const (
 	residualBins    = 60
 	residualWidth   = .1

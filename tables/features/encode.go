@@ -51,7 +51,7 @@ func UnitScale(from, to string) float64 {
 }
 
 // NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and the target need not be there. A word that
-// the recipe does not have counts as rare, or as none where it has no rare words; times may be in another unit than those of training.
+// the recipe does not have counts as rare, or as none where it has no rare words; times may be in another unit than the times of training.
 //
 // It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there, holds something else or has no value in a row
 // though the recipe refuses that, and naming the file if the table is not sparse and the recipe is.

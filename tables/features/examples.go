@@ -62,7 +62,7 @@ func (p *preparation) encodeSite(i int) (data.Shard, error) {
 	return made, err
 }
 
-// features encodes the rows of site i, those of each set one after the other in memory of their own, and frees the table's blocks as it
+// features encodes the rows of site i, the rows of each set one after the other in memory of their own, and frees the table's blocks as it
 // goes.
 func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
 	if p.recipe.Sparse != nil {

@@ -31,7 +31,7 @@ func (p *preparation) dealFolds() error {
 	return nil
 }
 
-// fold makes training rows of validation rows, and deals them to folds: those of each class in proportion, by a seed.
+// fold makes training rows of validation rows, and deals them to folds: the rows of each class in proportion, by a seed.
 func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
 	for row, k := range part.of {
 		if k == validation {
@@ -58,7 +58,7 @@ func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
 // streamFolds tells the draws of folds from all others.
 const streamFolds = 0x666f6c6473
 
-// shuffledRows returns the numbers of n rows in an order of the seed, those of each class one after the other.
+// shuffledRows returns the numbers of n rows in an order of the seed, the rows of each class one after the other.
 func shuffledRows(n int, classes []int32, seed, stream uint64, site int) []int {
 	order := rand.New(rand.NewPCG(num.SplitMix(seed), num.SplitMix(num.SplitMix(uint64(site))^stream))).Perm(n)
 	if classes != nil {

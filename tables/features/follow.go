@@ -6,7 +6,7 @@ import (
 	"dsbo"
 )
 
-// Follow makes the examples of the sites of this process by a recipe that is known, such as that of an earlier run over other rows. Nothing is
+// Follow makes the examples of the sites of this process by a recipe that is known, such as the recipe of an earlier run over other rows. Nothing is
 // found together, so that what a site sends has nothing of its rows: means, words and classes are the recipe's. A row's set follows from its
 // place or from Options.SplitColumn, and rows have no weights. Prepared.Rows are not known.
 func Follow(s Sites, r Recipe, o Options) (*Prepared, error) {

@@ -97,7 +97,7 @@ func (p *preparation) checkSpread(m measure) error {
 		"a number that stands for a missing value should be left out, or the column (-drop)", p.schema.Columns[m.column].Name, m.deviation, m.scale)
 }
 
-// moments finds the measures of columns in four sums. Terms of a sum share a scale, so that those of a column are counted in
+// moments finds the measures of columns in four sums. Terms of a sum share a scale, so that the terms of a column are counted in
 // units of its own, powers of two that come from sums of exponents: no site shows the size of its numbers, and the smallest column is as
 // exact as the largest. Deviations are those from the mean, in a pass of their own.
 func (p *preparation) moments(columns []int) ([]measure, error) {

@@ -14,10 +14,10 @@ import (
 // Prepared are the examples of the sites of this process, with the recipe that all sites have found.
 type Prepared struct {
 	Recipe Recipe
-	Data   data.Task // shards with test examples of their own; those of sites elsewhere are empty
+	Data   data.Task // shards with test examples of their own; the shards of sites elsewhere are empty
 	Rows   [3]int    // training, validation and test rows of all sites together
 	Folds  int       // parts of cross-validation, whose training rows are the validation rows too; 0: there is none
-	// Weights are those of each site's training rows without folds, where there are folds; nil: all 1.
+	// Weights are the weights of each site's training rows without folds, where there are folds; nil: all 1.
 	Weights []*ad.Table
 	Notes   []string // what was dropped or is unusual, a sentence each
 }

@@ -64,7 +64,7 @@ func alone(t *testing.T, n int) network.Collective {
 	return collective.New(collective.Config{N: n}).Bound(t.Context())
 }
 
-// TestRecipe: means and deviations are those of the training rows of all sites together, however unlike the sizes of the columns.
+// TestRecipe: means and deviations are taken over the training rows of all sites together, however unlike the sizes of the columns.
 func TestRecipe(t *testing.T) {
 	p := testkit.Get(prepare(alone(t, sites), options, 0, 1, 2))
 	var x [][]float64 // standardised training rows of all sites
@@ -111,7 +111,7 @@ func TestRecipe(t *testing.T) {
 	}
 }
 
-// TestWeights: the mean over the sites of weighted means is the mean over all rows, and with Balance that of all classes alike.
+// TestWeights: the mean over the sites of weighted means is the mean over all rows, and with Balance the mean over all classes alike.
 func TestWeights(t *testing.T) {
 	for _, balance := range []bool{false, true} {
 		o := options

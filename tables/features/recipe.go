@@ -104,7 +104,7 @@ func (r Recipe) Features() []Feature {
 	return list
 }
 
-// Groups returns the group of each feature: those of one input are one, and groups count from 0 on.
+// Groups returns the group of each feature: the features of one input are one, and groups count from 0 on.
 func (r Recipe) Groups() []int {
 	list, last := []int{}, -1
 	for _, f := range r.Features() {

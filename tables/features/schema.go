@@ -102,7 +102,7 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 	return joint, nil
 }
 
-// mergeSchema compares the columns of site i with those of the sites before, which joint has, and adds kinds that these did not know.
+// mergeSchema compares the columns of site i with the columns of the sites before, which joint has, and adds kinds that these did not know.
 func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 	const must = "all sites must have the same columns in the same order"
 	first, columns := all[0].Columns, all[i].Columns

@@ -10,7 +10,7 @@ import (
 
 // Sites are the tables of the sites of a run, as one process sees them.
 type Sites struct {
-	Tables     []*tables.Table    // one for each site; nil for those of other processes
+	Tables     []*tables.Table    // one for each site; nil for the sites of other processes
 	Start      int                // number of sites whose sums Collective finds: less than there are tables for one that comes later; 0: as many
 	Collective network.Collective // way to what all sites find together
 	Seed       uint64             // of the split
@@ -60,8 +60,8 @@ type Options struct {
 	Weight      string     // column of the weights of rows; "": all 1
 	SplitColumn string     // column of words train, validation and test; "": Split says it
 	Split       Shares     // shares of a site's rows
-	Folds       int        // cross-validate with so many parts of the rows but the test rows, see [models.Folds]; 0: do not
-	FoldRows    int        // cross-validate where all sites together have at most so many of these rows; 0: always
+	Folds       int        // cross-validate with a number of parts of the rows but the test rows, see [models.Folds]; 0: do not
+	FoldRows    int        // cross-validate where all sites together have at most this number of these rows; 0: always
 	Rare        int        // a word that fewer training rows of all sites together have is no feature of its own
 	Missing     MissingRule
 	Balance     bool // weigh rows so that each class has the same weight

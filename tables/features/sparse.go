@@ -124,7 +124,7 @@ func (p *preparation) eachSparse(i int, f func(column int32, v float64)) {
 	}
 }
 
-// sparseFeatures encodes the rows of site i, those of each set in a sparse table of its own, and frees the site's.
+// sparseFeatures encodes the rows of site i, the rows of each set in a sparse table of its own, and frees the site's.
 func (p *preparation) sparseFeatures(i int) (sites [sets]*ad.Table, err error) {
 	t, part := p.Tables[i], p.parts[i]
 	var numbers [sets]int

@@ -52,7 +52,7 @@ func prepareSparse(t *testing.T, texts []string) (*features.Prepared, error) {
 }
 
 // TestSparse: sparse columns are found together, and are scaled by the root mean square of their numbers that are not 0, of the training
-// rows of all sites. The rows are those of a dense table with the same scales.
+// rows of all sites. The rows are the rows of a dense table with the same scales.
 func TestSparse(t *testing.T) {
 	texts := svmTexts(3)
 	p := testkit.Get(prepareSparse(t, texts))

@@ -77,7 +77,7 @@ func newPartition(of []set) partition {
 	return p
 }
 
-// splitRows divides n rows by shares: those of each class in proportion, as far as whole rows go, by a seed. classes has the class of each
+// splitRows divides n rows by shares: the rows of each class in proportion, as far as whole rows go, by a seed. classes has the class of each
 // row; nil: there are none. Each set with a share gets a row, which takes as many rows as there are such sets.
 func splitRows(n int, classes []int32, shares Shares, seed uint64, site int) (partition, error) {
 	least := 0

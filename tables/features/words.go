@@ -110,7 +110,7 @@ func (p *preparation) countRows() error {
 }
 
 // countSite writes the counts of site i: rows of each set, training rows of each class, and of each column of words the missing ones and
-// those of each word.
+// the rows of each word.
 func (p *preparation) countSite(i int, part []float64) error {
 	for k, size := range p.parts[i].sizes {
 		part[k] = float64(size)

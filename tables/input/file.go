@@ -28,7 +28,7 @@ type File struct {
 	limit  int64 // of the unwrapped content
 }
 
-// New is a file of length bytes whose name is for errors. What is not a gzip file is taken as it is; limit is that of [Limit].
+// New is a file of length bytes whose name is for errors. What is not a gzip file is taken as it is; limit is the limit of [Limit].
 func New(name string, file io.ReaderAt, length, limit int64) (*File, error) {
 	in := &File{name: name, file: file, length: length, limit: length}
 	var magic [2]byte

@@ -48,7 +48,7 @@ func outputs(t features.Target) int {
 	return 1
 }
 
-// check returns an error if the layer is not one with so many inputs.
+// check returns an error if the layer is not one with n inputs.
 func (l Layer) check(in int) error {
 	switch {
 	case l.In != in:
@@ -110,7 +110,7 @@ func checkInput(in features.Input) error {
 	return fmt.Errorf("its kind must be number, word or time; it is %q", in.Kind)
 }
 
-// mostSparse is the largest number of sparse columns, that of package table.
+// mostSparse is the largest number of sparse columns, the number of package tables.
 const mostSparse = 1 << 27
 
 func checkSparse(r features.Recipe) error {

@@ -119,14 +119,14 @@ func each(kind int, entry func(i, j int) float64, in ...matrix) matrix {
 	return m
 }
 
-// signatures are the types of the operators' inputs; those of Cast and Concat differ.
+// signatures are the types of the operators' inputs; the types of Cast and Concat differ.
 var signatures = map[string][]int{
 	"Gather": {float64s, int64s}, "Add": {float64s, float64s}, "Sub": {float64s, float64s}, "Mul": {float64s, float64s}, "Div": {float64s, float64s},
 	"Equal": {int64s, int64s}, "IsNaN": {float64s}, "Where": {bools, float64s, float64s}, "Gemm": {float64s, float64s, float64s}, "Tanh": {float64s},
 	"Relu": {float64s}, "Exp": {float64s}, "Softmax": {float64s}, "ArgMax": {float64s}, "Squeeze": {float64s, int64s},
 }
 
-// attributes are what those of an operator must be, but for LabelEncoder.
+// attributes are what the attributes of an operator must be, but for LabelEncoder.
 var attributes = map[string]map[string]int{
 	"Cast": {"to": float64s}, "Concat": {"axis": 1}, "Gather": {"axis": 1}, "Gemm": {"transB": 1}, "Softmax": {"axis": 1}, "ArgMax": {"axis": 1, "keepdims": 0},
 }
@@ -337,7 +337,7 @@ func rawInput(in message, r features.Recipe, t *tables.Table) matrix {
 	return m
 }
 
-// agree wants all files of a model in a folder to predict the same: those of this package to the bit, and the graph that other programs
+// agree wants all files of a model in a folder to predict the same: the files of this package to the bit, and the graph that other programs
 // run as nearly as its sums in another order allow.
 func agree(t *testing.T, folder runs.Folder, want modelfile.Predictions, data *tables.Table) {
 	t.Helper()

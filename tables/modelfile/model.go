@@ -28,12 +28,12 @@
 //	prediction     string [N], the class; for values and counts float64 [N]
 //	probabilities  float64 [N, classes], in the order of the recipe's; not for values and counts
 //
-// An output whose name is that of a column has "_" behind it. The recipe stands in the metadata under "recipe", as in model.json:
+// An output whose name is a column's has "_" behind it. The recipe stands in the metadata under "recipe", as in model.json:
 // this package reads it and the weights, and predicts as by the other two files. A graph that is not the one that they make is refused.
 //
 // # Prediction
 //
-// Features are those of the recipe. With h the features, each layer makes unit(W h + b) of h. What the last one makes is, by the
+// Features are the recipe's features. With h the features, each layer makes unit(W h + b) of h. What the last one makes is, by the
 // kind of the target: logits, whose softmax is the probabilities of the classes, the first one of the largest the prediction; (value −
 // mean) / deviation of a value; or the logarithm of the mean of a count, which is the prediction.
 package modelfile

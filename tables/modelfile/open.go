@@ -67,7 +67,7 @@ func readGraph(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// layersOfGraph returns the layers whose products a graph has, the first of so many inputs.
+// layersOfGraph returns the layers whose products a graph has, the first of n inputs.
 func layersOfGraph(g onnx.Graph, in int) (layers []Layer) {
 	weights := map[string][]float64{}
 	for _, c := range g.Constants {

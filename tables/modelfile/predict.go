@@ -10,7 +10,7 @@ import (
 // Predictions are what a model says of some rows.
 type Predictions struct {
 	Labels        []string  // the class of each row; nil for values and counts
-	Probabilities []float64 // those of all classes, row by row; nil for values and counts
+	Probabilities []float64 // of all classes, row by row; nil for values and counts
 	Values        []float64 // the value of each row, or the mean of its count; nil for classes
 }
 

@@ -79,7 +79,7 @@ func (p *preparation) addNumber(d *drawing, in features.Input) {
 	p.numbers, p.means, p.deviation = append(p.numbers, d.input(in)), append(p.means, in.Mean), append(p.deviation, in.Deviation)
 }
 
-// addWord adds a matrix that has true where the word is that of the feature. The code of a word is the place of its feature.
+// addWord adds a matrix that has true where the word is the feature's. The code of a word is the place of its feature.
 func (p *preparation) addWord(d *drawing, in features.Input) {
 	rare, missing, count := otherWords(in)
 	keys := append(append([]string{}, in.Words...), "")

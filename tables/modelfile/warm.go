@@ -11,9 +11,9 @@ import (
 // Adapted returns a model for rows as another recipe takes them, which predicts as m does: the start of a run that goes on from an earlier
 // one, perhaps at other sites. nil: m predicts a target of another kind.
 //
-// A feature has the weights of the one of its name, in the units of the new recipe. A word that was a rare one has those of rare words;
+// A feature has the weights of the one of its name, in the units of the new recipe. A word that was a rare one has the weights of rare words;
 // all other features that m does not know have 0. Rows with missing numbers may be predicted otherwise, as the mean in their place may
-// be another one. A class has the outputs of that of its name; one that m does not know has 0.
+// be another one. A class has the outputs of the class of its name; one that m does not know has 0.
 func (m *Model) Adapted(r features.Recipe) *Model {
 	if r.Target.Kind != m.recipe.Target.Kind {
 		return nil

@@ -67,7 +67,7 @@ func measureDeep(d deepRow, seconds float64) deepTimes {
 	return deepTimes{medianTime(seconds, elsewhere, gradient), medianTime(seconds, elsewhere, product), medianTime(seconds, another, product)}
 }
 
-// medianTime calls both for so many seconds, and returns the median time in ms of f.
+// medianTime calls both for a number of seconds, and returns the median time in ms of f.
 func medianTime(seconds float64, before, f func()) float64 {
 	var times []float64
 	f()

@@ -128,11 +128,11 @@ func (n *deepModel) buildTransformer() {
 }
 
 // A productCount is how many multiplications and additions of matrix products an example takes at the least. The gradient takes one product a layer
-// forwards, and two backwards. A Hessian-vector product that nothing is known for takes those but for the weights' gradient, and those of the
+// forwards, and two backwards. A Hessian-vector product that nothing is known for takes these but for the weights' gradient, and the ones of the
 // sweeps in which each factor's derivative stands in for the factor. What goes into the first layer, and only that, has no derivative.
 type productCount struct{ gradient, cold, warm float64 }
 
-// add counts a layer that takes so many forwards.
+// add counts a layer that takes n forwards.
 func (c *productCount) add(forwards int, first bool) {
 	flops := float64(forwards)
 	if first {
@@ -142,7 +142,7 @@ func (c *productCount) add(forwards int, first bool) {
 	c.gradient, c.cold, c.warm = c.gradient+3*flops, c.cold+8*flops, c.warm+6*flops
 }
 
-// pictures makes so many random examples of some numbers for both losses.
+// pictures makes n random examples of some numbers for both losses.
 func pictures(rows, inputs int) data.Shard {
 	r := rand.New(rand.NewPCG(1, uint64(rows)))
 	pixels, labels := make([]uint8, rows*inputs), make([]uint8, rows)

@@ -21,7 +21,7 @@ type limit struct {
 	GBs      float64 // bandwidth of copying, bytes read and bytes written
 }
 
-// measureLimit measures each rate so many times.
+// measureLimit measures each rate a number of times.
 func measureLimit(tries int) limit {
 	const size = 1 << 24 // numbers: well beyond the caches
 	return limit{productRate[float32](tries), productRate[float64](tries), 2 * 4 * size / 1e9 * callRate(tries, func() func() {
@@ -42,7 +42,7 @@ func productRate[T kernel.Float](tries int) (best float64) {
 		{kernel.GemmTN[T], 10, 784, 64, 10}, // the products of MNIST
 		{kernel.GemmNT[T], 64, 10, 784, 784},
 		{kernel.GemmNT[T], 64, 20, 784, 784},
-		{kernel.GemmNN[T], 256, 1024, 1024, 1024}, // those of deep networks
+		{kernel.GemmNN[T], 256, 1024, 1024, 1024}, // the sizes of deep networks
 	} {
 		flops := 2 * float64(s.m*s.n*s.k)
 		ldb := s.n

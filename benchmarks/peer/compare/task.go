@@ -137,7 +137,7 @@ func (t task) flags() []string {
 	return append(f, "--task", "synthetic", "--p", s(t.features))
 }
 
-// methodFlags are those of the method's own parameters.
+// methodFlags are the flags of the method's own parameters.
 func (t task) methodFlags() []string {
 	names := map[string]string{"alpha": "--alpha", "beta": "--beta", "gamma": "--gamma", "mav": "--mav", "lg": "--Lg"}
 	var values map[string]json.RawMessage

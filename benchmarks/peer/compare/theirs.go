@@ -75,7 +75,7 @@ func (r *rival) run(ctx context.Context, t task) (run, error) {
 const keptMemory = "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=8589934592:glibc.malloc.top_pad=268435456"
 
 // peerEnv is the environment of the peer's programs: one thread each, memory that is kept, and the fastest kernels of OpenBLAS for this machine, which
-// a release older than the machine does not find by itself: it falls back on those of a Prescott.
+// a release older than the machine does not find by itself: it falls back on a Prescott's.
 func peerEnv() []string {
 	const coreType, tunables = "OPENBLAS_CORETYPE", "GLIBC_TUNABLES"
 	env := append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")

@@ -1,5 +1,5 @@
 // Command golang times the gradient and the Hessian-vector product of deep networks by other Go programs: Gorgonia's TapeMachine,
-// and GoMLX on its backend in Go. The networks, batches and types are those of the rows deep-... of the command compare.
+// and GoMLX on its backend in Go. The networks, batches and types are the same as in the rows deep-... of the command compare.
 //
 //	cd benchmarks/peer/golang && go run . -seconds 1
 //

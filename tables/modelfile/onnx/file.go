@@ -8,7 +8,7 @@ import (
 	"dsbo"
 )
 
-// A message is the bytes of a protobuf message, to which fields are added. Their numbers are those of onnx.proto.
+// A message is the bytes of a protobuf message, to which fields are added. Their numbers stand in onnx.proto.
 type message []byte
 
 func (m *message) bytes(n protowire.Number, v []byte) {
@@ -175,7 +175,7 @@ func Read(file []byte) (*Model, error) {
 // A reader reads messages, and keeps the first error.
 type reader struct{ err error }
 
-// fields are those of a message that are bytes, by their numbers.
+// fields are the fields of a message that are bytes, by their numbers.
 type fields map[protowire.Number][][]byte
 
 // text returns the last field of a number, "" if there is none.

@@ -3,7 +3,7 @@
 // message, which [Model.Encode] makes; [Read] reads as much of a file as it takes to make the model anew.
 package onnx
 
-// The versions of operators, and of the format, that models are written in: those of ONNX 1.12, which every runtime since then reads.
+// The versions of operators, and of the format, that models are written in: the versions of ONNX 1.12, which every runtime since then reads.
 const (
 	Opset     = 17
 	OpsetML   = 3
@@ -47,7 +47,7 @@ type Graph struct {
 type Value struct {
 	Name string
 	Type Type
-	Cols int // 0: it has one dimension, that of rows; else the columns of a matrix
+	Cols int // 0: it has one dimension, the rows; else the columns of a matrix
 }
 
 // A Constant is a named tensor of float64 or of whole numbers, row by row.

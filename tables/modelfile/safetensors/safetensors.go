@@ -32,7 +32,7 @@ type Tensor struct {
 
 const metadataName = "__metadata__"
 
-// MaxHeader is the largest length of a header, that of the format's own library.
+// MaxHeader is the largest length of a header, the length of the format's own library.
 const MaxHeader = 100_000_000
 
 // entry is what the header says of an array.
