@@ -48,7 +48,7 @@ func (m *Matrix) findDissent(b int) (dissent, bool) {
 // nextSubset returns the subset that comes after another one of the same set, in the order of numbers; 0 after the last.
 func nextSubset(subset, of uint) uint { return (subset - of) & of }
 
-// groupWithin returns a group within a set less one agent that stays apart, 0 if there is none. Those of all subsets must be known.
+// groupWithin returns a group within a set less one agent that stays apart, 0 if there is none. The groups of all subsets must be known.
 func groupWithin(holds []uint, set uint) uint {
 	for rest := set; rest != 0; rest &= rest - 1 {
 		if group := holds[set&^(rest&-rest)]; group != 0 {

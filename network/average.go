@@ -16,7 +16,7 @@ type AverageOptions struct {
 	ByMix bool
 	Seed  uint64 // names the draws of stochastic rounding, on wires BF16 and Int8
 	// ErrorFeedback adds what the wire rounded off a vector in Mix to the vector of the same place in the next stage: of the
-	// k-th Mix since [Averager.Begin] to that of the k-th after the next Begin that a Mix follows.
+	// k-th Mix since [Averager.Begin] to the k-th after the next Begin that a Mix follows.
 	ErrorFeedback bool
 }
 
@@ -50,7 +50,7 @@ const shortVector = 16
 //
 // The sums can be masked, but a maximum cannot: the parent of a leaf in the tree sees the leaf's scales. Blocks are
 // therefore long where there are bits to spare, and on Float64 e is rounded up to a multiple of m−52 too (8 for 8
-// agents): the bits beyond those of float64 hide how large the largest of 1024 numbers is, up to a factor of 256. One
+// agents): the bits beyond a float64's hide how large the largest of 1024 numbers is, up to a factor of 256. One
 // scale for all of a vector would tell less still, but vectors of several parts of different sizes would lose the
 // smaller ones. On BF16 and Int8, where each bit counts, a scale is the exponent of the largest of 64 numbers.
 //
@@ -100,12 +100,12 @@ func (a *Averages) Agent(i int) *Averager {
 	return &Averager{mixer: m, reducer: r, averages: a, id: i}
 }
 
-// trafficTo returns what so many messages to each of some receivers are, of so many numbers and bytes together.
+// trafficTo returns what a number of messages to each of some receivers are, of some numbers and bytes together.
 func trafficTo(receivers, messages, floats, bytes int) dsbo.Traffic {
 	return dsbo.Traffic{Messages: int64(receivers * messages), Floats: int64(receivers * floats), Bytes: int64(receivers * bytes)}
 }
 
-// Cost returns what agent i sends in one average of so many numbers on a wire. The scales' exponents count as bytes,
+// Cost returns what agent i sends in one average of n numbers on a wire. The scales' exponents count as bytes,
 // not as numbers.
 func (a *Averages) Cost(i, length int, wire Wire) dsbo.Traffic {
 	if a.options.ByMix {
@@ -116,7 +116,7 @@ func (a *Averages) Cost(i, length int, wire Wire) dsbo.Traffic {
 	return trafficTo(a.tree.Sends(i), 2, length, PackedBytes(exponentBits, f.blocks(length))+PackedBytes(f.bits, length))
 }
 
-// MaxCost returns what agent i sends as all find the largest of so many words of 64 bits (Max of [Reducer]).
+// MaxCost returns what agent i sends as all find the largest of n words of 64 bits (Max of [Reducer]).
 func (a *Averages) MaxCost(i, words int) dsbo.Traffic {
 	return trafficTo(a.tree.Sends(i), 1, words, 8*words)
 }
@@ -125,7 +125,7 @@ func (a *Averages) MaxCost(i, words int) dsbo.Traffic {
 //
 // Mix rounds its vector to the wire, with nearest even on Float32 and stochastically on BF16 and Int8, and mixes what
 // [Wire.Encode] and [Wire.Decode] keep to the last bit, so that all transports give the same bits. The agent's own term
-// is rounded as well: as W is doubly stochastic, the sum over the agents after Mix is then that of the rounded vectors,
+// is rounded as well: as W is doubly stochastic, the sum over the agents after Mix is then the sum of the rounded vectors,
 // which differs from the sum before by the rounding alone, and not by what the agents see of it.
 //
 // Draws of stochastic rounding have names: seed, agent, stage, number of the Mix or average since the stage began, and
@@ -159,7 +159,7 @@ func (a *Averager) Average(ctx context.Context, dst, src []float64) error {
 	return a.AverageOn(ctx, a.averages.options.Wire, dst, src, nil)
 }
 
-// AverageOn is Average on a wire of its own, the same on all agents. With ByMix it is that of the options all the same: a
+// AverageOn is Average on a wire of its own, the same on all agents. With ByMix it is the wire of the options all the same: a
 // transport encodes all vectors alike, and there is no error feedback.
 //
 // lost, where it is not nil, feeds errors back: it is added to src, of whose length it is, and holds then what the wire has rounded

@@ -65,7 +65,7 @@ func BenchmarkAverage(b *testing.B) {
 	}
 }
 
-// BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of the vector is added: of MNIST's numbers, and of those of
+// BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of the vector is added: of MNIST's numbers, and of the numbers of
 // a network.
 func BenchmarkMixAdd(b *testing.B) {
 	for _, length := range []int{7840, 1860000} {

@@ -63,7 +63,7 @@ func (w Wire) Encode(dst []byte, v []float64) []byte {
 	return dst
 }
 
-// float32Bits returns those of the nearest float32; every NaN has the same.
+// float32Bits returns the bits of the nearest float32; every NaN has the same.
 func float32Bits(x float64) uint32 {
 	if x != x {
 		return 0x7fc00000

@@ -53,7 +53,7 @@
 //
 // A [Wire] says in how many bits numbers travel. An [Averager] rounds to it, in Mix and in averages, with draws that
 // have names where it rounds at random, so that a run that is resumed, or has another transport, has the same bits.
-// [Wire.Encode], [Wire.Decode], [PackWords] and [UnpackWords] are how transports send what they are given in so many
+// [Wire.Encode], [Wire.Decode], [PackWords] and [UnpackWords] are how transports send what they are given in a number of
 // bytes as [Averager.Sent] counts.
 //
 // Wire Int8 has one float32 as the scale of 64 numbers. The exponent of the largest alone would take 3 bytes less, 65

@@ -22,7 +22,7 @@ const (
 	longBlock = 1024 // numbers that share a scale where a word has bits to spare
 )
 
-// newFixedPoint returns that of a vector's average over n agents.
+// newFixedPoint returns the fixed point of a vector's average over n agents.
 func newFixedPoint(w Wire, length, n int) fixedPoint {
 	carry := bits.Len(uint(n - 1)) // bits that a sum has more than a term
 	f := fixedPoint{block: longBlock, step: 1}
@@ -44,7 +44,7 @@ func newFixedPoint(w Wire, length, n int) fixedPoint {
 	return f
 }
 
-// blocks returns the number of blocks of so many numbers.
+// blocks returns the number of blocks of n numbers.
 func (f fixedPoint) blocks(length int) int { return (length + f.block - 1) / f.block }
 
 // exponents appends the scale of each block of v.

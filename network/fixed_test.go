@@ -23,7 +23,7 @@ func TestSumsFit(t *testing.T) {
 				scales := f.exponents(nil, v)
 				for draw := range uint64(3) {
 					words := f.encode(nil, v, scales, newDraws(draw))
-					for i := range words { // those of n agents that are alike
+					for i := range words { // the words of n agents that are alike
 						words[i] = words[i] * uint64(n) & mask(f.bits)
 					}
 					got := make([]float64, length)

@@ -15,7 +15,7 @@ const jointLength = 1 << 16
 // termWork is how many multiplications of a product take as long as a term of a sum, which memory holds up.
 const termWork = kernel.EntryWork / 4
 
-// A jointSum makes the sums of all agents of a process at once, where vectors are long: the agent that comes last makes those of all
+// A jointSum makes the sums of all agents of a process at once, where vectors are long: the agent that comes last makes the sums of all
 // while these wait, a block of entries after the other. A block is so read from memory once, for its agent and all neighbours, and
 // vectors are not copied. Processors that are free help.
 type jointSum struct {

@@ -147,7 +147,7 @@ func (a *localAgent) combine(dst []float64, factor float64, v []float64) {
 	linalg.Axpy(dst[:len(v)], factor, v)
 }
 
-// end ends an exchange: an error gets its number and ends that of all agents.
+// end ends an exchange: an error gets its number and ends the exchange of all agents.
 func (a *localAgent) end(err error) error {
 	if err != nil {
 		err = fmt.Errorf("agent %d, exchange %d: %w", a.id, a.round, err)

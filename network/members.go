@@ -10,10 +10,10 @@ import (
 	"dsbo/network/membership"
 )
 
-// Members returns the mixing matrix of an epoch of a run with the roster's matrix m: row and column k are the agent e.Members[k]. That of
-// epoch 0 is m itself. Those of later epochs have Metropolis weights on the edges between members that m or an admission (e.Edges) has
+// Members returns the mixing matrix of an epoch of a run with the roster's matrix m: row and column k are the agent e.Members[k]. The matrix of
+// epoch 0 is m itself. The matrices of later epochs have Metropolis weights on the edges between members that m or an admission (e.Edges) has
 // and that are not cut, moved towards the unit matrix as far as it takes for no agent to give itself less weight than the least
-// that one gives itself in m: steps that were chosen for λ_min(W) of a lazy m stay stable. A server ([Server]) averages over the members. The members must be a subset of the roster, as those of a
+// that one gives itself in m: steps that were chosen for λ_min(W) of a lazy m stay stable. A server ([Server]) averages over the members. The members must be a subset of the roster, as members of a
 // valid log are. A graph that falls apart is an error that matches dsbo.ErrConfig and names the parts, and the fewest edges that
 // would join them.
 func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {

@@ -8,7 +8,7 @@ import (
 	"dsbo"
 )
 
-// A Mixing is how an agent combines its own vector with those of its neighbours in an exchange: [Plain], or a robust one, [Clipped] or
+// A Mixing is how an agent combines its own vector with the vectors of its neighbours in an exchange: [Plain], or a robust one, [Clipped] or
 // [Trimmed], against neighbours that send plausible but hostile numbers. All agents of a run have the same.
 //
 // # What robust mixing promises

@@ -146,7 +146,7 @@ func TestRobustFormulas(t *testing.T) {
 	}
 }
 
-// TestLiesAreBounded holds what one exchange promises whatever b neighbours send: trimmed, each entry stays between those of honest agents;
+// TestLiesAreBounded holds what one exchange promises whatever b neighbours send: trimmed, each entry stays between the entries of honest agents;
 // clipped, the agent moves by the largest honest distance at most.
 func TestLiesAreBounded(t *testing.T) {
 	const n, length = 8, 5

@@ -6,7 +6,7 @@ import (
 	"dsbo"
 )
 
-// PackedBytes returns the bytes that [PackWords] makes of so many words of some bits.
+// PackedBytes returns the bytes that [PackWords] makes of n words of some bits.
 func PackedBytes(bits, words int) int { return (bits*words + 7) / 8 }
 
 // PackWords appends words of some bits, 1 ≤ bits ≤ 64, to dst, the lowest bits first and without gaps: PackedBytes(bits,
@@ -28,7 +28,7 @@ func PackWords(dst []byte, bits int, words []uint64) []byte {
 	return dst
 }
 
-// CheckPacked returns an error that matches dsbo.ErrShape if [PackWords] makes no b of so many words of some bits.
+// CheckPacked returns an error that matches dsbo.ErrShape if [PackWords] makes no b of n words of some bits.
 func CheckPacked(words, bits int, b []byte) error {
 	want := PackedBytes(bits, words)
 	if len(b) != want {

@@ -16,7 +16,7 @@ const (
 	Max           // the largest
 )
 
-// Combine sets dst to dst and src combined, entry by entry. Bits above those of a reduction are dropped by its end.
+// Combine sets dst to dst and src combined, entry by entry. Bits above a reduction's are dropped by its end.
 func (op Op) Combine(dst, src []uint64) {
 	for i, v := range src {
 		if op == Max {
@@ -31,7 +31,7 @@ func (op Op) Combine(dst, src []uint64) {
 // transports are.
 type Reducer interface {
 	dsbo.Mixer
-	// Reduce replaces words by those of all agents combined, the same on every agent. A word is a number below 2^bits,
+	// Reduce replaces words by the words of all agents combined, the same on every agent. A word is a number below 2^bits,
 	// 1 ≤ bits ≤ 64; sums are mod 2^bits. All agents must call Mix and Reduce in the same order, with the same op, bits
 	// and number of words. It blocks until the result is here or ctx is done. After an error what the words hold is
 	// undefined.
@@ -41,8 +41,8 @@ type Reducer interface {
 // mask returns the number whose lowest bits are 1.
 func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 
-// A LocalReduction combines the words of the agents of one process, which all call its Reduce, and then those of all processes: for
-// transports whose processes have several agents. Between combines the words with those of the other processes, once for
+// A LocalReduction combines the words of the agents of one process, which all call its Reduce, and then the words of all processes: for
+// transports whose processes have several agents. Between combines the words with the words of the other processes, once for
 // all agents that are here; nil: all agents are here.
 type LocalReduction struct {
 	Agents          int // number of agents in this process
@@ -66,7 +66,7 @@ type reduction struct {
 	completed chan struct{} // holds a wake-up for each agent but the last, when words and err are final
 }
 
-// Reduce is that of a [Reducer], for one of the agents of this process; after an error the exchange must end. A steady run
+// Reduce is the Reduce of a [Reducer], for one of the agents of this process; after an error the exchange must end. A steady run
 // allocates nothing.
 func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
 	if op > Max || bits < 1 || bits > 64 {
@@ -116,7 +116,7 @@ func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reducti
 	return r, true
 }
 
-// finish combines the words with those of the other processes and wakes the other agents of this one.
+// finish combines the words with the words of the other processes and wakes the other agents of this one.
 func (j *LocalReduction) finish(ctx context.Context, r *reduction) {
 	if r.err == nil && j.AcrossProcesses != nil {
 		r.err = j.AcrossProcesses(ctx, r.op, r.bits, r.words)

@@ -59,7 +59,7 @@ type Reformer interface {
 	// Changes returns the membership log, a view.
 	Changes() membership.Log
 	// AwaitChange waits for the end of the present epoch, and returns the [*ChangedError] or another reason to end. lost says that this agent is a
-	// member that has no state to go on with: it asks to begin the next epoch with that of another one.
+	// member that has no state to go on with: it asks to begin the next epoch with the state of another one.
 	AwaitChange(ctx context.Context, lost bool) error
 	// TakeOver returns what this agent takes over from a neighbour as it comes into an epoch (Matrix.Giver), after AwaitChange and before Reform.
 	TakeOver(ctx context.Context, giver, epoch int) ([]byte, error)

@@ -19,7 +19,7 @@ type Team interface {
 	// Mixer returns the end of local agent i. It belongs to one goroutine at a time.
 	Mixer(i int) dsbo.Mixer
 	// Gather gives every process the vectors of all agents: rows has one row for each agent, all of one
-	// length. Those of local agents are sent, the others overwritten. All processes call it at the same point
+	// length. The rows of local agents are sent, the others overwritten. All processes call it at the same point
 	// between exchanges, from one goroutine, while none of their agents mixes. Rows
 	// of another shape are an error that matches dsbo.ErrShape. After an error that is not a rollback
 	// what the rows hold is undefined.

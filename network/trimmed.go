@@ -11,7 +11,7 @@ import (
 //
 //	x_i ← (x_i + Σ_{j kept} x_j) / (d_i − 2b + 1),   d_i neighbours.
 //
-// Every number that is kept is between those of honest agents. The weights of W do not matter.
+// Every number that is kept is between the numbers of honest agents. The weights of W do not matter.
 //
 // The paper promises, for strongly convex losses and near some minima of others, that honest agents agree and come to within an error of the
 // minimizer of the expected loss that shrinks as their examples grow in number, where all draw from one law and the graph is so well

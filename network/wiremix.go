@@ -61,7 +61,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 	return nil
 }
 
-// residual returns that of the next Mix: zeros if there is none of its length.
+// residual returns the residual of the next Mix: zeros if there is none of its length.
 func (a *Averager) residual(length int) []float64 {
 	for len(a.residuals) <= a.mixCount {
 		a.residuals = append(a.residuals, nil)

@@ -39,7 +39,7 @@ func (f *faulty) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	return err
 }
 
-// TestAgreement: an agent whose x has another bit than that of the others ends the run at the next evaluation, and is named.
+// TestAgreement: an agent whose x has another bit than the others' x ends the run at the next evaluation, and is named.
 func TestAgreement(t *testing.T) {
 	c, _ := config(t)
 	c.Method = &faulty{method(t, "newtoncg").(*algo.NewtonCG), new(sync.Once), false}

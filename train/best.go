@@ -14,7 +14,7 @@ import (
 // the newest one. By losses the start is one of them, so that the best is never worse than it.
 //
 // By held-out examples it is the newest iterate, unless its loss there is above the least by more than a standard error of their
-// difference, taken example by example ([Problem.Each]; without it, unless it is above): then it is that of the least loss. x goes
+// difference, taken example by example ([Problem.Each]; without it, unless it is above): then it is the iterate of the least loss. x goes
 // downhill on all other validation examples, so that stopping early takes evidence, which a difference within chance is not.
 type Best struct {
 	X, Y, Z   []float64 // x̄, ȳ and z̄; nil before the first record, and z̄ of methods without
@@ -46,14 +46,14 @@ func (i iterate) state(name string) []dsbo.Named {
 
 // A bestState is what is known of the best iterate so far, in vectors that a checkpoint can hold.
 type bestState struct {
-	least  iterate // that of the least value
+	least  iterate // of the least value
 	newest iterate // the newest one, if that is best though its value is not the least
 	// head is the index of By in criteria; 0 before the first record, 1 where least is best, 2 where newest is; the number of records
 	// in a row up to this one that are worse by more than a standard error and not below the one before; and this one's value.
 	head []float64
 }
 
-// newBestState returns that of a run without records.
+// newBestState returns the state of a run without records.
 func newBestState(p, q int) bestState {
 	iterate := func() iterate {
 		return iterate{make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, 2)}

@@ -132,7 +132,7 @@ func (c *checkpoint) add(agent int, state []dsbo.Named) {
 	}
 }
 
-// restore copies the values of one agent into its state. Names and lengths must be those of the state.
+// restore copies the values of one agent into its state. Names and lengths must be the same as of the state.
 func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	i := slices.IndexFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
 	for j, s := range state {
@@ -146,7 +146,7 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	return nil
 }
 
-// arraysAfter returns the arrays of an agent after the first so many, which are its state: of as many as there were.
+// arraysAfter returns the arrays of an agent after the first n, which are its state: of as many as there were.
 func (c *checkpoint) arraysAfter(agent, first int) (rest []dsbo.Named) {
 	for i, a := range c.Arrays {
 		if a.Agent != agent {

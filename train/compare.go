@@ -33,7 +33,7 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 
 // compareSets compares two models on some sets of the examples of all agents together.
 func (p Problem) compareSets(ctx context.Context, g *collective.Group, m Fit, against Problem, a Fit, sets ...Set) ([]runs.Gain, error) {
-	const each = 8 // numbers of a set: those of pairSums, and examples without answers
+	const each = 8 // numbers of a set: the numbers of pairSums, and examples without answers
 	total := make([]float64, each*len(sets))
 	err := g.MeanNumbers(ctx, total, func(i int, part []float64) error {
 		for k, set := range sets {

@@ -26,7 +26,7 @@ type Config struct {
 	Problem Problem
 	W       *network.Matrix // mixing matrix, of as many agents as Problem has oracles
 
-	// Membership are the changes of who takes part. Problem and W are then those of the roster, W of it as it is at the start and Problem
+	// Membership are the changes of who takes part. Problem and W are then of the roster, W of it as it is at the start and Problem
 	// with the agents that changes admit; Problem.Team connects the members of the last epoch, at their positions, and its process begins
 	// there, from the checkpoint From, which may be of the epoch before. Where all agents are in this process, the run goes through
 	// all epochs. See [Config.Handover] for agents that come in.
@@ -38,7 +38,7 @@ type Config struct {
 	StartX []float64   // start of every agent's x, length p; nil: 0
 	K      int         // outer iterations; 0: 100
 
-	EvalEvery int // E: a record every so many iterations, at 0 and at the end; 0: K/10
+	EvalEvery int // E: iterations from one record to the next, at 0 and at the end; 0: K/10
 	// Patience is the number of records in a row after which the run ends before iteration K, if the loss on held-out examples has not fallen
 	// in them and is above the least by more than a standard error (see [Best]); 0: it does not.
 	Patience int

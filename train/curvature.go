@@ -64,7 +64,7 @@ func (p Problem) leastEigenvalue(ctx context.Context, g *collective.Group, x, y 
 	return least, nil
 }
 
-// oracle returns the oracle that evaluation asks, that of agent i.
+// oracle returns the oracle that evaluation asks, the oracle of agent i.
 func (p Problem) oracle(i int) dsbo.Oracle {
 	if p.Evaluate != nil {
 		return p.Evaluate[i]

@@ -12,7 +12,7 @@
 // the same bits they find from the largest and the least of its digests. Small records of usage and the agreement to stop are gathered.
 //
 // Members of a run may change ([Config.Membership], members.go): at each change Run makes the agents anew, with states that the
-// method re-forms, and exact values are those of who is there. Where agents are in processes, each begins an epoch from its
+// method re-forms, and exact values belong to the members. Where agents are in processes, each begins an epoch from its
 // checkpoint of the one before, and one that comes in from what a neighbour hands over (handover.go).
 //
 // The loop is in run.go; stepper.go and agent.go run the agents from one evaluation to the next; evaluate.go makes records, of what

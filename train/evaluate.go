@@ -13,7 +13,7 @@ import (
 	"dsbo/train/exact"
 )
 
-// An evaluator makes the records of a run. The exact solutions of one evaluation are the start of those of the next.
+// An evaluator makes the records of a run. The exact solutions of one evaluation are the start of the solutions of the next.
 type evaluator struct {
 	*stepper
 	config      *Config
@@ -138,7 +138,7 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 // method returns the method that the first agent of this process runs.
 func (s *stepper) method() dsbo.Algorithm { return s.agents[s.Local()[0]].alg }
 
-// detachSolver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
+// detachSolver makes the evaluator's solver the run's caller's, whose averages are counted by sent.
 func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 	if e.sharedExact != nil && !e.config.ExactAt(e.done) {
 		e.adoptPairs()

@@ -10,7 +10,7 @@ import (
 	"dsbo/train"
 )
 
-// Run works on any oracles, here those of a problem with a known answer.
+// Run works on any oracles, here the oracles of a problem with a known answer.
 func ExampleRun() {
 	var prob train.Problem
 	for _, o := range algotest.NewQuadratics(8, 3, 6, 1) {

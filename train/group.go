@@ -35,7 +35,7 @@ func (p Problem) agents() *collective.Group {
 // roster; there are no texts of those that are not there.
 func (p Problem) Collective(ctx context.Context) network.Collective { return p.agents().Bound(ctx) }
 
-// GatherRows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every
+// GatherRows lets each agent of this process fill in a row, several at the same time, and returns the rows of all agents, which every
 // agent sees. Each counts as sent to each other agent.
 func (p Problem) GatherRows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
 	g, err := p.group()

@@ -68,7 +68,7 @@ type roster struct {
 	w       *network.Matrix
 }
 
-// inEpoch returns the configuration of an epoch. c may be that of any epoch, or of the whole run.
+// inEpoch returns the configuration of an epoch. c may be the configuration of any epoch, or of the whole run.
 func (c Config) inEpoch(epoch int) (Config, error) {
 	if c.roster == nil {
 		c.roster = &roster{c.Problem, c.W}
@@ -83,7 +83,7 @@ func (c Config) inEpoch(epoch int) (Config, error) {
 }
 
 // startEpoch returns the configuration of the epoch in which this process begins: of a run over several processes the last one, which
-// the team connects, else that of the checkpoint. The log must be one of the run.
+// the team connects, else the epoch of the checkpoint. The log must be one of the run.
 func (c Config) startEpoch() (Config, error) {
 	if len(c.Membership) == 0 {
 		return c, nil
@@ -213,7 +213,7 @@ func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 }
 
 // epochMethods returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that
-// members had at the end of the epoch before. A member that keeps its state needs its own, one that comes in that of its source
+// members had at the end of the epoch before. A member that keeps its state needs its own, one that comes in the checkpoint of its source
 // ([network.Matrix.Giver]).
 func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}

@@ -52,7 +52,7 @@ func starting(t *testing.T, name string) algo.Method {
 	return method(t, name, more...)
 }
 
-// TestMembersChange: exact values are those of the agents that are there, and so is what the run ends with.
+// TestMembersChange: exact values belong to the agents that are there, and so is what the run ends with.
 func TestMembersChange(t *testing.T) {
 	c, qs := changing(t)
 	var begun []int
@@ -180,7 +180,7 @@ func ofRoster(c train.Config, team network.Team, roster, i int) train.Config {
 	return c
 }
 
-// comesIn returns the point from which an agent goes on: its own or, where it was no member, that of what a neighbour hands over.
+// comesIn returns the point from which an agent goes on: its own or, where it was no member, the point of what a neighbour hands over.
 func comesIn(c train.Config, agent int, from train.Point) *train.Point {
 	at := from
 	for number := from.Epoch + 1; number <= len(c.Membership); number++ {

@@ -15,7 +15,7 @@ import (
 	"dsbo/train"
 )
 
-// wellsProblem is that of three agents, whose start is near the saddle.
+// wellsProblem is a problem of three agents, whose start is near the saddle.
 func wellsProblem(q int, matrix dsbo.CurvatureMatrix) train.Problem {
 	p := train.Problem{Nonconvex: true, Matrix: matrix, Start: make([]float64, q)}
 	for _, c := range []float64{0.5, 1, 1.5} {

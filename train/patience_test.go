@@ -30,7 +30,7 @@ func risingHoldout(t *testing.T) train.Problem {
 	return p
 }
 
-// TestPatience: a run ends after so many records in a row whose held-out loss is clearly worse, and one that is resumed, before its end or
+// TestPatience: a run ends after a number of records in a row whose held-out loss is clearly worse, and one that is resumed, before its end or
 // there, ends the same.
 func TestPatience(t *testing.T) {
 	ring := testkit.Get(network.Ring(4, 0.5))

@@ -135,7 +135,7 @@ func parts4(t *testing.T, c train.Config, count *tally, locals ...[]int) (cs []t
 	return cs
 }
 
-// TestCompare: the paired comparison is that of all examples together, counted by hand.
+// TestCompare: the paired comparison is over all examples together, counted by hand.
 func TestCompare(t *testing.T) {
 	set := testkit.Get(data.HoldOut(task(t), 0.3, 1))
 	prob := testkit.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
@@ -187,7 +187,7 @@ func meanAndError(v []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / n)
 }
 
-// TestBest: the best iterate is that of the least Φ, or of the least held-out loss where the newest is above it by more than a
+// TestBest: the best iterate has the least Φ, or of the least held-out loss where the newest is above it by more than a
 // standard error, and the same after a resume.
 func TestBest(t *testing.T) {
 	c, _ := config(t)
@@ -199,7 +199,7 @@ func TestBest(t *testing.T) {
 	heldOut.Problem.Score = func(_ int, m train.Fit) (train.Scores, error) {
 		return train.Scores{Holdout: train.Score{Rows: rows, Losses: rows * loss(m.Y)}}, nil
 	}
-	// withSpread has examples whose losses are so many times their mean above and below it, and so are the differences of losses.
+	// withSpread has examples whose losses are a number of times their mean above and below it, and so are the differences of losses.
 	withSpread := func(times float64) train.Config {
 		c := heldOut
 		c.Problem.Each = func(_ int, _ train.Set, m train.Fit) (losses, hits []float64, err error) {

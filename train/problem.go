@@ -37,11 +37,11 @@ type Problem struct {
 	// Numbers are the agents' numbers in the roster, ascending, where these are others than their positions in Oracles
 	// ([Problem.OfMembers]); nil: they are not. Errors, checkpoints and records name agents by them.
 	Numbers []int
-	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same
+	// Team connects the agents of this process to the agents of others; nil: all agents are in this one. All processes make the same
 	// calls on the problem, in the same order.
 	Team network.Team
 	// W is the mixing matrix over whose edges the averages of evaluation travel, and Average says how: on its wire, but for what
-	// has to be right to seven digits. nil: a star. [Run] takes that of its configuration.
+	// has to be right to seven digits. nil: a star. [Run] takes the W of its configuration.
 	W       *network.Matrix
 	Average network.AverageOptions
 	// Sent counts what all agents send in averages of the problem's methods and of [Exact]; nil: that is not counted. A run
@@ -88,7 +88,7 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 	return p, err
 }
 
-// NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all, without a team: that of an epoch
+// NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all, without a team: the problem of an epoch
 // connects its members, at their positions ([Problem.OfMembers]). The oracles and scores share what is compiled of the model, and
 // scratch memory ([models.Programs]).
 func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Problem, error) {

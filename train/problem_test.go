@@ -46,7 +46,7 @@ func task(t *testing.T) data.Task {
 	return testkit.Get(data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11}))
 }
 
-// TestScores: losses and accuracies over all agents are those of all examples together, counted by hand.
+// TestScores: losses and accuracies over all agents are taken over all examples together, counted by hand.
 func TestScores(t *testing.T) {
 	d := task(t)
 	prob := testkit.Get(train.NewProblem(d, models.Softmax{Features: features, Classes: classes}, models.Config{Float32: true}))

@@ -72,7 +72,7 @@ func (h *hooked) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return h.ValueOracle.HVP(dst, x, y, v, s)
 }
 
-// Penalty and Diagonal are those of the oracle: all agents have to give the same things.
+// Penalty and Diagonal ask the oracle: all agents have to give the same things.
 func (h *hooked) Penalty(dst, x []float64) error {
 	return h.ValueOracle.(dsbo.PenaltyOracle).Penalty(dst, x)
 }

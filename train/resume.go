@@ -24,7 +24,7 @@ type Point struct {
 }
 
 // Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error
-// that names it. They may be those of a run with other settings, which [Run] refuses when it resumes from one. One of another
+// that names it. They may belong to a run with other settings, which [Run] refuses when it resumes from one. One of another
 // version of the program is an error.
 func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err error) {
 	for c, err := range checkpoints(f, agents) {
@@ -140,7 +140,7 @@ func (c *Config) findCheckpoint(damaged func(error)) (*checkpoint, error) {
 }
 
 // newestCheckpoint returns the newest checkpoint of all agents in one process that is whole, nil if there is none at all. If none is
-// whole the error is that of the newest.
+// whole the error is the newest's.
 func newestCheckpoint(f runs.Folder, damaged func(error)) (*checkpoint, error) {
 	var first error
 	for found, err := range checkpoints(f, nil) {
@@ -156,7 +156,7 @@ func newestCheckpoint(f runs.Folder, damaged func(error)) (*checkpoint, error) {
 }
 
 // loadCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
-// configuration, up to its epoch. damaged is that of findCheckpoint.
+// configuration, up to its epoch. damaged is the error of findCheckpoint.
 func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 	found, err := c.findCheckpoint(damaged)
 	if err != nil || found == nil {

@@ -38,7 +38,7 @@ type Result struct {
 	// Exact is the solver that found the exact values of the records, at x̄ of the last of them; nil: there are none. It is good
 	// for further solves of all agents together, which Problem.Sent counts.
 	Exact *exact.Solver
-	// Method is what this process's first agent runs: its Cost is that of the iterations done.
+	// Method is what this process's first agent runs: its Cost is the cost of the iterations done.
 	Method dsbo.Algorithm
 }
 
@@ -54,11 +54,11 @@ func (r *Result) Last() runs.Record {
 // Every c.EvalEvery of them the agents are stopped and evaluated; that time does not count as theirs.
 // The same configuration gives the same bits, whatever the number of processors and wherever a run was stopped and resumed.
 //
-// Where members change ([Config.Membership]), records, exact values and the best iterate are those of the agents that are there, at the
-// end of those of the last epoch.
+// Where members change ([Config.Membership]), records, exact values and the best iterate belong to the agents that are there, at the
+// end of the last epoch.
 //
 // Each process of a run over several has some of the agents ([Problem].Team) and calls Run with the same configuration. The
-// numbers are those of a run in one process. Where agents may be lost and come back, the error may be a
+// numbers are the same as of a run in one process. Where agents may be lost and come back, the error may be a
 // [*network.RollbackError]: the caller begins anew from an earlier [Point].
 //
 // When ctx ends, the agents finish their iteration, the checkpoint is written, and the error is
@@ -69,7 +69,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { r.close() }() // that of the last epoch
+	defer func() { r.close() }() // the runner of the last epoch
 	if err := r.openFiles(); err != nil {
 		return nil, err
 	}
@@ -189,13 +189,13 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	return nil
 }
 
-// updateResult makes the result that of the iterations done. The agents stand still.
+// updateResult makes the result cover the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.layout.round()
 	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.sharedExact, Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(num.Median(r.times))}
 }
 
-// isDue reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
+// isDue reports whether an evaluation or a checkpoint, which comes every few iterations and at the end, comes now.
 func (r *runner) isDue(every int) bool { return r.done%every == 0 || r.done == r.end }
 
 // nextBoundary returns the next iteration before which the agents have to stand still.

@@ -31,7 +31,7 @@ const (
 	allSets
 )
 
-// Scores are the scores of one model on training, validation, held-out and test examples: those of one agent, which has a part of the
+// Scores are the scores of one model on training, validation, held-out and test examples: the scores of one agent, which has a part of the
 // test examples, or of all agents together. A set without examples has no rows.
 type Scores struct{ Train, Val, Holdout, Test Score }
 
@@ -101,7 +101,7 @@ func (p Problem) scores(ctx context.Context, g *collective.Group, m Fit) (sum Sc
 // A scorer has the programs of a model's scores for this process's agents.
 type scorer [][allSets]*models.Score // nil where there are no examples
 
-// newScorer makes a model's scores, one for each set of examples. Those of an agent share a workspace.
+// newScorer makes a model's scores, one for each set of examples. The scorers of an agent share a workspace.
 func newScorer(t data.Task, programs *models.Programs, local []int) (scorer, error) {
 	s := make(scorer, len(t.Shards))
 	for _, i := range local {

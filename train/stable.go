@@ -13,8 +13,8 @@ import (
 )
 
 // StableBounds returns the bounds that the step γ of z and the step β of y must stay below on a graph with mixing matrix w where
-// no agent's curvature is above lmax. That of γ is the one of gradient tracking, (1+λ_min(W))²/(2 lmax): 0.5/lmax on the ring
-// with weight 1/2, 2/lmax for one agent. That of β is the one of gradient descent, 2/lmax.
+// no agent's curvature is above lmax. The bound of γ is gradient tracking's, (1+λ_min(W))²/(2 lmax): 0.5/lmax on the ring
+// with weight 1/2, 2/lmax for one agent. The bound of β is gradient descent's, 2/lmax.
 func StableBounds(w *network.Matrix, lmax float64) (gamma, beta float64) {
 	return trackedBound(w, lmax, 0), 2 / lmax
 }
@@ -56,7 +56,7 @@ func StepWarnings(c Config, lmax float64, k int) []string {
 	return warnings
 }
 
-// stepParameters are those of a method's parameters that steps depend on, by their names in JSON, defaults filled in; zero
+// stepParameters are a method's parameters that steps depend on, by their names in JSON, defaults filled in; zero
 // where the method has none of that name.
 type stepParameters struct {
 	Beta, Gamma algo.Schedule
@@ -116,7 +116,7 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 
 // advice returns the settings that would keep the run stable where it diverged, at iteration k: steps of y and z that fit the largest
 // curvature at the agents' x and, as far as x may go, at the corners of its box; or, for steps that are stable at the start, a
-// box in which the curvature stays near that. Where this process cannot find the curvature, that of the start has to do.
+// box in which the curvature stays near that. Where this process cannot find the curvature, the curvature of the start has to do.
 func (r *runner) advice(ctx context.Context, k int) string {
 	if !r.HasSteps() {
 		return ""

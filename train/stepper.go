@@ -100,7 +100,7 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 	return diverged
 }
 
-// earliest returns the divergence of the earliest iteration, of several that of the lowest agent, so that it does not depend on
+// earliest returns the divergence of the earliest iteration, of several the one of the lowest agent, so that it does not depend on
 // which agent was faster; nil if there is none.
 func earliest(errs []error) (first *dsbo.DivergedError) {
 	for _, err := range errs {

@@ -8,7 +8,7 @@ import (
 	"dsbo/runs"
 )
 
-// usageByNumber returns the usage of each agent of the roster, given that of the members: for others it is that at their last record.
+// usageByNumber returns the usage of each agent of the roster, given the usage of the members: for others it is the usage at their last record.
 func (e *evaluator) usageByNumber(members []runs.Usage) []runs.Usage {
 	all := slices.Clone(e.lastUsage)
 	for position, u := range members {

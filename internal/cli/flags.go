@@ -55,7 +55,7 @@ func (f *Flags) Parse(args []string, out io.Writer, required ...string) error {
 
 // ParseOperands reads a command line of flags and of operands, which Args returns. Flags may stand before, between and after operands;
 // all that follows -- is operands. The required flags, by their names, must not be empty. With -h it writes the help to out and returns
-// flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the nearest known one.
+// flag.ErrHelp. Errors match [dsbo.ErrConfig]; the error of an unknown flag names the nearest known one.
 func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) error {
 	err := f.parseMixed(args)
 	switch {

@@ -39,7 +39,7 @@ func IsTerminal(w io.Writer) bool {
 const (
 	barSteps  = 100
 	barPause  = 100 * time.Millisecond // least time between two drawings
-	clearLine = "\r\x1b[K"             // the line may hold the bar, or that of another process
+	clearLine = "\r\x1b[K"             // the line may hold the bar, or the line of another process
 )
 
 // Show draws the bar at a share of the whole, from 0 to 1, with a text beside it. The text has the time left, if that is to be

@@ -12,7 +12,7 @@ func Suggest(prefix, word string, known []string) string {
 	return ""
 }
 
-// withinEdits reports whether so many bytes inserted, deleted, replaced or swapped with their neighbour turn a into b, where
+// withinEdits reports whether n bytes inserted, deleted, replaced or swapped with their neighbour turn a into b, where
 // no byte is edited twice. It takes time O(4^edits (len(a) + len(b))).
 func withinEdits(edits int, a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {

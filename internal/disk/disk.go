@@ -2,7 +2,7 @@
 // behind.
 //
 // [FS] is the few operations that run folders need, of which [System] is the real one and [Memory] the one for simulations.
-// Paths belong to the system unless a folder above them is that of another file system ([Mount]). Above these operations stand
+// Paths belong to the system unless a folder above them belongs to another file system ([Mount]). Above these operations stand
 // [Write], which replaces a file at once, and [Lock], which keeps other processes out of a folder.
 package disk
 
@@ -21,7 +21,7 @@ import (
 	"sync/atomic"
 )
 
-// An FS is a file system, as far as run folders need one. Paths are those of package filepath; errors are [*fs.PathError] and
+// An FS is a file system, as far as run folders need one. Paths are paths of package filepath; errors are [*fs.PathError] and
 // match the errors of package fs.
 type FS interface {
 	// OpenFile opens a file as os.OpenFile does. New files have the permissions that perm and the process's mask leave.
@@ -30,7 +30,7 @@ type FS interface {
 	Stat(path string) (fs.FileInfo, error)
 	// ReadDir returns the entries of a folder, by their names.
 	ReadDir(path string) ([]fs.DirEntry, error)
-	// MkdirAll makes a folder, and those above it that are not there.
+	// MkdirAll makes a folder, and the folders above it that are not there.
 	MkdirAll(path string) error
 	// Rename gives a file or a folder another name, in place of the file that has it.
 	Rename(from, to string) error
@@ -55,7 +55,7 @@ type File interface {
 // ErrLocked is the error of a lock that another process has.
 var ErrLocked = errors.New("is being written by another process: is the run still going?")
 
-// A mounted file system is that of a folder and all below it.
+// A mounted file system belongs to a folder and all below it.
 type mounted struct {
 	dir string // absolute
 	fs  FS
@@ -66,7 +66,7 @@ var (
 	mountLock sync.Mutex
 )
 
-// Mount makes a file system that of a folder and all below it, for this process, until the result is called. It is for
+// Mount makes a file system the one of a folder and all below it, for this process, until the result is called. It is for
 // simulations, and for tests of what a process leaves that ends at some file.
 func Mount(dir string, of FS) (unmount func()) {
 	dir, err := filepath.Abs(dir)
@@ -119,7 +119,7 @@ func Stat(path string) (fs.FileInfo, error) { return fileSystemOf(path).Stat(pat
 // ReadDir returns the entries of a folder, by their names.
 func ReadDir(path string) ([]fs.DirEntry, error) { return fileSystemOf(path).ReadDir(path) }
 
-// MkdirAll makes a folder, and those above it that are not there, and brings their names to the disk: each before the next one is made, and that of
+// MkdirAll makes a folder, and the folders above it that are not there, and brings their names to the disk: each before the next one is made, and the name of
 // the lowest one that is there too, as a process that has made it may have been lost before it did that.
 func MkdirAll(path string) error { return mkdirAll(fileSystemOf(path), path) }
 

@@ -13,7 +13,7 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestCheckSecret: secrets that others can read are refused; the group may read those of root, but of nobody else.
+// TestCheckSecret: secrets that others can read are refused; the group may read the secrets of root, but of nobody else.
 func TestCheckSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	testkit.OK(disk.CheckSecret(path))

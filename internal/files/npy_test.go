@@ -14,7 +14,7 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestWriteNPY: the bytes are those of Gorgonia's own writer, and read back as the same numbers.
+// TestWriteNPY: the bytes are the bytes of Gorgonia's own writer, and read back as the same numbers.
 func TestWriteNPY(t *testing.T) {
 	for _, shape := range [][]int{{1}, {7}, {64}, {123456}, {1, 1}, {2, 3}, {784, 10}, {10, 785}, {1, 40}, {40, 1}, {2, 3, 4}} {
 		total := 1

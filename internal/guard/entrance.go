@@ -1,7 +1,7 @@
 // A Listener bounds what strangers use of a server: everybody is one until the server knows who it is.
 //
 // A listener of this package accepts all connections. Those that have not been admitted have a number of bytes and a time in
-// which they must become known, and are closed then. There are so many of them at once at most: where one more comes, the oldest of
+// which they must become known, and are closed then. Their number at once is bounded: where one more comes, the oldest of
 // the host that has the most makes room (of several such hosts, the oldest of all), so that a host with few is let in however many
 // another one opens.
 

@@ -81,7 +81,7 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
-// TestStranger has so many bytes and so much time; one that was admitted has all.
+// TestStranger has a number of bytes and a time; one that was admitted has all.
 func TestStranger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hall{make(chan net.Conn)}

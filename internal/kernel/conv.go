@@ -11,12 +11,12 @@ type Window struct{ H, W, C, KH, KW, Stride, PadH, PadW int }
 func (w Window) OutH() int { return (w.H+2*w.PadH-w.KH)/w.Stride + 1 }
 func (w Window) OutW() int { return (w.W+2*w.PadW-w.KW)/w.Stride + 1 }
 
-// Patches returns the number of patches of an image, Taps that of values of a patch, and Pixels that of values of an image.
+// Patches returns the number of patches of an image, Taps the number of values of a patch, and Pixels the number of values of an image.
 func (w Window) Patches() int { return w.OutH() * w.OutW() }
 func (w Window) Taps() int    { return w.KH * w.KW * w.C }
 func (w Window) Pixels() int  { return w.H * w.W * w.C }
 
-// run is the number of values that a row of a patch has side by side in its image, and line that of a row of an image.
+// run is the number of values that a row of a patch has side by side in its image, and line the number of a row of an image.
 func (w Window) run() int  { return w.KW * w.C }
 func (w Window) line() int { return w.W * w.C }
 

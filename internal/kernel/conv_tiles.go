@@ -2,7 +2,7 @@ package kernel
 
 import "unsafe"
 
-// strides are those of the framed images of a window, in bytes: from value to value, from patch to patch along a row, and from
+// strides are the strides of the framed images of a window, in bytes: from value to value, from patch to patch along a row, and from
 // row to row.
 type strides struct{ value, patch, line int }
 

@@ -39,7 +39,7 @@ type Crew struct {
 	open    sync.WaitGroup // of parts that are not done
 }
 
-// NewCrew returns a crew for work of so many multiplications, or nil if it is for its caller alone.
+// NewCrew returns a crew for work of n multiplications, or nil if it is for its caller alone.
 func NewCrew(work int) *Crew {
 	if work < crewWork {
 		return nil

@@ -9,7 +9,7 @@
 // call; a slice that is too short panics with the name of the function, the slice and the length
 // that it needs. A destination must not overlap an input unless the function says so.
 //
-// [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as those of a minibatch do, without the zeros at the ends of rows. [SparseRowNT]
+// [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as the rows of a minibatch do, without the zeros at the ends of rows. [SparseRowNT]
 // and its kin are products with one sparse row. [PatchesNT], [PatchesTN] and [ImagesNN] are the products of convolutions, which
 // read the patches where they lie in the images; a [Pooling] does so too. Products copy what they read again and again to memory that is kept for the next
 // ones, as much as there ever were products at once.
@@ -24,7 +24,7 @@
 // # Processors
 //
 // Large products of matrices, and work entry by entry on long vectors, are shared with goroutines on processors that nobody
-// else computes on: those of GOMAXPROCS for which no [Begin] is without its [End]. With as many agents at work as processors, each has one.
+// else computes on: the processors of GOMAXPROCS for which no [Begin] is without its [End]. With as many agents at work as processors, each has one.
 // Plain Go's products are not shared.
 //
 // # Accuracy

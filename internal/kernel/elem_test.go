@@ -147,7 +147,7 @@ func testFromBytes[T Float](t *testing.T) {
 	}
 }
 
-// TestSums compares with sums that are exact (integers) and holds those of reals to
+// TestSums compares with sums that are exact (integers) and holds the sums of reals to
 // γ_n·Σ|x·y|, as the products of matrices.
 func TestSums(t *testing.T) { eachPathAndType(t, testSums[float32], testSums[float64]) }
 

@@ -18,7 +18,7 @@ const outerWide = 12
 // singleRows is the most rows that the outer kernel takes at once with one register across.
 const singleRows = 12
 
-// rowsAhead is how many rows of B before its turn one is asked for, where sums have so many terms that those beyond the last
+// rowsAhead is how many rows of B before its turn one is asked for, where sums have more terms, so that the terms beyond the last
 // one matter little.
 const (
 	rowsAhead = 8

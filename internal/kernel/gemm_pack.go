@@ -19,11 +19,11 @@ const sliverBytes = 16 * depthBytes
 // A workspace is the memory of one product in progress. It grows to what products need.
 type workspace struct{ block, sliver []byte }
 
-// panels returns memory for a block of B, and rows for rows of A, of at least so many bytes.
+// panels returns memory for a block of B, and rows for rows of A, of at least n bytes.
 func (w *workspace) panels(bytes int) unsafe.Pointer { return aligned(&w.block, bytes) }
 func (w *workspace) rows(bytes int) unsafe.Pointer   { return aligned(&w.sliver, bytes) }
 
-// aligned returns the first address in memory that begins a cache line, before at least so many bytes.
+// aligned returns the first address in memory that begins a cache line, before at least n bytes.
 func aligned(memory *[]byte, bytes int) unsafe.Pointer {
 	const line = 64
 	if len(*memory) < bytes+line {
@@ -124,7 +124,7 @@ func packedBytes[T Float](k, n int) int {
 	return ceil(n, lanes) * lanes * k * size[T]()
 }
 
-// packTransposed copies k rows and n columns of B, whose columns have no gaps. It takes so many rows at a time that those
+// packTransposed copies k rows and n columns of B, whose columns have no gaps. It takes a number of rows at a time at which those
 // of the panel stay in the first-level cache until they are full.
 func packTransposed[T Float](k, n int, to unsafe.Pointer, ldd int, b operand) {
 	const vector, group, chunk = 32, 16, 256 // bytes of columns, of rows, and of rows at a time
@@ -161,7 +161,7 @@ func eachRegisters[T Float](n int, f func(col, nv, last, most int)) {
 	})
 }
 
-// eachPanel calls f for the panels of n columns: those of two registers, then one of one register, then one of the last
+// eachPanel calls f for the panels of n columns: panels of two registers, then one of one register, then one of the last
 // columns that fill none. from is the first column.
 func eachPanel[T Float](n int, f func(from, count, nv, last int)) {
 	_, lanes := outerTile[T]()

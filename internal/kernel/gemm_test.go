@@ -232,7 +232,7 @@ func testGemmPathsAgree[T Float](t *testing.T) {
 	})
 }
 
-// TestGemmBlocks: products so large that blocks of them are copied have the bits of the same sums without copies: those of a
+// TestGemmBlocks: products so large that blocks of them are copied have the bits of the same sums without copies: the bits of a
 // few rows of NN at a time, where B lies as it is, and NT and TN multiply the same matrices, transposed.
 func TestGemmBlocks(t *testing.T) {
 	eachPathAndType(t, testGemmBlocks[float32], testGemmBlocks[float64])
@@ -270,7 +270,7 @@ func transposed[T Float](rows, cols int, x []T) []T {
 	return y
 }
 
-// TestDots: an entry has the bits of the product of its two rows alone, and those of GemmNT to rounding.
+// TestDots: an entry has the bits of the product of its two rows alone, and the numbers of GemmNT to rounding.
 func TestDots(t *testing.T) { eachPathAndType(t, testDots[float32], testDots[float64]) }
 
 func testDots[T Float](t *testing.T) {

@@ -1,5 +1,5 @@
 // Package pages makes long vectors, and asks the system for huge pages under them: a pass over a vector of millions of numbers looks up the place of
-// each page, and a product of matrices that of each row, which with small pages takes a twentieth of a deep network's gradient; rows of a minibatch
+// each page, and a product of matrices the address of each row, which with small pages takes a twentieth of a deep network's gradient; rows of a minibatch
 // lie on a page each.
 //
 // The system may say no: numbers, and the memory that they take, are the same.

@@ -43,7 +43,7 @@ func TestWholePages(t *testing.T) {
 // short is made before any long vector, whose memory it might be given after it.
 var short = MakePages[float64](hugeFrom / 64)
 
-// TestAsked: Linux knows that the memory of a long vector is meant for huge pages, and that of a short one is not.
+// TestAsked: Linux knows that the memory of a long vector is meant for huge pages, and the memory of a short one is not.
 func TestAsked(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("no kernel with huge pages")

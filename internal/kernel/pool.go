@@ -51,7 +51,7 @@ func (p *Pooling[T]) eachRow(m int, f func(image, patch int)) {
 	}
 }
 
-// Largest sets taps, one for each patch and channel of m images, to the number of the tap with the largest entry: that of the first one of equal
+// Largest sets taps, one for each patch and channel of m images, to the number of the tap with the largest entry: of the first one of equal
 // ones, and of NaN, which is larger than any number. Padding does not count.
 func (p *Pooling[T]) Largest(m int, taps, images []T) {
 	switch w := p.w; {
@@ -125,7 +125,7 @@ func (p *Pooling[T]) largestGo(m int, taps, images []T) {
 }
 
 // clippedPatch is the part of a patch that is in the image: its first tap and that one's place, its last place in each direction as seen from there,
-// and the steps to the next row and column of the image, with those of taps to the next row of the kernel. Places are in entries.
+// and the steps to the next row and column of the image, with the steps of taps to the next row of the kernel. Places are in entries.
 type clippedPatch struct{ tap, first, down, right, row, col, taps int }
 
 // clipped returns the patch in row i and column j of the patches.

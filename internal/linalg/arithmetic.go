@@ -1,10 +1,10 @@
 // ArithmeticDigest tells whether processes compute alike: it does a small fixed computation with all that results of a run are made of,
-// and returns a digest of the bits. Agents compare it when they meet, and a checkpoint has that of the run it belongs to.
+// and returns a digest of the bits. Agents compare it when they meet, and a checkpoint has the digest of its run.
 //
 // Where bits come from: the plain kernels (DSBO_KERNEL=generic) and all else that is written in Go have the same on every machine, because
-// no product is fused with a sum (fused_test.go holds it), and functions are those of packages elementary and normal. The kernels in
+// no product is fused with a sum (fused_test.go holds it), and functions are the functions of package num. The kernels in
 // assembly, avx2 and avx512, fuse on purpose and sum in orders of their own: each has its bits on all machines that have it, and
-// they are not those of another one.
+// they are not the bits of another one.
 
 package linalg
 

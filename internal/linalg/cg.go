@@ -19,7 +19,7 @@ func (c *CG) Start() {
 // Curvature returns D'HD: a step needs it to be positive.
 func (c *CG) Curvature() float64 { return Dot(c.D, c.HD) }
 
-// Step moves V along D, where the curvature is that of D, and turns D.
+// Step moves V along D, where the curvature is the curvature of D, and turns D.
 func (c *CG) Step(curvature float64) {
 	a := c.RR / curvature
 	Axpy(c.V, a, c.D)

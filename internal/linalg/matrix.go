@@ -41,7 +41,7 @@ func Product(m *Matrix, o dsbo.Oracle, dst, x, y, v []float64, s dsbo.Sample) er
 	return nil
 }
 
-// Diagonal writes the diagonal of an agent's matrix to dst (length q), that of a Gauss-Newton matrix about: it is the Hessian's.
+// Diagonal writes the diagonal of an agent's matrix to dst (length q), the diagonal of a Gauss-Newton matrix about: it is the Hessian's.
 func (m *Matrix) Diagonal(o dsbo.DiagonalOracle, dst, x, y []float64, s dsbo.Sample) error {
 	if err := o.Diagonal(dst, x, y, s); err != nil {
 		return err

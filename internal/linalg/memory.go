@@ -46,7 +46,7 @@ type Memory struct {
 	dd, r1   []float64 // D d, and the next residual
 }
 
-// New returns an empty memory for at most so many pairs, between 1 and [MostPairs], of vectors of length q.
+// New returns an empty memory for at most a number of pairs, between 1 and [MostPairs], of vectors of length q.
 func NewMemory(q, most int, floor, cut float64) *Memory {
 	if q < 1 || most < 1 || most > MostPairs {
 		panic(fmt.Sprintf("recycle: q must be at least 1 and the pairs between 1 and %d; they are %d and %d", MostPairs, q, most))

@@ -6,7 +6,7 @@ import (
 	"dsbo"
 )
 
-// MixAdd is that of a [dsbo.AddingMixer], for any mixer: in one pass where m can. Where it cannot, and overwrites v as the end of dst, v is first copied to
+// MixAdd is the MixAdd of a [dsbo.AddingMixer], for any mixer: in one pass where m can. Where it cannot, and overwrites v as the end of dst, v is first copied to
 // kept, which grows.
 func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v []float64, kept *[]float64) error {
 	if adding, ok := m.(dsbo.AddingMixer); ok {

@@ -120,7 +120,7 @@ func TestAllPairsAreTheMatrix(t *testing.T) {
 	}
 }
 
-// Relative pairs are those of R D R once the diagonal says so.
+// Relative pairs are pairs of R D R once the diagonal says so.
 func TestRelativePairsFollowTheDiagonal(t *testing.T) {
 	const q, e = 12, 0.5
 	d := random(q, 1, 0)

@@ -15,12 +15,12 @@ type System struct {
 	Descend bool
 }
 
-// Solve adds to s an approximate solution of (D + diag(E)) s = r by at most so many products of preconditioned conjugate
+// Solve adds to s an approximate solution of (D + diag(E)) s = r by at most n products of preconditioned conjugate
 // gradients, and leaves the residual in r. The pairs of a solve are kept for the preconditioner of the next one. It asks for
 // the conjugate directions by products, in this order, and the scalars are functions of what products returned: agents that
 // are given the same bits do the same.
 //
-// With done nil it asks for exactly so many products: after a direction d without positive curvature (d'Hd ≤ 0, or not finite) s, r
+// With done nil it asks for exactly n products: after a direction d without positive curvature (d'Hd ≤ 0, or not finite) s, r
 // and the memory stay as they are, and what the remaining products return is thrown away. Otherwise done is asked before each
 // product, with the residual in r, whether to end; and such a direction ends the solve.
 //

@@ -1,6 +1,6 @@
 // This file has eigenvalues and factors of symmetric matrices with the same bits on all machines of one kernel path.
 //
-// Those of gonum, which it takes the place of where results of a run depend on them, have other bits on each architecture: assembly there
+// The functions of gonum, whose place they take where results of a run depend on them, have other bits on each architecture: assembly there
 // is for some and sums in another order, and the compiler fuses products with sums on others. What runs decompose is small: at most
 // 120 pairs of a memory, 30 steps of Lanczos's method, and once the mixing matrix.
 

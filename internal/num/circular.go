@@ -40,7 +40,7 @@ func Cos(x float64) float64 {
 	return v
 }
 
-// reduced returns z within ±π/4 and a quadrant from 0 to 3 so that |x| is z and so many quarters of a turn.
+// reduced returns z within ±π/4 and a quadrant from 0 to 3 so that |x| is z and this number of quarters of a turn.
 func reduced(x float64) (quadrant int, z float64) {
 	const ( // π/4 in three parts, the first two so short that their products with an eighth of 2^32 turns are exact
 		first  = 7.85398125648498535156e-1

@@ -1,11 +1,11 @@
 // This file has exponentials, logarithms and their like with the same bits on every machine.
 //
-// Those of package math have not: some are assembly on some architectures, its exponential asks the processor what it can, and where
+// The functions of package math have not: some are assembly on some architectures, its exponential asks the processor what it can, and where
 // the compiler may fuse a product with the sum that follows (arm64, GOAMD64=v3 and others) it rounds once instead of twice. Agents that
 // compute on different machines then come to different models. Here each product is rounded before it is added, by a conversion
 // that forbids the fusing; what is left of package math rounds correctly or works on bits, such as its square root, Frexp and Floor.
 //
-// The approximations are those of fdlibm (Sun Microsystems, 1993, freely granted), which package math follows too, and in Sin and
+// The approximations are fdlibm's (Sun Microsystems, 1993, freely granted), which package math follows too, and in Sin and
 // Cos of Cephes (Moshier, 1989); the exponential is a series. Errors are below two units in the last place.
 
 package num

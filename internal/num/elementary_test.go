@@ -9,7 +9,7 @@ import (
 	"dsbo/internal/num"
 )
 
-// functions are those of one argument, with what package math has.
+// functions are the functions of one argument, with what package math has.
 var functions = []struct {
 	name      string
 	own, std  func(float64) float64
@@ -86,7 +86,7 @@ func TestLogOfLeast(t *testing.T) {
 	}
 }
 
-// TestPow: powers of whole, half and other exponents. The tolerance of those that are no whole ones is that of the exponential times
+// TestPow: powers of whole, half and other exponents. The tolerance of exponents that are not whole is the exponential's times
 // the error of its argument, of at most 1 in size.
 func TestPow(t *testing.T) {
 	const digestOf = uint64(0xb3709b8510b14e2d)

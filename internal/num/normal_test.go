@@ -10,7 +10,7 @@ import (
 )
 
 // TestBits: the numbers of a generator have the same bits on every machine and at every level of its architecture; where nothing is
-// fused they are those of math/rand/v2.
+// fused they are the numbers of math/rand/v2.
 func TestBits(t *testing.T) {
 	const draws, want = 1 << 20, uint64(0x2b1e151ff6cce558)
 	own, std := rand.New(rand.NewPCG(5, 6)), rand.New(rand.NewPCG(5, 6))

@@ -9,7 +9,7 @@ import (
 )
 
 // Median returns the median of the values that are not NaN, and NaN if there are none. An even count gives the mean of
-// the two in the middle. The argument is not changed; the cost is that of sorting a copy.
+// the two in the middle. The argument is not changed; the cost is sorting a copy.
 func Median(values []float64) float64 {
 	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(sorted) == 0 {

@@ -85,7 +85,7 @@ func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 	return results
 }
 
-// Contrast is that of two colours in the form rgb(r, g, b), as WCAG defines it.
+// Contrast is the contrast of two colours in the form rgb(r, g, b), as WCAG defines it.
 func Contrast(t testing.TB, a, b string) float64 {
 	t.Helper()
 	light := func(s string) float64 {

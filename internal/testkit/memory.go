@@ -17,7 +17,7 @@ import (
 )
 
 // A Memory is a file system in memory, which knows what it has been told to bring to the disk: content by File.Sync, names by
-// SyncDir. What a crash may leave of it say [Memory.States] and [Memory.Crash]. Its memory is that of what is there, and of
+// SyncDir. What a crash may leave of it say [Memory.States] and [Memory.Crash]. Its memory is the memory of what is there, and of
 // what has changed since it was synced. It has no permissions and no times, and renames within a folder alone. It is safe for
 // use by several goroutines.
 type Memory struct {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes so many training and test pictures to a folder, the same each time: for each digit a
+// WriteMNIST writes a number of training and test pictures to a folder, the same each time: for each digit a
 // blot of its own, with noise. A fifth of the labels is drawn at random, so that the best penalty is not the smallest one.
 func WriteMNIST(dir string, train, test int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -14,7 +14,7 @@ const MaxInFlight = 64 << 20
 
 // A LinkModel says how long links take. Its answers must be functions of its arguments alone.
 type LinkModel interface {
-	// Delay returns how long a text of so many bytes is on its way that one host sends to another at a moment.
+	// Delay returns how long a text of n bytes is on its way that one host sends to another at a moment.
 	Delay(from, to string, bytes int, at time.Time) time.Duration
 }
 

@@ -21,7 +21,7 @@ type BuildInfo struct {
 	Level    string // of the architecture, for which the compiler was free to choose instructions: "v3" of amd64; "" if it is not known
 }
 
-// Read returns that of the running program.
+// Build returns the information on the running program.
 var Build = sync.OnceValue(func() BuildInfo {
 	var b BuildInfo
 	info, ok := debug.ReadBuildInfo()
@@ -42,7 +42,7 @@ var Build = sync.OnceValue(func() BuildInfo {
 	return b
 })
 
-// Digest returns the SHA-256 of the running program's file: that of another program, or of the same source and another
+// Digest returns the SHA-256 of the running program's file: the digest of another program, or of the same source and another
 // compiler, is another one. It reads the file at the first call.
 var BuildDigest = sync.OnceValues(func() ([]byte, error) {
 	path, err := os.Executable()

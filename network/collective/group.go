@@ -22,11 +22,11 @@ const StageAfterRun = 1 << 63
 type Config struct {
 	N       int   // number of agents
 	Numbers []int // the agents' numbers in the roster, where these are others than their positions; nil: they are not
-	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same calls on
+	// Team connects the agents of this process to the agents of others; nil: all agents are in this one. All processes make the same calls on
 	// their groups, in the same order.
 	Team network.Team
 	// W is the mixing matrix over whose edges averages travel; nil: a star. Average says how: ByMix is ignored, as averages of a group go
-	// over the tree wherever those of a method go: all agents have to come to the same decisions, by the same bits.
+	// over the tree wherever the averages of a method go: all agents have to come to the same decisions, by the same bits.
 	W       *network.Matrix
 	Average network.AverageOptions
 	Sent    *dsbo.Traffic // counts what all agents send; nil: that is not counted

@@ -58,7 +58,7 @@ func Digest(v []float64) uint64 {
 	return binary.LittleEndian.Uint64(sum.Sum(nil))
 }
 
-// largestWords replaces words by the largest of all agents; those of the local agents are in words already.
+// largestWords replaces words by the largest of all agents; the words of the local agents are in words already.
 func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 	if g.config.N == 1 {
 		return nil

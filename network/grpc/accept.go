@@ -169,7 +169,7 @@ func (l *links) checkHello(h hello) error {
 	return l.m.checkKey(h)
 }
 
-// checkIdentity returns an error unless the certificate, if there has to be one, is that of the agent
+// checkIdentity returns an error unless the certificate, if there has to be one, belongs to the agent
 // that the hello names.
 func (l *links) checkIdentity(h hello, auth credentials.AuthInfo) error {
 	if l.m.identity() == nil {

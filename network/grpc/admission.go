@@ -8,7 +8,7 @@ import (
 	"dsbo/network/pki"
 )
 
-// agents returns how many numbers of agents there may be: those of Matrix and, where members change, as many as can be admitted.
+// agents returns how many numbers of agents there may be: the agents of Matrix and, where members change, as many as can be admitted.
 func (c *Config) agents() int {
 	if c.Membership == nil {
 		return c.Matrix.N()
@@ -16,7 +16,7 @@ func (c *Config) agents() int {
 	return paxos.Largest(c.Membership.Quorum)
 }
 
-// address returns that of an agent, "" of one that has been admitted.
+// address returns the address of an agent, "" of one that has been admitted.
 func (c *Config) address(agent int) string {
 	if agent >= len(c.Addresses) {
 		return ""

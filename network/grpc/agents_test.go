@@ -28,7 +28,7 @@ func issue(a *pki.Authority, agent int, valid time.Duration) *pki.Identity {
 	return testkit.Get(a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid)))
 }
 
-// ca returns the authority of all agents for which a test makes no other one. It is valid at any time of a test, that of a bubble of
+// ca returns the authority of all agents for which a test makes no other one. It is valid at any time of a test, also in a bubble of
 // testing/synctest too.
 var ca = sync.OnceValue(func() *pki.Authority { return testkit.Get(pki.NewAuthority("test", dawn, dusk)) })
 

@@ -65,7 +65,7 @@ func (a attack) onCouncil(t *testing.T) {
 	v.w = newGraph("complete", n)
 	v.citizens = v.citizens[1:]
 	before := allocated()
-	all := siege{} // its log is that of all
+	all := siege{} // its log is the log of all
 	var attackers sync.WaitGroup
 	var sieges []*siege
 	for _, z := range v.citizens {

@@ -77,7 +77,7 @@ func newSiege(t *testing.T, ends bool) *siege {
 	return s
 }
 
-// mix has an agent mix a few times, and checks the sums: they are those of a run in which all are honest.
+// mix has an agent mix a few times, and checks the sums: they are the sums of a run in which all are honest.
 func (s *siege) mix(ctx context.Context, m *Mixer) error {
 	x := make([]float64, siegeLength)
 	for k := range siegeExchanges {
@@ -96,7 +96,7 @@ func (s *siege) mix(ctx context.Context, m *Mixer) error {
 	return nil
 }
 
-// address is that of the target.
+// address is the target's.
 func (s *siege) address() string { return machine(s.target) + ":7000" }
 
 // visit connects to the target and sends frames.
@@ -270,7 +270,7 @@ var attacks = []attack{
 	}, "silent"},
 }
 
-// strangerAttacks are those of strangers, and of members that do not come as far as a good hello.
+// strangerAttacks are the attacks of strangers, and of members that do not come as far as a good hello.
 var strangerAttacks = []attack{
 	{"nothing after TCP", crowds(200, func(*siege, net.Conn) {}), ""},
 	{"nothing after TLS", crowds(80, func(s *siege, c net.Conn) {

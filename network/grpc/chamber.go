@@ -31,9 +31,9 @@ type Membership struct {
 	Vote paxos.Vote
 	// Give returns what an agent that comes into an epoch takes over from this one. It is called in a goroutine of its own.
 	Give func(epoch int) ([]byte, error)
-	// Draw returns random numbers, which spread proposals and name messages. nil means those of math/rand/v2.
+	// Draw returns random numbers, which spread proposals and name messages. nil means the numbers of math/rand/v2.
 	Draw func() uint64
-	// Records keeps them from now on. Its methods are called by one goroutine, which is not that of Mix.
+	// Records keeps them from now on. Its methods are called by one goroutine, which is not the goroutine of Mix.
 	Records paxos.Records
 }
 
@@ -61,7 +61,7 @@ func (s *Membership) validate(c *Config) error {
 	return s.Log.Validate(n, s.Quorum)
 }
 
-// A chamber is where an agent's seat in the council is: it brings the seat its messages and the time, and passes on those of all
+// A chamber is where an agent's seat in the council is: it brings the seat its messages and the time, and passes on the messages of all
 // agents from neighbour to neighbour. Its goroutine writes to the disk, and holds no lock meanwhile.
 type chamber struct {
 	m     *Mixer

@@ -65,7 +65,7 @@ type Config struct {
 	// otherwise. It never leaves this process. Agents with nil must not take part in two runs of one name with different data.
 	Fingerprint []byte
 
-	// Round is the first exchange: 0, or that of the checkpoint from which the agent goes on.
+	// Round is the first exchange: 0, or the round of the checkpoint from which the agent goes on.
 	Round int
 	// MaxFloats is the length of the longest vector that is accepted. 0 means 2²⁴, 128 MiB.
 	MaxFloats int
@@ -93,7 +93,7 @@ type Config struct {
 
 	// AllFinished is called by Drain when it knows that all agents have finished, before a neighbour can leave because
 	// this agent knows: what it keeps of that, an agent that is lost later finds, and need not wait for others that have
-	// left. Its error is that of Drain. It is called again with told when the neighbours know too, or are silent for
+	// left. Its error is the error of Drain. It is called again with told when the neighbours know too, or are silent for
 	// PeerTimeout. nil does nothing.
 	AllFinished func(told bool) error
 	// Finished says that AllFinished was called in a former process of this agent, and not with told: the neighbours may wait to be told.

@@ -1,7 +1,7 @@
 // Package grpc exchanges vectors between agents that are processes, on one machine or on many.
 //
 // [Open] starts one agent's end, a [Mixer]: it is the [network.Team] of this process, which has this one agent. All agents
-// give the same bits as those of network.Local, and the run survives the loss of connections and of agents. The import is
+// give the same bits as network.Local, and the run survives the loss of connections and of agents. The import is
 // best named:
 //
 //	import dsbogrpc "dsbo/network/grpc"
@@ -13,7 +13,7 @@
 // connects to all neighbours that have one. Two without connect over a relay (package relay), which sees their TLS alone.
 //
 // With certificates, the rule between machines, connections are TLS 1.3, and both sides check that the other one's
-// certificate is signed by the run's authority, is valid, and is that of the agent they mean (package pki). Then each
+// certificate is signed by the run's authority, is valid, and belongs to the agent they mean (package pki). Then each
 // says hello: who it is, whom it takes the other for, the run, the hash of its configuration, the form of its vectors,
 // the program that it is, its public key of masks, how far it is and what it needs. A neighbour with any of these wrong is refused; the log says
 // why. Agents whose kernels or architectures differ, or the versions of their programs as far as these are known, are
@@ -66,9 +66,9 @@
 // Exchanges are numbered from 0, and in each an agent sends one vector to every neighbour, and sums when all of theirs are
 // here. What holds on every edge, by the names that the code has for it:
 //
-//   - Order: a stream brings frames once, whole and in order, or it breaks. The next vector is that of exchange edge.received, but for those
+//   - Order: a stream brings frames once, whole and in order, or it breaks. The next vector belongs to exchange edge.received, but for those
 //     that were on their way when this agent went back, which are dropped (edge.expectsStale).
-//   - Credit: the vector of exchange k is sent when that of exchange k−1 has come from the receiver (k ≤ edge.credit). So the receiver is at
+//   - Credit: the vector of exchange k is sent when the vector of exchange k−1 has come from the receiver (k ≤ edge.credit). So the receiver is at
 //     exchange k−1 at least, and has room: two slots, for its own exchange and the next one.
 //   - Window: vectors that were sent last are kept for neighbours that have lost them, two at least, which is as far behind as a neighbour can
 //     be that has lost a connection alone.
@@ -116,10 +116,10 @@
 // two heartbeats, then four, up to a minute's worth. Numbers that are not finite though their sender does not say so, of another length,
 // for another purpose or in contradiction to what came first, end the run with a [network.PeerError]: it names their sender, and is exit code
 // 1, as all that others are to blame for, so that supervisors start the agents again. Where members change (Config.Membership), the run does not
-// end: the neighbour is refused, has to send another vector, and is left out if it does not; a failure is that of one agent, and has it left out at
+// end: the neighbour is refused, has to send another vector, and is left out if it does not; a failure belongs to one agent, and has it left out at
 // once, where the others are a quorum. A failure is told as what its sender says. Texts of others are shown without characters that are not printable; the log takes each kind of line ten times at once, then each ten seconds.
 //
-// docs/faults.md has these promises together with those of processes, files and members, and the test of each.
+// docs/faults.md has these promises together with the promises of processes, files and members, and the test of each.
 //
 // # Gathering
 //
@@ -146,12 +146,12 @@
 // as it computes, and it comes in again once it is through with that. Messages of the council go from neighbour to neighbour in frames of their
 // own, to all agents with a connection, those that are no members too. A member that has promised its vote stands still until the outcome is
 // known. Mix, Gather, Reduce and Drain then return a [network.ChangedError]; the caller restores the checkpoint with
-// which the epoch begins and calls Reform, from which on exchanges are those of the members, at their positions. An agent that comes
+// which the epoch begins and calls Reform, from which on exchanges are among the members, at their positions. An agent that comes
 // in asks a neighbour for its state (TakeOver), in pieces. Without a quorum all wait, and Status says so.
 //
 // A stream stays through a change: each side says on it which epoch it is in, and vectors are sent and taken only where both are in the
 // same one. Masks have the epoch in the name of their streams, so that what is exchanged again after a change is hidden by other
-// numbers. Where there is a council, PeerTimeout ends no wait for a neighbour but one whose run has diverged; it does that of an agent which hears nobody who
+// numbers. Where there is a council, PeerTimeout ends no wait for a neighbour but one whose run has diverged; it ends the wait of an agent which hears nobody who
 // counts, and of one whose disk does not answer.
 //
 // # Masks
@@ -201,5 +201,5 @@
 // cancel, makes the result wrong, and nobody can tell. In a second run of the same name such a member, with other words
 // under its old key, sees how the others' words change with its own. Without certificates they hide words from those who listen
 // and from members that follow the protocol; but whoever can change what goes over a connection can pass off keys
-// of its own as those of others, and then see their words.
+// of its own as the keys of others, and then see their words.
 package grpc

@@ -24,7 +24,7 @@ type edge struct {
 
 	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their slots at k%2 and
 	// (k+1)%2.
-	received     int       // vectors that have come; Order: the next one is that of this exchange
+	received     int       // vectors that have come; Order: the next one is of this exchange
 	slot         [2][]byte // payloads
 	purpose      [2]int    // of the exchanges in the slots
 	digests      digests
@@ -48,7 +48,7 @@ type edge struct {
 	silentBeats   int      // heartbeats since the neighbour's last sign of life
 	silenceLogged bool
 	lastErr       error // what ended the last connection or attempt
-	failure       error // that of the neighbour's present process, or its offences, where members change; nil: there is none
+	failure       error // of the neighbour's present process, or its offences, where members change; nil: there is none
 	stats         Neighbour
 
 	controlFrames, repeats int // frames since the last heartbeat: those that are no vectors, and vectors that came before

@@ -126,7 +126,7 @@ func (f *finish) finishRadius() int {
 func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 
 // Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this agent's
-// number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
+// number, err's message and its kind, and this agent's an error that wraps err. The first failure counts.
 // Close brings the news to the neighbours that can be reached. Where members change, the others go on without this agent if
 // they are a quorum.
 func (m *Mixer) Fail(err error) { m.failWith(err) }

@@ -69,7 +69,7 @@ func TestFailureKeepsValues(t *testing.T) {
 	}
 }
 
-// TestGarbageIsTheSenders: numbers that a neighbour must not have sent are its fault, whatever they make of this agent's. Those of a
+// TestGarbageIsTheSenders: numbers that a neighbour must not have sent are its fault, whatever they make of this agent's. The numbers of a
 // run that diverges are not: their sender says so.
 func TestGarbageIsTheSenders(t *testing.T) {
 	marked := func(v ...float64) []byte { return encodeVector(0, mixing|notFinite, v) }

@@ -108,7 +108,7 @@ func startVector(agent, length int) []float64 {
 	return x
 }
 
-// unfaulted returns the agents' ends after so many iterations as plain sums give them.
+// unfaulted returns the agents' ends after a number of iterations as plain sums give them.
 func unfaulted(w *network.Matrix, iterations, length int) [][]float64 {
 	xs := make([][]float64, w.N())
 	for i := range xs {
@@ -212,7 +212,7 @@ func wantCuts(t *testing.T, cutters []*cutter, ms []*Mixer) {
 	}
 }
 
-// TestCutConnections: connections break again and again, amid frames and handshakes, and the numbers are those of an
+// TestCutConnections: connections break again and again, amid frames and handshakes, and the numbers are the numbers of an
 // exchange whose connections hold.
 func TestCutConnections(t *testing.T) {
 	for graph, n := range map[string]int{"ring": 6, "complete": 4} {
@@ -255,7 +255,7 @@ func (c *checkpoints) add(k, round int, x []float64) {
 	*c = (*c)[max(0, len(*c)-3):]
 }
 
-// rewind drops those of later exchanges than round, and returns the newest that is left, or else the agent's start, with
+// rewind drops the states of later exchanges than round, and returns the newest that is left, or else the agent's start, with
 // memory of its own.
 func (c *checkpoints) rewind(round, agent, length int) checkpoint {
 	*c = slices.DeleteFunc(*c, func(c checkpoint) bool { return c.round > round })

@@ -42,7 +42,7 @@ const (
 const (
 	headerSize = 24
 	magic      = "dsbo"
-	// version is that of the protocol. An agent understands those from version-1 to version+1, but none before leastVersion, the
+	// version is the protocol's. An agent understands versions version-1 to version+1, but none before leastVersion, the
 	// first in which agents say what they can do: what a frame of a later version has and this one does not know is left out
 	// for those that lack the capability.
 	version      = 5
@@ -56,8 +56,8 @@ const (
 
 type header struct {
 	kind kind
-	// exchange is that of a vector, in an alive that of the sender's report. In a hello and a resend it is how many vectors the
-	// sender has sent, in a fail the number of the agent that failed, in a key that of the agent whose key it is.
+	// exchange is the exchange of a vector, in an alive the round of the sender's report. In a hello and a resend it is how many vectors the
+	// sender has sent, in a fail the number of the agent that failed, in a key the agent whose key it is.
 	exchange int
 	// detail is the purpose of a vector. In a hello and a resend it is the exchange of the first vector that the sender
 	// needs, in an alive the sender's radius, in a fail the kind of the error.
@@ -83,7 +83,7 @@ func encode(h header, text []byte) []byte {
 	return b
 }
 
-// newFrame returns the header of a frame that has room for a payload of so many bytes after it.
+// newFrame returns the header of a frame that has room for a payload of n bytes after it.
 func newFrame(h header, payload int) []byte {
 	b := alignedBytes(headerSize + payload)[:headerSize]
 	h.put(b)

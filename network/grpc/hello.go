@@ -19,7 +19,7 @@ const (
 
 // A hello opens a stream. It says who the sender is, whom it takes the receiver for, how many vectors it has sent, of
 // which exchange the first one is that it needs, in which form it sends them, with which key it masks sums, and what it can
-// do. Its layout is that of all versions of the protocol: a later one may add texts at the end.
+// do. Its layout is the layout of all versions of the protocol: a later one may add texts at the end.
 type hello struct {
 	from, to    int
 	sent, next  int
@@ -92,16 +92,16 @@ func readHello(f *frame) (hello, error) {
 
 var errHelloLength = errors.New("a hello has the wrong length")
 
-// capabilities are what agents of some versions of the protocol can do and those of others cannot, one bit each.
+// capabilities are what agents of some versions of the protocol can do and agents of others cannot, one bit each.
 type capabilities uint64
 
 const (
-	// changesMembers is that of agents that take part in a council.
+	// changesMembers is the capability of agents that take part in a council.
 	changesMembers capabilities = 1 << iota
-	// leavesOutSlow is that of agents whose council leaves out members that are slow, and has logs that say so.
+	// leavesOutSlow is the capability of agents whose council leaves out members that are slow, and has logs that say so.
 	leavesOutSlow
 
-	// ownCapabilities are those of this version.
+	// ownCapabilities are the capabilities of this version.
 	ownCapabilities = changesMembers | leavesOutSlow
 )
 

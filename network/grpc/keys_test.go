@@ -30,7 +30,7 @@ func ownFrame(k *masks.Keys) []byte {
 	return encode(header{kindKey, k.Published()[0].Agent, 0}, k.Published()[0].Text)
 }
 
-// claimed returns a key frame as that of another agent.
+// claimed returns a key frame as another agent's.
 func claimed(frame []byte, agent int) []byte {
 	return encode(header{kindKey, agent, 0}, decoded(frame).text)
 }

@@ -66,7 +66,7 @@ func difference(a, b []uint64, width int) []uint64 {
 	return d
 }
 
-// wantUniform checks that words look like uniform ones of so many bits. Of N independent fair bits the number of ones has mean
+// wantUniform checks that words look like uniform ones of n bits. Of N independent fair bits the number of ones has mean
 // N/2 and standard deviation √N/2, and is further than 5 of these from the mean with a probability below 10⁻⁶. With 2⁶
 // values of each word's 6 highest and of its 6 lowest bits, equally likely, Σ (count − E)²/E has mean 63 and standard deviation
 // √126, and is above 63 + 7·√126 with a probability below 10⁻⁶. Keys and so outcomes are the same each time.
@@ -106,7 +106,7 @@ func TestFramesSayNothing(t *testing.T) {
 			for i := 1; i < len(zero); i++ {
 				for k := range times {
 					wantUniform(t, fmt.Sprintf("agent %d, zeros, sum %d", i, k), zero[i][k], width)
-					// The settings are those of before, and so are the streams: what this repeats with other words is the difference.
+					// The settings are as before, and so are the streams: what this repeats with other words is the difference.
 					if d := difference(same[i][k], zero[i][k], width); !slices.Equal(d, constant(5)(i)) {
 						t.Errorf("agent %d, sum %d: the same streams hide other words than in the first run", i, k)
 					}

@@ -140,7 +140,7 @@ func (m *Mixer) encodeMix(src []float64) []byte {
 	return m.config.Wire.Encode(newFrame(header{kindVector, m.flow.round, purpose}, m.config.Wire.Bytes(len(src))), src)
 }
 
-// findTerms sets m.in to the terms of this agent's sum, each of so many numbers, or returns a neighbour whose vector is none. own is the
+// findTerms sets m.in to the terms of this agent's sum, each of n numbers, or returns a neighbour whose vector is none. own is the
 // payload that it has sent, not the vector itself, which may be where the sum goes: a long sum writes that before it has read all terms.
 func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 	edges, wire := m.view.edges, m.config.Wire

@@ -23,7 +23,7 @@ const (
 	closeTimeout = time.Second
 	// maxWindow is how many bytes may be on their way before they are read, minWindow the least number for short vectors.
 	maxWindow, minWindow = 16 << 20, 256 << 10
-	// bufferSize is that of reading from and writing to a connection: two vectors of MNIST's weights, as an agent
+	// bufferSize is the size of the buffers for reading from and writing to a connection: two vectors of MNIST's weights, as an agent
 	// that was late has two to send at once.
 	bufferSize = 128 << 10
 )

@@ -158,7 +158,7 @@ func TestProcess(t *testing.T) {
 	testkit.OK(json.NewEncoder(os.Stdout).Encode(turns))
 }
 
-// measure times so many exchanges, as a turn has it.
+// measure times n exchanges, as a turn has it.
 func measure(exchange func(), rounds int) [2]float64 {
 	took := make([]time.Duration, rounds)
 	before := cpuTime()
@@ -226,7 +226,7 @@ func startTLS(t *testing.T, c Config, length int) func() {
 	}
 }
 
-// connect opens plain TLS streams to the neighbours with higher numbers and takes those of the others.
+// connect opens plain TLS streams to the neighbours with higher numbers and takes the streams of the others.
 func connect(t *testing.T, c Config) map[int]*tls.Conn {
 	conns := map[int]*tls.Conn{}
 	for _, j := range c.Matrix.Neighbours(c.Agent) {

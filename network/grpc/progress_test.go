@@ -72,7 +72,7 @@ func TestHeldUp(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		says holdup.Report
-		ends int // after so many heartbeats
+		ends int // after this number of heartbeats
 	}{
 		{"withholds", withheld, 20},
 		{"computes", holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0, Cause: holdup.ByComputing}, 60},

@@ -14,7 +14,7 @@ const (
 	reducingWords
 	workBits = 2
 
-	// notFinite is part of the purpose of a vector that is mixed if its sender knows that not all of its numbers are finite, as those of
+	// notFinite is part of the purpose of a vector that is mixed if its sender knows that not all of its numbers are finite, as the numbers of
 	// a run that diverges.
 	notFinite = 1 << workBits
 )
@@ -22,7 +22,7 @@ const (
 // gathering is the purpose of the exchanges that gather rows of a length.
 func gathering(length int) int { return gatheringRows | length<<workBits }
 
-// reducing is the purpose of the exchanges that combine so many words of some bits.
+// reducing is the purpose of the exchanges that combine n words of some bits.
 func reducing(op network.Op, bits, length int) int {
 	return reducingWords | int(op)<<workBits | bits<<10 | length<<17
 }

@@ -12,7 +12,7 @@ import (
 var _ network.Reducer = (*Mixer)(nil)
 
 // Reduce implements [network.Reducer]. It takes twice as many exchanges as the spanning tree of the graph is high: words go up
-// to the root, combined with those of each agent on their way, and the result comes down again. Sums are masked unless
+// to the root, combined with the words of each agent on their way, and the result comes down again. Sums are masked unless
 // Config.Unmasked is set; the first one waits for the keys of all agents.
 //
 // After the end of its ctx, and after a [*network.RollbackError], it can be repeated with the same words once Rewind has gone
@@ -96,7 +96,7 @@ func (r *reduction) combineUp(ctx context.Context) error {
 	return nil
 }
 
-// spreadDown replaces the words by those of the root. In each exchange, the agents of one depth send, the root first.
+// spreadDown replaces the words by the root's. In each exchange, the agents of one depth send, the root first.
 func (r *reduction) spreadDown(ctx context.Context) error {
 	t := r.m.view.tree
 	depth := t.Depth[r.agent]
@@ -115,7 +115,7 @@ func (r *reduction) spreadDown(ctx context.Context) error {
 	return nil
 }
 
-// exchange sends the words to some neighbours, and takes in those of others.
+// exchange sends the words to some neighbours, and takes in the words of others.
 func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst, src []uint64)) error {
 	m := r.m
 	e := entry{to: to, sends: len(to)}

@@ -100,7 +100,7 @@ type refusal struct {
 	answer string
 }
 
-// refusals returns those of an agent on either side of a connection.
+// refusals returns the refusals of an agent on either side of a connection.
 func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 	good, frame := credentials.NewTLS(config(certificate(agent))), goodHello(agent).encode()
 	expired := config(issue(ca(), agent, -time.Minute))

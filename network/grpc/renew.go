@@ -18,7 +18,7 @@ func (m *Mixer) identity() *pki.Identity {
 }
 
 // Renew gives this agent another certificate, or other authorities: all its connections are made again with them, and no vector is
-// lost. The key must be that of the certificate before, as the masks follow from it: else the error matches dsbo.ErrConfig and all
+// lost. The key must be the key of the certificate before, as the masks follow from it: else the error matches dsbo.ErrConfig and all
 // stays as it was.
 func (m *Mixer) Renew(id *pki.Identity) error {
 	m.mu.Lock()
@@ -46,7 +46,7 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 	return nil
 }
 
-// serverSettings are those of a listener, each of whose connections has the certificate of its time.
+// serverSettings are the settings of a listener, each of whose connections has the certificate of its time.
 func (l *links) serverSettings() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,

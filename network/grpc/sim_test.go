@@ -143,7 +143,7 @@ func addShorter(dst, src []float64) {
 	}
 }
 
-// simulated returns the agents' ends after so many exchanges without faults.
+// simulated returns the agents' ends after a number of exchanges without faults.
 func simulated(w *network.Matrix, rounds int) [][]float64 {
 	xs := make([][]float64, w.N())
 	for i := range xs {

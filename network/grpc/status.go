@@ -7,7 +7,7 @@ type Status struct {
 	Round   int   // the next exchange, or the one under way
 	Rewinds int64 // how often the agent went back
 	Refused int64 // connections that were refused
-	// Vectors counts those of Mix and the words of Reduce, once for each neighbour they go to, and VectorBytes their bytes.
+	// Vectors counts the vectors of Mix and the words of Reduce, once for each neighbour they go to, and VectorBytes their bytes.
 	Vectors, VectorBytes int64
 	Holdup               *Holdup // what an exchange waits for at present; nil if none waits
 	Stalled              bool    // it has waited for so long that the log says so
@@ -28,7 +28,7 @@ type Neighbour struct {
 	Connects  int64         // how often a stream was opened
 	Round     int           // how many exchanges the neighbour is known to have sent
 	Silent    time.Duration // since something was heard of it, in whole heartbeats
-	Waited    time.Duration // for its vectors, that of the exchange under way included
+	Waited    time.Duration // for its vectors, the exchange under way included
 	Waiting   time.Duration // for its vector of the exchange under way; 0 if that is here
 	Slow      bool          // it computes, and this agent has waited for so long that it says so to the council
 

@@ -39,7 +39,7 @@ type window struct {
 // that mixes, so that each vector which is lost with a connection can be sent again.
 const minKept = 2
 
-// end returns how many exchanges the agent has sent, which is that of the next entry.
+// end returns how many exchanges the agent has sent, which is the number of the next entry.
 func (w *window) end() int { return w.start + len(w.entries) }
 
 func (w *window) add(e entry) {
@@ -56,7 +56,7 @@ func (w *window) add(e entry) {
 // get returns the entry of an exchange from start to before end.
 func (w *window) get(exchange int) entry { return w.entries[exchange-w.start] }
 
-// rewind drops the entries from an exchange on. With none left, the next one is that of this exchange.
+// rewind drops the entries from an exchange on. With none left, the next one is of this exchange.
 func (w *window) rewind(exchange int) {
 	keep := min(max(exchange-w.start, 0), len(w.entries))
 	for _, e := range w.entries[keep:] {

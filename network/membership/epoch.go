@@ -10,7 +10,7 @@ type Epoch struct {
 	Number           int
 	Iteration, Round int   // iterations done, and the number of the first exchange, when it begins
 	Members          []int // numbers of agents, ascending
-	Lost             []int // those of them that were members before, and have lost their state
+	Lost             []int // the members that were members before, and have lost their state
 	Edges            Edges // what admissions have added to the roster's graph so far
 	Cut              Edges // edges between members that are not used
 }

@@ -27,7 +27,7 @@ type Change struct {
 	// Round is the number of the exchange with which it begins; 0 where exchanges have no numbers, as in one process.
 	Round   int   `json:"round,omitzero" must:"a whole number"`
 	Members []int `json:"members" must:"numbers of agents, [0, 1, ...]"` // ascending
-	// Lost are those of them that were members before too, but have lost what they would begin with: they begin as those that come in do. Ascending.
+	// Lost are the members that were members before too, but have lost what they would begin with: they begin as members that come in do. Ascending.
 	Lost []int `json:"lost,omitempty" must:"numbers of agents, [0, 1, ...]"`
 	// Slow are members of the epoch before that are left out because all waited too long for what they computed. Ascending.
 	Slow []int `json:"slow,omitempty" must:"numbers of agents, [0, 1, ...]"`
@@ -200,7 +200,7 @@ func (l Log) LeftAsSlow() (agents []int) {
 }
 
 // Validate returns an error that matches dsbo.ErrConfig unless the log is one of a run whose roster is agents 0..roster-1 at the
-// start. With a quorum above 0, each epoch must have so many members of the one before, and the quorum must be more than half of
+// start. With a quorum above 0, each epoch must have this number of members of the one before, and the quorum must be more than half of
 // the roster, those that are admitted included.
 func (l Log) Validate(roster, quorum int) error {
 	known := make([]bool, max(roster, MaxAgents)) // agents of the roster so far
@@ -248,7 +248,7 @@ func (l Log) Validate(roster, quorum int) error {
 	return nil
 }
 
-// checkQuorum returns an error unless an epoch in which so many stay may follow.
+// checkQuorum returns an error unless an epoch in which n members stay may follow.
 func checkQuorum(epoch, quorum, roster, staying int) error {
 	switch {
 	case 2*quorum <= roster:

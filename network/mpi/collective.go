@@ -39,7 +39,7 @@ func (c *collective) complete() {
 	c.ready <- struct{}{}
 }
 
-// isAbandoned reports whether it waits for a rank that has left after so many of them.
+// isAbandoned reports whether it waits for a rank that has left after n of them.
 func (c *collective) isAbandoned(completed int64) bool {
 	return c.waiting && completed <= int64(c.round)
 }

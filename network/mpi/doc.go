@@ -26,7 +26,7 @@
 //
 // # Reductions
 //
-// Reduce combines the words of a rank's agents first and then those of all ranks by MPI_Iallreduce, in words of 32 or
+// Reduce combines the words of a rank's agents first and then the words of all ranks by MPI_Iallreduce, in words of 32 or
 // 64 bits, on a communicator of the exchange's own; it is looked at now and then, as messages are. A head of five words
 // that says what each rank combines goes before. If the heads differ, the words stay where they are and all ranks have
 // an error; if one of them says that its rank has left, so do the others. A rank takes part to the end in what it has

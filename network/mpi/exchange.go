@@ -35,7 +35,7 @@ type Exchange struct {
 	number int
 	blocks blocks
 	key    uint64
-	agents []*agent // those of other ranks are nil
+	agents []*agent // agents of other ranks are nil
 	local  []*agent
 	ids    []int // of local
 	mixing *flow

@@ -60,7 +60,7 @@ func (f *frame) label(key uint64, agent, round int) {
 	f.words[headKey], f.words[headAgent], f.words[headRound] = key, uint64(agent), uint64(round)
 }
 
-// check returns an error unless the frame is that of the given agent and round.
+// check returns an error unless the frame belongs to the given agent and round.
 func (f *frame) check(from string, key uint64, agent, round int) error {
 	switch h := f.words; {
 	case h[headKey] != key:

@@ -55,7 +55,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestAbsentRank: a job of which one process fails before it is a rank ends, with the status of that process or, where the launcher says that of one which it
+// TestAbsentRank: a job of which one process fails before it is a rank ends, with the status of that process or, where the launcher says so, of one which it
 // has killed for it, with that.
 func TestAbsentRank(t *testing.T) {
 	if world != nil {

@@ -27,7 +27,7 @@ type library interface {
 	drop(t *transfer, d time.Duration) bool
 	// openSum makes the ranks' way to combine words of t, which is a sum. All ranks open the same ones in the same order.
 	openSum(t *transfer)
-	// sumWords returns memory for the words of t: those of this rank before they are combined, of all after. Any thread
+	// sumWords returns memory for the words of t: the words of this rank before they are combined, of all after. Any thread
 	// may call it while t is not polled.
 	sumWords(t *transfer, bytes int) []byte
 	// closeSum ends t. The memory of its words is then the library's, which combines them with the others' if these

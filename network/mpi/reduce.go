@@ -63,7 +63,7 @@ func (a *agent) Reduce(ctx context.Context, op network.Op, bits int, words []uin
 	return err
 }
 
-// reduceRanks combines the words of this rank's agents with those of the other ranks.
+// reduceRanks combines the words of this rank's agents with the words of the other ranks.
 func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, words []uint64) error {
 	if len(words) > maxFloats {
 		return dsbo.Errorf(dsbo.ErrShape, "a reduction must have at most %d words; it has %d", maxFloats, len(words))

@@ -15,7 +15,7 @@ import (
 const (
 	// pollTime is how long one call into the library lasts at most.
 	pollTime = 100 * time.Millisecond
-	// turnTime is that of each exchange when several are under way.
+	// turnTime is the turn of each exchange when several are under way.
 	turnTime = 100 * time.Microsecond
 	// idleTime is how often a rank that waits for nothing looks for news of the others.
 	idleTime = 10 * time.Millisecond
@@ -242,7 +242,7 @@ func (w *World) unregister(x *Exchange) {
 }
 
 // Close closes all exchanges, waits until the other ranks call it too and ends MPI. If ctx ends before, the
-// error is that of ctx and MPI has not ended: the other ranks may be stuck, and [World.Abort] is left. A second
+// error is the error of ctx and MPI has not ended: the other ranks may be stuck, and [World.Abort] is left. A second
 // Close does nothing.
 func (w *World) Close(ctx context.Context) error {
 	w.mu.Lock()

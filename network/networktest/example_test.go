@@ -11,7 +11,7 @@ import (
 	"dsbo/network/networktest"
 )
 
-// A transport passes if the suite does, in a test of its own: here that of agents which are goroutines.
+// A transport passes if the suite does, in a test of its own: here of agents which are goroutines.
 func ExampleTestTeam() {
 	test := func(t *testing.T) {
 		networktest.TestTeam(t, func(w *network.Matrix) (teams []network.Team, closeAll func()) {

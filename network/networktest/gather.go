@@ -91,7 +91,7 @@ func testGatherCancelledBefore(t *testing.T, x *exchange) {
 	}
 }
 
-// testFail: the reason of the process that has agent 0 is that of all others, for what they do next.
+// testFail: the reason of the process that has agent 0 is the reason of all others, for what they do next.
 func testFail(t *testing.T, x *exchange) {
 	ctx := Context(t)
 	if err := errors.Join(x.gather(ctx, vectors(x.w.N(), 2, 0))...); err != nil {

@@ -76,14 +76,14 @@ func combinerProduct(w *network.Matrix, x [][]float64, parts ...int) [][]float64
 }
 
 // TestTeam runs the suite. Each subtest opens an exchange of its own over a W with up to 16 agents, by calling
-// open, and closes it. The teams are those of one or several processes, all played by this one; agents may also live
+// open, and closes it. The teams belong to one or several processes, all played by this one; agents may also live
 // in other processes that run the same suite at the same time. closeAll may be called twice, and while
 // agents wait.
 func TestTeam(t *testing.T, open func(*network.Matrix) (teams []network.Team, closeAll func())) {
 	TestTeamOf(t, 16, open)
 }
 
-// TestTeamOf runs the suite on the graphs of at most so many agents alone.
+// TestTeamOf runs the suite on the graphs of at most n agents alone.
 func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []network.Team, closeAll func())) {
 	for _, g := range graphs(t) {
 		if g.W.N() > agents {

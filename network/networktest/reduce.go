@@ -107,7 +107,7 @@ func testReduce(t *testing.T, x *exchange) {
 	}
 }
 
-// testAverage compares averages with those of agents in one process, to the last bit.
+// testAverage compares averages with averages of agents in one process, to the last bit.
 func testAverage(t *testing.T, x *exchange) {
 	n := x.w.N()
 	local := network.NewLocal(x.w)
@@ -190,7 +190,7 @@ func testReduceBits(t *testing.T, x *exchange) {
 }
 
 // testReduceEnds: agents that wait in a reduction for the last one, and between reductions mix, are released by the end of their context,
-// and by that of the exchange.
+// and by the end of the exchange.
 func testReduceEnds(t *testing.T, x *exchange) {
 	mixAndReduce := func(ctx context.Context, m dsbo.Mixer) error {
 		if err := mixStep(3, 3)(ctx, m); err != nil {

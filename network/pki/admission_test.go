@@ -52,7 +52,7 @@ func manyNumbers(n int) (all []int) {
 	return all
 }
 
-// TestLoadAdmission: an agent's file is checked as it is read; that of another agent, or none, is an error that names the file.
+// TestLoadAdmission: an agent's file is checked as it is read; an admission of another agent, or none, is an error that names the file.
 func TestLoadAdmission(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	a := testkit.Get(NewAuthority("one", now, now.Add(time.Hour)))

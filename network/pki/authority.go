@@ -20,7 +20,7 @@ const authorityName = "ca"
 // An Authority signs the certificates of a run's agents.
 type Authority struct {
 	pair tls.Certificate
-	all  []*x509.Certificate // its own, and those of other authorities that agents accept too
+	all  []*x509.Certificate // its own, and the certificates of other authorities that agents accept too
 }
 
 // NewAuthority returns an authority with a new key, valid between two times. The name is for people who read the
@@ -153,7 +153,7 @@ func (a *Authority) bundle() []byte {
 	return text
 }
 
-// LoadAuthority reads what [Authority.Save] wrote. Where ca.pem has several certificates, for a roll-over, the first is that of the key.
+// LoadAuthority reads what [Authority.Save] wrote. Where ca.pem has several certificates, for a roll-over, the first belongs to the key.
 func LoadAuthority(folder string) (*Authority, error) {
 	pair, err := loadPair(folder, authorityName)
 	if err != nil {

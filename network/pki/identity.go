@@ -126,7 +126,7 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	return id, nil
 }
 
-// verifyChain returns an error unless the first certificate of a chain is that of an agent, signed by an authority in roots, through the
+// verifyChain returns an error unless the first certificate of a chain belongs to an agent, signed by an authority in roots, through the
 // others if need be, and valid at the time now. It returns until when that is so.
 func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool, now time.Time) (until time.Time, err error) {
 	cert := chain[0]

@@ -202,7 +202,7 @@ func TestRollOver(t *testing.T) {
 	changed(false) // it is said once
 }
 
-// TestIntermediate: a certificate that an intermediate authority has signed leads to the root of ca.pem, as those of step-ca do.
+// TestIntermediate: a certificate that an intermediate authority has signed leads to the root of ca.pem, as certificates of step-ca do.
 func TestIntermediate(t *testing.T) {
 	dir := t.TempDir()
 	keys := [3]*ecdsa.PrivateKey{newKey(), newKey(), newKey()}

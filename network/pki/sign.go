@@ -55,7 +55,7 @@ func (id *Identity) Verify(agent int, certificate, message, signature []byte, no
 	return id.trust.Verify(agent, certificate, message, signature, now)
 }
 
-// Trust is the authorities that are known: those of a ca.pem.
+// Trust is the authorities that are known: the authorities of a ca.pem.
 type Trust struct{ authorities []*x509.Certificate }
 
 // LoadTrust reads ca.pem in a folder. Errors match dsbo.ErrConfig.
@@ -68,7 +68,7 @@ func LoadTrust(folder string) (*Trust, error) {
 }
 
 // Verify returns an error unless an agent has signed the message: the certificate, in DER and with intermediate ones after it, must be
-// that of the agent, signed by one of the authorities and valid at the time now, and the signature must be of its key. It returns until
+// the agent's, signed by one of the authorities and valid at the time now, and the signature must be of its key. It returns until
 // when the certificate is valid.
 func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
 	chain, err := x509.ParseCertificates(certificate)

@@ -93,7 +93,7 @@ func withContext(ctx context.Context, conn net.Conn, do func() error) error {
 	return err
 }
 
-// Listen returns a listener whose connections are those of agents that name this one at the relay. It connects to the relay when
+// Listen returns a listener whose connections come from agents that name this one at the relay. It connects to the relay when
 // Accept is called, again and again until it is closed, and says in the log why it cannot.
 func (c Client) Listen(log *slog.Logger) net.Listener {
 	l := &listener{client: c, log: log}
@@ -157,7 +157,7 @@ func (l *listener) Close() error {
 	return nil
 }
 
-// Addr implements net.Listener: it is that of the relay.
+// Addr implements net.Listener: it is the relay's address.
 func (l *listener) Addr() net.Addr { return address(l.client.Address) }
 
 type address string

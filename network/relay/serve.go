@@ -23,7 +23,7 @@ import (
 type Options struct {
 	// Trust returns the authorities whose agents may use the relay. It is called for each connection.
 	Trust func() (*pki.Trust, error)
-	// Connections is how many there may be at once of agents that have said who they are, and a quarter of that of others. 0 means
+	// Connections is how many there may be at once of agents that have said who they are, and a quarter of it of others. 0 means
 	// 1024.
 	Connections int
 	// Log gets a line for each pair that is joined, and for each connection that is refused. nil logs nothing.
@@ -35,7 +35,7 @@ const (
 	// agentConnections is how many connections of one agent there may be at once: more than it has neighbours in a graph of
 	// which each needs its relay.
 	agentConnections = 128
-	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes room: those of an agent that was lost
+	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes room: connections of an agent that was lost
 	// may still be here.
 	maxWaiting = 4
 	// halfOpenTime is how long one direction of a pair may go on when the other one has ended.
@@ -67,7 +67,7 @@ type relay struct {
 	mu       sync.Mutex
 	conns    map[net.Conn]struct{}
 	admitted int         // connections of agents that have said who they are
-	agents   map[int]int // those of each
+	agents   map[int]int // connections of each
 	places   map[place][]*waiter
 }
 

@@ -20,7 +20,7 @@ type solve struct {
 	productLimit   int          // bound of the products
 	upper, lower   float64      // the averaged losses at Y
 	distance       float64      // estimate of d² of Solution.PhiError
-	wire           network.Wire // that of products
+	wire           network.Wire // of products
 	nearZ          []float64    // the z that belongs to where Y started; nil: not known
 	localGradients [][]float64  // the last gradients ∇_y g_i of the agents of this process; nil before the first
 	diagonalLower  float64      // lower at the Y of the diagonal

@@ -25,7 +25,7 @@ import (
 //
 //	∇Φ(x) = ∇_x f(x, y*) − ∇²_xy g(x, y*) z,   ∇²_yy g(x, y*) z = ∇_y f(x, y*),
 //
-// again by conjugate gradients; no matrix is formed. The preconditioner is that of package recycle: products of earlier solves, and
+// again by conjugate gradients; no matrix is formed. The preconditioner is the memory of package linalg: products of earlier solves, and
 // the diagonal of the Hessian where the oracles give it. Each solve starts where the last one ended, so that a sequence of nearby x
 // costs little. It belongs to one goroutine at a time and asks the oracles in parallel; results depend neither on the number of
 // processors nor on where the agents are.
@@ -39,7 +39,7 @@ type Solver struct {
 	// Agents are the agents of the oracles; nil: all are in this process. All processes solve at the same x.
 	Agents *collective.Group
 	Start  []float64            // where the first solve begins, length q; nil: 0
-	Matrix dsbo.CurvatureMatrix // that of the products
+	Matrix dsbo.CurvatureMatrix // of the products
 
 	// Tol, where it is not 0, bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the first x
 	// that is solved for; what is left of the error of Φ is of second order in it, as the first order is known and
@@ -79,7 +79,7 @@ type Solution struct {
 	Y        []float64 // y*(x), length q
 	Z        []float64 // the solution of the adjoint system, length q
 	// Residual is the norm of the averaged lower gradient at Y, relative as in Solver.Tol, and
-	// AdjointResidual that of the adjoint system, relative to its right-hand side.
+	// AdjointResidual the residual of the adjoint system, relative to its right-hand side.
 	Residual, AdjointResidual float64
 	// PhiError estimates a bound of the error of Φ: with the distances d² = g'H⁻¹g of Y from y* and D² = r'H⁻¹r of Z from its
 	// solution, as conjugate gradients see them shrink, it is d² f/g + d D, and (Z'g)²/f of second order. NaN where Tol and AdjointTol bound the residuals instead.

@@ -15,7 +15,7 @@ import (
 	"dsbo/train"
 )
 
-// twoClasses is a task of three agents with so many examples each, of the second class where two features together are above a
+// twoClasses is a task of three agents with a number of examples each, of the second class where two features together are above a
 // threshold.
 func twoClasses(rows, features int, threshold float64) data.Task {
 	r := rand.New(rand.NewPCG(3, 1))
@@ -38,7 +38,7 @@ func twoClasses(rows, features int, threshold float64) data.Task {
 	return task
 }
 
-// Φ of classes is that of the wire that rounds nothing, wherever a solve starts: the intercepts of all classes may be shifted by one
+// Φ of classes is the Φ of the wire that rounds nothing, wherever a solve starts: the intercepts of all classes may be shifted by one
 // number without a change of any probability, and what a wire rounds off must not be taken for a way along there. Where few examples
 // have weak penalties the lower problem is nearly flat elsewhere too, so that what is rounded off gradients must not add up.
 func TestOnNarrowWires(t *testing.T) {

@@ -25,7 +25,7 @@ func (e *emitter) loadBytes(m operand.Mem, v int) {
 }
 
 // A bytesDotKernel is a dotKernel whose A is rows of bytes that lie anywhere. While it goes along a
-// group of rows it asks for those of another one.
+// group of rows it asks for the rows of another one.
 type bytesDotKernel struct {
 	*emitter
 	c, list, b, ldb reg.GPVirtual

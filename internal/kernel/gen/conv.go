@@ -8,7 +8,7 @@ import (
 // addRuns emits the sum of patches into an image. It takes a register at a time and not, as the sums of rows do, 64 bytes,
 // of which a mask would leave out the second register of AVX2 for short runs: a store of nothing takes long.
 func (e *emitter) addRuns() {
-	e.fn("addRuns", "adds patches, which lie one after the other in src as so many rows of run elements, to as many rows of dst. Strides\n"+
+	e.fn("addRuns", "adds patches, which lie one after the other in src as rows of run elements, to as many rows of dst. Strides\n"+
 		"are in bytes: ldd is from row to row, step from patch to patch.",
 		"patches, rows, run int, dst *T, ldd, step int, src *T", "")
 	run, dst, src := e.arg("run"), e.arg("dst"), e.arg("src")

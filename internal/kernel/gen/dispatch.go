@@ -46,7 +46,7 @@ func newFunction(name, params, result string) function {
 	return f
 }
 
-// As is the argument that assembly for elements of so many bits takes.
+// As is the argument that assembly for elements of n bits takes.
 func (p param) As(bits int) string {
 	typ := strings.ReplaceAll(p.asm, "T", fmt.Sprintf("float%d", bits))
 	switch {

@@ -32,7 +32,7 @@ func (e *emitter) dotShapes() (s []shape) {
 func (e *emitter) dot() {
 	e.fn("dot", "adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,\n"+
 		"each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of k, and with\n"+
-		"the next group lds further on. Strides are in bytes; rs and cs are those of C between rows and columns.",
+		"the next group lds further on. Strides are in bytes; rs and cs are the strides of C between rows and columns.",
 		"mr, nr, groups, k int, c *T, rs, cs int, a *T, lda int, b *T, ldb int, ask *T, step, lds int", "")
 	d := &dotKernel{emitter: e}
 	k := e.arg("k")
@@ -113,7 +113,7 @@ func (d *dotKernel) step(s shape, acc [][]int, a, b rows, free int, k *mask) {
 	}
 }
 
-// products multiplies part p of the rows of A, which are in the registers from free on, with that of the rows of B.
+// products multiplies part p of the rows of A, which are in the registers from free on, with the part of the rows of B.
 func (e *emitter) products(s shape, acc [][]int, b rows, free int, k *mask, p int) {
 	for j := range s.nr {
 		y := free + s.mr

@@ -22,7 +22,7 @@ import (
 // erf x for x ≥ 0 is 1 − e^−g with g = −log(1 − erf x), which is smooth, so that the digits near 0 stay: g/x is a polynomial up to the end, where
 // erf x is next to 1.
 
-// Constants of a mathEmitter by name; "expa".. are 1/n!, "loga".. are 1/((2i+1)·4ⁱ), "erfa".. and "shorta".. are those of −g/x.
+// Constants of a mathEmitter by name; "expa".. are 1/n!, "loga".. are 1/((2i+1)·4ⁱ), "erfa".. and "shorta".. are the constants of −g/x.
 const (
 	expTerms64, expTerms32 = 14, 9
 	logTerms64, logTerms32 = 11, 6
@@ -216,7 +216,7 @@ func (m *mathEmitter) functions() {
 		{"erf", "low", m.fErf},
 		{"log", "low", m.fLog},
 	} {
-		m.fn(f.name, "sets the n entries of dst to the function of those of src.", "n int, dst, src *T", "")
+		m.fn(f.name, "sets the n entries of dst to the function of the entries of src.", "n int, dst, src *T", "")
 		n, dst, src := m.arg("n"), m.arg("dst"), m.arg("src")
 		m.fill(vHigh, "high")
 		m.fill(vLow, f.low)

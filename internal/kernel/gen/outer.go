@@ -38,8 +38,8 @@ func (e *emitter) outerShapes(wide int) (s []shape) {
 // outer emits the kernel, and one that copies B to panels as it reads it.
 func (e *emitter) outer() {
 	e.fn("outer", "sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of\n"+
-		"panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least that of a register.\n"+
-		"Strides are in bytes: ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,\n"+
+		"panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least the number of a register.\n"+
+		"Strides are in bytes: ra and ca are the strides of A between rows and columns, jump is what lies between two runs of k of its columns,\n"+
 		"and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind\n"+
 		"each row of B.",
 		"mr, nv, panels, last, k, runs int, c *T, ldc, cs int, a *T, ra, ca, jump, as int, b *T, ldb, bs, ahead, acc int", "")

@@ -17,7 +17,7 @@ const cmpEqual, cmpOrdered, cmpNotLessEqual = 0x00, 0x07, 0x16
 // pooling emits what a window does to patches side by side along a row, a register of channels at a time. They begin step bytes apart; the
 // taps of each lie at places, in bytes from where it begins, and numbers has 0, 1, 2 ... as elements.
 func (e *emitter) pooling() {
-	e.fn("largestTaps", "sets dst, of so many channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.",
+	e.fn("largestTaps", "sets dst, of a number of channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.",
 		poolSizes+"dst, src *T, "+poolTaps, "")
 	dst, src := e.arg("dst"), e.arg("src")
 	e.eachChannels(src, []reg.GPVirtual{dst}, func(eachTap func(func(tap operand.Mem)), tap operand.Mem, k *mask) {
@@ -34,7 +34,7 @@ func (e *emitter) pooling() {
 	})
 	e.ret()
 
-	e.fn("pickTaps", "sets dst, of so many channels a patch, to the entries of src at the taps that chosen has.", poolSizes+"dst, chosen, src *T, "+poolTaps, "")
+	e.fn("pickTaps", "sets dst, of a number of channels a patch, to the entries of src at the taps that chosen has.", poolSizes+"dst, chosen, src *T, "+poolTaps, "")
 	dst, src = e.arg("dst"), e.arg("src")
 	chosen := e.arg("chosen")
 	e.eachChannels(src, []reg.GPVirtual{dst, chosen}, func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
@@ -55,7 +55,7 @@ func (e *emitter) pooling() {
 
 // addTaps emits the adjoint of pickTaps.
 func (e *emitter) addTaps() {
-	e.fn("addTaps", "adds src, of so many channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.",
+	e.fn("addTaps", "adds src, of a number of channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.",
 		poolSizes+"dst, chosen, src *T, "+poolTaps, "")
 	dst, chosen, src := e.arg("dst"), e.arg("chosen"), e.arg("src")
 	e.eachChannels(dst, []reg.GPVirtual{src, chosen}, func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {

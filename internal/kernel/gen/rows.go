@@ -218,8 +218,8 @@ func (e *emitter) rowNormalize() {
 // rowNumbers emits the sums and the products of each row and a number.
 func (e *emitter) rowNumbers() {
 	for _, f := range []struct{ name, doc, op string }{
-		{"rowAdd", "sets every row of dst to that of src plus the number of u that belongs to it.", "VADD"},
-		{"rowMul", "sets every row of dst to that of src times the number of u that belongs to it.", "VMUL"},
+		{"rowAdd", "sets every row of dst to the row of src plus the number of u that belongs to it.", "VADD"},
+		{"rowMul", "sets every row of dst to the row of src times the number of u that belongs to it.", "VMUL"},
 	} {
 		e.fn(f.name, f.doc, "rows, cols int, dst, src, u *T", "")
 		dst, src, u := e.arg("dst"), e.arg("src"), e.arg("u")

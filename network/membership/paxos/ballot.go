@@ -26,7 +26,7 @@ type Vote struct {
 	Accepted Ballot             `json:"accepted,omitzero"` // the last ballot that got it
 	Change   *membership.Change `json:"change,omitempty"`  // what that proposed; nil: none yet
 	// Points are the checkpoints that a change which may still be decided can begin with, as the agent has named them: they must stay. Earlier are
-	// those of them that it had named before it promised.
+	// the checkpoints among them that it had named before it promised.
 	Points  []Point `json:"points,omitempty"`
 	Earlier []Point `json:"earlier,omitempty"`
 	// Sealed says that all members have finished, see [Node.Seal].

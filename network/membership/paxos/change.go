@@ -140,7 +140,7 @@ func (c *composer) hasState(agent int) bool {
 	return c.isMember(agent) && len(c.proposer.attempt.answers[agent].Points) > 0
 }
 
-// beginning returns the candidates that edges join and that have something to begin with: their own state, or that of a neighbour who has it, or who
+// beginning returns the candidates that edges join and that have something to begin with: their own state, or the state of a neighbour who has it, or who
 // asks for one and comes to have it. The others may come in with the next change.
 func (c *composer) beginning(candidates []int, cut, further membership.Edges) []int {
 	for {
@@ -209,7 +209,7 @@ func (c *composer) joined(candidates []int, cut, further membership.Edges) []int
 	return slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return !best[i] })
 }
 
-// newestCommon returns the newest checkpoint that all of some members have, of those of this epoch.
+// newestCommon returns the newest checkpoint of this epoch that all of some members have.
 func (c *composer) newestCommon(members []int) (Point, bool) {
 	for _, p := range c.proposer.attempt.answers[members[0]].Points {
 		if p.Iteration < c.epoch.Iteration || p.Round < c.epoch.Round {

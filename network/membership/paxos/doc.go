@@ -24,7 +24,7 @@
 // members that know of a reason wait a while, the lowest number the least, and propose: Prepare, which all
 // agents in reach answer with a Promise, their checkpoints and their observations of neighbours. The
 // answers make the change. Its members are the agents that answered, as far as edges join them, without a
-// member that all its neighbours find too slow. Its iteration is that of the newest checkpoint which all
+// member that all its neighbours find too slow. Its iteration is the iteration of the newest checkpoint which all
 // members that stay have. Then Accept, Accepted, Decided. Proposers that disturb each other back off for
 // random times.
 //

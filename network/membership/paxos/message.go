@@ -12,7 +12,7 @@ import (
 // A Kind says what a message is for.
 type Kind int
 
-// The kinds of messages. Prepare, Promise, Accept and Accepted are those of Paxos.
+// The kinds of messages. Prepare, Promise, Accept and Accepted are Paxos' own.
 const (
 	Report   Kind = 1 + iota // whom the sender cannot hear, for whom it waits too long, and whether it asks to come in
 	Prepare                  // the sender proposes: who is there, and has anything been accepted already?

@@ -26,7 +26,7 @@ type room struct {
 	away  map[int]bool // who neither hears nor speaks
 }
 
-// newRoom returns one of so many founders, and of agents that come later, each with a disk.
+// newRoom returns a room of n founders, and of agents that come later, each with a disk.
 func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *room {
 	r := &room{now: time.Unix(0, 0), seen: make([]paxos.Observation, len(disks))}
 	for i, d := range disks {
@@ -41,7 +41,7 @@ func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *r
 // wait lets 25 patiences pass.
 func (r *room) wait() { testkit.OK(errors.Join(r.waitForEnds(25)...)) }
 
-// waitForEnds lets so many patiences pass, and returns the errors with which seats have ended, nil for the others.
+// waitForEnds lets a number of patiences pass, and returns the errors with which seats have ended, nil for the others.
 func (r *room) waitForEnds(patiences int) []error {
 	ends := make([]error, len(r.seats))
 	for range 4 * patiences {

@@ -17,7 +17,7 @@ type voter struct {
 	now  time.Time
 	// On the disk:
 	vote   paxos.Vote
-	points []paxos.Point // nil: that of iteration 0
+	points []paxos.Point // nil: the checkpoint of iteration 0
 }
 
 func (v *voter) Points() ([]paxos.Point, error) {
