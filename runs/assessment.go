@@ -60,4 +60,4 @@ func (f Folder) ReadAssessment() (Assessment, error) {
 }
 
 // WriteAssessment writes assessment.json.
-func (f Folder) WriteAssessment(a Assessment) error { return f.write(AssessmentFile, a) }
+func (f Folder) WriteAssessment(a Assessment) error { return writeJSON(f, AssessmentFile, a) }

@@ -42,8 +42,8 @@ type checkpointName struct {
 	iteration int
 }
 
-// checkpoints returns the checkpoints of the agents of one process, oldest first. A folder that is not there has none.
-func (f Folder) checkpoints(agents []int) (all []checkpointName, err error) {
+// checkpointsIn returns the checkpoints of the agents of one process, oldest first. A folder that is not there has none.
+func checkpointsIn(f Folder, agents []int) (all []checkpointName, err error) {
 	entries, err := disk.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -63,7 +63,7 @@ func (f Folder) checkpoints(agents []int) (all []checkpointName, err error) {
 
 // Checkpoints returns the paths of all checkpoints of the agents of one process, oldest first. A folder that is not there has none.
 func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
-	all, err := f.checkpoints(agents)
+	all, err := checkpointsIn(f, agents)
 	for _, c := range all {
 		paths = append(paths, c.path)
 	}
@@ -73,7 +73,7 @@ func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
 // RemoveCheckpointsAfter removes the checkpoints of agents after an iteration with which an epoch begins: they are of an earlier
 // epoch, and no good in this one. Checkpoints of the same epoch stay when a run goes back: they have the bits that it comes to again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
-	all, err := f.checkpoints(agents)
+	all, err := checkpointsIn(f, agents)
 	later := slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration <= iteration })
 	if err != nil || len(later) == 0 {
 		return err
@@ -95,7 +95,7 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoin
 	}
 	held.mu.Lock()
 	defer held.mu.Unlock()
-	all, err := f.checkpoints(agents)
+	all, err := checkpointsIn(f, agents)
 	behind := slices.IndexFunc(all, func(c checkpointName) bool { return c.iteration > done })
 	if behind < 0 {
 		behind = len(all)
@@ -112,7 +112,7 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoin
 // RemoveAllButNewestCheckpoints removes, of each process, all checkpoints but the newest. It is for a
 // run that has finished, and whose agents no neighbour can ask to go back.
 func (f Folder) RemoveAllButNewestCheckpoints() error {
-	paths, err := f.pathsWithPrefix(checkpointFile)
+	paths, err := pathsWithPrefix(f, checkpointFile)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (f Folder) RemoveAllButNewestCheckpoints() error {
 	if len(old) == 0 {
 		return nil
 	}
-	return f.remove(old)
+	return removeFiles(f, old)
 }
 
 // HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are. The zero value holds none. Its
@@ -159,7 +159,7 @@ func (h *HeldCheckpoints) Hold(choose func(before []int) ([]int, error)) error {
 }
 
 // pathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted. A folder that is not there has none.
-func (f Folder) pathsWithPrefix(prefix string) (paths []string, err error) {
+func pathsWithPrefix(f Folder, prefix string) (paths []string, err error) {
 	entries, err := disk.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -102,22 +102,22 @@ func (f Folder) Open(m Mode) error {
 		return nil
 	}
 	// Checkpoints go first: whatever a crash leaves, none is without the records that it knows of.
-	checkpoints, err := f.pathsWithPrefix(checkpointFile)
+	checkpoints, err := pathsWithPrefix(f, checkpointFile)
 	if err != nil {
 		return err
 	}
-	if err := f.remove(checkpoints); err != nil {
+	if err := removeFiles(f, checkpoints); err != nil {
 		return err
 	}
 	var rest []string
 	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		rest = append(rest, f.Path(name))
 	}
-	return f.remove(rest) // before a configuration says that what is here is the new run's
+	return removeFiles(f, rest) // before a configuration says that what is here is the new run's
 }
 
-// remove removes files of the folder, which need not be there, and brings that to the disk.
-func (f Folder) remove(paths []string) error {
+// removeFiles removes files of the folder, which need not be there, and brings that to the disk.
+func removeFiles(f Folder, paths []string) error {
 	for _, path := range paths {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -165,7 +165,7 @@ func StateOf(err error) State {
 func (f Folder) State() (State, error) {
 	entries, err := disk.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return disk.IsTemporary(e.Name()) || e.IsDir() && f.isEmpty(e.Name()) // left by a process that was killed as it wrote, or began
+		return disk.IsTemporary(e.Name()) || e.IsDir() && isEmpty(f, e.Name()) // left by a process that was killed as it wrote, or began
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
@@ -197,7 +197,7 @@ func (f Folder) State() (State, error) {
 }
 
 // isEmpty reports whether a folder in f has nothing in it, such as the folder of a run that has not begun.
-func (f Folder) isEmpty(name string) bool {
+func isEmpty(f Folder, name string) bool {
 	entries, err := disk.ReadDir(f.Path(name))
 	return err == nil && len(entries) == 0
 }
@@ -215,8 +215,8 @@ func readFile[T any](f Folder, name string) (v T, err error) {
 	return v, nil
 }
 
-// write writes a value to a file of the folder, as JSON.
-func (f Folder) write(name string, value any) error {
+// writeJSON writes a value to a file of the folder, as JSON.
+func writeJSON(f Folder, name string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path(name), err)
@@ -228,7 +228,7 @@ func (f Folder) write(name string, value any) error {
 func (f Folder) ReadConfig() (Config, error) {
 	c, err := readFile[Config](f, ConfigFile)
 	if err == nil {
-		err = f.checkFormat(c.Format)
+		err = checkFormat(f, c.Format)
 	}
 	return c, err
 }
@@ -258,13 +258,13 @@ func (f Folder) AllFinished(own Membership) (finished, confirmed bool, err error
 }
 
 // WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [ClusterConfig].
-func (f Folder) WriteConfig(config any) error { return f.write(ConfigFile, config) }
+func (f Folder) WriteConfig(config any) error { return writeJSON(f, ConfigFile, config) }
 
 // WriteSummary writes summary.json: a [Summary] or a [ClusterSummary].
-func (f Folder) WriteSummary(summary any) error { return f.write(SummaryFile, summary) }
+func (f Folder) WriteSummary(summary any) error { return writeJSON(f, SummaryFile, summary) }
 
 // WriteMembership writes agent.json.
-func (f Folder) WriteMembership(m Membership) error { return f.write(MembershipFile, m) }
+func (f Folder) WriteMembership(m Membership) error { return writeJSON(f, MembershipFile, m) }
 
 // Records reads metrics.jsonl, but for a last line that is cut short.
 func (f Folder) Records() ([]Record, error) {

@@ -7,7 +7,7 @@ import "dsbo"
 const Format = 1
 
 // checkFormat returns an error if a folder's format is not one that this program reads.
-func (f Folder) checkFormat(format int) error {
+func checkFormat(f Folder, format int) error {
 	if format <= Format {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (f Folder) CheckResumable() error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkFormat(c.Format); err != nil {
+	if err := checkFormat(f, c.Format); err != nil {
 		return err
 	}
 	if c.Format < Format {

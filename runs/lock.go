@@ -19,7 +19,7 @@ func (f Folder) Lock() (io.Closer, error) {
 	var err error
 	for range 100 { // others may remove a folder that they have made, as it is made here
 		var l *folderLock
-		if l, err = f.tryLock(); err == nil {
+		if l, err = tryLock(f); err == nil {
 			return l, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +29,7 @@ func (f Folder) Lock() (io.Closer, error) {
 	return nil, err
 }
 
-func (f Folder) tryLock() (*folderLock, error) {
+func tryLock(f Folder) (*folderLock, error) {
 	l := new(folderLock)
 	for dir := string(f); ; dir = filepath.Dir(dir) {
 		if _, err := disk.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -37,7 +37,7 @@ func (f Folder) tryLock() (*folderLock, error) {
 		}
 		l.madeFolders = append(l.madeFolders, dir)
 	}
-	if err := f.checkWritable(); err != nil {
+	if err := checkWritable(f); err != nil {
 		return nil, err
 	}
 	if err := disk.MkdirAll(string(f)); err != nil {
@@ -49,7 +49,7 @@ func (f Folder) tryLock() (*folderLock, error) {
 }
 
 // checkWritable returns an error if no file can be made in the folder, or the folder cannot be made.
-func (f Folder) checkWritable() error {
+func checkWritable(f Folder) error {
 	dir := string(f)
 	info, err := disk.Stat(dir)
 	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = disk.Stat(dir) {

@@ -71,7 +71,7 @@ func (m *Metrics) Truncate() error {
 	if m == nil {
 		return nil
 	}
-	if err := m.folder.setSum(MetricsFile, nil); err != nil {
+	if err := setSum(m.folder, MetricsFile, nil); err != nil {
 		return err
 	}
 	err := m.file.Truncate(m.size)
@@ -86,7 +86,7 @@ func (m *Metrics) KeepRest() error {
 	if m == nil {
 		return nil
 	}
-	if err := m.folder.setSum(MetricsFile, nil); err != nil {
+	if err := setSum(m.folder, MetricsFile, nil); err != nil {
 		return err
 	}
 	data, err := disk.ReadFile(m.path)
@@ -155,7 +155,7 @@ func (m *Metrics) Close() error {
 	if m.complete && len(m.pending) == 0 {
 		if err = m.file.Sync(); err == nil {
 			digest := [sha256.Size]byte(m.sum.Sum(nil))
-			err = m.folder.setSum(MetricsFile, &digest)
+			err = setSum(m.folder, MetricsFile, &digest)
 		}
 	}
 	return errors.Join(err, m.file.Close(), m.lock.Close())

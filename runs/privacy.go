@@ -30,4 +30,4 @@ const noisePrefix = "noise.agent"
 func (f Folder) NoisePath(agent int) string { return f.Path(noisePrefix + strconv.Itoa(agent)) }
 
 // NoisePaths returns the paths of those that are there.
-func (f Folder) NoisePaths() ([]string, error) { return f.pathsWithPrefix(noisePrefix) }
+func (f Folder) NoisePaths() ([]string, error) { return pathsWithPrefix(f, noisePrefix) }

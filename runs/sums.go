@@ -38,7 +38,7 @@ var sumLocks = struct {
 }{sync.NewCond(new(sync.Mutex)), map[Folder]bool{}}
 
 // lockSums waits until nobody writes the folder's list, and keeps others from it until the result is called.
-func (f Folder) lockSums() (unlock func()) {
+func lockSums(f Folder) (unlock func()) {
 	sumLocks.over.L.Lock()
 	defer sumLocks.over.L.Unlock()
 	for sumLocks.busy[f] {
@@ -53,8 +53,8 @@ func (f Folder) lockSums() (unlock func()) {
 	}
 }
 
-// sums reads SHA256SUMS; a folder without one lists nothing.
-func (f Folder) sums() ([]sum, error) {
+// listedSums reads SHA256SUMS; a folder without one lists nothing.
+func listedSums(f Folder) ([]sum, error) {
 	data, err := disk.ReadFile(f.Path(SumsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -86,9 +86,9 @@ func parseSums(text []byte) (list []sum, err error) {
 }
 
 // setSum lists a file with its digest, or without one takes it off the list.
-func (f Folder) setSum(name string, digest *[sha256.Size]byte) error {
-	defer f.lockSums()()
-	list, err := f.sums()
+func setSum(f Folder, name string, digest *[sha256.Size]byte) error {
+	defer lockSums(f)()
+	list, err := listedSums(f)
 	if err != nil {
 		return err
 	}
@@ -113,21 +113,21 @@ func (f Folder) setSum(name string, digest *[sha256.Size]byte) error {
 
 // WriteFile makes data the content of a file of the folder, at once, and lists its digest.
 func (f Folder) WriteFile(name string, data []byte) error {
-	if err := f.setSum(name, nil); err != nil {
+	if err := setSum(f, name, nil); err != nil {
 		return err
 	}
 	if err := disk.WriteBytes(f.Path(name), data); err != nil {
 		return err
 	}
 	digest := sha256.Sum256(data)
-	return f.setSum(name, &digest)
+	return setSum(f, name, &digest)
 }
 
 // ReadFile returns the content of a file of the folder. If that is not the one that was written, the error names the file and
 // matches [dsbo.ErrConfig].
 func (f Folder) ReadFile(name string) ([]byte, error) {
 	for {
-		before, err := f.sums()
+		before, err := listedSums(f)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 		if !slices.ContainsFunc(before, func(s sum) bool { return s.name == name && s.digest != digest }) {
 			return data, nil
 		}
-		after, err := f.sums()
+		after, err := listedSums(f)
 		if err != nil {
 			return nil, err
 		}
@@ -153,12 +153,12 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 // misses it. A run of a format with lists must have one once it has ended. The error names the first that is not, and matches
 // [dsbo.ErrConfig].
 func (f Folder) Verify() error {
-	list, err := f.sums()
+	list, err := listedSums(f)
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		return f.checkUnlisted()
+		return checkUnlisted(f)
 	}
 	for _, s := range list {
 		if _, err := f.ReadFile(s.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -169,7 +169,7 @@ func (f Folder) Verify() error {
 }
 
 // checkUnlisted reports a run that has ended and must have a list of its files.
-func (f Folder) checkUnlisted() error {
+func checkUnlisted(f Folder) error {
 	ended, err := f.Has(SummaryFile)
 	if err != nil || !ended {
 		return err

@@ -24,7 +24,7 @@ func TestDamage(t *testing.T) {
 	testkit.OK(m.Write(Record{Iteration: 1}))
 	testkit.OK(m.Close())
 	testkit.OK(f.Verify())
-	list := testkit.Get(f.sums())
+	list := testkit.Get(listedSums(f))
 	if len(list) != 4 {
 		t.Fatalf("%d files are listed, want 4", len(list))
 	}

@@ -22,13 +22,13 @@ func (s *subject) convexity() error {
 		return nil
 	}
 	o := s.oracle(models.Config{Batch: s.batch()})
-	for k := range s.points() {
+	for k := range points(s) {
 		x, y, v := s.point()
 		mu := c.Modulus(x)
 		if !(mu > 0) {
 			return fmt.Errorf("the modulus that the model claims must be positive; it is %g", mu)
 		}
-		least, largest := s.curvatures(o, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k})
+		least, largest := curvatures(s, o, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k})
 		if !(least >= mu*(1-1e-6)-1e-12*largest) { // the eigenvalues' own error is some units in the last place of the largest
 			return fmt.Errorf("the lower loss has curvature %g, the model claims at least %g", least, mu)
 		}
@@ -41,9 +41,9 @@ const lanczosSteps = 12
 
 // curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large of its part that Lanczos' recurrence
 // reaches from v. These lie between the true ones.
-func (s *subject) curvatures(o *models.Oracle, x, y, v []float64, name dsbo.Sample) (least, largest float64) {
+func curvatures(s *subject, o *models.Oracle, x, y, v []float64, name dsbo.Sample) (least, largest float64) {
 	if s.q <= denseLimit {
-		return extremes(mat.NewSymDense(s.q, slices.Concat(s.hessian(o, x, y, name)...)))
+		return extremes(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, name)...)))
 	}
 	t := mat.NewSymDense(lanczosSteps, nil)
 	before, next := make([]float64, s.q), make([]float64, s.q)
@@ -77,14 +77,14 @@ func extremes(h *mat.SymDense) (least, largest float64) {
 }
 
 // hessian returns the rows of the lower loss's Hessian.
-func (s *subject) hessian(o *models.Oracle, x, y []float64, name dsbo.Sample) [][]float64 {
+func hessian(s *subject, o *models.Oracle, x, y []float64, name dsbo.Sample) [][]float64 {
 	h := make([]float64, s.q*s.q)
 	testkit.OK(o.Hessian(h, x, y, name))
 	return slices.Collect(slices.Chunk(h, s.q))
 }
 
 // column returns one of the Hessian's columns.
-func (s *subject) column(o *models.Oracle, x, y []float64, j int, name dsbo.Sample) []float64 {
+func column(s *subject, o *models.Oracle, x, y []float64, j int, name dsbo.Sample) []float64 {
 	e, h := make([]float64, s.q), make([]float64, s.q)
 	e[j] = 1
 	testkit.OK(o.HVP(h, x, y, e, name))
@@ -92,7 +92,7 @@ func (s *subject) column(o *models.Oracle, x, y []float64, j int, name dsbo.Samp
 }
 
 // entries returns the places of y that are looked at one by one: all if there are few, else the ends and what lies evenly between.
-func (s *subject) entries() []int {
+func entries(s *subject) []int {
 	count := min(s.q, 16)
 	if s.q <= denseLimit {
 		count = s.q
@@ -124,8 +124,8 @@ func (s *subject) diagonal() error {
 		for _, v := range d {
 			size = max(size, math.Abs(v))
 		}
-		for _, j := range s.entries() {
-			h := s.column(o, x, y, j, name)
+		for _, j := range entries(s) {
+			h := column(s, o, x, y, j, name)
 			tolerance := 1e-10 * max(size, math.Abs(h[j]))
 			if !exact {
 				tolerance += 6 * math.Sqrt((linalg.Dot(h, h)-h[j]*h[j])/8)

@@ -35,14 +35,14 @@ func (s *subject) penalty() error {
 	if err := o.Penalty(p[1:], x); !errors.Is(err, dsbo.ErrShape) {
 		return fmt.Errorf("the error about a short penalty must match ErrShape; it is %v", err)
 	}
-	if err := s.penaltyOfX(m, x, y, v); err != nil {
+	if err := penaltyOfX(s, m, x, y, v); err != nil {
 		return err
 	}
 	if _, ok := s.m.(models.StronglyConvex); !ok {
 		return nil
 	}
-	for _, j := range s.entries() {
-		if h := s.column(o, x, y, j, whole)[j]; h < p[j]*(1-1e-9) {
+	for _, j := range entries(s) {
+		if h := column(s, o, x, y, j, whole)[j]; h < p[j]*(1-1e-9) {
 			return fmt.Errorf("entry %d of the penalty is %g, more than the Hessian's %g", j, p[j], h)
 		}
 	}
@@ -53,7 +53,7 @@ func (s *subject) penalty() error {
 //
 // Then, whatever P is said to be, it is the same on other examples, and in proportion to y. If it is not, x does something else too, and
 // nothing can be said.
-func (s *subject) penaltyOfX(m models.Penalized, x, y, v []float64) error {
+func penaltyOfX(s *subject, m models.Penalized, x, y, v []float64) error {
 	half := s.s.Train.Len() / 2
 	if half == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (s *subject) penaltyOfX(m models.Penalized, x, y, v []float64) error {
 	here, there, twice := mixed(0, y), mixed(half, y), mixed(0, double)
 	size := 0.
 	claim := 0.
-	for j, slope := range s.penaltySlope(m, x, u) {
+	for j, slope := range penaltySlope(s, m, x, u) {
 		claim += slope * y[j] * v[j]
 		size += math.Abs(slope * y[j] * v[j])
 	}
@@ -82,7 +82,7 @@ func (s *subject) penaltyOfX(m models.Penalized, x, y, v []float64) error {
 }
 
 // penaltySlope returns the derivative of P(x) along u by differences of fourth order, whose error is some 1e-12 for exponentials of x.
-func (s *subject) penaltySlope(m models.Penalized, x, u []float64) []float64 {
+func penaltySlope(s *subject, m models.Penalized, x, u []float64) []float64 {
 	const h = 1e-3
 	slope, p, at := make([]float64, s.q), make([]float64, s.q), make([]float64, s.p)
 	for _, term := range []struct{ step, weight float64 }{{h, 8}, {-h, -8}, {2 * h, -1}, {-2 * h, 1}} {

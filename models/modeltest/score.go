@@ -28,17 +28,17 @@ func (s *subject) score() error {
 				return fmt.Errorf("the score's hits must be from 0 to 1; that of example %d is %g", i, h)
 			}
 		}
-		if err := s.scoreOfExamples(e, x, y, losses); err != nil {
+		if err := scoreOfExamples(s, e, x, y, losses); err != nil {
 			return err
 		}
 	}
-	return s.scoreIsUpper(x, y)
+	return scoreIsUpper(s, x, y)
 }
 
 // scoreOfExamples returns an error if the score's losses of some examples, as given, are others where an example is the only one: losses are of
 // examples, not of batches. Where the upper loss itself does not fall apart into terms of single examples, as with statistics of the
 // batch, they are to be the same where each example is there twice, in another order.
-func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error {
+func scoreOfExamples(s *subject, e data.Examples, x, y, losses []float64) error {
 	where, lists := "where it is the only one", [][]int{{0}, {e.Len() - 1}}
 	if !s.separates(s.sides()[1], x, y) {
 		both := make([]int, 2*e.Len())
@@ -61,7 +61,7 @@ func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error
 
 // scoreIsUpper compares how Upper differs between two halves of the examples with how the scores do, both at y less at another point:
 // what does not depend on the examples, or not on y, cancels.
-func (s *subject) scoreIsUpper(x, y []float64) error {
+func scoreIsUpper(s *subject, x, y []float64) error {
 	upper := s.sides()[1]
 	half := upper.on.Len() / 2
 	if upper.on.Weight != nil || half == 0 {

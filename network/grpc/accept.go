@@ -133,7 +133,7 @@ func (l *links) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 		return nil, fmt.Errorf("agent %d connects to agent %d, but the other way is right: the one with the lower number connects, or the one without an address",
 			h.from, l.m.config.Agent)
 	}
-	return e, e.barred()
+	return e, e.conduct.barred()
 }
 
 // noteRefusal notes why the neighbour is not connected though it is there: who ends as it is silent says so.

@@ -17,7 +17,7 @@ func (c *chamber) judgeBlank() error {
 	m.mu.Lock()
 	suspected := false
 	for _, e := range m.neighbours.edges {
-		suspected = suspected || e.blank.suspected
+		suspected = suspected || e.conduct.blank.suspected
 	}
 	m.mu.Unlock()
 	if !suspected {
@@ -30,10 +30,10 @@ func (c *chamber) judgeBlank() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.neighbours.edges {
-		if !e.blank.suspected {
+		if !e.conduct.blank.suspected {
 			continue
 		}
-		if e.blank = (blank{known: len(points) > 0 && !m.finish.allFinished()}); !e.blank.known {
+		if e.conduct.blank = (blank{known: len(points) > 0 && !m.finish.allFinished()}); !e.conduct.blank.known {
 			m.flow.rollBack(e.id, e.next)
 			continue
 		}
@@ -44,7 +44,7 @@ func (c *chamber) judgeBlank() error {
 
 // countBlank counts a heartbeat for which the neighbour is known to have no state. If the council does nothing about it for as long as members may be
 // absent, as it has one all the same, this agent goes back for it.
-func (e *edge) countBlank() {
+func (e *conduct) countBlank() {
 	if !e.blank.known {
 		return
 	}

@@ -23,8 +23,8 @@ func TestBlankNeighbour(t *testing.T) {
 			m.Saving()()
 		}
 		a.e.sendFrom(0)
-		if back := m.flow.rollback != nil; back != c.rewinds || a.e.blank.suspected == c.rewinds {
-			t.Errorf("%s: it goes back: %t, and suspects that the neighbour has no state: %t", c.name, back, a.e.blank.suspected)
+		if back := m.flow.rollback != nil; back != c.rewinds || a.e.conduct.blank.suspected == c.rewinds {
+			t.Errorf("%s: it goes back: %t, and suspects that the neighbour has no state: %t", c.name, back, a.e.conduct.blank.suspected)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (l *links) dial(e *edge) {
 		}
 		pause := wait - time.Duration(draw.Int64N(int64(wait)/2))
 		select {
-		case <-time.After(max(pause, e.penalty())):
+		case <-time.After(max(pause, e.conduct.penalty())):
 		case <-l.dialing.Done():
 			return
 		}

@@ -36,8 +36,7 @@ type edge struct {
 	credit  int  // Credit: the neighbour has room for the vectors of exchanges up to this one
 	pending kind // a resend or an alive that is to be sent first; 0 for none
 
-	computes holding // how long it has held up the exchange under way by what it computes
-	blank    blank   // whether it has come back without a state
+	conduct conduct
 
 	radius   int           // the neighbour's; see Mixer.radius
 	report   holdup.Report // what it said of itself last on this stream, if reported
@@ -50,10 +49,18 @@ type edge struct {
 	lastErr       error // what ended the last connection or attempt
 	failure       error // of the neighbour's present process, or its offences, where members change; nil: there is none
 	stats         Neighbour
+}
 
-	controlFrames, repeats int // frames since the last heartbeat: those that are no vectors, and vectors that came before
-	barBeats               int // heartbeats for which it was refused after the last offence; 0: an exchange with it has ended since
-	barredUntil            time.Time
+// conduct is what a neighbour did that it must not do, and what it does too slowly.
+type conduct struct {
+	*edge
+	computes holding // how long it has held up the exchange under way by what it computes
+	blank    blank   // whether it has come back without a state
+
+	controlFrames int // frames since the last heartbeat that bring no vector
+	repeats       int // vectors since the last heartbeat that came before
+	barBeats      int // heartbeats for which it was refused after the last offence; 0: an exchange with it has ended since
+	barredUntil   time.Time
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
@@ -82,7 +89,7 @@ func (e *edge) detach(s *session, err error) {
 	}
 	e.session = nil
 	e.lastErr = err
-	e.punish(err)
+	e.conduct.punish(err)
 	if err == io.EOF && e.radius > 0 { // else it would have stayed
 		e.setRadius(e.m.finish.lastRadius())
 	} else if !e.m.closed {
@@ -123,9 +130,9 @@ func (e *edge) checkKept() {
 	switch {
 	case !e.carriesVectors():
 	case e.next >= e.m.flow.window.start:
-		e.blank = blank{}
+		e.conduct.blank = blank{}
 	case e.m.chamber != nil && e.m.view.epoch.Number == 0 && e.next == 0 && e.m.hasSaved:
-		e.blank.suspected = !e.blank.known
+		e.conduct.blank.suspected = !e.conduct.blank.known
 	default:
 		e.m.flow.rollBack(e.id, e.next)
 	}
@@ -160,9 +167,9 @@ func (e *edge) setRadius(radius int) {
 func (e *edge) heartbeat() error {
 	c := &e.m.config
 	e.silentBeats++
-	e.countComputing()
-	e.countBlank()
-	e.controlFrames, e.repeats = 0, 0
+	e.conduct.countComputing()
+	e.conduct.countBlank()
+	e.conduct.controlFrames, e.conduct.repeats = 0, 0
 	if s := e.session; s != nil {
 		e.announce()
 		if !s.expires.IsZero() && time.Now().After(s.expires) {
@@ -201,7 +208,7 @@ func (e *edge) rewind(exchange int) {
 	e.received, e.expectsStale = exchange, true
 	e.next = min(e.next, exchange)
 	if e.next == exchange { // all that it needs is made again
-		e.blank = blank{}
+		e.conduct.blank = blank{}
 	}
 	e.pending = kindResend
 	e.wake()

@@ -109,19 +109,19 @@ func TestBarsGrow(t *testing.T) {
 	m, _ := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
 	for k := range 10 {
-		s.e.punish(&offence{errors.New("a flood")})
-		if want := min(firstBar<<k, lastBar); s.e.barBeats != want {
-			t.Errorf("after %d offences a neighbour is refused for %d heartbeats; it must be %d", k+1, s.e.barBeats, want)
+		s.e.conduct.punish(&offence{errors.New("a flood")})
+		if want := min(firstBar<<k, lastBar); s.e.conduct.barBeats != want {
+			t.Errorf("after %d offences a neighbour is refused for %d heartbeats; it must be %d", k+1, s.e.conduct.barBeats, want)
 		}
 	}
-	if s.e.barred() == nil {
+	if s.e.conduct.barred() == nil {
 		t.Error("it is not refused")
 	}
-	if deliver(s, vectorOfOne(0, math.NaN())); s.e.barBeats != lastBar {
-		t.Errorf("after a vector that may be no good the last offence counts for %d heartbeats; it must be %d", s.e.barBeats, lastBar)
+	if deliver(s, vectorOfOne(0, math.NaN())); s.e.conduct.barBeats != lastBar {
+		t.Errorf("after a vector that may be no good the last offence counts for %d heartbeats; it must be %d", s.e.conduct.barBeats, lastBar)
 	}
-	if m.flow.advance(); s.e.barBeats != 0 {
-		t.Errorf("after an exchange the last offence counts for %d heartbeats", s.e.barBeats)
+	if m.flow.advance(); s.e.conduct.barBeats != 0 {
+		t.Errorf("after an exchange the last offence counts for %d heartbeats", s.e.conduct.barBeats)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestOffendersStayOut(t *testing.T) {
 	absent := func() bool { return slices.Equal(m.chamber.observe().Down, []int{0}) }
 	offend := func(times int) {
 		for range times {
-			a.e.punish(&offence{errors.New("numbers that are not finite")})
+			a.e.conduct.punish(&offence{errors.New("numbers that are not finite")})
 		}
 	}
 	for range 3 {
@@ -175,8 +175,8 @@ func TestGarbageIsRefused(t *testing.T) {
 		m.mu.Lock()
 		m.neighbours.edge(0).detach(s, s.reason)
 		m.mu.Unlock()
-		if st := m.Status(); st.Neighbours[0].Offences != 1 || m.neighbours.edge(0).barred() == nil || m.err != nil {
-			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name, st.Neighbours[0].Offences, m.neighbours.edge(0).barred(), m.err)
+		if st := m.Status(); st.Neighbours[0].Offences != 1 || m.neighbours.edge(0).conduct.barred() == nil || m.err != nil {
+			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name, st.Neighbours[0].Offences, m.neighbours.edge(0).conduct.barred(), m.err)
 		}
 		again := newSession(m.neighbours.edge(0), nil, time.Time{})
 		testkit.OK(again.open(goodHello(0)))

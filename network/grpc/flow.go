@@ -68,7 +68,7 @@ func (x *flow) advance() {
 	defer x.m.mu.Unlock()
 	x.round++
 	for _, e := range x.m.view.edges {
-		e.barBeats = 0 // what it sent could be used
+		e.conduct.barBeats = 0 // what it sent could be used
 	}
 	x.m.watch.Advance(x.round)
 	x.m.watch.Begin(holdup.Computing)

@@ -15,7 +15,9 @@ type neighbours struct {
 
 // newEdge returns an edge to a neighbour, at this agent's next exchange.
 func (n *neighbours) newEdge(id int) *edge {
-	return &edge{m: n.m, id: id, position: -1, received: n.m.flow.round, next: n.m.flow.round, digests: digests{}}
+	e := &edge{m: n.m, id: id, position: -1, received: n.m.flow.round, next: n.m.flow.round, digests: digests{}}
+	e.conduct.edge = e
+	return e
 }
 
 // firstEdges makes the edges that this agent has at its start: to its neighbours, and to those that the membership log has admitted beside it.

@@ -15,7 +15,7 @@ type holding struct {
 
 // countComputing counts a heartbeat for which this agent has waited for a neighbour that says of itself that it computes, or writes a file. What others
 // say of it does not count, nor do heartbeats for which it has waited itself.
-func (e *edge) countComputing() {
+func (e *conduct) countComputing() {
 	m := e.m
 	if e.computes.round != m.flow.round || !e.holdsUp() {
 		e.computes = holding{round: m.flow.round}
@@ -33,7 +33,7 @@ func (e *edge) countComputing() {
 }
 
 // isSlow reports whether this agent has waited so long for what the neighbour computes that it should be left out.
-func (e *edge) isSlow() bool {
+func (e *conduct) isSlow() bool {
 	m := e.m
 	return m.chamber != nil && e.position >= 0 && e.computes.round == m.flow.round && e.holdsUp() && m.watch.Beats(e.computes.beats) >= m.chamber.computePatience(e.id)
 }
@@ -72,10 +72,10 @@ func (c *chamber) observe() (seen paxos.Observation) {
 		if e.silence() >= most || e.id == obstacle || e.failure != nil {
 			seen.Down = append(seen.Down, e.id)
 		}
-		if e.isSlow() {
+		if e.conduct.isSlow() {
 			seen.Slow = append(seen.Slow, e.id)
 		}
-		if e.blank.known {
+		if e.conduct.blank.known {
 			seen.Blank = append(seen.Blank, e.id)
 		}
 		company, all = company || e.session != nil, all && e.session != nil

@@ -21,7 +21,7 @@ const (
 )
 
 // punish refuses the neighbour for a while if a stream ended because of an offence.
-func (e *edge) punish(err error) {
+func (e *conduct) punish(err error) {
 	if _, offends := errors.AsType[*offence](err); offends {
 		e.stats.Offences++
 		e.barBeats = min(max(2*e.barBeats, firstBar), lastBar)
@@ -34,14 +34,14 @@ func (e *edge) punish(err error) {
 }
 
 // penalty returns for how long the neighbour is still refused.
-func (e *edge) penalty() time.Duration {
+func (e *conduct) penalty() time.Duration {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
 	return time.Until(e.barredUntil)
 }
 
 // barred returns an error while the neighbour is refused.
-func (e *edge) barred() error {
+func (e *conduct) barred() error {
 	if left := e.penalty(); left > 0 {
 		return fmt.Errorf("agent %d is refused for %v because of what it sent", e.id, left.Round(time.Second))
 	}
@@ -63,7 +63,7 @@ const (
 )
 
 // countFrame counts a frame of the neighbour that brings no new vector. It returns an error if there are too many.
-func (e *edge) countFrame(f *frame) error {
+func (e *conduct) countFrame(f *frame) error {
 	c := &e.m.config
 	count, most, what := &e.controlFrames, maxControlFrames+2*c.agents(), "frames that are no vectors"
 	switch f.kind {

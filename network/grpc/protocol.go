@@ -55,7 +55,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
 func (e *edge) handle(f *frame) error {
-	if err := e.countFrame(f); err != nil {
+	if err := e.conduct.countFrame(f); err != nil {
 		return err
 	}
 	e.stats.FramesReceived++

@@ -69,7 +69,7 @@ func (e *edge) snapshot() Neighbour {
 	n.Agent = e.id
 	n.Connected = e.session != nil
 	n.Round = e.credit
-	n.Silent, n.Slow = e.silence(), e.isSlow()
+	n.Silent, n.Slow = e.silence(), e.conduct.isSlow()
 	if e.isAwaited() {
 		n.Waiting = e.m.watch.Waiting()
 		n.Waited += n.Waiting

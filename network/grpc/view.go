@@ -109,7 +109,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 // reform makes this exchange the first one over the edge.
 func (e *edge) reform(round int) {
 	e.received, e.next, e.sent, e.credit = round, round, 0, round
-	e.digests, e.expectsStale, e.pending, e.radius, e.computes, e.blank = digests{}, false, 0, 0, holding{}, blank{}
+	e.digests, e.expectsStale, e.pending, e.radius, e.conduct.computes, e.conduct.blank = digests{}, false, 0, 0, holding{}, blank{}
 	s := e.session
 	if s == nil {
 		return
