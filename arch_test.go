@@ -69,7 +69,7 @@ var wings = [][]string{
 	{"experiment"},
 	{"experiment/tasks", "experiment/compare", "experiment/simulate"},
 	{"command"},
-	{"cmd", "benchmarks", "examples"},
+	{"cmd", "benchmarks"},
 }
 
 // floor returns the place of a package in wings, and the entry that it lies below; -1 where there is none.

@@ -21,7 +21,7 @@ stands in it as no training row had it, such as a word that is not known, is sai
 func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := cli.NewFlags(p.name+" predict", predictIntro, "")
 	f.Example = p.name + " predict -model results/tune-tuned-seed1 -data new.csv > predictions.csv"
-	model := f.String("model", "", "run `folder`, or the file model.json or model.onnx of one")
+	model := f.String("model", "", "run `folder`, or its file model.json")
 	data := f.String("data", "", "`file` with the table, in any format that runs read")
 	f.Group("Files", "model", "data")
 	if err := f.Parse(args, stdout, "model", "data"); err != nil {

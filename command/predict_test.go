@@ -16,7 +16,7 @@ const golden = "../tables/modelfile/testdata/golden"
 
 // TestPredict: the rows are in order, with the numbers that PyTorch has for the golden model.
 func TestPredict(t *testing.T) {
-	for _, model := range []string{"", "model.json", "model.onnx"} {
+	for _, model := range []string{"", "model.json"} {
 		var stdout, stderr bytes.Buffer
 		testkit.OK(run(t.Context(), []string{"predict", "-model", filepath.Join(golden, model), "-data", golden + "/people.csv"}, &stdout, &stderr))
 		want := strings.Join([]string{
@@ -56,8 +56,8 @@ func TestPredictRefused(t *testing.T) {
 		{golden, "none.csv", "none.csv"},
 		{"none", golden + "/people.csv", "model: stat none"},
 		{"testdata", golden + "/people.csv", "testdata has no model.json: it must be the folder of a run of tables that has finished"},
-		{golden + "/people.csv", golden + "/people.csv", "people.csv: not an ONNX file that can be read here"},
-		{golden + "/model.safetensors", golden + "/people.csv", "model.safetensors: not an ONNX file that can be read here"},
+		{golden + "/people.csv", golden + "/people.csv", "people.csv: a model must be the model.json"},
+		{golden + "/model.safetensors", golden + "/people.csv", "model.safetensors: a model must be the model.json"},
 		{golden, file(strings.Replace(people, ",age,", ",years,", 1)), `new.csv: there is no column "age"; its columns are`},
 		{golden, file(strings.Replace(people, "38", "old", 1)), `new.csv, line 4, column age: a value must be a number`},
 		{golden, file(strings.Replace(people, "2021-03-04", "soon", 1)), `new.csv, line 2, column since: a value must be a time`},

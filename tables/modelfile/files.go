@@ -14,7 +14,6 @@ import (
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables/features"
-	"dsbo/tables/modelfile/safetensors"
 )
 
 // format is the number of the format of model.json.
@@ -49,7 +48,7 @@ func (m *Model) Write(folder runs.Folder) error {
 		return err
 	}
 	var weights bytes.Buffer
-	if err := safetensors.Write(&weights, map[string]string{"description": runs.ModelFile}, m.tensors()...); err != nil {
+	if err := writeTensors(&weights, map[string]string{"description": runs.ModelFile}, m.tensors()...); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(weights.Bytes())
@@ -73,12 +72,12 @@ func (m *Model) Write(folder runs.Folder) error {
 }
 
 // tensors returns the weights under their names.
-func (m *Model) tensors() []safetensors.Tensor {
-	var list []safetensors.Tensor
+func (m *Model) tensors() []tensor {
+	var list []tensor
 	for i, l := range m.Layers {
-		list = append(list, safetensors.Tensor{Name: weightName(i), Shape: []int{l.Out, l.In}, Data: l.Weights})
+		list = append(list, tensor{Name: weightName(i), Shape: []int{l.Out, l.In}, Data: l.Weights})
 		if l.Bias != nil {
-			list = append(list, safetensors.Tensor{Name: biasName(i), Shape: []int{l.Out}, Data: l.Bias})
+			list = append(list, tensor{Name: biasName(i), Shape: []int{l.Out}, Data: l.Bias})
 		}
 	}
 	return list
@@ -108,7 +107,7 @@ func Read(path string) (*Model, error) {
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != d.Weights.SHA256 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is not the file that %s was written with: its SHA-256 is another one", weights, path)
 	}
-	_, tensors, err := safetensors.Read(data)
+	_, tensors, err := readTensors(data)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", weights, err)
 	}
@@ -150,8 +149,8 @@ func decodeStrict(text []byte, to any) error {
 }
 
 // layersOf takes the weights of layers from tensors, all of which must be there and no others.
-func layersOf(described []layerDescription, tensors []safetensors.Tensor) ([]Layer, error) {
-	of := map[string]safetensors.Tensor{}
+func layersOf(described []layerDescription, tensors []tensor) ([]Layer, error) {
+	of := map[string]tensor{}
 	for _, t := range tensors {
 		of[t.Name] = t
 	}

@@ -26,14 +26,3 @@ func FuzzDescription(f *testing.F) {
 		}
 	})
 }
-
-// FuzzGraph: what can be read as a model.onnx is a model, of which the file is made again.
-func FuzzGraph(f *testing.F) {
-	f.Add(testkit.Get(os.ReadFile(filepath.Join("testdata/golden", runs.ONNXFile))))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := readGraph(data)
-		if err == nil && m.check() != nil {
-			t.Error(m.check())
-		}
-	})
-}

@@ -7,15 +7,14 @@ import (
 	"dsbo/models"
 	"dsbo/tables"
 	"dsbo/tables/features"
-	"dsbo/tables/modelfile/onnx"
 )
 
 // recipeText is the name of the recipe among a graph's texts.
 const recipeText = "recipe"
 
 // graph returns the model as ONNX, with the text of its recipe.
-func (m *Model) graph(recipe string) *onnx.Model {
-	d := &drawing{Graph: onnx.Graph{Name: "model of " + m.recipe.Target.Name}, taken: map[string]bool{}}
+func (m *Model) graph(recipe string) *onnxModel {
+	d := &drawing{onnxGraph: onnxGraph{Name: "model of " + m.recipe.Target.Name}, taken: map[string]bool{}}
 	for _, in := range m.recipe.Used() {
 		d.taken[in.Name] = true // before any name of the graph's own
 	}
@@ -24,15 +23,15 @@ func (m *Model) graph(recipe string) *onnx.Model {
 		h = d.layer(i, l, h)
 	}
 	d.predictions(m.recipe.Target, h)
-	return &onnx.Model{
+	return &onnxModel{
 		Producer: "dsbo", Version: wording.Build().Name(), Doc: "Written by dsbo tune: raw values of a table to predictions.",
-		Metadata: []onnx.Text{{Name: recipeText, Value: recipe}}, Graph: d.Graph,
+		Metadata: []onnxText{{Name: recipeText, Value: recipe}}, Graph: d.onnxGraph,
 	}
 }
 
 // A drawing is a graph that grows.
 type drawing struct {
-	onnx.Graph
+	onnxGraph
 	taken map[string]bool // names of tensors
 }
 
@@ -47,31 +46,31 @@ func (d *drawing) name(want string) string {
 
 // input adds an input with one column, by the name of the table's.
 func (d *drawing) input(in features.Input) string {
-	kind := onnx.Float
+	kind := onnxFloat
 	if in.Kind == tables.Word {
-		kind = onnx.String
+		kind = onnxString
 	}
-	d.Inputs = append(d.Inputs, onnx.Value{Name: in.Name, Type: kind, Cols: 1})
+	d.Inputs = append(d.Inputs, onnxValue{Name: in.Name, Type: kind, Cols: 1})
 	return in.Name
 }
 
 // doubles adds a constant of float64 and returns its name.
 func (d *drawing) doubles(want string, v []float64, shape ...int) string {
-	d.Constants = append(d.Constants, onnx.Constant{Name: d.name(want), Shape: shape, Doubles: v})
+	d.Constants = append(d.Constants, onnxConstant{Name: d.name(want), Shape: shape, Doubles: v})
 	return d.Constants[len(d.Constants)-1].Name
 }
 
 // wholes adds a constant, a vector of whole numbers, and returns its name.
 func (d *drawing) wholes(want string, v []int64) string {
-	d.Constants = append(d.Constants, onnx.Constant{Name: d.name(want), Shape: []int{len(v)}, Ints: v})
+	d.Constants = append(d.Constants, onnxConstant{Name: d.name(want), Shape: []int{len(v)}, Ints: v})
 	return d.Constants[len(d.Constants)-1].Name
 }
 
 // node adds a node and returns the name of its output.
-func (d *drawing) node(want, op string, inputs []string, attributes ...onnx.Attribute) string {
-	n := onnx.Node{Op: op, Inputs: inputs, Output: d.name(want), Attributes: attributes}
+func (d *drawing) node(want, op string, inputs []string, attributes ...onnxAttribute) string {
+	n := onnxNode{Op: op, Inputs: inputs, Output: d.name(want), Attributes: attributes}
 	if op == "LabelEncoder" {
-		n.Domain = onnx.ML
+		n.Domain = onnxML
 	}
 	d.Nodes = append(d.Nodes, n)
 	return n.Output
@@ -79,7 +78,7 @@ func (d *drawing) node(want, op string, inputs []string, attributes ...onnx.Attr
 
 // double adds a node that makes float64 of others.
 func (d *drawing) double(want, from string) string {
-	return d.node(want, "Cast", []string{from}, onnx.Int("to", int64(onnx.Double)))
+	return d.node(want, "Cast", []string{from}, onnxInt("to", int64(onnxDouble)))
 }
 
 // sideBySide adds a node that sets matrices side by side, if there are several.
@@ -87,7 +86,7 @@ func (d *drawing) sideBySide(want string, parts []string) string {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	return d.node(want, "Concat", parts, onnx.Int("axis", 1))
+	return d.node(want, "Concat", parts, onnxInt("axis", 1))
 }
 
 // layer adds a layer behind h.
@@ -96,7 +95,7 @@ func (d *drawing) layer(i int, l Layer, h string) string {
 	if l.Bias != nil {
 		in = append(in, d.doubles(biasName(i), l.Bias, l.Out))
 	}
-	h = d.node(fmt.Sprintf("layer%d", i), "Gemm", in, onnx.Int("transB", 1))
+	h = d.node(fmt.Sprintf("layer%d", i), "Gemm", in, onnxInt("transB", 1))
 	if l.Unit == models.Identity {
 		return h
 	}
@@ -105,15 +104,15 @@ func (d *drawing) layer(i int, l Layer, h string) string {
 
 // predictions adds what a target makes of the outputs of the last layer.
 func (d *drawing) predictions(t features.Target, h string) {
-	prediction := onnx.Value{Name: d.name("prediction"), Type: onnx.Double}
+	prediction := onnxValue{Name: d.name("prediction"), Type: onnxDouble}
 	switch t.Kind {
 	case features.Class:
-		prediction.Type = onnx.String
-		all := onnx.Value{Name: d.name("probabilities"), Type: onnx.Double, Cols: len(t.Classes)}
-		d.last(all, "Softmax", []string{h}, onnx.Int("axis", 1))
-		best := d.node("class", "ArgMax", []string{all.Name}, onnx.Int("axis", 1), onnx.Int("keepdims", 0))
-		d.last(prediction, "LabelEncoder", []string{best}, onnx.Ints("keys_int64s", ascending(len(t.Classes))), onnx.Words("values_strings", t.Classes))
-		d.Outputs = []onnx.Value{prediction, all}
+		prediction.Type = onnxString
+		all := onnxValue{Name: d.name("probabilities"), Type: onnxDouble, Cols: len(t.Classes)}
+		d.last(all, "Softmax", []string{h}, onnxInt("axis", 1))
+		best := d.node("class", "ArgMax", []string{all.Name}, onnxInt("axis", 1), onnxInt("keepdims", 0))
+		d.last(prediction, "LabelEncoder", []string{best}, onnxInts("keys_int64s", ascending(len(t.Classes))), onnxWords("values_strings", t.Classes))
+		d.Outputs = []onnxValue{prediction, all}
 		return
 	case features.Value:
 		h = d.node("scaled", "Mul", []string{h, d.doubles("target.deviation", []float64{t.Deviation}, 1)})
@@ -122,11 +121,11 @@ func (d *drawing) predictions(t features.Target, h string) {
 		h = d.node("mean", "Exp", []string{h})
 	}
 	d.last(prediction, "Squeeze", []string{h, d.wholes("columns", []int64{1})})
-	d.Outputs = []onnx.Value{prediction}
+	d.Outputs = []onnxValue{prediction}
 }
 
 // last adds a node whose output is one of the graph's, whose name is taken already.
-func (d *drawing) last(v onnx.Value, op string, inputs []string, attributes ...onnx.Attribute) {
+func (d *drawing) last(v onnxValue, op string, inputs []string, attributes ...onnxAttribute) {
 	d.node(v.Name, op, inputs, attributes...)
 	d.Nodes[len(d.Nodes)-1].Output = v.Name
 }

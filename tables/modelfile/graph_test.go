@@ -341,7 +341,7 @@ func rawInput(in message, r features.Recipe, t *tables.Table) matrix {
 // run as nearly as its sums in another order allow.
 func agree(t *testing.T, folder runs.Folder, want modelfile.Predictions, data *tables.Table) {
 	t.Helper()
-	for _, path := range []string{string(folder), folder.Path(runs.ModelFile), folder.Path(runs.ONNXFile)} {
+	for _, path := range []string{string(folder), folder.Path(runs.ModelFile)} {
 		if d := cmp.Diff(want, predictions(testkit.Get(modelfile.Open(path)), data)); d != "" {
 			t.Errorf("%s: %s", path, d)
 		}

@@ -3,7 +3,6 @@ package modelfile
 import (
 	"dsbo/tables"
 	"dsbo/tables/features"
-	"dsbo/tables/modelfile/onnx"
 )
 
 // features adds what makes features of raw values. Numbers go through it together, and so do words at the end; then features are put
@@ -26,7 +25,7 @@ func (d *drawing) features(r features.Recipe) string {
 	for i, f := range p.features {
 		order[i] = int64(places[f.part] + f.place)
 	}
-	return d.node("features", "Gather", []string{all, d.wholes("order", order)}, onnx.Int("axis", 1))
+	return d.node("features", "Gather", []string{all, d.wholes("order", order)}, onnxInt("axis", 1))
 }
 
 // sparseInput is the name of the input that has all sparse columns.
@@ -35,12 +34,12 @@ const sparseInput = "columns"
 // sparseFeatures adds what makes features of sparse columns, which the graph takes with their zeros.
 func (d *drawing) sparseFeatures(s *features.Sparse) string {
 	in := d.name(sparseInput)
-	d.Inputs = append(d.Inputs, onnx.Value{Name: in, Type: onnx.Float, Cols: s.Columns})
+	d.Inputs = append(d.Inputs, onnxValue{Name: in, Type: onnxFloat, Cols: s.Columns})
 	places := make([]int64, len(s.Indices))
 	for k, column := range s.Indices {
 		places[k] = int64(column - 1)
 	}
-	used := d.node("used", "Gather", []string{d.double("numbers", in), d.wholes("indices", places)}, onnx.Int("axis", 1))
+	used := d.node("used", "Gather", []string{d.double("numbers", in), d.wholes("indices", places)}, onnxInt("axis", 1))
 	return d.node("features", "Div", []string{used, d.doubles("scales", s.Scales, len(s.Scales))})
 }
 
@@ -85,7 +84,7 @@ func (p *preparation) addWord(d *drawing, in features.Input) {
 	keys := append(append([]string{}, in.Words...), "")
 	codes := append(ascending(len(in.Words)), int64(missing))
 	code := d.node(in.Name+" code", "LabelEncoder", []string{d.input(in)},
-		onnx.Words("keys_strings", keys), onnx.Ints("values_int64s", codes), onnx.Int("default_int64", int64(rare)))
+		onnxWords("keys_strings", keys), onnxInts("values_int64s", codes), onnxInt("default_int64", int64(rare)))
 	of := d.wholes(in.Name+" codes", ascending(count))
 	p.hot = append(p.hot, d.node(in.Name+" is", "Equal", []string{code, of}))
 	for range count {
@@ -110,7 +109,7 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 		add(numbers, d.node("filled", "Where", []string{missing, zero, scaled}), n)
 		if m := len(p.indicators); m > 0 {
 			of := d.wholes("with indicator", p.indicators)
-			add(missings, d.node("indicators", "Gather", []string{d.double("missing", missing), of}, onnx.Int("axis", 1)), m)
+			add(missings, d.node("indicators", "Gather", []string{d.double("missing", missing), of}, onnxInt("axis", 1)), m)
 		}
 	}
 	if len(p.hot) > 0 {

@@ -1,5 +1,5 @@
-// Package examples_test builds and runs the modules in this folder, which are outside of dsbo as a user's are.
-package examples_test
+// What follows builds and runs the modules in examples, which are outside of dsbo as a user's are.
+package dsbo_test
 
 import (
 	"bufio"
@@ -42,7 +42,7 @@ func TestWine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program of another module")
 	}
-	source := testkit.Get(filepath.Abs("wine"))
+	source := testkit.Get(filepath.Abs("examples/wine"))
 	dir := t.TempDir()
 	wine, certs := filepath.Join(dir, "wine"), filepath.Join(dir, "certs")
 	// Without what debuggers want, which takes a third of linking.
@@ -163,7 +163,7 @@ func TestWineIsSmall(t *testing.T) {
 	for name, most := range map[string]int{
 		"main.go": 20, "model.go": 60, "data.go": 60, "files.go": 60, "predict.go": 60, "ledger.go": 60, "method.go": 60,
 	} {
-		text := testkit.Get(os.ReadFile(filepath.Join("wine", name)))
+		text := testkit.Get(os.ReadFile(filepath.Join("examples/wine", name)))
 		if n := bytes.Count(text, []byte("\n")); n > most {
 			t.Errorf("%s has %d lines, want at most %d", name, n, most)
 		}
@@ -176,11 +176,11 @@ func TestTidy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command a dozen times")
 	}
-	root := testkit.Get(filepath.Abs(".."))
+	root := testkit.Get(filepath.Abs("."))
 	for _, order := range [][]string{
 		{
 			"algo", "ad models data", "train network", "network/grpc network/mpi",
-			"runs report pki cluster experiment tasks command",
+			"runs runs/report network/pki command/cluster experiment experiment/tasks command",
 		},
 		{"network/grpc", "models", "train"},
 	} {

@@ -1,4 +1,4 @@
-package safetensors_test
+package modelfile
 
 import (
 	"bytes"
@@ -13,34 +13,33 @@ import (
 
 	"dsbo"
 	"dsbo/internal/testkit"
-	"dsbo/tables/modelfile/safetensors"
 )
 
-func Example() {
+func Example_safetensors() {
 	var file bytes.Buffer
-	weights := safetensors.Tensor{Name: "layer0.weight", Shape: []int{1, 2}, Data: []float64{.5, -1}}
-	if err := safetensors.Write(&file, map[string]string{"format": "pt"}, weights); err != nil {
+	weights := tensor{Name: "layer0.weight", Shape: []int{1, 2}, Data: []float64{.5, -1}}
+	if err := writeTensors(&file, map[string]string{"format": "pt"}, weights); err != nil {
 		fmt.Println(err)
 	}
-	metadata, tensors, err := safetensors.Read(file.Bytes())
+	metadata, tensors, err := readTensors(file.Bytes())
 	fmt.Println(metadata, tensors, err)
 	// Output: map[format:pt] [{layer0.weight [1 2] [0.5 -1]}] <nil>
 }
 
 func TestRoundTrip(t *testing.T) {
-	want := []safetensors.Tensor{
+	want := []tensor{
 		{Name: "z", Shape: []int{2, 3}, Data: []float64{1, -0., math.Inf(1), math.SmallestNonzeroFloat64, 5, 6}},
 		{Name: `a "b" <c>`, Shape: []int{1}, Data: []float64{math.Pi}},
 		{Name: "scalar", Shape: []int{}, Data: []float64{7}},
 	}
 	for count := range len(want) + 1 {
 		var file bytes.Buffer
-		testkit.OK(safetensors.Write(&file, nil, want[:count]...))
+		testkit.OK(writeTensors(&file, nil, want[:count]...))
 		if n := file.Len() % 8; n != 0 {
 			t.Errorf("%d arrays: the file ends %d bytes after a multiple of 8", count, n)
 		}
-		_, got := testkit.Get2(safetensors.Read(file.Bytes()))
-		if d := cmp.Diff(want[:count], append([]safetensors.Tensor{}, got...)); d != "" {
+		_, got := testkit.Get2(readTensors(file.Bytes()))
+		if d := cmp.Diff(want[:count], append([]tensor{}, got...)); d != "" {
 			t.Error(d)
 		}
 	}
@@ -51,7 +50,7 @@ func file(header string, data int) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), make([]byte, data)...)
 }
 
-func TestRefused(t *testing.T) {
+func TestTensorsRefused(t *testing.T) {
 	const ok = `"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}`
 	for _, c := range []struct {
 		file []byte
@@ -77,33 +76,33 @@ func TestRefused(t *testing.T) {
 		{file(`{`+ok+`,`+strings.Replace(ok, `"a"`, `"b"`, 1)+`}`, 8), "must begin at 8"},
 		{file(`{"__metadata__": {"a": 1}}`, 0), "__metadata__"},
 	} {
-		_, _, err := safetensors.Read(c.file)
+		_, _, err := readTensors(c.file)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: error %v, want %q", c.file, err, c.says)
 		}
 	}
-	a := safetensors.Tensor{Name: "a", Shape: []int{2}, Data: []float64{1}}
-	if err := safetensors.Write(&bytes.Buffer{}, nil, a); !errors.Is(err, dsbo.ErrShape) {
+	a := tensor{Name: "a", Shape: []int{2}, Data: []float64{1}}
+	if err := writeTensors(&bytes.Buffer{}, nil, a); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("one number in a shape of two: error %v", err)
 	}
 	a.Data = []float64{1, 2}
-	if err := safetensors.Write(&bytes.Buffer{}, nil, a, a); !errors.Is(err, dsbo.ErrShape) {
+	if err := writeTensors(&bytes.Buffer{}, nil, a, a); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("one name twice: error %v", err)
 	}
 }
 
 // FuzzRead: what can be read is written and read again as the same arrays.
-func FuzzRead(f *testing.F) {
+func FuzzReadTensors(f *testing.F) {
 	f.Add(file(`{"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"__metadata__":{"b":"c"}}`, 8))
 	f.Add(file(`{}`, 0))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		metadata, tensors, err := safetensors.Read(data)
+		metadata, tensors, err := readTensors(data)
 		if err != nil {
 			return
 		}
 		var again bytes.Buffer
-		testkit.OK(safetensors.Write(&again, metadata, tensors...))
-		metadata2, tensors2 := testkit.Get2(safetensors.Read(again.Bytes()))
+		testkit.OK(writeTensors(&again, metadata, tensors...))
+		metadata2, tensors2 := testkit.Get2(readTensors(again.Bytes()))
 		if len(metadata) != len(metadata2) || len(tensors) != len(tensors2) {
 			t.Errorf("%d texts and %d arrays became %d and %d", len(metadata), len(tensors), len(metadata2), len(tensors2))
 		}

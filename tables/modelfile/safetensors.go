@@ -1,13 +1,4 @@
-// Package safetensors reads and writes files of named arrays in the safetensors format, which the libraries of Python and Rust
-// know:
-//
-//	8 bytes   N, the length of the header, little-endian
-//	N bytes   a JSON object: for each array its type, shape, and where its bytes lie after the header;
-//	          texts under "__metadata__"
-//	          the numbers of the arrays, little-endian, row by row, one array after the other
-//
-// Of the types of the format this package has float64 alone ("F64"): the models of this module are trained in it.
-package safetensors
+package modelfile
 
 import (
 	"bytes"
@@ -23,8 +14,18 @@ import (
 	"dsbo"
 )
 
-// A Tensor is a named array.
-type Tensor struct {
+// What follows reads and writes files of named arrays in the safetensors format, which the libraries of Python and Rust
+// know:
+//
+//	8 bytes   N, the length of the header, little-endian
+//	N bytes   a JSON object: for each array its type, shape, and where its bytes lie after the header;
+//	          texts under "__metadata__"
+//	          the numbers of the arrays, little-endian, row by row, one array after the other
+//
+// Of the types of the format it has float64 alone ("F64"): the models of this module are trained in it.
+
+// A tensor is a named array.
+type tensor struct {
 	Name  string
 	Shape []int     // each at least 1
 	Data  []float64 // as many as the product of Shape, the last index running fastest
@@ -32,18 +33,18 @@ type Tensor struct {
 
 const metadataName = "__metadata__"
 
-// MaxHeader is the largest length of a header, the length of the format's own library.
-const MaxHeader = 100_000_000
+// maxHeader is the largest length of a header, the length of the format's own library.
+const maxHeader = 100_000_000
 
-// entry is what the header says of an array.
-type entry struct {
+// tensorEntry is what the header says of an array.
+type tensorEntry struct {
 	Type    string `json:"dtype"`
 	Shape   []int  `json:"shape"`
 	Offsets []int  `json:"data_offsets"` // first byte and the one after the last, after the header
 }
 
-// Write writes arrays in their order, with texts that say what they are. Errors match [dsbo.ErrShape].
-func Write(w io.Writer, metadata map[string]string, tensors ...Tensor) error {
+// writeTensors writes arrays in their order, with texts that say what they are. Errors match [dsbo.ErrShape].
+func writeTensors(w io.Writer, metadata map[string]string, tensors ...tensor) error {
 	header := map[string]any{}
 	if len(metadata) > 0 {
 		header[metadataName] = metadata
@@ -56,7 +57,7 @@ func Write(w io.Writer, metadata map[string]string, tensors ...Tensor) error {
 		if _, twice := header[t.Name]; twice || t.Name == metadataName {
 			return dsbo.Errorf(dsbo.ErrShape, "names of arrays must differ, and from %s; there is %q", metadataName, t.Name)
 		}
-		header[t.Name] = entry{"F64", t.Shape, []int{end, end + 8*len(t.Data)}}
+		header[t.Name] = tensorEntry{"F64", t.Shape, []int{end, end + 8*len(t.Data)}}
 		end += 8 * len(t.Data)
 	}
 	text, err := json.Marshal(header)
@@ -84,15 +85,15 @@ func sizeOf(shape []int) (int, bool) {
 	return size, true
 }
 
-// Read returns the arrays of a file, in the order of their bytes, and its texts. Nothing is allocated that the file has no bytes for.
+// readTensors returns the arrays of a file, in the order of their bytes, and its texts. Nothing is allocated that the file has no bytes for.
 // Errors match [dsbo.ErrConfig] and name what does not hold: header and offsets inside of the file, each byte in exactly one array.
-func Read(file []byte) (metadata map[string]string, tensors []Tensor, err error) {
+func readTensors(file []byte) (metadata map[string]string, tensors []tensor, err error) {
 	if len(file) < 8 {
 		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "a safetensors file must have at least 8 bytes; it has %d", len(file))
 	}
 	n := binary.LittleEndian.Uint64(file)
-	if n > MaxHeader || n > uint64(len(file)-8) {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "the header must have at most %d bytes; it has %d", min(MaxHeader, len(file)-8), n)
+	if n > maxHeader || n > uint64(len(file)-8) {
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "the header must have at most %d bytes; it has %d", min(maxHeader, len(file)-8), n)
 	}
 	metadata, entries, err := readHeader(file[8 : 8+n])
 	if err != nil {
@@ -114,7 +115,7 @@ func Read(file []byte) (metadata map[string]string, tensors []Tensor, err error)
 
 type namedEntry struct {
 	name string
-	entry
+	tensorEntry
 }
 
 // readHeader reads the header's object, its arrays sorted by their first byte. A name may stand there once.
@@ -141,7 +142,7 @@ func readHeader(text []byte) (metadata map[string]string, entries []namedEntry, 
 			continue
 		}
 		e := namedEntry{name: name}
-		if err := d.Decode(&e.entry); err != nil {
+		if err := d.Decode(&e.tensorEntry); err != nil {
 			return nil, nil, fmt.Errorf("array %q: %w", name, err)
 		}
 		if len(e.Offsets) != 2 {
@@ -160,19 +161,19 @@ func readHeader(text []byte) (metadata map[string]string, entries []namedEntry, 
 }
 
 // read reads the numbers of an array, which must begin at a byte.
-func (e namedEntry) read(data []byte, at int) (Tensor, error) {
+func (e namedEntry) read(data []byte, at int) (tensor, error) {
 	first, end := e.Offsets[0], e.Offsets[1]
 	if e.Type != "F64" {
-		return Tensor{}, fmt.Errorf("its dtype must be F64; it is %q", e.Type)
+		return tensor{}, fmt.Errorf("its dtype must be F64; it is %q", e.Type)
 	}
 	if first != at || end < first || end > len(data) {
-		return Tensor{}, fmt.Errorf("its bytes must begin at %d and end at %d at most; they are %d to %d", at, len(data), first, end)
+		return tensor{}, fmt.Errorf("its bytes must begin at %d and end at %d at most; they are %d to %d", at, len(data), first, end)
 	}
 	size, ok := sizeOf(e.Shape)
 	if !ok || 8*size != end-first {
-		return Tensor{}, fmt.Errorf("the shape %v does not have %d bytes of float64", e.Shape, end-first)
+		return tensor{}, fmt.Errorf("the shape %v does not have %d bytes of float64", e.Shape, end-first)
 	}
-	t := Tensor{e.name, e.Shape, make([]float64, size)}
+	t := tensor{e.name, e.Shape, make([]float64, size)}
 	_, err := binary.Decode(data[first:end], binary.LittleEndian, t.Data)
 	return t, err
 }
