@@ -23,7 +23,8 @@ func imports(t *testing.T) map[string][]string {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); name == "testdata" || strings.HasPrefix(name, ".") && name != "." || otherModule(path) {
+			if name := d.Name(); name == "testdata" || strings.HasPrefix(name, ".") && name != "." ||
+				otherModule(path) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -54,8 +55,9 @@ func otherModule(dir string) bool {
 	return err == nil && dir != "."
 }
 
-// wings orders the module's folders, from the contract up: a package imports only what stands in an earlier line, or what lies
-// below the same entry. The longest entry that a package lies below is its own.
+// wings orders the module's folders, from the contract up: a package imports only what stands in an
+// earlier line, or what lies below the same entry. The longest entry that a package lies below is
+// its own.
 var wings = [][]string{
 	{"."},
 	{"internal"},
@@ -72,7 +74,8 @@ var wings = [][]string{
 	{"cmd", "benchmarks"},
 }
 
-// floor returns the place of a package in wings, and the entry that it lies below; -1 where there is none.
+// floor returns the place of a package in wings, and the entry that it lies below; -1 where there
+// is none.
 func floor(dir string) (place int, entry string) {
 	place = -1
 	for i, entries := range wings {
@@ -130,11 +133,13 @@ func TestFreeOf(t *testing.T) {
 		only []string // if set, the only imports from outside the standard library and this module
 	}{
 		{dir: ".", bad: []string{"dsbo/", "os", "net", "log"}, why: "the contract stands alone"},
-		{dir: "algo", bad: []string{"gorgonia.org", "net", "os", "math/rand", "time", "log", "dsbo/ad", "dsbo/models", "dsbo/data", "dsbo/network"},
+		{dir: "algo", bad: []string{"gorgonia.org", "net", "os", "math/rand", "time", "log", "dsbo/ad", "dsbo/models",
+			"dsbo/data", "dsbo/network"},
 			why: "methods are state machines: no graphs, no network, no files, no chance, no clock"},
 		{dir: "ad", bad: []string{"net", "os", "log", "time"}, why: "derivatives are pure",
 			only: []string{"gorgonia.org/", "gonum.org/v1/gonum", "github.com/chewxy/hm"}},
-		{dir: "network/membership", bad: []string{"net", "os", "log", "math/rand"}, why: "who takes part is a fact: no network, no files, no chance"},
+		{dir: "network/membership", bad: []string{"net", "os", "log", "math/rand"},
+			why: "who takes part is a fact: no network, no files, no chance"},
 		{dir: "runs", bad: []string{"net"}, why: "a run folder is files"},
 		{dir: "models", bad: []string{"net", "os", "log", "time"}, why: "models are pure"},
 	} {
@@ -145,17 +150,20 @@ func TestFreeOf(t *testing.T) {
 				}
 			}
 			outside := strings.Contains(strings.Split(imp, "/")[0], ".")
-			if c.only != nil && outside && !slices.ContainsFunc(c.only, func(p string) bool { return strings.HasPrefix(imp, p) }) {
+			if c.only != nil && outside &&
+				!slices.ContainsFunc(c.only, func(p string) bool { return strings.HasPrefix(imp, p) }) {
 				t.Errorf("%s imports %s, want only %v", c.dir, imp, c.only)
 			}
 		}
 	}
 }
 
-// TestReachable keeps what some packages, and with them all their tests' programs, must not link through whatever they import.
+// TestReachable keeps what some packages, and with them all their tests' programs, must not link
+// through whatever they import.
 func TestReachable(t *testing.T) {
 	all := imports(t)
-	engine := []string{"gorgonia.org", "dsbo/internal/kernel", "dsbo/algo", "dsbo/ad", "dsbo/data", "dsbo/models", "dsbo/network", "dsbo/train"}
+	engine := []string{"gorgonia.org", "dsbo/internal/kernel", "dsbo/algo", "dsbo/ad", "dsbo/data", "dsbo/models",
+		"dsbo/network", "dsbo/train"}
 	formats := []string{"dsbo/tables", "github.com/parquet-go", "google.golang.org/grpc", "gonum.org/v1/plot"}
 	for _, c := range []struct {
 		dir string
@@ -191,7 +199,8 @@ func TestEveryPackageHasADoc(t *testing.T) {
 		pkgs := testkit.Get(filepath.Glob(filepath.Join(dir, "*.go")))
 		has := false
 		for _, file := range pkgs {
-			f := testkit.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments))
+			f := testkit.Get(parser.ParseFile(token.NewFileSet(), file, nil,
+				parser.PackageClauseOnly|parser.ParseComments))
 			has = has || f.Doc != nil && !strings.HasSuffix(file, "_test.go")
 		}
 		if !has {

@@ -4,20 +4,23 @@
 //
 //	min_x  Φ(x) = (1/n) Σ_i f_i(x, y*(x))     s.t.  y*(x) = argmin_y (1/n) Σ_i g_i(x, y)
 //
-// talking only to their neighbours in a graph. For hyperparameters, x is the logarithm of regularization
-// weights, y a model, g_i the training loss and f_i the validation loss of agent i. The paper has MA-DSBO (Chen, Huang, Ma,
-// Balasubramanian: "Decentralized Stochastic Bilevel Optimization with Improved per-Iteration
-// Complexity", ICML 2023), whose agents mix vectors with their neighbours. The default is a method of our own, newtoncg, whose
-// agents find exact averages over all of them. Both ask for gradients, Hessian-vector and Jacobian-vector products only.
+// talking only to their neighbours in a graph. For hyperparameters, x is the logarithm of
+// regularization weights, y a model, g_i the training loss and f_i the validation loss of agent i.
+// The paper has MA-DSBO (Chen, Huang, Ma, Balasubramanian: "Decentralized Stochastic Bilevel
+// Optimization with Improved per-Iteration Complexity", ICML 2023), whose agents mix vectors with
+// their neighbours. The default is a method of our own, newtoncg, whose agents find exact averages
+// over all of them. Both ask for gradients, Hessian-vector and Jacobian-vector products only.
 //
 // # How to use it
 //
-// To tune hyperparameters, run a command: cmd/mnist and cmd/synthetic, or cmd/dsbo, which has a verb for everything. To tune
-// the hyperparameters of a model of your own, write its two losses (package models) and an experiment.Task that loads the data;
-// package command makes a program of it. To run a method inside of a program of yours, fill in a train.Config and call
-// train.Run, as the example of this package does. To write a method, take the contract below: an [Oracle] answers an
-// agent's questions about its own f_i and g_i, a [Mixer] exchanges vectors with the neighbours, an [Averager] averages them over
-// all agents, and an [Algorithm] alternates between asking and exchanging.
+// To tune hyperparameters, run a command: cmd/mnist and cmd/synthetic, or cmd/dsbo, which has a
+// verb for everything. To tune the hyperparameters of a model of your own, write its two losses
+// (package models) and an experiment.Task that loads the data; package command makes a program of
+// it. To run a method inside of a program of yours, fill in a train.Config and call train.Run, as
+// the example of this package does. To write a method, take the contract below: an [Oracle] answers
+// an agent's questions about its own f_i and g_i, a [Mixer] exchanges vectors with the neighbours,
+// an [Averager] averages them over all agents, and an [Algorithm] alternates between asking
+// and exchanging.
 //
 // # From the paper to the code
 //
@@ -36,7 +39,8 @@
 //	x, y, z, u, r, s, d         the same letters in algo
 //	Φ(x̄), ∇Φ(x̄)                 exact.Solver
 //
-// What the paper does not have: [Averager], [PenaltyOracle] and [DiagonalOracle], for algo/newtoncg.go.
+// What the paper does not have: [Averager], [PenaltyOracle] and [DiagonalOracle],
+// for algo/newtoncg.go.
 //
 // # Where to find what
 //
@@ -109,50 +113,64 @@
 //
 // # Glossary
 //
-//   - Agent: one of the n participants. It has private examples, an oracle, a method's state, and neighbours.
+//   - Agent: one of the n participants. It has private examples, an oracle, a method's state,
+//     and neighbours.
 //   - Average: the exact mean of a vector over all agents, the same bits on each.
-//   - Baseline: the model at λ = 0, or at the best constant λ, or another one that a model names, with which a tuned model is compared.
-//   - Boundary: a number of iterations after which all agents stand still, for an evaluation or a checkpoint.
+//   - Baseline: the model at λ = 0, or at the best constant λ, or another one that a model names,
+//     with which a tuned model is compared.
+//   - Boundary: a number of iterations after which all agents stand still, for an evaluation or
+//     a checkpoint.
 //   - Checkpoint: the file from which a run goes on with the same bits.
 //   - Consensus error: how far the agents' copies of a variable are apart, (1/n) Σ_i ‖v_i − v̄‖².
 //   - Curvature: L_max, the largest eigenvalue of ∇²_yy g_i; step sizes of y and z follow it.
 //   - Draw: a minibatch, named by a [Sample]; the same name is the same examples.
 //   - Epoch: a part of a run in which its members stay the same; a change begins the next one.
-//   - Exchange: one call of Mix by all agents: each sends a vector to each neighbour and receives theirs.
+//   - Exchange: one call of Mix by all agents: each sends a vector to each neighbour and
+//     receives theirs.
 //   - Hypergradient: ∇Φ(x) = ∇_x f − ∇²_xy g z with z = (∇²_yy g)⁻¹ ∇_y f.
-//   - Hold-out: validation examples that tune nothing; they choose the best iterate and show over-fitting.
+//   - Hold-out: validation examples that tune nothing; they choose the best iterate and
+//     show over-fitting.
 //   - HVP, JVP: Hessian-vector product (∇²_yy g_i) v, Jacobian-vector product (∇²_xy g_i) v.
 //   - Kernel: the assembly, or plain Go, behind products of matrices; DSBO_KERNEL chooses.
 //   - λ: the hyperparameters of a task as its user knows them, x of the paper.
-//   - Layout: where the agents of a run are: all in one process, on MPI ranks that start and stop together, or each in a
-//     process that may be lost and come back.
+//   - Layout: where the agents of a run are: all in one process, on MPI ranks that start and stop
+//     together, or each in a process that may be lost and come back.
 //   - Lower problem: min_y Σ g_i(x, y), training. Upper problem: min_x Φ(x), validation.
-//   - Mask: numbers that two agents share; one adds them to its words of a sum and the other one subtracts them.
+//   - Mask: numbers that two agents share; one adds them to its words of a sum and the other one
+//     subtracts them.
 //   - Member: an agent that takes part in an epoch.
-//   - Membership log: the changes of who takes part, one line each, the same at all agents (package membership).
+//   - Membership log: the changes of who takes part, one line each, the same at all agents
+//     (package membership).
 //   - Method: an [Algorithm] with its parameters (package algo).
-//   - Mixing matrix: W, symmetric and doubly stochastic; w_ij is what agent i gives to the vector of agent j.
-//   - Mixing: how an agent combines its vector with its neighbours': plainly, by W, or robustly, against neighbours that lie.
-//   - Model: the losses as they are written (package models); of a run, y at the end, the lower solution at one λ.
+//   - Mixing matrix: W, symmetric and doubly stochastic; w_ij is what agent i gives to the vector
+//     of agent j.
+//   - Mixing: how an agent combines its vector with its neighbours': plainly, by W, or robustly,
+//     against neighbours that lie.
+//   - Model: the losses as they are written (package models); of a run, y at the end, the lower
+//     solution at one λ.
 //   - Oracle: what an agent asks about its own losses.
 //   - Personalized problem: one in which each agent has a lower solution of its own.
 //   - Rank: a process of an MPI job, which has some of the agents.
 //   - Record: one evaluation of a run, a line of metrics.jsonl.
-//   - Reduction: whole numbers of all agents combined, to their sum or the largest; averages are made of them.
+//   - Reduction: whole numbers of all agents combined, to their sum or the largest; averages are
+//     made of them.
 //   - Roster: all agents that a run knows, members or not.
 //   - Run folder: what a run leaves behind (package runs).
 //   - Spectral gap: 1 − ρ, with ρ the second largest absolute eigenvalue of W.
-//   - Scale: the power of two that a block of numbers in an average, or on a narrow wire, is counted in.
+//   - Scale: the power of two that a block of numbers in an average, or on a narrow wire, is
+//     counted in.
 //   - Stage: an iteration, or an evaluation between two; it names the draws of random rounding.
 //   - Task: data, a model, and the flags that choose them (package experiment).
-//   - Tracker: a variable whose mean over the agents is the mean of another one, such as the agents' gradients (gradient tracking).
+//   - Tracker: a variable whose mean over the agents is the mean of another one, such as the
+//     agents' gradients (gradient tracking).
 //   - Transport: what carries an exchange: memory, MPI, gRPC.
 //   - Verdict: what tuning gave against the best constant λ, in one sentence.
 //   - Wire: in how many bits numbers travel.
 //
 // # Reading order
 //
-// dsbo.go (this contract), algo/madsbo.go with hypergrad.go and higp.go (the paper), models/softmax.go (a
-// problem), ad/grad.go and ad/plan.go (how its derivatives come about), network/local.go (the exchange),
-// network/average.go and algo/newtoncg.go (the default), train/run.go (a run), experiment/task.go (what a task gets), cmd/mnist.
+// dsbo.go (this contract), algo/madsbo.go with hypergrad.go and higp.go (the paper),
+// models/softmax.go (a problem), ad/grad.go and ad/plan.go (how its derivatives come about),
+// network/local.go (the exchange), network/average.go and algo/newtoncg.go (the default),
+// train/run.go (a run), experiment/task.go (what a task gets), cmd/mnist.
 package dsbo

@@ -44,7 +44,8 @@ type Sample struct {
 type Oracle interface {
 	// Dims returns p, the length of x, and q, the length of y.
 	Dims() (p, q int)
-	// UpperGrad writes ∇_x f_i to dx (length p) and ∇_y f_i to dy (length q). A nil dx or dy is skipped.
+	// UpperGrad writes ∇_x f_i to dx (length p) and ∇_y f_i to dy (length q). A nil dx or dy
+	// is skipped.
 	UpperGrad(dx, dy, x, y []float64, s Sample) error
 	// LowerGrad writes ∇_y g_i to dst (length q).
 	LowerGrad(dst, x, y []float64, s Sample) error
@@ -64,27 +65,31 @@ type DenseOracle interface {
 	Jacobian(dst, x, y []float64, s Sample) error
 }
 
-// A PenaltyOracle also gives P(x), the part of ∇²_yy g_i that comes from the penalty: a diagonal that every agent knows without
-// an exchange, the same for all, with no negative entry. ∇²_yy g_i − diag(P(x)) is the data part of the Hessian.
+// A PenaltyOracle also gives P(x), the part of ∇²_yy g_i that comes from the penalty: a diagonal
+// that every agent knows without an exchange, the same for all, with no negative entry. ∇²_yy g_i −
+// diag(P(x)) is the data part of the Hessian.
 //
-// Whether an oracle has the part is known at the first call: an oracle over several models, or around another oracle, may have
-// the method and fail with [ErrCapability], which means the same as an oracle without the method. The same holds for [DiagonalOracle]
-// and [ValueOracle].
+// Whether an oracle has the part is known at the first call: an oracle over several models, or
+// around another oracle, may have the method and fail with [ErrCapability], which means the same as
+// an oracle without the method. The same holds for [DiagonalOracle] and [ValueOracle].
 type PenaltyOracle interface {
 	Oracle
-	// Penalty writes P(x) to dst (length q), or fails with [ErrCapability] if the problem has no such part.
+	// Penalty writes P(x) to dst (length q), or fails with [ErrCapability] if the problem has no
+	// such part.
 	Penalty(dst, x []float64) error
 }
 
 // A DiagonalOracle also gives the diagonal of the Hessian, for preconditioners.
 type DiagonalOracle interface {
 	Oracle
-	// Diagonal writes the diagonal of ∇²_yy g_i, penalty included, to dst (length q), or a stated approximation of it. It costs
-	// about two gradients if it is exact. It fails with [ErrCapability] where there is neither.
+	// Diagonal writes the diagonal of ∇²_yy g_i, penalty included, to dst (length q), or a stated
+	// approximation of it. It costs about two gradients if it is exact. It fails with
+	// [ErrCapability] where there is neither.
 	Diagonal(dst, x, y []float64, s Sample) error
 }
 
-// A ValueOracle also gives the losses themselves, which no algorithm here needs but evaluation does.
+// A ValueOracle also gives the losses themselves, which no algorithm here needs but
+// evaluation does.
 type ValueOracle interface {
 	Oracle
 	// Values returns f_i(x, y) and g_i(x, y).
@@ -94,36 +99,40 @@ type ValueOracle interface {
 // A Mixer is one agent's end of one exchange with its neighbours.
 type Mixer interface {
 	// Mix sets dst = Σ_j w_ij src_j, the sum over this agent i and its neighbours j in ascending
-	// order of j, each product rounded before it is added, or what robust mixing (package network) makes of the same vectors. All agents must call Mix the same
-	// number of times with the same length. It blocks until the neighbours' vectors are here or
-	// ctx is done. dst may be src; otherwise they must not overlap.
+	// order of j, each product rounded before it is added, or what robust mixing (package network)
+	// makes of the same vectors. All agents must call Mix the same number of times with the same
+	// length. It blocks until the neighbours' vectors are here or ctx is done. dst may be src;
+	// otherwise they must not overlap.
 	Mix(ctx context.Context, dst, src []float64) error
 }
 
-// An AddingMixer is a Mixer that adds to an entry while it has it at hand: of vectors too long for a cache, a step y = mix(y) − β v then crosses
-// memory once and not twice.
+// An AddingMixer is a Mixer that adds to an entry while it has it at hand: of vectors too long for
+// a cache, a step y = mix(y) − β v then crosses memory once and not twice.
 type AddingMixer interface {
 	Mixer
-	// MixAdd does as Mix and then adds a·v to the first entries of dst, as many as v has, on all agents, each product rounded before. v may be the
-	// last entries of dst, at most half of them: what is added is what they were before. Otherwise v must not overlap dst.
+	// MixAdd does as Mix and then adds a·v to the first entries of dst, as many as v has, on all
+	// agents, each product rounded before. v may be the last entries of dst, at most half of them:
+	// what is added is what they were before. Otherwise v must not overlap dst.
 	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
 }
 
-// A PartMixer is a mixer's part where its result may depend on which numbers belong together: robust mixing ([Clipped] in package network)
-// measures how far whole vectors are apart.
+// A PartMixer is a mixer's part where its result may depend on which numbers belong together:
+// robust mixing ([Clipped] in package network) measures how far whole vectors are apart.
 type PartMixer interface {
-	// Part says how long part k = 0, 1, ... of the vectors of the next Mix is; part 0 begins anew. Each part is mixed as if it were
-	// exchanged by itself, and so is what is left after the last one.
+	// Part says how long part k = 0, 1, ... of the vectors of the next Mix is; part 0 begins anew.
+	// Each part is mixed as if it were exchanged by itself, and so is what is left after the
+	// last one.
 	Part(k, length int)
 }
 
 // An Averager is a Mixer over which all agents find the exact average of their vectors together.
 type Averager interface {
 	Mixer
-	// Average sets dst = (1/n) Σ_j src_j over all n agents, the same bits on every agent (see network.AverageOptions for
-	// where they are not) and independent of the order of the sum. All agents must call Mix and Average in the same order with the same
-	// lengths. It blocks until the average is known or ctx is done. dst may be src; otherwise they must not
-	// overlap. An entry that is not finite on some agent makes entries of the average NaN.
+	// Average sets dst = (1/n) Σ_j src_j over all n agents, the same bits on every agent (see
+	// network.AverageOptions for where they are not) and independent of the order of the sum. All
+	// agents must call Mix and Average in the same order with the same lengths. It blocks until the
+	// average is known or ctx is done. dst may be src; otherwise they must not overlap. An entry
+	// that is not finite on some agent makes entries of the average NaN.
 	Average(ctx context.Context, dst, src []float64) error
 }
 
@@ -133,8 +142,9 @@ type Named struct {
 	Value []float64 // a view, see [Algorithm]: writing to it changes the algorithm
 }
 
-// An Algorithm is one agent's side of a decentralized method, between iterations. What it gives a view of may be read and written until the next
-// Step, after which it has to be asked for again: it may be a copy that a Step takes up.
+// An Algorithm is one agent's side of a decentralized method, between iterations. What it gives a
+// view of may be read and written until the next Step, after which it has to be asked for again: it
+// may be a copy that a Step takes up.
 type Algorithm interface {
 	// Step runs outer iteration k (0, 1, ...) of this agent, in the paper's order, asking o and
 	// exchanging through m. After an error the state is not usable.

@@ -161,7 +161,8 @@ func same(t *testing.T, a, b string) {
 // most 60 lines each, and the program 20.
 func TestWineIsSmall(t *testing.T) {
 	for name, most := range map[string]int{
-		"main.go": 20, "model.go": 60, "data.go": 60, "files.go": 60, "predict.go": 60, "ledger.go": 60, "method.go": 60,
+		"main.go": 20, "model.go": 60, "data.go": 60, "files.go": 60, "predict.go": 60, "ledger.go": 60,
+		"method.go": 60,
 	} {
 		text := testkit.Get(os.ReadFile(filepath.Join("examples/wine", name)))
 		if n := bytes.Count(text, []byte("\n")); n > most {
@@ -170,8 +171,8 @@ func TestWineIsSmall(t *testing.T) {
 	}
 }
 
-// TestTidy: a module outside may come to import more and more packages of the engine, and go mod tidy
-// finds all modules that they need: none is ambiguous.
+// TestTidy: a module outside may come to import more and more packages of the engine, and go mod
+// tidy finds all modules that they need: none is ambiguous.
 func TestTidy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command a dozen times")

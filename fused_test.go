@@ -18,11 +18,14 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// Agents on unlike machines come to the same bits only if every operation rounds the same on all of them. The tests here hold the
-// two rules that this takes: no product is fused with the sum that follows, and no function is called whose bits are the machine's.
+// Agents on unlike machines come to the same bits only if every operation rounds the same on all of
+// them. The tests here hold the two rules that this takes: no product is fused with the sum that
+// follows, and no function is called whose bits are the machine's.
 
-// free are folders on whose bits no result of a run depends: pictures, programs for the lab book, and checks that compare with tolerances.
-var free = []string{"runs/report", "benchmarks", "examples", "cmd", "internal/testkit", "network/networktest", "models/modeltest", "ad/adtest",
+// free are folders on whose bits no result of a run depends: pictures, programs for the lab book,
+// and checks that compare with tolerances.
+var free = []string{"runs/report", "benchmarks", "examples", "cmd", "internal/testkit", "network/networktest",
+	"models/modeltest", "ad/adtest",
 	"algo/algotest", "experiment/experimenttest", "internal/kernel/gen", "tools"}
 
 func isFree(dir string) bool {
@@ -32,8 +35,9 @@ func isFree(dir string) bool {
 // fusedOnPurpose has functions that ask for it by math.FMA, which rounds once everywhere.
 var fusedOnPurpose = []string{"dsbo/internal/num.withinTurn"}
 
-// TestNothingFused compiles the program for arm64, where the compiler fuses each product that is not rounded by a conversion, as it
-// does with GOAMD64=v3 (whose instructions are harder to tell apart), and looks for what it fused.
+// TestNothingFused compiles the program for arm64, where the compiler fuses each product that is
+// not rounded by a conversion, as it does with GOAMD64=v3 (whose instructions are harder to tell
+// apart), and looks for what it fused.
 func TestNothingFused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for another architecture")
@@ -68,7 +72,8 @@ func TestNothingFused(t *testing.T) {
 			std++
 			continue
 		}
-		if place := fmt.Sprintf("%s, %s:%d", f.Name, source, line); !isFree(dir) && !slices.Contains(fusedOnPurpose, f.Name) && !seen[place] {
+		if place := fmt.Sprintf("%s, %s:%d", f.Name, source, line); !isFree(dir) &&
+			!slices.Contains(fusedOnPurpose, f.Name) && !seen[place] {
 			seen[place] = true
 			t.Errorf("%s: the compiler fuses a product with a sum; write float64(a*b) + c", place)
 		}
@@ -81,11 +86,13 @@ func TestNothingFused(t *testing.T) {
 // isFused reports whether a word is one of arm64's instructions FMADD, FMSUB, FNMADD and FNMSUB.
 func isFused(word uint32) bool { return word>>24 == 0x1f }
 
-// ownBits are the functions of package math that have other bits on other machines, by assembly or by fusing.
+// ownBits are the functions of package math that have other bits on other machines, by assembly or
+// by fusing.
 var ownBits = strings.Fields(`Acos Acosh Asin Asinh Atan Atan2 Atanh Cbrt Cos Cosh Erf Erfc Erfcinv Erfinv Exp Exp2 Expm1 Gamma Hypot
 	J0 J1 Jn Lgamma Log Log10 Log1p Log2 Pow Sin Sincos Sinh Tan Tanh Y0 Y1 Yn`)
 
-// TestFunctionsOfEveryMachine: exponentials and their like, and normal numbers, come from internal/num.
+// TestFunctionsOfEveryMachine: exponentials and their like, and normal numbers, come
+// from internal/num.
 func TestFunctionsOfEveryMachine(t *testing.T) {
 	for dir := range imports(t) {
 		if isFree(dir) || dir == "internal/num" {

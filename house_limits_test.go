@@ -15,7 +15,7 @@ var limits = map[rule]int{
 	soMany:    11, // 0
 	bareVerbs: 98, // 0
 
-	bareFields:  98,  // 0
+	bareFields:  98, // 0
 	mostMethods: 40,
 
 	topFolders:      17,

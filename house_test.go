@@ -20,7 +20,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// A rule says what is counted, over all Go that is written by hand, in the modules below this one too.
+// A rule says what is counted, over all Go that is written by hand, in the modules below this
+// one too.
 type rule string
 
 const (
@@ -225,8 +226,8 @@ func receiver(typ ast.Expr) string {
 	return typ.(*ast.Ident).Name
 }
 
-// addStruct counts a struct that has more fields than one keeps in mind. Fields of one line share its
-// comment, and an embedded type says itself what it is.
+// addStruct counts a struct that has more fields than one keeps in mind. Fields of one line share
+// its comment, and an embedded type says itself what it is.
 func (h *house) addStruct(s *ast.StructType) {
 	fields, bare := 0, 0
 	for _, f := range s.Fields.List {

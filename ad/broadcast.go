@@ -32,7 +32,8 @@ func ColScale(a, v *Node) *Node {
 	return scaled(colScale, a, v, func() *Node { return RepeatRow(v, r) })
 }
 
-// scaled builds the product of a matrix and a vector's numbers, each of which it has as often as the matrix that repeated builds.
+// scaled builds the product of a matrix and a vector's numbers, each of which it has as often as
+// the matrix that repeated builds.
 func scaled(n named, a, v *Node, repeated func() *Node) *Node {
 	if c, ok := constOf(v); ok {
 		return Scale(c, a)
@@ -107,7 +108,9 @@ func RepeatCol(u *Node, c int) *Node {
 var broadcasts = map[named]definition{
 	rowScale: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(g, in[1]), RowDot(g, in[0])} },
 		rowScaleKernel[float32], rowScaleKernel[float64]},
-	colScale: {split{args: "rw"}, func(in nodes, _, g *Node) nodes { return nodes{ColScale(g, in[1]), ColDot(g, in[0])} },
+	colScale: {split{args: "rw"}, func(in nodes, _, g *Node) nodes {
+		return nodes{ColScale(g, in[1]), ColDot(g, in[0])}
+	},
 		colScaleKernel[float32], colScaleKernel[float64]},
 	rowDot: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(in[1], g), RowScale(in[0], g)} },
 		rowDotKernel[float32], rowDotKernel[float64]},
@@ -169,7 +172,8 @@ func (c *call[T]) clear() {
 
 func addRowKernel[T Float](c *call[T]) { c.withRow(kernel.AddTo[T]) }
 
-// withRow does something with each row of the first input and the row that is the second one: with many rows at a time where they are short.
+// withRow does something with each row of the first input and the row that is the second one: with
+// many rows at a time where they are short.
 func (c *call[T]) withRow(do func(dst, x, y []T)) {
 	row, n := c.in[1].v, c.dst.c
 	together := min(len(c.block)/n, c.dst.r)

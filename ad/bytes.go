@@ -6,9 +6,10 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Narrow products with a table of bytes read the bytes where they lie: rows that are made numbers first, once for all
-// products, go out to the second-level cache and back, which took longer than to convert them anew in each product. Zeros at the ends of a row,
-// as at the edges of pictures, are no work then.
+// Narrow products with a table of bytes read the bytes where they lie: rows that are made numbers
+// first, once for all products, go out to the second-level cache and back, which took longer than
+// to convert them anew in each product. Zeros at the ends of a row, as at the edges of pictures,
+// are no work then.
 
 // byteTable is [ByteTable] of arguments that fit. It takes 24 bytes a row more.
 func byteTable(rows, cols int, data []uint8, scale float64) *Table {
@@ -22,13 +23,14 @@ func byteTable(rows, cols int, data []uint8, scale float64) *Table {
 	return t
 }
 
-// manyColumns is from how many columns, or rows of a sum, on a product takes longer to convert bytes again and again than to read
-// numbers.
+// manyColumns is from how many columns, or rows of a sum, on a product takes longer to convert
+// bytes again and again than to read numbers.
 const manyColumns = 64
 
-// bytesArg returns the argument that a tiled instruction reads in place as bytes, or −1. Plain Go is
-// quicker with rows that are converted once, and so are products that read each byte many times. That another plan has all rows
-// as numbers does not count: bits must not depend on what was asked before.
+// bytesArg returns the argument that a tiled instruction reads in place as bytes, or −1. Plain Go
+// is quicker with rows that are converted once, and so are products that read each byte many times.
+// That another plan has all rows as numbers does not count: bits must not depend on what was
+// asked before.
 func (m *machine[T]) bytesArg(ins *instr[T]) int {
 	r, ok := ins.rule.(matmulRule)
 	if !ok || r.tA == r.tB || ins.wide || kernel.Active() == kernel.Generic {
@@ -46,10 +48,12 @@ func (m *machine[T]) bytesArg(ins *instr[T]) int {
 	return arg
 }
 
-// forms says, for each table of a pass over the batch, whether an instruction that runs reads its numbers, or its bytes.
+// forms says, for each table of a pass over the batch, whether an instruction that runs reads its
+// numbers, or its bytes.
 type forms struct{ numbers, bytes []bool }
 
-// chooseForms notes what form of each table the instructions that run in a pass over the batch read.
+// chooseForms notes what form of each table the instructions that run in a pass over the
+// batch read.
 func (m *machine[T]) chooseForms(st *stage) {
 	f := &m.forms
 	n := len(st.tables)
@@ -80,7 +84,8 @@ func (s *slot[T]) listRows(from, to, rows int) {
 	}
 }
 
-// rowsBeside returns the current rows for a product with the given numbers. If these are not finite, or too large to tell, zeros count.
+// rowsBeside returns the current rows for a product with the given numbers. If these are not
+// finite, or too large to tell, zeros count.
 func (s *slot[T]) rowsBeside(numbers []T) []kernel.ByteRow {
 	if d := kernel.Dot(numbers, numbers); d-d == 0 {
 		return s.list
@@ -92,8 +97,8 @@ func (s *slot[T]) rowsBeside(numbers []T) []kernel.ByteRow {
 	return whole
 }
 
-// runBytes runs a product on examples from..to of a table of bytes. The scale is that of the table: it
-// goes to the fewer numbers, the results or the other factor.
+// runBytes runs a product on examples from..to of a table of bytes. The scale is that of the table:
+// it goes to the fewer numbers, the results or the other factor.
 func (m *machine[T]) runBytes(ins *instr[T], from, to int) {
 	s, out := &m.slots[ins.args[ins.bytes]], &m.slots[ins.out]
 	scale := T(s.table.scale)

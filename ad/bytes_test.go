@@ -26,8 +26,8 @@ func bytesTask(d int) (k *task, asBytes, asFloats *Table) {
 	return k, asBytes, k.tables["X"] // which holds k.data
 }
 
-// TestBytesAfterGradient: a gradient that takes all rows as numbers, here as a part of itself, leaves the bits of the value alone,
-// whose narrow product reads bytes.
+// TestBytesAfterGradient: a gradient that takes all rows as numbers, here as a part of itself,
+// leaves the bits of the value alone, whose narrow product reads bytes.
 func TestBytesAfterGradient(t *testing.T) {
 	const rows, cols = 30, 16
 	const p, q = rows * cols, (rows + 2) * cols
@@ -41,10 +41,12 @@ func TestBytesAfterGradient(t *testing.T) {
 	}
 	table := testkit.Get(ByteTable(rows, cols, b, 1./255)) // a scale that rounds
 	value := func(before func(d *Derivs)) float64 {
-		d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
-			Build: func(x, y *Node, in []*Node) *Node {
-				return Add(Dot(in[0], Part(y, 0, rows, cols)), SumAll(Tanh(MatMul(in[0], Part(y, p, 2, cols), false, true))))
-			}}))
+		d := testkit.Get(Differentiate(
+			Loss{P: 1, Q: q, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
+				Build: func(x, y *Node, in []*Node) *Node {
+					return Add(Dot(in[0], Part(y, 0, rows, cols)),
+						SumAll(Tanh(MatMul(in[0], Part(y, p, 2, cols), false, true))))
+				}}))
 		testkit.OK(d.Bind("X", table, nil))
 		before(d)
 		return testkit.Get(d.Value(x, y))
@@ -56,7 +58,8 @@ func TestBytesAfterGradient(t *testing.T) {
 	}
 }
 
-// TestBytesNotFinite: zeros of all rows, with which products are left out, give NaN with infinity as other zeros do.
+// TestBytesNotFinite: zeros of all rows, with which products are left out, give NaN with infinity
+// as other zeros do.
 func TestBytesNotFinite(t *testing.T) {
 	const rows, cols, outs = 30, 48, 2
 	b := make([]uint8, rows*cols)
@@ -67,10 +70,11 @@ func TestBytesNotFinite(t *testing.T) {
 	}
 	all := testkit.Get(ByteTable(rows, cols, b, 1))
 	derivs := func(entry func(*Node) *Node) *Derivs {
-		d := testkit.Get(Differentiate(Loss{P: 1, Q: outs * cols, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
-			Build: func(x, y *Node, in []*Node) *Node {
-				return SumAll(entry(MatMul(in[0], Part(y, 0, outs, cols), false, true)))
-			}}))
+		d := testkit.Get(Differentiate(
+			Loss{P: 1, Q: outs * cols, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
+				Build: func(x, y *Node, in []*Node) *Node {
+					return SumAll(entry(MatMul(in[0], Part(y, 0, outs, cols), false, true)))
+				}}))
 		testkit.OK(d.Bind("X", testkit.Get(all.Pick(rand.New(rand.NewPCG(1, 1)).Perm(rows))), nil))
 		return d
 	}
@@ -86,15 +90,17 @@ func TestBytesNotFinite(t *testing.T) {
 	}
 }
 
-// TestBytesInPlace: products that read bytes where they lie are those of the numbers, in either float type, for all
-// rows and for a minibatch, alone and beside an op that reads the numbers; and tiles leave their bits alone.
+// TestBytesInPlace: products that read bytes where they lie are those of the numbers, in either
+// float type, for all rows and for a minibatch, alone and beside an op that reads the numbers; and
+// tiles leave their bits alone.
 func TestBytesInPlace(t *testing.T) {
 	type kind struct {
 		d, rows int
 		single  bool
 		also    bool // another op reads X
 	}
-	kinds := []kind{{48, 90, false, false}, {48, 90, true, true}, {32, 37, true, false}, {32, 37, false, true}, {21, 37, true, false}}
+	kinds := []kind{{48, 90, false, false}, {48, 90, true, true}, {32, 37, true, false}, {32, 37, false, true},
+		{21, 37, true, false}}
 	for path := kernel.Generic; kernel.Supported(path); path++ {
 		for _, c := range kinds {
 			t.Run(fmt.Sprintf("%v %+v", path, c), func(t *testing.T) {
@@ -118,14 +124,15 @@ func TestBytesInPlace(t *testing.T) {
 					k.tables["X"] = x
 					defer copy(k.y, slices.Clone(k.y)) // calls moves the point
 					defer copy(k.v, slices.Clone(k.v))
-					dst := [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
+					dst := [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d),
+						make([]float64, k.d)}
 					testkit.OK(k.calls(d, 0, idx, &dst))
 					return dst
 				}
 				want := derivatives(asFloats, false, 8)
 				got, tiles := derivatives(asBytes, c.single, 64), derivatives(asBytes, c.single, 8)
-				// Each entry is a sum over the rows of sums over the columns. Logits of about 10 have errors
-				// that the exponentials hand on.
+				// Each entry is a sum over the rows of sums over the columns. Logits of about 10
+				// have errors that the exponentials hand on.
 				unit := math.Pow(2, -53)
 				if c.single {
 					unit = math.Pow(2, -24)

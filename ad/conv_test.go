@@ -7,7 +7,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// windows are geometries with odd sizes: one pixel, one row, one column, padding, strides that leave pixels out.
+// windows are geometries with odd sizes: one pixel, one row, one column, padding, strides that
+// leave pixels out.
 var windows = []Window{
 	{H: 1, W: 1, C: 1, KH: 1, KW: 1, Stride: 1},
 	{H: 1, W: 7, C: 2, KH: 1, KW: 3, Stride: 2, PadW: 1},
@@ -17,7 +18,8 @@ var windows = []Window{
 	{H: 2, W: 2, C: 2, KH: 4, KW: 5, Stride: 1, PadH: 1, PadW: 4},
 }
 
-// at returns the pixel's index in an image, −1 for padding, of row kh, column kw and channel c of the patch at (oh, ow).
+// at returns the pixel's index in an image, −1 for padding, of row kh, column kw and channel c of
+// the patch at (oh, ow).
 func (w Window) at(oh, ow, kh, kw, c int) int {
 	i, j := oh*w.Stride+kh-w.PadH, ow*w.Stride+kw-w.PadW
 	if i < 0 || i >= w.H || j < 0 || j >= w.W {
@@ -61,7 +63,8 @@ func TestIm2col(t *testing.T) {
 // valueOf returns what f makes of y, row by row.
 func valueOf(t *testing.T, y []float64, f func(y *Node) *Node) []float64 {
 	t.Helper()
-	p := testkit.Get(Compile(Func{P: 1, Q: len(y), Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{f(y)} }}))
+	p := testkit.Get(Compile(
+		Func{P: 1, Q: len(y), Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{f(y)} }}))
 	v := make([]float64, p.size)
 	testkit.OK(p.Eval(v, []float64{0}, y))
 	return v

@@ -7,9 +7,9 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Products with the patches of a convolution read and write the images where they lie. The graph has Im2col, MatMul and
-// Col2im, which know how they are differentiated; a machine runs the pairs of them as one instruction, and has no
-// patches in memory.
+// Products with the patches of a convolution read and write the images where they lie. The graph
+// has Im2col, MatMul and Col2im, which know how they are differentiated; a machine runs the pairs
+// of them as one instruction, and has no patches in memory.
 
 // convForm says what a product with patches makes.
 type convForm uint8
@@ -17,17 +17,20 @@ type convForm uint8
 const (
 	convOutputs convForm = iota // of images and filters: the patches times the transposed filters
 	convFilters                 // of outputs and images: the transposed outputs times the patches
-	convImages                  // of outputs and filters, one pair or more: the products, added where their patches belong
+	// of outputs and filters, one pair or more: the products, added where their patches belong
+	convImages
 )
 
-// convRule is a product with the patches of a window. Machines alone make it, after all derivatives have been taken.
+// convRule is a product with the patches of a window. Machines alone make it, after all derivatives
+// have been taken.
 type convRule struct {
 	w    Window
 	form convForm
 	args int
 }
 
-// fused returns the rule and the inputs of one instruction for a node, and for the nodes before it that it makes needless.
+// fused returns the rule and the inputs of one instruction for a node, and for the nodes before it
+// that it makes needless.
 func fused(n *Node) (rule, []*Node) {
 	r, in := ruleOf(n), children(n)
 	switch r {
@@ -56,8 +59,9 @@ func patchesOf(n *Node) (w Window, images *Node, ok bool) {
 	return w, nil, false
 }
 
-// productsOf returns the factors of a sum of products A·B, pair by pair. A sum that has one of them, or a part, more than once is none: it would
-// be computed as often, which each Add(n, n) doubles.
+// productsOf returns the factors of a sum of products A·B, pair by pair. A sum that has one of
+// them, or a part, more than once is none: it would be computed as often, which each
+// Add(n, n) doubles.
 func productsOf(sum *Node) (pairs []*Node, ok bool) {
 	seen := map[*Node]bool{}
 	var collect func(n *Node) bool

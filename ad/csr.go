@@ -9,18 +9,20 @@ import (
 	"dsbo"
 )
 
-// csr is the numbers of a sparse table, row after row: row r has values in the columns indices, from starts[r] on.
+// csr is the numbers of a sparse table, row after row: row r has values in the columns indices,
+// from starts[r] on.
 type csr struct {
 	starts  []int
 	indices []int32
 	values  []float32
 }
 
-// SparseTable makes a table of rows×cols numbers that are 0 but for values: those of row r, from starts[r] to starts[r+1], stand in the
-// columns indices, which ascend. It takes 8 bytes for each value, and one of 10⁵ columns is never made whole: see [Input.Sparse].
+// SparseTable makes a table of rows×cols numbers that are 0 but for values: those of row r, from
+// starts[r] to starts[r+1], stand in the columns indices, which ascend. It takes 8 bytes for each
+// value, and one of 10⁵ columns is never made whole: see [Input.Sparse].
 //
-// It fails with [dsbo.ErrShape] if the lengths do not fit, or if columns do not ascend or are not from 0 to cols-1, and with
-// [dsbo.ErrConfig] if a number is NaN or infinite.
+// It fails with [dsbo.ErrShape] if the lengths do not fit, or if columns do not ascend or are not
+// from 0 to cols-1, and with [dsbo.ErrConfig] if a number is NaN or infinite.
 func SparseTable(rows, cols int, starts []int, indices []int32, values []float32) (*Table, error) {
 	s := &csr{starts, indices, values}
 	if err := s.check(rows, cols); err != nil {
@@ -33,20 +35,25 @@ func (s *csr) check(rows, cols int) error {
 	if rows < 1 || cols < 1 {
 		return dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row and one column; it has %d and %d", rows, cols)
 	}
-	if len(s.starts)-1 != rows || s.starts[0] != 0 || s.starts[rows] != len(s.values) || len(s.indices) != len(s.values) {
-		return dsbo.Errorf(dsbo.ErrShape, "a sparse table of %d rows needs %d starts, from 0 to the number of values, and a column for each value; "+
-			"it has %d starts, %d columns and %d values", rows, rows+1, len(s.starts), len(s.indices), len(s.values))
+	if len(s.starts)-1 != rows || s.starts[0] != 0 || s.starts[rows] != len(s.values) ||
+		len(s.indices) != len(s.values) {
+		return dsbo.Errorf(dsbo.ErrShape,
+			"a sparse table of %d rows needs %d starts, from 0 to the number of values, and a column for each value; "+
+				"it has %d starts, %d columns and %d values", rows, rows+1, len(s.starts),
+			len(s.indices), len(s.values))
 	}
 	for r := range rows {
 		if s.starts[r+1] < s.starts[r] || s.starts[r+1] > len(s.values) {
-			return dsbo.Errorf(dsbo.ErrShape, "the values of row %d must end after their start, within %d values; they are from %d to %d",
+			return dsbo.Errorf(dsbo.ErrShape,
+				"the values of row %d must end after their start, within %d values; they are from %d to %d",
 				r, len(s.values), s.starts[r], s.starts[r+1])
 		}
 		last := int32(-1)
 		indices, values := s.row(r)
 		for e, j := range indices {
 			if j <= last || int(j) >= cols {
-				return dsbo.Errorf(dsbo.ErrShape, "columns of a row must ascend, from 0 to %d; row %d has %d after %d", cols-1, r, j, last)
+				return dsbo.Errorf(dsbo.ErrShape, "columns of a row must ascend, from 0 to %d; row %d has %d after %d",
+					cols-1, r, j, last)
 			}
 			last = j
 			if v := float64(values[e]); math.IsNaN(v) || math.IsInf(v, 0) {

@@ -6,8 +6,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestDepth: the nodes of a product, the scratch memory of its plan and the steps of its tail's blocks are proportional to the layers,
-// though each layer has a part of y of its own: the parts of the product are written into one vector.
+// TestDepth: the nodes of a product, the scratch memory of its plan and the steps of its tail's
+// blocks are proportional to the layers, though each layer has a part of y of its own: the parts of
+// the product are written into one vector.
 func TestDepth(t *testing.T) {
 	const width = 16
 	size := func(layers int) (nodes, numbers, steps int) {
@@ -37,7 +38,9 @@ func TestDepth(t *testing.T) {
 	}
 	// Four times as many, and what does not depend on the layers.
 	if moreNodes > 4*nodes || moreNumbers > 4*numbers || moreSteps > 4*steps {
-		t.Errorf("50 layers have %d nodes, %d numbers of scratch memory and %d steps of blocks, 200 have %d, %d and %d: more than 4 times as many",
+		t.Errorf(
+			"50 layers have %d nodes, %d numbers of scratch memory and %d steps of blocks, 200 have %d, %d and %d: "+
+				"more than 4 times as many",
 			nodes, numbers, steps, moreNodes, moreNumbers, moreSteps)
 	}
 	if q := 200 * width * width; moreNumbers > 4*q {

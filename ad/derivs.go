@@ -18,15 +18,16 @@ type Loss struct {
 	Workspace *Workspace
 }
 
-// Derivs gives the value and the derivatives of one loss from one graph: gradients by a reverse sweep,
-// and products with second derivatives by a sweep over the gradient's own graph (double
+// Derivs gives the value and the derivatives of one loss from one graph: gradients by a reverse
+// sweep, and products with second derivatives by a sweep over the gradient's own graph (double
 // backpropagation, Pearlmutter 1994), never a matrix. Nodes that several derivatives share are
 // computed once as long as x, y and the data stay.
 //
-// Gradients and products are asked for by vectors of float64, as [DerivsIn] says, and through [Derivs.Float32] by vectors of float32.
+// Gradients and products are asked for by vectors of float64, as [DerivsIn] says, and through
+// [Derivs.Float32] by vectors of float32.
 //
-// It belongs to one goroutine at a time. Results must not overlap x, y or v. Where the loss does not depend on
-// a variable the derivative is 0.
+// It belongs to one goroutine at a time. Results must not overlap x, y or v. Where the loss does
+// not depend on a variable the derivative is 0.
 type Derivs struct {
 	*Program
 	*derivatives
@@ -40,20 +41,23 @@ type Derivs struct {
 	columns []float64 // of a Jacobian, that are found together
 }
 
-// DerivsIn gives gradients and products of a [Derivs], to which it belongs, by vectors of V, whatever type the loss is computed in. Numbers of x, y and v
-// are rounded to that type as they are read, and results to V as they are written: vectors of float32 have the results of vectors of float64 with the
-// same numbers, rounded. Vectors of the type of the loss are quickest.
+// DerivsIn gives gradients and products of a [Derivs], to which it belongs, by vectors of V,
+// whatever type the loss is computed in. Numbers of x, y and v are rounded to that type as they are
+// read, and results to V as they are written: vectors of float32 have the results of vectors of
+// float64 with the same numbers, rounded. Vectors of the type of the loss are quickest.
 type DerivsIn[V Float] struct {
 	derivs  *Derivs
 	machine vectors[V]
 	dst     [derivCount][]V // of what is computed
 }
 
-// Float32 returns the same derivatives by vectors of float32, the same in each call. They belong to one goroutine at a time together with d, and what
-// was computed at a point by vectors of one type is there for those of the other one with the same numbers.
+// Float32 returns the same derivatives by vectors of float32, the same in each call. They belong to
+// one goroutine at a time together with d, and what was computed at a point by vectors of one type
+// is there for those of the other one with the same numbers.
 func (d *Derivs) Float32() *DerivsIn[float32] { return &d.single }
 
-// derivatives are the graphs of a loss's derivatives, and plans for them, which forks share. They are made at the first use.
+// derivatives are the graphs of a loss's derivatives, and plans for them, which forks share. They
+// are made at the first use.
 type derivatives struct {
 	loss       *code
 	mu         sync.Mutex
@@ -93,8 +97,8 @@ func Differentiate(l Loss) (*Derivs, error) {
 	return newDerivs(p, &derivatives{loss: p.code}), nil
 }
 
-// Fork returns the derivatives of the same loss with data of their own, as [Program.Fork] does. A derivative that one of the forks asks for is compiled
-// for all of them.
+// Fork returns the derivatives of the same loss with data of their own, as [Program.Fork] does. A
+// derivative that one of the forks asks for is compiled for all of them.
 func (d *Derivs) Fork(w *Workspace) *Derivs {
 	return newDerivs(d.Program.Fork(w), d.derivatives)
 }
@@ -113,11 +117,13 @@ func (d *Derivs) Value(x, y []float64) (float64, error) {
 	return d.value[0], err
 }
 
-// Grad writes ∇_x to dx (length P) and ∇_y to dy (length Q); nil is skipped. Cost: about two passes over the data.
+// Grad writes ∇_x to dx (length P) and ∇_y to dy (length Q); nil is skipped. Cost: about two passes
+// over the data.
 func (in *DerivsIn[V]) Grad(dx, dy, x, y []V) error {
 	d := in.derivs
 	if dx != nil && len(dx) != d.f.P || dy != nil && len(dy) != d.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "the gradients have %d and %d numbers; len(dx)=%d, len(dy)=%d", d.f.P, d.f.Q, len(dx), len(dy))
+		return dsbo.Errorf(dsbo.ErrShape, "the gradients have %d and %d numbers; len(dx)=%d, len(dy)=%d", d.f.P, d.f.Q,
+			len(dx), len(dy))
 	}
 	if err := d.need(1); err != nil {
 		return err
@@ -132,7 +138,8 @@ func (in *DerivsIn[V]) Grad(dx, dy, x, y []V) error {
 func (in *DerivsIn[V]) HVP(dst, x, y, v []V) error {
 	d := in.derivs
 	if len(dst) != d.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "a Hessian-vector product has len(y)=%d numbers; len(dst)=%d", d.f.Q, len(dst))
+		return dsbo.Errorf(dsbo.ErrShape, "a Hessian-vector product has len(y)=%d numbers; len(dst)=%d",
+			d.f.Q, len(dst))
 	}
 	if err := in.setDirection(x, y, v); err != nil {
 		return err
@@ -140,12 +147,13 @@ func (in *DerivsIn[V]) HVP(dst, x, y, v []V) error {
 	return in.compute([derivCount][]V{hvp: dst})
 }
 
-// JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about that of two gradients; only
-// the part of the graph that x and y share is touched.
+// JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about that of two gradients;
+// only the part of the graph that x and y share is touched.
 func (in *DerivsIn[V]) JVP(dst, x, y, v []V) error {
 	d := in.derivs
 	if len(dst) != d.f.P {
-		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian-vector product has len(x)=%d numbers; len(dst)=%d", d.f.P, len(dst))
+		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian-vector product has len(x)=%d numbers; len(dst)=%d",
+			d.f.P, len(dst))
 	}
 	if err := in.setDirection(x, y, v); err != nil {
 		return err
@@ -246,7 +254,8 @@ func (in *DerivsIn[V]) compute(dst [derivCount][]V) error {
 	return in.machine.run(p, outs)
 }
 
-// planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes the lock of the forks.
+// planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes
+// the lock of the forks.
 func (d *Derivs) planFor(key int) (_ *plan, err error) {
 	if d.known[key] == nil {
 		d.known[key], err = d.planOf(&d.plans, key, false)
@@ -266,7 +275,8 @@ func (d *Derivs) need(order int) error {
 	return err
 }
 
-// planOf returns the plan of a list for the derivatives whose bits are set in key, made at the first call, in lanes if these are.
+// planOf returns the plan of a list for the derivatives whose bits are set in key, made at the
+// first call, in lanes if these are.
 func (d *derivatives) planOf(plans *[1 << derivCount]*plan, key int, lanes bool) (_ *plan, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,10 +7,11 @@ import (
 	"math"
 )
 
-// WriteHash writes what the table holds to h, so that tables with other rows, or numbers of another form, differ.
-// The time is that of hashing the rows.
+// WriteHash writes what the table holds to h, so that tables with other rows, or numbers of another
+// form, differ. The time is that of hashing the rows.
 func (t *Table) WriteHash(h hash.Hash) {
-	fmt.Fprintf(h, "%d %d %t %t %t %t %g\n", t.rows, t.cols, t.f64 != nil, t.f32 != nil, t.bytes != nil, t.labels != nil, t.scale)
+	fmt.Fprintf(h, "%d %d %t %t %t %t %g\n", t.rows, t.cols, t.f64 != nil, t.f32 != nil, t.bytes != nil,
+		t.labels != nil, t.scale)
 	if t.sparse != nil {
 		fmt.Fprintln(h, "sparse")
 	}

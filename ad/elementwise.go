@@ -103,7 +103,8 @@ var elementwise = map[named]definition{
 		sigmoidKernel[float32], sigmoidKernel[float64]},
 	fnSoftplus: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sigmoid(in[0]))} },
 		softplusKernel[float32], softplusKernel[float64]},
-	fnReLU: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{gate(out, g)} }, // out is positive where the input is, which nothing reads then
+	// out is positive where the input is, which nothing reads then
+	fnReLU: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{gate(out, g)} },
 		reluKernel[float32], reluKernel[float64]},
 	fnStep: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, stepKernel[float32], stepKernel[float64]},
 	fnSin: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} },
@@ -113,10 +114,13 @@ var elementwise = map[named]definition{
 	opAdd: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, g} }, addKernel[float32], addKernel[float64]},
 	opSub: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} },
 		subKernel[float32], subKernel[float64]},
-	opGate: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{nil, gate(in[0], g)} }, gateKernel[float32], gateKernel[float64]},
+	opGate: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{nil, gate(in[0], g)} }, gateKernel[float32],
+		gateKernel[float64]},
 	opMul: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, in[1]), Mul(g, in[0])} },
 		mulKernel[float32], mulKernel[float64]},
-	opDiv: {bothRowsIn, func(in nodes, out, g *Node) nodes { return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))} },
+	opDiv: {bothRowsIn, func(in nodes, out, g *Node) nodes {
+		return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))}
+	},
 		divKernel[float32], divKernel[float64]},
 }
 
@@ -228,8 +232,8 @@ func gate(a, b *Node) *Node {
 	return Scale(c, apply(opGate, b.Shape(), a, b))
 }
 
-// exactFactor returns n as c·a with c a power of two or its negative, which can be multiplied in later without a change of a digit: such
-// factors meet and cancel. c is 1 where n has none.
+// exactFactor returns n as c·a with c a power of two or its negative, which can be multiplied in
+// later without a change of a digit: such factors meet and cancel. c is 1 where n has none.
 func exactFactor(n *Node) (c float64, a *Node) {
 	if f, ok := ruleOf(n).(affine); ok && f.b == 0 && isPowerOfTwo(f.a) {
 		return f.a, children(n)[0]
@@ -314,7 +318,8 @@ func affineKernel[T Float](f affine) func(*call[T]) {
 		return func(c *call[T]) { scale(c.dst.v, T(f.a), c.in[0].v) }
 	}
 	return func(c *call[T]) {
-		// Two kernels for a piece that stays in cache, with the bits of T(T(a)*v) + T(b), are several times as fast as a loop.
+		// Two kernels for a piece that stays in cache, with the bits of T(T(a)*v) + T(b), are
+		// several times as fast as a loop.
 		from, to := c.in[0].v, c.dst.v
 		b := c.block[:min(len(c.block), len(to))]
 		for i := range b {

@@ -8,11 +8,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A family is the nodes of one compiled function: its leaves and all that ad's constructors make of them.
+// A family is the nodes of one compiled function: its leaves and all that ad's constructors make
+// of them.
 //
-// They are Gorgonia's nodes, but are not entered into its graph, which for each node more walks through all that it has: the
-// first product of a loss of 8000 layers took six minutes. A node of the family whose user is an op of Gorgonia's own is
-// entered by Gorgonia then.
+// They are Gorgonia's nodes, but are not entered into its graph, which for each node more walks
+// through all that it has: the first product of a loss of 8000 layers took six minutes. A node of
+// the family whose user is an op of Gorgonia's own is entered by Gorgonia then.
 type family struct {
 	graph *gorgonia.ExprGraph
 	nodes map[nodeKey]*Node // so that an op on the same inputs is the same node
@@ -57,7 +58,11 @@ func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) 
 	copy(key.shape[:], shape)
 	for _, n := range in {
 		if g := n.Graph(); g != nil && g != f.graph { // Gorgonia's constants may be outside of any graph
-			panic(misuse{fmt.Errorf("%w: %v: Not all children have the same graph: all inputs must come from the function's own%s", ErrGraph, r, position())})
+			panic(
+				misuse{
+					fmt.Errorf(
+						"%w: %v: Not all children have the same graph: all inputs must come from the function's own%s",
+						ErrGraph, r, position())})
 		}
 	}
 	for _, n := range in[copy(key.in[:], in):] {
@@ -71,8 +76,10 @@ func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) 
 		return n
 	}
 	n := new(Node)
-	for _, set := range []gorgonia.NodeConsOpt{gorgonia.WithType(nodeType(shape, dt)), gorgonia.WithShape(shape...), gorgonia.In(f.graph),
-		gorgonia.WithOp(&op{rule: r, shape: shape, in: slices.Clone(in), family: f, salt: len(f.nodes)}), gorgonia.WithChildren(slices.Clone(in))} {
+	for _, set := range []gorgonia.NodeConsOpt{gorgonia.WithType(nodeType(shape, dt)), gorgonia.WithShape(shape...),
+		gorgonia.In(f.graph),
+		gorgonia.WithOp(&op{rule: r, shape: shape, in: slices.Clone(in), family: f, salt: len(f.nodes)}),
+		gorgonia.WithChildren(slices.Clone(in))} {
 		set(n)
 	}
 	f.nodes[key] = n

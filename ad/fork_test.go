@@ -10,8 +10,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestForks: forks that ask for derivatives at once, each in an order of its own, so that one compiles what another runs on, have the
-// bits of programs that share nothing, and scratch memory for as many as there are processors.
+// TestForks: forks that ask for derivatives at once, each in an order of its own, so that one
+// compiles what another runs on, have the bits of programs that share nothing, and scratch memory
+// for as many as there are processors.
 func TestForks(t *testing.T) {
 	const agents, rounds = 6, 3
 	for _, c := range []struct {
@@ -51,18 +52,21 @@ func TestForks(t *testing.T) {
 				}
 			}
 			if n := len(pool.f32) + len(pool.f64); n > runtime.GOMAXPROCS(0) || pool.busy != 0 {
-				t.Errorf("%d blocks of scratch memory, %d in use, of %d processors", n, pool.busy, runtime.GOMAXPROCS(0))
+				t.Errorf("%d blocks of scratch memory, %d in use, of %d processors", n, pool.busy,
+					runtime.GOMAXPROCS(0))
 			}
 		})
 	}
 }
 
-// answers asks d for everything, beginning with derivative number first, and returns it in one order.
+// answers asks d for everything, beginning with derivative number first, and returns it in
+// one order.
 func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 	err := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
 	p, q := len(k.x), len(k.y)
 	all := make([]float64, 1+p+q+q+p+q*q)
-	value, dx, dy, hv, jv, hessian := all[:1], all[1:][:p], all[1+p:][:q], all[1+p+q:][:q], all[1+p+q+q:][:p], all[1+p+q+q+p:]
+	value, dx, dy, hv, jv, hessian := all[:1], all[1:][:p], all[1+p:][:q], all[1+p+q:][:q],
+		all[1+p+q+q:][:p], all[1+p+q+q+p:]
 	asks := []func() error{
 		func() (err error) { value[0], err = d.Value(k.x, k.y); return err },
 		func() error { return d.Grad(dx, dy, k.x, k.y) },
@@ -76,7 +80,8 @@ func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 	return all, err
 }
 
-// TestPool: a pool gives the shortest memory that will do, makes the longest longer where none does, and has none that nobody needs.
+// TestPool: a pool gives the shortest memory that will do, makes the longest longer where none
+// does, and has none that nobody needs.
 func TestPool(t *testing.T) {
 	old := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(old)

@@ -10,12 +10,14 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// scatterRule adds rows into n zero rows by index: the adjoint of gatherOp, which reads rows by index.
+// scatterRule adds rows into n zero rows by index: the adjoint of gatherOp, which reads rows
+// by index.
 type scatterRule struct{ n int }
 
-// Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose entries
-// are whole numbers in [0, rows of a); it is data, not differentiated. A program reports an entry out
-// of range when it runs. In float32 a has at most 2²⁴ rows, for larger indices are not exact.
+// Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose
+// entries are whole numbers in [0, rows of a); it is data, not differentiated. A program reports an
+// entry out of range when it runs. In float32 a has at most 2²⁴ rows, for larger indices are
+// not exact.
 func Gather(a, idx *Node) *Node {
 	m, one := dims(idx)
 	r, c := dims(a)
@@ -55,7 +57,8 @@ func (m mat[T]) rowAt(idx mat[T], i int) []T {
 	return m.row(int(v))
 }
 
-// A badIndex is the error for an entry of a vector of indices that a program runs on. It matches [dsbo.ErrShape].
+// A badIndex is the error for an entry of a vector of indices that a program runs on. It
+// matches [dsbo.ErrShape].
 type badIndex struct {
 	value     float64
 	rows      int // of what is indexed

@@ -24,7 +24,8 @@ func network(like, y *Node, rows int) *Node {
 	return AddRow(MatMul(h, Part(y, 24, 3, 2), false, false), PartVec(y, 30, 2))
 }
 
-// TestGaussNewton compares products with J'(∇²ℓ)J + ∇²r put together from J, for a loss ℓ that has a closed second derivative.
+// TestGaussNewton compares products with J'(∇²ℓ)J + ∇²r put together from J, for a loss ℓ that has
+// a closed second derivative.
 func TestGaussNewton(t *testing.T) {
 	const rows, q = 5, networkSize
 	penalty := func(x, y *Node) *Node { return Mul(SumAll(Exp(x)), Dot(Square(y), Square(y))) }
@@ -32,7 +33,8 @@ func TestGaussNewton(t *testing.T) {
 		o := Outputs(network(y, y, rows))
 		return Add(Sub(SumAll(RowLogSumExp(o)), SumAll(Scale(.3, o))), penalty(x, y))
 	}}))
-	outputs := testkit.Get(Compile(Func{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{network(y, y, rows)} }}))
+	outputs := testkit.Get(Compile(
+		Func{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{network(y, y, rows)} }}))
 	var jacobian [2 * rows][]float64
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y, v := []float64{.2}, make([]float64, q), make([]float64, q)
@@ -68,7 +70,8 @@ func TestGaussNewton(t *testing.T) {
 	got := make([]float64, q)
 	testkit.OK(loss.GaussNewton(got, x, y, v))
 	for i := range got {
-		if math.Abs(got[i]-want[i]) > 1e-13*math.Sqrt(dot(want, want)) { // some hundred operations on numbers of that size
+		// some hundred operations on numbers of that size
+		if math.Abs(got[i]-want[i]) > 1e-13*math.Sqrt(dot(want, want)) {
 			t.Errorf("entry %d is %v, want %v", i, got[i], want[i])
 		}
 	}
@@ -89,8 +92,8 @@ func TestGaussNewton(t *testing.T) {
 	}
 }
 
-// TestGaussNewtonOfLinear: where the outputs are linear in y, the matrix is the Hessian, also with several marks and a loss that takes
-// y beside them.
+// TestGaussNewtonOfLinear: where the outputs are linear in y, the matrix is the Hessian, also with
+// several marks and a loss that takes y beside them.
 func TestGaussNewtonOfLinear(t *testing.T) {
 	const rows, q = 4, 9
 	d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {

@@ -2,7 +2,8 @@ package ad
 
 import "dsbo/internal/kernel"
 
-// gemmKernel picks the product by its transposes. Products with a vector run along the matrix's rows.
+// gemmKernel picks the product by its transposes. Products with a vector run along the
+// matrix's rows.
 func gemmKernel[T Float](r matmulRule) func(*call[T]) {
 	switch {
 	case r.tA && r.tB:

@@ -5,20 +5,23 @@ import (
 	"slices"
 )
 
-// keptNumbers is how many numbers a program may keep between runs, if that is more than twice the length of y; values of at most
-// smallNumbers do not count. keepCols is the width of a value with rows that is kept for another plan's sake: at one
-// point a gradient follows a value, and a product a product.
+// keptNumbers is how many numbers a program may keep between runs, if that is more than twice the
+// length of y; values of at most smallNumbers do not count. keepCols is the width of a value with
+// rows that is kept for another plan's sake: at one point a gradient follows a value, and a product
+// a product.
 const (
 	keptNumbers  = 4 << 20
 	smallNumbers = 4 << 10
 	keepCols     = 32
 )
 
-// chooseKept decides after a plan was made which values more are kept from one run to the next. These are worth it: what does not depend
-// on the direction, where something that does reads it, so that the next product at the same point begins with it; what several
-// plans read, if it is narrow; and what depends on x alone, or on nothing. A value that one cheap op makes of what is there
-// is not. Where not all of them fit, products of matrices that they are made of come first, whose numbers cost most: the next product at the same point makes
-// the others of these anew. It reports whether there are more.
+// chooseKept decides after a plan was made which values more are kept from one run to the next.
+// These are worth it: what does not depend on the direction, where something that does reads it, so
+// that the next product at the same point begins with it; what several plans read, if it is narrow;
+// and what depends on x alone, or on nothing. A value that one cheap op makes of what is there is
+// not. Where not all of them fit, products of matrices that they are made of come first, whose
+// numbers cost most: the next product at the same point makes the others of these anew. It reports
+// whether there are more.
 func (t *template[T]) chooseKept() (more bool) {
 	last := len(t.plans) - 1
 	for _, k := range t.plans[last].order {
@@ -63,7 +66,8 @@ func (t *template[T]) budgeted(i int) int {
 	return 0
 }
 
-// productsOf returns the steps that make products of matrices with rows of which the outputs of others are made, those with the longest sums first.
+// productsOf returns the steps that make products of matrices with rows of which the outputs of
+// others are made, those with the longest sums first.
 func (t *template[T]) productsOf(others []*step[T]) (list []*step[T]) {
 	needed := make([]bool, len(t.values))
 	for _, s := range others {
@@ -90,7 +94,8 @@ func (t *template[T]) productsOf(others []*step[T]) (list []*step[T]) {
 	return list
 }
 
-// terms returns how many numbers a product with rows sums for each of its numbers, 0 for other steps.
+// terms returns how many numbers a product with rows sums for each of its numbers, 0 for
+// other steps.
 func (t *template[T]) terms(s *step[T]) int {
 	if !s.tiled || s.sum {
 		return 0
@@ -136,14 +141,15 @@ func (t *template[T]) isWorthKeeping(i int, by reading) bool {
 	return v.per > 0 && v.c*v.per <= keepCols && by.any != by.all
 }
 
-// isCheap reports whether a step takes no longer than reading its output from memory: arithmetic entry by entry, on
-// values that are there.
+// isCheap reports whether a step takes no longer than reading its output from memory: arithmetic
+// entry by entry, on values that are there.
 func (t *template[T]) isCheap(s *step[T]) bool {
 	switch r := s.rule.(type) {
 	case affine, clipRule:
 	case named:
 		switch r {
-		case opAdd, opSub, opMul, opMax, opMin, opGate, fnStep, fnReLU, fnAbs, fnSign, rowScale, colScale, addRow, addCol, scaleByOp:
+		case opAdd, opSub, opMul, opMax, opMin, opGate, fnStep, fnReLU, fnAbs, fnSign, rowScale, colScale, addRow,
+			addCol, scaleByOp:
 		default:
 			return false
 		}

@@ -6,13 +6,15 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestKeptProducts: where there is no room for all that another product at the point would begin with, the products of matrices are kept, and the next product has
-// the bits of one by a new program.
+// TestKeptProducts: where there is no room for all that another product at the point would begin
+// with, the products of matrices are kept, and the next product has the bits of one by a
+// new program.
 func TestKeptProducts(t *testing.T) {
 	const rows, width, steps = 40, 160, 6
 	d, x, y, v := recurrent(rows, width, steps, false)
 	m := d.loss.c.(*template[float64])
-	m.budget = (3*steps - 1) * rows * width // of each step, 2 values forwards and 1 backwards, which the first does not have
+	// of each step, 2 values forwards and 1 backwards, which the first does not have
+	m.budget = (3*steps - 1) * rows * width
 	got, want := make([]float64, len(y)), make([]float64, len(y))
 	testkit.OK(d.HVP(got, x, y, y))
 	kept := 0

@@ -6,8 +6,10 @@ import (
 	"dsbo/ad/adtest"
 )
 
-// TestOnEveryPath: values, gradients and products against closed forms and differences, tile by tile and
-// whole, the same bits after any history, and no allocations, whichever kernels do the work.
+// TestOnEveryPath: values, gradients and products against closed forms and differences, tile by
+// tile and whole, the same bits after any history, and no allocations, whichever kernels do
+// the work.
 func TestOnEveryPath(t *testing.T) {
-	adtest.Everywhere(t, "^Test(ClosedForms|ExtremeLogits|Ops|Tiles|Float32|WholeMatrices|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
+	adtest.Everywhere(t,
+		"^Test(ClosedForms|ExtremeLogits|Ops|Tiles|Float32|WholeMatrices|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
 }

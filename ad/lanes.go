@@ -5,15 +5,17 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// unitLanes is how many unit vectors run side by side: rows for a matrix product to run at full speed, which takes 12 at once, and few enough for
-// what they need to stay in cache.
+// unitLanes is how many unit vectors run side by side: rows for a matrix product to run at full
+// speed, which takes 12 at once, and few enough for what they need to stay in cache.
 const unitLanes = 24
 
-// eachUnit runs p for every unit vector of input i, unitLanes of them at a time, and calls each with the number of the first of these and how many there are:
-// [machine.readLanes] finds p's outputs for them.
+// eachUnit runs p for every unit vector of input i, unitLanes of them at a time, and calls each
+// with the number of the first of these and how many there are: [machine.readLanes] finds p's
+// outputs for them.
 //
-// What depends on the input is kept once for each lane, beside the ordinary buffers, which stay as they are; the
-// rest is computed once for all lanes. Products of a matrix without lanes and vectors with them become products of matrices.
+// What depends on the input is kept once for each lane, beside the ordinary buffers, which stay as
+// they are; the rest is computed once for all lanes. Products of a matrix without lanes and vectors
+// with them become products of matrices.
 func (m *machine[T]) eachUnit(p *plan, i int, each func(from, lanes int)) error {
 	m.unit = i
 	m.enter(p)
@@ -107,8 +109,8 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 	}
 }
 
-// laneBlock returns the value of s in the first lane, its rows of examples from..to if cut, else the whole; and
-// these of all lanes, from that place on. A value without lanes has nil there.
+// laneBlock returns the value of s in the first lane, its rows of examples from..to if cut, else
+// the whole; and these of all lanes, from that place on. A value without lanes has nil there.
 func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (mat[T], []T) {
 	switch {
 	case !m.hasLanes(s) && cut:
@@ -126,8 +128,8 @@ func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (mat[T], []T)
 	return mat[T]{v: lanes[:(to-from)*per*s.c], r: (to - from) * per, c: s.c}, lanes
 }
 
-// runFused runs the product of a matrix without lanes and a vector with them in all lanes at once: the
-// vectors, one a row, are the other matrix. It reports whether the instruction is one.
+// runFused runs the product of a matrix without lanes and a vector with them in all lanes at once:
+// the vectors, one a row, are the other matrix. It reports whether the instruction is one.
 func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	r, ok := ins.rule.(matmulRule)
 	if !ok || r.tB {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A layout says where values that are not kept lie in scratch memory while a plan runs. Values whose lives do not overlap
-// share a place.
+// A layout says where values that are not kept lie in scratch memory while a plan runs. Values
+// whose lives do not overlap share a place.
 type layout struct {
 	places []place
 	groups [][]group // of each stage
@@ -16,7 +16,8 @@ type layout struct {
 	tail   *tail     // whose values have no places; nil: there is none
 }
 
-// A place is the numbers from off on, n of them, for a slot: its whole value, or one tile or one strip of it.
+// A place is the numbers from off on, n of them, for a slot: its whole value, or one tile or one
+// strip of it.
 type place struct {
 	slot, off, n int
 	extent       extent
@@ -31,9 +32,10 @@ const (
 	stripExtent
 )
 
-// A life is the time from the first write to the last read of values that lie in one place one after another. The time is
-// counted in steps in their order in a run; what is read or written in a pass over the tiles and outlasts a tile lives
-// through the whole pass, and what outlasts a strip through all steps of the group.
+// A life is the time from the first write to the last read of values that lie in one place one
+// after another. The time is counted in steps in their order in a run; what is read or written in a
+// pass over the tiles and outlasts a tile lives through the whole pass, and what outlasts a strip
+// through all steps of the group.
 type life struct {
 	from, to int
 	n        int // numbers
@@ -50,11 +52,12 @@ type lives struct {
 	list     []life
 }
 
-// moment is when a step runs, the first and the last moment of the pass over tiles that it is in, if it is, and those of its group, which has so many
-// examples in a strip, 0 for none.
+// moment is when a step runs, the first and the last moment of the pass over tiles that it is in,
+// if it is, and those of its group, which has so many examples in a strip, 0 for none.
 type moment struct{ at, first, last, groupFirst, groupLast, strip int }
 
-// span returns the first and the last moment at which a step may read or write a value of an extent.
+// span returns the first and the last moment at which a step may read or write a value of
+// an extent.
 func (m moment) span(e extent) (first, last int) {
 	switch {
 	case e == wholeExtent:
@@ -115,7 +118,8 @@ func (t *template[T]) moments(p *plan, made *layout) []moment {
 		first := now
 		for _, g := range made.groups[i] {
 			for at, k := range st.tiled[g.first:g.end] {
-				when[k] = moment{first + g.first + at, first, first + len(st.tiled) - 1, first + g.first, first + g.end - 1, g.rows}
+				when[k] = moment{first + g.first + at, first, first + len(st.tiled) - 1, first + g.first,
+					first + g.end - 1, g.rows}
 			}
 		}
 		now += len(st.tiled)
@@ -128,8 +132,9 @@ func (t *template[T]) moments(p *plan, made *layout) []moment {
 	return when
 }
 
-// findExtents finds how much of each value with rows is in memory: all of one that is read outside of the pass that makes it, or is an output, a tile of one
-// that is made or read in a step which does not run in strips, or in two groups.
+// findExtents finds how much of each value with rows is in memory: all of one that is read outside
+// of the pass that makes it, or is an output, a tile of one that is made or read in a step which
+// does not run in strips, or in two groups.
 func (t *template[T]) findExtents(p *plan, l *lives, when []moment) {
 	madeAt := make(map[int]moment, len(p.order)) // by value
 	widen := func(i int, e extent) { l.extent[t.root(i)] = min(l.extent[t.root(i)], e) }
@@ -175,8 +180,8 @@ func (t *template[T]) findReads(p *plan, l *lives, when []moment) {
 	}
 }
 
-// place gives the output of a step a life: that of an input which nothing reads any more and which the kernel may overwrite,
-// or a new one.
+// place gives the output of a step a life: that of an input which nothing reads any more and which
+// the kernel may overwrite, or a new one.
 func (t *template[T]) place(made *layout, l *lives, s *step[T], now moment) {
 	v := t.values[s.out]
 	if v.base >= 0 {
@@ -241,7 +246,8 @@ func (t *template[T]) overwritten(l *lives, s *step[T], now moment) int {
 	return -1
 }
 
-// readElsewhere reports whether another argument than i lies in the memory of argument i, unless it is the same value.
+// readElsewhere reports whether another argument than i lies in the memory of argument i, unless it
+// is the same value.
 func (t *template[T]) readElsewhere(s *step[T], i int) bool {
 	for j, b := range s.args {
 		if j != i && b >= 0 && b != s.args[i] && t.root(b) == s.args[i] {
@@ -251,8 +257,8 @@ func (t *template[T]) readElsewhere(s *step[T], i int) bool {
 	return false
 }
 
-// overwritable returns the inputs that a rule's kernel reads entry by entry before it writes the same entry of the output,
-// so that both may be one.
+// overwritable returns the inputs that a rule's kernel reads entry by entry before it writes the
+// same entry of the output, so that both may be one.
 func overwritable(r rule) []int {
 	switch r := r.(type) {
 	case affine, addPartRule, clipRule, power:
@@ -265,18 +271,20 @@ func overwritable(r rule) []int {
 			return []int{1}
 		case opAdd, opSub, opMul, opDiv, opMax, opMin, opGate:
 			return []int{0, 1}
-		case fnExp, fnLog, fnSqrt, fnTanh, fnSigmoid, fnSoftplus, fnReLU, fnStep, fnSin, fnCos, fnLog1p, fnExpm1, fnErf, fnAbs, fnSign:
+		case fnExp, fnLog, fnSqrt, fnTanh, fnSigmoid, fnSoftplus, fnReLU, fnStep, fnSin, fnCos, fnLog1p, fnExpm1,
+			fnErf, fnAbs, fnSign:
 			return []int{0}
 		}
 	}
 	return nil
 }
 
-// align is the number of numbers of which places have a multiple, so that they begin where lines of the cache do.
+// align is the number of numbers of which places have a multiple, so that they begin where lines of
+// the cache do.
 const align = 16
 
-// allot gives each life its place, and returns the numbers that all take. Time: about proportional to their number where few sizes
-// occur again and again.
+// allot gives each life its place, and returns the numbers that all take. Time: about proportional
+// to their number where few sizes occur again and again.
 func allot(list []life) (size int) {
 	order := make([]int, len(list))
 	last := 0
@@ -315,8 +323,8 @@ func (f *freeSpace) give(off, n int) {
 	f.gaps++
 }
 
-// take returns the offset of n numbers: a gap of just this length, else the least that is large enough after
-// neighbouring gaps were joined, else the end.
+// take returns the offset of n numbers: a gap of just this length, else the least that is large
+// enough after neighbouring gaps were joined, else the end.
 func (f *freeSpace) take(n int) int {
 	if off := f.exact[n]; len(off) > 0 {
 		f.exact[n] = off[:len(off)-1]

@@ -9,14 +9,15 @@ import (
 
 // A machine holds the numbers of a template's values, a slot for each, and runs plans over them.
 //
-// Rows of the batch are run in tiles: all that depends on rows a..b of the data is computed, and added
-// into the sums, before the next tile is read, so that the rows are still in cache when a product
-// needs them for the second time, and minibatch rows are converted straight from their table without
-// a gathered copy of the batch; most products with bytes read these where they lie.
+// Rows of the batch are run in tiles: all that depends on rows a..b of the data is computed, and
+// added into the sums, before the next tile is read, so that the rows are still in cache when a
+// product needs them for the second time, and minibatch rows are converted straight from their
+// table without a gathered copy of the batch; most products with bytes read these where they lie.
 //
-// A value whose recomputation would cost more than its memory is kept, and is recomputed only if an input that it
-// depends on has changed (see [template.chooseKept]). The others lie in scratch memory, where values whose lives do not overlap
-// share a place (see [template.lay]), or those of a [tail] in registers.
+// A value whose recomputation would cost more than its memory is kept, and is recomputed only if an
+// input that it depends on has changed (see [template.chooseKept]). The others lie in scratch
+// memory, where values whose lives do not overlap share a place (see [template.lay]), or those of a
+// [tail] in registers.
 type machine[T Float] struct {
 	template *template[T]
 	memory   *memory[T]
@@ -33,7 +34,8 @@ type machine[T Float] struct {
 	current   *layout // of the plan whose slots have their places
 	changed   uint64  // how often an input but the direction was found changed
 
-	// For eachUnit: how many unit vectors run now, 0 otherwise; the first one's number; their input.
+	// For eachUnit: how many unit vectors run now, 0 otherwise; the first one's number;
+	// their input.
 	lanes, from, unit int
 
 	call    call[T]  // of the instruction that runs
@@ -86,8 +88,9 @@ func (t *template[T]) engine(w *Workspace) engine {
 	return &machine[T]{template: t, memory: memoryOf[T](w), rows: t.rows, tile: t.tile}
 }
 
-// follow takes note of all that the template has come to have: slots for its values, memory for those that are kept, and how plans lie
-// in scratch memory. It is called where something is asked for that the machine does not know.
+// follow takes note of all that the template has come to have: slots for its values, memory for
+// those that are kept, and how plans lie in scratch memory. It is called where something is asked
+// for that the machine does not know.
 func (m *machine[T]) follow() {
 	t := m.template
 	t.mu.Lock()
@@ -139,7 +142,8 @@ func (m *machine[T]) input(i int) *slot[T] {
 	return &m.slots[i]
 }
 
-// followPoints marks what depends on a point that has changed, be it by another program, for recomputation.
+// followPoints marks what depends on a point that has changed, be it by another program,
+// for recomputation.
 func (m *machine[T]) followPoints() {
 	for i := range m.slots {
 		if s := &m.slots[i]; s.shared != nil && s.seen != s.shared.version {
@@ -160,7 +164,8 @@ func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 		rows = len(idx)
 	}
 	if rows != s.r || t.Cols() != s.c {
-		return dsbo.Errorf(dsbo.ErrShape, "the input has %d rows and %d columns; the table has %d and %d", s.r, s.c, rows, t.Cols())
+		return dsbo.Errorf(dsbo.ErrShape, "the input has %d rows and %d columns; the table has %d and %d", s.r,
+			s.c, rows, t.Cols())
 	}
 	if s.sparse != nil && !t.Sparse() {
 		return dsbo.Errorf(dsbo.ErrShape, "the input is declared sparse; the table must be one of SparseTable")
@@ -170,7 +175,8 @@ func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 	}
 	for k, j := range idx {
 		if j < 0 || j >= t.Rows() {
-			return dsbo.Errorf(dsbo.ErrShape, "rows of a batch must be from 0 to %d; at place %d is %d", t.Rows()-1, k, j)
+			return dsbo.Errorf(dsbo.ErrShape, "rows of a batch must be from 0 to %d; at place %d is %d",
+				t.Rows()-1, k, j)
 		}
 	}
 	s.table = t
@@ -214,8 +220,9 @@ func (s *slot[T]) wholeValue() []T {
 	return s.buf
 }
 
-// loadRows makes rows from..to of the slot's table current, in place where they lie as T. A tile that was read last is there
-// still: a batch of one tile is gathered once for all that is asked of it.
+// loadRows makes rows from..to of the slot's table current, in place where they lie as T. A tile
+// that was read last is there still: a batch of one tile is gathered once for all that is asked
+// of it.
 func (s *slot[T]) loadRows(from, to int) {
 	if s.buf != nil {
 		s.cur = s.wholeValue()[from*s.c : to*s.c]

@@ -28,7 +28,8 @@ func matmul(a, b *Node, tA, tB bool, shape func(r, c int) tensor.Shape) *Node {
 		k2, n = n, k2
 	}
 	if k != k2 {
-		failf("%v: inner lengths must be the same; shapes %v and %v have %d and %d", matmulRule{tA, tB}, a.Shape(), b.Shape(), k, k2)
+		failf("%v: inner lengths must be the same; shapes %v and %v have %d and %d", matmulRule{tA, tB}, a.Shape(),
+			b.Shape(), k, k2)
 	}
 	if t := transposed(a); t != nil {
 		return matmul(t, b, !tA, tB, shape)

@@ -8,11 +8,14 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// A Workspace is memory that programs share which are used one at a time, such as those of one agent: the numbers of x, y
-// and v, and scratch memory for values that no program keeps. Programs with one workspace belong to one goroutine at a time together.
-// The zero Workspace is ready to use.
+// A Workspace is memory that programs share which are used one at a time, such as those of one
+// agent: the numbers of x, y and v, and scratch memory for values that no program keeps. Programs
+// with one workspace belong to one goroutine at a time together. The zero Workspace is ready
+// to use.
 type Workspace struct {
-	Pool *Pool // where scratch memory comes from; nil: the workspace has its own, which grows to what the largest of its programs needs
+	// where scratch memory comes from; nil: the workspace has its own, which grows to what the
+	// largest of its programs needs
+	Pool *Pool
 	own  Pool
 	f32  memory[float32]
 	f64  memory[float64]
@@ -32,9 +35,10 @@ func memoryOf[T Float](w *Workspace) *memory[T] {
 	return any(&w.f64).(*memory[T])
 }
 
-// A Pool is scratch memory for the programs of several goroutines, such as all agents of a process. As many programs compute at one time as there
-// are processors (runtime.GOMAXPROCS); others wait until one of these is done: there is scratch memory for these alone, and what they
-// compute stays in the caches. The zero Pool is ready to use.
+// A Pool is scratch memory for the programs of several goroutines, such as all agents of a process.
+// As many programs compute at one time as there are processors (runtime.GOMAXPROCS); others wait
+// until one of these is done: there is scratch memory for these alone, and what they compute stays
+// in the caches. The zero Pool is ready to use.
 type Pool struct {
 	mu   sync.Mutex
 	free sync.Cond // some of the scratch memory
@@ -43,8 +47,8 @@ type Pool struct {
 	f64  [][]float64
 }
 
-// take removes scratch memory of at least n numbers from a list of the pool, or makes it, once a processor is free. Its numbers are left
-// over from earlier runs.
+// take removes scratch memory of at least n numbers from a list of the pool, or makes it, once a
+// processor is free. Its numbers are left over from earlier runs.
 func take[T Float](p *Pool, list *[][]T, n int) []T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +96,8 @@ type pointKey struct {
 	length int
 }
 
-// A sharedVector is the numbers of x, y or v. Its version grows when they change, so that each program sees that they have.
+// A sharedVector is the numbers of x, y or v. Its version grows when they change, so that each
+// program sees that they have.
 type sharedVector[T Float] struct {
 	v       []T
 	version uint64

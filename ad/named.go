@@ -13,7 +13,8 @@ type definition struct {
 
 type nodes = []*Node
 
-// The ways of most rules along the batch: one input or both are cut by rows, and the output has rows or is their sum.
+// The ways of most rules along the batch: one input or both are cut by rows, and the output has
+// rows or is their sum.
 var (
 	rowsIn, bothRowsIn         = split{args: "r"}, split{args: "rr"}
 	rowsSummed, bothRowsSummed = split{args: "r", sum: true}, split{args: "rr", sum: true}
@@ -54,7 +55,9 @@ func (n named) vector(v *Node, length int) {
 // sameShape refuses inputs of different shapes.
 func (n named) sameShape(a, b *Node) {
 	if !equal(shapeOf(a), shapeOf(b)) {
-		failf("%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, AddRow or AddCol",
+		failf(
+			"%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, "+
+				"AddRow or AddCol",
 			n, a.Shape(), b.Shape())
 	}
 }

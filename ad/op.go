@@ -45,7 +45,8 @@ type split struct {
 	block int
 }
 
-// mat is a row-major r×c block; a vector of length n is n×1 and a scalar 1×1. One of sparse rows has no v.
+// mat is a row-major r×c block; a vector of length n is n×1 and a scalar 1×1. One of sparse rows
+// has no v.
 type mat[T Float] struct {
 	v      []T
 	r, c   int
@@ -128,7 +129,8 @@ type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
 
-// failf reports shapes, or other arguments of a constructor, that do not fit, and where the model applies it.
+// failf reports shapes, or other arguments of a constructor, that do not fit, and where the model
+// applies it.
 func failf(format string, args ...any) {
 	panic(misuse{dsbo.Errorf(dsbo.ErrShape, "%s%s", fmt.Sprintf(format, args...), position())})
 }
@@ -149,7 +151,8 @@ func catchMisuse(err *error) {
 	}
 }
 
-// shapeOf returns n's shape. Constructors ask here first, so that the error about a missing node says so.
+// shapeOf returns n's shape. Constructors ask here first, so that the error about a missing node
+// says so.
 func shapeOf(n *Node) tensor.Shape {
 	if n == nil {
 		failf("an input of an op must not be nil: does the data have what the model reads?")
@@ -160,8 +163,8 @@ func shapeOf(n *Node) tensor.Shape {
 	return n.Shape()
 }
 
-// Dims returns a node's shape as rows and columns: a vector has one column, and a scalar is 1×1. It panics as the constructors do if there is
-// no node, or one of more axes.
+// Dims returns a node's shape as rows and columns: a vector has one column, and a scalar is 1×1. It
+// panics as the constructors do if there is no node, or one of more axes.
 func Dims(n *Node) (rows, cols int) { return dims(n) }
 
 // dims returns a node's shape as rows and columns.

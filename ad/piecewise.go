@@ -17,8 +17,10 @@ var piecewise = map[named]definition{
 	fnAbs: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sign(in[0]))} },
 		absKernel[float32], absKernel[float64]},
 	fnSign: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, signKernel[float32], signKernel[float64]},
-	opMax:  {bothRowsIn, func(in nodes, _, g *Node) nodes { return either(g, in[0], in[1]) }, maxKernel[float32], maxKernel[float64]},
-	opMin:  {bothRowsIn, func(in nodes, _, g *Node) nodes { return either(g, in[1], in[0]) }, minKernel[float32], minKernel[float64]},
+	opMax: {bothRowsIn, func(in nodes, _, g *Node) nodes { return either(g, in[0], in[1]) }, maxKernel[float32],
+		maxKernel[float64]},
+	opMin: {bothRowsIn, func(in nodes, _, g *Node) nodes { return either(g, in[1], in[0]) }, minKernel[float32],
+		minKernel[float64]},
 }
 
 // either hands g to the first of two inputs where above > below, and to the second elsewhere.
@@ -33,7 +35,8 @@ func Abs(a *Node) *Node { return apply1(fnAbs, a) }
 // Sign returns 1 where a > 0, −1 where a < 0 and 0 where it is 0; its derivative is 0.
 func Sign(a *Node) *Node { return apply1(fnSign, a) }
 
-// Max returns the larger of a and b elementwise, same shapes. Where they are equal the derivative is that of b, as in ReLU(a) = max(a, 0).
+// Max returns the larger of a and b elementwise, same shapes. Where they are equal the derivative
+// is that of b, as in ReLU(a) = max(a, 0).
 func Max(a, b *Node) *Node {
 	opMax.sameShape(a, b)
 	if c, ok := constOf(b); ok {
@@ -42,7 +45,8 @@ func Max(a, b *Node) *Node {
 	return apply(opMax, a.Shape(), a, b)
 }
 
-// Min returns the smaller of a and b elementwise, same shapes. Where they are equal the derivative is that of b.
+// Min returns the smaller of a and b elementwise, same shapes. Where they are equal the derivative
+// is that of b.
 func Min(a, b *Node) *Node {
 	opMin.sameShape(a, b)
 	if c, ok := constOf(b); ok {
@@ -57,8 +61,8 @@ type clipRule struct {
 	inside    bool
 }
 
-// Clip returns a elementwise, low where it is less and high where it is more, for constants low ≤ high that may be infinite. Its derivative is 1
-// strictly between them and 0 elsewhere.
+// Clip returns a elementwise, low where it is less and high where it is more, for constants low ≤
+// high that may be infinite. Its derivative is 1 strictly between them and 0 elsewhere.
 func Clip(a *Node, low, high float64) *Node {
 	if !(low <= high) {
 		failf("Clip: the lower bound must be at most the upper one; they are %v and %v", low, high)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A plan is the order of work that makes some outputs: stages of whole instructions, each followed by
-// one pass over the tiles of the batch.
+// A plan is the order of work that makes some outputs: stages of whole instructions, each followed
+// by one pass over the tiles of the batch.
 type plan struct {
 	number int   // among its template's plans
 	outs   []int // values
@@ -35,7 +35,8 @@ func (t *template[T]) plan(lanes bool, nodes ...*Node) (*plan, error) {
 		}
 		p.outs = append(p.outs, i)
 	}
-	stageOf := map[int]int{} // value -> stage in which it is whole; tiles of stage s belong to the pass after its whole part
+	// value -> stage in which it is whole; tiles of stage s belong to the pass after its whole part
+	stageOf := map[int]int{}
 	var schedule func(i int)
 	schedule = func(i int) {
 		k, computed := t.byOut[i]

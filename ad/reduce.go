@@ -32,7 +32,9 @@ var reductions = map[named]definition{
 		softmaxKernel[float32], softmaxKernel[float64]},
 	logSumExpOp: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(RowSoftmax(in[0]), g)} },
 		logSumExpKernel[float32], logSumExpKernel[float64]},
-	gatherOp: {split{args: "wr"}, func(in nodes, _, g *Node) nodes { return nodes{scatter(g, in[1], in[0].Shape()[0]), nil} },
+	gatherOp: {split{args: "wr"}, func(in nodes, _, g *Node) nodes {
+		return nodes{scatter(g, in[1], in[0].Shape()[0]), nil}
+	},
 		gatherKernel[float32], gatherKernel[float64]},
 }
 
@@ -77,7 +79,8 @@ func ScaleBy(s, a *Node) *Node {
 	return apply(scaleByOp, shapeOf(a), Scale(c, s), a)
 }
 
-// isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of a product.
+// isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of
+// a product.
 func isPowerOfTwo(c float64) bool {
 	fraction, _ := math.Frexp(math.Abs(c))
 	return fraction == .5

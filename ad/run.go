@@ -7,8 +7,9 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// run computes the outputs of p and writes them to dst; in lanes dst is empty, and they can be read until the next run or [machine.leave]. It fails
-// on data that an op cannot use, such as an index out of range.
+// run computes the outputs of p and writes them to dst; in lanes dst is empty, and they can be read
+// until the next run or [machine.leave]. It fails on data that an op cannot use, such as an index
+// out of range.
 func (m port[T, V]) run(p *plan, dst [][]V) (err error) {
 	defer func() { m.locate(err) }() // after the next
 	defer catchMisuse(&err)
@@ -43,7 +44,8 @@ func (m port[T, V]) run(p *plan, dst [][]V) (err error) {
 	return nil
 }
 
-// chooseSteps notes which instructions run before the tail: those whose output is needed and not there.
+// chooseSteps notes which instructions run before the tail: those whose output is needed and
+// not there.
 func (m *machine[T]) chooseSteps(p *plan) {
 	clear(m.needed)
 	for _, o := range p.outs {
@@ -207,7 +209,8 @@ func (m *machine[T]) enter(p *plan) {
 	}
 }
 
-// leave takes the places of the slots and of the call that read them back, and gives scratch memory to others.
+// leave takes the places of the slots and of the call that read them back, and gives scratch memory
+// to others.
 func (m *machine[T]) leave() {
 	if m.current == nil {
 		return

@@ -2,9 +2,10 @@ package ad
 
 import "slices"
 
-// Where weights are used again and again, as in each step of a recurrent network, their gradient is the sum of as many products, each a sum over the batch. From
-// manyProducts on they are one sum: each goes on where the one before it stands, in one place instead of one for each, which would be more memory than a
-// cache has. Fewer keep an order of their own: first over the batch.
+// Where weights are used again and again, as in each step of a recurrent network, their gradient is
+// the sum of as many products, each a sum over the batch. From manyProducts on they are one sum:
+// each goes on where the one before it stands, in one place instead of one for each, which would be
+// more memory than a cache has. Fewer keep an order of their own: first over the batch.
 const manyProducts = 4
 
 // A series is sums over the batch that are one sum, in the memory of the last addition.
@@ -23,7 +24,8 @@ const (
 	needless      // an addition of what is one sum
 )
 
-// seriesOf finds the series of p, by the values of their sums and additions. made has the tail of the plan, whose steps are in none.
+// seriesOf finds the series of p, by the values of their sums and additions. made has the tail of
+// the plan, whose steps are in none.
 func (t *template[T]) seriesOf(p *plan, made *layout, when []moment) map[int]*series {
 	found := map[int]*series{}
 	if p.lanes {
@@ -65,7 +67,8 @@ func (t *template[T]) seriesOf(p *plan, made *layout, when []moment) map[int]*se
 	return found
 }
 
-// goesOn reports whether a step is a sum over the batch whose kernel can go on where another one stands.
+// goesOn reports whether a step is a sum over the batch whose kernel can go on where another
+// one stands.
 func (t *template[T]) goesOn(s *step[T]) bool {
 	if !s.sum {
 		return false

@@ -8,9 +8,10 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Products with sparse rows read the rows' values where they lie, and nothing makes such rows dense. What reads them is a matrix product
-// whose batch they are, as X in X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X, and X∘X in the same places: the values of a linear first layer, all its
-// derivatives, and the diagonal of its Hessian.
+// Products with sparse rows read the rows' values where they lie, and nothing makes such rows
+// dense. What reads them is a matrix product whose batch they are, as X in X·B, X·Bᵀ, Xᵀ·U and
+// Uᵀ·X, and X∘X in the same places: the values of a linear first layer, all its derivatives, and
+// the diagonal of its Hessian.
 
 // sparseRows are rows of a batch, of a slot whose table is sparse.
 type sparseRows[T Float] struct {
@@ -22,7 +23,8 @@ type sparseRows[T Float] struct {
 	values []T // scratch of row
 }
 
-// row returns the columns and the values of row i after the first. The values are a view that the next call overwrites.
+// row returns the columns and the values of row i after the first. The values are a view that the
+// next call overwrites.
 func (s *sparseRows[T]) row(i int) (indices []int32, values []T) {
 	indices, v := s.table.sparse.row(s.table.baseRow(rowIndex(s.idx, s.from+i)))
 	if same, ok := any(v).([]T); ok && !s.square {
@@ -52,7 +54,8 @@ type sparseValue struct {
 // addSquare adds the value of n, the square of a value of sparse rows.
 func (t *template[T]) addSquare(n *Node, of int) int {
 	v := t.values[of]
-	return t.addValue(n, &value[T]{base: -1, r: v.r, c: v.c, per: v.per, deps: v.deps, sparse: &sparseValue{v.sparse.input, true}})
+	return t.addValue(n, &value[T]{base: -1, r: v.r, c: v.c, per: v.per, deps: v.deps,
+		sparse: &sparseValue{v.sparse.input, true}})
 }
 
 // isSquare reports whether the step squares a value of sparse rows that are no squares.
@@ -75,7 +78,9 @@ func (t *template[T]) chooseSparse(s *step[T]) error {
 			s.kern = sparseKernel[T](r, i)
 		}
 		if !ok || !s.tiled || s.kern == nil || slices.Index(s.args, a) != i || t.values[s.args[1-i]].sparse != nil {
-			return fmt.Errorf("%w: %v cannot read sparse rows: only X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X by MatMul or MatVec can, and Square(X) as X", ErrGraph, s.rule)
+			return fmt.Errorf(
+				"%w: %v cannot read sparse rows: only X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X by MatMul or MatVec can, and "+
+					"Square(X) as X", ErrGraph, s.rule)
 		}
 	}
 	return nil

@@ -21,7 +21,8 @@ func (k *task) calls(d *Derivs, i int, idx []int, dst *[4][]float64) error {
 	k.v[i%len(k.v)] -= 1e-3
 	bound := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
 	_, err := d.Value(k.x, k.y)
-	return errors.Join(bound, err, d.Grad(dst[0], dst[1], k.x, k.y), d.HVP(dst[2], k.x, k.y, k.v), d.JVP(dst[3], k.x, k.y, k.v))
+	return errors.Join(bound, err, d.Grad(dst[0], dst[1], k.x, k.y), d.HVP(dst[2], k.x, k.y, k.v),
+		d.JVP(dst[3], k.x, k.y, k.v))
 }
 
 // softmaxTask is the paper's MNIST task in small, its tables in the given form.
@@ -45,7 +46,8 @@ func softmaxTask(asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64)
 	for _, name := range []string{"X", "T"} {
 		testkit.OK(d.Bind(name, k.tables[name], idx))
 	}
-	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
+	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d),
+		make([]float64, k.d)}
 }
 
 func TestNoAllocations(t *testing.T) {
@@ -97,7 +99,8 @@ func TestFlatHeap(t *testing.T) {
 		return live()
 	}
 	before, after := run(10), run(2000)
-	// The runtime's own bookkeeping moves by some kilobytes; one leaked vector a run would be hundreds of them.
+	// The runtime's own bookkeeping moves by some kilobytes; one leaked vector a run would be
+	// hundreds of them.
 	const slack = 64 << 10
 	if after > before+slack {
 		t.Errorf("%d bytes live after 10 runs, %d after 2,010", before, after)
@@ -105,7 +108,8 @@ func TestFlatHeap(t *testing.T) {
 	runtime.KeepAlive(d)
 }
 
-// TestScratchIsLeft: after a run nothing of a program holds scratch memory, which another one may replace by more.
+// TestScratchIsLeft: after a run nothing of a program holds scratch memory, which another one may
+// replace by more.
 func TestScratchIsLeft(t *testing.T) {
 	k, d, dst := softmaxTask(false, false, 150)
 	testkit.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))
@@ -115,7 +119,8 @@ func TestScratchIsLeft(t *testing.T) {
 			t.Errorf("slot %d has a place", i)
 		}
 	}
-	if m.scratch != nil || m.call.dst.v != nil || slices.ContainsFunc(m.in, func(a mat[float64]) bool { return a.v != nil }) {
+	if m.scratch != nil || m.call.dst.v != nil ||
+		slices.ContainsFunc(m.in, func(a mat[float64]) bool { return a.v != nil }) {
 		t.Error("the last call has one")
 	}
 }
@@ -153,8 +158,8 @@ func TestSharedTables(t *testing.T) {
 	}
 }
 
-// TestProductsAtOnePoint: a product at the point of the one before computes nothing again that does not depend on the
-// direction, and has the bits of a first product.
+// TestProductsAtOnePoint: a product at the point of the one before computes nothing again that does
+// not depend on the direction, and has the bits of a first product.
 func TestProductsAtOnePoint(t *testing.T) {
 	for _, asBytes := range []bool{false, true} {
 		k, d, dst := softmaxTask(asBytes, false, 150)

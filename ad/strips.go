@@ -6,22 +6,27 @@ import (
 	"unsafe"
 )
 
-// Between two products of matrices, which are best with as many rows as a tile has, lies work row by row: sums, gates, slices of columns and their
-// derivatives, each of which takes as long as reading and writing memory does. It runs on a strip of the tile's rows at a time. What one of its
-// steps makes is then in a near cache for the next, and what nothing else reads has no other memory than that of a strip.
+// Between two products of matrices, which are best with as many rows as a tile has, lies work row
+// by row: sums, gates, slices of columns and their derivatives, each of which takes as long as
+// reading and writing memory does. It runs on a strip of the tile's rows at a time. What one of its
+// steps makes is then in a near cache for the next, and what nothing else reads has no other memory
+// than that of a strip.
 
-// A group is consecutive steps of a pass over the tiles which run together: on rows of so many examples at a time, or on a whole tile if that is 0.
+// A group is consecutive steps of a pass over the tiles which run together: on rows of so many
+// examples at a time, or on a whole tile if that is 0.
 type group struct{ first, end, rows int }
 
-// A strip of the widest value of a group takes at most stripBytes, so that several of them stay in the second-level cache; shorter ones took longer, each step
-// having its own cost. Values so wide that leastStrip examples take more than that, such as images, are not cut.
+// A strip of the widest value of a group takes at most stripBytes, so that several of them stay in
+// the second-level cache; shorter ones took longer, each step having its own cost. Values so wide
+// that leastStrip examples take more than that, such as images, are not cut.
 const (
 	stripBytes = 64 << 10
 	leastStrip = 8
 )
 
-// runsInStrips reports whether a tiled step works row by row, so that strips leave its bits alone, and reads rows from no memory but that of values. A product
-// gains nothing, and sums of all entries would have another order.
+// runsInStrips reports whether a tiled step works row by row, so that strips leave its bits alone,
+// and reads rows from no memory but that of values. A product gains nothing, and sums of all
+// entries would have another order.
 func (t *template[T]) runsInStrips(s *step[T]) bool {
 	switch r := s.rule.(type) {
 	case matmulRule, batchRule, convRule, windowRule, scatterRule:
@@ -39,11 +44,13 @@ func (t *template[T]) runsInStrips(s *step[T]) bool {
 	return true
 }
 
-// gather orders the steps of a pass so that those which run in strips are together, and values live for a short time: what sums the batch runs as soon as
-// it can, and everything else when it is needed.
+// gather orders the steps of a pass so that those which run in strips are together, and values live
+// for a short time: what sums the batch runs as soon as it can, and everything else when it
+// is needed.
 func (t *template[T]) gather(tiled []int) []int {
 	n := len(tiled)
-	g := gathering[T]{template: t, tiled: tiled, at: make(map[int]int, n), listed: make([]bool, n), height: make([]int, n), readers: make([][]int, n)}
+	g := gathering[T]{template: t, tiled: tiled, at: make(map[int]int, n), listed: make([]bool, n),
+		height: make([]int, n), readers: make([][]int, n)}
 	for i, k := range tiled {
 		g.at[t.steps[k].out] = i
 	}

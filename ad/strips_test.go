@@ -13,7 +13,8 @@ import (
 
 // recurrentLoss has one matrix, an offset and gates in each of so many steps over rows of a width.
 func recurrentLoss(rows, width, steps int, float32 bool) Loss {
-	return Loss{P: 1, Q: width*2*width + width, Rows: rows, Float32: float32, Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},
+	return Loss{P: 1, Q: width*2*width + width, Rows: rows, Float32: float32,
+		Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			w, offset := Part(y, 0, 2*width, width), PartVec(y, 2*width*width, width)
 			h := in[0]
@@ -78,7 +79,8 @@ func strips(d *Derivs) bool {
 	return layouts(d.m.(*machine[float32]).layouts)
 }
 
-// TestSeries: where a matrix is a factor again and again, the sums for it are one sum; derivatives are those of finite differences, in tiles too.
+// TestSeries: where a matrix is a factor again and again, the sums for it are one sum; derivatives
+// are those of finite differences, in tiles too.
 func TestSeries(t *testing.T) {
 	for _, tile := range []int{11, 4} {
 		d, x, y, v := recurrent(11, 3, 6, false)

@@ -13,8 +13,8 @@ import (
 // their targets. It is immutable, so any number of programs and goroutines may share it.
 //
 // The numbers stay in the form in which they were given (float64, float32, bytes with a scale,
-// class labels, or sparse rows) and become the program's own float type row by row as they are read. MNIST
-// kept as bytes takes an eighth of the memory, and of the traffic, of float64.
+// class labels, or sparse rows) and become the program's own float type row by row as they are
+// read. MNIST kept as bytes takes an eighth of the memory, and of the traffic, of float64.
 //
 // The constructors keep the slice that they are given, without a copy: it must not be changed
 // afterwards. The zero Table has no rows.
@@ -88,7 +88,8 @@ func (t *Table) Pick(rows []int) (*Table, error) {
 	}
 	for i, r := range rows {
 		if r < 0 || r >= t.rows {
-			return nil, dsbo.Errorf(dsbo.ErrShape, "rows of a selection must be from 0 to %d; at place %d is %d", t.rows-1, i, r)
+			return nil, dsbo.Errorf(dsbo.ErrShape, "rows of a selection must be from 0 to %d; at place %d is %d",
+				t.rows-1, i, r)
 		}
 	}
 	p := *t
@@ -105,8 +106,9 @@ func (t *Table) Pick(rows []int) (*Table, error) {
 	return &p, nil
 }
 
-// Compact returns the table with its rows one after another in memory of their own, where programs read them faster than those of
-// a selection; t itself if it is none. It takes the memory of the rows, and frees that of the others once nobody else has it.
+// Compact returns the table with its rows one after another in memory of their own, where programs
+// read them faster than those of a selection; t itself if it is none. It takes the memory of the
+// rows, and frees that of the others once nobody else has it.
 func (t *Table) Compact() *Table {
 	if t.pick == nil {
 		return t
@@ -117,7 +119,8 @@ func (t *Table) Compact() *Table {
 	if t.bytes != nil {
 		return byteTable(t.rows, t.cols, copyRows(t.bytes, t.cols, t.pick), t.scale)
 	}
-	return &Table{rows: t.rows, cols: t.cols, f64: copyRows(t.f64, t.cols, t.pick), f32: copyRows(t.f32, t.cols, t.pick), labels: copyRows(t.labels, 1, t.pick)}
+	return &Table{rows: t.rows, cols: t.cols, f64: copyRows(t.f64, t.cols, t.pick),
+		f32: copyRows(t.f32, t.cols, t.pick), labels: copyRows(t.labels, 1, t.pick)}
 }
 
 // copyRows returns the given rows of data, nil for none.
@@ -132,9 +135,9 @@ func copyRows[E any](data []E, cols int, rows []int) []E {
 	return list
 }
 
-// Float32 returns the table as float32 programs read it: where the numbers are float64, with a copy of them,
-// rounded once and not at each reading; else t itself. It fails with [dsbo.ErrConfig], naming row and
-// column, if a number is too large for float32.
+// Float32 returns the table as float32 programs read it: where the numbers are float64, with a copy
+// of them, rounded once and not at each reading; else t itself. It fails with [dsbo.ErrConfig],
+// naming row and column, if a number is too large for float32.
 func (t *Table) Float32() (*Table, error) {
 	if t.f64 == nil {
 		return t, nil
@@ -143,7 +146,8 @@ func (t *Table) Float32() (*Table, error) {
 	readRows(t, data, nil, 0, t.rows)
 	for i, v := range data {
 		if math.IsInf(float64(v), 0) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "numbers in float32 must be at most %.3g; row %d, column %d has %g: compute in float64",
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"numbers in float32 must be at most %.3g; row %d, column %d has %g: compute in float64",
 				math.MaxFloat32, i/t.cols, i%t.cols, t.At(i/t.cols, i%t.cols))
 		}
 	}
@@ -182,8 +186,9 @@ func (t *Table) At(i, j int) float64 {
 	return t.f64[r*t.cols+j]
 }
 
-// Nonzero appends the columns, ascending, of the numbers in row i that are not 0 to columns, and the numbers as a float64 program reads them
-// to values. It takes the time of the row's numbers: of a sparse table, of those that it has. It panics if there is no row i.
+// Nonzero appends the columns, ascending, of the numbers in row i that are not 0 to columns, and
+// the numbers as a float64 program reads them to values. It takes the time of the row's numbers: of
+// a sparse table, of those that it has. It panics if there is no row i.
 func (t *Table) Nonzero(columns []int32, values []float64, i int) ([]int32, []float64) {
 	if t.sparse != nil {
 		indices, numbers := t.sparse.row(t.baseRow(i))
@@ -260,11 +265,12 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 	}
 }
 
-// readAhead is how many rows before its turn a row is prefetched. Any number from 4 to 12 measured alike.
+// readAhead is how many rows before its turn a row is prefetched. Any number from 4 to 12
+// measured alike.
 const readAhead = 4
 
-// prefetch begins to load row i of a selection, if there is one, before it is read: rows of a minibatch lie
-// anywhere in a large table, and the processor cannot guess where.
+// prefetch begins to load row i of a selection, if there is one, before it is read: rows of a
+// minibatch lie anywhere in a large table, and the processor cannot guess where.
 func (t *Table) prefetch(idx []int, i int) {
 	if idx == nil && (t.pick == nil || i >= t.rows) || idx != nil && i >= len(idx) {
 		return
@@ -306,7 +312,8 @@ func checkLen(rows, cols, have int) error {
 		return dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row and one column; it has %d and %d", rows, cols)
 	}
 	if have/cols != rows || have%cols != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a table of %d rows and %d columns needs as many numbers as that makes; there are %d", rows, cols, have)
+		return dsbo.Errorf(dsbo.ErrShape,
+			"a table of %d rows and %d columns needs as many numbers as that makes; there are %d", rows, cols, have)
 	}
 	return nil
 }

@@ -7,9 +7,10 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A tail is the end of a plan: the steps that make its outputs entry by entry of vectors as long as these, such as the sum of a penalty's
-// gradient and the parts of a network's. They run together, a block of entries at a time, which goes to where the caller wants it from the
-// first-level cache: none of their values is in memory.
+// A tail is the end of a plan: the steps that make its outputs entry by entry of vectors as long as
+// these, such as the sum of a penalty's gradient and the parts of a network's. They run together, a
+// block of entries at a time, which goes to where the caller wants it from the first-level cache:
+// none of their values is in memory.
 type tail struct {
 	n         int // entries of each value
 	steps     []tailStep
@@ -18,21 +19,23 @@ type tail struct {
 	outs      []int     // the register of each of the plan's outputs, −1 where it is made before the tail
 }
 
-// A tailStep is a step with the registers of its output and of its arguments, −1 for those that are in memory.
+// A tailStep is a step with the registers of its output and of its arguments, −1 for those that are
+// in memory.
 type tailStep struct {
 	step, to int
 	from     [2]int
 }
 
-// tailBlock is the entries of a register, and tailMost the most registers: together they stay in the first-level cache. A vector of less than
-// shortTail entries stays there by itself.
+// tailBlock is the entries of a register, and tailMost the most registers: together they stay in
+// the first-level cache. A vector of less than shortTail entries stays there by itself.
 const (
 	tailBlock = 1024
 	tailMost  = 4
 	shortTail = 4 * tailBlock
 )
 
-// entrywise returns the inputs of which a rule reads just the entry that it makes; ok is false for rules that no tail has.
+// entrywise returns the inputs of which a rule reads just the entry that it makes; ok is false for
+// rules that no tail has.
 func entrywise(r rule) (args []int, ok bool) {
 	switch r := r.(type) {
 	case placeRule:
@@ -50,7 +53,8 @@ func entrywise(r rule) (args []int, ok bool) {
 	return nil, false
 }
 
-// entrywise reports whether p's first output is as long as an input, and its entry i reads entry i of that input alone.
+// entrywise reports whether p's first output is as long as an input, and its entry i reads entry i
+// of that input alone.
 func (t *template[T]) entrywise(p *plan, input int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,8 +136,9 @@ func (t *template[T]) tailOf(p *plan) *tail {
 	return tl
 }
 
-// findBusy finds which steps do something in each block. One that adds a part to its own register does nothing outside of the part: all
-// steps of a network with a part for each layer would take the square of their number.
+// findBusy finds which steps do something in each block. One that adds a part to its own register
+// does nothing outside of the part: all steps of a network with a part for each layer would take
+// the square of their number.
 func (t *template[T]) findBusy(tl *tail) {
 	tl.busy = make([][]int32, (tl.n+tailBlock-1)/tailBlock)
 	for i, st := range tl.steps {
@@ -160,7 +165,8 @@ func (tl *tail) members(n int) []bool {
 	return in
 }
 
-// tailSteps returns the steps of p's tail, in their order: entry by entry on n entries, and read by nobody but each other and as outputs.
+// tailSteps returns the steps of p's tail, in their order: entry by entry on n entries, and read by
+// nobody but each other and as outputs.
 func (t *template[T]) tailSteps(p *plan, n int) (steps []int) {
 	elsewhere := make([]bool, len(t.values)) // values that other steps read, or that are read in another way
 	in := make([]bool, len(p.order))
@@ -218,7 +224,9 @@ func (m port[T, V]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]V
 	for n := 0; from < to; from += n {
 		n = min(tailBlock-from%tailBlock, to-from)
 		for i, r := range tl.outs {
-			if r >= 0 { // memory is asked for while the block before is computed: waiting for it takes longer than all steps
+			// memory is asked for while the block before is computed: waiting for it takes longer
+			// than all steps
+			if r >= 0 {
 				kernel.Prefetch(dst[i][from+n : min(from+n+tailBlock, to)])
 			}
 		}
@@ -281,7 +289,8 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 	w.blocks[st.to] = d
 }
 
-// overlap returns what d and a part that begins at its entry off, which may be outside, have in common: in d, and in the part.
+// overlap returns what d and a part that begins at its entry off, which may be outside, have in
+// common: in d, and in the part.
 func overlap[T Float](d, part []T, off int) (to, from []T) {
 	first, end := max(off, 0), min(len(d), off+len(part))
 	if first >= end {

@@ -9,8 +9,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestTail: what is computed entry by entry at the end of a plan has the bits of the same steps one after the other, on lengths around those of
-// a block and on such as a crew shares; and there is a tail, of the steps that are meant to be in it.
+// TestTail: what is computed entry by entry at the end of a plan has the bits of the same steps one
+// after the other, on lengths around those of a block and on such as a crew shares; and there is a
+// tail, of the steps that are meant to be in it.
 func TestTail(t *testing.T) {
 	part := func(y *Node, off int) *Node { return Sin(PartVec(y, off, 700)) }
 	for _, c := range []struct {
@@ -20,7 +21,8 @@ func TestTail(t *testing.T) {
 	}{
 		{"a penalty and parts", 4, func(x, y *Node) []*Node {
 			q := y.Shape()[0]
-			return []*Node{Sum(ScaleBy(Item(x, 0), y), Place(part(y, 0), 0, q), Place(part(y, 500), 2000, q), Place(part(y, 9), q-700, q))}
+			return []*Node{Sum(ScaleBy(Item(x, 0), y), Place(part(y, 0), 0, q), Place(part(y, 500), 2000, q),
+				Place(part(y, 9), q-700, q))}
 		}},
 		{"parts alone, some of them zeros of both signs", 2, func(x, y *Node) []*Node {
 			q := y.Shape()[0]
@@ -64,7 +66,8 @@ func TestTail(t *testing.T) {
 
 func testTail[T Float](t *testing.T, q, steps int, build func(x, y *Node) []*Node) {
 	_, single := any(T(0)).(float32)
-	p := testkit.Get(Compile(Func{P: 1, Q: q, Float32: single, Build: func(x, y *Node, _ []*Node) []*Node { return build(x, y) }}))
+	p := testkit.Get(Compile(
+		Func{P: 1, Q: q, Float32: single, Build: func(x, y *Node, _ []*Node) []*Node { return build(x, y) }}))
 	x, y := []float64{.7}, make([]float64, q)
 	for i := range y {
 		y[i] = math.Sin(float64(i)) * float64(i%3-1)
@@ -92,5 +95,6 @@ func testTail[T Float](t *testing.T, q, steps int, build func(x, y *Node) []*Nod
 	}
 	testkit.OK(p.m.float32().run(p.values, narrow))
 	p.m.leave()
-	sameBits(t, "values in float32", convertTo[float64](slices.Concat(narrow...)), convertTo[float64](convertTo[float32](got)))
+	sameBits(t, "values in float32", convertTo[float64](slices.Concat(narrow...)),
+		convertTo[float64](convertTo[float32](got)))
 }

@@ -7,9 +7,10 @@ import (
 	"unsafe"
 )
 
-// A template is what the nodes of one graph become: values, the steps that compute them, and plans over these, all without numbers. Any
-// number of machines with numbers of their own share it. What is asked for the first time is added to it under its lock; what a
-// machine has taken note of (see [machine.follow]) does not change any more, but for what says so.
+// A template is what the nodes of one graph become: values, the steps that compute them, and plans
+// over these, all without numbers. Any number of machines with numbers of their own share it. What
+// is asked for the first time is added to it under its lock; what a machine has taken note of (see
+// [machine.follow]) does not change any more, but for what says so.
 type template[T Float] struct {
 	mu      sync.Mutex
 	rows    int // examples in a batch, 0 without batch
@@ -56,8 +57,9 @@ type step[T Float] struct {
 // maxInputs is the number of bits in which a value notes the inputs that it depends on.
 const maxInputs = 64
 
-// A tile of the widest value takes about as much as y, the weights of a layer being read anew for each tile, but at least leastTile bytes, a share
-// of the second-level cache, and at most mostTile, more than which has no use. It has at most tileRows examples: calls of kernels for fewer rows of
+// A tile of the widest value takes about as much as y, the weights of a layer being read anew for
+// each tile, but at least leastTile bytes, a share of the second-level cache, and at most mostTile,
+// more than which has no use. It has at most tileRows examples: calls of kernels for fewer rows of
 // narrow data took a fifth of the time.
 const (
 	leastTile = 512 << 10
@@ -67,10 +69,12 @@ const (
 
 // newTemplate returns a template for batches of so many rows, and a y of so many numbers.
 func newTemplate[T Float](rows, numbers int) *template[T] {
-	return &template[T]{rows: rows, numbers: numbers, budget: max(2*numbers, keptNumbers), byNode: map[*Node]int{}, byOut: map[int]int{}}
+	return &template[T]{rows: rows, numbers: numbers, budget: max(2*numbers, keptNumbers), byNode: map[*Node]int{},
+		byOut: map[int]int{}}
 }
 
-// chooseTile chooses the examples of a tile by the values that there are, so that all tiles of a batch have about as many.
+// chooseTile chooses the examples of a tile by the values that there are, so that all tiles of a
+// batch have about as many.
 func (t *template[T]) chooseTile() {
 	widest := 1
 	for _, v := range t.values {
@@ -121,7 +125,8 @@ func (t *template[T]) addLeaf(n *Node, v *value[T]) (int, error) {
 	return t.addValue(n, v), nil
 }
 
-// setDirection names the input that changes while the others stay: what does not depend on it is worth keeping.
+// setDirection names the input that changes while the others stay: what does not depend on it is
+// worth keeping.
 func (t *template[T]) setDirection(i int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -230,7 +235,8 @@ func (t *template[T]) tileable(s *step[T], sp split, rows int) bool {
 	return batch
 }
 
-// chooseView makes v a view of its input's value where the rule only selects or reshapes. Of values with rows, tables are none, which may lie anywhere.
+// chooseView makes v a view of its input's value where the rule only selects or reshapes. Of values
+// with rows, tables are none, which may lie anywhere.
 func (t *template[T]) chooseView(s *step[T], v *value[T]) {
 	off, shape := 0, false
 	switch r := s.rule.(type) {
@@ -254,7 +260,8 @@ func (t *template[T]) root(i int) int {
 	return i
 }
 
-// isTemporary reports whether value i is computed and not kept: it has its memory from the plan that runs, and is no view.
+// isTemporary reports whether value i is computed and not kept: it has its memory from the plan
+// that runs, and is no view.
 func (t *template[T]) isTemporary(i int) bool {
 	v := t.values[i]
 	return v.bit == 0 && !v.kept && v.constant == nil && v.sparse == nil && v.base < 0

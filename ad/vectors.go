@@ -11,14 +11,15 @@ type vectors[V Float] interface {
 	run(p *plan, dst [][]V) error
 }
 
-// A port is a machine of T to callers with vectors of V, which it converts as it reads and writes them, and copies where V is T.
+// A port is a machine of T to callers with vectors of V, which it converts as it reads and writes
+// them, and copies where V is T.
 type port[T, V Float] struct{ *machine[T] }
 
 func (m *machine[T]) float32() vectors[float32] { return port[T, float32]{m} }
 func (m *machine[T]) float64() vectors[float64] { return port[T, float64]{m} }
 
-// setInput copies v into point i; what depends on it is recomputed only if it differs in a bit. So 0 and -0 differ: results must not
-// depend on what the input was before.
+// setInput copies v into point i; what depends on it is recomputed only if it differs in a bit. So
+// 0 and -0 differ: results must not depend on what the input was before.
 func (m port[T, V]) setInput(i int, v []V) {
 	p := m.input(i).shared
 	for j := 0; j < len(v); j += len(m.piece) {

@@ -7,7 +7,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// adam is Adam (Kingma, Ba 2015): steps with one scale a coordinate, both moments corrected for their zero start.
+// adam is Adam (Kingma, Ba 2015): steps with one scale a coordinate, both moments corrected for
+// their zero start.
 type adam struct {
 	beta1, beta2 float64 // weights of the averages of u and of u²
 	eps          float64
@@ -27,8 +28,8 @@ func adamStep(a adam, k int, lr float64, x, r, v, u []float64) {
 	adamMove(a, k, lr, 1-num.Pow(a.beta1, float64(k+1)), x, r, v, u)
 }
 
-// adamMove is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r is the average of u, u included, in which the
-// weights of all u so far sum to weights.
+// adamMove is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r
+// is the average of u, u included, in which the weights of all u so far sum to weights.
 func adamMove(a adam, k int, lr, weights float64, x, r, v, u []float64) {
 	second := 1 - num.Pow(a.beta2, float64(k+1))
 	for i := range u {

@@ -8,22 +8,26 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// AdamCG is a method of our own for lower problems that are trained by draws, such as deep networks on many examples: y by Adam, z by a few
-// conjugate gradients, x by Adam. Iteration k is
+// AdamCG is a method of our own for lower problems that are trained by draws, such as deep networks
+// on many examples: y by Adam, z by a few conjugate gradients, x by Adam. Iteration k is
 //
 //	T times  y −= ly · Adam(∇_y g(x, y))
 //	z += solve(∇_y f(x, y) − (H + μ) z),  u = ∇_x f − J z;  x by Adam along u, clipped
 //
-// where gradients and products are on draws, each averaged over the agents, and solve(r) is N products of conjugate gradients on
-// (H + μ) s = r, which end where curvature is not positive. So x follows y as it is trained, and z both. All agents have the same x, y and z.
+// where gradients and products are on draws, each averaged over the agents, and solve(r) is N
+// products of conjugate gradients on (H + μ) s = r, which end where curvature is not positive. So x
+// follows y as it is trained, and z both. All agents have the same x, y and z.
 //
-// It is made of known parts: Adam (Kingma, Ba 2015) for both levels, and approximate implicit differentiation with a warm start (AID:
-// Pedregosa 2016; Grazzi et al. 2020) on draws (stocBiO: Ji, Yang, Liang 2021), with exact averages in place of a server. Nothing is proved of it.
+// It is made of known parts: Adam (Kingma, Ba 2015) for both levels, and approximate implicit
+// differentiation with a warm start (AID: Pedregosa 2016; Grazzi et al. 2020) on draws (stocBiO:
+// Ji, Yang, Liang 2021), with exact averages in place of a server. Nothing is proved of it.
 //
-// For the first Wait iterations x stays where it is and only y is trained: while a network has not learned yet, each penalty seems too much.
-// With Hold x stays where it is, and only y is trained: that is how the model of an x is found, by the same steps and draws for each x.
+// For the first Wait iterations x stays where it is and only y is trained: while a network has not
+// learned yet, each penalty seems too much. With Hold x stays where it is, and only y is trained:
+// that is how the model of an x is found, by the same steps and draws for each x.
 //
-// The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0}, each once, the last one not with All.
+// The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0},
+// each once, the last one not with All.
 type AdamCG struct {
 	T  int      `json:"T,omitzero"`  // steps of y; default 20
 	N  int      `json:"N,omitzero"`  // products of a solve; default 8
@@ -38,8 +42,8 @@ type AdamCG struct {
 	Eps   float64   `json:"eps,omitzero"`   // Adam's ε; default 1e-8
 	Clip  []float64 `json:"clip,omitempty"` // lo and hi, the box of x after each step; default -14 and 12
 	Hold  bool      `json:"hold,omitzero"`  // x stays where it is in all iterations
-	// All takes u on all examples, ∇f and J z, where products are on draws: for an x that has an entry for each training example, of which
-	// a draw has few. Default: on draws.
+	// All takes u on all examples, ∇f and J z, where products are on draws: for an x that has an
+	// entry for each training example, of which a draw has few. Default: on draws.
 	All bool `json:"all,omitzero"`
 
 	state
@@ -84,7 +88,8 @@ func (a *AdamCG) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p), a.carried("x_square", p)
+	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p),
+		a.carried("x_square", p)
 	a.z, a.asked = a.carried("z", q), a.carried("products", K)
 	a.alike = true
 	a.g, a.s, a.hs, a.ju = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p)
@@ -94,8 +99,9 @@ func (a *AdamCG) Init(p, q, K int) error {
 // holdsX reports whether x stays where it is in iteration k; z and u stay 0 then.
 func (a *AdamCG) holdsX(k int) bool { return a.Hold || k < a.Wait }
 
-// Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N + 1 Hessian-vector products and a
-// Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. Where x stays: T gradients and averages.
+// Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N +
+// 1 Hessian-vector products and a Jacobian-vector product. Where a solve ends earlier, that is
+// known after the iteration. Where x stays: T gradients and averages.
 func (a *AdamCG) Cost(k int) Cost {
 	q := len(a.y)
 	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: dsbo.Calls{LowerGrad: a.T}}

@@ -8,7 +8,8 @@ import (
 )
 
 // AIDCG is approximate implicit differentiation by conjugate gradients (Pedregosa 2016; Grazzi,
-// Franceschi, Pontil, Salzo, "On the Iteration Complexity of Hypergradient Computation", 2020), for one agent:
+// Franceschi, Pontil, Salzo, "On the Iteration Complexity of Hypergradient Computation", 2020), for
+// one agent:
 //
 //	T times y −= β ∇_y g(x, y);  N steps of conjugate gradients on H z = b
 //	u = ∇_x f − J z;  x −= α u

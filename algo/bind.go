@@ -9,8 +9,8 @@ import (
 	"dsbo"
 )
 
-// Auto is the schedule of a step that follows the curvature by itself: half the bound of the step of y
-// ("beta"), 0.8 times the bound of the step of z ("gamma"), or a bound of L ("lg").
+// Auto is the schedule of a step that follows the curvature by itself: half the bound of the step
+// of y ("beta"), 0.8 times the bound of the step of z ("gamma"), or a bound of L ("lg").
 const Auto Schedule = "auto"
 
 // A Curvature is what schedules may follow: the largest curvature of an agent at the start, and the
@@ -33,7 +33,8 @@ func (c Curvature) auto(parameter string) (float64, bool) {
 	return 0, false
 }
 
-// Follows reports whether a schedule is c/L, c*L or [Auto], which is a number once L is known: see [Bind].
+// Follows reports whether a schedule is c/L, c*L or [Auto], which is a number once L is known:
+// see [Bind].
 func (s Schedule) Follows() bool {
 	return s == Auto || strings.HasSuffix(string(s), "/L") || strings.HasSuffix(string(s), "*L")
 }
@@ -44,7 +45,8 @@ func (s Schedule) at(parameter string, c Curvature) (float64, error) {
 		if v, ok := c.auto(parameter); ok {
 			return v, nil
 		}
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must be a schedule; auto stands for beta, gamma and lg alone", parameter)
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must be a schedule; auto stands for beta, gamma and lg alone",
+			parameter)
 	}
 	text := string(s)
 	v, err := strconv.ParseFloat(text[:len(text)-2], 64)
@@ -107,8 +109,8 @@ func Follow(m Method) {
 	}
 }
 
-// Bind sets the schedules of a method that follow the curvature to their numbers. Init takes a method
-// before that, whose steps are then NaN.
+// Bind sets the schedules of a method that follow the curvature to their numbers. Init takes a
+// method before that, whose steps are then NaN.
 func Bind(m Method, c Curvature) error {
 	for _, p := range parametersOf(m) {
 		if s, ok := p.value.Interface().(Schedule); ok && s.Follows() {

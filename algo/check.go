@@ -23,12 +23,14 @@ func (c *checker) require(ok bool, name, must string, value any) {
 	}
 }
 
-// mostIterations bounds K of methods whose state has a number for each iteration, as each checkpoint then has.
+// mostIterations bounds K of methods whose state has a number for each iteration, as each
+// checkpoint then has.
 const mostIterations = 1_000_000
 
 // countable requires that the state can have a number for each iteration.
 func (c *checker) countable() {
-	c.require(c.K <= mostIterations, "K", fmt.Sprintf("at most %d, as the state has a number for each iteration", mostIterations), c.K)
+	c.require(c.K <= mostIterations, "K",
+		fmt.Sprintf("at most %d, as the state has a number for each iteration", mostIterations), c.K)
 }
 
 // step compiles a schedule of positive numbers, by default 0.1.
@@ -41,7 +43,8 @@ func (c *checker) weight(name string, s *Schedule, byDefault float64) func(k int
 	return c.schedule(name, s, byDefault, 1, "in (0, 1]")
 }
 
-// schedule compiles a schedule whose numbers are above 0 and at most a bound. A falling one is largest at its start.
+// schedule compiles a schedule whose numbers are above 0 and at most a bound. A falling one is
+// largest at its start.
 func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, must string) func(k int) float64 {
 	if *s == "" {
 		*s = Constant(byDefault)

@@ -20,14 +20,17 @@ var variants = map[string][]string{
 	"madsbo": {`{"T":1,"N":1}`, `{"alpha":"0.5/sqrt(k+1)","T":2,"N":3}`},
 	"madsbo_tuned": {
 		`{"T":1,"N":1}`, `{"T":2,"N":3,"warm_z":true,"track_y":true,"mom_y":0.5,"mom_z":0.4}`,
-		`{"T":2,"N":3,"warm_z":true,"reuse_b":true,"xstep":"adam","clip":[-0.05,0.1]}`, `{"T":2,"N":3,"track_y":true,"eta":[2,1]}`,
+		`{"T":2,"N":3,"warm_z":true,"reuse_b":true,"xstep":"adam","clip":[-0.05,0.1]}`,
+		`{"T":2,"N":3,"track_y":true,"eta":[2,1]}`,
 	},
 	"newtoncg": {
-		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":2,"relative":true,"most":5,"reach":0.3}`, `{"no_split":true,"init":"x0","c":6,"clip":[-0.05,0.1],"beta1":0.2}`,
+		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":2,"relative":true,"most":5,"reach":0.3}`,
+		`{"no_split":true,"init":"x0","c":6,"clip":[-0.05,0.1],"beta1":0.2}`,
 		`{"damping":0.5,"constants":3,"part":true}`, `{"constants":1,"c":2,"lr":[0.2,0.1],"floor":0.1,"cut":0.01}`,
 	},
-	"adamcg": {`{"T":2,"N":3,"clip":[-0.05,0.1],"mu":0.5}`, `{"T":3,"hold":true}`, `{"T":1,"wait":2}`, `{"T":2,"all":true}`},
-	"jhip":   {`{"T":1,"N":1}`}, "gbdsbo": {`{"N":1}`}, "pdsbo_gossip": {`{"T":1,"N":1}`}, "stocbio": {`{"T":1,"N":1}`},
+	"adamcg": {`{"T":2,"N":3,"clip":[-0.05,0.1],"mu":0.5}`, `{"T":3,"hold":true}`, `{"T":1,"wait":2}`,
+		`{"T":2,"all":true}`},
+	"jhip": {`{"T":1,"N":1}`}, "gbdsbo": {`{"N":1}`}, "pdsbo_gossip": {`{"T":1,"N":1}`}, "stocbio": {`{"T":1,"N":1}`},
 	"fednest": {`{"T":2,"N":3,"nprime":[1,0,2]}`, `{"T":2,"N":3,"tau":3}`},
 	"mdbo":    {`{"N":3,"nprime":[1,0,2]}`, `{"N":3,"a1":0.8,"a2":0.9,"eta":0.7}`},
 	"alset":   {`{"T":2,"N":3,"nprime":[1,0,2]}`},
@@ -39,7 +42,8 @@ var variants = map[string][]string{
 	"aidcg": {`{"T":2,"N":3,"warm_z":true}`}, "itd": {`{"T":2,"cold_y":true}`}, "pdsbo_al": {`{"T":2,"N":3,"rho":0.3}`},
 }
 
-// TestConformance runs the suite on every method of the table, with its defaults and with its variants.
+// TestConformance runs the suite on every method of the table, with its defaults and with
+// its variants.
 func TestConformance(t *testing.T) {
 	for _, name := range algo.Names() {
 		for i, object := range append([]string{"{}"}, variants[name]...) {

@@ -25,7 +25,8 @@ type corrected struct {
 func newCorrected(s *state, kind, name string, v []float64) corrected {
 	n := len(v)
 	c := corrected{
-		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: s.newVec(n), in: s.newVec(n),
+		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: s.newVec(n),
+		in: s.newVec(n),
 	}
 	if kind == "gt" {
 		s.tracks(c.memory, c.last)

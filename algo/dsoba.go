@@ -12,8 +12,8 @@ import (
 //
 //	x ← mix(x − α r),  y ← mix(y − β ∇_y g),  z ← mix(z − γ(Hz − b)),  r ← (1−θ) r + θ (∇_x f − J z)
 //
-// Known with medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for
-// both products.
+// Known with medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0}
+// for both products.
 type DSOBA struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
@@ -46,8 +46,8 @@ func (a *DSOBA) Traits() Traits {
 	return t
 }
 
-// Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of g,
-// one Hessian- and one Jacobian-vector product.
+// Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of
+// g, one Hessian- and one Jacobian-vector product.
 func (a *DSOBA) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	return Cost{Floats: p + 2*q, Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}

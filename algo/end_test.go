@@ -9,7 +9,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestStepEndsAtAnError, however many inner steps are still to come: who interrupts a run does not wait for them.
+// TestStepEndsAtAnError, however many inner steps are still to come: who interrupts a run does not
+// wait for them.
 func TestStepEndsAtAnError(t *testing.T) {
 	const endless = `1000000000000`
 	broken := errors.New("broken")

@@ -7,9 +7,9 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// FedNest is FEDNEST (Tarzanagh, Li, Thrampoulidis, Oymak, "FedNest: Federated Bilevel, Minimax, and
-// Compositional Optimization", ICML 2022), with every client in every round. The mixer must be the
-// exact average (the complete graph with weights 1/n), written avg:
+// FedNest is FEDNEST (Tarzanagh, Li, Thrampoulidis, Oymak, "FedNest: Federated Bilevel, Minimax,
+// and Compositional Optimization", ICML 2022), with every client in every round. The mixer must be
+// the exact average (the complete graph with weights 1/n), written avg:
 //
 //	T times:  G = ∇_y g(x,y);  h = avg(G);  v = y;  τ times v −= (β/τ)(∇_y g(x,v) − G + h);  y = avg(v)
 //	"sum":    c = avg(b), z = c;  N−1 times c = avg(c − Hc/l), z += c;  z = z/l
@@ -84,7 +84,8 @@ func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	return w.err
 }
 
-// roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the agents' y.
+// roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the
+// agents' y.
 func (a *FedNest) roundOfY(w *turn, t int, step float64) {
 	s := w.draw(dsbo.Lower, t)
 	w.lowerGrad(a.g, a.x, a.y, s) // G

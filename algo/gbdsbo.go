@@ -17,10 +17,11 @@ import (
 //	Q = (1/l) Π-recursion: Q_0 = I, Q_m = I + (I − V_m/l) Q_{m−1}, Q = Q_N/l
 //
 // The structure is fairly sure; indices and scalings are our reading, and u uses the averages from
-// before the iteration. With a constant b the averages stay apart when data differ, and the direction
-// is off by the order of b². Only the product Q h is ever needed, so the recursion runs on the vector:
-// N products of q² in place of q³, and no Q. Draws: {Upper, k, 0}, {Lower, k, 0}, the Jacobian at
-// {Curvature, k, 0}, H(ζ_m) at {Curvature, k, m}, m = 1..N. It asks the oracle for [dsbo.DenseOracle].
+// before the iteration. With a constant b the averages stay apart when data differ, and the
+// direction is off by the order of b². Only the product Q h is ever needed, so the recursion runs
+// on the vector: N products of q² in place of q³, and no Q. Draws: {Upper, k, 0}, {Lower, k, 0},
+// the Jacobian at {Curvature, k, 0}, H(ζ_m) at {Curvature, k, m}, m = 1..N. It asks the oracle
+// for [dsbo.DenseOracle].
 type GBDSBO struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1

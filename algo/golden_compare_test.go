@@ -48,14 +48,16 @@ func compareGolden(t *testing.T, g golden, tr trajectory) {
 	}
 }
 
-// compareCounts compares the file's counts with the counts of the first agent, and these with what the method states.
+// compareCounts compares the file's counts with the counts of the first agent, and these with what
+// the method states.
 func compareCounts(t *testing.T, tr trajectory) {
 	t.Helper()
 	counts, calls, m := tr.Counts, tr.recorders[0].Total, tr.mixer
 	want := algo.Cost{
 		Averages:      counts["averages_q"] + counts["averages_p"] + counts["averages_1"],
 		AverageFloats: counts["averages_q"]*tr.Q + counts["averages_p"]*tr.P + counts["averages_1"],
-		Calls: dsbo.Calls{LowerGrad: counts["lower_grad"], HVP: counts["hvp"], UpperGrad: counts["upper_grad"], JVP: counts["jvp"],
+		Calls: dsbo.Calls{LowerGrad: counts["lower_grad"], HVP: counts["hvp"], UpperGrad: counts["upper_grad"],
+			JVP:      counts["jvp"],
 			Diagonal: counts["diagonal"], Value: counts["value"]},
 	}
 	stated := 0
@@ -129,7 +131,8 @@ func compareNumbers(t *testing.T, key string, got any, text json.RawMessage) {
 	}
 }
 
-// flatten lists the numbers of nested lists and describes their shape, lists of unequal length included.
+// flatten lists the numbers of nested lists and describes their shape, lists of unequal
+// length included.
 func flatten(v any) (numbers []float64, shape string) {
 	switch v := v.(type) {
 	case float64:

@@ -19,7 +19,8 @@ type values struct {
 	y        []float64
 }
 
-// An evaluator gives the exact values of a problem, or of its personalized variant, in which each agent has its own y.
+// An evaluator gives the exact values of a problem, or of its personalized variant, in which each
+// agent has its own y.
 type evaluator []*exact.Solver
 
 func newEvaluator(os []dsbo.ValueOracle, personalized bool) evaluator {

@@ -32,10 +32,12 @@ func (d goldenData) part(agent int, key string) []float64 {
 // quadratic makes the model of one agent of a golden quadratic.
 func (d goldenData) quadratic(agent int) models.Quadratic {
 	part := func(key string) []float64 { return d.part(agent, key) }
-	return models.Quadratic{P: d.P, Q: d.Q, A: part("A"), B: part("B"), C: part("c"), D: part("D"), T: part("t"), E: part("E"), LinearTerm: part("e")}
+	return models.Quadratic{P: d.P, Q: d.Q, A: part("A"), B: part("B"), C: part("c"), D: part("D"), T: part("t"),
+		E: part("E"), LinearTerm: part("e")}
 }
 
-// newOracle makes the full-batch oracle of one agent of a golden problem: its losses are Gorgonia graphs, in float64.
+// newOracle makes the full-batch oracle of one agent of a golden problem: its losses are Gorgonia
+// graphs, in float64.
 func newOracle(kind string, d goldenData, agent int) dsbo.ValueOracle {
 	part := func(key string) []float64 { return d.part(agent, key) }
 	var m models.Model

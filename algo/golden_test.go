@@ -96,9 +96,9 @@ func readGolden(t *testing.T, file string) golden {
 	return g
 }
 
-// TestGolden compares whole trajectories. Both sides work in float64 and differ in the order of sums
-// only, so that what is compared agrees to about 1e-14 times the growth of errors along a stable
-// trajectory; 1e-9 leaves room for that and for none of the mistakes that matter.
+// TestGolden compares whole trajectories. Both sides work in float64 and differ in the order of
+// sums only, so that what is compared agrees to about 1e-14 times the growth of errors along a
+// stable trajectory; 1e-9 leaves room for that and for none of the mistakes that matter.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
 	if err != nil || len(files) == 0 {

@@ -118,17 +118,19 @@ func series[T any](ms []moment, first int, what func(k int, m moment) T) []T {
 	return s
 }
 
-// find computes what an expected key stands for. Series of x, r and exact values have an entry before
-// the first iteration, the others start after it. ok is false for a key that is not known.
+// find computes what an expected key stands for. Series of x, r and exact values have an entry
+// before the first iteration, the others start after it. ok is false for a key that is not known.
 func (tr *trajectory) find(t *testing.T, key string) (v any, ok bool) {
 	t.Helper()
 	if name, is := strings.CutSuffix(key, "_bar"); is && strings.Contains("x r y z u", name) {
 		l := strings.ToUpper(name)
-		return series(tr.moments, first(name), func(_ int, m moment) []float64 { return average(letter(t, m, l)) }), true
+		return series(tr.moments, first(name), func(_ int, m moment) []float64 { return average(letter(t, m, l)) }),
+			true
 	}
 	if name, is := strings.CutPrefix(key, "cons_"); is && strings.Contains("x y z", name) {
 		l := strings.ToUpper(name)
-		return series(tr.moments, first(name), func(_ int, m moment) float64 { return consensus(letter(t, m, l)) }), true
+		return series(tr.moments, first(name), func(_ int, m moment) float64 { return consensus(letter(t, m, l)) }),
+			true
 	}
 	switch key {
 	case "Phi":

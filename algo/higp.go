@@ -12,9 +12,10 @@ import (
 //	Σ_i H_i z = Σ_i b_i,   H_t = ∇²_yy g_i(x, y; ξ_t),  b_t = ∇_y f_i(x, y; φ_t),
 //
 // by gradient descent with gradient tracking on a quadratic, with one Hessian-vector product a step
-// and no matrix. It converges linearly for a constant γ below (1+λ_min(W))²/(2 L_max), with the largest curvature L_max
-// of an agent. z_t and d_t travel in one message: N messages of 2q numbers. s_N and d_N never reach z_N and are not
-// computed, so N steps cost N−1 products and N gradients of f.
+// and no matrix. It converges linearly for a constant γ below (1+λ_min(W))²/(2 L_max), with the
+// largest curvature L_max of an agent. z_t and d_t travel in one message: N messages of 2q numbers.
+// s_N and d_N never reach z_N and are not computed, so N steps cost N−1 products and N gradients
+// of f.
 type HIGP struct {
 	zd       []float64 // z then d, one message
 	z, d     []float64 // views of zd
@@ -31,7 +32,8 @@ func newHIGP(q int) *HIGP {
 }
 
 // Solve runs N steps with step gamma from z = 0 at (x, y), with the draws of iteration k.
-func (h *HIGP) Solve(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x, y []float64, gamma float64, N int) error {
+func (h *HIGP) Solve(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x, y []float64,
+	gamma float64, N int) error {
 	w := newTurn("higp", ctx, k, o, m, len(x), len(h.z))
 	h.run(&w, nil, x, y, gamma, N)
 	return w.err
@@ -40,8 +42,8 @@ func (h *HIGP) Solve(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x,
 // Z returns a view of the solution.
 func (h *HIGP) Z() []float64 { return h.z }
 
-// run is Solve in a turn that has begun; errors stay in the turn. It leaves ∇_x f(x, y; φ_0), which comes from one call with
-// b_0, in fx unless that is nil.
+// run is Solve in a turn that has begun; errors stay in the turn. It leaves ∇_x f(x, y; φ_0), which
+// comes from one call with b_0, in fx unless that is nil.
 func (h *HIGP) run(w *turn, fx, x, y []float64, gamma float64, N int) {
 	q := len(h.z)
 	w.kept = &h.kept

@@ -27,7 +27,8 @@ func newHypergradient(p, q int) *Hypergradient {
 }
 
 // Estimate runs Algorithm 2 at (x, y), with the draws of iteration k and N steps of size gamma.
-func (h *Hypergradient) Estimate(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x, y []float64, gamma float64, N int) error {
+func (h *Hypergradient) Estimate(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x, y []float64,
+	gamma float64, N int) error {
 	w := newTurn("hypergradient", ctx, k, o, m, len(h.u), len(h.higp.z))
 	h.run(&w, x, y, gamma, N)
 	return w.err

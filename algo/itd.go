@@ -36,8 +36,8 @@ func (a *ITD) Init(p, q, K int) error {
 	return nil
 }
 
-// Cost of an iteration: nothing is sent; T gradients of g, one of f, T Hessian- and T Jacobian-vector
-// products. The path of y takes T·q numbers.
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, T Hessian- and T
+// Jacobian-vector products. The path of y takes T·q numbers.
 func (a *ITD) Cost(int) Cost {
 	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.T, JVP: a.T}}
 }

@@ -15,8 +15,8 @@ import (
 //	Z = 0, S = D = −J';  N times:  Z ← mix(Z) − γ D;  S⁺ = H Z − J';  D ← mix(D) + S⁺ − S
 //	u = ∇_x f − Z' b,   x ← mix(x) − α u
 //
-// The matrix that Z approximates is certain, the form likely; a constant γ and fresh H_t, J_t in each
-// step (draws {Curvature, k, t}, as in Algorithm 1) are our reading. S_N and D_N reach nothing
+// The matrix that Z approximates is certain, the form likely; a constant γ and fresh H_t, J_t in
+// each step (draws {Curvature, k, t}, as in Algorithm 1) are our reading. S_N and D_N reach nothing
 // and are not computed. It asks the oracle for [dsbo.DenseOracle].
 //
 // Z is kept transposed, p×q, the layout of the Jacobian: H is symmetric, so (HZ)' = Z'H.

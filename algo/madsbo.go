@@ -63,7 +63,8 @@ func (a *MADSBO) Cost(int) Cost {
 	}
 }
 
-// Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 6's first exchange and used in line 11.
+// Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 6's first exchange and
+// used in line 11.
 func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	q, alpha, beta := len(a.y), a.alpha(k), a.beta(k)

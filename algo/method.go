@@ -12,17 +12,20 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A Method is one agent's side of a decentralized method. It is a pointer to a struct whose exported fields are the
-// method's parameters: zero means the default that the field states, and the JSON name of a field is the parameter's name.
+// A Method is one agent's side of a decentralized method. It is a pointer to a struct whose
+// exported fields are the method's parameters: zero means the default that the field states, and
+// the JSON name of a field is the parameter's name.
 type Method interface {
 	dsbo.Algorithm
-	// Init readies the method for x of length p, y of length q and a run of K iterations: it fills in defaults, makes all
-	// memory anew, and sets x, y and the rest of the state to zero. K matters to schedules that depend on it, and bounds k
-	// of Step and Cost. Another start may be copied into X() and Y() afterwards, the same on all agents. A parameter that
-	// cannot work is an error that matches [dsbo.ErrConfig] and names it; p or q below 1 one that matches [dsbo.ErrShape].
+	// Init readies the method for x of length p, y of length q and a run of K iterations: it fills
+	// in defaults, makes all memory anew, and sets x, y and the rest of the state to zero. K
+	// matters to schedules that depend on it, and bounds k of Step and Cost. Another start may be
+	// copied into X() and Y() afterwards, the same on all agents. A parameter that cannot work is
+	// an error that matches [dsbo.ErrConfig] and names it; p or q below 1 one that
+	// matches [dsbo.ErrShape].
 	Init(p, q, K int) error
-	// Cost returns what iteration k costs one agent, after Init. Where that depends on what the iteration finds, it is the most
-	// before the iteration and the truth after it.
+	// Cost returns what iteration k costs one agent, after Init. Where that depends on what the
+	// iteration finds, it is the most before the iteration and the truth after it.
 	Cost(k int) Cost
 }
 
@@ -33,8 +36,8 @@ type Described interface {
 	Traits() Traits
 }
 
-// Traits are what the loop around a method may know of it. All are optional: a method without runs on
-// any graph with any oracle, and its x and y alone are looked at.
+// Traits are what the loop around a method may know of it. All are optional: a method without runs
+// on any graph with any oracle, and its x and y alone are looked at.
 type Traits struct {
 	OneAgent       bool // runs with one agent only
 	ExactAverage   bool // needs a mixer that is the exact average: the complete graph with weights 1/n
@@ -42,39 +45,40 @@ type Traits struct {
 	Compositional  bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
 	Differentiates bool // asks for products to differentiate its own steps, which are with the Hessian itself
 
-	// Robust says that the method takes exchanges that do not keep the sum over the agents, as robust
-	// mixing: it finds no exact averages, and carries no variable to the next iteration whose sum over
-	// the agents has to stay, such as trackers and multipliers.
+	// Robust says that the method takes exchanges that do not keep the sum over the agents, as
+	// robust mixing: it finds no exact averages, and carries no variable to the next iteration
+	// whose sum over the agents has to stay, such as trackers and multipliers.
 	Robust bool
 	// OneLoop says that the method exchanges each variable once an iteration. What a wire of 8 bits
-	// rounds off a variable then comes with the variable's next value (error feedback), without which
-	// sparkle drifts far away. In methods of several loops it would come many values later, as noise
-	// that can make them diverge.
+	// rounds off a variable then comes with the variable's next value (error feedback), without
+	// which sparkle drifts far away. In methods of several loops it would come many values later,
+	// as noise that can make them diverge.
 	OneLoop bool
 	// FullDigits says that the method's averages must not be rounded to 8 bits in each round of W.
 	FullDigits bool
-	// FullBatch says that the method asks for all examples whatever the batch, and how it takes draws
-	// instead; "": it takes draws.
+	// FullBatch says that the method asks for all examples whatever the batch, and how it takes
+	// draws instead; "": it takes draws.
 	FullBatch string
-	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any oracle
-	// will do. A method with matrices asks its oracle for [dsbo.DenseOracle], whose own memory comes
-	// on top.
+	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any
+	// oracle will do. A method with matrices asks its oracle for [dsbo.DenseOracle], whose own
+	// memory comes on top.
 	Dense func(p, q int) int64
-	// Adapt sets parameters that the user left open to suit a run, before Init, and reports whether it
-	// gave up a search for the start of x; nil: there are none.
+	// Adapt sets parameters that the user left open to suit a run, before Init, and reports whether
+	// it gave up a search for the start of x; nil: there are none.
 	Adapt func(Setting) (gaveUpSearch bool)
-	// HoldX sets the parameter with which all iterations leave x where it is; nil: there is none. See [Held].
+	// HoldX sets the parameter with which all iterations leave x where it is; nil: there is none.
+	// See [Held].
 	HoldX func()
 
 	// The rest is of a method after Init.
 
-	// Z and U are views of z_i and u_i, the estimates of (Σ H)⁻¹ Σ b and of the hypergradient of the
-	// last iteration; nil: there are none.
+	// Z and U are views of z_i and u_i, the estimates of (Σ H)⁻¹ Σ b and of the hypergradient of
+	// the last iteration; nil: there are none.
 	Z, U []float64
 	// Alike says that all agents have the same state, by the same bits, where averages are exact.
 	Alike bool
-	// Pairs are products (v, D v) with the averaged Hessian's data part, which all agents have alike
-	// where averages are exact; nil: there are none. They stay the method's.
+	// Pairs are products (v, D v) with the averaged Hessian's data part, which all agents have
+	// alike where averages are exact; nil: there are none. They stay the method's.
 	Pairs *linalg.Memory
 	// StartConstant returns the constant that a search found for the start of x; found is false if
 	// there was no search, and StartConstant nil if there is never one.
@@ -98,11 +102,13 @@ func TraitsOf(m dsbo.Algorithm) Traits {
 	return Traits{}
 }
 
-// TakesMatrix reports whether the products that a method asks for may be with another matrix than the Hessian itself ([dsbo.CurvatureMatrix]).
+// TakesMatrix reports whether the products that a method asks for may be with another matrix than
+// the Hessian itself ([dsbo.CurvatureMatrix]).
 func (t Traits) TakesMatrix() bool { return t.Dense == nil && !t.Differentiates && !t.Compositional }
 
-// LongestVector returns a bound on the numbers of each vector that a method with these traits exchanges, for x of p numbers and y of q: several of
-// either in one, or matrices where it has them.
+// LongestVector returns a bound on the numbers of each vector that a method with these traits
+// exchanges, for x of p numbers and y of q: several of either in one, or matrices where it
+// has them.
 func (t Traits) LongestVector(p, q int) int {
 	if t.Dense != nil {
 		return (p + q + 2) * (p + q + 2)
@@ -136,7 +142,8 @@ type entry struct {
 	construct func() Method
 }
 
-// methods is the table of all methods. Adding one takes a line here, and nothing else outside of the method's own file.
+// methods is the table of all methods. Adding one takes a line here, and nothing else outside of
+// the method's own file.
 var methods = []entry{
 	{"madsbo", func() Method { return new(MADSBO) }},
 	{"madsbo_tuned", func() Method { return new(Tuned) }},
@@ -158,8 +165,8 @@ var methods = []entry{
 	{"soba", func() Method { return new(SOBA) }},
 }
 
-// Register adds a method of another module to the methods that [New] knows; construct returns one with default parameters. It is for
-// init functions, and panics if the name is taken.
+// Register adds a method of another module to the methods that [New] knows; construct returns one
+// with default parameters. It is for init functions, and panics if the name is taken.
 func Register(name string, construct func() Method) {
 	if slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("algo: a method named %q is registered already", name))
@@ -183,10 +190,12 @@ func New(name string) (Method, error) {
 			return e.construct(), nil
 		}
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "algorithm %q is unknown; it must be one of %s", name, strings.Join(Names(), ", "))
+	return nil, dsbo.Errorf(dsbo.ErrConfig, "algorithm %q is unknown; it must be one of %s", name,
+		strings.Join(Names(), ", "))
 }
 
-// NameOf returns the name under which a method's type is registered, or the name of its type if it is not.
+// NameOf returns the name under which a method's type is registered, or the name of its type if it
+// is not.
 func NameOf(m Method) string {
 	for _, e := range methods {
 		if reflect.TypeOf(e.construct()) == reflect.TypeOf(m) {
@@ -196,7 +205,8 @@ func NameOf(m Method) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
 }
 
-// copyParameters sets the parameters of one method to the parameters of another, which has the same.
+// copyParameters sets the parameters of one method to the parameters of another, which has
+// the same.
 func copyParameters(to, from any) {
 	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
 	for _, f := range reflect.VisibleFields(source.Type()) {
@@ -213,8 +223,9 @@ func Clone(m Method) Method {
 	return made
 }
 
-// Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y solves
-// the lower problem at that x by the method's own steps and draws; nil for a method that cannot.
+// Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y
+// solves the lower problem at that x by the method's own steps and draws; nil for a method
+// that cannot.
 func Held(m Method) Method {
 	held := Clone(m)
 	hold := TraitsOf(held).HoldX
@@ -234,8 +245,8 @@ func Parameters(m Method) []string {
 	return names
 }
 
-// Decode sets the parameters that a JSON object names and leaves the others as they are. A name that the method does not
-// know, in these very letters, is an error that lists those that it knows.
+// Decode sets the parameters that a JSON object names and leaves the others as they are. A name
+// that the method does not know, in these very letters, is an error that lists those that it knows.
 func Decode(m Method, object []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(object, &given); err != nil {
@@ -244,7 +255,8 @@ func Decode(m Method, object []byte) error {
 	known := Parameters(m)
 	for name, value := range given {
 		if !slices.Contains(known, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has no parameter %q; it has %s", NameOf(m), name, strings.Join(known, ", "))
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has no parameter %q; it has %s", NameOf(m), name,
+				strings.Join(known, ", "))
 		}
 		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
 		d.DisallowUnknownFields() // within a value

@@ -21,8 +21,8 @@ func closedForm(g golden, i int) *algotest.Quadratic {
 	return &algotest.Quadratic{Quadratic: g.Data.quadratic(i)}
 }
 
-// final runs the quadratic of a golden file with other parameters and returns the exact gradient's norm
-// at the mean of x, before and after.
+// final runs the quadratic of a golden file with other parameters and returns the exact gradient's
+// norm at the mean of x, before and after.
 func final(t *testing.T, file, name string, K int, change ...string) (start, end float64) {
 	t.Helper()
 	if testing.Short() {
@@ -50,8 +50,8 @@ func final(t *testing.T, file, name string, K int, change ...string) (start, end
 	return start, norm(e.at(t, xBar()).gradient)
 }
 
-// MDBO stops where the exact gradient is not zero when data differ, and more terms do not help: on this
-// problem a method without that bias gets below 1e-11 (see the next test).
+// MDBO stops where the exact gradient is not zero when data differ, and more terms do not help: on
+// this problem a method without that bias gets below 1e-11 (see the next test).
 func TestMDBOIsBiased(t *testing.T) {
 	for _, N := range []int{30, 200} {
 		_, end := final(t, "sparkle_ed_quadratic_n5", "mdbo", 1000, fmt.Sprint("N=", N), "lg=8")
@@ -92,7 +92,8 @@ func TestPersonalized(t *testing.T) {
 func TestTunedIsBetter(t *testing.T) {
 	var ends []float64
 	for _, change := range [][]string{{}, {"warm_z=true"}, {"warm_z=true", "track_y=true"}} {
-		_, end := final(t, "quadratic_n5", "madsbo_tuned", 1000, append(change, "alpha=0.05", "beta=0.05", "gamma=0.05", "N=5")...)
+		_, end := final(t, "quadratic_n5", "madsbo_tuned", 1000,
+			append(change, "alpha=0.05", "beta=0.05", "gamma=0.05", "N=5")...)
 		ends = append(ends, end)
 	}
 	if !(ends[1] < ends[0]/2 && ends[2] < ends[1]/2) {
@@ -106,14 +107,17 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 	v := newCrew(t, 4, steps)
 	var tuned []*algo.Tuned
 	for range v.agents {
-		tuned = append(tuned, ready(t, &algo.Tuned{Alpha: steps.Alpha, Beta: steps.Beta, Gamma: steps.Gamma, T: steps.T, N: steps.N}, 3, 4))
+		tuned = append(tuned, ready(t,
+			&algo.Tuned{Alpha: steps.Alpha, Beta: steps.Beta, Gamma: steps.Gamma, T: steps.T, N: steps.N}, 3, 4))
 	}
 	for k := range 4 {
 		w.step(t, k)
 		testkit.OK(algotest.Step(t.Context(), k, tuned, v.os, v.ms))
 		for i, a := range w.agents {
 			b := tuned[i]
-			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) || !slices.Equal(algo.TraitsOf(a).Z, algo.TraitsOf(b).Z) || !slices.Equal(algo.TraitsOf(a).U, algo.TraitsOf(b).U) {
+			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) ||
+				!slices.Equal(algo.TraitsOf(a).Z, algo.TraitsOf(b).Z) ||
+				!slices.Equal(algo.TraitsOf(a).U, algo.TraitsOf(b).U) {
 				t.Fatalf("iteration %d, agent %d: the methods differ", k, i)
 			}
 		}
@@ -207,7 +211,8 @@ func TestGBDSBOIsExactInTheLimit(t *testing.T) {
 	}
 	coarse, fine := at(0.1), at(0.05)
 	if r := coarse / fine; !(fine < 1e-3 && r > 3 && r < 5) {
-		t.Errorf("mean of the directions is off by %g for b = 0.1 and %g for b = 0.05; want a ratio of about 4", coarse, fine)
+		t.Errorf("mean of the directions is off by %g for b = 0.1 and %g for b = 0.05; want a ratio of about 4", coarse,
+			fine)
 	}
 }
 

@@ -5,10 +5,11 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A neumann approximates H⁻¹ b by the truncated series a Σ_{m<N} (I − aH)^m b, a ≤ 1/λ_max(H). Papers draw N' uniformly from
-// 0..N−1 and use the single term N a (I − aH)^N' b, of which only the mean over the draw, the series itself, is a Hessian
-// inverse; draws makes that method repeatable, an N' an iteration, from the start again when the list ends. The m-th
-// product uses draw {Curvature, k, m}, m = 1, 2, ...
+// A neumann approximates H⁻¹ b by the truncated series a Σ_{m<N} (I − aH)^m b, a ≤ 1/λ_max(H).
+// Papers draw N' uniformly from 0..N−1 and use the single term N a (I − aH)^N' b, of which only the
+// mean over the draw, the series itself, is a Hessian inverse; draws makes that method repeatable,
+// an N' an iteration, from the start again when the list ends. The m-th product uses draw
+// {Curvature, k, m}, m = 1, 2, ...
 type neumann struct {
 	n       int
 	draws   []int

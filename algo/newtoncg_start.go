@@ -22,21 +22,26 @@ func (a *NewtonCG) findStart(w *turn) {
 		return
 	}
 	if !known {
-		w.err = dsbo.Errorf(dsbo.ErrConfig, `newtoncg: init must be "x0", with a start of x, where the oracle does not tell the penalty's part of the Hessian `+
-			`(dsbo.PenaltyOracle): it is "search"`)
+		w.err = dsbo.Errorf(dsbo.ErrConfig,
+			`newtoncg: init must be "x0", with a start of x, where the oracle does not tell the penalty's part `+
+				`of the Hessian `+
+				`(dsbo.PenaltyOracle): it is "search"`)
 		return
 	}
 	kappa := num.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average
 	if math.IsNaN(kappa) || math.IsInf(kappa, 0) {
-		w.err = dsbo.Errorf(dsbo.ErrConfig, `newtoncg: init must be "x0" where the mean diagonals of data and penalty are not both positive; they are %g and %g`,
+		w.err = dsbo.Errorf(dsbo.ErrConfig,
+			`newtoncg: init must be "x0" where the mean diagonals of data and penalty are not both positive; `+
+				`they are %g and %g`,
 			mean(a.dg), mean(a.e))
 		return
 	}
 	a.tryConstants(w, kappa)
 }
 
-// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve from the last one's y, and as many as y takes to settle
-// where steps are damped, while the loss f falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
+// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve
+// from the last one's y, and as many as y takes to settle where steps are damped, while the loss f
+// falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
 func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 	last, lastLoss := 0.0, 0.0
 	for t := 0; t < a.Constants && w.err == nil; t++ {

@@ -57,7 +57,8 @@ func (o wavy) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
 	return linalg.Dot(y, y)/2 + linalg.Dot(x, x)/2, g, nil
 }
 
-// Where the lower loss has negative curvature the method stands still, and goes down to a minimum once it is damped.
+// Where the lower loss has negative curvature the method stands still, and goes down to a minimum
+// once it is damped.
 func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	const q = 5
 	for _, damping := range []float64{0, 1} {
@@ -75,7 +76,8 @@ func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	}
 }
 
-// steep is a lower problem whose Hessian vanishes away from its centre: g = Σ log cosh(slope (y_j − centre)) + y_j²/200, and f as wavy's.
+// steep is a lower problem whose Hessian vanishes away from its centre: g = Σ log
+// cosh(slope (y_j − centre)) + y_j²/200, and f as wavy's.
 type steep struct {
 	wavy
 	slope, centre float64
@@ -102,9 +104,10 @@ func (o steep) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error) {
 	return f, g, err
 }
 
-// TestNewMembersPullGently: a member comes in whose losses pull far and curve little where the others' solution is. A full Newton step goes beyond the
-// new solution, to where nothing curves, and the next ones from one end to the other; the steps after a change lead there. What
-// they cost is what Cost says.
+// TestNewMembersPullGently: a member comes in whose losses pull far and curve little where the
+// others' solution is. A full Newton step goes beyond the new solution, to where nothing curves,
+// and the next ones from one end to the other; the steps after a change lead there. What they cost
+// is what Cost says.
 func TestNewMembersPullGently(t *testing.T) {
 	const q = 3
 	var recorders []*algotest.Recorder
@@ -113,7 +116,8 @@ func TestNewMembersPullGently(t *testing.T) {
 		recorders = append(recorders, algotest.NewRecorder(o))
 		oracles = append(oracles, recorders[len(recorders)-1])
 	}
-	m := algotest.NewMembership(func() algo.Method { return ready(t, &algo.NewtonCG{Start: "x0"}, 1, q) }, oracles, []int{0, 1}, algotest.Average)
+	m := algotest.NewMembership(func() algo.Method { return ready(t, &algo.NewtonCG{Start: "x0"}, 1, q) }, oracles,
+		[]int{0, 1}, algotest.Average)
 	m.Run(t, 0, 5)
 	m.Change(t, []int{0, 1, 2})
 	for _, r := range recorders {
@@ -164,7 +168,8 @@ func TestSearchForgetsX(t *testing.T) {
 	for _, x := range []float64{0, 2} {
 		m := ready(t, new(algo.NewtonCG), 3, 4)
 		linalg.Fill(m.X(), x)
-		testkit.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		testkit.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]},
+			algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
 		constant, searched := algo.TraitsOf(m).StartConstant()
 		if !searched {
 			t.Fatal("there was no search")
@@ -176,8 +181,8 @@ func TestSearchForgetsX(t *testing.T) {
 	}
 }
 
-// slow is a lower problem whose Newton steps gain a third of the way each: g = Σ (y_j − 3)⁴/4 + e^x y_j²/2, and f = Σ (y_j − 2)²/2, which is least
-// where y* = 2, at x = −log 2.
+// slow is a lower problem whose Newton steps gain a third of the way each: g = Σ (y_j − 3)⁴/4 + e^x
+// y_j²/2, and f = Σ (y_j − 2)²/2, which is least where y* = 2, at x = −log 2.
 type slow struct{ wavy }
 
 func (o slow) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {
@@ -210,8 +215,8 @@ func (o slow) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
 	return f, g, nil
 }
 
-// A search takes the constant that is best where y has settled: on the way to a solution f falls at every constant. x waits for that also
-// where it is given. Cost says what that takes.
+// A search takes the constant that is best where y has settled: on the way to a solution f falls at
+// every constant. x waits for that also where it is given. Cost says what that takes.
 func TestSearchWaitsForY(t *testing.T) {
 	for _, start := range []string{"search", "x0"} {
 		m := ready(t, &algo.NewtonCG{Damping: 1, Start: start}, 1, 3)
@@ -220,7 +225,8 @@ func TestSearchWaitsForY(t *testing.T) {
 		if got, want := r.Total, m.Cost(0).Calls; got != want {
 			t.Errorf("%s: iteration 0 takes %+v; Cost says %+v", start, got, want)
 		}
-		if found, searched := algo.TraitsOf(m).StartConstant(); searched != (start == "search") || searched && !(math.Abs(found+math.Log(2)) < 0.5) {
+		if found, searched := algo.TraitsOf(m).StartConstant(); searched != (start == "search") ||
+			searched && !(math.Abs(found+math.Log(2)) < 0.5) {
 			t.Errorf("the search starts at %g; f is least at %g", found, -math.Log(2))
 		}
 		if y := m.Y()[0]; start == "x0" && !(math.Abs(math.Pow(y-3, 3)+y) < 0.05) { // x was 0 while y settled

@@ -8,16 +8,17 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Lagrangian is a linearized augmented Lagrangian method for the personalized problem (see [Gossip]),
-// with one multiplier an edge, of which agent i only needs the sum μ_i over its edges:
+// Lagrangian is a linearized augmented Lagrangian method for the personalized problem (see
+// [Gossip]), with one multiplier an edge, of which agent i only needs the sum μ_i over its edges:
 //
 //	T steps of y, N steps of z and u as in Gossip
 //	x −= α(u + μ + ρℓ);   ℓ = x − mix(x);   μ += ρℓ        (start μ = ℓ = 0)
 //
-// It converges exactly with constant steps; safe are α(2L + 3ρ(1 − λ_min(W))) < 4 for a hypergradient
-// with Lipschitz constant L. The design is our own, for the problem of SPDB (Lu et al. 2022): of SPDB
-// itself only the personalized problem, the stochastic primal-dual form and minibatches are certain.
-// All agents start at one x, so ℓ = 0 needs no exchange. Draws and cost are as in Gossip.
+// It converges exactly with constant steps; safe are α(2L + 3ρ(1 − λ_min(W))) < 4 for a
+// hypergradient with Lipschitz constant L. The design is our own, for the problem of SPDB (Lu et
+// al. 2022): of SPDB itself only the personalized problem, the stochastic primal-dual form and
+// minibatches are certain. All agents start at one x, so ℓ = 0 needs no exchange. Draws and cost
+// are as in Gossip.
 type Lagrangian struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1

@@ -2,33 +2,37 @@ package algo
 
 import "dsbo"
 
-// A Reformer is a [Method] that goes on when the members of a run change. Its state at the beginning of an epoch is a function of the
-// states that agents had before, without an exchange:
+// A Reformer is a [Method] that goes on when the members of a run change. Its state at the
+// beginning of an epoch is a function of the states that agents had before, without an exchange:
 //
-//   - An agent that stays calls Reform. x and y stay, and z and averages of its own; a tracker of a quantity becomes what the agent
-//     itself put into it last, so that the trackers of those who are there sum to their quantities again; what depends on the
-//     old members in another way begins anew.
-//   - An agent that comes in begins as Init leaves it, but for what it takes over ([TakeOver]) from an agent that stays: x and y,
-//     or all that the method keeps alike on all agents.
+//   - An agent that stays calls Reform. x and y stay, and z and averages of its own; a tracker of a
+//     quantity becomes what the agent itself put into it last, so that the trackers of those who
+//     are there sum to their quantities again; what depends on the old members in another way
+//     begins anew.
+//   - An agent that comes in begins as Init leaves it, but for what it takes over ([TakeOver]) from
+//     an agent that stays: x and y, or all that the method keeps alike on all agents.
 //
-// All methods of this package are. One of another module that embeds none of their states has to say itself how it goes on; without
-// that it runs where members stay the same.
+// All methods of this package are. One of another module that embeds none of their states has to
+// say itself how it goes on; without that it runs where members stay the same.
 type Reformer interface {
 	Method
 	// Reform makes the state the state of an agent that stays, at the beginning of an epoch.
 	Reform()
-	// Handover returns views of what an agent that comes in takes over, before or after Reform: parts of State, by their names.
+	// Handover returns views of what an agent that comes in takes over, before or after Reform:
+	// parts of State, by their names.
 	Handover() []dsbo.Named
 }
 
-// TakeOver readies a method after Init for an agent that comes in, with what one that stays hands over. An unknown name, and another
-// length, is an error that matches [dsbo.ErrShape].
+// TakeOver readies a method after Init for an agent that comes in, with what one that stays hands
+// over. An unknown name, and another length, is an error that matches [dsbo.ErrShape].
 func TakeOver(m Reformer, from []dsbo.Named) error {
 	state := m.State()
 	for _, part := range from {
 		to := partNamed(state, part.Name)
 		if to == nil || len(to) != len(part.Value) {
-			return dsbo.Errorf(dsbo.ErrShape, "%s: what is taken over must be part of the state; %s of %d numbers is none", NameOf(m), part.Name, len(part.Value))
+			return dsbo.Errorf(dsbo.ErrShape,
+				"%s: what is taken over must be part of the state; %s of %d numbers is none", NameOf(m), part.Name,
+				len(part.Value))
 		}
 		copy(to, part.Value)
 	}
@@ -51,8 +55,8 @@ type renewal struct {
 	to   []float64 // what it becomes; nil: 0
 }
 
-// tracks says that a part of the state is a tracker: its mean over the agents is the mean of another part, the quantity that each agent put into
-// it last.
+// tracks says that a part of the state is a tracker: its mean over the agents is the mean of
+// another part, the quantity that each agent put into it last.
 func (s *state) tracks(tracker, quantity []float64) {
 	s.renewals = append(s.renewals, renewal{tracker, quantity})
 }

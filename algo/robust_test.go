@@ -28,8 +28,9 @@ func (s shove) Mix(ctx context.Context, dst, src []float64) error {
 	return err
 }
 
-// TestRobustMethodsForget: methods that claim to take exchanges that do not keep sums end where they would have ended, if sums were off for
-// some iterations alone; those that carry trackers or multipliers do not.
+// TestRobustMethodsForget: methods that claim to take exchanges that do not keep sums end where
+// they would have ended, if sums were off for some iterations alone; those that carry trackers or
+// multipliers do not.
 func TestRobustMethodsForget(t *testing.T) {
 	const agents, p, q, K = 4, 2, 3, 300
 	end := func(m algo.Method, shoved int) []float64 {
@@ -64,7 +65,8 @@ func TestRobustMethodsForget(t *testing.T) {
 		moved := math.Sqrt(linalg.Dist2(end(m, 3), end(m, 0)))
 		// What contracts by 4 % or more an iteration has lost a shove to 1e-5 of itself after 300.
 		if robust := algo.TraitsOf(m).Robust; robust != (moved < 1e-5) || math.IsNaN(moved) {
-			t.Errorf("%s: three iterations that are off move the end by %g; Robust is %t", algo.NameOf(m), moved, robust)
+			t.Errorf("%s: three iterations that are off move the end by %g; Robust is %t",
+				algo.NameOf(m), moved, robust)
 		}
 	}
 }

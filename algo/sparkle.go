@@ -7,7 +7,8 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Strategy names the correction of each variable of [Sparkle]: "ed" (the default), "extra", "gt" or "none".
+// Strategy names the correction of each variable of [Sparkle]: "ed" (the default), "extra", "gt"
+// or "none".
 type Strategy struct {
 	X string `json:"x,omitempty"`
 	Y string `json:"y,omitempty"`
@@ -15,8 +16,8 @@ type Strategy struct {
 }
 
 // Sparkle is SPARKLE (Zhu, Kong, Lu, Huang, Yuan, "SPARKLE: A Unified Single-Loop Primal-Dual
-// Framework for Decentralized Bilevel Optimization", 2024). Each variable has its own correction for
-// data that differ, v⁺ = C(Av − g) − D, D⁺ = D + B² v⁺:
+// Framework for Decentralized Bilevel Optimization", 2024). Each variable has its own correction
+// for data that differ, v⁺ = C(Av − g) − D, D⁺ = D + B² v⁺:
 //
 //	y = U_y(y, β ∇_y g(x, y));  z = U_z(z, γ(Hz − b)) at the new y
 //	r = (1−θ) r + θ (∇_x f − J z);  x = U_x(x, α r)
@@ -28,7 +29,8 @@ type Strategy struct {
 //	none   I, W,  0
 //
 // ed, extra and gt converge exactly with constant steps. Where λ_min(W) < 0 use (I+W)/2. Known with
-// medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, {Curvature, k, 0} for both products.
+// medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, {Curvature, k, 0} for
+// both products.
 type Sparkle struct {
 	Alpha    Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta     Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
@@ -66,7 +68,8 @@ func (a *Sparkle) Init(p, q, K int) error {
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
 	a.gy, a.b, a.gx, a.j = a.newVec(q), a.newVec(q), a.newVec(p), a.newVec(p)
-	a.bx, a.by, a.bz = newCorrected(&a.state, a.Strategy.X, "x", a.x), newCorrected(&a.state, a.Strategy.Y, "y", a.y), newCorrected(&a.state, a.Strategy.Z, "z", a.z)
+	a.bx, a.by, a.bz = newCorrected(&a.state, a.Strategy.X, "x", a.x), newCorrected(&a.state, a.Strategy.Y, "y", a.y),
+		newCorrected(&a.state, a.Strategy.Z, "z", a.z)
 	return nil
 }
 

@@ -23,7 +23,8 @@ type state struct {
 	lg                 float64             // bound of the curvature, of methods that have one
 }
 
-// A localState is the state of a method whose agents solve their lower problems each by itself, with scratch for that.
+// A localState is the state of a method whose agents solve their lower problems each by itself,
+// with scratch for that.
 type localState struct {
 	state
 	b, g, j []float64 // ∇_y f and any vector of length q; J z
@@ -38,7 +39,8 @@ func (s *localState) prepare(name string, p, q, K int) *checker {
 	return c
 }
 
-// descendY takes T local steps of y with draws {Lower, k, 0..T−1}, and leaves b and, in u, ∇_x f at the new y.
+// descendY takes T local steps of y with draws {Lower, k, 0..T−1}, and leaves b and, in u, ∇_x f at
+// the new y.
 func (s *localState) descendY(w *turn, T int) {
 	beta := s.beta(w.k)
 	for t := 0; t < T && w.err == nil; t++ {
@@ -101,11 +103,12 @@ func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	return newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
 }
 
-// newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages, see package pages, would gain nothing, and the
-// system may take longer to give them.
+// newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages,
+// see package pages, would gain nothing, and the system may take longer to give them.
 func (*state) newVec(n int) []float64 { return make([]float64, n) }
 
-// joined lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
+// joined lays vectors end to end in dst, which is one message, and returns the part of dst that
+// they fill.
 func joined(dst []float64, vs ...[]float64) []float64 {
 	n := 0
 	for _, v := range vs {
@@ -124,7 +127,8 @@ func track(d, mixed, s1, s []float64) {
 	})
 }
 
-// trackResidual is [track] of the residual s = Hz − b: d = mixed + (Hz − b) − s, then s = Hz − b. d may be mixed.
+// trackResidual is [track] of the residual s = Hz − b: d = mixed + (Hz − b) − s, then s = Hz − b. d
+// may be mixed.
 func trackResidual(d, mixed, hz, b, s []float64) {
 	var block [linalg.Block]float64
 	linalg.EachBlock(len(d), func(from, to int) {

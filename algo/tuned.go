@@ -15,14 +15,14 @@ import (
 //	warm start of z, then N times:  z⁺ = mix(z + m_z (z − z₋)) − γ d,  d ← mix(d) + s⁺ − s
 //	u = ∇_x f − J z;  x and r by sgd or adam;  x clipped
 //
-// Draws are named as in MA-DSBO; a warm start uses ξ_0 for its product. The tracker d of a warm start
-// is known when the iteration starts, so it travels with the first y, as x does.
+// Draws are named as in MA-DSBO; a warm start uses ξ_0 for its product. The tracker d of a warm
+// start is known when the iteration starts, so it travels with the first y, as x does.
 //
 // # Differences from the paper
 //
-// Each field from WarmZ on departs from Algorithms 1-3; with none of them set the method is MA-DSBO, bit
-// for bit but for one thing: the last message of Algorithm 1 holds z alone, as d_{N-1} is not used
-// by anyone after it.
+// Each field from WarmZ on departs from Algorithms 1-3; with none of them set the method is
+// MA-DSBO, bit for bit but for one thing: the last message of Algorithm 1 holds z alone, as d_{N-1}
+// is not used by anyone after it.
 type Tuned struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α_k, step of x and weight of the moving average, in (0, 1]; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β_k, step of y; default 0.1
@@ -36,14 +36,15 @@ type Tuned struct {
 	// TrackY tracks the gradient of y, so that y converges to the exact lower solution with a
 	// constant β and without a consensus error. It costs Tq numbers more.
 	TrackY bool `json:"track_y,omitzero"`
-	// MomY and MomZ are heavy-ball momentum, in [0, 1): mix(y + m (y − y₋)) in place of mix(y), z likewise.
+	// MomY and MomZ are heavy-ball momentum, in [0, 1): mix(y + m (y − y₋)) in place of mix(y),
+	// z likewise.
 	MomY float64 `json:"mom_y,omitzero"`
 	MomZ float64 `json:"mom_z,omitzero"`
 	// ReuseB uses b_0 (draw φ_0) for all steps of z. It saves N−1 gradients of f; without draws
 	// (full batch) it changes nothing else.
 	ReuseB bool `json:"reuse_b,omitzero"`
-	// XStep is "sgd", the paper's form, or "adam": r is averaged first, and then
-	// x = mix(x) − lr [r/(1−(1−α)^{k+1})] / (√(V/(1−v^{k+1})) + ε),  V = vV + (1−v)u²; Eta is not used.
+	// XStep is "sgd", the paper's form, or "adam": r is averaged first, and then x = mix(x) − lr
+	// [r/(1−(1−α)^{k+1})] / (√(V/(1−v^{k+1})) + ε), V = vV + (1−v)u²; Eta is not used.
 	XStep string `json:"xstep,omitzero"`
 	// Eta scales the step of x (sgd) apart from the averaging weight α: x = mix(x) − α η r. Default 1.
 	Eta Schedule `json:"eta,omitzero"`
@@ -122,8 +123,9 @@ func (a *Tuned) Init(p, q, K int) error {
 	return nil
 }
 
-// Cost of an iteration: (1+track_y)Tq + (2N−1+warm_z)q + p numbers to each neighbour in T+N messages;
-// T gradients of g, N of f (1 with ReuseB), N−1+warm_z Hessian-vector products and one Jacobian-vector product.
+// Cost of an iteration: (1+track_y)Tq + (2N−1+warm_z)q + p numbers to each neighbour in T+N
+// messages; T gradients of g, N of f (1 with ReuseB), N−1+warm_z Hessian-vector products and one
+// Jacobian-vector product.
 func (a *Tuned) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	cost := Cost{
@@ -191,7 +193,8 @@ func (a *Tuned) startZ(w *turn) {
 	copy(a.dZ, a.s)
 }
 
-// stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum, the last message of which holds z alone.
+// stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum, the last message of which
+// holds z alone.
 func (a *Tuned) stepsOfZ(w *turn, gamma float64) {
 	for t := 0; t < a.N && w.err == nil; t++ {
 		last := t == a.N-1

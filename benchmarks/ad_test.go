@@ -55,7 +55,8 @@ func newTask(rows, m, d, c int, asBytes bool) *task {
 	return k
 }
 
-// next draws the next minibatch and moves y and v, so that nothing of the last call can be used again.
+// next draws the next minibatch and moves y and v, so that nothing of the last call can be
+// used again.
 func (k *task) next() {
 	k.turn++
 	k.idx = k.minibatch[k.turn%len(k.minibatch)]
@@ -114,7 +115,8 @@ type derivative struct {
 	ad, kernels, gonums func(dst []float64)
 }
 
-// tileRows is the number of rows that the formulas on the kernels take at once; those on gonum take all.
+// tileRows is the number of rows that the formulas on the kernels take at once; those on gonum
+// take all.
 const tileRows = 32
 
 func (k *task) derivatives(float32 bool) []derivative {
@@ -135,9 +137,11 @@ func (k *task) derivatives(float32 bool) []derivative {
 type float32type = float32
 
 func byHand[T float](k *task, ds []derivative, own, blas *hand[T]) {
-	for i, f := range []func(h *hand[T], dst []float64){(*hand[T]).softmaxGrad, (*hand[T]).softmaxHVP, (*hand[T]).softmaxJVP} {
+	for i, f := range []func(h *hand[T], dst []float64){(*hand[T]).softmaxGrad, (*hand[T]).softmaxHVP,
+		(*hand[T]).softmaxJVP} {
 		if k.c == 1 {
-			f = []func(h *hand[T], dst []float64){(*hand[T]).logisticGrad, (*hand[T]).logisticHVP, (*hand[T]).logisticJVP}[i]
+			f = []func(h *hand[T], dst []float64){(*hand[T]).logisticGrad, (*hand[T]).logisticHVP,
+				(*hand[T]).logisticJVP}[i]
 		}
 		ds[i].kernels = func(dst []float64) { f(own, dst) }
 		ds[i].gonums = func(dst []float64) { f(blas, dst) }
@@ -180,7 +184,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// BenchmarkDerivatives compares ad with the formulas by hand. Each call has a new minibatch and a new point.
+// BenchmarkDerivatives compares ad with the formulas by hand. Each call has a new minibatch and a
+// new point.
 func BenchmarkDerivatives(b *testing.B) {
 	for _, c := range tasks {
 		k := c.make(1)

@@ -13,8 +13,8 @@ import (
 	"dsbo/models"
 )
 
-// BenchmarkOneAgent is the only agent of a process, with a network 784-1024-1024-10 and batches of 256 in float32, on one
-// processor and on two.
+// BenchmarkOneAgent is the only agent of a process, with a network 784-1024-1024-10 and batches of
+// 256 in float32, on one processor and on two.
 func BenchmarkOneAgent(b *testing.B) {
 	const rows, features, classes = 256, 784, 10
 	m := models.MLP{Features: features, Outputs: classes, Hidden: []int{1024, 1024}, ReLU: true}
@@ -54,6 +54,7 @@ func drawnShard(rows, features, classes int) data.Shard {
 	for i := range labels {
 		labels[i] = uint8(r.IntN(classes))
 	}
-	e := data.Examples{X: testkit.Get(ad.FloatTable(rows, features, numbers)), Target: testkit.Get(ad.LabelTable(labels, classes))}
+	e := data.Examples{X: testkit.Get(ad.FloatTable(rows, features, numbers)),
+		Target: testkit.Get(ad.LabelTable(labels, classes))}
 	return data.Shard{Train: e, Val: e}
 }

@@ -13,8 +13,8 @@ type contender struct {
 	run  func()
 }
 
-// contest lets the contenders take turns for the time of the benchmark and reports the median of each in
-// microseconds, and the first one's as a multiple of the others'.
+// contest lets the contenders take turns for the time of the benchmark and reports the median of
+// each in microseconds, and the first one's as a multiple of the others'.
 func contest(b *testing.B, cs ...contender) {
 	b.Helper()
 	times := make([][]float64, len(cs))

@@ -11,8 +11,8 @@ import (
 	"dsbo/models"
 )
 
-// BenchmarkDepth makes the oracle of a network with many narrow layers, asks it for its first Hessian-vector product, and for a
-// later one at another point.
+// BenchmarkDepth makes the oracle of a network with many narrow layers, asks it for its first
+// Hessian-vector product, and for a later one at another point.
 func BenchmarkDepth(b *testing.B) {
 	const rows, width, classes = 16, 8, 2
 	shard := drawnShard(rows, width, classes)

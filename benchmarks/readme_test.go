@@ -10,7 +10,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestLabBook: README.md shows figures that are there, and all that are there; its links within lead to headings.
+// TestLabBook: README.md shows figures that are there, and all that are there; its links within
+// lead to headings.
 func TestLabBook(t *testing.T) {
 	text := testkit.Get(os.ReadFile("README.md"))
 	shown := map[string]bool{}

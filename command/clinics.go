@@ -1,5 +1,6 @@
-// This file makes up tables of patients of three clinics, on which people try the program before they take data of their own: words
-// and numbers, some missing, in populations that are unlike. No patient is real.
+// This file makes up tables of patients of three clinics, on which people try the program before
+// they take data of their own: words and numbers, some missing, in populations that are unlike. No
+// patient is real.
 
 package command
 
@@ -26,8 +27,10 @@ type clinic struct {
 
 var clinics = [clinicCount]clinic{
 	{patients: 320, age: 67, smokers: .3, missing: .02, wards: []string{"surgery", "internal", "internal", "heart"}},
-	{patients: 240, age: 52, smokers: .5, missing: .08, wards: []string{"internal", "surgery", "emergency", "emergency"}},
-	{patients: 400, age: 44, smokers: .2, missing: .04, wards: []string{"surgery", "surgery", "birth", "internal", "eyes"}},
+	{patients: 240, age: 52, smokers: .5, missing: .08,
+		wards: []string{"internal", "surgery", "emergency", "emergency"}},
+	{patients: 400, age: 44, smokers: .2, missing: .04,
+		wards: []string{"surgery", "surgery", "birth", "internal", "eyes"}},
 }
 
 // Markers of the blood, of which the first few say something about the diagnosis.
@@ -45,7 +48,8 @@ func clinicHeader() []string {
 	return append(names, "diagnosis")
 }
 
-// Write writes the patients of clinic i, from 0 to Count-1, as comma-separated values with a header. They are the same each time.
+// Write writes the patients of clinic i, from 0 to Count-1, as comma-separated values with a
+// header. They are the same each time.
 func writeClinic(w io.Writer, i int) error { return write(w, i, clinics[i].patients, true) }
 
 // WriteNew writes some patients whose diagnosis nobody knows yet, without its column.
@@ -88,7 +92,8 @@ func (c clinic) patient(r *rand.Rand, number int) []string {
 		float64(.4*share(smoker == "former"))
 	row := []string{
 		strconv.Itoa(number), c.number(r, age, 0), c.word(r, []string{"f", "m"}[r.IntN(2)]), c.word(r, smoker),
-		c.word(r, c.wards[r.IntN(len(c.wards))]), c.number(r, pressure, 0), c.number(r, 74+float64(10*num.Normal(r)), 0), c.number(r, temperature, 1),
+		c.word(r, c.wards[r.IntN(len(c.wards))]), c.number(r, pressure, 0),
+		c.number(r, 74+float64(10*num.Normal(r)), 0), c.number(r, temperature, 1),
 	}
 	for m := range markers {
 		level := num.Normal(r)

@@ -36,7 +36,8 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 	f.Synopsis, f.Example = "[flags] SPEC.json", p.name+" compare -out methods spec.json"
 	paper := f.Bool("paper", false, "take the comparisons of the paper's figures 1 to 3 in place of a spec")
 	f.Group("Spec", "paper")
-	out := f.String("out", "", "`folder` for runs, page and tables (default: "+runs.Results+"/compare-NAME, NAME as the spec's file)")
+	out := f.String("out", "", "`folder` for runs, page and tables (default: "+runs.Results+
+		"/compare-NAME, NAME as the spec's file)")
 	processes := f.Int("processes", 0, "`runs` at once (default: as many as there are processors, which they share)")
 	force := f.Bool("force", false, "make the runs again that the folder holds")
 	quiet := f.Bool("quiet", false, "write nothing to stderr but errors")
@@ -84,8 +85,8 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 	return writeComparison(stdout, result, string(folder))
 }
 
-// writeComparison writes the page of a comparison, and to stdout its rankings and where the page is. It returns what failed among the
-// runs.
+// writeComparison writes the page of a comparison, and to stdout its rankings and where the page
+// is. It returns what failed among the runs.
 func writeComparison(stdout io.Writer, result *compare.Result, folder string) error {
 	page, err := result.Write(folder)
 	if err != nil {

@@ -23,7 +23,8 @@ func deployed(t *testing.T, name string) string {
 	return string(testkit.Get(os.ReadFile(filepath.Join("..", "deploy", name))))
 }
 
-// The manifest's cluster file can be read, has as many agents as the job, and the agents' flags are such.
+// The manifest's cluster file can be read, has as many agents as the job, and the agents' flags
+// are such.
 func TestKubernetes(t *testing.T) {
 	text := deployed(t, "kubernetes.yaml")
 	_, block, ok := strings.Cut(text, "cluster.json: |\n")
@@ -33,7 +34,8 @@ func TestKubernetes(t *testing.T) {
 	}
 	c := testkit.Get(cluster.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask))
 	n := len(c.Addresses)
-	for _, want := range []string{fmt.Sprintf("completions: %d\n", n), fmt.Sprintf("parallelism: %d ", n), "-out=/runs/" + c.Run + "\n"} {
+	for _, want := range []string{fmt.Sprintf("completions: %d\n", n), fmt.Sprintf("parallelism: %d ", n),
+		"-out=/runs/" + c.Run + "\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)
 		}
@@ -61,7 +63,8 @@ func TestKubernetes(t *testing.T) {
 // A site's manifest runs the verb of its task, with flags that this one and the agent have.
 func TestKubernetesSite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.json")
-	testkit.OK(os.WriteFile(file, []byte(`{"run": "r", "agents": ["a:1", "", "b:1"], "task": "tune", "flags": ["-target=diagnosis"]}`), 0o644))
+	testkit.OK(os.WriteFile(file,
+		[]byte(`{"run": "r", "agents": ["a:1", "", "b:1"], "task": "tune", "flags": ["-target=diagnosis"]}`), 0o644))
 	_, text, ok := strings.Cut(deployed(t, "kubernetes-site.yaml"), "- tune\n")
 	if !ok {
 		t.Fatal("no verb")
@@ -79,7 +82,8 @@ func TestKubernetesSite(t *testing.T) {
 
 func TestService(t *testing.T) {
 	dir := t.TempDir()
-	testkit.OK(os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
+	testkit.OK(os.WriteFile(filepath.Join(dir, "cluster.json"),
+		[]byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
 	_, line, ok := strings.Cut(deployed(t, "dsbo-agent@.service"), "\nExecStart=/usr/local/bin/dsbo ${DSBO_VERB} ")
 	line, _, _ = strings.Cut(line, "\n")
 	if !ok || !strings.Contains(deployed(t, "dsbo-agent@.service"), "\nEnvironment=DSBO_VERB=agent\n") {
@@ -94,7 +98,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// The batch script runs a task on three nodes, which are three loopback addresses, and again after a stop.
+// The batch script runs a task on three nodes, which are three loopback addresses, and again after
+// a stop.
 func TestSlurm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes")
@@ -107,9 +112,13 @@ func TestSlurm(t *testing.T) {
 	testkit.OK(os.Mkdir(filepath.Join(dir, "bin"), 0o755))
 	testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(dir, "bin", "dsbo")))
 	for name, text := range map[string]string{
-		"batch":    deployed(t, "slurm.sbatch"),
-		"dsbo":     "#!/bin/sh\nverb=$1; shift\n[ $verb = collect ] && set -- -report=false \"$@\"\nexec bin/dsbo $verb \"$@\"\n", // pages take longest
-		"scontrol": fmt.Sprintf("#!/bin/sh\nfor i in 1 2 3; do echo 127.$i.%d.%d; done\n", os.Getpid()>>8&255, os.Getpid()&255),   // this test's own
+		"batch": deployed(t, "slurm.sbatch"),
+		// pages take longest
+		"dsbo": "#!/bin/sh\nverb=$1; shift\n[ $verb = collect ] && set -- -report=false \"$@\"\nexec bin/dsbo " +
+			"$verb \"$@\"\n",
+		// this test's own
+		"scontrol": fmt.Sprintf("#!/bin/sh\nfor i in 1 2 3; do echo 127.$i.%d.%d; done\n", os.Getpid()>>8&255,
+			os.Getpid()&255),
 		"srun": `#!/bin/bash
 shift
 pids=()
@@ -124,7 +133,8 @@ for p in "${pids[@]}"; do wait "$p" || exit; done
 	batch := func() {
 		c := exec.Command(bash, filepath.Join(dir, "batch"))
 		c.Dir = dir
-		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]", "SLURM_NTASKS_PER_NODE=1", "PORT=7000",
+		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]",
+			"SLURM_NTASKS_PER_NODE=1", "PORT=7000",
 			"RUN=small", "TASK=synthetic", `FLAGS="`+strings.Join(small, `", "`)+`"`)
 		var stdout, stderr bytes.Buffer
 		c.Stdout, c.Stderr = &stdout, &stderr

@@ -23,8 +23,8 @@ import (
 	"dsbo/runs"
 )
 
-// small are flags of a run of the synthetic task that takes a moment: so few examples want a penalty, the best constant is near 0, and two
-// numbers take few exchanges.
+// small are flags of a run of the synthetic task that takes a moment: so few examples want a
+// penalty, the best constant is near 0, and two numbers take few exchanges.
 var small = strings.Fields("-p=2 -train=4 -val=6 -test=20 -K=4")
 
 // wantError checks that an error has the exit code, and shows the text to the user.
@@ -51,8 +51,9 @@ func runCommand(t *testing.T, args ...string) string {
 
 var ports atomic.Int64
 
-// addresses returns loopback addresses for n agents. On Linux, where all of 127.0.0.0/8 is loopback, only this process
-// uses their host, so that nobody takes the port of an agent that is down.
+// addresses returns loopback addresses for n agents. On Linux, where all of 127.0.0.0/8 is
+// loopback, only this process uses their host, so that nobody takes the port of an agent that
+// is down.
 func addresses(n int) (all []string) {
 	host, pid := "127.0.0.1", os.Getpid()
 	if runtime.GOOS == "linux" {
@@ -86,11 +87,13 @@ func alone(t *testing.T, dir string, flags ...string) string {
 func aloneOf(t *testing.T, task experiment.Task, dir string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(dir, "alone")
-	testkit.OK(experiment.Run(t.Context(), task, append([]string{"-quiet", "-report=false", "-out=" + out}, flags...), io.Discard, io.Discard))
+	testkit.OK(experiment.Run(t.Context(), task, append([]string{"-quiet", "-report=false", "-out=" + out}, flags...),
+		io.Discard, io.Discard))
 	return out
 }
 
-// agents runs n agents, each as the command would, and returns what they wrote to stdout and stderr.
+// agents runs n agents, each as the command would, and returns what they wrote to stdout
+// and stderr.
 func agents(t *testing.T, n int, args ...string) (stdout, stderr []string) {
 	t.Helper()
 	return atOnce(t, n, func(i int) []string {

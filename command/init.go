@@ -77,7 +77,8 @@ func exampleFiles(program string) []exampleFile {
 		{"new.csv", writeNewClinic},
 	}
 	for i := range clinicCount {
-		files = append(files, exampleFile{fmt.Sprintf("site%d.csv", i), func(w io.Writer) error { return writeClinic(w, i) }})
+		files = append(files, exampleFile{fmt.Sprintf("site%d.csv", i),
+			func(w io.Writer) error { return writeClinic(w, i) }})
 	}
 	return files
 }

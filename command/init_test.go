@@ -18,7 +18,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestTutorial runs the commands of the example's README, in their order; the commands of several agents at the same time.
+// TestTutorial runs the commands of the example's README, in their order; the commands of several
+// agents at the same time.
 func TestTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs three agents over gRPC")
@@ -27,7 +28,8 @@ func TestTutorial(t *testing.T) {
 	run := func(ctx context.Context, line string) (string, error) {
 		var out, log bytes.Buffer
 		args := strings.Fields(strings.ReplaceAll(line, "'", ""))[1:]
-		if args[0] == "tune" && !strings.Contains(line, "-agent ") { // the page takes half of the time, and has tests of its own
+		// the page takes half of the time, and has tests of its own
+		if args[0] == "tune" && !strings.Contains(line, "-agent ") {
 			args = append(args, "-report=false", "-K=5")
 		}
 		err := newProgram("dsbo", tasks.Tune()).run(ctx, args, &out, &log)
@@ -52,12 +54,14 @@ func TestTutorial(t *testing.T) {
 		}
 	}
 	testkit.OK(agents.Wait())
-	if rows := strings.Count(outputs["predict"], "\n"); rows != 9 || !strings.HasPrefix(outputs["predict"], "prediction,p_healthy,p_ill\n") {
+	if rows := strings.Count(outputs["predict"], "\n"); rows != 9 ||
+		!strings.HasPrefix(outputs["predict"], "prediction,p_healthy,p_ill\n") {
 		t.Errorf("predictions are %q", outputs["predict"])
 	}
 	for _, file := range []string{"lambda.csv", "model.json", "model.onnx", "model.safetensors"} {
 		alone, together := testkit.Get(os.ReadFile("model/"+file)), testkit.Get(os.ReadFile("sites/agent-1/"+file))
-		if file != "model.json" && file != "model.onnx" && !bytes.Equal(alone, together) { // these say when they were made
+		// these say when they were made
+		if file != "model.json" && file != "model.onnx" && !bytes.Equal(alone, together) {
 			t.Errorf("%s of three processes is not that of one", file)
 		}
 	}
@@ -86,7 +90,8 @@ func TestInitRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	testkit.OK(os.Mkdir("there", 0o755))
 	for _, args := range [][]string{{"init"}, {"init", "a", "b"}, {"init", "there"}} {
-		if err := newProgram("dsbo").run(t.Context(), args, &bytes.Buffer{}, &bytes.Buffer{}); cli.Code(err) != cli.Usage {
+		if err := newProgram("dsbo").run(t.Context(), args, &bytes.Buffer{},
+			&bytes.Buffer{}); cli.Code(err) != cli.Usage {
 			t.Errorf("%v: error %v, want one that matches %v", args, err, dsbo.ErrConfig)
 		}
 	}

@@ -15,7 +15,8 @@
 //	dsbo version
 //	dsbo help VERB
 //
-// Package cluster says what a cluster file holds, and deploy/ how to start agents under Slurm, Kubernetes and systemd.
+// Package cluster says what a cluster file holds, and deploy/ how to start agents under Slurm,
+// Kubernetes and systemd.
 package command
 
 import (
@@ -35,8 +36,8 @@ import (
 	"dsbo/internal/cli"
 )
 
-// Main runs the command line of a program for some tasks, each of which is a verb, and ends the process. In a program
-// for one task, a command line without a verb runs that task.
+// Main runs the command line of a program for some tasks, each of which is a verb, and ends the
+// process. In a program for one task, a command line without a verb runs that task.
 func Main(tasks ...experiment.Task) {
 	p := newProgram(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), tasks...)
 	os.Exit(experiment.Abandon(os.Args[1:], cli.Main(p.name, p.run)))
@@ -81,7 +82,8 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 }
 
 func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") && !slices.Contains(versionFlags, args[0])) {
+	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") &&
+		!slices.Contains(versionFlags, args[0])) {
 		args = append([]string{p.tasks[0].Name()}, args...)
 	}
 	switch {
@@ -174,7 +176,8 @@ func (p *program) findTask(field, name string) (experiment.Task, error) {
 		"%s must be %s; it is %q%s", field, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
-// checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph and with its quorum.
+// checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph
+// and with its quorum.
 func (p *program) checkTask(c *cluster.Cluster) error {
 	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {
@@ -196,7 +199,8 @@ func (p *program) checkTask(c *cluster.Cluster) error {
 		return fmt.Errorf(`"flags": %w`, err)
 	}
 	if c.Quorum > 0 && j.Settings.Privacy != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, `"quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			`"quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ import (
 	"dsbo/network"
 )
 
-// testProgram returns a program like cmd/dsbo. Tasks hold the values of their flags, so that agents of one
-// process each need their own.
+// testProgram returns a program like cmd/dsbo. Tasks hold the values of their flags, so that agents
+// of one process each need their own.
 func testProgram() *program {
 	return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune())
 }
@@ -37,12 +37,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// digestName says that all processes are one program, without reading its file, which is a fifth of a small run.
+// digestName says that all processes are one program, without reading its file, which is a fifth of
+// a small run.
 func digestName() { wording.BuildDigest = func() ([]byte, error) { return []byte("dsbo"), nil } }
 
 func TestScripts(t *testing.T) { experimenttest.Scripts(t, "dsbo", run, nil) }
 
-// The flags of a cluster file are the flags of its task's command line, without the flags of a run in one process.
+// The flags of a cluster file are the flags of its task's command line, without the flags of a run
+// in one process.
 func TestCheckTask(t *testing.T) {
 	testkit.OK(testProgram().checkTask(&cluster.Cluster{Task: "mnist", Flags: []string{"-K=20", "--T=3"}}))
 	for _, tt := range []struct{ task, flag, want string }{
@@ -60,7 +62,8 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "-holdout=-1", "-holdout must be at least 0"},
 		{"mnist", "-h", `"flags": -h is not allowed`},
 	} {
-		wantError(t, testProgram().checkTask(&cluster.Cluster{Task: tt.task, Flags: []string{tt.flag}}), cli.Usage, tt.want)
+		wantError(t, testProgram().checkTask(&cluster.Cluster{Task: tt.task, Flags: []string{tt.flag}}),
+			cli.Usage, tt.want)
 	}
 	noisy := &cluster.Cluster{Task: "mnist", Flags: []string{"-dp-epsilon=1"}}
 	testkit.OK(testProgram().checkTask(noisy))
@@ -68,7 +71,8 @@ func TestCheckTask(t *testing.T) {
 	wantError(t, testProgram().checkTask(noisy), cli.Usage, `"quorum" and -dp-epsilon are mutually exclusive`)
 }
 
-// TestCheckTaskOnTheGraph: robust mixing is checked on the cluster's graph, not on the default of the command line.
+// TestCheckTaskOnTheGraph: robust mixing is checked on the cluster's graph, not on the default of
+// the command line.
 func TestCheckTaskOnTheGraph(t *testing.T) {
 	flags := []string{"-algorithm=madsbo", "-mix=trimmed"}
 	for graph, want := range map[string]string{"complete": "", "path": "agent 0 has 1"} {

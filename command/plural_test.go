@@ -15,7 +15,8 @@ import (
 // onePlural is a plural of one thing. Words between the two do not end with s.
 var onePlural = regexp.MustCompile(`(^|[^\d.,=])\b1\s([a-z-]+\s){0,2}[a-z]{2,}s\b`)
 
-// TestOneOfAThing: runs with one site, feature, penalty, example or iteration are told of in the singular.
+// TestOneOfAThing: runs with one site, feature, penalty, example or iteration are told of in
+// the singular.
 func TestOneOfAThing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs with their pages, read for their words")
@@ -36,7 +37,9 @@ func TestOneOfAThing(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		testkit.OK(run(t.Context(), append(strings.Fields(line), "-force", "-out="+out), &stdout, &stderr))
 		page, _ := os.ReadFile(filepath.Join(out, "report.html")) // of the last one
-		for _, text := range []string{stdout.String(), stderr.String(), regexp.MustCompile(`(?s)<(script|style).*?</(script|style)>|<[^>]*>`).ReplaceAllString(string(page), "\n")} {
+		for _, text := range []string{stdout.String(), stderr.String(),
+			regexp.MustCompile(`(?s)<(script|style).*?</(script|style)>|<[^>]*>`).ReplaceAllString(string(page),
+				"\n")} {
 			for _, found := range onePlural.FindAllString(text, -1) {
 				t.Errorf("%s: %q", line, found)
 			}

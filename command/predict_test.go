@@ -18,7 +18,9 @@ const golden = "../tables/modelfile/testdata/golden"
 func TestPredict(t *testing.T) {
 	for _, model := range []string{"", "model.json"} {
 		var stdout, stderr bytes.Buffer
-		testkit.OK(run(t.Context(), []string{"predict", "-model", filepath.Join(golden, model), "-data", golden + "/people.csv"}, &stdout, &stderr))
+		testkit.OK(run(t.Context(),
+			[]string{"predict", "-model", filepath.Join(golden, model), "-data", golden + "/people.csv"},
+			&stdout, &stderr))
 		want := strings.Join([]string{
 			"prediction,p_benign,p_malignant,p_?",
 			"malignant,2.58272433e-06,0.999997079,3.38074328e-07",
@@ -30,7 +32,8 @@ func TestPredict(t *testing.T) {
 			t.Errorf("model %q: predictions are\n%swant\n%s", model, got, want)
 		}
 		if lines := strings.Join(strings.Fields(stderr.String()), " "); !strings.Contains(lines,
-			"people.csv, column colour has a word that the model does not know in 1 of 5 rows (pink); it counts as a rare one") {
+			"people.csv, column colour has a word that the model does not know in 1 of 5 rows (pink); it counts "+
+				"as a rare one") {
 			t.Errorf("model %q: warnings are %s", model, lines)
 		}
 	}
@@ -47,7 +50,8 @@ func TestPredictRefused(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "run")
 		testkit.OK(os.CopyFS(path, os.DirFS(golden)))
 		text := string(testkit.Get(os.ReadFile(filepath.Join(path, "model.json"))))
-		testkit.OK(os.WriteFile(filepath.Join(path, "model.json"), []byte(strings.Replace(text, `"recipe": {`, `"recipe": {"missing": "refuse",`, 1)), 0o666))
+		testkit.OK(os.WriteFile(filepath.Join(path, "model.json"),
+			[]byte(strings.Replace(text, `"recipe": {`, `"recipe": {"missing": "refuse",`, 1)), 0o666))
 		return path
 	}
 	for _, c := range []struct{ model, data, says string }{
@@ -55,13 +59,18 @@ func TestPredictRefused(t *testing.T) {
 		{golden, "", "-data file is required"},
 		{golden, "none.csv", "none.csv"},
 		{"none", golden + "/people.csv", "model: stat none"},
-		{"testdata", golden + "/people.csv", "testdata has no model.json: it must be the folder of a run of tables that has finished"},
+		{"testdata", golden + "/people.csv",
+			"testdata has no model.json: it must be the folder of a run of tables that has finished"},
 		{golden + "/people.csv", golden + "/people.csv", "people.csv: a model must be the model.json"},
 		{golden + "/model.safetensors", golden + "/people.csv", "model.safetensors: a model must be the model.json"},
-		{golden, file(strings.Replace(people, ",age,", ",years,", 1)), `new.csv: there is no column "age"; its columns are`},
-		{golden, file(strings.Replace(people, "38", "old", 1)), `new.csv, line 4, column age: a value must be a number`},
-		{golden, file(strings.Replace(people, "2021-03-04", "soon", 1)), `new.csv, line 2, column since: a value must be a time`},
-		{strict(), file(strings.Replace(people, "38", "", 1)), `new.csv, line 3, column age: the value is missing, which the model was trained to refuse`},
+		{golden, file(strings.Replace(people, ",age,", ",years,", 1)),
+			`new.csv: there is no column "age"; its columns are`},
+		{golden, file(strings.Replace(people, "38", "old", 1)),
+			`new.csv, line 4, column age: a value must be a number`},
+		{golden, file(strings.Replace(people, "2021-03-04", "soon", 1)),
+			`new.csv, line 2, column since: a value must be a time`},
+		{strict(), file(strings.Replace(people, "38", "", 1)),
+			`new.csv, line 3, column age: the value is missing, which the model was trained to refuse`},
 	} {
 		_, err := command(t, "predict", "-model", c.model, "-data", c.data)
 		wantError(t, err, cli.Usage, c.says)

@@ -12,7 +12,8 @@ import (
 	"dsbo/runs"
 )
 
-// TestSecret: an agent that is started again has the same secret, another one has another, and a file of another length is refused.
+// TestSecret: an agent that is started again has the same secret, another one has another, and a
+// file of another length is refused.
 func TestSecret(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out", "agent-0"+secretSuffix)
@@ -30,7 +31,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestNoisySecret: the masks of noisy numbers belong to the run folder, whose noise is another one when it is gone.
+// TestNoisySecret: the masks of noisy numbers belong to the run folder, whose noise is another one
+// when it is gone.
 func TestNoisySecret(t *testing.T) {
 	o := agentOptions{options: options{out: t.TempDir()}, agent: 2}
 	first := testkit.Get(o.maskSecret(false))

@@ -38,7 +38,8 @@ func (p *program) site(ctx context.Context, t experiment.Task, args []string, st
 }
 
 // parseSite reads the command line of a task's verb for one agent, and its cluster file.
-func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
+func (p *program) parseSite(t experiment.Task, args []string,
+	help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
 	name := p.name + " " + t.Name()
 	f, agent := o.newFlags(name, siteIntro)
 	f.Synopsis, f.Example = "-cluster FILE [flags]", name+" -cluster cluster.json -agent 2 -certs certs"
@@ -65,7 +66,8 @@ func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o
 		return o, nil, err
 	}
 	if c.Task != t.Name() {
-		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-cluster %s is of the task %s, not of %s", o.cluster, c.Task, t.Name())
+		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-cluster %s is of the task %s, not of %s", o.cluster,
+			c.Task, t.Name())
 	}
 	if o.out == "" {
 		folder, err := runs.InResults(c.Run)
@@ -80,8 +82,8 @@ func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o
 	return o, c, o.choose(*agent, c)
 }
 
-// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's own. The flags of the run are part of its
-// hash: an agent that has others is refused.
+// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's
+// own. The flags of the run are part of its hash: an agent that has others is refused.
 func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
 	var own []string
 	if s, ok := t.(experiment.Local); ok {
@@ -100,7 +102,8 @@ func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given m
 		if k < 0 {
 			c.Flags = append(c.Flags, text)
 		} else if strings.TrimLeft(c.Flags[k], "-") != text[1:] {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s must be what the cluster file says, %s, or be left out", text, c.Flags[k])
+			return dsbo.Errorf(dsbo.ErrConfig, "%s must be what the cluster file says, %s, or be left out",
+				text, c.Flags[k])
 		}
 	}
 	return nil

@@ -48,8 +48,8 @@ func openBytes(dir, base string, dims int) (*byteFile, error) {
 	return f, nil
 }
 
-// parseBytes reads the header of a file. It is our own reader, not GoMNIST's, which believes the header: a negative or huge count
-// makes that panic or run out of memory.
+// parseBytes reads the header of a file. It is our own reader, not GoMNIST's, which believes the
+// header: a negative or huge count makes that panic or run out of memory.
 func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFile, error) {
 	in, err := input.New(name, file, length, 0)
 	if err != nil {
@@ -64,7 +64,8 @@ func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFil
 		return nil, in.Error(err)
 	}
 	if f.Type != "u1" || len(f.Shape) != dims {
-		return nil, f.fail("there must be bytes (u1) in %d dimensions; there are numbers of type %s in %d", dims, f.Type, len(f.Shape))
+		return nil, f.fail("there must be bytes (u1) in %d dimensions; there are numbers of type %s in %d", dims,
+			f.Type, len(f.Shape))
 	}
 	if err := f.Fits(in.Most()); err != nil {
 		return nil, in.Error(err)
@@ -87,8 +88,9 @@ func (f *byteFile) readAll() ([]byte, error) {
 	return content, nil
 }
 
-// rows reads the rows of each list, which ascend, and none of which is in two. What it allocates at once is firstChunk for all lists, which
-// lie one after the other where they fit, or as much for a list as the file has filled.
+// rows reads the rows of each list, which ascend, and none of which is in two. What it allocates at
+// once is firstChunk for all lists, which lie one after the other where they fit, or as much for a
+// list as the file has filled.
 func (f *byteFile) rows(lists [][]int) ([][]byte, error) {
 	size := f.Len() / f.Shape[0]
 	owner := make([]int32, f.Shape[0]) // the list of each row, counted from 1; 0: none

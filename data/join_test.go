@@ -30,7 +30,8 @@ func TestJoin(t *testing.T) {
 		}
 		x, labels = append(x, joined.X.At(i, 0)), append(labels, label)
 	}
-	if !slices.Equal(x, []float64{1, 2, 3, 5, 4}) || !slices.Equal(labels, []int{0, 1, 2, 0, 2}) || !slices.Equal(joined.ID, []int{7, 8, 9, 20, 21}) {
+	if !slices.Equal(x, []float64{1, 2, 3, 5, 4}) || !slices.Equal(labels, []int{0, 1, 2, 0, 2}) ||
+		!slices.Equal(joined.ID, []int{7, 8, 9, 20, 21}) {
 		t.Errorf("joined examples are %v with labels %v and IDs %v", x, labels, joined.ID)
 	}
 }

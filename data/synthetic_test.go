@@ -26,7 +26,8 @@ func TestSyntheticIsThePapers(t *testing.T) {
 	c := Synthetic{Agents: 3, Features: 40, Rate: .5, Seed: 9}
 	task := testkit.Get(c.Task())
 	if task.Features != 40 || task.Classes != 0 || task.Test.Len() != 1500 || len(task.Shards) != 3 {
-		t.Fatalf("%d features, %d classes, %d test examples, %d agents", task.Features, task.Classes, task.Test.Len(), len(task.Shards))
+		t.Fatalf("%d features, %d classes, %d test examples, %d agents", task.Features, task.Classes, task.Test.Len(),
+			len(task.Shards))
 	}
 	w := c.Truth()
 	for i, s := range task.Shards {
@@ -101,11 +102,14 @@ func TestSyntheticErrors(t *testing.T) {
 		text   string
 	}{
 		{Synthetic{Agents: -1}, "the number of agents must be at least 1, or 0 for the default; it is -1"},
-		{Synthetic{Test: -5}, "the number of test examples an agent must be at least 1, or 0 for the default; it is -5"},
+		{Synthetic{Test: -5},
+			"the number of test examples an agent must be at least 1, or 0 for the default; it is -5"},
 		{Synthetic{Rate: math.NaN()}, "the heterogeneity rate must be positive and finite; it is NaN"},
 		{Synthetic{Rate: math.Inf(1)}, "the heterogeneity rate must be positive and finite; it is +Inf"},
 		{Synthetic{Noise: -.1}, "the label noise must be positive and finite; it is -0.1"},
-		{Synthetic{Features: 1 << 40}, "all examples together must take less than 1024 GiB; 8 agents with 1500 examples of 1099511627776 features take 98304000 GiB"},
+		{Synthetic{Features: 1 << 40},
+			"all examples together must take less than 1024 GiB; 8 agents with 1500 examples of 1099511627776 " +
+				"features take 98304000 GiB"},
 	} {
 		_, err := c.config.Task()
 		wantError(t, "task", err, dsbo.ErrConfig, c.text)
@@ -132,7 +136,8 @@ func TestMislabel(t *testing.T) {
 			t.Errorf("row %d: label %d for %d, listed as wrong %t", i, is, was, listed[i])
 		}
 	}
-	if _, other, err := Mislabel(e, .25, 1, 3); err != nil || other[0] == wrong[0] && other[1] == wrong[1] && other[2] == wrong[2] {
+	if _, other, err := Mislabel(e, .25, 1, 3); err != nil || other[0] == wrong[0] && other[1] == wrong[1] &&
+		other[2] == wrong[2] {
 		t.Errorf("two agents have the same wrong labels (%v)", err)
 	}
 	if all, wrong, err := Mislabel(e, 1, 1, 0); err != nil || len(wrong) != 150 || labelCounts(all)[0] == 50 {
@@ -147,7 +152,8 @@ func TestMislabel(t *testing.T) {
 		{e, 1.5, "the share of wrong labels must be from 0 to 1; it is 1.5"},
 		{e, math.NaN(), "the share of wrong labels must be from 0 to 1; it is NaN"},
 		{one, .5, "wrong labels need data with class labels"},
-		{Examples{X: e.X, Target: testkit.Get(ad.FloatTable(150, 2, make([]float64, 300)))}, .5, "wrong labels need data with class labels"},
+		{Examples{X: e.X, Target: testkit.Get(ad.FloatTable(150, 2, make([]float64, 300)))}, .5,
+			"wrong labels need data with class labels"},
 	} {
 		if _, _, err := Mislabel(c.e, c.share, 0, 0); err == nil || err.Error() != c.text {
 			t.Errorf("error %q, want %q", err, c.text)

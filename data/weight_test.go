@@ -18,11 +18,13 @@ func weigh(e Examples) Examples {
 
 // TestWeightsStayWithTheirExamples: through splits, hold-outs and parts of a test set.
 func TestWeightsStayWithTheirExamples(t *testing.T) {
-	task := testkit.Get(NewTask(weigh(labelled(60, 60)), weigh(labelled(9, 9)), Split{Agents: 3, Train: 10, Val: 21, Seed: 4}))
+	task := testkit.Get(NewTask(weigh(labelled(60, 60)), weigh(labelled(9, 9)),
+		Split{Agents: 3, Train: 10, Val: 21, Seed: 4}))
 	task = testkit.Get(HoldOut(task, .3, 9))
 	testkit.OK(task.Validate())
 	for i, s := range task.Shards {
-		for name, e := range map[string]Examples{"train": s.Train, "val": s.Val, "holdout": s.Holdout, "test": testkit.Get(task.TestPart(i))} {
+		for name, e := range map[string]Examples{"train": s.Train, "val": s.Val, "holdout": s.Holdout,
+			"test": testkit.Get(task.TestPart(i))} {
 			var weights []float64
 			for row := range e.Len() {
 				weights = append(weights, e.Weight.At(row, 0))

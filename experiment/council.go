@@ -22,7 +22,8 @@ import (
 // voteFile is the file of a run folder that has the agent's last vote in the council.
 const voteFile = "vote.json"
 
-// A Seat is what an agent's folder has of the council, for the exchange of a run whose members may change.
+// A Seat is what an agent's folder has of the council, for the exchange of a run whose members
+// may change.
 type Seat struct {
 	Log  membership.Log // the changes so far
 	Vote paxos.Vote     // the last one
@@ -52,7 +53,8 @@ type seatFiles struct {
 
 // newSeat reads what the folder has.
 func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
-	f := &seatFiles{folder: r.files.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes, held: new(runs.HeldCheckpoints),
+	f := &seatFiles{folder: r.files.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes,
+		held:   new(runs.HeldCheckpoints),
 		method: train.Config{Dir: string(r.files.folder), K: r.Settings.Iterations}}
 	var err error
 	f.method.Method = r.params.method // whose parts have their names whatever the steps are
@@ -92,7 +94,8 @@ func (f *seatFiles) Points() (all []paxos.Point, err error) {
 		points, _, err := train.Points(f.folder, []int{f.agent})
 		for _, p := range points {
 			if !p.EvaluationDue && canResumeFrom(log, p, f.agent, f.agents) {
-				all, before = append(all, paxos.Point{Iteration: p.Iteration, Round: p.Round}), append(before, p.Iteration)
+				all, before = append(all, paxos.Point{Iteration: p.Iteration, Round: p.Round}),
+					append(before, p.Iteration)
 			}
 		}
 		return before, err
@@ -100,11 +103,13 @@ func (f *seatFiles) Points() (all []paxos.Point, err error) {
 	return all, err
 }
 
-// canResumeFrom reports whether an agent can go on from a checkpoint in the last epoch of a log, of a roster of n agents at the
-// start: it is of that epoch or, if the agent has kept its state since, of where it begins.
+// canResumeFrom reports whether an agent can go on from a checkpoint in the last epoch of a log, of
+// a roster of n agents at the start: it is of that epoch or, if the agent has kept its state since,
+// of where it begins.
 func canResumeFrom(log membership.Log, p train.Point, agent, n int) bool {
 	e := log.Last(n)
-	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.EvaluationDue && log.Keeps(p.Epoch, e.Number, agent, n)
+	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.EvaluationDue &&
+		log.Keeps(p.Epoch, e.Number, agent, n)
 }
 
 // SaveVote implements [paxos.Records].
@@ -119,8 +124,8 @@ func (f *seatFiles) SaveVote(v paxos.Vote) error {
 	return f.holdCheckpoints(v)
 }
 
-// holdCheckpoints holds the checkpoints that a vote names, and that with which the epoch begins: agents may go back to it, and others
-// may take it over.
+// holdCheckpoints holds the checkpoints that a vote names, and that with which the epoch begins:
+// agents may go back to it, and others may take it over.
 func (f *seatFiles) holdCheckpoints(v paxos.Vote) error {
 	e := f.changes().Last(f.agents)
 	return f.held.Hold(func([]int) ([]int, error) {
@@ -153,8 +158,9 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 	return f.holdCheckpoints(paxos.Vote{})
 }
 
-// handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with
-// which an epoch begins, this agent's own or one that it has taken over. The state of an epoch after it, which began with the same iteration, is not given:
+// handover returns the folder's setup and its configuration, each with its length before it, and
+// the handover of the checkpoint with which an epoch begins, this agent's own or one that it has
+// taken over. The state of an epoch after it, which began with the same iteration, is not given:
 // who asks has yet to hear of that epoch.
 func (f *seatFiles) handover(epoch int) ([]byte, error) {
 	log := f.changes()
@@ -183,7 +189,9 @@ func (f *seatFiles) handover(epoch int) ([]byte, error) {
 			return append(appendPart(appendPart(nil, setup), config), state...), nil
 		}
 	}
-	return nil, fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins, of that epoch or before", f.agent, e.Iteration, epoch)
+	return nil,
+		fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins, of that epoch or before",
+			f.agent, e.Iteration, epoch)
 }
 
 // appendPart appends a part of what is handed over, with its length before it.
@@ -191,7 +199,8 @@ func appendPart(data, part []byte) []byte {
 	return append(binary.LittleEndian.AppendUint64(data, uint64(len(part))), part...)
 }
 
-// cutPart returns the first part of what is handed over, and what follows it; false if it is cut short.
+// cutPart returns the first part of what is handed over, and what follows it; false if it is
+// cut short.
 func cutPart(data []byte) (part, rest []byte, ok bool) {
 	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
 		return nil, nil, false
@@ -200,8 +209,9 @@ func cutPart(data []byte) (part, rest []byte, ok bool) {
 	return data[8:][:n], data[8:][n:], true
 }
 
-// enterEpoch makes the newest epoch the present one, and chooses the checkpoint with which this agent begins it. An agent that is left out
-// waits until it is a member again, and one that has lost its checkpoint until it begins another epoch with a neighbour's.
+// enterEpoch makes the newest epoch the present one, and chooses the checkpoint with which this
+// agent begins it. An agent that is left out waits until it is a member again, and one that has
+// lost its checkpoint until it begins another epoch with a neighbour's.
 func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 	m := l.mixer.(network.Reformer)
 	for {
@@ -216,7 +226,9 @@ func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 		case err != nil || member && !lost:
 			return err
 		case lost:
-			r.view.Log("no checkpoint of iteration %d, with which epoch %d begins; asking to begin with a neighbour's state", e.Iteration, e.Number)
+			r.view.Log(
+				"no checkpoint of iteration %d, with which epoch %d begins; asking to begin with a neighbour's state",
+				e.Iteration, e.Number)
 		case slices.Contains(r.changes.LeftAsSlow(), l.agent):
 			r.view.Log("left out as slow, before epoch %d; asking to come in again", e.Number)
 		default:
@@ -228,9 +240,10 @@ func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 	}
 }
 
-// tryEnterEpoch makes an epoch the present one. The checkpoint is one of this agent if it keeps its state, and else what a member
-// hands over. lost says that it should keep its state and has none.
-func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Reformer, e membership.Epoch) (lost bool, err error) {
+// tryEnterEpoch makes an epoch the present one. The checkpoint is one of this agent if it keeps its
+// state, and else what a member hands over. lost says that it should keep its state and has none.
+func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Reformer,
+	e membership.Epoch) (lost bool, err error) {
 	r.point, r.finished = nil, false
 	if _, member := e.Position(l.agent); !member {
 		return false, m.Reform(e, e.Round)
@@ -266,7 +279,8 @@ func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Refor
 	return false, m.Reform(e, e.Round)
 }
 
-// receiveState keeps in the run folder what a member has handed over, with which this agent comes into an epoch.
+// receiveState keeps in the run folder what a member has handed over, with which this agent comes
+// into an epoch.
 func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error {
 	setup, data, ok := cutPart(data)
 	config, data, whole := cutPart(data)
@@ -299,7 +313,8 @@ func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error 
 	return nil
 }
 
-// adoptConfig keeps the configuration of an agent that was there before as this agent's, which has its own flags.
+// adoptConfig keeps the configuration of an agent that was there before as this agent's, which has
+// its own flags.
 func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 	var config runs.Config
 	if err := json.Unmarshal(theirs, &config); err != nil {
@@ -310,7 +325,8 @@ func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 	return r.files.folder.WriteConfig(config)
 }
 
-// resetProblem has the runner make the problem of all agents again, after an end, whose problem is the members'.
+// resetProblem has the runner make the problem of all agents again, after an end, whose problem is
+// the members'.
 func (r *poser) resetProblem() {
 	if r.finalEpoch.Members != nil {
 		r.data.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}

@@ -18,9 +18,10 @@ import (
 // crashing is the command line of a run of moments that writes all kinds of files.
 const crashing = "-preset=fast -agents=2 -p=1 -K=4 -eval-every=1 -checkpoint-every=1 -report=false -quiet -out="
 
-// TestCrashStates: from each state that a crash may leave on the disk, at each moment of a run, of one that is resumed and of one that
-// replaces another, -resume ends with the bits of a run that was not disturbed, or says that there is nothing to go on with, or
-// what is wrong; then the run begins anew with the same bits.
+// TestCrashStates: from each state that a crash may leave on the disk, at each moment of a run, of
+// one that is resumed and of one that replaces another, -resume ends with the bits of a run that
+// was not disturbed, or says that there is nothing to go on with, or what is wrong; then the run
+// begins anew with the same bits.
 func TestCrashStates(t *testing.T) {
 	most := 50 // of the states of each way to begin, spread over the run
 	if testing.Short() {
@@ -43,7 +44,8 @@ func TestCrashStates(t *testing.T) {
 				}
 				unmount()
 			}
-			t.Logf("%d states, of which every %d. was resumed from; %d were refused by name", len(states), stride, refused)
+			t.Logf("%d states, of which every %d. was resumed from; %d were refused by name", len(states),
+				stride, refused)
 			if len(states) < 100 {
 				t.Errorf("%d states alone", len(states))
 			}
@@ -57,8 +59,8 @@ type crash struct {
 	disk  *testkit.Memory
 }
 
-// crashStates runs the command on a disk in memory, in one of the ways to begin, and returns all that crashes may leave, in the order
-// of operations.
+// crashStates runs the command on a disk in memory, in one of the ways to begin, and returns all
+// that crashes may leave, in the order of operations.
 func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 	t.Helper()
 	m := testkit.NewMemory()
@@ -92,7 +94,8 @@ func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 	return all
 }
 
-// comesBack resumes the run in a folder, and where that is refused begins it anew. It reports whether it was resumed, or had finished.
+// comesBack resumes the run in a folder, and where that is refused begins it anew. It reports
+// whether it was resumed, or had finished.
 func comesBack(t *testing.T, out, after string, want left) bool {
 	t.Helper()
 	folder := runs.Folder(out)
@@ -104,14 +107,16 @@ func comesBack(t *testing.T, out, after string, want left) bool {
 		return true
 	}
 	there, _ := folder.ReadConfig()
-	err := Run(t.Context(), new(tiny), []string{"-resume", "-report=false", "-quiet", "-out=" + out}, io.Discard, io.Discard)
+	err := Run(t.Context(), new(tiny), []string{"-resume", "-report=false", "-quiet", "-out=" + out},
+		io.Discard, io.Discard)
 	if err == nil && there.Seed == 1 {
 		want.check(t, out, after+", resumed")
 	}
 	if err == nil {
 		return true
 	}
-	if named := errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), out); !named || strings.Contains(err.Error(), "\n") {
+	if named := errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), out); !named ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("after %s: %v, want one line that names what is wrong", after, err)
 	}
 	testkit.OK(Run(t.Context(), new(tiny), append(strings.Fields(crashing+out), "-force"), io.Discard, io.Discard))
@@ -128,7 +133,8 @@ type left struct {
 func leftBy(t *testing.T, out string) left {
 	t.Helper()
 	f := runs.Folder(out)
-	l := left{testkit.Get(f.ReadFile(runs.LambdaFile)), testkit.Get(f.ReadFile(runs.OmegaFile)), testkit.Get(f.Records())}
+	l := left{testkit.Get(f.ReadFile(runs.LambdaFile)), testkit.Get(f.ReadFile(runs.OmegaFile)),
+		testkit.Get(f.Records())}
 	for i, r := range l.records {
 		l.records[i] = r.Timeless()
 	}

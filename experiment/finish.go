@@ -18,7 +18,8 @@ import (
 	"dsbo/train"
 )
 
-// finish writes what the run has found, then finds the models that it is compared with, and keeps the better one.
+// finish writes what the run has found, then finds the models that it is compared with, and keeps
+// the better one.
 func (r *finisher) finish(ctx context.Context) error {
 	r.iterationsOver = true
 	best := r.result.Best
@@ -30,7 +31,8 @@ func (r *finisher) finish(ctx context.Context) error {
 	if solver == nil {
 		solver = r.poser.problem.Problem.Solver()
 	}
-	tuned, found := candidates.NewModel(r.poser.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), r.newFinder(r.poser.problem.Problem, len(best.X), solver)
+	tuned, found := candidates.NewModel(r.poser.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X),
+		r.newFinder(r.poser.problem.Problem, len(best.X), solver)
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
@@ -63,21 +65,25 @@ func (r *finisher) finish(ctx context.Context) error {
 	return r.writeFinished()
 }
 
-// judge compares the tuned model with the best of the others, puts all of them and the verdict into the summary, and returns the
-// model that the run keeps. notes come before what it has to say itself.
-func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, others []*candidates.Model, notes []string) (kept *candidates.Model, err error) {
+// judge compares the tuned model with the best of the others, puts all of them and the verdict into
+// the summary, and returns the model that the run keeps. notes come before what it has to
+// say itself.
+func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, others []*candidates.Model,
+	notes []string) (kept *candidates.Model, err error) {
 	var gains []runs.Gain
 	if tuned.Y != nil && rival.Y != nil {
 		if gains, err = r.poser.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
 			return nil, err
 		}
-		if records := r.result.Records; len(records) > 0 && records[0].ValLoss.Known() { // a rank that does not lead has none
+		// a rank that does not lead has none
+		if records := r.result.Records; len(records) > 0 && records[0].ValLoss.Known() {
 			for i := range gains {
 				gains[i].LossStart = records[0].ValLoss
 			}
 		}
 	}
-	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains) // the y of another model is no y of this one
+	// the y of another model is no y of this one
+	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
 	if lost {
 		kept = rival
 	}
@@ -89,8 +95,11 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 		r.account.summary.Models = append(r.account.summary.Models, m.Model)
 	}
 	r.account.summary.Verdict = runs.Contest{
-		Count: len(tuned.X), Meaning: r.poser.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost, Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
-		Notes: slices.Concat(notes, rival.BeyondNotes(), unconvergedNotes(r.account.summary.Models, r.poser.problem.meaning.Symbol), reachedNotes(r.account.summary.Models, r.result.Records)),
+		Count: len(tuned.X), Meaning: r.poser.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
+		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
+		Notes: slices.Concat(notes, rival.BeyondNotes(),
+			unconvergedNotes(r.account.summary.Models, r.poser.problem.meaning.Symbol),
+			reachedNotes(r.account.summary.Models, r.result.Records)),
 	}.Verdict()
 	return kept, nil
 }
@@ -105,7 +114,8 @@ func (r *finisher) writeFinished() error {
 	return r.files.folder.WriteSummary(r.account.summary)
 }
 
-// saveKept writes the model that the run keeps, if it is finite, and what the task makes of it. Where that is not finite, a warning says so.
+// saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
+// Where that is not finite, a warning says so.
 func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model) error {
 	if kept.Y == nil {
 		return nil
@@ -140,7 +150,8 @@ func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model) error
 	})
 }
 
-// solveOther returns the solution of the lower problem of a model on other data of the agents, at x.
+// solveOther returns the solution of the lower problem of a model on other data of the agents,
+// at x.
 func (r *finisher) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
 	f, err := r.finderOf(memberData(t, r.finalEpoch), m)
 	if err != nil {
@@ -171,12 +182,15 @@ func unconvergedNotes(models []runs.Model, symbol string) []string {
 	case 0:
 		return nil
 	case 1:
-		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its %s.", names[0], symbol)}
+		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its %s.",
+			names[0], symbol)}
 	}
-	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their %s.", strings.Join(names, "; "), symbol)}
+	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their %s.",
+		strings.Join(names, "; "), symbol)}
 }
 
-// reachedNotes says what Φ is where the lower problem is not known to be convex, and what the least eigenvalues of its Hessian tell.
+// reachedNotes says what Φ is where the lower problem is not known to be convex, and what the least
+// eigenvalues of its Hessian tell.
 func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	var reached, unsettled []string
 	for _, m := range models {
@@ -190,9 +204,12 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	if reached == nil {
 		return nil
 	}
-	note := "The lower problem is not convex: Φ is at the solutions that were reached from one start, and others may be elsewhere."
+	note :=
+		"The lower problem is not convex: Φ is at the solutions that were reached from one start, and others may " +
+			"be elsewhere."
 	if unsettled != nil {
-		note += fmt.Sprintf(" The lower loss had not settled when the solves of %s ended.", strings.Join(unsettled, "; "))
+		note += fmt.Sprintf(" The lower loss had not settled when the solves of %s ended.",
+			strings.Join(unsettled, "; "))
 	}
 	var least []string
 	for _, rec := range records {
@@ -206,8 +223,8 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	return []string{note}
 }
 
-// startConstant returns the whole number nearest to the start of λ, or to its median, from which constants are tried: the one that
-// the method's search found, if it did.
+// startConstant returns the whole number nearest to the start of λ, or to its median, from which
+// constants are tried: the one that the method's search found, if it did.
 func (r *finisher) startConstant() int {
 	start := num.Median(r.poser.startX)
 	if constant := algo.TraitsOf(r.result.Method).StartConstant; constant != nil {
@@ -218,8 +235,8 @@ func (r *finisher) startConstant() int {
 	return int(math.Round(start))
 }
 
-// overfitNotes says what a reader has to know about the course of the run: that the loss on held-out examples rose while that on the
-// validation examples fell.
+// overfitNotes says what a reader has to know about the course of the run: that the loss on
+// held-out examples rose while that on the validation examples fell.
 func (r *finisher) overfitNotes(best train.Best) []string {
 	at := func(iteration int) (runs.Record, bool) {
 		i := slices.IndexFunc(r.result.Records, func(rec runs.Record) bool { return rec.Iteration == iteration })
@@ -233,8 +250,9 @@ func (r *finisher) overfitNotes(best train.Best) []string {
 	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
 		return nil
 	}
-	note := fmt.Sprintf("After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
-		"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
+	note := fmt.Sprintf(
+		"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
+			"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
 		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, r.poser.problem.meaning.Symbol)
 	if done, all := r.result.Iterations, r.Settings.Iterations; done < all {
 		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
@@ -242,7 +260,8 @@ func (r *finisher) overfitNotes(best train.Best) []string {
 	return []string{note}
 }
 
-// writeIterates writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ and the summary.
+// writeIterates writes what the run has found before models are solved, so that nothing is lost if
+// that fails: λ, ȳ and the summary.
 func (r *finisher) writeIterates(best train.Best) error {
 	if err := r.writeModel(best.X, best.Y); err != nil || !r.layout.leads() {
 		return err

@@ -38,7 +38,8 @@ type Viewer interface {
 	Show(p Progress)                // shows how far the job is
 	Log(format string, args ...any) // shows a line without numbers of interest
 	Note(n Note)                    // shows one with such
-	// Record shows an evaluation. text is its line for people, at times after one with the names of the columns.
+	// Record shows an evaluation. text is its line for people, at times after one with the names of
+	// the columns.
 	Record(r runs.Record, text []string)
 	Saved(iteration int) // says that the checkpoint after an iteration is written
 	Stop()               // ends the progress
@@ -77,8 +78,8 @@ func (s onScreen) Record(_ runs.Record, text []string) {
 // Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
 
-// Run runs the job: it checks the settings, runs the method, finds the models, and writes the run folder, with its
-// page, and the table to stdout. A nil stdout means no page and no table.
+// Run runs the job: it checks the settings, runs the method, finds the models, and writes the run
+// folder, with its page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if j.Settings.ExplainPrivacy {
 		plan, err := j.Plan(ctx, 0, nil)
@@ -127,7 +128,8 @@ func (j *Job) chooseLayout() (Layout, error) {
 	return start()
 }
 
-// run runs the method, in as many attempts as it takes, and prints the result, or writes why it failed.
+// run runs the method, in as many attempts as it takes, and prints the result, or writes why
+// it failed.
 func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err = r.prepare(stderr); err != nil {
 		return err
@@ -184,9 +186,10 @@ type runner struct {
 	sites   siteModels
 	account account
 
-	point       *train.Point // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
-	finished    bool         // whether the run in the folder is finished, and this process only waits for others
-	drainFailed bool         // finished, and the wait for the other agents failed
+	// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
+	point       *train.Point
+	finished    bool // whether the run in the folder is finished, and this process only waits for others
+	drainFailed bool // finished, and the wait for the other agents failed
 	result      *train.Result
 }
 
@@ -204,8 +207,8 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 	return r.readChanges()
 }
 
-// runFolder chooses the run folder. Without -out it is the first free one of the task, the preset and
-// the seed in the folder for results, or with -resume the newest of them.
+// runFolder chooses the run folder. Without -out it is the first free one of the task, the preset
+// and the seed in the folder for results, or with -resume the newest of them.
 func (j *Job) runFolder() (runs.Folder, runs.Mode, error) {
 	s := j.Settings
 	mode := runs.ModeOf(s.Resume, s.Force)
@@ -325,26 +328,31 @@ func (r *runFiles) openFolder(ctx context.Context) error {
 // trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
 	s, evaluation := r.Settings, r.Settings.Evaluate
-	if r.poser.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] { // all examples, of which iterations take few, cost too much
+	// all examples, of which iterations take few, cost too much
+	if r.poser.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
-		Problem: r.poser.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(), Method: r.steps.method, StartX: r.poser.startX, K: s.Iterations,
-		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.files.folder), Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.files.held, From: r.point,
-		Settings: map[string]any{"task": r.poser.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shapingFlags},
+		Problem: r.poser.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(),
+		Method: r.steps.method, StartX: r.poser.startX, K: s.Iterations,
+		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.files.folder),
+		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.files.held, From: r.point,
+		Settings: map[string]any{"task": r.poser.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
+			"holdout": s.Holdout, "flags": r.shapingFlags},
 		Evaluate: evaluation, Curvature: r.steps.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }
 
-// writeFailure writes the summary of a run that ended with an error, if it had begun, and returns that error. There is a page where one
-// is wanted and no iteration will follow.
+// writeFailure writes the summary of a run that ended with an error, if it had begun, and returns
+// that error. There is a page where one is wanted and no iteration will follow.
 func (r *runFiles) writeFailure(err error) error {
 	if r.result == nil || !r.layout.leads() || r.drainFailed {
 		return err
 	}
 	state := runs.StateOf(err)
 	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // after the iterations
-		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted, wording.Count(r.result.Iterations, "iteration"))
+		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted,
+			wording.Count(r.result.Iterations, "iteration"))
 	}
 	if w := r.folder.WriteSummary(r.account.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)

@@ -16,9 +16,11 @@ import (
 	"dsbo/train/exact"
 )
 
-// rivals returns the models that the tuned one is compared with, in the order of the table, and the best of them, which the verdict is
-// against: the baselines of the model's own, where it has some; else the constants 0 and the best one.
-func (r *finisher) rivals(ctx context.Context, found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
+// rivals returns the models that the tuned one is compared with, in the order of the table, and the
+// best of them, which the verdict is against: the baselines of the model's own, where it has some;
+// else the constants 0 and the best one.
+func (r *finisher) rivals(ctx context.Context,
+	found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
 	m, ok := r.data.loaded.model.(models.Baselined)
 	if !ok {
 		zero, best, err := found.Constants(ctx, r.startConstant())
@@ -50,9 +52,11 @@ func (r *finisher) rivals(ctx context.Context, found *candidates.Finder) (all []
 	return all, best, nil
 }
 
-// newFinder returns the finder of a problem with p hyperparameters, whose exact solutions a solver finds.
+// newFinder returns the finder of a problem with p hyperparameters, whose exact solutions a
+// solver finds.
 func (r *finisher) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
-	return candidates.New(prob, r.poser.problem.meaning.Symbol, p, solver, r.trainingConfig(prob), modelWatcher{r.runner})
+	return candidates.New(prob, r.poser.problem.meaning.Symbol, p, solver, r.trainingConfig(prob),
+		modelWatcher{r.runner})
 }
 
 // finderOf returns the finder of a model's lower problem on data of the agents.
@@ -61,13 +65,15 @@ func (r *finisher) finderOf(t data.Task, m models.Model) (*candidates.Finder, er
 	if err != nil {
 		return nil, err
 	}
-	prob.Numbers, prob.W, prob.Average, prob.Sent = r.poser.problem.Numbers, r.poser.problem.W, r.poser.problem.Average, r.poser.problem.Sent
+	prob.Numbers, prob.W, prob.Average, prob.Sent = r.poser.problem.Numbers, r.poser.problem.W, r.poser.problem.Average,
+		r.poser.problem.Sent
 	p, _ := m.Dims()
 	return r.newFinder(prob, p, prob.Solver()), nil
 }
 
-// trainingConfig returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil:
-// the run's cannot, or the lower problem has one solution, which is found exactly.
+// trainingConfig returns the configuration of runs that find models of a problem where x is held
+// still, for methods that can; nil: the run's cannot, or the lower problem has one solution, which
+// is found exactly.
 func (r *finisher) trainingConfig(p train.Problem) *train.Config {
 	held := algo.Held(r.steps.method)
 	if held == nil || !p.Nonconvex {
@@ -79,10 +85,12 @@ func (r *finisher) trainingConfig(p train.Problem) *train.Config {
 	return &c
 }
 
-// modelsPlanned is about how many exact solutions the models at the end of a run take: λ = 0, the tuned λ, and a few constants.
+// modelsPlanned is about how many exact solutions the models at the end of a run take: λ = 0, the
+// tuned λ, and a few constants.
 const modelsPlanned = 6
 
-// A modelWatcher shows how far the models at the end of a run are, and counts them for the time that is left.
+// A modelWatcher shows how far the models at the end of a run are, and counts them for the time
+// that is left.
 type modelWatcher struct{ r *runner }
 
 // Begin implements [candidates.Watcher], as do all that follow.
@@ -96,8 +104,10 @@ func (w modelWatcher) Log(format string, args ...any) { w.r.view.Log(format, arg
 
 func (w modelWatcher) Found(m *candidates.Model) {
 	w.r.view.Note(Note{
-		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, wording.Count(m.Steps, "product"), console.Number("%.5f", m.Phi), console.Number("%.4f", m.TestLoss)),
-		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss, "holdout_loss", m.HoldoutLoss,
+		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, wording.Count(m.Steps, "product"),
+			console.Number("%.5f", m.Phi), console.Number("%.4f", m.TestLoss)),
+		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss,
+			"holdout_loss", m.HoldoutLoss,
 			"test_loss", m.TestLoss, "test_accuracy", m.TestAccuracy},
 	})
 }

@@ -14,17 +14,20 @@ import (
 	"dsbo/train"
 )
 
-// OneAgent returns the layout of a job with one agent in this process, which may be lost and come back while the others wait
-// for it: its run folder is its own, and it goes on with the run that it finds there. identity stands for the run and
-// the agent: a folder with another one is not its. The caller closes what open has opened, after the job.
+// OneAgent returns the layout of a job with one agent in this process, which may be lost and come
+// back while the others wait for it: its run folder is its own, and it goes on with the run that it
+// finds there. identity stands for the run and the agent: a folder with another one is not its. The
+// caller closes what open has opened, after the job.
 func OneAgent(agent int, identity string, open Opener) Layout {
 	return &oneAgent{agent: agent, identity: identity, open: open}
 }
 
-// An Opener opens an agent's end of the exchange over a graph, of which exchange from is the next. The fingerprint stands for the
-// agent's data: other data have another one. seat is for an exchange whose members may change, and then is a [network.Reformer]. No vector
-// of the run has more than longest numbers; 0: that is known later, as the data are loaded when the agents have met.
-type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte, seat *Seat, longest int) (network.Team, error)
+// An Opener opens an agent's end of the exchange over a graph, of which exchange from is the next.
+// The fingerprint stands for the agent's data: other data have another one. seat is for an exchange
+// whose members may change, and then is a [network.Reformer]. No vector of the run has more than
+// longest numbers; 0: that is known later, as the data are loaded when the agents have met.
+type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte, seat *Seat,
+	longest int) (network.Team, error)
 
 // oneAgent is the layout that [OneAgent] returns.
 type oneAgent struct {
@@ -42,7 +45,8 @@ func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
 }
 
-// join opens the exchange where the agent's newest checkpoint stands, with masks for the data that it has now.
+// join opens the exchange where the agent's newest checkpoint stands, with masks for the data that
+// it has now.
 func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	l.agents = r.graph.W.N()
 	state, err := l.lockOwnFolder(r)
@@ -65,14 +69,15 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err := l.openExchange(ctx, r, from, fingerprint, state == runs.Absent); err != nil {
 		return err
 	}
-	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.finished && (r.point == nil || r.point.Epoch < len(r.changes)) {
+	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.finished &&
+		(r.point == nil || r.point.Epoch < len(r.changes)) {
 		return l.enterEpoch(ctx, r)
 	}
 	return nil
 }
 
-// lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes part by it, and returns the state
-// that it was in.
+// lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes
+// part by it, and returns the state that it was in.
 func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
 	if err := r.files.lockFolder(); err != nil {
 		return state, err
@@ -94,8 +99,8 @@ func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
 	return state, err
 }
 
-// openExchange opens the agent's end of the exchange, of which exchange from is the next. A folder that was empty before is again if
-// that fails.
+// openExchange opens the agent's end of the exchange, of which exchange from is the next. A folder
+// that was empty before is again if that fails.
 func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, fingerprint []byte, empty bool) error {
 	seat, err := l.newSeat(r)
 	if err != nil {
@@ -118,8 +123,8 @@ func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, finger
 	return nil
 }
 
-// beginFolder makes the folder of an agent that has no checkpoint the run's, before the exchange opens: the council keeps in it what
-// it decides.
+// beginFolder makes the folder of an agent that has no checkpoint the run's, before the exchange
+// opens: the council keeps in it what it decides.
 func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 	switch {
 	case len(r.changes) > 0: // it was left out
@@ -135,8 +140,8 @@ func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 	return r.files.folder.WriteConfig(r.Settings.Config)
 }
 
-// chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the exchange to go on from. A
-// finished run has nothing left to do but to wait for the others.
+// chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the
+// exchange to go on from. A finished run has nothing left to do but to wait for the others.
 func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	r.point, r.finished = nil, false
 	state, err := r.files.folder.State()
@@ -165,8 +170,8 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	return r.changes.Last(r.graph.W.N()).Round, nil
 }
 
-// attemptAgain waits, after the agent's end, for the end of the others, and goes back to an earlier checkpoint if a neighbour that came
-// back needs exchanges which this agent no longer holds.
+// attemptAgain waits, after the agent's end, for the end of the others, and goes back to an earlier
+// checkpoint if a neighbour that came back needs exchanges which this agent no longer holds.
 func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool, error) {
 	if err == nil {
 		r.view.Log("finished; waiting for the other agents")
@@ -201,7 +206,8 @@ func (l *oneAgent) goBack(ctx context.Context, r *runner, back *network.Rollback
 		return err
 	}
 	r.view.Note(Note{
-		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from),
+		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour,
+			back.Round, from),
 		Name: "back to a checkpoint", Facts: []any{"neighbour", back.Neighbour, "needs", back.Round, "to", from},
 	})
 	if len(r.changes) > 0 && !r.finished && r.point == nil {
@@ -210,8 +216,8 @@ func (l *oneAgent) goBack(ctx context.Context, r *runner, back *network.Rollback
 	return l.mixer.Rewind(from)
 }
 
-// fail ends the exchange of all, unless this agent may be started again while the others wait for it: it was stopped, or
-// could not write its files.
+// fail ends the exchange of all, unless this agent may be started again while the others wait for
+// it: it was stopped, or could not write its files.
 func (l *oneAgent) fail(r *runner, err error) {
 	path := (*fs.PathError)(nil)
 	returns := errors.Is(err, context.Canceled) || errors.As(err, &path)

@@ -12,8 +12,8 @@ type parameters struct {
 	unknown []string    // the names of flags that were given for parameters that the method lacks
 }
 
-// presetParameters returns the named method with the parameters of a preset's method that it has too.
-// Steps of y and z that stay open follow the curvature.
+// presetParameters returns the named method with the parameters of a preset's method that it has
+// too. Steps of y and z that stay open follow the curvature.
 func presetParameters(preset algo.Method, algorithm string) (parameters, error) {
 	m, err := algo.New(algorithm)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestPilotIsWhatIsSent: after a pilot the plan has what a run sends, by phases and in all, to the byte, and the pilot leaves nothing behind.
+// TestPilotIsWhatIsSent: after a pilot the plan has what a run sends, by phases and in all, to the
+// byte, and the pilot leaves nothing behind.
 func TestPilotIsWhatIsSent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("as TestPlanIsWhatIsSent, with a pilot")

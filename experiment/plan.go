@@ -17,9 +17,10 @@ import (
 	"dsbo/train"
 )
 
-// Plan returns what the job's run will send and need. It loads the data, as far as they are in this process, and exchanges nothing. Where
-// that depends on what the run finds, a pilot runs the job in this process, in a folder that it removes, and takes the place of ranges,
-// unless it takes longer than within; 0: there is none. stderr shows how far it is.
+// Plan returns what the job's run will send and need. It loads the data, as far as they are in this
+// process, and exchanges nothing. Where that depends on what the run finds, a pilot runs the job in
+// this process, in a folder that it removes, and takes the place of ranges, unless it takes longer
+// than within; 0: there is none. stderr shows how far it is.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
 	r, program := newRunner(j, inProcess{}), train.PeakRSS()
 	if err := r.prepare(io.Discard); err != nil {
@@ -53,11 +54,14 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 	return p, nil
 }
 
-// planned returns what a plan has to know of the run, whose problem and method are made, by a program that took so much memory before.
+// planned returns what a plan has to know of the run, whose problem and method are made, by a
+// program that took so much memory before.
 func (r *runner) planned(program runs.Number) plan.Run {
 	run := plan.Run{
-		Line: fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph), Config: r.trainConfig(), Found: r.data.loaded.setup.Found, Privacy: r.Settings.Privacy,
-		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.sites.exchangedRows(), Simpler: r.end.simplerLength(), Program: program,
+		Line: fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph), Config: r.trainConfig(),
+		Found: r.data.loaded.setup.Found, Privacy: r.Settings.Privacy,
+		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.sites.exchangedRows(),
+		Simpler: r.end.simplerLength(), Program: program,
 	}
 	if held := r.end.trainingConfig(r.poser.problem.Problem); held != nil {
 		run.Held = held.Method
@@ -76,7 +80,8 @@ func (r *runner) hasHoldout() bool {
 	return slices.ContainsFunc(r.data.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
 }
 
-// runPilot runs the job in this process, on the data that are here; nil if that takes longer than within.
+// runPilot runs the job in this process, on the data that are here; nil if that takes longer
+// than within.
 func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Pilot, error) {
 	folder, err := os.MkdirTemp("", "dsbo-pilot-")
 	if err != nil {
@@ -102,7 +107,8 @@ func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.W
 	case err != nil:
 		return nil, err
 	}
-	return &plan.Pilot{Traffic: r.account.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)}, nil
+	return &plan.Pilot{Traffic: r.account.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)},
+		nil
 }
 
 // barOnly shows how far a run is, and no more.

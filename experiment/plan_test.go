@@ -32,7 +32,8 @@ func piloted(t *testing.T, within time.Duration, args ...string) *plan.Plan {
 	return testkit.Get(testkit.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), within, io.Discard))
 }
 
-// checkSent compares a phase of a plan with what was counted: they must be the same, but for rounding and a share of it.
+// checkSent compares a phase of a plan with what was counted: they must be the same, but for
+// rounding and a share of it.
 func checkSent(t *testing.T, args []string, phase string, r plan.Range, sent dsbo.Traffic, share float64) {
 	t.Helper()
 	if got := float64(sent.Bytes); math.Abs(r.Usual-got) > share*got+1e-6*got {
@@ -83,12 +84,14 @@ func TestExplainPrivacy(t *testing.T) {
 		var out strings.Builder
 		args = append([]string{"-agents=3", "-rows=50", "-out=" + folder, "-explain-privacy"}, args...)
 		testkit.OK(Run(t.Context(), new(mean), args, &out, io.Discard))
-		for _, q := range testkit.Get(testkit.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), 0, nil)).Quantities {
+		for _, q := range testkit.Get(
+			testkit.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), 0, nil)).Quantities {
 			times := fmt.Sprintf("%.0f", q.Times.Most)
 			if q.Times.Least < q.Times.Most {
 				times = fmt.Sprintf("%.0f-%s", q.Times.Least, times)
 			}
-			if line := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(q.Name) + ` .* ` + times + ` .*` + seenBy[q.Way]); !line.MatchString(out.String()) {
+			if line := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(q.Name) + ` .* ` + times + ` .*` +
+				seenBy[q.Way]); !line.MatchString(out.String()) {
 				t.Errorf("%v: no line for %+v in\n%s", args, q, &out)
 			}
 		}
@@ -106,7 +109,8 @@ func TestExplainPrivacy(t *testing.T) {
 // TestSecondsOfALink: time grows with latency and with bytes.
 func TestSecondsOfALink(t *testing.T) {
 	p := planned(t, "-dp-epsilon=5", "-rows=50")
-	near, far, thin := p.Seconds(plan.Link{Mbit: 100}), p.Seconds(plan.Link{Mbit: 100, Ms: 50}), p.Seconds(plan.Link{Mbit: 10})
+	near, far, thin := p.Seconds(plan.Link{Mbit: 100}), p.Seconds(plan.Link{Mbit: 100, Ms: 50}),
+		p.Seconds(plan.Link{Mbit: 10})
 	if !(near.Usual < far.Usual) || math.Abs(thin.Usual/near.Usual-10) > 1e-9 {
 		t.Errorf("%g s without latency, %g s with it, %g s on a tenth of the rate", near.Usual, far.Usual, thin.Usual)
 	}

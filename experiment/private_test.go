@@ -19,7 +19,8 @@ import (
 	"dsbo/train"
 )
 
-// mean is a task of a moment whose losses are means; with sums it finds something together as it loads.
+// mean is a task of a moment whose losses are means; with sums it finds something together as
+// it loads.
 type mean struct {
 	sums bool
 	rows int
@@ -38,7 +39,8 @@ func (t *mean) Load(a Agents) (data.Task, models.Model, error) {
 			return data.Task{}, nil, err
 		}
 	}
-	task, err := data.Synthetic{Agents: a.N, Features: 3, Train: t.rows, Val: t.rows, Test: 500, Rate: 1, Seed: a.Seed}.Task()
+	task, err := data.Synthetic{Agents: a.N, Features: 3, Train: t.rows, Val: t.rows, Test: 500, Rate: 1,
+		Seed: a.Seed}.Task()
 	return task, models.Logistic{Features: 3, Mean: true}, err
 }
 
@@ -51,7 +53,8 @@ func runMean(ctx context.Context, folder string, args ...string) (runs.Summary, 
 	return runs.Folder(folder).ReadSummary()
 }
 
-// TestPrivateRun: a run with differential privacy says what it costs, and leaves nothing that has no noise, nor the noise's secrets.
+// TestPrivateRun: a run with differential privacy says what it costs, and leaves nothing that has
+// no noise, nor the noise's secrets.
 func TestPrivateRun(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	s := testkit.Get(runMean(t.Context(), folder, "-dp-epsilon=5"))
@@ -71,7 +74,8 @@ func TestPrivateRun(t *testing.T) {
 	if s.PhiEnd.Known() || s.ValLoss.Known() || s.TrainLoss.Known() || len(s.Models) > 0 || len(s.Verdict.Gains) > 0 {
 		t.Errorf("there is more than has noise: %+v", s)
 	}
-	// Losses of test rows are shares of 8 with noise 8 σ √2 / 500 < 0.1; without a model they are log 2.
+	// Losses of test rows are shares of 8 with noise 8 σ √2 / 500 < 0.1; without a model they are
+	// log 2.
 	if !(s.TestLoss < 0.6) || !(s.TestAccuracy > 0.7) {
 		t.Errorf("test loss %g, accuracy %g: the model must have learned", s.TestLoss, s.TestAccuracy)
 	}
@@ -83,11 +87,14 @@ func TestPrivateRun(t *testing.T) {
 	}
 }
 
-// TestPrivateRunGoesOn: a run that was stopped ends with the same bits, and asks nothing twice; another run has other noise.
+// TestPrivateRunGoesOn: a run that was stopped ends with the same bits, and asks nothing twice;
+// another run has other noise.
 func TestPrivateRunGoesOn(t *testing.T) {
 	base := t.TempDir()
 	folder := filepath.Join(base, "run")
-	j := testkit.Get(Parse(new(mean), []string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1", "-out=" + folder}, io.Discard))
+	j := testkit.Get(Parse(new(mean),
+		[]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1",
+			"-out=" + folder}, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
 	j.View = stopAfter{2, cancel}
 	if err := j.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
@@ -138,7 +145,8 @@ func TestPrivacyThatCannotBe(t *testing.T) {
 		{new(mean), []string{"-dp-delta=0.001"}, "-dp-delta must be below 1/2000"},
 	} {
 		folder := filepath.Join(t.TempDir(), "run")
-		err := Run(t.Context(), c.task, append(c.args, "-dp-epsilon=1", "-agents=2", "-quiet", "-K=2", "-out="+folder), io.Discard, io.Discard)
+		err := Run(t.Context(), c.task, append(c.args, "-dp-epsilon=1", "-agents=2", "-quiet", "-K=2", "-out="+folder),
+			io.Discard, io.Discard)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: error %v, want %q", c.task.Name(), c.args, err, c.want)
 		}

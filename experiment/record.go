@@ -11,7 +11,8 @@ import (
 	"dsbo/train"
 )
 
-// completeConfig adds to config.json the method's parameters, the problem, defaults, ρ and the curvature.
+// completeConfig adds to config.json the method's parameters, the problem, defaults, ρ and
+// the curvature.
 func (r *account) completeConfig(c train.Config) (err error) {
 	config := &r.Settings.Config
 	if config.Params, err = json.Marshal(r.steps.method); err != nil {
@@ -31,8 +32,8 @@ func (r *account) completeConfig(c train.Config) (err error) {
 	return nil
 }
 
-// floatsByFormula returns, where members stay the same, how many numbers the method's Cost says that an agent sends in an iteration
-// on average, to all neighbours together.
+// floatsByFormula returns, where members stay the same, how many numbers the method's Cost says
+// that an agent sends in an iteration on average, to all neighbours together.
 func (r *account) floatsByFormula() float64 {
 	m, ok := r.result.Method.(algo.Method)
 	if !ok || r.result.Iterations == 0 || r.result.Epoch.Number > 0 {
@@ -90,7 +91,8 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 	return s
 }
 
-// nameModels copies the values of the first model, if it is the model of λ = 0, and of the last, tuned, to the summary's fields for them.
+// nameModels copies the values of the first model, if it is the model of λ = 0, and of the last,
+// tuned, to the summary's fields for them.
 func nameModels(s *runs.Summary) {
 	zero := candidates.NewModel("", 0, nil).Model
 	tuned := zero

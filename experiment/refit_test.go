@@ -48,8 +48,8 @@ func (t *refitting) Finish(f FinishedRun) error {
 	return err
 }
 
-// TestModelsThatAreNotFinite: where the model of a constant, or what a task makes of the kept one, is not finite, the run warns, keeps
-// what it has found, and succeeds.
+// TestModelsThatAreNotFinite: where the model of a constant, or what a task makes of the kept one,
+// is not finite, the run warns, keeps what it has found, and succeeds.
 func TestModelsThatAreNotFinite(t *testing.T) {
 	const far = 100
 	for name, test := range map[string]struct {
@@ -61,7 +61,8 @@ func TestModelsThatAreNotFinite(t *testing.T) {
 	} {
 		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		var log strings.Builder
-		args := []string{"-agents=3", "-rows=50", "-K=2", "-x0=-3", "-set=init=x0", "-report=false", "-dtype=float64", "-out=" + string(folder)}
+		args := []string{"-agents=3", "-rows=50", "-K=2", "-x0=-3", "-set=init=x0", "-report=false", "-dtype=float64",
+			"-out=" + string(folder)}
 		if err := Run(t.Context(), &test.task, args, io.Discard, &log); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -9,8 +9,8 @@ import (
 	"dsbo/runs"
 )
 
-// compareSimpler puts the best constant of a simpler model, where the run's names one, at the head of the table, and into the verdict that
-// it does as well as the model that is kept, or better.
+// compareSimpler puts the best constant of a simpler model, where the run's names one, at the head
+// of the table, and into the verdict that it does as well as the model that is kept, or better.
 func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) error {
 	m, ok := r.data.loaded.model.(models.Simplified)
 	if !ok {

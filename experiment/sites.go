@@ -14,18 +14,21 @@ import (
 	"dsbo/train"
 )
 
-// siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.
+// siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each
+// of three models.
 const siteNumbers = 1 + 2*3
 
-// compareSites scores three models on the test examples of each site: its own, the model of the best constant and the tuned one; and the scores
-// that other sites find alone, where they may be seen. It returns nil where the task does not ask for it.
+// compareSites scores three models on the test examples of each site: its own, the model of the
+// best constant and the tuned one; and the scores that other sites find alone, where they may be
+// seen. It returns nil where the task does not ask for it.
 func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
 	t, ok := r.Task.(Sited)
 	if !ok || !t.ComparesSites() || constant.Y == nil || tuned.Y == nil || r.poser.problem.Score == nil {
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
-	siteModels := make([]train.Fit, len(r.poser.problem.Oracles)) // without Y of sites elsewhere, and where none converges
+	// without Y of sites elsewhere, and where none converges
+	siteModels := make([]train.Fit, len(r.poser.problem.Oracles))
 	rows, err := r.poser.problem.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
 		if siteModels[i], err = r.siteModel(ctx, i); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
@@ -43,7 +46,8 @@ func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidat
 			name = fmt.Sprintf("site %d", r.finalEpoch.Members[k])
 		}
 		scores := scoresOf(row[1:])
-		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
+		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1],
+			Tuned: scores[2]})
 	}
 	return sites, r.exchangeSiteModels(ctx, t.ExchangesAlone(), siteModels, tuned.Fit(), sites)
 }
@@ -57,13 +61,14 @@ func (r *siteModels) exchangedRows() []plan.Row {
 	rows := []plan.Row{{Name: "scores on the site's test rows", Length: siteNumbers}}
 	p, q := r.data.loaded.model.Dims()
 	if n := r.Settings.Agents; t.ExchangesAlone() && n <= mostCrossed {
-		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q}, plan.Row{Name: "scores of such models", Length: 2 * n})
+		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q},
+			plan.Row{Name: "scores of such models", Length: 2 * n})
 	}
 	return rows
 }
 
-// scoreTest scores models on the test examples of agent i, whose number it returns, and writes two numbers of each to dst: NaN of a model
-// without Y.
+// scoreTest scores models on the test examples of agent i, whose number it returns, and writes two
+// numbers of each to dst: NaN of a model without Y.
 func (r *siteModels) scoreTest(i int, fits []train.Fit, dst []float64) (examples float64, err error) {
 	for k, m := range fits {
 		if m.Y == nil {
@@ -90,10 +95,11 @@ func scoresOf(numbers []float64) (all []runs.SiteScore) {
 // mostCrossed is the largest number of sites whose models are tried on the rows of each.
 const mostCrossed = 32
 
-// exchangeSiteModels tries the model of each site alone, which has the lengths of like, on the test examples of all sites. Where the sites
-// are in several processes the models leave them, if that is allowed; in one process nothing does, and nothing is counted unless it
-// is allowed.
-func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit, like train.Fit, sites []runs.Site) error {
+// exchangeSiteModels tries the model of each site alone, which has the lengths of like, on the test
+// examples of all sites. Where the sites are in several processes the models leave them, if that is
+// allowed; in one process nothing does, and nothing is counted unless it is allowed.
+func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit, like train.Fit,
+	sites []runs.Site) error {
 	if len(sites) > mostCrossed || !allowed && r.team != nil {
 		return nil
 	}
@@ -130,8 +136,8 @@ func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteM
 	return err
 }
 
-// siteModel returns the model that agent i finds by its own examples alone, at the best constant λ by its own validation examples; nil if
-// none converges. It sends nothing.
+// siteModel returns the model that agent i finds by its own examples alone, at the best constant λ
+// by its own validation examples; nil if none converges. It sends nothing.
 func (r *siteModels) siteModel(ctx context.Context, i int) (m train.Fit, err error) {
 	l := r.data.loaded
 	shard := l.data.Shards[i]
@@ -141,7 +147,8 @@ func (r *siteModels) siteModel(ctx context.Context, i int) (m train.Fit, err err
 	if err != nil {
 		return m, err
 	}
-	_, best, err := candidates.New(p, r.poser.problem.meaning.Symbol, len(r.result.X), p.Solver(), nil, nil).Constants(ctx, 0)
+	_, best, err := candidates.New(p, r.poser.problem.meaning.Symbol, len(r.result.X), p.Solver(), nil,
+		nil).Constants(ctx, 0)
 	if err != nil {
 		return m, err
 	}

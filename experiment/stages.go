@@ -13,18 +13,22 @@ type runFiles struct {
 	*runner
 	folder     runs.Folder
 	mode       runs.Mode
-	folderOpen bool                  // whether the folder is made ready
-	lock       io.Closer             // keeps other processes out of the folder; nil before it is chosen, and where another process leads
-	held       *runs.HeldCheckpoints // checkpoints that stay; nil: none
+	folderOpen bool // whether the folder is made ready
+	// keeps other processes out of the folder; nil before it is chosen, and where another
+	// process leads
+	lock io.Closer
+	held *runs.HeldCheckpoints // checkpoints that stay; nil: none
 }
 
-// A loader loads the shards of the agents that are here, and finds what all sites have to find together.
+// A loader loads the shards of the agents that are here, and finds what all sites have to
+// find together.
 type loader struct {
 	*runner
 	loaded loaded
 }
 
-// A poser makes the problem of what was loaded: oracles, the matrix of their products, and the start.
+// A poser makes the problem of what was loaded: oracles, the matrix of their products, and
+// the start.
 type poser struct {
 	*runner
 	problem problem

@@ -9,8 +9,8 @@ import (
 	"dsbo/train"
 )
 
-// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and collects warnings of those that
-// are not stable.
+// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and
+// collects warnings of those that are not stable.
 func (r *stepChooser) chooseSteps(ctx context.Context) error {
 	p, q, err := r.poser.startProblem().Dims()
 	if err != nil {
@@ -52,7 +52,8 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
 	}
 	for _, flag := range r.params.unknown {
-		r.warnings = append(r.warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Settings.Algorithm))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Settings.Algorithm))
 	}
 	if draws := algo.TraitsOf(r.method).FullBatch; draws != "" && r.givenFlags["batch"] && r.Settings.Batch > 0 {
 		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
@@ -87,10 +88,13 @@ func (r *stepChooser) chooseStart() {
 	}
 	known := r.givenFlags["x0"] || r.poser.problem.startX != nil
 	gaveUp := adapt(algo.Setting{
-		Nonconvex: r.poser.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known, Penalties: r.poser.problem.penalties,
-		Given: func(name string) bool { return r.Settings.Set[name] != nil },
+		Nonconvex: r.poser.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known,
+		Penalties: r.poser.problem.penalties,
+		Given:     func(name string) bool { return r.Settings.Set[name] != nil },
 	})
 	if gaveUp && !known {
-		r.view.Log("x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)", r.Settings.X0)
+		r.view.Log(
+			"x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)",
+			r.Settings.X0)
 	}
 }

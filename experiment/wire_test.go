@@ -16,7 +16,8 @@ import (
 	"dsbo/train"
 )
 
-// TestWires: transports send what agents round to, and what is rounded off comes later where that is known to help.
+// TestWires: transports send what agents round to, and what is rounded off comes later where that
+// is known to help.
 func TestWires(t *testing.T) {
 	for _, tt := range []struct {
 		args     string
@@ -44,7 +45,8 @@ func TestWires(t *testing.T) {
 
 // Averages by Mix alone round too often for int8.
 func TestNarrowMixIsRefused(t *testing.T) {
-	if _, _, err := parseTiny(t, "-wire=int8 -average=mix").resolve(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-average mix") {
+	if _, _, err := parseTiny(t, "-wire=int8 -average=mix").resolve(); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "-average mix") {
 		t.Error(err)
 	}
 }
@@ -62,12 +64,14 @@ func (i interrupter) Saved(iteration int) {
 	}
 }
 
-// TestFeedbackResumes: what has been rounded off outlives an interrupt, so that the run ends with the same bits.
+// TestFeedbackResumes: what has been rounded off outlives an interrupt, so that the run ends with
+// the same bits.
 func TestFeedbackResumes(t *testing.T) {
 	dir := t.TempDir()
 	job := func(out, more string) *Job {
-		return parseTiny(t, "-algorithm=sparkle -wire=int8 -agents=3 -K=8 -checkpoint-every=2 -evaluate=off -report=false -quiet -out="+
-			filepath.Join(dir, out)+more)
+		return parseTiny(t,
+			"-algorithm=sparkle -wire=int8 -agents=3 -K=8 -checkpoint-every=2 -evaluate=off -report=false -quiet -out="+
+				filepath.Join(dir, out)+more)
 	}
 	straight, first := job("straight", ""), job("resumed", "")
 	testkit.OK(straight.Run(t.Context(), nil, io.Discard))

@@ -12,7 +12,8 @@ import (
 	"dsbo/models"
 )
 
-// BenchmarkOracle times the oracle's questions on a new minibatch each, at a new point each, as a run asks them.
+// BenchmarkOracle times the oracle's questions on a new minibatch each, at a new point each, as a
+// run asks them.
 func BenchmarkOracle(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	mnist := byteShard(3750, 784, 10)
@@ -34,9 +35,11 @@ func BenchmarkOracle(b *testing.B) {
 	}
 }
 
-// BenchmarkSparse is BenchmarkOracle on data of the size of RCV1's: text, of which an example has some 65 of 100 000 words.
+// BenchmarkSparse is BenchmarkOracle on data of the size of RCV1's: text, of which an example has
+// some 65 of 100 000 words.
 func BenchmarkSparse(b *testing.B) {
-	benchOracle(b, "linear-100000x2-full20000", models.Linear{Features: 100_000, Outputs: 2}, wide(20_000, 100_000, 75), 0)
+	benchOracle(b, "linear-100000x2-full20000", models.Linear{Features: 100_000, Outputs: 2},
+		wide(20_000, 100_000, 75), 0)
 }
 
 // benchOracle times the questions to one oracle, in either float type.
@@ -100,7 +103,8 @@ func byteShard(rows, pixels, classes int) data.Shard {
 	return s
 }
 
-// BenchmarkFirst times the first gradient and product of each of several agents, by oracles of their own and by such as share programs.
+// BenchmarkFirst times the first gradient and product of each of several agents, by oracles of
+// their own and by such as share programs.
 func BenchmarkFirst(b *testing.B) {
 	mnist := byteShard(64, 784, 10)
 	for _, c := range []struct {

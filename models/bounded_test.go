@@ -13,8 +13,9 @@ import (
 	"dsbo/models"
 )
 
-// TestTermBounds: a term of one row at its norm's bound, wherever y is, has no larger derivatives than the model says, and for some y they
-// come near. x enters the penalty alone: products with the Jacobian do not depend on the row.
+// TestTermBounds: a term of one row at its norm's bound, wherever y is, has no larger derivatives
+// than the model says, and for some y they come near. x enters the penalty alone: products with the
+// Jacobian do not depend on the row.
 func TestTermBounds(t *testing.T) {
 	const features, c = 3, 1.5
 	r := rand.New(rand.NewPCG(1, 2))
@@ -23,10 +24,12 @@ func TestTermBounds(t *testing.T) {
 		target  *ad.Table
 		greatly float64 // the size of the y that are tried
 	}{
-		"softmax":  {models.Softmax{Features: features, Classes: 4}, testkit.Get(ad.LabelTable([]uint8{1}, 4)), 3},
-		"logistic": {models.Logistic{Features: features, Mean: true}, testkit.Get(ad.FloatTable(1, 1, []float64{-1})), 3},
-		"linear":   {models.Linear{Features: features, Outputs: 3}, testkit.Get(ad.LabelTable([]uint8{2}, 3)), 3},
-		"huber":    {models.Linear{Features: features, Outputs: 1, Loss: models.Huber{Delta: 0.7}}, testkit.Get(ad.FloatTable(1, 1, []float64{2})), 3},
+		"softmax": {models.Softmax{Features: features, Classes: 4}, testkit.Get(ad.LabelTable([]uint8{1}, 4)), 3},
+		"logistic": {models.Logistic{Features: features, Mean: true}, testkit.Get(ad.FloatTable(1, 1, []float64{-1})),
+			3},
+		"linear": {models.Linear{Features: features, Outputs: 3}, testkit.Get(ad.LabelTable([]uint8{2}, 3)), 3},
+		"huber": {models.Linear{Features: features, Outputs: 1, Loss: models.Huber{Delta: 0.7}},
+			testkit.Get(ad.FloatTable(1, 1, []float64{2})), 3},
 	} {
 		gradient, curvature, ok := m.model.TermBounds(c)
 		if !ok {
@@ -35,7 +38,8 @@ func TestTermBounds(t *testing.T) {
 		model := m.model.(models.Model)
 		p, q := model.Dims()
 		x, y, v := make([]float64, p), make([]float64, q), make([]float64, q)
-		g, hv, e, jv, other := make([]float64, q), make([]float64, q), make([]float64, q), make([]float64, p), make([]float64, p)
+		g, hv, e, jv, other := make([]float64, q), make([]float64, q), make([]float64, q), make([]float64, p),
+			make([]float64, p)
 		m.model.Penalty(e, x)
 		steepest, sharpest := 0.0, 0.0
 		for range 20 {
@@ -68,7 +72,8 @@ func TestTermBounds(t *testing.T) {
 			}
 		}
 		if steepest > 1+1e-12 || sharpest > 1+1e-12 || steepest < 0.5 || math.IsNaN(sharpest) {
-			t.Errorf("%s: the steepest gradient is %.3g of its bound, the largest product %.3g", name, steepest, sharpest)
+			t.Errorf("%s: the steepest gradient is %.3g of its bound, the largest product %.3g", name,
+				steepest, sharpest)
 		}
 	}
 	if _, _, ok := (models.Linear{Features: 3, Outputs: 1, Loss: models.Squared{}}).TermBounds(1); ok {

@@ -12,7 +12,8 @@ import (
 	"dsbo/models"
 )
 
-// TestPenaltyIsAllThatDependsOnX: where x is the logarithms of penalties, the diagonal changes with x as the penalty does.
+// TestPenaltyIsAllThatDependsOnX: where x is the logarithms of penalties, the diagonal changes with
+// x as the penalty does.
 func TestPenaltyIsAllThatDependsOnX(t *testing.T) {
 	classes, signs := classShard(30, 21, 5, 3), signShard(30, 21, 5)
 	for _, c := range []struct {

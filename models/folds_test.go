@@ -38,13 +38,15 @@ func TestFolds(t *testing.T) {
 		shard data.Shard
 	}{
 		{"classes", models.Folds{Of: models.Linear{Features: 7, Outputs: 4}, Count: 3}, folded(classes, 3, nil)},
-		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2}, folded(values, 2, table(30, 1, weight))},
+		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2},
+			folded(values, 2, table(30, 1, weight))},
 	} {
 		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
 	}
 }
 
-// TestFoldsAreModels: the losses are the losses of linear models, each on the examples of its folds.
+// TestFoldsAreModels: the losses are the losses of linear models, each on the examples of
+// its folds.
 func TestFoldsAreModels(t *testing.T) {
 	const count, rows = 3, 30
 	all := valueShard(rows, 21, 5)
@@ -66,7 +68,8 @@ func TestFoldsAreModels(t *testing.T) {
 			}
 		}
 		pick := func(rows []int) data.Examples {
-			return data.Examples{X: testkit.Get(all.Train.X.Pick(rows)), Target: testkit.Get(all.Train.Target.Pick(rows))}
+			return data.Examples{X: testkit.Get(all.Train.X.Pick(rows)),
+				Target: testkit.Get(all.Train.Target.Pick(rows))}
 		}
 		part := y[k*q/count:][:q/count]
 		value := func(l models.Loss, e data.Examples) float64 {
@@ -121,7 +124,8 @@ func TestFoldsCheck(t *testing.T) {
 	}
 }
 
-// TestPrior: the upper loss has the term of its documentation, which is 0 where all penalties are alike.
+// TestPrior: the upper loss has the term of its documentation, which is 0 where all penalties
+// are alike.
 func TestPrior(t *testing.T) {
 	s := valueShard(30, 21, 5)
 	plain := models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}
@@ -140,7 +144,8 @@ func TestPrior(t *testing.T) {
 			t.Errorf("at %v the prior adds %g, want %g", c.x, got, c.want)
 		}
 	}
-	for _, bad := range []models.Prior{{Deviation: 1}, {Rows: 3}, {Deviation: -1, Rows: 3}, {Deviation: math.Inf(1), Rows: 3}} {
+	for _, bad := range []models.Prior{{Deviation: 1}, {Rows: 3}, {Deviation: -1, Rows: 3},
+		{Deviation: math.Inf(1), Rows: 3}} {
 		with.Prior = bad
 		if err := with.Check(s); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: error %v", bad, err)

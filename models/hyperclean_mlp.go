@@ -7,8 +7,8 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is the y of Net, whose Penalties, Intercepts and Prior do
-// not count. The lower problem is not convex.
+// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is the y of
+// Net, whose Penalties, Intercepts and Prior do not count. The lower problem is not convex.
 type HyperCleanMLP struct {
 	Net      MLP
 	Examples int     // training examples of all agents together
@@ -29,7 +29,8 @@ func (h HyperCleanMLP) Dims() (p, q int) {
 // Check implements [Checker].
 func (h HyperCleanMLP) Check(s data.Shard) error {
 	if h.Net.Loss != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "the loss of data hyper-cleaning is the cross-entropy: that of the network must not be given")
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the loss of data hyper-cleaning is the cross-entropy: that of the network must not be given")
 	}
 	if err := h.Net.Check(s); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"dsbo/models"
 )
 
-// TestHyperCleanWeights: with all trust equal to ½ the lower loss is half of softmax's, and an example's derivative
-// is σ'(x_e) times its own loss over the number of examples.
+// TestHyperCleanWeights: with all trust equal to ½ the lower loss is half of softmax's, and an
+// example's derivative is σ'(x_e) times its own loss over the number of examples.
 func TestHyperCleanWeights(t *testing.T) {
 	const d, c, rows = 4, 3, 10
 	s := classShard(rows, 8, d, c) // IDs 5 to 14
@@ -50,8 +50,8 @@ func (alone) Mix(_ context.Context, dst, src []float64) error {
 	return nil
 }
 
-// TestHyperCleanFindsWrongLabels: of two well-separated blobs a third of the training labels is turned, and after
-// some iterations of MA-DSBO the turned ones are trusted less than all others.
+// TestHyperCleanFindsWrongLabels: of two well-separated blobs a third of the training labels is
+// turned, and after some iterations of MA-DSBO the turned ones are trusted less than all others.
 func TestHyperCleanFindsWrongLabels(t *testing.T) {
 	const rows = 60
 	r := rand.New(rand.NewPCG(6, 7))

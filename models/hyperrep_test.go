@@ -13,7 +13,8 @@ import (
 	"dsbo/models"
 )
 
-// TestHyperRepIsNetwork: the loss is the loss of a network whose hidden layers are x and whose last layer is y.
+// TestHyperRepIsNetwork: the loss is the loss of a network whose hidden layers are x and whose last
+// layer is y.
 func TestHyperRepIsNetwork(t *testing.T) {
 	const d, c = 6, 3
 	s := classShard(20, 15, d, c)
@@ -27,7 +28,8 @@ func TestHyperRepIsNetwork(t *testing.T) {
 	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(1, 2)), q, 1)
 	m.StartX(x)
 	f := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(x, y))
-	want := testkit.Get(testkit.Get(models.Differentiate(mlp.Upper, all, total, s.Val, false)).Value(make([]float64, all), append(x, y...)))
+	want := testkit.Get(testkit.Get(models.Differentiate(mlp.Upper, all, total, s.Val, false)).Value(
+		make([]float64, all), append(x, y...)))
 	if math.Abs(f-want) > 1e-14*want {
 		t.Errorf("upper loss %g, that of the network %g", f, want)
 	}
@@ -37,11 +39,13 @@ func TestHyperRepIsNetwork(t *testing.T) {
 	}
 }
 
-// TestBaselinesSuitTheirModels: the x of a baseline is one of its model, which takes the same data and has a score.
+// TestBaselinesSuitTheirModels: the x of a baseline is one of its model, which takes the same data
+// and has a score.
 func TestBaselinesSuitTheirModels(t *testing.T) {
 	s := classShard(20, 15, 9, 3)
 	for _, m := range []models.Model{
-		models.HyperRep{Features: 9, Classes: 3}, models.Distilled{Features: 9, Classes: 3}, models.Distilled{Features: 9, Classes: 3, Pictures: make([]float64, 27)},
+		models.HyperRep{Features: 9, Classes: 3}, models.Distilled{Features: 9, Classes: 3},
+		models.Distilled{Features: 9, Classes: 3, Pictures: make([]float64, 27)},
 	} {
 		for _, b := range m.(models.Baselined).Baselines() {
 			of := b.Of
@@ -69,13 +73,16 @@ func TestTemperature(t *testing.T) {
 		cooled[i] = v / math.Exp(x[i/d])
 	}
 	got, _ := testkit.Get2(testkit.Get(models.NewScore(m, s.Val, false)).Examples(x, y))
-	want, _ := testkit.Get2(testkit.Get(models.NewScore(models.Softmax{Features: d, Classes: c}, s.Val, false)).Examples(make([]float64, d), cooled))
+	want, _ := testkit.Get2(
+		testkit.Get(models.NewScore(models.Softmax{Features: d, Classes: c}, s.Val, false)).Examples(make([]float64, d),
+			cooled))
 	if linalg.Dist2(got, want) > 1e-26 {
 		t.Errorf("losses %v, want %v", got, want)
 	}
 }
 
-// TestDistilledTrainsOnPictures: the lower loss is the loss of a linear model whose examples are the pictures.
+// TestDistilledTrainsOnPictures: the lower loss is the loss of a linear model whose examples are
+// the pictures.
 func TestDistilledTrainsOnPictures(t *testing.T) {
 	const d, c = 4, 3
 	s := classShard(20, 15, d, c)
@@ -86,7 +93,8 @@ func TestDistilledTrainsOnPictures(t *testing.T) {
 	pictures := s.Val
 	pictures.X, pictures.Target = table(c, d, x), testkit.Get(ad.LabelTable([]uint8{0, 1, 2}, c))
 	got := testkit.Get(testkit.Get(models.Differentiate(m.Lower, d*c, d*c, s.Train, false)).Value(x, y))
-	mean := testkit.Get(testkit.Get(models.Differentiate(models.Softmax{Features: d, Classes: c}.Upper, d, d*c, pictures, false)).Value(make([]float64, d), y))
+	mean := testkit.Get(testkit.Get(models.Differentiate(models.Softmax{Features: d, Classes: c}.Upper, d, d*c,
+		pictures, false)).Value(make([]float64, d), y))
 	if want := mean + 1e-3*linalg.Dot(y, y); math.Abs(got-want) > 1e-6*want { // tables are float32
 		t.Errorf("lower loss %g, want %g", got, want)
 	}
@@ -95,9 +103,11 @@ func TestDistilledTrainsOnPictures(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	s := classShard(8, 8, 4, 3)
 	for _, m := range []models.Checker{
-		models.HyperRep{Features: 4, Classes: 3, Ridge: -1}, models.HyperRep{Features: 4, Classes: 3, Hidden: []int{3, 0}},
+		models.HyperRep{Features: 4, Classes: 3, Ridge: -1},
+		models.HyperRep{Features: 4, Classes: 3, Hidden: []int{3, 0}},
 		models.Temperature{Features: 4, Classes: 3, Ridge: -1},
-		models.Distilled{Features: 4, Classes: 3, Ridge: -1}, models.Distilled{Features: 4, Classes: 3, Pictures: make([]float64, 11)},
+		models.Distilled{Features: 4, Classes: 3, Ridge: -1},
+		models.Distilled{Features: 4, Classes: 3, Pictures: make([]float64, 11)},
 	} {
 		if err := m.Check(s); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: %v", m, err)

@@ -6,8 +6,9 @@ import (
 	"dsbo/ad/adtest"
 )
 
-// TestOnEveryPath: models are their closed forms, and the basic ones conform, whichever kernels do the work. What else the tests here show is of
-// graphs, which all paths have alike; the kernels have tests of their own.
+// TestOnEveryPath: models are their closed forms, and the basic ones conform, whichever kernels do
+// the work. What else the tests here show is of graphs, which all paths have alike; the kernels
+// have tests of their own.
 func TestOnEveryPath(t *testing.T) {
 	adtest.Everywhere(t, "ClosedForm$|^TestModels$|^TestLeNetByHand$|^TestSparseIsDense$")
 }

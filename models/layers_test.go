@@ -11,7 +11,8 @@ import (
 	"dsbo/models"
 )
 
-// TestLayers: the cross-entropy of the layers' outputs is the loss that the model's Score has for each example.
+// TestLayers: the cross-entropy of the layers' outputs is the loss that the model's Score has for
+// each example.
 func TestLayers(t *testing.T) {
 	const d, c = 7, 4
 	s := classShard(60, 33, d, c)

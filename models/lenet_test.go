@@ -10,7 +10,8 @@ import (
 	"dsbo/models/modeltest"
 )
 
-// TestLeNetPerLayer proves the network with a penalty for each layer; where all penalties are alike, they are the penalties of its inputs.
+// TestLeNetPerLayer proves the network with a penalty for each layer; where all penalties are
+// alike, they are the penalties of its inputs.
 func TestLeNetPerLayer(t *testing.T) {
 	shard := classShard(12, 9, 16*16, 3)
 	inputs := models.LeNet{Side: 16, Classes: 3, Filters: [2]int{2, 3}, Hidden: 4, Seed: 1}
@@ -28,6 +29,7 @@ func TestLeNetPerLayer(t *testing.T) {
 		_, losses[k] = testkit.Get2(o.Values(x, y, dsbo.Sample{}))
 	}
 	if tolerance := 1e-13 * losses[0]; max(losses[0]-losses[1], losses[1]-losses[0]) > tolerance {
-		t.Errorf("at equal penalties the loss with one for each input is %g, with one for each layer %g", losses[0], losses[1])
+		t.Errorf("at equal penalties the loss with one for each input is %g, with one for each layer %g",
+			losses[0], losses[1])
 	}
 }

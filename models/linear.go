@@ -9,19 +9,22 @@ import (
 	"dsbo/internal/num"
 )
 
-// Linear is the model of tables: outputs Y a_e + b, with a loss L of them and log-penalties of groups of features,
+// Linear is the model of tables: outputs Y a_e + b, with a loss L of them and log-penalties of
+// groups of features,
 //
 //	f_i(x, y) = mean_e w_e L(Y a_e + b, t_e)
 //	g_i(x, y) = mean_e w_e L(Y a_e + b, t_e) + 1/(cd) Σ_kj e^{x_{r(j)}} Y_kj² + ½·10⁻⁶ ‖b‖²
 //
-// where y is the c×d matrix Y, row by row, then the c intercepts b; c = Outputs, d = Features, r(j) is the group of feature j, and w_e
-// is 1 where examples have no weights. q = c(d + 1), and p is the number of groups: d for [PerFeature], 1 for [PerLayer] and
-// [OnePenalty]. 1/(cd) is [Softmax]'s scale: x = 0 is a weak penalty, whatever the groups are.
+// where y is the c×d matrix Y, row by row, then the c intercepts b; c = Outputs, d = Features, r(j)
+// is the group of feature j, and w_e is 1 where examples have no weights. q = c(d + 1), and p is
+// the number of groups: d for [PerFeature], 1 for [PerLayer] and [OnePenalty]. 1/(cd) is
+// [Softmax]'s scale: x = 0 is a weak penalty, whatever the groups are.
 //
-// The intercepts' fixed ridge makes g_i strongly convex and no more: probabilities of a class, and means of a target of deviation 1,
-// are those without it to some 10⁻⁵. Where L is [ShiftInvariant] the data leave Σ_k b_k open, and g_i has the term ½·0.1/c (Σ_k b_k)² too, by
-// which that is 0 and no output relative to the others is another one: with the ridge alone, what a wire rounds off gradients and products would be
-// a large step along it.
+// The intercepts' fixed ridge makes g_i strongly convex and no more: probabilities of a class, and
+// means of a target of deviation 1, are those without it to some 10⁻⁵. Where L is [ShiftInvariant]
+// the data leave Σ_k b_k open, and g_i has the term ½·0.1/c (Σ_k b_k)² too, by which that is 0 and
+// no output relative to the others is another one: with the ridge alone, what a wire rounds off
+// gradients and products would be a large step along it.
 type Linear struct {
 	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
 	Loss              OutputLoss // nil: CrossEntropy
@@ -33,7 +36,8 @@ type Linear struct {
 // interceptRidge is the coefficient of ½ ‖b‖².
 const interceptRidge = 1e-6
 
-// sumRidge is the coefficient of ½ (Σ_k b_k)²/c where the loss is [ShiftInvariant]: about the curvature of a class of one example in ten.
+// sumRidge is the coefficient of ½ (Σ_k b_k)²/c where the loss is [ShiftInvariant]: about the
+// curvature of a class of one example in ten.
 const sumRidge = 0.1
 
 // layer returns the one layer.

@@ -28,8 +28,8 @@ func (m dropping) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return m.Softmax.Lower(x, y, b)
 }
 
-// TestMasks: a draw has one mask, whatever is asked and in whatever type, another draw another one, and all examples none. What the mask leaves
-// out has no gradient.
+// TestMasks: a draw has one mask, whatever is asked and in whatever type, another draw another one,
+// and all examples none. What the mask leaves out has no gradient.
 func TestMasks(t *testing.T) {
 	const d, c = 50, 3
 	s := classShard(40, 40, d, c)
@@ -70,7 +70,8 @@ func TestMasks(t *testing.T) {
 	if slices.Equal(grad(batch, one), grad(batch, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 2})) {
 		t.Error("two draws of the same examples have the same mask")
 	}
-	if whole := (dsbo.Sample{Set: dsbo.Whole}); !slices.Equal(grad(batch, whole), grad(oracle(m.Softmax, models.Config{}), whole)) {
+	if whole := (dsbo.Sample{Set: dsbo.Whole}); !slices.Equal(grad(batch, whole), grad(oracle(m.Softmax,
+		models.Config{}), whole)) {
 		t.Error("all examples, which are no draw, have a mask")
 	}
 }
@@ -80,9 +81,11 @@ func TestMasksAreChecked(t *testing.T) {
 	s := classShard(8, 8, 4, 3)
 	s.Train.Columns = []data.Column{{Name: "taken", Table: table(8, 1, make([]float64, 8))}}
 	for _, masks := range [][]models.Mask{
-		{{"", 4, .5}}, {{"kept", 0, .5}}, {{"kept", 4, 0}}, {{"kept", 4, 1.5}}, {{"kept", 4, .5}, {"kept", 4, .5}}, {{"taken", 4, .5}},
+		{{"", 4, .5}}, {{"kept", 0, .5}}, {{"kept", 4, 0}}, {{"kept", 4, 1.5}}, {{"kept", 4, .5}, {"kept", 4, .5}},
+		{{"taken", 4, .5}},
 	} {
-		if _, err := models.NewOracle(dropping{models.Softmax{Features: 4, Classes: 3}, masks}, s, models.Config{}); !errors.Is(err, dsbo.ErrConfig) {
+		if _, err := models.NewOracle(dropping{models.Softmax{Features: 4, Classes: 3}, masks}, s,
+			models.Config{}); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: %v", masks, err)
 		}
 	}

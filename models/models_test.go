@@ -31,8 +31,8 @@ func TestMLPDims(t *testing.T) {
 	}
 }
 
-// TestMLPOfOneLayerIsSoftmax: without hidden layers, and with biases 0, the network is the linear classifier; its
-// penalties have another weight, 1/q for a q that counts the biases.
+// TestMLPOfOneLayerIsSoftmax: without hidden layers, and with biases 0, the network is the linear
+// classifier; its penalties have another weight, 1/q for a q that counts the biases.
 func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 	const d, c = 6, 3
 	s := classShard(20, 15, d, c)
@@ -56,8 +56,8 @@ func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 	}
 }
 
-// TestMLPPenalties finds each entry's group: with one entry of y alone, ∂g/∂x is e^x y²/q in its group and 0 in the
-// others.
+// TestMLPPenalties finds each entry's group: with one entry of y alone, ∂g/∂x is e^x y²/q in its
+// group and 0 in the others.
 func TestMLPPenalties(t *testing.T) {
 	m := models.MLP{Features: 3, Outputs: 2, Hidden: []int{2}}
 	_, q := m.Dims() // W_0: 0-5, b_0: 6-7, W_1: 8-11, b_1: 12-13
@@ -74,7 +74,8 @@ func TestMLPPenalties(t *testing.T) {
 	}
 }
 
-// TestMLPLearns: a network that starts at Start separates two rings, which no linear classifier does.
+// TestMLPLearns: a network that starts at Start separates two rings, which no linear
+// classifier does.
 func TestMLPLearns(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	const rows = 120
@@ -108,7 +109,8 @@ func TestMLPLearns(t *testing.T) {
 func TestCompositionalLowerSolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	a, b := normal(r, 4*2, 1), normal(r, 4, 1)
-	o := testkit.Get(models.NewOracle(models.SineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{}, models.Config{}))
+	o := testkit.Get(models.NewOracle(models.SineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{},
+		models.Config{}))
 	x, y, g := []float64{.3, -.7}, make([]float64, 4), make([]float64, 4)
 	for k := range y {
 		y[k] = math.Sin(linalg.Dot(a[2*k:2*k+2], x)) + b[k]
@@ -141,7 +143,8 @@ func TestByNameErrors(t *testing.T) {
 		size models.Size
 		want string
 	}{
-		{"svm", models.Size{Classes: 10}, "a model must be one of " + strings.Join(models.Names(), ", ") + `; it is "svm"`},
+		{"svm", models.Size{Classes: 10}, "a model must be one of " + strings.Join(models.Names(), ", ") +
+			`; it is "svm"`},
 		{"softmax", models.Size{}, `model "softmax" needs at least 2 classes; the task has 0`},
 		{"logistic", models.Size{Classes: 10}, `model "logistic" needs targets +1 and -1; the task has 10 classes`},
 	} {

@@ -16,9 +16,9 @@ type Config struct {
 	Float32 bool   // compute in float32
 }
 
-// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle], a [dsbo.ValueOracle],
-// a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle] and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models
-// Penalty fails with [dsbo.ErrCapability].
+// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle], a
+// [dsbo.ValueOracle], a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle] and, if its model is
+// [Penalized], a [dsbo.PenaltyOracle]: of other models Penalty fails with [dsbo.ErrCapability].
 type Oracle struct {
 	p, q      int
 	programs  *Programs
@@ -50,11 +50,13 @@ type side struct {
 	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
 
-// NewOracle returns the oracle of an agent that shares no programs with others, see [Programs.Oracle].
+// NewOracle returns the oracle of an agent that shares no programs with others,
+// see [Programs.Oracle].
 func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) { return NewPrograms(m).Oracle(s, c) }
 
-// Oracle returns the oracle of one agent. Graphs are compiled when the first of the agents uses them, one for each loss and
-// batch size, so mistakes in how a model is built show then; package modeltest finds them all.
+// Oracle returns the oracle of one agent. Graphs are compiled when the first of the agents uses
+// them, one for each loss and batch size, so mistakes in how a model is built show then; package
+// modeltest finds them all.
 func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 	m := programs.model
 	if ch, ok := m.(Checker); ok {
@@ -150,7 +152,8 @@ func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.low.ask(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
 }
 
-// GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its outputs ([ad.Outputs]).
+// GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its
+// outputs ([ad.Outputs]).
 func (o *Oracle) GaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.low.ask(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })
 }

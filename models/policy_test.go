@@ -17,11 +17,12 @@ import (
 
 // policyData draws transitions of one agent.
 func policyData() data.Task {
-	return testkit.Get(data.Policy{Agents: 1, States: 7, Features: 3, Transitions: 3, Discount: .8, Rate: .2, Seed: 5}.Task())
+	return testkit.Get(data.Policy{Agents: 1, States: 7, Features: 3, Transitions: 3, Discount: .8, Rate: .2,
+		Seed: 5}.Task())
 }
 
-// TestPolicyEvaluation: y*(x) is the mean difference in each state, Φ half its mean square, and ∇Φ = 0 where least squares on the means
-// over each state's transitions say.
+// TestPolicyEvaluation: y*(x) is the mean difference in each state, Φ half its mean square, and ∇Φ
+// = 0 where least squares on the means over each state's transitions say.
 func TestPolicyEvaluation(t *testing.T) {
 	const S, d, each = 7, 3, 3
 	task, m := policyData(), models.PolicyEvaluation{Features: d, States: S}
@@ -56,7 +57,8 @@ func TestPolicyEvaluation(t *testing.T) {
 	}
 }
 
-// unscored is policy evaluation without its Score, which is no part of f: f is no mean of losses of single examples.
+// unscored is policy evaluation without its Score, which is no part of f: f is no mean of losses of
+// single examples.
 type unscored struct{ models.PolicyEvaluation }
 
 func (unscored) Score() {}

@@ -7,8 +7,9 @@ import (
 	"dsbo/ad"
 )
 
-// Programs are a model with what is compiled of it: its losses with their derivatives, its closed forms and its scores, one of each for a number of
-// rows, kinds of inputs and an element type. The oracles and scores of all agents of a process share them, and scratch memory for as many as
+// Programs are a model with what is compiled of it: its losses with their derivatives, its closed
+// forms and its scores, one of each for a number of rows, kinds of inputs and an element type. The
+// oracles and scores of all agents of a process share them, and scratch memory for as many as
 // compute at one time; each has data and values of its own. Programs are safe for concurrent use.
 type Programs struct {
 	model  Model
@@ -57,7 +58,8 @@ func (e *examples) key(of part, rows int, float32 bool) compilation {
 }
 
 // differentiate returns a loss of the model on batches of n rows of e, with memory in w.
-func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool, w *ad.Workspace) (_ *ad.Derivs, err error) {
+func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool,
+	w *ad.Workspace) (_ *ad.Derivs, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := e.key(of, rows, float32)
@@ -77,7 +79,8 @@ func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool, w
 }
 
 // compile returns a form, built by build, on batches of n rows of e, with memory in w.
-func (p *Programs) compile(of part, e *examples, rows int, float32 bool, w *ad.Workspace, build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
+func (p *Programs) compile(of part, e *examples, rows int, float32 bool, w *ad.Workspace,
+	build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := e.key(of, rows, float32)

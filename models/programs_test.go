@@ -30,8 +30,8 @@ func (m counted) Upper(x, y *ad.Node, b models.Batch) *ad.Node {
 	return m.Softmax.Upper(x, y, b)
 }
 
-// TestPrograms: oracles of several agents that are asked at once have the bits of oracles of their own, and build each loss once for each number
-// of rows.
+// TestPrograms: oracles of several agents that are asked at once have the bits of oracles of their
+// own, and build each loss once for each number of rows.
 func TestPrograms(t *testing.T) {
 	const agents = 8
 	m := counted{models.Softmax{Features: 12, Classes: 3}, new(atomic.Int64), new(atomic.Int64)}

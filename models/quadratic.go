@@ -12,14 +12,16 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Quadratic is a problem whose answer is known in closed form, see [SolveQuadratics]. Each agent has its own
+// Quadratic is a problem whose answer is known in closed form, see [SolveQuadratics]. Each agent
+// has its own
 //
 //	f_i(x, y) = ½ (y−t)'D(y−t) + ½ x'Ex + e'x      g_i(x, y) = ½ y'Ay − y'(Bx + c)
 //
-// with A positive definite, D and E positive semidefinite, all three symmetric. Matrices are row-major.
+// with A positive definite, D and E positive semidefinite, all three symmetric. Matrices
+// are row-major.
 //
-// It needs no examples. If the agent has some, they are noise: the mean of the batch's rows (length q) is
-// added to c in g_i and to t in f_i. Rows that average 0 leave the answer as it is.
+// It needs no examples. If the agent has some, they are noise: the mean of the batch's rows (length
+// q) is added to c in g_i and to t in f_i. Rows that average 0 leave the answer as it is.
 type Quadratic struct {
 	P, Q       int
 	A          []float64 // q×q
@@ -48,7 +50,8 @@ func (m Quadratic) Validate() error {
 		{"E", m.E, m.P * m.P}, {"e", m.LinearTerm, m.P},
 	} {
 		if len(a.v) != a.n {
-			return dsbo.Errorf(dsbo.ErrShape, "%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d", a.name, m.P, m.Q, a.n, len(a.v))
+			return dsbo.Errorf(dsbo.ErrShape, "%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d",
+				a.name, m.P, m.Q, a.n, len(a.v))
 		}
 	}
 	return nil
@@ -58,7 +61,8 @@ func (m Quadratic) Validate() error {
 func (m Quadratic) Check(s data.Shard) error {
 	for _, e := range []data.Examples{s.Train, s.Val} {
 		if e.X != nil && e.X.Cols() != m.Q {
-			return dsbo.Errorf(dsbo.ErrShape, "noise rows of a quadratic must have q=%d numbers; they have %d", m.Q, e.X.Cols())
+			return dsbo.Errorf(dsbo.ErrShape, "noise rows of a quadratic must have q=%d numbers; they have %d",
+				m.Q, e.X.Cols())
 		}
 	}
 	return m.Validate()
@@ -66,14 +70,16 @@ func (m Quadratic) Check(s data.Shard) error {
 
 // Lower implements [Model].
 func (m Quadratic) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	linear := ad.Add(ad.MatVec(ad.NewConst(y, "B", m.Q, m.P, m.B), x, false), withNoise(ad.NewConst(y, "c", m.Q, 0, m.C), b))
+	linear := ad.Add(ad.MatVec(ad.NewConst(y, "B", m.Q, m.P, m.B), x, false),
+		withNoise(ad.NewConst(y, "c", m.Q, 0, m.C), b))
 	return ad.Sub(quadraticForm(y, "A", m.A), ad.Dot(y, linear))
 }
 
 // Upper implements [Model].
 func (m Quadratic) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	off := ad.Sub(y, withNoise(ad.NewConst(y, "t", m.Q, 0, m.T), b))
-	return ad.Sum(quadraticForm(off, "D", m.D), quadraticForm(x, "E", m.E), ad.Dot(ad.NewConst(y, "e", m.P, 0, m.LinearTerm), x))
+	return ad.Sum(quadraticForm(off, "D", m.D), quadraticForm(x, "E", m.E),
+		ad.Dot(ad.NewConst(y, "e", m.P, 0, m.LinearTerm), x))
 }
 
 // quadraticForm returns ½ v'Mv.
@@ -113,16 +119,17 @@ func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
 	off := make([]float64, m.Q)
 	linalg.Sub(off, y, m.T)
 	form := func(m, v []float64) float64 { return float64(linalg.Dot(v, affine(m, v, make([]float64, len(v)))) / 2) }
-	return form(m.D, off) + form(m.E, x) + linalg.Dot(m.LinearTerm, x), form(m.A, y) - linalg.Dot(y, affine(m.B, x, m.C))
+	return form(m.D, off) + form(m.E, x) + linalg.Dot(m.LinearTerm, x),
+		form(m.A, y) - linalg.Dot(y, affine(m.B, x, m.C))
 }
 
-// A QuadraticSolution is the closed form of the bilevel problem of quadratic agents: with the agents' averages A, B, c, D, E,
-// e, and h the average of D_i t_i,
+// A QuadraticSolution is the closed form of the bilevel problem of quadratic agents: with the
+// agents' averages A, B, c, D, E, e, and h the average of D_i t_i,
 //
 //	y*(x) = A⁻¹(Bx + c)    z(y) = A⁻¹(Dy − h)    ∇Φ(x) = Ex + e + B'z(y*(x))    ∇²Φ = M'DM + E with M = A⁻¹B
 //
-// Its methods take x of length p and y of length q, and return new slices. Each takes time O((p+q)q), [QuadraticSolution.Gradient]
-// O((p+q)²).
+// Its methods take x of length p and y of length q, and return new slices. Each takes time
+// O((p+q)q), [QuadraticSolution.Gradient] O((p+q)²).
 type QuadraticSolution struct {
 	X, Y []float64 // x* and y*(x*)
 	Phi  float64   // Φ(x*)
@@ -131,9 +138,9 @@ type QuadraticSolution struct {
 	a    *mat.Cholesky // factor of the average of A
 }
 
-// SolveQuadratics returns the solution of the bilevel problem of agents ms. It fails with [dsbo.ErrShape] if the agents do
-// not fit together, and with [dsbo.ErrConfig] if the average of A, or the Hessian M'DM + E of Φ, is not positive definite.
-// Time is O(n(p+q)² + q³ + q²p + qp² + p³).
+// SolveQuadratics returns the solution of the bilevel problem of agents ms. It fails with
+// [dsbo.ErrShape] if the agents do not fit together, and with [dsbo.ErrConfig] if the average of A,
+// or the Hessian M'DM + E of Φ, is not positive definite. Time is O(n(p+q)² + q³ + q²p + qp² + p³).
 func SolveQuadratics(ms []Quadratic) (s QuadraticSolution, err error) {
 	if s.mean, err = averageQuadratics(ms); err != nil {
 		return s, err
@@ -197,17 +204,20 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 		return mean, dsbo.Errorf(dsbo.ErrShape, "there must be at least one quadratic to solve")
 	}
 	p, q := ms[0].P, ms[0].Q
-	mean = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q), D: make([]float64, q*q),
+	mean = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q),
+		D: make([]float64, q*q),
 		T: make([]float64, q), E: make([]float64, p*p), LinearTerm: make([]float64, p)}
 	for i, m := range ms {
 		if err := m.Validate(); err != nil {
 			return mean, fmt.Errorf("agent %d: %w", i, err)
 		}
 		if m.P != p || m.Q != q {
-			return mean, dsbo.Errorf(dsbo.ErrShape, "agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
+			return mean, dsbo.Errorf(dsbo.ErrShape,
+				"agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
 		}
 		share := 1 / float64(len(ms))
-		for _, sum := range [][2][]float64{{mean.A, m.A}, {mean.B, m.B}, {mean.C, m.C}, {mean.D, m.D}, {mean.E, m.E}, {mean.LinearTerm, m.LinearTerm}} {
+		for _, sum := range [][2][]float64{{mean.A, m.A}, {mean.B, m.B}, {mean.C, m.C}, {mean.D, m.D}, {mean.E, m.E},
+			{mean.LinearTerm, m.LinearTerm}} {
 			linalg.Axpy(sum[0], share, sum[1])
 		}
 		linalg.Axpy(mean.T, -share, affine(m.D, m.T, make([]float64, q)))
@@ -219,7 +229,8 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 func factorize(name string, n int, m []float64) (*mat.Cholesky, error) {
 	c := new(mat.Cholesky)
 	if !c.Factorize(mat.NewSymDense(n, m)) || c.Cond() > mat.ConditionTolerance {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be positive definite, or the problem has no unique solution", name)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be positive definite, or the problem has no unique solution",
+			name)
 	}
 	return c, nil
 }

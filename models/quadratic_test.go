@@ -15,8 +15,9 @@ import (
 	"dsbo/train/exact"
 )
 
-// TestSolveQuadratics holds the solution against the agents' oracles: at x* the lower problem's minimizer is y*, Φ is Φ*,
-// and the hypergradient vanishes. Rounding is the rounding of systems whose condition numbers are below 100.
+// TestSolveQuadratics holds the solution against the agents' oracles: at x* the lower problem's
+// minimizer is y*, Φ is Φ*, and the hypergradient vanishes. Rounding is the rounding of systems
+// whose condition numbers are below 100.
 func TestSolveQuadratics(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 13))
 	var ms []models.Quadratic
@@ -52,10 +53,13 @@ func TestSolveQuadraticsErrors(t *testing.T) {
 		says string
 	}{
 		{"none", nil, dsbo.ErrShape, "there must be at least one quadratic"},
-		{"short", []models.Quadratic{ok, short}, dsbo.ErrShape, "agent 1: B of a quadratic with p=2, q=3 must have 6 numbers; it has 5"},
-		{"mixed", []models.Quadratic{ok, quadratic(r, 3, 3)}, dsbo.ErrShape, "agents must have the same p and q; agent 1 has 3 and 3, agent 0 has 2 and 3"},
+		{"short", []models.Quadratic{ok, short}, dsbo.ErrShape,
+			"agent 1: B of a quadratic with p=2, q=3 must have 6 numbers; it has 5"},
+		{"mixed", []models.Quadratic{ok, quadratic(r, 3, 3)}, dsbo.ErrShape,
+			"agents must have the same p and q; agent 1 has 3 and 3, agent 0 has 2 and 3"},
 		{"flat lower", []models.Quadratic{flat}, dsbo.ErrConfig, "the average of A must be positive definite"},
-		{"flat upper", []models.Quadratic{flatter}, dsbo.ErrConfig, "the Hessian M'DM + E of Φ must be positive definite"},
+		{"flat upper", []models.Quadratic{flatter}, dsbo.ErrConfig,
+			"the Hessian M'DM + E of Φ must be positive definite"},
 	} {
 		if _, err := models.SolveQuadratics(c.ms); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error is %v, want %q", c.name, err, c.says)
@@ -66,7 +70,8 @@ func TestSolveQuadraticsErrors(t *testing.T) {
 // TestNoiseAveragesOut: with rows that sum to 0 the whole data give the problem without noise.
 func TestNoiseAveragesOut(t *testing.T) {
 	m := quadratic(rand.New(rand.NewPCG(3, 1)), 2, 2)
-	noise := data.Examples{X: table(4, 2, []float64{1, 2, -1, -2, 3, .5, -3, -.5}), Target: table(4, 1, make([]float64, 4))}
+	noise := data.Examples{X: table(4, 2, []float64{1, 2, -1, -2, 3, .5, -3, -.5}),
+		Target: table(4, 1, make([]float64, 4))}
 	quiet := testkit.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
 	noisy := testkit.Get(models.NewOracle(m, data.Shard{Train: noise, Val: noise}, models.Config{Batch: 1}))
 	x, y := []float64{1, 2}, []float64{-1, 1}

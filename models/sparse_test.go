@@ -68,11 +68,13 @@ func TestSparseModels(t *testing.T) {
 		{models.Logistic{Features: 9}, signShard(40, 27, 9)},
 		{models.HyperClean{Features: 9, Classes: 3, Examples: 60}, classShard(40, 27, 9, 3)},
 	} {
-		t.Run(fmt.Sprintf("%T%+v", c.model, c.model), func(t *testing.T) { modeltest.TestModel(t, c.model, sparseShard(c.shard, 9, 4)) })
+		t.Run(fmt.Sprintf("%T%+v", c.model, c.model),
+			func(t *testing.T) { modeltest.TestModel(t, c.model, sparseShard(c.shard, 9, 4)) })
 	}
 }
 
-// TestSparseIsDense: an oracle answers as an oracle of the same numbers in dense tables, on all examples and on draws.
+// TestSparseIsDense: an oracle answers as an oracle of the same numbers in dense tables, on all
+// examples and on draws.
 func TestSparseIsDense(t *testing.T) {
 	for _, c := range []struct {
 		model models.Model
@@ -102,7 +104,8 @@ func TestSparseIsDense(t *testing.T) {
 					size := max(slices.Max(want[i]), -slices.Min(want[i]))
 					for j := range want[i] {
 						if math.Abs(got[i][j]-want[i][j]) > tol*size {
-							t.Fatalf("%T, float32=%v, %v: answer %d, entry %d is %g, of dense tables %g", c.model, f32, name, i, j, got[i][j], want[i][j])
+							t.Fatalf("%T, float32=%v, %v: answer %d, entry %d is %g, of dense tables %g", c.model, f32,
+								name, i, j, got[i][j], want[i][j])
 						}
 					}
 				}
@@ -140,7 +143,8 @@ func wide(rows, features, each int) data.Shard {
 	return data.Shard{Train: examples(), Val: examples()}
 }
 
-// TestSparseMemory: nothing makes a dense copy, not even of a tile of rows: a copy of one set of examples would take 800 MB in float32.
+// TestSparseMemory: nothing makes a dense copy, not even of a tile of rows: a copy of one set of
+// examples would take 800 MB in float32.
 func TestSparseMemory(t *testing.T) {
 	const features = 100_000
 	s := wide(2000, features, 50)

@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestCompleteExchangeCounts: an agent whose neighbours have all published completes the exchange, whatever has
-// ended by the time that it looks.
+// TestCompleteExchangeCounts: an agent whose neighbours have all published completes the exchange,
+// whatever has ended by the time that it looks.
 func TestCompleteExchangeCounts(t *testing.T) {
 	l := NewLocal(testkit.Get(Ring(3, 0.5)).W)
 	l.Close()

@@ -38,7 +38,8 @@ func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
 	run(b.N)
 }
 
-// BenchmarkAverage times one average over all 8 agents of a ring, beside the exchanges of BenchmarkMix.
+// BenchmarkAverage times one average over all 8 agents of a ring, beside the exchanges
+// of BenchmarkMix.
 func BenchmarkAverage(b *testing.B) {
 	for _, wire := range wires {
 		for _, length := range []int{200, 7840} {
@@ -65,8 +66,8 @@ func BenchmarkAverage(b *testing.B) {
 	}
 }
 
-// BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of the vector is added: of MNIST's numbers, and of the numbers of
-// a network.
+// BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of
+// the vector is added: of MNIST's numbers, and of the numbers of a network.
 func BenchmarkMixAdd(b *testing.B) {
 	for _, length := range []int{7840, 1860000} {
 		b.Run(fmt.Sprintf("numbers=%d", length), func(b *testing.B) {

@@ -37,8 +37,9 @@ func TestCodec(t *testing.T) {
 	}
 	for name, v := range map[string][]float64{
 		"none": {}, "one": {-3.7}, "zeros": {0, math.Copysign(0, -1), 0}, "tiny": {1e-300, -0x1p-149, 3e-44, 0x1p-126},
-		"huge": {math.MaxFloat64, 1}, "large": {3e38, 4e39, -1}, "not finite": {1, math.NaN(), math.Inf(1), math.Inf(-1)},
-		"wide": wide, "near": near,
+		"huge": {math.MaxFloat64, 1}, "large": {3e38, 4e39, -1},
+		"not finite": {1, math.NaN(), math.Inf(1), math.Inf(-1)},
+		"wide":       wide, "near": near,
 	} {
 		for _, w := range wires {
 			code := w.Encode([]byte{42}, v)
@@ -60,7 +61,8 @@ func TestCodec(t *testing.T) {
 // TestCodecIsNear: Encode rounds to the nearest number of the wire.
 func TestCodecIsNear(t *testing.T) {
 	v := []float64{1, -0.3, 0.51, 1.0 / 3, 0, 127.0 / 256}
-	for w, unit := range map[network.Wire]float64{network.Float32: 0x1p-24, network.BF16: 0x1p-8, network.Int8: 1. / 127} {
+	for w, unit := range map[network.Wire]float64{network.Float32: 0x1p-24, network.BF16: 0x1p-8,
+		network.Int8: 1. / 127} {
 		got := make([]float64, len(v))
 		testkit.OK(w.Decode(got, w.Encode(nil, v)))
 		for i := range v {
@@ -93,7 +95,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecode: bytes of anyone do no harm, and those that are accepted are the code of what they say.
+// FuzzDecode: bytes of anyone do no harm, and those that are accepted are the code of what
+// they say.
 func FuzzDecode(f *testing.F) {
 	for w := range wires {
 		f.Add(uint8(w), uint16(70), wires[w].Encode(nil, make([]float64, 70)))
@@ -114,7 +117,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestPackWords: words of any number of bits come back, and take no more bytes than their bits need.
+// TestPackWords: words of any number of bits come back, and take no more bytes than their
+// bits need.
 func TestPackWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for bits := 1; bits <= 64; bits++ {

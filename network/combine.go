@@ -21,8 +21,8 @@ func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
 	}
 }
 
-// A Combiner is what every transport makes of the vectors that an agent has after an exchange, by the mixing of the matrix. It
-// belongs to one goroutine at a time.
+// A Combiner is what every transport makes of the vectors that an agent has after an exchange, by
+// the mixing of the matrix. It belongs to one goroutine at a time.
 type Combiner struct {
 	mixing Mixing
 	row    []Weight // of the agent's neighbours and itself
@@ -42,7 +42,8 @@ func (m *Matrix) Combiner(i int) *Combiner {
 		c.self++
 	}
 	if c.mixing != (Plain{}) {
-		c.weights, c.distances, c.sorted = make([]Weight, len(c.row)), make([]float64, len(c.row)), make([]float64, len(c.row)-1)
+		c.weights, c.distances, c.sorted = make([]Weight, len(c.row)), make([]float64, len(c.row)),
+			make([]float64, len(c.row)-1)
 	}
 	return c
 }
@@ -50,8 +51,8 @@ func (m *Matrix) Combiner(i int) *Combiner {
 // Part says how long part k of the vectors of the next Combine is, see [dsbo.PartMixer].
 func (c *Combiner) Part(k, length int) { c.parts = append(c.parts[:k], length) }
 
-// Combine sets dst to the agent's part of an exchange; in has the vectors of the agents in the order of the matrix's row. The vectors
-// have the length of dst; none may overlap it.
+// Combine sets dst to the agent's part of an exchange; in has the vectors of the agents in the
+// order of the matrix's row. The vectors have the length of dst; none may overlap it.
 func (c *Combiner) Combine(dst []float64, in [][]float64) {
 	if c.mixing == (Plain{}) { // linear: parts make no difference
 		Combine(dst, c.row, in)

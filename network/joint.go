@@ -8,16 +8,18 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// jointLength is the least length of vectors that are summed jointly. Shorter ones of several agents are in the caches, and waiting
-// for all agents would cost more than copies.
+// jointLength is the least length of vectors that are summed jointly. Shorter ones of several
+// agents are in the caches, and waiting for all agents would cost more than copies.
 const jointLength = 1 << 16
 
-// termWork is how many multiplications of a product take as long as a term of a sum, which memory holds up.
+// termWork is how many multiplications of a product take as long as a term of a sum, which memory
+// holds up.
 const termWork = kernel.EntryWork / 4
 
-// A jointSum makes the sums of all agents of a process at once, where vectors are long: the agent that comes last makes the sums of all
-// while these wait, a block of entries after the other. A block is so read from memory once, for its agent and all neighbours, and
-// vectors are not copied. Processors that are free help.
+// A jointSum makes the sums of all agents of a process at once, where vectors are long: the agent
+// that comes last makes the sums of all while these wait, a block of entries after the other. A
+// block is so read from memory once, for its agent and all neighbours, and vectors are not copied.
+// Processors that are free help.
 type jointSum struct {
 	agents []*localAgent
 	wishes []wish // of the agents
@@ -28,14 +30,15 @@ type jointSum struct {
 	free    []*jointScratch // which nobody uses
 }
 
-// A wish is what an agent wants of a joint sum: in dst the sum of src and the neighbours' vectors, with factor·add added to the first
-// entries.
+// A wish is what an agent wants of a joint sum: in dst the sum of src and the neighbours' vectors,
+// with factor·add added to the first entries.
 type wish struct {
 	dst, src, add []float64
 	factor        float64
 }
 
-// isKept reports whether sums must be kept until all are made, as they take the places of what others read.
+// isKept reports whether sums must be kept until all are made, as they take the places of what
+// others read.
 func (x *wish) isKept() bool { return &x.dst[0] == &x.src[0] }
 
 // A jointScratch is memory for making a part of a joint sum.
@@ -72,7 +75,8 @@ func (j *jointSum) returnScratch(d *jointScratch) {
 // serves reports whether vectors of a length are summed jointly.
 func (j *jointSum) serves(length int) bool { return j != nil && length >= jointLength }
 
-// sum makes the sum of agent a, whose neighbours' vectors are known, when all agents have called it.
+// sum makes the sum of agent a, whose neighbours' vectors are known, when all agents have
+// called it.
 func (j *jointSum) sum(ctx context.Context, a *localAgent, w wish) error {
 	j.wishes[a.id], a.summed = w, false
 	if j.arrive() {
@@ -106,7 +110,8 @@ func (j *jointSum) arrive() bool {
 	return true
 }
 
-// leave takes agent a out of a sum, unless that has begun: the agent's vectors are then read and written.
+// leave takes agent a out of a sum, unless that has begun: the agent's vectors are then read
+// and written.
 func (j *jointSum) leave(a *localAgent) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -114,7 +119,8 @@ func (j *jointSum) leave(a *localAgent) bool {
 	return !a.summed
 }
 
-// sumAll makes the sums of all agents: first the entries to which something is added, which may be later entries.
+// sumAll makes the sums of all agents: first the entries to which something is added, which may be
+// later entries.
 func (j *jointSum) sumAll() {
 	n, added := 0, 0
 	for _, x := range j.wishes {
@@ -144,7 +150,8 @@ func (j *jointSum) sumPart(from, to int) {
 	linalg.EachBlock(to-from, func(low, high int) { j.sumBlock(d, from+low, from+high) })
 }
 
-// sumBlock is sumPart of at most [linalg.Block] entries. What d has of 8 agents fits into a second-level cache.
+// sumBlock is sumPart of at most [linalg.Block] entries. What d has of 8 agents fits into a
+// second-level cache.
 func (j *jointSum) sumBlock(d *jointScratch, low, high int) {
 	for i := range j.wishes {
 		d.read[i] = j.wishes[i].src[low:high]

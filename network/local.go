@@ -12,10 +12,10 @@ import (
 
 // Local is an exchange between agents that are goroutines of one process.
 //
-// Each agent publishes a copy of its vector in one of two slots, in turn, and sums once all
-// its neighbours have published. An exchange thus costs a copy and one pass over the
-// neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent. Long vectors
-// that are mixed plainly are summed without copies: see [jointSum].
+// Each agent publishes a copy of its vector in one of two slots, in turn, and sums once all its
+// neighbours have published. An exchange thus costs a copy and one pass over the neighbours' slots;
+// a steady run allocates nothing. The memory is two vectors an agent. Long vectors that are mixed
+// plainly are summed without copies: see [jointSum].
 type Local struct {
 	agents    []*localAgent
 	ids       []int // the numbers of all agents
@@ -68,8 +68,8 @@ func (l *Local) Mixer(i int) dsbo.Mixer { return l.agents[i] }
 // Local implements [Team]: it returns all agents.
 func (l *Local) Local() []int { return l.ids }
 
-// Gather implements [Team]. All rows are here already, so it checks their shape, and that neither ctx
-// nor the exchange has ended. Any error ends the exchange.
+// Gather implements [Team]. All rows are here already, so it checks their shape, and that neither
+// ctx nor the exchange has ended. Any error ends the exchange.
 func (l *Local) Gather(ctx context.Context, rows [][]float64) error {
 	err := CheckRows(rows, len(l.agents))
 	if err == nil {
@@ -168,10 +168,12 @@ func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64
 	return err
 }
 
-// meet shows the agent's vector to the neighbours and waits for theirs: copies, which it notes, unless the sum is to be a joint one.
+// meet shows the agent's vector to the neighbours and waits for theirs: copies, which it notes,
+// unless the sum is to be a joint one.
 func (a *localAgent) meet(ctx context.Context, dst, src, v []float64) (joint bool, err error) {
 	if len(dst) != len(src) || len(v) > len(dst) {
-		return false, dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
+		return false, dsbo.Errorf(dsbo.ErrShape,
+			"dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -192,7 +194,8 @@ func (a *localAgent) meet(ctx context.Context, dst, src, v []float64) (joint boo
 	for k, w := range a.row {
 		b := a.local.agents[w.Agent]
 		if b.sent[parity] != sent {
-			return false, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
+			return false, dsbo.Errorf(dsbo.ErrShape,
+				"neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
 				a.id, sent, b.id, b.sent[parity])
 		}
 		a.terms[k] = b.slot[parity]
@@ -200,7 +203,8 @@ func (a *localAgent) meet(ctx context.Context, dst, src, v []float64) (joint boo
 	return joint, nil
 }
 
-// publish says that the neighbours may read what has been sent, and reports whether all of them have published too.
+// publish says that the neighbours may read what has been sent, and reports whether all of them
+// have published too.
 func (a *localAgent) publish(parity int, sent int) bool {
 	a.sent[parity] = sent
 	for _, b := range a.neighbours {

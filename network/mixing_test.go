@@ -18,14 +18,17 @@ import (
 
 func TestParseMixing(t *testing.T) {
 	for text, want := range map[string]network.Mixing{
-		"plain": network.Plain{}, "clipped": network.Clipped{Liars: 1}, "clipped:3": network.Clipped{Liars: 3}, "trimmed:1": network.Trimmed{Liars: 1},
+		"plain": network.Plain{}, "clipped": network.Clipped{Liars: 1}, "clipped:3": network.Clipped{Liars: 3},
+		"trimmed:1": network.Trimmed{Liars: 1},
 	} {
 		if got, err := network.ParseMixing(text); err != nil || got != want {
 			t.Errorf("%q is %v, %v; it must be %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "mean", "plain:1", "Trimmed", "trimmed:", "trimmed:0", "trimmed:-1", "clipped:1025", "clipped:1.5"} {
-		if got, err := network.ParseMixing(text); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+	for _, text := range []string{"", "mean", "plain:1", "Trimmed", "trimmed:", "trimmed:0", "trimmed:-1",
+		"clipped:1025", "clipped:1.5"} {
+		if got, err := network.ParseMixing(text); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q is %v, %v; it must be refused", text, got, err)
 		}
 	}
@@ -55,12 +58,17 @@ func TestWithMixing(t *testing.T) {
 		{"complete", 7, network.Trimmed{Liars: 2}, ""},
 		{"complete", 8, network.Clipped{Liars: 3}, ""},
 		{"exponential", 8, network.Trimmed{Liars: 1}, ""},
-		{"complete", 8, network.Trimmed{Liars: 3}, "mixing trimmed:3 may leave agents 2, 3, 4 and agents 5, 6, 7 apart for ever where agents 0, 1 lie"},
-		{"hypercube", 8, network.Trimmed{Liars: 1}, "mixing trimmed:1 may leave agents 0, 1, 2, 3 and agents 4, 5, 6, 7 apart for ever: none of them has more than 1 honest"},
+		{"complete", 8, network.Trimmed{Liars: 3},
+			"mixing trimmed:3 may leave agents 2, 3, 4 and agents 5, 6, 7 apart for ever where agents 0, 1 lie"},
+		{"hypercube", 8, network.Trimmed{Liars: 1},
+			"mixing trimmed:1 may leave agents 0, 1, 2, 3 and agents 4, 5, 6, 7 apart for ever: none of them has " +
+				"more than 1 honest"},
 		{"exponential", 8, network.Clipped{Liars: 2}, ""},
-		{"ring", 8, network.Trimmed{Liars: 1}, "mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 0 has 2"},
+		{"ring", 8, network.Trimmed{Liars: 1},
+			"mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 0 has 2"},
 		{"star", 5, network.Clipped{Liars: 1}, "agent 1 has 1"},
-		{"complete", 8, network.Clipped{Liars: 4}, "at least 9 neighbours at every agent, more honest ones than liars; agent 0 has 7"},
+		{"complete", 8, network.Clipped{Liars: 4},
+			"at least 9 neighbours at every agent, more honest ones than liars; agent 0 has 7"},
 		{"complete", 1, network.Clipped{Liars: 1}, "agent 0 has 0"},
 		{"server", 8, network.Clipped{Liars: 1}, "graph server"},
 		{"complete", 8, network.Trimmed{}, "mixing trimmed:0 must be against 1 liar at least"},
@@ -77,21 +85,25 @@ func TestWithMixing(t *testing.T) {
 	}
 }
 
-// TestMembersMixAlike holds that later epochs mix as the first, with agents named by their numbers in the roster.
+// TestMembersMixAlike holds that later epochs mix as the first, with agents named by their numbers
+// in the roster.
 func TestMembersMixAlike(t *testing.T) {
 	w := testkit.Get(testkit.Get(network.New("complete", 6, network.Options{})).W.WithMixing(network.Trimmed{Liars: 1}))
 	if m := testkit.Get(w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}})); m.Mixing() != w.Mixing() {
 		t.Errorf("members mix %v; it must be %v", m.Mixing(), w.Mixing())
 	}
 	_, err := w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}, Cut: [][2]int{{3, 5}}})
-	if want := "epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 3 has 2"; err == nil || err.Error() != want {
+	if want :=
+		"epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; " +
+			"agent 3 has 2"; err == nil || err.Error() != want {
 		t.Errorf("error %v; it must be %q", err, want)
 	}
 }
 
 func TestNoAveragesByRobustMix(t *testing.T) {
 	w := testkit.Get(testkit.Get(network.New("complete", 4, network.Options{})).W.WithMixing(network.Clipped{Liars: 1}))
-	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
+	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{ByMix: true}); !errors.Is(err,
+		dsbo.ErrConfig) {
 		t.Errorf("error %v; averages by rounds of robust mixing must be refused", err)
 	}
 }
@@ -146,8 +158,9 @@ func TestRobustFormulas(t *testing.T) {
 	}
 }
 
-// TestLiesAreBounded holds what one exchange promises whatever b neighbours send: trimmed, each entry stays between the entries of honest agents;
-// clipped, the agent moves by the largest honest distance at most.
+// TestLiesAreBounded holds what one exchange promises whatever b neighbours send: trimmed, each
+// entry stays between the entries of honest agents; clipped, the agent moves by the largest honest
+// distance at most.
 func TestLiesAreBounded(t *testing.T) {
 	const n, length = 8, 5
 	lies := []float64{0, 1e300, -1e300, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 1e-300, 3}
@@ -155,7 +168,8 @@ func TestLiesAreBounded(t *testing.T) {
 	for trial := range 500 {
 		b := 1 + trial%2
 		in := make([][]float64, n)
-		low, high, far := slices.Repeat([]float64{math.Inf(1)}, length), slices.Repeat([]float64{math.Inf(-1)}, length), 0.0
+		low, high, far := slices.Repeat([]float64{math.Inf(1)}, length), slices.Repeat([]float64{math.Inf(-1)}, length),
+			0.0
 		for i := range in {
 			in[i] = make([]float64, length)
 			for e := range in[i] {
@@ -210,7 +224,8 @@ func TestTrimmedAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	taken := 0
 	for seed := range uint64(30) {
-		w, err := testkit.Get(network.New("erdos-renyi", 9, network.Options{Prob: 0.7, Seed: seed})).W.WithMixing(network.Trimmed{Liars: 1})
+		w, err := testkit.Get(network.New("erdos-renyi", 9, network.Options{Prob: 0.7, Seed: seed})).W.WithMixing(
+			network.Trimmed{Liars: 1})
 		if err != nil {
 			continue
 		}

@@ -28,9 +28,9 @@ func distinctValues(eigenvalues []float64) []float64 {
 	return slices.CompactFunc(slices.Clone(eigenvalues), func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
 }
 
-// lejaOrder returns the roots of a polynomial in an order in which the product of some of its factors is nowhere much
-// larger than it must be: first the root farthest from 1, then each time that with the largest product of distances to
-// those before.
+// lejaOrder returns the roots of a polynomial in an order in which the product of some of its
+// factors is nowhere much larger than it must be: first the root farthest from 1, then each time
+// that with the largest product of distances to those before.
 func lejaOrder(roots []float64) []float64 {
 	var order []float64
 	logs := make([]float64, len(roots)) // logarithms of the products, as there may be many

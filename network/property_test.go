@@ -49,7 +49,8 @@ func TestMetropolis(t *testing.T) {
 			}
 			for j := range w.N() {
 				if w.At(i, j) != w.At(j, i) || w.At(i, j) != again.At(i, j) {
-					t.Fatalf("W[%d][%d] = %v, W[%d][%d] = %v, again %v", i, j, w.At(i, j), j, i, w.At(j, i), again.At(i, j))
+					t.Fatalf("W[%d][%d] = %v, W[%d][%d] = %v, again %v", i, j, w.At(i, j), j, i,
+						w.At(j, i), again.At(i, j))
 				}
 			}
 		}

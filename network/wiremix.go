@@ -72,8 +72,9 @@ func (a *Averager) residual(length int) []float64 {
 	return a.residuals[a.mixCount]
 }
 
-// State returns views of what error feedback adds to vectors to come, between two stages: what a checkpoint holds of an
-// Averager beside the number of the next stage. It grows with the exchanges of the first stages.
+// State returns views of what error feedback adds to vectors to come, between two stages: what a
+// checkpoint holds of an Averager beside the number of the next stage. It grows with the exchanges
+// of the first stages.
 func (a *Averager) State() []dsbo.Named {
 	var state []dsbo.Named
 	for k, r := range a.residuals {

@@ -13,7 +13,8 @@ import (
 	"dsbo/network/networktest"
 )
 
-// A countingTeam counts what its agents' mixers are given to send, and checks that a wire carries it.
+// A countingTeam counts what its agents' mixers are given to send, and checks that a wire
+// carries it.
 type countingTeam struct {
 	network.Team
 	t     *testing.T
@@ -66,9 +67,11 @@ func TestSent(t *testing.T) {
 					before := ends[0].Sent()
 					averageAll(t.Context(), ends, drawn(6, length, 1, 3))
 					s := ends[0].Sent()
-					got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats, Bytes: s.Bytes - before.Bytes}
+					got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats,
+						Bytes: s.Bytes - before.Bytes}
 					if want := cost.Cost(0, length, wire); got != want {
-						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire, length, got, want)
+						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire,
+							length, got, want)
 					}
 				}
 				mixAll(t, ends, drawn(6, 77, 1, 3))
@@ -76,10 +79,12 @@ func TestSent(t *testing.T) {
 					m, s := team.mixed[i], team.sums[i]
 					up, edges := int64(tree.Sends(i)), int64(w.Sends(i))
 					want := dsbo.Traffic{
-						Messages: edges*m.Messages + up*s.Messages, Floats: edges*m.Floats + up*s.Floats, Bytes: edges*m.Bytes + up*s.Bytes,
+						Messages: edges*m.Messages + up*s.Messages, Floats: edges*m.Floats + up*s.Floats,
+						Bytes: edges*m.Bytes + up*s.Bytes,
 					}
 					if got := a.Sent(); got != want {
-						t.Errorf("%s, %v, by Mix %v: agent %d counts %+v; it must be %+v", name, wire, byMix, i, got, want)
+						t.Errorf("%s, %v, by Mix %v: agent %d counts %+v; it must be %+v", name, wire,
+							byMix, i, got, want)
 					}
 				}
 			}
@@ -97,14 +102,15 @@ func mixAll(t *testing.T, ends []*network.Averager, vectors [][]float64) [][]flo
 	return got
 }
 
-// TestMixOnWires: what is mixed is near the vectors, in the mean of many draws the vectors themselves, and on Float64
-// nothing else.
+// TestMixOnWires: what is mixed is near the vectors, in the mean of many draws the vectors
+// themselves, and on Float64 nothing else.
 func TestMixOnWires(t *testing.T) {
 	const rounds = 400
 	w := newRing(4).W
 	vectors := drawn(4, 70, 1, 4)
 	exact := networktest.Product(w, vectors)
-	for wire, unit := range map[network.Wire]float64{network.Float64: 0, network.Float32: 0x1p-25, network.BF16: 0x1p-8, network.Int8: 1.01 / 127} {
+	for wire, unit := range map[network.Wire]float64{network.Float64: 0, network.Float32: 0x1p-25, network.BF16: 0x1p-8,
+		network.Int8: 1.01 / 127} {
 		ends := averagers(w, network.AverageOptions{Wire: wire})
 		mean := make([]float64, 70)
 		for range rounds {
@@ -131,8 +137,9 @@ func TestMixOnWires(t *testing.T) {
 	}
 }
 
-// TestErrorFeedback: what the wire rounds off comes in the next stages at the same place, so that the sum of all that
-// is sent stays within one rounding of the sum of the vectors; and a copy of the state goes on with the same bits.
+// TestErrorFeedback: what the wire rounds off comes in the next stages at the same place, so that
+// the sum of all that is sent stays within one rounding of the sum of the vectors; and a copy of
+// the state goes on with the same bits.
 func TestErrorFeedback(t *testing.T) {
 	const stages = 50
 	w := testkit.Get(network.NewMatrix([][]float64{{1}}))
@@ -167,7 +174,8 @@ func TestErrorFeedback(t *testing.T) {
 		for place, v := range places {
 			for k, x := range sums[place] {
 				if d := math.Abs(x - stages*v[k]); d > 1.1/64 {
-					t.Errorf("%v: place %d, entry %d: %d times %g have become %g, %g off", wire, place, k, stages, v[k], x, d)
+					t.Errorf("%v: place %d, entry %d: %d times %g have become %g, %g off", wire, place, k,
+						stages, v[k], x, d)
 				}
 			}
 		}

@@ -9,13 +9,14 @@ import (
 	"dsbo/runs"
 )
 
-// TestCheckpoints: checkpoints are in the order of their iterations, whatever the number of digits, and the newest are kept; the checkpoints of
-// other processes and other files are left alone.
+// TestCheckpoints: checkpoints are in the order of their iterations, whatever the number of digits,
+// and the newest are kept; the checkpoints of other processes and other files are left alone.
 func TestCheckpoints(t *testing.T) {
 	for name, agents := range map[string][]int{"all in one": nil, "an agent": {1}, "a rank": {2, 3, 4}} {
 		t.Run(name, func(t *testing.T) {
 			f := runs.Folder(t.TempDir())
-			others := []string{f.CheckpointPath([]int{10}, 3), f.CheckpointPath([]int{2, 3}, 4), f.Path(".checkpoint.000000007.1.tmp"), f.Path("checkpoint.old")}
+			others := []string{f.CheckpointPath([]int{10}, 3), f.CheckpointPath([]int{2, 3}, 4),
+				f.Path(".checkpoint.000000007.1.tmp"), f.Path("checkpoint.old")}
 			var want []string
 			for _, k := range []int{0, 5, 999_999_999, 1_000_000_000, 20_000_000_000} {
 				want = append(want, f.CheckpointPath(agents, k))
@@ -45,8 +46,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestRemoveAllButNewestCheckpoints: of each process in a folder the newest checkpoint stays, whatever the
-// number of digits of its iteration, and so does all that is no checkpoint.
+// TestRemoveAllButNewestCheckpoints: of each process in a folder the newest checkpoint stays,
+// whatever the number of digits of its iteration, and so does all that is no checkpoint.
 func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 	f := runs.Folder(t.TempDir())
 	testkit.OK(f.RemoveAllButNewestCheckpoints())
@@ -72,7 +73,8 @@ func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestHeld: of a run that has gone back the newest checkpoints stay, those up to where it is, and those that are held, until others are.
+// TestHeld: of a run that has gone back the newest checkpoints stay, those up to where it is, and
+// those that are held, until others are.
 func TestHeld(t *testing.T) {
 	f := runs.Folder(t.TempDir())
 	agents, held := []int{1}, new(runs.HeldCheckpoints)
@@ -95,7 +97,8 @@ func TestHeld(t *testing.T) {
 			want = append(want, f.CheckpointPath(agents, k))
 		}
 		if got := testkit.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
-			t.Errorf("after %d iterations, with %v held, there are %v; there must be %v", step.done, step.hold, got, want)
+			t.Errorf("after %d iterations, with %v held, there are %v; there must be %v", step.done,
+				step.hold, got, want)
 		}
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestConfigValues: the method's parameters have their own names among the settings, and the build stands apart.
+// TestConfigValues: the method's parameters have their own names among the settings, and the build
+// stands apart.
 func TestConfigValues(t *testing.T) {
-	c := Config{Params: json.RawMessage(`{"alpha": 0.5}`), Problem: json.RawMessage(`{"model": "softmax"}`), Build: Build{Go: "go1.26"}}
+	c := Config{Params: json.RawMessage(`{"alpha": 0.5}`), Problem: json.RawMessage(`{"model": "softmax"}`),
+		Build: Build{Go: "go1.26"}}
 	if c.Model() != "softmax" || (Config{}).Model() != "" {
 		t.Errorf("model %q, and %q of none", c.Model(), Config{}.Model())
 	}

@@ -67,8 +67,8 @@ func (f Folder) Has(name string) (bool, error) {
 	return err == nil, err
 }
 
-// Check returns an error if a run may not use the folder in this mode, before anything is computed. Its errors match
-// [dsbo.ErrConfig].
+// Check returns an error if a run may not use the folder in this mode, before anything is computed.
+// Its errors match [dsbo.ErrConfig].
 func (f Folder) Check(m Mode) error {
 	state, err := f.State()
 	if err != nil {
@@ -80,17 +80,19 @@ func (f Folder) Check(m Mode) error {
 	case m == Resume && state == Finished:
 		return dsbo.Errorf(dsbo.ErrConfig, "the run in %s is finished: there is nothing to resume", f)
 	case m == Fresh && state == Finished:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s holds a finished run: -force replaces it, -out chooses another folder", f)
+		return dsbo.Errorf(dsbo.ErrConfig, "%s holds a finished run: -force replaces it, -out chooses another folder",
+			f)
 	case m == Fresh && state != Absent:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
 	case m == Resume:
 		return f.CheckResumable()
 	}
 	return nil
 }
 
-// Open makes the folder, which should be locked, ready for a run. With Replace it removes the files of the run that the folder
-// holds, so settings should be checked and data loaded before.
+// Open makes the folder, which should be locked, ready for a run. With Replace it removes the files
+// of the run that the folder holds, so settings should be checked and data loaded before.
 func (f Folder) Open(m Mode) error {
 	if err := f.Check(m); err != nil {
 		return err
@@ -110,7 +112,8 @@ func (f Folder) Open(m Mode) error {
 		return err
 	}
 	var rest []string
-	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
+	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile,
+		MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		rest = append(rest, f.Path(name))
 	}
 	return removeFiles(f, rest) // before a configuration says that what is here is the new run's
@@ -126,7 +129,8 @@ func removeFiles(f Folder, paths []string) error {
 	return disk.SyncDir(string(f))
 }
 
-// Abandon removes a run that was begun and could not go on, all its files, so that Lock's Close can remove a folder that it has made.
+// Abandon removes a run that was begun and could not go on, all its files, so that Lock's Close can
+// remove a folder that it has made.
 func (f Folder) Abandon() error {
 	if err := f.Open(Replace); err != nil {
 		return err
@@ -160,12 +164,14 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// State returns the state of the run in the folder. A folder that holds anything but a run is an error. The state of an agent which has
-// finished in an epoch before the last one of its membership log is unfinished: it has to go back, or is left out.
+// State returns the state of the run in the folder. A folder that holds anything but a run is an
+// error. The state of an agent which has finished in an epoch before the last one of its membership
+// log is unfinished: it has to go back, or is left out.
 func (f Folder) State() (State, error) {
 	entries, err := disk.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return disk.IsTemporary(e.Name()) || e.IsDir() && isEmpty(f, e.Name()) // left by a process that was killed as it wrote, or began
+		// left by a process that was killed as it wrote, or began
+		return disk.IsTemporary(e.Name()) || e.IsDir() && isEmpty(f, e.Name())
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
@@ -196,7 +202,8 @@ func (f Folder) State() (State, error) {
 	return summary.State, err
 }
 
-// isEmpty reports whether a folder in f has nothing in it, such as the folder of a run that has not begun.
+// isEmpty reports whether a folder in f has nothing in it, such as the folder of a run that has
+// not begun.
 func isEmpty(f Folder, name string) bool {
 	entries, err := disk.ReadDir(f.Path(name))
 	return err == nil && len(entries) == 0
@@ -244,8 +251,8 @@ func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, Sum
 // ReadMembership reads agent.json.
 func (f Folder) ReadMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
 
-// AllFinished reports whether the folder says that all agents of a run have finished, and whether its agent's neighbours know it too.
-// What else is there in place of agent.json is not looked at.
+// AllFinished reports whether the folder says that all agents of a run have finished, and whether
+// its agent's neighbours know it too. What else is there in place of agent.json is not looked at.
 func (f Folder) AllFinished(own Membership) (finished, confirmed bool, err error) {
 	m, err := f.ReadMembership()
 	telling := m.Unconfirmed
@@ -257,7 +264,8 @@ func (f Folder) AllFinished(own Membership) (finished, confirmed bool, err error
 	return finished, finished && !telling, err
 }
 
-// WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [ClusterConfig].
+// WriteConfig writes config.json, which makes the folder a run folder: a [Config] or
+// a [ClusterConfig].
 func (f Folder) WriteConfig(config any) error { return writeJSON(f, ConfigFile, config) }
 
 // WriteSummary writes summary.json: a [Summary] or a [ClusterSummary].

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// folder makes a run folder in a state: "absent", "empty", "half" (killed as it wrote its first file), "" (no summary) or a state of
-// summary.json.
+// folder makes a run folder in a state: "absent", "empty", "half" (killed as it wrote its first
+// file), "" (no summary) or a state of summary.json.
 func folder(t *testing.T, state string) runs.Folder {
 	t.Helper()
 	f := runs.Folder(filepath.Join(t.TempDir(), "deep", "run"))
@@ -57,7 +57,8 @@ func TestFolderModes(t *testing.T) {
 	} {
 		for m, want := range map[runs.Mode]string{runs.Fresh: c.fresh, runs.Resume: c.resume, runs.Replace: c.replace} {
 			err := folder(t, c.state).Check(m)
-			if want == "" && err != nil || want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
+			if want == "" && err != nil ||
+				want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
 				t.Errorf("state %q, mode %d: %v, want %q", c.state, m, err, want)
 			}
 		}
@@ -69,7 +70,8 @@ func TestFolderRefusesWhatIsNotItsOwn(t *testing.T) {
 	thesis := filepath.Join(dir, "thesis.tex")
 	testkit.OK(os.WriteFile(thesis, nil, 0o644))
 	for _, m := range []runs.Mode{runs.Fresh, runs.Resume, runs.Replace} {
-		if err := runs.Folder(dir).Open(m); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "neither empty nor a run folder") {
+		if err := runs.Folder(dir).Open(m); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), "neither empty nor a run folder") {
 			t.Errorf("mode %d: %v, want that the folder is refused", m, err)
 		}
 	}
@@ -87,7 +89,8 @@ func TestFolderNotWritable(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.OK(os.Chmod(dir, 0o555))
-	if _, err := runs.Folder(filepath.Join(dir, "run")).Lock(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
+	if _, err := runs.Folder(filepath.Join(dir, "run")).Lock(); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("%v, want that the folder is refused", err)
 	}
 }
@@ -119,7 +122,8 @@ func TestNPY(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := f.WriteArray(runs.LambdaFile, want, 5); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "6 numbers in the shape [5]") {
+	if err := f.WriteArray(runs.LambdaFile, want, 5); !errors.Is(err, dsbo.ErrShape) ||
+		!strings.Contains(err.Error(), "6 numbers in the shape [5]") {
 		t.Errorf("%v, want that 6 numbers are not 5", err)
 	}
 }

@@ -55,7 +55,8 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
 	}
 	if len(rows) < 2 || !slices.Equal(rows[0], lambdaColumns) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have the columns %s, and a line for each penalty", path, strings.Join(lambdaColumns, ", "))
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have the columns %s, and a line for each penalty", path,
+			strings.Join(lambdaColumns, ", "))
 	}
 	var all []Penalty
 	for i, row := range rows[1:] {
@@ -66,7 +67,8 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 		}{{&p.Lambda, row[1]}, {&p.Norm, row[3]}} {
 			*number.to, err = strconv.ParseFloat(number.text, 64)
 			if err != nil || math.IsNaN(*number.to) || math.IsInf(*number.to, 0) {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, penalty %d: λ and size must be finite numbers; one is %q", path, i+1, number.text)
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, penalty %d: λ and size must be finite numbers; one is %q",
+					path, i+1, number.text)
 			}
 		}
 		all = append(all, p)

@@ -14,7 +14,8 @@ import (
 
 func TestLambdaTable(t *testing.T) {
 	f := runs.Folder(t.TempDir())
-	want := []runs.Penalty{{Name: "age", Lambda: -2.5, Norm: 1. / 3, Kept: true}, {Name: `colour=red, "dark"`, Lambda: 7}}
+	want := []runs.Penalty{{Name: "age", Lambda: -2.5, Norm: 1. / 3, Kept: true},
+		{Name: `colour=red, "dark"`, Lambda: 7}}
 	testkit.OK(f.WriteLambdaTable(want))
 	if d := cmp.Diff(want, testkit.Get(f.ReadLambdaTable())); d != "" {
 		t.Error(d)
@@ -23,8 +24,9 @@ func TestLambdaTable(t *testing.T) {
 		"":                                   "must have the columns feature, lambda, penalty, size, kept",
 		"feature,lambda\na,1\n":              "must have the columns",
 		"feature,lambda,penalty,size,kept\n": "a line for each penalty",
-		"feature,lambda,penalty,size,kept\na,1\n":               "wrong number of fields",
-		"feature,lambda,penalty,size,kept\na,low,1,1,yes\n":     `penalty 1: λ and size must be finite numbers; one is "low"`,
+		"feature,lambda,penalty,size,kept\na,1\n": "wrong number of fields",
+		"feature,lambda,penalty,size,kept\na,low,1,1,yes\n": `penalty 1: λ and size must be finite ` +
+			`numbers; one is "low"`,
 		"feature,lambda,penalty,size,kept\na,1,1,Infinity,no\n": `one is "Infinity"`,
 	} {
 		testkit.OK(f.WriteFile(runs.LambdaTableFile, []byte(text)))

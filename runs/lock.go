@@ -10,11 +10,13 @@ import (
 	"dsbo/internal/disk"
 )
 
-// Lock makes the folder if there is none, and keeps other processes from a run in it until the result is closed or the process
-// ends. It comes before anything in the folder is read, so that what is found there stays as it is found. Where another process
-// has the folder, the error says so, and nothing has changed.
+// Lock makes the folder if there is none, and keeps other processes from a run in it until the
+// result is closed or the process ends. It comes before anything in the folder is read, so that
+// what is found there stays as it is found. Where another process has the folder, the error says
+// so, and nothing has changed.
 //
-// A folder that Lock has made, and those above it, are removed when the result is closed and nothing is in them.
+// A folder that Lock has made, and those above it, are removed when the result is closed and
+// nothing is in them.
 func (f Folder) Lock() (io.Closer, error) {
 	var err error
 	for range 100 { // others may remove a folder that they have made, as it is made here
@@ -48,7 +50,8 @@ func tryLock(f Folder) (*folderLock, error) {
 	return l, err
 }
 
-// checkWritable returns an error if no file can be made in the folder, or the folder cannot be made.
+// checkWritable returns an error if no file can be made in the folder, or the folder cannot
+// be made.
 func checkWritable(f Folder) error {
 	dir := string(f)
 	info, err := disk.Stat(dir)
@@ -83,7 +86,8 @@ func (l *folderLock) Close() error {
 	return l.Closer.Close()
 }
 
-// RemoveStale removes files that processes were writing when they were killed. The folder must be a run's, and locked.
+// RemoveStale removes files that processes were writing when they were killed. The folder must be a
+// run's, and locked.
 func (f Folder) RemoveStale() error {
 	entries, err := disk.ReadDir(string(f))
 	if err != nil {
@@ -91,7 +95,8 @@ func (f Folder) RemoveStale() error {
 	}
 	for _, e := range entries {
 		if disk.IsTemporary(e.Name()) && !e.IsDir() {
-			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was of one that is refused here
+			// it was of one that is refused here
+			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

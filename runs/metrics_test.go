@@ -9,7 +9,8 @@ import (
 	"dsbo/runs"
 )
 
-// TestRecordsBeforeCheckpoint: whatever a crash leaves, records that a checkpoint may know of are there, also as a run is removed.
+// TestRecordsBeforeCheckpoint: whatever a crash leaves, records that a checkpoint may know of are
+// there, also as a run is removed.
 func TestRecordsBeforeCheckpoint(t *testing.T) {
 	const dir = "/records before a checkpoint"
 	files := testkit.NewMemory()
@@ -25,12 +26,14 @@ func TestRecordsBeforeCheckpoint(t *testing.T) {
 	check := func(string) {
 		for left := range files.States() {
 			states++
-			if _, err := left.Stat(f.CheckpointPath(nil, 1)); err != nil && states > 1 { // at first there are to be records for one that is to come
+			// at first there are to be records for one that is to come
+			if _, err := left.Stat(f.CheckpointPath(nil, 1)); err != nil && states > 1 {
 				continue
 			}
 			info, err := left.Stat(f.Path(runs.MetricsFile))
 			if err != nil || info.Size() < size {
-				t.Fatalf("state %d after a crash has not the %d bytes of records that were brought to the disk: %v", states, size, err)
+				t.Fatalf("state %d after a crash has not the %d bytes of records that were brought to the disk: %v",
+					states, size, err)
 			}
 		}
 	}
@@ -44,8 +47,9 @@ func TestRecordsBeforeCheckpoint(t *testing.T) {
 	}
 }
 
-// TestRepeatedRecords: a run that goes back to a checkpoint and comes to the same records again leaves the file as it is, so that a
-// later checkpoint stays good. From the first record that is another one on, the file is the new run's.
+// TestRepeatedRecords: a run that goes back to a checkpoint and comes to the same records again
+// leaves the file as it is, so that a later checkpoint stays good. From the first record that is
+// another one on, the file is the new run's.
 func TestRepeatedRecords(t *testing.T) {
 	f := runs.Folder(t.TempDir())
 	record := func(k int, seconds float64) runs.Record { return runs.Record{Iteration: k, Seconds: seconds} }

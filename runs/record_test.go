@@ -31,7 +31,8 @@ func TestReadRecords(t *testing.T) {
 		t.Errorf("%v, want line 4 named", err)
 	}
 	got, cut, err = runs.ReadRecords("m", strings.NewReader(`{"phi":null, "test_loss": 2}`+"\n"))
-	if err != nil || cut || got[0].Phi.Known() || got[0].ValLoss.Known() || got[0].TestLoss != 2 { // what is missing is not 0
+	// what is missing is not 0
+	if err != nil || cut || got[0].Phi.Known() || got[0].ValLoss.Known() || got[0].TestLoss != 2 {
 		t.Errorf("%v, %v: want unknown numbers but for the loss", got, err)
 	}
 }

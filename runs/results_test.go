@@ -12,8 +12,9 @@ import (
 	"dsbo/runs"
 )
 
-// TestInResults: without a folder of its own a run may be made at the root of a module, beside its Go
-// files, and outside of modules, but not inside another Go package. The error names that package.
+// TestInResults: without a folder of its own a run may be made at the root of a module, beside its
+// Go files, and outside of modules, but not inside another Go package. The error names
+// that package.
 func TestInResults(t *testing.T) {
 	for name, c := range map[string]struct {
 		files  string // of the tree

@@ -13,7 +13,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestDamage: a flipped bit anywhere in any file that a folder lists is named; one in the digests of the list makes a file differ too.
+// TestDamage: a flipped bit anywhere in any file that a folder lists is named; one in the digests
+// of the list makes a file differ too.
 func TestDamage(t *testing.T) {
 	f := Folder(t.TempDir())
 	testkit.OK(f.WriteConfig(Config{Format: Format, Build: ThisBuild()}))
@@ -52,7 +53,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestSumsSurviveCrashes: whenever the machine stops as a listed file is written, replaced or appended to, what is left is whole.
+// TestSumsSurviveCrashes: whenever the machine stops as a listed file is written, replaced or
+// appended to, what is left is whole.
 func TestSumsSurviveCrashes(t *testing.T) {
 	dir := t.TempDir()
 	m := testkit.NewMemory()
@@ -84,7 +86,8 @@ func TestSumsSurviveCrashes(t *testing.T) {
 		if err := f.Verify(); err != nil {
 			t.Error(err)
 		}
-		if data, err := f.ReadFile("file"); err == nil && !slices.Contains([]string{"old", "new", "newest"}, string(data)) {
+		if data, err := f.ReadFile("file"); err == nil &&
+			!slices.Contains([]string{"old", "new", "newest"}, string(data)) {
 			t.Errorf("file holds %q", data)
 		}
 		back()

@@ -14,7 +14,8 @@ import (
 // mostColumns is the most columns of a table, whose values are not zero for the most part.
 const mostColumns = 1 << 20
 
-// An arrayFormat is a file of one array of numbers: rows by its first index, columns, which are named "1", "2" and so on, by the others.
+// An arrayFormat is a file of one array of numbers: rows by its first index, columns, which are
+// named "1", "2" and so on, by the others.
 type arrayFormat struct {
 	match func(start []byte) bool
 	open  func(io.Reader) (*files.Reader, error)

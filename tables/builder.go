@@ -2,8 +2,8 @@ package tables
 
 import "dsbo/tables/input"
 
-// extend appends values to blocks of BlockRows. The first block grows as needed, the others have their length at once: a short table takes
-// little memory, and a long one leaves little garbage.
+// extend appends values to blocks of BlockRows. The first block grows as needed, the others have
+// their length at once: a short table takes little memory, and a long one leaves little garbage.
 func extend[T any](blocks [][]T, values []T) [][]T {
 	for len(values) > 0 {
 		last := len(blocks) - 1
@@ -21,7 +21,8 @@ func extend[T any](blocks [][]T, values []T) [][]T {
 	return blocks
 }
 
-// NumberColumn is a column of numbers, NaN where they are missing. It copies values. With Kind and Unit set it is one of times.
+// NumberColumn is a column of numbers, NaN where they are missing. It copies values. With Kind and
+// Unit set it is one of times.
 func NumberColumn(name string, values []float32) *Column {
 	return &Column{Name: name, Kind: Number, numbers: extend(nil, values)}
 }
@@ -59,7 +60,8 @@ func blockedLength[T any](blocks [][]T) int {
 	return (len(blocks)-1)*BlockRows + len(blocks[len(blocks)-1])
 }
 
-// New is a table of columns, for a [Format] or a test. The columns must have the same length and names of their own.
+// New is a table of columns, for a [Format] or a test. The columns must have the same length and
+// names of their own.
 func New(name string, columns ...*Column) (*Table, error) {
 	t := &Table{Name: name, Columns: columns}
 	named := map[string]bool{}

@@ -11,16 +11,18 @@ import (
 	"dsbo/tables/input"
 )
 
-// csvFormat is text with a separator between values: RFC 4180, and what else people call CSV or TSV.
+// csvFormat is text with a separator between values: RFC 4180, and what else people call CSV
+// or TSV.
 type csvFormat struct{}
 
 // Match takes any text: it is the last format that is tried.
 func (csvFormat) Match(start []byte) bool { return true }
 
-// Read reads a table in parts of about 1 MiB, on all cores. It takes the memory of the table and a few parts.
+// Read reads a table in parts of about 1 MiB, on all cores. It takes the memory of the table and a
+// few parts.
 //
-// Kinds of columns are guessed by the first records, and the table is read with them. Where a guess turns out to be wrong, it is
-// read once more. Blank lines are no rows.
+// Kinds of columns are guessed by the first records, and the table is read with them. Where a guess
+// turns out to be wrong, it is read once more. Blank lines are no rows.
 func (csvFormat) Read(in *input.File, o Options) (*Table, error) {
 	layout, err := newLayout(in, o)
 	if err != nil {
@@ -84,7 +86,8 @@ func newLayout(in *input.File, o Options) (*layout, error) {
 	if s.decimal == s.separator {
 		return nil, in.Fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
 	}
-	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missingWords(), most: o.maxWords()}
+	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missingWords(),
+		most: o.maxWords()}
 	from := 0
 	if o.Header == HeaderYes || o.Header == HeaderAuto && s.hasHeader() {
 		from = 1
@@ -95,7 +98,8 @@ func newLayout(in *input.File, o Options) (*layout, error) {
 	return l, l.nameColumns(s, from, o)
 }
 
-// nameColumns sets the columns' names, what is kept of them, and their kinds as far as the sample tells.
+// nameColumns sets the columns' names, what is kept of them, and their kinds as far as the
+// sample tells.
 func (l *layout) nameColumns(s sample, from int, o Options) error {
 	names := slices.Clone(s.records[0])
 	if len(names) > mostColumns {
@@ -110,7 +114,8 @@ func (l *layout) nameColumns(s sample, from int, o Options) error {
 			return l.in.Fail(s.lines[0], strconv.Itoa(i+1), "the header must name each column; this name is empty")
 		}
 		if other, twice := seen[names[i]]; twice {
-			return l.in.Fail(s.lines[0], names[i], "the header must give each name once; columns %d and %d have this one", other+1, i+1)
+			return l.in.Fail(s.lines[0], names[i],
+				"the header must give each name once; columns %d and %d have this one", other+1, i+1)
 		}
 		seen[names[i]] = i
 	}
@@ -144,7 +149,8 @@ func checkText(data []byte) (place int, reason string) {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && n == 1 {
-			return i, fmt.Sprintf("the file must be text in UTF-8; it has the byte 0x%02x there, perhaps of Latin-1", data[i])
+			return i, fmt.Sprintf("the file must be text in UTF-8; it has the byte 0x%02x there, perhaps of Latin-1",
+				data[i])
 		}
 		i += n
 	}

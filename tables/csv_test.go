@@ -13,7 +13,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestReadBack: what encoding/csv writes is read back, whatever is in the values; space around them is no part of them.
+// TestReadBack: what encoding/csv writes is read back, whatever is in the values; space around them
+// is no part of them.
 func TestReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(1, 4).Draw(t, "columns")
@@ -41,7 +42,8 @@ func TestReadBack(t *testing.T) {
 		w.Comma = separator
 		w.UseCRLF = rapid.Bool().Draw(t, "CR LF")
 		testkit.OK(w.WriteAll(records))
-		table, err := read(file.String(), Options{Header: HeaderYes, Separator: byte(separator), Kinds: kinds, Missing: []string{}})
+		table, err := read(file.String(),
+			Options{Header: HeaderYes, Separator: byte(separator), Kinds: kinds, Missing: []string{}})
 		if err != nil {
 			t.Fatalf("%q: %v", file.String(), err)
 		}
@@ -65,7 +67,8 @@ func TestReadBack(t *testing.T) {
 	})
 }
 
-// TestParts: a file of several parts, with line breaks in quotes, has its rows in order, and words in the order of the file.
+// TestParts: a file of several parts, with line breaks in quotes, has its rows in order, and words
+// in the order of the file.
 func TestParts(t *testing.T) {
 	const rows = 60_000
 	var file strings.Builder
@@ -75,7 +78,8 @@ func TestParts(t *testing.T) {
 		if i > rows/2 {
 			late = "seven" // the first records look like a column of numbers
 		}
-		fmt.Fprintf(&file, "%d,\"%s\n\"\"%d\"\" and more of the same text\",%.9g,%s\n", i, strings.Repeat("x", i/100%40), i/100, float64(i)/7, late)
+		fmt.Fprintf(&file, "%d,\"%s\n\"\"%d\"\" and more of the same text\",%.9g,%s\n", i,
+			strings.Repeat("x", i/100%40), i/100, float64(i)/7, late)
 	}
 	table := testkit.Get(read(file.String(), Options{}))
 	if table.Rows() != rows {
@@ -87,7 +91,8 @@ func TestParts(t *testing.T) {
 	}
 	newest := int32(-1)
 	for i := range rows {
-		if id.Number(i) != float32(i) || number.Number(i) != float32(testkit.Get(parse32(fmt.Sprintf("%.9g", float64(i)/7)))) {
+		if id.Number(i) != float32(i) ||
+			number.Number(i) != float32(testkit.Get(parse32(fmt.Sprintf("%.9g", float64(i)/7)))) {
 			t.Fatalf("row %d: %g, %g", i, id.Number(i), number.Number(i))
 		}
 		code := text.Code(i)
@@ -112,7 +117,8 @@ func TestWideRow(t *testing.T) {
 }
 
 func FuzzCSV(f *testing.F) {
-	for _, seed := range []string{"a,b\n1,2\n", "a;b\n1,5;x\n", "a\tb\r\n1\t\"x\n\"\"y\"\"\"\r\n", " a  b\n 1  2020-01-01 \n", "\xef\xbb\xbfa|b\n-1e5|NA\n",
+	for _, seed := range []string{"a,b\n1,2\n", "a;b\n1,5;x\n", "a\tb\r\n1\t\"x\n\"\"y\"\"\"\r\n",
+		" a  b\n 1  2020-01-01 \n", "\xef\xbb\xbfa|b\n-1e5|NA\n",
 		"a\n1\nx\n", "a,b\n1,\"x", "a,b\n1,2\na,b\n", "a\n2020-01-01T10:00:00Z\n"} {
 		f.Add(seed)
 	}

@@ -11,9 +11,10 @@ type dialect struct {
 	decimal   byte
 }
 
-// field reads the field that begins at a place of a record. It returns its text without quotes and the space around, where the next
-// field or record begins, and whether this was the record's last one. A reason that is not "" says what is wrong. Doubled quotes
-// make text be a copy; else it is a part of data.
+// field reads the field that begins at a place of a record. It returns its text without quotes and
+// the space around, where the next field or record begins, and whether this was the record's last
+// one. A reason that is not "" says what is wrong. Doubled quotes make text be a copy; else it is a
+// part of data.
 func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, reason string) {
 	for at < len(data) && d.isSpace(data[at]) {
 		at++
@@ -36,7 +37,8 @@ func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, r
 		if text[i] == '\r' {
 			return nil, 0, false, "lines must end with LF or CR LF; there is a CR alone"
 		}
-		return nil, 0, false, "a quote stands within a value: such a value must be in quotes, with its own quotes doubled"
+		return nil, 0, false,
+			"a quote stands within a value: such a value must be in quotes, with its own quotes doubled"
 	}
 	next, last, _ = d.fieldEnd(data, end)
 	return text, next, last, ""
@@ -67,8 +69,9 @@ func (d dialect) quoted(data []byte, at int) (text []byte, next int, last bool, 
 	}
 }
 
-// fieldEnd reads what must be behind a field: a separator, or the end of the record. It returns where the next field or record
-// begins, and whether the record ends; ok is false where anything else stands there.
+// fieldEnd reads what must be behind a field: a separator, or the end of the record. It returns
+// where the next field or record begins, and whether the record ends; ok is false where anything
+// else stands there.
 func (d dialect) fieldEnd(data []byte, at int) (next int, last, ok bool) {
 	for at < len(data) && (data[at] == ' ' || data[at] == '\t' && d.separator != '\t') {
 		at++
@@ -91,7 +94,8 @@ func (d dialect) fieldEnd(data []byte, at int) (next int, last, ok bool) {
 
 func (d dialect) isSpace(b byte) bool { return b == ' ' || b == '\t' && d.separator != '\t' }
 
-// blank returns where the next line begins if the line at a place has nothing but space, else the place itself.
+// blank returns where the next line begins if the line at a place has nothing but space, else the
+// place itself.
 func (d dialect) blank(data []byte, at int) int {
 	i := at
 	for i < len(data) && d.isSpace(data[i]) {
@@ -109,7 +113,8 @@ func (d dialect) blank(data []byte, at int) int {
 	return at
 }
 
-// record reads the fields of the record at a place, as texts of their own. It returns where the next one begins.
+// record reads the fields of the record at a place, as texts of their own. It returns where the
+// next one begins.
 func (d dialect) record(data []byte, at int) (fields []string, next int, reason string) {
 	for last := false; !last; {
 		var text []byte

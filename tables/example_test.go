@@ -20,7 +20,8 @@ func Example() {
 	for _, c := range t.Columns {
 		fmt.Println(c.Name, c.Kind, c.Unit, c.Words)
 	}
-	fmt.Println(t.Rows(), t.Columns[0].Number(0), t.Columns[0].Missing(1), t.Columns[1].Words[t.Columns[1].Code(1)], t.Columns[2].Number(1))
+	fmt.Println(t.Rows(), t.Columns[0].Number(0), t.Columns[0].Missing(1), t.Columns[1].Words[t.Columns[1].Code(1)],
+		t.Columns[2].Number(1))
 	// Output:
 	// age number  []
 	// colour word  [red blue]

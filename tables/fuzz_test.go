@@ -8,7 +8,8 @@ import (
 )
 
 func FuzzLIBSVM(f *testing.F) {
-	for _, seed := range []string{"+1 1:0.5 3:2 # a remark\n-1\n", "1 qid:1 1:1\n", "0 1:1 1:1", "1.5 134217728:1e-3\n"} {
+	for _, seed := range []string{"+1 1:0.5 3:2 # a remark\n-1\n", "1 qid:1 1:1\n", "0 1:1 1:1",
+		"1.5 134217728:1e-3\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {

@@ -10,8 +10,9 @@ import (
 	"dsbo/tables/input"
 )
 
-// svmFormat is the text of LIBSVM and svmlight: a label, then pairs of an index from 1 on and a number, for those that are not 0.
-// The table has the column "label", and the numbers are in Sparse.
+// svmFormat is the text of LIBSVM and svmlight: a label, then pairs of an index from 1 on and a
+// number, for those that are not 0. The table has the column "label", and the numbers are
+// in Sparse.
 type svmFormat struct{}
 
 // svmLabel is the name of the labels' column, which files do not give.
@@ -54,11 +55,14 @@ func isDigits(text []byte) bool {
 	return len(text) > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// Read reads a sparse table. It takes the memory of the table: the file is read once before, to count the numbers.
+// Read reads a sparse table. It takes the memory of the table: the file is read once before, to
+// count the numbers.
 func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
 	for _, name := range slices.Concat(o.Keep, o.Drop) {
 		if name != svmLabel {
-			return nil, in.Fail(0, "", "there is no column %q: a LIBSVM file has the column %s alone, and features without names", name, svmLabel)
+			return nil, in.Fail(0, "",
+				"there is no column %q: a LIBSVM file has the column %s alone, and features without names", name,
+				svmLabel)
 		}
 	}
 	lines, pairs, err := svmCount(in)
@@ -66,7 +70,8 @@ func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
 		return nil, err
 	}
 	r := svmReader{in: in, labels: newMaker(svmLabel, cmp.Or(o.Kinds[svmLabel], Number), "", o)}
-	r.Starts, r.Indices, r.Values = append(make([]int, 0, lines+1), 0), make([]int32, 0, pairs), make([]float32, 0, pairs)
+	r.Starts, r.Indices, r.Values = append(make([]int, 0, lines+1), 0), make([]int32, 0, pairs),
+		make([]float32, 0, pairs)
 	if err := r.read(); err != nil {
 		return nil, err
 	}
@@ -197,7 +202,8 @@ func svmPair(pair []byte) (index int, value float32, reason string) {
 	}
 	value, form := numberOf(pair[colon+1:], '.')
 	if form != numberForm {
-		return 0, 0, fmt.Sprintf("the value of index %d must be a finite number, at most 3.4e38; it is %.40q", index, pair[colon+1:])
+		return 0, 0, fmt.Sprintf("the value of index %d must be a finite number, at most 3.4e38; it is %.40q",
+			index, pair[colon+1:])
 	}
 	return index, value, ""
 }

@@ -7,7 +7,8 @@ import (
 	"dsbo/tables/input"
 )
 
-// Lines say on which line of a file its rows begin: a row that is not here follows on the line after the row before. They ascend.
+// Lines say on which line of a file its rows begin: a row that is not here follows on the line
+// after the row before. They ascend.
 type lines []lineOfRow
 
 // A lineOfRow is a row, from 0, and its line, from 1.
@@ -32,7 +33,8 @@ func (l *lines) add(row, line int) {
 	}
 }
 
-// Fail returns an error about a row, from 0, and a column, with the row's line where the file has lines.
+// Fail returns an error about a row, from 0, and a column, with the row's line where the file
+// has lines.
 func (t *Table) Fail(row int, column, format string, args ...any) *input.Error {
 	e := &input.Error{File: t.Name, Line: t.lines.lineOf(row), Column: column, Reason: fmt.Sprintf(format, args...)}
 	if e.Line == 0 {

@@ -10,8 +10,8 @@ import (
 	"dsbo/tables"
 )
 
-// TestFail: an error about a row names the line on which its record begins, also behind blank lines and line breaks in quotes, of picked rows too;
-// what other agents may see of it has no value.
+// TestFail: an error about a row names the line on which its record begins, also behind blank lines
+// and line breaks in quotes, of picked rows too; what other agents may see of it has no value.
 func TestFail(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -32,12 +32,15 @@ func TestFail(t *testing.T) {
 			t.Errorf("%s: a picked row is on line %d, want %d", c.name, got, c.lines[2])
 		}
 	}
-	err := testkit.Get(tables.New("x.parquet", tables.NumberColumn("a", []float32{1, 2}))).Fail(1, "a", "it is %q", "secret")
+	err := testkit.Get(tables.New("x.parquet", tables.NumberColumn("a", []float32{1, 2}))).Fail(1, "a",
+		"it is %q", "secret")
 	if want := `x.parquet, row 2, column a: it is "secret"`; err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
 	}
-	for _, e := range []error{err, dsbo.Errorf(dsbo.ErrConfig, "site 1: %w", err), errors.Join(errors.New("first"), err)} {
-		if got := dsbo.Shared(e); strings.Contains(got, "secret") || !strings.Contains(got, "x.parquet, row 2, column a: its own log says") {
+	for _, e := range []error{err, dsbo.Errorf(dsbo.ErrConfig, "site 1: %w", err),
+		errors.Join(errors.New("first"), err)} {
+		if got := dsbo.Shared(e); strings.Contains(got, "secret") ||
+			!strings.Contains(got, "x.parquet, row 2, column a: its own log says") {
 			t.Errorf("others see %q of %q", got, e)
 		}
 	}

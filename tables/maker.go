@@ -22,7 +22,8 @@ func newMaker(name string, kind Kind, unit string, o Options) *maker {
 	return &maker{column: &Column{Name: name, Kind: kind, Unit: unit}, most: o.maxWords(), missing: o.missingWords()}
 }
 
-// number appends a number, NaN where it is missing; in a column of words, its text. The reason of an error is "" where there is none.
+// number appends a number, NaN where it is missing; in a column of words, its text. The reason of
+// an error is "" where there is none.
 func (m *maker) number(v float64) (reason string) {
 	missing := math.IsNaN(v)
 	if m.column.Kind == Word {

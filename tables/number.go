@@ -8,15 +8,18 @@ import (
 )
 
 // powers are 10^0 to 10^22, all that float64 holds exactly.
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+	1e17, 1e18, 1e19, 1e20,
 	1e21, 1e22}
 
-// leadingNumber reads the decimal number that text begins with, of at most 19 digits and without an exponent, and returns what it is
-// rounded to float32 and how many bytes it has; 0 where it is not that easy.
+// leadingNumber reads the decimal number that text begins with, of at most 19 digits and without an
+// exponent, and returns what it is rounded to float32 and how many bytes it has; 0 where it is not
+// that easy.
 //
-// The value is the nearest float32, as of strconv.ParseFloat: the float64 on the way is off by less than 2 units of its last
-// place (one half each for the digits and the division, whose divisor is exact), and where these could decide on which side of the middle
-// between two float32 it is, the number is not easy.
+// The value is the nearest float32, as of strconv.ParseFloat: the float64 on the way is off by less
+// than 2 units of its last place (one half each for the digits and the division, whose divisor is
+// exact), and where these could decide on which side of the middle between two float32 it is, the
+// number is not easy.
 func leadingNumber(text []byte, decimal byte) (v float32, length int) {
 	i := 0
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
@@ -62,8 +65,8 @@ const (
 	hugeForm // infinite, or too large for float32
 )
 
-// numberOf returns the number that a whole text without space around is, and whether it is one. A decimal number may have an exponent;
-// numbers in base 16 and digits with marks between are text.
+// numberOf returns the number that a whole text without space around is, and whether it is one. A
+// decimal number may have an exponent; numbers in base 16 and digits with marks between are text.
 func numberOf(text []byte, decimal byte) (float32, form) {
 	if v, n := leadingNumber(text, decimal); n == len(text) && n > 0 {
 		return v, numberForm

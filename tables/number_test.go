@@ -12,7 +12,8 @@ import (
 // parse32 is the nearest float32 by the standard library.
 func parse32(text string) (float64, error) { return strconv.ParseFloat(text, 32) }
 
-// TestNumbers: each number is the float32 nearest to its text, those next to the middle between two float32 too.
+// TestNumbers: each number is the float32 nearest to its text, those next to the middle between two
+// float32 too.
 func TestNumbers(t *testing.T) {
 	check := func(text string) {
 		t.Helper()
@@ -40,16 +41,19 @@ func TestNumbers(t *testing.T) {
 			check(strconv.FormatFloat(near, 'f', -1, 64))
 		}
 	}
-	for _, text := range []string{"0", "-0", "+5", ".5", "5.", "16777217", "9999999999999999999", "18446744073709551616", "1e-50", "3.4028235e38",
+	for _, text := range []string{"0", "-0", "+5", ".5", "5.", "16777217", "9999999999999999999",
+		"18446744073709551616", "1e-50", "3.4028235e38",
 		"340282350000000000000000000000000000000", "0.000000000000000000000000000001", "00012"} {
 		check(text)
 	}
-	for _, text := range []string{"", "-", ".", "+-1", "1-2", "e5", "1e", "1 2", "0x1p3", "1_0", "1,5", "infinit", "nan"} {
+	for _, text := range []string{"", "-", ".", "+-1", "1-2", "e5", "1e", "1 2", "0x1p3", "1_0", "1,5",
+		"infinit", "nan"} {
 		if v, f := numberOf([]byte(text), '.'); f != textForm {
 			t.Errorf("%q: %g of form %d", text, v, f)
 		}
 	}
-	for _, text := range []string{"1e39", "-1e400", "inf", "+Inf", "-Infinity", "340282356779733661637539395458142568448"} {
+	for _, text := range []string{"1e39", "-1e400", "inf", "+Inf", "-Infinity",
+		"340282356779733661637539395458142568448"} {
 		if v, f := numberOf([]byte(text), '.'); f != hugeForm {
 			t.Errorf("%q: %g of form %d", text, v, f)
 		}
@@ -57,7 +61,8 @@ func TestNumbers(t *testing.T) {
 }
 
 func FuzzNumber(f *testing.F) {
-	for _, seed := range []string{"1", "-2.5", "1e10", "0.1000000000000000055", "16777217", "1.00000005960464477539", "x"} {
+	for _, seed := range []string{"1", "-2.5", "1e10", "0.1000000000000000055", "16777217",
+		"1.00000005960464477539", "x"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -73,7 +78,8 @@ func FuzzNumber(f *testing.F) {
 }
 
 func ExampleNumberColumn() {
-	t, err := New("made", NumberColumn("age", []float32{41, float32(math.NaN())}), WordColumn("colour", []string{"red", ""}))
+	t, err := New("made", NumberColumn("age", []float32{41, float32(math.NaN())}),
+		WordColumn("colour", []string{"red", ""}))
 	fmt.Println(t.Rows(), t.Columns[0].Missing(1), t.Columns[1].Missing(1), err)
 	// Output: 2 true true <nil>
 }

@@ -12,36 +12,41 @@ import (
 // A Header says whether the first line of a text file names the columns.
 type Header string
 
-// Whether there is a header. The zero value finds out: a first line none of whose values is a number is a header.
+// Whether there is a header. The zero value finds out: a first line none of whose values is a
+// number is a header.
 const (
 	HeaderAuto Header = ""
 	HeaderYes  Header = "yes"
 	HeaderNo   Header = "no" // columns are named "1", "2", ...
 )
 
-// MissingWords are what stands for a missing value in a text file, beside nothing at all, unless [Options.Missing] says otherwise.
+// MissingWords are what stands for a missing value in a text file, beside nothing at all, unless
+// [Options.Missing] says otherwise.
 var MissingWords = []string{"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-"}
 
 // mostWords is the zero value of [Options.MaxWords].
 const mostWords = 10000
 
-// Options say how to read what cannot be told from a file alone. The zero value finds out all of it.
+// Options say how to read what cannot be told from a file alone. The zero value finds out all
+// of it.
 type Options struct {
 	Header    Header
 	Separator byte     // of CSV: ',', ';', '\t', '|' or ' '; 0: found
 	Decimal   byte     // of CSV: '.' or ','; 0: found
 	Missing   []string // what stands for a missing value, beside nothing at all; nil: [MissingWords]
 
-	// Kinds are the kinds of columns that are not to be found from their values: codes such as postcodes are words though they look
-	// like numbers. A value that is none of its kind is an error. Names that the file does not have are no errors.
+	// Kinds are the kinds of columns that are not to be found from their values: codes such as
+	// postcodes are words though they look like numbers. A value that is none of its kind is an
+	// error. Names that the file does not have are no errors.
 	Kinds map[string]Kind
-	// Keep are the names of the columns to read; nil: all. Drop are columns of those that are not to be read. The others take no
-	// memory. A name that the file does not have is an error.
+	// Keep are the names of the columns to read; nil: all. Drop are columns of those that are not
+	// to be read. The others take no memory. A name that the file does not have is an error.
 	Keep, Drop []string
-	// MaxWords is the most distinct words in a column; 0: 10,000. More are an error: the column has names or numbers of single rows,
-	// and nothing can be learned from it.
+	// MaxWords is the most distinct words in a column; 0: 10,000. More are an error: the column has
+	// names or numbers of single rows, and nothing can be learned from it.
 	MaxWords int
-	// Limit is the most bytes that a compressed file may hold when it is unwrapped; 0: 64 MiB and 200 times its length.
+	// Limit is the most bytes that a compressed file may hold when it is unwrapped; 0: 64 MiB and
+	// 200 times its length.
 	Limit int64
 }
 
@@ -61,7 +66,8 @@ func (o Options) check() error {
 	}
 	for name, kind := range o.Kinds {
 		if kind != Number && kind != Word && kind != Time {
-			return dsbo.Errorf(dsbo.ErrConfig, "the kind of column %s must be number, word or time; it is %q", name, kind)
+			return dsbo.Errorf(dsbo.ErrConfig, "the kind of column %s must be number, word or time; it is %q", name,
+				kind)
 		}
 	}
 	return nil
@@ -87,7 +93,8 @@ func (o Options) missingWords() map[string]bool {
 	return set
 }
 
-// keptColumns reports which columns of a file are to be read. The reason of an error is "" if the options fit the names.
+// keptColumns reports which columns of a file are to be read. The reason of an error is "" if the
+// options fit the names.
 func (o Options) keptColumns(names []string) (keep []bool, reason string) {
 	for _, name := range slices.Concat(o.Keep, o.Drop) {
 		if !slices.Contains(names, name) {

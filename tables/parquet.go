@@ -9,8 +9,8 @@ import (
 	"dsbo/tables/input"
 )
 
-// parquetFormat is Apache Parquet, as parquet-go reads it: flat columns of numbers, texts, truth values, dates and timestamps. Truth values
-// are the words true and false, as in a text file.
+// parquetFormat is Apache Parquet, as parquet-go reads it: flat columns of numbers, texts, truth
+// values, dates and timestamps. Truth values are the words true and false, as in a text file.
 type parquetFormat struct{}
 
 const parquetMagic = "PAR1"
@@ -19,8 +19,8 @@ func (parquetFormat) Match(start []byte) bool {
 	return len(start) >= len(parquetMagic) && string(start[:len(parquetMagic)]) == parquetMagic
 }
 
-// Read reads one column after the other. It takes the memory of the table, the memory of a page, and of the whole file if it is compressed as
-// such.
+// Read reads one column after the other. It takes the memory of the table, the memory of a page,
+// and of the whole file if it is compressed as such.
 func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library's way with some damaged files

@@ -51,8 +51,10 @@ func patients(n int) []patient {
 }
 
 func TestParquet(t *testing.T) {
-	const want = "age number: 41 -3; weight number: 71.5 .; small number: -7 7; half number: 0.5 -2; count number: 4.2949673e+09 0; sex word: f m; " +
-		"town word: Ulm .; smokes word: true false; born time(day): 19000 -1; seen time(s): 1.5778368e+09 0; paid number: 12.5 -0.05"
+	const want = "age number: 41 -3; weight number: 71.5 .; small number: -7 7; half number: 0.5 -2; count " +
+		"number: 4.2949673e+09 0; sex word: f m; " +
+		"town word: Ulm .; smokes word: true false; born time(day): 19000 -1; seen time(s): 1.5778368e+09 0; paid " +
+		"number: 12.5 -0.05"
 	for name, options := range map[string][]parquet.WriterOption{
 		"plain":     nil,
 		"version 1": {parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy)},
@@ -63,11 +65,13 @@ func TestParquet(t *testing.T) {
 			t.Errorf("%s: %v, %v\nwant %s", name, shown(table), err, want)
 		}
 	}
-	table := testkit.Get(read(zip(parquetFile(patients(3))), Options{Keep: []string{"age", "sex"}, Kinds: map[string]Kind{"age": Word}}))
+	table := testkit.Get(read(zip(parquetFile(patients(3))),
+		Options{Keep: []string{"age", "sex"}, Kinds: map[string]Kind{"age": Word}}))
 	if got, want := shown(table), "age word: 41 -3 41; sex word: f m f"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	long := testkit.Get(read(parquetFile(patients(3*BlockRows+1), parquet.MaxRowsPerRowGroup(1000), parquet.PageBufferSize(512)), Options{}))
+	long := testkit.Get(read(
+		parquetFile(patients(3*BlockRows+1), parquet.MaxRowsPerRowGroup(1000), parquet.PageBufferSize(512)), Options{}))
 	checkTable(t, long)
 	for row := range long.Rows() {
 		if got := long.Columns[0].Number(row); got != float32(41-44*(row%2)) {
@@ -87,16 +91,24 @@ func TestBadParquet(t *testing.T) {
 		options    Options
 		want       string
 	}{
-		{"none", "PAR1 is not enough", Options{}, `: cut short, or no Parquet file: it must end with "PAR1"; it ends with "ough"`},
+		{"none", "PAR1 is not enough", Options{},
+			`: cut short, or no Parquet file: it must end with "PAR1"; it ends with "ough"`},
 		{"the magic word alone", "PAR1", Options{}, ": cut short: there is no footer"},
-		{"cut", good[:len(good)/2], Options{}, `: cut short, or no Parquet file: it must end with "PAR1"; it ends with`},
-		{"footer too long", "PAR1\xff\xff\xff\x7fPAR1", Options{}, ": damaged: the footer cannot have 2147483647 bytes in a file of 12"},
-		{"footer of a huge list", "PAR1\x29\xfc\xff\xff\xff\xff\x07\x07\x00\x00\x00PAR1", Options{}, ": damaged: a list or text is longer than the file, or a header has no end"},
-		{"lists", lists, Options{}, ", column a: a column must have one value a row; this one has lists or groups: leave it out"},
+		{"cut", good[:len(good)/2], Options{},
+			`: cut short, or no Parquet file: it must end with "PAR1"; it ends with`},
+		{"footer too long", "PAR1\xff\xff\xff\x7fPAR1", Options{},
+			": damaged: the footer cannot have 2147483647 bytes in a file of 12"},
+		{"footer of a huge list", "PAR1\x29\xfc\xff\xff\xff\xff\x07\x07\x00\x00\x00PAR1", Options{},
+			": damaged: a list or text is longer than the file, or a header has no end"},
+		{"lists", lists, Options{},
+			", column a: a column must have one value a row; this one has lists or groups: leave it out"},
 		{"no rows", parquetFile([]patient{}), Options{}, ": there are no rows"},
-		{"a time of numbers", good, Options{Kinds: map[string]Kind{"age": Time}}, ", column age: values of kind number cannot be taken for those of kind time"},
-		{"a number of words", good, Options{Kinds: map[string]Kind{"sex": Number}}, `, column sex: row 1: a value must be a finite number; it is "f"`},
-		{"a stated limit", good, Options{Limit: 100}, fmt.Sprintf(": a file of %d bytes may not have 5 rows of 11 columns", len(good))},
+		{"a time of numbers", good, Options{Kinds: map[string]Kind{"age": Time}},
+			", column age: values of kind number cannot be taken for those of kind time"},
+		{"a number of words", good, Options{Kinds: map[string]Kind{"sex": Number}},
+			`, column sex: row 1: a value must be a finite number; it is "f"`},
+		{"a stated limit", good, Options{Limit: 100},
+			fmt.Sprintf(": a file of %d bytes may not have 5 rows of 11 columns", len(good))},
 	} {
 		_, err := read(c.file, c.options)
 		if err == nil || !strings.HasPrefix(err.Error(), "a.csv"+c.want) || !errors.Is(err, dsbo.ErrConfig) {

@@ -12,8 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The library allocates what the lists of the footer and the headers of pages announce. checkFooter and checkPages look at them
-// before it does: they hold no more than the file has room for.
+// The library allocates what the lists of the footer and the headers of pages announce. checkFooter
+// and checkPages look at them before it does: they hold no more than the file has room for.
 
 // checkFooter returns an error unless a file can have a footer, all of whose lists fit in it.
 func checkFooter(file io.ReaderAt, length int64) error {
@@ -42,8 +42,8 @@ func checkFooter(file io.ReaderAt, length int64) error {
 	return nil
 }
 
-// checkPages returns an error unless the pages of a column are in the file, and hold no more than the rows of its groups. It takes the bytes of
-// the pages, when they are unpacked, from room.
+// checkPages returns an error unless the pages of a column are in the file, and hold no more than
+// the rows of its groups. It takes the bytes of the pages, when they are unpacked, from room.
 func checkPages(file io.ReaderAt, length int64, p *parquet.File, column int, room *int64) error {
 	for _, group := range p.Metadata().RowGroups {
 		if column >= len(group.Columns) {
@@ -55,7 +55,8 @@ func checkPages(file io.ReaderAt, length int64, p *parquet.File, column int, roo
 			at = min(at, c.DictionaryPageOffset)
 		}
 		if at < 0 || c.TotalCompressedSize < 0 || c.TotalCompressedSize > length-at {
-			return fmt.Errorf("damaged: a column cannot have bytes %d to %d of a file of %d", at, at+c.TotalCompressedSize, length)
+			return fmt.Errorf("damaged: a column cannot have bytes %d to %d of a file of %d", at,
+				at+c.TotalCompressedSize, length)
 		}
 		for end := at + c.TotalCompressedSize; at < end; {
 			next, err := checkPage(file, at, end, group.NumRows, room)
@@ -87,7 +88,8 @@ func checkPage(file io.ReaderAt, at, end, rows int64, room *int64) (next int64, 
 	case packed < 0 || packed > end-at:
 		return 0, fmt.Errorf("damaged: a page cannot have %d bytes; there are %d", packed, end-at)
 	case values > rows || entries > unpacked+1:
-		return 0, fmt.Errorf("damaged: a page of %d bytes in a group of %d rows cannot have %d values", unpacked, rows, max(values, entries))
+		return 0, fmt.Errorf("damaged: a page of %d bytes in a group of %d rows cannot have %d values", unpacked, rows,
+			max(values, entries))
 	case unpacked < 0 || unpacked > *room:
 		return 0, fmt.Errorf("the file unpacks to more than a file of its length may")
 	}
@@ -97,8 +99,9 @@ func checkPage(file io.ReaderAt, at, end, rows int64, room *int64) (next int64, 
 
 var errFooter = errors.New("damaged: a list or text is longer than the file, or a header has no end")
 
-// checkLists returns an error unless a value of Thrift has at most n elements in each list, which the reader does not check, and is
-// no deeper than footers are. What it has else is within the reader's bytes, or an error of the reader.
+// checkLists returns an error unless a value of Thrift has at most n elements in each list, which
+// the reader does not check, and is no deeper than footers are. What it has else is within the
+// reader's bytes, or an error of the reader.
 func checkLists(r thrift.Reader, kind thrift.Type, most int64, depth int) (err error) {
 	const deepest = 32
 	if depth > deepest {

@@ -24,13 +24,17 @@ func decoderOf(t parquet.Type) (decoder, error) {
 	if logical := t.LogicalType(); logical != nil && logical.Value != nil {
 		switch l := logical.Value.(type) {
 		case *format.DateType:
-			return decoder{valueKind: valueKind{Time, days}, number: func(v parquet.Value) float64 { return float64(v.Int32()) }}, nil
+			return decoder{valueKind: valueKind{Time, days}, number: func(v parquet.Value) float64 {
+				return float64(v.Int32())
+			}}, nil
 		case *format.TimestampType:
 			if l.Unit.Value == nil {
 				return decoder{}, fmt.Errorf("the timestamps have no unit")
 			}
 			a := float64(time.Second / l.Unit.Value.Duration())
-			return decoder{valueKind: valueKind{Time, seconds}, number: func(v parquet.Value) float64 { return float64(v.Int64()) / a }}, nil
+			return decoder{valueKind: valueKind{Time, seconds}, number: func(v parquet.Value) float64 {
+				return float64(v.Int64()) / a
+			}}, nil
 		case *format.DecimalType:
 			return decoder{valueKind: valueKind{kind: Number}, number: decimalOf(t.Kind(), int(l.Scale))}, nil
 		case *format.IntType:
@@ -39,7 +43,9 @@ func decoderOf(t parquet.Type) (decoder, error) {
 			}
 		case *format.StringType, *format.EnumType, *format.JsonType, *format.NullType:
 		default:
-			return decoder{}, fmt.Errorf("a column must have numbers, texts, truth values, dates or timestamps; this one has %s: leave it out", logical)
+			return decoder{}, fmt.Errorf(
+				"a column must have numbers, texts, truth values, dates or timestamps; this one has %s: leave it out",
+				logical)
 		}
 	}
 	return physicalDecoder(t)
@@ -68,7 +74,10 @@ func physicalDecoder(t parquet.Type) (decoder, error) {
 	case parquet.ByteArray:
 		d.kind, d.text = Word, parquet.Value.ByteArray
 	default:
-		return d, fmt.Errorf("a column must have numbers, texts, truth values, dates or timestamps; this one has %s: leave it out", t)
+		return d,
+			fmt.Errorf(
+				"a column must have numbers, texts, truth values, dates or timestamps; this one has %s: leave it out",
+				t)
 	}
 	return d, nil
 }

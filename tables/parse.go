@@ -107,7 +107,8 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		if p.header != nil {
 			first = "the header"
 		}
-		return 0, p.in.Fail(line, "", "a record must have %s separated by %q, as %s has; it has %d", wording.Count(len(p.columns), "value"), p.separator, first, j)
+		return 0, p.in.Fail(line, "", "a record must have %s separated by %q, as %s has; it has %d",
+			wording.Count(len(p.columns), "value"), p.separator, first, j)
 	}
 	return at, nil
 }

@@ -7,7 +7,8 @@ import (
 	"dsbo/tables/input"
 )
 
-// A part of a text file is a megabyte or so. The longest record is one that ends in a quote that nobody closed.
+// A part of a text file is a megabyte or so. The longest record is one that ends in a quote that
+// nobody closed.
 const (
 	partBytes   = 1 << 20
 	longestPart = 64 << 20
@@ -23,7 +24,8 @@ type cutter struct {
 	whole func(data []byte) int
 }
 
-// newCutter begins behind some bytes, which are n lines. whole returns the length of the records that end in data.
+// newCutter begins behind some bytes, which are n lines. whole returns the length of the records
+// that end in data.
 func newCutter(in *input.File, skip, lines int, whole func(data []byte) int) (*cutter, error) {
 	r, err := in.Reader()
 	if err != nil {
@@ -35,8 +37,8 @@ func newCutter(in *input.File, skip, lines int, whole func(data []byte) int) (*c
 	return &cutter{in: in, r: r, line: lines + 1, whole: whole}, nil
 }
 
-// next reads the next part into the memory of data and returns it with the number of its first line; io.EOF behind the last one.
-// The text is checked: it is UTF-8.
+// next reads the next part into the memory of data and returns it with the number of its first
+// line; io.EOF behind the last one. The text is checked: it is UTF-8.
 func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 	data = append(data[:0], c.rest...)
 	for size := max(partBytes, 2*len(data)); ; size *= 2 {
@@ -60,7 +62,8 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 		case end == 0 && c.done:
 			return nil, 0, io.EOF
 		case end == 0:
-			return nil, 0, c.in.Fail(c.line, "", "a record must have at most %d bytes; is a quote not closed?", longestPart)
+			return nil, 0, c.in.Fail(c.line, "", "a record must have at most %d bytes; is a quote not closed?",
+				longestPart)
 		}
 		c.rest = append(c.rest[:0], data[end:]...)
 		line, data = c.line, data[:end]
@@ -85,8 +88,9 @@ func readStart(in *input.File) ([]byte, error) {
 // wholeLines returns the length of the lines that end in data.
 func wholeLines(data []byte) int { return bytes.LastIndexByte(data, '\n') + 1 }
 
-// wholeRecords returns the length of the records of data that end in it: up to the last line break that is not in quotes. Quotes are
-// counted, since a valid file has an even number of them before each such break.
+// wholeRecords returns the length of the records of data that end in it: up to the last line break
+// that is not in quotes. Quotes are counted, since a valid file has an even number of them before
+// each such break.
 func wholeRecords(data []byte) int {
 	end, open := 0, false
 	for at := 0; ; {

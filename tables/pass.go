@@ -15,7 +15,8 @@ type pass struct {
 	lines   lines
 }
 
-// readPass reads all values with the kinds that the layout says. Parts are parsed at the same time, and joined in their order.
+// readPass reads all values with the kinds that the layout says. Parts are parsed at the same time,
+// and joined in their order.
 func readPass(l *layout) (*pass, error) {
 	cut, err := newCutter(l.in, l.skip, l.lines, wholeRecords)
 	if err != nil {
@@ -47,7 +48,8 @@ func readPass(l *layout) (*pass, error) {
 	return p, nil
 }
 
-// fillParts fills free parts in the order of the file, until there are no more or the file ends. They are parsed as they wait in filled.
+// fillParts fills free parts in the order of the file, until there are no more or the file ends.
+// They are parsed as they wait in filled.
 func fillParts(cut *cutter, free <-chan *part, filled chan<- *part) {
 	defer close(filled)
 	for part := range free {
@@ -90,7 +92,9 @@ func (p *pass) join(from *part) {
 		} else {
 			made.numbers = extend(made.numbers, c.numbers)
 		}
-		p.tallies[j].add(c.tally) // after translate, which meets the first word that is too many, whichever worker had which part
+		// after translate, which meets the first word that is too many, whichever worker had
+		// which part
+		p.tallies[j].add(c.tally)
 	}
 	for _, at := range from.lines {
 		p.lines.add(p.rows+at.row, at.line)
@@ -98,7 +102,8 @@ func (p *pass) join(from *part) {
 	p.rows += from.rows
 }
 
-// translate makes places in the words of a part places in the words of the whole column, which have the order of the file.
+// translate makes places in the words of a part places in the words of the whole column, which have
+// the order of the file.
 func (p *pass) translate(j int, c *partColumn) {
 	for len(c.whole) < len(c.words.words) {
 		c.whole = append(c.whole, -1)

@@ -1,6 +1,7 @@
 package tables
 
-// Pick returns a table of some rows of t, in their order, with memory of its own. The columns share the words of t.
+// Pick returns a table of some rows of t, in their order, with memory of its own. The columns share
+// the words of t.
 func (t *Table) Pick(rows []int) *Table {
 	p := &Table{Name: t.Name, rows: len(rows)}
 	for _, c := range t.Columns {

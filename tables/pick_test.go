@@ -7,10 +7,13 @@ import (
 	"dsbo/tables"
 )
 
-// TestPick: picked rows are rows of the table, and freeing a block of them leaves the table as it is.
+// TestPick: picked rows are rows of the table, and freeing a block of them leaves the table as
+// it is.
 func TestPick(t *testing.T) {
-	all := testkit.Get(tables.New("f", tables.NumberColumn("a", []float32{1, 2, 3}), tables.WordColumn("b", []string{"x", "", "y"})))
-	all.Sparse = tables.Sparse{Cols: 9, Starts: []int{0, 1, 1, 3}, Indices: []int32{8, 0, 4}, Values: []float32{7, 5, 6}}
+	all := testkit.Get(tables.New("f", tables.NumberColumn("a", []float32{1, 2, 3}),
+		tables.WordColumn("b", []string{"x", "", "y"})))
+	all.Sparse = tables.Sparse{Cols: 9, Starts: []int{0, 1, 1, 3}, Indices: []int32{8, 0, 4},
+		Values: []float32{7, 5, 6}}
 	p := all.Pick([]int{2, 0})
 	a, b := p.Columns[0], p.Columns[1]
 	if p.Rows() != 2 || a.Number(0) != 3 || a.Number(1) != 1 || b.Words[b.Code(0)] != "y" || b.Words[b.Code(1)] != "x" {

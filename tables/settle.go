@@ -2,8 +2,8 @@ package tables
 
 import "slices"
 
-// mostlyShare is the share of values that make a column one of numbers, or of times: where more are, the others are errors; where
-// less are, it is a column of words.
+// mostlyShare is the share of values that make a column one of numbers, or of times: where more
+// are, the others are errors; where less are, it is a column of words.
 const mostlyShare = 0.95
 
 // A mark is the first of some values.
@@ -53,8 +53,8 @@ func (t *tally) add(later tally) {
 	}
 }
 
-// decideKinds decides whether the columns are of the kinds that they were read with. Where not, it sets others and returns true, or an error for
-// values that are none of their column's kind.
+// decideKinds decides whether the columns are of the kinds that they were read with. Where not, it
+// sets others and returns true, or an error for values that are none of their column's kind.
 func (p *pass) decideKinds() (again bool, err error) {
 	for j, made := range p.made {
 		if made == nil {
@@ -80,7 +80,8 @@ func (p *pass) decide(j int) (valueKind, error) {
 	present := p.rows - t.missing
 	switch {
 	case t.bad == 0 && t.huge.line > 0:
-		return c.valueKind, p.in.Fail(t.huge.line, c.name, "a number must be finite and at most 3.4e38; it is %q", t.huge.text)
+		return c.valueKind, p.in.Fail(t.huge.line, c.name, "a number must be finite and at most 3.4e38; it is %q",
+			t.huge.text)
 	case t.bad == 0:
 		return c.valueKind, nil
 	case c.kind == Time && c.unit == days && !c.forced:
@@ -94,13 +95,15 @@ func (p *pass) decide(j int) (valueKind, error) {
 		if c.kind == Time {
 			what = "time such as 2006-01-02 or 2006-01-02 15:04:05"
 		}
-		return c.valueKind, p.in.Fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", what, why, t.first.text)
+		return c.valueKind, p.in.Fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", what,
+			why, t.first.text)
 	}
 	p.columns[j].not = append(p.columns[j].not, c.kind)
 	return valueKind{kind: Word}, nil
 }
 
-// decideWords returns the kind of a column that was read as words: another one if most of its values are numbers or times.
+// decideWords returns the kind of a column that was read as words: another one if most of its
+// values are numbers or times.
 func (p *pass) decideWords(j int) (valueKind, error) {
 	c, made, crowded := &p.columns[j], p.made[j], p.tallies[j].crowded
 	if !c.forced {
@@ -117,7 +120,8 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 				}
 			}
 			// Dates and times of day together are times of day, so that only all dates are dates.
-			if !slices.Contains(c.not, other.kind) && float64(alike) > mostlyShare*float64(all) && (other.unit != days || alike == all) {
+			if !slices.Contains(c.not, other.kind) && float64(alike) > mostlyShare*float64(all) &&
+				(other.unit != days || alike == all) {
 				return other, nil
 			}
 		}

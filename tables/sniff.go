@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// sampleRecords is how many records of a file show what dialect it is written in and of what kinds its columns are.
+// sampleRecords is how many records of a file show what dialect it is written in and of what kinds
+// its columns are.
 const sampleRecords = 1000
 
 // A sample is the first records of a file.
@@ -51,8 +52,9 @@ func byteOrderMark(data []byte) []byte {
 	return nil
 }
 
-// findSeparator returns the separator that cuts the records at the beginning of a file into the same number of columns, at least two; where
-// none does, the one that does so for most records, and a comma if that is less than half of them: one column.
+// findSeparator returns the separator that cuts the records at the beginning of a file into the
+// same number of columns, at least two; where none does, the one that does so for most records, and
+// a comma if that is less than half of them: one column.
 func findSeparator(data []byte) byte {
 	const records = 100
 	best, most := byte(','), 0.5
@@ -75,7 +77,8 @@ func findSeparator(data []byte) byte {
 	return best
 }
 
-// findDecimal returns the decimal sign: a comma if values in the sample are numbers with one and none are numbers with a point.
+// findDecimal returns the decimal sign: a comma if values in the sample are numbers with one and
+// none are numbers with a point.
 func (s sample) findDecimal() byte {
 	if s.separator == ',' {
 		return '.'
@@ -111,7 +114,8 @@ func (s sample) hasHeader() bool {
 	return true
 }
 
-// kind guesses what a column holds by the sample's records from one on: it has every value that is not missing.
+// kind guesses what a column holds by the sample's records from one on: it has every value that is
+// not missing.
 func (s sample) kind(column, from int, missing map[string]bool) valueKind {
 	isNumber, isDay, isMoment, any := true, true, true, false
 	for _, r := range s.records[from:] {

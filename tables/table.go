@@ -1,8 +1,10 @@
-// Package table holds tables as people keep them: named columns of numbers, words and times, read from files of several formats. What a
-// file holds is found by its content, never by its name. Package features makes examples of a table.
+// Package table holds tables as people keep them: named columns of numbers, words and times, read
+// from files of several formats. What a file holds is found by its content, never by its name.
+// Package features makes examples of a table.
 //
-// [Open] reads a file, [Read] anything else, as [Options] say; [NumberColumn], [WordColumn] and [New] make a table of values, for tests and
-// for a [Format] of a program of its own, which [Register] adds.
+// [Open] reads a file, [Read] anything else, as [Options] say; [NumberColumn], [WordColumn] and
+// [New] make a table of values, for tests and for a [Format] of a program of its own, which
+// [Register] adds.
 package tables
 
 import "math"
@@ -14,14 +16,17 @@ type Kind string
 const (
 	Number Kind = "number"
 	Word   Kind = "word" // text, such as the name of a category
-	Time   Kind = "time" // a number of [Column.Unit] since 1970 in UTC: days are exact, seconds of our time to about a minute
+	// a number of [Column.Unit] since 1970 in UTC: days are exact, seconds of our time to about
+	// a minute
+	Time Kind = "time"
 )
 
 // A Table is rows of named columns. Its columns have the same length.
 type Table struct {
 	Name    string // of the file, for errors; "" where it is not known
 	Columns []*Column
-	// Sparse are further columns of numbers, most of which are 0, as of LIBSVM files; the zero value: none.
+	// Sparse are further columns of numbers, most of which are 0, as of LIBSVM files; the zero
+	// value: none.
 	Sparse Sparse
 	rows   int
 	lines  lines // of text files; nil: of others
@@ -38,7 +43,8 @@ type Column struct {
 	Name string
 	Kind Kind
 	Unit string // of a time: "day" or "s"; else ""
-	// Words are the distinct words of a column of words, in the order in which they appear in the file.
+	// Words are the distinct words of a column of words, in the order in which they appear in
+	// the file.
 	Words []string
 
 	numbers [][]float32 // of numbers and times, in blocks; NaN: missing
@@ -51,7 +57,8 @@ func (c *Column) Number(row int) float32 { return c.numbers[row/BlockRows][row%B
 // Code returns the place in Words of the word in a row, -1 where it is missing.
 func (c *Column) Code(row int) int32 { return c.codes[row/BlockRows][row%BlockRows] }
 
-// Free gives up the values of a block, from 0, and their memory: nothing may ask for them afterwards.
+// Free gives up the values of a block, from 0, and their memory: nothing may ask for
+// them afterwards.
 func (c *Column) Free(block int) {
 	if c.Kind == Word {
 		c.codes[block] = nil

@@ -11,12 +11,12 @@ const (
 	seconds = "s"
 )
 
-// momentLayouts are ISO 8601 as people write it, with T or a space between date and time. A fraction of a second may follow
-// the seconds. Times that name no zone are in UTC.
+// momentLayouts are ISO 8601 as people write it, with T or a space between date and time. A
+// fraction of a second may follow the seconds. Times that name no zone are in UTC.
 var momentLayouts = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04"}
 
-// timeOf returns the time that a text is, in the unit, and whether it is one: a date is both a number of days and of seconds, a
-// time of day no number of days.
+// timeOf returns the time that a text is, in the unit, and whether it is one: a date is both a
+// number of days and of seconds, a time of day no number of days.
 func timeOf(text []byte, unit string) (float32, bool) {
 	if len(text) < len(time.DateOnly) || text[4] != '-' || text[7] != '-' {
 		return 0, false

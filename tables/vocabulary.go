@@ -8,7 +8,8 @@ type vocabulary struct {
 	places map[string]int32
 }
 
-// wordPlace returns the place of a word, a new one for a new word; false if it would be one more than the most.
+// wordPlace returns the place of a word, a new one for a new word; false if it would be one more
+// than the most.
 func (v *vocabulary) wordPlace(word []byte, most int) (int32, bool) {
 	place, known := v.places[string(word)]
 	if known {
@@ -28,5 +29,7 @@ func (v *vocabulary) wordPlace(word []byte, most int) (int32, bool) {
 
 // wordLimitText says what is wrong with a column that has one word too many.
 func wordLimitText(most int, word string) string {
-	return fmt.Sprintf("a column of words must have at most %d distinct ones; %.40q is one more: leave out a column that names single rows", most, word)
+	return fmt.Sprintf(
+		"a column of words must have at most %d distinct ones; %.40q is one more: leave out a column that names "+
+			"single rows", most, word)
 }

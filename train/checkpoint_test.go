@@ -18,8 +18,10 @@ import (
 )
 
 func sample() *checkpoint {
-	c := &checkpoint{checkpointHead: checkpointHead{Config: []byte(`{"a":1}`), Iteration: 7, Usage: make([]runs.Usage, 2)}}
-	c.add(0, []dsbo.Named{{Name: "x", Value: []float64{1, math.Copysign(0, -1), math.SmallestNonzeroFloat64}}, {Name: "y", Value: nil}})
+	c := &checkpoint{checkpointHead: checkpointHead{Config: []byte(`{"a":1}`), Iteration: 7,
+		Usage: make([]runs.Usage, 2)}}
+	c.add(0, []dsbo.Named{{Name: "x", Value: []float64{1, math.Copysign(0, -1), math.SmallestNonzeroFloat64}},
+		{Name: "y", Value: nil}})
 	c.add(1, []dsbo.Named{{Name: "x", Value: make([]float64, 5000)}})
 	return c
 }
@@ -78,7 +80,8 @@ func TestCheckpointErrors(t *testing.T) {
 		}
 	}
 	_, err := parseCheckpoint(seal(`{"format":1}`, nil))
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "format 3; it has 1") || !strings.Contains(err.Error(), "-force") {
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "format 3; it has 1") ||
+		!strings.Contains(err.Error(), "-force") {
 		t.Errorf("a checkpoint of another version: %v, want what the user can do", err)
 	}
 	long := seal(`{"format":3}`, nil)
@@ -117,7 +120,8 @@ func FuzzParseCheckpoint(f *testing.F) {
 	})
 }
 
-// TestIdentityOfArithmetic: a checkpoint belongs to the kernels and the machine that computed it, by the digest of what they compute.
+// TestIdentityOfArithmetic: a checkpoint belongs to the kernels and the machine that computed it,
+// by the digest of what they compute.
 func TestIdentityOfArithmetic(t *testing.T) {
 	c := Config{Method: testkit.Get(algo.New("dsoba"))}
 	c.W = testkit.Get(network.Ring(3, 0.5)).W

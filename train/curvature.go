@@ -9,9 +9,10 @@ import (
 	"dsbo/network/collective"
 )
 
-// Curvature returns L_max, the largest eigenvalue of any agent's ∇²_yy g_i(x, y) on all its examples, by power
-// iteration on products, to about one percent (from below, as power iteration goes). x and y are not changed. The cost is
-// at most 100 products an agent; agents are asked in parallel, and send their largest number alone.
+// Curvature returns L_max, the largest eigenvalue of any agent's ∇²_yy g_i(x, y) on all its
+// examples, by power iteration on products, to about one percent (from below, as power iteration
+// goes). x and y are not changed. The cost is at most 100 products an agent; agents are asked in
+// parallel, and send their largest number alone.
 func (p Problem) Curvature(ctx context.Context, x, y []float64) (float64, error) {
 	return p.curvature(ctx, func(int) []float64 { return x }, y)
 }
@@ -36,10 +37,11 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	})
 }
 
-// LeastEigenvalue returns about the least eigenvalue of the Hessian ∇²_yy g(x, y) of the averaged lower loss on all examples, by the
-// method of Lanczos: it is never below the eigenvalue and rarely above it by more than a twentieth, and takes at most 30 products,
-// each over all agents. All agents find the same bits. x and y (lengths p and q, the same in all processes) are not changed. It is NaN
-// where products are not finite.
+// LeastEigenvalue returns about the least eigenvalue of the Hessian ∇²_yy g(x, y) of the averaged
+// lower loss on all examples, by the method of Lanczos: it is never below the eigenvalue and rarely
+// above it by more than a twentieth, and takes at most 30 products, each over all agents. All
+// agents find the same bits. x and y (lengths p and q, the same in all processes) are not changed.
+// It is NaN where products are not finite.
 func (p Problem) LeastEigenvalue(ctx context.Context, x, y []float64) (float64, error) {
 	g, err := p.group()
 	if err != nil {

@@ -31,14 +31,17 @@ func TestCurvature(t *testing.T) {
 	if got > want*(1+1e-12) || got < 0.97*want {
 		t.Errorf("L_max = %g, want %g or a little less", got, want)
 	}
-	if _, err := prob.Curvature(context.Background(), make([]float64, p+1), make([]float64, q)); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
+	if _, err := prob.Curvature(context.Background(), make([]float64, p+1), make([]float64, q)); !errors.Is(err,
+		dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want a shape error that names the agent", err)
 	}
 	flat := []dsbo.Oracle{flat{prob.Oracles[0], 0}, flat{prob.Oracles[1], math.NaN()}}
-	if l, err := (train.Problem{Oracles: flat[:1]}).Curvature(context.Background(), make([]float64, p), make([]float64, q)); err != nil || l != 0 {
+	if l, err := (train.Problem{Oracles: flat[:1]}).Curvature(context.Background(), make([]float64, p),
+		make([]float64, q)); err != nil || l != 0 {
 		t.Errorf("curvature of a flat loss %v, %v; want 0", l, err)
 	}
-	if _, err := (train.Problem{Oracles: flat}).Curvature(context.Background(), make([]float64, p), make([]float64, q)); err == nil || !strings.Contains(err.Error(), "agent 1") {
+	if _, err := (train.Problem{Oracles: flat}).Curvature(context.Background(), make([]float64, p), make([]float64,
+		q)); err == nil || !strings.Contains(err.Error(), "agent 1") {
 		t.Errorf("%v, want that agent 1 is named", err)
 	}
 }
@@ -68,7 +71,9 @@ func TestStepWarnings(t *testing.T) {
 		{0.4, 0.126, []string{"gamma = 0.126"}},
 		{1, 1, []string{"beta = 1", "gamma = 1"}},
 	} {
-		got := train.StepWarnings(train.Config{W: ring.W, Method: &algo.MADSBO{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}}, lmax, 0)
+		got := train.StepWarnings(
+			train.Config{W: ring.W, Method: &algo.MADSBO{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}},
+			lmax, 0)
 		if len(got) != len(c.want) {
 			t.Errorf("beta %g, gamma %g: %q, want %q", c.beta, c.gamma, got, c.want)
 			continue

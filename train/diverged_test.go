@@ -12,8 +12,8 @@ import (
 	"dsbo/train"
 )
 
-// TestOneDiverges: an agent that diverges alone ends the run for all, and they say so. What becomes of agents that are
-// lost and come back is proved by package simulate.
+// TestOneDiverges: an agent that diverges alone ends the run for all, and they say so. What becomes
+// of agents that are lost and come back is proved by package simulate.
 func TestOneDiverges(t *testing.T) {
 	c, _ := config(t)
 	ctx := networktest.Context(t)
@@ -23,7 +23,8 @@ func TestOneDiverges(t *testing.T) {
 		addresses[i] = listeners[i].Addr().String()
 	}
 	for i, err := range networktest.RunAll(agents, func(i int) error {
-		mixer, err := grpc.Open(grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: listeners[i]})
+		mixer, err := grpc.Open(
+			grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: listeners[i]})
 		if err != nil {
 			return err
 		}

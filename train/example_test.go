@@ -54,7 +54,8 @@ func ExampleProblem_Curvature() {
 		fmt.Println(err)
 		return
 	}
-	for _, w := range train.StepWarnings(train.Config{W: ring.W, Method: &algo.MADSBO{Beta: "0.5", Gamma: "0.5"}}, lmax, 0) {
+	for _, w := range train.StepWarnings(train.Config{W: ring.W, Method: &algo.MADSBO{Beta: "0.5", Gamma: "0.5"}}, lmax,
+		0) {
 		fmt.Println(w)
 	}
 	// Output:

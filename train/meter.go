@@ -91,7 +91,8 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return m.call(&m.calls.Jacobian, func() error { return m.dense.Jacobian(dst, x, y, s) })
 }
 
-// meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.
+// meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products
+// are with c's matrix.
 func meterOracle(o dsbo.Oracle, c *linalg.Matrix) (*meteredOracle, dsbo.Oracle) {
 	m := &meteredOracle{o, &meter{products: c, ctx: context.Background()}}
 	if d, ok := o.(dsbo.DenseOracle); ok {

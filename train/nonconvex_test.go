@@ -28,7 +28,8 @@ func wellsProblem(q int, matrix dsbo.CurvatureMatrix) train.Problem {
 	return p
 }
 
-// TestLeastEigenvalue: as many products as the matrix has eigenvalues find it, and far fewer of a large one to a twentieth.
+// TestLeastEigenvalue: as many products as the matrix has eigenvalues find it, and far fewer of a
+// large one to a twentieth.
 func TestLeastEigenvalue(t *testing.T) {
 	for _, q := range []int{1, 6, 400} {
 		p := wellsProblem(q, dsbo.Hessian)
@@ -41,11 +42,13 @@ func TestLeastEigenvalue(t *testing.T) {
 
 // nonconvexConfig is a run of damped Newton steps on the wells.
 func nonconvexConfig(matrix dsbo.CurvatureMatrix, m algo.Method) train.Config {
-	return train.Config{Problem: wellsProblem(6, matrix), W: testkit.Get(network.Ring(3, 0.5)).W, K: 20, EvalEvery: 1, CheckpointEvery: 1, Method: m}
+	return train.Config{Problem: wellsProblem(6, matrix), W: testkit.Get(network.Ring(3, 0.5)).W, K: 20, EvalEvery: 1,
+		CheckpointEvery: 1, Method: m}
 }
 
-// TestNonconvexRun: iterations go down to a minimum; records have the least eigenvalue, negative first and positive at the end; and a run
-// that is interrupted goes on with the same bits, damping included.
+// TestNonconvexRun: iterations go down to a minimum; records have the least eigenvalue, negative
+// first and positive at the end; and a run that is interrupted goes on with the same bits,
+// damping included.
 func TestNonconvexRun(t *testing.T) {
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
 		c := nonconvexConfig(matrix, &algo.NewtonCG{Start: "x0", Damping: 0.1, Lr: "0.01"})
@@ -69,8 +72,10 @@ func TestNonconvexRun(t *testing.T) {
 			t.Errorf("%v: a resumed run ends elsewhere: %v, %v", matrix, resumed.Y, whole.Y)
 		}
 		for i, r := range resumed.Records {
-			if w := whole.Records[i]; r.LeastEigenvalue != w.LeastEigenvalue && (r.LeastEigenvalue.Known() || w.LeastEigenvalue.Known()) {
-				t.Errorf("%v: record %d has least eigenvalue %g, without an interruption %g", matrix, i, r.LeastEigenvalue, w.LeastEigenvalue)
+			if w := whole.Records[i]; r.LeastEigenvalue != w.LeastEigenvalue &&
+				(r.LeastEigenvalue.Known() || w.LeastEigenvalue.Known()) {
+				t.Errorf("%v: record %d has least eigenvalue %g, without an interruption %g", matrix, i,
+					r.LeastEigenvalue, w.LeastEigenvalue)
 			}
 		}
 	}
@@ -80,7 +85,8 @@ func TestNonconvexRun(t *testing.T) {
 func TestMatrixRefused(t *testing.T) {
 	for _, m := range []algo.Method{&algo.JHIP{}, &algo.GBDSBO{L: "10"}} {
 		err := nonconvexConfig(dsbo.GaussNewton, m).Validate()
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "gauss-newton") || !strings.Contains(err.Error(), "newtoncg") {
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "gauss-newton") ||
+			!strings.Contains(err.Error(), "newtoncg") {
 			t.Errorf("%s: the error is %v", algo.NameOf(m), err)
 		}
 	}

@@ -15,9 +15,11 @@ import (
 	"dsbo/train"
 )
 
-// risingHoldout returns a problem whose loss on held-out examples is the norm of y, which grows from the start at 0.
+// risingHoldout returns a problem whose loss on held-out examples is the norm of y, which grows
+// from the start at 0.
 func risingHoldout(t *testing.T) train.Problem {
-	p := testkit.Get(train.NewProblem(testkit.Get(data.HoldOut(task(t), 0.3, 1)), models.Softmax{Features: features, Classes: classes}, models.Config{}))
+	p := testkit.Get(train.NewProblem(testkit.Get(data.HoldOut(task(t), 0.3, 1)),
+		models.Softmax{Features: features, Classes: classes}, models.Config{}))
 	score := p.Score
 	p.Score = func(i int, m train.Fit) (train.Scores, error) {
 		s, err := score(i, m)
@@ -30,17 +32,19 @@ func risingHoldout(t *testing.T) train.Problem {
 	return p
 }
 
-// TestPatience: a run ends after a number of records in a row whose held-out loss is clearly worse, and one that is resumed, before its end or
-// there, ends the same.
+// TestPatience: a run ends after a number of records in a row whose held-out loss is clearly worse,
+// and one that is resumed, before its end or there, ends the same.
 func TestPatience(t *testing.T) {
 	ring := testkit.Get(network.Ring(4, 0.5))
 	config := func(patience int) train.Config {
-		return train.Config{Problem: risingHoldout(t), W: ring.W, K: 12, EvalEvery: 2, CheckpointEvery: 2, Patience: patience,
-			Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}, Evaluate: train.EvaluateOff}
+		return train.Config{Problem: risingHoldout(t), W: ring.W, K: 12, EvalEvery: 2, CheckpointEvery: 2,
+			Patience: patience,
+			Method:   &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}, Evaluate: train.EvaluateOff}
 	}
 	for patience, want := range map[int]int{0: 12, 3: 6, 5: 10, 9: 12} {
 		if r := testkit.Get(train.Run(t.Context(), config(patience))); r.Iterations != want || r.Best.Iteration != 0 {
-			t.Errorf("patience %d: %d iterations, the best after %d; want %d and 0", patience, r.Iterations, r.Best.Iteration, want)
+			t.Errorf("patience %d: %d iterations, the best after %d; want %d and 0", patience, r.Iterations,
+				r.Best.Iteration, want)
 		}
 	}
 	if _, err := train.Run(t.Context(), config(-1)); err == nil {

@@ -46,10 +46,12 @@ func task(t *testing.T) data.Task {
 	return testkit.Get(data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11}))
 }
 
-// TestScores: losses and accuracies over all agents are taken over all examples together, counted by hand.
+// TestScores: losses and accuracies over all agents are taken over all examples together, counted
+// by hand.
 func TestScores(t *testing.T) {
 	d := task(t)
-	prob := testkit.Get(train.NewProblem(d, models.Softmax{Features: features, Classes: classes}, models.Config{Float32: true}))
+	prob := testkit.Get(train.NewProblem(d, models.Softmax{Features: features, Classes: classes},
+		models.Config{Float32: true}))
 	r := rand.New(rand.NewPCG(2, 2))
 	y := make([]float64, features*classes)
 	for i := range y {
@@ -63,7 +65,8 @@ func TestScores(t *testing.T) {
 	for name, c := range map[string]struct {
 		got train.Score
 		of  []data.Examples
-	}{"training": {got.Train, shards[0]}, "validation": {got.Val, shards[1]}, "test": {got.Test, []data.Examples{d.Test}}} {
+	}{"training": {got.Train, shards[0]}, "validation": {got.Val, shards[1]},
+		"test": {got.Test, []data.Examples{d.Test}}} {
 		loss, hits, n := 0.0, 0.0, 0.0
 		for _, e := range c.of {
 			for i := range e.Len() {
@@ -99,7 +102,8 @@ func byHand(e data.Examples, i int, y []float64) (loss, hit float64) {
 	return math.Log(sum) - logits[right], hit
 }
 
-// TestModelRun: a model of float32 runs and falls; its evaluation is in float64, exact to its tolerance.
+// TestModelRun: a model of float32 runs and falls; its evaluation is in float64, exact to
+// its tolerance.
 func TestModelRun(t *testing.T) {
 	ring := testkit.Get(network.Ring(4, 0.5))
 	c := train.Config{
@@ -108,10 +112,12 @@ func TestModelRun(t *testing.T) {
 	}
 	var phi [2]runs.Number
 	for i, single := range []bool{false, true} {
-		c.Problem = testkit.Get(train.NewProblem(task(t), models.Softmax{Features: features, Classes: classes}, models.Config{Seed: 3, Batch: 9, Float32: single}))
+		c.Problem = testkit.Get(train.NewProblem(task(t), models.Softmax{Features: features, Classes: classes},
+			models.Config{Seed: 3, Batch: 9, Float32: single}))
 		r := run(t, c)
 		first, last := r.Records[0], r.Last()
-		if !(last.Phi < first.Phi) || !(last.TestLoss < first.TestLoss) || !(last.TestAccuracy > 0.7) || last.LowerResidual > 1e-10 {
+		if !(last.Phi < first.Phi) || !(last.TestLoss < first.TestLoss) || !(last.TestAccuracy > 0.7) ||
+			last.LowerResidual > 1e-10 {
 			t.Errorf("float32 %t: from %+v to %+v", single, first, last)
 		}
 		phi[i] = last.Phi
@@ -127,11 +133,13 @@ func TestNewProblem(t *testing.T) {
 	want := make([]float64, len(prob.Start))
 	mlp.Start(want)
 	near(t, "start", prob.Start, want, 0)
-	r, err := train.Run(context.Background(), train.Config{Problem: prob, W: testkit.Get(network.Server(4)).W, K: 1, Evaluate: train.EvaluateOff})
+	r, err := train.Run(context.Background(),
+		train.Config{Problem: prob, W: testkit.Get(network.Server(4)).W, K: 1, Evaluate: train.EvaluateOff})
 	if err != nil || r.Last().Phi.Known() || !r.Last().ValAccuracy.Known() {
 		t.Errorf("%+v, %v: want scores without Φ", r, err)
 	}
-	if _, err := train.NewProblem(task(t), models.Softmax{Features: features + 1, Classes: classes}, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
+	if _, err := train.NewProblem(task(t), models.Softmax{Features: features + 1, Classes: classes},
+		models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want that the features do not fit", err)
 	}
 	if _, err := train.NewProblem(data.Task{Shards: []data.Shard{{}}}, mlp, models.Config{}); err == nil {
@@ -139,8 +147,8 @@ func TestNewProblem(t *testing.T) {
 	}
 }
 
-// TestPrivateShards: processes that hold the examples of their own agents alone find what one process with all examples finds,
-// to the bit.
+// TestPrivateShards: processes that hold the examples of their own agents alone find what one
+// process with all examples finds, to the bit.
 func TestPrivateShards(t *testing.T) {
 	ring := testkit.Get(network.Ring(4, 0.5))
 	all, m := task(t), models.Softmax{Features: features, Classes: classes}
@@ -174,10 +182,12 @@ func TestPrivateShards(t *testing.T) {
 	}
 	absent := all
 	absent.Shards = []data.Shard{{}, all.Shards[1], {}, {}}
-	if _, err := train.NewPart(nil, absent, m, models.Config{}); err == nil || !strings.Contains(err.Error(), "agent 0") {
+	if _, err := train.NewPart(nil, absent, m, models.Config{}); err == nil ||
+		!strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want that a process with all agents needs the examples of agent 0", err)
 	}
-	if _, err := train.NewPart(teams[1], absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "AllTrainRows must be given") {
+	if _, err := train.NewPart(teams[1], absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) ||
+		!strings.Contains(err.Error(), "AllTrainRows must be given") {
 		t.Errorf("%v, want that the number of all training examples is missing", err)
 	}
 }

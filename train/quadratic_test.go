@@ -56,8 +56,8 @@ func method(t *testing.T, name string, more ...string) algo.Method {
 	return m
 }
 
-// A hooked oracle asks, where they are there, before its Hessian-vector products and before its gradients of the lower loss
-// whether it may.
+// A hooked oracle asks, where they are there, before its Hessian-vector products and before its
+// gradients of the lower loss whether it may.
 type hooked struct {
 	dsbo.ValueOracle
 	hvp, lower func() error

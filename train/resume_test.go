@@ -38,8 +38,8 @@ func interruptAt(t *testing.T, c train.Config, k int) {
 	}
 }
 
-// TestResume: a run that was interrupted, several times and at boundaries of all kinds, ends with the same bits as one that was not.
-// Where there is no checkpoint yet it starts anew.
+// TestResume: a run that was interrupted, several times and at boundaries of all kinds, ends with
+// the same bits as one that was not. Where there is no checkpoint yet it starts anew.
 func TestResume(t *testing.T) {
 	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al"} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,8 @@ func TestResumeRefuses(t *testing.T) {
 		file       string                // the file that is damaged, and how
 		damage     func(b []byte) []byte
 	}{
-		{"another step", "-beta is 0.1 there, 0.2 here", func(c *train.Config) { c.Method = method(t, "madsbo", "beta=0.2") }, "", nil},
+		{"another step", "-beta is 0.1 there, 0.2 here",
+			func(c *train.Config) { c.Method = method(t, "madsbo", "beta=0.2") }, "", nil},
 		{"another seed", "-seed is 1 there, 2 here", func(c *train.Config) {
 			c.Settings = map[string]any{"seed": 2, "data": map[string]any{"agents": 5}}
 		}, "", nil},
@@ -125,9 +126,12 @@ func TestResumeRefuses(t *testing.T) {
 			c.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}, "noise": 3}
 		}, "", nil},
 		{"another length", "-K is 40 there, 50 here", func(c *train.Config) { c.K = 50 }, "", nil},
-		{"another method", `-algorithm is madsbo there, dsoba here`, func(c *train.Config) { c.Method = method(t, "dsoba") }, "", nil},
-		{"another mixing", "-mix is unset there, clipped:1 here", func(c *train.Config) { c.W = testkit.Get(c.W.WithMixing(network.Clipped{Liars: 1})) }, "", nil},
-		{"other examples", "examples is", func(c *train.Config) { c.Problem.Digests = []string{"a", "b", "x", "d", "e"} }, "", nil},
+		{"another method", `-algorithm is madsbo there, dsoba here`,
+			func(c *train.Config) { c.Method = method(t, "dsoba") }, "", nil},
+		{"another mixing", "-mix is unset there, clipped:1 here",
+			func(c *train.Config) { c.W = testkit.Get(c.W.WithMixing(network.Clipped{Liars: 1})) }, "", nil},
+		{"other examples", "examples is",
+			func(c *train.Config) { c.Problem.Digests = []string{"a", "b", "x", "d", "e"} }, "", nil},
 		{"a flipped bit", "SHA-256", nil, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b }},
 		{"a cut file", "SHA-256", nil, checkpoint, func(b []byte) []byte { return b[:len(b)-100] }},
 		{"an empty file", "cut off", nil, checkpoint, func([]byte) []byte { return nil }},
@@ -170,8 +174,8 @@ func contents(t *testing.T, dir, pattern string) (all []string) {
 	return all
 }
 
-// TestDamagedCheckpoint: a run goes on from its newest whole checkpoint, ends with the same bits, and says what it has left out. It
-// keeps three.
+// TestDamagedCheckpoint: a run goes on from its newest whole checkpoint, ends with the same bits,
+// and says what it has left out. It keeps three.
 func TestDamagedCheckpoint(t *testing.T) {
 	c, _ := config(t)
 	c.CheckpointEvery = 4
@@ -211,7 +215,8 @@ func TestDivergenceKeepsTheCheckpoint(t *testing.T) {
 	if _, err := train.Run(context.Background(), c); !errors.Is(err, dsbo.ErrDiverged) {
 		t.Fatalf("%v, want divergence", err)
 	}
-	if file, err := os.ReadFile(runs.Folder(c.Dir).CheckpointPath(nil, 6)); err != nil || !bytes.Contains(file, []byte(`"iteration":6,`)) {
+	if file, err := os.ReadFile(runs.Folder(c.Dir).CheckpointPath(nil, 6)); err != nil ||
+		!bytes.Contains(file, []byte(`"iteration":6,`)) {
 		t.Errorf("%v, want a checkpoint after 6 iterations", err)
 	}
 }
@@ -225,7 +230,8 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 		if runtime.GOOS == "windows" || t.Failed() {
 			return
 		}
-		if _, err := train.Run(context.Background(), second); err == nil || !strings.Contains(err.Error(), "another process") {
+		if _, err := train.Run(context.Background(), second); err == nil ||
+			!strings.Contains(err.Error(), "another process") {
 			t.Errorf("%v, want that the folder is in use", err)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 	"dsbo/train"
 )
 
-// TestStableIsTheBound: gradient tracking on ½Lz² over a graph's least eigenvalue dies out just below the bound and grows above.
+// TestStableIsTheBound: gradient tracking on ½Lz² over a graph's least eigenvalue dies out just
+// below the bound and grows above.
 func TestStableIsTheBound(t *testing.T) {
 	const l = 3
 	for name, n := range map[string]int{"ring": 8, "path": 5, "complete": 4, "star": 6} {
@@ -42,14 +43,15 @@ func TestStableIsTheBound(t *testing.T) {
 				grown = max(grown, math.Abs(z))
 			}
 			if stable := grown < 1e-3; stable != c.stable {
-				t.Errorf("%s of %d, %g of the bound: z = %g in the end, want stable %v", name, n, c.share, grown, c.stable)
+				t.Errorf("%s of %d, %g of the bound: z = %g in the end, want stable %v", name, n, c.share,
+					grown, c.stable)
 			}
 		}
 	}
 }
 
-// TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps. With either part of the
-// advice it does not.
+// TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps.
+// With either part of the advice it does not.
 func TestAdviceHelps(t *testing.T) {
 	c := train.Config{
 		K: 400, EvalEvery: 400, Evaluate: train.EvaluateOff,

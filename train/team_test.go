@@ -23,7 +23,8 @@ import (
 // ofAgents returns the configuration of a process that has some of the agents.
 func ofAgents(c train.Config, team network.Team, local ...int) train.Config {
 	all := c.Problem
-	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, agents), make([]dsbo.ValueOracle, agents)
+	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, agents),
+		make([]dsbo.ValueOracle, agents)
 	for _, i := range local {
 		c.Problem.Oracles[i], c.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
 	}
@@ -55,7 +56,8 @@ func collective(cs []train.Config, f func(k int, c train.Config) (*train.Result,
 // runAll runs a process to its end.
 func runAll(_ int, c train.Config) (*train.Result, error) { return train.Run(context.Background(), c) }
 
-// TestParts: a run in several processes has the bits of one process, in its records too, wherever the agents are.
+// TestParts: a run in several processes has the bits of one process, in its records too, wherever
+// the agents are.
 func TestParts(t *testing.T) {
 	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "pdsbo_al"} {
 		t.Run(name, func(t *testing.T) {
@@ -78,8 +80,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsStopTogether: one process that is interrupted stops all, after the same iteration, and they go on from there
-// with the same bits.
+// TestPartsStopTogether: one process that is interrupted stops all, after the same iteration, and
+// they go on from there with the same bits.
 func TestPartsStopTogether(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)
@@ -93,12 +95,14 @@ func TestPartsStopTogether(t *testing.T) {
 	})
 	for k, err := range errs {
 		if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 15 {
-			t.Fatalf("process %d: %v after %d iterations, want both interrupted after 15", k, err, results[k].Iterations)
+			t.Fatalf("process %d: %v after %d iterations, want both interrupted after 15", k, err,
+				results[k].Iterations)
 		}
 	}
 	results, errs = collective(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
 		points, damaged, err := train.Points(runs.Folder(c.Dir), locals[k])
-		if err != nil || len(damaged) != 0 || len(points) != 3 || points[0].Iteration != 15 || points[2].Iteration != 6 {
+		if err != nil || len(damaged) != 0 || len(points) != 3 || points[0].Iteration != 15 ||
+			points[2].Iteration != 6 {
 			return nil, fmt.Errorf("points %+v, %v, %w: want those of iterations 15, 12 and 6", points, damaged, err)
 		}
 		c.Resume, c.From = true, &points[0]
@@ -108,7 +112,8 @@ func TestPartsStopTogether(t *testing.T) {
 	sameRun(t, want, results[0])
 }
 
-// TestPartsStopBetween: a process that is interrupted between two iterations takes the others with it all the same.
+// TestPartsStopBetween: a process that is interrupted between two iterations takes the others with
+// it all the same.
 func TestPartsStopBetween(t *testing.T) {
 	for name, at := range map[string]func(c *train.Config, stop func()){
 		"evaluation": func(c *train.Config, stop func()) { c.OnRecord = func(runs.Record) { stop() } },
@@ -119,16 +124,18 @@ func TestPartsStopBetween(t *testing.T) {
 			c.Dir = t.TempDir()
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			results, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(k int, c train.Config) (*train.Result, error) {
-				if k == 1 {
-					at(&c, cancel)
-					return train.Run(ctx, c)
-				}
-				return train.Run(context.Background(), c)
-			})
+			results, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}),
+				func(k int, c train.Config) (*train.Result, error) {
+					if k == 1 {
+						at(&c, cancel)
+						return train.Run(ctx, c)
+					}
+					return train.Run(context.Background(), c)
+				})
 			for k, err := range errs {
 				if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 1 {
-					t.Errorf("process %d: %v after %d iterations, want both interrupted after the next one", k, err, results[k].Iterations)
+					t.Errorf("process %d: %v after %d iterations, want both interrupted after the next one", k, err,
+						results[k].Iterations)
 				}
 			}
 		})
@@ -180,7 +187,8 @@ func TestPartsSolve(t *testing.T) {
 	}
 }
 
-// TestPointsAhead: a run that has gone back keeps the points that it had come to before, which are good to go on from.
+// TestPointsAhead: a run that has gone back keeps the points that it had come to before, which are
+// good to go on from.
 func TestPointsAhead(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)
@@ -223,10 +231,12 @@ func TestPointsDamaged(t *testing.T) {
 	}
 	edit(t, paths[2], func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 	points, damaged, err := train.Points(runs.Folder(c.Dir), []int{2, 3, 4})
-	if err != nil || len(points) != 2 || points[0].Iteration != 36 || len(damaged) != 1 || !strings.Contains(damaged[0].Error(), paths[2]) {
+	if err != nil || len(points) != 2 || points[0].Iteration != 36 || len(damaged) != 1 ||
+		!strings.Contains(damaged[0].Error(), paths[2]) {
 		t.Errorf("points %+v, damaged %v, %v: want those before the damaged one", points, damaged, err)
 	}
-	if points, _, err := train.Points(runs.Folder(filepath.Join(c.Dir, "none")), []int{0}); err != nil || points != nil {
+	if points, _, err := train.Points(runs.Folder(filepath.Join(c.Dir, "none")), []int{0}); err != nil ||
+		points != nil {
 		t.Errorf("%v, %v: a folder that is not there has no points", points, err)
 	}
 	f := runs.Folder(c.Dir)

@@ -10,9 +10,11 @@ import (
 	"dsbo/train/exact"
 )
 
-// addExactValues adds the exact values to a record. For a personalized problem these are averages over the agents' own solutions.
+// addExactValues adds the exact values to a record. For a personalized problem these are averages
+// over the agents' own solutions.
 func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
-	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
+	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(),
+		runs.Unknown(), runs.Unknown(), runs.Unknown()
 	var all values
 	var err error
 	switch {
@@ -38,7 +40,8 @@ func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
 	return nil
 }
 
-// adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike: they are of a lower problem nearby.
+// adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike:
+// they are of a lower problem nearby.
 func (e *evaluator) adoptPairs() {
 	pairs := algo.TraitsOf(e.method()).Pairs
 	if pairs != nil && !e.problem.Average.ByMix && pairs.Relative && pairs.Pairs() > 0 {
@@ -80,5 +83,8 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 		return all, err
 	}
 	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
-	return all, e.Mean(ctx, e.FineWire(), all.gradient, nil, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
+	return all, e.Mean(ctx, e.FineWire(), all.gradient, nil, func(i int, part []float64) error {
+		copy(part, own[i].gradient)
+		return nil
+	})
 }

@@ -154,7 +154,8 @@ func (a absolute) Grad(dx, dy, x, y []float64) error {
 	return nil
 }
 
-// TestKink: at a kink the derivatives of either side are right, and others are not; those between have no second derivative.
+// TestKink: at a kink the derivatives of either side are right, and others are not; those between
+// have no second derivative.
 func TestKink(t *testing.T) {
 	for _, c := range []struct {
 		at, y float64
@@ -221,7 +222,8 @@ func dot(a, b []float64) float64 {
 	return s
 }
 
-// TestCrowdOfKinks: where each step but the finest crosses some of 30,000 kinks, the derivatives between them are right, and mistakes seen.
+// TestCrowdOfKinks: where each step but the finest crosses some of 30,000 kinks, the derivatives
+// between them are right, and mistakes seen.
 func TestCrowdOfKinks(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	var c crowd
@@ -234,7 +236,8 @@ func TestCrowdOfKinks(t *testing.T) {
 		adtest.Check(t, c, x, y)
 		wrong := c
 		wrong.wrong = .01 // of a gradient of the order of 100
-		if report := testkit.Get(adtest.Measure(wrong, x, y)); report.Err() == nil || !strings.HasPrefix(report.Err().Error(), "∇_y") {
+		if report := testkit.Get(adtest.Measure(wrong, x, y)); report.Err() == nil ||
+			!strings.HasPrefix(report.Err().Error(), "∇_y") {
 			t.Errorf("error %v, want one about ∇_y\n%v", report.Err(), report)
 		}
 	}
@@ -274,7 +277,8 @@ func TestScales(t *testing.T) {
 	for _, size := range []float64{1e-6, 1e-3, 1, 30, 1000} {
 		for _, factor := range []float64{1e-8, 1, 1e8} {
 			d := testkit.Get(ad.Differentiate(ad.Loss{P: 3, Q: 3, Build: func(x, y *ad.Node, _ []*ad.Node) *ad.Node {
-				return ad.Scale(factor, ad.Add(ad.SumAll(ad.Softplus(ad.Mul(x, y))), ad.Dot(ad.Square(y), ad.Sigmoid(x))))
+				return ad.Scale(factor, ad.Add(ad.SumAll(ad.Softplus(ad.Mul(x, y))),
+					ad.Dot(ad.Square(y), ad.Sigmoid(x))))
 			}}))
 			t.Run(fmt.Sprintf("y=%g times %g", size, factor), func(t *testing.T) {
 				adtest.Check(t, d, []float64{.3, -.2, 1}, []float64{size, -.6 * size, .1 * size})

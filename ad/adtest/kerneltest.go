@@ -20,10 +20,10 @@ import (
 // value is the path that the process is to use.
 const marker = "DSBO_KERNELTEST"
 
-// Everywhere runs those tests of this package that the pattern names, as go test -short -run does, once
-// for each path of this machine other than the one in use. It fails with the output of a run that fails, that is
-// on another path than it should be, or in which no test has passed. On a machine with one path, and with -short,
-// it skips.
+// Everywhere runs those tests of this package that the pattern names, as go test -short -run does,
+// once for each path of this machine other than the one in use. It fails with the output of a run
+// that fails, that is on another path than it should be, or in which no test has passed. On a
+// machine with one path, and with -short, it skips.
 func Everywhere(t *testing.T, run string) {
 	t.Helper()
 	if path, is := os.LookupEnv(marker); is {
@@ -62,8 +62,8 @@ func otherPaths() []kernel.Path {
 // passed finds the names of tests that passed; a subtest's line is indented.
 var passed = regexp.MustCompile(`(?m)^--- PASS: (\S+)`)
 
-// runOnPath runs the pattern's tests, and the one that calls, in a new process on a path. The caller has to
-// pass too, because there it checks the path.
+// runOnPath runs the pattern's tests, and the one that calls, in a new process on a path. The
+// caller has to pass too, because there it checks the path.
 func runOnPath(t *testing.T, path, run string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -94,7 +94,8 @@ func runOnPath(t *testing.T, path, run string) error {
 		}
 	}
 	if !checked || others == 0 {
-		return fmt.Errorf("tests %q on path %s: %d have passed besides %s, want at least 1 and itself\n%s", run, path, others, caller, out)
+		return fmt.Errorf("tests %q on path %s: %d have passed besides %s, want at least 1 and itself\n%s", run, path,
+			others, caller, out)
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 	"dsbo/network"
 )
 
-// A Mixer is one agent's end of an exchange, with a count of what it was asked. It can be made to fail.
+// A Mixer is one agent's end of an exchange, with a count of what it was asked. It can be made
+// to fail.
 type Mixer struct {
 	dsbo.Averager
 	Messages      int // calls of Mix
@@ -48,7 +49,8 @@ func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 
 // MixAdd counts and exchanges.
 func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
-	return m.count(&m.Messages, &m.Floats, len(src), func() error { return linalg.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
+	return m.count(&m.Messages, &m.Floats, len(src),
+		func() error { return linalg.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
 }
 
 // Average counts and averages.

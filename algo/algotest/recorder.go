@@ -11,7 +11,8 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A Call is one question to an oracle. X, Y and V are copies of what was given, V for products only.
+// A Call is one question to an oracle. X, Y and V are copies of what was given, V for
+// products only.
 type Call struct {
 	Kind    string // "upper", "lower", "hvp", "jvp", "hessian", "jacobian", "diagonal", "value"
 	Sample  dsbo.Sample
@@ -24,8 +25,9 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s k=%d t=%d", c.Kind, c.Sample.Set, c.Sample.K, c.Sample.T)
 }
 
-// A Recorder passes questions on to an oracle and records them. It is all that the oracle is; what the oracle does not know it
-// answers with [dsbo.ErrCapability], and records only what it is. It can be made to fail.
+// A Recorder passes questions on to an oracle and records them. It is all that the oracle is; what
+// the oracle does not know it answers with [dsbo.ErrCapability], and records only what it is. It
+// can be made to fail.
 type Recorder struct {
 	dsbo.Oracle
 	Calls []Call
@@ -34,8 +36,9 @@ type Recorder struct {
 	FailAt int
 	Err    error
 
-	// guard, when not nil, is told of vectors of a wrong length and of destinations that overlap an input. Destinations are
-	// then filled with NaN first, so that a method that counts on what stood there is found out; with nan they stay so.
+	// guard, when not nil, is told of vectors of a wrong length and of destinations that overlap an
+	// input. Destinations are then filled with NaN first, so that a method that counts on what
+	// stood there is found out; with nan they stay so.
 	guard *testing.T
 	nan   bool
 }
@@ -63,7 +66,8 @@ func (r *Recorder) ask(c Call, dst []vector, answer func() error) error {
 	r.Calls = append(r.Calls, c)
 	*map[string]*int{
 		"upper": &r.Total.UpperGrad, "lower": &r.Total.LowerGrad, "hvp": &r.Total.HVP, "jvp": &r.Total.JVP,
-		"hessian": &r.Total.Hessian, "jacobian": &r.Total.Jacobian, "diagonal": &r.Total.Diagonal, "value": &r.Total.Value,
+		"hessian": &r.Total.Hessian, "jacobian": &r.Total.Jacobian, "diagonal": &r.Total.Diagonal,
+		"value": &r.Total.Value,
 	}[c.Kind]++
 	if len(r.Calls) == r.FailAt {
 		return r.Err
@@ -158,7 +162,8 @@ func (r *Recorder) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if !ok {
 		return r.lacks("diagonal")
 	}
-	return r.ask(Call{Kind: "diagonal", Sample: s, X: x, Y: y}, []vector{{dst, len(y)}}, func() error { return o.Diagonal(dst, x, y, s) })
+	return r.ask(Call{Kind: "diagonal", Sample: s, X: x, Y: y}, []vector{{dst, len(y)}},
+		func() error { return o.Diagonal(dst, x, y, s) })
 }
 
 // Values records and asks, if the oracle has values.
@@ -181,7 +186,8 @@ func (r *Recorder) lacks(what string) error {
 }
 
 // askDense records and asks for a matrix of n numbers.
-func (r *Recorder) askDense(c Call, dst []float64, n int, matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
+func (r *Recorder) askDense(c Call, dst []float64, n int,
+	matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
 	return r.ask(c, []vector{{dst, n}}, func() error {
 		if d, ok := r.Oracle.(dsbo.DenseOracle); ok {
 			return matrix(d, dst, c.X, c.Y, c.Sample)

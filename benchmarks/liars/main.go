@@ -1,6 +1,6 @@
-// Command liars measures what robust mixing is worth against agents that send plausible but hostile numbers: 1 and 2 of 8 agents lie in
-// all exchanges of a run, on a graph and with a mixing, and the honest agents' average is compared with the average of a run of the honest
-// agents alone.
+// Command liars measures what robust mixing is worth against agents that send plausible but hostile
+// numbers: 1 and 2 of 8 agents lie in all exchanges of a run, on a graph and with a mixing, and the
+// honest agents' average is compared with the average of a run of the honest agents alone.
 //
 //	go run ./benchmarks/liars                     # all of it, some minutes on 2 cores
 //	go run ./benchmarks/liars -only quadratic -graph exponential
@@ -72,8 +72,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	})
 }
 
-// measure prints the table of a problem: for each attack and mixing, Φ(x̄) and f(x̄, ȳ) of the honest agents as multiples of the values of the
-// run without liars.
+// measure prints the table of a problem: for each attack and mixing, Φ(x̄) and f(x̄, ȳ) of the
+// honest agents as multiples of the values of the run without liars.
 func (p problem) measure(ctx context.Context, graph string, stdout io.Writer) {
 	o := p.load()
 	w := testkit.Get(network.New(graph, agents, network.Options{})).W
@@ -83,7 +83,8 @@ func (p problem) measure(ctx context.Context, graph string, stdout io.Writer) {
 		honest := p.run(ctx, o, induced(w, agents-liars), 0, nil)
 		for _, a := range attacks() {
 			row := []string{a.name, fmt.Sprint(liars)}
-			for _, mixing := range []network.Mixing{network.Plain{}, network.Clipped{Liars: liars}, network.Trimmed{Liars: liars}} {
+			for _, mixing := range []network.Mixing{network.Plain{}, network.Clipped{Liars: liars},
+				network.Trimmed{Liars: liars}} {
 				row = append(row, p.run(ctx, o, testkit.Get(w.WithMixing(mixing)), liars, a.lie).relativeTo(honest))
 			}
 			rows = append(rows, row)
@@ -106,8 +107,8 @@ func induced(w *network.Matrix, n int) *network.Matrix {
 	return testkit.Get(network.FromEdges(n, edges, 0)).W
 }
 
-// An outcome is what the honest agents have at the end: Φ of their losses at their average x, and f at their average x and y; infinite
-// where they have diverged.
+// An outcome is what the honest agents have at the end: Φ of their losses at their average x, and f
+// at their average x and y; infinite where they have diverged.
 type outcome struct{ phi, f float64 }
 
 // relativeTo returns o as multiples of another outcome.

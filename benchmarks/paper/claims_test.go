@@ -60,7 +60,8 @@ func TestTraffic(t *testing.T) {
 		e.measure(t.Context(), 7, 3, 1)
 		right := e.traffic
 		e.traffic = func(d, T, N int) int { return right(d, T, N) + 1 }
-		if err := testkit.Try(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil || !strings.Contains(err.Error(), "the table's") {
+		if err := testkit.Try(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil ||
+			!strings.Contains(err.Error(), "the table's") {
 			t.Errorf("%s with a wrong formula: %v", e.method, err)
 		}
 	}
@@ -75,7 +76,8 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
-// On a quadratic the flow is linear: ∇Φ(x(t)) = exp(−Qt) ∇Φ(0), with the columns of Q from exact gradients.
+// On a quadratic the flow is linear: ∇Φ(x(t)) = exp(−Qt) ∇Φ(0), with the columns of Q from
+// exact gradients.
 func TestFlow(t *testing.T) {
 	c := quadratics{n: 2, p: 2, q: 3, low: 1, high: 3, coupling: 0.5, differ: 1, seed: 1}
 	p := c.problem(0)

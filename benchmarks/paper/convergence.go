@@ -10,7 +10,8 @@ import (
 	"dsbo/train"
 )
 
-// A theorem is a problem with the steps of Theorem 3.3: α = a/√K, β = b/√K, N = ⌈logs·ln K⌉, γ constant.
+// A theorem is a problem with the steps of Theorem 3.3: α = a/√K, β = b/√K, N = ⌈logs·ln K⌉,
+// γ constant.
 type theorem struct {
 	name        string
 	of          problemOf
@@ -20,7 +21,8 @@ type theorem struct {
 	T           int
 }
 
-// rates are what numbers K of iterations give: averages over seeds, then the least, the mean or the last over the iterations.
+// rates are what numbers K of iterations give: averages over seeds, then the least, the mean or the
+// last over the iterations.
 type rates struct {
 	k                        []float64
 	minGrad, meanGrad        []float64 // of ‖∇Φ(x̄_k)‖²
@@ -61,8 +63,9 @@ func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 	return r
 }
 
-// convergence measures Theorem 3.3. The least consensus error over k, of which the theorem speaks, is 0 at k = 0
-// where all agents start alike; its mean over k is what the proof bounds, and what is fitted.
+// convergence measures Theorem 3.3. The least consensus error over k, of which the theorem speaks,
+// is 0 at k = 0 where all agents start alike; its mean over k is what the proof bounds, and what
+// is fitted.
 func convergence(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000, 10000}, []int{8, 16}), pick(l, 8, 1)
 	gradient := newChart("convergence-gradient", "MA-DSBO: the gradient against K",
@@ -71,7 +74,8 @@ func convergence(ctx context.Context, l *lab) {
 		"K, iterations", "mean squared distance of x from its average, mean over k", report.Log, report.Log)
 	for _, t := range []theorem{stochasticQuadratic(l, 1), stochasticLogistic(l, 1), flatLogistic(l, 1)} {
 		r := t.rates(ctx, ks, seeds)
-		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name, t.agents, seeds, t.a, t.b, t.gamma, t.T)
+		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name, t.agents,
+			seeds, t.a, t.b, t.gamma, t.T)
 		t.report(l, r)
 		gradient.fit(t.name, r.k, r.minGrad)
 		apart.fit(t.name, r.k, r.consensus)

@@ -15,8 +15,9 @@ import (
 	"dsbo/train/exact"
 )
 
-// flat looks at the logistic problem without a prior, whose Φ has no minimum: what limits the method there? It sets
-// the method beside the flow x' = −∇Φ(x), which it follows for small steps, with time a√K after K iterations.
+// flat looks at the logistic problem without a prior, whose Φ has no minimum: what limits the
+// method there? It sets the method beside the flow x' = −∇Φ(x), which it follows for small steps,
+// with time a√K after K iterations.
 func flat(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000}, []int{2, 3, 4, 5}), pick(l, 2, 1)
 	short := flatLogistic(l, 1)
@@ -24,19 +25,25 @@ func flat(ctx context.Context, l *lab) {
 	long.logs *= 10
 	states := flowAlong(ctx, short, ks)
 	a, b := short.rates(ctx, ks, seeds), long.rates(ctx, ks, seeds)
-	names := []string{"x' = −∇Φ(x) up to √K", fmt.Sprintf("N = %g ln K", short.logs), fmt.Sprintf("N = %g ln K", long.logs)}
+	names := []string{"x' = −∇Φ(x) up to √K", fmt.Sprintf("N = %g ln K", short.logs),
+		fmt.Sprintf("N = %g ln K", long.logs)}
 	mins := [][]float64{column(states, func(s flowState) float64 { return s.least }), a.minGrad, b.minGrad}
-	rows := table{{"K", "Φ", "least λ", "μ_g", "1/(γμ_g)", "gradient²", "its min", "N", "min, " + names[1], "min, " + names[2]}}
+	rows := table{{"K", "Φ", "least λ", "μ_g", "1/(γμ_g)", "gradient²", "its min", "N", "min, " + names[1],
+		"min, " + names[2]}}
 	for i, s := range states {
-		rows.add(ks[i], s.phi, s.lowest, s.strong, math.Ceil(1/(short.gamma*s.strong)), s.gradient2, s.least, short.steps(ks[i]), a.minGrad[i], b.minGrad[i])
+		rows.add(ks[i], s.phi, s.lowest, s.strong, math.Ceil(1/(short.gamma*s.strong)), s.gradient2, s.least,
+			short.steps(ks[i]), a.minGrad[i], b.minGrad[i])
 	}
-	l.printf("%s; Φ, λ, μ_g (the least eigenvalue of the mean Hessian of g) and gradient² where the flow is at √K; %d seeds:\n\n", short.name, seeds)
+	l.printf(
+		"%s; Φ, λ, μ_g (the least eigenvalue of the mean Hessian of g) and gradient² where the flow is at √K; "+
+			"%d seeds:\n\n", short.name, seeds)
 	l.table(rows)
 	f := newChart("convergence-flat", "Logistic without prior: what limits MA-DSBO",
 		"K, iterations", "least mean squared gradient norm in K iterations", report.Log, report.Log)
 	for j, name := range names {
 		all, late := slope(a.k, mins[j]), slope(a.k[2:], mins[j][2:])
-		l.claim(all <= -0.45, "without prior, %s: min of ‖∇Φ‖² falls as K^%.2f, from K = %g on as K^%.2f", name, all, a.k[2], late)
+		l.claim(all <= -0.45, "without prior, %s: min of ‖∇Φ‖² falls as K^%.2f, from K = %g on as K^%.2f", name,
+			all, a.k[2], late)
 		f.line(name, a.k, mins[j])
 	}
 	f.theory(-0.5)
@@ -73,7 +80,8 @@ func flowAlong(ctx context.Context, t theorem, ks []int) []flowState {
 			least = min(least, linalg.Dot(sol.Gradient, sol.Gradient))
 		}
 		strong := leastEigenvalue(p.Evaluate, x, sol.Y)
-		states = append(states, flowState{phi: sol.Phi, lowest: slices.Min(x), gradient2: linalg.Dot(sol.Gradient, sol.Gradient), least: least, strong: strong})
+		states = append(states, flowState{phi: sol.Phi, lowest: slices.Min(x),
+			gradient2: linalg.Dot(sol.Gradient, sol.Gradient), least: least, strong: strong})
 	}
 	return states
 }

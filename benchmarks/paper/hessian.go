@@ -14,7 +14,8 @@ import (
 	"dsbo/runs/report"
 )
 
-// A price is what second derivatives of one agent's lower loss cost at one q; the last two are 0 where there is no whole Hessian.
+// A price is what second derivatives of one agent's lower loss cost at one q; the last two are 0
+// where there is no whole Hessian.
 type price struct {
 	q                     int
 	gradient, product     float64 // seconds
@@ -60,8 +61,10 @@ func fastest(repeats int, f func() error) float64 {
 
 // hessian compares products with whole Hessians, of a convex loss and of networks.
 func hessian(_ context.Context, l *lab) {
-	time := newChart("hessian-time", "Second derivatives: time", "q, length of y", "milliseconds, 64 examples", report.Log, report.Log)
-	memory := newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB that stay live", report.Log, report.Log)
+	time := newChart("hessian-time", "Second derivatives: time", "q, length of y", "milliseconds, 64 examples",
+		report.Log, report.Log)
+	memory := newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB that stay live",
+		report.Log, report.Log)
 	for _, c := range secondOrder() {
 		list := pick(l, c.sizes, c.quick)
 		if len(list) == 0 {
@@ -83,14 +86,17 @@ func hessian(_ context.Context, l *lab) {
 		}
 		l.table(rows)
 		sizes := func(p price) float64 { return float64(p.q) }
-		product, bytes := func(p price) float64 { return 1e3 * p.product }, func(p price) float64 { return p.productBytes / 1e6 }
-		whole, wholeBytes := func(p price) float64 { return 1e3 * p.hessian }, func(p price) float64 { return p.hessianBytes / 1e6 }
+		product, bytes := func(p price) float64 { return 1e3 * p.product },
+			func(p price) float64 { return p.productBytes / 1e6 }
+		whole, wholeBytes := func(p price) float64 { return 1e3 * p.hessian },
+			func(p price) float64 { return p.hessianBytes / 1e6 }
 		exponent := func(ps []price, of func(price) float64) float64 {
 			last := ps[max(0, len(ps)-3):]
 			return slope(column(last, sizes), column(last, of))
 		}
 		l.printf("%s, exponents in q: HVP %.2f in time and %.2f in memory, whole Hessian %.2f and %.2f\n\n",
-			c.name, exponent(prices, product), exponent(prices, bytes), exponent(dense, whole), exponent(dense, wholeBytes))
+			c.name, exponent(prices, product), exponent(prices, bytes), exponent(dense, whole),
+			exponent(dense, wholeBytes))
 		for _, f := range []struct {
 			*chart
 			product, whole func(price) float64

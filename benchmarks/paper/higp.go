@@ -36,7 +36,8 @@ func newInverseProduct(c quadratics, w *network.Matrix) *inverseProduct {
 	return &inverseProduct{ms: ms, oracles: c.problem(0).Oracles, w: w, star: star, lmax: c.high}
 }
 
-// errorAfter runs N steps from 0 on all agents and returns the root of the mean of ‖z_i − z*‖², relative to ‖z*‖.
+// errorAfter runs N steps from 0 on all agents and returns the root of the mean of ‖z_i − z*‖²,
+// relative to ‖z*‖.
 func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) float64 {
 	p, q := s.oracles[0].Dims()
 	x, y := make([]float64, p), make([]float64, q)
@@ -80,8 +81,8 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) de
 	return d
 }
 
-// radius is the spectral radius of the iteration (z, d) ← (Wz − γd, Wd + H(z⁺ − z)) on the errors that can
-// occur: Σ d = Σ (Hz − b) at all times, which leaves out q eigenvalues that are 1.
+// radius is the spectral radius of the iteration (z, d) ← (Wz − γd, Wd + H(z⁺ − z)) on the errors
+// that can occur: Σ d = Σ (Hz − b) at all times, which leaves out q eigenvalues that are 1.
 func (s *inverseProduct) radius(gamma float64) float64 {
 	n, q := s.w.N(), s.ms[0].Q
 	m := mat.NewDense(2*n*q, 2*n*q, nil)
@@ -130,7 +131,8 @@ func (s *inverseProduct) limit() float64 {
 	return low * s.lmax
 }
 
-// least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the factor 1 − γ·least.
+// least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the
+// factor 1 − γ·least.
 func (s *inverseProduct) least() float64 { return smallestEigenvalue(s.sum()) / float64(len(s.ms)) }
 
 // sum is the sum of the agents' Hessians.

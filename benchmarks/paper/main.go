@@ -1,5 +1,6 @@
 // Command paper measures what the paper states: its theorem, its table and its remarks, with the
-// methods that it names. It prints tables and what holds, and draws the figures of benchmarks/README.md.
+// methods that it names. It prints tables and what holds, and draws the figures
+// of benchmarks/README.md.
 //
 //	go run ./benchmarks/paper                     # all of it, some minutes on 2 cores
 //	go run ./benchmarks/paper -only higp,table1
@@ -53,13 +54,16 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return nil
 }
 
-// parse reads the command line. Without an error and without experiments there is nothing left to do.
+// parse reads the command line. Without an error and without experiments there is nothing left
+// to do.
 func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	l := &lab{out: stdout}
 	f := cli.NewFlags("paper", "paper measures what the paper states, prints what holds, and draws the figures.", "")
 	only := f.String("only", "", "`experiments` to run, with commas between (default all; -list shows them)")
 	list := f.Bool("list", false, "list the experiments")
-	f.StringVar(&l.dir, "figures", "", "`folder` for the figures, as SVG, and for a page of each experiment with its tables; it must exist (default none)")
+	f.StringVar(&l.dir, "figures", "",
+		"`folder` for the figures, as SVG, and for a page of each experiment with its tables; it must exist "+
+			"(default none)")
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
 	f.Group("Experiments", "only", "list", "figures", "quick", "seed")

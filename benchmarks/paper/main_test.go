@@ -29,10 +29,12 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
-		{[]string{"-only", "higp,rain"}, cli.Usage, `-only must name some of convergence, flat, higp, mismatch, table1, hessian; "rain" is none of them`},
+		{[]string{"-only", "higp,rain"}, cli.Usage,
+			`-only must name some of convergence, flat, higp, mismatch, table1, hessian; "rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
 		{[]string{"table1"}, cli.Usage, `unexpected argument "table1"`},
-		{[]string{"-figures", "no/such/folder"}, cli.Usage, "-figures must be a folder that exists; it is no/such/folder"},
+		{[]string{"-figures", "no/such/folder"}, cli.Usage,
+			"-figures must be a folder that exists; it is no/such/folder"},
 		{[]string{"-figures", file}, cli.Usage, "must be a folder that exists"},
 		{[]string{"-speed", "9"}, cli.Usage, "-speed"},
 		{[]string{"-seed", "one"}, cli.Usage, "-seed"},
@@ -43,7 +45,8 @@ func TestExitCodes(t *testing.T) {
 		if c.code != cli.OK {
 			text += cli.OneLine(err)
 		}
-		if cli.Code(err) != c.code || !strings.Contains(text, c.says) || c.code != cli.OK && strings.Contains(text, "\n") {
+		if cli.Code(err) != c.code || !strings.Contains(text, c.says) || c.code != cli.OK &&
+			strings.Contains(text, "\n") {
 			t.Errorf("%q ends with %d, want %d, and says\n%s\nwant %s", c.args, cli.Code(err), c.code, text, c.says)
 		}
 	}
@@ -81,7 +84,8 @@ func TestQuick(t *testing.T) {
 					t.Errorf("%s: %v, want at most 150 KiB", f, err)
 				}
 			}
-			if page, err := os.ReadFile(filepath.Join(dir, e.name+".md")); err != nil || strings.Count(string(page), "![") != len(figures) {
+			if page, err := os.ReadFile(filepath.Join(dir, e.name+".md")); err != nil ||
+				strings.Count(string(page), "![") != len(figures) {
 				t.Errorf("%v, want a page with %d figures; it is\n%s", err, len(figures), page)
 			}
 			if e.name != "convergence" { // whose seeds run at once, as the IDs of all others do

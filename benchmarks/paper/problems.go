@@ -57,8 +57,8 @@ func (c quadratics) problem(draws uint64) train.Problem {
 	return p
 }
 
-// addAgent adds an agent. If it is noisy, its minibatches are one of the rows of noise of its own, which rows makes for
-// training and for validation.
+// addAgent adds an agent. If it is noisy, its minibatches are one of the rows of noise of its own,
+// which rows makes for training and for validation.
 func addAgent(p *train.Problem, m models.Model, draws uint64, noisy bool, rows func() []float64) {
 	var s data.Shard
 	cfg := models.Config{Agent: len(p.Oracles), Seed: draws}
@@ -102,7 +102,8 @@ func spectrum(r *rand.Rand, n int, low, high float64) []float64 {
 	return m.RawMatrix().Data
 }
 
-// logistic is the paper's synthetic task with mean losses, and an upper loss that is weighed against a prior on x,
+// logistic is the paper's synthetic task with mean losses, and an upper loss that is weighed
+// against a prior on x,
 //
 //	f_i(x, y) = weight · (mean of ψ over validation examples) + ½ prior ‖x‖²
 //
@@ -115,7 +116,8 @@ type logistic struct {
 }
 
 func (c logistic) problem(draws uint64) train.Problem {
-	t := testkit.Get(data.Synthetic{Agents: c.n, Features: c.p, Train: c.examples, Val: c.examples, Test: 1, Rate: c.rate, Seed: c.seed}.Task())
+	t := testkit.Get(data.Synthetic{Agents: c.n, Features: c.p, Train: c.examples, Val: c.examples, Test: 1,
+		Rate: c.rate, Seed: c.seed}.Task())
 	m := weighed{models.Logistic{Features: c.p, Mean: true}, c.weight, c.prior}
 	return testkit.Get(train.NewProblem(t, m, models.Config{Seed: draws, Batch: c.batch}))
 }

@@ -47,9 +47,10 @@ func initialized(m algo.Method, p, q, K int) algo.Method {
 	return m
 }
 
-// average runs a configuration for several seeds of the draws, as many at once as there are processors, and
-// returns the mean of each measure at each evaluation, beside the iterations.
-func average(ctx context.Context, of problemOf, seeds int, c train.Config, measures ...func(runs.Record) float64) (k []float64, means [][]float64) {
+// average runs a configuration for several seeds of the draws, as many at once as there are
+// processors, and returns the mean of each measure at each evaluation, beside the iterations.
+func average(ctx context.Context, of problemOf, seeds int, c train.Config,
+	measures ...func(runs.Record) float64) (k []float64, means [][]float64) {
 	results := make([]*train.Result, seeds)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -79,7 +80,8 @@ func gradient2(r runs.Record) float64  { return float64(r.GradNorm) * float64(r.
 func consensusX(r runs.Record) float64 { return float64(r.ConsensusX) }
 
 // onAgents calls work for every agent, at once, with its end of an exchange.
-func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, work func(context.Context, int, dsbo.Oracle, dsbo.Mixer) error) {
+func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix,
+	work func(context.Context, int, dsbo.Oracle, dsbo.Mixer) error) {
 	l := network.NewLocal(w)
 	defer l.Close()
 	g, ctx := errgroup.WithContext(ctx)

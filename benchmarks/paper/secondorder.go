@@ -53,7 +53,8 @@ func pictures(features int) data.Examples {
 	for i := range labels {
 		labels[i] = uint8(r.IntN(10))
 	}
-	return data.Examples{X: testkit.Get(ad.ByteTable(len(labels), features, pixels, 1./255)), Target: testkit.Get(ad.LabelTable(labels, 10))}
+	return data.Examples{X: testkit.Get(ad.ByteTable(len(labels), features, pixels, 1./255)),
+		Target: testkit.Get(ad.LabelTable(labels, 10))}
 }
 
 // A layered is a network of ten classes, with one log-penalty.
@@ -83,7 +84,8 @@ func convolutions(n int) (models.Model, data.Examples) {
 	}}, pictures(784)
 }
 
-// attention has one head over 8 tokens of n numbers, with what a transformer's block has around it but the dense layers.
+// attention has one head over 8 tokens of n numbers, with what a transformer's block has around it
+// but the dense layers.
 func attention(width int) (models.Model, data.Examples) {
 	const tokens = 8
 	ps := &nn.Params{}

@@ -19,8 +19,8 @@ import (
 //	-	e.credit = f.exchange + 1
 //	+	e.credit = f.exchange + 2
 //
-// A hunk has no line numbers: its old lines stand in the file exactly once, so that a bug moves with
-// the code around it.
+// A hunk has no line numbers: its old lines stand in the file exactly once, so that a bug moves
+// with the code around it.
 //
 //go:embed bugs/*.patch
 var patches embed.FS
@@ -135,7 +135,8 @@ func (b bug) narrow() [][]string {
 	return [][]string{{"./" + folder, "-run=^(" + name + ")$"}}
 }
 
-// wide returns all tests of the packages that the bug is in and of the package of its test, first the tests of -short.
+// wide returns all tests of the packages that the bug is in and of the package of its test, first
+// the tests of -short.
 func (b bug) wide() (all [][]string) {
 	folder, _ := folderOf(b.test)
 	packages := []string{folder}

@@ -1,14 +1,16 @@
-// Command planted proves the tests: it plants bugs in the module, one after the other, and says which test finds each.
+// Command planted proves the tests: it plants bugs in the module, one after the other, and says
+// which test finds each.
 //
 //	go run ./benchmarks/planted
 //
-// The bugs are patches in the folder bugs. A bug whose old lines are not in its file exactly once is an
-// error, which TestPlanted finds: whoever changes that code says how the bug looks from then on. No file
-// is changed: the go command builds and tests the module with the bug from an overlay.
+// The bugs are patches in the folder bugs. A bug whose old lines are not in its file exactly once
+// is an error, which TestPlanted finds: whoever changes that code says how the bug looks from then
+// on. No file is changed: the go command builds and tests the module with the bug from an overlay.
 //
-// Each bug names a test of "go test ./..." that finds it, and the command runs that test; before, all of
-// these tests have to pass without a bug. With -wide all tests of the packages look for it, with -seeds
-// the simulator's. The results are lines of CSV. The exit code is 1 if a bug is not found.
+// Each bug names a test of "go test ./..." that finds it, and the command runs that test; before,
+// all of these tests have to pass without a bug. With -wide all tests of the packages look for it,
+// with -seeds the simulator's. The results are lines of CSV. The exit code is 1 if a bug is
+// not found.
 package main
 
 import (
@@ -31,7 +33,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f := cli.NewFlags("planted", "planted plants bugs, and says which test finds each.", "")
 	only := f.String("only", "", "`part` of the names of the bugs that are planted; \"\": all are")
 	limit := f.Duration("limit", 3*time.Minute, "`time` that the tests of a package may take")
-	wide := f.Bool("wide", false, "run all tests of the packages that own the code, rather than the one test that is known to find the bug")
+	wide := f.Bool("wide", false,
+		"run all tests of the packages that own the code, rather than the one test that is known to find the bug")
 	seeds := f.Int("seeds", 0, "`number` of seeds that the simulator runs, and no test of a package; 0: none")
 	f.Group("Bugs", "only", "limit", "wide", "seeds")
 	if err := f.Parse(args, stdout); err != nil {
@@ -72,9 +75,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return nil
 }
 
-// findAll plants bugs one after the other and runs the tests that are chosen for each. It writes a line
-// of CSV for each bug and returns how many were found.
-func (p *planter) findAll(ctx context.Context, all []bug, choose func(bug) [][]string, out io.Writer) (found int, err error) {
+// findAll plants bugs one after the other and runs the tests that are chosen for each. It writes a
+// line of CSV for each bug and returns how many were found.
+func (p *planter) findAll(ctx context.Context, all []bug, choose func(bug) [][]string,
+	out io.Writer) (found int, err error) {
 	table := csv.NewWriter(out)
 	if err := table.Write([]string{"bug", "found by", "seconds to fail", "seconds"}); err != nil {
 		return 0, err

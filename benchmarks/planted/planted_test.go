@@ -11,8 +11,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestPlanted: each bug can be planted in the code as it is, has a name of its own and a test that is there, and leaves code that can
-// be read.
+// TestPlanted: each bug can be planted in the code as it is, has a name of its own and a test that
+// is there, and leaves code that can be read.
 func TestPlanted(t *testing.T) {
 	seen, tests := map[string]bool{}, map[string]string{} // tests by folder
 	for _, b := range testkit.Get(bugs()) {

@@ -1,5 +1,5 @@
-// Command dsbo runs the tasks of this module: in one process, or on agents that are processes of their own, on one machine or on
-// many. dsbo help lists its verbs; package command explains them.
+// Command dsbo runs the tasks of this module: in one process, or on agents that are processes of
+// their own, on one machine or on many. dsbo help lists its verbs; package command explains them.
 package main
 
 import (

@@ -16,7 +16,9 @@ import (
 
 // long is a run with a line on stderr after each iteration.
 func long(dir, out string, more ...string) []string {
-	return append(strings.Fields("-data "+dir+" -out "+out+" -agents 3 -train 30 -val 30 -preset madsbo_tuned -batch 10 -K 60 -T 1 -N 1 -eval-every 1 -checkpoint-every 4 -seed 5 -report=false"), more...)
+	return append(strings.Fields("-data "+dir+" -out "+out+
+		" -agents 3 -train 30 -val 30 -preset madsbo_tuned -batch 10 -K 60 -T 1 -N 1 -eval-every 1 -checkpoint-every "+
+		"4 -seed 5 -report=false"), more...)
 }
 
 // TestDiskFull: the error says so in one line, and what was there before stays whole.

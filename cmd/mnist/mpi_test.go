@@ -21,8 +21,8 @@ import (
 	"dsbo/runs"
 )
 
-// jobTime bounds each job: one that a process has left must end by itself. It is far longer than any
-// takes, as ranks that wait keep processors busy that others may need.
+// jobTime bounds each job: one that a process has left must end by itself. It is far longer than
+// any takes, as ranks that wait keep processors busy that others may need.
 const jobTime = 4 * time.Minute
 
 func init() { experimenttest.Struck("mnist", run) }
@@ -56,13 +56,15 @@ func job(t *testing.T, n int, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
 	t.Cleanup(cancel)
-	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n), program(t), "-transport", "mpi"}, args...)
+	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n),
+		program(t), "-transport", "mpi"}, args...)
 	c := exec.CommandContext(ctx, "mpirun.openmpi", all...)
 	c.WaitDelay = time.Second // processes that are left behind hold the output
 	return c
 }
 
-// TestMPI: the run of one process and runs of several find the same, also after one of several was lost.
+// TestMPI: the run of one process and runs of several find the same, also after one of several
+// was lost.
 func TestMPI(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
@@ -83,7 +85,8 @@ func TestMPI(t *testing.T) {
 		t.Errorf("a process was killed: want that the job fails\n%s", text)
 	}
 	state(t, lost, "unfinished")
-	if text, err := job(t, 2, "-out", lost, "-resume", "-data", dir).CombinedOutput(); err == nil || !strings.Contains(string(text), "has its agents in 3 processes") {
+	if text, err := job(t, 2, "-out", lost, "-resume", "-data", dir).CombinedOutput(); err == nil ||
+		!strings.Contains(string(text), "has its agents in 3 processes") {
 		t.Errorf("%v, want that fewer processes are refused:\n%s", err, text)
 	}
 	text, err := job(t, 3, "-out", lost, "-resume", "-data", dir).CombinedOutput()
@@ -100,7 +103,8 @@ func TestMPICurvature(t *testing.T) {
 	testkit.OK(testkit.WriteMNIST(dir, 90, 30))
 	for _, matrix := range []string{"damped", "gauss-newton"} {
 		args := func(out string) []string {
-			return append(strings.Fields("-agents=3 -model=mlp -hidden=3 -train=10 -val=10 -K=2 -evaluate=off -report=false -quiet"),
+			return append(strings.Fields(
+				"-agents=3 -model=mlp -hidden=3 -train=10 -val=10 -K=2 -evaluate=off -report=false -quiet"),
 				"-data="+dir, "-curvature="+matrix, "-out="+out)
 		}
 		one, two := filepath.Join(home, matrix+"1"), filepath.Join(home, matrix+"2")
@@ -126,7 +130,8 @@ func TestMPIUsage(t *testing.T) {
 		{2, []string{"-out", "/proc/none"}, "mnist: run folder /proc/none"},
 	} {
 		text, err := job(t, tt.n, long(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()
-		if c, ok := err.(*exec.ExitError); !ok || c.ExitCode() != cli.Usage || strings.Count(string(text), "mnist: ") != 1 || !strings.Contains(string(text), tt.want) {
+		if c, ok := err.(*exec.ExitError); !ok || c.ExitCode() != cli.Usage ||
+			strings.Count(string(text), "mnist: ") != 1 || !strings.Contains(string(text), tt.want) {
 			t.Errorf("%q: %v, want one line with %q:\n%s", tt.args, err, tt.want, text)
 		}
 	}

@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"mnist": main})
 }
 
-// small are the flags of a run that takes a moment on the small data set, and stepped the flags of a run with steps and draws.
+// small are the flags of a run that takes a moment on the small data set, and stepped the flags of
+// a run with steps and draws.
 const (
 	small   = "-agents=2 -train=10 -val=10 -K=2 -report=false"
 	stepped = small + " -preset=madsbo_tuned -batch=5 -T=2 -N=2 -evaluate=off"

@@ -1,5 +1,5 @@
-// Command synthetic tunes the regularization of a logistic regression whose data differ between agents:
-// the paper's synthetic task.
+// Command synthetic tunes the regularization of a logistic regression whose data differ between
+// agents: the paper's synthetic task.
 //
 //	go run ./cmd/synthetic
 //

@@ -16,7 +16,8 @@ import (
 	"dsbo/runs"
 )
 
-// A breaker takes what a command writes to stderr and ends its context at the n-th line with a text.
+// A breaker takes what a command writes to stderr and ends its context at the n-th line with
+// a text.
 type breaker struct {
 	text string
 	n    int
@@ -61,7 +62,8 @@ func TestResumeTheNewest(t *testing.T) {
 	args := strings.Fields(small + " -evaluate=off -eval-every=2")
 	complete(t, args...)
 	interrupted(t, args, "iteration 2 ", 1)
-	if out, want := complete(t, "-resume", "-quiet", "-report=false"), filepath.Join("results", "synthetic-tuned-seed1-2"); !strings.Contains(out, want) {
+	if out, want := complete(t, "-resume", "-quiet", "-report=false"),
+		filepath.Join("results", "synthetic-tuned-seed1-2"); !strings.Contains(out, want) {
 		t.Errorf("stdout %s: want %s", out, want)
 	}
 	experimenttest.SameRun(t, "results/synthetic-tuned-seed1", "results/synthetic-tuned-seed1-2")
@@ -69,7 +71,8 @@ func TestResumeTheNewest(t *testing.T) {
 
 func TestDiskIsFull(t *testing.T) {
 	var full fullDisk
-	err := run(t.Context(), strings.Fields(small+" -r=1 -evaluate=off -quiet -out="+filepath.Join(t.TempDir(), "run")), full, io.Discard)
+	err := run(t.Context(), strings.Fields(small+" -r=1 -evaluate=off -quiet -out="+filepath.Join(t.TempDir(), "run")),
+		full, io.Discard)
 	if !errors.Is(err, errFull) || cli.Code(err) != cli.Failure {
 		t.Errorf("error %v, want that of stdout", err)
 	}
@@ -82,8 +85,8 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-// TestStoppedModels: what a run has found stands before the models are found, with a page where one is wanted, and the run that goes
-// on ends as one that was not stopped.
+// TestStoppedModels: what a run has found stands before the models are found, with a page where one
+// is wanted, and the run that goes on ends as one that was not stopped.
 func TestStoppedModels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes a page")
@@ -107,14 +110,16 @@ func TestStoppedModels(t *testing.T) {
 	experimenttest.SameRun(t, stopped, whole)
 }
 
-// TestResumeAcrossAChange: a run whose members change goes on from before, at and after the change with the same bits, by the log that its folder keeps.
+// TestResumeAcrossAChange: a run whose members change goes on from before, at and after the change
+// with the same bits, by the log that its folder keeps.
 func TestResumeAcrossAChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("package train resumes across changes")
 	}
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log.jsonl")
-	testkit.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
+	testkit.OK(os.WriteFile(log,
+		[]byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
 	args := append(strings.Fields(small), "-r=1", "-agents=4", "-K=5", "-eval-every=1", "-membership="+log)
 	whole := filepath.Join(dir, "whole")
 	complete(t, append(args, "-out="+whole)...)
@@ -125,7 +130,8 @@ func TestResumeAcrossAChange(t *testing.T) {
 		if diff := testkit.Get(experimenttest.Difference(whole, parts)); diff != "" {
 			t.Errorf("interrupted at %q:\n%s", text, diff)
 		}
-		if !bytes.Equal(testkit.Get(os.ReadFile(filepath.Join(whole, "lambda.npy"))), testkit.Get(os.ReadFile(filepath.Join(parts, "lambda.npy")))) {
+		if !bytes.Equal(testkit.Get(os.ReadFile(filepath.Join(whole, "lambda.npy"))),
+			testkit.Get(os.ReadFile(filepath.Join(parts, "lambda.npy")))) {
 			t.Errorf("interrupted at %q: λ differs", text)
 		}
 	}

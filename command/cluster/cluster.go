@@ -25,8 +25,8 @@ type Cluster struct {
 	Seed      uint64
 	Task      string
 	Flags     []string // of the task's command line, -name=value or -name each
-	// Quorum is how many agents decide who takes part, and AbsentAfter after how long one that is not heard is left out; 0: all
-	// take part, always.
+	// Quorum is how many agents decide who takes part, and AbsentAfter after how long one that is
+	// not heard is left out; 0: all take part, always.
 	Quorum      int
 	AbsentAfter time.Duration
 
@@ -34,8 +34,8 @@ type Cluster struct {
 	w, prob float64 // of a graph by name
 }
 
-// A Check reports what is wrong with the task of a cluster and the flags of its command line, on its graph and with its quorum, as far as it can be
-// known without data.
+// A Check reports what is wrong with the task of a cluster and the flags of its command line, on
+// its graph and with its quorum, as far as it can be known without data.
 type Check func(c *Cluster) error
 
 // Load reads the cluster file at path, as [Parse] does.
@@ -47,9 +47,9 @@ func Load(path string, check Check) (*Cluster, error) {
 	return Parse(path, data, check)
 }
 
-// Parse reads a cluster file, whose format the package documentation states, and checks it; the check of the graph
-// takes O(n³) time. The program that knows the tasks gives a check of the task and its flags; nil accepts all. name is
-// the file's, for errors, which match dsbo.ErrConfig.
+// Parse reads a cluster file, whose format the package documentation states, and checks it; the
+// check of the graph takes O(n³) time. The program that knows the tasks gives a check of the task
+// and its flags; nil accepts all. name is the file's, for errors, which match dsbo.ErrConfig.
 func Parse(name string, data []byte, check Check) (*Cluster, error) {
 	c, err := parse(name, data, check)
 	if err != nil {
@@ -116,9 +116,9 @@ func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 	return network.New(graph, n, network.Options{W: c.w, Prob: c.prob, Seed: c.Seed})
 }
 
-// Hash returns the SHA-256, in hexadecimal, of what must be the same for all agents of the run: its name, the number of
-// agents, the mixing matrix to the bit, the seed, the task and its flags in their order, and which agents have no address. The
-// addresses themselves are left out.
+// Hash returns the SHA-256, in hexadecimal, of what must be the same for all agents of the run: its
+// name, the number of agents, the mixing matrix to the bit, the seed, the task and its flags in
+// their order, and which agents have no address. The addresses themselves are left out.
 func (c *Cluster) Hash() string {
 	type entry struct {
 		Agent int
@@ -153,8 +153,8 @@ func (c *Cluster) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// GraphFile returns the mixing matrix as a graph file of package network if the cluster file gives edges or a matrix,
-// and nil if it names a graph.
+// GraphFile returns the mixing matrix as a graph file of package network if the cluster file gives
+// edges or a matrix, and nil if it names a graph.
 func (c *Cluster) GraphFile() []byte {
 	if !c.inline {
 		return nil
@@ -164,8 +164,9 @@ func (c *Cluster) GraphFile() []byte {
 	return data
 }
 
-// Args returns the task's command line: Flags and, for the other fields of the file, -agents, -seed, -graph, -w and
-// -prob. graphFile is the path under which the caller has stored what GraphFile returns, if that is not nil.
+// Args returns the task's command line: Flags and, for the other fields of the file, -agents,
+// -seed, -graph, -w and -prob. graphFile is the path under which the caller has stored what
+// GraphFile returns, if that is not nil.
 func (c *Cluster) Args(graphFile string) []string {
 	args := append(slices.Clone(c.Flags), fmt.Sprintf("-agents=%d", len(c.Addresses)), fmt.Sprintf("-seed=%d", c.Seed))
 	if c.inline {

@@ -28,10 +28,12 @@ func TestParse(t *testing.T) {
 	for _, tt := range []struct{ name, text, addresses, args string }{
 		{"defaults", full(""), pair, "-agents=2 -seed=1 -graph=ring -w=0.5"},
 		{
-			"all of it", full(`, "graph": "star", "w": 0, "seed": 18446744073709551615, "flags": ["-K=20", "--T=3"]`), pair,
+			"all of it", full(`, "graph": "star", "w": 0, "seed": 18446744073709551615, "flags": ["-K=20", "--T=3"]`),
+			pair,
 			"-K=20 --T=3 -agents=2 -seed=18446744073709551615 -graph=star -w=0",
 		},
-		{"a random graph", full(`, "graph": "erdos-renyi", "prob": 0.25`), pair, "-agents=2 -seed=1 -graph=erdos-renyi -w=0 -prob=0.25"},
+		{"a random graph", full(`, "graph": "erdos-renyi", "prob": 0.25`), pair,
+			"-agents=2 -seed=1 -graph=erdos-renyi -w=0 -prob=0.25"},
 		{"edges", full(`, "edges": [[0, 1]], "w": 0.25`), pair, "-agents=2 -seed=1 -graph=g.json"},
 		{"a matrix", full(`, "W": [[0.5, 0.5], [0.5, 0.5]]`), pair, "-agents=2 -seed=1 -graph=g.json"},
 		{
@@ -42,7 +44,8 @@ func TestParse(t *testing.T) {
 			"a rule for ports", named(`"agents": 2, "address": "[::1]:{7000+agent}"`),
 			"[::1]:7000 [::1]:7001", "-agents=2 -seed=1 -graph=ring -w=0.5",
 		},
-		{"one agent needs no braces", named(`"agents": 1, "address": "a:7000"`), "a:7000", "-agents=1 -seed=1 -graph=ring -w=0.5"},
+		{"one agent needs no braces", named(`"agents": 1, "address": "a:7000"`), "a:7000",
+			"-agents=1 -seed=1 -graph=ring -w=0.5"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := parse(t, tt.text)
@@ -63,7 +66,8 @@ func TestParse(t *testing.T) {
 func TestGraphFile(t *testing.T) {
 	for _, text := range []string{
 		`{"agents": 3, "address": "a{agent}:1", "run": "r", "task": "mnist", "edges": [[0, 1], [1, 2]]}`,
-		`{"agents": 3, "address": "a{agent}:1", "run": "r", "task": "mnist", "W": [[0.7, 0.3, 0], [0.3, 0.4, 0.3], [0, 0.3, 0.7]]}`,
+		`{"agents": 3, "address": "a{agent}:1", "run": "r", "task": "mnist", "W": [[0.7, 0.3, 0], [0.3, 0.4, ` +
+			`0.3], [0, 0.3, 0.7]]}`,
 	} {
 		c := parse(t, text)
 		g := testkit.Get(network.Parse("g.json", c.GraphFile(), 0))
@@ -96,7 +100,8 @@ func TestErrors(t *testing.T) {
 		{named(`"agents": []`), "there must be 1 to 1024 agents; there are 0"},
 		{named(`"agents": 2`), `"address" is required if "agents" is a number`},
 		{named(`"agents": 2.5`), `field "agents" must be addresses, ["host:port", ...], or their number; it is 2.5`},
-		{named(`"agents": {}`), `field "agents" must be addresses, ["host:port", ...], or their number; it is of type object`},
+		{named(`"agents": {}`),
+			`field "agents" must be addresses, ["host:port", ...], or their number; it is of type object`},
 		{named(`"agents": 0, "address": "a{agent}:1"`), "must be 1 to 1024 agents; there are 0"},
 		{named(`"agents": 1025, "address": "a{agent}:1"`), "must be 1 to 1024 agents; there are 1025"},
 		{named(`"agents": ["a:1"], "address": "a:1"`), `"address" must be left out if "agents" lists the addresses`},
@@ -107,7 +112,8 @@ func TestErrors(t *testing.T) {
 		{named(`"agents": 2, "address": "a{agent:1"`), "{agent:1 must be {agent}"},
 		{named(`"agents": 2, "address": "a{agent"`), "{agent must be {agent}"},
 		{named(`"agents": 2, "address": "a}:1"`), "} must be {agent}"},
-		{named(`"agents": 2, "address": "a:{65535+agent}"`), `the port of agent 1 must be 1 to 65535; its address is "a:65536"`},
+		{named(`"agents": 2, "address": "a:{65535+agent}"`),
+			`the port of agent 1 must be 1 to 65535; its address is "a:65536"`},
 		{named(`"agents": ["a"]`), `the address of agent 0 must be host:port; it is "a"`},
 		{named(`"agents": [":1"]`), `must be host:port; it is ":1"`},
 		{named(`"agents": ["http://a:1"]`), `must be host:port; it is "http://a:1"`},
@@ -115,14 +121,19 @@ func TestErrors(t *testing.T) {
 		{named(`"agents": ["a:0"]`), "the port of agent 0 must be 1 to 65535"},
 		{named(`"agents": ["a:1", "b:1", "A:01"]`), `0 and 2 both have "A:01"`},
 
-		{named(`"agents": ["a:1", "", "", "d:1"]`), `agents 1 and 2 are neighbours, and neither has an address: one of them must have one, or "relay" must name a relay`},
+		{named(`"agents": ["a:1", "", "", "d:1"]`),
+			`agents 1 and 2 are neighbours, and neither has an address: one of them must have one, or "relay" ` +
+				`must name a relay`},
 		{named(`"agents": ["a:1", ""], "relay": "relay"`), `the address of the relay must be host:port; it is "relay"`},
-		{named(`"agents": ["a:1", ""], "relay": "relay:0"`), `the port of the relay must be 1 to 65535; its address is "relay:0"`},
+		{named(`"agents": ["a:1", ""], "relay": "relay:0"`),
+			`the port of the relay must be 1 to 65535; its address is "relay:0"`},
 		{named(`"agents": 2, "address": ""`), "agents 0 and 1 are neighbours, and neither has an address"},
 
 		{full(`, "quorum": 2`), `"quorum" and "absent_after" must be given both or neither`},
 		{full(`, "absent_after": "10m"`), `"quorum" and "absent_after" must be given both or neither`},
-		{full(`, "quorum": 1, "absent_after": "10m"`), `"quorum" must be more than half of the 2 agents and no more than all, so that no two parts of them go on; it is 1`},
+		{full(`, "quorum": 1, "absent_after": "10m"`),
+			`"quorum" must be more than half of the 2 agents and no more than all, so that no two parts of ` +
+				`them go on; it is 1`},
 		{full(`, "quorum": 3, "absent_after": "10m"`), "no more than all"},
 		{full(`, "quorum": 2, "absent_after": "soon"`), `"absent_after" must be a time such as "10m"; it is "soon"`},
 		{full(`, "quorum": 2, "absent_after": "-1s"`), `"absent_after" must be a time`},
@@ -158,7 +169,8 @@ func TestErrors(t *testing.T) {
 			continue
 		}
 		if line := cli.OneLine(err); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(line, tt.want) ||
-			!strings.Contains(line, "c.json") || !strings.HasPrefix(line, "cluster file") || strings.Contains(line, dsbo.ErrConfig.Error()) {
+			!strings.Contains(line, "c.json") || !strings.HasPrefix(line, "cluster file") ||
+			strings.Contains(line, dsbo.ErrConfig.Error()) {
 			t.Errorf("%s: error %v; it must have %q", tt.text, line, tt.want)
 		}
 	}
@@ -180,8 +192,8 @@ func parse(t *testing.T, text string) *cluster.Cluster {
 	return testkit.Get(cluster.Parse("c.json", []byte(text), nil))
 }
 
-// What all must have the same changes the hash; addresses, the way in which things are said and the order of fields do
-// not.
+// What all must have the same changes the hash; addresses, the way in which things are said and the
+// order of fields do not.
 func TestHash(t *testing.T) {
 	base := parse(t, full(`, "flags": ["-K=20", "-T=5"]`)).Hash()
 	if len(base) != 64 {
@@ -218,7 +230,8 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// Agents without addresses have neighbours that have one, or a relay, whose address does not matter to the hash.
+// Agents without addresses have neighbours that have one, or a relay, whose address does not matter
+// to the hash.
 func TestWithoutAddress(t *testing.T) {
 	c := parse(t, named(`"agents": ["a:1", "", "c:1", ""], "graph": "ring"`))
 	if c.Relay != "" || c.Addresses[1] != "" || c.Addresses[2] != "c:1" {

@@ -48,7 +48,8 @@ func (a *agents) UnmarshalJSON(raw []byte) error {
 
 var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// reservedFlags maps flags that every task's command line has to the fields of the cluster file that replace them.
+// reservedFlags maps flags that every task's command line has to the fields of the cluster file
+// that replace them.
 var reservedFlags = map[string]string{
 	"agents": `"agents"`, "graph": `"graph", "edges" or "W"`, "w": `"w"`, "prob": `"prob"`, "seed": `"seed"`,
 }
@@ -62,7 +63,8 @@ func parseFields(data []byte) (*file, error) {
 	switch {
 	case !runName.MatchString(f.Run):
 		return nil, fmt.Errorf(
-			`"run" must be 1 to 64 letters, digits, dots, dashes and underscores that begin with a letter or digit; it is %q`, f.Run)
+			`"run" must be 1 to 64 letters, digits, dots, dashes and underscores that begin with a letter or `+
+				`digit; it is %q`, f.Run)
 	case f.Task == "":
 		return nil, fmt.Errorf(`"task" is required: the name of a task`)
 	}
@@ -85,7 +87,8 @@ func parseFields(data []byte) (*file, error) {
 		return nil, fmt.Errorf(`"prob" is for the graph erdos-renyi alone`)
 	case strings.HasSuffix(f.Graph, ".json"):
 		return nil, fmt.Errorf(
-			`"graph" must be a name, not the file %q: write its "edges" or "W" into this one, as all agents must have the same`, f.Graph)
+			`"graph" must be a name, not the file %q: write its "edges" or "W" into this one, as all agents `+
+				`must have the same`, f.Graph)
 	case f.Graph != "" && !slices.Contains(network.Names(), f.Graph):
 		return nil, fmt.Errorf(`"graph" must be one of %s; it is %q`, strings.Join(network.Names(), ", "), f.Graph)
 	}
@@ -118,7 +121,8 @@ func (f *file) addresses() ([]string, error) {
 	return all, checkAddresses(all)
 }
 
-// checkAddresses reports the first address that is none, or is another agent's. Agents that only connect to others have "".
+// checkAddresses reports the first address that is none, or is another agent's. Agents that only
+// connect to others have "".
 func checkAddresses(all []string) error {
 	first := map[string]int{}
 	for i, a := range all {
@@ -137,7 +141,8 @@ func checkAddresses(all []string) error {
 	return nil
 }
 
-// checkAddress returns an address in a form that all its spellings share, and an error if it is none.
+// checkAddress returns an address in a form that all its spellings share, and an error if it
+// is none.
 func checkAddress(whose, address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n/\"'{}") {
@@ -150,7 +155,8 @@ func checkAddress(whose, address string) (string, error) {
 	return fmt.Sprintf("%s %d", strings.ToLower(host), p), nil
 }
 
-// membership returns the quorum of n agents and the time after which one is absent, 0 where the file has neither.
+// membership returns the quorum of n agents and the time after which one is absent, 0 where the
+// file has neither.
 func (f *file) membership(n int) (quorum int, absent time.Duration, err error) {
 	switch {
 	case f.Quorum == nil && f.Absent == nil:
@@ -158,7 +164,9 @@ func (f *file) membership(n int) (quorum int, absent time.Duration, err error) {
 	case f.Quorum == nil || f.Absent == nil:
 		return 0, 0, fmt.Errorf(`"quorum" and "absent_after" must be given both or neither`)
 	case 2**f.Quorum <= n || *f.Quorum > n:
-		return 0, 0, fmt.Errorf(`"quorum" must be more than half of the %d agents and no more than all, so that no two parts of them go on; it is %d`, n, *f.Quorum)
+		return 0, 0, fmt.Errorf(
+			`"quorum" must be more than half of the %d agents and no more than all, so that no two parts of `+
+				`them go on; it is %d`, n, *f.Quorum)
 	}
 	absent, err = time.ParseDuration(*f.Absent)
 	if err != nil || absent <= 0 {
@@ -175,14 +183,17 @@ func (c *Cluster) checkReach() error {
 	for i := range c.Addresses {
 		for _, j := range c.Graph.W.Neighbours(i) {
 			if i < j && c.Addresses[i] == "" && c.Addresses[j] == "" {
-				return fmt.Errorf(`agents %d and %d are neighbours, and neither has an address: one of them must have one, or "relay" must name a relay`, i, j)
+				return fmt.Errorf(
+					`agents %d and %d are neighbours, and neither has an address: one of them must have one, `+
+						`or "relay" must name a relay`, i, j)
 			}
 		}
 	}
 	return nil
 }
 
-// Expand puts agent i's number into a rule: {agent} stands for it and {7000+agent} for the sum of 7000 and it.
+// Expand puts agent i's number into a rule: {agent} stands for it and {7000+agent} for the sum of
+// 7000 and it.
 func Expand(rule string, i int) (string, error) {
 	var wrong error
 	text := braces.ReplaceAllStringFunc(rule, func(part string) string {

@@ -11,8 +11,8 @@ import (
 	"dsbo/tables/input"
 )
 
-// ledger is the table format of one of the cellars: a line that says so, then for each wine a line such as "acidity 0.10; ph -0.94", with the
-// same measurements in the same order.
+// ledger is the table format of one of the cellars: a line that says so, then for each wine a line
+// such as "acidity 0.10; ph -0.94", with the same measurements in the same order.
 type ledger struct{}
 
 const ledgerHead = "# a ledger of wines"
@@ -37,7 +37,9 @@ func (ledger) Read(in *input.File, _ tables.Options) (*tables.Table, error) {
 			}
 			v, err := strconv.ParseFloat(text, 32)
 			if err != nil || j >= len(names) || names[j] != name || number > 2 && len(fields) != len(names) {
-				reason := fmt.Sprintf("a wine must have the same measurements as the first one, each with its number; it has %q", lines.Text())
+				reason := fmt.Sprintf(
+					"a wine must have the same measurements as the first one, each with its number; it has %q",
+					lines.Text())
 				return nil, &input.Error{File: in.Name(), Line: number, Column: name, Reason: reason}
 			}
 			values[j] = append(values[j], float32(v))

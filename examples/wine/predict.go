@@ -7,7 +7,8 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// Layers says what the weights do with the measurements, so that others can: a program that predicts knows no losses.
+// Layers says what the weights do with the measurements, so that others can: a program that
+// predicts knows no losses.
 func (m ridge) Layers() []models.Layer { return []models.Layer{{In: m.features, Out: 1}} }
 
 // Finish keeps the model for the verb predict and for other programs.

@@ -23,7 +23,8 @@ func TestMethod(t *testing.T) {
 
 func TestModel(t *testing.T) {
 	together := collective.New(collective.Config{N: 3}).Bound(t.Context())
-	task, model, err := (&cellars{folder: "data"}).Load(experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: together})
+	task, model, err := (&cellars{folder: "data"}).Load(
+		experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: together})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,17 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Of a search downhill: the most by which an entry of x changes in the first step, and in any one; and how many pairs it remembers.
+// Of a search downhill: the most by which an entry of x changes in the first step, and in any one;
+// and how many pairs it remembers.
 const (
 	firstChange = 1
 	mostChange  = 4
 	mostPairs   = 6
 )
 
-// A downhill is a search for an x of the least Φ by BFGS with limited memory (Liu, Nocedal 1989), whose entries are no farther from 0 than the
-// farthest constant, and than the start's. All agents have the same bits of it, as of the solutions.
+// A downhill is a search for an x of the least Φ by BFGS with limited memory (Liu, Nocedal 1989),
+// whose entries are no farther from 0 than the farthest constant, and than the start's. All agents
+// have the same bits of it, as of the solutions.
 type downhill struct {
 	best  *Model  // the lowest one so far, at a solution with a gradient
 	bound float64 // of the entries of x
@@ -52,7 +54,8 @@ func (s *downhill) trial() []float64 {
 	return x
 }
 
-// take goes on from a trial that is lower, else nearer to the best: where a parabola through what is known of Φ on the way there is least.
+// take goes on from a trial that is lower, else nearer to the best: where a parabola through what
+// is known of Φ on the way there is least.
 func (s *downhill) take(m *Model) {
 	if !m.Below(s.best) || m.gradient == nil {
 		rise := float64(m.Phi - s.best.Phi)

@@ -11,7 +11,8 @@ import (
 	"dsbo/train"
 )
 
-// The model without penalties, and the model of the best single penalty, which three agents find together.
+// The model without penalties, and the model of the best single penalty, which three agents
+// find together.
 func ExampleFinder_Constants() {
 	task := testkit.Get(data.Synthetic{Agents: 3, Features: 4, Train: 30, Val: 30, Test: 20, Rate: 1, Seed: 1}.Task())
 	p := testkit.Get(train.NewProblem(task, models.Logistic{Features: 4}, models.Config{Seed: 1}))

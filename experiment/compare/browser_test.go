@@ -8,7 +8,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// pageScript finds what is wrong with how the page lies, and the colours of a table, of the words and a curve of a figure, and below them.
+// pageScript finds what is wrong with how the page lies, and the colours of a table, of the words
+// and a curve of a figure, and below them.
 const pageScript = `
 	const wrong = [], width = document.documentElement.clientWidth;
 	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide, the window " + width);
@@ -27,13 +28,14 @@ const pageScript = `
 		Words: style(document.querySelector("figure svg text")).fill, Curve: curve ? style(curve).stroke : ""};
 `
 
-// inspectPage looks at a page in a browser, for users of light and of dark colours: the contrast is what WCAG asks for, 4.5 for text and 3 for
-// graphics.
+// inspectPage looks at a page in a browser, for users of light and of dark colours: the contrast is
+// what WCAG asks for, 4.5 for text and 3 for graphics.
 func inspectPage(t *testing.T, path string) {
 	pages := map[string]testkit.Page{}
 	for _, width := range []int{1280, 390} {
 		for _, dark := range []bool{false, true} {
-			pages[fmt.Sprintf("%d wide, dark %t", width, dark)] = testkit.Page{Path: path, Width: width, Height: 900, Dark: dark, Script: pageScript}
+			pages[fmt.Sprintf("%d wide, dark %t", width, dark)] = testkit.Page{Path: path, Width: width, Height: 900,
+				Dark: dark, Script: pageScript}
 		}
 	}
 	for name, seen := range testkit.OpenPages(t, pages) {

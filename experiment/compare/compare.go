@@ -1,8 +1,10 @@
-// Package compare runs methods on tasks and sets them side by side: for every task, each method at every point of a grid of its
-// parameters, with every seed. [Run] makes the runs, each a process of its own, and keeps those that an earlier call has made;
-// [Result.Write] leaves one page, figures, and tables as CSV and LaTeX.
+// Package compare runs methods on tasks and sets them side by side: for every task, each method at
+// every point of a grid of its parameters, with every seed. [Run] makes the runs, each a process of
+// its own, and keeps those that an earlier call has made; [Result.Write] leaves one page, figures,
+// and tables as CSV and LaTeX.
 //
-// A [Spec] says what is compared (spec.go reads it, validate.go checks it, grid.go has the points). trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go,
+// A [Spec] says what is compared (spec.go reads it, validate.go checks it, grid.go has the points).
+// trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go,
 // figures.go and page.go show it. Runs are ranked with runs of the same task alone.
 package compare
 
@@ -36,11 +38,13 @@ type Options struct {
 	Log       func(share float64, line string)
 }
 
-// Run makes the runs of a spec that Options.Out does not have yet. A run that is refused, diverges or fails is a state of the
-// result; errors are of the spec, which match [dsbo.ErrConfig] and come before any run, of files, and of ctx.
+// Run makes the runs of a spec that Options.Out does not have yet. A run that is refused, diverges
+// or fails is a state of the result; errors are of the spec, which match [dsbo.ErrConfig] and come
+// before any run, of files, and of ctx.
 func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	if o.Processes < 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "processes must be at least 1, or 0 for one for each processor; they are %d", o.Processes)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"processes must be at least 1, or 0 for one for each processor; they are %d", o.Processes)
 	}
 	if err := s.checkTasks(o.Tasks); err != nil {
 		return nil, err
@@ -57,7 +61,8 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	r := &runner{Spec: s, Options: o, stop: stop, free: make(chan struct{}, o.Processes), cores: max(1, runtime.NumCPU()/o.Processes)}
+	r := &runner{Spec: s, Options: o, stop: stop, free: make(chan struct{}, o.Processes),
+		cores: max(1, runtime.NumCPU()/o.Processes)}
 	result := &Result{Spec: s, Processes: o.Processes}
 	for _, t := range s.Tasks {
 		rank := &Ranking{Task: t, spec: s}
@@ -77,7 +82,8 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	}
 	work.Wait()
 	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
-		return nil, fmt.Errorf("%w after %d of %s; the same command goes on", train.ErrInterrupted, r.done, wording.Count(r.total, "run"))
+		return nil, fmt.Errorf("%w after %d of %s; the same command goes on", train.ErrInterrupted, r.done,
+			wording.Count(r.total, "run"))
 	} else if err != nil {
 		return nil, err
 	}
@@ -153,7 +159,8 @@ func (r *runner) runTrial(ctx context.Context, t *Trial) {
 
 // line says in one line how a run ended.
 func (t *Trial) line(by Criterion) string {
-	name := strings.Join(slices.DeleteFunc([]string{t.Task, t.Method, t.Point}, func(s string) bool { return s == "" }), ", ")
+	name := strings.Join(slices.DeleteFunc([]string{t.Task, t.Method, t.Point}, func(s string) bool { return s == "" }),
+		", ")
 	text := string(t.State)
 	if t.Error != "" {
 		text += ": " + strings.TrimPrefix(t.Error, text+": ")
@@ -167,8 +174,8 @@ func (t *Trial) line(by Criterion) string {
 	return fmt.Sprintf("%s, seed %d: %s", name, t.Seed, text)
 }
 
-// checkTasks reports a task that the program does not have, or the first command line of the spec that it does not understand, or
-// that sets the problem by the flags of a method.
+// checkTasks reports a task that the program does not have, or the first command line of the spec
+// that it does not understand, or that sets the problem by the flags of a method.
 func (s *Spec) checkTasks(all []experiment.Task) error {
 	known := names(all, experiment.Task.Name)
 	for _, t := range s.Tasks {
@@ -194,7 +201,9 @@ func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
 		if changesProblem(task, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: %s changes the problem of %q, and results of unlike problems are not ranked; it belongs to "tasks" or "flags"`,
+			return dsbo.Errorf(dsbo.ErrConfig,
+				`field "methods", %q: %s changes the problem of %q, and results of unlike problems are not `+
+					`ranked; it belongs to "tasks" or "flags"`,
 				m.Name, f, t.Name)
 		}
 	}
@@ -212,7 +221,8 @@ func changesProblem(task experiment.Task, flag string) bool {
 	return slices.Contains(problemFlags, flag) || experiment.HasFlag(task, flag)
 }
 
-// State returns how the runs of an entry's best point ended: finished if all have, else the first other state.
+// State returns how the runs of an entry's best point ended: finished if all have, else the first
+// other state.
 func (e *Entry) State() runs.State {
 	for _, t := range e.Best {
 		if t.State != runs.Finished {

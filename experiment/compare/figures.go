@@ -7,7 +7,8 @@ import (
 	"dsbo/runs/report"
 )
 
-// figure draws a quantity of the best runs against a cost: medians over seeds, in a band from the least to the greatest.
+// figure draws a quantity of the best runs against a cost: medians over seeds, in a band from the
+// least to the greatest.
 func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 	f := report.Figure{Title: k.Task.Name, XLabel: c.title(), YLabel: q.title(), XCount: c == Iterations}
 	less := 0.0

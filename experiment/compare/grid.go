@@ -13,8 +13,9 @@ import (
 // A Grid is the values that parameters may take, an axis for each.
 type Grid []Axis
 
-// An Axis is a parameter with its values, in their order. Where {Name} stands in a flag of the method, the value takes its place. Else
-// the parameter is the flag -Name of a run if there is one, and the method's own otherwise, as -set Name=value.
+// An Axis is a parameter with its values, in their order. Where {Name} stands in a flag of the
+// method, the value takes its place. Else the parameter is the flag -Name of a run if there is one,
+// and the method's own otherwise, as -set Name=value.
 type Axis struct {
 	Name   string
 	Values []string
@@ -76,8 +77,8 @@ func (g Grid) search(most int) *Search {
 	return s
 }
 
-// edges names the parameters that may have better values than at the best point, beyond the grid or among those that were not tried. An
-// axis of one value, or of words, has no edge.
+// edges names the parameters that may have better values than at the best point, beyond the grid or
+// among those that were not tried. An axis of one value, or of words, has no edge.
 func (g Grid) edges(s *Search) (names []string) {
 	for i, a := range g {
 		if len(a.Values) > 1 && a.ordered() && s.Open(i, false, false) {
@@ -96,7 +97,8 @@ func (g Grid) String(point []int) string {
 	return strings.Join(words, " ")
 }
 
-// ordered reports whether an axis has values of which one can be the least: numbers, or texts that begin with one.
+// ordered reports whether an axis has values of which one can be the least: numbers, or texts that
+// begin with one.
 func (a Axis) ordered() bool {
 	return !slices.ContainsFunc(a.Values, func(v string) bool {
 		end := strings.IndexFunc(v, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
@@ -109,7 +111,8 @@ func (a Axis) ordered() bool {
 }
 
 // runFlags are the flags of a run that are parameters of methods.
-var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "average", "mix", "graph", "w", "prob"}
+var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "average",
+	"mix", "graph", "w", "prob"}
 
 // flagsAt returns the method's flags at a point of its grid.
 func (m Method) flagsAt(point []int) []string {

@@ -6,9 +6,11 @@ import (
 	"testing"
 )
 
-// TestEdges: an axis has an edge where the best value is at its end or has a neighbour that was not tried, unless it has one value or words.
+// TestEdges: an axis has an edge where the best value is at its end or has a neighbour that was not
+// tried, unless it has one value or words.
 func TestEdges(t *testing.T) {
-	grid := Grid{{"a", strings.Fields("1 2 4 8 16")}, {"b", strings.Fields("0.1 1 10")}, {"c", []string{"word"}}, {"d", strings.Fields("ring star path")}}
+	grid := Grid{{"a", strings.Fields("1 2 4 8 16")}, {"b", strings.Fields("0.1 1 10")}, {"c", []string{"word"}},
+		{"d", strings.Fields("ring star path")}}
 	s := grid.search(0)
 	if want := []int{2, 1, 0, 1}; !slices.Equal(s.Start, want) {
 		t.Errorf("the middle is %v, want %v", s.Start, want)
@@ -25,7 +27,8 @@ func TestEdges(t *testing.T) {
 }
 
 func TestOrdered(t *testing.T) {
-	for values, want := range map[string]bool{"1 2 4": true, "1e-3 1e3": true, "0.1/L 1/L": true, "0.2*(1-k/K)": true, "ring star": false, "true false": false} {
+	for values, want := range map[string]bool{"1 2 4": true, "1e-3 1e3": true, "0.1/L 1/L": true, "0.2*(1-k/K)": true,
+		"ring star": false, "true false": false} {
 		if got := (Axis{Values: strings.Fields(values)}).ordered(); got != want {
 			t.Errorf("ordered(%s) = %t", values, got)
 		}

@@ -16,7 +16,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestKilled: the runs of a comparison that is killed end with it, and keep no processor from others.
+// TestKilled: the runs of a comparison that is killed end with it, and keep no processor
+// from others.
 func TestKilled(t *testing.T) {
 	out := t.TempDir()
 	life, held := testkit.Get2(os.Pipe()) // that every process holds open until it has ended
@@ -43,7 +44,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestLockedFolder: a comparison says which run another process still has, and does not take it for one that failed.
+// TestLockedFolder: a comparison says which run another process still has, and does not take it for
+// one that failed.
 func TestLockedFolder(t *testing.T) {
 	out := t.TempDir()
 	s := testkit.Get(Parse([]byte(endless)))

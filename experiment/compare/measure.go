@@ -8,8 +8,8 @@ import (
 	"dsbo/runs"
 )
 
-// A Criterion is what the best point of a grid has the least of: at the end of a run, as a median over seeds. The test loss is
-// none: what is chosen by it says nothing of other examples any more.
+// A Criterion is what the best point of a grid has the least of: at the end of a run, as a median
+// over seeds. The test loss is none: what is chosen by it says nothing of other examples any more.
 type Criterion string
 
 // Criteria.
@@ -44,7 +44,8 @@ var quantities = []Quantity{Phi, PhiGap, ValLoss, HoldoutLoss, TestLoss, TestAcc
 
 func (q Quantity) title() string {
 	return map[Quantity]string{
-		Phi: "Φ", PhiGap: "Φ less the lowest", ValLoss: "validation loss", HoldoutLoss: "held-out loss", TestLoss: "test loss",
+		Phi: "Φ", PhiGap: "Φ less the lowest", ValLoss: "validation loss", HoldoutLoss: "held-out loss",
+		TestLoss:     "test loss",
 		TestAccuracy: "test accuracy",
 	}[q]
 }
@@ -52,11 +53,13 @@ func (q Quantity) title() string {
 // of returns the quantity of a record, NaN if it is not known. For PhiGap it is Φ.
 func (q Quantity) of(r runs.Record) float64 {
 	return float64(map[Quantity]runs.Number{
-		Phi: r.Phi, PhiGap: r.Phi, ValLoss: r.ValLoss, HoldoutLoss: r.HoldoutLoss, TestLoss: r.TestLoss, TestAccuracy: r.TestAccuracy,
+		Phi: r.Phi, PhiGap: r.Phi, ValLoss: r.ValLoss, HoldoutLoss: r.HoldoutLoss, TestLoss: r.TestLoss,
+		TestAccuracy: r.TestAccuracy,
 	}[q])
 }
 
-// A Cost is what is spent: in exchanges of the method, calls of its oracles, or time, evaluations left aside.
+// A Cost is what is spent: in exchanges of the method, calls of its oracles, or time, evaluations
+// left aside.
 type Cost string
 
 // Costs.
@@ -75,15 +78,18 @@ var tableCosts = []Cost{Bytes, Calls, Seconds}
 // title names the cost, with its unit.
 func (c Cost) title() string {
 	return map[Cost]string{
-		Bytes: "MB sent by all agents", Calls: "oracle calls of an agent", Seconds: "seconds", Iterations: "outer iterations k",
+		Bytes: "MB sent by all agents", Calls: "oracle calls of an agent", Seconds: "seconds",
+		Iterations: "outer iterations k",
 	}[c]
 }
 
-// of returns what a run of n agents has spent up to a record, in the unit of the title. A whole matrix is one call.
+// of returns what a run of n agents has spent up to a record, in the unit of the title. A whole
+// matrix is one call.
 func (c Cost) of(r runs.Record, agents int) float64 {
 	calls := r.UpperGrad + r.LowerGrad + r.HVP + r.JVP + r.Hessian + r.Jacobian + r.Diagonal + r.Value
 	return map[Cost]float64{
-		Bytes: float64(r.Bytes) / 1e6, Calls: float64(calls) / float64(max(1, agents)), Seconds: r.Seconds, Iterations: float64(r.Iteration),
+		Bytes: float64(r.Bytes) / 1e6, Calls: float64(calls) / float64(max(1, agents)), Seconds: r.Seconds,
+		Iterations: float64(r.Iteration),
 	}[c]
 }
 

@@ -24,8 +24,9 @@ const (
 	LaTeXFile = "tables.tex"
 )
 
-// Write writes the page, both tables, and the folder figures, with each figure as SVG, to dir, and for each task a
-// folder of pages with the interactive report of the best runs, and returns the path of the page, which comes last.
+// Write writes the page, both tables, and the folder figures, with each figure as SVG, to dir, and
+// for each task a folder of pages with the interactive report of the best runs, and returns the
+// path of the page, which comes last.
 func (r *Result) Write(dir string) (path string, err error) {
 	figures := filepath.Join(dir, "figures")
 	if err := disk.MkdirAll(figures); err != nil {
@@ -95,7 +96,9 @@ func (r *Result) introduction() string {
 			n += len(e.Trials())
 		}
 	}
-	text := fmt.Sprintf("%s. Numbers are medians over %s, bands reach from the least to the greatest. Costs are those of the method, without evaluations. ", wording.Count(n, "run"), wording.Count(len(r.Spec.Seeds), "seed"))
+	text := fmt.Sprintf(
+		"%s. Numbers are medians over %s, bands reach from the least to the greatest. Costs are those of the method, "+
+			"without evaluations. ", wording.Count(n, "run"), wording.Count(len(r.Spec.Seeds), "seed"))
 	if r.Processes > 1 {
 		text += fmt.Sprintf("%d runs shared the machine at a time: seconds are those of a busy one.", r.Processes)
 	}
@@ -133,7 +136,8 @@ func (k *Ranking) targetText() string {
 			origin += ", each seed a value of its own"
 		}
 	}
-	text := fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(), fiveDigits(k.Target), origin)
+	text := fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(),
+		fiveDigits(k.Target), origin)
 	if k.usesMatrices() {
 		text += " A whole matrix counts as one oracle call."
 	}
@@ -161,7 +165,8 @@ func (k *Ranking) writeFigures(folder string) (all []figure, err error) {
 	return all, nil
 }
 
-// bestRuns loads the runs that finished with each method's best settings, and returns the command of the first of each.
+// bestRuns loads the runs that finished with each method's best settings, and returns the command
+// of the first of each.
 func (k *Ranking) bestRuns() (all []*report.Run, commands []string, err error) {
 	for _, e := range k.sorted() {
 		for i, t := range e.Best {

@@ -20,11 +20,13 @@ type Result struct {
 
 // A Ranking is the methods on one task.
 type Ranking struct {
-	Task     Task
-	Entries  []*Entry // in the order of the spec
-	Target   float64  // of the criterion, to which costs are counted: the median over seeds; NaN if no method has a value
-	Constant float64  // Φ of the best constant λ, the median over seeds of the least that a run found; NaN if none did
-	Lowest   float64  // the lowest Φ of all records of all runs; NaN if none is known
+	Task    Task
+	Entries []*Entry // in the order of the spec
+	// of the criterion, to which costs are counted: the median over seeds; NaN if no method has
+	// a value
+	Target   float64
+	Constant float64 // Φ of the best constant λ, the median over seeds of the least that a run found; NaN if none did
+	Lowest   float64 // the lowest Φ of all records of all runs; NaN if none is known
 
 	spec    *Spec
 	targets map[uint64]float64 // by seed, whose data are others
@@ -58,7 +60,8 @@ func (e *Entry) value(by Criterion) float64 {
 	return medianOf(e.Best, func(t *Trial) float64 { return t.end(by.of) })
 }
 
-// rank finds the best point of each entry, the targets, and whether all runs of a task solved one problem.
+// rank finds the best point of each entry, the targets, and whether all runs of a task solved
+// one problem.
 func (r *Result) rank() error {
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {
@@ -87,8 +90,11 @@ func (k *Ranking) checkProblem() error {
 			if f == nil || t.Config.Task == "" {
 				continue
 			}
-			if a, b := f.Config, t.Config; a.Agents != b.Agents || a.Holdout != b.Holdout || !bytes.Equal(a.Problem, b.Problem) {
-				return dsbo.Errorf(dsbo.ErrConfig, "task %q: the problem of method %q is not that of %q, and results of unlike problems are not ranked: %s, %d agents, %g held out; %s, %d agents, %g held out",
+			if a, b := f.Config, t.Config; a.Agents != b.Agents || a.Holdout != b.Holdout ||
+				!bytes.Equal(a.Problem, b.Problem) {
+				return dsbo.Errorf(dsbo.ErrConfig,
+					"task %q: the problem of method %q is not that of %q, and results of unlike problems are not "+
+						"ranked: %s, %d agents, %g held out; %s, %d agents, %g held out",
 					k.Task.Name, t.Method, f.Method, b.Problem, b.Agents, b.Holdout, a.Problem, a.Agents, a.Holdout)
 			}
 		}
@@ -128,7 +134,8 @@ func (k *Ranking) setTargets() {
 	}
 }
 
-// costReached returns the median of what the best runs had spent when they reached their targets, NaN if one of them did not.
+// costReached returns the median of what the best runs had spent when they reached their targets,
+// NaN if one of them did not.
 func (k *Ranking) costReached(e *Entry, c Cost) float64 {
 	return medianOf(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.spec.Choose, c) })
 }
@@ -175,7 +182,8 @@ func (k *Ranking) refusals() (all []string) {
 			if t.State == Refused {
 				word = "not applicable"
 			}
-			text := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s: %s", t.Method, t.Point, word, strings.TrimPrefix(t.Error, word+": "))), " ")
+			text := strings.Join(strings.Fields(
+				fmt.Sprintf("%s %s: %s: %s", t.Method, t.Point, word, strings.TrimPrefix(t.Error, word+": "))), " ")
 			text = strings.Replace(text, " :", ":", 1)
 			if !slices.Contains(all, text) {
 				all = append(all, text)

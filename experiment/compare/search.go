@@ -1,4 +1,5 @@
-// A Search looks for the lowest point of a grid: at all of its points, or by a number of steps to better neighbours.
+// A Search looks for the lowest point of a grid: at all of its points, or by a number of steps to
+// better neighbours.
 
 package compare
 
@@ -46,8 +47,9 @@ func (s *Search) point(i int) []int {
 	return p
 }
 
-// climb tries the start, and then along each axis in turn the best point's neighbour above and below, going on the same way while
-// that is better. It ends when no neighbour of the best point is left to try, or after the most points.
+// climb tries the start, and then along each axis in turn the best point's neighbour above and
+// below, going on the same way while that is better. It ends when no neighbour of the best point is
+// left to try, or after the most points.
 func (s *Search) climb() {
 	s.Best = s.Start
 	s.Tried = [][]int{s.Best}
@@ -99,8 +101,8 @@ func (s *Search) isTried(point []int) bool {
 	return slices.ContainsFunc(s.Tried, func(p []int) bool { return slices.Equal(p, point) })
 }
 
-// Open reports whether points may be better than the best one along an axis: where a neighbour was not tried, and beyond the axis'
-// least and largest place, unless there is nothing.
+// Open reports whether points may be better than the best one along an axis: where a neighbour was
+// not tried, and beyond the axis' least and largest place, unless there is nothing.
 func (s *Search) Open(axis int, nothingBelow, nothingAbove bool) bool {
 	return s.openTo(axis, -1, nothingBelow) || s.openTo(axis, 1, nothingAbove)
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSearch: the lowest point of a bowl is found at all points and by a climb, with no more trials than allowed, and is open where a
-// better one may lie beyond it or was not tried.
+// TestSearch: the lowest point of a bowl is found at all points and by a climb, with no more trials
+// than allowed, and is open where a better one may lie beyond it or was not tried.
 func TestSearch(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -40,8 +40,10 @@ func TestSearch(t *testing.T) {
 					open = append(open, axis)
 				}
 			}
-			if !slices.Equal(s.Best, tt.best) || measured != len(s.Tried) || measured != tt.tried || !slices.Equal(open, tt.open) {
-				t.Errorf("best %v after %d points, open %v; want %v, %d, %v", s.Best, measured, open, tt.best, tt.tried, tt.open)
+			if !slices.Equal(s.Best, tt.best) || measured != len(s.Tried) || measured != tt.tried ||
+				!slices.Equal(open, tt.open) {
+				t.Errorf("best %v after %d points, open %v; want %v, %d, %v", s.Best, measured, open, tt.best,
+					tt.tried, tt.open)
 			}
 		})
 	}

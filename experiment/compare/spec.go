@@ -13,7 +13,8 @@ import (
 	"dsbo/internal/files"
 )
 
-// A Spec is what is compared: every method on every task, for every seed, at the points of the method's grid.
+// A Spec is what is compared: every method on every task, for every seed, at the points of the
+// method's grid.
 type Spec struct {
 	Title   string    // of the page; "": one is made of the tasks
 	Tasks   []Task    // at least one
@@ -106,11 +107,13 @@ func Read(path string) (*Spec, error) {
 	return s, nil
 }
 
-// Parse reads a spec, one JSON object as [Example] is one. Tasks and methods are lists of texts or of objects, which have a name
-// of their own, tasks a target, and methods a grid. Left out, seeds are 1 alone, choose is phi, show is phi and test_loss, and
-// against is bytes, calls and seconds. Errors name the field, and match [dsbo.ErrConfig].
+// Parse reads a spec, one JSON object as [Example] is one. Tasks and methods are lists of texts or
+// of objects, which have a name of their own, tasks a target, and methods a grid. Left out, seeds
+// are 1 alone, choose is phi, show is phi and test_loss, and against is bytes, calls and seconds.
+// Errors name the field, and match [dsbo.ErrConfig].
 func Parse(data []byte) (*Spec, error) {
-	f := file{Seeds: []uint64{1}, Choose: string(ByPhi), Show: []string{"phi", "test_loss"}, Against: []string{"bytes", "calls", "seconds"}}
+	f := file{Seeds: []uint64{1}, Choose: string(ByPhi), Show: []string{"phi", "test_loss"},
+		Against: []string{"bytes", "calls", "seconds"}}
 	if err := files.StrictJSON(data, &f); err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
@@ -118,17 +121,21 @@ func Parse(data []byte) (*Spec, error) {
 	for _, t := range f.Tasks {
 		words := strings.Fields(t.Task)
 		if len(words) == 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, `field "tasks": "task" must name a task, as in "synthetic -r=1"; it is %q`, t.Task)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				`field "tasks": "task" must name a task, as in "synthetic -r=1"; it is %q`, t.Task)
 		}
-		s.Tasks = append(s.Tasks, Task{Name: cmp.Or(t.Name, strings.Join(words, " ")), Verb: words[0], Flags: words[1:], Target: t.Target})
+		s.Tasks = append(s.Tasks,
+			Task{Name: cmp.Or(t.Name, strings.Join(words, " ")), Verb: words[0], Flags: words[1:], Target: t.Target})
 	}
 	for _, m := range f.Methods {
 		words := strings.Fields(m.Method)
 		if len(words) == 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, `field "methods": "method" must name a method, as in "dsoba -K=200"; it is %q`, m.Method)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				`field "methods": "method" must name a method, as in "dsoba -K=200"; it is %q`, m.Method)
 		}
 		s.Methods = append(s.Methods, Method{
-			Name: cmp.Or(m.Name, strings.Join(words, " ")), Algorithm: words[0], Flags: words[1:], Grid: m.Grid, Trials: m.Trials, Tasks: m.Tasks,
+			Name: cmp.Or(m.Name, strings.Join(words, " ")), Algorithm: words[0], Flags: words[1:], Grid: m.Grid,
+			Trials: m.Trials, Tasks: m.Tasks,
 		})
 	}
 	for _, name := range f.Show {

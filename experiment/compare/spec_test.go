@@ -20,7 +20,8 @@ func TestParse(t *testing.T) {
 		"tasks": ["synthetic -r=1", {"task": "mnist", "name": "digits", "target": 0.3}],
 		"methods": ["newtoncg", {"method": "dsoba -beta={c}/L -gamma={c}/L", "name": "D", "grid": {"c": [0.1, 1], "alpha": ["1*(1-k/K)"], "theta": [0.5]}}],
 		"seeds": [3, 1]}`)))
-	if one := s.Tasks[1]; one.Name != "digits" || one.Verb != "mnist" || *one.Target != 0.3 || s.Tasks[0].Name != "synthetic -r=1" {
+	if one := s.Tasks[1]; one.Name != "digits" || one.Verb != "mnist" || *one.Target != 0.3 ||
+		s.Tasks[0].Name != "synthetic -r=1" {
 		t.Errorf("tasks %+v", s.Tasks)
 	}
 	d := s.Methods[1]
@@ -31,7 +32,8 @@ func TestParse(t *testing.T) {
 	if d.Grid.points() != 2 || d.Grid.String([]int{1, 0, 0}) != "c=1 alpha=1*(1-k/K) theta=0.5" {
 		t.Errorf("grid %+v", d.Grid)
 	}
-	if s.Choose != ByPhi || !slices.Equal(s.Show, []Quantity{Phi, TestLoss}) || !slices.Equal(s.Against, []Cost{Bytes, Calls, Seconds}) {
+	if s.Choose != ByPhi || !slices.Equal(s.Show, []Quantity{Phi, TestLoss}) ||
+		!slices.Equal(s.Against, []Cost{Bytes, Calls, Seconds}) {
 		t.Errorf("defaults %v %v %v", s.Choose, s.Show, s.Against)
 	}
 }
@@ -71,13 +73,15 @@ func TestParseRefuses(t *testing.T) {
 		{bad(`"methods":["dsoba -out=x"]`), `-out=x is not allowed`},
 		{bad(`"flags":["-seed=3"]`), `-seed=3 is not allowed`},
 		{bad(`"methods":["newtoncg -algorithm=dsoba"]`), `-algorithm=dsoba is not allowed`},
-		{bad(`"methods":["dsoba -set=aplha=1"]`), `"dsoba -set=aplha=1": dsoba has no parameter "aplha"; it has alpha, beta`},
+		{bad(`"methods":["dsoba -set=aplha=1"]`),
+			`"dsoba -set=aplha=1": dsoba has no parameter "aplha"; it has alpha, beta`},
 		{bad(`"methods":[{"method":"dsoba","grid":{"alpha":[0.1],"aplha":[1]}}]`), `dsoba has no parameter "aplha"`},
 		{bad(`"choose":"test_loss"`), `field "choose" must be of phi`},
 		{bad(`"show":["loss"]`), `field "show" must be of phi`},
 		{bad(`"against":["time"]`), `field "against" must be of bytes`},
 	} {
-		if _, err := Parse([]byte(tt.spec)); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.want) {
+		if _, err := Parse([]byte(tt.spec)); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v; it must say %s", tt.spec, err, tt.want)
 		}
 	}
@@ -91,7 +95,8 @@ func all() []experiment.Task {
 	return []experiment.Task{tasks.Synthetic(), tasks.MNIST(), tasks.Policy()}
 }
 
-// TestKnownSpecs: the program runs the specs of the help, of the paper's figures and of the lab book.
+// TestKnownSpecs: the program runs the specs of the help, of the paper's figures and of the
+// lab book.
 func TestKnownSpecs(t *testing.T) {
 	known := map[string]*Spec{"example": testkit.Get(Parse([]byte(Example))), "paper": Paper()}
 	files := testkit.Get(filepath.Glob("../../benchmarks/specs/*.json"))
@@ -111,14 +116,17 @@ func TestKnownSpecs(t *testing.T) {
 	}
 }
 
-// TestCheckTasks: what the program does not understand is an error before any run, and methods do not change the problem.
+// TestCheckTasks: what the program does not understand is an error before any run, and methods do
+// not change the problem.
 func TestCheckTasks(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
-		{bad(`"tasks":["syntetic"]`), `"syntetic" is no task of this program (synthetic, mnist, policy): did you mean synthetic?`},
+		{bad(`"tasks":["syntetic"]`),
+			`"syntetic" is no task of this program (synthetic, mnist, policy): did you mean synthetic?`},
 		{bad(`"tasks":["synthetic -r=1 -depth=3"]`), "unknown flag -depth"},
 		{bad(`"methods":["newtoncg -K=many"]`), `method "newtoncg -K=many"`},
 		{bad(`"methods":["newtoncg -p=3"]`), "results of unlike problems are not ranked"},
-		{bad(`"methods":[{"method":"newtoncg -agents={n}","grid":{"n":[2,3]}}]`), "results of unlike problems are not ranked"},
+		{bad(`"methods":[{"method":"newtoncg -agents={n}","grid":{"n":[2,3]}}]`),
+			"results of unlike problems are not ranked"},
 	} {
 		s := testkit.Get(Parse([]byte(tt.spec)))
 		if err := s.checkTasks(all()); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.want) {

@@ -42,7 +42,8 @@ func (k *Ranking) rows() (all []row) {
 		}
 		r.value = fiveDigits(e.value(k.spec.Choose))
 		r.loss = fiveDigits(medianOf(e.Best, func(t *Trial) float64 { loss, _ := t.testScores(); return loss }))
-		r.accuracy = fiveDigits(medianOf(e.Best, func(t *Trial) float64 { _, accuracy := t.testScores(); return accuracy }))
+		r.accuracy = fiveDigits(
+			medianOf(e.Best, func(t *Trial) float64 { _, accuracy := t.testScores(); return accuracy }))
 		for _, c := range tableCosts {
 			r.spent = append(r.spent, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
 			r.reached = append(r.reached, threeDigits(k.costReached(e, c)))
@@ -66,7 +67,8 @@ func threeDigits(v float64) string {
 // Header returns the names of the columns of Cells.
 func (k *Ranking) Header() []string {
 	at := fiveDigits(k.Target)
-	return []string{"method", k.spec.Choose.title(), "test loss", "test accuracy", "MB", "calls", "s", "to " + at + ": MB", "calls", "s", "best of its grid", ""}
+	return []string{"method", k.spec.Choose.title(), "test loss", "test accuracy", "MB", "calls", "s",
+		"to " + at + ": MB", "calls", "s", "best of its grid", ""}
 }
 
 // Cells returns a row for each method, the best first.
@@ -82,11 +84,14 @@ func (k *Ranking) Cells() (all [][]string) {
 	return all
 }
 
-// WriteCSV writes a line for each run, with what it found and spent. Numbers that are not known are empty.
+// WriteCSV writes a line for each run, with what it found and spent. Numbers that are not known
+// are empty.
 func (r *Result) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	head := []string{"task", "method", "parameters", "best", "at_edge", "seed", "state", "phi", "val_loss", "holdout_loss", "test_loss", "test_accuracy",
-		"megabytes", "calls_per_agent", "seconds", "target", "target_megabytes", "target_calls_per_agent", "target_seconds", "folder", "error"}
+	head := []string{"task", "method", "parameters", "best", "at_edge", "seed", "state", "phi", "val_loss",
+		"holdout_loss", "test_loss", "test_accuracy",
+		"megabytes", "calls_per_agent", "seconds", "target", "target_megabytes", "target_calls_per_agent",
+		"target_seconds", "folder", "error"}
 	if err := c.Write(head); err != nil {
 		return err
 	}
@@ -143,7 +148,8 @@ func (r *Result) WriteLaTeX(w io.Writer) error {
 }
 
 func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
-	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: medians over %s. %s", tex(k.Task.Name), wording.Count(seeds, "seed"), tex(k.Sentence()))
+	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: medians over %s. %s", tex(k.Task.Name),
+		wording.Count(seeds, "seed"), tex(k.Sentence()))
 	rows := k.rows()
 	for _, r := range rows {
 		if r.edges != "" {
@@ -152,8 +158,11 @@ func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
 		}
 	}
 	fmt.Fprintf(b, "}\n\\begin{tabular}{lrrrrrrrrr}\n\\toprule\n")
-	fmt.Fprintf(b, " & & & & \\multicolumn{3}{c}{at the end} & \\multicolumn{3}{c}{to %s %s} \\\\\n\\cmidrule(lr){5-7} \\cmidrule(lr){8-10}\n", tex(k.spec.Choose.title()), fiveDigits(k.Target))
-	fmt.Fprintf(b, "method & %s & test loss & accuracy & MB & calls & s & MB & calls & s \\\\\n\\midrule\n", tex(k.spec.Choose.title()))
+	fmt.Fprintf(b,
+		" & & & & \\multicolumn{3}{c}{at the end} & \\multicolumn{3}{c}{to %s %s} \\\\\n\\cmidrule(lr){5-7} "+
+			"\\cmidrule(lr){8-10}\n", tex(k.spec.Choose.title()), fiveDigits(k.Target))
+	fmt.Fprintf(b, "method & %s & test loss & accuracy & MB & calls & s & MB & calls & s \\\\\n\\midrule\n",
+		tex(k.spec.Choose.title()))
 	for _, r := range rows {
 		name := tex(r.method)
 		if r.edges != "" {
@@ -169,7 +178,8 @@ func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
 	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
 }
 
-var texEscapes = strings.NewReplacer("\x00", " & ", `\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
+var texEscapes = strings.NewReplacer("\x00", " & ", `\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`,
+	"_", `\_`, "{", `\{`, "}", `\}`,
 	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "Φ", `$\Phi$`, "λ", `$\lambda$`, "–", "--")
 
 // tex writes a text for LaTeX.

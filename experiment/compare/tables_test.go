@@ -31,17 +31,21 @@ func handmade(t *testing.T) *Result {
 			}
 			e.search.Tried = append(e.search.Tried, point)
 			for _, seed := range s.Seeds {
-				trial := &Trial{Task: s.Tasks[0].Name, Method: m.Name, Point: m.Grid.String(point), Seed: seed, Folder: "out", State: Refused, Error: "dascgd is for others"}
+				trial := &Trial{Task: s.Tasks[0].Name, Method: m.Name, Point: m.Grid.String(point), Seed: seed,
+					Folder: "out", State: Refused, Error: "dascgd is for others"}
 				if m.Algorithm != "dascgd" {
 					trial.State, trial.Error = runs.Finished, ""
 					trial.Config = runs.Config{Task: "synthetic", Agents: 4}
 					for record := range 3 {
 						trial.Records = append(trial.Records, runs.Record{
-							Iteration: record, Phi: runs.Number(8 - 2*float64(i*record) - float64(n*record) - float64(seed)/4), TestLoss: 0.5, TestAccuracy: runs.Unknown(),
-							ValLoss: 0.25, HoldoutLoss: runs.Unknown(), Calls: dsbo.Calls{HVP: 40 * record}, Traffic: dsbo.Traffic{Bytes: int64(record) * 3e6}, Seconds: float64(record),
+							Iteration: record, Phi: runs.Number(8 - 2*float64(i*record) - float64(n*record) -
+								float64(seed)/4), TestLoss: 0.5, TestAccuracy: runs.Unknown(),
+							ValLoss: 0.25, HoldoutLoss: runs.Unknown(), Calls: dsbo.Calls{HVP: 40 * record},
+							Traffic: dsbo.Traffic{Bytes: int64(record) * 3e6}, Seconds: float64(record),
 						})
 					}
-					trial.Summary = runs.Summary{TestLossTuned: runs.Unknown(), Models: []runs.Model{{Name: "λ = 0", Phi: 7}, {Name: "tuned", Lambda: runs.Unknown(), Phi: 1}}}
+					trial.Summary = runs.Summary{TestLossTuned: runs.Unknown(),
+						Models: []runs.Model{{Name: "λ = 0", Phi: 7}, {Name: "tuned", Lambda: runs.Unknown(), Phi: 1}}}
 				}
 				e.points[trial.Point] = append(e.points[trial.Point], trial)
 			}

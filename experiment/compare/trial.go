@@ -19,7 +19,8 @@ import (
 	"dsbo/runs"
 )
 
-// Refused is the state of a run that did not begin: its method is not for its task, or its settings cannot work.
+// Refused is the state of a run that did not begin: its method is not for its task, or its settings
+// cannot work.
 const Refused runs.State = "refused"
 
 // A Trial is one run: a method on a task, at a point of its grid, with a seed.
@@ -37,7 +38,8 @@ type Trial struct {
 	kept         bool // from an earlier call
 }
 
-// newTrial returns a trial in its folder of out. The folder's name tells the whole command line apart from any other.
+// newTrial returns a trial in its folder of out. The folder's name tells the whole command line
+// apart from any other.
 func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *Trial {
 	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, m.flagsAt(point), []string{fmt.Sprintf("-seed=%d", seed)})
 	values := m.Grid.String(point)
@@ -54,7 +56,8 @@ func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *
 
 var unsafeCharacters = regexp.MustCompile(`[^\pL\pN.=+-]+`)
 
-// fileName makes a name of files of a text, of at most 80 bytes and without what shells or systems may not take.
+// fileName makes a name of files of a text, of at most 80 bytes and without what shells or systems
+// may not take.
 func fileName(text string) string {
 	name := strings.Trim(unsafeCharacters.ReplaceAllString(text, "_"), "_.")
 	if len(name) > 80 {
@@ -67,9 +70,10 @@ func fileName(text string) string {
 	return name
 }
 
-// run makes the run, unless its folder has it already and again is false: one that has finished or diverged is kept, and one that was
-// interrupted goes on. The error is of ctx, or of the files, such as that a process of a comparison that was killed is still ending there;
-// the state of the run itself is a state.
+// run makes the run, unless its folder has it already and again is false: one that has finished or
+// diverged is kept, and one that was interrupted goes on. The error is of ctx, or of the files,
+// such as that a process of a comparison that was killed is still ending there; the state of the
+// run itself is a state.
 func (t *Trial) run(ctx context.Context, program []string, cores int, again bool) error {
 	lock, err := t.Folder.Lock()
 	if err != nil {
@@ -107,9 +111,12 @@ func (t *Trial) run(ctx context.Context, program []string, cores int, again bool
 // programName is what the text of an error begins with; the verb follows.
 var programName = regexp.MustCompile(`^[^ :]+: `)
 
-// start runs the program as a process with a number of processors, and returns its exit code with the text of its error.
-func (t *Trial) start(ctx context.Context, program []string, cores int, mode string) (code int, text string, err error) {
-	line := slices.Concat(program, t.Args, []string{"-out=" + string(t.Folder), "-report=false", "-quiet", "-attached", mode})
+// start runs the program as a process with a number of processors, and returns its exit code with
+// the text of its error.
+func (t *Trial) start(ctx context.Context, program []string, cores int,
+	mode string) (code int, text string, err error) {
+	line := slices.Concat(program, t.Args,
+		[]string{"-out=" + string(t.Folder), "-report=false", "-quiet", "-attached", mode})
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
@@ -152,7 +159,8 @@ func (t *Trial) spent(c Cost) float64 {
 	return t.end(func(r runs.Record) float64 { return c.of(r, t.Config.Agents) })
 }
 
-// costUntil returns what a run had spent at its first record that is at most a target, NaN where none is.
+// costUntil returns what a run had spent at its first record that is at most a target, NaN where
+// none is.
 func (t *Trial) costUntil(target float64, by Criterion, c Cost) float64 {
 	for _, r := range t.Records {
 		if t.State == runs.Finished && by.of(r) <= target {
@@ -162,7 +170,8 @@ func (t *Trial) costUntil(target float64, by Criterion, c Cost) float64 {
 	return math.NaN()
 }
 
-// testScores returns loss and accuracy of the tuned model, with the lower problem solved where it was; else of the model as it stands.
+// testScores returns loss and accuracy of the tuned model, with the lower problem solved where it
+// was; else of the model as it stands.
 func (t *Trial) testScores() (loss, accuracy float64) {
 	if t.Summary.TestLossTuned.Known() && t.State == runs.Finished {
 		return float64(t.Summary.TestLossTuned), float64(t.Summary.TestAccuracyTuned)

@@ -27,12 +27,14 @@ func (s *Spec) validate() error {
 	for _, list := range []struct {
 		field string
 		names []string
-	}{{"tasks", names(s.Tasks, func(t Task) string { return t.Name })}, {"methods", names(s.Methods, func(m Method) string { return m.Name })}} {
+	}{{"tasks", names(s.Tasks, func(t Task) string { return t.Name })},
+		{"methods", names(s.Methods, func(m Method) string { return m.Name })}} {
 		if name, twice := duplicate(list.names); twice {
 			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ; %q is there twice`, list.field, name)
 		}
 		if name, twice := duplicate(names(list.names, fileName)); twice {
-			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ in letters or digits; two are the folder %q`, list.field, name)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				`field %q: names must differ in letters or digits; two are the folder %q`, list.field, name)
 		}
 	}
 	if seed, twice := duplicate(s.Seeds); twice {
@@ -61,7 +63,9 @@ func (s *Spec) validate() error {
 			return err
 		}
 		if runs += m.Grid.points() * len(s.Seeds) * len(s.Tasks); runs > maxRuns {
-			return dsbo.Errorf(dsbo.ErrConfig, `field "methods": all grids together must ask for at most %d runs; with %q they ask for more`, maxRuns, m.Name)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				`field "methods": all grids together must ask for at most %d runs; with %q they ask for more`,
+				maxRuns, m.Name)
 		}
 	}
 	return nil
@@ -73,7 +77,9 @@ func (s *Spec) checkMethod(m Method) error {
 			m.Algorithm, strings.Join(all, ", "), cli.Suggest("", m.Algorithm, all))
 	}
 	if m.Trials < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: "trials" must be at least 1, or 0 for all points of the grid; it is %d`, m.Name, m.Trials)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			`field "methods", %q: "trials" must be at least 1, or 0 for all points of the grid; it is %d`,
+			m.Name, m.Trials)
 	}
 	if err := checkFlags("methods", m.Flags); err != nil {
 		return err
@@ -87,7 +93,8 @@ func (s *Spec) checkMethod(m Method) error {
 	}
 	for _, name := range m.Tasks {
 		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Name == name }) {
-			return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: "tasks" must be names of tasks; %q is none`, m.Name, name)
+			return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: "tasks" must be names of tasks; %q is none`,
+				m.Name, name)
 		}
 	}
 	return nil
@@ -101,8 +108,10 @@ func (m Method) checkParameters(flags []string) error {
 	}
 	for _, f := range flags {
 		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		if parameter, _, _ := strings.Cut(value, "="); name == "set" && !slices.Contains(algo.Parameters(method), parameter) {
-			return fmt.Errorf("%s has no parameter %q; it has %s", m.Algorithm, parameter, strings.Join(algo.Parameters(method), ", "))
+		if parameter, _, _ := strings.Cut(value, "="); name == "set" &&
+			!slices.Contains(algo.Parameters(method), parameter) {
+			return fmt.Errorf("%s has no parameter %q; it has %s", m.Algorithm, parameter,
+				strings.Join(algo.Parameters(method), ", "))
 		}
 	}
 	return nil
@@ -126,7 +135,8 @@ func checkFlags(field string, flags []string) error {
 func checkNames[T ~string](field string, all []T, some ...T) error {
 	for _, name := range some {
 		if !slices.Contains(all, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, `field %q must be of %s; it has %q`, field, strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q must be of %s; it has %q`, field,
+				strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
 		}
 	}
 	return nil

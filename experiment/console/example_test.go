@@ -15,8 +15,10 @@ func ExampleResult() {
 		Algorithm: "newtoncg", Iterations: 20, MsPerIteration: 12, PeakRSSMiB: unknown,
 		Verdict: runs.Verdict{Outcome: runs.Better, Sentence: "Tuning 4 penalties cut the test loss by 3.1 %."},
 		Models: []runs.Model{
-			{Name: "λ = 0", Converged: true, Phi: .5, ValLoss: .5, HoldoutLoss: unknown, TestLoss: .52, TestAccuracy: .75},
-			{Name: "λ tuned", Converged: true, Kept: true, Phi: .48, ValLoss: .48, HoldoutLoss: unknown, TestLoss: .504, TestAccuracy: .78},
+			{Name: "λ = 0", Converged: true, Phi: .5, ValLoss: .5, HoldoutLoss: unknown, TestLoss: .52,
+				TestAccuracy: .75},
+			{Name: "λ tuned", Converged: true, Kept: true, Phi: .48, ValLoss: .48, HoldoutLoss: unknown, TestLoss: .504,
+				TestAccuracy: .78},
 		},
 	}
 	testkit.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "results/first", false))

@@ -83,5 +83,6 @@ func (l *listing) addFound(f runs.Found) {
 	for _, text := range f.Texts {
 		longest = max(longest, len(text))
 	}
-	l.add(Quantity{Name: "text: columns, words or classes", Way: ByText, Length: longest, Times: exactly(1), Text: f.Texts[0]})
+	l.add(Quantity{Name: "text: columns, words or classes", Way: ByText, Length: longest, Times: exactly(1),
+		Text: f.Texts[0]})
 }

@@ -7,7 +7,8 @@ import (
 	"dsbo/train"
 )
 
-// A memory is what a process of all agents takes, in bytes, by what one of a single agent takes of it.
+// A memory is what a process of all agents takes, in bytes, by what one of a single agent takes
+// of it.
 type memory struct {
 	program float64 // the program, before anything is loaded
 	data    float64 // what loading took, of all agents
@@ -16,8 +17,9 @@ type memory struct {
 	meeting float64 // what a site's process takes beyond its share of these
 }
 
-// What a site's process takes to meet the others, for TLS and gRPC, and to make its page; and the vectors of exchanges that it keeps for
-// neighbours that come back, of which package command has the defaults. Go's collector lets these take twice their memory.
+// What a site's process takes to meet the others, for TLS and gRPC, and to make its page; and the
+// vectors of exchanges that it keeps for neighbours that come back, of which package command has
+// the defaults. Go's collector lets these take twice their memory.
 const (
 	meetingBytes  = 7e6
 	keptExchanges = 1024
@@ -54,7 +56,8 @@ func (r Run) memory() (memory, error) {
 	return m, err
 }
 
-// withPeak takes the place of what the agents were reckoned to take when the process has run them all.
+// withPeak takes the place of what the agents were reckoned to take when the process has run
+// them all.
 func (m memory) withPeak(peak float64) memory {
 	m.agents = max(0, peak-m.program-m.data-m.solver)
 	return m

@@ -38,7 +38,9 @@ type Quantity struct {
 	Times  Range
 	Text   string  // of a text that is known: the first agent's
 	Bytes  float64 // that all agents together send each time
-	more   float64 // what the mean length has more than Length, of messages by Mix of which some have more parts than others
+	// what the mean length has more than Length, of messages by Mix of which some have more parts
+	// than others
+	more float64
 }
 
 // An amount is what one agent sends at a time, on average where messages differ.
@@ -49,7 +51,8 @@ func (a amount) sending(times Range) Sending {
 	return Sending{Bytes: times.Times(a.bytes), Messages: times.Times(a.messages)}
 }
 
-// manyNumbers is a number of numbers at which their scales on a narrow wire are a fixed share of their bytes.
+// manyNumbers is a number of numbers at which their scales on a narrow wire are a fixed share of
+// their bytes.
 const manyNumbers = 1 << 20
 
 // sent returns what agent i sends of a quantity at a time.

@@ -7,14 +7,15 @@ import (
 	"dsbo/internal/num"
 )
 
-// A Budget is what all answers of a run together may tell of one example: neighbouring data give no event with a probability above
-// e^Epsilon times the other's, plus Delta.
+// A Budget is what all answers of a run together may tell of one example: neighbouring data give no
+// event with a probability above e^Epsilon times the other's, plus Delta.
 type Budget struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 }
 
-// Check returns an error that matches [dsbo.ErrConfig] unless Epsilon is positive and finite and 0 < Delta < 1.
+// Check returns an error that matches [dsbo.ErrConfig] unless Epsilon is positive and finite and 0
+// < Delta < 1.
 func (b Budget) Check() error {
 	switch {
 	case !(b.Epsilon > 0 && b.Epsilon <= math.MaxFloat64):
@@ -35,15 +36,18 @@ func (a *Accountant) Add(multiplier float64, answers int) {
 	a.rate += float64(float64(answers) / (2 * multiplier * multiplier))
 }
 
-// Divergence returns a bound of the Rényi divergence of order alpha > 1 between all answers on neighbouring data.
+// Divergence returns a bound of the Rényi divergence of order alpha > 1 between all answers on
+// neighbouring data.
 func (a Accountant) Divergence(alpha float64) float64 { return float64(alpha * a.rate) }
 
-// Epsilon returns the least ε for which the answers are (ε, δ)-differentially private, as far as Rényi divergence tells:
+// Epsilon returns the least ε for which the answers are (ε, δ)-differentially private, as far as
+// Rényi divergence tells:
 //
 //	ε = inf_{α>1}  D(α) + log(1 − 1/α) + (log(1/δ) − log α)/(α − 1)
 //
-// (Canonne, Kamath, Steinke 2020, proposition 12; Balle et al. 2020, theorem 21), and never more than the D(α) + log(1/δ)/(α − 1) of
-// Mironov 2017, proposition 3, which [Accountant.Classic] has in closed form. 0 without answers.
+// (Canonne, Kamath, Steinke 2020, proposition 12; Balle et al. 2020, theorem 21), and never more
+// than the D(α) + log(1/δ)/(α − 1) of Mironov 2017, proposition 3, which [Accountant.Classic] has
+// in closed form. 0 without answers.
 func (a Accountant) Epsilon(delta float64) float64 {
 	if a.rate == 0 {
 		return 0
@@ -51,9 +55,11 @@ func (a Accountant) Epsilon(delta float64) float64 {
 	bound := func(t float64) float64 { // at order α = 1 + e^t
 		beyond := num.Exp(t) // α − 1
 		alpha := 1 + beyond
-		return a.Divergence(alpha) + t - num.Log(alpha) + (num.Log(1/delta)-num.Log(alpha))/beyond // log(1 − 1/α) = t − log α
+		// log(1 − 1/α) = t − log α
+		return a.Divergence(alpha) + t - num.Log(alpha) + (num.Log(1/delta)-num.Log(alpha))/beyond
 	}
-	// The classic bound is least at α − 1 = √(log(1/δ)/rate); the least of this one is near, and the function is unimodal there.
+	// The classic bound is least at α − 1 = √(log(1/δ)/rate); the least of this one is near, and
+	// the function is unimodal there.
 	middle := float64(num.Log(num.Log(1/delta)/a.rate) / 2)
 	return max(0, min(bound(argmin(bound, middle-5, middle+5)), a.Classic(delta)))
 }
@@ -82,8 +88,9 @@ func argmin(f func(float64) float64, lo, hi float64) float64 {
 	return (lo + hi) / 2
 }
 
-// Multiplier returns the least deviation of noise, in sensitivities, with which n answers keep a budget. It errs on the safe side, by
-// less than 1e-9 of it. The budget must be checked; answers must be at least 1.
+// Multiplier returns the least deviation of noise, in sensitivities, with which n answers keep a
+// budget. It errs on the safe side, by less than 1e-9 of it. The budget must be checked; answers
+// must be at least 1.
 func Multiplier(b Budget, answers int) float64 {
 	kept := func(multiplier float64) bool {
 		var a Accountant

@@ -30,8 +30,9 @@ func TestBernoulliExp(t *testing.T) {
 	}
 }
 
-// TestDiscreteGaussian compares the distribution of draws with the normal one, from which that on so fine a grid differs by less than
-// 1e-6: the largest distance of the two is below 2/√n in all but some 1e-3 of samples (Kolmogorov).
+// TestDiscreteGaussian compares the distribution of draws with the normal one, from which that on
+// so fine a grid differs by less than 1e-6: the largest distance of the two is below 2/√n in all
+// but some 1e-3 of samples (Kolmogorov).
 func TestDiscreteGaussian(t *testing.T) {
 	const n = 60_000
 	r, draws := fixed(), make([]float64, n)

@@ -14,7 +14,8 @@ import (
 	"dsbo/internal/disk"
 )
 
-// Rows are the kinds of an agent's rows that answers are about. A row is of one kind alone, so that each has the whole budget.
+// Rows are the kinds of an agent's rows that answers are about. A row is of one kind alone, so that
+// each has the whole budget.
 type Rows uint8
 
 // The kinds of rows, and their number.
@@ -33,12 +34,13 @@ const (
 	nameLen   = 16 // bytes of a name in the file, the first of which is the kind of rows
 )
 
-// A Ledger is an agent's file of a secret, and of the names of the answers that it has given. The noise of an answer follows from
-// the secret and the whole of the question: a run that was stopped and goes on gives the same answers again, which
-// tells nobody more, and no two questions ever get the same noise. An answer's name is on disk before the answer is given.
+// A Ledger is an agent's file of a secret, and of the names of the answers that it has given. The
+// noise of an answer follows from the secret and the whole of the question: a run that was stopped
+// and goes on gives the same answers again, which tells nobody more, and no two questions ever get
+// the same noise. An answer's name is on disk before the answer is given.
 //
-// Who has the secret can take the noise off. The file belongs to nobody but the agent, and goes when the run is over.
-// A Ledger belongs to one goroutine at a time.
+// Who has the secret can take the noise off. The file belongs to nobody but the agent, and goes
+// when the run is over. A Ledger belongs to one goroutine at a time.
 type Ledger struct {
 	file   disk.File
 	secret [secretLen]byte
@@ -46,7 +48,8 @@ type Ledger struct {
 	counts [Kinds]int
 }
 
-// OpenLedger opens the file, or makes it with a new secret. What a process that was killed left of a name is cut off.
+// OpenLedger opens the file, or makes it with a new secret. What a process that was killed left of
+// a name is cut off.
 func OpenLedger(path string) (*Ledger, error) {
 	file, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -79,7 +82,8 @@ func (l *Ledger) read() error {
 	names := all[secretLen:]
 	for ; len(names) >= nameLen; names = names[nameLen:] {
 		if names[0] >= byte(Kinds) {
-			return dsbo.Errorf(dsbo.ErrConfig, "it must hold the names of answers; byte %d is no kind of rows", len(all)-len(names))
+			return dsbo.Errorf(dsbo.ErrConfig, "it must hold the names of answers; byte %d is no kind of rows",
+				len(all)-len(names))
 		}
 		l.countAnswer([nameLen]byte(names))
 	}
@@ -105,8 +109,9 @@ func (l *Ledger) countAnswer(name [nameLen]byte) {
 // Answers returns the number of answers given about a kind of rows.
 func (l *Ledger) Answers(of Rows) int { return l.counts[of] }
 
-// noise returns the source of the noise of an answer, once its name is on disk. question stands for all that the answer depends on. An
-// answer beyond the most is refused with [dsbo.ErrConfig], unless it is one that was given before.
+// noise returns the source of the noise of an answer, once its name is on disk. question stands for
+// all that the answer depends on. An answer beyond the most is refused with [dsbo.ErrConfig],
+// unless it is one that was given before.
 func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
 	mac := hmac.New(sha256.New, l.secret[:])
 	mac.Write([]byte{byte(of)})
@@ -117,7 +122,8 @@ func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
 	name[0] = byte(of)
 	if !l.given[name] {
 		if l.counts[of] >= most {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "the privacy budget has %d answers about %s rows, and all are given", most, of)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"the privacy budget has %d answers about %s rows, and all are given", most, of)
 		}
 		if _, err := l.file.Write(name[:]); err != nil {
 			return nil, err

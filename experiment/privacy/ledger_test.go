@@ -18,7 +18,8 @@ func draws(t *testing.T, l *Ledger, of Rows, question string) []int64 {
 	return []int64{discreteGaussian(r), discreteGaussian(r), discreteGaussian(r)}
 }
 
-// TestNoiseBelongsToItsQuestion: one question has one noise, also after the process has come back, and nothing else has it.
+// TestNoiseBelongsToItsQuestion: one question has one noise, also after the process has come back,
+// and nothing else has it.
 func TestNoiseBelongsToItsQuestion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "noise")
 	l := testkit.Get(OpenLedger(path))

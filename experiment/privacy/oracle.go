@@ -5,17 +5,19 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A Bound says how far one row can move an agent's averaged loss, whose other rows stay as they are.
+// A Bound says how far one row can move an agent's averaged loss, whose other rows stay as
+// they are.
 type Bound struct {
 	Gradient float64 // norm by which the gradient by y moves at most
 	Product  float64 // norm by which a product of the Hessian by y with v moves at most, for ‖v‖ = 1
 }
 
-// An Oracle answers for an agent with noise. It is a [dsbo.Oracle] and, if the one behind it is, a [dsbo.PenaltyOracle]; it has neither
-// values, diagonals nor matrices. Draws are always of all rows.
+// An Oracle answers for an agent with noise. It is a [dsbo.Oracle] and, if the one behind it is, a
+// [dsbo.PenaltyOracle]; it has neither values, diagonals nor matrices. Draws are always of
+// all rows.
 //
-// The problem must be one whose x enters a penalty alone, the same for all data: ∇_x f and products with ∇²_xy g then tell nothing of
-// rows, and are without noise.
+// The problem must be one whose x enters a penalty alone, the same for all data: ∇_x f and products
+// with ∇²_xy g then tell nothing of rows, and are without noise.
 type Oracle struct {
 	inner        dsbo.Oracle
 	lower, upper Bound

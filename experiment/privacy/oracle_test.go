@@ -35,7 +35,8 @@ func covered(t *testing.T, folder string, q int, terms privacy.Terms) *privacy.O
 func coveredRows(t *testing.T, folder string, q int, terms privacy.Terms, rows string) *privacy.Oracle {
 	l := testkit.Get(privacy.OpenLedger(filepath.Join(folder, "noise")))
 	t.Cleanup(func() { l.Close() })
-	return privacy.NewOracle(still{2, q}, privacy.Bound{Gradient: 0.02, Product: 0.01}, privacy.Bound{Gradient: 0.04}, privacy.NewCurator(terms, l, rows))
+	return privacy.NewOracle(still{2, q}, privacy.Bound{Gradient: 0.02, Product: 0.01}, privacy.Bound{Gradient: 0.04},
+		privacy.NewCurator(terms, l, rows))
 }
 
 // deviation is the root mean square of numbers.
@@ -47,7 +48,8 @@ func deviation(v []float64) float64 {
 	return math.Sqrt(sum / float64(len(v)))
 }
 
-// TestNoiseFitsTheSensitivity: each answer has the deviation that the accountant counts with, times what one row can move it.
+// TestNoiseFitsTheSensitivity: each answer has the deviation that the accountant counts with, times
+// what one row can move it.
 func TestNoiseFitsTheSensitivity(t *testing.T) {
 	const q = 4000
 	terms := testkit.Get(privacy.NewTerms(privacy.Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
@@ -59,12 +61,16 @@ func TestNoiseFitsTheSensitivity(t *testing.T) {
 		ask  func() error
 		want float64
 	}{
-		{"gradient of f", func() error { return o.UpperGrad(nil, got, x, y, dsbo.Sample{}) }, 0.04 * terms.Multipliers[privacy.Validation]},
-		{"gradient of g", func() error { return o.LowerGrad(got, x, y, dsbo.Sample{}) }, 0.02 * terms.Multipliers[privacy.Training]},
-		{"product", func() error { return o.HVP(got, x, y, v, dsbo.Sample{}) }, 0.03 * terms.Multipliers[privacy.Training]},
+		{"gradient of f", func() error { return o.UpperGrad(nil, got, x, y, dsbo.Sample{}) },
+			0.04 * terms.Multipliers[privacy.Validation]},
+		{"gradient of g", func() error { return o.LowerGrad(got, x, y, dsbo.Sample{}) },
+			0.02 * terms.Multipliers[privacy.Training]},
+		{"product", func() error { return o.HVP(got, x, y, v, dsbo.Sample{}) },
+			0.03 * terms.Multipliers[privacy.Training]},
 	} {
 		testkit.OK(c.ask())
-		// The deviation of q normal numbers is itself off by 1/√(2q) of it; the grid and the margin add less than that.
+		// The deviation of q normal numbers is itself off by 1/√(2q) of it; the grid and the margin
+		// add less than that.
 		if off := deviation(got)/c.want - 1; math.Abs(off) > 5/math.Sqrt(2*q) {
 			t.Errorf("%s: noise is %.3g of what it should be, off", c.name, off)
 		}
@@ -95,14 +101,16 @@ func TestOneQuestionHasOneAnswer(t *testing.T) {
 	}
 }
 
-// TestOtherRowsHaveOtherNoise: the difference of two answers to one question would else be the difference of the rows alone.
+// TestOtherRowsHaveOtherNoise: the difference of two answers to one question would else be the
+// difference of the rows alone.
 func TestOtherRowsHaveOtherNoise(t *testing.T) {
 	const q = 5
 	terms := testkit.Get(privacy.NewTerms(privacy.Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
 	folder, answers := t.TempDir(), [2][]float64{}
 	for k, rows := range []string{"rows", "rows, and one more"} {
 		answers[k] = make([]float64, q)
-		testkit.OK(coveredRows(t, folder, q, terms, rows).LowerGrad(answers[k], make([]float64, 2), make([]float64, q), dsbo.Sample{}))
+		testkit.OK(coveredRows(t, folder, q, terms, rows).LowerGrad(answers[k], make([]float64, 2),
+			make([]float64, q), dsbo.Sample{}))
 	}
 	if slices.Equal(answers[0], answers[1]) {
 		t.Errorf("both answers are %v", answers[0])

@@ -35,13 +35,16 @@ type Case struct {
 	Calm, Limit time.Duration
 }
 
-// A newcomer is an agent that is admitted to a run that goes on. Its neighbours are agents that were there from the start.
+// A newcomer is an agent that is admitted to a run that goes on. Its neighbours are agents that
+// were there from the start.
 type newcomer struct {
 	at         time.Duration // when its first process starts: it may be too late
 	neighbours []int         // ascending
-	lost       int           // the agent that is killed meanwhile: this one or a neighbour, as its state is handed over or before; -1: none
-	after      time.Duration // since at
-	down       time.Duration
+	// the agent that is killed meanwhile: this one or a neighbour, as its state is handed over or
+	// before; -1: none
+	lost  int
+	after time.Duration // since at
+	down  time.Duration
 }
 
 // Draw returns the case of a seed.
@@ -59,7 +62,8 @@ func Draw(seed uint64) Case {
 	c.Flags = append(c.Flags, among(d.of("method"),
 		[]string{"-algorithm=newtoncg", "-K=4", "-x0=0"},
 		[]string{"-algorithm=madsbo", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
-		[]string{"-algorithm=madsbo_tuned", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2", "-set=warm_z=true", "-set=track_y=true", "-set=mom_y=0.5"},
+		[]string{"-algorithm=madsbo_tuned", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2",
+			"-set=warm_z=true", "-set=track_y=true", "-set=mom_y=0.5"},
 		[]string{"-algorithm=dsoba", "-K=8", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
 	)...)
 	members, latency, step := d.of("members").uniform(), 2*time.Second, 6*time.Hour
@@ -82,8 +86,9 @@ func Draw(seed uint64) Case {
 	if c.Refused = d.of("refused").chance(0.1); !c.Refused {
 		c.Patience += c.Calm + time.Hour // no fault lasts longer, nor does a restart
 	}
-	// After the last fault an agent may have all to do again, and each return makes others wait, redial and go back. Who did not hear
-	// that a neighbour has left waits as long as the patience says.
+	// After the last fault an agent may have all to do again, and each return makes others wait,
+	// redial and go back. Who did not hear that a neighbour has left waits as long as the
+	// patience says.
 	c.Limit = 10*usual + 50*c.SilentAfter + 2*c.Patience + 12*time.Hour
 	if changing {
 		c.drawMembers(d.of("council"))
@@ -115,7 +120,8 @@ func (c *Case) drawMembers(d draw) {
 // mostNewcomers is the largest number of agents that are admitted to a run whose case is drawn.
 const mostNewcomers = 2
 
-// drawNewcomers has a case's run, whose members may change, admit agents. The quorum is more than half of all.
+// drawNewcomers has a case's run, whose members may change, admit agents. The quorum is more than
+// half of all.
 func (c *Case) drawNewcomers(d draw) {
 	n := 1 + d.of("number").below(mostNewcomers)
 	c.Quorum = max(c.Quorum, (c.Agents+n)/2+1)
@@ -137,7 +143,8 @@ func (c *Case) drawNewcomer(d draw, agent int) newcomer {
 	}
 	if d.of("losses").chance(0.5) {
 		n.lost = among(d.of("lost"), append(slices.Clone(n.neighbours), agent, agent)...)
-		n.after, n.down = d.of("after").between(time.Second, c.AbsentAfter), d.of("down").between(time.Second, 2*c.AbsentAfter)
+		n.after, n.down = d.of("after").between(time.Second, c.AbsentAfter),
+			d.of("down").between(time.Second, 2*c.AbsentAfter)
 	}
 	return n
 }
@@ -145,8 +152,8 @@ func (c *Case) drawNewcomer(d draw, agent int) newcomer {
 // begin is when virtual time begins.
 var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A weather is what the network of a case does to bytes: each link has delays of its own that change every few seconds, and some
-// stretches of time are bad.
+// A weather is what the network of a case does to bytes: each link has delays of its own that
+// change every few seconds, and some stretches of time are bad.
 type weather struct {
 	of     draw
 	usual  time.Duration
@@ -161,6 +168,7 @@ func (w weather) Delay(from, to string, bytes int, at time.Time) time.Duration {
 	if d.of("stretch", int64(since/w.period)).chance(0.1) {
 		delay *= 5
 	}
-	// A megabyte a second, in whole blocks: signatures in handshakes are now a byte shorter, now longer.
+	// A megabyte a second, in whole blocks: signatures in handshakes are now a byte shorter,
+	// now longer.
 	return delay + time.Duration(bytes>>14)*16*time.Millisecond
 }

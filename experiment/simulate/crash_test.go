@@ -24,11 +24,13 @@ type crash struct {
 }
 
 func (c crash) String() string {
-	return fmt.Sprintf("operation %d of agent %d (%s), state %d, all agents: %v", c.operation, c.agent, c.what, c.state, c.all)
+	return fmt.Sprintf("operation %d of agent %d (%s), state %d, all agents: %v", c.operation, c.agent,
+		c.what, c.state, c.all)
 }
 
-// TestCrashStates: a run of three goes on without one of them, which comes back. From each state that a crash may leave on an agent's disk
-// meanwhile, of votes, the membership log, checkpoints and all else, and where all agents crash at once, it goes on to the same end.
+// TestCrashStates: a run of three goes on without one of them, which comes back. From each state
+// that a crash may leave on an agent's disk meanwhile, of votes, the membership log, checkpoints
+// and all else, and where all agents crash at once, it goes on to the same end.
 func TestCrashStates(t *testing.T) {
 	c := changing("-algorithm=dsoba", "-K=16", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	c.Agents, c.Quorum, c.Latency, c.Step = 3, 2, 5*time.Millisecond, 4*time.Second
@@ -75,13 +77,15 @@ func TestCrashStates(t *testing.T) {
 			t.Errorf("%v: %v", all[k], err)
 		}
 	}
-	t.Logf("%d states, of which every %d. was resumed from; %d of these amid a change of members", len(all), stride, votes)
+	t.Logf("%d states, of which every %d. was resumed from; %d of these amid a change of members",
+		len(all), stride, votes)
 	if len(all) < 1000 {
 		t.Errorf("%d states alone", len(all))
 	}
 }
 
-// crash runs the case while agent 2 is away for a while. watch returns what looks at the changes of an agent's disk.
+// crash runs the case while agent 2 is away for a while. watch returns what looks at the changes of
+// an agent's disk.
 func (c Case) crash(t *testing.T, watch func(m *machine) func(files *testkit.Memory, operation string)) (err error) {
 	synctest.Test(t, func(t *testing.T) {
 		w, closeAll := testkit.Get2(c.world())

@@ -15,7 +15,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// A drive is the disk of a machine. Bringing things to it takes time, it may be full or slow, and who is killed has lost it.
+// A drive is the disk of a machine. Bringing things to it takes time, it may be full or slow, and
+// who is killed has lost it.
 type drive struct {
 	*machine
 
@@ -25,11 +26,13 @@ type drive struct {
 	full  int             // faults because of which nothing fits
 	slow  int             // faults because of which all takes long
 
-	// changed, if it is set, is called after each operation that changes files, as the process that has asked for it does.
+	// changed, if it is set, is called after each operation that changes files, as the process that
+	// has asked for it does.
 	changed func(files *testkit.Memory, operation string)
 }
 
-// newDrive returns an empty one, and what takes it away. It is the file system of the machine's folder and all below.
+// newDrive returns an empty one, and what takes it away. It is the file system of the machine's
+// folder and all below.
 func newDrive(m *machine, folder string) (d *drive, unmount func(), err error) {
 	files, err := newDisk(folder)
 	if err != nil {
@@ -53,8 +56,8 @@ func newDisk(folder string) (*testkit.Memory, error) {
 	return files, nil
 }
 
-// lose takes the drive away from the process that has it. The next one finds what that one has written, or with crash what was
-// brought to the disk and, as it is drawn, some of the rest.
+// lose takes the drive away from the process that has it. The next one finds what that one has
+// written, or with crash what was brought to the disk and, as it is drawn, some of the rest.
 func (d *drive) lose(crash bool, choose draw) {
 	d.state.Lock()
 	defer d.state.Unlock()
@@ -77,7 +80,8 @@ func (d *drive) erase() {
 	d.next, _ = newDisk(filepath.Dir(d.dir)) // which has been made before
 }
 
-// rot damages the newest checkpoint of a process that was lost: it is cut, or one of its numbers is another one.
+// rot damages the newest checkpoint of a process that was lost: it is cut, or one of its numbers is
+// another one.
 func (d *drive) rot(how draw) {
 	d.state.Lock()
 	defer d.state.Unlock()

@@ -16,7 +16,8 @@ type fault interface {
 	String() string
 }
 
-// suffer has faults happen until the case's calm or the end of ctx, after which all that lasts has ended.
+// suffer has faults happen until the case's calm or the end of ctx, after which all that lasts
+// has ended.
 func (w *world) suffer(ctx context.Context) {
 	var lasting sync.WaitGroup
 	defer lasting.Wait()
@@ -63,11 +64,14 @@ func (w *world) choose(d draw) fault {
 	agent, down := d.of("agent").below(n), d.of("down").between(time.Second, max(time.Minute, w.Calm/10))
 	other := (agent + 1 + d.of("other").below(n-1)) % n
 	if w.Quorum > 0 && d.of("absence").chance(0.3) {
-		return absence{agent, other, among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(time.Second, w.SilentAfter),
-			d.of("absent").between(w.AbsentAfter/2, 4*w.AbsentAfter), down, w.mayForget(agent) && d.of("disk").chance(0.5)}
+		return absence{agent, other,
+			among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(time.Second, w.SilentAfter),
+			d.of("absent").between(w.AbsentAfter/2, 4*w.AbsentAfter), down, w.mayForget(agent) &&
+				d.of("disk").chance(0.5)}
 	}
 	if w.StragglerDeadline > 0 && d.of("slowness").chance(0.4) {
-		return slowness{agent, min(d.of("computes").between(w.StragglerDeadline/2, 8*w.StragglerDeadline), time.Until(begin.Add(w.Calm)))}
+		return slowness{agent, min(d.of("computes").between(w.StragglerDeadline/2, 8*w.StragglerDeadline),
+			time.Until(begin.Add(w.Calm)))}
 	}
 	switch u := d.of("kind").uniform(); {
 	case u < 0.3:
@@ -108,11 +112,12 @@ func (f loss) begin(w *world) {
 }
 func (loss) end(*world) {}
 func (f loss) String() string {
-	return fmt.Sprintf("agent %d is lost (silently: %v, with its newest checkpoint: %v) and down for %v", f.agent, f.silent, f.rot, f.down)
+	return fmt.Sprintf("agent %d is lost (silently: %v, with its newest checkpoint: %v) and down for %v", f.agent,
+		f.silent, f.rot, f.down)
 }
 
-// An absence is an agent that is lost for about as long as others wait for it, with another one that is lost as they do, or as they leave
-// it out.
+// An absence is an agent that is lost for about as long as others wait for it, with another one
+// that is lost as they do, or as they leave it out.
 type absence struct {
 	agent, other int
 	then         time.Duration // from one loss to the other
@@ -136,10 +141,12 @@ func (f absence) begin(w *world) {
 }
 func (absence) end(*world) {}
 func (f absence) String() string {
-	return fmt.Sprintf("agent %d is absent for %v (without its disk: %v), and after %v agent %d for %v", f.agent, f.down, f.disk, f.then, f.other, f.short)
+	return fmt.Sprintf("agent %d is absent for %v (without its disk: %v), and after %v agent %d for %v", f.agent,
+		f.down, f.disk, f.then, f.other, f.short)
 }
 
-// mayForget reports whether an agent may lose its disk, and with it its votes: one agent where any two quorums share two.
+// mayForget reports whether an agent may lose its disk, and with it its votes: one agent where any
+// two quorums share two.
 func (w *world) mayForget(agent int) bool {
 	n := len(w.machines)
 	return 2*w.Quorum-n >= 2 && agent == w.draw.of("forgets").below(n)
@@ -151,8 +158,9 @@ type forgetful struct {
 	agents map[int]bool
 }
 
-// forgets notes that an agent loses a checkpoint, unless the last copy could be lost then of the state with which an epoch begins: where members change, a quorum
-// stays, and one of these must be an agent that loses nothing.
+// forgets notes that an agent loses a checkpoint, unless the last copy could be lost then of the
+// state with which an epoch begins: where members change, a quorum stays, and one of these must be
+// an agent that loses nothing.
 func (w *world) forgets(agent int) bool {
 	f := &w.forgetful
 	f.mu.Lock()
@@ -202,7 +210,8 @@ func (f stall) begin(w *world) { w.machines[f.agent].freeze(true) }
 func (f stall) end(w *world)   { w.machines[f.agent].freeze(false) }
 func (f stall) String() string { return fmt.Sprintf("agent %d stands still", f.agent) }
 
-// A slowness has an agent compute for about as long as others wait for that. Its process is there meanwhile, and says so.
+// A slowness has an agent compute for about as long as others wait for that. Its process is there
+// meanwhile, and says so.
 type slowness struct {
 	agent int
 	takes time.Duration

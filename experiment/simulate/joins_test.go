@@ -20,14 +20,16 @@ import (
 func changing(method ...string) Case {
 	return Case{
 		Seed: 7, Agents: 8, Latency: 20 * time.Millisecond, Step: 5 * time.Second, Sync: 10 * time.Millisecond,
-		Flags:     slices.Concat([]string{"-agents=8", "-graph=exponential", "-evaluate=off", "-checkpoint-every=2", "-eval-every=4"}, method),
+		Flags: slices.Concat([]string{"-agents=8", "-graph=exponential", "-evaluate=off", "-checkpoint-every=2",
+			"-eval-every=4"}, method),
 		Heartbeat: time.Second, SilentAfter: 5 * time.Second, Patience: 10 * time.Minute, KeepFrames: 1024,
 		Quorum: 5, AbsentAfter: 2 * time.Minute,
 		Calm: time.Minute, Pause: 1e6 * time.Hour, Limit: 30 * time.Minute,
 	}
 }
 
-// script runs a case to its end while act does to it what it does, and has check look at what is left.
+// script runs a case to its end while act does to it what it does, and has check look at what
+// is left.
 func script(t *testing.T, c Case, act func(w *world), check func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,8 +49,8 @@ func script(t *testing.T, c Case, act func(w *world), check func(t *testing.T, w
 	})
 }
 
-// live runs a case to its end while act does to it what it does, and returns the log of members, which must be the same at all
-// agents, and what each has found.
+// live runs a case to its end while act does to it what it does, and returns the log of members,
+// which must be the same at all agents, and what each has found.
 func live(t *testing.T, c Case, act func(w *world)) (log membership.Log, ends []*reference) {
 	t.Helper()
 	script(t, c, act, func(t *testing.T, w *world) {
@@ -67,7 +69,8 @@ func live(t *testing.T, c Case, act func(w *world)) (log membership.Log, ends []
 	return log, ends
 }
 
-// replayed has one process replay a log, and compares what each agent has found with what that finds.
+// replayed has one process replay a log, and compares what each agent has found with what
+// that finds.
 func replayed(t *testing.T, c Case, log membership.Log, ends []*reference) {
 	t.Helper()
 	want := testkit.Get(c.reference(log))
@@ -80,14 +83,16 @@ func replayed(t *testing.T, c Case, log membership.Log, ends []*reference) {
 	}
 }
 
-// TestJoin: two of eight leave, a ninth agent that the authority admits comes in, and the two return; all that are there in the end find the
-// bits of the log's replay in one process, with the data of the ninth, and with the default method the optimum of all nine.
+// TestJoin: two of eight leave, a ninth agent that the authority admits comes in, and the two
+// return; all that are there in the end find the bits of the log's replay in one process, with the
+// data of the ninth, and with the default method the optimum of all nine.
 func TestJoin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many exchanges of nine agents")
 	}
 	newtoncg := []string{"-algorithm=newtoncg", "-K=60", "-x0=0", "-set=mem=3"} // as many pairs as y has entries
-	for _, method := range [][]string{{"-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"}, newtoncg} {
+	for _, method := range [][]string{{"-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"},
+		newtoncg} {
 		t.Run(method[0], func(t *testing.T) {
 			exact := method[0] == newtoncg[0]
 			c := changing(method...)
@@ -98,8 +103,11 @@ func TestJoin(t *testing.T) {
 				time.Sleep(20 * time.Second)
 				w.machines[5].lose(false, 150*time.Second)
 			})
-			if e := log.Last(c.Agents); len(e.Members) != 9 || !slices.Equal(e.Edges, membership.Edges{{0, 8}, {3, 8}}) {
-				t.Errorf("the ninth agent must come in beside agents 0 and 3, and two return; there are %v with edges %v", e.Members, e.Edges)
+			if e := log.Last(c.Agents); len(e.Members) != 9 ||
+				!slices.Equal(e.Edges, membership.Edges{{0, 8}, {3, 8}}) {
+				t.Errorf(
+					"the ninth agent must come in beside agents 0 and 3, and two return; there are %v with edges %v",
+					e.Members, e.Edges)
 			}
 			replayed(t, c, log, ends)
 			if !exact {
@@ -114,7 +122,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestTooLate: an agent that comes back when all others have finished does not wait for ever: its process ends with a line that says so.
+// TestTooLate: an agent that comes back when all others have finished does not wait for ever: its
+// process ends with a line that says so.
 func TestTooLate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many exchanges of eight agents")
@@ -143,7 +152,8 @@ func TestTooLate(t *testing.T) {
 		time.Sleep(90*time.Minute - time.Since(begin))
 		cancel()
 		late.Wait()
-		if text := fmt.Sprint(w.trace.sorted()); !strings.Contains(text, "the others have finished without agent 3, or it is cut off") {
+		if text := fmt.Sprint(w.trace.sorted()); !strings.Contains(text,
+			"the others have finished without agent 3, or it is cut off") {
 			t.Errorf("no line says why agent 3 ends:\n%s", text[max(0, len(text)-2000):])
 		}
 	})

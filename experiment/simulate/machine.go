@@ -18,7 +18,8 @@ import (
 	"dsbo/runs"
 )
 
-// A machine has an agent's run folder and its certificate, and a supervisor that runs one process of the agent after the other.
+// A machine has an agent's run folder and its certificate, and a supervisor that runs one process
+// of the agent after the other.
 type machine struct {
 	*world
 	agent int
@@ -40,7 +41,8 @@ type machine struct {
 	busy   obstacle  // has what it computes take longer, and nothing else
 }
 
-// An obstacle holds up what a machine does while there are faults that make it. The machine's lock guards it.
+// An obstacle holds up what a machine does while there are faults that make it. The machine's lock
+// guards it.
 type obstacle struct {
 	faults int
 	over   chan struct{} // closed when there is none of them
@@ -72,10 +74,12 @@ type process struct {
 	mixer   *grpc.Mixer // nil before the exchange is open; guarded by the machine's lock
 }
 
-// mostLives bounds how often an agent is started. Faults are too few for more, and the pause before a start grows with their number.
+// mostLives bounds how often an agent is started. Faults are too few for more, and the pause before
+// a start grows with their number.
 const mostLives = 300
 
-// supervise runs processes until one has finished, or ends with an error that would come again, or ctx ends.
+// supervise runs processes until one has finished, or ends with an error that would come again, or
+// ctx ends.
 func (m *machine) supervise(ctx context.Context) error {
 	for ctx.Err() == nil {
 		m.mu.Lock()
@@ -98,7 +102,8 @@ func (m *machine) supervise(ctx context.Context) error {
 		if killed {
 			err = errKilled // what is left of it in this program has said something else
 		}
-		m.trace.note("agent %d: process %d ends: %s", m.agent, p.life, temporary.ReplaceAllString(fmt.Sprint(err), ".tmp"))
+		m.trace.note("agent %d: process %d ends: %s", m.agent, p.life,
+			temporary.ReplaceAllString(fmt.Sprint(err), ".tmp"))
 		switch code := cli.Code(err); {
 		case killed && ctx.Err() == nil:
 		case err == nil, m.refuses(err):
@@ -125,7 +130,8 @@ var (
 	temporary = regexp.MustCompile(`\.[0-9]+\.tmp`) // the end of a temporary file's name, which is random
 )
 
-// refuses reports whether an error says why the run cannot go on: where silence may be so long, an agent was silent for too long.
+// refuses reports whether an error says why the run cannot go on: where silence may be so long, an
+// agent was silent for too long.
 func (c Case) refuses(err error) bool {
 	return c.Refused && (errors.Is(err, network.ErrSilent) || errors.Is(err, network.ErrEnded))
 }
@@ -226,7 +232,8 @@ func (m *machine) slow(begins bool) {
 	m.busy.count(begins)
 }
 
-// take has the process take so much time, and stand still with its machine. It returns when it is killed.
+// take has the process take so much time, and stand still with its machine. It returns when it
+// is killed.
 func (p *process) take(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -236,7 +243,8 @@ func (p *process) take(d time.Duration) {
 	p.await(&p.frozen)
 }
 
-// await waits for the end of an obstacle of the process's machine. It returns when the process is killed.
+// await waits for the end of an obstacle of the process's machine. It returns when the process
+// is killed.
 func (p *process) await(o *obstacle) {
 	for {
 		p.mu.Lock()

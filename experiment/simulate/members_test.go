@@ -12,8 +12,9 @@ import (
 	"dsbo/runs"
 )
 
-// TestMembers: whole agents go on without two that are lost at different moments, and let them in again, one of them without what was on its
-// disk: all end with one log and with the bits of its replay in one process.
+// TestMembers: whole agents go on without two that are lost at different moments, and let them in
+// again, one of them without what was on its disk: all end with one log and with the bits of its
+// replay in one process.
 func TestMembers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestJoin")
@@ -32,8 +33,9 @@ func TestMembers(t *testing.T) {
 	replayed(t, c, log, ends)
 }
 
-// TestLostDisk: an agent loses its disk in the first epoch, and is back before it would be left out. It begins the next epoch with the state of a neighbour, and
-// the others do not go back to the start for it.
+// TestLostDisk: an agent loses its disk in the first epoch, and is back before it would be left
+// out. It begins the next epoch with the state of a neighbour, and the others do not go back to the
+// start for it.
 func TestLostDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestJoin")
@@ -51,7 +53,8 @@ func TestLostDisk(t *testing.T) {
 	replayed(t, c, log, ends)
 }
 
-// TestLostState: an agent that a quorum needs goes on after it has lost its disk, with the state of a neighbour: another one has left before.
+// TestLostState: an agent that a quorum needs goes on after it has lost its disk, with the state of
+// a neighbour: another one has left before.
 func TestLostState(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestJoin")
@@ -71,8 +74,8 @@ func TestLostState(t *testing.T) {
 	replayed(t, c, log, ends)
 }
 
-// TestStateOfAllLost: all members have lost the state with which their epoch began, and one is away when the other one ends for that. Started again, they
-// find it out together, and all end.
+// TestStateOfAllLost: all members have lost the state with which their epoch began, and one is away
+// when the other one ends for that. Started again, they find it out together, and all end.
 func TestStateOfAllLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestJoin")
@@ -84,7 +87,8 @@ func TestStateOfAllLost(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.machines[2].lose(true, 20*time.Minute)
 		members := w.machines[:2] // of epoch 1
-		for slices.ContainsFunc(members, func(m *machine) bool { return len(testkit.Get(runs.Folder(m.dir).ReadChanges())) == 0 }) {
+		for slices.ContainsFunc(members,
+			func(m *machine) bool { return len(testkit.Get(runs.Folder(m.dir).ReadChanges())) == 0 }) {
 			time.Sleep(time.Second)
 		}
 		for _, m := range members {
@@ -95,7 +99,8 @@ func TestStateOfAllLost(t *testing.T) {
 		w.machines[1].lose(false, 30*time.Minute)
 	}, func(t *testing.T, w *world) {
 		if len(w.lost) != 2 || len(w.ended) > 0 {
-			t.Errorf("the state is lost at agents %v, and %v have finished; it must be 0 and 1, and none", w.lost, w.ended)
+			t.Errorf("the state is lost at agents %v, and %v have finished; it must be 0 and 1, and none",
+				w.lost, w.ended)
 		}
 	})
 }

@@ -39,12 +39,13 @@ func (p *process) run() error {
 			Agent: p.agent, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
 			Dial:     func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
 			Identity: p.identity, Unmasked: p.Unmasked,
-			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
-			OnDiskHang: func(err error) { p.exit(err) },
-			Membership: p.council(),
-			Admission:  p.admission,
-			Finished:   finished,
-			Log:        p.trace.logger(p.agent),
+			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience,
+			ComputeTimeout: p.Limit,
+			OnDiskHang:     func(err error) { p.exit(err) },
+			Membership:     p.council(),
+			Admission:      p.admission,
+			Finished:       finished,
+			Log:            p.trace.logger(p.agent),
 		},
 		Open: p.open,
 		Known: func() {
@@ -83,10 +84,11 @@ func (p *process) council() *grpc.Membership {
 		return nil
 	}
 	drawn := 0
-	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, StragglerDeadline: p.StragglerDeadline, Draw: func() uint64 {
-		drawn++
-		return uint64(p.of("council", p.agent, p.life, drawn))
-	}}
+	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, StragglerDeadline: p.StragglerDeadline,
+		Draw: func() uint64 {
+			drawn++
+			return uint64(p.of("council", p.agent, p.life, drawn))
+		}}
 }
 
 // exit ends the process at once, as os.Exit does.
@@ -125,7 +127,8 @@ func (v viewer) Saved(iteration int) { v.Log("checkpoint of iteration %d", itera
 // Stop implements [experiment.Viewer].
 func (viewer) Stop() {}
 
-// certificates are the certificates of all simulated agents, which are valid as long as any run may take, and the authority that has signed them.
+// certificates are the certificates of all simulated agents, which are valid as long as any run may
+// take, and the authority that has signed them.
 type certificates struct {
 	authority *pki.Authority
 	of        []*pki.Identity

@@ -70,8 +70,8 @@ func (c Case) reference(log membership.Log) (*reference, error) {
 	return read(runs.Folder(out))
 }
 
-// verify compares what each agent has left with what it must be: all have the same membership log, or as much of it as they saw, and those
-// that have ended have the bits of its replay.
+// verify compares what each agent has left with what it must be: all have the same membership log,
+// or as much of it as they saw, and those that have ended have the bits of its replay.
 func (w *world) verify() error {
 	log, err := w.changes()
 	if err != nil {
@@ -97,15 +97,16 @@ func (w *world) verify() error {
 	return errors.Join(errs...)
 }
 
-// cameIn returns the epoch in which an agent came in for the last time, or began without its state, 0 if it never did. It has the records from
-// then on.
+// cameIn returns the epoch in which an agent came in for the last time, or began without its state,
+// 0 if it never did. It has the records from then on.
 func (w *world) cameIn(log membership.Log, agent int) (epoch int) {
 	for ; !log.Keeps(epoch, len(log), agent, w.Agents) && epoch < len(log); epoch++ {
 	}
 	return epoch
 }
 
-// changes returns the membership log of the run. All agents that have ended must have it, and others its beginning.
+// changes returns the membership log of the run. All agents that have ended must have it, and
+// others its beginning.
 func (w *world) changes() (log membership.Log, err error) {
 	logs := make([]membership.Log, len(w.machines))
 	for i, m := range w.machines {
@@ -125,7 +126,8 @@ func (w *world) changes() (log membership.Log, err error) {
 	return log, nil
 }
 
-// compare returns an error that names the first difference. Records of epochs before one may be missing.
+// compare returns an error that names the first difference. Records of epochs before one may
+// be missing.
 func (r *reference) compare(got *reference, since int) error {
 	for _, name := range compared {
 		if !bytes.Equal(r.files[name], got.files[name]) {
@@ -136,7 +138,8 @@ func (r *reference) compare(got *reference, since int) error {
 	for _, want := range r.records {
 		missing := len(left) == 0 || left[0].Iteration != want.Iteration || left[0].Epoch != want.Epoch
 		if missing && want.Epoch >= since {
-			return fmt.Errorf("wrong records: that of iteration %d, in epoch %d, is missing", want.Iteration, want.Epoch)
+			return fmt.Errorf("wrong records: that of iteration %d, in epoch %d, is missing",
+				want.Iteration, want.Epoch)
 		}
 		if missing {
 			continue

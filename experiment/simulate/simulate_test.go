@@ -1,4 +1,5 @@
-// TLS is without keys by lattices: they take as long as the rest of a handshake, and their seeds tell nothing of them.
+// TLS is without keys by lattices: they take as long as the rest of a handshake, and their seeds
+// tell nothing of them.
 //
 //go:debug tlsmlkem=0
 
@@ -22,8 +23,8 @@ var (
 	seeds = flag.Int("seeds", 12, "`number` of seeds of TestSeeds")
 )
 
-// TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as in the campaigns of
-// benchmarks/simulate, each on one processor.
+// TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as
+// in the campaigns of benchmarks/simulate, each on one processor.
 func TestMain(m *testing.M) {
 	testkit.SmallRuns()
 	os.Exit(m.Run())
@@ -40,8 +41,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestSmallSeeds is TestSeeds for the seeds whose runs take least: of two agents that stay. What the program keeps in memory stays
-// the same meanwhile.
+// TestSmallSeeds is TestSeeds for the seeds whose runs take least: of two agents that stay. What
+// the program keeps in memory stays the same meanwhile.
 func TestSmallSeeds(t *testing.T) {
 	count := 188 // 200 with TestSeeds
 	if testing.Short() {
@@ -58,7 +59,8 @@ func TestSmallSeeds(t *testing.T) {
 			first = heap()
 		}
 	}
-	// A connection alone has buffers of 64 KiB at each end: if one in 20 runs left one, that would be more than this.
+	// A connection alone has buffers of 64 KiB at each end: if one in 20 runs left one, that would
+	// be more than this.
 	if last := heap(); last > first+256<<10 {
 		t.Errorf("%d bytes are in use after %d runs, %d after 10", last, count, first)
 	}

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestSlowSite: in a run of eight one site computes for four minutes while the others wait, which they do for no longer than the deadline: they go on
-// without it. It asks to come in when it is through with that, and not before.
+// TestSlowSite: in a run of eight one site computes for four minutes while the others wait, which
+// they do for no longer than the deadline: they go on without it. It asks to come in when it is
+// through with that, and not before.
 func TestSlowSite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestJoin")
@@ -22,11 +23,13 @@ func TestSlowSite(t *testing.T) {
 		time.Sleep(lasted)
 		w.machines[4].slow(false)
 	})
-	if len(log) != 2 || !slices.Equal(log[0].Slow, []int{4}) || !strings.HasPrefix(log[0].Why[0], "agent 4 left: slow") || log[1].Why[0] != "agent 4 returned" {
+	if len(log) != 2 || !slices.Equal(log[0].Slow, []int{4}) ||
+		!strings.HasPrefix(log[0].Why[0], "agent 4 left: slow") || log[1].Why[0] != "agent 4 returned" {
 		t.Fatal("agent 4 must leave as slow and return")
 	}
 	for k, want := range []struct{ after, before time.Duration }{
-		{began + c.StragglerDeadline, began + c.StragglerDeadline + time.Minute}, {began + lasted, began + lasted + time.Minute},
+		{began + c.StragglerDeadline, began + c.StragglerDeadline + time.Minute},
+		{began + lasted, began + lasted + time.Minute},
 	} {
 		at, err := time.Parse(time.RFC3339, log[k].Time)
 		if since := at.Sub(begin); err != nil || since < want.after || since > want.before {
@@ -36,8 +39,8 @@ func TestSlowSite(t *testing.T) {
 	replayed(t, c, log, ends)
 }
 
-// TestAlwaysSlow: a site that takes minutes for each step, where the others take seconds, is left out a few times, each time later than the time before, until
-// they are as patient as it is slow.
+// TestAlwaysSlow: a site that takes minutes for each step, where the others take seconds, is left
+// out a few times, each time later than the time before, until they are as patient as it is slow.
 func TestAlwaysSlow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hours of heartbeats")

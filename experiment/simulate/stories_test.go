@@ -10,8 +10,8 @@ import (
 	"dsbo/runs"
 )
 
-// TestErrorOfOne: in a run of eight an error of one agent's own ends nothing but that agent's part: the others leave it out, and it comes back when it
-// is started again.
+// TestErrorOfOne: in a run of eight an error of one agent's own ends nothing but that agent's part:
+// the others leave it out, and it comes back when it is started again.
 func TestErrorOfOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestJoin")
@@ -37,8 +37,8 @@ func (m *machine) exchange() interface{ Fail(error) } {
 	return m.now.mixer
 }
 
-// TestSixMinutes: in a run of hours one site is cut off for six minutes, more than the others wait for it: they go on without it, and it comes
-// in again.
+// TestSixMinutes: in a run of hours one site is cut off for six minutes, more than the others wait
+// for it: they go on without it, and it comes in again.
 func TestSixMinutes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hours of heartbeats")
@@ -55,7 +55,8 @@ func TestSixMinutes(t *testing.T) {
 		vpn.end(w)
 		ended = time.Since(begin)
 	})
-	if len(log) != 2 || !slices.Equal(log[0].Members, []int{0, 1, 2, 3, 5, 6, 7}) || !strings.Contains(log[1].Why[0], "agent 4 returned") {
+	if len(log) != 2 || !slices.Equal(log[0].Members, []int{0, 1, 2, 3, 5, 6, 7}) ||
+		!strings.Contains(log[1].Why[0], "agent 4 returned") {
 		t.Errorf("agent 4 must leave and return")
 	}
 	took, err := time.Parse(time.RFC3339, log[1].Time)
@@ -65,8 +66,9 @@ func TestSixMinutes(t *testing.T) {
 	replayed(t, c, log, ends)
 }
 
-// TestLostAtTheEnd: all agents are lost at the moment at which the first of them knows that all have finished. Those that know come back to tell the
-// others, which wait for nobody in vain, also where members change.
+// TestLostAtTheEnd: all agents are lost at the moment at which the first of them knows that all
+// have finished. Those that know come back to tell the others, which wait for nobody in vain, also
+// where members change.
 func TestLostAtTheEnd(t *testing.T) {
 	for _, quorum := range []int{0, 2} {
 		c := changing("-algorithm=dsoba", "-K=4", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")

@@ -10,7 +10,8 @@ import (
 	"dsbo/models"
 )
 
-// A quadratic is the task of all simulated runs: a few numbers an agent, so that a run takes moments.
+// A quadratic is the task of all simulated runs: a few numbers an agent, so that a run
+// takes moments.
 type quadratic struct{}
 
 const xLength, yLength, rows = 2, 3, 2
@@ -27,7 +28,8 @@ func (quadratic) Flags(*flag.FlagSet) {}
 // Presets implements [experiment.Task].
 func (quadratic) Presets() []experiment.Preset { return nil }
 
-// Load implements [experiment.Task]. The agents' rows are noise around one problem, drawn by seed, agent, and entry.
+// Load implements [experiment.Task]. The agents' rows are noise around one problem, drawn by seed,
+// agent, and entry.
 func (quadratic) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	t := data.Task{Features: yLength, Shards: make([]data.Shard, a.N)}
 	for _, i := range a.Local {
@@ -46,8 +48,10 @@ func (quadratic) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		}
 	}
 	return t, problem{models.Quadratic{
-		P: xLength, Q: yLength, A: []float64{2, .5, 0, .5, 1.5, .25, 0, .25, 1}, B: []float64{1, 0, .5, 1, 0, -1}, C: []float64{1, -1, .5},
-		D: []float64{1, .25, 0, .25, 1, 0, 0, 0, .5}, T: []float64{1, 2, -1}, E: []float64{.5, 0, 0, .5}, LinearTerm: []float64{.1, -.2},
+		P: xLength, Q: yLength, A: []float64{2, .5, 0, .5, 1.5, .25, 0, .25, 1}, B: []float64{1, 0, .5, 1, 0, -1},
+		C: []float64{1, -1, .5},
+		D: []float64{1, .25, 0, .25, 1, 0, 0, 0, .5}, T: []float64{1, 2, -1}, E: []float64{.5, 0, 0, .5},
+		LinearTerm: []float64{.1, -.2},
 	}}, nil
 }
 
@@ -61,5 +65,6 @@ func (problem) Baselines() []models.Baseline {
 
 // Meaning implements [models.Meant].
 func (problem) Meaning() models.Meaning {
-	return models.Meaning{Symbol: "x", One: "entry", Many: "entries", About: "What the quadratic problem is solved for."}
+	return models.Meaning{Symbol: "x", One: "entry", Many: "entries",
+		About: "What the quadratic problem is solved for."}
 }

@@ -13,9 +13,11 @@ import (
 
 // A Line is something that happened in a run.
 type Line struct {
-	At     time.Duration // since the run began
-	Text   string
-	Logged bool // the exchange's log has it: of connections, which may be noticed to be lost in another order when a seed is repeated
+	At   time.Duration // since the run began
+	Text string
+	// the exchange's log has it: of connections, which may be noticed to be lost in another order
+	// when a seed is repeated
+	Logged bool
 }
 
 // String returns the line for people.

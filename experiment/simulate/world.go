@@ -99,7 +99,8 @@ func (w *world) newMachine(agent int) (m *machine, unmount func(), err error) {
 	if agent >= w.Agents {
 		n := w.Newcomers[agent-w.Agents]
 		m.down = begin.Add(n.at)
-		if m.admission, err = all.authority.Admit(pki.Admission{Agent: agent, Neighbours: n.neighbours}, simulated, w.hash()); err != nil {
+		if m.admission, err = all.authority.Admit(pki.Admission{Agent: agent, Neighbours: n.neighbours}, simulated,
+			w.hash()); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -109,7 +110,8 @@ func (w *world) newMachine(agent int) (m *machine, unmount func(), err error) {
 	return m, unmount, err
 }
 
-// Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what is wrong with its end.
+// Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what
+// is wrong with its end.
 func (c Case) Run() (Result, error) {
 	w, end, err := c.world()
 	if err != nil {
@@ -131,8 +133,9 @@ func (c Case) Run() (Result, error) {
 	return r, err
 }
 
-// end notes that an agent has ended as it must, in ended or lost. Agents that are no members of its last epoch are waited for by nobody: they
-// end when the members have, and so do those that were started again to find out with others that the state is lost.
+// end notes that an agent has ended as it must, in ended or lost. Agents that are no members of its
+// last epoch are waited for by nobody: they end when the members have, and so do those that were
+// started again to find out with others that the state is lost.
 func (w *world) end(agent int, in map[int]bool) error {
 	w.ending.Lock()
 	defer w.ending.Unlock()
@@ -159,7 +162,8 @@ func (w *world) end(agent int, in map[int]bool) error {
 // agentName is the name of an agent's machine.
 func agentName(agent int) string { return fmt.Sprintf("agent-%d", agent) }
 
-// live runs the agents, and faults, until all agents have ended for good. One that takes too long ends all.
+// live runs the agents, and faults, until all agents have ended for good. One that takes too long
+// ends all.
 func (w *world) live() error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errors.New("the run does not end"))
 	defer cancel()

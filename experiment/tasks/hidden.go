@@ -8,7 +8,8 @@ import (
 	"dsbo"
 )
 
-// hidden is the flag -hidden: units of the hidden layers of a network, first to last, with commas between.
+// hidden is the flag -hidden: units of the hidden layers of a network, first to last, with
+// commas between.
 type hidden struct {
 	text  string
 	given bool
@@ -26,10 +27,12 @@ func (h *hidden) Set(text string) error {
 	return nil
 }
 
-// check returns an error where the units cannot be read, or are given for a model that is none of those with hidden layers.
+// check returns an error where the units cannot be read, or are given for a model that is none of
+// those with hidden layers.
 func (h *hidden) check(model string, layered ...string) error {
 	if h.given && !slices.Contains(layered, model) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-hidden must be left out with -model %s, which has no hidden layers to choose; it is %s", model, h.text)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-hidden must be left out with -model %s, which has no hidden layers to choose; it is %s", model, h.text)
 	}
 	_, err := h.units()
 	return err
@@ -40,7 +43,8 @@ func (h *hidden) units() (units []int, err error) {
 	for part := range strings.SplitSeq(h.text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > 1<<16 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-hidden must be numbers of units with commas between; it is %s", h.text)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-hidden must be numbers of units with commas between; it is %s",
+				h.text)
 		}
 		units = append(units, n)
 	}

@@ -1,4 +1,5 @@
-// Package tasks has the tasks that come with the engine: what each has of flags, presets, data and models.
+// Package tasks has the tasks that come with the engine: what each has of flags, presets, data
+// and models.
 package tasks
 
 import (
@@ -16,7 +17,8 @@ import (
 	"dsbo/models"
 )
 
-// MNIST returns the task that tunes the hyperparameters of a classifier of handwritten digits: a penalty per pixel, or what else a model has.
+// MNIST returns the task that tunes the hyperparameters of a classifier of handwritten digits: a
+// penalty per pixel, or what else a model has.
 func MNIST() experiment.Task { return &mnist{} }
 
 // mnist is what the flags of the task choose.
@@ -55,12 +57,16 @@ and written to the run folder with all measurements. Other models have another x
 func (t *mnist) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
 	t.hidden = defaultHidden
-	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, mlp-relu, hyperrep and hyperclean-mlp, such as 256,128")
+	f.Var(&t.hidden, "hidden",
+		"`units` of the hidden layers of mlp, mlp-relu, hyperrep and hyperclean-mlp, such as 256,128")
 	f.IntVar(&t.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
 	f.IntVar(&t.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
-	f.TextVar(&t.partition, "partition", data.Partition{}, "`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or labels:2 (so many labels an agent)")
+	f.TextVar(&t.partition, "partition", data.Partition{},
+		"`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or "+
+			"labels:2 (so many labels an agent)")
 	f.Float64Var(&t.mislabel, "mislabel", 0, "`share` of the training labels that are made wrong, each another digit")
-	f.StringVar(&t.data, "data", "", "`folder` with the four files of MNIST (default: $DSBO_DATA, else that of the GoMNIST module)")
+	f.StringVar(&t.data, "data", "",
+		"`folder` with the four files of MNIST (default: $DSBO_DATA, else that of the GoMNIST module)")
 }
 
 // distilled is the name of the model whose pictures start at the means of the classes.
@@ -76,11 +82,14 @@ func mnistModels() []string { return models.NamesFor(10) }
 func (t *mnist) Check() error {
 	switch {
 	case !slices.Contains(mnistModels(), t.model):
-		return dsbo.Errorf(dsbo.ErrConfig, "-model must be one of %s; it is %s", strings.Join(mnistModels(), ", "), t.model)
+		return dsbo.Errorf(dsbo.ErrConfig, "-model must be one of %s; it is %s",
+			strings.Join(mnistModels(), ", "), t.model)
 	case t.train < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-train must be at least 1, or 0 for half of an agent's share; it is %d", t.train)
+		return dsbo.Errorf(dsbo.ErrConfig, "-train must be at least 1, or 0 for half of an agent's share; it is %d",
+			t.train)
 	case t.val < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-val must be at least 1, or 0 for half of an agent's share; it is %d", t.val)
+		return dsbo.Errorf(dsbo.ErrConfig, "-val must be at least 1, or 0 for half of an agent's share; it is %d",
+			t.val)
 	}
 	if err := t.checkMislabel(); err != nil {
 		return err
@@ -88,16 +97,19 @@ func (t *mnist) Check() error {
 	return t.hidden.check(t.model, layered...)
 }
 
-// Experience implements [experiment.Experienced]: of softmax on 8 agents. Of few examples the best constant is far from 0, and
-// solutions take more.
+// Experience implements [experiment.Experienced]: of softmax on 8 agents. Of few examples the best
+// constant is far from 0, and solutions take more.
 func (t *mnist) Experience() plan.Experience {
 	if t.train > 0 && t.train < 1000 {
-		return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.13}, RecordProducts: 155, Models: 6, ModelProducts: 58}
+		return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.13}, RecordProducts: 155,
+			Models: 6, ModelProducts: 58}
 	}
-	return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3, ModelProducts: 65}
+	return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3,
+		ModelProducts: 65}
 }
 
-// Load deals the images to all agents, reads the images of the agents that are here, and makes the model.
+// Load deals the images to all agents, reads the images of the agents that are here, and makes
+// the model.
 func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	split := data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed}
 	here := a.Local
@@ -125,10 +137,12 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 
 // Describe implements [experiment.Describer].
 func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string) {
-	one := task.Shards[slices.IndexFunc(task.Shards, func(s data.Shard) bool { return s.Train.Len() > 0 })] // all have as many examples
+	// all have as many examples
+	one := task.Shards[slices.IndexFunc(task.Shards, func(s data.Shard) bool { return s.Train.Len() > 0 })]
 	train, val := one.Train.Len(), one.Val.Len()
 	p, q := m.Dims()
-	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.AllTestRows, "train": train, "val": val}
+	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.AllTestRows,
+		"train": train, "val": val}
 	if slices.Contains(layered, t.model) {
 		settings["hidden"] = t.hidden.text
 	}
@@ -136,7 +150,8 @@ func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string
 		settings["mislabel"] = t.mislabel
 	}
 	return settings, fmt.Sprintf("MNIST, %s with %s and %s, %s with %d training and %s (%v)",
-		t.model, wording.Count(q, "weight"), hyperparameterText(m, p), wording.Count(len(task.Shards), "agent"), train, wording.Count(val, "validation example"), t.partition)
+		t.model, wording.Count(q, "weight"), hyperparameterText(m, p), wording.Count(len(task.Shards), "agent"), train,
+		wording.Count(val, "validation example"), t.partition)
 }
 
 // hyperparameterText says what p hyperparameters of a model are.

@@ -23,7 +23,8 @@ func (t *mnist) checkMislabel() error {
 	return nil
 }
 
-// withMislabels makes a share of the training labels of the agents in this process wrong, and keeps which.
+// withMislabels makes a share of the training labels of the agents in this process wrong, and
+// keeps which.
 func (t *mnist) withMislabels(task data.Task, a experiment.Agents) (data.Task, error) {
 	t.wrong = make([][]int, len(task.Shards))
 	if t.mislabel == 0 {
@@ -42,8 +43,9 @@ func (t *mnist) withMislabels(task data.Task, a experiment.Agents) (data.Task, e
 	return task, nil
 }
 
-// Finish implements [experiment.Finisher]: where labels were made wrong, it says how many of these the trust in examples has found, and how
-// good the model is that learns of the validation examples too, whose labels are right.
+// Finish implements [experiment.Finisher]: where labels were made wrong, it says how many of these
+// the trust in examples has found, and how good the model is that learns of the validation examples
+// too, whose labels are right.
 func (t *mnist) Finish(f experiment.FinishedRun) error {
 	if t.detectionNumbers() == 0 {
 		return nil
@@ -61,15 +63,17 @@ func (t *mnist) Finish(f experiment.FinishedRun) error {
 	if err != nil {
 		return err
 	}
-	f.Note("Trained on the validation examples too, beside these weights, the model has test accuracy %.2f %%.", 100*float64(solved.TestAccuracy))
+	f.Note("Trained on the validation examples too, beside these weights, the model has test accuracy %.2f %%.",
+		100*float64(solved.TestAccuracy))
 	return nil
 }
 
 // fullTrust is an x whose weight is 1 but for the last digits.
 const fullTrust = 40
 
-// withValidation returns the data with the validation examples of each agent behind its training examples, and the model of these: IDs of validation
-// examples follow the labels of all training examples.
+// withValidation returns the data with the validation examples of each agent behind its training
+// examples, and the model of these: IDs of validation examples follow the labels of all
+// training examples.
 func (t *mnist) withValidation() (all data.Task, m models.Model, err error) {
 	all = t.loaded
 	all.Shards = slices.Clone(all.Shards)
@@ -88,7 +92,8 @@ func (t *mnist) withValidation() (all data.Task, m models.Model, err error) {
 	return all, m, err
 }
 
-// sizeWithValidation returns the size of the model of all examples. All agents have as many validation examples.
+// sizeWithValidation returns the size of the model of all examples. All agents have as many
+// validation examples.
 func (t *mnist) sizeWithValidation() models.Size {
 	size, shards := t.size, t.loaded.Shards
 	here := slices.IndexFunc(shards, func(s data.Shard) bool { return s.Val.Len() > 0 })
@@ -135,7 +140,8 @@ func (t *mnist) detectionNumbers() int {
 	return 0
 }
 
-// detection returns the entry of [detections] of a label that is wrong or not and is found to be or not.
+// detection returns the entry of [detections] of a label that is wrong or not and is found to be
+// or not.
 func detection(wrong, found bool) (entry int) {
 	if wrong {
 		entry = 2
@@ -146,11 +152,12 @@ func detection(wrong, found bool) (entry int) {
 	return entry
 }
 
-// detections are the numbers of right labels that are trusted and that are not, and of wrong labels that are trusted and that are not.
+// detections are the numbers of right labels that are trusted and that are not, and of wrong labels
+// that are trusted and that are not.
 type detections []float64
 
-// f1 returns the harmonic mean of precision and recall, of numbers that are rightly named and others that are wrongly named or left out; 1
-// where there is nothing to name.
+// f1 returns the harmonic mean of precision and recall, of numbers that are rightly named and
+// others that are wrongly named or left out; 1 where there is nothing to name.
 func f1(named, wrongly, left float64) float64 {
 	if named+wrongly+left == 0 {
 		return 1
@@ -158,11 +165,15 @@ func f1(named, wrongly, left float64) float64 {
 	return 2 * named / (2*named + wrongly + left)
 }
 
-// String returns the sentence for people. Found is where the weight of an example is below that at the start, ½.
+// String returns the sentence for people. Found is where the weight of an example is below that at
+// the start, ½.
 func (d detections) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Of %.0f wrong training labels %.0f are found (weight below ½), and of %.0f right ones %.0f are taken for wrong: ",
+	fmt.Fprintf(&b,
+		"Of %.0f wrong training labels %.0f are found (weight below ½), and of %.0f right ones %.0f are taken "+
+			"for wrong: ",
 		d[2]+d[3], d[3], d[0]+d[1], d[1])
-	fmt.Fprintf(&b, "F1 of wrong labels %.2f %%, of right ones %.2f %%.", 100*f1(d[3], d[1], d[2]), 100*f1(d[0], d[2], d[1]))
+	fmt.Fprintf(&b, "F1 of wrong labels %.2f %%, of right ones %.2f %%.", 100*f1(d[3], d[1], d[2]),
+		100*f1(d[0], d[2], d[1]))
 	return b.String()
 }

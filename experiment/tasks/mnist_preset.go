@@ -9,10 +9,12 @@ import (
 )
 
 func (*mnist) Presets() []experiment.Preset {
-	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(), mnistCleaning(), mnistNetworkCleaning()}
+	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(),
+		mnistCleaning(), mnistNetworkCleaning()}
 }
 
-// Preset implements [experiment.Chooser]: "tuned" is for penalties, and other x have a preset that is made for their model.
+// Preset implements [experiment.Chooser]: "tuned" is for penalties, and other x have a preset that
+// is made for their model.
 func (t *mnist) Preset() string {
 	for _, p := range t.Presets() {
 		if slices.Contains(p.Models, t.model) {
@@ -48,10 +50,11 @@ func mnistPaper() experiment.Preset {
 	}
 }
 
-// mnistMADSBO moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag far behind, and λ then
-// moves the wrong way; from above they keep up. The rest makes them keep up: z continues where it was, both have
-// momentum and four times the paper's inner steps, y is tracked, and each entry of λ has its own scale of steps, which
-// shrink to nothing over the run so that the last hypergradients belong to the last λ.
+// mnistMADSBO moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag
+// far behind, and λ then moves the wrong way; from above they keep up. The rest makes them keep up:
+// z continues where it was, both have momentum and four times the paper's inner steps, y is
+// tracked, and each entry of λ has its own scale of steps, which shrink to nothing over the run so
+// that the last hypergradients belong to the last λ.
 func mnistMADSBO() experiment.Preset {
 	return experiment.Preset{
 		Name:  "madsbo_tuned",
@@ -74,17 +77,20 @@ func mnistCleaning() experiment.Preset {
 	}
 }
 
-// mnistNetworkCleaning tunes a weight for each training example of a network, from ½. The network first learns what most labels of a kind
-// agree on, which takes few steps; then each example's weight follows how its loss and the loss of the validation examples fall together. By
-// Hessians, which have negative eigenvalues by then, z grows beyond all bounds.
+// mnistNetworkCleaning tunes a weight for each training example of a network, from ½. The network
+// first learns what most labels of a kind agree on, which takes few steps; then each example's
+// weight follows how its loss and the loss of the validation examples fall together. By Hessians,
+// which have negative eigenvalues by then, z grows beyond all bounds.
 func mnistNetworkCleaning() experiment.Preset {
 	return experiment.Preset{
-		Name: "cleaning-network", Models: []string{"hyperclean-mlp"}, Wire: "float32", K: 30, EvalEvery: 10, Batch: 64, Matrix: dsbo.GaussNewton,
+		Name: "cleaning-network", Models: []string{"hyperclean-mlp"}, Wire: "float32", K: 30, EvalEvery: 10, Batch: 64,
+		Matrix: dsbo.GaussNewton,
 		Method: &algo.AdamCG{T: 10, N: 8, Mu: 0.02, Wait: 4, All: true, Ly: "0.003*(1-k/K)", Lr: "1.2*(1-k/K)"},
 	}
 }
 
-// mnistDraws trains a deep network by draws of 32 examples an agent, and tunes its few penalties meanwhile.
+// mnistDraws trains a deep network by draws of 32 examples an agent, and tunes its few
+// penalties meanwhile.
 func mnistDraws() experiment.Preset {
 	return experiment.Preset{
 		Name: "draws", Models: []string{"lenet"}, Wire: "float32", K: 40, EvalEvery: 20, Batch: 32, X0: 1,

@@ -34,7 +34,8 @@ func (t *policy) Flags(f *flag.FlagSet) {
 	f.IntVar(&t.Features, "features", 10, "`number` of features of a state, p")
 	f.IntVar(&t.Transitions, "transitions", 10, "`number` of transitions from each state that an agent has seen")
 	f.Float64Var(&t.Discount, "discount", 0.9, "γ, `factor` by which the next reward counts less")
-	f.Float64Var(&t.Rate, "r", 0.5, "`rate` of heterogeneity: rewards in a state differ between agents by a normal number with this deviation")
+	f.Float64Var(&t.Rate, "r", 0.5,
+		"`rate` of heterogeneity: rewards in a state differ between agents by a normal number with this deviation")
 }
 
 // of returns what is drawn for n agents.
@@ -52,7 +53,8 @@ func (*policy) Presets() []experiment.Preset { return []experiment.Preset{policy
 // Preset implements [experiment.Chooser].
 func (*policy) Preset() string { return policyValues().Name }
 
-// policyValues takes steps that suit weights of a value function. The lower problem is solved by one product, as its Hessian is the identity.
+// policyValues takes steps that suit weights of a value function. The lower problem is solved by
+// one product, as its Hessian is the identity.
 func policyValues() experiment.Preset {
 	return experiment.Preset{
 		Name: "values", DType: "float64", Wire: "float64", K: 100, EvalEvery: 10,
@@ -69,7 +71,9 @@ func (t *policy) Load(a experiment.Agents) (data.Task, models.Model, error) {
 // Describe implements [experiment.Describer].
 func (t *policy) Describe(task data.Task, _ models.Model) (map[string]any, string) {
 	return map[string]any{
-			"model": "policy evaluation", "states": t.States, "features": t.Features, "transitions": t.Transitions, "discount": t.Discount, "rate": t.Rate,
+			"model": "policy evaluation", "states": t.States, "features": t.Features, "transitions": t.Transitions,
+			"discount": t.Discount, "rate": t.Rate,
 		}, fmt.Sprintf("policy evaluation with %s, %s, γ = %g and r = %g, %s with %s from each state",
-			wording.Count(t.States, "state"), wording.Count(t.Features, "feature"), t.Discount, t.Rate, wording.Count(len(task.Shards), "agent"), wording.Count(t.Transitions, "transition"))
+			wording.Count(t.States, "state"), wording.Count(t.Features, "feature"), t.Discount, t.Rate,
+			wording.Count(len(task.Shards), "agent"), wording.Count(t.Transitions, "transition"))
 }

@@ -15,7 +15,8 @@ import (
 	"dsbo/models"
 )
 
-// Synthetic returns the paper's synthetic task: a penalty per feature of a logistic regression whose data differ between agents.
+// Synthetic returns the paper's synthetic task: a penalty per feature of a logistic regression
+// whose data differ between agents.
 func Synthetic() experiment.Task { return &synthetic{} }
 
 // synthetic is what the flags of the task choose.
@@ -43,7 +44,9 @@ func (t *synthetic) Flags(f *flag.FlagSet) {
 	f.IntVar(&t.train, "train", 500, "training `examples` of each agent, for g_i")
 	f.IntVar(&t.val, "val", 500, "validation `examples` of each agent, for f_i")
 	f.IntVar(&t.test, "test", 500, "test `examples` drawn like each agent's")
-	f.StringVar(&t.reduce, "reduce", "sum", "`how` an agent's losses are put together: sum, as the paper prints it, or mean; against a mean the penalty weighs as much more as there are examples, and -x0 -4 is a better start")
+	f.StringVar(&t.reduce, "reduce", "sum",
+		"`how` an agent's losses are put together: sum, as the paper prints it, or mean; against a mean the penalty "+
+			"weighs as much more as there are examples, and -x0 -4 is a better start")
 }
 
 // Check implements [experiment.Checker].
@@ -65,8 +68,8 @@ func (t *synthetic) Check() error {
 	return nil
 }
 
-// Experience implements [experiment.Experienced]: the fewer features, the better they separate the classes, and the farther is the
-// search for the best constant.
+// Experience implements [experiment.Experienced]: the fewer features, the better they separate the
+// classes, and the farther is the search for the best constant.
 func (t *synthetic) Experience() plan.Experience {
 	share := max(0, num.Log(float64(t.features)/20)) / num.Log(10) // 0 at 20 features, 1 at 200
 	at := func(few, many float64) float64 { return few + float64((many-few)*min(share, 1.5)) }
@@ -78,7 +81,8 @@ func (t *synthetic) Experience() plan.Experience {
 
 // Load draws the examples of the agents that are here.
 func (t *synthetic) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
-	c := data.Synthetic{Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test, Rate: t.rate, Seed: a.Seed}
+	c := data.Synthetic{Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test,
+		Rate: t.rate, Seed: a.Seed}
 	task = data.Task{Shards: make([]data.Shard, a.N), Features: t.features, AllTrainRows: a.N * t.train}
 	for _, i := range a.Local {
 		if task.Shards[i], err = c.Shard(i); err != nil {
@@ -94,5 +98,6 @@ func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, st
 			"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,
 			"train": t.train, "val": t.val, "test": t.test,
 		}, fmt.Sprintf("synthetic task with r = %g, p = q = %d, %s with %d training and %s, losses as a %s",
-			t.rate, t.features, wording.Count(len(task.Shards), "agent"), t.train, wording.Count(t.val, "validation example"), t.reduce)
+			t.rate, t.features, wording.Count(len(task.Shards), "agent"), t.train,
+			wording.Count(t.val, "validation example"), t.reduce)
 }

@@ -5,12 +5,14 @@ import (
 	"dsbo/experiment"
 )
 
-// Presets of summed losses, which are stiff and whose curvature grows like r²: all steps of y and z follow it.
+// Presets of summed losses, which are stiff and whose curvature grows like r²: all steps of y and z
+// follow it.
 func (*synthetic) Presets() []experiment.Preset {
 	return []experiment.Preset{syntheticPaper(), syntheticMADSBO()}
 }
 
-// syntheticPaper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls in every run.
+// syntheticPaper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls
+// in every run.
 func syntheticPaper() experiment.Preset {
 	return experiment.Preset{
 		Name:   "paper",
@@ -19,10 +21,11 @@ func syntheticPaper() experiment.Preset {
 	}
 }
 
-// syntheticMADSBO lets y and z keep up with x where the curvatures are thousands of times apart: momentum on both, z continues
-// where it was, y is tracked. Each entry of λ has its own scale of steps, which fall to 0: with constant ones x
-// overtakes y and z in the end, and the test loss turns up. Twice the lr takes a tenth off Φ, which is of the validation
-// examples, and nothing off the test loss.
+// syntheticMADSBO lets y and z keep up with x where the curvatures are thousands of times apart:
+// momentum on both, z continues where it was, y is tracked. Each entry of λ has its own scale of
+// steps, which fall to 0: with constant ones x overtakes y and z in the end, and the test loss
+// turns up. Twice the lr takes a tenth off Φ, which is of the validation examples, and nothing off
+// the test loss.
 func syntheticMADSBO() experiment.Preset {
 	return experiment.Preset{
 		Name:  "madsbo_tuned",

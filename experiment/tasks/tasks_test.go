@@ -37,7 +37,9 @@ func TestSyntheticLoadsItsFlags(t *testing.T) {
 	testkit.Get(experiment.Parse(task, strings.Fields("-r=1.5 -p=3 -agents=2 -train=20 -val=10 -test=5"), io.Discard))
 	data, model := testkit.Get2(task.Load(experiment.Agents{N: 2, Local: []int{0, 1}, Seed: 1}))
 	_, line := task.(experiment.Describer).Describe(data, model)
-	if want := "synthetic task with r = 1.5, p = q = 3, 2 agents with 20 training and 10 validation examples, losses as a sum"; line != want {
+	if want :=
+		"synthetic task with r = 1.5, p = q = 3, 2 agents with 20 training and 10 validation examples, losses " +
+			"as a sum"; line != want {
 		t.Errorf("%s, want %s", line, want)
 	}
 }
@@ -47,11 +49,16 @@ func TestErrors(t *testing.T) {
 		{"mnist", "-nosuch", "-nosuch"},
 		{"mnist", "-r=1", "-r"},
 		{"mnist", "17", `unexpected argument "17"`},
-		{"mnist", "-model=zz", "-model must be one of softmax, mlp, mlp-relu, lenet, hyperrep, distilled, temperature, hyperclean, hyperclean-mlp; it is zz"},
-		{"mnist", "-model=logistic", "-model must be one of softmax, mlp, mlp-relu, lenet, hyperrep, distilled, temperature, hyperclean, hyperclean-mlp; it is logistic"},
+		{"mnist", "-model=zz",
+			"-model must be one of softmax, mlp, mlp-relu, lenet, hyperrep, distilled, temperature, hyperclean, " +
+				"hyperclean-mlp; it is zz"},
+		{"mnist", "-model=logistic",
+			"-model must be one of softmax, mlp, mlp-relu, lenet, hyperrep, distilled, temperature, hyperclean, " +
+				"hyperclean-mlp; it is logistic"},
 		{"mnist", "-train=-1", "-train must be at least 1, or 0 for half of an agent's share; it is -1"},
 		{"mnist", "-val=-1", "-val must be at least 1, or 0 for half of an agent's share; it is -1"},
-		{"mnist", "-hidden=64", "-hidden must be left out with -model softmax, which has no hidden layers to choose; it is 64"},
+		{"mnist", "-hidden=64",
+			"-hidden must be left out with -model softmax, which has no hidden layers to choose; it is 64"},
 		{"mnist", "-model=lenet -hidden=32", "-hidden must be left out with -model lenet"},
 		{"mnist", "-model=mlp -hidden=x", "-hidden must be numbers of units with commas between; it is x"},
 		{"synthetic", "-r=1,1.5", `-r must be a number; it is "1,1.5"`},

@@ -9,8 +9,8 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// assess finds how good the model's predictions are on the test rows of all sites together, by counts that they add up; nil if there are
-// no test rows.
+// assess finds how good the model's predictions are on the test rows of all sites together, by
+// counts that they add up; nil if there are no test rows.
 func (t *tune) assess(m *modelfile.Model, f experiment.FinishedRun) (*runs.Assessment, error) {
 	target := t.prepared.Recipe.Target
 	if t.assessedNumbers() == 0 {

@@ -16,8 +16,8 @@ import (
 	"dsbo/runs"
 )
 
-// writeNumbers writes a table of five columns of numbers for each of four sites, with a class that all of them tell of and a column that
-// splits the rows, and returns the value of -data.
+// writeNumbers writes a table of five columns of numbers for each of four sites, with a class that
+// all of them tell of and a column that splits the rows, and returns the value of -data.
 func writeNumbers(folder string, rows int) string {
 	r := rand.New(rand.NewPCG(0, 5))
 	var weights [5]float64
@@ -45,11 +45,13 @@ func writeNumbers(folder string, rows int) string {
 	return filepath.Join(folder, "site{agent}.csv")
 }
 
-// TestTuneReaches: where weak penalties are best, and the iterations fall short of them, the tuned λ is below the best constant all the same.
+// TestTuneReaches: where weak penalties are best, and the iterations fall short of them, the tuned
+// λ is below the best constant all the same.
 func TestTuneReaches(t *testing.T) {
 	folder := t.TempDir()
 	out := runs.Folder(filepath.Join(folder, "run"))
-	args := []string{"-data=" + writeNumbers(folder, 200), "-target=class", "-split-column=set", "-alone=false", "-quiet", "-report=false", "-out=" + string(out)}
+	args := []string{"-data=" + writeNumbers(folder, 200), "-target=class", "-split-column=set", "-alone=false",
+		"-quiet", "-report=false", "-out=" + string(out)}
 	testkit.OK(experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard))
 	s := testkit.Get(out.ReadSummary())
 	last := len(s.Models) - 1
@@ -59,7 +61,8 @@ func TestTuneReaches(t *testing.T) {
 			t.Errorf("Φ of %s is %g, that of %s %g", tuned.Name, tuned.Phi, m.Name, m.Phi)
 		}
 	}
-	if notes := strings.Join(s.Verdict.Notes, " "); !tuned.Kept || !strings.Contains(notes, "was found downhill from there") {
+	if notes := strings.Join(s.Verdict.Notes, " "); !tuned.Kept ||
+		!strings.Contains(notes, "was found downhill from there") {
 		t.Errorf("the tuned λ is kept: %t; notes: %s", tuned.Kept, notes)
 	}
 }

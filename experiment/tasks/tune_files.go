@@ -58,10 +58,13 @@ func (t *tune) filePath(number int) string {
 	return path
 }
 
-// files returns the file of each agent that is here; dealt says that it is one, whose rows are dealt to all.
+// files returns the file of each agent that is here; dealt says that it is one, whose rows are
+// dealt to all.
 func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err error) {
 	if t.data == "" || t.target == "" {
-		return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data and -target are required: the files and the column to predict, label in LIBSVM files (-h lists the flags)")
+		return nil, false, dsbo.Errorf(dsbo.ErrConfig,
+			"-data and -target are required: the files and the column to predict, label in LIBSVM files (-h "+
+				"lists the flags)")
 	}
 	paths = map[int]string{}
 	for _, i := range a.Local {
@@ -156,7 +159,8 @@ func (t *tune) open(path string) (*tables.Table, error) {
 // streamDeal tells the draws of rows for agents from all others.
 const streamDeal = 0x6465616c
 
-// deal deals the rows of a table to all agents, in an order of the seed, and returns the tables of those that are here.
+// deal deals the rows of a table to all agents, in an order of the seed, and returns the tables of
+// those that are here.
 func (t *tune) deal(whole *tables.Table, a experiment.Agents) []*tables.Table {
 	order := rand.New(rand.NewPCG(num.SplitMix(a.Seed), streamDeal)).Perm(whole.Rows())
 	sites := make([]*tables.Table, a.N)

@@ -14,7 +14,8 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// TestTuneFolds: with cross-validation all rows but the test rows train and validate, and the model that is kept is one model of them.
+// TestTuneFolds: with cross-validation all rows but the test rows train and validate, and the model
+// that is kept is one model of them.
 func TestTuneFolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a run for each fold")
@@ -22,7 +23,8 @@ func TestTuneFolds(t *testing.T) {
 	folder := t.TempDir()
 	data, run := "-data="+writeSites(t, folder, 3), runs.Folder(filepath.Join(folder, "run"))
 	weights := func(flags ...string) int {
-		all := append([]string{"-target=ill", "-K=2", "-quiet", "-report=false", "-force", "-out=" + string(run), data}, flags...)
+		all := append([]string{"-target=ill", "-K=2", "-quiet", "-report=false", "-force", "-out=" + string(run), data},
+			flags...)
 		testkit.OK(testkit.Get(experiment.Parse(tasks.Tune(), all, io.Discard)).Run(t.Context(), nil, io.Discard))
 		m := testkit.Get(modelfile.Read(run.Path(runs.ModelFile)))
 		n := 0

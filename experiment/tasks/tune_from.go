@@ -54,16 +54,18 @@ func (t *tune) Start() (x, y []float64) {
 	return t.earlier.x, t.earlier.y
 }
 
-// prepareByEarlier prepares the sites' tables for a run with differential privacy: by the recipe of an earlier run, as sums for a recipe of
-// their own would tell of their rows.
+// prepareByEarlier prepares the sites' tables for a run with differential privacy: by the recipe of
+// an earlier run, as sums for a recipe of their own would tell of their rows.
 func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o features.Options) (*features.Prepared, error) {
 	e, err := t.readEarlier(a.Local[0])
 	if err != nil {
 		return nil, err
 	}
 	if e == nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: -from must name a run of tune over rows that may be public, whose means, deviations, words and classes are taken: "+
-			"sums over the sites' own rows would have no noise")
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"-dp-epsilon: -from must name a run of tune over rows that may be public, whose means, deviations, words "+
+				"and classes are taken: "+
+				"sums over the sites' own rows would have no noise")
 	}
 	if name := e.model.Recipe().Target.Name; name != t.target {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "-target must be that of -from, %s; it is %s", name, t.target)
@@ -71,7 +73,8 @@ func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o feature
 	return features.Follow(s, e.model.Recipe(), o)
 }
 
-// startFromEarlier finds where a run of the model m starts by the earlier run of -from, which must be the same at all sites.
+// startFromEarlier finds where a run of the model m starts by the earlier run of -from, which must
+// be the same at all sites.
 func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error) {
 	if t.earlier, err = t.readEarlier(a.Local[0]); err != nil || t.earlier == nil {
 		return err
@@ -84,7 +87,8 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 	}
 	notes[1] = fmt.Sprintf("the model starts at that of %s", e.folder)
 	if e.y == nil {
-		notes[1] = fmt.Sprintf("the model does not start at that of %s, which has other layers or predicts something else", e.folder)
+		notes[1] = fmt.Sprintf(
+			"the model does not start at that of %s, which has other layers or predicts something else", e.folder)
 	}
 	for _, note := range notes {
 		if a.Log != nil {
@@ -105,13 +109,15 @@ func (e *earlier) agree(a experiment.Agents) error {
 	}
 	for i, d := range digests {
 		if d != digests[0] {
-			return dsbo.Errorf(dsbo.ErrConfig, "-from must be the same run at all sites; site %d starts elsewhere than site 0", i)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"-from must be the same run at all sites; site %d starts elsewhere than site 0", i)
 		}
 	}
 	return nil
 }
 
-// startLambda returns the start of penalties with these names, and says which have no counterpart: these start at the mean of the others.
+// startLambda returns the start of penalties with these names, and says which have no counterpart:
+// these start at the mean of the others.
 func (e *earlier) startLambda(names []string) (x []float64, note string) {
 	of := map[string]float64{}
 	for _, p := range e.lambdas {
@@ -149,7 +155,8 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 	}
 	note = fmt.Sprintf("λ starts at that of %s", e.folder)
 	if len(added) > 0 {
-		note += fmt.Sprintf("; of %s %d start at %.3g, the mean of the others, as they are new: %s", wording.Count(len(names), "penalty"), len(added), mean, shortList(added))
+		note += fmt.Sprintf("; of %s %d start at %.3g, the mean of the others, as they are new: %s",
+			wording.Count(len(names), "penalty"), len(added), mean, shortList(added))
 	}
 	if len(dropped) > 0 {
 		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), shortList(dropped))

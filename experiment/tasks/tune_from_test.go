@@ -21,7 +21,8 @@ import (
 func runTune(t *testing.T, folder runs.Folder, flags ...string) (x, y []float64, err error) {
 	t.Helper()
 	task := tasks.Tune()
-	all := slices.Concat([]string{"-target=ill", "-K=1", "-quiet", "-report=false", "-alone=false", "-folds=0", "-out=" + string(folder)}, flags)
+	all := slices.Concat([]string{"-target=ill", "-K=1", "-quiet", "-report=false", "-alone=false", "-folds=0",
+		"-out=" + string(folder)}, flags)
 	if err := testkit.Get(experiment.Parse(task, all, io.Discard)).Run(t.Context(), nil, io.Discard); err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +59,8 @@ func TestTuneFrom(t *testing.T) {
 		}
 	})
 	t.Run("other columns", func(t *testing.T) {
-		x, y := testkit.Get2(runTune(t, runs.Folder(filepath.Join(folder, "other")), data, "-drop=visits,noise", "-from="+string(first)))
+		x, y := testkit.Get2(runTune(t, runs.Folder(filepath.Join(folder, "other")), data, "-drop=visits,noise",
+			"-from="+string(first)))
 		mean, names := 0., []string{"age", "age missing", "colour=blue", "colour=green", "colour=red", "cost"}
 		for _, name := range names[:5] {
 			mean += earlier[name] / 5
@@ -77,7 +79,8 @@ func TestTuneFrom(t *testing.T) {
 		}
 	})
 	t.Run("other model", func(t *testing.T) {
-		x, y := testkit.Get2(runTune(t, runs.Folder(filepath.Join(folder, "mlp")), data, "-drop=cost,visits", "-model=mlp", "-hidden=3", "-from="+string(first)))
+		x, y := testkit.Get2(runTune(t, runs.Folder(filepath.Join(folder, "mlp")), data, "-drop=cost,visits",
+			"-model=mlp", "-hidden=3", "-from="+string(first)))
 		if len(x) != 8 || y != nil {
 			t.Errorf("λ starts at %v, y at %v; want 8 numbers, and the model's own start", x, y)
 		}

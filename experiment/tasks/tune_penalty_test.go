@@ -12,8 +12,9 @@ import (
 	"dsbo/runs"
 )
 
-// TestPenaltyAuto: features have a penalty of their own where there are 4 training and validation rows for each; else all weights share one, unless
-// the flag says otherwise. Settings have no line for each name.
+// TestPenaltyAuto: features have a penalty of their own where there are 4 training and validation
+// rows for each; else all weights share one, unless the flag says otherwise. Settings have no line
+// for each name.
 func TestPenaltyAuto(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs with several penalties")
@@ -31,7 +32,8 @@ func TestPenaltyAuto(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := runs.Folder(filepath.Join(folder, name))
-			args := append(c.flags, "-target=ill", "-drop=cost,visits", data, "-K=1", "-alone=false", "-quiet", "-report=false", "-out="+string(out))
+			args := append(c.flags, "-target=ill", "-drop=cost,visits", data, "-K=1", "-alone=false", "-quiet",
+				"-report=false", "-out="+string(out))
 			testkit.OK(experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard))
 			if got := testkit.Get(out.ReadLambdaTable())[0].Name; got != c.first {
 				t.Errorf("the first penalty is that of %s, want %s", got, c.first)

@@ -13,15 +13,17 @@ import (
 	"dsbo/runs"
 )
 
-// TestTunePlan: the plan of a run over tables has what they find together as they load, to the byte, and all that the run sent lies
-// between its least and most; the explanation lists what is made at the end.
+// TestTunePlan: the plan of a run over tables has what they find together as they load, to the
+// byte, and all that the run sent lies between its least and most; the explanation lists what is
+// made at the end.
 func TestTunePlan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a run for each plan")
 	}
 	folder := t.TempDir()
 	data := "-data=" + writeSites(t, folder, 3)
-	atEnd := []string{"counts of predictions ", "scores on the site's test rows ", "products with the Hessian, all rows "}
+	atEnd := []string{"counts of predictions ", "scores on the site's test rows ",
+		"products with the Hessian, all rows "}
 	for name, c := range map[string]struct {
 		flags []string
 		lists []string // of atEnd
@@ -40,7 +42,8 @@ func TestTunePlan(t *testing.T) {
 			if got, want := float64(sent.Setup.Bytes), p.All.Phases["loading"].Bytes.Usual; got != want {
 				t.Errorf("loading: %g bytes are planned, %g were sent", want, got)
 			}
-			for phase, s := range map[string]dsbo.Traffic{"iterations": sent.Method, "evaluation": sent.Evaluation, "models": sent.Models} {
+			for phase, s := range map[string]dsbo.Traffic{"iterations": sent.Method, "evaluation": sent.Evaluation,
+				"models": sent.Models} {
 				if r, got := p.All.Phases[phase].Bytes, float64(s.Bytes); got < r.Least || got > r.Most {
 					t.Errorf("%s: %g bytes were sent; the plan has %+v", phase, got, r)
 				}

@@ -21,7 +21,8 @@ func (t *tune) ComparesSites() bool { return t.alone && t.prepared.Rows[2] > 0 }
 // ExchangesAlone implements [experiment.Sited].
 func (t *tune) ExchangesAlone() bool { return t.exchangeAlone }
 
-// Finish implements [experiment.Finisher]: it writes λ by name, the model, and how good its predictions are.
+// Finish implements [experiment.Finisher]: it writes λ by name, the model, and how good its
+// predictions are.
 func (t *tune) Finish(f experiment.FinishedRun) error {
 	m, err := t.newModel(0)
 	if err != nil {
@@ -36,7 +37,8 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 		return err
 	}
 	made, err := modelfile.New(t.prepared.Recipe, layered, y, modelfile.Origin{
-		Program: "dsbo " + wording.Build().Name(), Made: time.Now().UTC().Format(time.RFC3339), Run: string(f.Folder), Lambda: runs.LambdaTableFile,
+		Program: "dsbo " + wording.Build().Name(), Made: time.Now().UTC().Format(time.RFC3339), Run: string(f.Folder),
+		Lambda: runs.LambdaTableFile,
 	})
 	if err != nil {
 		return err
@@ -54,17 +56,21 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	return f.Folder.WriteAssessment(*assessment)
 }
 
-// Experience implements [experiment.Experienced]: what runs over ten tables of 3 to 5 sites took, made ones and scikit-learn's, with 178
-// to 3500 rows. Three classes and more are often separable, and then the best constants are far from 0, where solutions take long.
+// Experience implements [experiment.Experienced]: what runs over ten tables of 3 to 5 sites took,
+// made ones and scikit-learn's, with 178 to 3500 rows. Three classes and more are often separable,
+// and then the best constants are far from 0, where solutions take long.
 func (t *tune) Experience() plan.Experience {
 	folds, several := t.prepared.Folds > 0, len(t.prepared.Recipe.Target.Classes) > 2
 	switch {
 	case folds && several:
-		return plan.Experience{Experience: algo.Experience{Constants: 7}, RecordProducts: 80, Models: 8, ModelProducts: 180}
+		return plan.Experience{Experience: algo.Experience{Constants: 7}, RecordProducts: 80, Models: 8,
+			ModelProducts: 180}
 	case several:
-		return plan.Experience{Experience: algo.Experience{Constants: 6}, RecordProducts: 40, Models: 6, ModelProducts: 32}
+		return plan.Experience{Experience: algo.Experience{Constants: 6}, RecordProducts: 40, Models: 6,
+			ModelProducts: 32}
 	case folds:
-		return plan.Experience{Experience: algo.Experience{Constants: 3}, RecordProducts: 12, Models: 4, ModelProducts: 18}
+		return plan.Experience{Experience: algo.Experience{Constants: 3}, RecordProducts: 12, Models: 4,
+			ModelProducts: 18}
 	}
 	return plan.Experience{Experience: algo.Experience{Constants: 4}, RecordProducts: 14, Models: 6, ModelProducts: 22}
 }
@@ -90,7 +96,8 @@ type layering struct {
 	rest  func(layer int) int // entry of the first layer's biases, for layer 0, or of a later layer
 }
 
-// layering returns the layering of -penalty for a model of n layers. Intercepts of a linear model have none.
+// layering returns the layering of -penalty for a model of n layers. Intercepts of a linear model
+// have none.
 func (t *tune) layering(layers int) (l layering) {
 	r := t.prepared.Recipe
 	all := r.Features()
@@ -126,7 +133,8 @@ func (t *tune) layering(layers int) (l layering) {
 	return l
 }
 
-// negligible is the size of weights, beside the largest, at which a feature counts as one that the model does without.
+// negligible is the size of weights, beside the largest, at which a feature counts as one that the
+// model does without.
 const negligible = 0.01
 
 // penaltyTable returns the entries of λ = x with the sizes of the weights in y that they penalize.

@@ -19,7 +19,8 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// TestTuneSparse: LIBSVM files of two sites, of which one has a column more, become a model that predicts from such a file.
+// TestTuneSparse: LIBSVM files of two sites, of which one has a column more, become a model that
+// predicts from such a file.
 func TestTuneSparse(t *testing.T) {
 	folder := t.TempDir()
 	r := rand.New(rand.NewPCG(6, 6))
@@ -35,8 +36,9 @@ func TestTuneSparse(t *testing.T) {
 		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.svm", i)), []byte(b.String()), 0o644))
 	}
 	run := runs.Folder(filepath.Join(folder, "run"))
-	testkit.OK(testkit.Get(experiment.Parse(tasks.Tune(), []string{"-data=" + filepath.Join(folder, "site{agent}.svm"), "-target=label", "-K=2", "-folds=2", "-quiet",
-		"-report=false", "-out=" + string(run)}, io.Discard)).Run(t.Context(), nil, io.Discard))
+	testkit.OK(testkit.Get(experiment.Parse(tasks.Tune(),
+		[]string{"-data=" + filepath.Join(folder, "site{agent}.svm"), "-target=label", "-K=2", "-folds=2", "-quiet",
+			"-report=false", "-out=" + string(run)}, io.Discard)).Run(t.Context(), nil, io.Discard))
 	m := testkit.Get(modelfile.Open(string(run)))
 	if s := m.Recipe().Sparse; s == nil || s.Columns != 5 || len(s.Indices) != 4 {
 		t.Errorf("recipe %+v; 4 of 5 columns must be features, those of both sites", s)
@@ -44,7 +46,8 @@ func TestTuneSparse(t *testing.T) {
 	if names := testkit.Get(run.ReadLambdaTable()); len(names) != 4 || names[3].Name != "f5" {
 		t.Errorf("penalties %+v; they must be those of f2 to f5", names)
 	}
-	in := testkit.Get(m.Recipe().NewEncoder(testkit.Get(tables.Open(filepath.Join(folder, "site1.svm"), m.Recipe().Options()))))
+	in := testkit.Get(m.Recipe().NewEncoder(
+		testkit.Get(tables.Open(filepath.Join(folder, "site1.svm"), m.Recipe().Options()))))
 	graph := testkit.Get(modelfile.Open(run.Path(runs.ONNXFile)))
 	got := m.Predict(in, 0, in.Rows())
 	if d := cmp.Diff(got, graph.Predict(in, 0, in.Rows())); d != "" {

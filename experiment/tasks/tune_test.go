@@ -13,8 +13,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// writeSites writes a file for each of n unlike sites, with words, missing values and a class, a number and a count to predict. It
-// returns the pattern of their names.
+// writeSites writes a file for each of n unlike sites, with words, missing values and a class, a
+// number and a count to predict. It returns the pattern of their names.
 func writeSites(t *testing.T, folder string, n int) string {
 	t.Helper()
 	for i := range n {
@@ -35,7 +35,8 @@ func writeSites(t *testing.T, folder string, n int) string {
 			if r.IntN(10) == 0 {
 				shown = ""
 			}
-			fmt.Fprintf(&b, "%s,%s,%.3f,%s,%.2f,%d\n", shown, colour, r.NormFloat64(), ill, 100+20*signal+5*r.NormFloat64(), int(max(0, 2+signal+r.NormFloat64())))
+			fmt.Fprintf(&b, "%s,%s,%.3f,%s,%.2f,%d\n", shown, colour, r.NormFloat64(), ill,
+				100+20*signal+5*r.NormFloat64(), int(max(0, 2+signal+r.NormFloat64())))
 		}
 		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.csv", i)), []byte(b.String()), 0o644))
 	}

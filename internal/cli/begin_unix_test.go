@@ -12,7 +12,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestBegin: each signal that asks a command to stop ends its context, so that it can write a checkpoint.
+// TestBegin: each signal that asks a command to stop ends its context, so that it can write
+// a checkpoint.
 func TestBegin(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if signal.Ignored(s) { // as nohup has SIGHUP

@@ -1,4 +1,5 @@
-// Package cli holds what command lines share: flags in groups, exit codes, interrupts, progress and tables.
+// Package cli holds what command lines share: flags in groups, exit codes, interrupts, progress
+// and tables.
 package cli
 
 import (
@@ -63,8 +64,9 @@ func Main(name string, command func(ctx context.Context, args []string, stdout, 
 	return End(name, err)
 }
 
-// Begin returns the context of a command. The first interrupt (SIGINT, SIGTERM, or SIGHUP unless it is ignored) ends it, so that the command can write a
-// checkpoint; the second one ends the process. A wrong value of DSBO_KERNEL is an error.
+// Begin returns the context of a command. The first interrupt (SIGINT, SIGTERM, or SIGHUP unless it
+// is ignored) ends it, so that the command can write a checkpoint; the second one ends the process.
+// A wrong value of DSBO_KERNEL is an error.
 func Begin() (context.Context, error) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it

@@ -121,7 +121,8 @@ func TestAppend(t *testing.T) {
 	onBoth(t, func(t *testing.T, dir string) {
 		path := filepath.Join(dir, "file")
 		f := testkit.Get(disk.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666))
-		for _, step := range []error{write(f, "one"), write(f, "two"), f.Truncate(4), write(f, "x"), f.Sync(), f.Close()} {
+		for _, step := range []error{write(f, "one"), write(f, "two"), f.Truncate(4), write(f, "x"),
+			f.Sync(), f.Close()} {
 			testkit.OK(step)
 		}
 		if got := testkit.Get(disk.ReadFile(path)); string(got) != "onetx" {
@@ -155,8 +156,8 @@ func TestLock(t *testing.T) {
 	})
 }
 
-// TestStates: a crash leaves the old content or the new one of a file that is replaced as Write does, and other things of one that
-// is not.
+// TestStates: a crash leaves the old content or the new one of a file that is replaced as Write
+// does, and other things of one that is not.
 func TestStates(t *testing.T) {
 	for name, c := range map[string]struct {
 		replace func(path string) error
@@ -173,7 +174,8 @@ func TestStates(t *testing.T) {
 		"renamed before its content is on the disk": {
 			func(path string) error {
 				f := testkit.Get(disk.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE, 0))
-				return errors.Join(write(f, "news"), f.Close(), disk.Rename(path+".tmp", path), disk.SyncDir(filepath.Dir(path)))
+				return errors.Join(write(f, "news"), f.Close(), disk.Rename(path+".tmp", path),
+					disk.SyncDir(filepath.Dir(path)))
 			},
 			[]string{"", "\x00\x00\x00\x00", "ne", "news", "old"},
 		},
@@ -225,7 +227,8 @@ func contentOf(m *testkit.Memory, path string) string {
 	return string(testkit.Get(io.ReadAll(f)))
 }
 
-// TestLostNames: of many names that were not brought to the disk, any may be lost, and what lies below a lost folder is.
+// TestLostNames: of many names that were not brought to the disk, any may be lost, and what lies
+// below a lost folder is.
 func TestLostNames(t *testing.T) {
 	for _, n := range []int{1, 3, 4, 6} {
 		m := testkit.NewMemory()
@@ -251,7 +254,8 @@ func TestLostNames(t *testing.T) {
 	}
 }
 
-// TestFolderOfALostProcess: what is in a folder is safe, also where a process that made it was lost after any of its operations.
+// TestFolderOfALostProcess: what is in a folder is safe, also where a process that made it was lost
+// after any of its operations.
 func TestFolderOfALostProcess(t *testing.T) {
 	for last := 0; ; last++ {
 		dir := t.TempDir()
@@ -278,7 +282,8 @@ func TestFolderOfALostProcess(t *testing.T) {
 		testkit.OK(disk.WriteBytes(file, []byte("text")))
 		for state := range m.States() {
 			if got := contentOf(state, file); got != "text" {
-				t.Fatalf("a process was lost after %d operations: the file of the next one is %s after a loss of power", last, got)
+				t.Fatalf("a process was lost after %d operations: the file of the next one is %s after a loss of power",
+					last, got)
 			}
 		}
 		if whole {
@@ -287,7 +292,8 @@ func TestFolderOfALostProcess(t *testing.T) {
 	}
 }
 
-// TestRestart: what has a file open, or a lock, when its process ends does no more harm to the next one.
+// TestRestart: what has a file open, or a lock, when its process ends does no more harm to the
+// next one.
 func TestRestart(t *testing.T) {
 	m := testkit.NewMemory()
 	testkit.OK(m.MkdirAll("/run"))

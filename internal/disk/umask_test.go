@@ -12,7 +12,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestUmask: new files and folders have the permissions that the process's mask leaves, and secrets are their owner's alone.
+// TestUmask: new files and folders have the permissions that the process's mask leaves, and secrets
+// are their owner's alone.
 func TestUmask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o027))
 	dir := t.TempDir()

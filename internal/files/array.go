@@ -1,4 +1,5 @@
-// Readers of arrays read files of one array, NumPy's .npy and IDX, number by number, and writes .npy.
+// Readers of arrays read files of one array, NumPy's .npy and IDX, number by number, and
+// writes .npy.
 
 package files
 
@@ -36,18 +37,20 @@ func (r *Reader) Len() int {
 // Fits returns an error if the header announces more bytes than the most that the file can hold.
 func (r *Reader) Fits(most int64) error {
 	if n := r.Len() * r.size; int64(n) > most {
-		return fmt.Errorf("header announces %d bytes (dimensions %v): a file of at most %d bytes cannot hold them", n, r.Shape, most)
+		return fmt.Errorf("header announces %d bytes (dimensions %v): a file of at most %d bytes cannot hold them",
+			n, r.Shape, most)
 	}
 	return nil
 }
 
-// Bytes reads the whole array as its bytes in the file. A false header costs no more than guess, or twice what the file holds.
+// Bytes reads the whole array as its bytes in the file. A false header costs no more than guess, or
+// twice what the file holds.
 func (r *Reader) Bytes(guess int) ([]byte, error) {
 	return ReadExactly(r.in, r.Len()*r.size, guess)
 }
 
-// Rows reads the whole array as its bytes in the file, each row into the memory of its length that into returns for it. nil: the row is passed
-// over. It takes the memory of one row beside that.
+// Rows reads the whole array as its bytes in the file, each row into the memory of its length that
+// into returns for it. nil: the row is passed over. It takes the memory of one row beside that.
 func (r *Reader) Rows(into func(row int) []byte) error {
 	other := make([]byte, r.Len()/r.Shape[0]*r.size)
 	for i := range r.Shape[0] {
@@ -65,11 +68,12 @@ func (r *Reader) Rows(into func(row int) []byte) error {
 
 // shortError is the error of a file that ends too early.
 func (r *Reader) shortError(err error) error {
-	return fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", r.Len()*r.size, r.done, ReadReason(err))
+	return fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", r.Len()*r.size, r.done,
+		ReadReason(err))
 }
 
-// Next reads the next numbers in the order of the file. There must be as many. An integer from 2^53 on, which float64 would round, is an error
-// that names its place.
+// Next reads the next numbers in the order of the file. There must be as many. An integer from 2^53
+// on, which float64 would round, is an error that names its place.
 func (r *Reader) Next(numbers []float64) error {
 	want := len(numbers) * r.size
 	r.raw = slices.Grow(r.raw[:0], want)[:want]
@@ -91,7 +95,8 @@ func (r *Reader) Next(numbers []float64) error {
 	return nil
 }
 
-// End returns an error if anything follows the array, or if the compressed input is damaged at its end.
+// End returns an error if anything follows the array, or if the compressed input is damaged at
+// its end.
 func (r *Reader) End() error { return ReadEnd(r.in, r.Len()*r.size) }
 
 // Place names the place of a number in the order of the file.

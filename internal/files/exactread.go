@@ -20,13 +20,15 @@ func ReadExactly(r io.Reader, want, guess int) ([]byte, error) {
 		n, err := io.ReadFull(r, buf[len(buf):min(want, cap(buf))])
 		buf = buf[:len(buf)+n]
 		if err != nil {
-			return nil, fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", want, len(buf), ReadReason(err))
+			return nil, fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", want, len(buf),
+				ReadReason(err))
 		}
 	}
 	return buf, ReadEnd(r, want)
 }
 
-// End returns an error if more follows than the bytes that were announced and read. Reading to the end also makes gzip check its sum.
+// End returns an error if more follows than the bytes that were announced and read. Reading to the
+// end also makes gzip check its sum.
 func ReadEnd(r io.Reader, announced int) error {
 	n, err := io.ReadFull(r, make([]byte, 1))
 	if n > 0 {

@@ -19,10 +19,12 @@ func TestReadExactly(t *testing.T) {
 		if cap(got) > 2*len(content) {
 			t.Errorf("guess %d: %d bytes of memory", guess, cap(got))
 		}
-		if _, err := ReadExactly(bytes.NewReader(content), len(content)+1, guess); err == nil || err.Error() != "cut short: there must be 50001 bytes of data; there are 50000" {
+		if _, err := ReadExactly(bytes.NewReader(content), len(content)+1, guess); err == nil ||
+			err.Error() != "cut short: there must be 50001 bytes of data; there are 50000" {
 			t.Errorf("guess %d: error %v for a short input", guess, err)
 		}
-		if _, err := ReadExactly(bytes.NewReader(content), len(content)-1, guess); err == nil || err.Error() != "too long: more than the 49999 bytes that its header announces" {
+		if _, err := ReadExactly(bytes.NewReader(content), len(content)-1, guess); err == nil ||
+			err.Error() != "too long: more than the 49999 bytes that its header announces" {
 			t.Errorf("guess %d: error %v for a long input", guess, err)
 		}
 	}

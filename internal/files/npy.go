@@ -52,7 +52,8 @@ func (r *Reader) rowMajor(numbers []float64) []float64 {
 	return moved
 }
 
-// NPY reads the header of an .npy file of a vector or matrix: float32, float64, bool or integers of any width and byte order.
+// NPY reads the header of an .npy file of a vector or matrix: float32, float64, bool or integers of
+// any width and byte order.
 func NPY(in io.Reader) (*Reader, error) {
 	start, err := readBytes(in, 8)
 	if err != nil {
@@ -118,7 +119,8 @@ func (r *Reader) parseType(text string) error {
 	if quoted, ok := strings.CutPrefix(text, "'"); ok {
 		descr, _, _ = strings.Cut(quoted, "'")
 	}
-	if len(descr) == 3 && strings.IndexByte("<>|", descr[0]) >= 0 && strings.Contains(" f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 ", " "+descr[1:]+" ") {
+	if len(descr) == 3 && strings.IndexByte("<>|", descr[0]) >= 0 &&
+		strings.Contains(" f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 ", " "+descr[1:]+" ") {
 		r.order = binary.LittleEndian
 		if descr[0] == '>' {
 			r.order = binary.BigEndian
@@ -141,7 +143,8 @@ func (r *Reader) parseShape(text string) error {
 		shape = append(shape, n)
 	}
 	if !fits || !r.setShape(shape) {
-		return fmt.Errorf("the shape must have one or two positive dimensions; it is %.40q", strings.TrimSuffix(text, rest))
+		return fmt.Errorf("the shape must have one or two positive dimensions; it is %.40q",
+			strings.TrimSuffix(text, rest))
 	}
 	return nil
 }

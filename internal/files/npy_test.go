@@ -14,9 +14,11 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestWriteNPY: the bytes are the bytes of Gorgonia's own writer, and read back as the same numbers.
+// TestWriteNPY: the bytes are the bytes of Gorgonia's own writer, and read back as the
+// same numbers.
 func TestWriteNPY(t *testing.T) {
-	for _, shape := range [][]int{{1}, {7}, {64}, {123456}, {1, 1}, {2, 3}, {784, 10}, {10, 785}, {1, 40}, {40, 1}, {2, 3, 4}} {
+	for _, shape := range [][]int{{1}, {7}, {64}, {123456}, {1, 1}, {2, 3}, {784, 10}, {10, 785}, {1, 40},
+		{40, 1}, {2, 3, 4}} {
 		total := 1
 		for _, n := range shape {
 			total *= n
@@ -81,7 +83,8 @@ func TestReadNPY(t *testing.T) {
 		{"bool", npyFile(dict("|b1", "False", "(2,)"), le, []bool{true, false}), []int{2}, []float64{1, 0}},
 		{"int16", npyFile(dict(">i2", "False", "(2,)"), be, []int16{-1, 300}), []int{2}, []float64{-1, 300}},
 		{"uint32", npyFile(dict("<u4", "False", "(1,)"), le, []uint32{1<<32 - 1}), []int{1}, []float64{1<<32 - 1}},
-		{"int64", npyFile(dict("<i8", "False", "(2,)"), le, []int64{-(1<<53 - 1), 7}), []int{2}, []float64{-(1<<53 - 1), 7}},
+		{"int64", npyFile(dict("<i8", "False", "(2,)"), le, []int64{-(1<<53 - 1), 7}), []int{2},
+			[]float64{-(1<<53 - 1), 7}},
 	} {
 		got, shape, err := ReadNPY(bytes.NewReader(c.file))
 		if err != nil || !slices.Equal(got, c.want) || !slices.Equal(shape, c.shape) {
@@ -104,24 +107,38 @@ func TestReadNPYErrors(t *testing.T) {
 		err  string
 	}{
 		{"empty", nil, "cut short: in the header"},
-		{"no NPY file", []byte("1,2,3,4,5\n"), `not an NPY file: it must begin with "\x93NUMPY"; it begins with "1,2,3,"`},
+		{"no NPY file", []byte("1,2,3,4,5\n"),
+			`not an NPY file: it must begin with "\x93NUMPY"; it begins with "1,2,3,"`},
 		{"version", edited(6, 9), "the NPY version must be 1 to 3; it is 9"},
 		{"cut in the header", good[:40], "cut short: in the header"},
 		{"cut before the header", good[:9], "cut short: in the header"},
-		{"long header", append([]byte("\x93NUMPY\x02\x00"), 0, 0, 0, 1), "the header must have at most 65536 bytes; it has 16777216"},
+		{"long header", append([]byte("\x93NUMPY\x02\x00"), 0, 0, 0, 1),
+			"the header must have at most 65536 bytes; it has 16777216"},
 		{"cut in the data", good[:len(good)-1], "cut short: there must be 32 bytes of data; there are 31"},
 		{"too long", append(bytes.Clone(good), 0), "too long: more than the 32 bytes that its header announces"},
-		{"type", npyFile(dict("<c16", "False", "(1,)"), le, uint8(0)), `numbers must be float32, float64, integers or bool; their type is "<c16"`},
-		{"records", npyFile("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", le, 1.0), `numbers must be float32, float64, integers or bool; their type is "[('a', '<f8')], 'fortran_order': False, "`},
-		{"no type", npyFile("{}", le, uint8(0)), `numbers must be float32, float64, integers or bool; their type is ""`},
-		{"order", npyFile(dict("<f8", "Maybe", "(1,)"), le, uint8(0)), `fortran_order in the header must be True or False; it is "Maybe, 'shape': (1,)"`},
-		{"scalar", npyFile(dict("<f8", "False", "()"), le, uint8(0)), `the shape must have one or two positive dimensions; it is "()"`},
-		{"cube", npyFile(dict("<f8", "False", "(1, 2, 3)"), le, uint8(0)), `the shape must have one or two positive dimensions; it is "(1, 2, 3)"`},
-		{"no rows", npyFile(dict("<f8", "False", "(0, 3)"), le, uint8(0)), `the shape must have one or two positive dimensions; it is "(0, 3)"`},
-		{"negative", npyFile(dict("<f8", "False", "(-1,)"), le, uint8(0)), `the shape must have one or two positive dimensions; it is "(-1,)"`},
-		{"beyond int", npyFile(dict("<f8", "False", "(4611686018427387904, 4)"), le, uint8(0)), `the shape must have one or two positive dimensions; it is "(4611686018427387904, 4)"`},
-		{"huge", npyFile(dict("<f8", "False", "(288230376151711743,)"), le, uint8(0)), "cut short: there must be 2305843009213693944 bytes of data; there are 1"},
-		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}), "integers must be less than 2^53 in magnitude; row 1, column 0 has 9007199254740992"},
+		{"type", npyFile(dict("<c16", "False", "(1,)"), le, uint8(0)),
+			`numbers must be float32, float64, integers or bool; their type is "<c16"`},
+		{"records", npyFile("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", le, 1.0),
+			`numbers must be float32, float64, integers or bool; their type is "[('a', '<f8')], ` +
+				`'fortran_order': False, "`},
+		{"no type", npyFile("{}", le, uint8(0)),
+			`numbers must be float32, float64, integers or bool; their type is ""`},
+		{"order", npyFile(dict("<f8", "Maybe", "(1,)"), le, uint8(0)),
+			`fortran_order in the header must be True or False; it is "Maybe, 'shape': (1,)"`},
+		{"scalar", npyFile(dict("<f8", "False", "()"), le, uint8(0)),
+			`the shape must have one or two positive dimensions; it is "()"`},
+		{"cube", npyFile(dict("<f8", "False", "(1, 2, 3)"), le, uint8(0)),
+			`the shape must have one or two positive dimensions; it is "(1, 2, 3)"`},
+		{"no rows", npyFile(dict("<f8", "False", "(0, 3)"), le, uint8(0)),
+			`the shape must have one or two positive dimensions; it is "(0, 3)"`},
+		{"negative", npyFile(dict("<f8", "False", "(-1,)"), le, uint8(0)),
+			`the shape must have one or two positive dimensions; it is "(-1,)"`},
+		{"beyond int", npyFile(dict("<f8", "False", "(4611686018427387904, 4)"), le, uint8(0)),
+			`the shape must have one or two positive dimensions; it is "(4611686018427387904, 4)"`},
+		{"huge", npyFile(dict("<f8", "False", "(288230376151711743,)"), le, uint8(0)),
+			"cut short: there must be 2305843009213693944 bytes of data; there are 1"},
+		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}),
+			"integers must be less than 2^53 in magnitude; row 1, column 0 has 9007199254740992"},
 	} {
 		_, _, err := ReadNPY(bytes.NewReader(c.file))
 		if err == nil || err.Error() != c.err {

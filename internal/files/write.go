@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// WriteNPY writes float64s in a shape, the last index running fastest. The product of the shape must be the count of numbers.
+// WriteNPY writes float64s in a shape, the last index running fastest. The product of the shape
+// must be the count of numbers.
 func WriteNPY(w io.Writer, numbers []float64, shape ...int) error {
 	dims, total := make([]string, len(shape)), 1
 	for i, n := range shape {

@@ -1,9 +1,11 @@
-// A Listener bounds what strangers use of a server: everybody is one until the server knows who it is.
+// A Listener bounds what strangers use of a server: everybody is one until the server knows who
+// it is.
 //
-// A listener of this package accepts all connections. Those that have not been admitted have a number of bytes and a time in
-// which they must become known, and are closed then. Their number at once is bounded: where one more comes, the oldest of
-// the host that has the most makes room (of several such hosts, the oldest of all), so that a host with few is let in however many
-// another one opens.
+// A listener of this package accepts all connections. Those that have not been admitted have a
+// number of bytes and a time in which they must become known, and are closed then. Their number at
+// once is bounded: where one more comes, the oldest of the host that has the most makes room (of
+// several such hosts, the oldest of all), so that a host with few is let in however many another
+// one opens.
 
 package guard
 
@@ -155,7 +157,8 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// RemoteAddr implements net.Conn. [Of] finds the connection by it, through all that is put on top of the connection.
+// RemoteAddr implements net.Conn. [Of] finds the connection by it, through all that is put on top
+// of the connection.
 func (c *Conn) RemoteAddr() net.Addr { return c.address }
 
 type address struct {
@@ -163,7 +166,8 @@ type address struct {
 	conn *Conn
 }
 
-// ConnOf returns the connection whose remote address this is; nil if it was not accepted by a [Listener].
+// ConnOf returns the connection whose remote address this is; nil if it was not accepted by
+// a [Listener].
 func ConnOf(remote net.Addr) *Conn {
 	if a, ok := remote.(address); ok {
 		return a.conn

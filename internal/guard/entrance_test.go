@@ -53,7 +53,8 @@ func open(c net.Conn) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-// TestCrowd: where there are too many strangers, the host that has the most loses its oldest, and one that comes alone gets in.
+// TestCrowd: where there are too many strangers, the host that has the most loses its oldest, and
+// one that comes alone gets in.
 func TestCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hall{make(chan net.Conn)}

@@ -1,5 +1,5 @@
-// LimitLog bounds the lines that a log gets, whatever others do: each kind of line comes so often at most, and says how many of its
-// kind were left out before it.
+// LimitLog bounds the lines that a log gets, whatever others do: each kind of line comes so often
+// at most, and says how many of its kind were left out before it.
 
 package guard
 
@@ -19,8 +19,9 @@ const (
 // neighbour is the attribute that makes lines with one message of several kinds.
 const neighbour = "neighbour"
 
-// New returns a logger that passes lines on to another one. Lines are of one kind if their messages are the same, and their
-// attribute "neighbour" if they have it: both are the program's own, so that there are few kinds.
+// New returns a logger that passes lines on to another one. Lines are of one kind if their messages
+// are the same, and their attribute "neighbour" if they have it: both are the program's own, so
+// that there are few kinds.
 func LimitLog(to *slog.Logger) *slog.Logger {
 	return slog.New(&handler{to.Handler(), &kinds{all: map[kind]*count{}}})
 }

@@ -11,7 +11,8 @@ import (
 	"dsbo/internal/guard"
 )
 
-// TestLimit: lines of a kind come ten at once, then one each ten seconds with the number of those left out; other kinds come beside them.
+// TestLimit: lines of a kind come ten at once, then one each ten seconds with the number of those
+// left out; other kinds come beside them.
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
@@ -36,8 +37,11 @@ func TestLimit(t *testing.T) {
 			time.Sleep(time.Second)
 			log.Info("refused")
 		}
-		if got := b.String(); lines() != 10 || !strings.Contains(got, `agent=3 "left out"=999`) || !strings.Contains(got, `"left out"=9`+"\n") {
-			t.Errorf("in 100 s came\n%s\nthey must be 10 lines, the first of which says that 999 were left out, the others 9", got)
+		if got := b.String(); lines() != 10 || !strings.Contains(got, `agent=3 "left out"=999`) ||
+			!strings.Contains(got, `"left out"=9`+"\n") {
+			t.Errorf(
+				"in 100 s came\n%s\nthey must be 10 lines, the first of which says that 999 were left out, the "+
+					"others 9", got)
 		}
 	})
 }

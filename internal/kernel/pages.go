@@ -1,6 +1,7 @@
-// Package pages makes long vectors, and asks the system for huge pages under them: a pass over a vector of millions of numbers looks up the place of
-// each page, and a product of matrices the address of each row, which with small pages takes a twentieth of a deep network's gradient; rows of a minibatch
-// lie on a page each.
+// Package pages makes long vectors, and asks the system for huge pages under them: a pass over a
+// vector of millions of numbers looks up the place of each page, and a product of matrices the
+// address of each row, which with small pages takes a twentieth of a deep network's gradient; rows
+// of a minibatch lie on a page each.
 //
 // The system may say no: numbers, and the memory that they take, are the same.
 package kernel
@@ -10,7 +11,8 @@ import (
 	"unsafe"
 )
 
-// hugeFrom is the least size in bytes of vectors that ask: a huge page, of mostly 2 MiB, lies in them wherever they begin.
+// hugeFrom is the least size in bytes of vectors that ask: a huge page, of mostly 2 MiB, lies in
+// them wherever they begin.
 const hugeFrom = 4 << 20
 
 // Make returns a vector of n zeros.

@@ -34,7 +34,8 @@ func TestWholePages(t *testing.T) {
 		part := memory[from : from+4*size+1]
 		got := wholePages(part)
 		begin := uintptr(unsafe.Pointer(&got[0]))
-		if begin%uintptr(size) != 0 || len(got)%size != 0 || len(got) < 3*size || begin < uintptr(unsafe.Pointer(&part[0])) || len(got) > len(part) {
+		if begin%uintptr(size) != 0 || len(got)%size != 0 || len(got) < 3*size ||
+			begin < uintptr(unsafe.Pointer(&part[0])) || len(got) > len(part) {
 			t.Errorf("from byte %d: %d bytes at %x are no whole pages", from, len(got), begin)
 		}
 	}
@@ -43,7 +44,8 @@ func TestWholePages(t *testing.T) {
 // short is made before any long vector, whose memory it might be given after it.
 var short = MakePages[float64](hugeFrom / 64)
 
-// TestAsked: Linux knows that the memory of a long vector is meant for huge pages, and the memory of a short one is not.
+// TestAsked: Linux knows that the memory of a long vector is meant for huge pages, and the memory
+// of a short one is not.
 func TestAsked(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("no kernel with huge pages")

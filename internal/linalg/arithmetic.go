@@ -1,10 +1,12 @@
-// ArithmeticDigest tells whether processes compute alike: it does a small fixed computation with all that results of a run are made of,
-// and returns a digest of the bits. Agents compare it when they meet, and a checkpoint has the digest of its run.
+// ArithmeticDigest tells whether processes compute alike: it does a small fixed computation with
+// all that results of a run are made of, and returns a digest of the bits. Agents compare it when
+// they meet, and a checkpoint has the digest of its run.
 //
-// Where bits come from: the plain kernels (DSBO_KERNEL=generic) and all else that is written in Go have the same on every machine, because
-// no product is fused with a sum (fused_test.go holds it), and functions are the functions of package num. The kernels in
-// assembly, avx2 and avx512, fuse on purpose and sum in orders of their own: each has its bits on all machines that have it, and
-// they are not the bits of another one.
+// Where bits come from: the plain kernels (DSBO_KERNEL=generic) and all else that is written in Go
+// have the same on every machine, because no product is fused with a sum (fused_test.go holds it),
+// and functions are the functions of package num. The kernels in assembly, avx2 and avx512, fuse on
+// purpose and sum in orders of their own: each has its bits on all machines that have it, and they
+// are not the bits of another one.
 
 package linalg
 
@@ -23,10 +25,11 @@ import (
 )
 
 // digests has the digest of each kernel path, found when it is asked for.
-var digests = [...]func() string{kernel.Generic: sync.OnceValue(digest), kernel.AVX2: sync.OnceValue(digest), kernel.AVX512: sync.OnceValue(digest)}
+var digests = [...]func() string{kernel.Generic: sync.OnceValue(digest), kernel.AVX2: sync.OnceValue(digest),
+	kernel.AVX512: sync.OnceValue(digest)}
 
-// Digest returns 16 hexadecimal digits that stand for the bits of the computation with the kernels of this process. It takes some
-// milliseconds at the first call, and nothing after it.
+// Digest returns 16 hexadecimal digits that stand for the bits of the computation with the kernels
+// of this process. It takes some milliseconds at the first call, and nothing after it.
 func ArithmeticDigest() string { return digests[kernel.Active()]() }
 
 // digest computes it with the kernels that are active.
@@ -80,14 +83,16 @@ func (d bits) functions(r *rand.Rand) {
 	}
 }
 
-// The matrices of vectors: no multiples of the lanes of any kernel, and longer than one of its rounds.
+// The matrices of vectors: no multiples of the lanes of any kernel, and longer than one of
+// its rounds.
 const rows, cols, inner = 7, 13, 83
 const sizes = inner * cols
 
 // vectors adds what the kernels of one type make of numbers, 3·sizes of them.
 func vectors[T kernel.Float](d bits, v []T) {
 	a, b, c := v[:rows*inner], v[sizes:2*sizes], make([]T, rows*cols)
-	for _, product := range []func(m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool){kernel.GemmNN[T], kernel.GemmNT[T], kernel.GemmTN[T]} {
+	for _, product := range []func(m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int,
+		acc bool){kernel.GemmNN[T], kernel.GemmNT[T], kernel.GemmTN[T]} {
 		// Leading dimensions that fit all three, as long as the rows of either form.
 		product(rows, cols, rows, c, cols, a, inner, b, inner, false)
 		addAll(d, c)
@@ -97,7 +102,8 @@ func vectors[T kernel.Float](d bits, v []T) {
 	addAll(d, []T{kernel.Dot(a, b[:len(a)]), kernel.Sum(a)})
 
 	dst, src := make([]T, sizes), v[2*sizes:]
-	for _, of := range []func(dst, src []T){kernel.Exp[T], kernel.Log1pExp[T], kernel.Sigmoid[T], kernel.Tanh[T], kernel.Erf[T]} {
+	for _, of := range []func(dst, src []T){kernel.Exp[T], kernel.Log1pExp[T], kernel.Sigmoid[T], kernel.Tanh[T],
+		kernel.Erf[T]} {
 		of(dst, src)
 		addAll(d, dst)
 	}
@@ -111,7 +117,8 @@ func vectors[T kernel.Float](d bits, v []T) {
 	addAll(d, dst[:inner])
 }
 
-// solution adds the solution of a system by recycled conjugate gradients: eigenvectors and Cholesky factors are in it.
+// solution adds the solution of a system by recycled conjugate gradients: eigenvectors and Cholesky
+// factors are in it.
 func (d bits) solution(r *rand.Rand) {
 	const q, most = 24, 9
 	m := NewMemory(q, most, 0.1, 1e-10)

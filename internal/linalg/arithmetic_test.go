@@ -6,10 +6,12 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// TestDigest: the plain kernels have one digest, those in assembly another one, on every machine and at every level of its architecture.
-// A change of these numbers changes the bits of all runs: checkpoints that were written before cannot be resumed after.
+// TestDigest: the plain kernels have one digest, those in assembly another one, on every machine
+// and at every level of its architecture. A change of these numbers changes the bits of all runs:
+// checkpoints that were written before cannot be resumed after.
 func TestDigest(t *testing.T) {
-	for path, want := range map[kernel.Path]string{kernel.Generic: "635ead83608e4a82", kernel.AVX2: "1029fb0abb5aba49", kernel.AVX512: "1029fb0abb5aba49"} {
+	for path, want := range map[kernel.Path]string{kernel.Generic: "635ead83608e4a82", kernel.AVX2: "1029fb0abb5aba49",
+		kernel.AVX512: "1029fb0abb5aba49"} {
 		if !kernel.Supported(path) {
 			t.Logf("this machine has no kernels %s", path)
 			continue

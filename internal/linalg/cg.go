@@ -1,7 +1,7 @@
 package linalg
 
-// CG is conjugate gradients on H v = b for a symmetric positive definite H that the caller multiplies with. The slices are
-// the caller's, all of one length.
+// CG is conjugate gradients on H v = b for a symmetric positive definite H that the caller
+// multiplies with. The slices are the caller's, all of one length.
 type CG struct {
 	V  []float64 // the solution so far
 	R  []float64 // the residual b − H v

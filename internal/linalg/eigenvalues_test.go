@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestEigenvalues: as many products as the matrix has eigenvalues find the least, and 30 of a large one come within a twentieth; the
-// largest is found from below, to about a percent.
+// TestEigenvalues: as many products as the matrix has eigenvalues find the least, and 30 of a large
+// one come within a twentieth; the largest is found from below, to about a percent.
 func TestEigenvalues(t *testing.T) {
 	for _, q := range []int{1, 2, 6, 400} {
 		products := 0
@@ -35,7 +35,8 @@ func TestEigenvalues(t *testing.T) {
 	}
 }
 
-// TestEigenvaluesNotFinite: products that are not finite make the least eigenvalue NaN, and are an error of the largest.
+// TestEigenvaluesNotFinite: products that are not finite make the least eigenvalue NaN, and are an
+// error of the largest.
 func TestEigenvaluesNotFinite(t *testing.T) {
 	product := func(dst, _ []float64) error {
 		dst[0] = math.Inf(1)

@@ -1,9 +1,10 @@
-// This file solves a sequence of nearby symmetric systems (D + diag(e)) s = r by conjugate gradients whose preconditioner
-// is made of the products of earlier solves: a Nyström approximation of D from the last pairs (v, D v), and D's diagonal.
+// This file solves a sequence of nearby symmetric systems (D + diag(e)) s = r by conjugate
+// gradients whose preconditioner is made of the products of earlier solves: a Nyström approximation
+// of D from the last pairs (v, D v), and D's diagonal.
 //
-// D is known by its products alone, which are what costs: a product over many agents is an exchange. Everything else is
-// arithmetic on vectors that all agents have alike. It adds in an order that the sizes alone fix, so agents on one kernel path
-// (package kernel) get the same bits.
+// D is known by its products alone, which are what costs: a product over many agents is an
+// exchange. Everything else is arithmetic on vectors that all agents have alike. It adds in an
+// order that the sizes alone fix, so agents on one kernel path (package kernel) get the same bits.
 
 package linalg
 
@@ -14,19 +15,23 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// MostPairs is the most pairs that a memory can have: with more, finding eigenvectors takes longer than a product with few examples.
+// MostPairs is the most pairs that a memory can have: with more, finding eigenvectors takes longer
+// than a product with few examples.
 const MostPairs = 120
 
-// A Memory holds the last pairs (v, D v) with ‖v‖ = 1, and the preconditioner that [Memory.Prepare] last made of them. It
-// belongs to one goroutine at a time and takes 3·q numbers a pair, up to most of them, once it has that pair.
+// A Memory holds the last pairs (v, D v) with ‖v‖ = 1, and the preconditioner that [Memory.Prepare]
+// last made of them. It belongs to one goroutine at a time and takes 3·q numbers a pair, up to most
+// of them, once it has that pair.
 type Memory struct {
-	// Floor is the least remainder of the diagonal after the approximation is taken off, as a share of the diagonal.
+	// Floor is the least remainder of the diagonal after the approximation is taken off, as a share
+	// of the diagonal.
 	Floor float64
 	// Cut leaves out eigenvalues up to Cut times the largest.
 	Cut float64
-	// Relative keeps pairs relative to the diagonal dg of D at their time, as (√dg v, D v/√dg) with the first of norm 1, and reads
-	// them by the diagonal of today: they then stay exact where D has become R D R with a diagonal R, which a diagonal alone
-	// tells. Otherwise pairs are as they were, and age.
+	// Relative keeps pairs relative to the diagonal dg of D at their time, as (√dg v, D v/√dg) with
+	// the first of norm 1, and reads them by the diagonal of today: they then stay exact where D
+	// has become R D R with a diagonal R, which a diagonal alone tells. Otherwise pairs are as they
+	// were, and age.
 	Relative bool
 
 	q, most int
@@ -46,10 +51,12 @@ type Memory struct {
 	dd, r1   []float64 // D d, and the next residual
 }
 
-// New returns an empty memory for at most a number of pairs, between 1 and [MostPairs], of vectors of length q.
+// New returns an empty memory for at most a number of pairs, between 1 and [MostPairs], of vectors
+// of length q.
 func NewMemory(q, most int, floor, cut float64) *Memory {
 	if q < 1 || most < 1 || most > MostPairs {
-		panic(fmt.Sprintf("recycle: q must be at least 1 and the pairs between 1 and %d; they are %d and %d", MostPairs, q, most))
+		panic(fmt.Sprintf("recycle: q must be at least 1 and the pairs between 1 and %d; they are %d and %d",
+			MostPairs, q, most))
 	}
 	m := &Memory{Floor: floor, Cut: cut, q: q, most: most}
 	vectors := func(n int) []float64 { return make([]float64, n) }
@@ -63,15 +70,17 @@ func NewMemory(q, most int, floor, cut float64) *Memory {
 	return m
 }
 
-// State returns views of what a memory holds, always of the same lengths: the vectors v and D v (most×q each), their inner
-// products (most×most) and two counts. Values copied into them restore the memory to the bit.
+// State returns views of what a memory holds, always of the same lengths: the vectors v and D v
+// (most×q each), their inner products (most×most) and two counts. Values copied into them restore
+// the memory to the bit.
 func (m *Memory) State() (s, t, gram, counts []float64) { return m.s, m.t, m.gram, m.counts }
 
 // Pairs returns the number of pairs.
 func (m *Memory) Pairs() int { return int(m.counts[0]) }
 
-// Add keeps the pair (d, dd) with dd = D d, scaled to ‖d‖ = 1; d must not be zero. The oldest pair goes when there are too many.
-// The preconditioner stays as it is until the next [Memory.Prepare], one of which must come before relative pairs.
+// Add keeps the pair (d, dd) with dd = D d, scaled to ‖d‖ = 1; d must not be zero. The oldest pair
+// goes when there are too many. The preconditioner stays as it is until the next [Memory.Prepare],
+// one of which must come before relative pairs.
 func (m *Memory) Add(d, dd []float64) {
 	q, row := m.q, int(m.counts[1])
 	v, t := m.s[row*q:][:q], m.t[row*q:][:q]
@@ -91,8 +100,8 @@ func (m *Memory) Add(d, dd []float64) {
 	m.count(row)
 }
 
-// CopyFrom replaces the pairs by the newest ones of another memory of vectors of the same length. Both must keep pairs relative to the
-// diagonal, or neither.
+// CopyFrom replaces the pairs by the newest ones of another memory of vectors of the same length.
+// Both must keep pairs relative to the diagonal, or neither.
 func (m *Memory) CopyFrom(from *Memory) {
 	m.counts[0], m.counts[1] = 0, 0
 	n, q := from.Pairs(), m.q
@@ -123,8 +132,9 @@ func (m *Memory) count(row int) {
 	}
 }
 
-// Prepare makes the preconditioner M = diag(A) + F F' of D + diag(e) from the pairs and dg, the diagonal of D; e must not be
-// negative. F F' is the approximation of D by the pairs; where A would be 0 it is 1.
+// Prepare makes the preconditioner M = diag(A) + F F' of D + diag(e) from the pairs and dg, the
+// diagonal of D; e must not be negative. F F' is the approximation of D by the pairs; where A would
+// be 0 it is 1.
 func (m *Memory) Prepare(e, dg []float64) {
 	q := m.q
 	if m.Relative {
@@ -162,8 +172,8 @@ func (m *Memory) Prepare(e, dg []float64) {
 	Cholesky(r, m.chol)
 }
 
-// factor sets the rows of f to F' = diag(w)^(−1/2) U' T', from the eigenvalues w of the pairs' inner products that are kept, and
-// r to their number.
+// factor sets the rows of f to F' = diag(w)^(−1/2) U' T', from the eigenvalues w of the pairs'
+// inner products that are kept, and r to their number.
 func (m *Memory) factor() {
 	n, q := m.Pairs(), m.q
 	m.r = 0

@@ -6,8 +6,8 @@ import (
 	"dsbo"
 )
 
-// MixAdd is the MixAdd of a [dsbo.AddingMixer], for any mixer: in one pass where m can. Where it cannot, and overwrites v as the end of dst, v is first copied to
-// kept, which grows.
+// MixAdd is the MixAdd of a [dsbo.AddingMixer], for any mixer: in one pass where m can. Where it
+// cannot, and overwrites v as the end of dst, v is first copied to kept, which grows.
 func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v []float64, kept *[]float64) error {
 	if adding, ok := m.(dsbo.AddingMixer); ok {
 		return adding.MixAdd(ctx, dst, src, a, v)
@@ -20,7 +20,8 @@ func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v 
 	return nil
 }
 
-// Apart returns v, or its copy in kept, which grows, if v is the last entries of dst, in its memory.
+// Apart returns v, or its copy in kept, which grows, if v is the last entries of dst, in
+// its memory.
 func Apart(v, dst []float64, kept *[]float64) []float64 {
 	if len(v) == 0 || len(v) > len(dst) || &v[0] != &dst[len(dst)-len(v)] {
 		return v

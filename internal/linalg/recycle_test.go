@@ -16,7 +16,8 @@ type matrix struct {
 	entries []float64
 }
 
-// random is a matrix with the eigenvalues 10^(−decay·i/q), i = 0..q−1, some of which may be turned negative.
+// random is a matrix with the eigenvalues 10^(−decay·i/q), i = 0..q−1, some of which may be
+// turned negative.
 func random(q int, decay float64, negative int) matrix {
 	rng := rand.New(rand.NewPCG(7, 8))
 	m := matrix{q, make([]float64, q*q)}
@@ -75,7 +76,8 @@ func (m matrix) residual(e float64, s, b []float64) float64 {
 	return linalg.Norm(r) / linalg.Norm(b)
 }
 
-// Conjugate gradients end after q products whatever the preconditioner, and later solves need far fewer.
+// Conjugate gradients end after q products whatever the preconditioner, and later solves need
+// far fewer.
 func TestRecyclingSavesProducts(t *testing.T) {
 	const q, e = 40, 1e-3
 	d, memory := random(q, 3, 0), linalg.NewMemory(q, 60, 1e-9, 1e-6)
@@ -87,7 +89,8 @@ func TestRecyclingSavesProducts(t *testing.T) {
 			b[i] = rng.NormFloat64()
 		}
 		r := slices.Clone(b)
-		n, positive, err := memory.Solve(s, r, d.system(e), 3*q, func(int) bool { return linalg.Norm(r) <= 1e-8*linalg.Norm(b) })
+		n, positive, err := memory.Solve(s, r, d.system(e), 3*q,
+			func(int) bool { return linalg.Norm(r) <= 1e-8*linalg.Norm(b) })
 		if err != nil || !positive {
 			t.Fatal(positive, err)
 		}
@@ -101,7 +104,8 @@ func TestRecyclingSavesProducts(t *testing.T) {
 	}
 }
 
-// The pairs of q independent directions are all of D: then the preconditioner is the inverse but for the floor of the diagonal.
+// The pairs of q independent directions are all of D: then the preconditioner is the inverse but
+// for the floor of the diagonal.
 func TestAllPairsAreTheMatrix(t *testing.T) {
 	const q, e = 12, 0.5
 	d, memory := random(q, 1, 0), linalg.NewMemory(q, q, 1e-14, 1e-12)
@@ -157,7 +161,8 @@ func TestWithoutPairsTheDiagonalAlone(t *testing.T) {
 	}
 }
 
-// A solve of a fixed count asks for all its products, and takes nothing from those after a direction of negative curvature.
+// A solve of a fixed count asks for all its products, and takes nothing from those after a
+// direction of negative curvature.
 func TestFixedCount(t *testing.T) {
 	const q = 10
 	for _, c := range []struct {
@@ -179,7 +184,8 @@ func TestFixedCount(t *testing.T) {
 		if want := map[bool]int{true: 4}[c.positive]; memory.Pairs() != want || (linalg.Norm(s) != 0) != c.positive {
 			t.Errorf("%s: %d pairs, want %d; s = %v", c.name, memory.Pairs(), want, s)
 		}
-		if asked, _, _ := memory.Solve(s, slices.Clone(c.b), sys, 4, func(int) bool { return false }); !c.positive && asked != 1 {
+		if asked, _, _ := memory.Solve(s, slices.Clone(c.b), sys, 4, func(int) bool { return false }); !c.positive &&
+			asked != 1 {
 			t.Errorf("%s: a solve that may end asked for %d products", c.name, asked)
 		}
 	}
@@ -187,13 +193,16 @@ func TestFixedCount(t *testing.T) {
 
 func TestErrorOfAProduct(t *testing.T) {
 	failed, memory := errors.New("no answer"), linalg.NewMemory(3, 4, 0.02, 1e-6)
-	sys := linalg.System{E: filled(3, 1), Diagonal: filled(3, 1), Product: func([]float64, []float64) error { return failed }}
+	sys := linalg.System{E: filled(3, 1), Diagonal: filled(3, 1), Product: func([]float64, []float64) error {
+		return failed
+	}}
 	if asked, _, err := memory.Solve(filled(3, 0), filled(3, 1), sys, 4, nil); asked != 0 || err != failed {
 		t.Errorf("%d products, error %v", asked, err)
 	}
 }
 
-// A memory restored from its state goes on with the same bits, its oldest pairs gone; and a solve allocates nothing.
+// A memory restored from its state goes on with the same bits, its oldest pairs gone; and a solve
+// allocates nothing.
 func TestStateRestores(t *testing.T) {
 	const q = 70
 	d := random(q, 2, 0)
@@ -233,7 +242,8 @@ func TestStateRestores(t *testing.T) {
 func TestCopyFrom(t *testing.T) {
 	const q = 30
 	d := random(q, 2, 0)
-	a, all, few := linalg.NewMemory(q, 7, 0.02, 1e-6), linalg.NewMemory(q, 9, 0.02, 1e-6), linalg.NewMemory(q, 3, 0.02, 1e-6)
+	a, all, few := linalg.NewMemory(q, 7, 0.02, 1e-6), linalg.NewMemory(q, 9, 0.02, 1e-6),
+		linalg.NewMemory(q, 3, 0.02, 1e-6)
 	for range 2 { // ten pairs, of which three are gone
 		a.Solve(make([]float64, q), filled(q, 1), d.system(0.01), 5, nil)
 	}
@@ -257,8 +267,8 @@ func TestCopyFrom(t *testing.T) {
 	}
 }
 
-// TestDescend: at directions without positive curvature a step down goes on, so that the quadratic ½ s'Hs − r's is lower than where the
-// solve would have ended, and is never 0.
+// TestDescend: at directions without positive curvature a step down goes on, so that the quadratic
+// ½ s'Hs − r's is lower than where the solve would have ended, and is never 0.
 func TestDescend(t *testing.T) {
 	const q = 12
 	for _, negative := range []int{1, 6, q} {
@@ -276,14 +286,16 @@ func TestDescend(t *testing.T) {
 			copy(rhs, r)
 			ones := slices.Repeat([]float64{1}, q)
 			memory := linalg.NewMemory(q, 4, 0.02, 1e-6)
-			_, positive, err := memory.Solve(s, r, linalg.System{E: make([]float64, q), Diagonal: ones, Product: m.product, Descend: descend}, 2*q, nil)
+			_, positive, err := memory.Solve(s, r,
+				linalg.System{E: make([]float64, q), Diagonal: ones, Product: m.product, Descend: descend}, 2*q, nil)
 			if positive || err != nil {
 				t.Fatalf("%d negative eigenvalues: positive %v, error %v", negative, positive, err)
 			}
 			return value(s, rhs)
 		}
 		if with, without := solve(true), solve(false); !(with < 0 && with < without) {
-			t.Errorf("%d negative eigenvalues: the quadratic falls to %g, without going on to %g", negative, with, without)
+			t.Errorf("%d negative eigenvalues: the quadratic falls to %g, without going on to %g",
+				negative, with, without)
 		}
 	}
 }

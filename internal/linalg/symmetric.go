@@ -1,8 +1,10 @@
-// This file has eigenvalues and factors of symmetric matrices with the same bits on all machines of one kernel path.
+// This file has eigenvalues and factors of symmetric matrices with the same bits on all machines of
+// one kernel path.
 //
-// The functions of gonum, whose place they take where results of a run depend on them, have other bits on each architecture: assembly there
-// is for some and sums in another order, and the compiler fuses products with sums on others. What runs decompose is small: at most
-// 120 pairs of a memory, 30 steps of Lanczos's method, and once the mixing matrix.
+// The functions of gonum, whose place they take where results of a run depend on them, have other
+// bits on each architecture: assembly there is for some and sums in another order, and the compiler
+// fuses products with sums on others. What runs decompose is small: at most 120 pairs of a memory,
+// 30 steps of Lanczos's method, and once the mixing matrix.
 
 package linalg
 
@@ -15,8 +17,9 @@ import (
 // mostSweeps bounds the iterations for one eigenvalue; two or three are usual.
 const mostSweeps = 60
 
-// Eigen finds the eigenvalues of the symmetric matrix a (n×n) in ascending order, and turns a into their unit eigenvectors, a row each.
-// Time is O(n³), and work has at least [Work](n) numbers. It returns false, with values and a spoilt, where a is not finite.
+// Eigen finds the eigenvalues of the symmetric matrix a (n×n) in ascending order, and turns a into
+// their unit eigenvectors, a row each. Time is O(n³), and work has at least [Work](n) numbers. It
+// returns false, with values and a spoilt, where a is not finite.
 func Eigen(n int, a, values, work []float64) bool {
 	rows, scratch := work[:n*n], work[n*n:]
 	if !decompose(n, a, values, rows, scratch) {
@@ -34,7 +37,8 @@ func Eigenvalues(n int, a, values []float64) bool {
 	return decompose(n, a, values, nil, make([]float64, 3*n))
 }
 
-// decompose finds the eigenvalues, and the eigenvectors unless rows is nil, in 3n numbers of scratch.
+// decompose finds the eigenvalues, and the eigenvectors unless rows is nil, in 3n numbers
+// of scratch.
 func decompose(n int, a, values, rows, scratch []float64) bool {
 	off, taus, p := scratch[:n], scratch[n:2*n], scratch[2*n:3*n]
 	Fill(off, 0)
@@ -45,8 +49,9 @@ func decompose(n int, a, values, rows, scratch []float64) bool {
 	return AllFinite(values[:n]) && AllFinite(off) && diagonal(values[:n], off, rows)
 }
 
-// reduce sets d and off[1:] to the diagonal and the one beside it of the tridiagonal matrix P a P', by Householder's reflections. Row k of
-// a then has the k-th reflection's vector, right of the diagonal, and taus its factor. p is scratch.
+// reduce sets d and off[1:] to the diagonal and the one beside it of the tridiagonal matrix P a P',
+// by Householder's reflections. Row k of a then has the k-th reflection's vector, right of the
+// diagonal, and taus its factor. p is scratch.
 func reduce(n int, a, d, off, taus, p []float64) {
 	for k := range n - 1 {
 		v, rest := a[k*n+k+1:(k+1)*n], n-k-1
@@ -86,7 +91,8 @@ func multiply(n int, a, taus, rows []float64) {
 	}
 }
 
-// reflection turns x into the vector v, and returns τ and β, with (I − τ v v') x = (β, 0, ...). τ is 0 where x has that form.
+// reflection turns x into the vector v, and returns τ and β, with (I − τ v v') x = (β, 0, ...). τ
+// is 0 where x has that form.
 func reflection(x []float64) (tau, beta float64) {
 	size := 0.0
 	for _, v := range x[1:] {
@@ -105,8 +111,9 @@ func reflection(x []float64) (tau, beta float64) {
 	return tau, beta * size
 }
 
-// diagonal turns a tridiagonal matrix, with d on the diagonal and off[1:] beside it, into its eigenvalues in ascending order by implicit
-// QL sweeps. rows, unless it is nil, is multiplied by the same rotations from the left: it becomes their eigenvectors if it was P.
+// diagonal turns a tridiagonal matrix, with d on the diagonal and off[1:] beside it, into its
+// eigenvalues in ascending order by implicit QL sweeps. rows, unless it is nil, is multiplied by
+// the same rotations from the left: it becomes their eigenvectors if it was P.
 func diagonal(d, off, rows []float64) bool {
 	n := len(d)
 	e := off
@@ -202,8 +209,9 @@ func ascending(d, rows []float64) {
 	}
 }
 
-// Cholesky turns the symmetric positive definite matrix a (n×n, its lower triangle) into its factor L with a = L L', in the lower triangle.
-// Time is O(n³). It returns false, with a spoilt, where a is not positive definite.
+// Cholesky turns the symmetric positive definite matrix a (n×n, its lower triangle) into its factor
+// L with a = L L', in the lower triangle. Time is O(n³). It returns false, with a spoilt, where a
+// is not positive definite.
 func Cholesky(n int, a []float64) bool {
 	for i := range n {
 		row := a[i*n:][:n]

@@ -29,7 +29,8 @@ func matrices() map[string][]float64 {
 		"zero": make([]float64, 16), "empty": nil, "number": {-3},
 		"identity": {1, 0, 0, 0, 1, 0, 0, 0, 1}, "diagonal": {3, 0, 0, 0, -1, 0, 0, 0, 2}, "twin": {1, 1, 1, 1},
 		"graded": random(20, func(i, j int) float64 { return math.Pow(10, -float64(i+j)/2) }),
-		"tiny":   random(9, func(int, int) float64 { return 1e-160 }), "huge": random(9, func(int, int) float64 { return 1e150 }),
+		"tiny":   random(9, func(int, int) float64 { return 1e-160 }),
+		"huge":   random(9, func(int, int) float64 { return 1e150 }),
 	}
 	for _, n := range []int{2, 3, 5, 8, 17, 64, 120} {
 		all[fmt.Sprint("random ", n)] = random(n, one)
@@ -44,12 +45,14 @@ func matrices() map[string][]float64 {
 	return all
 }
 
-// TestEigen: the rows v are orthonormal and a v = λ v, within n units in the last place of the largest eigenvalue.
+// TestEigen: the rows v are orthonormal and a v = λ v, within n units in the last place of the
+// largest eigenvalue.
 func TestEigen(t *testing.T) {
 	for name, a := range matrices() {
 		n := int(math.Sqrt(float64(len(a))))
 		u, values, alone := slices.Clone(a), make([]float64, n), make([]float64, n)
-		if !linalg.Eigen(n, u, values, make([]float64, linalg.Work(n))) || !linalg.Eigenvalues(n, slices.Clone(a), alone) {
+		if !linalg.Eigen(n, u, values, make([]float64, linalg.Work(n))) ||
+			!linalg.Eigenvalues(n, slices.Clone(a), alone) {
 			t.Fatalf("%s: there must be eigenvalues", name)
 		}
 		if !slices.IsSorted(values) || !slices.Equal(values, alone) {

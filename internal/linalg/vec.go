@@ -1,8 +1,10 @@
-// This file holds the few dense-vector loops that the methods, the exchange and the evaluation share.
+// This file holds the few dense-vector loops that the methods, the exchange and the
+// evaluation share.
 //
-// Every product is rounded before it is added (the conversion forbids a fused
-// multiply-add), so results are the same bits on every machine. Of float32, factors are rounded to float32 first. All slices of a call have
-// the length of the first; functions that write allow the destination to be an input.
+// Every product is rounded before it is added (the conversion forbids a fused multiply-add), so
+// results are the same bits on every machine. Of float32, factors are rounded to float32 first. All
+// slices of a call have the length of the first; functions that write allow the destination to be
+// an input.
 
 package linalg
 
@@ -12,14 +14,16 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// short is the length below which a loop here is quicker than the call of a kernel, which gives the same bits.
+// short is the length below which a loop here is quicker than the call of a kernel, which gives the
+// same bits.
 const short = 64
 
 // Block is how many numbers stay in the first-level cache: 8 KiB of float64.
 const Block = 1024
 
-// EachBlock calls f for all of 0..n in blocks of at most [Block] numbers, for loops of several functions here over the same
-// vectors: what one of them writes the next one reads from the first-level cache.
+// EachBlock calls f for all of 0..n in blocks of at most [Block] numbers, for loops of several
+// functions here over the same vectors: what one of them writes the next one reads from the
+// first-level cache.
 func EachBlock(n int, f func(from, to int)) {
 	for from := 0; from < n; from += Block {
 		f(from, min(from+Block, n))
@@ -136,8 +140,8 @@ func AllFinite(x []float64) bool {
 	return true
 }
 
-// Convert sets dst = src, each entry rounded to the nearest of its new type. Between different types the two do not overlap, and processors that are free
-// take parts of long ones.
+// Convert sets dst = src, each entry rounded to the nearest of its new type. Between different
+// types the two do not overlap, and processors that are free take parts of long ones.
 func Convert[T, F kernel.Float](dst []T, src []F) {
 	if same, ok := any(src).([]T); ok {
 		copy(dst, same)

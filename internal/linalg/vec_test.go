@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// TestSameBits holds the functions that use kernels against their formulas, on every path, for lengths
-// on both sides of where the kernels take over and for a destination that is an input.
+// TestSameBits holds the functions that use kernels against their formulas, on every path, for
+// lengths on both sides of where the kernels take over and for a destination that is an input.
 func TestSameBits(t *testing.T) {
 	const a, b = 0.3, -1.7
 	functions := []struct {
@@ -18,8 +18,12 @@ func TestSameBits(t *testing.T) {
 		f    func(dst, x, y []float64)
 		want func(d, x, y float64) float64 // d is what dst holds before
 	}{
-		{"Axpy", func(dst, x, _ []float64) { Axpy(dst, a, x) }, func(d, x, _ float64) float64 { return d + float64(a*x) }},
-		{"Comb", func(dst, x, y []float64) { Comb(dst, a, x, b, y) }, func(_, x, y float64) float64 { return float64(a*x) + float64(b*y) }},
+		{"Axpy", func(dst, x, _ []float64) { Axpy(dst, a, x) }, func(d, x, _ float64) float64 {
+			return d + float64(a*x)
+		}},
+		{"Comb", func(dst, x, y []float64) { Comb(dst, a, x, b, y) }, func(_, x, y float64) float64 {
+			return float64(a*x) + float64(b*y)
+		}},
 		{"Scale", func(dst, x, _ []float64) { Scale(dst, a, x) }, func(_, x, _ float64) float64 { return a * x }},
 		{"Add", func(dst, x, y []float64) { Add(dst, x, y) }, func(_, x, y float64) float64 { return x + y }},
 		{"Sub", func(dst, x, y []float64) { Sub(dst, x, y) }, func(_, x, y float64) float64 { return x - y }},
@@ -42,7 +46,8 @@ func TestSameBits(t *testing.T) {
 							want[i] = f.want(d[i], x[i], y[i])
 						}
 						if f.f(d, x, y); !slices.Equal(d, want) {
-							t.Errorf("%d numbers, x is dst: %v, y is dst: %v: another result", n, alias&1 != 0, alias&2 != 0)
+							t.Errorf("%d numbers, x is dst: %v, y is dst: %v: another result", n,
+								alias&1 != 0, alias&2 != 0)
 						}
 					}
 				}

@@ -36,14 +36,16 @@ func numbers() []float64 {
 	return v
 }
 
-// TestFunctions: each is as right as package math, and has the same bits on every machine and at every level of its architecture.
+// TestFunctions: each is as right as package math, and has the same bits on every machine and at
+// every level of its architecture.
 func TestFunctions(t *testing.T) {
 	for _, f := range functions {
 		h := fnv.New64a()
 		for _, x := range numbers() {
 			own, std := f.own(x), f.std(x)
 			if off := math.Abs(own - std); off > f.tolerance*math.Abs(std) && off > 0x1p-1074 && math.Abs(x) < 1<<53 {
-				t.Fatalf("%s(%v) is %v; it must be %v within %.2g, and is off by %.2g", f.name, x, own, std, f.tolerance, off/math.Abs(std))
+				t.Fatalf("%s(%v) is %v; it must be %v within %.2g, and is off by %.2g", f.name, x, own, std,
+					f.tolerance, off/math.Abs(std))
 			}
 			digest(h, own)
 		}
@@ -55,7 +57,8 @@ func TestFunctions(t *testing.T) {
 
 // TestSpecial: infinities, zeros, NaN and the ends of domains are as in package math.
 func TestSpecial(t *testing.T) {
-	special := []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, -5e-324, 1e-310, 0x1p-1022, 0x1p-54,
+	special := []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, -5e-324, 1e-310,
+		0x1p-1022, 0x1p-54,
 		math.MaxFloat64, -math.MaxFloat64, -2, -745.2, 709.78, 0.5, -0.5, 2, 3, 1 << 62, 1 << 63}
 	for _, x := range special {
 		for _, f := range functions {
@@ -72,7 +75,8 @@ func TestSpecial(t *testing.T) {
 			if x > 0 && x < 0x1p-1022 && math.Abs(y) < 1 {
 				continue
 			}
-			if own, std := num.Pow(x, y), math.Pow(x, y); !same(own, std) && !(math.Abs(own-std) <= 0x1p-50*math.Abs(std)) {
+			if own, std := num.Pow(x, y), math.Pow(x, y); !same(own, std) &&
+				!(math.Abs(own-std) <= 0x1p-50*math.Abs(std)) {
 				t.Errorf("Pow(%v, %v) is %v; it must be %v", x, y, own, std)
 			}
 		}
@@ -86,8 +90,8 @@ func TestLogOfLeast(t *testing.T) {
 	}
 }
 
-// TestPow: powers of whole, half and other exponents. The tolerance of exponents that are not whole is the exponential's times
-// the error of its argument, of at most 1 in size.
+// TestPow: powers of whole, half and other exponents. The tolerance of exponents that are not whole
+// is the exponential's times the error of its argument, of at most 1 in size.
 func TestPow(t *testing.T) {
 	const digestOf = uint64(0xb3709b8510b14e2d)
 	r := rand.New(rand.NewPCG(3, 4))

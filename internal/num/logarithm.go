@@ -3,7 +3,8 @@ package num
 import "math"
 
 // logTerms are L1 to L7 of fdlibm: log(1+f) = 2s + s·R(s²) with s = f/(2+f).
-var logTerms = [7]float64{6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
+var logTerms = [7]float64{6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+	2.222219843214978396e-01,
 	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01}
 
 // Log returns the natural logarithm: −Inf of 0, NaN of NaN and of negative numbers, +Inf of +Inf.
@@ -64,7 +65,8 @@ func Log1p(x float64) float64 {
 	return float64(n*ln2Hi) - ((half - (float64(s*(half+r)) + (float64(n*ln2Lo) + c))) - f)
 }
 
-// log1pReduced returns k, f and c with 1 + x = 2^k (1+f) and 1 + f between √½ and √2; c is what rounding 1 + x lost, relative to it.
+// log1pReduced returns k, f and c with 1 + x = 2^k (1+f) and 1 + f between √½ and √2; c is what
+// rounding 1 + x lost, relative to it.
 func log1pReduced(x float64) (k int, f, c float64) {
 	const (
 		from = -2.928932188134524755992e-01 // √½ − 1

@@ -1,9 +1,10 @@
 // Normal draws normally distributed numbers with the same bits on every machine.
 //
-// math/rand/v2 draws others of the same generator where the compiler may fuse a product with the sum that follows (arm64, GOAMD64=v3
-// and others), so that even made data differ. This is the same method, the ziggurat of Marsaglia and Tsang ("The ziggurat method for
-// generating random variables", 2000), in operations that round the same everywhere; where nothing is fused it draws the numbers of
-// rand.NormFloat64 from the same bits of the generator.
+// math/rand/v2 draws others of the same generator where the compiler may fuse a product with the
+// sum that follows (arm64, GOAMD64=v3 and others), so that even made data differ. This is the same
+// method, the ziggurat of Marsaglia and Tsang ("The ziggurat method for generating random
+// variables", 2000), in operations that round the same everywhere; where nothing is fused it draws
+// the numbers of rand.NormFloat64 from the same bits of the generator.
 
 package num
 
@@ -18,7 +19,8 @@ const (
 	area   = 9.91256303526217e-3 // of each strip
 )
 
-// A strip of the ziggurat: numbers j·width of whole j below inside in size are under the curve, whose height at the strip's end is height.
+// A strip of the ziggurat: numbers j·width of whole j below inside in size are under the curve,
+// whose height at the strip's end is height.
 type strip struct {
 	inside        uint32
 	width, height float32

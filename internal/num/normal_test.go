@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// TestBits: the numbers of a generator have the same bits on every machine and at every level of its architecture; where nothing is
-// fused they are the numbers of math/rand/v2.
+// TestBits: the numbers of a generator have the same bits on every machine and at every level of
+// its architecture; where nothing is fused they are the numbers of math/rand/v2.
 func TestBits(t *testing.T) {
 	const draws, want = 1 << 20, uint64(0x2b1e151ff6cce558)
 	own, std := rand.New(rand.NewPCG(5, 6)), rand.New(rand.NewPCG(5, 6))
@@ -33,7 +33,8 @@ func TestBits(t *testing.T) {
 	t.Logf("%d of %d are not those of math/rand/v2", others, draws)
 }
 
-// TestDistribution: moments, and shares of the tail, of a million numbers: within 5 standard errors.
+// TestDistribution: moments, and shares of the tail, of a million numbers: within 5
+// standard errors.
 func TestDistribution(t *testing.T) {
 	const draws = 1 << 20
 	r := rand.New(rand.NewPCG(7, 8))

@@ -2,7 +2,8 @@ package num
 
 import "math"
 
-// Pow returns x^y, by products of squares and, of the rest of y, by Exp and Log. Infinities, NaN, zeros and negative x are as in math.Pow.
+// Pow returns x^y, by products of squares and, of the rest of y, by Exp and Log. Infinities, NaN,
+// zeros and negative x are as in math.Pow.
 func Pow(x, y float64) float64 {
 	finite := math.Abs(x) <= math.MaxFloat64 && math.Abs(y) < 1<<63
 	if !finite || x == 0 || y == 0 || math.Abs(y) == 0.5 {

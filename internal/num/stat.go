@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// Median returns the median of the values that are not NaN, and NaN if there are none. An even count gives the mean of
-// the two in the middle. The argument is not changed; the cost is sorting a copy.
+// Median returns the median of the values that are not NaN, and NaN if there are none. An even
+// count gives the mean of the two in the middle. The argument is not changed; the cost is sorting
+// a copy.
 func Median(values []float64) float64 {
 	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(sorted) == 0 {
@@ -20,7 +21,8 @@ func Median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// LiveBytes collects the garbage twice, as finalizers keep some of it until the second time, and returns the heap's bytes in use.
+// LiveBytes collects the garbage twice, as finalizers keep some of it until the second time, and
+// returns the heap's bytes in use.
 func LiveBytes() float64 {
 	runtime.GC()
 	runtime.GC()

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// A Page is a file in a window of some size, for a user who prefers light or dark colours, with the body of a function that looks at it and
-// returns what is JSON.
+// A Page is a file in a window of some size, for a user who prefers light or dark colours, with the
+// body of a function that looks at it and returns what is JSON.
 type Page struct {
 	Path          string
 	Width, Height int
@@ -28,8 +28,9 @@ type Page struct {
 	Script        string
 }
 
-// Open opens pages in one headless Chromium, and returns what their scripts return, by name. Whatever the browser complains of is an error.
-// Where there is no browser, and with -short, the test is skipped.
+// Open opens pages in one headless Chromium, and returns what their scripts return, by name.
+// Whatever the browser complains of is an error. Where there is no browser, and with -short, the
+// test is skipped.
 func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 	t.Helper()
 	if testing.Short() {
@@ -51,21 +52,28 @@ func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 	</script>`
 	for name, p := range pages {
 		page := Get(os.ReadFile(p.Path))
-		if policy := []byte("default-src 'none';"); !bytes.Contains(page, []byte("script-src")) { // it has no scripts but this one
+		// it has no scripts but this one
+		if policy := []byte("default-src 'none';"); !bytes.Contains(page, []byte("script-src")) {
 			page = bytes.Replace(page, policy, append(policy, " script-src 'unsafe-inline';"...), 1)
 		}
-		page = fmt.Appendf(page, `<script>addEventListener("load", () => (async () => {%s})().then(value => parent.postMessage({name: %q, value}, "*")))</script>`, p.Script, name)
+		page = fmt.Appendf(page,
+			`<script>addEventListener("load", () => (async () => {%s})().then(value => `+
+				`parent.postMessage({name: %q, value}, "*")))</script>`, p.Script, name)
 		file := strconv.Itoa(strings.Count(host, "<iframe")) + ".html"
 		OK(os.WriteFile(filepath.Join(dir, file), page, 0o644))
-		scheme := map[bool]string{true: "dark", false: "light"}[p.Dark] // which the page in the frame takes for its user's
-		host += fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" style="border: 0; color-scheme: %s"></iframe>`, file, p.Width, p.Height, scheme)
+		// which the page in the frame takes for its user's
+		scheme := map[bool]string{true: "dark", false: "light"}[p.Dark]
+		host += fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" style="border: 0; color-scheme: %s"></iframe>`,
+			file, p.Width, p.Height, scheme)
 	}
 	path := filepath.Join(dir, "host.html")
 	OK(os.WriteFile(path, []byte(host), 0o644))
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
-		"--disable-component-update", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir="+filepath.Join(dir, "profile"),
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu",
+		"--disable-background-networking", "--disable-sync",
+		"--disable-component-update", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars",
+		"--user-data-dir="+filepath.Join(dir, "profile"),
 		"--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", "file://"+path)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
@@ -79,7 +87,8 @@ func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 	}
 	found := regexp.MustCompile(`(?s)<pre id="results">(.*?)</pre>`).FindSubmatch(out.Bytes())
 	results := map[string]json.RawMessage{}
-	if found == nil || json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results) != nil || len(results) != len(pages) {
+	if found == nil || json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results) != nil ||
+		len(results) != len(pages) {
 		t.Fatalf("the browser gave %d of %d results: %s", len(results), len(pages), &complaints)
 	}
 	return results

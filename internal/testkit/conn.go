@@ -79,7 +79,8 @@ func (c *conn) send(data []byte, end error) {
 	}
 }
 
-// awaken has Read look again after so long, or earlier where its deadline comes first. The lock is held.
+// awaken has Read look again after so long, or earlier where its deadline comes first. The lock
+// is held.
 func (c *conn) awaken(after time.Duration) {
 	if !c.readUntil.IsZero() {
 		after = min(after, time.Until(c.readUntil))
@@ -138,7 +139,8 @@ func (c *conn) readArrived(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Write implements [net.Conn]. It returns at once. What comes to an end that has ended brings back a reset.
+// Write implements [net.Conn]. It returns at once. What comes to an end that has ended brings back
+// a reset.
 func (c *conn) Write(p []byte) (int, error) {
 	all := c.host.network
 	all.mu.Lock()

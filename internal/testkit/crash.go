@@ -10,17 +10,18 @@ import (
 	"slices"
 )
 
-// Crash returns a file system as one that a crash of the machine may leave now, with all that was brought to the disk and some of
-// the rest: of changes of names in a folder any of them, in their order, and of what was written to a file since the last Sync
-// the whole, none, a part that ends in the middle, or zeros in its place. choose chooses one of n things, from 0 on.
+// Crash returns a file system as one that a crash of the machine may leave now, with all that was
+// brought to the disk and some of the rest: of changes of names in a folder any of them, in their
+// order, and of what was written to a file since the last Sync the whole, none, a part that ends in
+// the middle, or zeros in its place. choose chooses one of n things, from 0 on.
 func (m *Memory) Crash(choose func(n int) int) *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return &Memory{root: m.root.crashed(choose)}
 }
 
-// States returns all file systems that [Memory.Crash] may return. There are many while much is not synced: as many as the
-// product over files and folders. Some may be the same ones.
+// States returns all file systems that [Memory.Crash] may return. There are many while much is not
+// synced: as many as the product over files and folders. Some may be the same ones.
 func (m *Memory) States() iter.Seq[*Memory] {
 	return func(yield func(*Memory) bool) {
 		type choice struct{ at, of int }
@@ -75,8 +76,8 @@ func (n *node) crashed(choose func(n int) int) *node {
 	return left
 }
 
-// contents returns what may be on the disk of a file: what was synced, each change since, and of the last one the half of its bytes
-// or zeros.
+// contents returns what may be on the disk of a file: what was synced, each change since, and of
+// the last one the half of its bytes or zeros.
 func (n *node) contents() (all [][]byte) {
 	all = append(all, n.saved)
 	for _, c := range n.changes {
@@ -85,7 +86,8 @@ func (n *node) contents() (all [][]byte) {
 	if len(n.changes) > 0 {
 		last := n.changes[len(n.changes)-1]
 		half := last.from + (len(last.data)-last.from)/2
-		all = append(all, last.data[:half], slices.Concat(last.data[:last.from], make([]byte, len(last.data)-last.from)))
+		all = append(all, last.data[:half],
+			slices.Concat(last.data[:last.from], make([]byte, len(last.data)-last.from)))
 	}
 	slices.SortFunc(all, bytes.Compare)
 	return slices.CompactFunc(all, bytes.Equal)
@@ -94,7 +96,8 @@ func (n *node) contents() (all [][]byte) {
 // mostSubsets bounds the renames of which every subset is a state of its own.
 const mostSubsets = 4
 
-// subsets returns which of n renames may be on the disk: any of a few, of many all up to one of them, and all but one.
+// subsets returns which of n renames may be on the disk: any of a few, of many all up to one of
+// them, and all but one.
 func subsets(n int) (all [][]int) {
 	if n <= mostSubsets {
 		for bits := range 1 << n {
@@ -118,7 +121,8 @@ func subsets(n int) (all [][]int) {
 	return append(all, whole)
 }
 
-// Digest stands for all names and contents: two file systems with the same one are alike to processes.
+// Digest stands for all names and contents: two file systems with the same one are alike
+// to processes.
 func (m *Memory) Digest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

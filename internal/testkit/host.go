@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// A Host is a process on a machine of a network, from its start to its end. A machine may have one at a time, or several.
+// A Host is a process on a machine of a network, from its start to its end. A machine may have one
+// at a time, or several.
 type Host struct {
 	network *Network
 	name    string
@@ -22,12 +23,12 @@ func (n *Network) Host(name string) *Host {
 	return &Host{network: n, name: name}
 }
 
-// Kill ends all connections and listeners of the process; what is left of it in this program can neither listen nor connect. Its
-// machine lets others know, by links that may be slow or cut.
+// Kill ends all connections and listeners of the process; what is left of it in this program can
+// neither listen nor connect. Its machine lets others know, by links that may be slow or cut.
 func (h *Host) Kill() { h.end(false) }
 
-// PowerOff is Kill of a machine that can let nobody know. As over TCP, others find out once they send something when the machine
-// has power again, which it has with the next [Network.Host].
+// PowerOff is Kill of a machine that can let nobody know. As over TCP, others find out once they
+// send something when the machine has power again, which it has with the next [Network.Host].
 func (h *Host) PowerOff() { h.end(true) }
 
 func (h *Host) end(silent bool) {
@@ -53,8 +54,9 @@ func (h *Host) end(silent bool) {
 	}
 }
 
-// Dial connects to an address. It takes a delay for the way there and one for the way back. Where nobody listens the connection is
-// refused; for a machine that cannot be reached it waits until ctx ends.
+// Dial connects to an address. It takes a delay for the way there and one for the way back. Where
+// nobody listens the connection is refused; for a machine that cannot be reached it waits until
+// ctx ends.
 func (h *Host) Dial(ctx context.Context, address string) (net.Conn, error) {
 	c, err := h.dial(ctx, addr(address))
 	if err != nil {

@@ -44,28 +44,34 @@ func TestRead(t *testing.T) {
 		{name: "bytes take their time", text: "abc", took: delay, do: func(_ *Network, own, _ net.Conn, _, _ *Host) {
 			Get(own.Write([]byte("abc")))
 		}},
-		{name: "an end follows the bytes", text: "", took: delay, err: io.EOF, do: func(_ *Network, own, other net.Conn, _, _ *Host) {
-			OK(own.Close())
-		}},
-		{name: "a deadline", took: time.Second, err: os.ErrDeadlineExceeded, do: func(_ *Network, _, other net.Conn, _, _ *Host) {
-			OK(other.SetReadDeadline(time.Now().Add(time.Second)))
-		}},
-		{name: "a link that is cut holds what is on its way", text: "abc", took: time.Minute, do: func(n *Network, own, _ net.Conn, _, _ *Host) {
-			Get(own.Write([]byte("abc")))
-			n.Cut(func(from, _ string) bool { return from == "a" })
-			time.AfterFunc(time.Minute, func() { n.Cut(nil) })
-		}},
-		{name: "a host that stands still sends nothing", text: "abc", took: time.Minute, do: func(n *Network, own, _ net.Conn, _, _ *Host) {
-			n.Freeze("a", true)
-			Get(own.Write([]byte("abc")))
-			time.AfterFunc(time.Minute, func() { n.Freeze("a", false) })
-		}},
+		{name: "an end follows the bytes", text: "", took: delay, err: io.EOF,
+			do: func(_ *Network, own, other net.Conn, _, _ *Host) {
+				OK(own.Close())
+			}},
+		{name: "a deadline", took: time.Second, err: os.ErrDeadlineExceeded,
+			do: func(_ *Network, _, other net.Conn, _, _ *Host) {
+				OK(other.SetReadDeadline(time.Now().Add(time.Second)))
+			}},
+		{name: "a link that is cut holds what is on its way", text: "abc", took: time.Minute,
+			do: func(n *Network, own, _ net.Conn, _, _ *Host) {
+				Get(own.Write([]byte("abc")))
+				n.Cut(func(from, _ string) bool { return from == "a" })
+				time.AfterFunc(time.Minute, func() { n.Cut(nil) })
+			}},
+		{name: "a host that stands still sends nothing", text: "abc", took: time.Minute,
+			do: func(n *Network, own, _ net.Conn, _, _ *Host) {
+				n.Freeze("a", true)
+				Get(own.Write([]byte("abc")))
+				time.AfterFunc(time.Minute, func() { n.Freeze("a", false) })
+			}},
 		{name: "a reset", err: syscall.ECONNRESET, do: func(n *Network, own, _ net.Conn, _, _ *Host) {
 			Get(own.Write([]byte("abc")))
 			n.Reset("b", "a")
 		}},
-		{name: "a process that is killed", took: delay, err: syscall.ECONNRESET, do: func(_ *Network, _, _ net.Conn, a, _ *Host) { a.Kill() }},
-		{name: "a machine without power says nothing, and then does not know the connection", took: time.Hour + 2*delay, err: syscall.ECONNRESET,
+		{name: "a process that is killed", took: delay, err: syscall.ECONNRESET,
+			do: func(_ *Network, _, _ net.Conn, a, _ *Host) { a.Kill() }},
+		{name: "a machine without power says nothing, and then does not know the connection", took: time.Hour + 2*delay,
+			err: syscall.ECONNRESET,
 			do: func(n *Network, _, other net.Conn, a, _ *Host) {
 				a.PowerOff()
 				Get(other.Write([]byte("to nobody")))
@@ -74,7 +80,8 @@ func TestRead(t *testing.T) {
 					Get(other.Write([]byte("to another")))
 				})
 			}},
-		{name: "an own process that is killed", err: net.ErrClosed, do: func(_ *Network, _, _ net.Conn, _, b *Host) { b.Kill() }},
+		{name: "an own process that is killed", err: net.ErrClosed,
+			do: func(_ *Network, _, _ net.Conn, _, b *Host) { b.Kill() }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -83,7 +90,8 @@ func TestRead(t *testing.T) {
 				tt.do(n, own, other, a, b)
 				text, took, err := reads(other)
 				if text != tt.text || took != tt.took || !errors.Is(err, tt.err) {
-					t.Errorf("read %q, %v after %v; it must be %q, %v after %v", text, err, took, tt.text, tt.err, tt.took)
+					t.Errorf("read %q, %v after %v; it must be %q, %v after %v", text, err, took, tt.text,
+						tt.err, tt.took)
 				}
 				_, _ = own.Close(), other.Close()
 				if n := n.Open(); n != 0 {
@@ -129,10 +137,11 @@ func TestDial(t *testing.T) {
 	}{
 		{name: "to a listener", took: 2 * delay, do: func(_ *Network, _, b *Host) { Get(b.Listen("7000")) }},
 		{name: "to nobody", took: 2 * delay, err: syscall.ECONNREFUSED, do: func(*Network, *Host, *Host) {}},
-		{name: "to a machine without power", took: time.Minute, err: context.DeadlineExceeded, do: func(_ *Network, _, b *Host) {
-			Get(b.Listen("7000"))
-			b.PowerOff()
-		}},
+		{name: "to a machine without power", took: time.Minute, err: context.DeadlineExceeded,
+			do: func(_ *Network, _, b *Host) {
+				Get(b.Listen("7000"))
+				b.PowerOff()
+			}},
 		{name: "over a link that is cut for a time", took: 30*time.Second + 2*delay, do: func(n *Network, _, b *Host) {
 			Get(b.Listen("7000"))
 			n.Cut(func(_, to string) bool { return to == "b" })
@@ -160,7 +169,8 @@ func TestDial(t *testing.T) {
 	}
 }
 
-// TestListen: a port has one listener at a time, and one that is closed resets who has not been accepted.
+// TestListen: a port has one listener at a time, and one that is closed resets who has not
+// been accepted.
 func TestListen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := NewNetwork(FixedDelay(delay))

@@ -16,12 +16,14 @@ import (
 	"dsbo/internal/disk"
 )
 
-// A Memory is a file system in memory, which knows what it has been told to bring to the disk: content by File.Sync, names by
-// SyncDir. What a crash may leave of it say [Memory.States] and [Memory.Crash]. Its memory is the memory of what is there, and of
-// what has changed since it was synced. It has no permissions and no times, and renames within a folder alone. It is safe for
-// use by several goroutines.
+// A Memory is a file system in memory, which knows what it has been told to bring to the disk:
+// content by File.Sync, names by SyncDir. What a crash may leave of it say [Memory.States] and
+// [Memory.Crash]. Its memory is the memory of what is there, and of what has changed since it was
+// synced. It has no permissions and no times, and renames within a folder alone. It is safe for use
+// by several goroutines.
 type Memory struct {
-	// Changed, if it is set, is called after each operation, by its goroutine, with a text such as "rename .a.tmp to a".
+	// Changed, if it is set, is called after each operation, by its goroutine, with a text such as
+	// "rename .a.tmp to a".
 	Changed func(operation string)
 
 	mu   sync.Mutex
@@ -33,7 +35,9 @@ type node struct {
 	folder bool
 	locked bool
 
-	data    []byte    // content of a file, as processes see it; never changed in place, as others below may be views of it
+	// content of a file, as processes see it; never changed in place, as others below may be views
+	// of it
+	data    []byte
 	saved   []byte    // as it is on the disk
 	changes []content // since
 
@@ -55,8 +59,9 @@ func newFolder() *node {
 // NewMemory returns an empty file system.
 func NewMemory() *Memory { return &Memory{root: newFolder()} }
 
-// Restart returns a file system with the same content, for the next process after one that was killed: m itself is of no use any
-// more, whatever still has files of it open, and locks are gone. What was not synced is still in the system's memory.
+// Restart returns a file system with the same content, for the next process after one that was
+// killed: m itself is of no use any more, whatever still has files of it open, and locks are gone.
+// What was not synced is still in the system's memory.
 func (m *Memory) Restart() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,12 +78,14 @@ func (n *node) unlock() {
 	}
 }
 
-// operate runs one operation on what a path names: its folder, nil where there is none, and its name in that.
+// operate runs one operation on what a path names: its folder, nil where there is none, and its
+// name in that.
 func (m *Memory) operate(operation, path string, change bool, run func(dir *node, name string) error) error {
 	return m.lockAndRun(operation, path, change, func() error { return m.resolve(path, run) })
 }
 
-// lockAndRun runs one operation, unless the processes that used the file system have ended, and tells of it if it changes something.
+// lockAndRun runs one operation, unless the processes that used the file system have ended, and
+// tells of it if it changes something.
 func (m *Memory) lockAndRun(operation, path string, change bool, run func() error) error {
 	m.mu.Lock()
 	err := error(fs.ErrClosed)

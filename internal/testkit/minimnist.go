@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// WriteMNIST writes a number of training and test pictures to a folder, the same each time: for each digit a
-// blot of its own, with noise. A fifth of the labels is drawn at random, so that the best penalty is not the smallest one.
+// WriteMNIST writes a number of training and test pictures to a folder, the same each time: for
+// each digit a blot of its own, with noise. A fifth of the labels is drawn at random, so that the
+// best penalty is not the smallest one.
 func WriteMNIST(dir string, train, test int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -25,7 +26,8 @@ func WriteMNIST(dir string, train, test int) error {
 		if err := os.WriteFile(filepath.Join(dir, part.name+"-images-idx3-ubyte"), images, 0o644); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, part.name+"-labels-idx1-ubyte"), append(head(2049, part.n), labels...), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, part.name+"-labels-idx1-ubyte"),
+			append(head(2049, part.n), labels...), 0o644); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,8 @@ const MaxInFlight = 64 << 20
 
 // A LinkModel says how long links take. Its answers must be functions of its arguments alone.
 type LinkModel interface {
-	// Delay returns how long a text of n bytes is on its way that one host sends to another at a moment.
+	// Delay returns how long a text of n bytes is on its way that one host sends to another at
+	// a moment.
 	Delay(from, to string, bytes int, at time.Time) time.Duration
 }
 
@@ -47,9 +48,10 @@ func NewNetwork(w LinkModel) *Network {
 
 func uncut(string, string) bool { return false }
 
-// Cut cuts the directions of links of which cut says so, instead of those before; nil makes all whole. What is on a link that is
-// cut, or is sent over it, arrives when it is whole again, as from a sender that repeats itself; nobody connects over it
-// meanwhile. The function must be one of its arguments alone.
+// Cut cuts the directions of links of which cut says so, instead of those before; nil makes all
+// whole. What is on a link that is cut, or is sent over it, arrives when it is whole again, as from
+// a sender that repeats itself; nobody connects over it meanwhile. The function must be one of its
+// arguments alone.
 func (n *Network) Cut(cut func(from, to string) bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,7 +61,8 @@ func (n *Network) Cut(cut func(from, to string) bool) {
 	n.change()
 }
 
-// Freeze has a host's links stand still, as they do while its processes are not run, until it is called with false.
+// Freeze has a host's links stand still, as they do while its processes are not run, until it is
+// called with false.
 func (n *Network) Freeze(host string, frozen bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -99,8 +102,8 @@ func (n *Network) isReachable(from, to string) bool {
 	return !n.cut(from, to) && !n.unpowered[to] && !n.frozen[from] && !n.frozen[to]
 }
 
-// await waits until what one host sends now has arrived at another one. Over a link that was not whole it is sent again when
-// that has changed.
+// await waits until what one host sends now has arrived at another one. Over a link that was not
+// whole it is sent again when that has changed.
 func (n *Network) await(ctx context.Context, from, to string) error {
 	t := time.NewTimer(n.links.Delay(from, to, 0, time.Now()))
 	defer t.Stop()

@@ -18,7 +18,9 @@ type BuildInfo struct {
 	Version  string // of the main module; "" or "(devel)" if it has none
 	Revision string // of its version control; "" if the program was built without it
 	Modified bool   // the source differed from the revision
-	Level    string // of the architecture, for which the compiler was free to choose instructions: "v3" of amd64; "" if it is not known
+	// of the architecture, for which the compiler was free to choose instructions: "v3" of amd64;
+	// "" if it is not known
+	Level string
 }
 
 // Build returns the information on the running program.
@@ -42,8 +44,8 @@ var Build = sync.OnceValue(func() BuildInfo {
 	return b
 })
 
-// Digest returns the SHA-256 of the running program's file: the digest of another program, or of the same source and another
-// compiler, is another one. It reads the file at the first call.
+// Digest returns the SHA-256 of the running program's file: the digest of another program, or of
+// the same source and another compiler, is another one. It reads the file at the first call.
 var BuildDigest = sync.OnceValues(func() ([]byte, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -61,8 +63,8 @@ var BuildDigest = sync.OnceValues(func() ([]byte, error) {
 	return h.Sum(nil), nil
 })
 
-// Name returns the version if there is one, else the revision, marked if the source differed from it, and "" if
-// neither is known.
+// Name returns the version if there is one, else the revision, marked if the source differed from
+// it, and "" if neither is known.
 func (b BuildInfo) Name() string {
 	switch {
 	case b.Version != "" && b.Version != "(devel)":

@@ -1,5 +1,5 @@
-// Plain shows texts of others as what they are: none of their characters moves the cursor, ends a line or turns the
-// direction of what stands around it.
+// Plain shows texts of others as what they are: none of their characters moves the cursor, ends a
+// line or turns the direction of what stands around it.
 
 package wording
 
@@ -14,8 +14,9 @@ func Printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) })
 }
 
-// Text returns s with each character that is not printable, such as control and bidirectional ones, and each byte that is no
-// character, as Go writes it in a string: \n, \x1b, \u202e. Printable texts stay as they are.
+// Text returns s with each character that is not printable, such as control and bidirectional ones,
+// and each byte that is no character, as Go writes it in a string: \n, \x1b, \u202e. Printable
+// texts stay as they are.
 func Plain(s string) string {
 	if Printable(s) {
 		return s

@@ -44,7 +44,8 @@ func questions(x, y, v []float64) []call {
 	}
 }
 
-// asksDiagonal reports whether the diagonal is the model's own, or cheap enough as an estimate of 8 products.
+// asksDiagonal reports whether the diagonal is the model's own, or cheap enough as an estimate of
+// 8 products.
 func (s *subject) asksDiagonal() bool {
 	_, ok := s.m.(models.Curved)
 	return ok || s.q < largeLimit

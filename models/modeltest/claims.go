@@ -14,8 +14,8 @@ import (
 	"dsbo/models"
 )
 
-// convexity compares the curvature of the lower loss with the modulus that the model claims: by the smallest eigenvalue
-// where q is small, else by an upper bound on it.
+// convexity compares the curvature of the lower loss with the modulus that the model claims: by the
+// smallest eigenvalue where q is small, else by an upper bound on it.
 func (s *subject) convexity() error {
 	c, ok := s.m.(models.StronglyConvex)
 	if !ok {
@@ -29,7 +29,8 @@ func (s *subject) convexity() error {
 			return fmt.Errorf("the modulus that the model claims must be positive; it is %g", mu)
 		}
 		least, largest := curvatures(s, o, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k})
-		if !(least >= mu*(1-1e-6)-1e-12*largest) { // the eigenvalues' own error is some units in the last place of the largest
+		// the eigenvalues' own error is some units in the last place of the largest
+		if !(least >= mu*(1-1e-6)-1e-12*largest) {
 			return fmt.Errorf("the lower loss has curvature %g, the model claims at least %g", least, mu)
 		}
 	}
@@ -39,8 +40,8 @@ func (s *subject) convexity() error {
 // lanczosSteps is how many products find extreme curvatures where q is large.
 const lanczosSteps = 12
 
-// curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large of its part that Lanczos' recurrence
-// reaches from v. These lie between the true ones.
+// curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large of its
+// part that Lanczos' recurrence reaches from v. These lie between the true ones.
 func curvatures(s *subject, o *models.Oracle, x, y, v []float64, name dsbo.Sample) (least, largest float64) {
 	if s.q <= denseLimit {
 		return extremes(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, name)...)))
@@ -91,7 +92,8 @@ func column(s *subject, o *models.Oracle, x, y []float64, j int, name dsbo.Sampl
 	return h
 }
 
-// entries returns the places of y that are looked at one by one: all if there are few, else the ends and what lies evenly between.
+// entries returns the places of y that are looked at one by one: all if there are few, else the
+// ends and what lies evenly between.
 func entries(s *subject) []int {
 	count := min(s.q, 16)
 	if s.q <= denseLimit {
@@ -104,8 +106,9 @@ func entries(s *subject) []int {
 	return list
 }
 
-// diagonal compares the diagonal with the Hessian's. One that is the same whatever the seed is exact, up to the
-// rounding of sums; an estimate is off by at most 6 of its standard deviations, and not looked at where q is large.
+// diagonal compares the diagonal with the Hessian's. One that is the same whatever the seed is
+// exact, up to the rounding of sums; an estimate is off by at most 6 of its standard deviations,
+// and not looked at where q is large.
 func (s *subject) diagonal() error {
 	if _, ok := s.m.(models.Curved); !ok && s.q > denseLimit {
 		return nil
@@ -131,7 +134,8 @@ func (s *subject) diagonal() error {
 				tolerance += 6 * math.Sqrt((linalg.Dot(h, h)-h[j]*h[j])/8)
 			}
 			if !(math.Abs(d[j]-h[j]) <= tolerance) {
-				return fmt.Errorf("sample %v: entry %d of the diagonal is %g, that of the Hessian %g; exact is %v", name, j, d[j], h[j], exact)
+				return fmt.Errorf("sample %v: entry %d of the diagonal is %g, that of the Hessian %g; exact is %v",
+					name, j, d[j], h[j], exact)
 			}
 		}
 	}

@@ -29,12 +29,14 @@ func (s *subject) derivatives() error {
 	return nil
 }
 
-// float32 compares both losses in the two element types. Sums of a few thousand terms, each with float32's
-// relative error of 6e-8, stay well within 1e-4.
+// float32 compares both losses in the two element types. Sums of a few thousand terms, each with
+// float32's relative error of 6e-8, stay well within 1e-4.
 func (s *subject) float32() error {
 	for _, l := range s.sides() {
 		wide, narrow := s.differentiate(l, l.on, false), s.differentiate(l, l.on, true)
-		err := atPoints(s, func(x, y []float64) (adtest.Report, error) { return adtest.Differences(narrow, wide, x, y, 1e-4) })
+		err := atPoints(s, func(x, y []float64) (adtest.Report, error) {
+			return adtest.Differences(narrow, wide, x, y, 1e-4)
+		})
 		if err != nil {
 			return fmt.Errorf("%s in float32: %w", l.name, err)
 		}
@@ -42,8 +44,8 @@ func (s *subject) float32() error {
 	return nil
 }
 
-// atPoints returns what compare finds wrong at a point. Points at which some comparison says nothing, for a kink in the wrong place,
-// give way to others, up to two.
+// atPoints returns what compare finds wrong at a point. Points at which some comparison says
+// nothing, for a kink in the wrong place, give way to others, up to two.
 func atPoints(s *subject, compare func(x, y []float64) (adtest.Report, error)) error {
 	var vague error
 	proved := 0

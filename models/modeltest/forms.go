@@ -34,7 +34,9 @@ func (s *subject) layers() error {
 			size += l.Out
 		}
 		if l.In != in || l.Out < 1 || l.Offset < 0 || l.Offset+size > s.q {
-			return fmt.Errorf("layer %d must take %d numbers and have its weights within y's %d; it takes %d, and has %d weights from %d on",
+			return fmt.Errorf(
+				"layer %d must take %d numbers and have its weights within y's %d; it takes %d, and has %d "+
+					"weights from %d on",
 				i, in, s.q, l.In, size, l.Offset)
 		}
 		in = l.Out
@@ -115,7 +117,8 @@ func (s *subject) baselines() error {
 			of = s.m
 		}
 		if p, _ := of.Dims(); b.Name == "" || len(b.X) != p || !linalg.AllFinite(b.X) {
-			return fmt.Errorf("baseline %q must have a name and %d finite hyperparameters; it has %d", b.Name, p, len(b.X))
+			return fmt.Errorf("baseline %q must have a name and %d finite hyperparameters; it has %d",
+				b.Name, p, len(b.X))
 		}
 	}
 	return nil

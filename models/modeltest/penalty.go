@@ -12,8 +12,9 @@ import (
 	"dsbo/models"
 )
 
-// penalty holds P(x) to its word: finite, not negative, all of it written; where the model claims to be convex, no more than
-// the diagonal of the Hessian; and where x enters the lower loss by a penalty alone, as large as that.
+// penalty holds P(x) to its word: finite, not negative, all of it written; where the model claims
+// to be convex, no more than the diagonal of the Hessian; and where x enters the lower loss by a
+// penalty alone, as large as that.
 func (s *subject) penalty() error {
 	o := s.oracle(models.Config{})
 	x, y, v := s.point()
@@ -49,10 +50,11 @@ func (s *subject) penalty() error {
 	return nil
 }
 
-// penaltyOfX compares u·(∇²_xy g)v with Σ_j (∇P_j·u) y_j v_j, which it is if x enters g by the penalty ½ Σ_j P_j(x) y_j² alone.
+// penaltyOfX compares u·(∇²_xy g)v with Σ_j (∇P_j·u) y_j v_j, which it is if x enters g by the
+// penalty ½ Σ_j P_j(x) y_j² alone.
 //
-// Then, whatever P is said to be, it is the same on other examples, and in proportion to y. If it is not, x does something else too, and
-// nothing can be said.
+// Then, whatever P is said to be, it is the same on other examples, and in proportion to y. If it
+// is not, x does something else too, and nothing can be said.
 func penaltyOfX(s *subject, m models.Penalized, x, y, v []float64) error {
 	half := s.s.Train.Len() / 2
 	if half == 0 {
@@ -76,12 +78,15 @@ func penaltyOfX(s *subject, m models.Penalized, x, y, v []float64) error {
 	size = max(size, math.Abs(here))
 	alone := math.Abs(here-there) <= 1e-9*size && math.Abs(twice-2*here) <= 1e-9*size
 	if alone && !(math.Abs(claim-here) <= 1e-6*size) {
-		return fmt.Errorf("the penalty's part of u·(∇²_xy g)v is %g; the lower loss, which x enters by a penalty alone, has %g", claim, here)
+		return fmt.Errorf(
+			"the penalty's part of u·(∇²_xy g)v is %g; the lower loss, which x enters by a penalty alone, has %g",
+			claim, here)
 	}
 	return nil
 }
 
-// penaltySlope returns the derivative of P(x) along u by differences of fourth order, whose error is some 1e-12 for exponentials of x.
+// penaltySlope returns the derivative of P(x) along u by differences of fourth order, whose error
+// is some 1e-12 for exponentials of x.
 func penaltySlope(s *subject, m models.Penalized, x, u []float64) []float64 {
 	const h = 1e-3
 	slope, p, at := make([]float64, s.q), make([]float64, s.q), make([]float64, s.p)

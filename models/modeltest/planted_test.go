@@ -69,7 +69,8 @@ func shard() data.Shard {
 		}
 		return testkit.Get(ad.FloatTable(rows, cols, v))
 	}
-	return data.Shard{Train: data.Examples{X: table(30, 3), Target: table(30, 1)}, Val: data.Examples{X: table(22, 3), Target: table(22, 1)}}
+	return data.Shard{Train: data.Examples{X: table(30, 3), Target: table(30, 1)},
+		Val: data.Examples{X: table(22, 3), Target: table(22, 1)}}
 }
 
 func TestClaimedModelPasses(t *testing.T) { modeltest.TestModel(t, claimed{ridge{3}}, shard()) }
@@ -269,13 +270,15 @@ func (m mistake) test(t *testing.T, s data.Shard) {
 	t.Helper()
 	a := &alarms{TB: t}
 	modeltest.TestModel(a, m.model, s)
-	if !slices.ContainsFunc(a.all, func(s string) bool { return strings.HasPrefix(s, m.claim+": ") && strings.Contains(s, m.says) }) {
-		t.Errorf("%T: the suite must say of %q that %q; it says\n%s", m.model, m.claim, m.says, strings.Join(a.all, "\n"))
+	if !slices.ContainsFunc(a.all,
+		func(s string) bool { return strings.HasPrefix(s, m.claim+": ") && strings.Contains(s, m.says) }) {
+		t.Errorf("%T: the suite must say of %q that %q; it says\n%s", m.model, m.claim, m.says,
+			strings.Join(a.all, "\n"))
 	}
 }
 
-// TestPlantedMistakes: each mistake that a model can make is called by the name of what it breaks. Mistakes in derivatives themselves are planted
-// beside the ops (package ad).
+// TestPlantedMistakes: each mistake that a model can make is called by the name of what it breaks.
+// Mistakes in derivatives themselves are planted beside the ops (package ad).
 func TestPlantedMistakes(t *testing.T) {
 	r := ridge{3}
 	for _, c := range []mistake{

@@ -9,8 +9,8 @@ import (
 	"dsbo/models"
 )
 
-// score holds the score to its word on both sets: finite losses, hits from 0 to 1, losses that are of examples, not of batches, and that are
-// the values of Upper.
+// score holds the score to its word on both sets: finite losses, hits from 0 to 1, losses that are
+// of examples, not of batches, and that are the values of Upper.
 func (s *subject) score() error {
 	if _, ok := s.m.(models.Scorer); !ok {
 		return nil
@@ -35,9 +35,10 @@ func (s *subject) score() error {
 	return scoreIsUpper(s, x, y)
 }
 
-// scoreOfExamples returns an error if the score's losses of some examples, as given, are others where an example is the only one: losses are of
-// examples, not of batches. Where the upper loss itself does not fall apart into terms of single examples, as with statistics of the
-// batch, they are to be the same where each example is there twice, in another order.
+// scoreOfExamples returns an error if the score's losses of some examples, as given, are others
+// where an example is the only one: losses are of examples, not of batches. Where the upper loss
+// itself does not fall apart into terms of single examples, as with statistics of the batch, they
+// are to be the same where each example is there twice, in another order.
 func scoreOfExamples(s *subject, e data.Examples, x, y, losses []float64) error {
 	where, lists := "where it is the only one", [][]int{{0}, {e.Len() - 1}}
 	if !s.separates(s.sides()[1], x, y) {
@@ -59,8 +60,8 @@ func scoreOfExamples(s *subject, e data.Examples, x, y, losses []float64) error 
 	return nil
 }
 
-// scoreIsUpper compares how Upper differs between two halves of the examples with how the scores do, both at y less at another point:
-// what does not depend on the examples, or not on y, cancels.
+// scoreIsUpper compares how Upper differs between two halves of the examples with how the scores
+// do, both at y less at another point: what does not depend on the examples, or not on y, cancels.
 func scoreIsUpper(s *subject, x, y []float64) error {
 	upper := s.sides()[1]
 	half := upper.on.Len() / 2
@@ -85,8 +86,9 @@ func scoreIsUpper(s *subject, x, y []float64) error {
 	}
 	mean, sum := math.Abs(loss-score), math.Abs(loss-float64(half)*score)
 	if !(min(mean, sum) <= 1e-10*size) {
-		return fmt.Errorf("the upper loss must be the mean or the sum of the score's losses, up to terms without examples; "+
-			"between two halves of these and two points it changes by %g, their mean by %g", loss, score)
+		return fmt.Errorf(
+			"the upper loss must be the mean or the sum of the score's losses, up to terms without examples; "+
+				"between two halves of these and two points it changes by %g, their mean by %g", loss, score)
 	}
 	return nil
 }

@@ -12,17 +12,20 @@ import (
 	"dsbo/internal/num"
 )
 
-// Params lays out parameters in a vector, in the order in which they are added. The zero value is empty and ready for use.
+// Params lays out parameters in a vector, in the order in which they are added. The zero value is
+// empty and ready for use.
 type Params struct {
-	// Gain is the variance of a layer's weights at the start times the number of the layer's inputs; 0 means 1, which keeps the size of a signal
-	// through units that are like the identity around 0; 2 does so through ReLU.
+	// Gain is the variance of a layer's weights at the start times the number of the layer's
+	// inputs; 0 means 1, which keeps the size of a signal through units that are like the identity
+	// around 0; 2 does so through ReLU.
 	Gain float64
 
 	list []Param
 	err  error
 }
 
-// A Param is a matrix, or a vector where Cols is 0, in a vector of parameters: row by row from Offset on.
+// A Param is a matrix, or a vector where Cols is 0, in a vector of parameters: row by row from
+// Offset on.
 type Param struct {
 	Name       string
 	Rows, Cols int
@@ -65,7 +68,8 @@ func (ps *Params) fail(format string, args ...any) {
 	}
 }
 
-// Err returns the first thing that was wrong with a parameter or a layer that was added, as [dsbo.ErrConfig]: what a model's Check returns.
+// Err returns the first thing that was wrong with a parameter or a layer that was added, as
+// [dsbo.ErrConfig]: what a model's Check returns.
 func (ps *Params) Err() error { return ps.err }
 
 // Len returns the length of the vector: q of a model whose y it is.

@@ -37,13 +37,15 @@ func (l *links) newServer() *rpc.Server {
 	return s
 }
 
-// refusalPeriod is how long a refusal is not logged again: an agent that is refused tries again each second.
+// refusalPeriod is how long a refusal is not logged again: an agent that is refused tries again
+// each second.
 const refusalPeriod = time.Minute
 
 // maxRefusals bounds how many of them are kept in mind: strangers find many reasons.
 const maxRefusals = 256
 
-// refuse counts a connection that was refused and logs why, unless it has just logged the same of that host.
+// refuse counts a connection that was refused and logs why, unless it has just logged the same of
+// that host.
 func (l *links) refuse(from net.Addr, reason error) {
 	host, _, _ := net.SplitHostPort(from.String())
 	text := wording.Plain(reason.Error())
@@ -116,7 +118,8 @@ func (l *links) awaitHello(s stream) (hello, error) {
 	}
 }
 
-// admit returns the edge to the agent that h comes from, and an error unless that is a neighbour of this run that has the right to connect.
+// admit returns the edge to the agent that h comes from, and an error unless that is a neighbour of
+// this run that has the right to connect.
 func (l *links) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 	if err := l.checkIdentity(h, auth); err != nil {
 		return nil, err
@@ -130,13 +133,17 @@ func (l *links) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 		return nil, err
 	}
 	if l.m.config.dials(h.from) {
-		return nil, fmt.Errorf("agent %d connects to agent %d, but the other way is right: the one with the lower number connects, or the one without an address",
-			h.from, l.m.config.Agent)
+		return nil,
+			fmt.Errorf(
+				"agent %d connects to agent %d, but the other way is right: the one with the lower number connects, "+
+					"or the one without an address",
+				h.from, l.m.config.Agent)
 	}
 	return e, e.conduct.barred()
 }
 
-// noteRefusal notes why the neighbour is not connected though it is there: who ends as it is silent says so.
+// noteRefusal notes why the neighbour is not connected though it is there: who ends as it is silent
+// says so.
 func (e *edge) noteRefusal(reason error) {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
@@ -154,8 +161,10 @@ func (l *links) checkHello(h hello) error {
 	case h.run != c.Run:
 		return fmt.Errorf("agent %d is of run %q, agent %d of run %q", h.from, h.run, c.Agent, c.Run)
 	case h.config != c.Hash:
-		return fmt.Errorf("agent %d has other settings than agent %d (SHA-256 %.8s and %.8s): seed, graph, flags and all else "+
-			"but the addresses must be the same in the cluster file of each agent", h.from, c.Agent, h.config, c.Hash)
+		return fmt.Errorf(
+			"agent %d has other settings than agent %d (SHA-256 %.8s and %.8s): seed, graph, flags and all else "+
+				"but the addresses must be the same in the cluster file of each agent", h.from, c.Agent,
+			h.config, c.Hash)
 	case h.form != c.form():
 		return fmt.Errorf("agent %d exchanges %s, agent %d %s: Wire and Unmasked must be the same for all agents",
 			h.from, h.form, c.Agent, c.form())
@@ -163,14 +172,15 @@ func (l *links) checkHello(h hello) error {
 	if err := c.checkCapabilities(h); err != nil {
 		return err
 	}
-	if err := h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program); err != nil {
+	if err := h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent),
+		c.Program); err != nil {
 		return err
 	}
 	return l.m.checkKey(h)
 }
 
-// checkIdentity returns an error unless the certificate, if there has to be one, belongs to the agent
-// that the hello names.
+// checkIdentity returns an error unless the certificate, if there has to be one, belongs to the
+// agent that the hello names.
 func (l *links) checkIdentity(h hello, auth credentials.AuthInfo) error {
 	if l.m.identity() == nil {
 		return nil

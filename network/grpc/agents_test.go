@@ -23,13 +23,14 @@ func newAuthority() *pki.Authority {
 	return testkit.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
 }
 
-// issue returns an agent's certificate that is valid for as long as this, and invalid if that is below 0.
+// issue returns an agent's certificate that is valid for as long as this, and invalid if that is
+// below 0.
 func issue(a *pki.Authority, agent int, valid time.Duration) *pki.Identity {
 	return testkit.Get(a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid)))
 }
 
-// ca returns the authority of all agents for which a test makes no other one. It is valid at any time of a test, also in a bubble of
-// testing/synctest too.
+// ca returns the authority of all agents for which a test makes no other one. It is valid at any
+// time of a test, also in a bubble of testing/synctest too.
 var ca = sync.OnceValue(func() *pki.Authority { return testkit.Get(pki.NewAuthority("test", dawn, dusk)) })
 
 var dawn, dusk = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -84,7 +85,8 @@ func open(cs []Config) ([]*Mixer, func()) {
 	return ms, func() { succeed(ms, func(_ int, m *Mixer) error { return m.Close() }) }
 }
 
-// openAgents starts all agents of w, with certificates, until the test ends. change, if not nil, sets more.
+// openAgents starts all agents of w, with certificates, until the test ends. change, if not nil,
+// sets more.
 func openAgents(tb testing.TB, w *network.Matrix, change func(c *Config)) []*Mixer {
 	tb.Helper()
 	cs := configs(w, identities(w.N()))

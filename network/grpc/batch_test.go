@@ -42,7 +42,8 @@ func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 		server, _, err = batchingTLS{credentials.NewTLS(ids[1].Server()), nil}.ServerHandshake(s)
 		done <- err
 	}()
-	client, info, err := batchingTLS{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(), pki.Name(1), below)
+	client, info, err := batchingTLS{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(),
+		pki.Name(1), below)
 	testkit.OK(errors.Join(err, <-done))
 	if _, ok := info.(credentials.TLSInfo); !ok {
 		t.Fatalf("%T; it must be credentials.TLSInfo, which names the neighbour", info)
@@ -53,7 +54,8 @@ func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 	return client, server, below
 }
 
-// TestBatchedWrite: what is written above TLS at once is so below it, however many records it takes.
+// TestBatchedWrite: what is written above TLS at once is so below it, however many records
+// it takes.
 func TestBatchedWrite(t *testing.T) {
 	client, server, below := batchPair(t)
 	for _, length := range []int{1, 100 << 10, 3} {

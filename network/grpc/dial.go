@@ -23,8 +23,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Between two attempts to connect passes firstRetry, then twice as long each time up to two heartbeats, which is a second unless
-// others are set, less up to a half that is drawn. A stream that brings nothing new counts as an attempt.
+// Between two attempts to connect passes firstRetry, then twice as long each time up to two
+// heartbeats, which is a second unless others are set, less up to a half that is drawn. A stream
+// that brings nothing new counts as an attempt.
 const firstRetry = 20 * time.Millisecond
 
 // dial keeps a stream to a neighbour that this agent connects to open until the mixer is closed.
@@ -76,7 +77,8 @@ func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
-// dialer returns how a connection to a neighbour is opened: to its address, or over the relay. unreachable says whether nobody listens there.
+// dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
+// unreachable says whether nobody listens there.
 func (l *links) dialer(e *edge, unreachable *atomic.Bool) func(ctx context.Context, address string) (net.Conn, error) {
 	if !l.m.config.isRelayed(e.id) {
 		return func(ctx context.Context, address string) (net.Conn, error) {
@@ -129,7 +131,8 @@ func (l *links) connect(e *edge, unreachable *atomic.Bool) (opened bool, err err
 	return true, err
 }
 
-// greet exchanges hellos with a neighbour that this agent has connected to. auth says by which certificates.
+// greet exchanges hellos with a neighbour that this agent has connected to. auth says by
+// which certificates.
 func (l *links) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.AuthInfo, err error) {
 	l.m.mu.Lock()
 	greeting := e.hello()
@@ -175,8 +178,9 @@ func (l *links) newConn(e *edge, dial func(context.Context, string) (net.Conn, e
 	)
 }
 
-// protection returns what a connection has below gRPC, by this agent's certificate if it has one, and the size of gRPC's
-// buffer for reading: TLS has one of its own, from which pieces go where they belong.
+// protection returns what a connection has below gRPC, by this agent's certificate if it has one,
+// and the size of gRPC's buffer for reading: TLS has one of its own, from which pieces go where
+// they belong.
 func (l *links) protection(settings func() *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
 	if l.m.identity() == nil {
 		return insecure.NewCredentials(), bufferSize

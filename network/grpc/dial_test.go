@@ -25,7 +25,8 @@ func (r *registry) AfterFunc(func()) func() bool {
 	}
 }
 
-// TestFailedConnectionsLeaveNothing: an agent that redials a lost neighbour for weeks needs no more memory for it.
+// TestFailedConnectionsLeaveNothing: an agent that redials a lost neighbour for weeks needs no more
+// memory for it.
 func TestFailedConnectionsLeaveNothing(t *testing.T) {
 	m, _ := pathAgent(func(config *Config) {
 		config.Addresses = []string{"nowhere:1", "", ""}
@@ -35,7 +36,8 @@ func TestFailedConnectionsLeaveNothing(t *testing.T) {
 	m.links.dialing = life
 	for range 3 {
 		var unreachable atomic.Bool
-		if opened, err := m.links.connect(m.neighbours.edge(0), &unreachable); opened || err == nil || !unreachable.Load() {
+		if opened, err := m.links.connect(m.neighbours.edge(0), &unreachable); opened || err == nil ||
+			!unreachable.Load() {
 			t.Fatalf("opened %v, error %v; nobody listens", opened, err)
 		}
 	}

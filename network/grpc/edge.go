@@ -10,20 +10,21 @@ import (
 	"dsbo/network/grpc/holdup"
 )
 
-// ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents do not repeat
-// themselves to the bit cannot be resumed.
+// ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents do
+// not repeat themselves to the bit cannot be resumed.
 var ErrConflict = errors.New("an exchange was repeated with other numbers")
 
-// An edge is one neighbour as this agent sees it: a state machine without input and output, guarded by the mixer's lock.
-// Sessions hand it what was received (handle) and ask it what to send (nextFrame). The package documentation has its messages, and
-// what holds on it under the names Order, Credit, Window and Repetition.
+// An edge is one neighbour as this agent sees it: a state machine without input and output, guarded
+// by the mixer's lock. Sessions hand it what was received (handle) and ask it what to send
+// (nextFrame). The package documentation has its messages, and what holds on it under the names
+// Order, Credit, Window and Repetition.
 type edge struct {
 	m        *Mixer
 	id       int
 	position int // of the neighbour among the members
 
-	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their slots at k%2 and
-	// (k+1)%2.
+	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their
+	// slots at k%2 and (k+1)%2.
 	received     int       // vectors that have come; Order: the next one is of this exchange
 	slot         [2][]byte // payloads
 	purpose      [2]int    // of the exchanges in the slots
@@ -59,8 +60,10 @@ type conduct struct {
 
 	controlFrames int // frames since the last heartbeat that bring no vector
 	repeats       int // vectors since the last heartbeat that came before
-	barBeats      int // heartbeats for which it was refused after the last offence; 0: an exchange with it has ended since
-	barredUntil   time.Time
+	// heartbeats for which it was refused after the last offence; 0: an exchange with it has
+	// ended since
+	barBeats    int
+	barredUntil time.Time
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
@@ -115,7 +118,8 @@ func (e *edge) isAwaited() bool { return e.m.flow.missing > 0 && e.received <= e
 func (e *edge) hello() []byte {
 	c := &e.m.config
 	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.flow.window.end(), next: e.received,
-		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program, admission: c.Admission,
+		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(),
+		program: c.Program, admission: c.Admission,
 		key: string(e.m.keys.Own())}.encode()
 }
 
@@ -200,7 +204,8 @@ func (e *edge) heartbeat() error {
 	if e.m.chamber != nil { // the council leaves it out
 		return nil
 	}
-	return &network.SilentError{Processes: []string{fmt.Sprintf("agent %d", e.id)}, Silent: e.silence(), Last: e.lastErr}
+	return &network.SilentError{Processes: []string{fmt.Sprintf("agent %d", e.id)}, Silent: e.silence(),
+		Last: e.lastErr}
 }
 
 // rewind makes this exchange the one whose vectors are received and sent next.

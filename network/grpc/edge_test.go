@@ -24,7 +24,8 @@ func pathAgent(change func(*Config)) (*Mixer, lines) {
 	return testkit.Get(newMixer(c.withDefaults())), lines
 }
 
-// attached opens a stream to a neighbour that has sent and received as many vectors as the hello says.
+// attached opens a stream to a neighbour that has sent and received as many vectors as the
+// hello says.
 func attached(m *Mixer, neighbour, vectors, next int) *session {
 	s := newSession(m.neighbours.edge(neighbour), nil, time.Time{})
 	h := goodHello(neighbour)
@@ -51,7 +52,8 @@ func wantSent(t *testing.T, s *session, want string) {
 			break
 		}
 		f := decoded(b)
-		name := [kindEnd]string{kindVector: "vector", kindAlive: "alive", kindResend: "resend", kindFail: "fail", kindKey: "key"}[f.kind]
+		name := [kindEnd]string{kindVector: "vector", kindAlive: "alive", kindResend: "resend", kindFail: "fail",
+			kindKey: "key"}[f.kind]
 		all = append(all, fmt.Sprintf("%s %d/%d", name, f.exchange, f.detail))
 	}
 	if got := strings.Join(all, ", "); got != want {
@@ -97,7 +99,8 @@ func TestNeighbourBehind(t *testing.T) {
 	wantSent(t, s, "vector 3/0")
 }
 
-// TestVectorsOutOfOrder end the stream, but for those that were on their way when this agent went back.
+// TestVectorsOutOfOrder end the stream, but for those that were on their way when this agent
+// went back.
 func TestVectorsOutOfOrder(t *testing.T) {
 	m, _ := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
@@ -106,7 +109,8 @@ func TestVectorsOutOfOrder(t *testing.T) {
 		deliver(s, vectorOfOne(k, 5))
 	}
 	for _, exchange := range []int{4, 1 << 61} {
-		if err := s.e.handle(decoded(encodeVector(exchange, mixing, nil))); err == nil || !strings.Contains(err.Error(), "must be that of exchange 3") {
+		if err := s.e.handle(decoded(encodeVector(exchange, mixing, nil))); err == nil ||
+			!strings.Contains(err.Error(), "must be that of exchange 3") {
 			t.Errorf("the vector of exchange %d where 3 is next: error %v", exchange, err)
 		}
 	}
@@ -123,7 +127,8 @@ func TestVectorsOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestVectorsThatDoNotCount: one that came before, and one of an exchange that this agent has not come to. A hello asks for the next one.
+// TestVectorsThatDoNotCount: one that came before, and one of an exchange that this agent has not
+// come to. A hello asks for the next one.
 func TestVectorsThatDoNotCount(t *testing.T) {
 	m, _ := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
@@ -207,7 +212,8 @@ func TestBackFromSilence(t *testing.T) {
 	log.want(t, "level=INFO", "a neighbour is back", "neighbour=2", "silent=6s")
 }
 
-// TestRollback: a neighbour that needs what is no longer kept has this agent go back, once for all of them.
+// TestRollback: a neighbour that needs what is no longer kept has this agent go back, once for all
+// of them.
 func TestRollback(t *testing.T) {
 	m, log := pathAgent(func(c *Config) { c.KeepFrames = 2 })
 	for k := range 10 {
@@ -240,7 +246,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// TestMixAgain: after the end of a context the same exchange can be mixed again with the same numbers only.
+// TestMixAgain: after the end of a context the same exchange can be mixed again with the same
+// numbers only.
 func TestMixAgain(t *testing.T) {
 	m, _ := pathAgent(nil)
 	a, b := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
@@ -297,8 +304,8 @@ func TestEndOfStream(t *testing.T) {
 	}
 }
 
-// TestSilenceAfterTheEnd: a neighbour that has finished, and has not left, is waited for as long as any other, and then is
-// no loss if all have finished.
+// TestSilenceAfterTheEnd: a neighbour that has finished, and has not left, is waited for as long as
+// any other, and then is no loss if all have finished.
 func TestSilenceAfterTheEnd(t *testing.T) {
 	for _, tt := range []struct {
 		radius, other int
@@ -310,13 +317,15 @@ func TestSilenceAfterTheEnd(t *testing.T) {
 		m.finish.beginDrain()
 		for k := range 20 {
 			if m.err != nil || m.finish.drained() {
-				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err, m.finish.drained(), k)
+				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err,
+					m.finish.drained(), k)
 			}
 			deliver(other, alive(tt.other))
 			m.heartbeat()
 		}
 		err := m.Drain(t.Context())
-		if e, ok := errors.AsType[*network.SilentError](err); ok != tt.lost || ok && e.Processes[0] != "agent 0" || !ok && err != nil {
+		if e, ok := errors.AsType[*network.SilentError](err); ok != tt.lost || ok && e.Processes[0] != "agent 0" ||
+			!ok && err != nil {
 			t.Errorf("radii %d and %d: error %v after 20 s, but agent 0 is lost: %v", tt.radius, tt.other, err, tt.lost)
 		}
 	}
@@ -348,12 +357,14 @@ func TestWindow(t *testing.T) {
 	} {
 		c.event()
 		if w.start != c.start || w.end() != c.end || w.bytes != c.bytes {
-			t.Errorf("event %d: window %d to %d with %d bytes; it must be %d to %d with %d", k, w.start, w.end(), w.bytes, c.start, c.end, c.bytes)
+			t.Errorf("event %d: window %d to %d with %d bytes; it must be %d to %d with %d", k, w.start, w.end(),
+				w.bytes, c.start, c.end, c.bytes)
 		}
 	}
 }
 
-// deadStream is a stream whose other end was lost: sending tells only that it has ended, as gRPC's SendMsg does, and receiving how, later.
+// deadStream is a stream whose other end was lost: sending tells only that it has ended, as gRPC's
+// SendMsg does, and receiving how, later.
 type deadStream struct {
 	sent chan struct{} // gets an element for each attempt to send
 	how  chan error
@@ -362,8 +373,8 @@ type deadStream struct {
 func (s deadStream) SendMsg(any) error { s.sent <- struct{}{}; return io.EOF }
 func (s deadStream) RecvMsg(any) error { return <-s.how }
 
-// TestLostWhileSending: a neighbour that waits for the end of all is lost as this agent sends to it. It may come back, and has not left,
-// unless the receiving direction says so.
+// TestLostWhileSending: a neighbour that waits for the end of all is lost as this agent sends to
+// it. It may come back, and has not left, unless the receiving direction says so.
 func TestLostWhileSending(t *testing.T) {
 	for _, tt := range []struct {
 		how    error
@@ -383,7 +394,8 @@ func TestLostWhileSending(t *testing.T) {
 		<-dead.sent
 		dead.how <- tt.how
 		if err := <-ended; err != tt.how || m.neighbours.edge(0).radius != tt.radius {
-			t.Errorf("the session ended with %v and the neighbour at radius %d, want %v and %d", err, m.neighbours.edge(0).radius, tt.how, tt.radius)
+			t.Errorf("the session ended with %v and the neighbour at radius %d, want %v and %d", err,
+				m.neighbours.edge(0).radius, tt.how, tt.radius)
 		}
 	}
 }

@@ -12,11 +12,14 @@ import (
 	"dsbo/network/grpc/holdup"
 )
 
-// A finish is how far an agent is in the end of the run. It begins anew where the agent goes back, or on in another epoch.
+// A finish is how far an agent is in the end of the run. It begins anew where the agent goes back,
+// or on in another epoch.
 type finish struct {
-	m        *Mixer
-	drains   bool // Drain has begun
-	sealed   bool // all members have finished, and this agent's seat in the council lets nobody in any more, as is on its disk
+	m      *Mixer
+	drains bool // Drain has begun
+	// all members have finished, and this agent's seat in the council lets nobody in any more, as
+	// is on its disk
+	sealed   bool
 	recorded bool // Config.AllFinished has been called; true if there is none
 	former   bool // a former process has called it, and this agent has not gone back since
 }
@@ -35,7 +38,8 @@ func (m *Mixer) Drain(ctx context.Context) error {
 		err = m.flow.await(ctx, m.finish.drained)
 	}
 	if err != nil {
-		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.flow.round, err)
+		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent,
+			m.flow.round, err)
 	}
 	m.mu.Lock()
 	m.leaving = true // whoever connects anew meanwhile
@@ -70,21 +74,24 @@ func (f *finish) beginDrain() {
 	f.m.neighbours.announce()
 }
 
-// allFinished reports whether this agent knows that all have finished. One that is sealed has known it before.
+// allFinished reports whether this agent knows that all have finished. One that is sealed has known
+// it before.
 func (f *finish) allFinished() bool { return f.sealed || f.radius() >= len(f.m.view.epoch.Members) }
 
-// isCutOff reports whether the members may have left this agent out, and go on: they vote, it does not know that all know that all have finished, and it
-// hears nobody.
+// isCutOff reports whether the members may have left this agent out, and go on: they vote, it does
+// not know that all know that all have finished, and it hears nobody.
 func (f *finish) isCutOff() bool {
-	return f.m.chamber != nil && !f.recorded && !slices.ContainsFunc(f.m.view.edges, func(e *edge) bool { return e.silence() < f.m.config.SilentAfter })
+	return f.m.chamber != nil && !f.recorded &&
+		!slices.ContainsFunc(f.m.view.edges, func(e *edge) bool { return e.silence() < f.m.config.SilentAfter })
 }
 
 // drained reports whether this agent can leave.
 func (f *finish) drained() bool { return f.recorded && f.radius() == f.lastRadius() }
 
-// radius returns 0 until this agent has finished, and then 1 more than the least radius of its neighbours. At radius
-// r+1 all agents up to r edges away have finished, so that at radius n all have: none can come back and need what
-// another one sends. An agent whose former process has recorded that needs no neighbour for it.
+// radius returns 0 until this agent has finished, and then 1 more than the least radius of its
+// neighbours. At radius r+1 all agents up to r edges away have finished, so that at radius n all
+// have: none can come back and need what another one sends. An agent whose former process has
+// recorded that needs no neighbour for it.
 func (f *finish) radius() int {
 	if !f.drains {
 		return 0
@@ -99,8 +106,8 @@ func (f *finish) radius() int {
 	return 1 + least
 }
 
-// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced that which is
-// enough, which this agent does once it has recorded the finish.
+// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs
+// have announced that which is enough, which this agent does once it has recorded the finish.
 func (f *finish) announcedRadius() int {
 	if f.m.chamber != nil && !f.sealed {
 		return min(f.radius(), len(f.m.view.epoch.Members)-1)
@@ -111,8 +118,9 @@ func (f *finish) announcedRadius() int {
 	return min(f.radius(), f.finishRadius()-1)
 }
 
-// finishRadius is the radius at which an agent records the finish: that at which it knows that all have finished; where there is a council that
-// all know so and are sealed, so that nobody is let in by a change which those that leave would not learn of.
+// finishRadius is the radius at which an agent records the finish: that at which it knows that all
+// have finished; where there is a council that all know so and are sealed, so that nobody is let in
+// by a change which those that leave would not learn of.
 func (f *finish) finishRadius() int {
 	n := len(f.m.view.epoch.Members)
 	if f.m.chamber != nil {
@@ -121,14 +129,15 @@ func (f *finish) finishRadius() int {
 	return n
 }
 
-// lastRadius is the radius at which an agent leaves. It is one above what is enough, because the neighbours of one that has
-// got so far are at radius 2 or more: they know that it has finished, and understand its end.
+// lastRadius is the radius at which an agent leaves. It is one above what is enough, because the
+// neighbours of one that has got so far are at radius 2 or more: they know that it has finished,
+// and understand its end.
 func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 
-// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this agent's
-// number, err's message and its kind, and this agent's an error that wraps err. The first failure counts.
-// Close brings the news to the neighbours that can be reached. Where members change, the others go on without this agent if
-// they are a quorum.
+// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this
+// agent's number, err's message and its kind, and this agent's an error that wraps err. The first
+// failure counts. Close brings the news to the neighbours that can be reached. Where members
+// change, the others go on without this agent if they are a quorum.
 func (m *Mixer) Fail(err error) { m.failWith(err) }
 
 func (m *Mixer) failWith(err error) error {
@@ -146,7 +155,8 @@ func (m *Mixer) failLocked(err error) error {
 	return err
 }
 
-// endRun ends the run for this agent because of err, and for all others because of what this one tells its neighbours.
+// endRun ends the run for this agent because of err, and for all others because of what this one
+// tells its neighbours.
 func (m *Mixer) endRun(err error, news *network.EndedError) {
 	if m.err != nil {
 		return
@@ -158,14 +168,15 @@ func (m *Mixer) endRun(err error, news *network.EndedError) {
 	}
 }
 
-// handleFail ends the run as the neighbour says that an agent has failed. That an agent has is known of that agent alone: of another one
-// it is what the neighbour says.
+// handleFail ends the run as the neighbour says that an agent has failed. That an agent has is
+// known of that agent alone: of another one it is what the neighbour says.
 func (e *edge) handleFail(f *frame) error {
 	agent := f.exchange
 	if agent >= e.m.config.agents() || agent == e.m.config.Agent {
 		return fmt.Errorf("it says that agent %d has failed, which must be another agent than this one", agent)
 	}
-	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent, Reason: bounded(string(f.text)), Kind: f.detail}
+	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent,
+		Reason: bounded(string(f.text)), Kind: f.detail}
 	if agent != e.id {
 		said.Process = fmt.Sprintf("agent %d says that agent %d", e.id, agent)
 	}
@@ -176,12 +187,14 @@ func (e *edge) handleFail(f *frame) error {
 	return nil
 }
 
-// noteFailure takes in that the neighbour has failed where there is a council, which leaves it out. Where that leaves less than a quorum this agent
-// fails too. There each agent speaks for itself alone.
+// noteFailure takes in that the neighbour has failed where there is a council, which leaves it out.
+// Where that leaves less than a quorum this agent fails too. There each agent speaks for
+// itself alone.
 func (e *edge) noteFailure(said *network.EndedError) error {
 	m := e.m
 	if said.Number != e.id {
-		return fmt.Errorf("it says that agent %d has failed, which only that agent may where members change", said.Number)
+		return fmt.Errorf("it says that agent %d has failed, which only that agent may where members change",
+			said.Number)
 	}
 	if e.failure == nil {
 		m.config.Log.Warn("a member has failed", "neighbour", e.id, "reason", said)

@@ -10,7 +10,8 @@ import (
 	"dsbo/network/networktest"
 )
 
-// TestFence: of two processes of one agent the later one goes on. The earlier one ends by itself, and ends nobody else's run.
+// TestFence: of two processes of one agent the later one goes on. The earlier one ends by itself,
+// and ends nobody else's run.
 func TestFence(t *testing.T) {
 	ctx := networktest.Context(t)
 	cs := configs(newGraph("path", 3), identities(3))
@@ -25,19 +26,24 @@ func TestFence(t *testing.T) {
 	t.Cleanup(func() { testkit.OK(second.Close()) })
 	fenced, ok := errors.AsType[*FencedError](ms[0].Mix(ctx, x[:0], x[:0]))
 	if !ok || fenced.Agent != 0 || fenced.Neighbour != 1 || cli.Code(fenced) != cli.Usage {
-		t.Fatalf("the earlier process of agent 0 ended with %v; it must be fenced by agent 1, with the exit code at which supervisors do not start it again", fenced)
+		t.Fatalf(
+			"the earlier process of agent 0 ended with %v; it must be fenced by agent 1, with the exit code at which "+
+				"supervisors do not start it again", fenced)
 	}
 	ms[0].Fail(fenced) // as its caller does
 	testkit.OK(ms[0].Close())
 	for range 10 {
-		testkit.OK(errors.Join(together([]*Mixer{second, ms[1], ms[2]}, func(_ int, m *Mixer) error { return m.Mix(ctx, x[:0], x[:0]) })...))
+		testkit.OK(errors.Join(together([]*Mixer{second, ms[1], ms[2]}, func(_ int, m *Mixer) error {
+			return m.Mix(ctx, x[:0], x[:0])
+		})...))
 	}
 	if n := ms[1].Status().Neighbours[0]; n.Connects != 2 {
 		t.Errorf("agent 0 was connected %d times; it must be once for each process", n.Connects)
 	}
 }
 
-// TestFences: an earlier process is refused while a later one is there, and no longer when that is lost.
+// TestFences: an earlier process is refused while a later one is there, and no longer when that
+// is lost.
 func TestFences(t *testing.T) {
 	m, _ := pathAgent(inSeconds)
 	of := func(instance uint64) (*session, error) {

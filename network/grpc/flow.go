@@ -9,9 +9,9 @@ import (
 	"dsbo/network/grpc/holdup"
 )
 
-// A flow is the exchanges of an agent, one after the other: it puts a vector before all neighbours and
-// waits for theirs. Its fields are guarded by the mixer's lock, but for signal; round and window are
-// changed by the goroutine of Mix alone.
+// A flow is the exchanges of an agent, one after the other: it puts a vector before all neighbours
+// and waits for theirs. Its fields are guarded by the mixer's lock, but for signal; round and
+// window are changed by the goroutine of Mix alone.
 type flow struct {
 	m        *Mixer
 	signal   chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
@@ -21,8 +21,9 @@ type flow struct {
 	rollback *network.RollbackError
 }
 
-// exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in their slots until advance
-// and the next exchange. check returns a neighbour whose vector cannot be, and why; it is called again where that one is to send another.
+// exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in
+// their slots until advance and the next exchange. check returns a neighbour whose vector cannot
+// be, and why; it is called again where that one is to send another.
 func (x *flow) exchange(ctx context.Context, purpose int, e entry, check func() (bad *edge, reason error)) error {
 	if x.m.chamber != nil {
 		if err := x.await(ctx, func() bool { return !x.m.chamber.held }); err != nil {
@@ -51,7 +52,11 @@ func (x *flow) exchange(ctx context.Context, purpose int, e entry, check func() 
 func (x *flow) awaitAll(ctx context.Context, purpose int, ready func() bool) error {
 	for {
 		var other *edge
-		if err := x.await(ctx, func() bool { other = x.otherPurpose(purpose); return other != nil || ready() }); err != nil || other == nil {
+		if err := x.await(ctx, func() bool {
+			other = x.otherPurpose(purpose)
+			return other != nil ||
+				ready()
+		}); err != nil || other == nil {
 			return err
 		}
 		err := x.reject(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
@@ -158,8 +163,8 @@ func (x *flow) rollBack(neighbour, round int) {
 	}
 }
 
-// otherPurpose returns the first neighbour whose vector of this exchange has come and is for another purpose, nil if there
-// is none.
+// otherPurpose returns the first neighbour whose vector of this exchange has come and is for
+// another purpose, nil if there is none.
 func (x *flow) otherPurpose(purpose int) *edge {
 	for _, e := range x.m.view.edges {
 		if e.received > x.round && !sameWork(e.purpose[x.round%2], purpose) {
@@ -169,8 +174,9 @@ func (x *flow) otherPurpose(purpose int) *edge {
 	return nil
 }
 
-// reject returns the error with which the run ends because of the neighbour's vector of this exchange. Where there is a council it returns
-// nil: the neighbour is refused for a while and has to send another vector, and the council leaves it out if it does not.
+// reject returns the error with which the run ends because of the neighbour's vector of this
+// exchange. Where there is a council it returns nil: the neighbour is refused for a while and has
+// to send another vector, and the council leaves it out if it does not.
 func (x *flow) reject(e *edge, reason error) error {
 	x.m.mu.Lock()
 	defer x.m.mu.Unlock()
@@ -189,7 +195,8 @@ func (x *flow) reject(e *edge, reason error) error {
 	return nil
 }
 
-// checkRunning returns an error if ctx or the exchange has ended, or a neighbour has this agent go back.
+// checkRunning returns an error if ctx or the exchange has ended, or a neighbour has this agent
+// go back.
 func (x *flow) checkRunning(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

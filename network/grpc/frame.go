@@ -42,9 +42,9 @@ const (
 const (
 	headerSize = 24
 	magic      = "dsbo"
-	// version is the protocol's. An agent understands versions version-1 to version+1, but none before leastVersion, the
-	// first in which agents say what they can do: what a frame of a later version has and this one does not know is left out
-	// for those that lack the capability.
+	// version is the protocol's. An agent understands versions version-1 to version+1, but none
+	// before leastVersion, the first in which agents say what they can do: what a frame of a later
+	// version has and this one does not know is left out for those that lack the capability.
 	version      = 5
 	leastVersion = 5
 
@@ -56,11 +56,13 @@ const (
 
 type header struct {
 	kind kind
-	// exchange is the exchange of a vector, in an alive the round of the sender's report. In a hello and a resend it is how many vectors the
-	// sender has sent, in a fail the number of the agent that failed, in a key the agent whose key it is.
+	// exchange is the exchange of a vector, in an alive the round of the sender's report. In a
+	// hello and a resend it is how many vectors the sender has sent, in a fail the number of the
+	// agent that failed, in a key the agent whose key it is.
 	exchange int
-	// detail is the purpose of a vector. In a hello and a resend it is the exchange of the first vector that the sender
-	// needs, in an alive the sender's radius, in a fail the kind of the error.
+	// detail is the purpose of a vector. In a hello and a resend it is the exchange of the first
+	// vector that the sender needs, in an alive the sender's radius, in a fail the kind of
+	// the error.
 	detail int
 }
 
@@ -139,7 +141,9 @@ func (f *frame) decode(r io.Reader, size int) error {
 		return fmt.Errorf("a frame must begin with %q; it begins with %q", magic, b[:4])
 	}
 	if f.version = b[4]; f.version < max(leastVersion, version-1) || f.version > version+1 {
-		return fmt.Errorf("the protocol must be of version %d to %d; it is of version %d: the programs of neighbours may be one version apart",
+		return fmt.Errorf(
+			"the protocol must be of version %d to %d; it is of version %d: the programs of neighbours may be one "+
+				"version apart",
 			max(leastVersion, version-1), version+1, f.version)
 	}
 	exchange, detail := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])

@@ -17,7 +17,8 @@ const (
 	maxHandover = 1 << 30
 )
 
-// A handover is what this agent gives to one that comes in, for the newest epoch that was asked for, or what it takes over.
+// A handover is what this agent gives to one that comes in, for the newest epoch that was asked
+// for, or what it takes over.
 type handover struct {
 	epoch   int
 	data    []byte
@@ -41,12 +42,14 @@ type takeover struct {
 	asked    time.Time // when it was asked for the next piece
 }
 
-// TakeOver implements [network.Reformer]. It asks for one piece at a time, and again where none comes.
+// TakeOver implements [network.Reformer]. It asks for one piece at a time, and again where
+// none comes.
 func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) {
 	m.mu.Lock()
 	if m.neighbours.edge(giver) == nil {
 		m.mu.Unlock()
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "agent %d takes over from agent %d, which must be a neighbour", m.config.Agent, giver)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "agent %d takes over from agent %d, which must be a neighbour",
+			m.config.Agent, giver)
 	}
 	t := &takeover{giver: giver, epoch: epoch}
 	m.handovers.takeover = t
@@ -86,7 +89,8 @@ func (h *handovers) askPieceAgain() {
 	}
 }
 
-// handleAsk answers a neighbour that asks for a piece. What it takes over is read once, in a goroutine of its own.
+// handleAsk answers a neighbour that asks for a piece. What it takes over is read once, in a
+// goroutine of its own.
 func (e *edge) handleAsk(f *frame) error {
 	m := e.m
 	if m.chamber == nil {
@@ -125,7 +129,8 @@ func (e *edge) handlePiece(f *frame) error {
 		return nil // it came twice
 	}
 	if f.detail > maxHandover || f.detail < len(t.data)+len(f.text) || len(f.text) == 0 && f.detail > len(t.data) {
-		t.err = dsbo.Errorf(dsbo.ErrPeer, "agent %d hands over pieces that do not fit: %d bytes after %d of %d", e.id, len(f.text), len(t.data), f.detail)
+		t.err = dsbo.Errorf(dsbo.ErrPeer, "agent %d hands over pieces that do not fit: %d bytes after %d of %d", e.id,
+			len(f.text), len(t.data), f.detail)
 		e.m.flow.notifyWaiter()
 		return nil
 	}

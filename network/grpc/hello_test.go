@@ -15,8 +15,8 @@ func helloFrame(h hello, more ...byte) *frame {
 	return f
 }
 
-// TestHelloOfNeighbouringVersions: texts that the other side does not send are empty, those that are not known here are
-// passed over.
+// TestHelloOfNeighbouringVersions: texts that the other side does not send are empty, those that
+// are not known here are passed over.
 func TestHelloOfNeighbouringVersions(t *testing.T) {
 	h := goodHello(0)
 	f := helloFrame(h, 3, 'n', 'e', 'w')
@@ -72,7 +72,8 @@ func TestCapabilities(t *testing.T) {
 	testkit.OK(c.checkCapabilities(h))
 	h.needs = 1<<62 | 1<<63
 	if err := c.checkCapabilities(h); err == nil || err.Error() !=
-		"agent 1 lacks what agent 0 needs, capability 62, capability 63: the program of agent 1 must be replaced by that of agent 0" {
+		"agent 1 lacks what agent 0 needs, capability 62, capability 63: the program of agent 1 must be replaced by "+
+			"that of agent 0" {
 		t.Errorf("error %v; it must name what agent 1 lacks", err)
 	}
 }

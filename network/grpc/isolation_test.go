@@ -8,8 +8,9 @@ import (
 	"dsbo/network/membership"
 )
 
-// TestIsolation: where there is a council, an agent that hears nobody who counts ends by itself, after twice the time after which it would be left out. For a
-// member all count, for one that has been left out those that may let it in, through whomever it hears them.
+// TestIsolation: where there is a council, an agent that hears nobody who counts ends by itself,
+// after twice the time after which it would be left out. For a member all count, for one that has
+// been left out those that may let it in, through whomever it hears them.
 func TestIsolation(t *testing.T) {
 	leftOut := membership.Log{{Epoch: 1, Members: []int{2}}} // the agent here is 1
 	for _, c := range []struct {
@@ -48,8 +49,9 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// TestCutOffAtTheEnd: an agent that knows that all have finished, and not that all know it, takes a silent neighbour for one that has left. Where there is a
-// council, one that hears nobody does not: the others may have left it out, and go on.
+// TestCutOffAtTheEnd: an agent that knows that all have finished, and not that all know it, takes a
+// silent neighbour for one that has left. Where there is a council, one that hears nobody does not:
+// the others may have left it out, and go on.
 func TestCutOffAtTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -74,7 +76,8 @@ func TestCutOffAtTheEnd(t *testing.T) {
 			m.heartbeat()
 		}
 		if left := m.neighbours.edge(0).radius == m.finish.lastRadius(); left != c.left || (m.err == nil) != c.left {
-			t.Errorf("%s: the neighbour has left: %v, error %v; it must be %v, and an error if not", c.name, left, m.err, c.left)
+			t.Errorf("%s: the neighbour has left: %v, error %v; it must be %v, and an error if not", c.name,
+				left, m.err, c.left)
 		}
 	}
 }

@@ -13,13 +13,14 @@ import (
 func (c *Config) masking() masks.Config {
 	p := c.Program
 	return masks.Config{
-		Agent: c.Agent, Agents: c.agents(), Founders: c.Matrix.N(), Run: c.Run, Hash: c.Hash, Off: c.Unmasked, Secret: c.Secret,
+		Agent: c.Agent, Agents: c.agents(), Founders: c.Matrix.N(), Run: c.Run, Hash: c.Hash, Off: c.Unmasked,
+		Secret:  c.Secret,
 		Program: fmt.Sprintf("program %q, %q from %x", p.Version, p.Arithmetic, c.Fingerprint),
 	}
 }
 
-// handleKey takes in the key of an agent that the neighbour passes on. A wrong key ends the run for all,
-// or the stream where there is a council.
+// handleKey takes in the key of an agent that the neighbour passes on. A wrong key ends the run for
+// all, or the stream where there is a council.
 func (e *edge) handleKey(f *frame) error {
 	m, agent := e.m, f.exchange
 	published, err := m.keys.Learn(agent, f.text)
@@ -46,7 +47,8 @@ func (m *Mixer) checkKey(h hello) error {
 	return nil
 }
 
-// awaitKeys waits until the keys of all members are known, or a neighbour turns out to do something else.
+// awaitKeys waits until the keys of all members are known, or a neighbour turns out to do
+// something else.
 func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
 	complete := func() bool {
 		_, some := m.keys.Missing()

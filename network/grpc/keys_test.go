@@ -16,7 +16,8 @@ import (
 
 // keyConfig returns the settings by which an agent of the tests' path makes its key.
 func keyConfig(agent int, id *pki.Identity) Config {
-	return Config{Agent: agent, Matrix: newGraph("path", 3), Run: "run", Hash: "hash", Identity: id, Secret: []byte{1, byte(agent)}}
+	return Config{Agent: agent, Matrix: newGraph("path", 3), Run: "run", Hash: "hash", Identity: id,
+		Secret: []byte{1, byte(agent)}}
 }
 
 // keyFrame returns the key frame of an agent with these settings.
@@ -45,7 +46,8 @@ func changed(frame []byte, at int) []byte {
 	return frame
 }
 
-// TestKeysRefused: whatever is wrong with a key ends the run, with an error that names the agent and says what.
+// TestKeysRefused: whatever is wrong with a key ends the run, with an error that names the agent
+// and says what.
 func TestKeysRefused(t *testing.T) {
 	certified := func(agent int, change func(*Config)) []byte {
 		c := keyConfig(agent, certificate(agent))
@@ -68,21 +70,26 @@ func TestKeysRefused(t *testing.T) {
 		{"another signature", certificate(self), changed(good, signature), "verification failure"},
 		{"another certificate", certificate(self), changed(good, -1), "verification failure"},
 		{"another run", certificate(self), certified(0, func(c *Config) { c.Run = "walk" }), "verification failure"},
-		{"other settings", certificate(self), certified(0, func(c *Config) { c.Hash = "mash" }), "verification failure"},
-		{"another agent", certificate(self), claimed(certified(2, nil), 0), "it must be the certificate of agent 0; it is that of agent 2"},
-		{"another authority", certificate(self), keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour))), "unknown authority"},
+		{"other settings", certificate(self), certified(0, func(c *Config) { c.Hash = "mash" }),
+			"verification failure"},
+		{"another agent", certificate(self), claimed(certified(2, nil), 0),
+			"it must be the certificate of agent 0; it is that of agent 2"},
+		{"another authority", certificate(self), keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour))),
+			"unknown authority"},
 		{"expired", certificate(self), keyFrame(keyConfig(0, issue(ca(), 0, -time.Minute))), "expired"},
 		{"no certificate", certificate(self), alone, "it must come with a certificate; it is alone"},
 		{"alone", nil, alone, ""},
 		{"one too many", nil, good, "it must be alone, as there are no certificates"},
 		{"no agent", nil, claimed(alone, 3), "agents must be 0 to 2"},
-		{"short", nil, alone[:headerSize+31], "a key must have 32 bytes, or these, a signature with its length, and a certificate; it has 31 in all"},
+		{"short", nil, alone[:headerSize+31],
+			"a key must have 32 bytes, or these, a signature with its length, and a certificate; it has 31 in all"},
 		{"half", certificate(self), good[:headerSize+masks.KeyLength+1], "it has 33 in all"},
 		{"no signature", certificate(self), append(bytes.Clone(alone), 0, 0, 1, 1), "it has 36 in all"},
 		{"a long signature", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1), "it has 36 in all"},
 		{"garbage", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1, 7), "malformed certificate"},
 		{"bytes after it", certificate(self), append(bytes.Clone(good), 0), "malformed certificate"},
-		{"of order 1", nil, encode(header{kindKey, 0, 0}, make([]byte, masks.KeyLength)), "bad X25519 remote ECDH input"},
+		{"of order 1", nil, encode(header{kindKey, 0, 0}, make([]byte, masks.KeyLength)),
+			"bad X25519 remote ECDH input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, c.id) })
@@ -90,11 +97,13 @@ func TestKeysRefused(t *testing.T) {
 				c.frame = keyFrame(m.config)
 			}
 			deliver(attached(m, 2, 0, 0), c.frame)
-			prefix := fmt.Sprintf("the key of agent %d, which came from agent 2, is refused: ", decoded(c.frame).exchange)
+			prefix := fmt.Sprintf("the key of agent %d, which came from agent 2, is refused: ",
+				decoded(c.frame).exchange)
 			switch {
 			case c.want == "" && m.err != nil:
 				t.Errorf("error %v for a good key", m.err)
-			case c.want != "" && (!errors.Is(m.err, dsbo.ErrPeer) || !strings.HasPrefix(m.err.Error(), prefix) || !strings.Contains(m.err.Error(), c.want)):
+			case c.want != "" && (!errors.Is(m.err, dsbo.ErrPeer) || !strings.HasPrefix(m.err.Error(), prefix) ||
+				!strings.Contains(m.err.Error(), c.want)):
 				t.Errorf("error %v; it must match dsbo.ErrPeer, begin with %q and have %q", m.err, prefix, c.want)
 			}
 		})
@@ -105,8 +114,9 @@ func TestKeysRefused(t *testing.T) {
 	}
 }
 
-// TestKeysSpread: an agent that has no sum to make passes keys on and adds its own, each once on each stream, so that one that
-// comes back finds them all. One that comes back with another key is an error.
+// TestKeysSpread: an agent that has no sum to make passes keys on and adds its own, each once on
+// each stream, so that one that comes back finds them all. One that comes back with another key is
+// an error.
 func TestKeysSpread(t *testing.T) {
 	config := func(c *Config) { *c = keyConfig(self, nil) }
 	m, _ := pathAgent(config)
@@ -133,7 +143,8 @@ func TestKeysSpread(t *testing.T) {
 	}
 }
 
-// TestOtherKeyRefused: a neighbour that comes back with other data is refused by name when it connects, and the run goes on.
+// TestOtherKeyRefused: a neighbour that comes back with other data is refused by name when it
+// connects, and the run goes on.
 func TestOtherKeyRefused(t *testing.T) {
 	m, _ := pathAgent(func(c *Config) { *c = keyConfig(self, nil) })
 	hello := func(fingerprint string) hello {
@@ -149,12 +160,15 @@ func TestOtherKeyRefused(t *testing.T) {
 	testkit.OK(m.links.checkHello(first))
 	other := first
 	other.key = strings.Repeat("k", len(first.key))
-	if err := m.links.checkHello(other); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
+	if err := m.links.checkHello(other); err == nil ||
+		!strings.HasPrefix(err.Error(),
+			"the key of agent 0 is refused: it is another one than before: an agent's data") {
 		t.Errorf("error %v for a neighbour with another key", err)
 	}
 	testkit.OK(m.err)
 	testkit.OK(m.links.checkHello(first))
-	if hello("other data"); m.err == nil || !strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
+	if hello("other data"); m.err == nil ||
+		!strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
 		t.Errorf("error %v for another key that a neighbour passes on", m.err)
 	}
 }

@@ -8,8 +8,9 @@ import (
 	rpc "google.golang.org/grpc"
 )
 
-// links are the connections of an agent: its server, and the streams that it opens itself. They do the
-// input and output of the package, and hold the mixer's lock for single looks at its state alone.
+// links are the connections of an agent: its server, and the streams that it opens itself. They do
+// the input and output of the package, and hold the mixer's lock for single looks at its
+// state alone.
 type links struct {
 	m      *Mixer
 	server *rpc.Server

@@ -13,8 +13,9 @@ import (
 	"dsbo/network/networktest"
 )
 
-// sentWords has agents that are all neighbours sum words a few times and returns the words that each but agent 0, the root,
-// has sent it each time. The secrets are given, so that a test has one outcome.
+// sentWords has agents that are all neighbours sum words a few times and returns the words that
+// each but agent 0, the root, has sent it each time. The secrets are given, so that a test has
+// one outcome.
 func sentWords(t *testing.T, width int, times int, words func(agent int) []uint64) [][][]uint64 {
 	t.Helper()
 	const n = 4
@@ -66,10 +67,11 @@ func difference(a, b []uint64, width int) []uint64 {
 	return d
 }
 
-// wantUniform checks that words look like uniform ones of n bits. Of N independent fair bits the number of ones has mean
-// N/2 and standard deviation √N/2, and is further than 5 of these from the mean with a probability below 10⁻⁶. With 2⁶
-// values of each word's 6 highest and of its 6 lowest bits, equally likely, Σ (count − E)²/E has mean 63 and standard deviation
-// √126, and is above 63 + 7·√126 with a probability below 10⁻⁶. Keys and so outcomes are the same each time.
+// wantUniform checks that words look like uniform ones of n bits. Of N independent fair bits the
+// number of ones has mean N/2 and standard deviation √N/2, and is further than 5 of these from the
+// mean with a probability below 10⁻⁶. With 2⁶ values of each word's 6 highest and of its 6 lowest
+// bits, equally likely, Σ (count − E)²/E has mean 63 and standard deviation √126, and is above 63 +
+// 7·√126 with a probability below 10⁻⁶. Keys and so outcomes are the same each time.
 func wantUniform(t *testing.T, name string, words []uint64, width int) {
 	t.Helper()
 	ones, n := 0, float64(len(words)*width)
@@ -93,8 +95,9 @@ func wantUniform(t *testing.T, name string, words []uint64, width int) {
 	}
 }
 
-// TestFramesSayNothing: the words that an agent sends are uniform when its own are all zero, and so are the differences of those
-// of two exchanges with the same words, and of two agents with the same words. What all send together is the sum.
+// TestFramesSayNothing: the words that an agent sends are uniform when its own are all zero, and so
+// are the differences of those of two exchanges with the same words, and of two agents with the
+// same words. What all send together is the sum.
 func TestFramesSayNothing(t *testing.T) {
 	const length, times = 5000, 2 // more words than a chunk of a stream has
 	for _, width := range []int{11, 16, 32, 64} {
@@ -106,12 +109,14 @@ func TestFramesSayNothing(t *testing.T) {
 			for i := 1; i < len(zero); i++ {
 				for k := range times {
 					wantUniform(t, fmt.Sprintf("agent %d, zeros, sum %d", i, k), zero[i][k], width)
-					// The settings are as before, and so are the streams: what this repeats with other words is the difference.
+					// The settings are as before, and so are the streams: what this repeats with
+					// other words is the difference.
 					if d := difference(same[i][k], zero[i][k], width); !slices.Equal(d, constant(5)(i)) {
 						t.Errorf("agent %d, sum %d: the same streams hide other words than in the first run", i, k)
 					}
 				}
-				wantUniform(t, fmt.Sprintf("agent %d, two exchanges", i), difference(same[i][0], same[i][1], width), width)
+				wantUniform(t, fmt.Sprintf("agent %d, two exchanges", i), difference(same[i][0], same[i][1], width),
+					width)
 				if i > 1 {
 					wantUniform(t, fmt.Sprintf("agents %d and 1", i), difference(same[i][0], same[1][0], width), width)
 				}

@@ -13,9 +13,9 @@ import (
 	"dsbo/network/grpc/masks"
 )
 
-// A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder], and
-// [network.Team] with this one agent. Mix, Gather, Reduce, Rewind and Drain belong to one goroutine at a time; any
-// goroutine may call the other methods.
+// A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder],
+// and [network.Team] with this one agent. Mix, Gather, Reduce, Rewind and Drain belong to one
+// goroutine at a time; any goroutine may call the other methods.
 type Mixer struct {
 	config  Config
 	links   *links
@@ -73,10 +73,12 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 		return err
 	}
 	if len(dst) != len(src) {
-		return m.failWith(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src)))
+		return m.failWith(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d",
+			len(dst), len(src)))
 	}
 	if len(src) > m.config.MaxFloats {
-		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
+		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d",
+			m.config.MaxFloats, len(src)))
 	}
 	e := entry{frame: m.encodeMix(src), sends: m.view.matrix.Sends(m.view.position)}
 	err := m.flow.exchange(ctx, mixing, e, func() (*edge, error) {
@@ -96,8 +98,8 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
-// checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not say so: it has not diverged, but is
-// broken. m.terms has the terms of the sum.
+// checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not
+// say so: it has not diverged, but is broken. m.terms has the terms of the sum.
 func (m *Mixer) checkFinite() (bad *edge, err error) {
 	edges := m.view.edges
 	for k, w := range m.view.matrix.Row(m.view.position) {
@@ -140,8 +142,9 @@ func (m *Mixer) encodeMix(src []float64) []byte {
 	return m.config.Wire.Encode(newFrame(header{kindVector, m.flow.round, purpose}, m.config.Wire.Bytes(len(src))), src)
 }
 
-// findTerms sets m.in to the terms of this agent's sum, each of n numbers, or returns a neighbour whose vector is none. own is the
-// payload that it has sent, not the vector itself, which may be where the sum goes: a long sum writes that before it has read all terms.
+// findTerms sets m.in to the terms of this agent's sum, each of n numbers, or returns a neighbour
+// whose vector is none. own is the payload that it has sent, not the vector itself, which may be
+// where the sum goes: a long sum writes that before it has read all terms.
 func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 	edges, wire := m.view.edges, m.config.Wire
 	for k, w := range m.view.matrix.Row(m.view.position) {
@@ -152,7 +155,8 @@ func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 			payload = e.slot[m.flow.round%2]
 		}
 		if want := wire.Bytes(length); len(payload) != want {
-			return e, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
+			return e, dsbo.Errorf(dsbo.ErrShape,
+				"neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
 				m.config.Agent, want, e.id, len(payload))
 		}
 		if wire == network.Float64 {
@@ -181,7 +185,8 @@ func (m *Mixer) Rewind(round int) error {
 	}
 	switch {
 	case round < 0 || round > m.flow.round:
-		return dsbo.Errorf(dsbo.ErrConfig, "agent %d can rewind to exchanges 0 to %d, its present one; it was to rewind to %d",
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"agent %d can rewind to exchanges 0 to %d, its present one; it was to rewind to %d",
 			m.config.Agent, m.flow.round, round)
 	case m.flow.rollback != nil && round > m.flow.rollback.Round:
 		return m.flow.rollback

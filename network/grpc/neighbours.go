@@ -20,7 +20,8 @@ func (n *neighbours) newEdge(id int) *edge {
 	return e
 }
 
-// firstEdges makes the edges that this agent has at its start: to its neighbours, and to those that the membership log has admitted beside it.
+// firstEdges makes the edges that this agent has at its start: to its neighbours, and to those that
+// the membership log has admitted beside it.
 func (n *neighbours) firstEdges() {
 	c := &n.m.config
 	ids := slices.Clone(c.neighbours())
@@ -37,7 +38,8 @@ func (n *neighbours) firstEdges() {
 	}
 }
 
-// edgeFor returns the edge to the agent that says hello: a neighbour, or one that is admitted beside this agent.
+// edgeFor returns the edge to the agent that says hello: a neighbour, or one that is admitted
+// beside this agent.
 func (n *neighbours) edgeFor(h hello) (*edge, error) {
 	n.m.mu.Lock()
 	e := n.edge(h.from)
@@ -54,7 +56,8 @@ func (n *neighbours) edgeFor(h hello) (*edge, error) {
 		return nil, err
 	}
 	if !slices.Contains(a.Neighbours, c.Agent) {
-		return nil, fmt.Errorf("agent %d is admitted beside agents %v, and not beside agent %d", h.from, a.Neighbours, c.Agent)
+		return nil, fmt.Errorf("agent %d is admitted beside agents %v, and not beside agent %d", h.from,
+			a.Neighbours, c.Agent)
 	}
 	n.m.mu.Lock()
 	defer n.m.mu.Unlock()
@@ -73,7 +76,8 @@ func (n *neighbours) addEdge(id int) *edge {
 	return e
 }
 
-// admittedEdges adds the edges to agents that the log has admitted beside this one, and that have not said hello to this process yet.
+// admittedEdges adds the edges to agents that the log has admitted beside this one, and that have
+// not said hello to this process yet.
 func (n *neighbours) admittedEdges(further membership.Edges) {
 	for _, e := range further {
 		if e[0] == n.m.config.Agent && n.edge(e[1]) == nil {

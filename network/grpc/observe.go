@@ -13,8 +13,9 @@ type holding struct {
 	reported     bool
 }
 
-// countComputing counts a heartbeat for which this agent has waited for a neighbour that says of itself that it computes, or writes a file. What others
-// say of it does not count, nor do heartbeats for which it has waited itself.
+// countComputing counts a heartbeat for which this agent has waited for a neighbour that says of
+// itself that it computes, or writes a file. What others say of it does not count, nor do
+// heartbeats for which it has waited itself.
 func (e *conduct) countComputing() {
 	m := e.m
 	if e.computes.round != m.flow.round || !e.holdsUp() {
@@ -23,23 +24,29 @@ func (e *conduct) countComputing() {
 	if c := m.chamber; !e.holdsUp() || c != nil && c.held { // it may stand still for a proposal, as this agent does
 		return
 	}
-	if h := e.holdup(); h.Source == e.id && h.Agent == e.id && (h.Cause == holdup.ByComputing || h.Cause == holdup.BySaving) {
+	if h := e.holdup(); h.Source == e.id && h.Agent == e.id &&
+		(h.Cause == holdup.ByComputing || h.Cause == holdup.BySaving) {
 		e.computes.beats++
 	}
 	if e.isSlow() && !e.computes.reported {
 		e.computes.reported = true
-		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.flow.round, "waited", m.watch.Beats(e.computes.beats), "reason", e.holdup().Cause)
+		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.flow.round, "waited",
+			m.watch.Beats(e.computes.beats), "reason", e.holdup().Cause)
 	}
 }
 
-// isSlow reports whether this agent has waited so long for what the neighbour computes that it should be left out.
+// isSlow reports whether this agent has waited so long for what the neighbour computes that it
+// should be left out.
 func (e *conduct) isSlow() bool {
 	m := e.m
-	return m.chamber != nil && e.position >= 0 && e.computes.round == m.flow.round && e.holdsUp() && m.watch.Beats(e.computes.beats) >= m.chamber.computePatience(e.id)
+	return m.chamber != nil && e.position >= 0 && e.computes.round == m.flow.round && e.holdsUp() &&
+		m.watch.Beats(e.computes.beats) >= m.chamber.computePatience(e.id)
 }
 
-// computePatience returns how long an exchange waits for what a neighbour computes: StragglerDeadline, twice as long for each time that it has been
-// left out as slow, so that one that is always slow costs the others few changes. When all has been computed, for the end, it is the most.
+// computePatience returns how long an exchange waits for what a neighbour computes:
+// StragglerDeadline, twice as long for each time that it has been left out as slow, so that one
+// that is always slow costs the others few changes. When all has been computed, for the end, it is
+// the most.
 func (c *chamber) computePatience(agent int) time.Duration {
 	most, patience := c.m.config.ComputeTimeout, c.m.config.Membership.StragglerDeadline
 	if patience == 0 || c.m.watch.Doing() == holdup.Ending {
@@ -54,9 +61,11 @@ func (c *chamber) computePatience(agent int) time.Duration {
 	return patience
 }
 
-// observe returns what the council is to know of this agent's neighbours: of which it has heard nothing for as long as Membership says, or that are
-// there and keep all from going on, and those that have failed are down. It is ready to come in if it does nothing else and is connected to all, or has
-// had time to be since it was to the first: an edge that is not there then is cut. It is called by the chamber at each of its ticks.
+// observe returns what the council is to know of this agent's neighbours: of which it has heard
+// nothing for as long as Membership says, or that are there and keep all from going on, and those
+// that have failed are down. It is ready to come in if it does nothing else and is connected to
+// all, or has had time to be since it was to the first: an edge that is not there then is cut. It
+// is called by the chamber at each of its ticks.
 func (c *chamber) observe() (seen paxos.Observation) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
@@ -64,7 +73,8 @@ func (c *chamber) observe() (seen paxos.Observation) {
 		return seen // they leave
 	}
 	most, obstacle := c.m.config.Membership.AbsentAfter, -1
-	if h := c.m.obstacle(); h != nil && (h.Cause == holdup.ByWithholding || h.Cause == holdup.BySetbacks) && c.m.watch.Stalled() >= most {
+	if h := c.m.obstacle(); h != nil && (h.Cause == holdup.ByWithholding || h.Cause == holdup.BySetbacks) &&
+		c.m.watch.Stalled() >= most {
 		obstacle = h.Agent
 	}
 	company, all := false, true
@@ -83,7 +93,8 @@ func (c *chamber) observe() (seen paxos.Observation) {
 	if c.company++; !company {
 		c.company = 0
 	}
-	// One that was left out as it computed has not begun the newest epoch before it is through with that.
+	// One that was left out as it computed has not begun the newest epoch before it is through
+	// with that.
 	seen.Ready = c.m.epochChange() == nil && (all || c.company >= settled*ticks)
 	return seen
 }

@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// An offence is what a neighbour sent and must not have sent. Its stream ends, and it is refused for a while.
+// An offence is what a neighbour sent and must not have sent. Its stream ends, and it is refused
+// for a while.
 type offence struct{ error }
 
 func (o *offence) Unwrap() error { return o.error }
 
-// After an offence a neighbour is refused for firstBar heartbeats, then for twice as long each time up to lastBar, until an exchange with it has
-// ended. Where there is a council, one that is to be refused for failedBar counts as failed: it is left out at once, and that process
-// of it does not come in again, of which the others would have to go back each time.
+// After an offence a neighbour is refused for firstBar heartbeats, then for twice as long each time
+// up to lastBar, until an exchange with it has ended. Where there is a council, one that is to be
+// refused for failedBar counts as failed: it is left out at once, and that process of it does not
+// come in again, of which the others would have to go back each time.
 const (
 	firstBar  = 2
 	failedBar = 8
@@ -28,7 +30,8 @@ func (e *conduct) punish(err error) {
 		e.barredUntil = time.Now().Add(e.m.watch.Beats(e.barBeats))
 		if e.m.chamber != nil && e.barBeats >= failedBar && e.failure == nil {
 			e.failure = err
-			e.m.config.Log.Warn("a member is at fault again and again: left out until another process of it comes", "neighbour", e.id, "reason", err)
+			e.m.config.Log.Warn("a member is at fault again and again: left out until another process of it comes",
+				"neighbour", e.id, "reason", err)
 		}
 	}
 }
@@ -55,14 +58,15 @@ func (e *edge) progress() int {
 	return e.received + e.credit
 }
 
-// What a neighbour may send in a heartbeat beside new vectors: the keys of all once, heartbeats and such, and as many vectors again
-// as an agent that repeats itself can make.
+// What a neighbour may send in a heartbeat beside new vectors: the keys of all once, heartbeats and
+// such, and as many vectors again as an agent that repeats itself can make.
 const (
 	maxControlFrames = 100
 	leastRepeatTime  = 50 * time.Microsecond
 )
 
-// countFrame counts a frame of the neighbour that brings no new vector. It returns an error if there are too many.
+// countFrame counts a frame of the neighbour that brings no new vector. It returns an error if
+// there are too many.
 func (e *conduct) countFrame(f *frame) error {
 	c := &e.m.config
 	count, most, what := &e.controlFrames, maxControlFrames+2*c.agents(), "frames that are no vectors"

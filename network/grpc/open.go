@@ -17,14 +17,16 @@ import (
 )
 
 const (
-	// handshakeTimeout bounds the opening of a connection, from the first packet to the neighbour's hello.
+	// handshakeTimeout bounds the opening of a connection, from the first packet to the
+	// neighbour's hello.
 	handshakeTimeout = 10 * time.Second
 	// closeTimeout bounds how long Close waits until a neighbour has what was sent to it.
 	closeTimeout = time.Second
-	// maxWindow is how many bytes may be on their way before they are read, minWindow the least number for short vectors.
+	// maxWindow is how many bytes may be on their way before they are read, minWindow the least
+	// number for short vectors.
 	maxWindow, minWindow = 16 << 20, 256 << 10
-	// bufferSize is the size of the buffers for reading from and writing to a connection: two vectors of MNIST's weights, as an agent
-	// that was late has two to send at once.
+	// bufferSize is the size of the buffers for reading from and writing to a connection: two
+	// vectors of MNIST's weights, as an agent that was late has two to send at once.
 	bufferSize = 128 << 10
 )
 
@@ -63,7 +65,8 @@ func Open(c Config) (*Mixer, error) {
 // serve accepts connections of a listener until the server stops.
 func (l *links) serve(listener net.Listener) {
 	l.work.Go(func() {
-		if err := l.server.Serve(guard.Wrap(listener, strangerLimits)); err != nil && err != rpc.ErrServerStopped { // before it began
+		// before it began
+		if err := l.server.Serve(guard.Wrap(listener, strangerLimits)); err != nil && err != rpc.ErrServerStopped {
 			l.m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
@@ -156,9 +159,9 @@ func (m *Mixer) heartbeat() {
 	}
 }
 
-// Close ends this agent's part with [network.ErrClosed], after what Mix, Gather and Fail had to say has
-// been sent, for which it takes a second at most. Neighbours that still mix wait for this
-// agent to come back; Drain before it avoids that. It may be called twice.
+// Close ends this agent's part with [network.ErrClosed], after what Mix, Gather and Fail had to say
+// has been sent, for which it takes a second at most. Neighbours that still mix wait for this agent
+// to come back; Drain before it avoids that. It may be called twice.
 func (m *Mixer) Close() error {
 	m.closing.Do(func() {
 		m.mu.Lock()
@@ -166,7 +169,8 @@ func (m *Mixer) Close() error {
 		if m.err == nil {
 			m.err = network.ErrClosed
 		}
-		m.finish.drains = m.finish.drains && (m.leaving || m.finish.drained()) // who leaves early is not one that has finished
+		// who leaves early is not one that has finished
+		m.finish.drains = m.finish.drains && (m.leaving || m.finish.drained())
 		m.flow.notifyWaiter()
 		m.neighbours.announce()
 		m.mu.Unlock()
@@ -198,10 +202,12 @@ var service = rpc.ServiceDesc{
 // method is the name under which a client asks for it.
 const method = "/dsbo.Exchange/Frames"
 
-// strangerLimits are the bounds of connections that have not said a good hello: what a TLS handshake and a hello take, with room.
+// strangerLimits are the bounds of connections that have not said a good hello: what a TLS
+// handshake and a hello take, with room.
 var strangerLimits = guard.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
 
-// streamWindow returns how many bytes may be on their way before they are read: two frames if they are short.
+// streamWindow returns how many bytes may be on their way before they are read: two frames if they
+// are short.
 func (l *links) streamWindow() int32 {
 	return int32(min(max(2*l.maxMessage(), minWindow), maxWindow))
 }

@@ -24,15 +24,15 @@ import (
 	"dsbo/network/pki"
 )
 
-// BenchmarkProcesses gives the time of an exchange of a ring of 8 agents, each a process, over package
-// grpc with certificates on both sides, and over plain TLS streams, which have no frames, keep nothing and survive
-// nothing. Each process takes turns between both, some exchanges each:
+// BenchmarkProcesses gives the time of an exchange of a ring of 8 agents, each a process, over
+// package grpc with certificates on both sides, and over plain TLS streams, which have no frames,
+// keep nothing and survive nothing. Each process takes turns between both, some exchanges each:
 //
 //	go test -run '^$' -bench Processes -benchtime 1x ./network/grpc
 //
-// Reported are medians over the turns: of the time of an exchange as agent 0 sees it (each turn gives the
-// median of its exchanges), of the processor's time of all processes per exchange, and of the quotients
-// of two turns that follow each other.
+// Reported are medians over the turns: of the time of an exchange as agent 0 sees it (each turn
+// gives the median of its exchanges), of the processor's time of all processes per exchange, and of
+// the quotients of two turns that follow each other.
 func BenchmarkProcesses(b *testing.B) {
 	for k, rounds := range []int{400, 200, 4} {
 		benchmarkProcesses(b, processConfig{Kinds: [2]string{"grpc", "tls"}, Length: benchLengths[k], Rounds: rounds})
@@ -42,7 +42,8 @@ func BenchmarkProcesses(b *testing.B) {
 // BenchmarkMasks does the same with sums that are masked, and those that are not.
 func BenchmarkMasks(b *testing.B) {
 	for k, rounds := range []int{100, 50, 2} {
-		benchmarkProcesses(b, processConfig{Kinds: [2]string{"masked", "unmasked"}, Length: benchLengths[k], Rounds: rounds})
+		benchmarkProcesses(b, processConfig{Kinds: [2]string{"masked", "unmasked"}, Length: benchLengths[k],
+			Rounds: rounds})
 	}
 }
 
@@ -68,11 +69,13 @@ func benchmarkProcesses(b *testing.B, c processConfig) {
 	})
 }
 
-// A turn is what an exchange of the one and of the other kind took, in µs: the median time, and the processor's time.
+// A turn is what an exchange of the one and of the other kind took, in µs: the median time, and the
+// processor's time.
 type turn [2][2]float64
 
-// processEnv holds a processConfig where the test binary is one agent of a benchmark. Its listeners, one for each kind of
-// exchange, are then files 3 and 4. It writes its turns to standard output.
+// processEnv holds a processConfig where the test binary is one agent of a benchmark. Its
+// listeners, one for each kind of exchange, are then files 3 and 4. It writes its turns to
+// standard output.
 const processEnv = "DSBO_TEST_GRPC_PROCESS"
 
 type processConfig struct {
@@ -82,7 +85,8 @@ type processConfig struct {
 	Folder                               string // of the certificates
 }
 
-// runProcesses returns the turns of all agents: the times of agent 0, and the processor's time of all.
+// runProcesses returns the turns of all agents: the times of agent 0, and the processor's time
+// of all.
 func runProcesses(b *testing.B, c processConfig) []turn {
 	c.Folder = b.TempDir()
 	authority := newAuthority()
@@ -226,7 +230,8 @@ func startTLS(t *testing.T, c Config, length int) func() {
 	}
 }
 
-// connect opens plain TLS streams to the neighbours with higher numbers and takes the streams of the others.
+// connect opens plain TLS streams to the neighbours with higher numbers and takes the streams of
+// the others.
 func connect(t *testing.T, c Config) map[int]*tls.Conn {
 	conns := map[int]*tls.Conn{}
 	for _, j := range c.Matrix.Neighbours(c.Agent) {

@@ -20,8 +20,8 @@ func (c *Config) newWatch() holdup.Watch {
 	}, c.Log)
 }
 
-// holdup returns what this agent waits for, nil if it does not wait. Of several neighbours that it waits
-// for, it is the first with the worst cause.
+// holdup returns what this agent waits for, nil if it does not wait. Of several neighbours that it
+// waits for, it is the first with the worst cause.
 func (m *Mixer) holdup() (worst *Holdup) {
 	if m.watch.Doing() == holdup.AwaitingKeys {
 		if agent, some := m.keys.Missing(); some {
@@ -38,8 +38,8 @@ func (m *Mixer) holdup() (worst *Holdup) {
 	return m.watch.Complete(worst, m.flow.round)
 }
 
-// holdsUp reports whether this agent waits for the neighbour: for its vector, or at the end for its news
-// of the others.
+// holdsUp reports whether this agent waits for the neighbour: for its vector, or at the end for its
+// news of the others.
 func (e *edge) holdsUp() bool {
 	switch e.m.watch.Doing() {
 	case holdup.Exchanging:
@@ -64,7 +64,8 @@ func (e *edge) holdup() *Holdup {
 	})
 }
 
-// obstacle returns what this agent waits for, or who has it go back again and again; nil if it goes on.
+// obstacle returns what this agent waits for, or who has it go back again and again; nil if it
+// goes on.
 func (m *Mixer) obstacle() *Holdup {
 	if h := m.watch.Setbacks(); h != nil {
 		return h
@@ -72,13 +73,14 @@ func (m *Mixer) obstacle() *Holdup {
 	return m.holdup()
 }
 
-// checkWait counts a heartbeat of the exchange under way, and returns an error where that has waited too
-// long. Where there is a council, that leaves the agent out (observe), and only a member that has diverged
-// ends the wait.
+// checkWait counts a heartbeat of the exchange under way, and returns an error where that has
+// waited too long. Where there is a council, that leaves the agent out (observe), and only a member
+// that has diverged ends the wait.
 func (m *Mixer) checkWait() error {
 	c := &m.config
 	if m.watch.Doing() == holdup.Saving && m.watch.Waiting() >= c.PeerTimeout {
-		err := fmt.Errorf("agent %d has been writing a file for %v: the disk does not answer", c.Agent, m.watch.Waiting().Round(time.Second))
+		err := fmt.Errorf("agent %d has been writing a file for %v: the disk does not answer", c.Agent,
+			m.watch.Waiting().Round(time.Second))
 		if c.OnDiskHang != nil {
 			go c.OnDiskHang(err)
 		}
@@ -102,9 +104,10 @@ func (m *Mixer) checkWait() error {
 	return err
 }
 
-// divergence returns the failure of a member whose run has diverged, nil if there is none. Where there is
-// a council it has been left out as it failed, or those that are left are no quorum: the others may have
-// failed too, out of this agent's sight. Nobody starts it again, so that no patience helps.
+// divergence returns the failure of a member whose run has diverged, nil if there is none. Where
+// there is a council it has been left out as it failed, or those that are left are no quorum: the
+// others may have failed too, out of this agent's sight. Nobody starts it again, so that no
+// patience helps.
 func (m *Mixer) divergence() error {
 	for _, e := range m.view.edges {
 		if errors.Is(e.failure, dsbo.ErrDiverged) {
@@ -114,9 +117,9 @@ func (m *Mixer) divergence() error {
 	return nil
 }
 
-// Saving says that a file is being written until done is called: neighbours that wait are told, and if it
-// takes longer than Config.PeerTimeout the run ends, as the disk does not answer. It belongs to the
-// goroutine of Mix.
+// Saving says that a file is being written until done is called: neighbours that wait are told, and
+// if it takes longer than Config.PeerTimeout the run ends, as the disk does not answer. It belongs
+// to the goroutine of Mix.
 func (m *Mixer) Saving() (done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,8 +17,9 @@ import (
 // reporting is a heartbeat of a neighbour that says this of itself.
 func reporting(r holdup.Report) []byte { return encode(header{kindAlive, r.Round, 0}, r.Encode()) }
 
-// TestHoldup: of a chain of agents that wait, the one that holds them up is named, and not one that waits itself. The agent here is 1
-// of a path, waits in exchange 5 for agent 0, and gets heartbeats of it.
+// TestHoldup: of a chain of agents that wait, the one that holds them up is named, and not one that
+// waits itself. The agent here is 1 of a path, waits in exchange 5 for agent 0, and gets heartbeats
+// of it.
 func TestHoldup(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -27,19 +28,40 @@ func TestHoldup(t *testing.T) {
 		want  holdup.Cause
 	}{
 		{"says nothing of itself", nil, 0, holdup.ByWithholding},
-		{"computes", &holdup.Report{Doing: holdup.Computing, Round: 5, Holder: 0, Cause: holdup.ByComputing}, 0, holdup.ByComputing},
-		{"computes in an earlier iteration", &holdup.Report{Doing: holdup.Computing, Round: 2, Holder: 0, Cause: holdup.ByComputing}, 0, holdup.ByComputing},
-		{"writes", &holdup.Report{Doing: holdup.Saving, Round: 5, Holder: 0, Cause: holdup.BySaving}, 0, holdup.BySaving},
-		{"waits for one that computes", &holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 3, Cause: holdup.ByComputing}, 3, holdup.ByComputing},
-		{"waits for one that is silent", &holdup.Report{Doing: holdup.Exchanging, Round: 3, Holder: 3, Cause: holdup.BySilence}, 3, holdup.BySilence},
-		{"waits for one that withholds", &holdup.Report{Doing: holdup.Exchanging, Round: 3, Holder: 3, Cause: holdup.ByWithholding}, 3, holdup.ByWithholding},
-		{"waits for a key", &holdup.Report{Doing: holdup.AwaitingKeys, Round: 5, Holder: 3, Cause: holdup.ByNoKey}, 3, holdup.ByNoKey},
-		{"says that it has sent", &holdup.Report{Doing: holdup.Exchanging, Round: 5, Holder: 3, Cause: holdup.BySilence}, 0, holdup.ByWithholding},
-		{"says that it is further", &holdup.Report{Doing: holdup.Computing, Round: 6, Holder: 0, Cause: holdup.ByComputing}, 0, holdup.ByWithholding},
-		{"says that it waits for this one, which has sent", &holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: self, Cause: holdup.BySilence}, 0, holdup.ByWithholding},
-		{"waits for nobody that there is", &holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 1 << 30, Cause: holdup.BySilence}, 0, holdup.ByWithholding},
-		{"waits for itself", &holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 0, Cause: holdup.ByComputing}, 0, holdup.ByWithholding},
-		{"has finished", &holdup.Report{Doing: holdup.Ending, Round: 4, Holder: 0, Cause: holdup.ByComputing}, 0, holdup.ByWithholding},
+		{"computes", &holdup.Report{Doing: holdup.Computing, Round: 5, Holder: 0, Cause: holdup.ByComputing}, 0,
+			holdup.ByComputing},
+		{"computes in an earlier iteration",
+			&holdup.Report{Doing: holdup.Computing, Round: 2, Holder: 0, Cause: holdup.ByComputing}, 0,
+			holdup.ByComputing},
+		{"writes", &holdup.Report{Doing: holdup.Saving, Round: 5, Holder: 0, Cause: holdup.BySaving}, 0,
+			holdup.BySaving},
+		{"waits for one that computes",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 3, Cause: holdup.ByComputing}, 3,
+			holdup.ByComputing},
+		{"waits for one that is silent",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 3, Holder: 3, Cause: holdup.BySilence}, 3,
+			holdup.BySilence},
+		{"waits for one that withholds",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 3, Holder: 3, Cause: holdup.ByWithholding}, 3,
+			holdup.ByWithholding},
+		{"waits for a key", &holdup.Report{Doing: holdup.AwaitingKeys, Round: 5, Holder: 3, Cause: holdup.ByNoKey}, 3,
+			holdup.ByNoKey},
+		{"says that it has sent",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 5, Holder: 3, Cause: holdup.BySilence}, 0,
+			holdup.ByWithholding},
+		{"says that it is further",
+			&holdup.Report{Doing: holdup.Computing, Round: 6, Holder: 0, Cause: holdup.ByComputing}, 0,
+			holdup.ByWithholding},
+		{"says that it waits for this one, which has sent",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: self, Cause: holdup.BySilence}, 0,
+			holdup.ByWithholding},
+		{"waits for nobody that there is",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 1 << 30, Cause: holdup.BySilence}, 0,
+			holdup.ByWithholding},
+		{"waits for itself", &holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 0, Cause: holdup.ByComputing},
+			0, holdup.ByWithholding},
+		{"has finished", &holdup.Report{Doing: holdup.Ending, Round: 4, Holder: 0, Cause: holdup.ByComputing}, 0,
+			holdup.ByWithholding},
 	} {
 		m, _ := pathAgent(func(c *Config) { c.Round, c.Matrix = 5, newGraph("path", 4) })
 		m.neighbours.edge(2).received = 6
@@ -59,14 +81,16 @@ func TestHoldup(t *testing.T) {
 			}
 			s.remote++
 		}
-		if own := m.watch.Report(m.flow.round, m.holdup()); own != (holdup.Report{Doing: holdup.Exchanging, Round: 5, Holder: c.agent, Cause: c.want}) {
-			t.Errorf("agent 0 %s: this agent says %+v of itself; it must pass on agent %d, as %v", c.name, own, c.agent, c.want)
+		if own := m.watch.Report(m.flow.round, m.holdup()); own != (holdup.Report{Doing: holdup.Exchanging, Round: 5,
+			Holder: c.agent, Cause: c.want}) {
+			t.Errorf("agent 0 %s: this agent says %+v of itself; it must pass on agent %d, as %v", c.name, own,
+				c.agent, c.want)
 		}
 	}
 }
 
-// TestHeldUp: an agent that is there, or comes back again and again, and does not send, is named after SilentAfter and ends the run
-// after PeerTimeout; one that computes does not.
+// TestHeldUp: an agent that is there, or comes back again and again, and does not send, is named
+// after SilentAfter and ends the run after PeerTimeout; one that computes does not.
 func TestHeldUp(t *testing.T) {
 	withheld := holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 2, Cause: holdup.ByWithholding}
 	for _, c := range []struct {
@@ -91,7 +115,8 @@ func TestHeldUp(t *testing.T) {
 			s := attached(m, 0, 0, 0) // each hello is a sign of life, and no progress
 			deliver(s, reporting(c.says))
 			m.heartbeat()
-			if st := m.Status(); st.Stalled != (c.says == withheld && k >= 4) || st.Holdup.Agent != 0 || st.Neighbours[0].Waiting == 0 {
+			if st := m.Status(); st.Stalled != (c.says == withheld && k >= 4) || st.Holdup.Agent != 0 ||
+				st.Neighbours[0].Waiting == 0 {
 				t.Fatalf("%s: status %+v after %d s", c.name, st, k+1)
 			}
 		}
@@ -105,7 +130,8 @@ func TestHeldUp(t *testing.T) {
 	}
 }
 
-// TestGoesBackForEver: a neighbour that has all others go back again and again keeps them from going on, whatever it sends meanwhile.
+// TestGoesBackForEver: a neighbour that has all others go back again and again keeps them from
+// going on, whatever it sends meanwhile.
 func TestGoesBackForEver(t *testing.T) {
 	m, _ := pathAgent(func(c *Config) {
 		inSeconds(c)
@@ -117,7 +143,8 @@ func TestGoesBackForEver(t *testing.T) {
 		for k := range 4 {
 			publish(m, k)
 			for _, from := range []*session{s, other} {
-				deliver(from, reporting(holdup.Report{Doing: holdup.Computing, Round: k, Holder: from.e.id, Cause: holdup.ByComputing}))
+				deliver(from, reporting(
+					holdup.Report{Doing: holdup.Computing, Round: k, Holder: from.e.id, Cause: holdup.ByComputing}))
 				deliver(from, vectorOfOne(k, 1))
 				for sent := []byte{}; sent != nil; {
 					sent, _ = from.e.nextFrame(from)
@@ -127,7 +154,8 @@ func TestGoesBackForEver(t *testing.T) {
 		}
 		m.heartbeat()
 		if m.err != nil {
-			if e, ok := errors.AsType[*network.HoldupError](m.err); !ok || e.Process != "agent 0" || !strings.Contains(m.err.Error(), "go back again and again") {
+			if e, ok := errors.AsType[*network.HoldupError](m.err); !ok || e.Process != "agent 0" ||
+				!strings.Contains(m.err.Error(), "go back again and again") {
 				t.Errorf("error %v; it must name agent 0", m.err)
 			}
 			if n < holdup.MaxSetbacks+19 {
@@ -141,7 +169,8 @@ func TestGoesBackForEver(t *testing.T) {
 	t.Error("the run goes on for ever")
 }
 
-// TestDiskDoesNotAnswer: an agent whose file is being written for ever ends the run for all others, and tells its process.
+// TestDiskDoesNotAnswer: an agent whose file is being written for ever ends the run for all others,
+// and tells its process.
 func TestDiskDoesNotAnswer(t *testing.T) {
 	hung := make(chan error, 1)
 	m, _ := pathAgent(func(c *Config) {
@@ -149,7 +178,8 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 	})
 	s := attached(m, 0, 0, 0)
 	done := m.Saving()
-	if r := m.watch.Report(m.flow.round, m.holdup()); r != (holdup.Report{Doing: holdup.Saving, Round: 0, Holder: self, Cause: holdup.BySaving}) {
+	if r := m.watch.Report(m.flow.round, m.holdup()); r != (holdup.Report{Doing: holdup.Saving, Round: 0,
+		Holder: self, Cause: holdup.BySaving}) {
 		t.Errorf("the neighbours are told %+v; it must be that this agent writes", r)
 	}
 	for m.err == nil {

@@ -9,7 +9,8 @@ import (
 	"dsbo/network/grpc/holdup"
 )
 
-// The package documentation has all messages in one table, by the kinds that nextFrame sends and handle takes in.
+// The package documentation has all messages in one table, by the kinds that nextFrame sends and
+// handle takes in.
 
 // nextFrame returns what is to be sent next, nil if there is nothing now. last says that there
 // will be nothing more on this stream.
@@ -96,7 +97,8 @@ func (e *edge) handle(f *frame) error {
 	return err
 }
 
-// handleResend has the neighbour, which went back, get again what it needs. It has not finished any more.
+// handleResend has the neighbour, which went back, get again what it needs. It has not finished
+// any more.
 func (e *edge) handleResend(f *frame) {
 	e.credit = f.exchange
 	e.sendFrom(f.detail)
@@ -134,7 +136,8 @@ func (e *edge) handleVector(f *frame) error {
 		if e.expectsStale {
 			return nil
 		}
-		return fmt.Errorf("the next vector must be that of exchange %d; it is that of exchange %d", e.received, f.exchange)
+		return fmt.Errorf("the next vector must be that of exchange %d; it is that of exchange %d",
+			e.received, f.exchange)
 	}
 	e.credit = f.exchange + 1
 	if f.exchange < e.received {

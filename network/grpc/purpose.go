@@ -6,16 +6,16 @@ import (
 	"dsbo/network"
 )
 
-// What an exchange is for goes with each vector: agents that are not at the same point find out. The lowest two bits are the
-// kind of work, the others say more of it.
+// What an exchange is for goes with each vector: agents that are not at the same point find out.
+// The lowest two bits are the kind of work, the others say more of it.
 const (
 	mixing = iota
 	gatheringRows
 	reducingWords
 	workBits = 2
 
-	// notFinite is part of the purpose of a vector that is mixed if its sender knows that not all of its numbers are finite, as the numbers of
-	// a run that diverges.
+	// notFinite is part of the purpose of a vector that is mixed if its sender knows that not all
+	// of its numbers are finite, as the numbers of a run that diverges.
 	notFinite = 1 << workBits
 )
 
@@ -35,7 +35,8 @@ func purposeName(purpose int) string {
 	case gatheringRows:
 		return fmt.Sprintf("gathers rows of %d numbers", purpose>>workBits)
 	}
-	name := map[network.Op]string{network.Sum: "sums", network.Max: "takes the largest of"}[network.Op(purpose>>workBits)]
+	name := map[network.Op]string{network.Sum: "sums",
+		network.Max: "takes the largest of"}[network.Op(purpose>>workBits)]
 	return fmt.Sprintf("%s %d words of %d bits", name, purpose>>17, purpose>>10&127)
 }
 

@@ -11,16 +11,19 @@ import (
 
 var _ network.Reducer = (*Mixer)(nil)
 
-// Reduce implements [network.Reducer]. It takes twice as many exchanges as the spanning tree of the graph is high: words go up
-// to the root, combined with the words of each agent on their way, and the result comes down again. Sums are masked unless
-// Config.Unmasked is set; the first one waits for the keys of all agents.
+// Reduce implements [network.Reducer]. It takes twice as many exchanges as the spanning tree of the
+// graph is high: words go up to the root, combined with the words of each agent on their way, and
+// the result comes down again. Sums are masked unless Config.Unmasked is set; the first one waits
+// for the keys of all agents.
 //
-// After the end of its ctx, and after a [*network.RollbackError], it can be repeated with the same words once Rewind has gone
-// back to the exchange at which it began, or before. Any other error lasts, as one of Mix does.
+// After the end of its ctx, and after a [*network.RollbackError], it can be repeated with the same
+// words once Rewind has gone back to the exchange at which it began, or before. Any other error
+// lasts, as one of Mix does.
 func (m *Mixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
 	first := m.flow.round
 	if err := m.reduce(ctx, op, bits, words); err != nil {
-		return fmt.Errorf("agent %d, exchange %d, reducing since exchange %d: %w", m.config.Agent, m.flow.round, first, err)
+		return fmt.Errorf("agent %d, exchange %d, reducing since exchange %d: %w", m.config.Agent,
+			m.flow.round, first, err)
 	}
 	return nil
 }
@@ -45,7 +48,8 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 	return r.spreadDown(ctx)
 }
 
-// checkReduction returns an error unless the words can be reduced. It finds the tree at the first call.
+// checkReduction returns an error unless the words can be reduced. It finds the tree at the
+// first call.
 func (m *Mixer) checkReduction(op network.Op, bits int, words []uint64) error {
 	if op > network.Max {
 		return dsbo.Errorf(dsbo.ErrConfig, "an operation must be %d to %d; it is %d", network.Sum, network.Max, op)
@@ -54,7 +58,8 @@ func (m *Mixer) checkReduction(op network.Op, bits int, words []uint64) error {
 		return dsbo.Errorf(dsbo.ErrShape, "words must have 1 to 64 bits; they have %d", bits)
 	}
 	if most := m.config.MaxFloats; len(words) > most {
-		return dsbo.Errorf(dsbo.ErrConfig, "a reduction must have at most MaxFloats = %d words; it has %d", most, len(words))
+		return dsbo.Errorf(dsbo.ErrConfig, "a reduction must have at most MaxFloats = %d words; it has %d",
+			most, len(words))
 	}
 	if m.view.tree == nil {
 		m.view.tree = m.view.matrix.Tree()
@@ -75,8 +80,8 @@ type reduction struct {
 	agent   int // its position
 }
 
-// combineUp combines the words of the agents below this one with its own and sends them to its parent. In each exchange, the agents of
-// one depth send, the deepest first.
+// combineUp combines the words of the agents below this one with its own and sends them to its
+// parent. In each exchange, the agents of one depth send, the deepest first.
 func (r *reduction) combineUp(ctx context.Context) error {
 	t := r.m.view.tree
 	depth := t.Depth[r.agent]
@@ -96,7 +101,8 @@ func (r *reduction) combineUp(ctx context.Context) error {
 	return nil
 }
 
-// spreadDown replaces the words by the root's. In each exchange, the agents of one depth send, the root first.
+// spreadDown replaces the words by the root's. In each exchange, the agents of one depth send, the
+// root first.
 func (r *reduction) spreadDown(ctx context.Context) error {
 	t := r.m.view.tree
 	depth := t.Depth[r.agent]
@@ -141,7 +147,8 @@ func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst,
 	return nil
 }
 
-// checkPayloads returns a neighbour whose payload of this exchange is not what those send that are in from, or nothing.
+// checkPayloads returns a neighbour whose payload of this exchange is not what those send that are
+// in from, or nothing.
 func (r *reduction) checkPayloads(from []int) (bad *edge, err error) {
 	m := r.m
 	for _, n := range m.view.edges {
@@ -150,7 +157,9 @@ func (r *reduction) checkPayloads(from []int) (bad *edge, err error) {
 		case sends:
 			err = network.CheckPacked(len(r.words), r.bits, payload)
 		case len(payload) > 0:
-			err = dsbo.Errorf(dsbo.ErrShape, "there must be no words of agent %d in this exchange of a reduction; it sends %d bytes", n.id, len(payload))
+			err = dsbo.Errorf(dsbo.ErrShape,
+				"there must be no words of agent %d in this exchange of a reduction; it sends %d bytes",
+				n.id, len(payload))
 		}
 		if err != nil {
 			return n, err

@@ -14,8 +14,8 @@ import (
 	"dsbo/network/relay"
 )
 
-// relayed takes the addresses of all agents but 0, 3, 6, ... away, with a relay of the authority's agents between those without, and
-// returns what stops it.
+// relayed takes the addresses of all agents but 0, 3, 6, ... away, with a relay of the authority's
+// agents between those without, and returns what stops it.
 func relayed(cs []Config) ([]Config, func()) {
 	l := listen()
 	for i := range cs {
@@ -41,7 +41,8 @@ func serveRelay(l net.Listener) (stop func()) {
 	}
 }
 
-// TestRelayed: agents with and without addresses sum the same numbers, also when the relay is lost and comes back in between.
+// TestRelayed: agents with and without addresses sum the same numbers, also when the relay is lost
+// and comes back in between.
 func TestRelayed(t *testing.T) {
 	const n, times = 6, 40
 	ctx, w := networktest.Context(t), newGraph("ring", n)
@@ -79,7 +80,8 @@ func neighbour(m *Mixer, agent int) Neighbour {
 	return all[slices.IndexFunc(all, func(n Neighbour) bool { return n.Agent == agent })]
 }
 
-// TestWhoDials: of two neighbours exactly one connects, and those without addresses alone need the relay.
+// TestWhoDials: of two neighbours exactly one connects, and those without addresses alone need
+// the relay.
 func TestWhoDials(t *testing.T) {
 	w := newGraph("path", 4)
 	for lacking := range 16 {

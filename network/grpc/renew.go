@@ -17,9 +17,9 @@ func (m *Mixer) identity() *pki.Identity {
 	return m.config.Identity
 }
 
-// Renew gives this agent another certificate, or other authorities: all its connections are made again with them, and no vector is
-// lost. The key must be the key of the certificate before, as the masks follow from it: else the error matches dsbo.ErrConfig and all
-// stays as it was.
+// Renew gives this agent another certificate, or other authorities: all its connections are made
+// again with them, and no vector is lost. The key must be the key of the certificate before, as the
+// masks follow from it: else the error matches dsbo.ErrConfig and all stays as it was.
 func (m *Mixer) Renew(id *pki.Identity) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -28,9 +28,12 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 	case c.Identity == nil:
 		return dsbo.Errorf(dsbo.ErrConfig, "agent %d began without a certificate, and must go on without one", c.Agent)
 	case id.Agent != c.Agent:
-		return dsbo.Errorf(dsbo.ErrConfig, "the certificate must be that of agent %d; it is that of agent %d", c.Agent, id.Agent)
+		return dsbo.Errorf(dsbo.ErrConfig, "the certificate must be that of agent %d; it is that of agent %d",
+			c.Agent, id.Agent)
 	case !id.SameKey(c.Identity):
-		return dsbo.Errorf(dsbo.ErrConfig, "the key of %s must stay the same during a run, as masks follow from it; it is another one", pki.Name(c.Agent))
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the key of %s must stay the same during a run, as masks follow from it; it is another one",
+			pki.Name(c.Agent))
 	}
 	c.Identity = id
 	published, err := m.keys.Certify(id)
@@ -46,7 +49,8 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 	return nil
 }
 
-// serverSettings are the settings of a listener, each of whose connections has the certificate of its time.
+// serverSettings are the settings of a listener, each of whose connections has the certificate of
+// its time.
 func (l *links) serverSettings() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
@@ -58,7 +62,8 @@ func (l *links) serverSettings() *tls.Config {
 	}
 }
 
-// connectionExpiry returns when the first certificate of a connection expires, of either side; the zero time if it has none.
+// connectionExpiry returns when the first certificate of a connection expires, of either side; the
+// zero time if it has none.
 func (l *links) connectionExpiry(auth credentials.AuthInfo) time.Time {
 	id := l.m.identity()
 	info, ok := auth.(credentials.TLSInfo)

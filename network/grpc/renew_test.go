@@ -16,7 +16,8 @@ import (
 	"dsbo/network/pki"
 )
 
-// site is the folder of an agent that made its own key; renewed returns its identity with another certificate for it.
+// site is the folder of an agent that made its own key; renewed returns its identity with another
+// certificate for it.
 type site struct {
 	folder  string
 	request *pki.Request
@@ -27,7 +28,8 @@ func newSite(t *testing.T, agent int) site {
 	return site{folder, testkit.Get(pki.MakeRequest(folder, agent))}
 }
 
-// renewed returns the site's identity with a new certificate of an authority, which is valid as long as that.
+// renewed returns the site's identity with a new certificate of an authority, which is valid as
+// long as that.
 func (s site) renewed(a *pki.Authority, valid time.Duration) *pki.Identity {
 	now := time.Now()
 	path := s.folder + "/" + pki.Name(s.request.Agent) + ".pem"
@@ -36,8 +38,8 @@ func (s site) renewed(a *pki.Authority, valid time.Duration) *pki.Identity {
 	return testkit.Get(pki.Load(s.folder, s.request.Agent, now))
 }
 
-// TestRenew: agents whose certificates are renewed while they sum connect again, with the new ones, and no number changes. One
-// that comes later gets keys with certificates of its time.
+// TestRenew: agents whose certificates are renewed while they sum connect again, with the new ones,
+// and no number changes. One that comes later gets keys with certificates of its time.
 func TestRenew(t *testing.T) {
 	const n, before, after = 3, 5, 5
 	a := newAuthority()
@@ -57,7 +59,8 @@ func TestRenew(t *testing.T) {
 				if err := m.Reduce(ctx, network.Sum, 40, words); err != nil {
 					return err
 				}
-				if want := combined(network.Sum, n, 40, 100); !bytes.Equal(network.PackWords(nil, 40, words), network.PackWords(nil, 40, want)) {
+				if want := combined(network.Sum, n, 40, 100); !bytes.Equal(network.PackWords(nil, 40, words),
+					network.PackWords(nil, 40, want)) {
 					return errors.New("the sum is another one")
 				}
 			}
@@ -80,7 +83,8 @@ func TestRenew(t *testing.T) {
 	succeed(ms, func(i int, m *Mixer) error { return m.Drain(ctx) })
 }
 
-// TestRenewedKeySpreads: a key whose certificate is valid longer takes the place of the one before, and no other does.
+// TestRenewedKeySpreads: a key whose certificate is valid longer takes the place of the one before,
+// and no other does.
 func TestRenewedKeySpreads(t *testing.T) {
 	s := newSite(t, 0)
 	m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, certificate(self)) })

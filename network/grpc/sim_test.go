@@ -13,8 +13,8 @@ import (
 	"dsbo/network/networktest"
 )
 
-// A sim runs the agents' state machines in one goroutine over links that break and come back, while agents are lost and
-// restored. Each choice is drawn, so that a seed is a run.
+// A sim runs the agents' state machines in one goroutine over links that break and come back, while
+// agents are lost and restored. Each choice is drawn, so that a seed is a run.
 type sim struct {
 	t      *testing.T
 	rand   *rand.Rand
@@ -67,11 +67,13 @@ func newSim(t *testing.T, seed uint64, w *network.Matrix, keep, rounds int) *sim
 }
 
 func (s *sim) mixer(i, round int) *Mixer {
-	return testkit.Get(newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep, Unmasked: true,
-		Addresses: make([]string, s.w.N())}.withDefaults()))
+	return testkit.Get(newMixer(
+		Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep, Unmasked: true,
+			Addresses: make([]string, s.w.N())}.withDefaults()))
 }
 
-// restore puts the newest checkpoint of at most this round into the agent's vector and returns its round.
+// restore puts the newest checkpoint of at most this round into the agent's vector and returns
+// its round.
 func (s *sim) restore(a *simAgent, i, round int) int {
 	newest := a.saved.rewind(round, i, simLength)
 	a.x, a.published, a.draining, a.over = newest.x, false, false, false
@@ -107,7 +109,8 @@ func (s *sim) advance(i int) {
 		if m.flow.round%simSaveEvery == 0 {
 			a.saved.add(m.flow.round, m.flow.round, a.x)
 		}
-		err := m.flow.publish(entry{frame: encodeVector(m.flow.round, mixing, a.x), to: simReceivers(s.w, i, m.flow.round)})
+		err := m.flow.publish(entry{frame: encodeVector(m.flow.round, mixing, a.x),
+			to: simReceivers(s.w, i, m.flow.round)})
 		if _, rollback := errors.AsType[*network.RollbackError](err); err != nil && !rollback {
 			s.t.Fatalf("agent %d: %v", i, err)
 		}
@@ -127,7 +130,8 @@ func (s *sim) advance(i int) {
 	}
 }
 
-// simReceivers returns who gets an agent's vector: all for nil, as in Mix, or in some exchanges one neighbour, each in turn.
+// simReceivers returns who gets an agent's vector: all for nil, as in Mix, or in some exchanges one
+// neighbour, each in turn.
 func simReceivers(w *network.Matrix, agent, round int) []int {
 	near := w.Neighbours(agent)
 	if round%3 != 2 || len(near) == 0 {
@@ -203,7 +207,8 @@ func (s *sim) step() {
 func (s *sim) run(faultySteps int) {
 	limit := faultySteps + 1000*s.rounds*(len(s.keys)+1)
 	for !s.allOver() {
-		s.unsafe = s.steps < faultySteps && !(s.gentle && slices.ContainsFunc(s.agents, func(a *simAgent) bool { return a.draining }))
+		s.unsafe = s.steps < faultySteps &&
+			!(s.gentle && slices.ContainsFunc(s.agents, func(a *simAgent) bool { return a.draining }))
 		s.step()
 		if s.steps > limit {
 			s.t.Fatalf("no end after %d steps: %s", s.steps, s.state())
@@ -226,7 +231,8 @@ func (s *sim) allOver() bool {
 func (s *sim) state() string {
 	text := ""
 	for i, a := range s.agents {
-		text += fmt.Sprintf("\nagent %d: published %v, over %v, missing %d, %+v", i, a.published, a.over, a.m.flow.missing, a.m.Status())
+		text += fmt.Sprintf("\nagent %d: published %v, over %v, missing %d, %+v", i, a.published, a.over,
+			a.m.flow.missing, a.m.Status())
 	}
 	return text
 }

@@ -8,7 +8,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// connect has the neighbour with the lower number say hello. Both go on meanwhile, until the hellos are delivered.
+// connect has the neighbour with the lower number say hello. Both go on meanwhile, until the hellos
+// are delivered.
 func (s *sim) connect(i, j int) {
 	if s.agents[i].over || s.agents[j].over {
 		return
@@ -18,7 +19,8 @@ func (s *sim) connect(i, j int) {
 	s.links[ends].frames = [][]byte{s.agents[ends[0]].m.neighbours.edge(ends[1]).hello()}
 }
 
-// open takes in a hello that came over a link, as the two ends of a stream do: the one that did not connect answers.
+// open takes in a hello that came over a link, as the two ends of a stream do: the one that did not
+// connect answers.
 func (s *sim) open(ends [2]int, f *frame) {
 	e := s.agents[ends[1]].m.neighbours.edge(ends[0])
 	back := s.links[[2]int{ends[1], ends[0]}]

@@ -10,11 +10,14 @@ import (
 	"dsbo/network/membership"
 )
 
-// TestSlowNeighbours: the council is told of a neighbour that computes, or writes, when an exchange has waited for that for longer than the deadline, by what
-// the neighbour says itself, and later after each time that it was left out. Without a deadline, and in the end, ComputeTimeout is the most.
+// TestSlowNeighbours: the council is told of a neighbour that computes, or writes, when an exchange
+// has waited for that for longer than the deadline, by what the neighbour says itself, and later
+// after each time that it was left out. Without a deadline, and in the end, ComputeTimeout is
+// the most.
 func TestSlowNeighbours(t *testing.T) {
 	says := func(doing holdup.Activity) holdup.Report {
-		return holdup.Report{Doing: doing, Round: 0, Holder: 0, Cause: map[holdup.Activity]holdup.Cause{holdup.Saving: holdup.BySaving}[doing]}
+		return holdup.Report{Doing: doing, Round: 0, Holder: 0,
+			Cause: map[holdup.Activity]holdup.Cause{holdup.Saving: holdup.BySaving}[doing]}
 	}
 	left := membership.Log{{Epoch: 1, Members: []int{1, 2}, Slow: []int{0}}, {Epoch: 2, Members: []int{0, 1, 2}}}
 	for _, c := range []struct {
@@ -28,11 +31,15 @@ func TestSlowNeighbours(t *testing.T) {
 		{name: "computes", says: says(holdup.Computing), deadline: 10 * time.Second, after: 10},
 		{name: "writes", says: says(holdup.Saving), deadline: 10 * time.Second, after: 10},
 		{name: "computes again", says: says(holdup.Computing), deadline: 10 * time.Second, log: left, after: 20},
-		{name: "computes a third time", says: says(holdup.Computing), deadline: 10 * time.Second, log: slices.Concat(left, left), after: 40},
-		{name: "computes a fourth time", says: says(holdup.Computing), deadline: 10 * time.Second, log: slices.Concat(left, left, left), after: 60},
+		{name: "computes a third time", says: says(holdup.Computing), deadline: 10 * time.Second,
+			log: slices.Concat(left, left), after: 40},
+		{name: "computes a fourth time", says: says(holdup.Computing), deadline: 10 * time.Second,
+			log: slices.Concat(left, left, left), after: 60},
 		{name: "computes without a deadline", says: says(holdup.Computing), after: 60},
 		{name: "computes in the end", says: says(holdup.Computing), deadline: 10 * time.Second, ends: true, after: 60},
-		{name: "waits for another one that computes", says: holdup.Report{Doing: holdup.Exchanging, Round: -1, Holder: 3, Cause: holdup.ByComputing}, deadline: 10 * time.Second},
+		{name: "waits for another one that computes",
+			says:     holdup.Report{Doing: holdup.Exchanging, Round: -1, Holder: 3, Cause: holdup.ByComputing},
+			deadline: 10 * time.Second},
 		{name: "withholds", says: says(holdup.Exchanging), deadline: 10 * time.Second},
 	} {
 		m, log := pathAgent(func(c *Config) {
@@ -57,7 +64,8 @@ func TestSlowNeighbours(t *testing.T) {
 				break
 			}
 			deliver(s, reporting(c.says))
-			deliver(other, reporting(holdup.Report{Doing: holdup.Exchanging, Round: 1, Holder: 2, Cause: holdup.ByComputing}))
+			deliver(other, reporting(
+				holdup.Report{Doing: holdup.Exchanging, Round: 1, Holder: 2, Cause: holdup.ByComputing}))
 			m.heartbeat()
 		}
 		if c.after > 0 && !c.ends {
@@ -69,7 +77,8 @@ func TestSlowNeighbours(t *testing.T) {
 	}
 }
 
-// TestReadyWhenThrough: an agent that was left out as it computed is not ready to come in before it has begun the epoch without it.
+// TestReadyWhenThrough: an agent that was left out as it computed is not ready to come in before it
+// has begun the epoch without it.
 func TestReadyWhenThrough(t *testing.T) {
 	m, _ := pathAgent(nil)
 	withCouncil(m, 2)

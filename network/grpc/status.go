@@ -7,7 +7,8 @@ type Status struct {
 	Round   int   // the next exchange, or the one under way
 	Rewinds int64 // how often the agent went back
 	Refused int64 // connections that were refused
-	// Vectors counts the vectors of Mix and the words of Reduce, once for each neighbour they go to, and VectorBytes their bytes.
+	// Vectors counts the vectors of Mix and the words of Reduce, once for each neighbour they go
+	// to, and VectorBytes their bytes.
 	Vectors, VectorBytes int64
 	Holdup               *Holdup // what an exchange waits for at present; nil if none waits
 	Stalled              bool    // it has waited for so long that the log says so
@@ -20,8 +21,8 @@ type Status struct {
 	Waiting string // why there is no change of the members although there must be; "" if there need be none
 }
 
-// A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with their headers and
-// without what TLS and gRPC add.
+// A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with
+// their headers and without what TLS and gRPC add.
 type Neighbour struct {
 	Agent     int
 	Connected bool
@@ -43,8 +44,9 @@ type Neighbour struct {
 func (m *Mixer) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Status{Round: m.flow.round, Rewinds: m.rewinds, Refused: m.links.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
-		Holdup: m.holdup(), Stalled: m.watch.Logged()}
+	s := Status{Round: m.flow.round, Rewinds: m.rewinds, Refused: m.links.refused, Vectors: m.vectors,
+		VectorBytes: m.vectorBytes,
+		Holdup:      m.holdup(), Stalled: m.watch.Logged()}
 	s.Epoch, s.Members = m.view.epoch.Number, m.view.epoch.Members
 	if m.chamber != nil {
 		s.Quorum, s.Waiting = m.config.Membership.Quorum, m.chamber.waiting

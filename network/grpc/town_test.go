@@ -43,8 +43,8 @@ type citizen struct {
 type town struct {
 	w        *network.Matrix
 	citizens []*citizen
-	// act is called by each citizen before each iteration, and says whether it is to wait for a change of the members first. It may
-	// kill the mixer.
+	// act is called by each citizen before each iteration, and says whether it is to wait for a
+	// change of the members first. It may kill the mixer.
 	act     func(c *citizen, m *Mixer, epoch membership.Epoch, k int) (wait bool)
 	network *testkit.Network
 	mu      sync.Mutex
@@ -55,7 +55,8 @@ type town struct {
 
 const townIterations = 60
 
-// townGraph is a ring in which each agent has the next two on either side: two may leave wherever they are.
+// townGraph is a ring in which each agent has the next two on either side: two may leave wherever
+// they are.
 func townGraph(n int) *network.Matrix {
 	rows := make([][]float64, n)
 	for i := range rows {
@@ -68,9 +69,11 @@ func townGraph(n int) *network.Matrix {
 	return testkit.Get(network.NewMatrix(rows))
 }
 
-// newTown returns agents on a network of virtual time: it belongs into a bubble of testing/synctest.
+// newTown returns agents on a network of virtual time: it belongs into a bubble
+// of testing/synctest.
 func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch membership.Epoch, k int) bool) *town {
-	v := &town{w: townGraph(n), act: act, left: make(chan struct{}), network: testkit.NewNetwork(testkit.FixedDelay(time.Millisecond))}
+	v := &town{w: townGraph(n), act: act, left: make(chan struct{}),
+		network: testkit.NewNetwork(testkit.FixedDelay(time.Millisecond))}
 	addresses := make([]string, n)
 	for i := range addresses {
 		addresses[i] = fmt.Sprintf("%s:7000", machine(i))
@@ -157,8 +160,8 @@ func (z *citizen) give(epoch int) ([]byte, error) {
 	return bytesOf(s.x), nil
 }
 
-// begin returns where the citizen goes on in an epoch that it has not begun: with its own numbers if it stays, and else with those that it
-// takes over.
+// begin returns where the citizen goes on in an epoch that it has not begun: with its own numbers
+// if it stays, and else with those that it takes over.
 func (z *citizen) begin(ctx context.Context, m *Mixer, log membership.Log, e membership.Epoch) (s stage, err error) {
 	if e.Number == 0 {
 		return stage{x: startVector(z.agent, workerLength)}, nil
@@ -300,7 +303,8 @@ func (z *citizen) killed(m *Mixer) error {
 	return nil
 }
 
-// live runs all citizens, and checks that all have the same log and the numbers that it gives in one process.
+// live runs all citizens, and checks that all have the same log and the numbers that it gives in
+// one process.
 func (v *town) live(t *testing.T) membership.Log {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
@@ -316,7 +320,8 @@ func (v *town) live(t *testing.T) membership.Log {
 	xs := make([][]float64, v.w.N())
 	for _, z := range v.citizens {
 		if string(z.log.Bytes()) != string(log.Bytes()) {
-			t.Errorf("agent %d has the log\n%sand agent %d has\n%s", z.agent, z.log.Bytes(), v.citizens[0].agent, log.Bytes())
+			t.Errorf("agent %d has the log\n%sand agent %d has\n%s", z.agent, z.log.Bytes(),
+				v.citizens[0].agent, log.Bytes())
 		}
 		xs[z.agent] = z.end
 	}

@@ -18,8 +18,9 @@ type Epoch struct {
 // First returns epoch 0 of a roster of n agents: all are members.
 func First(n int) Epoch { return Epoch{Members: everybody(n)} }
 
-// At returns the epoch of that number, of a run whose roster has n agents at the start. The slices are views of the log, but for
-// Edges. The log must be valid for n ([Log.Validate]); an epoch that it does not have is [ErrNoEpoch].
+// At returns the epoch of that number, of a run whose roster has n agents at the start. The slices
+// are views of the log, but for Edges. The log must be valid for n ([Log.Validate]); an epoch that
+// it does not have is [ErrNoEpoch].
 func (l Log) At(epoch, n int) (Epoch, error) {
 	if epoch < 0 || epoch > len(l) {
 		return Epoch{}, fmt.Errorf("epoch %d of 0 to %d: %w", epoch, len(l), ErrNoEpoch)
@@ -41,7 +42,8 @@ func (l Log) Last(n int) Epoch {
 	return e
 }
 
-// Roster returns how many agents the roster has with those that the log admits: one more than the highest number.
+// Roster returns how many agents the roster has with those that the log admits: one more than the
+// highest number.
 func (l Log) Roster(n int) int {
 	for _, c := range l {
 		for _, e := range c.Edges {
@@ -54,14 +56,16 @@ func (l Log) Roster(n int) int {
 // Position returns the place of an agent among the members, and false if it is none.
 func (e Epoch) Position(agent int) (int, bool) { return slices.BinarySearch(e.Members, agent) }
 
-// Keeps reports whether an agent goes from the epoch before into e with its state: it is a member of both, and has not lost it.
+// Keeps reports whether an agent goes from the epoch before into e with its state: it is a member
+// of both, and has not lost it.
 func (e Epoch) Keeps(before Epoch, agent int) bool {
 	_, was := before.Position(agent)
 	_, is := e.Position(agent)
 	return was && is && !slices.Contains(e.Lost, agent)
 }
 
-// Keeps reports whether an agent goes from one epoch to a later one, or to the same, with its state, in a run whose roster has n agents at the start.
+// Keeps reports whether an agent goes from one epoch to a later one, or to the same, with its
+// state, in a run whose roster has n agents at the start.
 func (l Log) Keeps(from, to, agent, n int) bool {
 	before, err := l.At(from, n)
 	_, member := before.Position(agent)

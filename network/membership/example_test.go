@@ -8,7 +8,8 @@ import (
 	"dsbo/network/membership"
 )
 
-// A run of 4 agents that agent 2 leaves after 10 iterations, and in which it is back after 30, together with a new agent.
+// A run of 4 agents that agent 2 leaves after 10 iterations, and in which it is back after 30,
+// together with a new agent.
 func Example() {
 	l := testkit.Get(membership.Parse("log.jsonl", strings.NewReader(
 		`{"epoch":1,"iteration":10,"members":[0,1,3],"proposer":0,"why":["agent 2 left"]}

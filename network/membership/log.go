@@ -24,15 +24,18 @@ const maxLine = 1 << 20
 type Change struct {
 	Epoch     int `json:"epoch" must:"a whole number"`     // 1, 2, ...
 	Iteration int `json:"iteration" must:"a whole number"` // iterations done when it begins
-	// Round is the number of the exchange with which it begins; 0 where exchanges have no numbers, as in one process.
+	// Round is the number of the exchange with which it begins; 0 where exchanges have no numbers,
+	// as in one process.
 	Round   int   `json:"round,omitzero" must:"a whole number"`
 	Members []int `json:"members" must:"numbers of agents, [0, 1, ...]"` // ascending
-	// Lost are the members that were members before too, but have lost what they would begin with: they begin as members that come in do. Ascending.
+	// Lost are the members that were members before too, but have lost what they would begin with:
+	// they begin as members that come in do. Ascending.
 	Lost []int `json:"lost,omitempty" must:"numbers of agents, [0, 1, ...]"`
-	// Slow are members of the epoch before that are left out because all waited too long for what they computed. Ascending.
+	// Slow are members of the epoch before that are left out because all waited too long for what
+	// they computed. Ascending.
 	Slow []int `json:"slow,omitempty" must:"numbers of agents, [0, 1, ...]"`
-	// Edges are what admitted agents add to the roster's graph, each [i, j] with i < j, ascending. An agent that no epoch had before
-	// and that is not of the roster at the start must have one.
+	// Edges are what admitted agents add to the roster's graph, each [i, j] with i < j, ascending.
+	// An agent that no epoch had before and that is not of the roster at the start must have one.
 	Edges Edges `json:"edges,omitempty" must:"pairs of agents, [[0, 1], ...]"`
 	// Cut are edges between members that are not used, each [i, j] with i < j, ascending.
 	Cut      Edges    `json:"cut,omitempty" must:"pairs of agents, [[0, 1], ...]"`
@@ -72,8 +75,9 @@ func (c Change) Line() []byte {
 // A Log is the changes of a run, in their order.
 type Log []Change
 
-// Parse reads a log, one change a line. A last line without its end, which a crash leaves, is not counted. All other faults that
-// a log shows by itself are errors that name the line and match dsbo.ErrConfig; [Log.Validate] finds those that depend on the run.
+// Parse reads a log, one change a line. A last line without its end, which a crash leaves, is not
+// counted. All other faults that a log shows by itself are errors that name the line and match
+// dsbo.ErrConfig; [Log.Validate] finds those that depend on the run.
 func Parse(name string, from io.Reader) (Log, error) {
 	var l Log
 	lines := bufio.NewScanner(from)
@@ -122,9 +126,11 @@ func (l Log) follows(c Change) error {
 	case c.Epoch != len(l)+1:
 		return fmt.Errorf("epochs must be 1, 2, ... in order; %d follows %d", c.Epoch, len(l))
 	case c.Iteration < before.Iteration:
-		return fmt.Errorf("epoch %d must not begin before epoch %d, at iteration %d; it begins at %d", c.Epoch, before.Epoch, before.Iteration, c.Iteration)
+		return fmt.Errorf("epoch %d must not begin before epoch %d, at iteration %d; it begins at %d", c.Epoch,
+			before.Epoch, before.Iteration, c.Iteration)
 	case c.Round < before.Round:
-		return fmt.Errorf("the exchanges of epoch %d must not begin before those of epoch %d, at %d; they begin at %d", c.Epoch, before.Epoch, before.Round, c.Round)
+		return fmt.Errorf("the exchanges of epoch %d must not begin before those of epoch %d, at %d; they begin at %d",
+			c.Epoch, before.Epoch, before.Round, c.Round)
 	case len(c.Members) == 0:
 		return fmt.Errorf("epoch %d must have members", c.Epoch)
 	case c.Proposer < 0 || c.Proposer >= MaxAgents:
@@ -132,17 +138,22 @@ func (l Log) follows(c Change) error {
 	}
 	for k, m := range c.Members {
 		if m < 0 || m >= MaxAgents || k > 0 && m <= c.Members[k-1] {
-			return fmt.Errorf("the members of epoch %d must be ascending numbers of agents, 0 to %d; %d is not", c.Epoch, MaxAgents-1, m)
+			return fmt.Errorf("the members of epoch %d must be ascending numbers of agents, 0 to %d; %d is not",
+				c.Epoch, MaxAgents-1, m)
 		}
 	}
 	for k, m := range c.Lost {
 		if !c.has(m) || k > 0 && m <= c.Lost[k-1] {
-			return fmt.Errorf("those that have lost their state must be ascending numbers of members of epoch %d; %d is not", c.Epoch, m)
+			return fmt.Errorf(
+				"those that have lost their state must be ascending numbers of members of epoch %d; %d is not", c.Epoch,
+				m)
 		}
 	}
 	for k, m := range c.Slow {
 		if m < 0 || m >= MaxAgents || c.has(m) || k > 0 && m <= c.Slow[k-1] {
-			return fmt.Errorf("those that are left out as slow must be ascending numbers of agents that are no members of epoch %d; %d is not", c.Epoch, m)
+			return fmt.Errorf(
+				"those that are left out as slow must be ascending numbers of agents that are no members of epoch "+
+					"%d; %d is not", c.Epoch, m)
 		}
 	}
 	if c.Time != "" {
@@ -174,7 +185,8 @@ func (c Change) has(agent int) bool {
 func checkEdges(what string, edges Edges) error {
 	for k, e := range edges {
 		if e[0] < 0 || e[0] >= e[1] || e[1] >= MaxAgents || k > 0 && slices.Compare(edges[k-1][:], e[:]) >= 0 {
-			return fmt.Errorf("%s must be ascending pairs [i, j] of agents with i < j; [%d, %d] is not", what, e[0], e[1])
+			return fmt.Errorf("%s must be ascending pairs [i, j] of agents with i < j; [%d, %d] is not",
+				what, e[0], e[1])
 		}
 	}
 	return nil
@@ -199,9 +211,10 @@ func (l Log) LeftAsSlow() (agents []int) {
 	return agents
 }
 
-// Validate returns an error that matches dsbo.ErrConfig unless the log is one of a run whose roster is agents 0..roster-1 at the
-// start. With a quorum above 0, each epoch must have this number of members of the one before, and the quorum must be more than half of
-// the roster, those that are admitted included.
+// Validate returns an error that matches dsbo.ErrConfig unless the log is one of a run whose roster
+// is agents 0..roster-1 at the start. With a quorum above 0, each epoch must have this number of
+// members of the one before, and the quorum must be more than half of the roster, those that are
+// admitted included.
 func (l Log) Validate(roster, quorum int) error {
 	known := make([]bool, max(roster, MaxAgents)) // agents of the roster so far
 	for i := range roster {
@@ -226,12 +239,14 @@ func (l Log) Validate(roster, quorum int) error {
 			if slices.Contains(members, m) {
 				staying++
 			} else if err == nil && slices.Contains(c.Lost, m) {
-				err = fmt.Errorf("agent %d, which has lost its state, must be a member of the epoch before epoch %d", m, c.Epoch)
+				err = fmt.Errorf("agent %d, which has lost its state, must be a member of the epoch before epoch %d", m,
+					c.Epoch)
 			}
 		}
 		for _, m := range c.Slow {
 			if err == nil && !slices.Contains(members, m) {
-				err = fmt.Errorf("agent %d, which is left out as slow, must be a member of the epoch before epoch %d", m, c.Epoch)
+				err = fmt.Errorf("agent %d, which is left out as slow, must be a member of the epoch before epoch %d",
+					m, c.Epoch)
 			}
 		}
 		if err == nil && staying == len(c.Lost) {
@@ -252,9 +267,11 @@ func (l Log) Validate(roster, quorum int) error {
 func checkQuorum(epoch, quorum, roster, staying int) error {
 	switch {
 	case 2*quorum <= roster:
-		return fmt.Errorf("the quorum must be more than half of the %d agents of the roster at epoch %d; it is %d", roster, epoch, quorum)
+		return fmt.Errorf("the quorum must be more than half of the %d agents of the roster at epoch %d; it is %d",
+			roster, epoch, quorum)
 	case staying < quorum:
-		return fmt.Errorf("epoch %d must have the quorum, %d members of the epoch before; it has %d", epoch, quorum, staying)
+		return fmt.Errorf("epoch %d must have the quorum, %d members of the epoch before; it has %d", epoch,
+			quorum, staying)
 	}
 	return nil
 }

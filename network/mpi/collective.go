@@ -2,7 +2,8 @@ package mpi
 
 import "context"
 
-// A collective is a transfer of all ranks that an exchange repeats at the same points in each: gatherings, or reductions.
+// A collective is a transfer of all ranks that an exchange repeats at the same points in each:
+// gatherings, or reductions.
 type collective struct {
 	x     *Exchange
 	begin func()        // has the transfer polled; made once

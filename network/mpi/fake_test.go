@@ -208,7 +208,8 @@ func newWorlds(t *testing.T, ranks []*fakeLibrary) []*World {
 		worlds[r] = testkit.Get(start(func() (library, error) { return l, nil }))
 	}
 	t.Cleanup(func() {
-		testkit.OK(errors.Join(networktest.RunAll(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })...))
+		testkit.OK(errors.Join(networktest.RunAll(len(worlds),
+			func(r int) error { return worlds[r].Close(context.Background()) })...))
 	})
 	return worlds
 }

@@ -23,7 +23,9 @@ func (s *sum) init(x *Exchange, timeout time.Duration) {
 	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout, done: s.complete}
 	s.failed = func(err error) {
 		if errors.Is(err, errMismatch) {
-			err = dsbo.Errorf(dsbo.ErrShape, "ranks must reduce alike; another one reduces words of other numbers, bits or operations than %d words of %d bits",
+			err = dsbo.Errorf(dsbo.ErrShape,
+				"ranks must reduce alike; another one reduces words of other numbers, bits or operations than %d "+
+					"words of %d bits",
 				s.kind.words, s.kind.bits)
 		}
 		x.Fail(fmt.Errorf("rank %d: %w", x.world.rank, err))

@@ -17,8 +17,8 @@ import (
 	"dsbo"
 )
 
-// An Admission lets an agent that the cluster file does not have into a run that goes on: the authority has signed its number, its
-// neighbours, and of which run that is.
+// An Admission lets an agent that the cluster file does not have into a run that goes on: the
+// authority has signed its number, its neighbours, and of which run that is.
 type Admission struct {
 	Agent      int
 	Neighbours []int // agents of the cluster file, ascending; the admitted one connects to them
@@ -27,8 +27,8 @@ type Admission struct {
 // MaxAdmission bounds the text of an admission, in bytes: it fits a hello.
 const MaxAdmission = 255
 
-// Admit returns the text of an admission to a run with settings of a hash, signed by the authority. It has one line, of printable
-// characters. Errors match dsbo.ErrConfig.
+// Admit returns the text of an admission to a run with settings of a hash, signed by the authority.
+// It has one line, of printable characters. Errors match dsbo.ErrConfig.
 func (a *Authority) Admit(m Admission, run, hash string) (string, error) {
 	if err := m.validate(); err != nil {
 		return "", dsbo.Errorf(dsbo.ErrConfig, "%w", err)
@@ -39,8 +39,11 @@ func (a *Authority) Admit(m Admission, run, hash string) (string, error) {
 	}
 	text := m.unsignedText() + base64.StdEncoding.EncodeToString(signature)
 	if len(text) > MaxAdmission {
-		return "", dsbo.Errorf(dsbo.ErrConfig, "an admission must have at most %d bytes; with %d neighbours and a signature of %d bytes it has %d: there must be fewer "+
-			"neighbours, or the authority's key must be ECDSA or Ed25519", MaxAdmission, len(m.Neighbours), len(signature), len(text))
+		return "", dsbo.Errorf(dsbo.ErrConfig,
+			"an admission must have at most %d bytes; with %d neighbours and a signature of %d bytes it has %d: "+
+				"there must be fewer "+
+				"neighbours, or the authority's key must be ECDSA or Ed25519", MaxAdmission, len(m.Neighbours),
+			len(signature), len(text))
 	}
 	return text, nil
 }
@@ -52,7 +55,8 @@ func (m Admission) validate() error {
 	}
 	for k, j := range m.Neighbours {
 		if j < 0 || j >= m.Agent || k > 0 && j <= m.Neighbours[k-1] {
-			return fmt.Errorf("the neighbours of agent %d must be ascending numbers of agents before it; they are %v", m.Agent, m.Neighbours)
+			return fmt.Errorf("the neighbours of agent %d must be ascending numbers of agents before it; they are %v",
+				m.Agent, m.Neighbours)
 		}
 	}
 	return nil
@@ -69,13 +73,16 @@ func (m Admission) message(run, hash string) []byte {
 	return fmt.Appendf(nil, "dsbo %sfor run %q with settings %q\n", m.unsignedText(), run, hash)
 }
 
-var admission = regexp.MustCompile(`^admission of agent (\d{1,4}) beside (\d{1,4}(?:,\d{1,4})*), signed ([A-Za-z0-9+/=]+)$`)
+var admission = regexp.MustCompile(
+	`^admission of agent (\d{1,4}) beside (\d{1,4}(?:,\d{1,4})*), signed ([A-Za-z0-9+/=]+)$`)
 
 // parseAdmission reads the text of an admission.
 func parseAdmission(text string) (m Admission, signature []byte, err error) {
 	parts := admission.FindStringSubmatch(text)
 	if parts == nil || len(text) > MaxAdmission {
-		return m, nil, fmt.Errorf(`an admission must be a line such as "admission of agent 8 beside 0,3, signed ..." of at most %d bytes; it is %.60q`, MaxAdmission, text)
+		return m, nil, fmt.Errorf(
+			`an admission must be a line such as "admission of agent 8 beside 0,3, signed ..." of at most %d `+
+				`bytes; it is %.60q`, MaxAdmission, text)
 	}
 	m.Agent, _ = strconv.Atoi(parts[1]) // at most four digits
 	for _, digits := range strings.Split(parts[2], ",") {
@@ -95,7 +102,8 @@ func parseAdmission(text string) (m Admission, signature []byte, err error) {
 	return m, signature, nil
 }
 
-// Admission reads the text of an admission, which one of the authorities must have signed, for a run with settings of a hash.
+// Admission reads the text of an admission, which one of the authorities must have signed, for a
+// run with settings of a hash.
 func (t *Trust) Admission(text, run, hash string) (Admission, error) {
 	m, signature, err := parseAdmission(text)
 	if err != nil {
@@ -105,7 +113,10 @@ func (t *Trust) Admission(text, run, hash string) (Admission, error) {
 		return c.CheckSignature(signatures[c.PublicKeyAlgorithm], m.message(run, hash), signature) == nil
 	})
 	if !signed {
-		return m, fmt.Errorf("the admission of agent %d must be signed by an authority of ca.pem, for run %q and its cluster file (SHA-256 %.8s); it is not", m.Agent, run, hash)
+		return m,
+			fmt.Errorf(
+				"the admission of agent %d must be signed by an authority of ca.pem, for run %q and its cluster file "+
+					"(SHA-256 %.8s); it is not", m.Agent, run, hash)
 	}
 	return m, nil
 }
@@ -125,7 +136,8 @@ func SaveAdmission(folder string, agent int, text string) error {
 	return savePEM(AdmissionFile(folder, agent), append([]byte(text), '\n'))
 }
 
-// LoadAdmission reads an agent's admission, and checks it as [Trust.Admission] does. Errors match dsbo.ErrConfig and name the file.
+// LoadAdmission reads an agent's admission, and checks it as [Trust.Admission] does. Errors match
+// dsbo.ErrConfig and name the file.
 func LoadAdmission(folder string, agent int, run, hash string) (text string, m Admission, err error) {
 	trust, err := LoadTrust(folder)
 	if err != nil {
@@ -134,7 +146,9 @@ func LoadAdmission(folder string, agent int, run, hash string) (text string, m A
 	path := AdmissionFile(folder, agent)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", m, dsbo.Errorf(dsbo.ErrConfig, "agent %d is not in the cluster file, and must have an admission: %s is missing (pki admission makes it)", agent, path)
+		return "", m, dsbo.Errorf(dsbo.ErrConfig,
+			"agent %d is not in the cluster file, and must have an admission: %s is missing (pki admission makes it)",
+			agent, path)
 	}
 	if err == nil {
 		text = string(bytes.TrimSuffix(data, []byte("\n")))

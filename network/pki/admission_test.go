@@ -11,11 +11,12 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestAdmission: an admission is good for the agent, the run and the settings that it was made for, by an authority that is known; of all
-// else the error says what must hold.
+// TestAdmission: an admission is good for the agent, the run and the settings that it was made for,
+// by an authority that is known; of all else the error says what must hold.
 func TestAdmission(t *testing.T) {
 	now := time.Now()
-	a, other := testkit.Get(NewAuthority("one", now, now.Add(time.Hour))), testkit.Get(NewAuthority("other", now, now.Add(time.Hour)))
+	a, other := testkit.Get(NewAuthority("one", now, now.Add(time.Hour))),
+		testkit.Get(NewAuthority("other", now, now.Add(time.Hour)))
 	m := Admission{Agent: 8, Neighbours: []int{0, 3}}
 	text := testkit.Get(a.Admit(m, "run", "hash"))
 	foreign := testkit.Get(other.Admit(m, "run", "hash"))
@@ -34,11 +35,13 @@ func TestAdmission(t *testing.T) {
 		{"two lines", text + "\n", "run", "hash", "an admission must be a line"},
 	} {
 		got, err := a.Trust().Admission(c.text, c.run, c.hash)
-		if c.want == "" && (err != nil || got.Agent != 8 || len(got.Neighbours) != 2) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && (err != nil || got.Agent != 8 || len(got.Neighbours) != 2) || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %+v, %v; want an error with %q", c.name, got, err, c.want)
 		}
 	}
-	for _, wrong := range []Admission{{Agent: 8}, {Agent: 1, Neighbours: []int{2}}, {Agent: 900, Neighbours: manyNumbers(100)}} {
+	for _, wrong := range []Admission{{Agent: 8}, {Agent: 1, Neighbours: []int{2}},
+		{Agent: 900, Neighbours: manyNumbers(100)}} {
 		if _, err := a.Admit(wrong, "run", "hash"); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v is admitted: %v", wrong, err)
 		}
@@ -52,7 +55,8 @@ func manyNumbers(n int) (all []int) {
 	return all
 }
 
-// TestLoadAdmission: an agent's file is checked as it is read; an admission of another agent, or none, is an error that names the file.
+// TestLoadAdmission: an agent's file is checked as it is read; an admission of another agent, or
+// none, is an error that names the file.
 func TestLoadAdmission(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	a := testkit.Get(NewAuthority("one", now, now.Add(time.Hour)))
@@ -62,8 +66,10 @@ func TestLoadAdmission(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	testkit.OK(os.Rename(AdmissionFile(dir, 8), AdmissionFile(dir, 9)))
-	for agent, want := range map[int]string{8: "pki admission makes it", 9: "must be that of agent 9; it is that of agent 8"} {
-		if _, _, err := LoadAdmission(dir, agent, "run", "hash"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want) {
+	for agent, want := range map[int]string{8: "pki admission makes it",
+		9: "must be that of agent 9; it is that of agent 8"} {
+		if _, _, err := LoadAdmission(dir, agent, "run", "hash"); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("agent %d: %v; want %q", agent, err, want)
 		}
 	}

@@ -23,8 +23,8 @@ type Authority struct {
 	all  []*x509.Certificate // its own, and the certificates of other authorities that agents accept too
 }
 
-// NewAuthority returns an authority with a new key, valid between two times. The name is for people who read the
-// certificate.
+// NewAuthority returns an authority with a new key, valid between two times. The name is for people
+// who read the certificate.
 func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: name},
@@ -43,7 +43,8 @@ func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, []*x509.Certificate{cert}}, nil
+	return &Authority{tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
+		[]*x509.Certificate{cert}}, nil
 }
 
 // Issue returns the identity of an agent with a new key, valid between two times.
@@ -62,14 +63,14 @@ func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 	}, nil
 }
 
-// Grant returns the certificate that a request asks for, valid between two times. Of the request it has the agent's name and the
-// public key alone.
+// Grant returns the certificate that a request asks for, valid between two times. Of the request it
+// has the agent's name and the public key alone.
 func (a *Authority) Grant(r *Request, from, until time.Time) (*x509.Certificate, error) {
 	return a.certify(r.Agent, r.csr.PublicKey, from, until)
 }
 
-// Renew returns a certificate like one that this authority, or another one of its ca.pem, has signed, with the same key and valid
-// between two times. The former one may have expired.
+// Renew returns a certificate like one that this authority, or another one of its ca.pem, has
+// signed, with the same key and valid between two times. The former one may have expired.
 func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.Certificate, error) {
 	agent, err := Agent(cert)
 	if err != nil {
@@ -80,7 +81,8 @@ func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.
 			return a.certify(agent, cert.PublicKey, from, until)
 		}
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "the certificate of %s must be signed by an authority of ca.pem, to be renewed; it is signed by %q",
+	return nil, dsbo.Errorf(dsbo.ErrConfig,
+		"the certificate of %s must be signed by an authority of ca.pem, to be renewed; it is signed by %q",
 		Name(agent), cert.Issuer.CommonName)
 }
 
@@ -109,7 +111,8 @@ func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time
 func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
 
 // signCertificate makes the certificate of a public key, signed by the key of parent.
-func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.PrivateKey) (*x509.Certificate, error) {
+func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey,
+	signer crypto.PrivateKey) (*x509.Certificate, error) {
 	if !template.NotBefore.Before(template.NotAfter) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig,
 			"the certificate of %s must end after it begins; it would begin at %s and end at %s",
@@ -130,7 +133,8 @@ func (a *Authority) Save(folder string) error {
 	return a.SaveCertificate(folder)
 }
 
-// SaveCertificate writes ca.pem alone, which must not exist: agents know each other by it, and nobody can issue more certificates.
+// SaveCertificate writes ca.pem alone, which must not exist: agents know each other by it, and
+// nobody can issue more certificates.
 func (a *Authority) SaveCertificate(folder string) error {
 	return savePEM(certificateFile(folder, authorityName), a.bundle())
 }
@@ -153,7 +157,8 @@ func (a *Authority) bundle() []byte {
 	return text
 }
 
-// LoadAuthority reads what [Authority.Save] wrote. Where ca.pem has several certificates, for a roll-over, the first belongs to the key.
+// LoadAuthority reads what [Authority.Save] wrote. Where ca.pem has several certificates, for a
+// roll-over, the first belongs to the key.
 func LoadAuthority(folder string) (*Authority, error) {
 	pair, err := loadPair(folder, authorityName)
 	if err != nil {

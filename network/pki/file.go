@@ -59,7 +59,8 @@ func sameContent(path string, text []byte) bool {
 	return err == nil && bytes.Equal(there, text)
 }
 
-// SaveCertificate writes an agent's certificate, agent-<i>.pem, into the folder, where it must not exist.
+// SaveCertificate writes an agent's certificate, agent-<i>.pem, into the folder, where it must
+// not exist.
 func SaveCertificate(folder string, cert *x509.Certificate) error {
 	agent, err := Agent(cert)
 	if err != nil {
@@ -68,7 +69,8 @@ func SaveCertificate(folder string, cert *x509.Certificate) error {
 	return savePEM(certificateFile(folder, Name(agent)), certificatePEM(cert))
 }
 
-// ReplaceCertificate makes a certificate the content of a file, at once: a reader finds the former one or this one, complete.
+// ReplaceCertificate makes a certificate the content of a file, at once: a reader finds the former
+// one or this one, complete.
 func ReplaceCertificate(path string, cert *x509.Certificate) error {
 	return disk.WriteSecret(path, certificatePEM(cert))
 }
@@ -107,7 +109,8 @@ func loadAuthorities(path string) ([]*x509.Certificate, error) {
 		all, err := parseCertificates(text)
 		for _, c := range all {
 			if !c.IsCA {
-				return nil, fmt.Errorf("it must hold certificates of authorities alone; it has that of %q", c.Subject.CommonName)
+				return nil, fmt.Errorf("it must hold certificates of authorities alone; it has that of %q",
+					c.Subject.CommonName)
 			}
 		}
 		return all, err
@@ -123,7 +126,8 @@ func LoadCertificate(path string) (*x509.Certificate, error) {
 	return all[0], nil
 }
 
-// parseCertificates reads PEM blocks, one at least, each of which must be a certificate. Text between them is left out.
+// parseCertificates reads PEM blocks, one at least, each of which must be a certificate. Text
+// between them is left out.
 func parseCertificates(text []byte) (all []*x509.Certificate, err error) {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		if block.Type != certificateBlock {

@@ -12,8 +12,8 @@ import (
 	"dsbo"
 )
 
-// An Identity is the certificate and the key that an agent shows to others, and the authorities of which one must have signed
-// theirs.
+// An Identity is the certificate and the key that an agent shows to others, and the authorities of
+// which one must have signed theirs.
 type Identity struct {
 	Agent int // whose identity this is
 
@@ -27,14 +27,15 @@ const namePrefix = "agent-"
 // Name returns the DNS name in an agent's certificate, agent-<i>.
 func Name(agent int) string { return namePrefix + strconv.Itoa(agent) }
 
-// Agent returns the agent whose certificate this is. Of the certificate's DNS names one, and no other, must have the form that
-// [Name] gives. The subject's common name does not matter.
+// Agent returns the agent whose certificate this is. Of the certificate's DNS names one, and no
+// other, must have the form that [Name] gives. The subject's common name does not matter.
 func Agent(cert *x509.Certificate) (int, error) {
 	if agent, ok := agentOf(cert.DNSNames); ok {
 		return agent, nil
 	}
 	return 0, fmt.Errorf(
-		"the certificate of %q must have one DNS name such as agent-0; it has %q", cert.Subject.CommonName, cert.DNSNames)
+		"the certificate of %q must have one DNS name such as agent-0; it has %q",
+		cert.Subject.CommonName, cert.DNSNames)
 }
 
 // agentOf returns the agent among DNS names, and false unless there is one alone.
@@ -51,7 +52,8 @@ func agentOf(names []string) (agent int, ok bool) {
 	return agent, ok
 }
 
-// Expires returns when the certificate expires, or one of those that it was signed by if that expires first.
+// Expires returns when the certificate expires, or one of those that it was signed by if that
+// expires first.
 func (id *Identity) Expires() time.Time { return id.expires }
 
 // SameKey reports whether both identities have one key. Renewed certificates keep it.
@@ -60,8 +62,9 @@ func (id *Identity) SameKey(other *Identity) bool {
 	return ok && key.Equal(other.certificate.PrivateKey)
 }
 
-// Server returns the settings by which this agent accepts connections: TLS 1.3, from whoever has a certificate that
-// one of the authorities has signed. The function [Agent] of the connection's first peer certificate returns whose it is.
+// Server returns the settings by which this agent accepts connections: TLS 1.3, from whoever has a
+// certificate that one of the authorities has signed. The function [Agent] of the connection's
+// first peer certificate returns whose it is.
 func (id *Identity) Server() *tls.Config {
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS13,
@@ -77,10 +80,13 @@ func (id *Identity) Server() *tls.Config {
 func (id *Identity) Client(to int) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
-		// The certificate is sent to a server with another authority as well, whose refusal then gives the reason.
-		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &id.certificate, nil },
-		RootCAs:              id.pool(),
-		ServerName:           Name(to),
+		// The certificate is sent to a server with another authority as well, whose refusal then
+		// gives the reason.
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			return &id.certificate, nil
+		},
+		RootCAs:    id.pool(),
+		ServerName: Name(to),
 	}
 }
 
@@ -104,8 +110,9 @@ func (id *Identity) Save(folder string) error {
 	return SaveCertificate(folder, id.certificate.Leaf)
 }
 
-// Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and agent-<i>-key.pem. A certificate
-// that other agents would refuse at the time now is an error that gives the reason. All errors match dsbo.ErrConfig.
+// Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and
+// agent-<i>-key.pem. A certificate that other agents would refuse at the time now is an error that
+// gives the reason. All errors match dsbo.ErrConfig.
 func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	trust, err := LoadTrust(folder)
 	if err != nil {
@@ -126,9 +133,11 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	return id, nil
 }
 
-// verifyChain returns an error unless the first certificate of a chain belongs to an agent, signed by an authority in roots, through the
-// others if need be, and valid at the time now. It returns until when that is so.
-func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool, now time.Time) (until time.Time, err error) {
+// verifyChain returns an error unless the first certificate of a chain belongs to an agent, signed
+// by an authority in roots, through the others if need be, and valid at the time now. It returns
+// until when that is so.
+func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool,
+	now time.Time) (until time.Time, err error) {
 	cert := chain[0]
 	if named, err := Agent(cert); err != nil {
 		return until, err
@@ -138,7 +147,8 @@ func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool, now
 	until = cert.NotAfter
 	// Verify is content with one of several usages, but an agent needs both.
 	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
-		options := x509.VerifyOptions{Roots: roots, Intermediates: poolOf(chain[1:]), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}
+		options := x509.VerifyOptions{Roots: roots, Intermediates: poolOf(chain[1:]), CurrentTime: now,
+			KeyUsages: []x509.ExtKeyUsage{usage}}
 		chains, err := cert.Verify(options)
 		if err != nil {
 			return until, err
@@ -148,8 +158,9 @@ func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool, now
 	return until, nil
 }
 
-// ExpiryOf returns until when one of some chains of certificates is valid, such as those that a TLS connection has verified: the latest
-// time of the chains, of each of which it is the earliest of its certificates. Of none it is the zero time.
+// ExpiryOf returns until when one of some chains of certificates is valid, such as those that a TLS
+// connection has verified: the latest time of the chains, of each of which it is the earliest of
+// its certificates. Of none it is the zero time.
 func ExpiryOf(chains [][]*x509.Certificate) (until time.Time) {
 	for _, chain := range chains {
 		end := chain[0].NotAfter

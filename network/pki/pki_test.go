@@ -93,7 +93,8 @@ func TestSavedIdentitiesConnect(t *testing.T) {
 	}
 	agent, serverErr, clientErr := handshake(t, ids[1].Server(), ids[0].Client(1))
 	if agent != 0 || serverErr != nil || clientErr != nil {
-		t.Errorf("the server saw agent %d (%v), the client ended with %v; want agent 0 and no error", agent, serverErr, clientErr)
+		t.Errorf("the server saw agent %d (%v), the client ended with %v; want agent 0 and no error", agent,
+			serverErr, clientErr)
 	}
 }
 
@@ -110,13 +111,19 @@ func TestRefusedConnections(t *testing.T) {
 		server, client         *tls.Config
 		wantServer, wantClient string
 	}{
-		{"another authority, seen by the server", server.Server(), trusting(issue(t, other, 0, start, end).Client(1), good), "unknown authority", "remote error: tls"},
-		{"another authority, seen by the client", trusting(issue(t, other, 1, start, end).Server(), server), good.Client(1), "remote error: tls", "unknown authority"},
-		{"expired, seen by the server", server.Server(), issue(t, run, 0, start, now.Add(-time.Minute)).Client(1), "expired", "remote error: tls"},
-		{"expired, seen by the client", issue(t, run, 1, start, now.Add(-time.Minute)).Server(), good.Client(1), "remote error: tls", "expired"},
-		{"not yet valid", server.Server(), issue(t, run, 0, end.Add(-time.Hour), end).Client(1), "not yet valid", "remote error: tls"},
+		{"another authority, seen by the server", server.Server(),
+			trusting(issue(t, other, 0, start, end).Client(1), good), "unknown authority", "remote error: tls"},
+		{"another authority, seen by the client", trusting(issue(t, other, 1, start, end).Server(), server),
+			good.Client(1), "remote error: tls", "unknown authority"},
+		{"expired, seen by the server", server.Server(), issue(t, run, 0, start, now.Add(-time.Minute)).Client(1),
+			"expired", "remote error: tls"},
+		{"expired, seen by the client", issue(t, run, 1, start, now.Add(-time.Minute)).Server(), good.Client(1),
+			"remote error: tls", "expired"},
+		{"not yet valid", server.Server(), issue(t, run, 0, end.Add(-time.Hour), end).Client(1), "not yet valid",
+			"remote error: tls"},
 		{"no certificate", server.Server(), bare, "didn't provide a certificate", "certificate required"},
-		{"another agent", issue(t, run, 2, start, end).Server(), good.Client(1), "remote error: tls", "agent-2, not agent-1"},
+		{"another agent", issue(t, run, 2, start, end).Server(), good.Client(1), "remote error: tls",
+			"agent-2, not agent-1"},
 		{"TLS 1.2", server.Server(), old, "unsupported versions", "protocol version not supported"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,7 +141,8 @@ func TestRefusedConnections(t *testing.T) {
 	}
 }
 
-// trusting returns c with the trust of another identity, so that the refusal comes from the other end.
+// trusting returns c with the trust of another identity, so that the refusal comes from the
+// other end.
 func trusting(c *tls.Config, id *pki.Identity) *tls.Config {
 	c.RootCAs, c.ClientCAs = id.Client(0).RootCAs, id.Server().ClientCAs
 	return c
@@ -155,13 +163,18 @@ func TestLoadRefuses(t *testing.T) {
 		{"no certificate", map[string]string{"agent-1.pem": ""}, now, "agent-1.pem: no such file"},
 		{"no key", map[string]string{"agent-1-key.pem": ""}, now, "agent-1-key.pem: no such file"},
 		{"no authority", map[string]string{"ca.pem": ""}, now, "ca.pem: no such file"},
-		{"not PEM", map[string]string{"agent-1.pem": words}, now, "must be a certificate and its key: tls: failed to find any PEM data"},
-		{"bad certificate", map[string]string{"agent-1.pem": bad}, now, "agent-1-key.pem must be a certificate and its key: x509: "},
-		{"no PEM as authority", map[string]string{"ca.pem": words}, now, "ca.pem: there must be a PEM block, a CERTIFICATE; there is none"},
-		{"an agent as authority", map[string]string{"ca.pem": "agent-0.pem"}, now, `certificates of authorities alone; it has that of "agent-0"`},
+		{"not PEM", map[string]string{"agent-1.pem": words}, now,
+			"must be a certificate and its key: tls: failed to find any PEM data"},
+		{"bad certificate", map[string]string{"agent-1.pem": bad}, now,
+			"agent-1-key.pem must be a certificate and its key: x509: "},
+		{"no PEM as authority", map[string]string{"ca.pem": words}, now,
+			"ca.pem: there must be a PEM block, a CERTIFICATE; there is none"},
+		{"an agent as authority", map[string]string{"ca.pem": "agent-0.pem"}, now,
+			`certificates of authorities alone; it has that of "agent-0"`},
 		{"bad authority", map[string]string{"ca.pem": bad}, now, "ca.pem: x509: "},
 		{"a key as certificate", map[string]string{"agent-1.pem": "agent-1-key.pem"}, now, "did find a private key"},
-		{"a key as authority", map[string]string{"ca.pem": "ca-key.pem"}, now, "ca.pem: every PEM block must be a CERTIFICATE; there is a PRIVATE KEY"},
+		{"a key as authority", map[string]string{"ca.pem": "ca-key.pem"}, now,
+			"ca.pem: every PEM block must be a CERTIFICATE; there is a PRIVATE KEY"},
 		{"another agent's", map[string]string{"agent-1.pem": "agent-0.pem", "agent-1-key.pem": "agent-0-key.pem"}, now,
 			"it must be the certificate of agent 1; it is that of agent 0"},
 		{"another key", map[string]string{"agent-1-key.pem": "agent-0-key.pem"}, now, "private key does not match"},
@@ -214,7 +227,8 @@ func TestBadArguments(t *testing.T) {
 	for to, from := range map[string]string{"ca.pem": "agent-0.pem", "ca-key.pem": "agent-0-key.pem"} {
 		testkit.OK(os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 	}
-	if _, err := pki.LoadAuthority(dir); err == nil || !strings.Contains(err.Error(), "must hold certificates of authorities alone") {
+	if _, err := pki.LoadAuthority(dir); err == nil ||
+		!strings.Contains(err.Error(), "must hold certificates of authorities alone") {
 		t.Errorf("an agent's certificate as authority: %v, want an error that says so", err)
 	}
 }

@@ -18,16 +18,16 @@ import (
 	"dsbo/internal/disk"
 )
 
-// A Request is what an agent's site asks of the authority: a certificate for the public key of a private one that never leaves the
-// site. It is signed by that key.
+// A Request is what an agent's site asks of the authority: a certificate for the public key of a
+// private one that never leaves the site. It is signed by that key.
 type Request struct {
 	Agent int // whose certificate is asked for
 
 	csr *x509.CertificateRequest
 }
 
-// MakeRequest writes agent-<i>.csr into the folder, the request for the key in agent-<i>-key.pem, which it makes if there is none. It
-// returns the request.
+// MakeRequest writes agent-<i>.csr into the folder, the request for the key in agent-<i>-key.pem,
+// which it makes if there is none. It returns the request.
 func MakeRequest(folder string, agent int) (*Request, error) {
 	key, err := siteKey(folder, agent)
 	if err != nil {
@@ -78,14 +78,16 @@ func parseKey(text []byte) (crypto.Signer, error) {
 	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
 		return key, nil
 	}
-	return nil, fmt.Errorf("the PEM block must be a private key without a password, ECDSA, Ed25519 or RSA; it is a %s", block.Type)
+	return nil, fmt.Errorf("the PEM block must be a private key without a password, ECDSA, Ed25519 or RSA; it is a %s",
+		block.Type)
 }
 
-// LoadRequest reads a request, of [MakeRequest] or of another program, and checks it as [ParseRequest] does.
+// LoadRequest reads a request, of [MakeRequest] or of another program, and checks it as
+// [ParseRequest] does.
 func LoadRequest(path string) (*Request, error) { return load(path, ParseRequest) }
 
-// ParseRequest reads a request in PEM: it must be signed by its own key, which must be strong enough, and ask for the one DNS name of
-// an agent and for nothing else.
+// ParseRequest reads a request in PEM: it must be signed by its own key, which must be strong
+// enough, and ask for the one DNS name of an agent and for nothing else.
 func ParseRequest(text []byte) (*Request, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != requestBlock && block.Type != "NEW "+requestBlock {
@@ -100,7 +102,8 @@ func ParseRequest(text []byte) (*Request, error) {
 	}
 	agent, ok := agentOf(csr.DNSNames)
 	if !ok || len(csr.DNSNames) > 1 || len(csr.IPAddresses)+len(csr.EmailAddresses)+len(csr.URIs) > 0 {
-		return nil, fmt.Errorf("it must ask for one DNS name such as agent-0, and no other; it asks for %q", requestedNames(csr))
+		return nil, fmt.Errorf("it must ask for one DNS name such as agent-0, and no other; it asks for %q",
+			requestedNames(csr))
 	}
 	if _, err := keyKind(csr.PublicKey); err != nil {
 		return nil, err
@@ -146,8 +149,9 @@ func keyKind(public any) (string, error) {
 	return "", fmt.Errorf("the key must be ECDSA, Ed25519 or RSA; it is a %T", public)
 }
 
-// Fingerprint returns the SHA-256 of the request's public key, in hexadecimal: what the site reads to the authority over the phone.
-// `openssl req -in agent-3.csr -pubkey -noout | openssl pkey -pubin -outform der | sha256sum` prints the same.
+// Fingerprint returns the SHA-256 of the request's public key, in hexadecimal: what the site reads
+// to the authority over the phone. `openssl req -in agent-3.csr -pubkey -noout | openssl pkey
+// -pubin -outform der | sha256sum` prints the same.
 func (r *Request) Fingerprint() string {
 	digest := sha256.Sum256(r.csr.RawSubjectPublicKeyInfo)
 	return hex.EncodeToString(digest[:])

@@ -26,11 +26,13 @@ import (
 
 // csr returns a request in PEM, as another program makes it.
 func csr(key crypto.Signer, change func(*x509.CertificateRequest)) []byte {
-	r := &x509.CertificateRequest{Subject: pkix.Name{CommonName: "agent-3", Organization: []string{"Hospital"}}, DNSNames: []string{"agent-3"}}
+	r := &x509.CertificateRequest{Subject: pkix.Name{CommonName: "agent-3", Organization: []string{"Hospital"}},
+		DNSNames: []string{"agent-3"}}
 	if change != nil {
 		change(r)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: testkit.Get(x509.CreateCertificateRequest(rand.Reader, r, key))})
+	return pem.EncodeToMemory(
+		&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: testkit.Get(x509.CreateCertificateRequest(rand.Reader, r, key))})
 }
 
 func newKey() *ecdsa.PrivateKey { return testkit.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
@@ -44,7 +46,8 @@ func join(t *testing.T, site string, a *pki.Authority, r *pki.Request) *pki.Iden
 	return testkit.Get(pki.Load(site, r.Agent, now))
 }
 
-// TestRequest: sites that make their keys themselves connect with what the authority has signed, and the authority has no key of theirs.
+// TestRequest: sites that make their keys themselves connect with what the authority has signed,
+// and the authority has no key of theirs.
 func TestRequest(t *testing.T) {
 	run := authority(t, "run")
 	sites := [2]string{t.TempDir(), t.TempDir()}
@@ -52,12 +55,15 @@ func TestRequest(t *testing.T) {
 	for i, site := range sites {
 		r := testkit.Get(pki.MakeRequest(site, i))
 		again := testkit.Get(pki.LoadRequest(filepath.Join(site, pki.Name(i)+".csr")))
-		if r.Agent != i || again.Fingerprint() != r.Fingerprint() || len(r.Fingerprint()) != 64 || r.KeyKind() != "ECDSA P-256" {
-			t.Errorf("the request is %d, %s, %s, read again %s", r.Agent, r.KeyKind(), r.Fingerprint(), again.Fingerprint())
+		if r.Agent != i || again.Fingerprint() != r.Fingerprint() || len(r.Fingerprint()) != 64 ||
+			r.KeyKind() != "ECDSA P-256" {
+			t.Errorf("the request is %d, %s, %s, read again %s", r.Agent, r.KeyKind(), r.Fingerprint(),
+				again.Fingerprint())
 		}
 		ids[i] = join(t, site, run, again)
 	}
-	if agent, serverErr, clientErr := handshake(t, ids[1].Server(), ids[0].Client(1)); agent != 0 || serverErr != nil || clientErr != nil {
+	if agent, serverErr, clientErr := handshake(t, ids[1].Server(), ids[0].Client(1)); agent != 0 || serverErr != nil ||
+		clientErr != nil {
 		t.Errorf("agent %d, %v, %v", agent, serverErr, clientErr)
 	}
 	if info := testkit.Get(os.Stat(filepath.Join(sites[0], "agent-0-key.pem"))); info.Mode() != fs.FileMode(0o600) {
@@ -114,14 +120,16 @@ func TestRequestsRefused(t *testing.T) {
 		{"no name", names(), "it must ask for one DNS name such as agent-0, and no other; it asks for []"},
 		{"two agents", names("agent-3", "agent-4"), `it asks for ["agent-3" "agent-4"]`},
 		{"another name", names("agent-3", "example.com"), `it asks for ["agent-3" "example.com"]`},
-		{"an address", csr(key, func(r *x509.CertificateRequest) { r.IPAddresses = []net.IP{{127, 0, 0, 1}} }), "127.0.0.1"},
+		{"an address", csr(key, func(r *x509.CertificateRequest) { r.IPAddresses = []net.IP{{127, 0, 0, 1}} }),
+			"127.0.0.1"},
 		{"mail", csr(key, func(r *x509.CertificateRequest) { r.EmailAddresses = []string{"a@b"} }), "a@b"},
 		{"a forged signature", pem.EncodeToMemory(forged), "it must be signed by its own key"},
 		{"words", []byte("words"), "there must be a PEM block, a CERTIFICATE REQUEST"},
 		{"garbage", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: []byte{1}}), "asn1"},
 	} {
 		r, err := pki.ParseRequest(c.text)
-		if c.want == "" && (err != nil || r.Agent != 3) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && (err != nil || r.Agent != 3) || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, %v, want %q", c.name, r, err, c.want)
 		}
 	}
@@ -130,7 +138,8 @@ func TestRequestsRefused(t *testing.T) {
 	}
 }
 
-// TestRenew keeps the key, also of a certificate that has expired, and is for those that the authorities of ca.pem have signed.
+// TestRenew keeps the key, also of a certificate that has expired, and is for those that the
+// authorities of ca.pem have signed.
 func TestRenew(t *testing.T) {
 	run, site := authority(t, "run"), t.TempDir()
 	r := testkit.Get(pki.MakeRequest(site, 3))
@@ -146,14 +155,15 @@ func TestRenew(t *testing.T) {
 		`it is signed by "other"`: testkit.Get(authority(t, "other").Grant(r, start, end)),
 		"must have one DNS name":  testkit.Get(pki.LoadCertificate(filepath.Join(site, "ca.pem"))),
 	} {
-		if _, err := run.Renew(cert, start, end); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want) {
+		if _, err := run.Renew(cert, start, end); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want dsbo.ErrConfig with %q", err, want)
 		}
 	}
 }
 
-// TestRollOver: while ca.pem has the new authority before the old one, certificates of both are accepted, in both directions, and
-// the files are taken up when they change.
+// TestRollOver: while ca.pem has the new authority before the old one, certificates of both are
+// accepted, in both directions, and the files are taken up when they change.
 func TestRollOver(t *testing.T) {
 	old, site := authority(t, "old"), t.TempDir()
 	r := testkit.Get(pki.MakeRequest(site, 0))
@@ -182,7 +192,8 @@ func TestRollOver(t *testing.T) {
 	next := testkit.Get(pki.LoadAuthority(office))
 	other := issue(t, next, 1, start, end.Add(time.Minute))
 	for _, ends := range [][2]*pki.Identity{{between, other}, {other, between}} {
-		if _, serverErr, clientErr := handshake(t, ends[0].Server(), ends[1].Client(ends[0].Agent)); serverErr != nil || clientErr != nil {
+		if _, serverErr, clientErr := handshake(t, ends[0].Server(), ends[1].Client(ends[0].Agent)); serverErr != nil ||
+			clientErr != nil {
 			t.Errorf("agents %d and %d: %v, %v", ends[0].Agent, ends[1].Agent, serverErr, clientErr)
 		}
 	}
@@ -202,7 +213,8 @@ func TestRollOver(t *testing.T) {
 	changed(false) // it is said once
 }
 
-// TestIntermediate: a certificate that an intermediate authority has signed leads to the root of ca.pem, as certificates of step-ca do.
+// TestIntermediate: a certificate that an intermediate authority has signed leads to the root of
+// ca.pem, as certificates of step-ca do.
 func TestIntermediate(t *testing.T) {
 	dir := t.TempDir()
 	keys := [3]*ecdsa.PrivateKey{newKey(), newKey(), newKey()}
@@ -238,10 +250,12 @@ func TestIntermediate(t *testing.T) {
 	write("agent-0.pem", "CERTIFICATE", ders[2], ders[1])
 	id := testkit.Get(pki.Load(dir, 0, now))
 	signature := testkit.Get(id.Sign([]byte("message")))
-	if until := testkit.Get(id.Verify(0, id.Certificate(), []byte("message"), signature, now)); until.Unix() != end.Add(-2*time.Minute).Unix() || until != id.Expires() {
+	if until := testkit.Get(id.Verify(0, id.Certificate(), []byte("message"), signature,
+		now)); until.Unix() != end.Add(-2*time.Minute).Unix() || until != id.Expires() {
 		t.Errorf("valid until %v and %v, want %v", until, id.Expires(), end.Add(-2*time.Minute))
 	}
-	if agent, serverErr, clientErr := handshake(t, id.Server(), id.Client(0)); agent != 0 || serverErr != nil || clientErr != nil {
+	if agent, serverErr, clientErr := handshake(t, id.Server(), id.Client(0)); agent != 0 || serverErr != nil ||
+		clientErr != nil {
 		t.Errorf("agent %d, %v, %v", agent, serverErr, clientErr)
 	}
 }
@@ -251,7 +265,8 @@ func FuzzParseRequest(f *testing.F) {
 	f.Add(csr(newKey(), nil))
 	f.Add([]byte("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if r, err := pki.ParseRequest(text); err == nil && (r.Agent < 0 || r.KeyKind() == "" || len(r.Fingerprint()) != 64) {
+		if r, err := pki.ParseRequest(text); err == nil &&
+			(r.Agent < 0 || r.KeyKind() == "" || len(r.Fingerprint()) != 64) {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -13,11 +13,13 @@ import (
 	"time"
 )
 
-// Certificate returns the certificate in DER, and then the intermediate ones that lead to an authority, if there are any.
+// Certificate returns the certificate in DER, and then the intermediate ones that lead to an
+// authority, if there are any.
 func (id *Identity) Certificate() []byte { return slices.Concat(id.certificate.Certificate...) }
 
-// Derive returns 32 bytes that only the holder of the certificate's key can compute, the same each time, and others for each
-// purpose: HKDF with SHA-256 of the private key in PKCS #8, with the purpose as its info.
+// Derive returns 32 bytes that only the holder of the certificate's key can compute, the same each
+// time, and others for each purpose: HKDF with SHA-256 of the private key in PKCS #8, with the
+// purpose as its info.
 func (id *Identity) Derive(purpose string) ([]byte, error) {
 	key, err := x509.MarshalPKCS8PrivateKey(id.certificate.PrivateKey)
 	if err != nil {
@@ -26,13 +28,15 @@ func (id *Identity) Derive(purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
 }
 
-// Sign returns the signature of a message by the certificate's key, which [Identity.Verify] checks. What is signed must begin
-// with words that say what it is for, as the same key opens TLS connections.
+// Sign returns the signature of a message by the certificate's key, which [Identity.Verify] checks.
+// What is signed must begin with words that say what it is for, as the same key opens
+// TLS connections.
 func (id *Identity) Sign(message []byte) ([]byte, error) {
 	return sign(id.certificate, message)
 }
 
-// sign returns the signature of a message by the key of a certificate, as its kind of key in signatures says.
+// sign returns the signature of a message by the key of a certificate, as its kind of key in
+// signatures says.
 func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 	signer, ok := pair.PrivateKey.(crypto.Signer)
 	if !ok {
@@ -51,7 +55,8 @@ var signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 }
 
 // Verify is [Trust.Verify] with the authorities that this agent knows.
-func (id *Identity) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
+func (id *Identity) Verify(agent int, certificate, message, signature []byte,
+	now time.Time) (until time.Time, err error) {
 	return id.trust.Verify(agent, certificate, message, signature, now)
 }
 
@@ -67,9 +72,10 @@ func LoadTrust(folder string) (*Trust, error) {
 	return &Trust{all}, nil
 }
 
-// Verify returns an error unless an agent has signed the message: the certificate, in DER and with intermediate ones after it, must be
-// the agent's, signed by one of the authorities and valid at the time now, and the signature must be of its key. It returns until
-// when the certificate is valid.
+// Verify returns an error unless an agent has signed the message: the certificate, in DER and with
+// intermediate ones after it, must be the agent's, signed by one of the authorities and valid at
+// the time now, and the signature must be of its key. It returns until when the certificate
+// is valid.
 func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
 	chain, err := x509.ParseCertificates(certificate)
 	if err != nil {

@@ -39,7 +39,8 @@ func newHall(t *testing.T, connections int) hall {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		testkit.OK(Serve(ctx, l, Options{Trust: func() (*pki.Trust, error) { return h.Trust(), nil }, Connections: connections}))
+		testkit.OK(Serve(ctx, l,
+			Options{Trust: func() (*pki.Trust, error) { return h.Trust(), nil }, Connections: connections}))
 	})
 	t.Cleanup(func() {
 		cancel()
@@ -94,7 +95,8 @@ func dial(t *testing.T, c Client, to int) net.Conn {
 	}
 }
 
-// TestJoined: what one end says the other one hears, both ways, with the end of each, and one pair does not hear another.
+// TestJoined: what one end says the other one hears, both ways, with the end of each, and one pair
+// does not hear another.
 func TestJoined(t *testing.T) {
 	h := newHall(t, 0)
 	came := h.listen(t, h.client(5))
@@ -189,7 +191,8 @@ func speak(t *testing.T, address string, say func(nonce []byte) []byte) string {
 	return line
 }
 
-// TestRefused: who is not an agent of the authority, or another one than it says, cannot use the relay.
+// TestRefused: who is not an agent of the authority, or another one than it says, cannot use
+// the relay.
 func TestRefused(t *testing.T) {
 	h := newHall(t, 0)
 	stranger := hall{newAuthority(), h.address}
@@ -219,7 +222,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{"good", signed(h.identity(1), func(*request) {}), "agent 5 is not at the relay"},
 		{"another authority", signed(stranger.identity(1), func(*request) {}), "unknown authority"},
-		{"another agent", signed(h.identity(2), func(*request) {}), "it must be the certificate of agent 1; it is that of agent 2"},
+		{"another agent", signed(h.identity(2), func(*request) {}),
+			"it must be the certificate of agent 1; it is that of agent 2"},
 		{"another run", signed(h.identity(1), func(r *request) { r.Run = "s" }), "verification failure"},
 		{"another wish", signed(h.identity(1), func(r *request) { r.To = nil }), "verification failure"},
 		{"said before", func([]byte) []byte { return before }, "verification failure"},
@@ -238,7 +242,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestBounds: strangers that say nothing make room, and agents are served up to a number of connections.
+// TestBounds: strangers that say nothing make room, and agents are served up to a number
+// of connections.
 func TestBounds(t *testing.T) {
 	h := newHall(t, 2)
 	for range 9 {
@@ -272,7 +277,8 @@ func TestCancelled(t *testing.T) {
 		conn.Close()
 	}()
 	id := hall{newAuthority(), ""}.identity(1)
-	_, err := Client{Address: silent.Addr().String(), Run: "r", Identity: func() *pki.Identity { return id }}.Dial(ctx, 2)
+	_, err := Client{Address: silent.Addr().String(), Run: "r", Identity: func() *pki.Identity { return id }}.Dial(ctx,
+		2)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}

@@ -21,22 +21,24 @@ import (
 
 // Options are the settings of [Serve].
 type Options struct {
-	// Trust returns the authorities whose agents may use the relay. It is called for each connection.
+	// Trust returns the authorities whose agents may use the relay. It is called for
+	// each connection.
 	Trust func() (*pki.Trust, error)
-	// Connections is how many there may be at once of agents that have said who they are, and a quarter of it of others. 0 means
-	// 1024.
+	// Connections is how many there may be at once of agents that have said who they are, and a
+	// quarter of it of others. 0 means 1024.
 	Connections int
-	// Log gets a line for each pair that is joined, and for each connection that is refused. nil logs nothing.
+	// Log gets a line for each pair that is joined, and for each connection that is refused. nil
+	// logs nothing.
 	Log *slog.Logger
 }
 
 const (
 	defaultConnections = 1024
-	// agentConnections is how many connections of one agent there may be at once: more than it has neighbours in a graph of
-	// which each needs its relay.
+	// agentConnections is how many connections of one agent there may be at once: more than it has
+	// neighbours in a graph of which each needs its relay.
 	agentConnections = 128
-	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes room: connections of an agent that was lost
-	// may still be here.
+	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes
+	// room: connections of an agent that was lost may still be here.
 	maxWaiting = 4
 	// halfOpenTime is how long one direction of a pair may go on when the other one has ended.
 	halfOpenTime = time.Minute
@@ -71,7 +73,8 @@ type relay struct {
 	places   map[place][]*waiter
 }
 
-// Serve joins connections that come from a listener until ctx ends, and then closes them all, and the listener.
+// Serve joins connections that come from a listener until ctx ends, and then closes them all, and
+// the listener.
 func Serve(ctx context.Context, l net.Listener, o Options) error {
 	if o.Connections == 0 {
 		o.Connections = defaultConnections
@@ -170,7 +173,8 @@ func (r *relay) serve(stranger *guard.Conn) {
 	}
 	began := time.Now()
 	sent, received := join(conn, w.conn)
-	r.Log.Info("connection", "run", q.Run, "agent", q.Agent, "to", *q.To, "bytes", sent, "bytes back", received, "time", time.Since(began).Round(time.Second))
+	r.Log.Info("connection", "run", q.Run, "agent", q.Agent, "to", *q.To, "bytes", sent, "bytes back", received, "time",
+		time.Since(began).Round(time.Second))
 }
 
 // greet reads what an agent wants, and checks that it is the agent.
@@ -237,7 +241,8 @@ func (r *relay) wait(at place, conn net.Conn) {
 	}
 	r.places[at] = append(r.places[at], w)
 	r.mu.Unlock()
-	// An agent that waits says nothing, so that this ends when the connection does, or by the deadline that call sets.
+	// An agent that waits says nothing, so that this ends when the connection does, or by the
+	// deadline that call sets.
 	_, err := conn.Read(make([]byte, 1))
 	w.alive = errors.Is(err, os.ErrDeadlineExceeded)
 	close(w.woken)
@@ -275,7 +280,8 @@ func (r *relay) call(at place) *waiter {
 	}
 }
 
-// join moves bytes between two connections until both directions have ended, and returns how many went to b and to a.
+// join moves bytes between two connections until both directions have ended, and returns how many
+// went to b and to a.
 func join(a, b net.Conn) (toB, toA int64) {
 	var back sync.WaitGroup
 	back.Go(func() { toA = copyHalf(a, b) })
@@ -284,7 +290,8 @@ func join(a, b net.Conn) (toB, toA int64) {
 	return toB, toA
 }
 
-// copyHalf moves bytes until src ends. Then dst gets that end, and the other direction has a while to end too.
+// copyHalf moves bytes until src ends. Then dst gets that end, and the other direction has a while
+// to end too.
 func copyHalf(dst, src net.Conn) int64 {
 	n, err := io.Copy(dst, src)
 	half, ok := dst.(interface{ CloseWrite() error })

@@ -6,9 +6,11 @@ import (
 	"dsbo/runs"
 )
 
-// TestAgentsTable: a slow agent is seen by how long the others waited for it; in one process there is nobody to wait.
+// TestAgentsTable: a slow agent is seen by how long the others waited for it; in one process there
+// is nobody to wait.
 func TestAgentsTable(t *testing.T) {
-	usage := []runs.Usage{{Times: runs.Times{OracleSeconds: 2, MixSeconds: 30}}, {Times: runs.Times{OracleSeconds: 31, MixSeconds: 1}}}
+	usage := []runs.Usage{{Times: runs.Times{OracleSeconds: 2, MixSeconds: 30}},
+		{Times: runs.Times{OracleSeconds: 31, MixSeconds: 1}}}
 	if agentsTable(nil) != nil || agentsTable(&runs.Summary{PerAgent: usage}) != nil {
 		t.Error("there is a table of agents that wait for nobody")
 	}

@@ -25,9 +25,12 @@ func TestAssessment(t *testing.T) {
 		text    string
 	}{
 		{"two classes", runs.Assessment{Classes: two}, []string{"roc", "calibration"}, "ill, area 0.900"},
-		{"residuals", runs.Assessment{Residuals: &runs.ResidualCurves{Explained: .5, Residual: line, Share: line, Predicted: line, Mean: line, Size: line}},
+		{"residuals", runs.Assessment{
+			Residuals: &runs.ResidualCurves{Explained: .5, Residual: line, Share: line, Predicted: line,
+				Mean: line, Size: line}},
 			[]string{"residuals", "residuals_predicted"}, "R² = 0.500"},
-		{"a class without examples", runs.Assessment{Classes: []runs.ClassCurves{two[0], two[1], {Name: "unknown", AUC: runs.Unknown()}}},
+		{"a class without examples",
+			runs.Assessment{Classes: []runs.ClassCurves{two[0], two[1], {Name: "unknown", AUC: runs.Unknown()}}},
 			[]string{"roc", "calibration"}, "healthy, area 0.800"},
 		{"lengths differ", runs.Assessment{Classes: []runs.ClassCurves{{Wrong: line, Right: line[:2]}}}, nil, ""},
 	} {
@@ -42,7 +45,8 @@ func TestAssessment(t *testing.T) {
 				return
 			}
 			shown := []*Run{testkit.Get(r, err)}
-			if page := string(testkit.Get(testkit.Get(newPage(shown, "")).html())); !strings.Contains(page, "How good the predictions are") || !strings.Contains(page, c.text) {
+			if page := string(testkit.Get(testkit.Get(newPage(shown, "")).html())); !strings.Contains(page,
+				"How good the predictions are") || !strings.Contains(page, c.text) {
 				t.Errorf("the page does not show the assessment with %q", c.text)
 			}
 			testkit.OK(SaveFigures(folder, "", shown, Options{}, c.figures...))

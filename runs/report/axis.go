@@ -63,7 +63,8 @@ func (e extent) isLog(s Scale, zeros bool) bool {
 	return wide && (e.low > 0 || e.low == 0 && zeros)
 }
 
-// limits returns the ends of the axis: the ends of the numbers, with some room where they are all one.
+// limits returns the ends of the axis: the ends of the numbers, with some room where they are
+// all one.
 func (e extent) limits() (low, high float64) {
 	switch room := max(1e-9*max(math.Abs(e.low), math.Abs(e.high)), 1e-250); {
 	case e.log && e.high/e.positive < 1+1e-9:
@@ -84,8 +85,8 @@ type ticker struct {
 	integers bool // whether ticks are at integers only
 }
 
-// Ticks implements [plot.Ticker]. A logarithmic axis on which fewer than two powers of ten lie has the
-// ticks of a linear one; of more than eight powers only some have labels.
+// Ticks implements [plot.Ticker]. A logarithmic axis on which fewer than two powers of ten lie has
+// the ticks of a linear one; of more than eight powers only some have labels.
 func (t ticker) Ticks(low, high float64) []plot.Tick {
 	const slack = 1e-9
 	if from, to := math.Log10(low)-slack, math.Log10(high)+slack; t.log && math.Floor(to) > math.Ceil(from) {

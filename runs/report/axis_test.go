@@ -58,7 +58,8 @@ func TestTicksOfAnyRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := rapid.Float64Range(-1e9, 1e9).Draw(t, "low")
 		// A range below 1e-8 of the numbers needs more digits than a label has room for.
-		high := low + math.Abs(low)*rapid.Float64Range(1e-8, 2).Draw(t, "share") + rapid.Float64Range(1e-9, 1e9).Draw(t, "more")
+		high := low + math.Abs(low)*rapid.Float64Range(1e-8, 2).Draw(t, "share") +
+			rapid.Float64Range(1e-9, 1e9).Draw(t, "more")
 		seen := map[string]bool{}
 		for _, k := range (ticker{}).Ticks(low, high) {
 			if slack := (high - low) * 1e-6; k.Value < low-slack || k.Value > high+slack {

@@ -14,8 +14,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// layoutScript finds what is wrong with how the page lies, with figures against AXIS: parts wider than the window, figures or
-// cards or buttons that overlap, drawings without size, and a verdict that is not on the first screen.
+// layoutScript finds what is wrong with how the page lies, with figures against AXIS: parts wider
+// than the window, figures or cards or buttons that overlap, drawings without size, and a verdict
+// that is not on the first screen.
 const layoutScript = `
 	const wrong = [];
 	document.getElementById("axis-AXIS")?.click();
@@ -55,7 +56,8 @@ type inspection struct {
 
 // TestInBrowser makes all inspections in one browser.
 func TestInBrowser(t *testing.T) {
-	inspections := map[string]inspection{"layout": inspectLayout(t), "colours": inspectColours(t), "tables": inspectTables(t), "figures": inspectFigures(t)}
+	inspections := map[string]inspection{"layout": inspectLayout(t), "colours": inspectColours(t),
+		"tables": inspectTables(t), "figures": inspectFigures(t)}
 	all := map[string]testkit.Page{}
 	for _, l := range inspections {
 		maps.Copy(all, l.pages)
@@ -66,7 +68,8 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
-// inspectLayout looks at pages of every kind in a narrow window, and at those with the most to show in two more.
+// inspectLayout looks at pages of every kind in a narrow window, and at those with the most to show
+// in two more.
 func inspectLayout(t *testing.T) inspection {
 	pages := map[string]testkit.Page{}
 	for name, fixtures := range scenarios() {
@@ -81,7 +84,8 @@ func inspectLayout(t *testing.T) inspection {
 		}
 		for _, screen := range screens {
 			title := fmt.Sprintf("%s, %d wide, against %s", name, screen.width, screen.axis)
-			pages[title] = testkit.Page{Path: path, Width: screen.width, Height: screen.height, Dark: screen.dark, Script: strings.ReplaceAll(layoutScript, "AXIS", screen.axis)}
+			pages[title] = testkit.Page{Path: path, Width: screen.width, Height: screen.height, Dark: screen.dark,
+				Script: strings.ReplaceAll(layoutScript, "AXIS", screen.axis)}
 		}
 	}
 	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
@@ -95,8 +99,8 @@ func inspectLayout(t *testing.T) inspection {
 	}}
 }
 
-// inspectColours: the colours of figures follow the user's choice of light or dark, with the contrast that WCAG asks for: 4.5 for text, 3 for
-// graphics.
+// inspectColours: the colours of figures follow the user's choice of light or dark, with the
+// contrast that WCAG asks for: 4.5 for text, 3 for graphics.
 func inspectColours(t *testing.T) inspection {
 	path := rendered(t, fixture{method: "madsbo", done: 20})
 	pages := map[string]testkit.Page{}
@@ -111,14 +115,16 @@ func inspectColours(t *testing.T) inspection {
 		for name := range pages {
 			var colours struct{ Ground, Text, Line string }
 			testkit.OK(json.Unmarshal(seen[name], &colours))
-			if text, line := testkit.Contrast(t, colours.Text, colours.Ground), testkit.Contrast(t, colours.Line, colours.Ground); text < 4.5 || line < 3 {
+			if text, line := testkit.Contrast(t, colours.Text, colours.Ground),
+				testkit.Contrast(t, colours.Line, colours.Ground); text < 4.5 || line < 3 {
 				t.Errorf("%s: contrast of text %.1f, of lines %.1f; want 4.5 and 3", name, text, line)
 			}
 		}
 	}}
 }
 
-// inspectTables: headings are buttons, which the keyboard presses too: each press sorts by a column, the second the other way round.
+// inspectTables: headings are buttons, which the keyboard presses too: each press sorts by a
+// column, the second the other way round.
 func inspectTables(t *testing.T) inspection {
 	page := testkit.Page{Path: rendered(t, eight()...), Width: 1280, Height: 900, Script: `
 		const states = [];
@@ -129,7 +135,9 @@ func inspectTables(t *testing.T) inspection {
 			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"), Values: rows.map(r => r.cells[column].dataset.sort)});
 		}
 		return states;`}
-	return inspection{map[string]testkit.Page{"tables": page}, func(t *testing.T, seen map[string]json.RawMessage) { checkSorted(t, seen["tables"]) }}
+	return inspection{map[string]testkit.Page{"tables": page}, func(t *testing.T, seen map[string]json.RawMessage) {
+		checkSorted(t, seen["tables"])
+	}}
 }
 
 // checkSorted checks the rows after each press.
@@ -139,7 +147,8 @@ func checkSorted(t *testing.T, seen json.RawMessage) {
 		Values      []string
 	}
 	testkit.OK(json.Unmarshal(seen, &states))
-	want := []string{"Φ − best constant, ascending", "Method, ascending", "Method, descending", "Φ, best constant, ascending", "Φ − best constant, ascending"}
+	want := []string{"Φ − best constant, ascending", "Method, ascending", "Method, descending",
+		"Φ, best constant, ascending", "Φ − best constant, ascending"}
 	for i, s := range states {
 		if got := s.Head + ", " + s.Order; got != want[i] || len(s.Values) != 8 {
 			t.Fatalf("%d rows sorted by %s; want 8 by %s", len(s.Values), got, want[i])
@@ -158,8 +167,8 @@ func checkSorted(t *testing.T, seen json.RawMessage) {
 	}
 }
 
-// inspectFigures: a figure answers to pointer, keyboard and buttons: values, zoom, lines on and off, scales, views, axes, and files to
-// download.
+// inspectFigures: a figure answers to pointer, keyboard and buttons: values, zoom, lines on and
+// off, scales, views, axes, and files to download.
 func inspectFigures(t *testing.T) inspection {
 	page := testkit.Page{Path: rendered(t, scenarios()["finished"]...), Width: 1280, Height: 900, Script: `
 		const chart = charts[0], figure = document.getElementById("figure-phi"), out = {Names: []};
@@ -209,7 +218,9 @@ func inspectFigures(t *testing.T) inspection {
 		select.dispatchEvent(new Event("change"));
 		out.Difference = value(0);
 		return out;`}
-	return inspection{map[string]testkit.Page{"figures": page}, func(t *testing.T, seen map[string]json.RawMessage) { checkAnswers(t, seen["figures"]) }}
+	return inspection{map[string]testkit.Page{"figures": page}, func(t *testing.T, seen map[string]json.RawMessage) {
+		checkAnswers(t, seen["figures"])
+	}}
 }
 
 // checkAnswers checks what the figure of Φ has shown.
@@ -225,27 +236,34 @@ func checkAnswers(t *testing.T, seen json.RawMessage) {
 	}
 	testkit.OK(json.Unmarshal(seen, &got))
 	phi := func(k int) string { return strconv.FormatFloat(float64(records[k].Phi), 'g', 5, 64) }
-	if got.Last != phi(10) || got.Hovered != phi(2) || got.Keyed != phi(3) || got.Readout != "At outer iterations k = 20" {
-		t.Errorf("last value %s, at 20 %s, after a key %s, readout %q; want %s, %s, %s", got.Last, got.Hovered, got.Keyed, got.Readout, phi(10), phi(2), phi(3))
+	if got.Last != phi(10) || got.Hovered != phi(2) || got.Keyed != phi(3) ||
+		got.Readout != "At outer iterations k = 20" {
+		t.Errorf("last value %s, at 20 %s, after a key %s, readout %q; want %s, %s, %s", got.Last, got.Hovered,
+			got.Keyed, got.Readout, phi(10), phi(2), phi(3))
 	}
-	if near := func(v, w float64) bool { return max(v-w, w-v) < 0.5 }; !near(got.Zoomed[0], 40) || !near(got.Zoomed[1], 80) || got.Wheel[1]-got.Wheel[0] > 21 {
+	if near := func(v, w float64) bool { return max(v-w, w-v) < 0.5 }; !near(got.Zoomed[0], 40) ||
+		!near(got.Zoomed[1], 80) || got.Wheel[1]-got.Wheel[0] > 21 {
 		t.Errorf("zoomed to %v, and further to %v; want 40 to 80 and half of it", got.Zoomed, got.Wheel)
 	}
-	if !slices.Equal(got.Reset, got.Whole) || got.Pressed != [2]string{"false", "true"} || !got.Hidden || !got.Shown || !got.Log || !got.Linear {
+	if !slices.Equal(got.Reset, got.Whole) || got.Pressed != [2]string{"false", "true"} || !got.Hidden || !got.Shown ||
+		!got.Log || !got.Linear {
 		t.Errorf("%+v", got)
 	}
-	if want := strconv.FormatFloat(float64(records[10].Phi)-0.2893, 'g', 5, 64); got.Difference != strings.Replace(want, "-", "−", 1) {
+	if want := strconv.FormatFloat(float64(records[10].Phi)-0.2893, 'g', 5,
+		64); got.Difference != strings.Replace(want, "-", "−", 1) {
 		t.Errorf("Φ − best constant ends at %s, want %s", got.Difference, want)
 	}
 	if !slices.Equal(got.Names, []string{"phi.csv"}) || got.Png[0] < 1000 || got.Png[2] < 1000 {
 		t.Errorf("downloads %v, picture of %v", got.Names, got.Png)
 	}
 	rows := testkit.Get(csv.NewReader(strings.NewReader(got.Csv)).ReadAll())
-	if len(rows) != len(records)+2 || strings.Join(rows[0], " ") != "line iterations seconds calls bytes value least greatest" {
+	if len(rows) != len(records)+2 ||
+		strings.Join(rows[0], " ") != "line iterations seconds calls bytes value least greatest" {
 		t.Fatalf("%d rows under %q", len(rows), rows[0])
 	}
 	for i, rec := range records {
-		for j, want := range map[int]float64{1: float64(rec.Iteration), 2: rec.Seconds, 4: float64(rec.Bytes), 5: float64(rec.Phi)} {
+		for j, want := range map[int]float64{1: float64(rec.Iteration), 2: rec.Seconds, 4: float64(rec.Bytes),
+			5: float64(rec.Phi)} {
 			if v, err := strconv.ParseFloat(rows[i+1][j], 64); err != nil || v != want {
 				t.Errorf("row %d of the CSV: %s is %s, want %v", i+1, rows[0][j], rows[i+1][j], want)
 			}

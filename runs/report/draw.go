@@ -33,8 +33,9 @@ func (f *Figure) size() (width, height vg.Length) {
 	return width, plotHeight + below
 }
 
-// draw draws plot, label of x and legend, each in a strip of its own, so that none can cover another. (An axis of
-// gonum's that knew its label would keep room for it beside its middle number, which on a logarithmic axis is far to the right.)
+// draw draws plot, label of x and legend, each in a strip of its own, so that none can cover
+// another. (An axis of gonum's that knew its label would keep room for it beside its middle number,
+// which on a logarithmic axis is far to the right.)
 func (f *Figure) draw(c draw.Canvas) {
 	p, entries := f.plot()
 	columns, height := legends(entries, c.Max.X-c.Min.X)
@@ -54,7 +55,8 @@ func (f *Figure) draw(c draw.Canvas) {
 	p.Draw(c)
 }
 
-// legends deals the entries into as many columns as the width has room for, and returns the height that they need.
+// legends deals the entries into as many columns as the width has room for, and returns the height
+// that they need.
 func legends(entries []entry, width vg.Length) (columns []plot.Legend, height vg.Length) {
 	if len(entries) == 0 {
 		return nil, 0
@@ -77,7 +79,8 @@ func legends(entries []entry, width vg.Length) (columns []plot.Legend, height vg
 	return columns, columns[0].Rectangle(draw.Canvas{}).Size().Y + 2*edge
 }
 
-// plot builds axes, grid, levels and series, and the entries of the legend. A series without a name has none.
+// plot builds axes, grid, levels and series, and the entries of the legend. A series without a name
+// has none.
 func (f *Figure) plot() (*plot.Plot, []entry) {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -121,7 +124,8 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 	p.Y.Min, p.Y.Max = y.limits()
 	for _, at := range f.XMarks {
 		if at >= p.X.Min && at <= p.X.Max {
-			p.Add(&plotter.Line{XYs: plotter.XYs{{X: at, Y: p.Y.Min}, {X: at, Y: p.Y.Max}}, LineStyle: draw.LineStyle{Color: muted, Width: 0.8, Dashes: []vg.Length{1, 2}}})
+			p.Add(&plotter.Line{XYs: plotter.XYs{{X: at, Y: p.Y.Min}, {X: at, Y: p.Y.Max}},
+				LineStyle: draw.LineStyle{Color: muted, Width: 0.8, Dashes: []vg.Length{1, 2}}})
 		}
 	}
 	styleAxis(&p.X, ticker{log: x.log, integers: f.XCount})
@@ -143,7 +147,8 @@ func styleAxis(a *plot.Axis, t ticker) {
 	a.LineStyle = a.Tick.LineStyle
 }
 
-// pieces splits points at the gaps between them, where x or any y cannot be drawn: from an index to before another.
+// pieces splits points at the gaps between them, where x or any y cannot be drawn: from an index to
+// before another.
 func pieces(x, y extent, xs []float64, ys ...[]float64) (all [][2]int) {
 	from := 0
 	for i := range len(xs) + 1 {
@@ -201,12 +206,14 @@ func (s *Series) bands(style look, x, y extent) (areas []plot.Plotter) {
 		above, below := points(s.X, s.High, piece), points(s.X, s.Low, piece)
 		slices.Reverse(below)
 		edge := draw.LineStyle{Color: style.band, Width: 1}
-		areas = append(areas, &plotter.Polygon{XYs: []plotter.XYs{append(above, below...)}, Color: style.band, LineStyle: edge})
+		areas = append(areas, &plotter.Polygon{XYs: []plotter.XYs{append(above, below...)}, Color: style.band,
+			LineStyle: edge})
 	}
 	return areas
 }
 
-// fittedLine returns the fitted line of a series that asks for one and has the points for it, and how it is drawn, else nil.
+// fittedLine returns the fitted line of a series that asks for one and has the points for it, and
+// how it is drawn, else nil.
 func (s *Series) fittedLine(style look, x, y extent) (Line, plot.Plotter) {
 	l, err := FitLine(s.X, s.Y, x.log, y.log)
 	if !s.Fit || err != nil {

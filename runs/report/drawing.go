@@ -33,7 +33,8 @@ func save(d drawing, title, path string) error {
 	return disk.WriteBytes(path+".svg", data)
 }
 
-// render returns a drawing as an SVG document, under a title or none, on a ground of some colour or none.
+// render returns a drawing as an SVG document, under a title or none, on a ground of some colour
+// or none.
 func render(d drawing, title string, ground color.Color) ([]byte, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -55,7 +56,8 @@ func render(d drawing, title string, ground color.Color) ([]byte, error) {
 	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts), nil
 }
 
-// outerSize returns the width and the height of a drawing below a title, or none, and its label, with the space around all.
+// outerSize returns the width and the height of a drawing below a title, or none, and its label,
+// with the space around all.
 func outerSize(d drawing, title string) (width, height vg.Length) {
 	_, label := d.heading()
 	width, height = d.size()

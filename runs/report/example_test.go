@@ -23,7 +23,8 @@ func ExampleFigure() {
 		YLabel: "memory (MB)",
 		Series: []report.Series{
 			{Name: "full Hessian", X: []float64{100, 784, 7840}, Y: []float64{0.08, 4.9, 492}, Points: true, Fit: true},
-			{Name: "Hessian-vector product", X: []float64{100, 784, 7840}, Y: []float64{0.0008, 0.0063, 0.063}, Points: true, Fit: true},
+			{Name: "Hessian-vector product", X: []float64{100, 784, 7840}, Y: []float64{0.0008, 0.0063, 0.063},
+				Points: true, Fit: true},
 		},
 	}
 	if err := report.Save(&f, dir, "memory"); err != nil {

@@ -2,9 +2,11 @@ package report
 
 import "dsbo"
 
-// A Figure is lines and points in one pair of axes, with a legend below. The zero value lacks only Series.
+// A Figure is lines and points in one pair of axes, with a legend below. The zero value lacks
+// only Series.
 //
-// Titles, labels and names are plain text in the typeface Liberation Sans, which has Greek letters and √ but no ∇.
+// Titles, labels and names are plain text in the typeface Liberation Sans, which has Greek letters
+// and √ but no ∇.
 type Figure struct {
 	Title          string
 	XLabel, YLabel string // what the axes measure, with the unit
@@ -22,7 +24,9 @@ type Series struct {
 	// Low and High, if not nil, are the edges of a band around Y, of its length.
 	Low, High []float64
 	Points    bool // draw markers only, without the line between them
-	Fit       bool // draw the straight line of least squares through the points, in the axes' scales, and name its slope
+	// draw the straight line of least squares through the points, in the axes' scales, and name
+	// its slope
+	Fit       bool
 	Reference bool // a thin grey line, for what theory says
 	look      int  // 1 + the number of its look; 0: its number among the series
 }
@@ -57,7 +61,8 @@ func (f *Figure) Validate() error {
 		"figure %q has no point to draw: one must be finite, and above 0 on logarithmic axes", f.Title)
 }
 
-// extents returns the ranges of what is drawn, of each series from a point on, and decides which axes are logarithmic.
+// extents returns the ranges of what is drawn, of each series from a point on, and decides which
+// axes are logarithmic.
 func (f *Figure) extents(from int) (x, y extent) {
 	x, y = noExtent(), noExtent()
 	for _, s := range f.Series {

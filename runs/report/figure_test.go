@@ -81,9 +81,11 @@ func (d svgDoc) corners(t rapid.TB) (points [][2]float64, width, height float64)
 	t.Helper()
 	testkit.Get(fmt.Sscanf(d.ViewBox, "0 0 %g %g", &width, &height))
 	for _, p := range d.Paths {
-		for _, to := range strings.FieldsFunc(strings.NewReplacer("M", " ", "L", " ", "A", " A", "Z", "").Replace(p.D), unicode.IsSpace) {
+		for _, to := range strings.FieldsFunc(strings.NewReplacer("M", " ", "L", " ", "A", " A", "Z", "").Replace(p.D),
+			unicode.IsSpace) {
 			if x, y, pair := strings.Cut(to, ","); pair && to[0] != 'A' { // an arc has its radii there
-				points = append(points, [2]float64{testkit.Get(strconv.ParseFloat(x, 64)), testkit.Get(strconv.ParseFloat(y, 64))})
+				points = append(points, [2]float64{testkit.Get(strconv.ParseFloat(x, 64)),
+					testkit.Get(strconv.ParseFloat(y, 64))})
 			}
 		}
 	}
@@ -110,7 +112,8 @@ func svgOf(t rapid.TB, d drawing) svgDoc {
 func TestFigureDrawsEverySeries(t *testing.T) {
 	f := Figure{Title: "Eight <methods>", XLabel: "iterations", YLabel: "Φ", XCount: true}
 	for i := range 8 {
-		f.Series = append(f.Series, Series{Name: fmt.Sprintf("method & %d", i), X: []float64{0, 1, 2}, Y: []float64{3, 2, float64(i)}})
+		f.Series = append(f.Series,
+			Series{Name: fmt.Sprintf("method & %d", i), X: []float64{0, 1, 2}, Y: []float64{3, 2, float64(i)}})
 	}
 	d := svgOf(t, &f)
 	d.inside(t)
@@ -149,10 +152,15 @@ func TestFigureScales(t *testing.T) {
 		{"zero first", Figure{Series: []Series{{X: []float64{0, 1, 2}, Y: []float64{0, 1, 1000}}}}, false, true},
 		{"zero on x", Figure{Series: []Series{{X: []float64{0, 1, 1000}, Y: []float64{1, 1, 1}}}}, false, false},
 		{"wide on x", Figure{Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}}, true, false},
-		{"wide on x, but Linear", Figure{XScale: Linear, Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}}, false, false},
-		{"narrow, but Log", Figure{YScale: Log, Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}, false, true},
+		{"wide on x, but Linear", Figure{XScale: Linear, Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}},
+			false, false},
+		{"narrow, but Log", Figure{YScale: Log, Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}, false,
+			true},
 		{"not finite", Figure{Series: []Series{{X: []float64{1, 2, 3}, Y: []float64{1, inf, nan}}}}, false, false},
-		{"band counts", Figure{Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}, Low: []float64{0.01, 1}, High: []float64{2, 3}}}}, false, true},
+		{"band counts",
+			Figure{Series: []Series{
+				{X: []float64{1, 2}, Y: []float64{1, 2}, Low: []float64{0.01, 1}, High: []float64{2, 3}}}}, false,
+			true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,7 +209,8 @@ func TestFigureGapsAndSinglePoints(t *testing.T) {
 }
 
 func TestLegendIsBelowThePlot(t *testing.T) {
-	f := Figure{XLabel: "x axis", Series: []Series{{Name: "a name", X: []float64{1, 2}, Y: []float64{1, 2}}}, Levels: []Level{{"a level", 1.5}}}
+	f := Figure{XLabel: "x axis", Series: []Series{{Name: "a name", X: []float64{1, 2}, Y: []float64{1, 2}}},
+		Levels: []Level{{"a level", 1.5}}}
 	d := svgOf(t, &f)
 	for _, s := range []string{"a name", "a level"} {
 		if got, x := d.at(t, s), d.at(t, "x axis"); got-x < labelSize {
@@ -212,7 +221,8 @@ func TestLegendIsBelowThePlot(t *testing.T) {
 
 func TestLongNamesAreShortened(t *testing.T) {
 	long := strings.Repeat("very long name ", 20)
-	d := svgOf(t, &Figure{Title: long, YLabel: long, Series: []Series{{Name: long, X: []float64{1, 2}, Y: []float64{1, 2}}}})
+	d := svgOf(t, &Figure{Title: long, YLabel: long,
+		Series: []Series{{Name: long, X: []float64{1, 2}, Y: []float64{1, 2}}}})
 	for _, s := range d.Texts {
 		if len(s.Text) > 120 {
 			t.Errorf("text of %d bytes", len(s.Text))
@@ -228,10 +238,14 @@ func TestFigureErrors(t *testing.T) {
 		word string
 	}{
 		{"zero value", Figure{Title: "t"}, dsbo.ErrConfig, `"t" has no point`},
-		{"no finite point", Figure{Series: []Series{{X: []float64{1}, Y: []float64{math.NaN()}}}}, dsbo.ErrConfig, "no point"},
-		{"log without positive", Figure{YScale: Log, Series: []Series{{X: []float64{1}, Y: []float64{0}}}}, dsbo.ErrConfig, "no point"},
-		{"lengths", Figure{Series: []Series{{Name: "s", X: []float64{1, 2}, Y: []float64{1}}}}, dsbo.ErrShape, `"s" of figure "" has 2 x, 1 y`},
-		{"half a band", Figure{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}}, dsbo.ErrShape, "Low and High"},
+		{"no finite point", Figure{Series: []Series{{X: []float64{1}, Y: []float64{math.NaN()}}}},
+			dsbo.ErrConfig, "no point"},
+		{"log without positive", Figure{YScale: Log, Series: []Series{{X: []float64{1}, Y: []float64{0}}}},
+			dsbo.ErrConfig, "no point"},
+		{"lengths", Figure{Series: []Series{{Name: "s", X: []float64{1, 2}, Y: []float64{1}}}}, dsbo.ErrShape,
+			`"s" of figure "" has 2 x, 1 y`},
+		{"half a band", Figure{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}},
+			dsbo.ErrShape, "Low and High"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -263,15 +277,18 @@ func TestFigureSave(t *testing.T) {
 
 // Any numbers give a figure or an error, never a panic or a point outside.
 func TestAnyFigure(t *testing.T) {
-	number := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-1, 1), rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.MaxFloat64, 5e-324}))
+	number := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-1, 1),
+		rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.MaxFloat64, 5e-324}))
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 6).Draw(rt, "n")
 		draw := func(name string) []float64 { return rapid.SliceOfN(number, n, n).Draw(rt, name) }
 		f := Figure{
 			Title: "t", XLabel: "x", YLabel: rapid.String().Draw(rt, "label"),
-			XScale: Scale(rapid.IntRange(0, 2).Draw(rt, "xscale")), YScale: Scale(rapid.IntRange(0, 2).Draw(rt, "yscale")),
+			XScale: Scale(rapid.IntRange(0, 2).Draw(rt, "xscale")),
+			YScale: Scale(rapid.IntRange(0, 2).Draw(rt, "yscale")),
 			XCount: rapid.Bool().Draw(rt, "count"),
-			Series: []Series{{Name: "a", X: draw("x"), Y: draw("y"), Low: draw("low"), High: draw("high")}, {X: draw("x2"), Y: draw("y2"), Points: true, Fit: true}},
+			Series: []Series{{Name: "a", X: draw("x"), Y: draw("y"), Low: draw("low"), High: draw("high")},
+				{X: draw("x2"), Y: draw("y2"), Points: true, Fit: true}},
 			Levels: []Level{{"l", number.Draw(rt, "level")}},
 		}
 		data, err := render(&f, f.Title, nil)
@@ -282,7 +299,8 @@ func TestAnyFigure(t *testing.T) {
 	})
 }
 
-// TestSaveRows: figures in rows are one drawing, as wide as the widest row, and what one of them lacks is an error.
+// TestSaveRows: figures in rows are one drawing, as wide as the widest row, and what one of them
+// lacks is an error.
 func TestSaveRows(t *testing.T) {
 	one := &Figure{Title: "one", Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}
 	w, h := outerSize(one, one.Title)

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A sheet is all that is drawn of some runs. What the page's script needs of it, in basic units, is in its JSON.
+// A sheet is all that is drawn of some runs. What the page's script needs of it, in basic units, is
+// in its JSON.
 type sheet struct {
 	Axes     []scaledAxis   `json:"axes"`
 	Panels   []*panel       `json:"figures"`
@@ -63,7 +64,8 @@ func (s sheet) drawings() (all []namedDrawing) {
 	return append(append(all, s.Pictures...), s.Assessments...)
 }
 
-// newSheet draws all quantities of the groups, and their hyperparameters. What no run has numbers for is left out.
+// newSheet draws all quantities of the groups, and their hyperparameters. What no run has numbers
+// for is left out.
 func newSheet(gs []group) sheet {
 	s := sheet{Pictures: lambdas(gs), Axes: scaledAxes(gs)}
 	if all := runsOf(gs); len(all) == 1 {
@@ -87,7 +89,9 @@ func newSheet(gs []group) sheet {
 				break
 			}
 			var lines []curve
-			for _, g := range gs { // one that was not measured keeps its look: what is one colour here is so in all figures
+			// one that was not measured keeps its look: what is one colour here is so in
+			// all figures
+			for _, g := range gs {
 				lines = append(lines, g.course(p.of, q.less).named(g.label, g.look))
 			}
 			name, title := q.name, q.title
@@ -100,12 +104,14 @@ func newSheet(gs []group) sheet {
 	return s
 }
 
-// add adds a view of a quantity to the panel before it, or with a panel of its own, if anything was measured.
+// add adds a view of a quantity to the panel before it, or with a panel of its own, if anything
+// was measured.
 func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	empty := func(c curve) bool {
 		return !slices.ContainsFunc(c.Y, func(y float64) bool { return onAxis(y, q.scale == Log) })
 	}
-	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs), Curves: slices.DeleteFunc(lines, empty)}
+	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs),
+		Curves: slices.DeleteFunc(lines, empty)}
 	v.figure = Figure{Title: title, YLabel: q.label, YScale: q.scale, Levels: v.Levels}
 	for _, m := range s.Marks {
 		v.figure.XMarks = append(v.figure.XMarks, float64(m.Iteration))
@@ -135,7 +141,8 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	s.Panels = append(s.Panels, p)
 }
 
-// levels returns the levels of a quantity, as medians over runs: all of a single group, of several the first for each problem.
+// levels returns the levels of a quantity, as medians over runs: all of a single group, of several
+// the first for each problem.
 func levels(q quantity, gs []group) (all []Level) {
 	problems := byProblem(gs)
 	labels := problemLabels(problems)
@@ -182,8 +189,8 @@ func (v *view) drawing(a scaledAxis) namedDrawing {
 	return namedDrawing{v.against(a), v.Name + "_" + a.Name, v.figure.Title + " against " + a.Title}
 }
 
-// distantStart reports whether the first points of all series, before the first iteration, lie so far from all others that
-// the rest would be flat, and returns their least and greatest.
+// distantStart reports whether the first points of all series, before the first iteration, lie so
+// far from all others that the rest would be flat, and returns their least and greatest.
 func (f *Figure) distantStart() (low, high float64, out bool) {
 	const share, few = 1. / 5, 3
 	starts := noExtent()
@@ -199,7 +206,8 @@ func (f *Figure) distantStart() (low, high float64, out bool) {
 		return 0, 0, false
 	}
 	distance := max(rest.low-starts.high, starts.low-rest.high)
-	return starts.low, starts.high, starts.high >= starts.low && rest.high >= rest.low && distance*share > rest.high-rest.low
+	return starts.low, starts.high, starts.high >= starts.low && rest.high >= rest.low &&
+		distance*share > rest.high-rest.low
 }
 
 // rangeText writes a range of numbers, one if they look the same.
@@ -210,8 +218,9 @@ func rangeText(low, high float64) string {
 	return number(low) + " to " + number(high)
 }
 
-// scaledAxes returns the axes of which the runs have spent something, the first in any case. One is logarithmic where a
-// group spends so much more than another that on a linear axis the thrifty one would be an upright line.
+// scaledAxes returns the axes of which the runs have spent something, the first in any case. One is
+// logarithmic where a group spends so much more than another that on a linear axis the thrifty one
+// would be an upright line.
 func scaledAxes(gs []group) (all []scaledAxis) {
 	const farApart = 8
 	matrices := slices.ContainsFunc(runsOf(gs), func(r *Run) bool { return r.usage().Hessian+r.usage().Jacobian > 0 })

@@ -31,8 +31,9 @@ func FitLine(x, y []float64, xLog, yLog bool) (Line, error) {
 	}
 	l.Intercept, l.Slope = stat.LinearRegression(xs, ys, nil, false)
 	if math.IsNaN(l.Intercept) || math.IsInf(l.Intercept, 0) {
-		return l, fmt.Errorf("a line cannot be fitted to points that reach to (%g, %g): its numbers would not be finite",
-			slices.Max(xs), slices.Max(ys))
+		return l,
+			fmt.Errorf("a line cannot be fitted to points that reach to (%g, %g): its numbers would not be finite",
+				slices.Max(xs), slices.Max(ys))
 	}
 	return l, nil
 }

@@ -45,11 +45,14 @@ func (f fixture) write(t testing.TB, dir string) string {
 	put := func(name string, data []byte) { testkit.OK(os.WriteFile(filepath.Join(path, name), data, 0o644)) }
 	params := map[string]any{"alpha": 0.5, "beta": 0.5, "gamma": 0.2, "T": 10, "N": 10, "K": 100}
 	config := map[string]any{
-		"task": f.task, "algorithm": f.method, "preset": "paper", "iterations": 100, "params": params, "agents": 8, "graph": "ring", "w": 0.5,
+		"task": f.task, "algorithm": f.method, "preset": "paper", "iterations": 100, "params": params, "agents": 8,
+		"graph": "ring", "w": 0.5,
 		"rho": 0.85 + 0.01*float64(f.seed), "batch": 1000, "dtype": "float32", "seed": f.seed,
 		"problem":    map[string]any{"model": "softmax", "partition": "iid", "train": 3750, "val": 3750, "test": 10000},
-		"eval_every": 10, "checkpoint_every": 10, "exact_tolerance": 1e-4, "curvature": 3 + float64(f.seed), "flags": []string{fmt.Sprintf("-seed=%d", f.seed)},
-		"build": map[string]any{"go": "go1.26", "os": "linux", "arch": "amd64", "processors": 2, "revision": "f00ba4", "host": "atlas", "started": "2026-01-02T03:04:05Z", "program": "mnist"},
+		"eval_every": 10, "checkpoint_every": 10, "exact_tolerance": 1e-4, "curvature": 3 + float64(f.seed),
+		"flags": []string{fmt.Sprintf("-seed=%d", f.seed)},
+		"build": map[string]any{"go": "go1.26", "os": "linux", "arch": "amd64", "processors": 2, "revision": "f00ba4",
+			"host": "atlas", "started": "2026-01-02T03:04:05Z", "program": "mnist"},
 	}
 	for k, v := range f.settings {
 		if name, ok := strings.CutPrefix(k, "params."); ok {
@@ -96,12 +99,17 @@ func (f fixture) metrics() []byte {
 		fall := math.Exp(-s / 25 * f.rate)
 		rec := map[string]any{
 			"iteration": k, "phi": (0.27 + 0.03*fall) * wobble, "grad_norm": 1e-3*fall*wobble + 1e-6,
-			"train_loss": 0.25 + 2*fall, "train_accuracy": 0.93 - 0.6*fall, "val_loss": 0.28 + 2*fall, "val_accuracy": 0.92 - 0.6*fall,
-			"test_loss": 0.275 + 2*fall*wobble, "test_accuracy": 0.921 - 0.6*fall*wobble, "hypergradient_error": 0.02 + fall*wobble,
-			"lower_error": 0.1 + fall, "lower_residual": 1e-9, "consensus_x": s * fall * 1e-4, "consensus_y": s * fall * 1e-2, "consensus_z": s * fall * 1e-6,
+			"train_loss": 0.25 + 2*fall, "train_accuracy": 0.93 - 0.6*fall, "val_loss": 0.28 + 2*fall,
+			"val_accuracy": 0.92 - 0.6*fall,
+			"test_loss":    0.275 + 2*fall*wobble, "test_accuracy": 0.921 - 0.6*fall*wobble,
+			"hypergradient_error": 0.02 + fall*wobble,
+			"lower_error":         0.1 + fall, "lower_residual": 1e-9, "consensus_x": s * fall * 1e-4,
+			"consensus_y": s * fall * 1e-2, "consensus_z": s * fall * 1e-6,
 			"upper_grad": 8 * k, "lower_grad": 80 * k, "hvp": 80 * k, "jvp": 8 * k, "hessian": 0, "jacobian": 0,
-			"messages": 320 * k, "floats": 2500000 * k, "bytes": 20000000 * k, "seconds": 0.42 * s / f.rate * wobble, "ms_per_iteration": 420 / f.rate,
-			"oracle_seconds": 0.7 * s, "mix_seconds": 0.1 * s, "algebra_seconds": 0.04 * s, "evaluation_seconds": 1.5, "peak_rss_mib": 812.5,
+			"messages": 320 * k, "floats": 2500000 * k, "bytes": 20000000 * k, "seconds": 0.42 * s / f.rate * wobble,
+			"ms_per_iteration": 420 / f.rate,
+			"oracle_seconds":   0.7 * s, "mix_seconds": 0.1 * s, "algebra_seconds": 0.04 * s, "evaluation_seconds": 1.5,
+			"peak_rss_mib": 812.5,
 		}
 		if k == 0 {
 			rec["hypergradient_error"], rec["ms_per_iteration"] = nil, nil
@@ -122,37 +130,50 @@ func (f fixture) metrics() []byte {
 func ended() map[string]any {
 	model := func(name string, lambda any, phi, loss, accuracy float64) map[string]any {
 		return map[string]any{
-			"name": name, "lambda": lambda, "phi": phi, "exact_test_loss": loss, "exact_test_accuracy": accuracy, "val_loss": loss + 0.01,
-			"test_loss": loss + 1e-4, "test_accuracy": accuracy, "refit_steps": 340, "refit_gradient": 9e-5, "refit_consensus": 2e-7, "refit_converged": true,
+			"name": name, "lambda": lambda, "phi": phi, "exact_test_loss": loss, "exact_test_accuracy": accuracy,
+			"val_loss":  loss + 0.01,
+			"test_loss": loss + 1e-4, "test_accuracy": accuracy, "refit_steps": 340, "refit_gradient": 9e-5,
+			"refit_consensus": 2e-7, "refit_converged": true,
 		}
 	}
 	return map[string]any{
-		"verdict": runs.Verdict{Outcome: runs.Better, Sentence: "Tuning lowered the loss on test examples by 0.0017 ± 0.0004.", Against: "λ = 2, best constant",
+		"verdict": runs.Verdict{Outcome: runs.Better,
+			Sentence: "Tuning lowered the loss on test examples by 0.0017 ± 0.0004.", Against: "λ = 2, best constant",
 			Notes: []string{"Validation and test agree."}, Gains: []runs.Gain{
-				{Set: "validation", Examples: 30000, Loss: 0.2701, LossAgainst: 0.2893, LossChange: -0.0192, LossError: 0.0006,
-					Accuracy: 0.925, AccuracyAgainst: 0.921, AccuracyChange: 0.004, AccuracyError: 0.0007},
-				{Set: "test", Examples: 10000, Loss: 0.2765, LossAgainst: 0.2782, LossChange: -0.0017, LossError: 0.0004,
-					Accuracy: 0.9224, AccuracyAgainst: 0.9217, AccuracyChange: 0.0007, AccuracyError: 0.0009},
+				{Set: "validation", Examples: 30000, Loss: 0.2701, LossAgainst: 0.2893, LossChange: -0.0192,
+					LossError: 0.0006,
+					Accuracy:  0.925, AccuracyAgainst: 0.921, AccuracyChange: 0.004, AccuracyError: 0.0007},
+				{Set: "test", Examples: 10000, Loss: 0.2765, LossAgainst: 0.2782, LossChange: -0.0017,
+					LossError: 0.0004,
+					Accuracy:  0.9224, AccuracyAgainst: 0.9217, AccuracyChange: 0.0007, AccuracyError: 0.0009},
 			}},
-		"traffic": runs.PhaseTraffic{Method: dsbo.Traffic{Messages: 32000, Floats: 250e6, Bytes: 2e9}, Evaluation: dsbo.Traffic{Messages: 640, Floats: 5e6, Bytes: 4e7},
-			Models: dsbo.Traffic{Messages: 320, Floats: 25e5, Bytes: 2e7}},
-		"state": "finished", "warnings": []string{}, "algorithm": "madsbo_tuned", "iterations": 100, "phi_lambda0": 0.3004, "test_accuracy_lambda0": 0.9213,
-		"test_accuracy_tuned": 0.9225, "refit_test_accuracy": 0.9224, "refit_test_loss": 0.2765, "floats_sent_per_agent_per_iteration": 313600, "ms_per_iteration": 421.3,
+		"traffic": runs.PhaseTraffic{Method: dsbo.Traffic{Messages: 32000, Floats: 250e6, Bytes: 2e9},
+			Evaluation: dsbo.Traffic{Messages: 640, Floats: 5e6, Bytes: 4e7},
+			Models:     dsbo.Traffic{Messages: 320, Floats: 25e5, Bytes: 2e7}},
+		"state": "finished", "warnings": []string{}, "algorithm": "madsbo_tuned", "iterations": 100,
+		"phi_lambda0": 0.3004, "test_accuracy_lambda0": 0.9213,
+		"test_accuracy_tuned": 0.9225, "refit_test_accuracy": 0.9224, "refit_test_loss": 0.2765,
+		"floats_sent_per_agent_per_iteration": 313600, "ms_per_iteration": 421.3,
 		"models": []any{
-			model("λ = 0", 0, 0.3004, 0.2788, 0.9213), model("λ = 2, best constant", 2, 0.2893, 0.2781, 0.9217), model("λ tuned", nil, 0.2701, 0.2764, 0.9225),
+			model("λ = 0", 0, 0.3004, 0.2788, 0.9213), model("λ = 2, best constant", 2, 0.2893, 0.2781, 0.9217),
+			model("λ tuned", nil, 0.2701, 0.2764, 0.9225),
 		},
-		"constants":    []any{map[string]any{"lambda": 0, "phi": 0.3004}, map[string]any{"lambda": 1, "phi": 0.2951}, map[string]any{"lambda": 2, "phi": 0.2893}, map[string]any{"lambda": 3, "phi": 0.2911}},
-		"oracle_calls": map[string]any{"upper_grad": 800, "lower_grad": 8000, "hvp": 8000, "jvp": 800, "hessian": 0, "jacobian": 0},
+		"constants": []any{map[string]any{"lambda": 0, "phi": 0.3004}, map[string]any{"lambda": 1, "phi": 0.2951},
+			map[string]any{"lambda": 2, "phi": 0.2893}, map[string]any{"lambda": 3, "phi": 0.2911}},
+		"oracle_calls": map[string]any{"upper_grad": 800, "lower_grad": 8000, "hvp": 8000, "jvp": 800,
+			"hessian": 0, "jacobian": 0},
 	}
 }
 
 // lost is the summary of a finished run in which tuning lost, and one refit has not converged.
 func lost() map[string]any {
 	s := ended()
-	s["verdict"] = runs.Verdict{Outcome: runs.Worse, Sentence: "Tuning lost: the loss on test examples rose by 0.0042 ± 0.0004.", Against: "λ = 2, best constant",
+	s["verdict"] = runs.Verdict{Outcome: runs.Worse,
+		Sentence: "Tuning lost: the loss on test examples rose by 0.0042 ± 0.0004.", Against: "λ = 2, best constant",
 		Notes: []string{"λ tuned has not converged."}, Gains: []runs.Gain{
 			{Set: "test", Examples: 10000, Loss: 0.2824, LossAgainst: 0.2782, LossChange: 0.0042, LossError: 0.0004,
-				Accuracy: runs.Unknown(), AccuracyAgainst: runs.Unknown(), AccuracyChange: runs.Unknown(), AccuracyError: runs.Unknown()},
+				Accuracy: runs.Unknown(), AccuracyAgainst: runs.Unknown(), AccuracyChange: runs.Unknown(),
+				AccuracyError: runs.Unknown()},
 		}}
 	s["models"].([]any)[2].(map[string]any)["refit_converged"] = false
 	return s
@@ -166,7 +187,8 @@ func eight() []fixture {
 		{method: "madsbo_tuned", seed: 3, rate: 1.9, done: 100, summary: ended(), lambda: true},
 	}
 	for i, m := range []string{"madsbo", "jhip", "gbdsbo", "fednest", "mdbo", "dsoba", "sparkle"} {
-		fs = append(fs, fixture{method: m, seed: 1, rate: 0.4 + float64(i)*0.25, done: 100, summary: ended(), lambda: m == "madsbo"})
+		fs = append(fs, fixture{method: m, seed: 1, rate: 0.4 + float64(i)*0.25, done: 100, summary: ended(),
+			lambda: m == "madsbo"})
 	}
 	return fs
 }

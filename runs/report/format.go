@@ -74,7 +74,8 @@ func withSign(show func(float64) string) func(float64) string {
 	}
 }
 
-// withError writes a change with its standard error, both to two digits of that; the change alone where it is not known.
+// withError writes a change with its standard error, both to two digits of that; the change alone
+// where it is not known.
 func withError(change, e float64) string {
 	if math.IsNaN(change) || !(e > 0) || math.IsInf(e, 0) {
 		return withSign(number)(change)

@@ -30,7 +30,8 @@ func runsOf(gs []group) (all []*Run) {
 	return all
 }
 
-// problem names the data and the losses of a run: Φ of one has nothing to do with Φ of another. Seeds are draws of one problem.
+// problem names the data and the losses of a run: Φ of one has nothing to do with Φ of another.
+// Seeds are draws of one problem.
 func (r *Run) problem() string {
 	return fmt.Sprint(r.Config.Task, r.Config.Agents, string(r.Config.Problem))
 }
@@ -48,7 +49,8 @@ func byProblem(gs []group) (problems [][]group) {
 	return problems
 }
 
-// distinctSettings lists the settings in which run i differs from any of the others, those that are wanted, with their values in run i.
+// distinctSettings lists the settings in which run i differs from any of the others, those that are
+// wanted, with their values in run i.
 func distinctSettings(rs []*Run, i int, wanted func(other *Run, setting string) bool) (words []string) {
 	for _, other := range rs {
 		for _, d := range differences(rs[i], other) {
@@ -69,7 +71,8 @@ func shortNumber(s string) string {
 	return s
 }
 
-// problemLabels names problems by the settings in which any two of them differ, "" for a single one.
+// problemLabels names problems by the settings in which any two of them differ, "" for a
+// single one.
 func problemLabels(problems [][]group) (names []string) {
 	var firsts []*Run
 	for _, p := range problems {
@@ -83,8 +86,9 @@ func problemLabels(problems [][]group) (names []string) {
 	return names
 }
 
-// solver returns what has a part in what a run computes, other than through chance: not the seed and what follows
-// from it, nor when is measured, nor what built and ran it; and the method's parameters apart.
+// solver returns what has a part in what a run computes, other than through chance: not the seed
+// and what follows from it, nor when is measured, nor what built and ran it; and the method's
+// parameters apart.
 func (r *Run) solver() (task runs.Config, params json.RawMessage) {
 	task, params = r.Config, r.Config.Params
 	task.Seed, task.Curvature, task.Rho, task.EvalEvery, task.CheckpointEvery = 0, 0, 0, 0, 0
@@ -95,8 +99,9 @@ func (r *Run) solver() (task runs.Config, params json.RawMessage) {
 	return task, params
 }
 
-// differences lists the settings in which two runs differ. A step size that was chosen by the curvature is the same,
-// and so is a bound of it, although the curvature of another seed's data gives another number.
+// differences lists the settings in which two runs differ. A step size that was chosen by the
+// curvature is the same, and so is a bound of it, although the curvature of another seed's data
+// gives another number.
 func differences(other, this *Run) runs.Differences {
 	otherTask, otherParams := other.solver()
 	thisTask, thisParams := this.solver()
@@ -144,8 +149,8 @@ func groups(all []*Run) ([]group, error) {
 	return gs, nil
 }
 
-// label names a group by its method, with the settings that differ from other groups of that method,
-// or with the name of its first run where these are many.
+// label names a group by its method, with the settings that differ from other groups of that
+// method, or with the name of its first run where these are many.
 func label(gs []group, i int) string {
 	const most = 3
 	var firsts []*Run
@@ -172,17 +177,20 @@ func symbol(name string) string {
 
 // groupDifference says in what groups differ: in their methods, or in the settings of one.
 func groupDifference(gs []group) string {
-	if slices.ContainsFunc(gs, func(g group) bool { return g.runs[0].Config.Algorithm != gs[0].runs[0].Config.Algorithm }) {
+	if slices.ContainsFunc(gs,
+		func(g group) bool { return g.runs[0].Config.Algorithm != gs[0].runs[0].Config.Algorithm }) {
 		return "Method"
 	}
 	return "Setting"
 }
 
-// mostPoints is about how many evaluations a line shows; of more, it shows every second, or third, and so on.
+// mostPoints is about how many evaluations a line shows; of more, it shows every second, or third,
+// and so on.
 const mostPoints = 1000
 
-// A curve is a measured number of a group against what was spent on each axis, in its basic unit: the median over the runs,
-// with their range where there are several, as far as half of the runs go.
+// A curve is a measured number of a group against what was spent on each axis, in its basic unit:
+// the median over the runs, with their range where there are several, as far as half of the
+// runs go.
 type curve struct {
 	Name string `json:"name"`
 	look int

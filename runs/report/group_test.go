@@ -29,17 +29,29 @@ func TestGroups(t *testing.T) {
 		want []string
 	}{
 		{"seeds are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2}}, []string{"madsbo"}},
-		{"machines are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2, settings: set{"build": set{"go": "go1.27"}}}}, []string{"madsbo"}},
-		{"steps from the curvature", []fixture{{method: "madsbo", seed: 1, settings: set{"params.gamma": 0.8 / 4}}, {method: "madsbo", seed: 2, settings: set{"params.gamma": 0.8 / 5}}}, []string{"madsbo"}},
-		{"a bound of the curvature", []fixture{{method: "gbdsbo", seed: 1, settings: set{"params.lg": 1.05 * 4}}, {method: "gbdsbo", seed: 2, settings: set{"params.lg": 1.05 * 5}}}, []string{"gbdsbo"}},
-		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set{"params.alpha": 0.1}}}, []string{"madsbo", "jhip"}},
-		{"settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}}, {method: "jhip"}},
+		{"machines are one", []fixture{{method: "madsbo", seed: 1},
+			{method: "madsbo", seed: 2, settings: set{"build": set{"go": "go1.27"}}}}, []string{"madsbo"}},
+		{"steps from the curvature",
+			[]fixture{{method: "madsbo", seed: 1, settings: set{"params.gamma": 0.8 / 4}},
+				{method: "madsbo", seed: 2, settings: set{"params.gamma": 0.8 / 5}}}, []string{"madsbo"}},
+		{"a bound of the curvature",
+			[]fixture{{method: "gbdsbo", seed: 1, settings: set{"params.lg": 1.05 * 4}},
+				{method: "gbdsbo", seed: 2, settings: set{"params.lg": 1.05 * 5}}}, []string{"gbdsbo"}},
+		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set{"params.alpha": 0.1}}},
+			[]string{"madsbo", "jhip"}},
+		{"settings", []fixture{{name: "a", method: "madsbo"},
+			{name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}}, {method: "jhip"}},
 			[]string{"madsbo (α 0.5)", "madsbo (α 0.1)", "jhip"}},
-		{"a setting of one", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.clip": 3}}},
+		{"a setting of one", []fixture{{name: "a", method: "madsbo"},
+			{name: "b", method: "madsbo", settings: set{"params.clip": 3}}},
 			[]string{"madsbo (clip unset)", "madsbo (clip 3)"}},
-		{"settings in one order", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}}, {name: "c", method: "madsbo", settings: set{"params.beta": 0.1}}},
+		{"settings in one order",
+			[]fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}},
+				{name: "c", method: "madsbo", settings: set{"params.beta": 0.1}}},
 			[]string{"madsbo (α 0.5, β 0.5)", "madsbo (α 0.1, β 0.5)", "madsbo (α 0.5, β 0.1)"}},
-		{"many settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 1, "params.beta": 2, "params.gamma": 3, "params.T": 4}}},
+		{"many settings", []fixture{{name: "a", method: "madsbo"},
+			{name: "b", method: "madsbo",
+				settings: set{"params.alpha": 1, "params.beta": 2, "params.gamma": 3, "params.T": 4}}},
 			[]string{"madsbo (a)", "madsbo (b)"}},
 	}
 	for _, tt := range tests {
@@ -56,7 +68,9 @@ func TestGroups(t *testing.T) {
 }
 
 func TestMixedTasksAreRefused(t *testing.T) {
-	_, err := Write(t.TempDir(), loaded(t, fixture{name: "a", method: "madsbo"}, fixture{name: "b", task: "synthetic", method: "madsbo"}), Options{})
+	_, err := Write(t.TempDir(),
+		loaded(t, fixture{name: "a", method: "madsbo"}, fixture{name: "b", task: "synthetic", method: "madsbo"}),
+		Options{})
 	if !errors.Is(err, dsbo.ErrConfig) {
 		t.Fatal(err)
 	}
@@ -88,7 +102,8 @@ func TestCourse(t *testing.T) {
 		}
 		low, high := valueRange(at)
 		if c.Y[i] != num.Median(at) || c.Low[i] != low || c.High[i] != high {
-			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.Y[i], c.Low[i], c.High[i], num.Median(at), low, high)
+			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.Y[i], c.Low[i], c.High[i],
+				num.Median(at), low, high)
 		}
 	}
 	if one := (group{runs: gs[0].runs[:1]}).course(phi, nil); one.Low != nil {
@@ -103,7 +118,8 @@ func TestCourseOfRareNumbers(t *testing.T) {
 		r.Records[k].Iteration, r.Records[k].Phi = k, runs.Unknown()
 	}
 	r.Records[0].Phi, r.Records[4].Phi = 2, 1
-	if c := (group{runs: []*Run{r}}).course(phi, nil); !slices.Equal(c.X[0], []float64{0, 4}) || !slices.Equal(c.Y, []float64{2, 1}) {
+	if c := (group{runs: []*Run{r}}).course(phi, nil); !slices.Equal(c.X[0], []float64{0, 4}) ||
+		!slices.Equal(c.Y, []float64{2, 1}) {
 		t.Errorf("%v at %v, want 2 and 1 at 0 and 4", c.Y, c.X[0])
 	}
 }
@@ -132,11 +148,16 @@ func TestSpan(t *testing.T) {
 func TestFormat(t *testing.T) {
 	seconds, bytes := unitFormat(timeUnits), unitFormat(byteUnits)
 	for _, pair := range [][2]string{
-		{number(0.30041), "0.3004"}, {number(0), "0"}, {number(-2.5), "−2.500"}, {number(12.3456), "12.35"}, {number(33750), "33\u202f750"},
-		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"}, {number(math.Inf(-1)), "−Inf"},
-		{count(1234), "1234"}, {count(1234567), "1\u202f234\u202f567"}, {percent(0.9213), "92.13\u202f%"}, {percent(math.NaN()), "–"},
-		{seconds(0.0421), "42.1\u202fms"}, {seconds(41.27), "41.3\u202fs"}, {seconds(720), "12\u202fmin"}, {seconds(7 * 3600), "7\u202fh"},
-		{withError(-0.0192, 0.0006), "−0.01920 ± 0.00060"}, {withError(12, 3.4), "+12.0 ± 3.4"}, {withError(0.5, math.NaN()), "+0.5000"}, {withError(2, 0), "+2"},
+		{number(0.30041), "0.3004"}, {number(0), "0"}, {number(-2.5), "−2.500"}, {number(12.3456), "12.35"},
+		{number(33750), "33\u202f750"},
+		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"},
+		{number(math.Inf(-1)), "−Inf"},
+		{count(1234), "1234"}, {count(1234567), "1\u202f234\u202f567"}, {percent(0.9213), "92.13\u202f%"},
+		{percent(math.NaN()), "–"},
+		{seconds(0.0421), "42.1\u202fms"}, {seconds(41.27), "41.3\u202fs"}, {seconds(720), "12\u202fmin"},
+		{seconds(7 * 3600), "7\u202fh"},
+		{withError(-0.0192, 0.0006), "−0.01920 ± 0.00060"}, {withError(12, 3.4), "+12.0 ± 3.4"},
+		{withError(0.5, math.NaN()), "+0.5000"}, {withError(2, 0), "+2"},
 		{bytes(0), "0\u202fB"}, {bytes(2.5e9), "2.50\u202fGB"}, {bytes(999), "999\u202fB"}, {bytes(math.NaN()), "–"},
 	} {
 		if pair[0] != pair[1] {
@@ -172,13 +193,17 @@ func TestStartApart(t *testing.T) {
 		want string
 	}{
 		{"far below", Figure{Series: []Series{{Y: flat}}}, true, "0.1000"},
-		{"far above, several", Figure{Series: []Series{{Y: []float64{2.3, 0.3, 0.29, 0.28}}, {Y: []float64{2.2, 0.31, 0.3, 0.3}}, {}}}, true, "2.200 to 2.300"},
+		{"far above, several", Figure{
+			Series: []Series{{Y: []float64{2.3, 0.3, 0.29, 0.28}}, {Y: []float64{2.2, 0.31, 0.3, 0.3}}, {}}}, true,
+			"2.200 to 2.300"},
 		{"near", Figure{Series: []Series{{Y: []float64{0.8, 0.90, 0.91, 0.92}}}}, false, ""},
 		{"one is near", Figure{Series: []Series{{Y: flat}, {Y: []float64{0.9, 0.90, 0.91, 0.92}}}}, false, ""},
 		{"a level is near", Figure{Series: []Series{{Y: flat}}, Levels: []Level{{Y: 0.2}}}, false, ""},
-		{"with a band", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.89, 0.9, 0.9}, High: flat}}}, true, "0.1000"},
+		{"with a band", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.89, 0.9, 0.9}, High: flat}}},
+			true, "0.1000"},
 		{"not measured", Figure{Series: []Series{{Y: []float64{nan, 0.90, 0.91, 0.92}}}}, false, ""},
-		{"a band is near", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.2, 0.9, 0.9}, High: flat}}}, false, ""},
+		{"a band is near", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.2, 0.9, 0.9}, High: flat}}}, false,
+			""},
 		{"few points", Figure{Series: []Series{{Y: flat[:3]}}}, false, ""},
 		{"logarithmic", Figure{YScale: Log, Series: []Series{{Y: flat}}}, false, ""},
 		{"nothing else", Figure{Series: []Series{{Y: []float64{1, nan, nan, nan}}}}, false, ""},

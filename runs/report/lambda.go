@@ -10,10 +10,12 @@ import (
 	"dsbo/runs"
 )
 
-// imageSide is the side of MNIST's images: penalties that are one for each pixel of such an image have a picture.
+// imageSide is the side of MNIST's images: penalties that are one for each pixel of such an image
+// have a picture.
 const imageSide = 28
 
-// lambdas returns the pictures of the runs that have such hyperparameters, or hyperparameters that are pictures.
+// lambdas returns the pictures of the runs that have such hyperparameters, or hyperparameters that
+// are pictures.
 func lambdas(gs []group) []namedDrawing {
 	var all []namedDrawing
 	for _, g := range gs {
@@ -33,7 +35,8 @@ func lambdas(gs []group) []namedDrawing {
 	return all
 }
 
-// picture returns the hyperparameters of the run as a picture, one that is not valid where they are none.
+// picture returns the hyperparameters of the run as a picture, one that is not valid where they
+// are none.
 func (r *Run) picture() *picture {
 	switch m := r.Config.Hyperparameters(); {
 	case m.Pictures > 0 && m.Pictures*m.Rows*m.Cols <= len(r.Lambda):
@@ -44,7 +47,8 @@ func (r *Run) picture() *picture {
 	return new(picture)
 }
 
-// sheetColumns is the number of pictures beside each other on a contact sheet, and mostPictures the number of all.
+// sheetColumns is the number of pictures beside each other on a contact sheet, and mostPictures the
+// number of all.
 const sheetColumns, mostPictures = 5, 20
 
 // contactSheet returns pictures in rows, with an empty line of cells between them.
@@ -96,7 +100,8 @@ func charts(gs []group) (all []chart) {
 	return all
 }
 
-// newChart returns the chart of runs that have one number of hyperparameters: medians over the runs, with the range.
+// newChart returns the chart of runs that have one number of hyperparameters: medians over the
+// runs, with the range.
 func newChart(title string, rs []*Run) chart {
 	m := rs[0].Config.Hyperparameters()
 	c, edges, names := chart{Title: title, Symbol: m.Symbol, Of: m.One}, noExtent(), rs[0].Names

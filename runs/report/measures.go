@@ -53,7 +53,8 @@ func allBytes(r *Run) float64 {
 	return float64(r.usage().Bytes)
 }
 
-// matrixCalls is a number of calls for whole matrices, unknown where there are none: most methods make none.
+// matrixCalls is a number of calls for whole matrices, unknown where there are none: most methods
+// make none.
 func matrixCalls(of func(runs.Usage) int) func(*Run) float64 {
 	return func(r *Run) float64 {
 		if n := of(r.usage()); n > 0 {
@@ -100,7 +101,8 @@ var (
 	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, formatBytes}
 )
 
-// A topic is measures of one kind: exact values and values of models as they stand are never in one table.
+// A topic is measures of one kind: exact values and values of models as they stand are never in
+// one table.
 type topic struct {
 	Name, Hint string
 	models     bool // the measures are of models that may not have converged
@@ -108,7 +110,8 @@ type topic struct {
 	measures   []measure[*Run]
 }
 
-// topics are what methods are compared by: the first measure of a topic that was measured orders its table.
+// topics are what methods are compared by: the first measure of a topic that was measured orders
+// its table.
 func topics() []topic {
 	const perExample = "mean per example"
 	summary := func(title, hint string, of func(*runs.Summary) runs.Number, show func(float64) string) measure[*Run] {
@@ -121,31 +124,38 @@ func topics() []topic {
 		return measure[*Run]{title, perExample, gainNumber(set, lossChange), withSign(number)}
 	}
 	return []topic{
-		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true, measures: []measure[*Run]{
-			{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain, withSign(number)},
-			lastPhi,
-			{"Φ at the start", "before the first iteration", startPhi, number},
-			{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
-			summary("Φ at λ = 0", "all hyperparameters are 0", func(s *runs.Summary) runs.Number { return s.PhiLambda0 }, number),
-			last("‖∇Φ‖", "norm of the exact hypergradient", gradNorm, number),
-			summary("Test loss", "at the tuned λ", func(s *runs.Summary) runs.Number { return s.TestLossTuned }, number),
-			summary("Test accuracy", "at the tuned λ", testAccuracyTuned, percent),
-		}},
+		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true,
+			measures: []measure[*Run]{
+				{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain,
+					withSign(number)},
+				lastPhi,
+				{"Φ at the start", "before the first iteration", startPhi, number},
+				{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
+				summary("Φ at λ = 0", "all hyperparameters are 0", func(s *runs.Summary) runs.Number {
+					return s.PhiLambda0
+				}, number),
+				last("‖∇Φ‖", "norm of the exact hypergradient", gradNorm, number),
+				summary("Test loss", "at the tuned λ", func(s *runs.Summary) runs.Number { return s.TestLossTuned },
+					number),
+				summary("Test accuracy", "at the tuned λ", testAccuracyTuned, percent),
+			}},
 		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant",
 			models: true, paired: true, measures: []measure[*Run]{
 				change("Change of test loss", runs.Test),
-				{"Change of test accuracy", "percentage points", gainNumber(runs.Test, accuracyChange), withSign(percentPoints)},
+				{"Change of test accuracy", "percentage points", gainNumber(runs.Test, accuracyChange),
+					withSign(percentPoints)},
 				change("Change of held-out loss", runs.HeldOut),
 				change("Change of validation loss", runs.Validation),
 			}},
-		{Name: "The average model as it stands", Hint: "at the last evaluation, before the lower problem is solved", measures: []measure[*Run]{
-			last("Test loss", perExample, testLoss, number),
-			last("Test accuracy", "share of right answers", testAccuracy, percent),
-			last("Validation loss", perExample, valLoss, number),
-			last("Training loss", "mean per example, without regularization", trainLoss, number),
-			last("Consensus of x", "mean squared distance of the agents' x from their average", consensusX, number),
-			last("Hypergradient error", "of the agents' estimate, relative", hypergradientError, number),
-		}},
+		{Name: "The average model as it stands", Hint: "at the last evaluation, before the lower problem is solved",
+			measures: []measure[*Run]{
+				last("Test loss", perExample, testLoss, number),
+				last("Test accuracy", "share of right answers", testAccuracy, percent),
+				last("Validation loss", perExample, valLoss, number),
+				last("Training loss", "mean per example, without regularization", trainLoss, number),
+				last("Consensus of x", "mean squared distance of the agents' x from their average", consensusX, number),
+				last("Hypergradient error", "of the agents' estimate, relative", hypergradientError, number),
+			}},
 		{Name: "Cost", Hint: "sums over all agents, where nothing else is said", measures: costs()},
 	}
 }
@@ -171,12 +181,15 @@ func costs() []measure[*Run] {
 		calls("JVPs", "Jacobian-vector products", func(u runs.Usage) int { return u.JVP }),
 		matrices("Hessians", func(u runs.Usage) int { return u.Hessian }),
 		matrices("Jacobians", func(u runs.Usage) int { return u.Jacobian }),
-		{"Messages", "one to each neighbour in an exchange", usageValue(func(u runs.Usage) int64 { return u.Messages }), count},
+		{"Messages", "one to each neighbour in an exchange", usageValue(func(u runs.Usage) int64 { return u.Messages }),
+			count},
 		{"Numbers sent", "in the iterations", usageValue(func(u runs.Usage) int64 { return u.Floats }), count},
 		{"Per agent and iteration", "numbers that one agent sends in one iteration", summaryValue(perAgent), count},
 		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
 		time("In oracles", "time, all agents added", func(u runs.Usage) float64 { return u.OracleSeconds }),
-		time("In exchanges", "time, all agents added, with waiting", func(u runs.Usage) float64 { return u.MixSeconds }),
+		time("In exchanges", "time, all agents added, with waiting", func(u runs.Usage) float64 {
+			return u.MixSeconds
+		}),
 		time("In algebra", "time, all agents added: the rest", func(u runs.Usage) float64 { return u.AlgebraSeconds }),
 		{"Evaluation", "time of all evaluations", evaluationSeconds, formatTime},
 		{"Peak memory", "of the process", lastValue(peak), memory},
@@ -194,7 +207,8 @@ func modelMeasures() []measure[runs.Model] {
 		is("Validation loss", perExample, func(m runs.Model) runs.Number { return m.ValLoss }, number),
 		is("Held-out loss", perExample, func(m runs.Model) runs.Number { return m.HoldoutLoss }, number),
 		is("Test loss", perExample, func(m runs.Model) runs.Number { return m.TestLoss }, number),
-		is("Test accuracy", "share of right answers", func(m runs.Model) runs.Number { return m.TestAccuracy }, percent),
+		is("Test accuracy", "share of right answers", func(m runs.Model) runs.Number { return m.TestAccuracy },
+			percent),
 		is("Steps", "of the agents' solver", func(m runs.Model) runs.Number { return runs.Number(m.Steps) }, count),
 		is("Gradient", "of the lower problem, its norm", func(m runs.Model) runs.Number { return m.Gradient }, number),
 	}

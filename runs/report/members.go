@@ -32,16 +32,19 @@ func membersTable(r *Run) *table {
 	if len(r.Changes) == 0 {
 		return nil
 	}
-	t := newTable("Who took part", "Epoch", "number of the epoch", "From iteration", "iterations done when it began", "Members", "", "Why", "", "When", "", "Proposed by", "number of the agent")
+	t := newTable("Who took part", "Epoch", "number of the epoch", "From iteration", "iterations done when it began",
+		"Members", "", "Why", "", "When", "", "Proposed by", "number of the agent")
 	before := membership.First(r.Config.Agents).Members
-	t.Rows = append(t.Rows, []cell{numberCell(0, count), numberCell(0, count), textCell(wording.Ranges(before)), textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
+	t.Rows = append(t.Rows, []cell{numberCell(0, count), numberCell(0, count), textCell(wording.Ranges(before)),
+		textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
 	for _, c := range r.Changes {
 		why := strings.Join(c.Why, "; ")
 		if why == "" {
 			why = memberChanges(before, c.Members)
 		}
 		t.Rows = append(t.Rows, []cell{
-			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count), textCell(wording.Ranges(c.Members)),
+			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count),
+			textCell(wording.Ranges(c.Members)),
 			textCell(why), textCell(c.Time), numberCell(float64(c.Proposer), count),
 		})
 		before = c.Members

@@ -22,8 +22,9 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
-// The library of the interactive figures is uPlot 1.6.32, as its package has it: npm pack uplot@1.6.32,
-// dist/uPlot.iife.min.js and dist/uPlot.min.css, with its licence, which the page carries too.
+// The library of the interactive figures is uPlot 1.6.32, as its package has it: npm pack
+// uplot@1.6.32, dist/uPlot.iife.min.js and dist/uPlot.min.css, with its licence, which the page
+// carries too.
 var (
 	//go:embed uplot/uPlot.iife.min.js
 	uplotJS string
@@ -70,7 +71,8 @@ type pageTopic struct {
 // A remark is a sentence on one run; its name is empty if there is only one.
 type remark struct{ Kind, Name, Text string }
 
-// newPage builds the page of some runs. An empty title is replaced by one of the task and its methods.
+// newPage builds the page of some runs. An empty title is replaced by one of the task and
+// its methods.
 func newPage(all []*Run, title string) (*page, error) {
 	gs, err := groups(all)
 	if err != nil {
@@ -100,10 +102,12 @@ func newPage(all []*Run, title string) (*page, error) {
 		return p, nil
 	}
 	s := all[0].Summary
-	p.Constants, p.Traffic, p.Agents, p.Sites = constants(s), trafficTable(s), agentsTable(s), [2]*table{sitesTable(s), crossTable(s)}
+	p.Constants, p.Traffic, p.Agents, p.Sites = constants(s), trafficTable(s), agentsTable(s),
+		[2]*table{sitesTable(s), crossTable(s)}
 	p.Members = membersTable(all[0])
 	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.paired }) // the table of gains says more
-	p.Gains, p.Models = gains(s), [2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}
+	p.Gains, p.Models = gains(s),
+		[2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}
 	return p, nil
 }
 
@@ -120,7 +124,8 @@ func (p *page) compare(gs []group) {
 			}
 		} else {
 			for i, problem := range problems {
-				if table := comparison(strings.TrimSuffix(t.Name+": "+names[i], ": "), heading, problem, t); table != nil {
+				if table := comparison(strings.TrimSuffix(t.Name+": "+names[i], ": "), heading, problem,
+					t); table != nil {
 					view.Tables = append(view.Tables, table)
 				}
 			}
@@ -162,7 +167,8 @@ func (p *page) heading(gs []group) {
 	}
 }
 
-// endings says how the runs ended: of several, those that finished in one sentence, each other in its own.
+// endings says how the runs ended: of several, those that finished in one sentence, each other in
+// its own.
 func (p *page) endings(gs []group) {
 	var finished []string
 	all := runsOf(gs)
@@ -193,7 +199,8 @@ func (p *page) endings(gs []group) {
 // Sheet is what the page's script draws.
 func (p *page) Sheet() sheet { return p.sheet }
 
-// SVG returns the first view against the first axis as an element of the page, for print and readers without script.
+// SVG returns the first view against the first axis as an element of the page, for print and
+// readers without script.
 func (p *panel) SVG() (template.HTML, error) { return element(p.static) }
 
 // Element returns a drawing as an element of the page.
@@ -208,7 +215,8 @@ func element(d drawing) (template.HTML, error) {
 	return template.HTML(document[bytes.Index(document, []byte("<svg")):]), nil
 }
 
-// Element returns a figure as an SVG element for a page with [Style], without title and ground. It fails as Validate does.
+// Element returns a figure as an SVG element for a page with [Style], without title and ground. It
+// fails as Validate does.
 func Element(f *Figure) (template.HTML, error) { return element(f) }
 
 // Style returns the style sheet of the page, for pages beside it.

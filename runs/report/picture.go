@@ -14,8 +14,8 @@ import (
 	"dsbo"
 )
 
-// A picture shows a rectangle of numbers, such as one regularization weight for each pixel of MNIST,
-// as colours with a scale beside them. The colours grow in lightness as the numbers do.
+// A picture shows a rectangle of numbers, such as one regularization weight for each pixel of
+// MNIST, as colours with a scale beside them. The colours grow in lightness as the numbers do.
 type picture struct {
 	Title      string
 	Label      string // what the numbers are
@@ -30,7 +30,8 @@ const (
 	shades     = 64
 )
 
-// Validate reports a wrong number of cells, as [dsbo.ErrShape], or that none is finite, as [dsbo.ErrConfig].
+// Validate reports a wrong number of cells, as [dsbo.ErrShape], or that none is finite,
+// as [dsbo.ErrConfig].
 func (p *picture) Validate() error {
 	if p.Rows < 1 || p.Cols < 1 || len(p.Cells) != p.Rows*p.Cols {
 		return dsbo.Errorf(dsbo.ErrShape,
@@ -113,8 +114,8 @@ func heatMap(e extent, g grid) *plot.Plot {
 	return p
 }
 
-// colours go from dark blue over green to yellow, evenly in lightness. The darkest is not black and the lightest
-// not white, so that an empty cell shows.
+// colours go from dark blue over green to yellow, evenly in lightness. The darkest is not black and
+// the lightest not white, so that an empty cell shows.
 func colours() palette.Palette {
 	m, err := moreland.NewLuminance([]color.Color{
 		color.NRGBA{0x2A, 0x16, 0x4D, 0xff}, color.NRGBA{0x33, 0x4A, 0x8F, 0xff}, color.NRGBA{0x1F, 0x81, 0x86, 0xff},

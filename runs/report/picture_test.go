@@ -27,7 +27,8 @@ func TestPicture(t *testing.T) {
 	_, label := p.heading()
 	drawUnder(draw.New(c), p, p.Title, label)
 	picture := c.Image()
-	// Rows go from the top: the last cell is the lightest, the first the darkest. 144 dots an inch are 2 pixels a point.
+	// Rows go from the top: the last cell is the lightest, the first the darkest. 144 dots an inch
+	// are 2 pixels a point.
 	light := func(row, column int) uint32 {
 		x := 2 * (edge + 10*column + 5)
 		y := picture.Bounds().Dy() - 2*(edge+cellsSize-10*row-5)
@@ -35,7 +36,8 @@ func TestPicture(t *testing.T) {
 		return r + g + b
 	}
 	if light(27, 27) < light(14, 14) || light(14, 14) < light(0, 0) {
-		t.Errorf("lightness %d, %d, %d from the last cell to the first: want it to fall", light(27, 27), light(14, 14), light(0, 0))
+		t.Errorf("lightness %d, %d, %d from the last cell to the first: want it to fall", light(27, 27),
+			light(14, 14), light(0, 0))
 	}
 }
 

@@ -63,15 +63,16 @@ func calls(r *runs.Record) float64 {
 	return float64(r.UpperGrad + r.LowerGrad + r.HVP + r.JVP + r.Hessian + r.Jacobian)
 }
 
-// A quantity is what one figure shows: one number of each evaluation, or a few that belong together.
+// A quantity is what one figure shows: one number of each evaluation, or a few that
+// belong together.
 type quantity struct {
 	name    string // name in file names
 	title   string
 	label   string // label of the y axis, with the unit
 	caption string
 	parts   []part
-	// compared is how many of the parts, from the first, have a figure of their own where several methods
-	// are compared; 0: all.
+	// compared is how many of the parts, from the first, have a figure of their own where several
+	// methods are compared; 0: all.
 	compared int
 	levels   []level            // as horizontal lines
 	less     func(*Run) float64 // what is subtracted from the numbers of each run; nil: nothing
@@ -112,8 +113,8 @@ func testAccuracyAtZero(s *runs.Summary) runs.Number { return s.TestAccuracyLamb
 func testAccuracyTuned(s *runs.Summary) runs.Number  { return s.TestAccuracyTuned }
 func bestPhi(r *Run) float64                         { return r.bestConstant().Phi }
 
-// objective is Φ. Of one run that knows it seldom, where exact solutions cost traffic, the losses of the model as it stands are
-// drawn beside it, if they are on the same scale.
+// objective is Φ. Of one run that knows it seldom, where exact solutions cost traffic, the losses
+// of the model as it stands are drawn beside it, if they are on the same scale.
 func objective(all []*Run) quantity {
 	q := quantity{
 		name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + all[0].phiUnit(), view: "Φ", compared: 1,
@@ -134,7 +135,8 @@ func objective(all []*Run) quantity {
 	return q
 }
 
-// withoutStart returns a number of all records but the start's, whose model knows nothing and would flatten the figure.
+// withoutStart returns a number of all records but the start's, whose model knows nothing and would
+// flatten the figure.
 func withoutStart(of func(*runs.Record) runs.Number) func(*runs.Record) runs.Number {
 	return func(r *runs.Record) runs.Number {
 		if r.Iteration == 0 {
@@ -162,7 +164,8 @@ func quantities(all []*Run) []quantity {
 				{"test, solved exactly at the tuned λ", summaryValue(testAccuracyTuned)}},
 			parts: []part{{"test_accuracy", "test", testAccuracy}, {"val_accuracy", "validation", valAccuracy},
 				{"holdout_accuracy", "held-out", holdoutAccuracy}, {"train_accuracy", "training", trainAccuracy}},
-			caption: "The accuracy is that of the agents' average model as it stands, before the lower problem is solved."},
+			caption: "The accuracy is that of the agents' average model as it stands, before the lower " +
+				"problem is solved."},
 		{name: "loss", title: "Loss", label: "loss of the average y, mean per example",
 			parts: []part{{"test_loss", "test", testLoss}, {"val_loss", "validation", valLoss},
 				{"holdout_loss", "held-out", holdoutLoss}, {"train_loss", "training", trainLoss}},
@@ -170,19 +173,25 @@ func quantities(all []*Run) []quantity {
 		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative",
 			parts:   []part{{of: hypergradientError}},
 			caption: "The error is that of the average estimate, relative to the exact hypergradient."},
-		{name: "lower_error", title: "Distance to the lower solution", label: "distance of the average y from y*, relative",
-			parts:   []part{{of: lowerError}},
-			caption: "The distance is that of the agents' average model from the exact solution y* of the lower problem."},
-		{name: "least_eigenvalue", title: "Least eigenvalue", label: "least eigenvalue of the averaged Hessian of the lower loss", scale: Linear,
-			parts:   []part{{of: leastEigenvalue}},
-			caption: "Where it is negative, the agents' average model is at no minimum of the lower loss, which is not convex."},
+		{name: "lower_error", title: "Distance to the lower solution",
+			label: "distance of the average y from y*, relative",
+			parts: []part{{of: lowerError}},
+			caption: "The distance is that of the agents' average model from the exact solution y* of the " +
+				"lower problem."},
+		{name: "least_eigenvalue", title: "Least eigenvalue",
+			label: "least eigenvalue of the averaged Hessian of the lower loss", scale: Linear,
+			parts: []part{{of: leastEigenvalue}},
+			caption: "Where it is negative, the agents' average model is at no minimum of the lower loss, which is " +
+				"not convex."},
 		{name: "consensus", title: "Consensus error", label: "mean squared distance from the average",
-			parts:   []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", consensusY}, {"consensus_z", "z", consensusZ}},
+			parts: []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", consensusY},
+				{"consensus_z", "z", consensusZ}},
 			caption: "The distance of the agents from their average is 0 where all agree."},
 	}
 }
 
-// lowestPhi returns a function that gives the lowest Φ of all runs of the same problem and seed as a run.
+// lowestPhi returns a function that gives the lowest Φ of all runs of the same problem and seed as
+// a run.
 func lowestPhi(all []*Run) func(*Run) float64 {
 	key := func(r *Run) string { return fmt.Sprint(r.Config.Seed, r.problem()) }
 	lowest := map[string]*extent{}

@@ -17,7 +17,8 @@ func SaveRows(rows [][]*Figure, dir, name string) error {
 // figureRows is several figures as one drawing.
 type figureRows [][]*Figure
 
-// Validate reports what the first figure that cannot be drawn reports, or that there is none, as [dsbo.ErrConfig].
+// Validate reports what the first figure that cannot be drawn reports, or that there is none,
+// as [dsbo.ErrConfig].
 func (rows figureRows) Validate() error {
 	if w, _ := rows.size(); w == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "figures in rows must be at least one; there is none")

@@ -36,9 +36,10 @@ type Run struct {
 	settings, build runs.Differences // all values of Config
 }
 
-// Load reads a run folder: config.json and metrics.jsonl, and summary.json, lambda.npy and lambda.csv if they are
-// there. Anything missing or broken is an error of one line that names the file, and the line in it, and
-// matches [dsbo.ErrConfig]; what a killed process may leave behind, a last line cut short, is dropped with a note.
+// Load reads a run folder: config.json and metrics.jsonl, and summary.json, lambda.npy and
+// lambda.csv if they are there. Anything missing or broken is an error of one line that names the
+// file, and the line in it, and matches [dsbo.ErrConfig]; what a killed process may leave behind, a
+// last line cut short, is dropped with a note.
 func Load(dir string) (*Run, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -104,7 +105,8 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+
 			" is cut short and was left out: the run was stopped while writing it.")
 	}
-	// Where an epoch begins when all iterations are done, its members' record takes the place of the record of the members before.
+	// Where an epoch begins when all iterations are done, its members' record takes the place of
+	// the record of the members before.
 	r.Records = slices.DeleteFunc(r.Records, func(rec runs.Record) bool {
 		return rec.Iteration == r.Records[len(r.Records)-1].Iteration && rec.Epoch < r.lastRecord().Epoch
 	})
@@ -120,8 +122,8 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 // lastRecord is the last evaluation of the run.
 func (r *Run) lastRecord() *runs.Record { return &r.Records[len(r.Records)-1] }
 
-// usage returns what all agents together had spent when the run ended, which is after the last evaluation where
-// the run was interrupted.
+// usage returns what all agents together had spent when the run ended, which is after the last
+// evaluation where the run was interrupted.
 func (r *Run) usage() runs.Usage {
 	if r.Summary == nil || len(r.Summary.PerAgent) == 0 {
 		last := r.lastRecord()
@@ -153,7 +155,8 @@ func (r *Run) origin() (text string) {
 	return text
 }
 
-// command returns the command line that does the same again, "" where the folder does not name the program.
+// command returns the command line that does the same again, "" where the folder does not name
+// the program.
 func (r *Run) command() string {
 	program := r.Config.Build.Program
 	if program == "" {
@@ -192,7 +195,8 @@ func (r *Run) phiUnit() string {
 	return ""
 }
 
-// state says how a run ended, and a sentence on it. A run that was killed, or goes on, has no summary.
+// state says how a run ended, and a sentence on it. A run that was killed, or goes on, has
+// no summary.
 func (r *Run) state() (kind runs.State, text string) {
 	iterations := r.lastRecord().Iteration
 	done, all := count(float64(iterations)), r.Config.Iterations
@@ -205,7 +209,8 @@ func (r *Run) state() (kind runs.State, text string) {
 	case r.Summary == nil:
 		return runs.Unfinished, "The run goes on, or was stopped from outside. " + last
 	case r.Summary.State == runs.Finished && iterations < all:
-		return runs.Finished, fmt.Sprintf("%s of %s iterations are done, after which the held-out loss no longer fell.", done, count(float64(all)))
+		return runs.Finished, fmt.Sprintf("%s of %s iterations are done, after which the held-out loss no longer fell.",
+			done, count(float64(all)))
 	case r.Summary.State == runs.Finished && iterations == 1:
 		return runs.Finished, "The one iteration is done."
 	case r.Summary.State == runs.Finished:
@@ -232,7 +237,8 @@ func (r *Run) warnings() []string {
 	}
 	if len(inexact) > 0 {
 		list = append(list, fmt.Sprintf("Φ and its gradient are not exact at iteration %s: "+
-			"the lower problem was not solved there to the tolerance of %s.", strings.Join(inexact, ", "), number(tolerance)))
+			"the lower problem was not solved there to the tolerance of %s.", strings.Join(inexact, ", "),
+			number(tolerance)))
 	}
 	return list
 }

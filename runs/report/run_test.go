@@ -15,15 +15,18 @@ import (
 )
 
 func TestLoad(t *testing.T) {
-	r := testkit.Get(Load(fixture{method: "madsbo", seed: 3, rate: 1, done: 20, summary: ended(), lambda: true}.write(t, t.TempDir())))
-	if r.Name != "madsbo-3" || r.task() != "mnist with softmax" || r.method() != "madsbo" || r.Config.Build.Go != "go1.26" {
+	r := testkit.Get(Load(fixture{method: "madsbo", seed: 3, rate: 1, done: 20, summary: ended(),
+		lambda: true}.write(t, t.TempDir())))
+	if r.Name != "madsbo-3" || r.task() != "mnist with softmax" || r.method() != "madsbo" ||
+		r.Config.Build.Go != "go1.26" {
 		t.Errorf("name %q, task %q, method %q, Go %q", r.Name, r.task(), r.method(), r.Config.Build.Go)
 	}
 	if diff := cmp.Diff([]float64{0, 10, 20}, group{runs: []*Run{r}}.course(phi, nil).X[0]); diff != "" {
 		t.Error(diff)
 	}
 	if r.Records[0].HypergradientError.Known() || !r.Records[1].HypergradientError.Known() {
-		t.Errorf("hypergradient errors %v, %v: want the first unknown", r.Records[0].HypergradientError, r.Records[1].HypergradientError)
+		t.Errorf("hypergradient errors %v, %v: want the first unknown", r.Records[0].HypergradientError,
+			r.Records[1].HypergradientError)
 	}
 	if len(r.Lambda) != 784 || len(r.Notes) != 0 {
 		t.Errorf("%d numbers of lambda, notes %q", len(r.Lambda), r.Notes)
@@ -53,7 +56,8 @@ func TestLoadWhatAKilledRunLeaves(t *testing.T) {
 func TestSpentAtTheEnd(t *testing.T) {
 	agent := func(hvp int) map[string]any { return map[string]any{"hvp": hvp} }
 	with := func(agents ...any) *Run {
-		return loaded(t, fixture{method: "madsbo", done: 40, summary: map[string]any{"state": "interrupted", "per_agent": agents}})[0]
+		return loaded(t, fixture{method: "madsbo", done: 40,
+			summary: map[string]any{"state": "interrupted", "per_agent": agents}})[0]
 	}
 	if got := with(agent(1000), agent(2500)).usage().HVP; got != 3500 {
 		t.Errorf("%d products, want those of the agents", got)
@@ -74,10 +78,13 @@ func TestLoadErrors(t *testing.T) {
 		{"no metrics", "metrics.jsonl", "", "metrics.jsonl: no such file"},
 		{"empty metrics", "metrics.jsonl", "\n", "has no metrics"},
 		{"one cut line", "metrics.jsonl", `{"iteration": 0, "phi"`, "has no metrics"},
-		{"broken in the middle", "metrics.jsonl", "{\"iteration\": 0}\n{\"iter\n{\"iteration\": 2}\n", "metrics.jsonl: line 2 is not a record"},
-		{"broken whole last line", "metrics.jsonl", "{\"iteration\": 0}\n{\"iter\n", "metrics.jsonl: line 2 is not a record"},
+		{"broken in the middle", "metrics.jsonl", "{\"iteration\": 0}\n{\"iter\n{\"iteration\": 2}\n",
+			"metrics.jsonl: line 2 is not a record"},
+		{"broken whole last line", "metrics.jsonl", "{\"iteration\": 0}\n{\"iter\n",
+			"metrics.jsonl: line 2 is not a record"},
 		{"half an iteration", "metrics.jsonl", "{\"iteration\": 0.5}\n", "line 1 is not a record"},
-		{"not growing", "metrics.jsonl", "{\"iteration\": 5}\n\n{\"iteration\": 5}\n", "iteration 5 comes after iteration 5"},
+		{"not growing", "metrics.jsonl", "{\"iteration\": 5}\n\n{\"iteration\": 5}\n",
+			"iteration 5 comes after iteration 5"},
 		{"a word", "metrics.jsonl", "{\"iteration\": 1, \"phi\": \"low\"}\n", "line 1 is not a record"},
 		{"a list", "metrics.jsonl", "{\"iteration\": 1, \"seconds\": [1]}\n", "line 1 is not a record"},
 		{"summary cut", "summary.json", `{"phi`, "summary.json: unexpected end"},
@@ -92,12 +99,14 @@ func TestLoadErrors(t *testing.T) {
 			}
 			testkit.OK(err)
 			_, err = Load(dir)
-			if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.want) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v: want one line with %q", err, tt.want)
 			}
 		})
 	}
-	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "none/config.json: no such file") {
+	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "none/config.json: no such file") {
 		t.Errorf("a missing folder: %v", err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of all figures, in points. They are chosen for a phone, where the default width becomes the width of the screen.
+// Sizes of all figures, in points. They are chosen for a phone, where the default width becomes the
+// width of the screen.
 const (
 	titleSize  = 12
 	labelSize  = 10.5
@@ -31,7 +32,8 @@ var (
 )
 
 // seriesColours are the colours of Okabe and Ito, which people with any colour vision can tell
-// apart; their yellow is darker here, and their black purple, so that each is seen on light and on dark ground.
+// apart; their yellow is darker here, and their black purple, so that each is seen on light and on
+// dark ground.
 var seriesColours = []color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xff}, {0xD5, 0x5E, 0x00, 0xff}, {0x00, 0x9E, 0x73, 0xff}, {0xCC, 0x79, 0xA7, 0xff},
 	{0xE6, 0x9F, 0x00, 0xff}, {0x56, 0xB4, 0xE9, 0xff}, {0x8A, 0x55, 0xC8, 0xff}, {0x96, 0x87, 0x00, 0xff},
@@ -52,8 +54,9 @@ func seriesLook(i int) look {
 	band.A = 0x2E
 	variant := i + 2*(i/len(seriesColours)) // a colour that comes again has other dashes
 	return look{
-		line:   draw.LineStyle{Color: colour, Width: 1.7, Dashes: plotutil.Dashes(variant)},
-		marker: draw.GlyphStyle{Color: colour, Radius: 2.6, Shape: plotutil.Shape(variant + 5)}, // the filled ones first
+		line: draw.LineStyle{Color: colour, Width: 1.7, Dashes: plotutil.Dashes(variant)},
+		// the filled ones first
+		marker: draw.GlyphStyle{Color: colour, Radius: 2.6, Shape: plotutil.Shape(variant + 5)},
 		band:   band,
 	}
 }

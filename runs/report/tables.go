@@ -54,7 +54,8 @@ func facts(g group, ms []measure[*Run]) (fs []fact) {
 	return fs
 }
 
-// newTable returns a table without rows, with columns of the given titles and hints; those with a hint are numeric.
+// newTable returns a table without rows, with columns of the given titles and hints; those with a
+// hint are numeric.
 func newTable(name string, titlesAndHints ...string) *table {
 	t := &table{Name: name}
 	for i := 0; i < len(titlesAndHints); i += 2 {
@@ -64,8 +65,8 @@ func newTable(name string, titlesAndHints ...string) *table {
 	return t
 }
 
-// addMeasures appends the columns of those measures that any row has. A cell shows the median of its row's items, such
-// as the runs of a group, with the range where there is one.
+// addMeasures appends the columns of those measures that any row has. A cell shows the median of
+// its row's items, such as the runs of a group, with the range where there is one.
 func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
 	for _, m := range ms {
 		cells := make([]cell, len(rows))
@@ -88,8 +89,9 @@ func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
 	}
 }
 
-// comparison is the table of groups of one problem, in a column of the given heading, and the measures of a topic, sorted
-// by the first measure: the least come first, and last those without it. It is nil where nothing was measured.
+// comparison is the table of groups of one problem, in a column of the given heading, and the
+// measures of a topic, sorted by the first measure: the least come first, and last those without
+// it. It is nil where nothing was measured.
 func comparison(name, heading string, gs []group, of topic) *table {
 	t := &table{Name: name, Columns: []column{{Title: heading}}}
 	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })
@@ -152,7 +154,8 @@ func runTable(gs []group) *table {
 	return t
 }
 
-// models is the table of those models that have converged, or of those that have not; nil where a run has none.
+// models is the table of those models that have converged, or of those that have not; nil where a
+// run has none.
 func models(s *runs.Summary, name string, converged bool) *table {
 	t := &table{Name: name, Columns: []column{{Title: "Hyperparameters"}}}
 	var rows [][]runs.Model
@@ -186,7 +189,8 @@ func trafficTable(s *runs.Summary) *table {
 	for _, row := range []struct {
 		name string
 		part dsbo.Traffic
-	}{{"loading", s.Traffic.Setup}, {"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation}, {"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
+	}{{"loading", s.Traffic.Setup}, {"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation},
+		{"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
 		part := row.part
 		if row.name == "loading" && part.Messages == 0 {
 			continue
@@ -203,7 +207,9 @@ func sitesTable(s *runs.Summary) *table {
 		return nil
 	}
 	const loss, right = "mean test loss", "share of right answers"
-	t := newTable("What each site gains", "Site", "", "Examples", "test examples of the site", "Alone", loss+" of the site's own model", "One penalty", loss+" of the model of all sites at the best constant λ", "Tuned", loss+" of the model of all sites at the tuned λ",
+	t := newTable("What each site gains", "Site", "", "Examples", "test examples of the site", "Alone",
+		loss+" of the site's own model", "One penalty", loss+" of the model of all sites at the best constant λ",
+		"Tuned", loss+" of the model of all sites at the tuned λ",
 		"Alone, accuracy", right, "One penalty, accuracy", right, "Tuned, accuracy", right)
 	add := func(name string, site runs.Site) {
 		row := []cell{textCell(name), numberCell(float64(site.Examples), count)}
@@ -223,8 +229,8 @@ func sitesTable(s *runs.Summary) *table {
 	return t
 }
 
-// crossTable says how good the model of each site alone and the models of all sites are on the test examples of each site; nil where the sites' own
-// models have not been tried on others' examples.
+// crossTable says how good the model of each site alone and the models of all sites are on the test
+// examples of each site; nil where the sites' own models have not been tried on others' examples.
 func crossTable(s *runs.Summary) *table {
 	if s == nil || len(s.Sites) == 0 || len(s.Sites[0].OthersAlone) == 0 {
 		return nil
@@ -234,7 +240,8 @@ func crossTable(s *runs.Summary) *table {
 		name := site.Label(i)
 		columns = append(columns, strings.ToUpper(name[:1])+name[1:], "mean loss on the test examples of this site")
 	}
-	t := newTable("Each model at each site", append(columns, "All sites", "mean loss on the test examples of all sites")...)
+	t := newTable("Each model at each site",
+		append(columns, "All sites", "mean loss on the test examples of all sites")...)
 	for _, m := range runs.SiteModels(s.Sites) {
 		row := []cell{textCell(m.Name)}
 		for _, score := range m.Scores {
@@ -310,15 +317,18 @@ func shownSetting(s string) string {
 	return string(runes)
 }
 
-// agentsTable says where each agent spent its time, and how long others waited for it; nil where all were in one process.
+// agentsTable says where each agent spent its time, and how long others waited for it; nil where
+// all were in one process.
 func agentsTable(s *runs.Summary) *table {
 	if s == nil || len(s.Waited) == 0 || len(s.Waited) != len(s.PerAgent) {
 		return nil
 	}
-	t := newTable("Agents", "Agent", "", "In oracles", "time of the agent", "In exchanges", "time of the agent, with waiting for others",
+	t := newTable("Agents", "Agent", "", "In oracles", "time of the agent", "In exchanges",
+		"time of the agent, with waiting for others",
 		"Others waited", "time of its neighbours' exchanges that waited for its vectors, added")
 	for i, u := range s.PerAgent {
-		t.Rows = append(t.Rows, []cell{textCell("agent " + strconv.Itoa(i)), numberCell(u.OracleSeconds, formatTime), numberCell(u.MixSeconds, formatTime),
+		t.Rows = append(t.Rows, []cell{textCell("agent " + strconv.Itoa(i)), numberCell(u.OracleSeconds, formatTime),
+			numberCell(u.MixSeconds, formatTime),
 			numberCell(s.Waited[i], formatTime)})
 	}
 	return t

@@ -35,7 +35,8 @@ func (h headline) Word() string {
 // mixed is the outcome of several runs, of which no more have lost than won.
 const mixed runs.Outcome = "mixed"
 
-// bestConstant returns the best single penalty that a run has tried and its exact Φ, NaN if it has tried none.
+// bestConstant returns the best single penalty that a run has tried and its exact Φ, NaN if it has
+// tried none.
 func (r *Run) bestConstant() (best runs.Constant) {
 	best.Phi = math.NaN()
 	if r.Summary == nil {
@@ -59,14 +60,15 @@ func (r *Run) tunedPhi() float64 {
 	return lastValue(phi)(r)
 }
 
-// phiGain returns Φ of a run less the Φ of its own best constant. As the data of both are the same, this difference of a
-// seed is comparable with the difference of another seed.
+// phiGain returns Φ of a run less the Φ of its own best constant. As the data of both are the same,
+// this difference of a seed is comparable with the difference of another seed.
 func (r *Run) phiGain() float64 { return r.tunedPhi() - r.bestConstant().Phi }
 
 // relativeGain is that difference as a share of the constant's Φ.
 func (r *Run) relativeGain() float64 { return r.phiGain() / math.Abs(r.bestConstant().Phi) }
 
-// gainNumber returns a number of the verdict's comparison on one set of examples, NaN if there is none.
+// gainNumber returns a number of the verdict's comparison on one set of examples, NaN if there
+// is none.
 func gainNumber(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
 	return func(r *Run) float64 {
 		if r.Summary != nil {
@@ -107,7 +109,8 @@ func withoutBreaks(s string) string {
 		"λ = ", "λ\u00a0=\u00a0").Replace(s)
 }
 
-// headlines returns the verdict of all runs together: how many won and lost, and the changes of each group.
+// headlines returns the verdict of all runs together: how many won and lost, and the changes of
+// each group.
 func headlines(gs []group) (h headline) {
 	all := runsOf(gs)
 	if len(all) == 1 {
@@ -144,7 +147,8 @@ func headlines(gs []group) (h headline) {
 	return h
 }
 
-// changes says by how much test loss and Φ changed, each run's against the best constant of its own: median and range.
+// changes says by how much test loss and Φ changed, each run's against the best constant of its
+// own: median and range.
 func (g group) changes() string {
 	show := withSign(func(v float64) string { return withMinusSign(fmt.Sprintf("%.1f\u202f%%", 100*v)) })
 	var parts []string
@@ -164,7 +168,8 @@ func (g group) changes() string {
 	return strings.Join(parts, ", ")
 }
 
-// sharedNotes lists the notes of all runs once, each with the run that has it, or with the number of those.
+// sharedNotes lists the notes of all runs once, each with the run that has it, or with the number
+// of those.
 func sharedNotes(all []*Run) (list []string) {
 	var notes []string
 	said := map[string][]string{}
@@ -186,18 +191,20 @@ func sharedNotes(all []*Run) (list []string) {
 	return list
 }
 
-// unconverged reports whether the solver of one of the run's models has ended before the model had converged.
+// unconverged reports whether the solver of one of the run's models has ended before the model
+// had converged.
 func (r *Run) unconverged() bool {
 	return r.Summary != nil && slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
 }
 
-// gains is the table of the verdict's comparisons, nil where there are none: tuned less the other, with the standard error
-// over the examples, each of which both models have answered.
+// gains is the table of the verdict's comparisons, nil where there are none: tuned less the other,
+// with the standard error over the examples, each of which both models have answered.
 func gains(s *runs.Summary) *table {
 	if s == nil || len(s.Verdict.Gains) == 0 {
 		return nil
 	}
-	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Number", "examples", "Loss, tuned", "mean per example",
+	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Number", "examples", "Loss, tuned",
+		"mean per example",
 		"Loss, other", "mean per example", "Change of loss", "tuned less other, ± standard error over the examples")
 	classes := slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Accuracy.Known() })
 	if classes {
@@ -225,8 +232,8 @@ func lossCell(g runs.Gain) cell {
 	return c
 }
 
-// changeCell shows a change with its uncertainty, times a factor and with a unit, and whether it is good beyond two standard
-// errors: a change of the given sign is.
+// changeCell shows a change with its uncertainty, times a factor and with a unit, and whether it is
+// good beyond two standard errors: a change of the given sign is.
 func changeCell(change, e runs.Number, factor float64, unit string, good runs.Number) cell {
 	c := numberCell(float64(change), func(v float64) string { return withError(factor*v, factor*float64(e)) + unit })
 	switch {

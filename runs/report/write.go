@@ -17,7 +17,8 @@ type Options struct {
 	Title string // title of the page; "": the task and its methods
 }
 
-// WriteRun writes the page of the one run in a folder to that folder, as [Write] does, and returns its path.
+// WriteRun writes the page of the one run in a folder to that folder, as [Write] does, and returns
+// its path.
 func WriteRun(dir string) (path string, err error) {
 	run, err := Load(dir)
 	if err != nil {
@@ -51,9 +52,10 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 	return path, disk.WriteBytes(path, html)
 }
 
-// SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which must
-// exist: dir/prefix+name.svg, for the names as in the folder figures of a report, such as
-// phi_iterations or lambda; without names all of them. With a title in opts, it comes before each figure's own.
+// SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which
+// must exist: dir/prefix+name.svg, for the names as in the folder figures of a report, such as
+// phi_iterations or lambda; without names all of them. With a title in opts, it comes before each
+// figure's own.
 //
 // A name that the runs have no figure for is an error that lists those that they have, and matches
 // [dsbo.ErrConfig], as do no runs and runs of different tasks.
@@ -79,7 +81,8 @@ func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string)
 	return saveAll(dir, prefix, opts.Title, wanted)
 }
 
-// saveAll writes drawings, with a title before their own, as many at a time as there are processors.
+// saveAll writes drawings, with a title before their own, as many at a time as there
+// are processors.
 func saveAll(dir, prefix, before string, all []namedDrawing) error {
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))

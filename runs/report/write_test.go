@@ -22,21 +22,27 @@ func scenarios() map[string][]fixture {
 	}
 	interrupted := map[string]any{"state": "interrupted", "error": "Interrupted after 45 of 100 iterations"}
 	return map[string][]fixture{
-		"finished":      {{method: "madsbo_tuned", seed: 1, rate: 1, done: 100, summary: ended(), lambda: true}},
-		"interrupted":   {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, summary: interrupted}},
-		"killed":        {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, cut: true, unsolved: true}},
-		"start only":    {{method: "madsbo_tuned", seed: 1, rate: 1, done: 0, every: 1}},
-		"one iteration": {{method: "madsbo_tuned", seed: 1, rate: 1, done: 1, every: 1, summary: ended(), settings: map[string]any{"iterations": 1}}},
-		"ended early":   {{method: "newtoncg", done: 10, summary: ended(), settings: map[string]any{"iterations": 20}}},
-		"diverged":      {{name: "a", method: "madsbo", rate: 1, done: 100, summary: ended()}, {name: "b", method: "madsbo", rate: 1, done: 60, nan: true, summary: diverged, settings: map[string]any{"params.gamma": 2}}},
-		"side by side":  eight(),
-		"lost":          {{method: "newtoncg", task: "synthetic", done: 100, summary: lost(), bars: 20, settings: map[string]any{"problem": map[string]any{"model": "logistic", "reduce": "sum"}}}},
+		"finished":    {{method: "madsbo_tuned", seed: 1, rate: 1, done: 100, summary: ended(), lambda: true}},
+		"interrupted": {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, summary: interrupted}},
+		"killed":      {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, cut: true, unsolved: true}},
+		"start only":  {{method: "madsbo_tuned", seed: 1, rate: 1, done: 0, every: 1}},
+		"one iteration": {{method: "madsbo_tuned", seed: 1, rate: 1, done: 1, every: 1, summary: ended(),
+			settings: map[string]any{"iterations": 1}}},
+		"ended early": {{method: "newtoncg", done: 10, summary: ended(), settings: map[string]any{"iterations": 20}}},
+		"diverged": {{name: "a", method: "madsbo", rate: 1, done: 100, summary: ended()},
+			{name: "b", method: "madsbo", rate: 1, done: 60, nan: true, summary: diverged,
+				settings: map[string]any{"params.gamma": 2}}},
+		"side by side": eight(),
+		"lost": {{method: "newtoncg", task: "synthetic", done: 100, summary: lost(), bars: 20,
+			settings: map[string]any{"problem": map[string]any{"model": "logistic", "reduce": "sum"}}}},
 		"members": {{method: "newtoncg", seed: 1, rate: 1, done: 100, summary: ended(), changes: `{"epoch":1,"iteration":35,"members":[0,1,2,3,5,6,7],"proposer":0,"time":"2026-11-22T12:00:00Z","why":["agent 4 left: nothing heard for 10m0s"]}
 {"epoch":2,"iteration":60,"members":[0,1,2,3,4,5,6,8],"edges":[[0,8],[6,8]],"proposer":1}
 `}},
 		"unlike problems": {
-			{name: "a", method: "madsbo", done: 100, summary: ended(), settings: map[string]any{"problem": map[string]any{"model": "softmax", "rate": 1}}},
-			{name: "b", method: "madsbo", done: 100, summary: lost(), settings: map[string]any{"problem": map[string]any{"model": "softmax", "rate": 2}}},
+			{name: "a", method: "madsbo", done: 100, summary: ended(),
+				settings: map[string]any{"problem": map[string]any{"model": "softmax", "rate": 1}}},
+			{name: "b", method: "madsbo", done: 100, summary: lost(),
+				settings: map[string]any{"problem": map[string]any{"model": "softmax", "rate": 2}}},
 		},
 	}
 }
@@ -47,19 +53,27 @@ func TestPages(t *testing.T) {
 		panels int
 		lambda int
 	}{
-		"finished": {[]string{"All 100 iterations are done", "92.13\u202f%", "λ = 2, best constant", "0.2951 at 1", `class="verdict better"`,
-			"−0.01920 ± 0.00060", "&#43;0.400 ± 0.070\u202fpp", "Validation and test agree", "2.06\u202fGB", "2 January 2026, 03:04 UTC on atlas", "mnist -seed=1"}, 7, 1},
-		"interrupted":   {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100", `class="verdict unclear"`, "has not finished"}, 7, 0},
+		"finished": {[]string{"All 100 iterations are done", "92.13\u202f%", "λ = 2, best constant", "0.2951 at 1",
+			`class="verdict better"`,
+			"−0.01920 ± 0.00060", "&#43;0.400 ± 0.070\u202fpp", "Validation and test agree", "2.06\u202fGB",
+			"2 January 2026, 03:04 UTC on atlas", "mnist -seed=1"}, 7, 1},
+		"interrupted": {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100",
+			`class="verdict unclear"`, "has not finished"}, 7, 0},
 		"killed":        {[]string{"unfinished", "cut short", "not exact at iteration 0", "iteration 40 of 100"}, 7, 0},
 		"start only":    {[]string{"unfinished"}, 6, 0}, // no hypergradient error yet; consensus is 0 and linear
 		"ended early":   {[]string{"10 of 20 iterations are done, after which"}, 7, 0},
 		"one iteration": {[]string{"The one iteration is done"}, 7, 0},
-		"diverged":      {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (γ 2)", "madsbo (γ 0.2)", "Runs without a verdict: 1"}, 11, 0},
-		"side by side":  {[]string{"10 runs of 8 methods", "sparkle", " to ", "tuning won in 10 of 10 runs", "sparkle: test loss −0.6\u202f%, Φ −6.6\u202f%"}, 11, 4},
-		"lost": {[]string{`class="verdict worse"`, "Tuning lost", `λ tuned <span class="mark">not converged</span>`, "feature 9", "sum over an agent&#39;s examples",
+		"diverged": {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (γ 2)", "madsbo (γ 0.2)",
+			"Runs without a verdict: 1"}, 11, 0},
+		"side by side": {[]string{"10 runs of 8 methods", "sparkle", " to ", "tuning won in 10 of 10 runs",
+			"sparkle: test loss −0.6\u202f%, Φ −6.6\u202f%"}, 11, 4},
+		"lost": {[]string{`class="verdict worse"`, "Tuning lost", `λ tuned <span class="mark">not converged</span>`,
+			"feature 9", "sum over an agent&#39;s examples",
 			"&#43;0.00420 ± 0.00040"}, 7, 0},
-		"members":         {[]string{"Who took part", "agent 4 left: nothing heard for 10m0s", "0–6, 8", "7 left; 4, 8 came in", `"marks":[{"x":35,`}, 7, 0},
-		"unlike problems": {[]string{`class="verdict mixed"`, "Exact values: rate 1", "Exact values: rate 2", "best constant, rate 1"}, 11, 0},
+		"members": {[]string{"Who took part", "agent 4 left: nothing heard for 10m0s", "0–6, 8",
+			"7 left; 4, 8 came in", `"marks":[{"x":35,`}, 7, 0},
+		"unlike problems": {[]string{`class="verdict mixed"`, "Exact values: rate 1", "Exact values: rate 2",
+			"best constant, rate 1"}, 11, 0},
 	}
 	all := scenarios()
 	if len(all) != len(tests) {
@@ -83,7 +97,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// The verdict comes first, then one figure, then the gains; of the tables none has exact numbers beside refitted ones.
+// The verdict comes first, then one figure, then the gains; of the tables none has exact numbers
+// beside refitted ones.
 func TestOrderOfThePage(t *testing.T) {
 	page := string(testkit.Get(os.ReadFile(rendered(t, scenarios()["finished"]...))))
 	last := 0
@@ -101,9 +116,12 @@ func TestPageData(t *testing.T) {
 	runs := loaded(t, scenarios()["finished"]...)
 	page := testkit.Get(testkit.Get(newPage(runs, "")).html())
 	var data sheet
-	testkit.OK(json.Unmarshal(regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindSubmatch(page)[1], &data))
+	testkit.OK(json.Unmarshal(
+		regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindSubmatch(page)[1],
+		&data))
 	if len(data.Axes) != 4 || len(data.Panels) != 7 || len(data.Panels[0].Views) != 3 {
-		t.Fatalf("%d axes, %d figures, %d views of the first", len(data.Axes), len(data.Panels), len(data.Panels[0].Views))
+		t.Fatalf("%d axes, %d figures, %d views of the first", len(data.Axes), len(data.Panels),
+			len(data.Panels[0].Views))
 	}
 	for i, of := range []func(rec float64) float64{
 		func(phi float64) float64 { return phi },
@@ -112,7 +130,8 @@ func TestPageData(t *testing.T) {
 		view := data.Panels[0].Views[i]
 		for k, rec := range runs[0].Records {
 			c := view.Curves[0]
-			if c.Y[k] != of(float64(rec.Phi)) || c.X[0][k] != float64(rec.Iteration) || c.X[1][k] != rec.Seconds || c.X[3][k] != float64(rec.Bytes) {
+			if c.Y[k] != of(float64(rec.Phi)) || c.X[0][k] != float64(rec.Iteration) || c.X[1][k] != rec.Seconds ||
+				c.X[3][k] != float64(rec.Bytes) {
 				t.Errorf("%s, point %d: %v at %v", view.Name, k, c.Y[k], c.X)
 			}
 		}
@@ -200,7 +219,9 @@ func TestSamePageAgain(t *testing.T) {
 func TestTextStaysText(t *testing.T) {
 	evil := `"><script>alert(1)</script><img src=x onerror=alert(2)>{{.}}`
 	path := rendered(t,
-		fixture{name: "a", task: evil, method: evil, rate: 1, done: 10, settings: map[string]any{evil: evil, "params.alpha": evil}, summary: map[string]any{"state": evil, "error": evil, "warnings": []string{evil}}},
+		fixture{name: "a", task: evil, method: evil, rate: 1, done: 10,
+			settings: map[string]any{evil: evil, "params.alpha": evil},
+			summary:  map[string]any{"state": evil, "error": evil, "warnings": []string{evil}}},
 		fixture{name: "b", task: evil, method: evil, rate: 1, done: 10, lambda: true})
 	data := testkit.Get(os.ReadFile(path))
 	if n := bytes.Count(data, []byte("<script")); n != 3 {
@@ -209,7 +230,8 @@ func TestTextStaysText(t *testing.T) {
 	if bytes.Contains(data, []byte("<img")) {
 		t.Error("an element from a run's files")
 	}
-	if d := newSheet(testkit.Get(groups(loaded(t, fixture{name: "a", task: "t", method: evil, done: 10})))); !bytes.Contains(data, []byte(`id="data">{"axes":`)) ||
+	if d := newSheet(testkit.Get(groups(loaded(t, fixture{name: "a", task: "t", method: evil,
+		done: 10})))); !bytes.Contains(data, []byte(`id="data">{"axes":`)) ||
 		d.Panels[0].Views[0].Curves[0].Name != evil {
 		t.Error("the numbers for the script are not there")
 	}
@@ -222,7 +244,8 @@ func TestWriteErrors(t *testing.T) {
 	runs := loaded(t, fixture{method: "madsbo", rate: 1, done: 10})
 	file := filepath.Join(t.TempDir(), "file")
 	testkit.OK(os.WriteFile(file, nil, 0o644))
-	if _, err := Write(filepath.Join(file, "x"), runs, Options{}); err == nil || !strings.Contains(err.Error(), "file") {
+	if _, err := Write(filepath.Join(file, "x"), runs, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "file") {
 		t.Errorf("below a file: %v", err)
 	}
 }

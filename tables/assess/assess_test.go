@@ -28,7 +28,8 @@ func TestAUC(t *testing.T) {
 			}
 		}
 	}
-	// Pairs within a bin count half: at most their share of all pairs is wrong, about 1/Bins times the density.
+	// Pairs within a bin count half: at most their share of all pairs is wrong, about 1/Bins times
+	// the density.
 	if auc, want := c.AUC(1), right/pairs; math.Abs(auc-want) > 1.0/Bins {
 		t.Errorf("area %.4f, by pairs %.4f", auc, want)
 	}

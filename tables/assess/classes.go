@@ -1,8 +1,8 @@
-// Package assess says how good predictions are by counts that sites add up, so that no prediction leaves the site that made it: ROC
-// curves and calibration of probabilities, residuals of numbers.
+// Package assess says how good predictions are by counts that sites add up, so that no prediction
+// leaves the site that made it: ROC curves and calibration of probabilities, residuals of numbers.
 //
-// Each site fills in a [Classes] or a [Residuals]; the sums of their Numbers over all sites are what a site with all examples would
-// have. Curves are right to the width of a bin.
+// Each site fills in a [Classes] or a [Residuals]; the sums of their Numbers over all sites are
+// what a site with all examples would have. Curves are right to the width of a bin.
 package assess
 
 import "math"
@@ -10,7 +10,8 @@ import "math"
 // Bins is the number of bins in which probabilities are counted, all of one width.
 const Bins = 200
 
-// Classes counts the probabilities that a model gives to each class, by whether an example is of that class.
+// Classes counts the probabilities that a model gives to each class, by whether an example is of
+// that class.
 type Classes struct {
 	numbers []float64 // for each class: Bins counts of examples of other classes, then Bins of its own
 }
@@ -38,8 +39,9 @@ func (c *Classes) class(k int) (others, own []float64) {
 	return all[:Bins], all[Bins : 2*Bins]
 }
 
-// ROC returns the curve of class k against the rest, from (0, 0) to (1, 1): for thresholds from 1 down to 0 the share of other
-// examples that are taken for the class, and the share of its own. Both are nil if there are none of either kind.
+// ROC returns the curve of class k against the rest, from (0, 0) to (1, 1): for thresholds from 1
+// down to 0 the share of other examples that are taken for the class, and the share of its own.
+// Both are nil if there are none of either kind.
 func (c *Classes) ROC(k int) (wrong, right []float64) {
 	others, own := c.class(k)
 	allOthers, allOwn := sum(others), sum(own)
@@ -58,8 +60,9 @@ func (c *Classes) ROC(k int) (wrong, right []float64) {
 	return wrong, right
 }
 
-// AUC returns the area under the ROC curve of class k: how often an example of the class gets a higher probability than another
-// one, where those in one bin count half. NaN if there are none of either kind.
+// AUC returns the area under the ROC curve of class k: how often an example of the class gets a
+// higher probability than another one, where those in one bin count half. NaN if there are none of
+// either kind.
 func (c *Classes) AUC(k int) float64 {
 	wrong, right := c.ROC(k)
 	if wrong == nil {
@@ -72,8 +75,8 @@ func (c *Classes) AUC(k int) float64 {
 	return area
 }
 
-// Calibration returns for groups of examples with ascending probabilities of class k, of about as many examples each, the mean of
-// the probabilities and the share that is of the class.
+// Calibration returns for groups of examples with ascending probabilities of class k, of about as
+// many examples each, the mean of the probabilities and the share that is of the class.
 func (c *Classes) Calibration(k, groups int) (predicted, observed []float64) {
 	others, own := c.class(k)
 	least := (sum(others) + sum(own)) / float64(groups)

@@ -10,8 +10,8 @@ import (
 	"dsbo/tables/input"
 )
 
-// Options returns how to read a table that is to be encoded: the columns that the recipe needs, of the kinds that they had, whatever their
-// values look like.
+// Options returns how to read a table that is to be encoded: the columns that the recipe needs, of
+// the kinds that they had, whatever their values look like.
 func (r Recipe) Options() tables.Options {
 	o := tables.Options{Kinds: map[string]tables.Kind{}}
 	for _, in := range r.Used() {
@@ -20,7 +20,8 @@ func (r Recipe) Options() tables.Options {
 	return o
 }
 
-// An Encoder makes features of the rows of one table. Its methods may be called by several goroutines.
+// An Encoder makes features of the rows of one table. Its methods may be called by
+// several goroutines.
 type Encoder struct {
 	inputs []encodedInput // those that become features
 	width  int
@@ -42,7 +43,8 @@ type encodedInput struct {
 // unitsPerDay are the units of times.
 var unitsPerDay = map[string]float64{"day": 1, "s": 86400, "ms": 86400e3, "us": 86400e6, "ns": 86400e9}
 
-// UnitScale returns what a time in one unit is multiplied with to be in another one; 1 for numbers, which have none.
+// UnitScale returns what a time in one unit is multiplied with to be in another one; 1 for numbers,
+// which have none.
 func UnitScale(from, to string) float64 {
 	if from == to {
 		return 1
@@ -50,30 +52,37 @@ func UnitScale(from, to string) float64 {
 	return unitsPerDay[to] / unitsPerDay[from]
 }
 
-// NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and the target need not be there. A word that
-// the recipe does not have counts as rare, or as none where it has no rare words; times may be in another unit than the times of training.
+// NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and
+// the target need not be there. A word that the recipe does not have counts as rare, or as none
+// where it has no rare words; times may be in another unit than the times of training.
 //
-// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there, holds something else or has no value in a row
-// though the recipe refuses that, and naming the file if the table is not sparse and the recipe is.
+// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there, holds
+// something else or has no value in a row though the recipe refuses that, and naming the file if
+// the table is not sparse and the recipe is.
 func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 	e := &Encoder{length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
 	if r.Sparse != nil && t.Sparse.Cols == 0 {
-		return nil, &input.Error{File: t.Name, Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
+		return nil, &input.Error{File: t.Name,
+			Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
 	}
 	for _, in := range r.Used() {
 		k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == in.Name })
 		if k < 0 {
-			return nil, &input.Error{File: t.Name, Column: in.Name, Reason: "the column is missing, and the model needs it"}
+			return nil, &input.Error{File: t.Name, Column: in.Name,
+				Reason: "the column is missing, and the model needs it"}
 		}
 		c := t.Columns[k]
 		if c.Kind != in.Kind && !allMissing(c, t.Rows()) {
-			return nil, &input.Error{File: t.Name, Column: in.Name, Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
-				columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(), columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
+			return nil, &input.Error{File: t.Name, Column: in.Name,
+				Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
+					columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(),
+					columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
 		}
 		if r.Missing == NoneMissing {
 			for row := range t.Rows() {
 				if c.Missing(row) {
-					return nil, t.Fail(row, in.Name, "the value is missing, which the model was trained to refuse (-missing refuse)")
+					return nil, t.Fail(row, in.Name,
+						"the value is missing, which the model was trained to refuse (-missing refuse)")
 				}
 			}
 		}
@@ -85,7 +94,8 @@ func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 // Rows returns the number of rows of the table.
 func (e *Encoder) Rows() int { return e.length }
 
-// Row appends the features of a row that may not be 0 to places, in the order of Recipe.Features, and their values to values.
+// Row appends the features of a row that may not be 0 to places, in the order of Recipe.Features,
+// and their values to values.
 func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []float64) {
 	add := func(place int, v float64) { places, values = append(places, int32(place)), append(values, v) }
 	for i := range e.inputs {
@@ -129,11 +139,12 @@ func (e *Encoder) add(in Input, c *tables.Column) {
 	e.inputs = append(e.inputs, next)
 }
 
-// stretch is how many rows are encoded together: few enough that their features stay in a cache while column after column writes to
-// them.
+// stretch is how many rows are encoded together: few enough that their features stay in a cache
+// while column after column writes to them.
 const stretch = 256
 
-// rows encodes rows from to to-1, each to its place, which holds zeros, several stretches at the same time.
+// rows encodes rows from to to-1, each to its place, which holds zeros, several stretches at the
+// same time.
 func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 	inParallel((to-from+stretch-1)/stretch, func(k int) {
 		first := from + k*stretch
@@ -160,8 +171,9 @@ func (in *encodedInput) encode(row int) (place int, v float64) {
 	return in.words[in.column.Code(row)], 1
 }
 
-// Targets returns the targets of all rows of a table as the model learns them: one-hot classes, or one column of numbers. It fails with
-// dsbo.ErrConfig if the target's column is not there, or has a value that was no class in training.
+// Targets returns the targets of all rows of a table as the model learns them: one-hot classes, or
+// one column of numbers. It fails with dsbo.ErrConfig if the target's column is not there, or has a
+// value that was no class in training.
 func (r Recipe) Targets(t *tables.Table) (*ad.Table, error) {
 	k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == r.Target.Name })
 	if k < 0 {
@@ -181,7 +193,8 @@ func (r Recipe) Targets(t *tables.Table) (*ad.Table, error) {
 		return ad.LabelTable(labels, len(r.Target.Classes))
 	}
 	if c.Kind == tables.Word {
-		return nil, &input.Error{File: t.Name, Column: c.Name, Reason: "the target must be numbers; the column holds words"}
+		return nil, &input.Error{File: t.Name, Column: c.Name,
+			Reason: "the target must be numbers; the column holds words"}
 	}
 	list := make([]float32, rows)
 	for row := range list {
@@ -198,7 +211,8 @@ func (t Target) encode(v float64) float64 {
 	return v
 }
 
-// Decode returns the value of a number in the model's units: of a count, which the model gives as its logarithm, e^v.
+// Decode returns the value of a number in the model's units: of a count, which the model gives as
+// its logarithm, e^v.
 func (t Target) Decode(v float64) float64 {
 	switch t.Kind {
 	case Value:

@@ -10,7 +10,8 @@ import (
 	"dsbo/tables/features"
 )
 
-// Three sites find one recipe of their tables, and each encodes its own rows by it; so are rows that come later.
+// Three sites find one recipe of their tables, and each encodes its own rows by it; so are rows
+// that come later.
 func ExamplePrepare() {
 	var sites []*tables.Table
 	for site := range 3 {
@@ -22,7 +23,8 @@ func ExamplePrepare() {
 			diagnoses = append(diagnoses, []string{"healthy", "healthy", "ill"}[row%3])
 		}
 		sites = append(sites, testkit.Get(tables.New(fmt.Sprintf("site%d.csv", site),
-			tables.NumberColumn("age", ages), tables.WordColumn("smoker", smokers), tables.WordColumn("diagnosis", diagnoses))))
+			tables.NumberColumn("age", ages), tables.WordColumn("smoker", smokers),
+			tables.WordColumn("diagnosis", diagnoses))))
 	}
 	all := collective.New(collective.Config{N: len(sites)}).Bound(context.Background()) // all sites are in this process
 	p, err := features.Prepare(features.Sites{Tables: sites, Collective: all, Seed: 1},
@@ -36,7 +38,8 @@ func ExamplePrepare() {
 	}
 	fmt.Println("training, validation and test rows:", p.Rows, "classes:", p.Recipe.Target.Classes)
 
-	later := testkit.Get(tables.New("new.csv", tables.NumberColumn("age", []float32{30}), tables.WordColumn("smoker", []string{"no"})))
+	later := testkit.Get(tables.New("new.csv", tables.NumberColumn("age", []float32{30}),
+		tables.WordColumn("smoker", []string{"no"})))
 	encoder := testkit.Get(p.Recipe.NewEncoder(later))
 	places, _ := encoder.Row(nil, nil, 0)
 	fmt.Println("a new row has a value at the features", places)

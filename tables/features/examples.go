@@ -11,7 +11,8 @@ import (
 
 // encode makes the examples of the sites that are here.
 func (p *preparation) encode() (data.Task, error) {
-	t := data.Task{Shards: make([]data.Shard, len(p.Tables)), Features: len(p.recipe.Features()), Classes: len(p.recipe.Target.Classes)}
+	t := data.Task{Shards: make([]data.Shard, len(p.Tables)), Features: len(p.recipe.Features()),
+		Classes: len(p.recipe.Target.Classes)}
 	for _, i := range p.localSites() {
 		shard, err := p.encodeSite(i)
 		if err != nil {
@@ -62,8 +63,8 @@ func (p *preparation) encodeSite(i int) (data.Shard, error) {
 	return made, err
 }
 
-// features encodes the rows of site i, the rows of each set one after the other in memory of their own, and frees the table's blocks as it
-// goes.
+// features encodes the rows of site i, the rows of each set one after the other in memory of their
+// own, and frees the table's blocks as it goes.
 func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
 	if p.recipe.Sparse != nil {
 		return p.sparseFeatures(i)
@@ -103,7 +104,8 @@ func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
 	return sites, nil
 }
 
-// collectEvery is the number of blocks after which freed memory is given back: a sixteenth of a table of a million rows.
+// collectEvery is the number of blocks after which freed memory is given back: a sixteenth of a
+// table of a million rows.
 const collectEvery = 16
 
 // freeBlocks frees the block of each input that begins with a row.

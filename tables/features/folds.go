@@ -10,8 +10,8 @@ import (
 	"dsbo/models"
 )
 
-// dealFolds deals all rows but the test rows to folds, where cross-validation is asked for and the sites together have few enough rows:
-// what were validation rows train then too.
+// dealFolds deals all rows but the test rows to folds, where cross-validation is asked for and the
+// sites together have few enough rows: what were validation rows train then too.
 func (p *preparation) dealFolds() error {
 	if p.Folds == 0 {
 		return nil
@@ -31,7 +31,8 @@ func (p *preparation) dealFolds() error {
 	return nil
 }
 
-// fold makes training rows of validation rows, and deals them to folds: the rows of each class in proportion, by a seed.
+// fold makes training rows of validation rows, and deals them to folds: the rows of each class in
+// proportion, by a seed.
 func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
 	for row, k := range part.of {
 		if k == validation {
@@ -58,7 +59,8 @@ func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
 // streamFolds tells the draws of folds from all others.
 const streamFolds = 0x666f6c6473
 
-// shuffledRows returns the numbers of n rows in an order of the seed, the rows of each class one after the other.
+// shuffledRows returns the numbers of n rows in an order of the seed, the rows of each class one
+// after the other.
 func shuffledRows(n int, classes []int32, seed, stream uint64, site int) []int {
 	order := rand.New(rand.NewPCG(num.SplitMix(seed), num.SplitMix(num.SplitMix(uint64(site))^stream))).Perm(n)
 	if classes != nil {
@@ -67,7 +69,8 @@ func shuffledRows(n int, classes []int32, seed, stream uint64, site int) []int {
 	return order
 }
 
-// crossValidate returns training and validation examples of site i, over the same numbers, with the weights of folds.
+// crossValidate returns training and validation examples of site i, over the same numbers, with the
+// weights of folds.
 func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.Examples, err error) {
 	p.unfolded[i] = all.Weight
 	train, val = all, all

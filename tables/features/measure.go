@@ -21,7 +21,8 @@ type measure struct {
 	constant  bool
 }
 
-// measureNumbers finds the mean and the deviation of the inputs that are numbers or times, of the target's numbers and of the weights.
+// measureNumbers finds the mean and the deviation of the inputs that are numbers or times, of the
+// target's numbers and of the weights.
 func (p *preparation) measureNumbers() error {
 	var columns []int
 	for k, in := range p.recipe.Inputs {
@@ -53,7 +54,8 @@ func (p *preparation) measureNumbers() error {
 	}
 	target := found[inputs]
 	if target.constant {
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have two values at least; all training rows have %g", p.Target, target.mean)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"column %s, the target, must have two values at least; all training rows have %g", p.Target, target.mean)
 	}
 	p.recipe.Target.Mean = target.mean
 	if p.recipe.Target.Kind == Value {
@@ -80,9 +82,9 @@ func (p *preparation) setMoments(in *Input, m measure) error {
 	return nil
 }
 
-// Bounds of a column's deviation in units of its numbers' usual distance from their mean, and of their usual size. Beyond them the sums of
-// one column would take from the digits of others in the same sums, means below 2^-20 and deviations below 2^-28, and a few rows
-// would be all that counts.
+// Bounds of a column's deviation in units of its numbers' usual distance from their mean, and of
+// their usual size. Beyond them the sums of one column would take from the digits of others in the
+// same sums, means below 2^-20 and deviations below 2^-28, and a few rows would be all that counts.
 const (
 	widestSteps  = 1 << 16
 	widestScales = 1 << 40
@@ -93,13 +95,17 @@ func (p *preparation) checkSpread(m measure) error {
 	if m.deviation <= widestSteps*m.step && m.deviation <= widestScales*m.scale {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "column %s must not have a few numbers that are out of all proportion: its deviation is %.3g, and most numbers are about %.3g; "+
-		"a number that stands for a missing value should be left out, or the column (-drop)", p.schema.Columns[m.column].Name, m.deviation, m.scale)
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"column %s must not have a few numbers that are out of all proportion: its deviation is %.3g, and most "+
+			"numbers are about %.3g; "+
+			"a number that stands for a missing value should be left out, or the column (-drop)",
+		p.schema.Columns[m.column].Name, m.deviation, m.scale)
 }
 
-// moments finds the measures of columns in four sums. Terms of a sum share a scale, so that the terms of a column are counted in
-// units of its own, powers of two that come from sums of exponents: no site shows the size of its numbers, and the smallest column is as
-// exact as the largest. Deviations are those from the mean, in a pass of their own.
+// moments finds the measures of columns in four sums. Terms of a sum share a scale, so that the
+// terms of a column are counted in units of its own, powers of two that come from sums of
+// exponents: no site shows the size of its numbers, and the smallest column is as exact as the
+// largest. Deviations are those from the mean, in a pass of their own.
 func (p *preparation) moments(columns []int) ([]measure, error) {
 	all := make([]measure, len(columns))
 	for k, column := range columns {
@@ -159,7 +165,8 @@ func addExponent(part []float64, v float64) {
 	}
 }
 
-// usualSize returns a power of two about the size of numbers, by the sum of their exponents and their count; 1: there are none.
+// usualSize returns a power of two about the size of numbers, by the sum of their exponents and
+// their count; 1: there are none.
 func usualSize(exponents, count float64) float64 {
 	if count == 0 {
 		return 1

@@ -9,7 +9,8 @@ import (
 	"dsbo/tables"
 )
 
-// Notes says what stands in the table as in no training row, and what it counts as, a sentence for each column.
+// Notes says what stands in the table as in no training row, and what it counts as, a sentence for
+// each column.
 func (e *Encoder) Notes() []string {
 	var notes []string
 	for i := range e.inputs {
@@ -19,7 +20,9 @@ func (e *Encoder) Notes() []string {
 			if in.Kind == tables.Word {
 				as = "none of its words"
 			}
-			notes = append(notes, fmt.Sprintf("column %s has no value in %d of %s, where no training row lacks one; it counts as %s", in.Name, n, wording.Count(e.length, "row"), as))
+			notes = append(notes, fmt.Sprintf(
+				"column %s has no value in %d of %s, where no training row lacks one; it counts as %s", in.Name, n,
+				wording.Count(e.length, "row"), as))
 		}
 		if n, words := in.unknown(e.length); n > 0 {
 			as := "none of its words"
@@ -31,16 +34,21 @@ func (e *Encoder) Notes() []string {
 			if len(words) > most {
 				list += fmt.Sprintf(" and %d more", len(words)-most)
 			}
-			notes = append(notes, fmt.Sprintf("column %s has a word that the model does not know in %d of %s (%s); it counts as %s", in.Name, n, wording.Count(e.length, "row"), list, as))
+			notes = append(notes, fmt.Sprintf(
+				"column %s has a word that the model does not know in %d of %s (%s); it counts as %s", in.Name, n,
+				wording.Count(e.length, "row"), list, as))
 		}
 	}
 	if n, first := e.unknownSparse(); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %s: numbers in columns that were 0 in all training rows, such as %s, count as 0", n, wording.Count(e.length, "row"), first))
+		notes = append(notes, fmt.Sprintf(
+			"%d of %s: numbers in columns that were 0 in all training rows, such as %s, count as 0", n,
+			wording.Count(e.length, "row"), first))
 	}
 	return notes
 }
 
-// unknownSparse returns how many rows have a number in a sparse column that is no feature, and the first such column.
+// unknownSparse returns how many rows have a number in a sparse column that is no feature, and the
+// first such column.
 func (e *Encoder) unknownSparse() (n int, first string) {
 	if e.recipe == nil {
 		return 0, ""
@@ -68,7 +76,8 @@ func (in *encodedInput) missingRows(rows int) (n int) {
 	return n
 }
 
-// unknown returns which words the recipe does not have, in the order in which they appear, and how many rows have one of them.
+// unknown returns which words the recipe does not have, in the order in which they appear, and how
+// many rows have one of them.
 func (in *encodedInput) unknown(rows int) (n int, words []string) {
 	if in.column.Kind != tables.Word {
 		return 0, nil

@@ -26,7 +26,8 @@ func TestNotes(t *testing.T) {
 	since.Kind, since.Unit = tables.Time, "s"
 	e := testkit.Get(r.NewEncoder(testkit.Get(tables.New("new.csv",
 		tables.NumberColumn("age", []float32{nan, 1, nan}), tables.NumberColumn("size", []float32{nan, nan, nan}),
-		tables.WordColumn("colour", []string{"teal", "red", "pink"}), tables.WordColumn("form", []string{"", "flat", "round"}), since))))
+		tables.WordColumn("colour", []string{"teal", "red", "pink"}),
+		tables.WordColumn("form", []string{"", "flat", "round"}), since))))
 	want := []string{
 		"column age has no value in 2 of 3 rows, where no training row lacks one; it counts as the mean",
 		"column colour has a word that the model does not know in 2 of 3 rows (teal, pink); it counts as a rare one",

@@ -23,7 +23,8 @@ const sites = 3
 // sizes of numbers in the columns a to d, nine and more powers of ten apart.
 var sizes = []float64{1, 1e9, 1e-9, 1e4}
 
-// site makes the table of site i: numbers of several sizes, some missing, words, a constant, and a class. The same call gives the same.
+// site makes the table of site i: numbers of several sizes, some missing, words, a constant, and a
+// class. The same call gives the same.
 func site(i int) *tables.Table {
 	r, rows := rand.New(rand.NewPCG(7, uint64(i))), 40+20*i
 	var columns []*tables.Column
@@ -44,7 +45,8 @@ func site(i int) *tables.Table {
 		constant[row] = 7
 	}
 	words[3] = ""
-	columns = append(columns, tables.WordColumn("colour", words), tables.NumberColumn("constant", constant), tables.WordColumn("state", classes))
+	columns = append(columns, tables.WordColumn("colour", words), tables.NumberColumn("constant", constant),
+		tables.WordColumn("state", classes))
 	return testkit.Get(tables.New(fmt.Sprintf("site%d.csv", i), columns...))
 }
 
@@ -64,7 +66,8 @@ func alone(t *testing.T, n int) network.Collective {
 	return collective.New(collective.Config{N: n}).Bound(t.Context())
 }
 
-// TestRecipe: means and deviations are taken over the training rows of all sites together, however unlike the sizes of the columns.
+// TestRecipe: means and deviations are taken over the training rows of all sites together, however
+// unlike the sizes of the columns.
 func TestRecipe(t *testing.T) {
 	p := testkit.Get(prepare(alone(t, sites), options, 0, 1, 2))
 	var x [][]float64 // standardised training rows of all sites
@@ -92,7 +95,8 @@ func TestRecipe(t *testing.T) {
 			t.Errorf("%s has mean %g and deviation %g; they must be 0 and 1", f.Name, mean, math.Sqrt(square))
 		}
 	}
-	want := []string{"a", "b", "c", "d", "d missing", "colour=blue", "colour=green", "colour=red", "colour (rare)", "colour missing"}
+	want := []string{"a", "b", "c", "d", "d missing", "colour=blue", "colour=green", "colour=red", "colour (rare)",
+		"colour missing"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -111,7 +115,8 @@ func TestRecipe(t *testing.T) {
 	}
 }
 
-// TestWeights: the mean over the sites of weighted means is the mean over all rows, and with Balance the mean over all classes alike.
+// TestWeights: the mean over the sites of weighted means is the mean over all rows, and with
+// Balance the mean over all classes alike.
 func TestWeights(t *testing.T) {
 	for _, balance := range []bool{false, true} {
 		o := options
@@ -144,7 +149,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// A minutes is what sites have found together, for one that comes later: what is found is kept, and found again in the same order.
+// A minutes is what sites have found together, for one that comes later: what is found is kept, and
+// found again in the same order.
 type minutes struct {
 	network.Collective
 	sums  [][]float64
@@ -178,7 +184,8 @@ func (r reader) Texts(func(int) (string, error)) ([]string, error) {
 	return texts, nil
 }
 
-// TestWeightsOfANewcomer: each row of a site that comes later weighs as each row of those before it.
+// TestWeightsOfANewcomer: each row of a site that comes later weighs as each row of those
+// before it.
 func TestWeightsOfANewcomer(t *testing.T) {
 	found := &minutes{Collective: alone(t, sites)}
 	first := testkit.Get(prepare(found, options, 0, 1, 2))
@@ -204,25 +211,29 @@ func TestProcesses(t *testing.T) {
 	teams, closeAll := networktest.Processes(w, []int{0}, []int{1}, []int{2})
 	defer closeAll()
 	testkit.OK(errors.Join(networktest.RunAll(sites, func(k int) error {
-		got, err := prepare(collective.New(collective.Config{N: sites, Team: teams[k], W: w}).Bound(t.Context()), options, k)
+		got, err := prepare(collective.New(collective.Config{N: sites, Team: teams[k], W: w}).Bound(t.Context()),
+			options, k)
 		if err != nil {
 			return err
 		}
-		if diff := cmp.Diff(want.Recipe, got.Recipe); diff != "" || testkit.Get(got.Data.Digest(k)) != testkit.Get(want.Data.Digest(k)) {
+		if diff := cmp.Diff(want.Recipe, got.Recipe); diff != "" ||
+			testkit.Get(got.Data.Digest(k)) != testkit.Get(want.Data.Digest(k)) {
 			return fmt.Errorf("site %d has other examples: %s", k, diff)
 		}
 		return nil
 	})...))
 }
 
-// TestEncode: a new table is encoded by name, whatever the order of its columns; words that were not there are rare.
+// TestEncode: a new table is encoded by name, whatever the order of its columns; words that were
+// not there are rare.
 func TestEncode(t *testing.T) {
 	r := testkit.Get(prepare(alone(t, sites), options, 0, 1, 2)).Recipe
 	nan := float32(math.NaN())
 	e := testkit.Get(r.NewEncoder(testkit.Get(tables.New("new.csv",
 		tables.WordColumn("colour", []string{"mauve", "red", ""}), tables.WordColumn("more", []string{"", "", ""}),
 		tables.NumberColumn("d", []float32{nan, 1e4, 0}), tables.NumberColumn("c", []float32{0, 0, 0}),
-		tables.NumberColumn("b", []float32{0, 0, 0}), tables.NumberColumn("a", []float32{nan, float32(r.Inputs[0].Mean), 0})))))
+		tables.NumberColumn("b", []float32{0, 0, 0}),
+		tables.NumberColumn("a", []float32{nan, float32(r.Inputs[0].Mean), 0})))))
 	var got [3][]int
 	var first [3]float64
 	for k := range e.Rows() {

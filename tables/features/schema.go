@@ -74,7 +74,8 @@ func hasFewWholeNumbers(c *tables.Column, rows int) bool {
 	return true
 }
 
-// exchangeSchemas returns the schema of all sites together, after a check that they have the same columns in the same order.
+// exchangeSchemas returns the schema of all sites together, after a check that they have the same
+// columns in the same order.
 func (s Sites) exchangeSchemas(target string) (schema, error) {
 	texts, err := s.Collective.Texts(func(i int) (string, error) {
 		text, err := json.Marshal(newSchema(s.Tables[i], target))
@@ -102,7 +103,8 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 	return joint, nil
 }
 
-// mergeSchema compares the columns of site i with the columns of the sites before, which joint has, and adds kinds that these did not know.
+// mergeSchema compares the columns of site i with the columns of the sites before, which joint has,
+// and adds kinds that these did not know.
 func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 	const must = "all sites must have the same columns in the same order"
 	first, columns := all[0].Columns, all[i].Columns
@@ -111,16 +113,21 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 		if all[i].Sparse > 0 {
 			with, without = without, with
 		}
-		return dsbo.Errorf(dsbo.ErrConfig, "%s has sparse columns, as of a LIBSVM file, and %s has none: it must be the same at all sites", with, without)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"%s has sparse columns, as of a LIBSVM file, and %s has none: it must be the same at all sites", with,
+			without)
 	}
 	for k := range max(len(first), len(columns)) {
 		switch {
 		case k >= len(columns):
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s", s.name(i), len(columns), k+1, s.name(0), first[k].Name, must)
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s",
+				s.name(i), len(columns), k+1, s.name(0), first[k].Name, must)
 		case k >= len(first):
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s", s.name(0), len(first), k+1, s.name(i), columns[k].Name, must)
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s",
+				s.name(0), len(first), k+1, s.name(i), columns[k].Name, must)
 		case first[k].Name != columns[k].Name:
-			return dsbo.Errorf(dsbo.ErrConfig, "column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.name(0), columns[k].Name, s.name(i), must)
+			return dsbo.Errorf(dsbo.ErrConfig, "column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.name(0),
+				columns[k].Name, s.name(i), must)
 		}
 		known, c := &joint.Columns[k], columns[k]
 		switch {
@@ -128,7 +135,8 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 		case known.Kind == "":
 			*known = c
 		case *known != c:
-			return dsbo.Errorf(dsbo.ErrConfig, "column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
 				c.Name, known.describe(), s.name(s.firstOf(all[:i], k)), c.describe(), s.name(i), wordsHint(*known, c))
 		}
 	}

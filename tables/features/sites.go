@@ -10,8 +10,10 @@ import (
 
 // Sites are the tables of the sites of a run, as one process sees them.
 type Sites struct {
-	Tables     []*tables.Table    // one for each site; nil for the sites of other processes
-	Start      int                // number of sites whose sums Collective finds: less than there are tables for one that comes later; 0: as many
+	Tables []*tables.Table // one for each site; nil for the sites of other processes
+	// number of sites whose sums Collective finds: less than there are tables for one that comes
+	// later; 0: as many
+	Start      int
 	Collective network.Collective // way to what all sites find together
 	Seed       uint64             // of the split
 }
@@ -34,7 +36,8 @@ func (s Sites) name(i int) string {
 	return fmt.Sprintf("site %d", i)
 }
 
-// failAt returns an error about a row, from 0, and a column of site i, which is here. It matches dsbo.ErrConfig.
+// failAt returns an error about a row, from 0, and a column of site i, which is here. It
+// matches dsbo.ErrConfig.
 func (s Sites) failAt(i, row int, column, format string, args ...any) error {
 	return fmt.Errorf("site %d: %w", i, s.Tables[i].Fail(row, column, format, args...))
 }
@@ -49,7 +52,8 @@ type MissingRule string
 
 // The rules for missing values.
 const (
-	MeanOfOthers MissingRule = "mean"   // the mean takes their place, and an indicator says so where training rows have some
+	// the mean takes their place, and an indicator says so where training rows have some
+	MeanOfOthers MissingRule = "mean"
 	NoneMissing  MissingRule = "refuse" // they are an error
 )
 
@@ -60,11 +64,13 @@ type Options struct {
 	Weight      string     // column of the weights of rows; "": all 1
 	SplitColumn string     // column of words train, validation and test; "": Split says it
 	Split       Shares     // shares of a site's rows
-	Folds       int        // cross-validate with a number of parts of the rows but the test rows, see [models.Folds]; 0: do not
-	FoldRows    int        // cross-validate where all sites together have at most this number of these rows; 0: always
-	Rare        int        // a word that fewer training rows of all sites together have is no feature of its own
-	Missing     MissingRule
-	Balance     bool // weigh rows so that each class has the same weight
+	// cross-validate with a number of parts of the rows but the test rows, see [models.Folds]; 0:
+	// do not
+	Folds    int
+	FoldRows int // cross-validate where all sites together have at most this number of these rows; 0: always
+	Rare     int // a word that fewer training rows of all sites together have is no feature of its own
+	Missing  MissingRule
+	Balance  bool // weigh rows so that each class has the same weight
 }
 
 // Names returns the columns that Options name.
@@ -77,12 +83,13 @@ func (o Options) Names() (list []string) {
 	return list
 }
 
-// leastNamed is the number of training rows of a site that a word must be in for the site to name it to the others. Rarer words count as
-// rare.
+// leastNamed is the number of training rows of a site that a word must be in for the site to name
+// it to the others. Rarer words count as rare.
 const leastNamed = 5
 
 // mostClasses is the largest number of classes.
 const mostClasses = 256
 
-// mostFound is the largest number of distinct whole numbers that are taken for classes if nothing says what the target is.
+// mostFound is the largest number of distinct whole numbers that are taken for classes if nothing
+// says what the target is.
 const mostFound = 20

@@ -12,13 +12,15 @@ import (
 	"dsbo/tables"
 )
 
-// A Sparse says how the numbered columns of a sparse table, as of LIBSVM files, become features. A number v of column k, from 1 on, becomes
-// v / scale under the name "fk". Nothing is centred, so that what is 0 stays 0 and takes no memory. A scale is the root mean square
-// of the numbers of training rows that are not 0: a column of zeros and ones stays as it is, as words do.
+// A Sparse says how the numbered columns of a sparse table, as of LIBSVM files, become features. A
+// number v of column k, from 1 on, becomes v / scale under the name "fk". Nothing is centred, so
+// that what is 0 stays 0 and takes no memory. A scale is the root mean square of the numbers of
+// training rows that are not 0: a column of zeros and ones stays as it is, as words do.
 type Sparse struct {
-	Columns int           `json:"columns"` // number of columns, the most that a site has
-	Indices Line[int]     `json:"indices"` // columns that become features, ascending: those that are not 0 in all training rows
-	Scales  Line[float64] `json:"scales"`  // of each of Indices, larger than 0
+	Columns int `json:"columns"` // number of columns, the most that a site has
+	// columns that become features, ascending: those that are not 0 in all training rows
+	Indices Line[int]     `json:"indices"`
+	Scales  Line[float64] `json:"scales"` // of each of Indices, larger than 0
 }
 
 // sparseName is what a sparse column is called, by its number from 1 on.
@@ -33,7 +35,8 @@ func (s *Sparse) featureOf(column int32) int {
 	return k
 }
 
-// A Line is a list of numbers that stands in JSON as a string with spaces between them: a hundred thousand take one line.
+// A Line is a list of numbers that stands in JSON as a string with spaces between them: a hundred
+// thousand take one line.
 type Line[T int | float64] []T
 
 // MarshalText implements encoding.TextMarshaler.
@@ -61,8 +64,9 @@ func (l *Line[T]) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// measureSparse chooses the sparse columns that become features, and finds their scales in two sums over training rows: of counts and
-// exponents, then of squares in units of each column's own, as [preparation.moments] does.
+// measureSparse chooses the sparse columns that become features, and finds their scales in two sums
+// over training rows: of counts and exponents, then of squares in units of each column's own, as
+// [preparation.moments] does.
 func (p *preparation) measureSparse() error {
 	columns := p.schema.Sparse
 	if columns == 0 {
@@ -98,7 +102,9 @@ func (p *preparation) measureSparse() error {
 		}
 		spread := math.Sqrt(squares[k] / count)
 		if spread > widestSteps {
-			return dsbo.Errorf(dsbo.ErrConfig, "column %s must not have a few numbers that are out of all proportion: their root mean square is %.3g, and most are about %.3g",
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"column %s must not have a few numbers that are out of all proportion: their root mean square is "+
+					"%.3g, and most are about %.3g",
 				sparseName(k+1), spread*unit, unit)
 		}
 		// With the digits of the numbers in files, model.json is half as long.
@@ -124,7 +130,8 @@ func (p *preparation) eachSparse(i int, f func(column int32, v float64)) {
 	}
 }
 
-// sparseFeatures encodes the rows of site i, the rows of each set in a sparse table of its own, and frees the site's.
+// sparseFeatures encodes the rows of site i, the rows of each set in a sparse table of its own, and
+// frees the site's.
 func (p *preparation) sparseFeatures(i int) (sites [sets]*ad.Table, err error) {
 	t, part := p.Tables[i], p.parts[i]
 	var numbers [sets]int
@@ -135,7 +142,8 @@ func (p *preparation) sparseFeatures(i int) (sites [sets]*ad.Table, err error) {
 	var indices [sets][]int32
 	var values [sets][]float32
 	for k, size := range part.sizes {
-		starts[k], indices[k], values[k] = make([]int, 1, size+1), make([]int32, 0, numbers[k]), make([]float32, 0, numbers[k])
+		starts[k], indices[k], values[k] = make([]int, 1, size+1), make([]int32, 0, numbers[k]),
+			make([]float32, 0, numbers[k])
 	}
 	for row, of := range part.of {
 		eachFeature(p.recipe.Sparse, t.Sparse, row, func(place int, v float64) {
@@ -148,7 +156,8 @@ func (p *preparation) sparseFeatures(i int) (sites [sets]*ad.Table, err error) {
 		if size == 0 {
 			continue
 		}
-		if sites[k], err = ad.SparseTable(size, len(p.recipe.Sparse.Indices), starts[k], indices[k], values[k]); err != nil {
+		if sites[k], err = ad.SparseTable(size, len(p.recipe.Sparse.Indices), starts[k], indices[k],
+			values[k]); err != nil {
 			return sites, fmt.Errorf("%s: %s features: %w", p.name(i), setNames[k], err)
 		}
 	}

@@ -23,7 +23,8 @@ const (
 // setNames are the words of a column that splits rows.
 var setNames = [sets]string{"train", "validation", "test"}
 
-// Shares are the shares of a site's rows for training, validation and test, which sum to 1. As a flag they are such as 0.5:0.25:0.25.
+// Shares are the shares of a site's rows for training, validation and test, which sum to 1. As a
+// flag they are such as 0.5:0.25:0.25.
 type Shares [sets]float64
 
 // DefaultShares are half for training, and a quarter each for validation and test.
@@ -36,7 +37,8 @@ func (s *Shares) UnmarshalText(text []byte) error {
 	for k, part := range parts {
 		v, err := strconv.ParseFloat(part, 64)
 		if err != nil || !(v >= 0 && v <= 1e6) || k >= sets {
-			return fmt.Errorf("shares must be two or three numbers that are not negative, such as 0.5:0.25:0.25; they are %q", text)
+			return fmt.Errorf(
+				"shares must be two or three numbers that are not negative, such as 0.5:0.25:0.25; they are %q", text)
 		}
 		s[k] = v
 		sum += v
@@ -77,8 +79,9 @@ func newPartition(of []set) partition {
 	return p
 }
 
-// splitRows divides n rows by shares: the rows of each class in proportion, as far as whole rows go, by a seed. classes has the class of each
-// row; nil: there are none. Each set with a share gets a row, which takes as many rows as there are such sets.
+// splitRows divides n rows by shares: the rows of each class in proportion, as far as whole rows
+// go, by a seed. classes has the class of each row; nil: there are none. Each set with a share gets
+// a row, which takes as many rows as there are such sets.
 func splitRows(n int, classes []int32, shares Shares, seed uint64, site int) (partition, error) {
 	least := 0
 	for _, v := range shares {
@@ -135,14 +138,16 @@ func (p *preparation) partition(i int) (partition, error) {
 		}
 		k := slices.Index(setNames[:], word)
 		if k < 0 {
-			return partition{}, p.failAt(i, row, c.Name, "the word must be %s; it is %q", strings.Join(setNames[:], " or "), word)
+			return partition{}, p.failAt(i, row, c.Name, "the word must be %s; it is %q",
+				strings.Join(setNames[:], " or "), word)
 		}
 		of[row] = set(k)
 	}
 	part := newPartition(of)
 	if p.Folds > 0 && p.FoldRows == 0 { // either kind of rows both trains and validates
 		if part.sizes[testing] == len(of) {
-			return part, p.failf(i, c.Name, "there must be a row with %s or %s; there is none", setNames[training], setNames[validation])
+			return part, p.failf(i, c.Name, "there must be a row with %s or %s; there is none", setNames[training],
+				setNames[validation])
 		}
 		return part, nil
 	}

@@ -16,14 +16,16 @@ func (p *preparation) chooseTarget() error {
 	p.recipe.Target = Target{Name: p.Target, Kind: p.Kind}
 	switch {
 	case c.Kind == "":
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have values; all are missing at all sites", c.Name)
+		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have values; all are missing at all sites",
+			c.Name)
 	case p.Kind == "":
 		p.recipe.Target.Kind = Value
 		if c.Kind == tables.Word || p.schema.Few {
 			p.recipe.Target.Kind = Class
 		}
 	case p.Kind != Class && c.Kind == tables.Word:
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must hold numbers to be learned as a %s; it holds words", c.Name, p.Kind)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"column %s, the target, must hold numbers to be learned as a %s; it holds words", c.Name, p.Kind)
 	}
 	for _, i := range p.localSites() {
 		column := p.column(i, p.Target)
@@ -65,7 +67,8 @@ func classNames(c *tables.Column, rows int) (names []string) {
 	return names
 }
 
-// setClasses sorts the classes of all sites, of which each named its own: words by the alphabet, numbers by size.
+// setClasses sorts the classes of all sites, of which each named its own: words by the alphabet,
+// numbers by size.
 func (p *preparation) setClasses(ofSites [][]string) error {
 	var all []string
 	for _, names := range ofSites {
@@ -83,9 +86,11 @@ func (p *preparation) setClasses(ofSites [][]string) error {
 	all = slices.Compact(all)
 	switch {
 	case len(all) < 2:
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have two classes at least; all rows of all sites are %q", p.Target, all[0])
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"column %s, the target, must have two classes at least; all rows of all sites are %q", p.Target, all[0])
 	case len(all) > mostClasses:
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have %d classes at most; it has %d", p.Target, mostClasses, len(all))
+		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have %d classes at most; it has %d", p.Target,
+			mostClasses, len(all))
 	}
 	p.recipe.Target.Classes = all
 	for _, class := range all {
@@ -107,7 +112,8 @@ func (p *preparation) setClasses(ofSites [][]string) error {
 	return nil
 }
 
-// classPlaces returns the place of the class of each row of a column in a list of all classes; an error names a row whose class is not among them.
+// classPlaces returns the place of the class of each row of a column in a list of all classes; an
+// error names a row whose class is not among them.
 func classPlaces(t *tables.Table, c *tables.Column, classes []string) ([]uint8, error) {
 	place := make(map[string]int, len(classes))
 	for k, name := range classes {

@@ -8,7 +8,8 @@ import (
 	"dsbo/tables"
 )
 
-// sumWeights finds the sum of the weights of all training rows and of all validation rows, and with Balance the factor of each class.
+// sumWeights finds the sum of the weights of all training rows and of all validation rows, and with
+// Balance the factor of each class.
 func (p *preparation) sumWeights() error {
 	if err := p.checkWeights(); err != nil {
 		return err
@@ -43,7 +44,8 @@ func (p *preparation) sumWeights() error {
 			p.total[set] += float64(w * unit * p.factor(k))
 		}
 		if p.total[set] == 0 && p.rows[set] > 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, "column %s, the weights, must be positive in some %s rows; all are 0", p.Weight, setNames[set])
+			return dsbo.Errorf(dsbo.ErrConfig, "column %s, the weights, must be positive in some %s rows; all are 0",
+				p.Weight, setNames[set])
 		}
 	}
 	return nil
@@ -76,7 +78,8 @@ func (p *preparation) factor(class int) float64 {
 // checkWeights checks the weights of the rows that are here.
 func (p *preparation) checkWeights() error {
 	if p.Balance && p.recipe.Target.Kind != Class {
-		return dsbo.Errorf(dsbo.ErrConfig, "-balance is for classes; the target %s is a %s", p.Target, p.recipe.Target.Kind)
+		return dsbo.Errorf(dsbo.ErrConfig, "-balance is for classes; the target %s is a %s", p.Target,
+			p.recipe.Target.Kind)
 	}
 	if p.Weight == "" {
 		return nil
@@ -109,8 +112,9 @@ func (p *preparation) classesOf(i int) ([]uint8, error) {
 	return classPlaces(p.Tables[i], p.column(i, p.Target), p.recipe.Target.Classes)
 }
 
-// exampleWeights returns the weights of the examples in a set of site i, nil where all are 1: so that the mean over the sites of the mean
-// over a site's examples is that over the rows of all sites.
+// exampleWeights returns the weights of the examples in a set of site i, nil where all are 1: so
+// that the mean over the sites of the mean over a site's examples is that over the rows of
+// all sites.
 func (p *preparation) exampleWeights(i int, of set) ([]float32, error) {
 	if p.plain {
 		return nil, nil
@@ -129,7 +133,8 @@ func (p *preparation) exampleWeights(i int, of set) ([]float32, error) {
 		}
 		w := p.weight(i, row) * p.factor(int(classes[row])) * unit
 		if !(w <= math.MaxFloat32) {
-			return nil, p.failAt(i, row, p.Weight, "the weight must be of the size of the others; it is %g of their mean", w)
+			return nil, p.failAt(i, row, p.Weight,
+				"the weight must be of the size of the others; it is %g of their mean", w)
 		}
 		list = append(list, float32(w))
 		all = all && list[len(list)-1] == 1

@@ -54,7 +54,8 @@ func (p *preparation) nameWords() error {
 	for i, text := range texts {
 		var n naming
 		if err := json.Unmarshal([]byte(text), &n); err != nil || len(n.Words) != len(p.names) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its words must be of %d columns; it is %.100q", p.name(i), len(p.names), text)
+			return dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its words must be of %d columns; it is %.100q",
+				p.name(i), len(p.names), text)
 		}
 		for k, names := range n.Words {
 			p.names[k] = append(p.names[k], names...)
@@ -71,7 +72,8 @@ func (p *preparation) nameWords() error {
 	return nil
 }
 
-// wordCounts returns in how many training rows of site i each word of a column is; none where all values are missing.
+// wordCounts returns in how many training rows of site i each word of a column is; none where all
+// values are missing.
 func (p *preparation) wordCounts(i int, c *tables.Column) []int {
 	counts := make([]int, len(c.Words))
 	for row, of := range p.parts[i].of {
@@ -82,7 +84,8 @@ func (p *preparation) wordCounts(i int, c *tables.Column) []int {
 	return counts
 }
 
-// countRows finds the rows of all sites, and of each class and word, and chooses the words that become features.
+// countRows finds the rows of all sites, and of each class and word, and chooses the words that
+// become features.
 func (p *preparation) countRows() error {
 	length := sets + len(p.recipe.Target.Classes)
 	for _, names := range p.names {
@@ -109,8 +112,8 @@ func (p *preparation) countRows() error {
 	return nil
 }
 
-// countSite writes the counts of site i: rows of each set, training rows of each class, and of each column of words the missing ones and
-// the rows of each word.
+// countSite writes the counts of site i: rows of each set, training rows of each class, and of each
+// column of words the missing ones and the rows of each word.
 func (p *preparation) countSite(i int, part []float64) error {
 	for k, size := range p.parts[i].sizes {
 		part[k] = float64(size)
@@ -144,7 +147,8 @@ func (p *preparation) countSite(i int, part []float64) error {
 	return nil
 }
 
-// chooseWords chooses which words of an input become features, by the training rows of all sites that each is in, and which do together.
+// chooseWords chooses which words of an input become features, by the training rows of all sites
+// that each is in, and which do together.
 func (p *preparation) chooseWords(in *Input, names []string, missing float64, counts []float64) {
 	rare := float64(p.rows[training]) - missing
 	for k, count := range counts {

@@ -1,5 +1,6 @@
-// Package input opens files of data, which may be compressed, for those who read tables of them and those who read images: a [File] has
-// the content, an [Error] says what is wrong with it and where. It knows no format.
+// Package input opens files of data, which may be compressed, for those who read tables of them and
+// those who read images: a [File] has the content, an [Error] says what is wrong with it and where.
+// It knows no format.
 package input
 
 import (
@@ -13,7 +14,8 @@ import (
 	"dsbo/internal/files"
 )
 
-// The most that gzip unwraps to, unless a limit says otherwise: tables of text shrink to a fifth or a tenth.
+// The most that gzip unwraps to, unless a limit says otherwise: tables of text shrink to a fifth or
+// a tenth.
 const (
 	unwrapTimes = 200
 	unwrapPlus  = 64 << 20
@@ -28,7 +30,8 @@ type File struct {
 	limit  int64 // of the unwrapped content
 }
 
-// New is a file of length bytes whose name is for errors. What is not a gzip file is taken as it is; limit is the limit of [Limit].
+// New is a file of length bytes whose name is for errors. What is not a gzip file is taken as it
+// is; limit is the limit of [Limit].
 func New(name string, file io.ReaderAt, length, limit int64) (*File, error) {
 	in := &File{name: name, file: file, length: length, limit: length}
 	var magic [2]byte
@@ -42,7 +45,8 @@ func New(name string, file io.ReaderAt, length, limit int64) (*File, error) {
 	return in, nil
 }
 
-// Limit is the most bytes that a compressed file of length bytes may hold: limit, or, where that is 0, 64 MiB and 200 times its length.
+// Limit is the most bytes that a compressed file of length bytes may hold: limit, or, where that is
+// 0, 64 MiB and 200 times its length.
 func Limit(length, limit int64) int64 {
 	if limit == 0 {
 		limit = unwrapPlus + unwrapTimes*min(length, (math.MaxInt64-unwrapPlus)/unwrapTimes)
@@ -53,11 +57,12 @@ func Limit(length, limit int64) int64 {
 // Name returns the name of the file.
 func (in *File) Name() string { return in.name }
 
-// Most returns the number of bytes that the content does not exceed: its length, or the limit of what gzip may unwrap to.
+// Most returns the number of bytes that the content does not exceed: its length, or the limit of
+// what gzip may unwrap to.
 func (in *File) Most() int64 { return in.limit }
 
-// Reader returns a reader of the content from its beginning. It fails with a [*Error] where the gzip header is damaged; what the
-// reader fails with later is to be made one by [File.Error].
+// Reader returns a reader of the content from its beginning. It fails with a [*Error] where the
+// gzip header is damaged; what the reader fails with later is to be made one by [File.Error].
 func (in *File) Reader() (io.Reader, error) {
 	plain := io.NewSectionReader(in.file, 0, in.length)
 	if !in.zipped {
@@ -70,8 +75,8 @@ func (in *File) Reader() (io.Reader, error) {
 	return &unzipped{in: in, z: z}, nil
 }
 
-// ReaderAt returns the content for formats that do not read it from its beginning to its end, and its length. What gzip compressed is
-// unwrapped in memory.
+// ReaderAt returns the content for formats that do not read it from its beginning to its end, and
+// its length. What gzip compressed is unwrapped in memory.
 func (in *File) ReaderAt() (io.ReaderAt, int64, error) {
 	if !in.zipped {
 		return in.file, in.length, nil

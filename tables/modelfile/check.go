@@ -54,7 +54,8 @@ func (l Layer) check(in int) error {
 	case l.In != in:
 		return fmt.Errorf("it must have %d inputs; it has %d", in, l.In)
 	case l.Out < 1 || l.Out > math.MaxInt/8/l.In || len(l.Weights) != l.Out*l.In:
-		return fmt.Errorf("it must have a weight for each of %d outputs and %d inputs; it has %d", l.Out, l.In, len(l.Weights))
+		return fmt.Errorf("it must have a weight for each of %d outputs and %d inputs; it has %d", l.Out,
+			l.In, len(l.Weights))
 	case l.Bias != nil && len(l.Bias) != l.Out:
 		return fmt.Errorf("it must have a bias for each of %d outputs; it has %d", l.Out, len(l.Bias))
 	case !slices.Contains([]models.Unit{models.Identity, models.Tanh, models.ReLU}, l.Unit):
@@ -140,7 +141,8 @@ func checkSparse(r features.Recipe) error {
 
 func checkScale(mean, deviation float64) error {
 	if math.IsNaN(mean) || math.IsInf(mean, 0) || !(deviation > 0) || math.IsInf(deviation, 0) {
-		return fmt.Errorf("mean and deviation must be finite, and the deviation positive; they are %g and %g", mean, deviation)
+		return fmt.Errorf("mean and deviation must be finite, and the deviation positive; they are %g and %g",
+			mean, deviation)
 	}
 	return nil
 }

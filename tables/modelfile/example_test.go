@@ -21,7 +21,8 @@ func Example() {
 		Target: features.Target{Name: "ill", Kind: features.Class, Classes: []string{"no", "yes"}},
 	}
 	y := []float64{0, 0, 0, 1, 2, -2} // a row of weights for each class
-	m, err := modelfile.New(recipe, models.Softmax{Features: 3, Classes: 2}, y, modelfile.Origin{Program: "dsbo", Run: "results/first"})
+	m, err := modelfile.New(recipe, models.Softmax{Features: 3, Classes: 2}, y,
+		modelfile.Origin{Program: "dsbo", Run: "results/first"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -41,7 +42,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	people, err := tables.New("", tables.NumberColumn("age", []float32{60, 60}), tables.WordColumn("colour", []string{"red", "blue"}))
+	people, err := tables.New("", tables.NumberColumn("age", []float32{60, 60}),
+		tables.WordColumn("colour", []string{"red", "blue"}))
 	if err != nil {
 		fmt.Println(err)
 		return

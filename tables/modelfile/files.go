@@ -40,8 +40,9 @@ type weightsFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Write writes the model's three files to a folder, each of them complete or not at all, model.json last. The files of weights and
-// graph have the same bytes for the same model and program, whenever it was made.
+// Write writes the model's three files to a folder, each of them complete or not at all, model.json
+// last. The files of weights and graph have the same bytes for the same model and program, whenever
+// it was made.
 func (m *Model) Write(folder runs.Folder) error {
 	recipe, err := json.Marshal(m.recipe)
 	if err != nil {
@@ -52,7 +53,8 @@ func (m *Model) Write(folder runs.Folder) error {
 		return err
 	}
 	sum := sha256.Sum256(weights.Bytes())
-	d := description{Format: format, Recipe: m.recipe, Weights: weightsFile{runs.WeightsFile, hex.EncodeToString(sum[:])}, Origin: m.Origin}
+	d := description{Format: format, Recipe: m.recipe,
+		Weights: weightsFile{runs.WeightsFile, hex.EncodeToString(sum[:])}, Origin: m.Origin}
 	for _, l := range m.Layers {
 		d.Layers = append(d.Layers, layerDescription{l.In, l.Out, l.Bias != nil, l.Unit})
 	}
@@ -63,7 +65,8 @@ func (m *Model) Write(folder runs.Folder) error {
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, m.graph(string(recipe)).Encode()}, {runs.ModelFile, append(text, '\n')}} {
+	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, m.graph(string(recipe)).Encode()},
+		{runs.ModelFile, append(text, '\n')}} {
 		if err := folder.WriteFile(f.name, f.data); err != nil {
 			return err
 		}
@@ -86,8 +89,9 @@ func (m *Model) tensors() []tensor {
 func weightName(layer int) string { return fmt.Sprintf("layer%d.weight", layer) }
 func biasName(layer int) string   { return fmt.Sprintf("layer%d.bias", layer) }
 
-// Read reads a model from its model.json and the file of weights beside it. Errors match [dsbo.ErrConfig] and name the file: it is not
-// there, has names that are not known, or does not fit the other one.
+// Read reads a model from its model.json and the file of weights beside it. Errors match
+// [dsbo.ErrConfig] and name the file: it is not there, has names that are not known, or does not
+// fit the other one.
 func Read(path string) (*Model, error) {
 	folder := runs.Folder(filepath.Dir(path))
 	text, err := folder.ReadFile(filepath.Base(path))
@@ -105,7 +109,8 @@ func Read(path string) (*Model, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "weights of %s: %w", path, err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != d.Weights.SHA256 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is not the file that %s was written with: its SHA-256 is another one", weights, path)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"%s is not the file that %s was written with: its SHA-256 is another one", weights, path)
 	}
 	_, tensors, err := readTensors(data)
 	if err != nil {

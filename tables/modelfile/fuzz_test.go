@@ -9,7 +9,8 @@ import (
 	"dsbo/runs"
 )
 
-// FuzzDescription: what can be read as a model.json is checked without a panic, with weights that are not there.
+// FuzzDescription: what can be read as a model.json is checked without a panic, with weights that
+// are not there.
 func FuzzDescription(f *testing.F) {
 	f.Add(testkit.Get(os.ReadFile(filepath.Join("testdata/golden", runs.ModelFile))))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -13,7 +13,8 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// golden is the folder of a model with whole weights. Models of that format must be readable from now on.
+// golden is the folder of a model with whole weights. Models of that format must be readable from
+// now on.
 const golden = "testdata/golden"
 
 // goldenModel is the model of the golden files.
@@ -27,7 +28,8 @@ func goldenModel() *modelfile.Model {
 		modelfile.Origin{Program: "dsbo", Made: "2026-01-02T03:04:05Z", Run: "golden", Lambda: "lambda.csv"}))
 }
 
-// TestGolden: what is written has the bytes of the golden files. DSBO_GOLDEN=write in the environment replaces these.
+// TestGolden: what is written has the bytes of the golden files. DSBO_GOLDEN=write in the
+// environment replaces these.
 func TestGolden(t *testing.T) {
 	if os.Getenv("DSBO_GOLDEN") == "write" {
 		testkit.OK(os.MkdirAll(golden, 0o755))
@@ -36,7 +38,8 @@ func TestGolden(t *testing.T) {
 	folder := t.TempDir()
 	testkit.OK(goldenModel().Write(runs.Folder(folder)))
 	for _, name := range []string{runs.ModelFile, runs.WeightsFile, runs.ONNXFile} {
-		got, want := testkit.Get(os.ReadFile(filepath.Join(folder, name))), testkit.Get(os.ReadFile(filepath.Join(golden, name)))
+		got, want := testkit.Get(os.ReadFile(filepath.Join(folder, name))),
+			testkit.Get(os.ReadFile(filepath.Join(golden, name)))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s is not that of %s", name, golden)
 		}

@@ -24,7 +24,8 @@ func (m *Model) graph(recipe string) *onnxModel {
 	}
 	d.predictions(m.recipe.Target, h)
 	return &onnxModel{
-		Producer: "dsbo", Version: wording.Build().Name(), Doc: "Written by dsbo tune: raw values of a table to predictions.",
+		Producer: "dsbo", Version: wording.Build().Name(),
+		Doc:      "Written by dsbo tune: raw values of a table to predictions.",
 		Metadata: []onnxText{{Name: recipeText, Value: recipe}}, Graph: d.onnxGraph,
 	}
 }
@@ -111,7 +112,8 @@ func (d *drawing) predictions(t features.Target, h string) {
 		all := onnxValue{Name: d.name("probabilities"), Type: onnxDouble, Cols: len(t.Classes)}
 		d.last(all, "Softmax", []string{h}, onnxInt("axis", 1))
 		best := d.node("class", "ArgMax", []string{all.Name}, onnxInt("axis", 1), onnxInt("keepdims", 0))
-		d.last(prediction, "LabelEncoder", []string{best}, onnxInts("keys_int64s", ascending(len(t.Classes))), onnxWords("values_strings", t.Classes))
+		d.last(prediction, "LabelEncoder", []string{best}, onnxInts("keys_int64s", ascending(len(t.Classes))),
+			onnxWords("values_strings", t.Classes))
 		d.Outputs = []onnxValue{prediction, all}
 		return
 	case features.Value:

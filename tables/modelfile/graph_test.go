@@ -19,8 +19,9 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// What follows reads and runs a model.onnx as other programs do: by the numbers of onnx.proto and ONNX's definitions of the
-// operators, and without package onnx. It knows what models need, and panics at everything else.
+// What follows reads and runs a model.onnx as other programs do: by the numbers of onnx.proto and
+// ONNX's definitions of the operators, and without package onnx. It knows what models need, and
+// panics at everything else.
 
 // A message is a protobuf message: whole numbers (int) and bytes by the numbers of their fields.
 type message map[protowire.Number][]any
@@ -76,7 +77,8 @@ const (
 	float64s = 11
 )
 
-// A matrix is a tensor. A vector is one row. Entries are words, or numbers, which stand for true and false too.
+// A matrix is a tensor. A vector is one row. Entries are words, or numbers, which stand for true
+// and false too.
 type matrix struct {
 	kind       int
 	rows, cols int
@@ -100,12 +102,14 @@ func constant(c message) matrix {
 		}
 	}
 	if len(m.numbers) != m.rows*m.cols || m.kind != int64s && m.kind != float64s {
-		panic(fmt.Sprintf("constant %s of type %d has %d numbers in the shape %v", c.text(8), m.kind, len(m.numbers), c.wholes(1)))
+		panic(fmt.Sprintf("constant %s of type %d has %d numbers in the shape %v", c.text(8), m.kind,
+			len(m.numbers), c.wholes(1)))
 	}
 	return m
 }
 
-// each makes a matrix of a type with the shape that others have in common, by a function of the place of each entry.
+// each makes a matrix of a type with the shape that others have in common, by a function of the
+// place of each entry.
 func each(kind int, entry func(i, j int) float64, in ...matrix) matrix {
 	m := matrix{kind: kind, rows: 1, cols: 1}
 	for _, of := range in {
@@ -121,14 +125,17 @@ func each(kind int, entry func(i, j int) float64, in ...matrix) matrix {
 
 // signatures are the types of the operators' inputs; the types of Cast and Concat differ.
 var signatures = map[string][]int{
-	"Gather": {float64s, int64s}, "Add": {float64s, float64s}, "Sub": {float64s, float64s}, "Mul": {float64s, float64s}, "Div": {float64s, float64s},
-	"Equal": {int64s, int64s}, "IsNaN": {float64s}, "Where": {bools, float64s, float64s}, "Gemm": {float64s, float64s, float64s}, "Tanh": {float64s},
+	"Gather": {float64s, int64s}, "Add": {float64s, float64s}, "Sub": {float64s, float64s}, "Mul": {float64s, float64s},
+	"Div":   {float64s, float64s},
+	"Equal": {int64s, int64s}, "IsNaN": {float64s}, "Where": {bools, float64s, float64s},
+	"Gemm": {float64s, float64s, float64s}, "Tanh": {float64s},
 	"Relu": {float64s}, "Exp": {float64s}, "Softmax": {float64s}, "ArgMax": {float64s}, "Squeeze": {float64s, int64s},
 }
 
 // attributes are what the attributes of an operator must be, but for LabelEncoder.
 var attributes = map[string]map[string]int{
-	"Cast": {"to": float64s}, "Concat": {"axis": 1}, "Gather": {"axis": 1}, "Gemm": {"transB": 1}, "Softmax": {"axis": 1}, "ArgMax": {"axis": 1, "keepdims": 0},
+	"Cast": {"to": float64s}, "Concat": {"axis": 1}, "Gather": {"axis": 1}, "Gemm": {"transB": 1},
+	"Softmax": {"axis": 1}, "ArgMax": {"axis": 1, "keepdims": 0},
 }
 
 // operate returns the output of a node.
@@ -189,7 +196,8 @@ func operate(n message, in []matrix) matrix {
 	case "Concat":
 		return concat(in)
 	case "Gather":
-		return each(float64s, func(i, j int) float64 { return a.numbers[i*a.cols+int(in[1].numbers[j])] }, matrix{rows: a.rows, cols: in[1].cols})
+		return each(float64s, func(i, j int) float64 { return a.numbers[i*a.cols+int(in[1].numbers[j])] },
+			matrix{rows: a.rows, cols: in[1].cols})
 	case "Gemm":
 		return gemm(in)
 	case "Softmax":
@@ -271,7 +279,8 @@ func encodeLabels(n message, in matrix) matrix {
 // runGraph returns the predictions of a model.onnx for all rows of a table.
 func runGraph(path string, r features.Recipe, t *tables.Table) (made modelfile.Predictions) {
 	file := parse(testkit.Get(os.ReadFile(path)))
-	if sets := file.messages(8); file.wholes(1)[0] != 8 || len(sets) != 2 || sets[0].text(1) != "" || sets[0].wholes(2)[0] != 17 || sets[1].text(1) != "ai.onnx.ml" || sets[1].wholes(2)[0] != 3 {
+	if sets := file.messages(8); file.wholes(1)[0] != 8 || len(sets) != 2 || sets[0].text(1) != "" ||
+		sets[0].wholes(2)[0] != 17 || sets[1].text(1) != "ai.onnx.ml" || sets[1].wholes(2)[0] != 3 {
 		panic(fmt.Sprintf("operators %v", sets))
 	}
 	graph, values := file.messages(7)[0], map[string]matrix{}
@@ -305,7 +314,8 @@ func runGraph(path string, r features.Recipe, t *tables.Table) (made modelfile.P
 	return made
 }
 
-// rawInput returns the values of a table for an input of a graph, of the type and the shape that it states.
+// rawInput returns the values of a table for an input of a graph, of the type and the shape that
+// it states.
 func rawInput(in message, r features.Recipe, t *tables.Table) matrix {
 	tensor := in.messages(2)[0].messages(1)[0]
 	shape := tensor.messages(2)[0].messages(1)
@@ -337,8 +347,8 @@ func rawInput(in message, r features.Recipe, t *tables.Table) matrix {
 	return m
 }
 
-// agree wants all files of a model in a folder to predict the same: the files of this package to the bit, and the graph that other programs
-// run as nearly as its sums in another order allow.
+// agree wants all files of a model in a folder to predict the same: the files of this package to
+// the bit, and the graph that other programs run as nearly as its sums in another order allow.
 func agree(t *testing.T, folder runs.Folder, want modelfile.Predictions, data *tables.Table) {
 	t.Helper()
 	for _, path := range []string{string(folder), folder.Path(runs.ModelFile)} {

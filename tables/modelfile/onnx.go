@@ -1,9 +1,10 @@
 package modelfile
 
-// What follows is the format of ONNX, the Open Neural Network Exchange, as far as models of this package
-// need it: dense layers in float64 behind the preparation of numbers and words.
+// What follows is the format of ONNX, the Open Neural Network Exchange, as far as models of this
+// package need it: dense layers in float64 behind the preparation of numbers and words.
 
-// The versions of operators, and of the format, that models are written in: the versions of ONNX 1.12, which every runtime since then reads.
+// The versions of operators, and of the format, that models are written in: the versions of ONNX
+// 1.12, which every runtime since then reads.
 const (
 	onnxOpset   = 17
 	onnxOpsetML = 3
@@ -24,7 +25,8 @@ type onnxModel struct {
 // An onnxText is a named text.
 type onnxText struct{ Name, Value string }
 
-// An onnxGraph computes its outputs from its inputs and constants, by nodes each of which has its inputs before it.
+// An onnxGraph computes its outputs from its inputs and constants, by nodes each of which has its
+// inputs before it.
 type onnxGraph struct {
 	Name      string
 	Inputs    []onnxValue
@@ -56,7 +58,8 @@ type onnxNode struct {
 	Attributes []onnxAttribute
 }
 
-// An onnxAttribute is a setting of a node: one whole number (Ints alone, not List), whole numbers, or words.
+// An onnxAttribute is a setting of a node: one whole number (Ints alone, not List), whole numbers,
+// or words.
 type onnxAttribute struct {
 	Name  string
 	Ints  []int64

@@ -20,7 +20,8 @@ func Open(path string) (*Model, error) {
 	if info.IsDir() {
 		file := filepath.Join(path, runs.ModelFile)
 		if _, err := disk.Stat(file); errors.Is(err, fs.ErrNotExist) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s has no %s: it must be the folder of a run of tables that has finished", path, runs.ModelFile)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"%s has no %s: it must be the folder of a run of tables that has finished", path, runs.ModelFile)
 		}
 		return Read(file)
 	}
@@ -31,6 +32,7 @@ func Open(path string) (*Model, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		return Read(path)
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: a model must be the %s that dsbo tune leaves beside its other files, or its folder",
+	return nil, dsbo.Errorf(dsbo.ErrConfig,
+		"%s: a model must be the %s that dsbo tune leaves beside its other files, or its folder",
 		path, runs.ModelFile)
 }

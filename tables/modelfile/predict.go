@@ -29,7 +29,8 @@ func (p Predictions) Numbers(row int) []float64 {
 // blockNumbers bounds the features of the rows that are predicted at once.
 const blockNumbers = 1 << 18
 
-// PredictAll calls visit with the predictions for all rows, in their order and in blocks, so that memory is bounded.
+// PredictAll calls visit with the predictions for all rows, in their order and in blocks, so that
+// memory is bounded.
 func PredictAll(m *Model, in *features.Encoder, visit func(Predictions) error) error {
 	block := max(1, blockNumbers/len(m.recipe.Features()))
 	for first := 0; first < in.Rows(); first += block {
@@ -40,7 +41,8 @@ func PredictAll(m *Model, in *features.Encoder, visit func(Predictions) error) e
 	return nil
 }
 
-// Predict returns the predictions for rows first to end−1 of a table, of which in is the encoder of the model's recipe. Several goroutines may call it.
+// Predict returns the predictions for rows first to end−1 of a table, of which in is the encoder of
+// the model's recipe. Several goroutines may call it.
 func (m *Model) Predict(in *features.Encoder, first, end int) (p Predictions) {
 	var places []int32
 	var values []float64
@@ -51,8 +53,8 @@ func (m *Model) Predict(in *features.Encoder, first, end int) (p Predictions) {
 	return p
 }
 
-// PredictFeatures returns the prediction for one row, such as an example, by its features that are not 0: their places, ascending, and
-// their values.
+// PredictFeatures returns the prediction for one row, such as an example, by its features that are
+// not 0: their places, ascending, and their values.
 func (m *Model) PredictFeatures(places []int32, values []float64) (p Predictions) {
 	m.add(&p, m.outputs(places, values))
 	return p

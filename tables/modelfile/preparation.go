@@ -5,8 +5,8 @@ import (
 	"dsbo/tables/features"
 )
 
-// features adds what makes features of raw values. Numbers go through it together, and so do words at the end; then features are put
-// in the order of the recipe.
+// features adds what makes features of raw values. Numbers go through it together, and so do words
+// at the end; then features are put in the order of the recipe.
 func (d *drawing) features(r features.Recipe) string {
 	if r.Sparse != nil {
 		return d.sparseFeatures(r.Sparse)
@@ -31,7 +31,8 @@ func (d *drawing) features(r features.Recipe) string {
 // sparseInput is the name of the input that has all sparse columns.
 const sparseInput = "columns"
 
-// sparseFeatures adds what makes features of sparse columns, which the graph takes with their zeros.
+// sparseFeatures adds what makes features of sparse columns, which the graph takes with
+// their zeros.
 func (d *drawing) sparseFeatures(s *features.Sparse) string {
 	in := d.name(sparseInput)
 	d.Inputs = append(d.Inputs, onnxValue{Name: in, Type: onnxFloat, Cols: s.Columns})
@@ -75,10 +76,12 @@ func (p *preparation) addNumber(d *drawing, in features.Input) {
 		p.features = append(p.features, source{missings, len(p.indicators)})
 		p.indicators = append(p.indicators, int64(len(p.numbers)))
 	}
-	p.numbers, p.means, p.deviation = append(p.numbers, d.input(in)), append(p.means, in.Mean), append(p.deviation, in.Deviation)
+	p.numbers, p.means, p.deviation = append(p.numbers, d.input(in)), append(p.means, in.Mean),
+		append(p.deviation, in.Deviation)
 }
 
-// addWord adds a matrix that has true where the word is the feature's. The code of a word is the place of its feature.
+// addWord adds a matrix that has true where the word is the feature's. The code of a word is the
+// place of its feature.
 func (p *preparation) addWord(d *drawing, in features.Input) {
 	rare, missing, count := otherWords(in)
 	keys := append(append([]string{}, in.Words...), "")
@@ -93,7 +96,8 @@ func (p *preparation) addWord(d *drawing, in features.Input) {
 	}
 }
 
-// parts adds the nodes of each part that has features, and returns them with the place of their first columns side by side.
+// parts adds the nodes of each part that has features, and returns them with the place of their
+// first columns side by side.
 func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) {
 	at := 0
 	add := func(what part, name string, cols int) {
@@ -109,7 +113,8 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 		add(numbers, d.node("filled", "Where", []string{missing, zero, scaled}), n)
 		if m := len(p.indicators); m > 0 {
 			of := d.wholes("with indicator", p.indicators)
-			add(missings, d.node("indicators", "Gather", []string{d.double("missing", missing), of}, onnxInt("axis", 1)), m)
+			add(missings, d.node("indicators", "Gather", []string{d.double("missing", missing), of},
+				onnxInt("axis", 1)), m)
 		}
 	}
 	if len(p.hot) > 0 {
@@ -118,8 +123,8 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 	return parts, places
 }
 
-// otherWords returns the place of rare words and of missing ones among the features of an input of words, -1 where they have none, and the
-// number of features.
+// otherWords returns the place of rare words and of missing ones among the features of an input of
+// words, -1 where they have none, and the number of features.
 func otherWords(in features.Input) (rare, missing, count int) {
 	rare, missing, count = -1, -1, len(in.Words)
 	if in.Rare {

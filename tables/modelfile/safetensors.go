@@ -14,15 +14,16 @@ import (
 	"dsbo"
 )
 
-// What follows reads and writes files of named arrays in the safetensors format, which the libraries of Python and Rust
-// know:
+// What follows reads and writes files of named arrays in the safetensors format, which the
+// libraries of Python and Rust know:
 //
 //	8 bytes   N, the length of the header, little-endian
 //	N bytes   a JSON object: for each array its type, shape, and where its bytes lie after the header;
 //	          texts under "__metadata__"
 //	          the numbers of the arrays, little-endian, row by row, one array after the other
 //
-// Of the types of the format it has float64 alone ("F64"): the models of this module are trained in it.
+// Of the types of the format it has float64 alone ("F64"): the models of this module are trained
+// in it.
 
 // A tensor is a named array.
 type tensor struct {
@@ -43,7 +44,8 @@ type tensorEntry struct {
 	Offsets []int  `json:"data_offsets"` // first byte and the one after the last, after the header
 }
 
-// writeTensors writes arrays in their order, with texts that say what they are. Errors match [dsbo.ErrShape].
+// writeTensors writes arrays in their order, with texts that say what they are. Errors
+// match [dsbo.ErrShape].
 func writeTensors(w io.Writer, metadata map[string]string, tensors ...tensor) error {
 	header := map[string]any{}
 	if len(metadata) > 0 {
@@ -52,10 +54,12 @@ func writeTensors(w io.Writer, metadata map[string]string, tensors ...tensor) er
 	end := 0
 	for _, t := range tensors {
 		if size, ok := sizeOf(t.Shape); !ok || size != len(t.Data) {
-			return dsbo.Errorf(dsbo.ErrShape, "array %q must have as many numbers as its shape %v; it has %d", t.Name, t.Shape, len(t.Data))
+			return dsbo.Errorf(dsbo.ErrShape, "array %q must have as many numbers as its shape %v; it has %d", t.Name,
+				t.Shape, len(t.Data))
 		}
 		if _, twice := header[t.Name]; twice || t.Name == metadataName {
-			return dsbo.Errorf(dsbo.ErrShape, "names of arrays must differ, and from %s; there is %q", metadataName, t.Name)
+			return dsbo.Errorf(dsbo.ErrShape, "names of arrays must differ, and from %s; there is %q",
+				metadataName, t.Name)
 		}
 		header[t.Name] = tensorEntry{"F64", t.Shape, []int{end, end + 8*len(t.Data)}}
 		end += 8 * len(t.Data)
@@ -73,7 +77,8 @@ func writeTensors(w io.Writer, metadata map[string]string, tensors ...tensor) er
 	return err
 }
 
-// sizeOf returns the product of a shape, and whether it is one of at least one number that memory could hold.
+// sizeOf returns the product of a shape, and whether it is one of at least one number that memory
+// could hold.
 func sizeOf(shape []int) (int, bool) {
 	size := 1
 	for _, n := range shape {
@@ -85,15 +90,18 @@ func sizeOf(shape []int) (int, bool) {
 	return size, true
 }
 
-// readTensors returns the arrays of a file, in the order of their bytes, and its texts. Nothing is allocated that the file has no bytes for.
-// Errors match [dsbo.ErrConfig] and name what does not hold: header and offsets inside of the file, each byte in exactly one array.
+// readTensors returns the arrays of a file, in the order of their bytes, and its texts. Nothing is
+// allocated that the file has no bytes for. Errors match [dsbo.ErrConfig] and name what does not
+// hold: header and offsets inside of the file, each byte in exactly one array.
 func readTensors(file []byte) (metadata map[string]string, tensors []tensor, err error) {
 	if len(file) < 8 {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "a safetensors file must have at least 8 bytes; it has %d", len(file))
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "a safetensors file must have at least 8 bytes; it has %d",
+			len(file))
 	}
 	n := binary.LittleEndian.Uint64(file)
 	if n > maxHeader || n > uint64(len(file)-8) {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "the header must have at most %d bytes; it has %d", min(maxHeader, len(file)-8), n)
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "the header must have at most %d bytes; it has %d",
+			min(maxHeader, len(file)-8), n)
 	}
 	metadata, entries, err := readHeader(file[8 : 8+n])
 	if err != nil {
@@ -108,7 +116,8 @@ func readTensors(file []byte) (metadata map[string]string, tensors []tensor, err
 		tensors, at = append(tensors, t), e.Offsets[1]
 	}
 	if at != len(data) {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "arrays must have all %d bytes after the header; they have %d", len(data), at)
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "arrays must have all %d bytes after the header; they have %d",
+			len(data), at)
 	}
 	return metadata, tensors, nil
 }
@@ -118,7 +127,8 @@ type namedEntry struct {
 	tensorEntry
 }
 
-// readHeader reads the header's object, its arrays sorted by their first byte. A name may stand there once.
+// readHeader reads the header's object, its arrays sorted by their first byte. A name may stand
+// there once.
 func readHeader(text []byte) (metadata map[string]string, entries []namedEntry, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -167,7 +177,8 @@ func (e namedEntry) read(data []byte, at int) (tensor, error) {
 		return tensor{}, fmt.Errorf("its dtype must be F64; it is %q", e.Type)
 	}
 	if first != at || end < first || end > len(data) {
-		return tensor{}, fmt.Errorf("its bytes must begin at %d and end at %d at most; they are %d to %d", at, len(data), first, end)
+		return tensor{}, fmt.Errorf("its bytes must begin at %d and end at %d at most; they are %d to %d", at,
+			len(data), first, end)
 	}
 	size, ok := sizeOf(e.Shape)
 	if !ok || 8*size != end-first {

@@ -104,7 +104,8 @@ func FuzzReadTensors(f *testing.F) {
 		testkit.OK(writeTensors(&again, metadata, tensors...))
 		metadata2, tensors2 := testkit.Get2(readTensors(again.Bytes()))
 		if len(metadata) != len(metadata2) || len(tensors) != len(tensors2) {
-			t.Errorf("%d texts and %d arrays became %d and %d", len(metadata), len(tensors), len(metadata2), len(tensors2))
+			t.Errorf("%d texts and %d arrays became %d and %d", len(metadata), len(tensors),
+				len(metadata2), len(tensors2))
 		}
 	})
 }

@@ -8,12 +8,14 @@ import (
 	"dsbo/tables/features"
 )
 
-// Adapted returns a model for rows as another recipe takes them, which predicts as m does: the start of a run that goes on from an earlier
-// one, perhaps at other sites. nil: m predicts a target of another kind.
+// Adapted returns a model for rows as another recipe takes them, which predicts as m does: the
+// start of a run that goes on from an earlier one, perhaps at other sites. nil: m predicts a target
+// of another kind.
 //
-// A feature has the weights of the one of its name, in the units of the new recipe. A word that was a rare one has the weights of rare words;
-// all other features that m does not know have 0. Rows with missing numbers may be predicted otherwise, as the mean in their place may
-// be another one. A class has the outputs of the class of its name; one that m does not know has 0.
+// A feature has the weights of the one of its name, in the units of the new recipe. A word that was
+// a rare one has the weights of rare words; all other features that m does not know have 0. Rows
+// with missing numbers may be predicted otherwise, as the mean in their place may be another one. A
+// class has the outputs of the class of its name; one that m does not know has 0.
 func (m *Model) Adapted(r features.Recipe) *Model {
 	if r.Target.Kind != m.recipe.Target.Kind {
 		return nil
@@ -25,7 +27,8 @@ func (m *Model) Adapted(r features.Recipe) *Model {
 	return &Model{recipe: r, Layers: layers, Origin: m.Origin}
 }
 
-// Y returns the weights in the layout of a model of the losses, of which [New] makes m again. nil: that has other layers.
+// Y returns the weights in the layout of a model of the losses, of which [New] makes m again. nil:
+// that has other layers.
 func (m *Model) Y(of models.Layered) []float64 {
 	layout := of.Layers()
 	if len(layout) != len(m.Layers) {
@@ -67,7 +70,8 @@ func (l Layer) withInputs(old, now features.Recipe) Layer {
 	for j, key := range keys(old) {
 		of[key] = j
 	}
-	made := Layer{In: len(list), Out: l.Out, Weights: make([]float64, l.Out*len(list)), Bias: slices.Clone(l.Bias), Unit: l.Unit}
+	made := Layer{In: len(list), Out: l.Out, Weights: make([]float64, l.Out*len(list)),
+		Bias: slices.Clone(l.Bias), Unit: l.Unit}
 	for j, key := range keys(now) {
 		from, known := of[key]
 		if !known { // as words that are not in a recipe do
@@ -91,7 +95,8 @@ func (l Layer) withInputs(old, now features.Recipe) Layer {
 	return made
 }
 
-// rescaling returns how the feature u' of a number, as an input has it now, becomes the feature it was: u = scale u' + shift.
+// rescaling returns how the feature u' of a number, as an input has it now, becomes the feature it
+// was: u = scale u' + shift.
 func rescaling(old, now features.Input) (scale, shift float64) {
 	unit := features.UnitScale(now.Unit, old.Unit)
 	return unit * now.Deviation / old.Deviation, (float64(unit*now.Mean) - old.Mean) / old.Deviation

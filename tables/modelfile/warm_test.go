@@ -14,7 +14,8 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// elsewhere is the recipe of other sites: other means and units, a word less, one that was rare, and columns in another order.
+// elsewhere is the recipe of other sites: other means and units, a word less, one that was rare,
+// and columns in another order.
 func elsewhere(target features.Target) features.Recipe {
 	return features.Recipe{Target: target, Inputs: []features.Input{
 		{Name: "prediction", Kind: tables.Word, Words: []string{"nö", "yes", "no"}, Indicator: true},
@@ -26,15 +27,16 @@ func elsewhere(target features.Target) features.Recipe {
 	}}
 }
 
-// TestAdapted: rows without missing values are predicted as before, though the recipe is another one. Numbers are scaled and shifted by up
-// to 1e5, and so agree to 1e-9.
+// TestAdapted: rows without missing values are predicted as before, though the recipe is another
+// one. Numbers are scaled and shifted by up to 1e5, and so agree to 1e-9.
 func TestAdapted(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	data := full(r, 200)
 	swapped, scaled := classes, value
 	swapped.Classes = []string{"?", "benign", "malignant"}
 	scaled.Mean, scaled.Deviation = -3, 1e4
-	for _, c := range []struct{ was, now features.Target }{{classes, classes}, {classes, swapped}, {value, scaled}, {count, count}} {
+	for _, c := range []struct{ was, now features.Target }{{classes, classes}, {classes, swapped}, {value, scaled},
+		{count, count}} {
 		for _, hidden := range [][]int{{}, {5}, {4, 3}} {
 			t.Run(fmt.Sprintf("%s/%v", c.now.Kind, hidden), func(t *testing.T) {
 				m := model(r, c.was, hidden, false)
@@ -48,7 +50,8 @@ func TestAdapted(t *testing.T) {
 						t.Fatalf("value %d is %g, want %g", i, g, w)
 					}
 				}
-				losses := models.MLP{Features: adapted.Layers[0].In, Outputs: max(1, len(c.now.Classes)), Hidden: hidden}
+				losses := models.MLP{Features: adapted.Layers[0].In,
+					Outputs: max(1, len(c.now.Classes)), Hidden: hidden}
 				again := testkit.Get(modelfile.New(elsewhere(c.now), losses, adapted.Y(losses), modelfile.Origin{}))
 				compare(t, predictions(again, data), got)
 				losses.ReLU = len(hidden) > 0
@@ -68,12 +71,14 @@ func full(r *rand.Rand, n int) *tables.Table {
 	ages, weights, since := make([]float32, n), make([]float32, n), make([]float32, n)
 	colours, answers := make([]string, n), make([]string, n)
 	for i := range n {
-		ages[i], weights[i], since[i] = float32(50+12*r.NormFloat64()), float32(-.5+.01*r.NormFloat64()), 4*float32(math.Round(4750+75*r.NormFloat64()))
+		ages[i], weights[i], since[i] = float32(50+12*r.NormFloat64()), float32(-.5+.01*r.NormFloat64()),
+			4*float32(math.Round(4750+75*r.NormFloat64()))
 		colours[i] = []string{"red", "green, dark", "blue", "pink", "teal"}[r.IntN(5)]
 		answers[i] = []string{"yes", "nö"}[r.IntN(2)]
 	}
 	times := tables.NumberColumn("since", since)
 	times.Kind, times.Unit = tables.Time, "day"
-	return testkit.Get(tables.New("", tables.WordColumn("colour", colours), times, tables.NumberColumn("weight", weights),
+	return testkit.Get(tables.New("", tables.WordColumn("colour", colours), times,
+		tables.NumberColumn("weight", weights),
 		tables.NumberColumn("age", ages), tables.WordColumn("prediction", answers), tables.NumberColumn("new", ages)))
 }

@@ -13,11 +13,13 @@ import (
 // mostRounds bounds how often both systems are solved.
 const mostRounds = 4
 
-// solveBoth brings Y to y*(x) and Z to the solution of the adjoint system, and both again nearer where Y has turned out too far off.
+// solveBoth brings Y to y*(x) and Z to the solution of the adjoint system, and both again nearer
+// where Y has turned out too far off.
 //
-// Φ = f(y*) is known to first order, f(Y) − Z'g, and what is of second order follows from how large the first is: f as a parabola along
-// the way to y* is nowhere negative, as a loss is not, and therefore its second-order term is at least (Z'g)²/(4f). A distance in the norm of
-// the lower Hessian does not tell that where f is far more curved than the lower loss, as at weak penalties.
+// Φ = f(y*) is known to first order, f(Y) − Z'g, and what is of second order follows from how large
+// the first is: f as a parabola along the way to y* is nowhere negative, as a loss is not, and
+// therefore its second-order term is at least (Z'g)²/(4f). A distance in the norm of the lower
+// Hessian does not tell that where f is far more curved than the lower loss, as at weak penalties.
 func (w *solve) solveBoth() error {
 	for range mostRounds {
 		if err := w.solveLower(); err != nil {
@@ -43,8 +45,8 @@ func (w *solve) solveBoth() error {
 	return nil
 }
 
-// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started, where that is not known at the
-// last solution, and at 0 where both are farther than that.
+// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started,
+// where that is not known at the last solution, and at 0 where both are farther than that.
 func (w *solve) solveAdjoint() error {
 	b, r, trial := w.step, w.rest, w.trial
 	if err := w.upperGrad(w.Gradient, b); err != nil {
@@ -81,7 +83,8 @@ func (w *solve) solveAdjoint() error {
 	return w.refineAdjoint(b, r, gain)
 }
 
-// refineAdjoint solves for what the residual r is of, until Z is near enough. gain is how much nearer to the solution than 0 Z is.
+// refineAdjoint solves for what the residual r is of, until Z is near enough. gain is how much
+// nearer to the solution than 0 Z is.
 func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 	norm := linalg.Norm(b)
 	for left := math.Inf(1); ; {
@@ -120,8 +123,9 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 	}
 }
 
-// adjointRule returns the rule by which Z is near enough: by its residual, or so that the error of Φ is as small as wanted and
-// D² is a small share of what it was, for the sake of the gradient. gain is how much nearer to the solution than 0 Z is.
+// adjointRule returns the rule by which Z is near enough: by its residual, or so that the error of
+// Φ is as small as wanted and D² is a small share of what it was, for the sake of the gradient.
+// gain is how much nearer to the solution than 0 Z is.
 func (w *solve) adjointRule(norm, gain float64) rule {
 	if w.endsByResidual() {
 		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.leastShare()}
@@ -135,7 +139,9 @@ func (w *solve) adjointRule(norm, gain float64) rule {
 // findGradient completes the gradient of Φ by Z.
 func (w *solve) findGradient() error {
 	j := make([]float64, w.p)
-	if err := w.mean(w.gradientWire(), j, nil, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.JVP(part, w.x, w.Y, w.Z, allExamples) }); err != nil {
+	if err := w.mean(w.gradientWire(), j, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
+		return o.JVP(part, w.x, w.Y, w.Z, allExamples)
+	}); err != nil {
 		return err
 	}
 	linalg.Sub(w.Gradient, w.Gradient, j)

@@ -9,8 +9,9 @@ import (
 	"dsbo/network"
 )
 
-// lowerGrad sets g to ∇_y g(x, y), averaged over the agents as is all below. All but the first one of a solve is the last one and an
-// average of differences. What the wire has lost of one of them the next one has too: g is off by what is lost of the last one alone.
+// lowerGrad sets g to ∇_y g(x, y), averaged over the agents as is all below. All but the first one
+// of a solve is the last one and an average of differences. What the wire has lost of one of them
+// the next one has too: g is off by what is lost of the last one alone.
 func (w *solve) lowerGrad(y []float64) error {
 	if w.localGradients == nil {
 		w.localGradients, w.lostGradients = make([][]float64, len(w.Oracles)), w.newLost(w.q)
@@ -32,7 +33,8 @@ func (w *solve) lowerGrad(y []float64) error {
 	return err
 }
 
-// upperGrad finds ∇_x f and ∇_y f at (x, Y), in one average, with which the residuals of the adjoint system begin.
+// upperGrad finds ∇_x f and ∇_y f at (x, Y), in one average, with which the residuals of the
+// adjoint system begin.
 func (w *solve) upperGrad(dx, dy []float64) error {
 	both, lost := make([]float64, w.p+w.q), w.newLost(w.p+w.q)
 	err := w.mean(w.gradientWire(), both, lost, func(_ int, o dsbo.ValueOracle, part []float64) error {
@@ -47,7 +49,8 @@ func (w *solve) upperGrad(dx, dy []float64) error {
 	return err
 }
 
-// residual sets r = b − H z at Y, by a product that is not rounded to the wire of the others, and with lost, see [collective.Group.Mean].
+// residual sets r = b − H z at Y, by a product that is not rounded to the wire of the others, and
+// with lost, see [collective.Group.Mean].
 func (w *solve) residual(r, b, z []float64, lost [][]float64) error {
 	err := w.mean(w.changeWire(), r, lost, func(_ int, o dsbo.ValueOracle, part []float64) error {
 		err := linalg.Product(w.products, o, part, w.x, w.Y, z, allExamples)
@@ -69,9 +72,10 @@ func (w *solve) values(y []float64) (upper, lower float64, err error) {
 	return both[0], both[1], err
 }
 
-// mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle. lost is what the wire rounds off,
-// see [collective.Group.Mean].
-func (w *solve) mean(wire network.Wire, dst []float64, lost [][]float64, ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
+// mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.
+// lost is what the wire rounds off, see [collective.Group.Mean].
+func (w *solve) mean(wire network.Wire, dst []float64, lost [][]float64,
+	ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
 	return w.Agents.Mean(w.ctx, wire, dst, lost, func(i int, part []float64) error {
 		if err := ask(i, w.Oracles[i], part); err != nil {
 			return fmt.Errorf("agent %d: %w", w.Agents.Number(i), err)

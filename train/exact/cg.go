@@ -7,15 +7,17 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// leastDelay is the least number of products by whose gain together the distance to the solution before them is estimated.
+// leastDelay is the least number of products by whose gain together the distance to the solution
+// before them is estimated.
 const leastDelay = 4
 
-// leastResidual is the share of a right-hand side which a residual is that is nothing but round-off.
+// leastResidual is the share of a right-hand side which a residual is that is nothing
+// but round-off.
 const leastResidual = 1e-15
 
-// A rule says when conjugate gradients end: when the residual is at most residual, or, if that is 0, when the square of the
-// distance that the last products together have come nearer is at most gain of what all have. Nor do they go on below a share of
-// what there was to solve.
+// A rule says when conjugate gradients end: when the residual is at most residual, or, if that is
+// 0, when the square of the distance that the last products together have come nearer is at most
+// gain of what all have. Nor do they go on below a share of what there was to solve.
 type rule struct {
 	residual    float64
 	gain        func(all float64) float64
@@ -24,8 +26,9 @@ type rule struct {
 	maxProducts int  // products at most; 0: as many as the solve has left
 }
 
-// conjugateGradients adds to s a solution of H s = r at Y and leaves the residual in r. It returns the square of the distance
-// that it came nearer, in the norm of H, of that the part by the last products, and whether it met only positive curvature.
+// conjugateGradients adds to s a solution of H s = r at Y and leaves the residual in r. It returns
+// the square of the distance that it came nearer, in the norm of H, of that the part by the last
+// products, and whether it met only positive curvature.
 func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64, positive bool, err error) {
 	b, from := w.cgRest, w.cgStart
 	copy(b, r)
@@ -59,8 +62,9 @@ func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64
 	return gain, last, positive, err
 }
 
-// delay returns the number of the last products by whose gain together a distance is estimated: the longer conjugate gradients have
-// taken, the longer they may gain little and be far off all the same.
+// delay returns the number of the last products by whose gain together a distance is estimated: the
+// longer conjugate gradients have taken, the longer they may gain little and be far off all
+// the same.
 func (w *solve) delay(asked int) int {
 	n := max(asked, w.longest)
 	return max(leastDelay, n/4, n/2-16)

@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// findDiagonal finds the diagonal of the averaged Hessian, in its two parts: what the oracles do not give of it is a number in
-// the size of the products so far.
+// findDiagonal finds the diagonal of the averaged Hessian, in its two parts: what the oracles do
+// not give of it is a number in the size of the products so far.
 func (w *solve) findDiagonal() error {
 	w.diagonalLower = w.lower
 	one := w.Oracles[w.Agents.Local()[0]]

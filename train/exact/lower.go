@@ -6,8 +6,8 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// roundOff is the share of the lower loss below which differences of two evaluations mean nothing: sums of some ten thousand
-// terms, each right to 1e-16.
+// roundOff is the share of the lower loss below which differences of two evaluations mean nothing:
+// sums of some ten thousand terms, each right to 1e-16.
 const roundOff = 1e-14
 
 // A descent is how far Newton's steps have brought Y.
@@ -38,8 +38,9 @@ func (w *solve) solveLower() error {
 	return nil
 }
 
-// lowerEnds reports whether Y is near enough to y*, or can come no nearer. The gradient may well grow on the way from far off; where the
-// loss can fall no more than its own round-off, it has reached its floor once it no longer shrinks.
+// lowerEnds reports whether Y is near enough to y*, or can come no nearer. The gradient may well
+// grow on the way from far off; where the loss can fall no more than its own round-off, it has
+// reached its floor once it no longer shrinks.
 func (w *solve) lowerEnds(d *descent) bool {
 	norm := linalg.Norm(w.g)
 	w.Residual = norm / w.scale[0]
@@ -86,11 +87,12 @@ func (w *solve) newtonStep(d *descent) (moved bool, err error) {
 	return true, nil
 }
 
-// newtonRule returns the rule by which a step is exact enough: far off, where steps gain alike, it need not be exact; the closer, the more,
-// so that the convergence is faster than linear.
+// newtonRule returns the rule by which a step is exact enough: far off, where steps gain alike, it
+// need not be exact; the closer, the more, so that the convergence is faster than linear.
 func (w *solve) newtonRule(d *descent) rule {
 	if w.Tol > 0 {
-		return rule{residual: max(min(0.1, math.Sqrt(d.last/d.first)), 0.5*w.Tol/w.Residual) * d.last, share: w.leastShare()}
+		return rule{residual: max(min(0.1, math.Sqrt(d.last/d.first)), 0.5*w.Tol/w.Residual) * d.last,
+			share: w.leastShare()}
 	}
 	near := w.distanceBound()
 	return rule{share: w.leastShare(), gain: func(gain float64) float64 {
@@ -98,11 +100,13 @@ func (w *solve) newtonRule(d *descent) rule {
 	}}
 }
 
-// distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol, as far as is known.
+// distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol,
+// as far as is known.
 func (w *solve) distanceBound() float64 { return w.sharpness * w.phiTol() / 2 * math.Abs(w.lower) }
 
-// distanceLeft returns the square of the distance that a residual r stands for, at least what the last products have left of it. A residual of 0, or
-// within round-off of a right-hand side of that norm, stands for none, also where nothing is known of the Hessian.
+// distanceLeft returns the square of the distance that a residual r stands for, at least what the
+// last products have left of it. A residual of 0, or within round-off of a right-hand side of that
+// norm, stands for none, also where nothing is known of the Hessian.
 func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
 	if linalg.Norm(r) <= leastResidual*norm {
 		return 0
@@ -110,7 +114,8 @@ func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
 	return max(left, w.estimate(r))
 }
 
-// estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual r stands for.
+// estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual
+// r stands for.
 func (w *solve) estimate(r []float64) float64 {
 	if w.memory.Pairs() == 0 {
 		return math.Inf(1)
@@ -119,8 +124,9 @@ func (w *solve) estimate(r []float64) float64 {
 	return linalg.Dot(r, w.change)
 }
 
-// lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It returns what the step promised,
-// as a share of the loss; 0 if it did not move: at the floor of round-off nothing falls.
+// lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It
+// returns what the step promised, as a share of the loss; 0 if it did not move: at the floor of
+// round-off nothing falls.
 func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 	trial := w.trial
 	slope := linalg.Dot(w.g, step)

@@ -16,13 +16,15 @@ const (
 	stepForcing  = 0.1  // the largest share of the gradient that such a step leaves
 )
 
-// Model returns y of the lower problem at x, a model, where that problem may not be convex: y is a solution that is reached from the
-// start of the problem or from near (length q; nil: not known), whichever has the lower loss, and others may be elsewhere. x and near
-// are not changed. Phi of the result is f(x, y), and there are no Gradient, Z, and errors of these.
+// Model returns y of the lower problem at x, a model, where that problem may not be convex: y is a
+// solution that is reached from the start of the problem or from near (length q; nil: not known),
+// whichever has the lower loss, and others may be elsewhere. x and near are not changed. Phi of the
+// result is f(x, y), and there are no Gradient, Z, and errors of these.
 //
-// Steps are truncated Newton steps on products with the problem's matrix: conjugate gradients end at a direction without positive
-// curvature and take it (Dembo, Steihaug 1983), and a line search lowers the loss. The result has converged where the loss has
-// settled: three steps in a row have lowered it by less than a thousandth each. The gradient, which may grow while the loss falls,
+// Steps are truncated Newton steps on products with the problem's matrix: conjugate gradients end
+// at a direction without positive curvature and take it (Dembo, Steihaug 1983), and a line search
+// lowers the loss. The result has converged where the loss has settled: three steps in a row have
+// lowered it by less than a thousandth each. The gradient, which may grow while the loss falls,
 // decides nothing.
 func (s *Solver) Model(ctx context.Context, x, near []float64) (Solution, error) {
 	if err := s.check(x, near, nil); err != nil {
@@ -30,7 +32,8 @@ func (s *Solver) Model(ctx context.Context, x, near []float64) (Solution, error)
 	}
 	w := s.newSolve(ctx, x)
 	w.Gradient, w.Z = nil, nil
-	err := w.runParts(w.findScale, func() error { return w.chooseStart(near, nil) }, w.findDamping, w.findDiagonal, w.solveNonconvex)
+	err := w.runParts(w.findScale, func() error { return w.chooseStart(near, nil) }, w.findDamping, w.findDiagonal,
+		w.solveNonconvex)
 	w.Phi = w.upper
 	return w.Solution, err
 }
@@ -42,7 +45,9 @@ func (w *solve) findDamping() error {
 	}
 	least, err := linalg.Least(w.q, func(dst, v []float64) error {
 		w.Products++
-		return w.mean(w.gradientWire(), dst, nil, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.HVP(part, w.x, w.Y, v, allExamples) })
+		return w.mean(w.gradientWire(), dst, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
+			return o.HVP(part, w.x, w.Y, v, allExamples)
+		})
 	})
 	w.products.SetDamping(least)
 	return err

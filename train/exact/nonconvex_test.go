@@ -11,7 +11,8 @@ import (
 	"dsbo/train/exact"
 )
 
-// TestModelDescends: from near the saddle a model comes to a minimum, whichever matrix there is, and says so.
+// TestModelDescends: from near the saddle a model comes to a minimum, whichever matrix there is,
+// and says so.
 func TestModelDescends(t *testing.T) {
 	const q = 6
 	least := algotest.WellsMinimum(q)

@@ -26,15 +26,17 @@ type solve struct {
 	diagonalLower  float64      // lower at the Y of the diagonal
 	longest        int          // products of the longest conjugate gradients so far
 	sharpness      float64      // the share of the usual bound of d² that it may have
-	// What wires have lost of the sums that g and the residual of the adjoint system are, by local agent; nil where that is nothing.
+	// What wires have lost of the sums that g and the residual of the adjoint system are, by local
+	// agent; nil where that is nothing.
 	lostGradients, lostResiduals [][]float64
 }
 
 // newSolve returns a solve at x that has not begun.
 func (s *Solver) newSolve(ctx context.Context, x []float64) *solve {
-	return &solve{Solver: s, ctx: ctx, x: x, productLimit: cmp.Or(s.MaxProducts, 2000), sharpness: 1, wire: s.productWire(), Solution: Solution{
-		Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
-	}}
+	return &solve{Solver: s, ctx: ctx, x: x, productLimit: cmp.Or(s.MaxProducts, 2000), sharpness: 1,
+		wire: s.productWire(), Solution: Solution{
+			Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
+		}}
 }
 
 // runParts takes the parts of a solve, up to the first that fails.
@@ -64,7 +66,8 @@ func (w *solve) findScale() error {
 	return nil
 }
 
-// chooseStart starts at whichever of the last solution and y the lower loss is least at, and finds the losses there.
+// chooseStart starts at whichever of the last solution and y the lower loss is least at, and finds
+// the losses there.
 func (w *solve) chooseStart(y, z []float64) error {
 	w.lower = math.NaN()
 	for _, start := range [][2][]float64{{w.Solver.y, w.Solver.z}, {y, z}} {

@@ -25,7 +25,8 @@ func quadratics(seed uint64) (oracles []dsbo.ValueOracle, qs []*algotest.Quadrat
 	return oracles, qs
 }
 
-// TestOnQuadratics: the solver finds what linear algebra finds, at several x in turn, from warm starts.
+// TestOnQuadratics: the solver finds what linear algebra finds, at several x in turn, from
+// warm starts.
 func TestOnQuadratics(t *testing.T) {
 	oracles, qs := quadratics(3)
 	truth := algotest.Solve(qs)
@@ -33,8 +34,8 @@ func TestOnQuadratics(t *testing.T) {
 	for _, scale := range []float64{0, 1, -3, 100} {
 		x := []float64{scale, -0.5 * scale, 0.3 * scale}
 		sol := testkit.Get(s.Solve(context.Background(), x))
-		// The gradient's residual is 1e-13 relative to the size of the problem at x=0; at 100 times the
-		// scale the floor of round-off is as much higher. Eigenvalues are at least 1.
+		// The gradient's residual is 1e-13 relative to the size of the problem at x=0; at 100 times
+		// the scale the floor of round-off is as much higher. Eigenvalues are at least 1.
 		tol := 1e-11 * (1 + math.Abs(scale))
 		near(t, "y*", sol.Y, truth.LowerSolution(x), tol)
 		near(t, "z", sol.Z, truth.InverseProduct(sol.Y), tol)
@@ -59,13 +60,15 @@ func TestPhiIsSecondOrder(t *testing.T) {
 	if got.Residual < 1e-6 {
 		t.Fatalf("residual %g: the test needs one that is felt", got.Residual)
 	}
-	// For a quadratic f with Hessian D, the error is ½ e'De with e = y − y*, and the norm of D is at most 2.
+	// For a quadratic f with Hessian D, the error is ½ e'De with e = y − y*, and the norm of D is
+	// at most 2.
 	if e := linalg.Dist2(got.Y, want.Y); math.Abs(got.Phi-want.Phi) > e+1e-9 {
 		t.Errorf("Φ off by %g, want at most %g", got.Phi-want.Phi, e)
 	}
 }
 
-// A twisted oracle gives products with a matrix that is not symmetric, on which conjugate gradients never come to an end.
+// A twisted oracle gives products with a matrix that is not symmetric, on which conjugate gradients
+// never come to an end.
 type twisted struct {
 	dsbo.ValueOracle
 	products int

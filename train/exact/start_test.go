@@ -26,8 +26,8 @@ func (steep) Upper(_, y *ad.Node, _ models.Batch) *ad.Node {
 	return ad.Scale(.5, ad.SumAll(ad.Square(y)))
 }
 
-// From y = −4.5 Newton's first step lands near 1.06: the loss has fallen, the gradient has grown from 0.99
-// to 1.9. The solve must not take that for the floor of round-off.
+// From y = −4.5 Newton's first step lands near 1.06: the loss has fallen, the gradient has grown
+// from 0.99 to 1.9. The solve must not take that for the floor of round-off.
 func TestWhereTheGradientGrowsFirst(t *testing.T) {
 	oracle := testkit.Get(models.NewOracle(steep{}, data.Shard{}, models.Config{}))
 	solver := exact.Solver{Oracles: []dsbo.ValueOracle{oracle}, Start: []float64{-4.5}, Tol: 1e-9}
@@ -57,7 +57,8 @@ func TestWithoutSolution(t *testing.T) {
 	}
 }
 
-// centred is a lower problem whose Hessian is the identity, so that its solution has residuals of exactly 0.
+// centred is a lower problem whose Hessian is the identity, so that its solution has residuals of
+// exactly 0.
 type centred struct{ steep }
 
 func (centred) Lower(_, y *ad.Node, _ models.Batch) *ad.Node {
@@ -68,14 +69,16 @@ func (centred) Upper(_, y *ad.Node, _ models.Batch) *ad.Node {
 	return ad.Scale(.5, ad.SumAll(ad.Square(ad.Offset(-3, y))))
 }
 
-// TestAtTheSolution: a solve that begins where both residuals are exactly 0 ends there, though nothing has been learnt about the Hessian.
+// TestAtTheSolution: a solve that begins where both residuals are exactly 0 ends there, though
+// nothing has been learnt about the Hessian.
 func TestAtTheSolution(t *testing.T) {
 	o := testkit.Get(models.NewOracle(centred{}, data.Shard{}, models.Config{}))
 	for _, start := range []struct{ y, z float64 }{{1, -2}, {1, 0}, {0, -2}, {1, -2 + 1e-15}, {1 + 1e-12, -2}} {
 		s := exact.Solver{Oracles: []dsbo.ValueOracle{o}}
 		sol := testkit.Get(s.SolveNear(context.Background(), []float64{0}, []float64{start.y}, []float64{start.z}))
 		if !sol.Converged || math.Abs(sol.Y[0]-1) > 1e-9 || math.Abs(sol.Z[0]+2) > 1e-9 || !(sol.PhiError <= 1e-3) {
-			t.Errorf("from y = %g, z = %g: y = %g, z = %g, error of Φ %g, converged %t; must be 1, -2, about 0, true", start.y, start.z, sol.Y[0], sol.Z[0], sol.PhiError, sol.Converged)
+			t.Errorf("from y = %g, z = %g: y = %g, z = %g, error of Φ %g, converged %t; must be 1, -2, about 0, true",
+				start.y, start.z, sol.Y[0], sol.Z[0], sol.PhiError, sol.Converged)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"dsbo/train"
 )
 
-// twoClasses is a task of three agents with a number of examples each, of the second class where two features together are above a
-// threshold.
+// twoClasses is a task of three agents with a number of examples each, of the second class where
+// two features together are above a threshold.
 func twoClasses(rows, features int, threshold float64) data.Task {
 	r := rand.New(rand.NewPCG(3, 1))
 	set := func() data.Examples {
@@ -29,7 +29,8 @@ func twoClasses(rows, features int, threshold float64) data.Task {
 				labels[i] = 1
 			}
 		}
-		return data.Examples{X: testkit.Get(ad.FloatTable(rows, features, x)), Target: testkit.Get(ad.LabelTable(labels, 2))}
+		return data.Examples{X: testkit.Get(ad.FloatTable(rows, features, x)),
+			Target: testkit.Get(ad.LabelTable(labels, 2))}
 	}
 	task := data.Task{Features: features, Classes: 2, Test: set()}
 	for range 3 {
@@ -38,9 +39,11 @@ func twoClasses(rows, features int, threshold float64) data.Task {
 	return task
 }
 
-// Φ of classes is the Φ of the wire that rounds nothing, wherever a solve starts: the intercepts of all classes may be shifted by one
-// number without a change of any probability, and what a wire rounds off must not be taken for a way along there. Where few examples
-// have weak penalties the lower problem is nearly flat elsewhere too, so that what is rounded off gradients must not add up.
+// Φ of classes is the Φ of the wire that rounds nothing, wherever a solve starts: the intercepts of
+// all classes may be shifted by one number without a change of any probability, and what a wire
+// rounds off must not be taken for a way along there. Where few examples have weak penalties the
+// lower problem is nearly flat elsewhere too, so that what is rounded off gradients must not
+// add up.
 func TestOnNarrowWires(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -53,13 +56,15 @@ func TestOnNarrowWires(t *testing.T) {
 		{"few, and weak penalties", 80, 30, 3.4, []float64{-7, 0, -7}, 1e-3},
 		{"fewer rows than features", 20, 100, 1, []float64{-3, 0, -5}, 1e-3},
 	} {
-		problem := testkit.Get(train.NewProblem(twoClasses(c.rows, c.features, c.threshold), models.Linear{Features: c.features, Outputs: 2}, models.Config{}))
+		problem := testkit.Get(train.NewProblem(twoClasses(c.rows, c.features, c.threshold),
+			models.Linear{Features: c.features, Outputs: 2}, models.Config{}))
 		problem.W = testkit.Get(network.New("ring", 3, network.Options{W: 0.5})).W
 		sharp := problem.Solver()
 		sharp.Tol, sharp.AdjointTol = 1e-12, 1e-10
 		var want []float64 // Φ at each λ
 		for _, lambda := range c.lambdas {
-			want = append(want, testkit.Get(sharp.Solve(context.Background(), slices.Repeat([]float64{lambda}, c.features))).Phi)
+			want = append(want, testkit.Get(
+				sharp.Solve(context.Background(), slices.Repeat([]float64{lambda}, c.features))).Phi)
 		}
 		wires := []network.Wire{network.Int8, network.BF16, network.Float32, network.Float64}
 		if testing.Short() {

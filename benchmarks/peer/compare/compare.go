@@ -26,7 +26,8 @@ func compare(ctx context.Context, o options, out io.Writer) {
 		fmt.Fprintf(out, "the peer cannot run here, so this is ours alone: %v\n", err)
 	}
 
-	rows := [][]string{{"", "ms/iteration", "peer", "ours/peer", "at most", "MiB", "peer", "ours/peer", "at most", "floats sent", "peer", "test loss", "peer"}}
+	rows := [][]string{{"", "ms/iteration", "peer", "ours/peer", "at most", "MiB", "peer", "ours/peer", "at most",
+		"floats sent", "peer", "test loss", "peer"}}
 	mnist := 0.0 // ms of an iteration in float32
 	for _, t := range tasks() {
 		if !slices.Contains(chosen, t.name) {
@@ -71,7 +72,8 @@ func rounds(ctx context.Context, o options, t task, r *rival) (p pair) {
 // row returns the table's line of a task.
 func (p pair) row(t task) []string {
 	ms, mib := medianOf(p.ours, run.ms), medianOf(p.ours, run.mib)
-	line := []string{t.title(), fmt.Sprintf("%.2f", ms), "", "", fmt.Sprint(t.most), fmt.Sprintf("%.0f", mib), "", "", "",
+	line := []string{t.title(), fmt.Sprintf("%.2f", ms), "", "", fmt.Sprint(t.most),
+		fmt.Sprintf("%.0f", mib), "", "", "",
 		fmt.Sprintf("%.0f", p.ours[0].Floats), "", fmt.Sprintf("%.4f", p.ours[0].Loss), ""}
 	if p.theirs == nil {
 		return line

@@ -90,7 +90,8 @@ func TestUsage(t *testing.T) {
 		if c.code != cli.OK {
 			text += cli.OneLine(err)
 		}
-		if cli.Code(err) != c.code || !strings.Contains(text, c.want) || c.code != cli.OK && strings.Contains(text, "\n") {
+		if cli.Code(err) != c.code || !strings.Contains(text, c.want) || c.code != cli.OK &&
+			strings.Contains(text, "\n") {
 			t.Errorf("%s: exit code %d, %q; want %d and %q", c.args, cli.Code(err), text, c.code, c.want)
 		}
 	}
@@ -99,13 +100,16 @@ func TestUsage(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := command(ctx, []string{"-only", "p100", "-rounds", "1"}, io.Discard, io.Discard); cli.Code(err) != cli.Interrupted {
+	if err := command(ctx, []string{"-only", "p100", "-rounds", "1"}, io.Discard,
+		io.Discard); cli.Code(err) != cli.Interrupted {
 		t.Errorf("exit code %d (%v), want %d", cli.Code(err), err, cli.Interrupted)
 	}
 }
 
 func TestReadResult(t *testing.T) {
-	r, err := readResult([]byte(`{"iter_ms_median": 1.5, "rss_MiB_sum": 400, "floats_sent_per_agent_iter": 7, "log": [{"test_loss": 1}, {"test_loss": 0.25}]}`))
+	r, err := readResult([]byte(
+		`{"iter_ms_median": 1.5, "rss_MiB_sum": 400, "floats_sent_per_agent_iter": 7, "log": [{"test_loss": ` +
+			`1}, {"test_loss": 0.25}]}`))
 	if err != nil || r.ms() != 1.5 || r.mib() != 400 || r.Floats != 7 || r.Loss != .25 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -119,7 +123,8 @@ func TestReadResult(t *testing.T) {
 // TestNoPeer says what is missing.
 func TestNoPeer(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
-	if _, err := newRival(t.Context(), t.TempDir(), options{mpirun: missing, python: missing}); err == nil || !strings.Contains(err.Error(), missing) {
+	if _, err := newRival(t.Context(), t.TempDir(), options{mpirun: missing, python: missing}); err == nil ||
+		!strings.Contains(err.Error(), missing) {
 		t.Errorf("error %v, want one that names %s", err, missing)
 	}
 }

@@ -64,7 +64,8 @@ func measureDeep(d deepRow, seconds float64) deepTimes {
 	product := func() { testkit.OK(o.HVP(dst, x, y, v, name)) }
 	elsewhere := func() { y[0] = -y[0] - 1e-3 }
 	another := func() { v[0] = -v[0] - 1e-3 }
-	return deepTimes{medianTime(seconds, elsewhere, gradient), medianTime(seconds, elsewhere, product), medianTime(seconds, another, product)}
+	return deepTimes{medianTime(seconds, elsewhere, gradient), medianTime(seconds, elsewhere, product),
+		medianTime(seconds, another, product)}
 }
 
 // medianTime calls both for a number of seconds, and returns the median time in ms of f.
@@ -86,7 +87,8 @@ func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
 	if err := os.WriteFile(program, torchProducts, 0o600); err != nil {
 		return t, err
 	}
-	cmd := exec.CommandContext(ctx, r.python, program, "--network", d.network, "--batch", fmt.Sprint(d.batch), "--dtype", string(d.kind), "--out", result)
+	cmd := exec.CommandContext(ctx, r.python, program, "--network", d.network, "--batch", fmt.Sprint(d.batch),
+		"--dtype", string(d.kind), "--out", result)
 	cmd.Env = peerEnv()
 	if err := cli.RunProgram(ctx, cmd); err != nil {
 		return t, fmt.Errorf("the peer on %s: %w", d.name(), err)
@@ -101,11 +103,13 @@ func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
 	return t, nil
 }
 
-// compareDeep runs the chosen rows on both sides in turn, on one thread each, and prints a table. By count is the quotient of the multiplications that
-// an HVP and a gradient take at the least, and behind it the measured one over it; share is the part of a product's time that its matrix products would
-// take at the machine's best rate.
+// compareDeep runs the chosen rows on both sides in turn, on one thread each, and prints a table.
+// By count is the quotient of the multiplications that an HVP and a gradient take at the least, and
+// behind it the measured one over it; share is the part of a product's time that its matrix
+// products would take at the machine's best rate.
 func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out io.Writer) {
-	table := [][]string{{"", "gradient, ms", "peer", "ours/peer", "at most", "HVP, ms", "peer", "ours/peer", "at most", "HVP/gradient", "by count", "÷",
+	table := [][]string{{"", "gradient, ms", "peer", "ours/peer", "at most", "HVP, ms", "peer", "ours/peer", "at most",
+		"HVP/gradient", "by count", "÷",
 		"warm, ms", "peer", "ours/peer", "warm/gradient", "share"}}
 	o.procs = 1
 	var l limit
@@ -130,7 +134,8 @@ func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out 
 	}
 }
 
-// row returns the table's line of what the rounds measured; theirs is empty where the peer cannot run.
+// row returns the table's line of what the rounds measured; theirs is empty where the peer
+// cannot run.
 func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
 	gradient := func(t deepTimes) float64 { return t.Gradient }
 	cold := func(t deepTimes) float64 { return t.Cold }
@@ -152,7 +157,8 @@ func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
 		for i := range mine {
 			ratios = append(ratios, of(mine[i])/of(theirs[i]))
 		}
-		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", median(theirs, of)), fmt.Sprintf("%.2f", num.Median(ratios))
+		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", median(theirs, of)),
+			fmt.Sprintf("%.2f", num.Median(ratios))
 	}
 	compared(gradient)
 	line = append(line, fmt.Sprint(d.gradient))

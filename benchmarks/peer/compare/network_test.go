@@ -16,9 +16,9 @@ import (
 	"dsbo/models"
 )
 
-// TestNetworkOfThePeer: a run with a network follows the trajectory of x̄ that the peer's program wrote for the same examples, start
-// and W, on all examples in float64 (ref_torch_mpi.py --task golden --golden testdata/network.json): both programs
-// compute the same.
+// TestNetworkOfThePeer: a run with a network follows the trajectory of x̄ that the peer's program
+// wrote for the same examples, start and W, on all examples in float64 (ref_torch_mpi.py --task
+// golden --golden testdata/network.json): both programs compute the same.
 func TestNetworkOfThePeer(t *testing.T) {
 	var g struct {
 		Network string
@@ -58,7 +58,8 @@ func TestNetworkOfThePeer(t *testing.T) {
 		linalg.Mean(mean, agents[0].X(), agents[1].X(), agents[2].X())
 		want := g.Expected.XBar[k+1]
 		for r := range mean {
-			// Some hundred sums of numbers of about 1, whose errors the steps do not let grow: far below 1e-12.
+			// Some hundred sums of numbers of about 1, whose errors the steps do not let grow: far
+			// below 1e-12.
 			if math.Abs(mean[r]-want[r]) > 1e-12 {
 				t.Fatalf("iteration %d: x̄ is %v, the peer's %v", k, mean, want)
 			}
@@ -71,5 +72,6 @@ func examplesOf(rows [][]float64, labels []uint8) data.Examples {
 	for _, r := range rows {
 		x = append(x, r...)
 	}
-	return data.Examples{X: testkit.Get(ad.FloatTable(len(rows), len(rows[0]), x)), Target: testkit.Get(ad.LabelTable(labels, 3))}
+	return data.Examples{X: testkit.Get(ad.FloatTable(len(rows), len(rows[0]), x)),
+		Target: testkit.Get(ad.LabelTable(labels, 3))}
 }

@@ -40,7 +40,8 @@ func newTeam(m models.Model, d data.Task, t task) *team {
 	c := &team{mixers: algotest.NewMixers(ring.W.Dense()), sends: ring.W.Sends(0)}
 	programs := models.NewPrograms(m)
 	for i, s := range d.Shards {
-		o := testkit.Get(programs.Oracle(s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
+		o := testkit.Get(programs.Oracle(s,
+			models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
 		a := algo.Clone(t.method)
 		testkit.OK(a.Init(p, q, t.k))
 		if st, ok := m.(models.Starter); ok {

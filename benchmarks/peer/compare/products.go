@@ -23,7 +23,8 @@ func measureProducts() products {
 	ps := products{}
 	for _, kind := range []dtype{f32, f64} {
 		p := ps[kind]
-		p.Gradient, p.HVP = productTimes(testkit.Get(models.NewOracle(m, d.Shards[0], models.Config{Batch: t.batch, Float32: kind == f32})))
+		p.Gradient, p.HVP = productTimes(
+			testkit.Get(models.NewOracle(m, d.Shards[0], models.Config{Batch: t.batch, Float32: kind == f32})))
 		ps[kind] = p
 	}
 	return ps
@@ -51,6 +52,7 @@ func productTimes(o dsbo.Oracle) (gradient, hvp float64) {
 func (ps products) print(out io.Writer) {
 	for _, kind := range []dtype{f32, f64} {
 		p := ps[kind]
-		fmt.Fprintf(out, "products: MNIST %s, gradient of g %.3f ms, HVP %.3f ms, ratio %.2f, at most %g\n", kind, p.Gradient, p.HVP, p.HVP/p.Gradient, hvpOverGradient)
+		fmt.Fprintf(out, "products: MNIST %s, gradient of g %.3f ms, HVP %.3f ms, ratio %.2f, at most %g\n", kind,
+			p.Gradient, p.HVP, p.HVP/p.Gradient, hvpOverGradient)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"dsbo/models"
 )
 
-// What all tasks have in common, and the peer's defaults: n agents on a ring with weight w, T and N.
+// What all tasks have in common, and the peer's defaults: n agents on a ring with weight w, T
+// and N.
 const (
 	agents = 8
 	weight = 0.5
@@ -25,13 +26,15 @@ const (
 type task struct {
 	name     string
 	method   algo.Method
-	features int    // of the synthetic task; 0: MNIST
-	network  string // on MNIST, as the peer's program has it: sizes of dense layers, or lenet; empty: softmax regression
-	batch    int    // 0: all examples
-	ours     dtype
-	theirs   dtype
-	k        int     // iterations
-	most     float64 // ours/peer, time
+	features int // of the synthetic task; 0: MNIST
+	// on MNIST, as the peer's program has it: sizes of dense layers, or lenet; empty:
+	// softmax regression
+	network string
+	batch   int // 0: all examples
+	ours    dtype
+	theirs  dtype
+	k       int     // iterations
+	most    float64 // ours/peer, time
 }
 
 // A dtype is the type in which the losses are computed.
@@ -69,8 +72,10 @@ func tasks() []task {
 		{name: "p100-jhip-batch", method: jhip, features: 100, batch: 200, ours: f64, theirs: f32, k: 25, most: .2},
 		{name: "p100-gbdsbo", method: gbdsbo, features: 100, ours: f64, theirs: f32, k: 25, most: .2},
 		{name: "p100-gbdsbo-batch", method: gbdsbo, features: 100, batch: 200, ours: f64, theirs: f32, k: 25, most: .2},
-		{name: "run-784-256-128-10", method: deep, network: "784-256-128-10", batch: 256, ours: f32, theirs: f32, k: 4, most: .6},
-		{name: "run-784-1024-1024-10", method: deep, network: "784-1024-1024-10", batch: 256, ours: f32, theirs: f32, k: 2, most: .6},
+		{name: "run-784-256-128-10", method: deep, network: "784-256-128-10", batch: 256, ours: f32, theirs: f32,
+			k: 4, most: .6},
+		{name: "run-784-1024-1024-10", method: deep, network: "784-1024-1024-10", batch: 256, ours: f32, theirs: f32,
+			k: 2, most: .6},
 		{name: "run-lenet", method: deep, network: lenet, batch: 256, ours: f32, theirs: f32, k: 2, most: .6},
 	}
 }
@@ -95,7 +100,8 @@ func (t task) mnist() bool { return t.features == 0 }
 // problem loads or makes the task's data for n agents.
 func (t task) problem(n int) (models.Model, data.Task) {
 	if !t.mnist() {
-		return models.Logistic{Features: t.features}, testkit.Get(data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task())
+		return models.Logistic{Features: t.features},
+			testkit.Get(data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task())
 	}
 	train, test := testkit.Get2(data.LoadMNIST(""))
 	d := testkit.Get(data.NewTask(train, test, data.Split{Agents: n, Seed: seed}))
@@ -105,14 +111,16 @@ func (t task) problem(n int) (models.Model, data.Task) {
 	return models.Softmax{Features: d.Features, Classes: d.Classes}, d
 }
 
-// networkOf returns the model of the peer's network of that name: units are ReLU, and each layer has a log-penalty.
+// networkOf returns the model of the peer's network of that name: units are ReLU, and each layer
+// has a log-penalty.
 func networkOf(name string) models.Model {
 	if name == lenet {
 		return models.LeNet{Side: 28, Classes: 10, Seed: seed, PerLayer: true}
 	}
 	sizes := sizesOf(name)
 	last := len(sizes) - 1
-	return models.MLP{Features: sizes[0], Outputs: sizes[last], Hidden: sizes[1:last], ReLU: true, Penalties: models.PerLayer{}, Seed: seed}
+	return models.MLP{Features: sizes[0], Outputs: sizes[last], Hidden: sizes[1:last], ReLU: true,
+		Penalties: models.PerLayer{}, Seed: seed}
 }
 
 // sizesOf returns the sizes of a name such as 784-256-128-10.
@@ -127,7 +135,8 @@ func sizesOf(name string) (sizes []int) {
 func (t task) flags() []string {
 	s := func(v any) string { return fmt.Sprint(v) }
 	f := []string{
-		"--algo", algo.NameOf(t.method), "--n", s(agents), "--w", s(weight), "--T", s(loops), "--N", s(loops), "--K", s(t.k), "--seed", s(seed),
+		"--algo", algo.NameOf(t.method), "--n", s(agents), "--w", s(weight), "--T", s(loops), "--N", s(loops), "--K",
+		s(t.k), "--seed", s(seed),
 		"--batch", s(t.batch), "--dtype", string(t.theirs), "--eval-every", s(t.k),
 	}
 	f = append(f, t.methodFlags()...)

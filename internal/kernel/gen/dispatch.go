@@ -12,8 +12,9 @@ import (
 	"text/template"
 )
 
-// A function is what Go code calls by one name on all paths and for both element types. If its first parameter is a
-// count, n or rows, it works on arrays without gaps, which are slices to Go code, and it has a twin in plain Go.
+// A function is what Go code calls by one name on all paths and for both element types. If its
+// first parameter is a count, n or rows, it works on arrays without gaps, which are slices to Go
+// code, and it has a twin in plain Go.
 type function struct {
 	Name, Result string // the result is T or nothing
 	Count        string // n, rows, or nothing

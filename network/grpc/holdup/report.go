@@ -74,7 +74,8 @@ type Holdup struct {
 }
 
 func (h *Holdup) String() string {
-	s := fmt.Sprintf("exchange %d has waited for agent %d for %v: %s", h.Exchange, h.Agent, h.Waiting.Round(time.Second), h.Reason)
+	s := fmt.Sprintf("exchange %d has waited for agent %d for %v: %s", h.Exchange, h.Agent,
+		h.Waiting.Round(time.Second), h.Reason)
 	if h.Source >= 0 && h.Source != h.Agent {
 		s += fmt.Sprintf(", as agent %d says", h.Source)
 	}

@@ -8,7 +8,8 @@ func TestReadReport(t *testing.T) {
 	if got, ok := ReadReport(want.Round, want.Encode()); !ok || got != want {
 		t.Errorf("%+v, %v; it must be %+v", got, ok, want)
 	}
-	for _, text := range [][]byte{nil, {1}, {byte(activityEnd), 0, 0, 0, 0, 0, 0, 0}, {0, byte(causeEnd), 0, 0, 0, 0, 0, 0}} {
+	for _, text := range [][]byte{nil, {1}, {byte(activityEnd), 0, 0, 0, 0, 0, 0, 0},
+		{0, byte(causeEnd), 0, 0, 0, 0, 0, 0}} {
 		if r, ok := ReadReport(0, text); ok {
 			t.Errorf("% x is read as %+v", text, r)
 		}

@@ -13,12 +13,13 @@ type Limits struct {
 	Computing   time.Duration // the longest wait for an agent that says that it computes
 }
 
-// MaxSetbacks is how often neighbours may have this agent go back before it is further than it was. Agents
-// whose checkpoints differ meet after a few; an agent that goes on with that keeps all others from going on.
+// MaxSetbacks is how often neighbours may have this agent go back before it is further than it was.
+// Agents whose checkpoints differ meet after a few; an agent that goes on with that keeps all
+// others from going on.
 const MaxSetbacks = 16
 
-// A Watch follows the exchange under way of one agent. Neither a new connection nor a sign of life begins
-// the wait anew: what counts is the exchange.
+// A Watch follows the exchange under way of one agent. Neither a new connection nor a sign of life
+// begins the wait anew: what counts is the exchange.
 type Watch struct {
 	agent  int
 	limits Limits
@@ -79,10 +80,10 @@ type Neighbour struct {
 	EarlierEpoch bool // it has yet to begin this agent's epoch
 }
 
-// Judge returns who holds up the agent, at a round, as far as a neighbour goes. A neighbour that waits
-// itself does so in an earlier exchange, or nearer to an agent that has not finished: what it says of
-// another agent is passed on only then, so that in a chain of agents which wait nobody is blamed but its
-// end. sent reports whether another agent is known not to hold up this exchange.
+// Judge returns who holds up the agent, at a round, as far as a neighbour goes. A neighbour that
+// waits itself does so in an earlier exchange, or nearer to an agent that has not finished: what it
+// says of another agent is passed on only then, so that in a chain of agents which wait nobody is
+// blamed but its end. sent reports whether another agent is known not to hold up this exchange.
 func (w *Watch) Judge(n Neighbour, round int, sent func(agent int) bool) *Holdup {
 	r := n.Report
 	h := &Holdup{Agent: n.Agent, Source: -1, Cause: ByWithholding}

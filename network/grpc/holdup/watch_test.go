@@ -8,14 +8,15 @@ import (
 
 // newWatch returns a watch with a heartbeat of a second.
 func newWatch() *Watch {
-	w := NewWatch(1, Limits{Heartbeat: time.Second, SilentAfter: 2 * time.Second, Stalled: 5 * time.Second, Computing: 9 * time.Second},
+	w := NewWatch(1, Limits{Heartbeat: time.Second, SilentAfter: 2 * time.Second, Stalled: 5 * time.Second,
+		Computing: 9 * time.Second},
 		slog.New(slog.DiscardHandler))
 	w.Begin(Exchanging)
 	return &w
 }
 
-// TestExceeds: an agent that withholds is waited for as long as Stalled says, one that computes as long
-// as Computing says, and one of which another agent says so for SilentAfter longer.
+// TestExceeds: an agent that withholds is waited for as long as Stalled says, one that computes as
+// long as Computing says, and one of which another agent says so for SilentAfter longer.
 func TestExceeds(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -56,7 +56,8 @@ type Published struct {
 // New makes this agent's key, signed by its certificate if it has one.
 func New(c Config, id *pki.Identity) (*Keys, error) {
 	n := c.Agents
-	k := &Keys{config: c, identity: id, public: make([][]byte, n), expiry: make([]time.Time, n), secrets: make([][]byte, n),
+	k := &Keys{config: c, identity: id, public: make([][]byte, n), expiry: make([]time.Time, n),
+		secrets: make([][]byte, n),
 		ciphers: make([]cipher.Block, n), members: membership.First(c.Founders).Members, missing: c.Founders - 1}
 	if c.Off {
 		return k, nil
@@ -100,7 +101,8 @@ func (k *Keys) Missing() (agent int, some bool) {
 	return k.members[max(i, 0)], true
 }
 
-// SetEpoch has the masks belong to an epoch: streams that only its members share, and no other epoch has.
+// SetEpoch has the masks belong to an epoch: streams that only its members share, and no other
+// epoch has.
 func (k *Keys) SetEpoch(e membership.Epoch) error {
 	k.members, k.epoch, k.missing = e.Members, e.Number, 0
 	clear(k.ciphers)
@@ -156,8 +158,9 @@ func (k *Keys) publish(agent int, text []byte) {
 }
 
 // ErrOtherKey is what is wrong with an agent that comes back and is not what it was.
-var ErrOtherKey = errors.New("it is another one than before: an agent's data, its program and its certificate's key, or without " +
-	"certificates its secret, must stay the same during a run")
+var ErrOtherKey = errors.New(
+	"it is another one than before: an agent's data, its program and its certificate's key, or without " +
+		"certificates its secret, must stay the same during a run")
 
 // Check returns [ErrOtherKey] if an agent is known by another public key.
 func (k *Keys) Check(agent int, public string) error {
@@ -167,9 +170,10 @@ func (k *Keys) Check(agent int, public string) error {
 	return nil
 }
 
-// Learn takes in the key of an agent, which a neighbour passes on. A neighbour that has come back may be
-// the only one that needs keys, so this agent's own key goes with the first that comes. published says
-// that streams have more to carry. The error says what is wrong with the key, which then changes nothing.
+// Learn takes in the key of an agent, which a neighbour passes on. A neighbour that has come back
+// may be the only one that needs keys, so this agent's own key goes with the first that comes.
+// published says that streams have more to carry. The error says what is wrong with the key, which
+// then changes nothing.
 func (k *Keys) Learn(agent int, text []byte) (published bool, err error) {
 	if k.own == nil {
 		return false, errors.New("there must be none, as sums are not masked")
@@ -206,10 +210,11 @@ func (k *Keys) Learn(agent int, text []byte) (published bool, err error) {
 	return true, k.makeCiphers()
 }
 
-// renew passes on the key of an agent that is known where its certificate expires later than the one
-// before: who comes back when that has expired gets this one.
+// renew passes on the key of an agent that is known where its certificate expires later than the
+// one before: who comes back when that has expired gets this one.
 func (k *Keys) renew(agent int, signed signedKey, text []byte) bool {
-	// A key comes once from each neighbour, and with each process: looking is cheaper than verifying.
+	// A key comes once from each neighbour, and with each process: looking is cheaper
+	// than verifying.
 	if k.publishes(agent, signed.certificate) {
 		return false
 	}

@@ -75,9 +75,10 @@ func TestKeysDiffer(t *testing.T) {
 	}
 }
 
-// TestStreamsDiffer: two agents share a stream, no other two have it, and where one agent has other data
-// or another program, or is in another run, no two have a stream that was there before. Nor have they in
-// a later epoch of the same members: exchanges are counted from its checkpoint on, so numbers come again.
+// TestStreamsDiffer: two agents share a stream, no other two have it, and where one agent has other
+// data or another program, or is in another run, no two have a stream that was there before. Nor
+// have they in a later epoch of the same members: exchanges are counted from its checkpoint on, so
+// numbers come again.
 func TestStreamsDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for i, settings := range []struct {
@@ -116,7 +117,8 @@ func TestStreamsDiffer(t *testing.T) {
 	}
 }
 
-// TestMaskCancels: masks change the words of each agent, and not their sum, for all numbers of bits.
+// TestMaskCancels: masks change the words of each agent, and not their sum, for all numbers
+// of bits.
 func TestMaskCancels(t *testing.T) {
 	const n, length = 5, 3000
 	all := crew(t, n, func(*Config) {})

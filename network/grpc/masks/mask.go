@@ -20,9 +20,10 @@ func (k *Keys) sharedSecret(public []byte) ([]byte, error) {
 	return k.own.ECDH(theirs)
 }
 
-// makeCiphers makes the cipher of the streams that this agent shares with each other one: AES-128, its key by HKDF with SHA-256 from
-// the secret of the two, under a name that has the run, the epoch, the two, and the public keys of all members in their order. Where
-// one agent's key is another, so are the streams of all: the sums then have other terms from everybody.
+// makeCiphers makes the cipher of the streams that this agent shares with each other one: AES-128,
+// its key by HKDF with SHA-256 from the secret of the two, under a name that has the run, the
+// epoch, the two, and the public keys of all members in their order. Where one agent's key is
+// another, so are the streams of all: the sums then have other terms from everybody.
 func (k *Keys) makeCiphers() error {
 	var all string
 	for _, i := range k.members {
@@ -33,7 +34,8 @@ func (k *Keys) makeCiphers() error {
 		if secret == nil {
 			continue
 		}
-		pair := fmt.Sprintf("%s and %d with keys ", k.config.name(k.purpose(), min(other, k.config.Agent)), max(other, k.config.Agent))
+		pair := fmt.Sprintf("%s and %d with keys ", k.config.name(k.purpose(), min(other, k.config.Agent)),
+			max(other, k.config.Agent))
 		key, err := hkdf.Key(sha256.New, secret, nil, pair+all, 16)
 		if err != nil {
 			return err
@@ -56,8 +58,9 @@ func (k *Keys) purpose() string {
 // maskChunk bytes of a stream are made at a time.
 const maskChunk = 4096
 
-// Mask adds to the words the streams that this agent shares with higher agents, and subtracts those with lower ones, mod
-// 2^bits. The sum over all agents stays the same. The exchange at which the reduction begins names the streams.
+// Mask adds to the words the streams that this agent shares with higher agents, and subtracts those
+// with lower ones, mod 2^bits. The sum over all agents stays the same. The exchange at which the
+// reduction begins names the streams.
 func (k *Keys) Mask(words []uint64, bits, exchange int) {
 	switch {
 	case bits <= 16:
@@ -69,8 +72,9 @@ func (k *Keys) Mask(words []uint64, bits, exchange int) {
 	}
 }
 
-// addStreams is Mask with a number of type T of each stream for each word. The bytes of a stream are numbers in the order of the
-// machine, which is in what agents compare when they meet (package arithmetic).
+// addStreams is Mask with a number of type T of each stream for each word. The bytes of a stream
+// are numbers in the order of the machine, which is in what agents compare when they meet
+// (package arithmetic).
 func addStreams[T uint16 | uint32 | uint64](k *Keys, words []uint64, exchange int) {
 	var iv [aes.BlockSize]byte // the exchange, and the count of blocks
 	binary.BigEndian.PutUint64(iv[:], uint64(exchange))

@@ -31,7 +31,8 @@ func (k signedKey) encode() []byte {
 
 // readKey reads what encode has written.
 func readKey(b []byte) (k signedKey, err error) {
-	wrong := fmt.Errorf("a key must have %d bytes, or these, a signature with its length, and a certificate; it has %d in all",
+	wrong := fmt.Errorf(
+		"a key must have %d bytes, or these, a signature with its length, and a certificate; it has %d in all",
 		KeyLength, len(b))
 	if len(b) < KeyLength {
 		return k, wrong
@@ -61,7 +62,8 @@ func (c *Config) signedText(agent int, public []byte) []byte {
 	return append([]byte(c.name("public key", agent)+"\n"), public...)
 }
 
-// verify returns an error unless a key belongs to an agent of this run, and when its certificate expires.
+// verify returns an error unless a key belongs to an agent of this run, and when its
+// certificate expires.
 func (c *Config) verify(id *pki.Identity, agent int, k signedKey) (expires time.Time, err error) {
 	if id == nil {
 		if len(k.certificate) > 0 {

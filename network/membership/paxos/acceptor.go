@@ -8,8 +8,8 @@ import (
 	"dsbo/network/membership"
 )
 
-// An acceptor answers the proposals of members with this agent's promise and vote, which are on disk
-// before they are sent.
+// An acceptor answers the proposals of members with this agent's promise and vote, which are on
+// disk before they are sent.
 type acceptor struct {
 	*Node
 	vote Vote
@@ -45,8 +45,9 @@ func (c *acceptor) promise(now time.Time, m Message) error {
 	return nil
 }
 
-// retainPoints has the vote name checkpoints, of those that are there: all that it has named before, as a change that begins with one of them may still be
-// decided, and of the others the newest that there is room for.
+// retainPoints has the vote name checkpoints, of those that are there: all that it has named
+// before, as a change that begins with one of them may still be decided, and of the others the
+// newest that there is room for.
 func (c *acceptor) retainPoints(there []Point) {
 	if c.lost {
 		there = nil
@@ -65,8 +66,10 @@ func (c *acceptor) retainPoints(there []Point) {
 	}
 }
 
-// accept gives this agent's vote to a change, unless a later ballot has it. Of the checkpoints that were named those stay that this change, or one which a
-// ballot before it has proposed, may begin with: that too may still be decided, by a later ballot that hears of its votes and not of this one.
+// accept gives this agent's vote to a change, unless a later ballot has it. Of the checkpoints that
+// were named those stay that this change, or one which a ballot before it has proposed, may begin
+// with: that too may still be decided, by a later ballot that hears of its votes and not of
+// this one.
 func (c *acceptor) accept(now time.Time, m Message) error {
 	c.noteBallot(now, m)
 	if !c.member() {
@@ -79,7 +82,8 @@ func (c *acceptor) accept(now time.Time, m Message) error {
 	}
 	if m.Ballot != c.vote.Accepted {
 		point := Point{m.Change.Iteration, m.Change.Round}
-		c.vote.Points = slices.DeleteFunc(slices.Clone(c.vote.Points), func(p Point) bool { return p != point && !slices.Contains(c.vote.Earlier, p) })
+		c.vote.Points = slices.DeleteFunc(slices.Clone(c.vote.Points),
+			func(p Point) bool { return p != point && !slices.Contains(c.vote.Earlier, p) })
 		c.vote.Promised, c.vote.Accepted, c.vote.Change, c.vote.Earlier = m.Ballot, m.Ballot, m.Change, c.vote.Points
 		if err := c.Records.SaveVote(c.vote); err != nil {
 			return fmt.Errorf("the vote in ballot %+v: %w", m.Ballot, err)
@@ -95,7 +99,8 @@ func (c *acceptor) letsIn(change *membership.Change) bool {
 	return len(change.Lost) > 0 || slices.ContainsFunc(change.Members, func(i int) bool { return !c.isMember(i) })
 }
 
-// standStillTimeouts is for how many times the patience an agent stands still without hearing of the proposal again.
+// standStillTimeouts is for how many times the patience an agent stands still without hearing of
+// the proposal again.
 const standStillTimeouts = 6
 
 func (c *acceptor) standStill(now time.Time) { c.held = now.Add(standStillTimeouts * c.Patience) }

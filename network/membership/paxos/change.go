@@ -13,8 +13,9 @@ import (
 // A composer makes the change that the answers to this agent's proposal ask for.
 type composer struct{ *Node }
 
-// compose returns the change that the answers to this agent's proposal ask for. nil means none, for a problem if there is one.
-// Where the members cannot go on without those that are slow, they wait for these, but not for what else asks for a change.
+// compose returns the change that the answers to this agent's proposal ask for. nil means none, for
+// a problem if there is one. Where the members cannot go on without those that are slow, they wait
+// for these, but not for what else asks for a change.
 func (c *composer) compose(now time.Time) (change *membership.Change, problem string) {
 	slow := c.stragglers(c.answered)
 	change, problem = c.composeWithout(slow, now)
@@ -48,9 +49,12 @@ func (c *composer) composeWithout(slow []int, now time.Time) (change *membership
 	if !ok {
 		return nil, fmt.Sprintf("agents %s have no checkpoint in common yet", list(staying))
 	}
-	cut = slices.DeleteFunc(cut, func(e [2]int) bool { return !slices.Contains(members, e[0]) || !slices.Contains(members, e[1]) })
-	further = slices.DeleteFunc(further, func(e [2]int) bool { return !slices.Contains(members, e[0]) && !slices.Contains(members, e[1]) })
-	// Who has no checkpoint yet and does not ask for a state is about to write one: that is no reason for a change.
+	cut = slices.DeleteFunc(cut,
+		func(e [2]int) bool { return !slices.Contains(members, e[0]) || !slices.Contains(members, e[1]) })
+	further = slices.DeleteFunc(further,
+		func(e [2]int) bool { return !slices.Contains(members, e[0]) && !slices.Contains(members, e[1]) })
+	// Who has no checkpoint yet and does not ask for a state is about to write one: that is no
+	// reason for a change.
 	same := slices.Equal(members, c.epoch.Members) && !slices.ContainsFunc(lost, c.isAsking)
 	if same && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
 		return nil, ""
@@ -60,15 +64,18 @@ func (c *composer) composeWithout(slow []int, now time.Time) (change *membership
 	} else if c.proposer.apartSince.IsZero() {
 		c.proposer.apartSince = now
 	}
-	if wait := c.proposer.apartSince.Add(cutTimeouts * c.Patience); !c.proposer.apartSince.IsZero() && now.Before(wait) {
+	if wait := c.proposer.apartSince.Add(cutTimeouts * c.Patience); !c.proposer.apartSince.IsZero() &&
+		now.Before(wait) {
 		return nil, fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", cut)
 	}
 	change = &membership.Change{
-		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Lost: lost, Slow: slow, Edges: further, Cut: cut,
+		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Lost: lost,
+		Slow: slow, Edges: further, Cut: cut,
 		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.reasons(members, lost, slow, cut),
 	}
 	if size := len(change.Line()); size > MaxMessage/2 { // a message has more in it
-		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d", MaxMessage/2, len(members), len(cut), size)
+		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d",
+			MaxMessage/2, len(members), len(cut), size)
 	}
 	if err := c.check(change.Epoch, members, cut, further); err != nil {
 		return nil, err.Error()
@@ -81,12 +88,15 @@ func (c *composer) check(number int, members []int, cut, further membership.Edge
 	if c.Check == nil {
 		return nil
 	}
-	return c.Check(membership.Epoch{Number: number, Members: members, Cut: cut, Edges: slices.Concat(c.epoch.Edges, further)})
+	return c.Check(membership.Epoch{Number: number, Members: members, Cut: cut,
+		Edges: slices.Concat(c.epoch.Edges, further)})
 }
 
-// noQuorumReason says that a quorum answers, but that no part of these agents which edges join has one, without those that are slow.
+// noQuorumReason says that a quorum answers, but that no part of these agents which edges join has
+// one, without those that are slow.
 func (c *composer) noQuorumReason(candidates, slow []int, cut, further membership.Edges, members int) string {
-	text := fmt.Sprintf("the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part has %d members",
+	text := fmt.Sprintf(
+		"the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part has %d members",
 		list(candidates), c.Quorum, members)
 	if len(slow) > 0 {
 		text = fmt.Sprintf("agents %s are slow, and are waited for: %s", list(slow), text)
@@ -97,7 +107,8 @@ func (c *composer) noQuorumReason(candidates, slow []int, cut, further membershi
 	return text
 }
 
-// candidates returns the agents that answered and may be members, without those that are slow, and the edges of those that come in for the first time.
+// candidates returns the agents that answered and may be members, without those that are slow, and
+// the edges of those that come in for the first time.
 func (c *composer) candidates(slow []int) (agents []int, further membership.Edges) {
 	over := false // the members have finished
 	for i, m := range c.proposer.attempt.answers {
@@ -140,8 +151,9 @@ func (c *composer) hasState(agent int) bool {
 	return c.isMember(agent) && len(c.proposer.attempt.answers[agent].Points) > 0
 }
 
-// beginning returns the candidates that edges join and that have something to begin with: their own state, or the state of a neighbour who has it, or who
-// asks for one and comes to have it. The others may come in with the next change.
+// beginning returns the candidates that edges join and that have something to begin with: their own
+// state, or the state of a neighbour who has it, or who asks for one and comes to have it. The
+// others may come in with the next change.
 func (c *composer) beginning(candidates []int, cut, further membership.Edges) []int {
 	for {
 		members := c.joined(candidates, cut, further)
@@ -154,7 +166,8 @@ func (c *composer) beginning(candidates []int, cut, further membership.Edges) []
 	}
 }
 
-// supplied returns which members have a state to begin with, that may cross edges. One that is about to write its first checkpoint passes none on.
+// supplied returns which members have a state to begin with, that may cross edges. One that is
+// about to write its first checkpoint passes none on.
 func (c *composer) supplied(members []int, edges membership.Edges) map[int]bool {
 	sources := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !c.hasState(i) })
 	return reached(edges, sources, func(i, j int) bool {
@@ -162,7 +175,8 @@ func (c *composer) supplied(members []int, edges membership.Edges) map[int]bool 
 	})
 }
 
-// reached returns some agents and those to which edges lead from them, one after the other, where leads says that an edge between neighbours does.
+// reached returns some agents and those to which edges lead from them, one after the other, where
+// leads says that an edge between neighbours does.
 func reached(edges membership.Edges, from []int, leads func(i, j int) bool) map[int]bool {
 	all := map[int]bool{}
 	for _, i := range from {
@@ -183,10 +197,12 @@ func reached(edges membership.Edges, from []int, leads func(i, j int) bool) map[
 
 // used returns the edges of the roster, and further ones, without those that are cut.
 func (c *composer) used(cut, further membership.Edges) membership.Edges {
-	return slices.DeleteFunc(slices.Concat(c.Edges, c.epoch.Edges, further), func(e [2]int) bool { return slices.Contains(cut, e) })
+	return slices.DeleteFunc(slices.Concat(c.Edges, c.epoch.Edges, further),
+		func(e [2]int) bool { return slices.Contains(cut, e) })
 }
 
-// joined returns the candidates that edges join to the most present members, ascending; of equal parts the one with the lowest number.
+// joined returns the candidates that edges join to the most present members, ascending; of equal
+// parts the one with the lowest number.
 func (c *composer) joined(candidates []int, cut, further membership.Edges) []int {
 	edges, most := c.used(cut, further), -1
 	var best map[int]bool
@@ -215,7 +231,8 @@ func (c *composer) newestCommon(members []int) (Point, bool) {
 		if p.Iteration < c.epoch.Iteration || p.Round < c.epoch.Round {
 			continue
 		}
-		if !slices.ContainsFunc(members, func(i int) bool { return !slices.Contains(c.proposer.attempt.answers[i].Points, p) }) {
+		if !slices.ContainsFunc(members,
+			func(i int) bool { return !slices.Contains(c.proposer.attempt.answers[i].Points, p) }) {
 			return p, true
 		}
 	}
@@ -235,7 +252,9 @@ func (c *composer) reasons(members, lost, slow []int, cut membership.Edges) (all
 		switch {
 		case slices.Contains(members, i):
 		case slices.Contains(slow, i):
-			all = append(all, fmt.Sprintf("agent %d left: slow, as it computes and all its neighbours have waited too long for it (time %d)", i, c.log.SlowDepartures(i)+1))
+			all = append(all, fmt.Sprintf(
+				"agent %d left: slow, as it computes and all its neighbours have waited too long for it (time %d)", i,
+				c.log.SlowDepartures(i)+1))
 		case missed[i]:
 			all = append(all, fmt.Sprintf("agent %d left: absent for %v, or failed", i, c.Absent))
 		case answered:

@@ -14,7 +14,8 @@ type learner struct {
 	decided []membership.Change
 }
 
-// sendChanges hands a neighbour, which knows the changes up to an epoch, those that it lacks, or asks for those that this agent lacks.
+// sendChanges hands a neighbour, which knows the changes up to an epoch, those that it lacks, or
+// asks for those that this agent lacks.
 func (c *learner) sendChanges(now time.Time, agent, epoch int) {
 	if epoch > c.epoch.Number {
 		c.catchUp(now, Message{From: agent, Epoch: epoch + 1})
@@ -57,7 +58,8 @@ func (c *learner) decide(now time.Time, change membership.Change) error {
 	c.log, c.epoch = log, log.Last(c.Founders)
 	c.acceptor.vote = Vote{Epoch: change.Epoch + 1}
 	c.proposer.apartSince, c.proposer.lostSince, c.lost = time.Time{}, time.Time{}, false
-	c.proposer.attempt, c.proposer.next, c.acceptor.held, c.proposer.failures, c.proposer.waiting = nil, time.Time{}, time.Time{}, 0, ""
+	c.proposer.attempt, c.proposer.next, c.acceptor.held, c.proposer.failures, c.proposer.waiting = nil, time.Time{},
+		time.Time{}, 0, ""
 	clear(c.reports)
 	c.proposer.highest, c.reported = Ballot{}, time.Time{}
 	c.decided = append(c.decided, change)

@@ -9,11 +9,13 @@ import (
 	"dsbo/network/membership/paxos"
 )
 
-// TestNoCheckpointYet: members that are about to write their first checkpoint are no reason for a change, though a newcomer asks again and again that
-// has only these beside it; one that has lost its checkpoint is.
+// TestNoCheckpointYet: members that are about to write their first checkpoint are no reason for a
+// change, though a newcomer asks again and again that has only these beside it; one that has lost
+// its checkpoint is.
 func TestNoCheckpointYet(t *testing.T) {
 	const n = 4
-	r := newRoom(n, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, diskSite{{}}, nil, nil, diskSite{{}}, nil)
+	r := newRoom(n, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, diskSite{{}}, nil, nil,
+		diskSite{{}}, nil)
 	for _, s := range r.seats {
 		s.Admit(n, membership.Edges{{1, n}, {2, n}})
 	}
@@ -29,7 +31,8 @@ func TestNoCheckpointYet(t *testing.T) {
 	}
 }
 
-// TestNobodyHasTheState: where no member has a checkpoint, and one says that it had, each ends by itself. It does not where one has, or is silent.
+// TestNobodyHasTheState: where no member has a checkpoint, and one says that it had, each ends by
+// itself. It does not where one has, or is silent.
 func TestNobodyHasTheState(t *testing.T) {
 	const n, nobody = 4, -1
 	for name, c := range map[string]struct {
@@ -59,7 +62,8 @@ func TestNobodyHasTheState(t *testing.T) {
 	}
 }
 
-// TestBlank: a neighbour says that an agent has come back without a state. That begins the next epoch with another one's, unless it names a checkpoint itself.
+// TestBlank: a neighbour says that an agent has come back without a state. That begins the next
+// epoch with another one's, unless it names a checkpoint itself.
 func TestBlank(t *testing.T) {
 	const n = 4
 	for _, has := range []bool{false, true} {
@@ -74,14 +78,16 @@ func TestBlank(t *testing.T) {
 		if has && len(log) > 0 {
 			t.Errorf("agent 1 has its state, and epoch 1 has begun: %s", log[0].Line())
 		}
-		if !has && (len(log) == 0 || len(log[0].Members) != n || !slices.Equal(log[0].Lost, []int{1}) || log[0].Iteration != 4) {
+		if !has && (len(log) == 0 || len(log[0].Members) != n || !slices.Equal(log[0].Lost, []int{1}) ||
+			log[0].Iteration != 4) {
 			t.Errorf("agent 1 must begin epoch 1 with another one's state; the log is\n%s", log.Bytes())
 		}
 	}
 }
 
-// TestStateCrossesAgentsThatAsk: the only state of an epoch is at the tip of a star, and all others ask for one, a former member too. The hub passes it on,
-// as the quorum needs one that it reaches only so. It would not to a newcomer if it were about to write its own.
+// TestStateCrossesAgentsThatAsk: the only state of an epoch is at the tip of a star, and all others
+// ask for one, a former member too. The hub passes it on, as the quorum needs one that it reaches
+// only so. It would not to a newcomer if it were about to write its own.
 func TestStateCrossesAgentsThatAsk(t *testing.T) {
 	for _, hubAsks := range []bool{true, false} {
 		r := newRoom(4, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}}, nil, nil, diskSite{{Iteration: 2, Round: 10}}, nil)

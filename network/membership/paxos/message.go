@@ -35,8 +35,8 @@ const (
 	maxPoints = 16
 )
 
-// A Message is what agents tell each other. It may be lost, come twice and late, and goes from neighbour to
-// neighbour to all agents, those that are no members too.
+// A Message is what agents tell each other. It may be lost, come twice and late, and goes from
+// neighbour to neighbour to all agents, those that are no members too.
 type Message struct {
 	Kind     Kind               `json:"kind"`
 	From     int                `json:"from"`
@@ -47,14 +47,17 @@ type Message struct {
 	Ballot   Ballot             `json:"ballot,omitzero"`
 	Accepted Ballot             `json:"accepted,omitzero"` // of a promise: the ballot of Change
 	Change   *membership.Change `json:"change,omitempty"`
-	Down     []int              `json:"down,omitempty"`   // neighbours that the sender does not hear
-	Slow     []int              `json:"slow,omitempty"`   // neighbours that compute, and hold up the sender for too long
-	Blank    []int              `json:"blank,omitempty"`  // neighbours that have come back without a state
-	Asks     bool               `json:"asks,omitempty"`   // it asks to come in: it is no member, or has lost its state
-	Points   []Point            `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
-	Sealed   bool               `json:"sealed,omitempty"` // of a promise: the sender knows that all members have finished, see Node.Seal
-	Again    bool               `json:"again,omitempty"`  // of Accept: Change has had a vote before
-	// Admission is what lets a sender that asks, and is not of the roster at the start, come in. Who takes the message in checks it.
+	Down     []int              `json:"down,omitempty"` // neighbours that the sender does not hear
+	// neighbours that compute, and hold up the sender for too long
+	Slow   []int   `json:"slow,omitempty"`
+	Blank  []int   `json:"blank,omitempty"`  // neighbours that have come back without a state
+	Asks   bool    `json:"asks,omitempty"`   // it asks to come in: it is no member, or has lost its state
+	Points []Point `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
+	// of a promise: the sender knows that all members have finished, see Node.Seal
+	Sealed bool `json:"sealed,omitempty"`
+	Again  bool `json:"again,omitempty"` // of Accept: Change has had a vote before
+	// Admission is what lets a sender that asks, and is not of the roster at the start, come in.
+	// Who takes the message in checks it.
 	Admission string `json:"admission,omitempty"`
 }
 
@@ -96,7 +99,8 @@ func (m *Message) validate(n int) error {
 		{len(m.Points) <= maxPoints, "the number of checkpoints", len(m.Points)},
 	} {
 		if !s.holds {
-			return dsbo.Errorf(dsbo.ErrShape, "%s cannot be that of a message in a council of %d agents: %v", s.what, n, s.is)
+			return dsbo.Errorf(dsbo.ErrShape, "%s cannot be that of a message in a council of %d agents: %v",
+				s.what, n, s.is)
 		}
 	}
 	for _, i := range slices.Concat(m.Down, m.Slow, m.Blank) {
@@ -106,12 +110,14 @@ func (m *Message) validate(n int) error {
 	}
 	for _, p := range m.Points {
 		if p.Iteration < 0 || p.Round < 0 {
-			return dsbo.Errorf(dsbo.ErrShape, "a checkpoint must be after 0 iterations or more; it is after %d, at exchange %d", p.Iteration, p.Round)
+			return dsbo.Errorf(dsbo.ErrShape,
+				"a checkpoint must be after 0 iterations or more; it is after %d, at exchange %d", p.Iteration, p.Round)
 		}
 	}
 	needed := m.Kind == Accept || m.Kind == Decided || m.Kind == Promise && m.Accepted != Ballot{}
 	if needed != (m.Change != nil) || m.Change != nil && m.Change.Epoch != m.Epoch {
-		return dsbo.Errorf(dsbo.ErrShape, "a message must have a change of its epoch where it is about one, and none elsewhere")
+		return dsbo.Errorf(dsbo.ErrShape,
+			"a message must have a change of its epoch where it is about one, and none elsewhere")
 	}
 	return nil
 }

@@ -11,14 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var aChange = membership.Change{Epoch: 3, Iteration: 20, Round: 77, Members: []int{0, 2, 4}, Cut: membership.Edges{{0, 2}}, Proposer: 2,
+var aChange = membership.Change{Epoch: 3, Iteration: 20, Round: 77, Members: []int{0, 2, 4},
+	Cut: membership.Edges{{0, 2}}, Proposer: 2,
 	Time: "2026-11-22T12:00:00Z", Why: []string{"agent 3 left: nothing heard for 10m0s"}}
 
 func TestMessageRoundTrip(t *testing.T) {
 	for _, m := range []paxos.Message{
 		{Kind: paxos.Report, From: 4, To: paxos.All, ID: 1 << 63, Hops: 5, Epoch: 1, Down: []int{3}, Asks: true},
-		{Kind: paxos.Promise, From: 1, To: 2, Epoch: 3, Ballot: paxos.Ballot{Number: 7, Agent: 2}, Accepted: paxos.Ballot{Number: 6, Agent: 4},
-			Change: &aChange, Points: []paxos.Point{{Iteration: 20, Round: 77}}},
+		{Kind: paxos.Promise, From: 1, To: 2, Epoch: 3, Ballot: paxos.Ballot{Number: 7, Agent: 2},
+			Accepted: paxos.Ballot{Number: 6, Agent: 4},
+			Change:   &aChange, Points: []paxos.Point{{Iteration: 20, Round: 77}}},
 		{Kind: paxos.Decided, From: 1, To: 2, Epoch: 3, Change: &aChange},
 	} {
 		if diff := cmp.Diff(m, testkit.Get(paxos.ParseMessage(m.Encode(), 5))); diff != "" {
@@ -66,7 +68,8 @@ func FuzzParseMessage(f *testing.F) {
 }
 
 func FuzzParseVote(f *testing.F) {
-	f.Add(paxos.MarshalVote(paxos.Vote{Epoch: 3, Promised: paxos.Ballot{Number: 2}, Accepted: paxos.Ballot{Number: 2}, Change: &aChange}))
+	f.Add(paxos.MarshalVote(paxos.Vote{Epoch: 3, Promised: paxos.Ballot{Number: 2}, Accepted: paxos.Ballot{Number: 2},
+		Change: &aChange}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := paxos.ParseVote(data)
 		if err != nil {

@@ -47,7 +47,8 @@ type delivery struct {
 }
 
 func newWorld(t *testing.T, seed uint64, n, quorum int, edges membership.Edges) *world {
-	w := &world{t: t, draw: rand.New(rand.NewPCG(seed, 13)), now: time.Unix(0, 0), edges: edges, quorum: quorum, every: 3,
+	w := &world{t: t, draw: rand.New(rand.NewPCG(seed, 13)), now: time.Unix(0, 0), edges: edges,
+		quorum: quorum, every: 3,
 		cut: map[[2]int]bool{}, decided: map[int][]byte{}}
 	for i := range n {
 		s := &site{w: w, agent: i, points: []checkpoint{{}}}
@@ -173,8 +174,10 @@ func (w *world) begin(s *site, c membership.Change) {
 	}
 	s.enter()
 	point := paxos.Point{Iteration: c.Iteration, Round: c.Round}
-	if newest := c.Epoch == len(s.log); newest && s.forgot < c.Epoch && s.log.Keeps(c.Epoch-1, c.Epoch, s.agent, founders) && !slices.Contains(s.good(), point) {
-		w.t.Fatalf("agent %d has no checkpoint %+v, with which epoch %d begins; it has %+v", s.agent, point, c.Epoch, s.points)
+	if newest := c.Epoch == len(s.log); newest && s.forgot < c.Epoch &&
+		s.log.Keeps(c.Epoch-1, c.Epoch, s.agent, founders) && !slices.Contains(s.good(), point) {
+		w.t.Fatalf("agent %d has no checkpoint %+v, with which epoch %d begins; it has %+v", s.agent, point,
+			c.Epoch, s.points)
 	}
 }
 
@@ -209,7 +212,8 @@ func (w *world) together(s *site, before []int) bool {
 		if _, member := epoch.Position(other.agent); !member {
 			continue
 		}
-		if !w.up(e) || other.lost || other.seat.Epoch().Number != epoch.Number || before[other.agent] < before[s.agent] {
+		if !w.up(e) || other.lost || other.seat.Epoch().Number != epoch.Number ||
+			before[other.agent] < before[s.agent] {
 			return false
 		}
 	}
@@ -293,8 +297,9 @@ func (w *world) settled() error {
 	return nil
 }
 
-// TestAgreement: whatever happens, at most one change is decided for an epoch, and each leaves those that stay with a checkpoint;
-// and when faults have ended, all are members again and the iterations go on.
+// TestAgreement: whatever happens, at most one change is decided for an epoch, and each leaves
+// those that stay with a checkpoint; and when faults have ended, all are members again and the
+// iterations go on.
 func TestAgreement(t *testing.T) {
 	const first = 130 // some 10 seeds later checkpoints that a promise has named would be gone if they did not stay
 	seeds, changes := 80, 0
@@ -338,7 +343,8 @@ func TestAgreement(t *testing.T) {
 	t.Logf("%d seeds, %d changes", seeds, changes)
 }
 
-// TestHalves: of two parts the one with the quorum goes on alone, and neither does where none has it; healed, all are members again.
+// TestHalves: of two parts the one with the quorum goes on alone, and neither does where none has
+// it; healed, all are members again.
 func TestHalves(t *testing.T) {
 	for _, tt := range []struct{ below, on int }{{4, 0}, {5, 5}, {3, 5}, {2, 6}} {
 		w := newWorld(t, 1, founders, 5, wheel(founders))
@@ -351,7 +357,8 @@ func TestHalves(t *testing.T) {
 			_, member := e.Position(s.agent)
 			larger := (s.agent < tt.below) == (tt.below > 4)
 			if on := e.Number > 0; on != (tt.on > 0 && larger) || on && (!member || len(e.Members) != tt.on) {
-				t.Errorf("%d | %d: agent %d is in epoch %d of %v", tt.below, founders-tt.below, s.agent, e.Number, e.Members)
+				t.Errorf("%d | %d: agent %d is in epoch %d of %v", tt.below, founders-tt.below, s.agent,
+					e.Number, e.Members)
 			}
 			if waits := s.seat.Waiting() != ""; waits && tt.on > 0 && larger {
 				t.Errorf("%d | %d: agent %d waits: %s", tt.below, founders-tt.below, s.agent, s.seat.Waiting())

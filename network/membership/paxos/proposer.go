@@ -16,9 +16,12 @@ type proposer struct {
 	next     time.Time // of the next attempt; zero: none is due
 	failures int       // attempts in a row
 	waiting  string    // why the last attempts have led to nothing
-	// apartSince is since when only edges are down, between members that answer; zero: they are not.
+	// apartSince is since when only edges are down, between members that answer; zero: they
+	// are not.
 	apartSince time.Time
-	lostSince  time.Time // since when no member has the state with which the epoch begins; zero: one has, as far as is known
+	// since when no member has the state with which the epoch begins; zero: one has, as far as
+	// is known
+	lostSince time.Time
 }
 
 // An attempt is what a proposer knows of its own ballot.
@@ -34,20 +37,24 @@ type attempt struct {
 }
 
 const (
-	// attemptTimeouts is for how many times the patience the first attempt goes on without a quorum. The next ones go on for longer: all may be slow.
+	// attemptTimeouts is for how many times the patience the first attempt goes on without a
+	// quorum. The next ones go on for longer: all may be slow.
 	attemptTimeouts = 5
 	// mostFailures bounds how often that doubles.
 	mostFailures = 4
 	// reportTimeouts is for how many times the patience what an agent said of itself counts.
 	reportTimeouts = 4
-	// cutTimeouts is for how many times the patience edges between members that answer must be down before they are cut for that alone: a
-	// network that is whole again is so at one edge after the other.
+	// cutTimeouts is for how many times the patience edges between members that answer must be down
+	// before they are cut for that alone: a network that is whole again is so at one edge after
+	// the other.
 	cutTimeouts = 15
-	// mostRank bounds the wait of agents with high numbers for those with lower ones, in halves of the patience.
+	// mostRank bounds the wait of agents with high numbers for those with lower ones, in halves of
+	// the patience.
 	mostRank = 4
 )
 
-// propose goes on with this agent's attempt, or begins one if there is a reason and others have had time to.
+// propose goes on with this agent's attempt, or begins one if there is a reason and others have had
+// time to.
 func (c *proposer) propose(now time.Time) error {
 	switch {
 	case !c.member():
@@ -66,19 +73,22 @@ func (c *proposer) propose(now time.Time) error {
 	if now.Before(c.next) {
 		return nil
 	}
-	c.attempt = &attempt{ballot: Ballot{max(c.highest.Number, c.acceptor.vote.Promised.Number) + 1, c.Agent}, began: now, sent: now, pause: c.Patience,
+	c.attempt = &attempt{ballot: Ballot{max(c.highest.Number, c.acceptor.vote.Promised.Number) + 1, c.Agent},
+		began: now, sent: now, pause: c.Patience,
 		answers: map[int]Message{}, votes: map[int]bool{}}
 	c.send(Message{Kind: Prepare, To: All, Ballot: c.attempt.ballot})
 	return nil
 }
 
-// needsChange reports whether there must be a change: a vote has been given whose outcome is not known, an edge between members is
-// down, a member is slow, an agent asks to come in that may, or a member has lost its state.
+// needsChange reports whether there must be a change: a vote has been given whose outcome is not
+// known, an edge between members is down, a member is slow, an agent asks to come in that may, or a
+// member has lost its state.
 func (c *proposer) needsChange(now time.Time) bool {
 	if c.Voted() || c.acceptor.vote.Sealed {
 		return c.Voted()
 	}
-	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.seen.Blank) > 0 || len(c.composer.stragglers(c.composer.lastSaid(now))) > 0 {
+	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.seen.Blank) > 0 ||
+		len(c.composer.stragglers(c.composer.lastSaid(now))) > 0 {
 		return true
 	}
 	for agent, r := range c.reports {
@@ -105,15 +115,18 @@ func (c *Node) newlyDown(agent int, down []int) (newly []int) {
 	return newly
 }
 
-// mayCome reports whether an agent that is no member may be one: it is of the roster, or admitted, and the quorum stays more than half.
+// mayCome reports whether an agent that is no member may be one: it is of the roster, or admitted,
+// and the quorum stays more than half.
 func (c *Node) mayCome(agent int) bool {
 	_, admitted := c.admitted[agent]
 	return !c.isMember(agent) && agent < c.Agents() && (c.known(agent) || admitted)
 }
 
-// known reports whether an agent is of the roster: from the start, or because the log has edges of it.
+// known reports whether an agent is of the roster: from the start, or because the log has edges
+// of it.
 func (c *Node) known(agent int) bool {
-	return agent < c.Founders || slices.ContainsFunc(c.epoch.Edges, func(e [2]int) bool { return e[0] == agent || e[1] == agent })
+	return agent < c.Founders ||
+		slices.ContainsFunc(c.epoch.Edges, func(e [2]int) bool { return e[0] == agent || e[1] == agent })
 }
 
 func edgeOf(i, j int) [2]int { return [2]int{min(i, j), max(i, j)} }
@@ -190,8 +203,8 @@ func (c *proposer) promises() int {
 	return count
 }
 
-// complete reports whether all have answered that can be expected to: the members and those that ask to come in to whom edges lead
-// over which both ends hear each other, as far as is known.
+// complete reports whether all have answered that can be expected to: the members and those that
+// ask to come in to whom edges lead over which both ends hear each other, as far as is known.
 func (c *proposer) complete(now time.Time) bool {
 	down := map[[2]int]bool{}
 	for agent, r := range c.reports {
@@ -205,14 +218,16 @@ func (c *proposer) complete(now time.Time) bool {
 			return false
 		}
 	}
-	connected := reached(slices.Concat(c.Edges, c.epoch.Edges), []int{c.Agent}, func(i, j int) bool { return !down[edgeOf(i, j)] })
+	connected := reached(slices.Concat(c.Edges, c.epoch.Edges), []int{c.Agent},
+		func(i, j int) bool { return !down[edgeOf(i, j)] })
 	return !slices.ContainsFunc(c.epoch.Members, func(i int) bool {
 		_, answered := c.attempt.answers[i]
 		return connected[i] && !answered
 	})
 }
 
-// choose begins the second phase: with the change of the latest ballot that any answer has, or a new one.
+// choose begins the second phase: with the change of the latest ballot that any answer has, or a
+// new one.
 func (c *proposer) choose(now time.Time) error {
 	a := c.attempt
 	var latest Message
@@ -240,8 +255,8 @@ func (c *proposer) choose(now time.Time) error {
 	return nil
 }
 
-// giveUp ends an attempt, and has the next one wait for a random time, longer after each. why says what it was that this agent
-// waits for; "": another proposer, or nothing any more.
+// giveUp ends an attempt, and has the next one wait for a random time, longer after each. why says
+// what it was that this agent waits for; "": another proposer, or nothing any more.
 func (c *proposer) giveUp(now time.Time, why string) {
 	a := c.attempt
 	c.attempt = nil

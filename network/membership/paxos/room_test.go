@@ -32,7 +32,8 @@ func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *r
 	for i, d := range disks {
 		draw := func() uint64 { r.draws++; return r.draws }
 		r.seats = append(r.seats, testkit.Get(paxos.New(paxos.Settings{
-			Agent: i, Founders: founders, Edges: edges, Quorum: quorum, Patience: patience, Absent: 20 * patience, Draw: draw, Records: d,
+			Agent: i, Founders: founders, Edges: edges, Quorum: quorum, Patience: patience, Absent: 20 * patience,
+			Draw: draw, Records: d,
 		}, nil, paxos.Vote{})))
 	}
 	return r
@@ -41,7 +42,8 @@ func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *r
 // wait lets 25 patiences pass.
 func (r *room) wait() { testkit.OK(errors.Join(r.waitForEnds(25)...)) }
 
-// waitForEnds lets a number of patiences pass, and returns the errors with which seats have ended, nil for the others.
+// waitForEnds lets a number of patiences pass, and returns the errors with which seats have ended,
+// nil for the others.
 func (r *room) waitForEnds(patiences int) []error {
 	ends := make([]error, len(r.seats))
 	for range 4 * patiences {

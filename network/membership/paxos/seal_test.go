@@ -7,8 +7,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestSealed: an agent that asks to come in when all members have finished is not let in, but by a change that one of them had voted for before; and
-// one that is sealed still helps to leave another out.
+// TestSealed: an agent that asks to come in when all members have finished is not let in, but by a
+// change that one of them had voted for before; and one that is sealed still helps to leave
+// another out.
 func TestSealed(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -55,13 +56,15 @@ func TestSealed(t *testing.T) {
 			steps(200)
 			e := w.sites[0].seat.Epoch()
 			if _, back := e.Position(lost.agent); e.Number != tt.epochs || back != tt.voted {
-				t.Errorf("epoch %d of %v; epoch %d is that to be decided, and agent 3 a member: %v", e.Number, e.Members, tt.epochs, tt.voted)
+				t.Errorf("epoch %d of %v; epoch %d is that to be decided, and agent 3 a member: %v", e.Number,
+					e.Members, tt.epochs, tt.voted)
 			}
 		})
 	}
 }
 
-// TestSealOutlivesTheProcess: an agent that is sealed is so when it is started again, and no more in the next epoch.
+// TestSealOutlivesTheProcess: an agent that is sealed is so when it is started again, and no more
+// in the next epoch.
 func TestSealOutlivesTheProcess(t *testing.T) {
 	w := newWorld(t, 1, founders, 5, wheel(founders))
 	s := w.sites[2]

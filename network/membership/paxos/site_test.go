@@ -58,12 +58,16 @@ func (s *site) SaveChange(c membership.Change) error {
 	return s.w.crashing(s, func() { s.log = append(s.log[:len(s.log):len(s.log)], c) })
 }
 
-// save writes the checkpoint of the present iteration, and removes those that nothing keeps: the newest three stay, the newest three up to there, that with
-// which the epoch begins, and those that the vote names.
+// save writes the checkpoint of the present iteration, and removes those that nothing keeps: the
+// newest three stay, the newest three up to there, that with which the epoch begins, and those that
+// the vote names.
 func (s *site) save() {
 	s.points = slices.DeleteFunc(s.points, func(p checkpoint) bool { return p.Iteration == s.iteration })
-	behind, _ := slices.BinarySearchFunc(s.points, s.iteration, func(p checkpoint, k int) int { return p.Iteration - k })
-	s.points = slices.Insert(s.points, behind, checkpoint{paxos.Point{Iteration: s.iteration, Round: 10 * s.iteration}, s.seat.Epoch().Number})
+	behind, _ := slices.BinarySearchFunc(s.points, s.iteration, func(p checkpoint, k int) int {
+		return p.Iteration - k
+	})
+	s.points = slices.Insert(s.points, behind,
+		checkpoint{paxos.Point{Iteration: s.iteration, Round: 10 * s.iteration}, s.seat.Epoch().Number})
 	behind++
 	var left []checkpoint
 	for i, p := range s.points {
@@ -90,8 +94,9 @@ func (s *site) start() {
 	}, s.log, s.vote))
 }
 
-// enter has the site go on in the epoch of its log, from the newest checkpoint that is good or, if it comes in, with what a neighbour hands over. One that
-// hasState its state must have one, unless it has lost its disk.
+// enter has the site go on in the epoch of its log, from the newest checkpoint that is good or, if
+// it comes in, with what a neighbour hands over. One that hasState its state must have one, unless
+// it has lost its disk.
 func (s *site) enter() {
 	e := s.log.Last(founders)
 	s.lost = false
@@ -101,7 +106,8 @@ func (s *site) enter() {
 	points := s.good()
 	if len(points) == 0 && s.log.Keeps(e.Number-1, e.Number, s.agent, founders) {
 		if s.forgot < e.Number {
-			s.w.t.Fatalf("agent %d has no checkpoint %d.%d, with which epoch %d begins; it has %+v", s.agent, e.Iteration, e.Round, e.Number, s.points)
+			s.w.t.Fatalf("agent %d has no checkpoint %d.%d, with which epoch %d begins; it has %+v", s.agent,
+				e.Iteration, e.Round, e.Number, s.points)
 		}
 		s.lost = true
 		return
@@ -111,10 +117,12 @@ func (s *site) enter() {
 		s.points = []checkpoint{{points[0], e.Number}}
 	}
 	s.iteration = points[0].Iteration
-	s.points = slices.DeleteFunc(s.points, func(p checkpoint) bool { return p.epoch < e.Number && p.Iteration > e.Iteration })
+	s.points = slices.DeleteFunc(s.points,
+		func(p checkpoint) bool { return p.epoch < e.Number && p.Iteration > e.Iteration })
 }
 
-// goBack has the site go back to one of its checkpoints, as for a neighbour that needs what it no longer keeps.
+// goBack has the site go back to one of its checkpoints, as for a neighbour that needs what it no
+// longer keeps.
 func (s *site) goBack() {
 	if points := s.good(); s.seat != nil && len(points) > 0 {
 		s.iteration = points[s.w.draw.IntN(len(points))].Iteration

@@ -10,8 +10,8 @@ import (
 	"dsbo/network/membership/paxos"
 )
 
-// TestStragglers: a member is left out as slow when all its neighbours have waited too long for it, but for those that do not hear it or are slow
-// too, and if the others are a quorum; else all wait.
+// TestStragglers: a member is left out as slow when all its neighbours have waited too long for it,
+// but for those that do not hear it or are slow too, and if the others are a quorum; else all wait.
 func TestStragglers(t *testing.T) {
 	const n = 5
 	ringOf5 := ring(n)
@@ -27,7 +27,8 @@ func TestStragglers(t *testing.T) {
 		{name: "no neighbour", slow: map[int][]int{0: {2}, 4: {2}}},
 		{name: "one does not hear it", slow: map[int][]int{1: {2}}, down: map[int][]int{3: {2}}, left: []int{2}},
 		{name: "two beside each other", slow: map[int][]int{1: {2}, 4: {3}}, left: []int{2, 3}},
-		{name: "too many", slow: map[int][]int{0: {1, 4}, 3: {2, 4}}, waits: "agents 1, 2, 4 are slow, and are waited for"},
+		{name: "too many", slow: map[int][]int{0: {1, 4}, 3: {2, 4}},
+			waits: "agents 1, 2, 4 are slow, and are waited for"},
 	} {
 		r := newRoom(n, 3, ringOf5, slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)...)
 		for i, whom := range c.slow {
@@ -41,7 +42,8 @@ func TestStragglers(t *testing.T) {
 		switch {
 		case len(c.left) == 0 && len(log) > 0:
 			t.Errorf("%s: nobody must be left out; the log is\n%s", c.name, log.Bytes())
-		case len(c.left) > 0 && (len(log) != 1 || !slices.Equal(log[0].Slow, c.left) || len(log[0].Members) != n-len(c.left) || log[0].Iteration != 4 ||
+		case len(c.left) > 0 && (len(log) != 1 || !slices.Equal(log[0].Slow, c.left) ||
+			len(log[0].Members) != n-len(c.left) || log[0].Iteration != 4 ||
 			!strings.HasPrefix(log[0].Why[0], fmt.Sprintf("agent %d left: slow", c.left[0]))):
 			t.Errorf("%s: agents %v must be left out as slow; the log is\n%s", c.name, c.left, log.Bytes())
 		}
@@ -55,7 +57,8 @@ func TestStragglers(t *testing.T) {
 	}
 }
 
-// TestSlowAndLost: a member that has lost its state is not slow, and begins with a neighbour's though those that are slow are too many to be left out.
+// TestSlowAndLost: a member that has lost its state is not slow, and begins with a neighbour's
+// though those that are slow are too many to be left out.
 func TestSlowAndLost(t *testing.T) {
 	const n = 5
 	for name, slow := range map[string]map[int][]int{
@@ -71,21 +74,25 @@ func TestSlowAndLost(t *testing.T) {
 		}
 		r.wait()
 		if log := r.log(t); len(log) == 0 || len(log[0].Members) != n || !slices.Equal(log[0].Lost, []int{1}) {
-			t.Errorf("%s: agent 1 must begin with another state, before anybody is left out; the log is\n%s", name, log.Bytes())
+			t.Errorf("%s: agent 1 must begin with another state, before anybody is left out; the log is\n%s",
+				name, log.Bytes())
 		}
 	}
 }
 
-// TestStragglerReturns: one that was left out as slow comes in when it says that it can, and not before. The log counts how often it was left out.
+// TestStragglerReturns: one that was left out as slow comes in when it says that it can, and not
+// before. The log counts how often it was left out.
 func TestStragglerReturns(t *testing.T) {
 	const n, slow = 4, 3
-	r := newRoom(n, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, slices.Repeat([]diskSite{{{}}}, n)...)
+	r := newRoom(n, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}},
+		slices.Repeat([]diskSite{{{}}}, n)...)
 	for times := 1; times <= 2; times++ {
 		for i := range slow {
 			r.seen[i].Slow = []int{slow}
 		}
 		r.wait()
-		if log := r.log(t); len(log) != 2*times-1 || log.SlowDepartures(slow) != times || !slices.Equal(log.LeftAsSlow(), []int{slow}) ||
+		if log := r.log(t); len(log) != 2*times-1 || log.SlowDepartures(slow) != times ||
+			!slices.Equal(log.LeftAsSlow(), []int{slow}) ||
 			!strings.HasSuffix(log[2*times-2].Why[0], fmt.Sprintf("(time %d)", times)) {
 			t.Fatalf("agent %d must be left out for the %d. time; the log is\n%s", slow, times, log.Bytes())
 		}

@@ -41,9 +41,9 @@ func (s *stormySite) write(do func()) error {
 	return nil
 }
 
-// storm has five agents vote while messages come late, in any order, twice or never, and while agents crash as they write and
-// come back at once. Each has reasons of its own to propose, so that the changes that they propose differ. It returns the line
-// of each epoch's change.
+// storm has five agents vote while messages come late, in any order, twice or never, and while
+// agents crash as they write and come back at once. Each has reasons of its own to propose, so that
+// the changes that they propose differ. It returns the line of each epoch's change.
 func storm(t *testing.T, seed uint64, steps int) map[int][]byte {
 	const n, quorum = 5, 3
 	draw := rand.New(rand.NewPCG(seed, 26))
@@ -62,7 +62,8 @@ func storm(t *testing.T, seed uint64, steps int) map[int][]byte {
 		s := sites[i]
 		for _, c := range s.seat.Changes() {
 			if before, known := decided[c.Epoch]; known && !bytes.Equal(before, c.Line()) {
-				t.Fatalf("seed %d: epoch %d begins with\n%s at agent %d, and with\n%s elsewhere", seed, c.Epoch, c.Line(), i, before)
+				t.Fatalf("seed %d: epoch %d begins with\n%s at agent %d, and with\n%s elsewhere", seed, c.Epoch,
+					c.Line(), i, before)
 			}
 			decided[c.Epoch] = c.Line()
 		}

@@ -33,7 +33,8 @@ func (v *voter) SaveChange(_ membership.Change) error { return nil }
 // start starts agent 4 of five, of which agents 0 to 3 propose, from its disk and a log.
 func (v *voter) start(log ...membership.Change) {
 	v.seat = testkit.Get(paxos.New(paxos.Settings{
-		Agent: 4, Founders: 5, Edges: membership.Edges{{0, 4}, {1, 4}, {2, 4}, {3, 4}}, Quorum: 3, Patience: patience, Draw: func() uint64 { return 1 }, Records: v,
+		Agent: 4, Founders: 5, Edges: membership.Edges{{0, 4}, {1, 4}, {2, 4}, {3, 4}}, Quorum: 3, Patience: patience,
+		Draw: func() uint64 { return 1 }, Records: v,
 	}, log, v.vote))
 }
 
@@ -42,7 +43,8 @@ func members(epoch int, agents ...int) *membership.Change {
 	return &membership.Change{Epoch: epoch, Members: agents, Why: []string{"a test"}}
 }
 
-// asked hands the voter a message and returns its answer. What it promises and votes for must be on its disk as it says so.
+// asked hands the voter a message and returns its answer. What it promises and votes for must be on
+// its disk as it says so.
 func (v *voter) asked(m paxos.Message) paxos.Kind {
 	v.t.Helper()
 	m.To, m.Epoch = 4, v.seat.Epoch().Number+1
@@ -61,10 +63,12 @@ func (v *voter) asked(m paxos.Message) paxos.Kind {
 	return a.Kind
 }
 
-// TestVotes: who has promised a ballot votes for none before it, and what it has promised and voted for is on its disk before anybody hears of it: with
-// a new process after each answer, and without, the answers are the same.
+// TestVotes: who has promised a ballot votes for none before it, and what it has promised and voted
+// for is on its disk before anybody hears of it: with a new process after each answer, and without,
+// the answers are the same.
 func TestVotes(t *testing.T) {
-	first, second, third := paxos.Ballot{Number: 1, Agent: 1}, paxos.Ballot{Number: 2, Agent: 2}, paxos.Ballot{Number: 3}
+	first, second, third := paxos.Ballot{Number: 1, Agent: 1}, paxos.Ballot{Number: 2, Agent: 2},
+		paxos.Ballot{Number: 3}
 	for _, restarts := range []bool{false, true} {
 		v := &voter{t: t, now: time.Unix(0, 0)}
 		v.start()
@@ -75,24 +79,33 @@ func TestVotes(t *testing.T) {
 		}{
 			{"a ballot", paxos.Message{Kind: paxos.Prepare, From: 2, Ballot: second}, paxos.Promise},
 			{"an older ballot", paxos.Message{Kind: paxos.Prepare, From: 1, Ballot: first}, paxos.Refuse},
-			{"the change of an older ballot", paxos.Message{Kind: paxos.Accept, From: 1, Ballot: first, Change: members(1, 1, 2, 3, 4)}, paxos.Refuse},
-			{"the change of the ballot", paxos.Message{Kind: paxos.Accept, From: 2, Ballot: second, Change: members(1, 0, 2, 3, 4)}, paxos.Accepted},
+			{"the change of an older ballot",
+				paxos.Message{Kind: paxos.Accept, From: 1, Ballot: first, Change: members(1, 1, 2, 3, 4)},
+				paxos.Refuse},
+			{"the change of the ballot",
+				paxos.Message{Kind: paxos.Accept, From: 2, Ballot: second, Change: members(1, 0, 2, 3, 4)},
+				paxos.Accepted},
 			{"a later ballot", paxos.Message{Kind: paxos.Prepare, From: 0, Ballot: third}, paxos.Promise},
-			{"the ballot before again", paxos.Message{Kind: paxos.Accept, From: 2, Ballot: second, Change: members(1, 0, 2, 3, 4)}, paxos.Refuse},
+			{"the ballot before again",
+				paxos.Message{Kind: paxos.Accept, From: 2, Ballot: second, Change: members(1, 0, 2, 3, 4)},
+				paxos.Refuse},
 		} {
 			if restarts {
 				v.start()
 			}
 			if got := v.asked(step.ask); got != step.want {
-				t.Errorf("restarts %v: %s: the answer is of kind %d; it must be %d", restarts, step.what, got, step.want)
+				t.Errorf("restarts %v: %s: the answer is of kind %d; it must be %d", restarts,
+					step.what, got, step.want)
 			}
 		}
 	}
 }
 
-// TestVotedCheckpointsStay: with a vote those checkpoints stay with which its change begins, or one of an earlier ballot that may still be decided.
+// TestVotedCheckpointsStay: with a vote those checkpoints stay with which its change begins, or one
+// of an earlier ballot that may still be decided.
 func TestVotedCheckpointsStay(t *testing.T) {
-	two, four, six := paxos.Point{Iteration: 2, Round: 20}, paxos.Point{Iteration: 4, Round: 40}, paxos.Point{Iteration: 6, Round: 60}
+	two, four, six := paxos.Point{Iteration: 2, Round: 20}, paxos.Point{Iteration: 4, Round: 40},
+		paxos.Point{Iteration: 6, Round: 60}
 	v := &voter{t: t, now: time.Unix(0, 0)}
 	v.start()
 	ballots := []paxos.Ballot{{Number: 1, Agent: 1}, {Number: 2, Agent: 2}, {Number: 3, Agent: 3}}
@@ -115,8 +128,8 @@ func TestVotedCheckpointsStay(t *testing.T) {
 	}
 }
 
-// TestSealedVote: who knows that all members have finished votes for nobody who would come in, unless somebody has done so before; for a member that
-// leaves it does.
+// TestSealedVote: who knows that all members have finished votes for nobody who would come in,
+// unless somebody has done so before; for a member that leaves it does.
 func TestSealedVote(t *testing.T) {
 	ballot := paxos.Ballot{Number: 1, Agent: 1}
 	for _, tt := range []struct {
@@ -132,13 +145,16 @@ func TestSealedVote(t *testing.T) {
 		v.start(*members(1, 1, 2, 3, 4))
 		testkit.OK(v.seat.Seal(true))
 		v.asked(paxos.Message{Kind: paxos.Prepare, From: 1, Ballot: ballot})
-		if got := v.asked(paxos.Message{Kind: paxos.Accept, From: 1, Ballot: ballot, Change: members(2, tt.agents...), Again: tt.again}); got != tt.want {
-			t.Errorf("members %v, voted for before %v: the answer is of kind %d; it must be %d", tt.agents, tt.again, got, tt.want)
+		if got := v.asked(paxos.Message{Kind: paxos.Accept, From: 1, Ballot: ballot, Change: members(2, tt.agents...),
+			Again: tt.again}); got != tt.want {
+			t.Errorf("members %v, voted for before %v: the answer is of kind %d; it must be %d", tt.agents,
+				tt.again, got, tt.want)
 		}
 	}
 }
 
-// TestDecidedChanges: what is said to be decided must be a change that can be: one of the next epoch, with a quorum that stays.
+// TestDecidedChanges: what is said to be decided must be a change that can be: one of the next
+// epoch, with a quorum that stays.
 func TestDecidedChanges(t *testing.T) {
 	for _, tt := range []struct {
 		change *membership.Change
@@ -150,14 +166,17 @@ func TestDecidedChanges(t *testing.T) {
 	} {
 		v := &voter{t: t, now: time.Unix(0, 0)}
 		v.start()
-		testkit.OK(v.seat.Receive(v.now, paxos.Message{Kind: paxos.Decided, From: 1, To: paxos.All, Epoch: tt.change.Epoch, Change: tt.change}))
+		testkit.OK(v.seat.Receive(v.now,
+			paxos.Message{Kind: paxos.Decided, From: 1, To: paxos.All, Epoch: tt.change.Epoch, Change: tt.change}))
 		if got := v.seat.Epoch().Number; got != tt.epoch {
-			t.Errorf("after a change to epoch %d of agents %v the epoch is %d; it must be %d", tt.change.Epoch, tt.change.Members, got, tt.epoch)
+			t.Errorf("after a change to epoch %d of agents %v the epoch is %d; it must be %d", tt.change.Epoch,
+				tt.change.Members, got, tt.epoch)
 		}
 	}
 }
 
-// TestPromiseHolds: who has promised stands still until the proposer withdraws, or has not been heard of for long.
+// TestPromiseHolds: who has promised stands still until the proposer withdraws, or has not been
+// heard of for long.
 func TestPromiseHolds(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -171,7 +190,8 @@ func TestPromiseHolds(t *testing.T) {
 		{name: "withdrawn", withdrawn: true},
 	} {
 		r := newRoom(3, 2, membership.Edges{{0, 1}, {0, 2}, {1, 2}}, diskSite{{}}, diskSite{{}}, diskSite{{}})
-		m := paxos.Message{Kind: paxos.Prepare, From: 0, To: paxos.All, ID: 1, Epoch: 1, Ballot: paxos.Ballot{Number: 1}}
+		m := paxos.Message{Kind: paxos.Prepare, From: 0, To: paxos.All, ID: 1, Epoch: 1,
+			Ballot: paxos.Ballot{Number: 1}}
 		r.hand(m)
 		if m.Kind = paxos.Withdraw; c.withdrawn {
 			r.hand(m)
