@@ -44,72 +44,53 @@
 //
 // # Where to find what
 //
-//	y and x are mixed            algo/madsbo.go: lines 6 and 11 of Algorithm 3
-//	z and d are mixed            algo/higp.go: lines 4 and 6 of Algorithm 1
-//	W is checked                 network/validate.go
-//	a network trained by draws   algo/adamcg.go; experiment/candidates finds models by it
-//	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/linalg
-//	a method when members change algo/reform.go
-//	against liars                network/mixing.go says what robust mixing promises; clipped.go, trimmed.go
-//	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
-//	the spanning tree            network/tree.go
-//	who takes part               membership: log.go has the changes, epoch.go who is there after them; network/members.go makes W of it
-//	how members are decided on   network/membership/paxos: acceptor.go, proposer.go, change.go; network/grpc/chamber.go carries its messages
-//	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
-//	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
-//	what agents say to others    network/grpc/doc.go, "Messages"; protocol.go sends them and takes them in
-//	who sends what it must not   internal/guard bounds strangers; network/grpc/offence.go bars neighbours
-//	masks                        network/grpc/masks; what they hide: network/grpc/doc.go, "Masks"
-//	penalty and diagonal         models/diagonal.go, by what a model tells of itself
-//	Gauss-Newton products        ad/gaussnewton.go, of outputs that a loss marks
-//	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
-//	the nodes of a loss          ad/family.go has them, op.go what an op is; stock.go rebuilds Gorgonia's own ops from these
-//	compiled once for all agents ad/template.go has what they share, machine.go what each has; models/programs.go keeps it
-//	memory of values             ad/layout.go shares it, tail.go needs none, keep.go says what the next product finds, memory.go what programs share
-//	the order of work            ad/plan.go; strips.go cuts what lies between two products, series.go makes one sum of many
-//	products of matrices         internal/kernel: gemm_chain.go cuts them and copies panels (gemm_pack.go), conv_tiles.go reads patches
-//	                             where they lie in images; ad/convproduct.go finds those
-//	huge pages                   internal/kernel asks for them under long vectors
-//	several processors           internal/kernel/crew.go shares large products where fewer agents compute than there are processors
-//	a wrong derivative           ad/adtest measures along random directions; models/modeltest proves a model by it
-//	layers of networks           models/nn: params.go lays out y, layers.go and sequence.go build graphs
-//	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
-//	noise, ε and δ               privacy: accountant.go, oracle.go; experiment/private.go says what a run may ask
-//	what a run will send         experiment/plan, for the verb plan and -explain-privacy; models.go and algo/forecast.go where it is a range
-//	losses of single examples    models/score.go; train/compare.go compares two models by them
-//	a file is known, and read    tables/format.go; CSV: tables/sniff.go guesses, tables/parse.go parses, tables/settle.go decides
-//	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
-//	inputs beside X and T        data.Examples.Columns, models.Batch.Column; models/mask.go for masks that are drawn
-//	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
-//	what sites find together     network/collective has the sums; tables/features/prepare.go makes a recipe of them, experiment/setup.go keeps it
-//	own tables                   experiment/tasks/tune.go; tables/features/measure.go says how means are exact, weigh.go how rows weigh
-//	each site alone              experiment/sites.go
-//	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them
-//	what a run stands            docs/faults.md, with the test of each promise; which machines compute alike: docs/machines.md
-//	the loop over k              train/run.go, with stepper.go between two evaluations
-//	members change               train/members.go; handover.go is for agents in processes
-//	one agent in a process       experiment/peer, for the verb agent and for package simulate
-//	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
-//	files and crashes            internal/disk has the file systems; runs/lock.go, sums.go and format.go guard a run folder
-//	exact Φ, and a model         package exact: solver.go says how; lower.go finds y*, adjoint.go z, wires.go says what narrow wires lose
-//	one that is not convex       train/exact/nonconvex.go finds models; internal/linalg has the least eigenvalue and the matrices of -curvature
-//	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go
-//	what tuning is compared with experiment/models.go: baselines of a model's own, or candidates/constants.go; finish.go keeps one or the tuned x,
-//	                             which candidates/descent.go finds where the iterations end above the best constant
-//	what x is, in words          models/meaning.go
-//	the verdict's words          runs/verdict.go; runs/report/verdict.go shows them
-//	what a terminal shows        experiment/console: records under way, and the result with its tables
-//	what is sent, counted        network knows what an average, a gathering and a maximum cost (Cost in average.go and bytes.go);
-//	                             train/meter.go counts the method's, network/collective the rest; runs/usage.go and verdict.go hold it
-//	what a monitor sees          command/monitor.go has /healthz, command/metrics.go what Prometheus reads
-//	how good predictions are     assess counts at each site, runs/report/assessment.go draws it
-//	the time left                experiment/pace.go; internal/cli/progress.go draws the bar
-//	changes in one process       experiment/members.go reads -membership; runs/report/members.go shows the changes
-//	the page                     runs/report/page.go, page.html and page.js; runs/report/uplot is the library of its curves
-//	methods are compared         experiment/compare/compare.go runs them, rank.go ranks them; paper.json is the paper's figures
-//	whole agents on virtual time simulate: case.go draws a run from a seed, faults.go what happens to it; internal/testkit is their network
-//	MPI and gRPC differ          train/layout.go and experiment/layout.go, with a file for each layout beside them;
-//	                             the exchanges are network/mpi and network/grpc
+// Algorithms, in algo; where a method is one file, its head cites it:
+//
+//	line 6 of Algorithm 3    algo/madsbo.go, Step: y and, with it, x of line 11 are mixed
+//	Algorithm 1              algo/higp.go, run: lines 4 and 6 mix z and d
+//	the default method       algo/newtoncg.go; its conjugate gradients: internal/linalg/memory.go
+//	its traits               algo/method.go: Method, Traits; schedule.go and bind.go: steps
+//	when members change      algo/reform.go
+//
+// Problems:
+//
+//	a model                  models, one file each; names.go lists them, model.go what it may tell
+//	losses, layers           models/outputs.go, penalties.go, models/nn
+//	an op, differentiated    ad/family.go, op.go; stock.go rebuilds Gorgonia's own ops
+//	Hessian-vector products  ad/derivs.go; compiled once for all agents, run by tiles of examples
+//	products of matrices     internal/kernel: gemm_chain.go cuts them, conv_tiles.go reads patches
+//	examples, draws, splits  data; held-out examples: data/holdout.go
+//	a wrong derivative       ad/adtest; models/modeltest proves a model
+//
+// The exchange:
+//
+//	W and its checks         network/graph.go, matrix.go, validate.go
+//	an exact average         network/average.go; fixed.go, reduce.go, tree.go
+//	against liars            network/mixing.go, clipped.go, trimmed.go
+//	a wire                   network/codec.go encodes, round.go rounds, wiremix.go feeds back
+//	messages over gRPC       network/grpc/doc.go; flow.go, protocol.go
+//	masks                    network/grpc/masks; who holds up a run: network/grpc/holdup
+//	who decides on members   network/membership/paxos; network/grpc/chamber.go
+//	certificates, a relay    network/pki, network/relay
+//	MPI                      network/mpi
+//
+// A run:
+//
+//	the loop over k          train/run.go, stepper.go; evaluation: evaluate.go
+//	exact Φ, ∇Φ, and models  train/exact: lower.go finds y*, adjoint.go z
+//	a checkpoint             train/checkpoint.go, resume.go; names: runs/checkpoints.go
+//	from a task to a result  experiment/job.go, stages.go; flags: settings.go, presets: preset.go
+//	one process, MPI, gRPC   experiment/layout.go, with a file for each layout beside it
+//	the best constant        experiment/candidates; what is kept: experiment/finish.go
+//	what a run will send     experiment/plan
+//	noise, ε and δ           experiment/privacy, private.go
+//	the verdict, the page    runs/verdict.go, runs/report
+//	own tables               tables; features: tables/features; model files: tables/modelfile
+//	a task                   experiment/tasks, one file each; comparisons: experiment/compare
+//	simulated runs           experiment/simulate; what a run stands: docs/faults.md
+//	verbs                    command; cluster files: command/cluster
+//
+// CONTRIBUTING.md says where to add a model, a method, a task, a transport or an op.
 //
 // # Glossary
 //
@@ -170,7 +151,7 @@
 // # Reading order
 //
 // dsbo.go (this contract), algo/madsbo.go with hypergrad.go and higp.go (the paper),
-// models/softmax.go (a problem), ad/grad.go and ad/plan.go (how its derivatives come about),
-// network/local.go (the exchange), network/average.go and algo/newtoncg.go (the default),
-// train/run.go (a run), experiment/task.go (what a task gets), cmd/mnist.
+// models/softmax.go (a problem), ad/grad.go (how its derivatives come about), network/local.go (the
+// exchange), network/average.go and algo/newtoncg.go (the default), train/run.go (a run),
+// experiment/task.go (what a task gets), cmd/mnist.
 package dsbo

@@ -88,8 +88,10 @@ func isFused(word uint32) bool { return word>>24 == 0x1f }
 
 // ownBits are the functions of package math that have other bits on other machines, by assembly or
 // by fusing.
-var ownBits = strings.Fields(`Acos Acosh Asin Asinh Atan Atan2 Atanh Cbrt Cos Cosh Erf Erfc Erfcinv Erfinv Exp Exp2 Expm1 Gamma Hypot
-	J0 J1 Jn Lgamma Log Log10 Log1p Log2 Pow Sin Sincos Sinh Tan Tanh Y0 Y1 Yn`)
+var ownBits = strings.Fields(`
+	Acos Acosh Asin Asinh Atan Atan2 Atanh Cbrt Cos Cosh Erf Erfc Erfcinv Erfinv Exp Exp2
+	Expm1 Gamma Hypot J0 J1 Jn Lgamma Log Log10 Log1p Log2 Pow Sin Sincos Sinh Tan Tanh Y0 Y1
+	Yn`)
 
 // TestFunctionsOfEveryMachine: exponentials and their like, and normal numbers, come
 // from internal/num.

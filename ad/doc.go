@@ -17,13 +17,15 @@
 // gorgonia.Grad cannot be applied to its own result. Here each op's derivative is built from the
 // same closed set of ops:
 //
-//	elementwise       Add Sub Mul Div Sum Scale Neg Offset Square Pow Power Sqrt Rsqrt Exp Expm1 Log Log1p
-//	                  Tanh Sigmoid Softplus Erf Sin Cos Uniform
+//	elementwise       Add Sub Mul Div Sum Scale Neg Offset Square Pow Power Sqrt Rsqrt
+//	                  Exp Expm1 Log Log1p Tanh Sigmoid Softplus Erf Sin Cos Uniform
 //	  with kinks      ReLU Step Abs Sign Max Min Clip
 //	products          MatMul MatVec Outer BatchMatMul Dot RowDot ColDot ScaleBy RowScale ColScale
 //	sums              SumAll Mean SumRows SumCols
-//	rows and columns  AddRow AddCol RepeatRow RepeatCol RowSoftmax RowLogSumExp RowMax RowMin RowHit
-//	parts             Part PartVec Place Item Rows Cols ConcatRows ConcatCols Reshape Flatten Transpose
+//	rows and columns  AddRow AddCol RepeatRow RepeatCol RowSoftmax
+//	                  RowLogSumExp RowMax RowMin RowHit
+//	parts             Part PartVec Place Item Rows Cols ConcatRows
+//	                  ConcatCols Reshape Flatten Transpose
 //	tables            Gather, which is an embedding too; NewConst
 //	images            Im2col Col2im MaxPool AvgPool
 //	marks             Outputs, for Gauss-Newton products

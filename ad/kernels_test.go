@@ -11,5 +11,6 @@ import (
 // the work.
 func TestOnEveryPath(t *testing.T) {
 	adtest.Everywhere(t,
-		"^Test(ClosedForms|ExtremeLogits|Ops|Tiles|Float32|WholeMatrices|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
+		"^Test(ClosedForms|ExtremeLogits|Ops|Tiles|Float32|"+
+			"WholeMatrices|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
 }

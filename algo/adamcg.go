@@ -99,8 +99,8 @@ func (a *AdamCG) Init(p, q, K int) error {
 // holdsX reports whether x stays where it is in iteration k; z and u stay 0 then.
 func (a *AdamCG) holdsX(k int) bool { return a.Hold || k < a.Wait }
 
-// Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N +
-// 1 Hessian-vector products and a Jacobian-vector product. Where a solve ends earlier, that is
+// Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f,
+// N+1 Hessian-vector products and a Jacobian-vector product. Where a solve ends earlier, that is
 // known after the iteration. Where x stays: T gradients and averages.
 func (a *AdamCG) Cost(k int) Cost {
 	q := len(a.y)

@@ -10,7 +10,8 @@ import (
 // DSOBA is D-SOBA in its second-order form (Kong, Zhu, Lu, Huang, Yuan, "Decentralized Bilevel
 // Optimization: A Perspective from Transient Iteration Complexity", 2024). One loop, all at once:
 //
-//	x ← mix(x − α r),  y ← mix(y − β ∇_y g),  z ← mix(z − γ(Hz − b)),  r ← (1−θ) r + θ (∇_x f − J z)
+//	x ← mix(x − α r),  y ← mix(y − β ∇_y g),  z ← mix(z − γ(Hz − b)),
+//	r ← (1−θ) r + θ (∇_x f − J z)
 //
 // Known with medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0}
 // for both products.

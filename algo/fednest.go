@@ -11,10 +11,12 @@ import (
 // and Compositional Optimization", ICML 2022), with every client in every round. The mixer must be
 // the exact average (the complete graph with weights 1/n), written avg:
 //
-//	T times:  G = ∇_y g(x,y);  h = avg(G);  v = y;  τ times v −= (β/τ)(∇_y g(x,v) − G + h);  y = avg(v)
+//	T times:  G = ∇_y g(x,y);  h = avg(G);  v = y;
+//	          τ times v −= (β/τ)(∇_y g(x,v) − G + h);  y = avg(v)
 //	"sum":    c = avg(b), z = c;  N−1 times c = avg(c − Hc/l), z += c;  z = z/l
 //	draw N':  z = (N/l) avg(b);  N' times z = avg(z − Hz/l)
-//	F = ∇_x f(x,y);  u = avg(F − J z);  v = x;  τ times v −= (α/τ)(∇_x f(v,y) − F + u);  x = avg(v)
+//	F = ∇_x f(x,y);  u = avg(F − J z);  v = x;  τ times v −= (α/τ)(∇_x f(v,y) − F + u);
+//	          x = avg(v)
 //
 // The original is known with high certainty; that the sum stands in for the random draw, and the
 // sampling, are our reading. Draws: round t uses {Lower, k, t} for G and the local steps alike,

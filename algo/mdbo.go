@@ -13,7 +13,8 @@ import (
 //
 //	F = ∇_x f − J S_N(b), S_N(b) = (1/l) Σ_{m<N} (I − H/l)^m b, all of it local;  G = ∇_y g
 //	first: u = zF = F, v = zG = G; then
-//	u⁺ = (1−a_1η)u + a_1ηF,  v⁺ = (1−a_2η)v + a_2ηG,  zF ← mix(zF) + u⁺ − u,  zG ← mix(zG) + v⁺ − v
+//	u⁺ = (1−a_1η)u + a_1ηF,  v⁺ = (1−a_2η)v + a_2ηG,  zF ← mix(zF) + u⁺ − u,
+//	zG ← mix(zG) + v⁺ − v
 //	x += η(mix(x) − α zF − x),  y += η(mix(y) − β zG − y)
 //
 // It tracks the average of local hypergradients, each with the agent's own inverse Hessian. That

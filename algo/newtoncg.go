@@ -11,7 +11,8 @@ import (
 // NewtonCG is a method of our own: full batches, exact averages over all agents, and no step size
 // of y or z. An iteration is
 //
-//	y −= solve(∇_y g(x, y)),  z += solve(∇_y f(x, y) − H z),  u = ∇_x f − J z;  x by Adam along u, clipped
+//	y −= solve(∇_y g(x, y)),  z += solve(∇_y f(x, y) − H z),  u = ∇_x f − J z;
+//	x by Adam along u, clipped
 //
 // where gradients and products are averages over the agents, and solve(r) is C products of
 // conjugate gradients on H s = r. H is D + diag(P(x)), data and penalty; D is preconditioned by the

@@ -13,7 +13,7 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// trackers are the trackers of the methods and what they track, by their names in the state; "" is 0.
+// trackers are the methods' trackers and what they track, by their names in the state; "" is 0.
 var trackers = map[string][]struct {
 	object string // parameters
 	sums   [][2]string

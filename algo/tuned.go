@@ -46,7 +46,7 @@ type Tuned struct {
 	// XStep is "sgd", the paper's form, or "adam": r is averaged first, and then x = mix(x) − lr
 	// [r/(1−(1−α)^{k+1})] / (√(V/(1−v^{k+1})) + ε), V = vV + (1−v)u²; Eta is not used.
 	XStep string `json:"xstep,omitzero"`
-	// Eta scales the step of x (sgd) apart from the averaging weight α: x = mix(x) − α η r. Default 1.
+	// Eta scales the step of x (sgd) beside the averaging weight α: x = mix(x) − αηr. Default 1.
 	Eta Schedule `json:"eta,omitzero"`
 	// Lr, V and Eps are adam's step, second moment and ε; defaults 0.1, 0.95, 1e-8.
 	Lr  Schedule `json:"lr,omitzero"`
@@ -68,7 +68,7 @@ type Tuned struct {
 	zOut, zIn   message   // the message of a step of z, which holds z and d; its mix
 }
 
-// A message is vectors that travel together, and views of them; those that stay at home have length 0.
+// A message is vectors that travel together, and views of them, empty where they stay at home.
 type message struct{ all, y, dY, x, z, dZ []float64 }
 
 // newMessage makes a message of parts with these lengths.

@@ -15,8 +15,8 @@ import (
 
 const collectIntro = `Makes one run folder from the folders of all agents of a run (agent-0, agent-1, ...), which
 may come from several machines. They must be of one run, all be there and have finished,
-but for agents that left for good, and their results must agree to the last bit. Plain files, such as logs, may stand among
-them and are left out.
+but for agents that left for good, and their results must agree to the last bit. Plain
+files, such as logs, may stand among them and are left out.
 
 Times of oracles, exchanges and algebra are sums over all agents; the others are those
 of the slowest agent, and the memory is that of the largest.`

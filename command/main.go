@@ -1,17 +1,17 @@
 // Package command is the program dsbo, for any tasks: [Main] is all of a main function.
 //
-//	dsbo mnist                            a task, with all agents in this process; one verb for each task
+//	dsbo mnist                            a task, with all agents in this process
 //	dsbo tune -cluster FILE -data OURS    one agent of a cluster file, with flags of its own
 //	dsbo plan TASK                        what a run of a task will send and need
 //	dsbo report RUN...                    the page of a run, or of several side by side
 //	dsbo compare SPEC.json                methods side by side, each at the best of its grid
-//	dsbo predict -model RUN -data FILE    what the model of a run of tables says of the rows of a table
-//	dsbo run -cluster FILE -out DIR       all agents of a cluster file, each as a process of this machine
+//	dsbo predict -model RUN -data FILE    predictions for the rows of a table
+//	dsbo run -cluster FILE -out DIR       all agents of a cluster file on this machine
 //	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
 //	dsbo collect -out DIR RUN...          one run folder from the agents' folders
 //	dsbo relay -certs DIR -listen ADDR    a relay between agents that can only dial out
 //	dsbo pki -cluster FILE -out DIR       certificates for the agents, all at once
-//	dsbo pki STEP                         certificates for sites that keep their keys: authority, request, sign, renew
+//	dsbo pki STEP                         certificates for sites that keep their keys
 //	dsbo version
 //	dsbo help VERB
 //

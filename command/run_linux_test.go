@@ -99,7 +99,9 @@ func TestRun(t *testing.T) {
 	}
 	stderr.Reset()
 	other := writeCluster(t, dir, 3, map[string]any{"seed": 5})
-	if _, err := runAll(t.Context(), &stderr, other, out, "-force", "-insecure", "-quiet", "-report=false"); err != nil || strings.Count(stderr.String(), "agent ") != 1 || !strings.Contains(stderr.String(), "-insecure: connections are not protected") {
+	_, err = runAll(t.Context(), &stderr, other, out, "-force", "-insecure", "-quiet", "-report=false")
+	if err != nil || strings.Count(stderr.String(), "agent ") != 1 ||
+		!strings.Contains(stderr.String(), "-insecure: connections are not protected") {
 		t.Fatalf("-force: %v, with one warning of one agent\n%s", err, stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(out, "certs")); err == nil {

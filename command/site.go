@@ -16,9 +16,9 @@ import (
 	"dsbo/runs"
 )
 
-const siteIntro = `Runs this site's agent of the run that the cluster file describes, as the verb agent does. Flags of the task that are this
-site's own, such as the file of its data, stand here and not in the cluster file; others may stand here too, if all sites have
-the same ones.`
+const siteIntro = `Runs this site's agent of the run that the cluster file describes, as the verb agent does.
+Flags of the task that are this site's own, such as the file of its data, stand here and not
+in the cluster file; others may stand here too, if all sites have the same ones.`
 
 // isSiteLine reports whether a task's command line belongs to one agent of a cluster file.
 func isSiteLine(args []string) bool {

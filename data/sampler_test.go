@@ -153,8 +153,8 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// TestSigns: signs are a function of their name alone, others for another name, and nearly as often +
-// as −.
+// TestSigns: signs are a function of their name alone, others for another name, and about as often
+// + as −.
 func TestSigns(t *testing.T) {
 	signs := func(seed uint64, agent, number int) []float64 {
 		s := Sampler{Seed: seed, Agent: agent, Batch: 3}

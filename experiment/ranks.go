@@ -108,7 +108,7 @@ func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
 	return all, nil
 }
 
-// check returns an error that says in what the process of agent i differs from the process of agent 0.
+// check returns how the process of agent i differs from the process of agent 0, as an error.
 func (g greeting) check(i int, first greeting) error {
 	if g.Task != first.Task {
 		return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)

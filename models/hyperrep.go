@@ -10,7 +10,8 @@ import (
 // HyperRep is a hyper-representation: x is the hidden layers of a network, which all share, and y
 // its head, a linear classifier of what the last hidden layer makes of an example,
 //
-//	f_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e)      g_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e) + C ‖y‖²
+//	f_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e)
+//	g_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e) + C ‖y‖²
 //
 // with the cross-entropy L and the rows of Y, then b, in y. So the representation h is what is good
 // for heads that it was not trained with: heads are found by training examples, h by validation

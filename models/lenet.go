@@ -14,7 +14,8 @@ import (
 // layers, with the cross-entropy L of a softmax and a log-penalty for the weights of each input of
 // each layer,
 //
-//	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)      g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
+//	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)
+//	g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
 //
 // A convolution has 5×5 filters without padding, and pooling takes the largest of 2×2. y holds the
 // layers first to last, each the weights, row by row, then the biases; a row of a convolution is a

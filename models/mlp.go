@@ -13,11 +13,12 @@ import (
 // MLP is a network of dense layers with a loss L of its outputs, by default the cross-entropy of a
 // softmax, and a log-penalty per group of weights,
 //
-//	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)      g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
+//	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)
+//	g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
 //
 // Layer l maps h to W_l h + b_l; y holds W_0 row by row, then b_0, then W_1 and so on. w_e is 1
 // where examples have no weights. Of its D layers, the weights of each input feature are a group,
-// x_0 ... x_{d-1}, and so are the first layer's biases, x_d, and every later layer, x_{d+l}: p = d +
+// x_0 ... x_{d-1}, and so are the first layer's biases, x_d, and every later layer, x_{d+l}: p = d+
 // D. [Penalties] are other groups.
 //
 // g_i is not convex in y: what the methods' theory promises for softmax is here an experiment. At y

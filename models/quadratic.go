@@ -126,7 +126,8 @@ func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
 // A QuadraticSolution is the closed form of the bilevel problem of quadratic agents: with the
 // agents' averages A, B, c, D, E, e, and h the average of D_i t_i,
 //
-//	y*(x) = A⁻¹(Bx + c)    z(y) = A⁻¹(Dy − h)    ∇Φ(x) = Ex + e + B'z(y*(x))    ∇²Φ = M'DM + E with M = A⁻¹B
+//	y*(x) = A⁻¹(Bx + c)  z(y) = A⁻¹(Dy − h)  ∇Φ(x) = Ex + e + B'z(y*(x))
+//	∇²Φ = M'DM + E with M = A⁻¹B
 //
 // Its methods take x of length p and y of length q, and return new slices. Each takes time
 // O((p+q)q), [QuadraticSolution.Gradient] O((p+q)²).

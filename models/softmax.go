@@ -11,7 +11,8 @@ import (
 // Softmax is the paper's MNIST task: linear classification with the cross-entropy L and one
 // log-penalty per feature,
 //
-//	f_i(x, y) = mean_e L(Y a_e, t_e)      g_i(x, y) = mean_e L(Y a_e, t_e) + 1/(cd) Σ_kj e^{x_j} Y_kj²
+//	f_i(x, y) = mean_e L(Y a_e, t_e)
+//	g_i(x, y) = mean_e L(Y a_e, t_e) + 1/(cd) Σ_kj e^{x_j} Y_kj²
 //
 // where y is the c×d matrix Y, row by row, and L is times the example's weight where there are
 // weights. p = d = Features, q = c·d with c = Classes.

@@ -10,7 +10,8 @@ import (
 // Temperature is linear classification in which each class has a temperature T_k = e^{x_k}: the
 // larger it is, the less sure predictions of the class are, in training as in use,
 //
-//	P(k) ∝ e^{(Y a)_k / T_k}      f_i(x, y) = mean_e w_e L_e      g_i(x, y) = mean_e w_e L_e + C ‖Y‖²
+//	P(k) ∝ e^{(Y a)_k / T_k}  f_i(x, y) = mean_e w_e L_e
+//	g_i(x, y) = mean_e w_e L_e + C ‖Y‖²
 //
 // with the cross-entropy L_e of P. Because the penalty is on Y, a temperature is also how strongly
 // the weights of its class are held back. y is the c×d matrix Y, row by row; p = c, q = c·d.

@@ -61,10 +61,10 @@ func Names() []string {
 //	complete     with all others
 //	star         agent 0 with all others
 //	path         with both neighbours in a row
-//	torus        with the four neighbours on a grid that closes at its borders, as square as n allows
+//	torus        with the four neighbours on a closed grid, as square as n allows
 //	exponential  with those at distance 1, 2, 4, ... < n around the circle, in both directions
 //	hypercube    where their numbers, of which there are a power of two, differ in one bit
-//	erdos-renyi  at random: a graph that is not connected is drawn again, and after 20 draws its parts are joined
+//	erdos-renyi  at random, up to 20 times until connected; else its parts are joined
 //	server       through a server that averages exactly: see [Server]
 //
 // Errors match dsbo.ErrConfig.

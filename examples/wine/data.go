@@ -22,7 +22,8 @@ func (*cellars) Name() string { return "wine" }
 func (*cellars) About() string {
 	return `tune one log-penalty for each measurement of wines that lie in several cellars
 
-Each agent reads the file of its own cellar: half of its wines are for training, a quarter for validation, the others for the test.`
+Each agent reads the file of its own cellar: half of its wines are for training, a quarter
+for validation, the others for the test.`
 }
 
 func (c *cellars) Flags(f *flag.FlagSet) {

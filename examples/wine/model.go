@@ -10,7 +10,8 @@ import (
 
 // ridge is linear regression whose log-penalties x, one for each measurement, are tuned:
 //
-//	f_i(x, y) = mean_e (a_e'y − t_e)²      g_i(x, y) = ½ mean_e (a_e'y − t_e)² + ½ Σ_j e^{x_j} y_j²
+//	f_i(x, y) = mean_e (a_e'y − t_e)²
+//	g_i(x, y) = ½ mean_e (a_e'y − t_e)² + ½ Σ_j e^{x_j} y_j²
 type ridge struct{ features int }
 
 func (m ridge) Dims() (p, q int) { return m.features, m.features }

@@ -12,19 +12,27 @@ import (
 // and a curve of a figure, and below them.
 const pageScript = `
 	const wrong = [], width = document.documentElement.clientWidth;
-	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide, the window " + width);
-	const parts = [...document.querySelectorAll("header, section > *, figure")].filter(e => !e.classList.contains("figures"));
+	if (document.documentElement.scrollWidth > width) wrong.push("the page is " +
+		document.documentElement.scrollWidth + " wide, the window " + width);
+	const parts = [...document.querySelectorAll("header, section > *, figure")].filter(e =>
+		!e.classList.contains("figures"));
 	for (let i = 0; i < parts.length; i++) for (let j = 0; j < i; j++) {
 		const a = parts[i].getBoundingClientRect(), b = parts[j].getBoundingClientRect();
-		if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.5)
-			wrong.push("overlap: " + parts[i].textContent.trim().slice(0, 40) + " | " + parts[j].textContent.trim().slice(0, 40));
+		if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) -
+			Math.max(a.top, b.top) > 0.5)
+			wrong.push("overlap: " + parts[i].textContent.trim().slice(0, 40) + " | " +
+				parts[j].textContent.trim().slice(0, 40));
 	}
 	for (const drawing of document.querySelectorAll("figure svg")) {
 		const box = drawing.getBoundingClientRect();
-		if (box.width < 200 || box.height < 150 || box.right > width) wrong.push("a figure is " + box.width + " by " + box.height);
+		if (box.width < 200 || box.height < 150 || box.right > width) wrong.push("a figure is " + box.width +
+			" by " + box.height);
 	}
-	const style = e => getComputedStyle(e), curve = [...document.querySelectorAll("figure svg path")].find(p => style(p).strokeWidth !== "0px" && style(p).fill === "none" && style(p).strokeDasharray === "none" && parseFloat(style(p).strokeWidth) > 1);
-	return {Wrong: wrong, Ground: style(document.querySelector("section")).backgroundColor, Table: style(document.querySelector("td")).color,
+	const style = e => getComputedStyle(e), curve = [...document.querySelectorAll("figure svg path")].find(p =>
+		style(p).strokeWidth !== "0px" && style(p).fill === "none" && style(p).strokeDasharray === "none" &&
+		parseFloat(style(p).strokeWidth) > 1);
+	return {Wrong: wrong, Ground: style(document.querySelector("section")).backgroundColor, Table:
+		style(document.querySelector("td")).color,
 		Words: style(document.querySelector("figure svg text")).fill, Curve: curve ? style(curve).stroke : ""};
 `
 

@@ -54,7 +54,8 @@ const endless = `{"tasks": ["synthetic -p=2 -r=1 -train=4 -val=6 -test=20 -agent
 // small is two methods with two seeds at two steps, and two that are not made for the task.
 const small = `{
 	"tasks": [{"task": "synthetic -p=2 -r=1 -train=30 -val=30 -test=20 -agents=3", "name": "small"}],
-	"methods": [{"method": "newtoncg -K=4", "grid": {"lr": [0.1, 0.4]}}, {"method": "dsoba -K=10", "grid": {"alpha": [0.01, 0.1]}}, "dascgd", "itd"],
+	"methods": [{"method": "newtoncg -K=4", "grid": {"lr": [0.1, 0.4]}}, {"method": "dsoba -K=10", "grid":
+		{"alpha": [0.01, 0.1]}}, "dascgd", "itd"],
 	"seeds": [1, 2],
 	"flags": ["-holdout=0", "-eval-every=1"]
 }`

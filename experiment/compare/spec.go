@@ -58,7 +58,7 @@ const Example = `{
 type file struct {
 	Title   string   `json:"title" must:"a text"`
 	Tasks   []task   `json:"tasks" must:"a list of tasks, each a command line such as \"synthetic -r=1\" or an object"`
-	Methods []method `json:"methods" must:"a list of methods, each a name with flags such as \"dsoba -K=200\" or an object"`
+	Methods []method `json:"methods" must:"methods, each a name with flags such as \"dsoba -K=200\" or an object"`
 	Seeds   []uint64 `json:"seeds" must:"a list of whole numbers of at least 0"`
 	Flags   []string `json:"flags" must:"a list of flags such as \"-wire=float32\""`
 	Choose  string   `json:"choose" must:"phi, val_loss or holdout_loss"`

@@ -18,7 +18,8 @@ import (
 func TestParse(t *testing.T) {
 	s := testkit.Get(Parse([]byte(`{
 		"tasks": ["synthetic -r=1", {"task": "mnist", "name": "digits", "target": 0.3}],
-		"methods": ["newtoncg", {"method": "dsoba -beta={c}/L -gamma={c}/L", "name": "D", "grid": {"c": [0.1, 1], "alpha": ["1*(1-k/K)"], "theta": [0.5]}}],
+		"methods": ["newtoncg", {"method": "dsoba -beta={c}/L -gamma={c}/L", "name": "D", "grid": {"c": [0.1, 1],
+			"alpha": ["1*(1-k/K)"], "theta": [0.5]}}],
 		"seeds": [3, 1]}`)))
 	if one := s.Tasks[1]; one.Name != "digits" || one.Verb != "mnist" || *one.Target != 0.3 ||
 		s.Tasks[0].Name != "synthetic -r=1" {

@@ -108,7 +108,8 @@ func (m *machine) supervise(ctx context.Context) error {
 		case killed && ctx.Err() == nil:
 		case err == nil, m.refuses(err):
 			return err
-		case errors.Is(err, paxos.ErrStateLost): // it is started again, as a supervisor would: others have to find that out too, by its answers
+		case errors.Is(err, paxos.ErrStateLost):
+			// It is started again, as by a supervisor: others have to find that out too, by its answers.
 			if err := m.world.end(m.agent, m.lost); err != nil {
 				return err
 			}

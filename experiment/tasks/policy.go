@@ -25,8 +25,9 @@ func (*policy) About() string {
   min over x of ½ mean_s y_s(x)²,  where y_s(x) is the mean temporal difference V(s) − γ V(s') − r in state s
   over the transitions of all agents, and V(s) = φ(s)'x
 
-x are the weights of the value function, y is as long as there are states. The Markov chain and the transitions are drawn,
-with a value function that is known: the test loss is half the mean square of the error of the values.`
+x are the weights of the value function, y is as long as there are states. The Markov chain
+and the transitions are drawn, with a value function that is known: the test loss is half
+the mean square of the error of the values.`
 }
 
 func (t *policy) Flags(f *flag.FlagSet) {

@@ -70,9 +70,10 @@ func (*tune) Example() string {
 func (*tune) About() string {
 	return `tune the penalties of a model over tables that stay where they are
 
-Each agent reads a table of its own, -data 'site{agent}.csv'; without {agent}, the rows of one file are dealt to the agents. Means,
-deviations and categories are found by sums over the training rows of all sites, a model is trained on them together, and its penalties
-are tuned on their validation rows.`
+Each agent reads a table of its own, -data 'site{agent}.csv'; without {agent}, the rows of
+one file are dealt to the agents. Means, deviations and categories are found by sums over
+the training rows of all sites, a model is trained on them together, and its penalties are
+tuned on their validation rows.`
 }
 
 func (t *tune) Flags(f *flag.FlagSet) {
@@ -319,7 +320,7 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 			wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
 }
 
-// digestOf stands for a list of names, which lambda.csv has: settings hold no line for each of 100000.
+// digestOf stands for a list of names, which lambda.csv has: settings hold no line for each name.
 func digestOf(names []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
 	return hex.EncodeToString(sum[:])

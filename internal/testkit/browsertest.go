@@ -48,7 +48,8 @@ func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 	dir := t.TempDir()
 	host := `<pre id="results"></pre><script>
 		const results = {};
-		onmessage = e => { results[e.data.name] = e.data.value; document.getElementById("results").textContent = JSON.stringify(results) };
+		onmessage = e => { results[e.data.name] = e.data.value; document.getElementById("results").textContent =
+			JSON.stringify(results) };
 	</script>`
 	for name, p := range pages {
 		page := Get(os.ReadFile(p.Path))

@@ -17,7 +17,7 @@ type GRU struct {
 	D       Param
 }
 
-// NewGRU adds a unit with a number of inputs and of numbers of state, of normal weights and biases 0.
+// NewGRU adds a unit with some inputs and numbers of state, of normal weights and biases 0.
 func NewGRU(ps *Params, name string, inputs, state int) GRU {
 	return GRU{
 		W: ps.Matrix(name+".inputs", 3*state, inputs, ps.weights(inputs)),

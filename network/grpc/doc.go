@@ -51,17 +51,19 @@
 // Each has two numbers, an exchange and a detail. What is due at once is sent in this order, the
 // hello first:
 //
-//	frame    sent                                numbers                            what the receiver does
-//	hello    by who connects, then in answer     vectors sent, exchange needed      refuses it, or sends vectors from there on
-//	epoch    once after a hello, and on Reform   as in a hello                      sends vectors if it is in that epoch
-//	fail     once, when the run has failed       the agent, the kind of error       ends the run, and tells its neighbours; with a council notes it
-//	resend   on Rewind                           vectors sent, exchange needed      sends vectors from there on
-//	alive    each heartbeat; when radii change   the round, the radius              notes who holds up the sender
-//	key      each key that is known, once        the agent                          checks it, and passes it on
-//	control  by the council                      none                               hands it to its own council
-//	ask      until the piece has come            the epoch, where it begins         sends that piece
-//	piece    in answer                           where it begins, length of all     asks for the next one
-//	vector   when there is credit                the exchange, its purpose          keeps it for the exchange
+//	frame    sent                      numbers                   the receiver
+//	hello    from both sides            vectors sent, first needed refuses it, or sends from there
+//	epoch    after a hello, on Reform  as in a hello             sends if it is in that epoch
+//	fail     when the run has failed   the agent, the error      ends the run, and tells others
+//	resend   on Rewind                 vectors sent, first needed sends vectors from there on
+//	alive    each heartbeat            the round, the radius     notes who holds up the sender
+//	key      each known key, once      the agent                 checks it, and passes it on
+//	control  by the chamber            none                      hands it to its own chamber
+//	ask      until the piece has come  the epoch, its beginning  sends that piece
+//	piece    in answer                 its beginning, the length asks for the next one
+//	vector   when there is credit      the exchange, its purpose keeps it for the exchange
+//
+// Where there is a council, a fail is noted and ends nothing.
 //
 // A vector is in the form of Config.Wire if it is mixed, else numbers as they are or words of a
 // sum; it is the only frame whose size depends on the problem.

@@ -5,7 +5,8 @@
 // graph that it does without. All of the roster are members of epoch 0. Each later epoch begins
 // with a [Change], one line of the membership log, which is the same at all agents:
 //
-//	{"epoch":1,"iteration":12,"round":340,"members":[0,1,2,4],"proposer":0,"time":"2026-11-22T12:00:00Z","why":["agent 3 left"]}
+//	{"epoch":1,"iteration":12,"round":340,"members":[0,1,2,4],"proposer":0,
+//	 "time":"2026-11-22T12:00:00Z","why":["agent 3 left"]}
 //
 // Together with the data a [Log] determines the bits of a run: the matrix of an epoch follows from
 // the roster's graph and the epoch (network.Matrix.Members), and a method's state at a change from

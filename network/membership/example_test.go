@@ -13,7 +13,8 @@ import (
 func Example() {
 	l := testkit.Get(membership.Parse("log.jsonl", strings.NewReader(
 		`{"epoch":1,"iteration":10,"members":[0,1,3],"proposer":0,"why":["agent 2 left"]}
-{"epoch":2,"iteration":30,"members":[0,1,2,3,4],"edges":[[0,4],[2,4]],"proposer":0,"why":["agent 2 returned","agent 4 joined"]}
+{"epoch":2,"iteration":30,"members":[0,1,2,3,4],"edges":[[0,4],[2,4]],"proposer":0,`+
+			`"why":["agent 2 returned","agent 4 joined"]}
 `)))
 	testkit.OK(l.Validate(4, 0))
 	for number := range len(l) + 1 {

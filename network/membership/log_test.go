@@ -174,7 +174,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(first))
 	f.Add(
 		[]byte(first +
-			`{"epoch":2,"iteration":9,"round":90,"members":[0,1,3,9],"slow":[2],"edges":[[1,9]],"cut":[[0,1]],"proposer":0,"time":"2026-11-22T12:00:00Z","why":["x"]}` + "\n"))
+			`{"epoch":2,"iteration":9,"round":90,"members":[0,1,3,9],"slow":[2],"edges":[[1,9]],"cut":[[0,1]],` +
+			`"proposer":0,"time":"2026-11-22T12:00:00Z","why":["x"]}` + "\n"))
 	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := membership.Parse("log", bytes.NewReader(data))

@@ -16,7 +16,8 @@
 //
 //	relay   "dsborly1", 32 random bytes
 //	agent   length of what follows, 4 bytes big-endian, at most 16 KiB
-//	        {"run": "...", "agent": 3, "to": 5, "certificate": "...", "signature": "..."}, without "to" to wait
+//	        {"run": "...", "agent": 3, "to": 5, "certificate": "...", "signature": "..."},
+//	        without "to" to wait
 //	relay   "ok\n" when the connections are joined, else why not, in one line; then it closes
 //
 // What stands before the line must come within 10 seconds. One that waits is answered when another

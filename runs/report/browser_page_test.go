@@ -22,29 +22,35 @@ const layoutScript = `
 	document.getElementById("axis-AXIS")?.click();
 	await new Promise(done => setTimeout(done, 50)); // uPlot draws when the script has ended
 	const width = document.documentElement.clientWidth;
-	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide, the window " + width);
-	const meet = (a, b, slack) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > slack && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > slack;
+	if (document.documentElement.scrollWidth > width) wrong.push("the page is " +
+		document.documentElement.scrollWidth + " wide, the window " + width);
+	const meet = (a, b, slack) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > slack &&
+		Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > slack;
 	const apart = (elements, slack, what) => {
 		const boxes = elements.map(e => e.getBoundingClientRect());
 		for (let i = 0; i < boxes.length; i++) for (let j = 0; j < i; j++)
-			if (meet(boxes[i], boxes[j], slack)) wrong.push(what + " overlap: " + elements[i].textContent.trim().slice(0, 40) + " | " + elements[j].textContent.trim().slice(0, 40));
+			if (meet(boxes[i], boxes[j], slack)) wrong.push(what + " overlap: " +
+				elements[i].textContent.trim().slice(0, 40) + " | " + elements[j].textContent.trim().slice(0, 40));
 	};
 	apart([...document.querySelectorAll("header, section")], 0.5, "sections");
 	apart([...document.querySelectorAll("figure")], 0.5, "figures");
 	apart([...document.querySelectorAll("figure > *")].filter(e => e.offsetParent), 0.5, "parts of figures");
 	apart([...document.querySelectorAll(".facts > div")], 0.5, "facts");
 	for (const figure of document.querySelectorAll("figure")) {
-		const shown = [...figure.querySelectorAll(".static svg, .picture svg, .chart canvas")].filter(s => s.getBoundingClientRect().width > 0);
+		const shown = [...figure.querySelectorAll(".static svg, .picture svg, .chart canvas")].filter(s =>
+			s.getBoundingClientRect().width > 0);
 		if (shown.length !== 1) wrong.push(figure.id + " shows " + shown.length + " drawings");
 		for (const drawing of shown) {
 			const box = drawing.getBoundingClientRect();
-			if (box.width < 200 || box.height < 150 || box.right > width) wrong.push(figure.id + " is " + box.width + " by " + box.height);
+			if (box.width < 200 || box.height < 150 || box.right > width) wrong.push(figure.id + " is " +
+				box.width + " by " + box.height);
 		}
 		apart([...figure.querySelectorAll(".tools > *")], 0.5, figure.id + ": buttons");
 		apart([...figure.querySelectorAll(".legend > *")], 0.5, figure.id + ": names");
 	}
 	const verdict = document.getElementById("verdict").getBoundingClientRect();
-	if (innerHeight > 800 && verdict.bottom > innerHeight) wrong.push("the verdict ends at " + verdict.bottom + ", below the window");
+	if (innerHeight > 800 && verdict.bottom > innerHeight) wrong.push("the verdict ends at " + verdict.bottom +
+		", below the window");
 	return wrong;
 `
 
@@ -108,7 +114,8 @@ func inspectColours(t *testing.T) inspection {
 		pages[fmt.Sprintf("colours, dark %t", dark)] = testkit.Page{Path: path, Width: 1280, Height: 900, Dark: dark, Script: `
 			const style = e => getComputedStyle(e);
 			const figure = document.querySelector("figure");
-			return {Ground: style(document.querySelector("#main")).backgroundColor, Text: style(figure.querySelector(".label")).color,
+			return {Ground: style(document.querySelector("#main")).backgroundColor, Text:
+				style(figure.querySelector(".label")).color,
 				Line: style(figure.querySelector(".legend path")).stroke};`}
 	}
 	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
@@ -132,7 +139,8 @@ func inspectTables(t *testing.T) inspection {
 			if (states.length) document.querySelectorAll("#topic-0 thead button")[column].click();
 			const head = document.querySelector("#topic-0 th[aria-sort]");
 			const rows = [...document.querySelector("#topic-0 table").tBodies[0].rows];
-			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"), Values: rows.map(r => r.cells[column].dataset.sort)});
+			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"), Values: rows.map(r
+				=> r.cells[column].dataset.sort)});
 		}
 		return states;`}
 	return inspection{map[string]testkit.Page{"tables": page}, func(t *testing.T, seen map[string]json.RawMessage) {
@@ -174,9 +182,12 @@ func inspectFigures(t *testing.T) inspection {
 		const chart = charts[0], figure = document.getElementById("figure-phi"), out = {Names: []};
 		const drawn = () => new Promise(done => setTimeout(done, 50)); // uPlot draws when the script has ended
 		await drawn();
-		const value = i => figure.querySelectorAll(".legend b")[i].textContent, range = () => [chart.plot.scales.x.min, chart.plot.scales.x.max];
-		const press = label => [...figure.querySelectorAll(".tools button")].find(b => b.getAttribute("aria-label") === label).click();
-		const mouse = (type, x, y) => chart.plot.over.dispatchEvent(new MouseEvent(type, {bubbles: true, button: 0, buttons: 1, clientX: box.left + x, clientY: box.top + y, movementX: 9, movementY: 0}));
+		const value = i => figure.querySelectorAll(".legend b")[i].textContent, range = () =>
+			[chart.plot.scales.x.min, chart.plot.scales.x.max];
+		const press = label => [...figure.querySelectorAll(".tools button")].find(b =>
+			b.getAttribute("aria-label") === label).click();
+		const mouse = (type, x, y) => chart.plot.over.dispatchEvent(new MouseEvent(type, {bubbles: true, button:
+			0, buttons: 1, clientX: box.left + x, clientY: box.top + y, movementX: 9, movementY: 0}));
 		let box = chart.plot.over.getBoundingClientRect();
 		out.Last = value(0);
 		mouse("mouseenter", 5, 50); mouse("mousemove", chart.plot.valToPos(20, "x"), 50);
@@ -211,7 +222,8 @@ func inspectFigures(t *testing.T) inspection {
 		press("Download the numbers as CSV");
 		out.Csv = chart.csv();
 		const png = chart.png();
-		out.Png = [png.width, png.height, png.getContext("2d").getImageData(0, 0, png.width, png.height).data.filter((v, i) => i % 4 === 0 && v < 100).length];
+		out.Png = [png.width, png.height, png.getContext("2d").getImageData(0, 0, png.width,
+			png.height).data.filter((v, i) => i % 4 === 0 && v < 100).length];
 		HTMLAnchorElement.prototype.click = real;
 		const select = figure.querySelector("select");
 		select.value = 1;

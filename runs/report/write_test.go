@@ -35,7 +35,9 @@ func scenarios() map[string][]fixture {
 		"side by side": eight(),
 		"lost": {{method: "newtoncg", task: "synthetic", done: 100, summary: lost(), bars: 20,
 			settings: map[string]any{"problem": map[string]any{"model": "logistic", "reduce": "sum"}}}},
-		"members": {{method: "newtoncg", seed: 1, rate: 1, done: 100, summary: ended(), changes: `{"epoch":1,"iteration":35,"members":[0,1,2,3,5,6,7],"proposer":0,"time":"2026-11-22T12:00:00Z","why":["agent 4 left: nothing heard for 10m0s"]}
+		"members": {{method: "newtoncg", seed: 1, rate: 1, done: 100, summary: ended(),
+			changes: `{"epoch":1,"iteration":35,"members":[0,1,2,3,5,6,7],"proposer":0,` +
+				`"time":"2026-11-22T12:00:00Z","why":["agent 4 left: nothing heard for 10m0s"]}
 {"epoch":2,"iteration":60,"members":[0,1,2,3,4,5,6,8],"edges":[[0,8],[6,8]],"proposer":1}
 `}},
 		"unlike problems": {

@@ -7,9 +7,9 @@
 //
 // A JSON object with all but the weights:
 //
-//	format   1; a program that does not know the number refuses the file, as it does for a name that it does not know
+//	format   1; a program refuses a number, and a name, that it does not know
 //	recipe   the [features.Recipe]: how a row becomes features, and what is predicted
-//	layers   for each dense layer in, out, bias (whether it has one) and unit ("", "tanh" or "relu")
+//	layers   for each dense layer in, out, bias (a bool) and unit ("", "tanh" or "relu")
 //	weights  file and sha256 (hexadecimal) of the file of weights, in the same folder
 //	origin   where the model comes from: an [Origin]
 //

@@ -18,7 +18,7 @@ import (
 // libraries of Python and Rust know:
 //
 //	8 bytes   N, the length of the header, little-endian
-//	N bytes   a JSON object: for each array its type, shape, and where its bytes lie after the header;
+//	N bytes   a JSON object: for each array its type, shape and place after the header;
 //	          texts under "__metadata__"
 //	          the numbers of the arrays, little-endian, row by row, one array after the other
 //

@@ -73,7 +73,8 @@ func (r *rival) run(ctx context.Context, t task) (run, error) {
 // keptMemory has glibc keep the memory of large arrays that are freed. It gives it back to the
 // system by default, and each of PyTorch's results is then in pages that are new, which on some
 // virtual machines takes longer than computing them.
-const keptMemory = "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=8589934592:glibc.malloc.top_pad=268435456"
+const keptMemory = "glibc.malloc.mmap_threshold=1073741824:" +
+	"glibc.malloc.trim_threshold=8589934592:glibc.malloc.top_pad=268435456"
 
 // peerEnv is the environment of the peer's programs: one thread each, memory that is kept, and the
 // fastest kernels of OpenBLAS for this machine, which a release older than the machine does not

@@ -136,7 +136,7 @@ func (e *emitter) rectified() {
 	e.ret()
 }
 
-// positive sets register v to the numbers in y where its own are larger than those in zero, else to 0.
+// positive sets register v to the numbers in y where its own are above zero, else to 0.
 func (e *emitter) positive(v, zero, y int) {
 	const greater = 30
 	if e.wide {
