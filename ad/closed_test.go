@@ -20,6 +20,7 @@ type task struct {
 	signs   []float64
 	x, y, v []float64 // y and v are c×d
 	tables  map[string]*Table
+	idx     []int // the rows of a minibatch, nil for all
 }
 
 func newTask(m, d, c int, scale float64) *task {

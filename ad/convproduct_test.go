@@ -42,7 +42,7 @@ func TestConvProducts(t *testing.T) {
 	for i, name := range []string{"value", "∇_x", "∇_y", "JVP", "HVP"} {
 		within(t, name, got[i], want[i], 1000*roundoff(false)) // sums of fewer terms in another order
 	}
-	for n := range fused.m.(*machine[float64]).template.byNode {
+	for n := range fused.slots {
 		if _, _, ok := patchesOf(n); ok {
 			t.Errorf("the machine makes %v", n)
 		}

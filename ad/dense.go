@@ -2,6 +2,7 @@ package ad
 
 import (
 	"dsbo"
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
 
@@ -13,8 +14,8 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	if len(dst)/q != q || len(dst)%q != 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
 	}
-	return d.matrix(hvp, dst, x, y, func(p *plan, from, _ int) {
-		d.m.readLanes(dst[from*q:], q, p.outs[0]) // row j is column j
+	return d.matrix(hvp, dst, x, y, func(p *engine.Plan, from, _ int) {
+		d.m.ReadLanes(dst[from*q:], q, p) // row j is column j
 	})
 }
 
@@ -26,7 +27,7 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
 	}
 	if d.columns == nil {
-		d.columns = make([]float64, unitLanes*p)
+		d.columns = make([]float64, engine.UnitLanes*p)
 	}
 	switch entrywise, err := d.isEntrywise(jvp); {
 	case err != nil:
@@ -34,8 +35,8 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	case entrywise:
 		return d.entrywiseJacobian(dst, x, y)
 	}
-	return d.matrix(jvp, dst, x, y, func(made *plan, from, lanes int) {
-		d.m.readLanes(d.columns, p, made.outs[0])
+	return d.matrix(jvp, dst, x, y, func(made *engine.Plan, from, lanes int) {
+		d.m.ReadLanes(d.columns, p, made)
 		kernel.Transpose(lanes, p, dst[from:], q, d.columns, p)
 	})
 }
@@ -46,7 +47,7 @@ func (d *Derivs) isEntrywise(product int) (bool, error) {
 		return false, err
 	}
 	p, err := d.planFor(1 << product)
-	return err == nil && d.loss.c.entrywise(p, d.vs), err
+	return err == nil && d.loss.template.IsEntrywise(p, d.slotV), err
 }
 
 // entrywiseJacobian writes a Jacobian whose products are entrywise: a product with zeros has what is beside the diagonal, zeros of either sign, and
@@ -84,18 +85,18 @@ type keptMatrix struct {
 
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to dst, from memory where nothing has
 // changed since it was found.
-func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, from, lanes int)) error {
+func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Plan, from, lanes int)) error {
 	if err := d.need(2); err != nil {
 		return err
 	}
-	if err := d.setPoint(x, y); err != nil {
+	if err := setPoint(d.Program, d.machine, x, y); err != nil {
 		return err
 	}
 	if d.nodes[product] == nil {
 		clear(dst)
 		return nil
 	}
-	k, now := &d.kept[product], d.m.changes()
+	k, now := &d.kept[product], d.m.Changes()
 	again := k.found && k.at == now
 	if again && k.numbers != nil {
 		copy(dst, k.numbers)
@@ -113,11 +114,11 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, fro
 	return nil
 }
 
-// unitProducts runs a product with every unit vector and calls each as [machine.eachUnit] does.
-func (d *Derivs) unitProducts(product int, each func(p *plan, from, lanes int)) error {
-	p, err := d.planOf(&d.units, 1<<product, true)
+// unitProducts runs a product with every unit vector and calls each with its lanes.
+func (d *Derivs) unitProducts(product int, each func(p *engine.Plan, from, lanes int)) error {
+	p, err := d.planOf(1<<product, true)
 	if err != nil {
 		return err
 	}
-	return d.m.eachUnit(p, d.vs, func(from, lanes int) { each(p, from, lanes) })
+	return d.m.EachUnit(p, d.slotV, func(from, lanes int) { each(p, from, lanes) })
 }

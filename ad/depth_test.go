@@ -21,14 +21,8 @@ func TestDepth(t *testing.T) {
 		}}))
 		y := make([]float64, q)
 		must.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
-		for _, l := range d.m.(*machine[float64]).layouts {
-			if l != nil && l.tail != nil {
-				for _, busy := range l.tail.busy {
-					steps += len(busy)
-				}
-			}
-		}
-		return len(d.family.nodes), len(poolOf(d.Program).f64[0]), steps
+		_, scratch, _ := poolOf(d.Program).Scratch()
+		return len(d.family.nodes), len(scratch[0]), d.template.Report(d.known[1<<hvp]).TailWork
 	}
 	nodes, numbers, steps := size(50)
 	moreNodes, moreNumbers, moreSteps := size(200)

@@ -56,7 +56,7 @@ func (w *walker) program(t testing.TB) *Derivs {
 		return Add(ce, Scale(.1, SumAll(ColScale(Square(wm), Exp(x)))))
 	}
 	d := must.Get(Differentiate(l))
-	d.m.(*machine[float64]).tile = 8
+	setTile(d.Program, 8)
 	return d
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"dsbo/ad/internal/engine"
 )
 
 // A family is the nodes of one compiled function: its leaves and all that ad's constructors make of them.
@@ -41,10 +43,9 @@ func newFamily() *family {
 // leafRule is the op of a family's leaf, so that what is made of it is known to be of the family.
 type leafRule struct{ name string }
 
-func (r leafRule) String() string                                        { return r.name }
-func (r leafRule) grad(nodes, *Node, *Node) nodes                        { return nil }
-func (r leafRule) split() split                                          { return split{} }
-func (r leafRule) kernels() (func(*call[float32]), func(*call[float64])) { return nil, nil }
+func (r leafRule) String() string                 { return r.name }
+func (r leafRule) grad(nodes, *Node, *Node) nodes { return nil }
+func (r leafRule) lower(nodes) engine.Op          { return engine.Op{} }
 
 // leaf adds a leaf. Each has a name of its own.
 func (f *family) leaf(name string, shape tensor.Shape, dt tensor.Dtype) *Node {

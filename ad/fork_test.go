@@ -50,8 +50,9 @@ func TestForks(t *testing.T) {
 					sameBits(t, fmt.Sprintf("agent %d, round %d", i, r), results[i][r], want[i][r])
 				}
 			}
-			if n := len(pool.f32) + len(pool.f64); n > runtime.GOMAXPROCS(0) || pool.busy != 0 {
-				t.Errorf("%d blocks of scratch memory, %d in use, of %d processors", n, pool.busy, runtime.GOMAXPROCS(0))
+			f32, f64, busy := pool.Scratch()
+			if n := len(f32) + len(f64); n > runtime.GOMAXPROCS(0) || busy != 0 {
+				t.Errorf("%d blocks of scratch memory, %d in use, of %d processors", n, busy, runtime.GOMAXPROCS(0))
 			}
 		})
 	}
@@ -74,28 +75,4 @@ func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 		err = errors.Join(err, asks[(first+i)%len(asks)]())
 	}
 	return all, err
-}
-
-// TestPool: a pool gives the shortest memory that will do, makes the longest longer where none does, and has none that nobody needs.
-func TestPool(t *testing.T) {
-	old := runtime.GOMAXPROCS(3)
-	defer runtime.GOMAXPROCS(old)
-	p := new(Pool)
-	var held [][]float64
-	for _, n := range []int{10, 30, 20} {
-		held = append(held, take(p, &p.f64, n))
-	}
-	for _, s := range held {
-		give(p, &p.f64, s)
-	}
-	for _, c := range []struct{ ask, want int }{{5, 10}, {15, 20}, {30, 30}, {40, 40}, {25, 40}, {0, 10}} {
-		s := take(p, &p.f64, c.ask)
-		if len(s) != c.want {
-			t.Errorf("%d numbers asked for: have %d, want %d", c.ask, len(s), c.want)
-		}
-		give(p, &p.f64, s)
-	}
-	if len(p.f64) != 3 {
-		t.Errorf("%d blocks, want 3", len(p.f64))
-	}
 }

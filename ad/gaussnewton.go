@@ -23,17 +23,7 @@ func Outputs(a *Node) *Node { return apply1(fnOutputs, a) }
 // derivative of J'w by w, and the rest from reverse sweeps. Cost: less than that of [DerivsIn.HVP]. A loss without marks fails with
 // [dsbo.ErrCapability].
 func (in *DerivsIn[V]) GaussNewton(dst, x, y, v []V) error {
-	d := in.derivs
-	if len(dst) != d.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "a Gauss-Newton product has len(y)=%d numbers; len(dst)=%d", d.f.Q, len(dst))
-	}
-	if err := in.setDirection(x, y, v); err != nil {
-		return err
-	}
-	if err := d.linearize(); err != nil {
-		return err
-	}
-	return in.compute([derivCount][]V{gnp: dst})
+	return in.compute(3, 1<<gnp, [derivCount][]V{gnp: dst}, x, y, v)
 }
 
 // gaussNewton builds the product of v with the Gauss-Newton matrix of cost by y; nil: it is 0.

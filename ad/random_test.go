@@ -171,13 +171,13 @@ func (k *randomTask) ask(d *Derivs, s state, what int) []float64 {
 
 // spoil makes NaN of what earlier runs have left in scratch memory.
 func spoil(p *Program) {
-	pool := poolOf(p)
-	for _, s := range pool.f32 {
+	f32, f64, _ := poolOf(p).Scratch()
+	for _, s := range f32 {
 		for i := range s {
 			s[i] = float32(math.NaN())
 		}
 	}
-	for _, s := range pool.f64 {
+	for _, s := range f64 {
 		for i := range s {
 			s[i] = math.NaN()
 		}

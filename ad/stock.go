@@ -1,16 +1,17 @@
 package ad
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"gorgonia.org/gorgonia"
+
+	"dsbo/ad/internal/engine"
 )
 
 // ErrGraph marks a graph that cannot be differentiated again and again.
-var ErrGraph = errors.New("ad: unsuitable graph")
+var ErrGraph = engine.ErrGraph
 
 // replacements names what to use in place of Gorgonia's ops that are not right under repeated
 // differentiation: each was found to give a wrong second derivative (or a wrong first one) without an error, or to

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/must"
 )
 
@@ -44,7 +45,7 @@ func tables(t *testing.T) map[string]struct {
 	}
 }
 
-// rowsOf is the plain twin of readRows: the rows of want named by idx.
+// rowsOf is the plain twin of engine.Read: the rows of want named by idx.
 func rowsOf(want []float64, cols int, idx []int) []float64 {
 	var rows []float64
 	for _, r := range idx {
@@ -77,12 +78,12 @@ func TestTableReads(t *testing.T) {
 			} {
 				want := rowsOf(c.want, 3, r.base)
 				got := make([]float64, len(want))
-				readRows(r.table, got, r.idx, r.from, r.to)
+				engine.Read(&r.table.data, got, r.idx, r.from, r.to)
 				if d := cmp.Diff(want, got); d != "" && len(want) > 0 {
 					t.Errorf("%s: float64 rows (-want +got):\n%s", r.name, d)
 				}
 				got32 := make([]float32, len(want))
-				readRows(r.table, got32, r.idx, r.from, r.to)
+				engine.Read(&r.table.data, got32, r.idx, r.from, r.to)
 				for i := range want {
 					// Bytes are scaled in float32: the rounded scale and the product each
 					// lose at most 2^-24 relative, and float64 some 2^-53 more.
@@ -107,26 +108,26 @@ func TestTableReads(t *testing.T) {
 
 func TestTableInPlace(t *testing.T) {
 	for name, c := range tables(t) {
-		rows64, ok64 := tableRows[float64](c.table, nil, 1, 3)
-		rows32, ok32 := tableRows[float32](c.table, nil, 1, 3)
+		rows64, ok64 := engine.InPlace[float64](&c.table.data, nil, 1, 3)
+		rows32, ok32 := engine.InPlace[float32](&c.table.data, nil, 1, 3)
 		if ok64 != (name == "float64") || ok32 != (name == "float32") {
 			t.Errorf("%s: in place as float64 %t, as float32 %t", name, ok64, ok32)
 		}
-		if ok64 && (len(rows64) != 6 || cap(rows64) != 6 || &rows64[0] != &c.table.f64[3]) {
+		if ok64 && (len(rows64) != 6 || cap(rows64) != 6 || &rows64[0] != &c.table.data.F64[3]) {
 			t.Errorf("%s: rows 1 and 2 are not the table's own memory", name)
 		}
-		if ok32 && (len(rows32) != 6 || &rows32[0] != &c.table.f32[3]) {
+		if ok32 && (len(rows32) != 6 || &rows32[0] != &c.table.data.F32[3]) {
 			t.Errorf("%s: rows 1 and 2 are not the table's own memory", name)
 		}
 		picked := must.Get(c.table.Pick([]int{0, 1}))
-		if _, ok := tableRows[float64](picked, nil, 0, 1); ok {
+		if _, ok := engine.InPlace[float64](&picked.data, nil, 0, 1); ok {
 			t.Errorf("%s: a picked table was read in place", name)
 		}
 		compact := picked.Compact()
-		if _, ok := tableRows[float64](compact, nil, 0, 1); ok != (name == "float64") || compact.Compact() != compact {
+		if _, ok := engine.InPlace[float64](&compact.data, nil, 0, 1); ok != (name == "float64") || compact.Compact() != compact {
 			t.Errorf("%s: a compact table is read in place: %v", name, ok)
 		}
-		if _, ok := tableRows[float64](c.table, []int{0, 1}, 0, 1); ok {
+		if _, ok := engine.InPlace[float64](&c.table.data, []int{0, 1}, 0, 1); ok {
 			t.Errorf("%s: an indexed batch was read in place", name)
 		}
 	}
@@ -193,7 +194,7 @@ func BenchmarkTableReadBytes(b *testing.B) {
 	dst := make([]float32, rows*cols)
 	b.SetBytes(rows * cols)
 	for b.Loop() {
-		readRows(t, dst, nil, 0, rows)
+		engine.Read(&t.data, dst, nil, 0, rows)
 	}
 }
 

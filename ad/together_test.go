@@ -54,8 +54,7 @@ func BenchmarkTogether(b *testing.B) {
 		b.Run(c.name+"/together", func(b *testing.B) {
 			for b.Loop() {
 				elsewhere()
-				must.OK(d.setDirection(x, y, v))
-				must.OK(d.compute([derivCount][]float64{gradY: gy, hvp: hv, jvp: jv}))
+				must.OK(d.compute(2, 1<<gradY|1<<hvp|1<<jvp, [derivCount][]float64{gradY: gy, hvp: hv, jvp: jv}, x, y, v))
 			}
 		})
 	}

@@ -144,9 +144,9 @@ func affineBits[T Float](t *testing.T) {
 		}
 		other := make([]T, n)
 		for _, dst := range [][]T{other, v} { // in place last
-			m := mat[T]{r: n, c: 1}
-			c := call[T]{dst: m, in: []mat[T]{m}, first: true}
-			c.dst.v, c.in[0].v = dst, v
+			m := mat[T]{R: n, C: 1}
+			c := call[T]{Dst: m, In: []mat[T]{m}, First: true}
+			c.Dst.V, c.In[0].V = dst, v
 			k(&c)
 			got := make([]float64, n)
 			vec.Convert(got, dst)

@@ -2,9 +2,11 @@ package ad
 
 import (
 	"fmt"
+	"strings"
 
 	"gorgonia.org/tensor"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
 
@@ -119,8 +121,6 @@ func (v viewRule) String() string {
 	return fmt.Sprintf("%s(%d, %v, %v, %d)", name, v.off, v.n, v.s, v.c)
 }
 
-func (v viewRule) split() split { return rowsIn }
-
 func (v viewRule) grad(in nodes, _, g *Node) nodes {
 	adjoint, width := v, v.c
 	if adjoint.back = !v.back; v.back {
@@ -130,11 +130,11 @@ func (v viewRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{reshape(apply(adjoint, matShape(r, width), g), in[0].Shape())}
 }
 
-func (v viewRule) kernels() (func(*call[float32]), func(*call[float64])) {
+func (v viewRule) lower(nodes) engine.Op {
 	if v.back {
-		return viewBackKernel[float32](v), viewBackKernel[float64](v)
+		return kernels("r", viewBackKernel[float32](v), viewBackKernel[float64](v))
 	}
-	return viewKernel[float32](v), viewKernel[float64](v)
+	return kernels("r", viewKernel[float32](v), viewKernel[float64](v))
 }
 
 // columns reports whether a row of the output is neighbouring entries of the input's.
@@ -157,14 +157,14 @@ func viewKernel[T Float](v viewRule) func(*call[T]) {
 	n, stride := v.n[3], v.s[3]
 	if v.columns() {
 		return func(c *call[T]) {
-			for i := range c.in[0].r {
-				copy(c.dst.v[i*n:][:n], c.in[0].v[i*v.c+v.off:])
+			for i := range c.In[0].R {
+				copy(c.Dst.V[i*n:][:n], c.In[0].V[i*v.c+v.off:])
 			}
 		}
 	}
 	return func(c *call[T]) {
-		for i := range c.in[0].r {
-			a, d := c.in[0].row(i), c.dst.row(i)
+		for i := range c.In[0].R {
+			a, d := c.In[0].Row(i), c.Dst.Row(i)
 			v.eachRun(func(out, in int) {
 				if stride == 1 {
 					copy(d[out:out+n], a[in:in+n])
@@ -181,8 +181,8 @@ func viewKernel[T Float](v viewRule) func(*call[T]) {
 func viewBackKernel[T Float](v viewRule) func(*call[T]) {
 	n, stride := v.n[3], v.s[3]
 	return func(c *call[T]) {
-		for i := range c.in[0].r {
-			g, d := c.in[0].row(i), c.dst.row(i)
+		for i := range c.In[0].R {
+			g, d := c.In[0].Row(i), c.Dst.Row(i)
 			clear(d)
 			v.eachRun(func(out, in int) {
 				if stride == 1 {
@@ -306,13 +306,6 @@ func shapes(as []*Node) []tensor.Shape {
 }
 
 func (r concatRule) String() string { return fmt.Sprintf("Concat(%d)", r.n) }
-func (r concatRule) split() split {
-	s := split{args: "r"}
-	for range r.n - 1 {
-		s.args += "r"
-	}
-	return s
-}
 
 func (r concatRule) grad(in nodes, _, g *Node) nodes {
 	gs := make(nodes, len(in))
@@ -325,16 +318,16 @@ func (r concatRule) grad(in nodes, _, g *Node) nodes {
 	return gs
 }
 
-func (r concatRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return concatKernel[float32], concatKernel[float64]
+func (r concatRule) lower(nodes) engine.Op {
+	return kernels(strings.Repeat("r", r.n), concatKernel[float32], concatKernel[float64])
 }
 
 func concatKernel[T Float](c *call[T]) {
 	off := 0
-	for _, a := range c.in {
-		for i := range a.r {
-			copy(c.dst.row(i)[off:], a.row(i))
+	for _, a := range c.In {
+		for i := range a.R {
+			copy(c.Dst.Row(i)[off:], a.Row(i))
 		}
-		off += a.c
+		off += a.C
 	}
 }
