@@ -61,17 +61,17 @@
 //	Gauss-Newton products        ad/gaussnewton.go, of outputs that a loss marks
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
 //	the nodes of a loss          ad/family.go has them, op.go what an op is; stock.go rebuilds Gorgonia's own ops from these
-//	compiled once for all agents ad/template.go has what they share, machine.go what each has; models/programs.go keeps it
-//	memory of values             ad/layout.go shares it, tail.go needs none, keep.go says what the next product finds, memory.go what programs share
-//	vectors of either float type ad/vectors.go, models/questions.go
-//	the order of work            ad/plan.go; strips.go cuts what lies between two products, series.go makes one sum of many
+//	compiled once for all agents ad/internal/engine: template.go is shared, each agent has a machine.go; models/programs.go keeps it
+//	memory of values             ad/internal/engine: layout.go shares it, tail.go needs none, keep.go keeps values for the next product
+//	vectors of either float type ad/derivs.go, models/questions.go
+//	the order of work            ad/internal/engine/plan.go; strips.go cuts what lies between two products, series.go makes one sum of many
 //	products of matrices         internal/kernel: gemm_chain.go cuts them and copies panels (gemm_pack.go), conv_tiles.go reads patches
 //	                             where they lie in images; ad/convproduct.go finds those
 //	huge pages                   internal/pages asks for them under long vectors
 //	several processors           internal/kernel/crew.go shares large products where fewer agents compute than there are processors
 //	a wrong derivative           ad/adtest measures along random directions; models/modeltest proves a model by it
 //	layers of networks           models/nn: params.go lays out y, layers.go and sequence.go build graphs
-//	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
+//	sparse examples              ad/csr.go checks rows, ad/internal/engine/sparse.go multiplies them
 //	noise, ε and δ               privacy: accountant.go, oracle.go; experiment/private.go says what a run may ask
 //	what a run will send         experiment/plan, for the verb plan and -explain-privacy; models.go and algo/forecast.go where it is a range
 //	losses of single examples    models/score.go; train/compare.go compares two models by them
@@ -155,6 +155,6 @@
 // # Reading order
 //
 // dsbo.go (this contract), algo/madsbo.go with hypergrad.go and higp.go (the paper), models/softmax.go (a
-// problem), ad/grad.go and ad/plan.go (how its derivatives come about), network/local.go (the exchange),
+// problem), ad/grad.go and ad/internal/engine/plan.go (how its derivatives come about), network/local.go (the exchange),
 // network/average.go and algo/newtoncg.go (the default), train/run.go (a run), experiment/task.go (what a task gets), cmd/mnist.
 package dsbo

@@ -6,20 +6,22 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
-// batchRule is [matmulRule] for each of several pairs of matrices, which are stacked: ra rows of the first input, and rb rows of the second,
-// make height rows of the output.
+// batchRule is [matmulRule] for each of several pairs of matrices, which are stacked: ra rows of
+// the first input, and rb rows of the second, make height rows of the output.
 type batchRule struct {
 	matmulRule
 	ra, rb, height int
 }
 
-// BatchMatMul returns the products op(a_i)·op(b_i) of n pairs of matrices of equal shapes, one below the other, where op transposes if the flag
-// is set. a and b hold their matrices in the same way, one below the other.
+// BatchMatMul returns the products op(a_i)·op(b_i) of n pairs of matrices of equal shapes, one
+// below the other, where op transposes if the flag is set. a and b hold their matrices in the same
+// way, one below the other.
 func BatchMatMul(a, b *Node, n int, tA, tB bool) *Node {
 	ra, ka := dims(a)
 	rb, kb := dims(b)
 	if n < 1 || ra%n != 0 || rb%n != 0 {
-		failf("BatchMatMul: each input must be %d matrices of equal shape; shapes are %v and %v", n, a.Shape(), b.Shape())
+		failf("BatchMatMul: each input must be %d matrices of equal shape; shapes are %v and %v",
+			n, a.Shape(), b.Shape())
 	}
 	r := batchRule{matmulRule{tA, tB}, ra / n, rb / n, ra / n}
 	inner, other, width := ka, r.rb, kb
@@ -30,7 +32,8 @@ func BatchMatMul(a, b *Node, n int, tA, tB bool) *Node {
 		other, width = kb, r.rb
 	}
 	if inner != other {
-		failf("%v: inner lengths must be the same; shapes %v and %v, each of %d matrices, have %d and %d", r, a.Shape(), b.Shape(), n, inner, other)
+		failf("%v: inner lengths must be the same; shapes %v and %v, each of %d matrices, have %d and %d",
+			r, a.Shape(), b.Shape(), n, inner, other)
 	}
 	return apply(r, matShape(n*r.height, width), a, b)
 }
@@ -39,7 +42,7 @@ func (r batchRule) String() string {
 	return fmt.Sprintf("Batch%v of %d and %d rows", r.matmulRule, r.ra, r.rb)
 }
 
-// grad is that of [matmulRule] for each pair.
+// grad is the gradient of [matmulRule] for each pair.
 func (r batchRule) grad(in nodes, _, g *Node) nodes {
 	a, b := in[0], in[1]
 	rows, _ := dims(a)

@@ -30,7 +30,7 @@ func ColScale(a, v *Node) *Node {
 	return scaled(colScale, a, v, func() *Node { return RepeatRow(v, r) })
 }
 
-// scaled builds the product of a matrix and a vector's numbers, each of which it has as often as the matrix that repeated builds.
+// scaled builds the product of a and the matrix that repeated builds of v.
 func scaled(n named, a, v *Node, repeated func() *Node) *Node {
 	if c, ok := constOf(v); ok {
 		return Scale(c, a)
@@ -53,7 +53,7 @@ func ColDot(a, b *Node) *Node {
 	return dotted(colDot, a, b, c, SumRows)
 }
 
-// dotted builds sums of so many rows or columns of a∘b, where summed builds those of one matrix.
+// dotted builds the sums of a∘b along one axis, as summed builds them for one matrix.
 func dotted(n named, a, b *Node, length int, summed func(*Node) *Node) *Node {
 	n.sameShape(a, b)
 	for _, ab := range [][2]*Node{{a, b}, {b, a}} {

@@ -26,8 +26,8 @@ func bytesTask(d int) (k *task, asBytes, asFloats *Table) {
 	return k, asBytes, k.tables["X"] // which holds k.data
 }
 
-// TestBytesAfterGradient: a gradient that takes all rows as numbers, here as a part of itself, leaves the bits of the value alone,
-// whose narrow product reads bytes.
+// TestBytesAfterGradient: a gradient that takes all rows as numbers, here as a part of itself,
+// leaves the bits of the value alone, whose narrow product reads bytes.
 func TestBytesAfterGradient(t *testing.T) {
 	const rows, cols = 30, 16
 	const p, q = rows * cols, (rows + 2) * cols
@@ -56,7 +56,8 @@ func TestBytesAfterGradient(t *testing.T) {
 	}
 }
 
-// TestBytesNotFinite: zeros of all rows, with which products are left out, give NaN with infinity as other zeros do.
+// TestBytesNotFinite: zeros of all rows, with which products are left out, give NaN with infinity
+// as other zeros do.
 func TestBytesNotFinite(t *testing.T) {
 	const rows, cols, outs = 30, 48, 2
 	b := make([]uint8, rows*cols)
@@ -86,8 +87,9 @@ func TestBytesNotFinite(t *testing.T) {
 	}
 }
 
-// TestBytesInPlace: products that read bytes where they lie are those of the numbers, in either float type, for all
-// rows and for a minibatch, alone and beside an op that reads the numbers; and tiles leave their bits alone.
+// TestBytesInPlace: products that read bytes where they lie are those of the numbers, in either
+// float type, for all rows and for a minibatch, alone and beside an op that reads the numbers; and
+// tiles leave their bits alone.
 func TestBytesInPlace(t *testing.T) {
 	type kind struct {
 		d, rows int
@@ -124,8 +126,8 @@ func TestBytesInPlace(t *testing.T) {
 				}
 				want := derivatives(asFloats, false, 8)
 				got, tiles := derivatives(asBytes, c.single, 64), derivatives(asBytes, c.single, 8)
-				// Each entry is a sum over the rows of sums over the columns. Logits of about 10 have errors
-				// that the exponentials hand on.
+				// Each entry is a sum over the rows of sums over the columns. Logits of about 10
+				// have errors that the exponentials hand on.
 				unit := math.Pow(2, -53)
 				if c.single {
 					unit = math.Pow(2, -24)

@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/must"
 )
 
-// Two losses of the paper on random data, and what they come to where logits are large. Package models holds its own
-// against closed forms.
+// Two losses of the paper on random data, and what they come to where logits are large. Package
+// models holds its own against closed forms.
 
 // task is one random problem.
 type task struct {

@@ -7,8 +7,9 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Window is the geometry of a convolution or of pooling: images of H×W pixels with C channels (row-major, channels last),
-// surrounded by PadH rows of zeros above and below and PadW columns at each side, and cut into KH×KW patches at every Stride-th pixel.
+// Window is the geometry of a convolution or of pooling: images of H×W pixels with C channels
+// (row-major, channels last), surrounded by PadH rows of zeros above and below and PadW columns at
+// each side, and cut into KH×KW patches at every Stride-th pixel.
 type Window struct{ H, W, C, KH, KW, Stride, PadH, PadW int }
 
 // OutH and OutW return how many patches fit along each side.
@@ -42,14 +43,16 @@ func (w Window) images(op string, images *Node) int {
 	return m
 }
 
-// windowRule lays out patches as rows, or, back, adds patches into images. They are each other's adjoint.
+// windowRule lays out patches as rows, or, back, adds patches into images. They are each other's
+// adjoint.
 type windowRule struct {
 	w    Window
 	back bool
 }
 
-// Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × KH·KW·C), so that a convolution
-// with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F × KH·KW·C.
+// Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × KH·KW·C), so that a
+// convolution with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F ×
+// KH·KW·C.
 func Im2col(images *Node, w Window) *Node {
 	m := w.images("Im2col", images)
 	return apply(windowRule{w, false}, matShape(m*w.patches(), w.taps()), images)
@@ -86,7 +89,8 @@ func (r windowRule) lower(nodes) engine.Op {
 	return uncut(kernels("r", im2colKernel[float32](r.w), im2colKernel[float64](r.w)))
 }
 
-// eachRun calls f for every run of n neighbouring values that a patch shares with its image: a row of the kernel, without what is padding.
+// eachRun calls f for every run of n neighbouring values that a patch shares with its image: a row
+// of the kernel, without what is padding.
 func (w Window) eachRun(f func(image, patch, n int)) {
 	for oi := range w.OutH() {
 		for oj := range w.OutW() {

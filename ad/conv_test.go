@@ -7,7 +7,8 @@ import (
 	"dsbo/internal/must"
 )
 
-// windows are geometries with odd sizes: one pixel, one row, one column, padding, strides that leave pixels out.
+// windows are geometries with odd sizes: one pixel, one row, one column, padding, strides that
+// leave pixels out.
 var windows = []Window{
 	{H: 1, W: 1, C: 1, KH: 1, KW: 1, Stride: 1},
 	{H: 1, W: 7, C: 2, KH: 1, KW: 3, Stride: 2, PadW: 1},
@@ -17,7 +18,8 @@ var windows = []Window{
 	{H: 2, W: 2, C: 2, KH: 4, KW: 5, Stride: 1, PadH: 1, PadW: 4},
 }
 
-// at returns the pixel's index in an image, −1 for padding, of row kh, column kw and channel c of the patch at (oh, ow).
+// at returns the pixel's index in an image, −1 for padding, of row kh, column kw and channel c of
+// the patch at (oh, ow).
 func (w Window) at(oh, ow, kh, kw, c int) int {
 	i, j := oh*w.Stride+kh-w.PadH, ow*w.Stride+kw-w.PadW
 	if i < 0 || i >= w.H || j < 0 || j >= w.W {

@@ -7,9 +7,9 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Products with the patches of a convolution read and write the images where they lie. The graph has
-// Im2col, MatMul and Col2im, which have derivatives; the engine runs the pairs of them as one op, and
-// has no patches in memory.
+// Products with the patches of a convolution read and write the images where they lie. The graph
+// has Im2col, MatMul and Col2im, which have derivatives; the engine runs the pairs of them as one
+// op, and has no patches in memory.
 
 // convForm says what a product with patches makes.
 type convForm uint8
@@ -73,8 +73,8 @@ func patchesOf(n *Node) (w Window, images *Node, ok bool) {
 	return w, nil, false
 }
 
-// factorsOf returns the factors of a sum of products A·B, pair by pair. A sum that has a product or a
-// partial sum twice is none: it would be computed twice, and so 2ⁿ times after n doublings.
+// factorsOf returns the factors of a sum of products A·B, pair by pair. A sum that has a product
+// or a partial sum twice is none: it would be computed twice, and so 2ⁿ times after n doublings.
 func factorsOf(sum *Node) (pairs []*Node, ok bool) {
 	seen := map[*Node]bool{}
 	var collect func(n *Node) bool

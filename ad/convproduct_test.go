@@ -7,8 +7,8 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestConvProducts: a network of two convolutions has no patches in memory, and its derivatives are those of the products with
-// patches that are made: scaled by 2, of images scaled by a half.
+// TestConvProducts: a network of two convolutions has no patches in memory, and its derivatives
+// are those of the products with patches that are made: scaled by 2, of images scaled by a half.
 func TestConvProducts(t *testing.T) {
 	const rows = 7
 	first := Window{H: 6, W: 7, C: 1, KH: 3, KW: 3, Stride: 1, PadW: 1}
@@ -49,7 +49,8 @@ func TestConvProducts(t *testing.T) {
 	}
 }
 
-// TestRepeatedProducts: a sum that has a product again and again is computed in the time of its nodes.
+// TestRepeatedProducts: a sum that has a product again and again is computed in the time of its
+// nodes.
 func TestRepeatedProducts(t *testing.T) {
 	const doublings = 50
 	w := Window{H: 4, W: 4, C: 1, KH: 2, KW: 2, Stride: 1}

@@ -10,8 +10,8 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestSameBitsOnManyProcessors: a network whose products are large enough to be shared has the same derivatives on any number of
-// processors.
+// TestSameBitsOnManyProcessors: a network whose products are large enough to be shared has the
+// same derivatives on any number of processors.
 func TestSameBitsOnManyProcessors(t *testing.T) {
 	const rows, in, hidden = 96, 301, 517 // of products that are shared, with parts that are not whole
 	q := hidden*in + hidden*hidden

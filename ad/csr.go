@@ -10,11 +10,12 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
-// SparseTable makes a table of rows×cols numbers that are 0 but for values: those of row r, from starts[r] to starts[r+1], stand in the
-// columns indices, which ascend. It takes 8 bytes for each value, and one of 10⁵ columns is never made whole: see [Input.Sparse].
+// SparseTable makes a table of rows×cols numbers that are 0 except for values: row r has values
+// from starts[r] to starts[r+1], in the columns indices, which ascend. It takes 8 bytes for each
+// value, and one of 10⁵ columns is never made whole: see [Input.Sparse].
 //
-// It fails with [dsbo.ErrShape] if the lengths do not fit, or if columns do not ascend or are not from 0 to cols-1, and with
-// [dsbo.ErrConfig] if a number is NaN or infinite.
+// It fails with [dsbo.ErrShape] if the lengths do not fit, or if columns do not ascend or are not
+// from 0 to cols-1, and with [dsbo.ErrConfig] if a number is NaN or infinite.
 func SparseTable(rows, cols int, starts []int, indices []int32, values []float32) (*Table, error) {
 	s := &engine.CSR{Starts: starts, Indices: indices, Values: values}
 	if err := checkSparse(s, rows, cols); err != nil {
@@ -27,20 +28,24 @@ func checkSparse(s *engine.CSR, rows, cols int) error {
 	if rows < 1 || cols < 1 {
 		return dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row and one column; it has %d and %d", rows, cols)
 	}
-	if len(s.Starts)-1 != rows || s.Starts[0] != 0 || s.Starts[rows] != len(s.Values) || len(s.Indices) != len(s.Values) {
-		return dsbo.Errorf(dsbo.ErrShape, "a sparse table of %d rows needs %d starts, from 0 to the number of values, and a column for each value; "+
+	n := len(s.Values)
+	if len(s.Starts)-1 != rows || s.Starts[0] != 0 || s.Starts[rows] != n || len(s.Indices) != n {
+		return dsbo.Errorf(dsbo.ErrShape, "a sparse table of %d rows needs %d starts, from 0 to the number of "+
+			"values, and a column for each value; "+
 			"it has %d starts, %d columns and %d values", rows, rows+1, len(s.Starts), len(s.Indices), len(s.Values))
 	}
 	for r := range rows {
 		if s.Starts[r+1] < s.Starts[r] || s.Starts[r+1] > len(s.Values) {
-			return dsbo.Errorf(dsbo.ErrShape, "the values of row %d must end after their start, within %d values; they are from %d to %d",
+			return dsbo.Errorf(dsbo.ErrShape, "the values of row %d must end after their start, within %d values; "+
+				"they are from %d to %d",
 				r, len(s.Values), s.Starts[r], s.Starts[r+1])
 		}
 		last := int32(-1)
 		indices, values := s.Row(r)
 		for e, j := range indices {
 			if j <= last || int(j) >= cols {
-				return dsbo.Errorf(dsbo.ErrShape, "columns of a row must ascend, from 0 to %d; row %d has %d after %d", cols-1, r, j, last)
+				return dsbo.Errorf(dsbo.ErrShape, "columns of a row must ascend, from 0 to %d; row %d has %d after %d",
+					cols-1, r, j, last)
 			}
 			last = j
 			if v := float64(values[e]); math.IsNaN(v) || math.IsInf(v, 0) {
@@ -67,7 +72,8 @@ func copySparse(s *engine.CSR, rows []int) *engine.CSR {
 	for _, r := range rows {
 		size += s.Starts[r+1] - s.Starts[r]
 	}
-	p := &engine.CSR{Starts: make([]int, 1, len(rows)+1), Indices: make([]int32, 0, size), Values: make([]float32, 0, size)}
+	p := &engine.CSR{Starts: make([]int, 1, len(rows)+1),
+		Indices: make([]int32, 0, size), Values: make([]float32, 0, size)}
 	for _, r := range rows {
 		indices, values := s.Row(r)
 		p.Indices, p.Values = append(p.Indices, indices...), append(p.Values, values...)
@@ -84,5 +90,5 @@ func writeSparseHash(h hash.Hash, s *engine.CSR, r int) {
 		buf = endian.LittleEndian.AppendUint32(buf, uint32(j))
 		buf = endian.LittleEndian.AppendUint32(buf, math.Float32bits(values[e]))
 	}
-	h.Write(buf) // a hash takes all that it is given
+	h.Write(buf) // a hash never fails
 }

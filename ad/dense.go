@@ -7,8 +7,9 @@ import (
 )
 
 // Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it
-// whole: it costs Q products, several of which run at once as products of matrices. Asked again where x, y and the rows of
-// the inputs are the same as before, it is kept from then on, and costs a copy there.
+// whole: it costs Q products, several at once as products of matrices. Asked again
+// where x, y and the rows of the inputs are the same as before, it is kept from then on, and costs
+// a copy there.
 func (d *Derivs) Hessian(dst, x, y []float64) error {
 	q := d.f.Q
 	if len(dst)/q != q || len(dst)%q != 0 {
@@ -19,8 +20,9 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	})
 }
 
-// Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products, or of two where each entry of a product is that of the vector times a
-// number, as with one penalty for each entry of y. It is kept like [Derivs.Hessian].
+// Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products, or of two where each
+// entry of a product is an entry of the vector times a number, as with one penalty for each entry
+// of y. It is kept like [Derivs.Hessian].
 func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	p, q := d.f.P, d.f.Q
 	if len(dst)/q != p || len(dst)%q != 0 {
@@ -41,7 +43,8 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	})
 }
 
-// isEntrywise reports whether entry i of a product with second derivatives reads entry i of the vector alone.
+// isEntrywise reports whether entry i of a product with second derivatives reads entry i of the
+// vector alone.
 func (d *Derivs) isEntrywise(product int) (bool, error) {
 	if err := d.need(2); err != nil || d.nodes[product] == nil {
 		return false, err
@@ -50,8 +53,8 @@ func (d *Derivs) isEntrywise(product int) (bool, error) {
 	return err == nil && d.loss.template.IsEntrywise(p, d.slotV), err
 }
 
-// entrywiseJacobian writes a Jacobian whose products are entrywise: a product with zeros has what is beside the diagonal, zeros of either sign, and
-// one with ones the diagonal.
+// entrywiseJacobian writes a Jacobian whose products are entrywise: a product with zeros has what
+// is beside the diagonal, zeros of either sign, and one with ones the diagonal.
 func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
 	q := d.f.Q
 	v, beside, diagonal := d.columns[:q], d.columns[q:2*q], d.columns[2*q:3*q]
@@ -75,16 +78,17 @@ func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
 	return nil
 }
 
-// A keptMatrix is a matrix of second derivatives as it was found last. Its memory is that of the whole matrix, so it is
-// made only once a caller has asked twice at one point and batch, which with minibatches does not happen.
+// A keptMatrix is a matrix of second derivatives as it was found last. It takes the memory of the
+// whole matrix, so it is made only once a caller has asked twice at one point and batch, which
+// does not happen with minibatches.
 type keptMatrix struct {
 	found   bool
 	at      uint64 // the machine's changes when it was found
 	numbers []float64
 }
 
-// matrix writes all columns of a matrix of second derivatives, by the product that gives one, to dst, from memory where nothing has
-// changed since it was found.
+// matrix writes all columns of a matrix of second derivatives, by the product that gives one, to
+// dst, from memory where nothing has changed since it was found.
 func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Plan, from, lanes int)) error {
 	if err := d.need(2); err != nil {
 		return err

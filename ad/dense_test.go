@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestKeptMatrices: a matrix that was asked for twice is kept, and follows x, y and the rows of the batch all the same, also where another
-// program of the workspace has moved the point.
+// TestKeptMatrices: a matrix that was asked for twice is kept, and follows x, y and the rows of
+// the batch all the same, also where another program of the workspace has moved the point.
 func TestKeptMatrices(t *testing.T) {
 	k, d, dst := softmaxTask(false, false, 100)
 	q, p := len(k.y), len(k.x)
@@ -61,7 +61,8 @@ func loss(k *task, rows int) Loss {
 	return l
 }
 
-// TestEntrywiseJacobian: two products make a Jacobian only where an entry of a product reads no other entry of the vector.
+// TestEntrywiseJacobian: two products make a Jacobian only where an entry of a product reads no
+// other entry of the vector.
 func TestEntrywiseJacobian(t *testing.T) {
 	const n = 3
 	for _, c := range []struct {

@@ -6,8 +6,9 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestDepth: the nodes of a product, the scratch memory of its plan and the steps of its tail's blocks are proportional to the layers,
-// though each layer has a part of y of its own: the parts of the product are written into one vector.
+// TestDepth: the nodes of a product, the scratch memory of its plan and the steps of its tail's
+// blocks are proportional to the layers, though each layer has a part of y of its own: the parts
+// of the product are written into one vector.
 func TestDepth(t *testing.T) {
 	const width = 16
 	size := func(layers int) (nodes, numbers, steps int) {

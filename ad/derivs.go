@@ -19,15 +19,16 @@ type Loss struct {
 	Workspace *Workspace
 }
 
-// Derivs gives the value and the derivatives of one loss from one graph: gradients by a reverse sweep,
-// and products with second derivatives by a sweep over the gradient's own graph (double
+// Derivs gives the value and the derivatives of one loss from one graph: gradients by a reverse
+// sweep, and products with second derivatives by a sweep over the gradient's own graph (double
 // backpropagation, Pearlmutter 1994), never a matrix. Nodes that several derivatives share are
 // computed once as long as x, y and the data stay.
 //
-// Gradients and products are asked for by vectors of float64, as [DerivsIn] says, and through [Derivs.Float32] by vectors of float32.
+// Gradients and products are asked for by vectors of float64, as [DerivsIn] says, and through
+// [Derivs.Float32] by vectors of float32.
 //
-// It belongs to one goroutine at a time. Results must not overlap x, y or v. Where the loss does not depend on
-// a variable the derivative is 0.
+// It belongs to one goroutine at a time. Results must not overlap x, y or v. Where the loss does
+// not depend on a variable the derivative is 0.
 type Derivs struct {
 	*Program
 	*derivatives
@@ -41,28 +42,28 @@ type Derivs struct {
 }
 
 // DerivsIn gives gradients and products of a [Derivs] by vectors of V, whatever type the loss is
-// computed in. Numbers of x, y and v are rounded to that type as they are read, and results to V as
-// they are written: vectors of float32 have the results of vectors of float64 with the same numbers,
-// rounded. Vectors of the type of the loss are quickest.
+// computed in. Numbers of x, y and v are rounded to that type as they are read, and results to V
+// as they are written: vectors of float32 have the results of vectors of float64 with the same
+// numbers, rounded. Vectors of the type of the loss are quickest.
 type DerivsIn[V Float] struct {
 	derivs  *Derivs
 	machine engine.Vectors[V]
 	dst     [derivCount][]V // scratch of compute
 }
 
-// Float32 returns the same derivatives by vectors of float32, the same in each call. They belong to
-// one goroutine at a time together with d, and what was computed at a point by vectors of one type is
-// there for vectors of the other type with the same numbers.
+// Float32 returns the same derivatives by vectors of float32, the same in each call. They belong
+// to one goroutine at a time together with d, and what was computed at a point by vectors of one
+// type is there for vectors of the other type with the same numbers.
 func (d *Derivs) Float32() *DerivsIn[float32] { return &d.single }
 
-// derivatives are the graphs of a loss's derivatives and plans for them, which forks share. They are
-// made at the first use.
+// derivatives are the graphs of a loss's derivatives and plans for them, which forks share. They
+// are made at the first use.
 type derivatives struct {
 	loss  *code
 	mu    sync.Mutex
 	v     *Node                            // the direction of products; nil before products are built
 	slotV int                              // its value in the template
-	order int                              // derivatives built so far: 0, 1 gradients, 2 products, 3 Gauss-Newton products
+	order int                              // built so far: 1 gradients, 2 products, 3 Gauss-Newton products
 	nodes [derivCount]*Node                // nil where the derivative is 0, or not built yet
 	plans [2][1 << derivCount]*engine.Plan // by whether they run in lanes, and by the bits of derivatives
 }
@@ -78,7 +79,7 @@ const (
 )
 
 // Differentiate builds l's graph. Each derivative's graph is built at its first use.
-// The errors are those of [Compile].
+// It has the errors of [Compile].
 func Differentiate(l Loss) (*Derivs, error) {
 	f := Func{P: l.P, Q: l.Q, Rows: l.Rows, Inputs: l.Inputs, Float32: l.Float32, Workspace: l.Workspace}
 	if l.Build != nil {
@@ -94,13 +95,13 @@ func Differentiate(l Loss) (*Derivs, error) {
 	return newDerivs(p, &derivatives{loss: p.code}), nil
 }
 
-// Fork returns the derivatives of the same loss with data of their own, as [Program.Fork] does. A derivative that one of the forks asks for is compiled
-// for all of them.
+// Fork returns the derivatives of the same loss with data of their own, as [Program.Fork] does. A
+// derivative that one of the forks asks for is compiled for all of them.
 func (d *Derivs) Fork(w *Workspace) *Derivs {
 	return newDerivs(d.Program.Fork(w), d.derivatives)
 }
 
-// newDerivs returns a program's derivatives, of which all forks have the same graphs and plans.
+// newDerivs returns a program's derivatives, with the graphs and plans that all forks share.
 func newDerivs(p *Program, all *derivatives) *Derivs {
 	d := &Derivs{Program: p, derivatives: all}
 	d.DerivsIn = DerivsIn[float64]{derivs: d, machine: p.m.Float64()}
@@ -127,19 +128,19 @@ func (in *DerivsIn[V]) Grad(dx, dy, x, y []V) error {
 	return in.compute(1, wanted, [derivCount][]V{gradX: dx, gradY: dy}, x, y, nil)
 }
 
-// HVP writes (∇²_yy) v to dst, both of length Q. Cost: about that of two gradients.
+// HVP writes (∇²_yy) v to dst, both of length Q. Cost: about two gradients.
 func (in *DerivsIn[V]) HVP(dst, x, y, v []V) error {
 	return in.compute(2, 1<<hvp, [derivCount][]V{hvp: dst}, x, y, v)
 }
 
-// JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about that of two gradients;
+// JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about two gradients;
 // only the part of the graph that x and y share is touched.
 func (in *DerivsIn[V]) JVP(dst, x, y, v []V) error {
 	return in.compute(2, 1<<jvp, [derivCount][]V{jvp: dst}, x, y, v)
 }
 
-// compute writes the derivatives whose bits are set in wanted to dst. v is the direction of products,
-// whose order is above 1.
+// compute writes the derivatives whose bits are set in wanted to dst. v is the direction of
+// products, whose order is above 1.
 func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v []V) error {
 	d := in.derivs
 	for i, to := range dst {
@@ -148,7 +149,8 @@ func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v [
 			n, what = d.f.P, "x"
 		}
 		if wanted>>i&1 == 1 && len(to) != n {
-			return dsbo.Errorf(dsbo.ErrShape, "%s must have len(%s)=%d numbers; it has %d", derivNames[i], what, n, len(to))
+			return dsbo.Errorf(dsbo.ErrShape, "%s must have len(%s)=%d numbers; it has %d",
+				derivNames[i], what, n, len(to))
 		}
 	}
 	if order > 1 && len(v) != d.f.Q {
@@ -226,8 +228,8 @@ func (d *derivatives) build(order int) error {
 	return nil
 }
 
-// need makes the graphs of the derivatives up to an order. Only the first time takes the lock of the
-// forks.
+// need makes the graphs of the derivatives up to an order. Only the first time takes the lock of
+// the forks.
 func (d *Derivs) need(order int) error {
 	if d.built >= order {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"dsbo/internal/must"
 )
 
-// state is all that a program's results are a function of: choices among a few points, vectors and minibatches.
+// state is all that a program's results are a function of: choices among a few points, vectors and
+// minibatches.
 type state struct{ x, y, v, batch int }
 
 // walker is a program with the choices.
@@ -93,8 +94,8 @@ func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
 	return dst
 }
 
-// TestSameBitsAfterAnyHistory: what a program was asked before, in which order its plans were made, and which of x, y,
-// v and the batch have changed since, leaves no trace in the result.
+// TestSameBitsAfterAnyHistory: what a program was asked before, in which order its plans were
+// made, and which of x, y, v and the batch have changed since, leaves no trace in the result.
 func TestSameBitsAfterAnyHistory(t *testing.T) {
 	w := newWalker(t)
 	fresh := map[string][]float64{}

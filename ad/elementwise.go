@@ -79,12 +79,12 @@ const (
 
 func init() {
 	define(map[named]definition{
-		fnOutputs: {kernels("r", copyKernel[float32], copyKernel[float64]), func(_ nodes, _, g *Node) nodes { return nodes{g} }},
 		fnExp: {mapping(kernel.Exp[float32], kernel.Exp[float64]),
 			func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, out)} }},
 		fnLog: {mapping(kernel.Log[float32], kernel.Log[float64]),
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} }},
-		fnLog1p: {computing(elementary.Log1p), func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} }},
+		fnLog1p: {computing(elementary.Log1p),
+			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} }},
 		fnExpm1: {computing(elementary.Expm1), func(in nodes, _, g *Node) nodes {
 			return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
 		}},
@@ -195,8 +195,8 @@ func gate(a, b *Node) *Node {
 	return Scale(c, apply(opGate, b.Shape(), a, b))
 }
 
-// exactFactor returns n as c·a with c a power of two or its negative, which can be multiplied in later without a change of a digit: such
-// factors meet and cancel. c is 1 where n has none.
+// exactFactor returns n as c·a with c a power of two or its negative, which can be multiplied in
+// later without a change of a digit: such factors meet and cancel. c is 1 where n has none.
 func exactFactor(n *Node) (c float64, a *Node) {
 	if f, ok := ruleOf(n).(affine); ok && f.b == 0 && isPowerOfTwo(f.a) {
 		return f.a, children(n)[0]
@@ -271,7 +271,8 @@ func affineKernel[T Float](f affine) func(*call[T]) {
 		return func(c *call[T]) { scale(c.Dst.V, T(f.a), c.In[0].V) }
 	}
 	return func(c *call[T]) {
-		// Two kernels for a piece that stays in cache, with the bits of T(T(a)*v) + T(b), are several times as fast as a loop.
+		// Two kernels for a piece that stays in cache, with the bits of T(T(a)*v) + T(b), are
+		// several times as fast as a loop.
 		from, to := c.In[0].V, c.Dst.V
 		b := c.Block[:min(len(c.Block), len(to))]
 		for i := range b {
@@ -298,14 +299,6 @@ func constOf(n *Node) (float64, bool) {
 	return k.v, ok
 }
 
-// ruleOf returns the rule of an own op, or nil.
-func ruleOf(n *Node) rule {
-	if o, ok := n.Op().(*op); ok {
-		return o.rule
-	}
-	return nil
-}
-
 func (k constant) String() string                 { return fmt.Sprintf("Const(%v)", k.v) }
 func (k constant) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
 func (k constant) lower(nodes) engine.Op {
@@ -318,4 +311,11 @@ func fillKernel[T Float](v float64) func(*call[T]) {
 			c.Dst.V[i] = T(v)
 		}
 	}
+}
+
+// isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of a
+// product.
+func isPowerOfTwo(c float64) bool {
+	fraction, _ := math.Frexp(math.Abs(c))
+	return fraction == .5
 }

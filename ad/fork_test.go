@@ -10,8 +10,9 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestForks: forks that ask for derivatives at once, each in an order of its own, so that one compiles what another runs on, have the
-// bits of programs that share nothing, and scratch memory for as many as there are processors.
+// TestForks: forks that ask for derivatives at once, each in an order of its own, so that one
+// compiles what another runs on, have the bits of programs that share nothing, and scratch memory
+// for as many as there are processors.
 func TestForks(t *testing.T) {
 	const agents, rounds = 6, 3
 	for _, c := range []struct {
@@ -58,7 +59,8 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// answers asks d for everything, beginning with derivative number first, and returns it in one order.
+// answers asks d for everything, beginning with derivative number first, and returns it in one
+// order.
 func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 	err := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
 	p, q := len(k.x), len(k.y)

@@ -16,12 +16,14 @@ func init() {
 		func(in nodes, _, g *Node) nodes { return nodes{scatter(g, in[1], in[0].Shape()[0]), nil} }}})
 }
 
-// scatterRule adds rows into n zero rows by index: the adjoint of gatherOp, which reads rows by index.
+// scatterRule adds rows into n zero rows by index: the adjoint of gatherOp, which reads rows by
+// index.
 type scatterRule struct{ n int }
 
-// Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose entries
-// are whole numbers in [0, rows of a); it is data, not differentiated. A program reports an entry out
-// of range when it runs. In float32 a has at most 2²⁴ rows, for larger indices are not exact.
+// Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose
+// entries are whole numbers in [0, rows of a); it is data, not differentiated. A program reports
+// an entry out of range when it runs. In float32 a has at most 2²⁴ rows, for larger indices are
+// not exact.
 func Gather(a, idx *Node) *Node {
 	m, one := dims(idx)
 	r, c := dims(a)

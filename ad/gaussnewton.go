@@ -9,19 +9,27 @@ import (
 // fnOutputs marks the outputs of a model. It computes what it is given.
 const fnOutputs named = "Outputs"
 
-// Outputs returns a, marked as the outputs of a model inside of a loss ℓ(F(y)) + r(x, y): F is what comes before, ℓ and r, such as
-// a penalty, what does not pass F on the way to y. A loss may mark several. Values and derivatives are those without the mark;
-// [DerivsIn.GaussNewton] takes F as linear.
+func init() {
+	define(map[named]definition{fnOutputs: {kernels("r", copyKernel[float32], copyKernel[float64]),
+		func(_ nodes, _, g *Node) nodes { return nodes{g} }}})
+}
+
+// Outputs returns a, marked as the outputs of a model inside of a loss ℓ(F(y)) + r(x, y): F is
+// what comes before, ℓ and r, such as a penalty, what does not pass F on the way to y. A loss may
+// mark several. Values and derivatives are those without the mark; [DerivsIn.GaussNewton] takes F
+// as linear.
 func Outputs(a *Node) *Node { return apply1(fnOutputs, a) }
 
-// GaussNewton writes the product of v (length Q) with the generalized Gauss-Newton matrix of the loss by y,
+// GaussNewton writes the product of v (length Q) with the generalized Gauss-Newton matrix of the
+// loss by y,
 //
 //	J'(∇²ℓ)J + ∇²r
 //
-// to dst (length Q), where J is the Jacobian of the marked outputs by y (see [Outputs]; Schraudolph 2002). It has no negative
-// eigenvalue where ℓ and r are convex, whatever F is, and is the Hessian where F is linear. No matrix is formed: J v comes from a
-// derivative of J'w by w, and the rest from reverse sweeps. Cost: less than that of [DerivsIn.HVP]. A loss without marks fails with
-// [dsbo.ErrCapability].
+// to dst (length Q), where J is the Jacobian of the marked outputs by y (see [Outputs];
+// Schraudolph 2002). It has no negative eigenvalue where ℓ and r are convex, whatever F is, and is
+// the Hessian where F is linear. No matrix is formed: J v comes from a derivative of J'w by w, and
+// the rest from reverse sweeps. It costs less than [DerivsIn.HVP]. A loss without marks fails
+// with [dsbo.ErrCapability].
 func (in *DerivsIn[V]) GaussNewton(dst, x, y, v []V) error {
 	return in.compute(3, 1<<gnp, [derivCount][]V{gnp: dst}, x, y, v)
 }
@@ -31,7 +39,8 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 	defer catchMisuse(&err)
 	marked := marks(cost)
 	if len(marked) == 0 {
-		return nil, fmt.Errorf("%w: the loss marks no outputs (ad.Outputs), by which there would be a Gauss-Newton matrix", dsbo.ErrCapability)
+		return nil, fmt.Errorf("%w: the loss marks no outputs (ad.Outputs), by which there would be a Gauss-Newton "+
+			"matrix", dsbo.ErrCapability)
 	}
 	slopes := gradient(cost, marked, append([]*Node{y}, marked...)...) // ∇r, and ∇ℓ by each of the marked
 	var along *Node                                                    // ∇r'v + Σ ∇ℓ'(J v)
@@ -48,7 +57,8 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 	if along == nil {
 		return nil, nil
 	}
-	// The tangents are constants here, and the outputs ends: what is left is ∇²r v, and (∇²ℓ) J v for each of the marked.
+	// The tangents are constants here, and the outputs ends: what is left is ∇²r v, and (∇²ℓ) J v
+	// for each of the marked.
 	ends := append(marked, nonNil(tangents)...)
 	bent := gradient(along, ends, append([]*Node{y}, marked...)...)
 	product = bent[0]
@@ -63,8 +73,9 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 	return product, nil
 }
 
-// tangent builds J v, the derivative of o by y along v; nil: it is 0. J'w is linear in w, so that its product with v has the gradient J v
-// by w, whatever w is: any node of its shape serves, as an end.
+// tangent builds J v, the derivative of o by y along v; nil: it is 0. J'w is linear in w, so that
+// its product with v has the gradient J v by w, whatever w is: any node of its shape serves, as an
+// end.
 func tangent(o, y, v *Node) *Node {
 	w := Sin(o)
 	back := gradient(Dot(o, w), []*Node{w}, y)[0]

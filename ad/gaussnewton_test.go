@@ -24,7 +24,8 @@ func network(like, y *Node, rows int) *Node {
 	return AddRow(MatMul(h, Part(y, 24, 3, 2), false, false), PartVec(y, 30, 2))
 }
 
-// TestGaussNewton compares products with J'(∇²ℓ)J + ∇²r put together from J, for a loss ℓ that has a closed second derivative.
+// TestGaussNewton compares products with J'(∇²ℓ)J + ∇²r put together from J, for a loss ℓ that has
+// a closed second derivative.
 func TestGaussNewton(t *testing.T) {
 	const rows, q = 5, networkSize
 	penalty := func(x, y *Node) *Node { return Mul(SumAll(Exp(x)), Dot(Square(y), Square(y))) }
@@ -89,8 +90,8 @@ func TestGaussNewton(t *testing.T) {
 	}
 }
 
-// TestGaussNewtonOfLinear: where the outputs are linear in y, the matrix is the Hessian, also with several marks and a loss that takes
-// y beside them.
+// TestGaussNewtonOfLinear: where the outputs are linear in y, the matrix is the Hessian, also with
+// several marks and a loss that takes y beside them.
 func TestGaussNewtonOfLinear(t *testing.T) {
 	const rows, q = 4, 9
 	d := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {

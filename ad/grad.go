@@ -13,10 +13,10 @@ import (
 //	hvp := Grad(Dot(gy, v), y)   // (∇²_yy g) v
 //	jvp := Grad(Dot(gy, v), x)   // (∇²_xy g) v
 //
-// The entry of a w that cost does not depend on is nil. Gorgonia's own Grad must not be used beside it: its second
-// call returns the first gradient again. A cost that is not a scalar, an op that is not right under repeated
-// differentiation, and a graph that gorgonia.Grad has been at are errors that match [ErrGraph].
-// Cost: time and nodes proportional to the size of cost's graph.
+// The entry of a w that cost does not depend on is nil. Gorgonia's own Grad must not be used
+// beside it: its second call returns the first gradient again. A cost that is not a scalar, an op
+// that is not right under repeated differentiation, and a graph that gorgonia.Grad has been at are
+// errors that match [ErrGraph]. Cost: time and nodes proportional to the size of cost's graph.
 func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	defer catchMisuse(&err)
 	all, err := closeGraphs(append([]*Node{cost}, wrt...)...)
@@ -30,7 +30,8 @@ func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	return gradient(cost, nil, wrt...), nil
 }
 
-// gradient is Grad on a closed graph, with some nodes as ends: what is behind them does not count, as if they were leaves.
+// gradient is Grad on a closed graph, with some nodes as ends: what is behind them does not count,
+// as if they were leaves.
 func gradient(cost *Node, ends []*Node, wrt ...*Node) (grads []*Node) {
 	order := topological(cost)
 	s := sweep{ends: ends, active: dependents(order, ends, wrt), adjoint: map[*Node]*Node{}}
@@ -94,7 +95,8 @@ func topological(roots ...*Node) []*Node {
 	return order
 }
 
-// dependents returns the nodes of order that depend on one of wrt, themselves included, by ways that pass no end.
+// dependents returns the nodes of order that depend on one of wrt, themselves included, by ways
+// that pass no end.
 func dependents(order, ends, wrt []*Node) map[*Node]bool {
 	on := map[*Node]bool{}
 	for _, w := range wrt {

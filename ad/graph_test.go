@@ -17,8 +17,8 @@ func leafVec(g *gorgonia.ExprGraph, name string, n int) *Node {
 	return gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(n), gorgonia.WithName(name))
 }
 
-// TestHashCollision: Gorgonia takes nodes for one whose 32-bit hashes agree, whatever their children are. These two
-// children collide.
+// TestHashCollision: Gorgonia takes nodes for one whose 32-bit hashes agree, whatever their
+// children are. These two children collide.
 func TestHashCollision(t *testing.T) {
 	d := must.Get(Differentiate(Loss{P: 1, Q: 3, Build: func(_, y *Node, _ []*Node) *Node {
 		g := gorgonia.NewGraph()
@@ -78,7 +78,8 @@ func TestGrad(t *testing.T) {
 	}
 }
 
-// TestSymDiff: Gorgonia's own sweep gets the first derivative of ad's ops right, a mask's 0 among them.
+// TestSymDiff: Gorgonia's own sweep gets the first derivative of ad's ops right, a mask's 0 among
+// them.
 func TestSymDiff(t *testing.T) {
 	g := gorgonia.NewGraph()
 	value := tensor.New(tensor.WithBacking([]float64{1, -2, 3}))
@@ -92,7 +93,8 @@ func TestSymDiff(t *testing.T) {
 	sameBits(t, "∇_y", out.Data().([]float64), []float64{3, 0, 27})
 }
 
-// TestTransposedFactors: a product with a transpose reads the matrix itself, so that the transpose of a batch's rows needs no pass of its own.
+// TestTransposedFactors: a product with a transpose reads the matrix itself, so that the transpose
+// of a batch's rows needs no pass of its own.
 func TestTransposedFactors(t *testing.T) {
 	g := gorgonia.NewGraph()
 	y := leafVec(g, "y", 12)
@@ -110,7 +112,8 @@ func TestTransposedFactors(t *testing.T) {
 	}
 }
 
-// TestExactFactors: powers of two, which change no digit of a product, are drawn out of it to where they meet; other factors stay.
+// TestExactFactors: powers of two, which change no digit of a product, are drawn out of it to
+// where they meet; other factors stay.
 func TestExactFactors(t *testing.T) {
 	g := gorgonia.NewGraph()
 	a, b := leafVec(g, "a", 3), leafVec(g, "b", 3)

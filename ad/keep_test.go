@@ -6,8 +6,9 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestKeptProducts: where there is no room for all that another product at the point would begin with, the products of matrices are kept, and the next product has
-// the bits of one by a new program.
+// TestKeptProducts: where there is no room for all that another product at the point would begin
+// with, the products of matrices are kept, and the next product has the bits of one by a new
+// program.
 func TestKeptProducts(t *testing.T) {
 	const rows, width, steps = 40, 160, 6
 	d, x, y, v := recurrent(rows, width, steps, false)

@@ -5,11 +5,6 @@ import (
 	"dsbo/internal/kernel"
 )
 
-type (
-	mat[T Float]  = engine.Mat[T]
-	call[T Float] = engine.Call[T]
-)
-
 // The inputs that a kernel reads entry by entry before it writes the same entry of the output.
 var first, second, both = []int{0}, []int{1}, []int{0, 1}
 
@@ -26,7 +21,8 @@ func summing(args string, f32 func(*call[float32]), f64 func(*call[float64])) en
 // mapping is an op that computes entry by entry of one input.
 func mapping(f32 func(dst, a []float32), f64 func(dst, a []float64)) engine.Op {
 	return engine.Op{Args: "r", InPlace: first,
-		F32: func(c *call[float32]) { f32(c.Dst.V, c.In[0].V) }, F64: func(c *call[float64]) { f64(c.Dst.V, c.In[0].V) }}
+		F32: func(c *call[float32]) { f32(c.Dst.V, c.In[0].V) },
+		F64: func(c *call[float64]) { f64(c.Dst.V, c.In[0].V) }}
 }
 
 // computing is an op that computes each entry in float64.
@@ -61,7 +57,7 @@ func overwriting(o engine.Op) engine.Op {
 	return cheap(o)
 }
 
-// arithmetical marks an op of which a plan's tail can consist.
+// arithmetical marks an op that can be in a plan's tail.
 func arithmetical(kind engine.Kind, o engine.Op) engine.Op {
 	o.Kind, o.Tail = kind, true
 	return cheap(o)
@@ -81,7 +77,8 @@ func uncut(o engine.Op) engine.Op {
 
 func copyKernel[T Float](c *call[T]) { copy(c.Dst.V, c.In[0].V) }
 
-// addTo sets dst = a + b, with a crew where they are long: two processors move more memory than one.
+// addTo sets dst = a + b, with a crew where they are long: two processors move more memory than
+// one.
 func addTo[T Float](dst, a, b []T) {
 	if team := kernel.NewCrew(len(dst) * kernel.EntryWork); team != nil {
 		team.Share(len(dst), func(from, to int) { kernel.AddTo(dst[from:to], a[from:to], b[from:to]) })

@@ -8,8 +8,9 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestWholeMatrices: a whole Hessian or Jacobian has the bits of the products with the unit vectors, for every
-// op, wherever the rows come from and however they are cut: two ways for each op, in turn, so that each way meets many ops.
+// TestWholeMatrices: a whole Hessian or Jacobian has the bits of the products with the unit
+// vectors, for every op, wherever the rows come from and however they are cut: two ways for each
+// op, in turn, so that each way meets many ops.
 func TestWholeMatrices(t *testing.T) {
 	x, y := point()
 	tiled := []fixture{{from: batch, rows: 11, tile: 4}, {from: picked, rows: 11, tile: 8, float32: true}}
@@ -51,7 +52,8 @@ func products(t *testing.T, d *Derivs, x, y []float64, step int) {
 	sameBits(t, "the Hessian after the products", again, h)
 }
 
-// TestWholeMatricesOnEveryPath does the same for the tasks of the paper, with more columns than lanes.
+// TestWholeMatricesOnEveryPath does the same for the tasks of the paper, with more columns than
+// lanes.
 func TestWholeMatricesOnEveryPath(t *testing.T) {
 	for path := kernel.Generic; kernel.Supported(path); path++ {
 		t.Run(path.String(), func(t *testing.T) {

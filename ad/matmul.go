@@ -33,7 +33,8 @@ func matmul(a, b *Node, tA, tB bool, shape func(r, c int) tensor.Shape) *Node {
 		k2, n = n, k2
 	}
 	if k != k2 {
-		failf("%v: inner lengths must be the same; shapes %v and %v have %d and %d", matmulRule{tA, tB}, a.Shape(), b.Shape(), k, k2)
+		failf("%v: inner lengths must be the same; shapes %v and %v have %d and %d",
+			matmulRule{tA, tB}, a.Shape(), b.Shape(), k, k2)
 	}
 	if t := transposed(a); t != nil {
 		return matmul(t, b, !tA, tB, shape)
@@ -90,7 +91,8 @@ func (r matmulRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{da, db}
 }
 
-// gemmKernel picks the product by its transposes. Products with a vector run along the matrix's rows.
+// gemmKernel picks the product by its transposes. Products with a vector run along the matrix's
+// rows.
 func gemmKernel[T Float](r matmulRule) func(*call[T]) {
 	switch {
 	case r.tA && r.tB:

@@ -42,7 +42,8 @@ func (n named) vector(v *Node, length int) {
 // sameShape refuses inputs of different shapes.
 func (n named) sameShape(a, b *Node) {
 	if !equal(shapeOf(a), shapeOf(b)) {
-		failf("%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, AddRow or AddCol",
+		failf("%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, "+
+			"AddRow or AddCol",
 			n, a.Shape(), b.Shape())
 	}
 }

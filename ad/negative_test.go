@@ -12,12 +12,14 @@ import (
 	"dsbo/internal/must"
 )
 
-// stockDerivs differentiates a loss of y with gorgonia.Grad, twice for products. It does not depend on x.
+// stockDerivs differentiates a loss of y with gorgonia.Grad, twice for products. It does not
+// depend on x.
 type stockDerivs struct {
 	cost func(y *Node) *Node
 }
 
-// run builds the loss, applies gorgonia.Grad as often as order says, and returns the last result at y.
+// run builds the loss, applies gorgonia.Grad as often as order says, and returns the last result
+// at y.
 func (s stockDerivs) run(order int, y, v []float64) ([]float64, error) {
 	vector := func(g *gorgonia.ExprGraph, name string, a []float64) *Node {
 		t := tensor.New(tensor.WithShape(len(a)), tensor.WithBacking(append([]float64(nil), a...)))
@@ -75,7 +77,8 @@ func (s stockDerivs) JVP(dst, x, y, v []float64) error {
 	return nil
 }
 
-// TestNegativeControls: the harness finds what is known to be wrong in Gorgonia's own differentiation, and ad refuses it, or is right.
+// TestNegativeControls: the harness finds what is known to be wrong in Gorgonia's own
+// differentiation, and ad refuses it, or is right.
 func TestNegativeControls(t *testing.T) {
 	sum := func(a *Node) *Node { return gorgonia.Must(gorgonia.Sum(a)) }
 	cube := func(y *Node) *Node { return sum(gorgonia.Must(gorgonia.Cube(y))) }

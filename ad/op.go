@@ -23,9 +23,14 @@ type Float = dsbo.Float
 
 type nodes = []*Node
 
-// A rule is one op of the closed set: its name, its derivative, built from ops of the same set so that
-// it can be differentiated again, and what the engine needs to run it. A rule is a comparable value
-// that carries the op's attributes.
+type (
+	mat[T Float]  = engine.Mat[T]
+	call[T Float] = engine.Call[T]
+)
+
+// A rule is one op of the closed set: its name, its derivative, built from ops of the same set so
+// that it can be differentiated again, and what the engine needs to run it. A rule is a comparable
+// value that carries the op's attributes.
 type rule interface {
 	String() string
 	// grad returns the adjoints of the inputs, given the op's inputs, its output and the output's
@@ -103,7 +108,8 @@ type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
 
-// failf reports shapes, or other arguments of a constructor, that do not fit, and where the model applies it.
+// failf reports shapes, or other arguments of a constructor, that do not fit, and where the model
+// applies it.
 func failf(format string, args ...any) {
 	panic(misuse{dsbo.Errorf(dsbo.ErrShape, "%s%s", fmt.Sprintf(format, args...), position())})
 }
@@ -124,7 +130,8 @@ func catchMisuse(err *error) {
 	}
 }
 
-// shapeOf returns n's shape. Constructors ask here first, so that the error about a missing node says so.
+// shapeOf returns n's shape. Constructors ask here first, so that the error about a missing node
+// says so.
 func shapeOf(n *Node) tensor.Shape {
 	if n == nil {
 		failf("an input of an op must not be nil: does the data have what the model reads?")
@@ -135,8 +142,8 @@ func shapeOf(n *Node) tensor.Shape {
 	return n.Shape()
 }
 
-// Dims returns a node's shape as rows and columns: a vector has one column, and a scalar is 1×1. It panics as the constructors do if there is
-// no node, or one of more axes.
+// Dims returns a node's shape as rows and columns: a vector has one column, and a scalar is 1×1.
+// It panics as the constructors do if there is no node, or one of more axes.
 func Dims(n *Node) (rows, cols int) { return dims(n) }
 
 // dims returns a node's shape as rows and columns.
@@ -257,4 +264,12 @@ func valueData[T Float](v gorgonia.Value) ([]T, error) {
 		return []T{d}, nil
 	}
 	return nil, fmt.Errorf("elements of type %T", v.Data())
+}
+
+// ruleOf returns the rule of an own op, or nil.
+func ruleOf(n *Node) rule {
+	if o, ok := n.Op().(*op); ok {
+		return o.rule
+	}
+	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// A kit hands out operands for an op under test. All are smooth functions of x and y. Where the kit has
-// data, what has rows depends on them: row i on example i.
+// A kit hands out operands for an op under test. All are smooth functions of x and y. Where the
+// kit has data, what has rows depends on them: row i on example i.
 type kit struct {
 	z    *Node // the parameters, a vector made of x and y
 	next int   // first entry of z that no operand has
@@ -42,7 +42,8 @@ func (k *kit) rowsVec() *Node {
 	return MatVec(k.data, k.vec(width), false)
 }
 
-// total makes a scalar of the value of an op such that all entries count, differently, in every order.
+// total makes a scalar of the value of an op such that all entries count, differently, in every
+// order.
 func (k *kit) total(n *Node) *Node {
 	r, c := dims(n)
 	w := make([]float64, r*c)

@@ -161,9 +161,9 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// TestTiles: whatever the size of the tiles, the form of the data and the order of its rows, the numbers are those
-// of a graph that holds the data as a constant. Sums over rows are added tile by tile: a few roundings. Each op has the first of the sizes below and
-// another one in turn.
+// TestTiles: whatever the size of the tiles, the form of the data and the order of its rows, the
+// numbers are those of a graph that holds the data as a constant. Sums over rows are added tile by
+// tile: a few roundings. Each op has the first of the sizes below and another one in turn.
 func TestTiles(t *testing.T) {
 	const tol = 1e-13
 	x, y := point()
@@ -200,7 +200,8 @@ func TestManyRows(t *testing.T) {
 		t.Run(op.name, func(t *testing.T) {
 			const rows = 2*512 + 3 // more than a tile ever has
 			want := fixture{f: op.f, from: fixed, rows: rows}.derivs(t)
-			// Sums of a thousand numbers in another order: a few hundred roundings of 1e-16, and cancellation.
+			// Sums of a thousand numbers in another order: a few hundred roundings of 1e-16, and
+			// cancellation.
 			adtest.Compare(t, fixture{f: op.f, from: picked, rows: rows}.derivs(t), want, x, y, 1e-12)
 		})
 	}

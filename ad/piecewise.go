@@ -7,7 +7,7 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
-// Functions with kinks. A derivative at a kink is that of one side, or 0, as each says.
+// Functions with kinks. A derivative at a kink is the derivative of one side, or 0, as each says.
 const (
 	fnAbs  named = "Abs"
 	fnSign named = "Sign"
@@ -39,7 +39,8 @@ func Abs(a *Node) *Node { return apply1(fnAbs, a) }
 // Sign returns 1 where a > 0, −1 where a < 0 and 0 where it is 0; its derivative is 0.
 func Sign(a *Node) *Node { return apply1(fnSign, a) }
 
-// Max returns the larger of a and b elementwise, same shapes. Where they are equal the derivative is that of b, as in ReLU(a) = max(a, 0).
+// Max returns the larger of a and b elementwise, same shapes. Where they are equal b has the
+// derivative, as in ReLU(a) = max(a, 0).
 func Max(a, b *Node) *Node {
 	opMax.sameShape(a, b)
 	if c, ok := constOf(b); ok {
@@ -48,7 +49,8 @@ func Max(a, b *Node) *Node {
 	return apply(opMax, a.Shape(), a, b)
 }
 
-// Min returns the smaller of a and b elementwise, same shapes. Where they are equal the derivative is that of b.
+// Min returns the smaller of a and b elementwise, same shapes. Where they are equal b has the
+// derivative.
 func Min(a, b *Node) *Node {
 	opMin.sameShape(a, b)
 	if c, ok := constOf(b); ok {
@@ -63,8 +65,8 @@ type clipRule struct {
 	inside    bool
 }
 
-// Clip returns a elementwise, low where it is less and high where it is more, for constants low ≤ high that may be infinite. Its derivative is 1
-// strictly between them and 0 elsewhere.
+// Clip returns a elementwise, low where it is less and high where it is more, for constants low ≤
+// high that may be infinite. Its derivative is 1 strictly between them and 0 elsewhere.
 func Clip(a *Node, low, high float64) *Node {
 	if !(low <= high) {
 		failf("Clip: the lower bound must be at most the upper one; they are %v and %v", low, high)

@@ -8,7 +8,8 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
-// partRule reads a block out of a flat vector; placeRule puts one into zeros. They are each other's adjoint.
+// partRule reads a block out of a flat vector; placeRule puts one into zeros. They are each
+// other's adjoint.
 type (
 	partRule  struct{ off int }
 	placeRule struct{ off, n int }
@@ -33,7 +34,8 @@ func part(v *Node, off int, shape tensor.Shape) *Node {
 	return apply(partRule{off}, shape, v)
 }
 
-// Place returns the vector of length n that holds the entries of a from offset off on, and zeros elsewhere.
+// Place returns the vector of length n that holds the entries of a from offset off on, and zeros
+// elsewhere.
 func Place(a *Node, off, n int) *Node {
 	if off < 0 || off+shapeOf(a).TotalSize() > n {
 		failf("Place: the input must fit; shape %v at offset %d does not fit into length %d", a.Shape(), off, n)
@@ -80,7 +82,8 @@ func placeKernel[T Float](off int) func(*call[T]) {
 	}
 }
 
-// addPartRule adds a block to a part of a vector: what is left of adding a vector that [Place] made, without the zeros.
+// addPartRule adds a block to a part of a vector: what is left of adding a vector that [Place]
+// made, without the zeros.
 type addPartRule struct{ off int }
 
 func (r addPartRule) String() string { return fmt.Sprintf("AddPart(%d)", r.off) }
@@ -103,7 +106,8 @@ func addPartKernel[T Float](off int) func(*call[T]) {
 	}
 }
 
-// Reshape returns a's entries, in row-major order, as an r×c matrix. In a compiled program it is a view.
+// Reshape returns a's entries, in row-major order, as an r×c matrix. In a compiled program it is a
+// view.
 func Reshape(a *Node, r, c int) *Node { return reshape(a, matShape(r, c)) }
 
 // Flatten returns a's entries, in row-major order, as a vector.
@@ -111,7 +115,8 @@ func Flatten(a *Node) *Node { return reshape(a, vecShape(shapeOf(a).TotalSize())
 
 func reshape(a *Node, s tensor.Shape) *Node {
 	if shapeOf(a).TotalSize() != s.TotalSize() {
-		failf("Reshape: the number of entries must stay; %v has %d, %v has %d", a.Shape(), a.Shape().TotalSize(), s, s.TotalSize())
+		failf("Reshape: the number of entries must stay; %v has %d, %v has %d",
+			a.Shape(), a.Shape().TotalSize(), s, s.TotalSize())
 	}
 	if equal(a.Shape(), s) {
 		return a

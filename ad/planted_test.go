@@ -14,7 +14,8 @@ import (
 	"dsbo/models/modeltest"
 )
 
-// ops are what a small network is made of. A test replaces one by an op with the same values and a mistake in its derivatives.
+// ops are what a small network is made of. A test replaces one by an op with the same values and a
+// mistake in its derivatives.
 type ops struct {
 	exp, tanh, relu func(a *ad.Node) *ad.Node
 	norm            func(a *ad.Node) *ad.Node // of rows
@@ -41,7 +42,8 @@ func conv(images, filters *ad.Node, w ad.Window) *ad.Node {
 
 func softmaxLoss(z, t *ad.Node) *ad.Node { return ad.Sub(ad.SumAll(ad.RowLogSumExp(z)), ad.Dot(t, z)) }
 
-// network is a convolution of side×side pixels with filters of 3×3, a dense layer, and three classes.
+// network is a convolution of side×side pixels with filters of 3×3, a dense layer, and three
+// classes.
 type network struct {
 	ops
 	side, filters, units int
@@ -108,7 +110,8 @@ func pictures(rows, side int) data.Shard {
 // wrongDerivative returns f's values with d's derivatives.
 func wrongDerivative(f, d *ad.Node) *ad.Node { return ad.Add(d, ad.Stop(ad.Sub(f, d))) }
 
-// bent returns f(a) with the right first derivative and a second one that is off by part·bend; both are elementwise.
+// bent returns f(a) with the right first derivative and a second one that is off by part·bend;
+// both are elementwise.
 func bent(f, a, bend *ad.Node, part float64) *ad.Node {
 	off := ad.Sub(a, ad.Stop(a))
 	return ad.Add(f, ad.Scale(.5*part, ad.Mul(ad.Stop(bend), ad.Square(off))))
@@ -141,8 +144,9 @@ func (a *alarms) listen(m models.Model, s data.Shard) {
 	<-done
 }
 
-// TestPlantedMistakes: the suite for models finds each mistake that an op can make in its derivatives, in a network of some other ops, and says in
-// which derivative it is. Mistakes of models themselves are planted beside the suite.
+// TestPlantedMistakes: the suite for models finds each mistake that an op can make in its
+// derivatives, in a network of some other ops, and says in which derivative it is. Mistakes of
+// models themselves are planted beside the suite.
 func TestPlantedMistakes(t *testing.T) {
 	tanhBend := func(a *ad.Node) *ad.Node { // tanh″
 		h := ad.Tanh(a)

@@ -7,19 +7,20 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// largestRule finds, for each patch of a window and each channel, where the patch has its largest entry: the tap, counted along the rows of the
-// kernel, which is a small whole number. Of equal entries the first counts, and NaN is larger than any number. Its derivative is 0.
+// largestRule finds, for each patch of a window and each channel, where the patch has its largest
+// entry: the tap, counted along the rows of the kernel, which is a small whole number. Of equal
+// entries the first counts, and NaN is larger than any number. Its derivative is 0.
 type largestRule struct{ w Window }
 
-// pickRule reads, for each patch and each channel, the entry of its second input at the tap that its first input says. back, its adjoint, adds
-// into that place.
+// pickRule reads, for each patch and each channel, the entry of its second input at the tap that
+// its first input says. back, its adjoint, adds into that place.
 type pickRule struct {
 	w    Window
 	back bool
 }
 
-// MaxPool returns the largest entry of each patch and channel: m images (m × H·W·C) become m × OutH·OutW·C. Padding does not count.
-// Of equal entries the first has the derivative.
+// MaxPool returns the largest entry of each patch and channel: m images (m × H·W·C) become m ×
+// OutH·OutW·C. Padding does not count. Of equal entries the first has the derivative.
 func MaxPool(images *Node, w Window) *Node {
 	m := w.images("MaxPool", images)
 	return pick(images, images, m, w)
@@ -33,14 +34,17 @@ func pickTaps(taps, a *Node, m int, w Window) *Node {
 	return apply(pickRule{w, false}, matShape(m, w.patches()*w.C), taps, a)
 }
 
-// RowMax returns the largest entry of each row of a matrix. Of equal entries the first has the derivative.
+// RowMax returns the largest entry of each row of a matrix. Of equal entries the first has the
+// derivative.
 func RowMax(a *Node) *Node { return pickRow(rowMaxName, a, a) }
 
-// RowMin returns the smallest entry of each row of a matrix. Of equal entries the first has the derivative.
+// RowMin returns the smallest entry of each row of a matrix. Of equal entries the first has the
+// derivative.
 func RowMin(a *Node) *Node { return pickRow(rowMinName, Neg(a), a) }
 
-// RowHit returns, for each row, 1 if the largest entry of scores stands where onehot has its 1, and 0
-// if not; of equal scores the first counts. It is meant for accuracies: its derivative by scores is 0.
+// RowHit returns, for each row, 1 if the largest entry of scores stands where onehot has its 1,
+// and 0 if not; of equal scores the first counts. It is meant for accuracies: its derivative by
+// scores is 0.
 func RowHit(scores, onehot *Node) *Node {
 	rowHitName.sameShape(scores, onehot)
 	return pickRow(rowHitName, scores, onehot)
@@ -98,13 +102,15 @@ func largestKernel[T Float](w Window) func(*call[T]) {
 	return func(c *call[T]) { p.Largest(c.In[0].R, c.Dst.V, c.In[0].V) }
 }
 
-// poolRule adds up each patch, one sum a channel; back, its adjoint, adds such a sum to each pixel of its patch.
+// poolRule adds up each patch, one sum a channel; back, its adjoint, adds such a sum to each pixel
+// of its patch.
 type poolRule struct {
 	w    Window
 	back bool
 }
 
-// AvgPool returns the mean of each patch and channel: m images (m × H·W·C) become m × OutH·OutW·C. Padding counts as zeros.
+// AvgPool returns the mean of each patch and channel: m images (m × H·W·C) become m × OutH·OutW·C.
+// Padding counts as zeros.
 func AvgPool(images *Node, w Window) *Node {
 	m := w.images("AvgPool", images)
 	return Scale(1/float64(w.KH*w.KW), apply(poolRule{w, false}, matShape(m, w.patches()*w.C), images))

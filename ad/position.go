@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// position returns where a model's author has applied the op that is being built, as " (folder/file.go:line)": the first place on the stack that
-// is in no package that only makes ops of others. It is empty outside of Build, where no line of a model is to blame.
+// position returns where a model's author has applied the op that is being built, as "
+// (folder/file.go:line)": the first place on the stack that is in no package that only makes ops
+// of others. It is empty outside of Build, where no line of a model is to blame.
 func position() string {
 	var pcs [128]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
@@ -23,7 +24,8 @@ func position() string {
 	}
 }
 
-// makesOps reports whether a frame is in this package, in one built on it, in Gorgonia or in the runtime. Tests count as models.
+// makesOps reports whether a frame is in this package, in one built on it, in Gorgonia or in the
+// runtime. Tests count as models.
 func makesOps(f runtime.Frame) bool {
 	if strings.HasSuffix(f.File, "_test.go") {
 		return false

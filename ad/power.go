@@ -11,8 +11,8 @@ import (
 // power is a^p for a constant p.
 type power struct{ p float64 }
 
-// Pow returns a^p elementwise for a constant p, 1 where p is 0. a may be negative where p is a whole number, and must not be 0 where a
-// derivative that is asked for is infinite.
+// Pow returns a^p elementwise for a constant p, 1 where p is 0. a may be negative where p is a
+// whole number, and must not be 0 where a derivative that is asked for is infinite.
 func Pow(a *Node, p float64) *Node {
 	shapeOf(a)
 	notNaN("Pow", p)
@@ -46,7 +46,8 @@ func (r power) grad(in nodes, _, g *Node) nodes {
 }
 func (r power) lower(nodes) engine.Op { return computing(r.of) }
 
-// halves is the largest |2p| for which a^p is made by products, and a square root: several times faster than a power.
+// halves is the largest |2p| for which a^p is made by products, and a square root: several times
+// faster than a power.
 const halves = 16
 
 func (r power) of(a float64) float64 {

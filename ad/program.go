@@ -20,14 +20,17 @@ type Input struct {
 	Shape []int
 	// Batch marks data with one row per example of the minibatch: the node has [Func].Rows rows.
 	Batch bool
-	// Sparse, of a batch of vectors, says that tables of [SparseTable] will be bound, and no others. Values and derivatives then cost time
-	// and memory by what is not 0. Rows can be factors of matrix products alone: X of MatMul(X, B, false, _), MatMul(X, U, true, false) and
-	// MatMul(U, X, true, false), of MatVec(X, v, _), and Square(X) in the place of X. Building fails with [ErrGraph] at another op, and names
-	// it. Without Sparse, such a table is read as a dense one, one tile of rows at a time.
+	// Sparse, of a batch of vectors, says that tables of [SparseTable] will be bound, and no
+	// others. Values and derivatives then cost time and memory by what is not 0. Rows can be
+	// factors of matrix products alone: X of MatMul(X, B, false, _), MatMul(X, U, true, false) and
+	// MatMul(U, X, true, false), of MatVec(X, v, _), and Square(X) in the place of X. Building
+	// fails with [ErrGraph] at another op, and names it. Without Sparse, such a table is read as a
+	// dense one, one tile of rows at a time.
 	Sparse bool
 }
 
-// A Func is a set of values (scalars, vectors or matrices) to be built as one Gorgonia graph over x, y and the inputs.
+// A Func is a set of values (scalars, vectors or matrices) to be built as one Gorgonia graph over
+// x, y and the inputs.
 type Func struct {
 	P, Q    int // lengths of x and y
 	Rows    int // examples in a batch; 0 if no input is a batch
@@ -35,22 +38,22 @@ type Func struct {
 	Float32 bool // compute in float32 instead of float64
 	// Workspace is memory that the program shares with others; nil: it has its own.
 	Workspace *Workspace
-	// Build returns the values from nodes x (length P), y (length Q) and one node per input, in order.
-	// It is called once, and may panic through ad's constructors on shapes that do not fit.
+	// Build returns the values from nodes x (length P), y (length Q) and one node per input, in
+	// order. It is called once, and may panic through ad's constructors on shapes that do not fit.
 	Build func(x, y *Node, in []*Node) []*Node
 }
 
-// A Workspace is memory that programs share which are used one at a time, such as the programs of one
-// agent: the numbers of x, y and v, and scratch memory for values that no program keeps. Programs with
-// one workspace belong to one goroutine at a time together. Its field Pool is where scratch memory
-// comes from; nil: the workspace has its own, as large as the largest of its programs needs. The zero
-// Workspace is ready to use.
+// A Workspace is memory that programs share which are used one at a time, such as the programs of
+// one agent: the numbers of x, y and v, and scratch memory for values that no program keeps.
+// Programs with one workspace belong to one goroutine at a time together. Its field Pool is where
+// scratch memory comes from; nil: the workspace has its own, as large as the largest of its
+// programs needs. The zero Workspace is ready to use.
 type Workspace = engine.Workspace
 
-// A Pool is scratch memory for the programs of several goroutines, such as all agents of a process. As
-// many programs compute at one time as there are processors (runtime.GOMAXPROCS); others wait: there
-// is scratch memory for these alone, and what they compute stays in the caches. The zero Pool is ready
-// to use.
+// A Pool is scratch memory for the programs of several goroutines, such as all agents of a
+// process. As many programs compute at one time as there are processors (runtime.GOMAXPROCS);
+// others wait: there is scratch memory for these alone, and what they compute stays in the caches.
+// The zero Pool is ready to use.
 type Pool = engine.Pool
 
 // A Program computes the values of a [Func] again and again for new x, y and data, in memory of its
@@ -76,9 +79,10 @@ type code struct {
 	size     int          // the sum of sizes
 }
 
-// Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that do not
-// fit together, and with [ErrGraph] on ops that cannot be differentiated again and again.
-// The cost of building is paid here and at the first use of each derivative, not at each run, nor by [Program.Fork].
+// Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that
+// do not fit together, and with [ErrGraph] on ops that cannot be differentiated again and again.
+// The cost of building is paid here and at the first use of each derivative, not at each run, nor
+// by [Program.Fork].
 func Compile(f Func) (_ *Program, err error) {
 	defer catchMisuse(&err)
 	if err := f.check(); err != nil {
@@ -109,17 +113,19 @@ func (c *code) program(w *Workspace) *Program {
 	if w == nil {
 		w = new(Workspace)
 	}
-	return &Program{code: c, m: engine.NewMachine(c.template, w), bound: make([]bool, len(c.ins)), dst: make([][]float64, len(c.sizes))}
+	return &Program{code: c, m: engine.NewMachine(c.template, w),
+		bound: make([]bool, len(c.ins)), dst: make([][]float64, len(c.sizes))}
 }
 
-// Fork returns a program of the same values with data of its own, and with memory in w (nil: of its own). The two share what was compiled,
-// and may be used by two goroutines. Its results have the bits of a program that is compiled anew. It costs little time, and memory at
-// its first use.
+// Fork returns a program of the same values with data of its own, and with memory in w (nil: of
+// its own). The two share what was compiled, and may be used by two goroutines. Its results have
+// the bits of a program that is compiled anew. It costs little time, and memory at its first use.
 func (p *Program) Fork(w *Workspace) *Program { return p.program(w) }
 
 func (f *Func) check() error {
 	if f.P < 1 || f.Q < 1 || f.Rows < 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a function must have at least 1 x, 1 y and 0 examples; it has %d, %d and %d", f.P, f.Q, f.Rows)
+		return dsbo.Errorf(dsbo.ErrShape, "a function must have at least 1 x, 1 y and 0 examples; it has %d, %d and %d",
+			f.P, f.Q, f.Rows)
 	}
 	if f.Build == nil {
 		return fmt.Errorf("%w: a function needs Build", ErrGraph)
@@ -132,12 +138,15 @@ func (f *Func) check() error {
 		case in.Batch && f.Rows == 0:
 			return dsbo.Errorf(dsbo.ErrShape, "Rows must be positive for input %q, which is a batch; it is 0", in.Name)
 		case in.Sparse && (!in.Batch || len(in.Shape) != 1):
-			return dsbo.Errorf(dsbo.ErrShape, "input %q, which is sparse, must be a batch of vectors; its shape is %v", in.Name, in.Shape)
+			return dsbo.Errorf(dsbo.ErrShape, "input %q, which is sparse, must be a batch of vectors; its shape is %v",
+				in.Name, in.Shape)
 		case len(in.Shape) > 2 || in.Batch && len(in.Shape) > 1:
 			return dsbo.Errorf(dsbo.ErrShape,
-				"input %q must be at most a matrix (a vector for each example of a batch); its shape is %v", in.Name, in.Shape)
+				"input %q must be at most a matrix (a vector for each example of a batch); its shape is %v",
+				in.Name, in.Shape)
 		case len(in.Shape) > 0 && slices.Min(in.Shape) < 1:
-			return dsbo.Errorf(dsbo.ErrShape, "input %q must have lengths of at least 1; its shape is %v", in.Name, in.Shape)
+			return dsbo.Errorf(dsbo.ErrShape, "input %q must have lengths of at least 1; its shape is %v",
+				in.Name, in.Shape)
 		}
 		seen[in.Name] = true
 	}
@@ -186,7 +195,7 @@ func (c *code) plan(lanes bool, nodes nodes) (*engine.Plan, error) {
 	return c.template.Plan(lanes, outs)
 }
 
-// slotOf returns the template's value of node n, adding it and all that it depends on.
+// slotOf returns the template's value of node n, adding it and the nodes that it depends on.
 func (c *code) slotOf(n *Node) (i int, err error) {
 	if i, ok := c.slots[n]; ok {
 		return i, nil
@@ -240,8 +249,9 @@ func (c *code) dtype() tensor.Dtype {
 	return tensor.Float64
 }
 
-// NewConst adds a constant matrix (vector if cols is 0) with row-major data, which it copies, to the
-// graph of like, in like's element type. Two constants of one graph that differ need different names.
+// NewConst adds a constant matrix (vector if cols is 0) with row-major data, which it copies, to
+// the graph of like, in like's element type. Two constants of one graph that differ need different
+// names.
 func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 	shapeOf(like)
 	shape := vecShape(rows)
@@ -249,7 +259,8 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 		shape = matShape(rows, cols)
 	}
 	if rows < 1 || cols < 0 || len(data) != shape.TotalSize() {
-		failf("NewConst %q: rows and columns must fit the numbers; %d and %d do not fit %d numbers", name, rows, cols, len(data))
+		failf("NewConst %q: rows and columns must fit the numbers; %d and %d do not fit %d numbers",
+			name, rows, cols, len(data))
 	}
 	if like.Dtype() == tensor.Float32 {
 		f := make([]float32, len(data))
@@ -263,16 +274,19 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 
 func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *Node {
 	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
-	n := gorgonia.NewTensor(like.Graph(), like.Dtype(), len(shape), gorgonia.WithShape(shape...), gorgonia.WithName("const:"+name), gorgonia.WithValue(t))
+	n := gorgonia.NewTensor(like.Graph(), like.Dtype(), len(shape), gorgonia.WithShape(shape...),
+		gorgonia.WithName("const:"+name), gorgonia.WithValue(t))
 	// Gorgonia merges leaves of equal name: n may be an older one.
 	if old, err := valueData[T](n.Value()); err != nil || !equal(n.Shape(), shape) || !slices.Equal(old, data) {
-		failf("NewConst %q: different constants of a graph must have different names; there is another of this name", name)
+		failf("NewConst %q: different constants of a graph must have different names; there is another of this name",
+			name)
 	}
 	return n
 }
 
-// Bind makes rows idx of t, all of them if idx is nil, the value of the named input. The rows are read
-// in place at each run; idx is copied. Binding the same rows again is free, and so is what was computed from them.
+// Bind makes rows idx of t, all of them if idx is nil, the value of the named input. The rows are
+// read in place at each run; idx is copied. Binding the same rows again is free, and so is what
+// was computed from them.
 func (p *Program) Bind(name string, t *Table, idx []int) error {
 	i := slices.IndexFunc(p.f.Inputs, func(in Input) bool { return in.Name == name })
 	if i < 0 {
@@ -291,7 +305,8 @@ func (p *Program) Bind(name string, t *Table, idx []int) error {
 // setPoint sets x and y of a program, whose machine is m to callers with vectors of V.
 func setPoint[V Float](p *Program, m engine.Vectors[V], x, y []V) error {
 	if len(x) != p.f.P || len(y) != p.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "len(x) and len(y) must be %d and %d; they are %d and %d", p.f.P, p.f.Q, len(x), len(y))
+		return dsbo.Errorf(dsbo.ErrShape, "len(x) and len(y) must be %d and %d; they are %d and %d",
+			p.f.P, p.f.Q, len(x), len(y))
 	}
 	if i := slices.Index(p.bound, false); i >= 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "input %q must be bound to a table", p.f.Inputs[i].Name)

@@ -151,7 +151,8 @@ func TestDense(t *testing.T) {
 	within(t, "Jacobian", j, []float64{6, 0, 1, 0, 12, 4}, 1e-15)
 }
 
-// TestWholeInputs: an input that is no batch may be a number, a vector or a matrix, and is read again when bound again.
+// TestWholeInputs: an input that is no batch may be a number, a vector or a matrix, and is read
+// again when bound again.
 func TestWholeInputs(t *testing.T) {
 	p := must.Get(Compile(Func{P: 1, Q: 2, Inputs: []Input{{Name: "s"}, {Name: "v", Shape: []int{2}}, {Name: "m", Shape: []int{2, 2}}},
 		Build: func(x, y *Node, in []*Node) []*Node {
@@ -184,7 +185,8 @@ func TestWholeInputs(t *testing.T) {
 	eval(31, 1, 5)
 }
 
-// TestVectorValues: values of more than one number come one after another, matrices row by row; so do inputs and what is cut by rows.
+// TestVectorValues: values of more than one number come one after another, matrices row by row; so
+// do inputs and what is cut by rows.
 func TestVectorValues(t *testing.T) {
 	p := must.Get(Compile(Func{P: 1, Q: 2, Rows: 4, Inputs: []Input{{Name: "X", Shape: []int{2}, Batch: true}},
 		Build: func(x, y *Node, in []*Node) []*Node {
@@ -199,8 +201,8 @@ func TestVectorValues(t *testing.T) {
 	}
 }
 
-// TestBadIndexes: a bad index is found in the row of its table, whatever the tiles and the minibatch, also of several indices in a row; and
-// one that is in no table by its place.
+// TestBadIndexes: a bad index is found in the row of its table, whatever the tiles and the
+// minibatch, also of several indices in a row; and one that is in no table by its place.
 func TestBadIndexes(t *testing.T) {
 	pairs := make([]float64, 2*9)
 	pairs[2*7+1] = 4

@@ -11,8 +11,9 @@ import (
 	"dsbo/internal/must"
 )
 
-// A randomGraph is a loss of random ops on values of three kinds: with rows, whole, and sums over rows that rows read again,
-// so that its plans have several passes over the batch. It depends on the seed alone.
+// A randomGraph is a loss of random ops on values of three kinds: with rows, whole, and sums over
+// rows that rows read again, so that its plans have several passes over the batch. It depends on
+// the seed alone.
 type randomGraph struct {
 	r     *rand.Rand
 	y     *Node
@@ -89,7 +90,8 @@ func (g *randomGraph) add(kind int) {
 	}
 }
 
-// rearranged makes a value of the shape of a and b, of what stands in other places there, or of the larger and the smaller entries.
+// rearranged makes a value of the shape of a and b, of what stands in other places there, or of
+// the larger and the smaller entries.
 func (g *randomGraph) rearranged(kind int, a, b *Node) *Node {
 	_, c := dims(a)
 	switch cut := 1 + g.r.IntN(c-1); kind {
@@ -208,8 +210,9 @@ func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
 	return [][]float64{pad(got[0], nil), pad(got[1], got[2]), pad(got[3], nil), pad(nil, got[4])}
 }
 
-// TestSharedPlaces: values that share memory, with each other and with those of other programs of a workspace, are those of machines in
-// which each has its own: Gorgonia's where no sum is cut, and programs that have done nothing else.
+// TestSharedPlaces: values that share memory, with each other and with those of other programs of
+// a workspace, are those of machines in which each has its own: Gorgonia's where no sum is cut,
+// and programs that have done nothing else.
 func TestSharedPlaces(t *testing.T) {
 	graphs := 6 // each tile, and both types
 	if testing.Short() {
@@ -251,7 +254,8 @@ func TestSharedPlaces(t *testing.T) {
 	}
 }
 
-// TestPartOfItself: a vector to which a part of itself is added is not written over before the part is read.
+// TestPartOfItself: a vector to which a part of itself is added is not written over before the
+// part is read.
 func TestPartOfItself(t *testing.T) {
 	const n = 40 // more than kernels read before they write
 	y, weights := make([]float64, n), make([]float64, n)

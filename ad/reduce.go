@@ -1,8 +1,6 @@
 package ad
 
 import (
-	"math"
-
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
@@ -80,12 +78,6 @@ func ScaleBy(s, a *Node) *Node {
 	}
 	c, a := exactFactor(a) // one number is multiplied, and not each entry
 	return apply(scaleByOp, shapeOf(a), Scale(c, s), a)
-}
-
-// isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of a product.
-func isPowerOfTwo(c float64) bool {
-	fraction, _ := math.Frexp(math.Abs(c))
-	return fraction == .5
 }
 
 // RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries.

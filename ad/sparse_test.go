@@ -13,7 +13,8 @@ import (
 	"dsbo/internal/must"
 )
 
-// sparseTask is a task whose X has mostly zeros and some empty rows, as floats and as a sparse table.
+// sparseTask is a task whose X has mostly zeros and some empty rows, as floats and as a sparse
+// table.
 func sparseTask(m, d, c int) (k *task, asSparse *Table) {
 	k = newTask(m, d, c, 1)
 	r := rand.New(rand.NewPCG(3, 9))
@@ -55,8 +56,8 @@ func (k *task) squareLoss() Loss {
 	return l
 }
 
-// TestSparseIsDense: values and all derivatives are those of the same numbers in a dense table, for all rows and for a minibatch, in
-// either float type.
+// TestSparseIsDense: values and all derivatives are those of the same numbers in a dense table,
+// for all rows and for a minibatch, in either float type.
 func TestSparseIsDense(t *testing.T) {
 	k, asSparse := sparseTask(61, 23, 3)
 	idx := rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:37]
@@ -86,7 +87,8 @@ func TestSparseIsDense(t *testing.T) {
 	}
 }
 
-// everything returns the value, both gradients, both products and both matrices of l on rows idx of x.
+// everything returns the value, both gradients, both products and both matrices of l on rows idx
+// of x.
 func everything(k *task, l Loss, x *Table, idx []int) [][]float64 {
 	d := must.Get(Differentiate(l))
 	for _, in := range l.Inputs {
@@ -104,7 +106,8 @@ func everything(k *task, l Loss, x *Table, idx []int) [][]float64 {
 	return append(first[:], hessian, jacobian)
 }
 
-// TestSparseTiles: sums over the rows go on where they stood, so tiles of a product's rows leave its bits alone.
+// TestSparseTiles: sums over the rows go on where they stood, so tiles of a product's rows leave
+// its bits alone.
 func TestSparseTiles(t *testing.T) {
 	k, asSparse := sparseTask(61, 23, 3)
 	for _, single := range []bool{false, true} {

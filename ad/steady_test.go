@@ -96,7 +96,8 @@ func TestFlatHeap(t *testing.T) {
 		return live()
 	}
 	before, after := run(10), run(2000)
-	// The runtime's own bookkeeping moves by some kilobytes; one leaked vector a run would be hundreds of them.
+	// The runtime's own bookkeeping moves by some kilobytes; one leaked vector a run would be
+	// hundreds of them.
 	const slack = 64 << 10
 	if after > before+slack {
 		t.Errorf("%d bytes live after 10 runs, %d after 2,010", before, after)
@@ -104,7 +105,8 @@ func TestFlatHeap(t *testing.T) {
 	runtime.KeepAlive(d)
 }
 
-// TestScratchIsLeft: after a run nothing of a program holds scratch memory, which another one may replace by more.
+// TestScratchIsLeft: after a run nothing of a program holds scratch memory, which another one may
+// replace by more.
 func TestScratchIsLeft(t *testing.T) {
 	k, d, dst := softmaxTask(false, false, 150)
 	must.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))
@@ -146,8 +148,8 @@ func TestSharedTables(t *testing.T) {
 	}
 }
 
-// TestProductsAtOnePoint: a product at the point of the one before computes nothing again that does not depend on the
-// direction, and has the bits of a first product.
+// TestProductsAtOnePoint: a product at the point of the one before computes nothing again that
+// does not depend on the direction, and has the bits of a first product.
 func TestProductsAtOnePoint(t *testing.T) {
 	for _, asBytes := range []bool{false, true} {
 		k, d, dst := softmaxTask(asBytes, false, 150)

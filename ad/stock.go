@@ -14,8 +14,9 @@ import (
 var ErrGraph = engine.ErrGraph
 
 // replacements names what to use in place of Gorgonia's ops that are not right under repeated
-// differentiation: each was found to give a wrong second derivative (or a wrong first one) without an error, or to
-// fail at run time. Keys are op types, with the op's own name where the type has several.
+// differentiation: each was found to give a wrong second derivative (or a wrong first one) without
+// an error, or to fail at run time. Keys are op types, with the op's own name where the type has
+// several.
 var replacements = map[string]string{
 	"elemUnaryOp ceil":  "it has no derivative",
 	"elemUnaryOp floor": "it has no derivative",
@@ -52,11 +53,12 @@ func refusal(o gorgonia.Op) error {
 			return fmt.Errorf("%w: gorgonia's op %q (%s): %s", ErrGraph, own, typ, advice)
 		}
 	}
-	return fmt.Errorf("%w: op %q (%s) is not known to be right under repeated differentiation; build the loss from ad's ops", ErrGraph, own, typ)
+	return fmt.Errorf("%w: op %q (%s) is not known to be right under repeated differentiation; build the loss from "+
+		"ad's ops", ErrGraph, own, typ)
 }
 
-// isLeaf reports whether n is an input or one of Gorgonia's constant numbers. Its constant tensors are
-// refused: two of them that print alike, which long ones do, become one.
+// isLeaf reports whether n is an input or one of Gorgonia's constant numbers. Its constant tensors
+// are refused: two of them that print alike, which long ones do, become one.
 func isLeaf(n *Node) bool {
 	switch o := n.Op().(type) {
 	case nil:
@@ -69,8 +71,8 @@ func isLeaf(n *Node) bool {
 	return typ == "constantScalar"
 }
 
-// closeGraphs returns the nodes' equivalents in which Gorgonia's own ops are replaced by those of the closed
-// set. Ops that have no equivalent are refused.
+// closeGraphs returns the nodes' equivalents, in which ops of the closed set replace Gorgonia's
+// own. Ops that have no equivalent are refused.
 func closeGraphs(nodes ...*Node) ([]*Node, error) {
 	var out []*Node
 	memo := map[*Node]*Node{}
@@ -92,7 +94,8 @@ func translateNode(n *Node, memo map[*Node]*Node) (*Node, error) {
 		return c, nil
 	}
 	if n.Deriv() != nil {
-		return nil, fmt.Errorf("%w: gorgonia.Grad was called on node %q; its second call would return the first gradient: "+
+		return nil, fmt.Errorf("%w: gorgonia.Grad was called on node %q; its second call would return the first "+
+			"gradient: "+
 			"build the graph without it and use ad.Grad", ErrGraph, n.Name())
 	}
 	memo[n] = n

@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// others returns the axes, of so many, that are not in list.
+// others returns the axes below a number that are not in list.
 func others(axes int, list []int) []int {
 	var rest []int
 	for i := range axes {
@@ -17,7 +17,8 @@ func others(axes int, list []int) []int {
 	return rest
 }
 
-// permuted returns the entries of a tensor of this shape with its axes in another order, nil if there are too many of them.
+// permuted returns the entries of a tensor of this shape with its axes in another order, nil if
+// there are too many of them.
 func permuted(a *Node, shape tensor.Shape, axes []int) *Node {
 	strides := make([]int, len(shape))
 	size := 1
@@ -26,7 +27,7 @@ func permuted(a *Node, shape tensor.Shape, axes []int) *Node {
 		size *= shape[i]
 	}
 	rows, moved := 1, axes
-	if len(axes) > 0 && axes[0] == 0 { // rows stay, and may be those of a batch
+	if len(axes) > 0 && axes[0] == 0 { // rows stay, and may be examples of a batch
 		rows, moved = shape[0], axes[1:]
 	}
 	if slices.IsSorted(moved) {
@@ -43,7 +44,8 @@ func permuted(a *Node, shape tensor.Shape, axes []int) *Node {
 	return view(Reshape(a, rows, size/rows), v)
 }
 
-// around returns the product of the lengths before an axis, the axis's own, and the product of those behind it.
+// around returns the product of the lengths before an axis, the axis's own, and the product of
+// those behind it.
 func around(shape tensor.Shape, axis int) (outer, length, inner int) {
 	if axis >= len(shape) {
 		return shape.TotalSize(), 1, 1
@@ -161,13 +163,15 @@ func (s stock) repeat() *Node {
 	case length == 1 && inner == 1:
 		return RepeatCol(Flatten(s.in[0]), times)
 	}
-	return view(Reshape(s.in[0], outer, length*inner), viewRule{n: [4]int{1, length, times, inner}, s: [4]int{0, inner, 0, 1}})
+	return view(Reshape(s.in[0], outer, length*inner),
+		viewRule{n: [4]int{1, length, times, inner}, s: [4]int{0, inner, 0, 1}})
 }
 
 // window returns the geometry of an op on images of shape N×C×H×W, false if [Window] has none.
 func (s stock) window(padH, padW string) (Window, bool) {
 	shape := s.old[0].Shape()
-	w := Window{H: shape[2], W: shape[3], C: shape[1], KH: s.int("h"), KW: s.int("w"), Stride: s.int("strideH"), PadH: s.int(padH), PadW: s.int(padW)}
+	w := Window{H: shape[2], W: shape[3], C: shape[1], KH: s.int("h"), KW: s.int("w"),
+		Stride: s.int("strideH"), PadH: s.int(padH), PadW: s.int(padW)}
 	wide := s.int("strideW")
 	if w.KH == w.H+2*w.PadH { // one row of patches
 		w.Stride = wide
@@ -208,5 +212,6 @@ func (s stock) globalMean() *Node {
 func (s stock) upsample() *Node {
 	shape, times := s.old[0].Shape(), 1+s.int("stride")
 	h, w := shape[2], shape[3]
-	return view(Reshape(s.in[0], shape[0]*shape[1], h*w), viewRule{n: [4]int{h, times, w, times}, s: [4]int{w, 0, 1, 0}})
+	return view(Reshape(s.in[0], shape[0]*shape[1], h*w),
+		viewRule{n: [4]int{h, times, w, times}, s: [4]int{w, 0, 1, 0}})
 }

@@ -20,7 +20,8 @@ import (
 	"dsbo/internal/must"
 )
 
-// stockLoss is a loss of three numbers x and sixteen y around f, whose input is a smooth positive vector of sixteen.
+// stockLoss is a loss of three numbers x and sixteen y around f, whose input is a smooth positive
+// vector of sixteen.
 func stockLoss(f nodeFunc) Loss {
 	return Loss{P: 3, Q: 16, Build: func(x, y *Node, _ []*Node) *Node {
 		n := gorgonia.Must(f(Offset(.5, Square(Add(y, Place(Sin(x), 1, 16))))))
@@ -53,7 +54,8 @@ func chain(fs ...nodeFunc) nodeFunc {
 	}
 }
 
-// shaped reshapes a multiple of the input by Gorgonia before f. (The TapeMachine reshapes the value of the node itself, which others may read.)
+// shaped reshapes a multiple of the input by Gorgonia before f. (The TapeMachine reshapes the
+// value of the node itself, which others may read.)
 func shaped(f nodeFunc, shape ...int) nodeFunc {
 	return chain(func(a *Node) (*Node, error) { return gorgonia.Reshape(Scale(1.25, a), shape) }, f)
 }
@@ -74,8 +76,8 @@ var (
 
 func sumOf(a *Node) *Node { return gorgonia.Must(gorgonia.Sum(a)) }
 
-// TestStockOps: Gorgonia's ops that have an equivalent have the value that Gorgonia gives them, and are right to second order; the others
-// are refused with what to use instead.
+// TestStockOps: Gorgonia's ops that have an equivalent have the value that Gorgonia gives them,
+// and are right to second order; the others are refused with what to use instead.
 func TestStockOps(t *testing.T) {
 	for _, c := range stockUses {
 		t.Run(c.name, func(t *testing.T) {

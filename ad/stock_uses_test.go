@@ -11,7 +11,8 @@ type stockUse struct {
 	refused string // what the error advises, "" for a use that is translated
 }
 
-// stockUses are uses of Gorgonia's functions that return nodes; each name begins with the function's.
+// stockUses are uses of Gorgonia's functions that return nodes; each name begins with the
+// function's.
 var stockUses = []stockUse{
 	{"Abs", func(a *Node) (*Node, error) { return gorgonia.Abs(Offset(-1, a)) }, ""},
 	{"Add", func(a *Node) (*Node, error) { return gorgonia.Add(a, Square(a)) }, ""},
@@ -279,7 +280,8 @@ var untaped = map[string]nodeFunc{
 	"At a place in a matrix": func(a *Node) (*Node, error) { return Scale(1.25, Item(a, 9)), nil },
 }
 
-// notOps are Gorgonia's functions that return nodes but apply no op of their own: leaves, sweeps, graphs, statements and wrappers.
+// notOps are Gorgonia's functions that return nodes but apply no op of their own: leaves, sweeps,
+// graphs, statements and wrappers.
 var notOps = []string{"ApplyOp", "ApplyOpWithName", "Backpropagate", "Compile", "CompileFunction", "Grad", "Lift1", "Lift1Axial", "Lift2", "Lift2Broadcast",
 	"Must", "NewConstant", "NewMatrix", "NewScalar", "NewTensor", "NewUniqueNode", "NewVector", "NodeFromAny", "NodesFromInputs", "Read", "Set", "Sort",
 	"UnstableSort", "WalkGraph"}

@@ -69,7 +69,8 @@ func strips(d *Derivs) bool {
 	return d.template.Report(d.known[1<<hvp]).Strips
 }
 
-// TestSeries: where a matrix is a factor again and again, the sums for it are one sum; derivatives are those of finite differences, in tiles too.
+// TestSeries: where a matrix is a factor again and again, the sums for it are one sum; derivatives
+// are those of finite differences, in tiles too.
 func TestSeries(t *testing.T) {
 	for _, tile := range []int{11, 4} {
 		d, x, y, v := recurrent(11, 3, 6, false)

@@ -12,8 +12,8 @@ import (
 // their targets. It is immutable, so any number of programs and goroutines may share it.
 //
 // The numbers stay in the form in which they were given (float64, float32, bytes with a scale,
-// class labels, or sparse rows) and become the program's own float type row by row as they are read. MNIST
-// kept as bytes takes an eighth of the memory, and of the traffic, of float64.
+// class labels, or sparse rows) and become the program's own float type row by row as they are
+// read. MNIST kept as bytes takes an eighth of the memory, and of the traffic, of float64.
 //
 // The constructors keep the slice that they are given, without a copy: it must not be changed
 // afterwards. The zero Table has no rows.
@@ -74,7 +74,8 @@ func (t *Table) Pick(rows []int) (*Table, error) {
 	}
 	for i, r := range rows {
 		if r < 0 || r >= t.data.R {
-			return nil, dsbo.Errorf(dsbo.ErrShape, "rows of a selection must be from 0 to %d; at place %d is %d", t.data.R-1, i, r)
+			return nil, dsbo.Errorf(dsbo.ErrShape, "rows of a selection must be from 0 to %d; at place %d is %d",
+				t.data.R-1, i, r)
 		}
 	}
 	p := t.data
@@ -86,8 +87,9 @@ func (t *Table) Pick(rows []int) (*Table, error) {
 	return &Table{p}, nil
 }
 
-// Compact returns the table with its rows one after another in memory of their own, where programs read them faster than those of
-// a selection; t itself if it is none. It takes the memory of the rows, and frees that of the others once nobody else has it.
+// Compact returns the table with its rows one after another in memory of their own, where programs
+// read them faster than in a selection; t itself if it is none. It takes the memory of the rows,
+// and frees the memory of other rows once nobody else has them.
 func (t *Table) Compact() *Table {
 	d := &t.data
 	switch {
@@ -114,9 +116,9 @@ func copyRows[E any](data []E, cols int, rows []int) []E {
 	return list
 }
 
-// Float32 returns the table as float32 programs read it: where the numbers are float64, with a copy of them,
-// rounded once and not at each reading; else t itself. It fails with [dsbo.ErrConfig], naming row and
-// column, if a number is too large for float32.
+// Float32 returns the table as float32 programs read it: where the numbers are float64, with a
+// copy of them, rounded once and not at each reading; else t itself. It fails with
+// [dsbo.ErrConfig], naming row and column, if a number is too large for float32.
 func (t *Table) Float32() (*Table, error) {
 	if t.data.F64 == nil {
 		return t, nil
@@ -125,7 +127,8 @@ func (t *Table) Float32() (*Table, error) {
 	engine.Read(&t.data, data, nil, 0, t.data.R)
 	for i, v := range data {
 		if math.IsInf(float64(v), 0) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "numbers in float32 must be at most %.3g; row %d, column %d has %g: compute in float64",
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "numbers in float32 must be at most %.3g; row %d, column %d has "+
+				"%g: compute in float64",
 				math.MaxFloat32, i/t.data.C, i%t.data.C, t.At(i/t.data.C, i%t.data.C))
 		}
 	}
@@ -164,8 +167,9 @@ func (t *Table) At(i, j int) float64 {
 	return t.data.F64[r*t.data.C+j]
 }
 
-// Nonzero appends the columns, ascending, of the numbers in row i that are not 0 to columns, and the numbers as a float64 program reads them
-// to values. It takes the time of the row's numbers: of a sparse table, of those that it has. It panics if there is no row i.
+// Nonzero appends the columns, ascending, of the numbers in row i that are not 0 to columns, and
+// the numbers as a float64 program reads them to values. It takes the time of the row's numbers,
+// without zeros in a sparse table. It panics if there is no row i.
 func (t *Table) Nonzero(columns []int32, values []float64, i int) ([]int32, []float64) {
 	if t.data.Sparse != nil {
 		indices, numbers := t.data.Sparse.Row(t.data.Base(i))
@@ -212,7 +216,8 @@ func checkLen(rows, cols, have int) error {
 		return dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row and one column; it has %d and %d", rows, cols)
 	}
 	if have/cols != rows || have%cols != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a table of %d rows and %d columns needs as many numbers as that makes; there are %d", rows, cols, have)
+		return dsbo.Errorf(dsbo.ErrShape, "a table of %d rows and %d columns needs as many numbers as that makes; "+
+			"there are %d", rows, cols, have)
 	}
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestTail: what is computed entry by entry at the end of a plan has the bits of the same steps one after the other, on lengths around those of
-// a block and on such as a crew shares; and there is a tail, of the steps that are meant to be in it.
+// TestTail: what is computed entry by entry at the end of a plan has the bits of the same steps
+// one after the other, on lengths around those of a block and on such as a crew shares; and there
+// is a tail, of the steps that are meant to be in it.
 func TestTail(t *testing.T) {
 	part := func(y *Node, off int) *Node { return Sin(PartVec(y, off, 700)) }
 	for _, c := range []struct {

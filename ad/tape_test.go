@@ -12,10 +12,10 @@ import (
 	"dsbo/internal/vec"
 )
 
-// TestTapeMachine: Gorgonia's own machine gives the same bits on a graph of the same ops. (Where nothing is
-// tiled: sums over rows are added tile by tile otherwise.) Products with patches, which a program never has in memory, it
-// sums in another order: there the results are the same to the rounding of sums of fewer than 100 terms, of which each
-// may lose a unit roundoff of the largest.
+// TestTapeMachine: Gorgonia's own machine gives the same bits on a graph of the same ops. (Where
+// nothing is tiled: sums over rows are added tile by tile otherwise.) Products with patches, which
+// a program never has in memory, it sums in another order: there the results are the same to the
+// rounding of sums of fewer than 100 terms, of which each may lose a unit roundoff of the largest.
 func TestTapeMachine(t *testing.T) {
 	x, y := point()
 	for _, op := range ops {
@@ -65,7 +65,8 @@ func roundoff(float32 bool) float64 {
 	return 0x1p-53
 }
 
-// runTape returns the value and the derivatives of l as the TapeMachine computes them from a graph of Gorgonia's and [Grad].
+// runTape returns the value and the derivatives of l as the TapeMachine computes them from a graph
+// of Gorgonia's and [Grad].
 func runTape(t *testing.T, l Loss, x, y, v []float64) [][]float64 {
 	t.Helper()
 	leaves := tapeLeaves(l.Float32, [][]float64{x, y, v})
@@ -92,7 +93,8 @@ func tapeLeaves(float32 bool, at [][]float64) []*Node {
 	return leaves
 }
 
-// tapeValues returns the values of nodes as the TapeMachine computes them; nil has zeros of the length of x.
+// tapeValues returns the values of nodes as the TapeMachine computes them; nil has zeros of the
+// length of x.
 func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][]float64 {
 	t.Helper()
 	for i, n := range leaves {

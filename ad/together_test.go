@@ -7,8 +7,9 @@ import (
 	"dsbo/internal/must"
 )
 
-// BenchmarkTogether asks for a gradient, a Hessian- and a Jacobian-vector product at one point, in turn, as methods do, and in one pass: what values that stay
-// from one question to the next lack of a pass for all three.
+// BenchmarkTogether asks for a gradient, a Hessian- and a Jacobian-vector product at one point, in
+// turn, as methods do, and in one pass: what values that stay from one question to the next lack
+// of a pass for all three.
 func BenchmarkTogether(b *testing.B) {
 	const rows, in, units, classes = 256, 784, 300, 10
 	const hidden, head = in * units, units * classes

@@ -119,12 +119,14 @@ func TestPools(t *testing.T) {
 		if got := valueOf(t, images, func(y *Node) *Node { return MaxPool(Reshape(y, 2, w.pixels()), w) }); !slices.Equal(got, most) {
 			t.Errorf("%+v: MaxPool %v, want %v", w, got, most)
 		}
-		// Sums of small whole numbers are exact; the mean is a product with 1/(KH·KW), rounded, in place of a quotient.
+		// Sums of small whole numbers are exact; the mean is a product with 1/(KH·KW), rounded, in
+		// place of a quotient.
 		within(t, "AvgPool", valueOf(t, images, func(y *Node) *Node { return AvgPool(Reshape(y, 2, w.pixels()), w) }), mean, 1e-15)
 	}
 }
 
-// TestAffineBits: an affine function has the bits of a product and a sum, rounded each, at any length, in place too.
+// TestAffineBits: an affine function has the bits of a product and a sum, rounded each, at any
+// length, in place too.
 func TestAffineBits(t *testing.T) {
 	affineBits[float32](t)
 	affineBits[float64](t)

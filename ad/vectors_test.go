@@ -57,8 +57,9 @@ func (at vectorPoint[V]) places() (results [7][]V) {
 	return results
 }
 
-// TestVectors: vectors of float32 have the answers of vectors of float64 of the same numbers, rounded, and where the loss is computed in float32 not even
-// rounded, asked in turn and of forks; and nothing is allocated.
+// TestVectors: vectors of float32 have the answers of vectors of float64 of the same numbers,
+// rounded, and where the loss is computed in float32 not even rounded, asked in turn and of forks;
+// and nothing is allocated.
 func TestVectors(t *testing.T) {
 	parts := func(q int) Loss {
 		return Loss{P: 2, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
@@ -145,8 +146,8 @@ func vectorErrors[V Float](d *DerivsIn[V]) []error {
 	}
 }
 
-// BenchmarkVectors asks for gradients and Hessian-vector products of a float32 network with 1.9 million weights, each at another point, by vectors of
-// either type.
+// BenchmarkVectors asks for gradients and Hessian-vector products of a float32 network with 1.9
+// million weights, each at another point, by vectors of either type.
 func BenchmarkVectors(b *testing.B) {
 	b.Run("float64", benchmarkVectors(func(d *Derivs) *DerivsIn[float64] { return &d.DerivsIn }))
 	b.Run("float32", benchmarkVectors((*Derivs).Float32))

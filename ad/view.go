@@ -10,9 +10,10 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// viewRule reads each row of its input through strides: entry (i, j, k, l) of a row of the output, of n[0]·n[1]·n[2]·n[3] entries, is
-// entry off + i·s[0] + j·s[1] + k·s[2] + l·s[3] of the input's row, of c entries. back, its adjoint, adds each entry into the place that
-// it came from. Slices, transposes and repetitions are all views.
+// viewRule reads each row of its input through strides: entry (i, j, k, l) of a row of the output,
+// of n[0]·n[1]·n[2]·n[3] entries, is entry off + i·s[0] + j·s[1] + k·s[2] + l·s[3] of the input's
+// row, of c entries. back, its adjoint, adds each entry into the place that it came from. Slices,
+// transposes and repetitions are all views.
 type viewRule struct {
 	off  int
 	n, s [4]int
@@ -34,7 +35,8 @@ func (v viewRule) size() int { return v.n[0] * v.n[1] * v.n[2] * v.n[3] }
 func Cols(a *Node, from, n int) *Node {
 	_, c := colsName.matrix(a)
 	if from < 0 || from+n > c || n < 1 {
-		failf("Cols: columns must lie inside the matrix; columns %d to %d do not, its shape is %v", from, from+n-1, a.Shape())
+		failf("Cols: columns must lie inside the matrix; columns %d to %d do not, its shape is %v",
+			from, from+n-1, a.Shape())
 	}
 	if n == c {
 		return a
@@ -42,8 +44,8 @@ func Cols(a *Node, from, n int) *Node {
 	return view(a, viewRule{off: from, n: [4]int{1, 1, 1, n}, s: [4]int{0, 0, 0, 1}})
 }
 
-// Rows returns rows from, from+1, ... of a matrix, n of them, or such entries of a vector. In a compiled program it is a view and costs nothing where
-// a has no row for each example of a batch.
+// Rows returns rows from, from+1, ... of a matrix, n of them, or such entries of a vector. In a
+// compiled program it is a view and costs nothing where a has no row for each example of a batch.
 func Rows(a *Node, from, n int) *Node {
 	r, c := dims(a)
 	if from < 0 || from+n > r || n < 1 {
@@ -72,7 +74,8 @@ func Item(a *Node, index ...int) *Node {
 	return reshape(PartVec(Flatten(a), off, 1), scalarShape)
 }
 
-// Transpose returns the transpose of a matrix. Cost: a copy; a product with it needs none, see [MatMul].
+// Transpose returns the transpose of a matrix. Cost: a copy; a product with it needs none, see
+// [MatMul].
 func Transpose(a *Node) *Node {
 	r, c := transposeName.matrix(a)
 	if r == 1 || c == 1 {
@@ -81,7 +84,8 @@ func Transpose(a *Node) *Node {
 	return Reshape(view(Reshape(a, 1, r*c), transpose(r, c)), c, r)
 }
 
-// transposed returns the matrix of which n is the transpose, nil for other nodes: a product reads it as it is.
+// transposed returns the matrix that n transposes, nil for other nodes: a product reads it as it
+// is.
 func transposed(n *Node) *Node {
 	if _, ok := ruleOf(n).(shapeRule); !ok {
 		return nil
@@ -140,7 +144,8 @@ func (v viewRule) lower(nodes) engine.Op {
 // columns reports whether a row of the output is neighbouring entries of the input's.
 func (v viewRule) columns() bool { return v.n[0]*v.n[1]*v.n[2] == 1 && v.s[3] == 1 }
 
-// eachRun calls f with where each run of n[3] entries begins in a row of the output and of the input.
+// eachRun calls f with where each run of n[3] entries begins in a row of the output and of the
+// input.
 func (v viewRule) eachRun(f func(out, in int)) {
 	out := 0
 	for i := range v.n[0] {
@@ -197,8 +202,9 @@ func viewBackKernel[T Float](v viewRule) func(*call[T]) {
 	}
 }
 
-// beside returns the sum of two matrices as what [ConcatCols] makes of their parts, if both are sums of columns in zeros, such as adjoints of [Cols], and the columns of
-// all fill the matrix one after the other; else nil.
+// beside returns the sum of two matrices as what [ConcatCols] makes of their parts, if both are
+// sums of columns in zeros, such as adjoints of [Cols], and the columns of all fill the matrix one
+// after the other; else nil.
 func beside(a, b *Node) *Node {
 	_, width := dims(a)
 	parts := map[int]*Node{} // by the first column
@@ -245,7 +251,8 @@ const maxBeside = 16
 // concatRule puts the rows of n inputs one behind the other.
 type concatRule struct{ n int }
 
-// ConcatCols returns the matrix [a b ...] of matrices with the same number of rows; a vector is a column. Cost: a copy.
+// ConcatCols returns the matrix [a b ...] of matrices with the same number of rows; a vector is a
+// column. Cost: a copy.
 func ConcatCols(as ...*Node) *Node {
 	checkConcat("ConcatCols", as)
 	width := 0
@@ -263,7 +270,8 @@ func ConcatCols(as ...*Node) *Node {
 	return apply(concatRule{len(as)}, matShape(r, width), as...)
 }
 
-// ConcatRows returns matrices of the same number of columns one above the other, or vectors one behind the other. Cost: a copy.
+// ConcatRows returns matrices of the same number of columns one above the other, or vectors one
+// behind the other. Cost: a copy.
 func ConcatRows(as ...*Node) *Node {
 	checkConcat("ConcatRows", as)
 	_, c := dims(as[0])
@@ -271,7 +279,8 @@ func ConcatRows(as ...*Node) *Node {
 	for i, a := range as {
 		r, cols := dims(a)
 		if cols != c || len(a.Shape()) != len(as[0].Shape()) {
-			failf("ConcatRows: inputs must be vectors, or matrices with the same number of columns; their shapes are %v", shapes(as))
+			failf("ConcatRows: inputs must be vectors, or matrices with the same number of columns; their shapes "+
+				"are %v", shapes(as))
 		}
 		height += r
 		flat[i] = Reshape(a, 1, r*c)

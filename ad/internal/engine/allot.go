@@ -13,7 +13,7 @@ type life struct {
 	off      int // of its place
 }
 
-// align is the numbers of which the offsets and lengths of places are multiples: a line of the cache.
+// align divides the offsets and lengths of places: a line of the cache.
 const align = 16
 
 // allot gives each life its place, and returns the numbers that all take. Its time is about
@@ -52,8 +52,8 @@ type freeSpace struct {
 
 func (f *freeSpace) give(off, n int) { f.gaps[n] = append(f.gaps[n], off) }
 
-// take returns the offset of n numbers: a gap of just this length, else the least that is long enough
-// after neighbours were joined, else the end.
+// take returns the offset of n numbers: a gap of just this length, else the least that is long
+// enough after neighbours were joined, else the end.
 func (f *freeSpace) take(n int) int {
 	if off := f.gaps[n]; len(off) > 0 {
 		f.gaps[n] = off[:len(off)-1]

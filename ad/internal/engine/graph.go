@@ -164,8 +164,8 @@ func (g *graph) root(i int) int {
 	return i
 }
 
-// isTemporary reports whether value i is computed, not kept and no view: its memory is that of the
-// plan that runs.
+// isTemporary reports whether value i is computed, not kept and no view: it has memory only while
+// a plan runs.
 func (g *graph) isTemporary(i int) bool {
 	v := g.values[i]
 	return v.bit == 0 && !v.kept && v.constant == nil && v.sparse == nil && v.base < 0

@@ -14,12 +14,12 @@ const (
 	keepCols     = 32
 )
 
-// chooseKept decides after a plan was made which other values are kept from one run to the next, and
-// reports whether there are any. Worth keeping are: values that do not depend on the direction, for a
-// step that does, so that the next product at the point begins with them; narrow values that several
-// plans read; and values that depend on x alone, or on nothing. The output of a cheap step is not.
-// Where not all of them fit, the products of matrices behind them come first, because they cost most:
-// the next product at the point makes the others anew.
+// chooseKept decides after a plan was made which other values are kept from one run to the next,
+// and reports whether there are any. Worth keeping are: values that do not depend on the
+// direction, for a step that does, so that the next product at the point begins with them; narrow
+// values that several plans read; and values that depend on x alone, or on nothing. The output of
+// a cheap step is not. Where not all of them fit, the products of matrices behind them come first,
+// because they cost most: the next product at the point makes the others anew.
 func (t *Template) chooseKept() (more bool) {
 	last := len(t.plans) - 1
 	for _, k := range t.plans[last].order {
@@ -64,8 +64,8 @@ func (g *graph) cost(s *step) int {
 	return 0
 }
 
-// productsBehind returns the products of matrices with rows on which the outputs of steps depend, the
-// longest sums first.
+// productsBehind returns the products of matrices with rows on which the outputs of steps depend,
+// the longest sums first.
 func (g *graph) productsBehind(steps []*step) (list []*step) {
 	needed := make([]bool, len(g.values))
 	for _, s := range steps {

@@ -2,8 +2,8 @@ package engine
 
 import "slices"
 
-// A layout says where values that are not kept lie in scratch memory while a plan runs. Values whose
-// lives do not overlap share a place.
+// A layout says where values that are not kept lie in scratch memory while a plan runs. Values
+// whose lives do not overlap share a place.
 type layout struct {
 	places []place
 	groups [][]group // by stage
@@ -36,8 +36,8 @@ type moment struct {
 	strip                 int // examples in a strip of its group, 0 for none
 }
 
-// span returns the first and the last moment at which a step may access a value of an extent: a value
-// that outlasts a tile is accessed in the whole pass, one that outlasts a strip in the whole group.
+// span returns the first and the last moment at which a step may access a value of an extent: a
+// whole value is accessed in the whole pass, a tile in the whole group.
 func (m moment) span(e extent) (first, last int) {
 	switch {
 	case e == wholeExtent:
@@ -125,8 +125,8 @@ func (l *layoutState) findMoments() {
 }
 
 // findExtents finds how much of each value with rows is in memory: the whole of an output and of a
-// value that is read outside of the pass that makes it; a tile of a value that two groups access, or
-// a step without strips.
+// value that is read outside of the pass that makes it; a tile of a value that two groups access,
+// or a step without strips.
 func (l *layoutState) findExtents() {
 	madeAt := make(map[int]moment, len(l.plan.order)) // by value
 	widen := func(i int, e extent) { l.extent[l.root(i)] = min(l.extent[l.root(i)], e) }
@@ -172,8 +172,8 @@ func (l *layoutState) findReads() {
 	}
 }
 
-// place gives the output of a step a life: a new one, or the life of an input that nothing reads any
-// more and that the kernel may overwrite.
+// place gives the output of a step a life: a new one, or the life of an input that nothing reads
+// any more and that the kernel may overwrite.
 func (l *layoutState) place(k int) {
 	s, now := l.steps[k], l.when[k]
 	v := l.values[s.out]

@@ -11,14 +11,14 @@ import (
 
 // A machine holds the numbers of a template's values, a slot for each, and runs plans over them.
 //
-// Rows of the batch are run in tiles: everything that depends on rows a..b of the data is computed,
-// and added into the sums, before the next tile is read. The rows are then still in cache when a
-// product needs them for the second time, and minibatch rows are converted straight from their table
-// without a gathered copy; most products with bytes read them where they lie.
+// Rows of the batch are run in tiles: everything that depends on rows a..b of the data is
+// computed, and added into the sums, before the next tile is read. The rows are then still in
+// cache when a product needs them for the second time, and minibatch rows are converted straight
+// from their table without a gathered copy; most products with bytes read them where they lie.
 //
-// A value that is dear to compute is kept, and computed again only if an input that it depends on has
-// changed (see [Template.chooseKept]). Other values lie in scratch memory (see [layout]), or in the
-// registers of a [tail].
+// A value that is dear to compute is kept, and computed again only if an input that it depends on
+// has changed (see [Template.chooseKept]). Other values lie in scratch memory (see [layout]), or
+// in the registers of a [tail].
 type machine[T Float] struct {
 	template *Template
 	memory   *memory[T]
@@ -109,7 +109,8 @@ func (m *machine[T]) Bind(i int, t *Rows, idx []int) error {
 		rows = len(idx)
 	}
 	if rows != s.r || t.C != s.c {
-		return dsbo.Errorf(dsbo.ErrShape, "the input has %d rows and %d columns; the table has %d and %d", s.r, s.c, rows, t.C)
+		return dsbo.Errorf(dsbo.ErrShape, "the input has %d rows and %d columns; the table has %d and %d",
+			s.r, s.c, rows, t.C)
 	}
 	if s.sparse != nil && t.Sparse == nil {
 		return dsbo.Errorf(dsbo.ErrShape, "the input is declared sparse; the table must be one of SparseTable")
@@ -219,8 +220,8 @@ func (m *machine[T]) runStep(ins *instr[T], from, to int) {
 	m.compute(ins, from, to)
 }
 
-// failure returns the error of a run that panicked with r, if it is that of an index, and names the
-// index's place in its table. Other panics go on.
+// failure returns the error of a run that panicked with r because of an index, with the index's
+// place in its table. Other panics go on.
 func (m *machine[T]) failure(r any) error {
 	if r == nil {
 		return nil
@@ -246,12 +247,12 @@ func (m *machine[T]) failure(r any) error {
 	return bad
 }
 
-// bytesArg returns the argument that a tiled step reads in place as bytes, or −1. Rows that are made
-// numbers first, once for all products, go out to the second-level cache and back, which takes longer
-// than to convert them anew in each product; zeros at the ends of a row, as at the edges of pictures,
-// are no work then. Plain Go is quicker with rows that are converted once, and so are products that
-// read each byte many times. What other plans read does not count: bits must not depend on what was
-// asked before.
+// bytesArg returns the argument that a tiled step reads in place as bytes, or −1. Rows that are
+// made numbers first, once for all products, go out to the second-level cache and back, which
+// takes longer than to convert them anew in each product; zeros at the ends of a row, as at the
+// edges of pictures, are no work then. Plain Go is quicker with rows that are converted once, and
+// so are products that read each byte many times. What other plans read does not count: bits must
+// not depend on what was asked before.
 func (m *machine[T]) bytesArg(ins *instr[T]) int {
 	if ins.Kind != Product || ins.TransA == ins.TransB || ins.wide || kernel.Active() == kernel.Generic {
 		return -1

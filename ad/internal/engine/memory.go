@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/pages"
 )
 
-// A Workspace is memory that programs share which are used one at a time: the numbers of x, y and v,
-// and scratch memory for values that no program keeps.
+// A Workspace is memory that programs share which are used one at a time: the numbers of x, y and
+// v, and scratch memory for values that no program keeps.
 type Workspace struct {
 	Pool *Pool // where scratch memory comes from; nil: the workspace has its own
 	own  Pool
@@ -48,8 +48,8 @@ type memory[T Float] struct {
 	free   *[][]T // of the pool
 }
 
-// take removes at least n numbers of scratch memory from the pool, or makes them, once a processor is
-// free. The numbers are left over from earlier runs.
+// take removes at least n numbers of scratch memory from the pool, or makes them, once a processor
+// is free. The numbers are left over from earlier runs.
 func (m *memory[T]) take(n int) []T {
 	p, list := m.pool, m.free
 	p.mu.Lock()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPool: a pool gives the shortest memory that is long enough, replaces the longest where none is,
-// and has none that nobody needs.
+// TestPool: a pool gives the shortest memory that is long enough, replaces the longest where none
+// is, and has none that nobody needs.
 func TestPool(t *testing.T) {
 	old := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(old)

@@ -6,7 +6,8 @@ import (
 	"dsbo"
 )
 
-// Mat is a row-major R×C block; a vector of length n is n×1 and a scalar 1×1. Sparse rows have no V.
+// Mat is a row-major R×C block; a vector of length n is n×1 and a scalar 1×1. Sparse rows have no
+// V.
 type Mat[T Float] struct {
 	V      []T
 	R, C   int
@@ -55,7 +56,7 @@ func (c *Call[T]) Clear() {
 	}
 }
 
-// An Op is all that the engine knows of an op.
+// An Op is what the engine knows of an op.
 type Op struct {
 	Name fmt.Stringer // in errors
 	Kind Kind
@@ -64,7 +65,7 @@ type Op struct {
 	Args    string
 	Sum     bool  // the output is summed over the rows of the batch and has none itself
 	Block   int   // rows of the output that must stay together; 0: any number
-	InPlace []int // inputs of which the kernel reads an entry only before it writes the same entry
+	InPlace []int // inputs whose entries the kernel reads only before it writes the same entry
 
 	Tail      bool // with InPlace: entry i of the output depends on entry i of those inputs alone
 	Cheap     bool // takes no longer than reading the output from memory

@@ -70,7 +70,7 @@ func (p *Plan) add(st, k int, tiled bool) {
 	}
 }
 
-// listTables notes which tables a pass reads, and keeps those that are read whole.
+// listTables notes which tables a pass reads, and keeps tables that are read whole.
 func (g *graph) listTables(st *stage) {
 	for _, k := range append(slices.Clone(st.whole), st.tiled...) {
 		s := g.steps[k]

@@ -114,8 +114,8 @@ func Read[T Float](t *Rows, dst []T, idx []int, from, to int) {
 // alike.
 const readAhead = 4
 
-// prefetch begins to load row i of a selection, if there is one: rows of a minibatch lie anywhere in
-// a large table, and the processor cannot guess where.
+// prefetch begins to load row i of a selection, if there is one: rows of a minibatch lie anywhere
+// in a large table, and the processor cannot guess where.
 func (t *Rows) prefetch(idx []int, i int) {
 	if idx == nil && (t.Pick == nil || i >= t.R) || idx != nil && i >= len(idx) {
 		return

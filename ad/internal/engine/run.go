@@ -10,8 +10,8 @@ import (
 // A port is a machine of T to callers with vectors of V, which it converts as it reads and writes.
 type port[T, V Float] struct{ *machine[T] }
 
-// SetInput copies v into point i. What depends on the point is computed again only if v differs in a
-// bit: 0 and −0 differ, because results must not depend on what the input was before.
+// SetInput copies v into point i. What depends on the point is computed again only if v differs in
+// a bit: 0 and −0 differ, because results must not depend on what the input was before.
 func (m port[T, V]) SetInput(i int, v []V) {
 	p := m.input(i).shared
 	for j := 0; j < len(v); j += len(m.piece) {
@@ -29,8 +29,8 @@ func (m port[T, V]) SetInput(i int, v []V) {
 	}
 }
 
-// Run computes the outputs of p and writes them to dst. In EachUnit dst is empty, and the outputs can
-// be read until the next run. It fails on an index out of range.
+// Run computes the outputs of p and writes them to dst. In EachUnit dst is empty, and the outputs
+// can be read until the next run. It fails on an index out of range.
 func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 	defer func() {
 		if m.lanes == 0 {

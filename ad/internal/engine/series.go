@@ -2,10 +2,10 @@ package engine
 
 import "slices"
 
-// If weights are used many times, as in each step of a recurrent network, their gradient is a sum of
-// products, each of which is a sum over the batch. From manyProducts on they become one sum: each
-// product adds to the memory of the one before it, because a place for each would not fit a cache.
-// Fewer products are summed over the batch first.
+// If weights are used many times, as in each step of a recurrent network, their gradient is a sum
+// of products, each a sum over the batch. From manyProducts on they become one sum: each product
+// adds to the memory of the one before it, because a place for each would not fit a cache. Fewer
+// products are summed over the batch first.
 const manyProducts = 4
 
 // A series is sums over the batch that become one sum, in the memory of the last addition.
@@ -67,8 +67,8 @@ func (g *graph) findSeries(p *Plan, tl *tail, when []moment) map[int]*series {
 	return found
 }
 
-// canResume reports whether a step is a sum over the batch that can add to the memory of another sum.
-// Bytes and sparse rows are read by kernels that cannot.
+// canResume reports whether a step is a sum over the batch that can add to the memory of another
+// sum. Bytes and sparse rows are read by kernels that cannot.
 func (g *graph) canResume(s *step) bool {
 	return s.sums && s.Resumes && !slices.ContainsFunc(s.args, func(a int) bool {
 		return g.values[a].bit != 0 || g.values[a].sparse != nil

@@ -92,8 +92,8 @@ func (s *slot[T]) allotLanes(tile int) {
 	}
 }
 
-// UnitLanes is how many unit vectors run side by side: enough rows for a matrix product to run at full
-// speed, which takes 12 at once, and few enough for their values to stay in cache.
+// UnitLanes is how many unit vectors run side by side: enough rows for a matrix product to run at
+// full speed, which takes 12 at once, and few enough for their values to stay in cache.
 const UnitLanes = 24
 
 // An instr is a step as a machine runs it now.

@@ -2,9 +2,9 @@ package engine
 
 import "dsbo/internal/kernel"
 
-// Products with sparse rows read the values where they lie, and nothing makes such rows dense: X in
-// X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X, and X∘X in the same places. These are the values of a linear first layer,
-// all its derivatives, and the diagonal of its Hessian.
+// Products with sparse rows read the values where they lie, and nothing makes such rows dense: X
+// in X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X, and X∘X in the same places. These are the values of a linear first
+// layer, all its derivatives, and the diagonal of its Hessian.
 
 // kernelOf returns the kernel of a step.
 func kernelOf[T Float](s *step) func(*Call[T]) {

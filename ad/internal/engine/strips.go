@@ -7,8 +7,8 @@ import (
 
 // Between two products of matrices lies work row by row: sums, gates, slices of columns and their
 // derivatives. Each takes as long as reading and writing memory does. It runs on a strip of the
-// tile's rows at a time, so that the output of one step is in a near cache for the next, and needs no
-// more memory than a strip if nothing else reads it.
+// tile's rows at a time, so that the output of one step is in a near cache for the next, and needs
+// no more memory than a strip if nothing else reads it.
 
 // A group is consecutive steps of a pass which run together on the rows of some examples at a time.
 type group struct {
@@ -16,8 +16,8 @@ type group struct {
 	rows       int // examples in a strip; 0: a whole tile
 }
 
-// A strip of the widest value of a group takes at most stripBytes, so that several strips stay in the
-// second-level cache; shorter ones took longer, because each step has a cost of its own. If
+// A strip of the widest value of a group takes at most stripBytes, so that several strips stay in
+// the second-level cache; shorter ones took longer, because each step has a cost of its own. If
 // leastStrip examples of a value take more, as of images, it is not cut.
 const (
 	stripBytes = 64 << 10

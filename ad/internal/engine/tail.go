@@ -2,9 +2,10 @@ package engine
 
 import "slices"
 
-// A tail is the end of a plan: steps that make its longest outputs entry by entry, such as the sum of
-// a penalty's gradient and the parts of a network's. They run together on a block of entries at a
-// time, which goes from the first-level cache to the caller's vector: no value of a tail is in memory.
+// A tail is the end of a plan: steps that make its longest outputs entry by entry, such as the sum
+// of a penalty's gradient and the parts of a network's. They run together on a block of entries at
+// a time, which goes from the first-level cache to the caller's vector: no value of a tail is in
+// memory.
 type tail struct {
 	n         int // entries of each value
 	steps     []tailStep
@@ -28,8 +29,8 @@ const (
 	shortTail = 4 * tailBlock
 )
 
-// entrywise reports whether p's first output is as long as an input, and its entry i depends on entry
-// i of that input alone.
+// entrywise reports whether p's first output is as long as an input, and its entry i depends on
+// entry i of that input alone.
 func (g *graph) entrywise(p *Plan, input int) bool {
 	in := g.values[input]
 	for _, k := range p.order {
@@ -115,8 +116,8 @@ func (g *graph) allotRegisters(tl *tail, steps, outs []int) map[int]int {
 }
 
 // findBusy finds the steps that do something in each block. A step that adds a part to its own
-// register does nothing outside of the part: without this the time of a network with a part for each
-// layer would grow with the square of the layers.
+// register does nothing outside of the part: without this the time of a network with a part for
+// each layer would grow with the square of the layers.
 func (g *graph) findBusy(tl *tail) {
 	tl.busy = make([][]int32, (tl.n+tailBlock-1)/tailBlock)
 	for i, st := range tl.steps {
@@ -141,8 +142,8 @@ func (tl *tail) members(n int) []bool {
 	return in
 }
 
-// tailSteps returns the steps of p's tail in their order: they work entry by entry on n entries, and
-// only other steps of the tail, or the caller, read what they make.
+// tailSteps returns the steps of p's tail in their order: they work entry by entry on n entries,
+// and only other steps of the tail, or the caller, read what they make.
 func (g *graph) tailSteps(p *Plan, n int) (steps []int) {
 	elsewhere := make([]bool, len(g.values)) // values that are read in another way
 	in := make([]bool, len(p.order))

@@ -59,7 +59,7 @@ func (m port[T, V]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]V
 func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 	ins := &m.instrs[st.step]
 	d := w.registers[st.to][:n]
-	// argument returns the entries of an input, those of the block if it is as long as the output.
+	// argument returns the entries of an input, only the block of an input as long as the output.
 	argument := func(i int) []T {
 		if r := st.from[i]; r >= 0 {
 			return w.blocks[r]

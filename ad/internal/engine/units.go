@@ -38,9 +38,9 @@ func (m *machine[T]) Float64() Vectors[float64] { return port[T, float64]{m} }
 
 // EachUnit runs p for every unit vector of an input, as many at a time as there are lanes.
 //
-// What depends on the input has a value in each lane, beside the ordinary buffers, which stay as they
-// are; the rest is computed once for all lanes. Products of a matrix without lanes and vectors with
-// lanes become products of matrices.
+// What depends on the input has a value in each lane, beside the ordinary buffers, which stay as
+// they are; the rest is computed once for all lanes. Products of a matrix without lanes and
+// vectors with lanes become products of matrices.
 func (m *machine[T]) EachUnit(p *Plan, input int, each func(from, lanes int)) error {
 	m.unit = input
 	m.enter(p)
