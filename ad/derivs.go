@@ -143,12 +143,15 @@ func (in *DerivsIn[V]) JVP(dst, x, y, v []V) error {
 // products, whose order is above 1.
 func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v []V) error {
 	d := in.derivs
-	for i, to := range dst {
+	for i, to := range &dst {
+		if wanted>>i&1 == 0 {
+			continue
+		}
 		n, what := d.f.Q, "y"
 		if i == gradX || i == jvp {
 			n, what = d.f.P, "x"
 		}
-		if wanted>>i&1 == 1 && len(to) != n {
+		if len(to) != n {
 			return dsbo.Errorf(dsbo.ErrShape, "%s must have len(%s)=%d numbers; it has %d",
 				derivNames[i], what, n, len(to))
 		}
@@ -166,7 +169,7 @@ func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v [
 		in.machine.SetInput(d.slotV, v)
 	}
 	key, outs := 0, in.dst[:0]
-	for i, to := range dst {
+	for i, to := range &dst {
 		switch {
 		case wanted>>i&1 == 0: // a fork may be making this node now
 		case d.nodes[i] == nil:

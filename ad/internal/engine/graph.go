@@ -44,7 +44,6 @@ type sparseValue struct {
 
 // A step computes a value.
 type step struct {
-	Op
 	args   []int // values; −1 where the kernel does not read
 	out    int
 	cut    []bool // args that are cut by rows, if tiled
@@ -52,6 +51,7 @@ type step struct {
 	sums   bool   // adds up the tiles
 	sparse int    // the argument that has sparse rows, −1 for none
 	plans  uint64 // the plans that have it, by bit; from the 64th on they share the last
+	Op            // last, so that what each run reads lies together
 }
 
 // maxInputs is the number of bits in which a value notes the inputs that it depends on.

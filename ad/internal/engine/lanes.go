@@ -37,8 +37,11 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 // laneBlock returns the value of s in the first lane, its rows of examples from..to if cut, and the
 // values of all lanes from that place on: nil for a value without lanes.
 func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (Mat[T], []T) {
-	if !m.hasLanes(s) {
-		return m.block(s, cut, from, to), nil
+	switch {
+	case !m.hasLanes(s) && cut:
+		return m.rowsOf(s, from, to), nil
+	case !m.hasLanes(s):
+		return Mat[T]{V: s.whole(), R: s.r, C: s.c}, nil
 	}
 	rows, lanes := s.r, s.wide
 	if cut {
@@ -61,7 +64,7 @@ func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	if m.hasLanes(left) || left.sparse != nil || right.c != 1 {
 		return false
 	}
-	a := m.block(left, ins.tiled && ins.cut[0], from, to)
+	a, _ := m.laneBlock(left, ins.tiled && ins.cut[0], from, to)
 	_, vs := m.laneBlock(right, ins.tiled && ins.cut[1], from, to)
 	_, dst := m.laneBlock(out, ins.tiled && !ins.sums, from, to)
 	switch {

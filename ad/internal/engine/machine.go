@@ -165,11 +165,8 @@ func (m *machine[T]) invalidate(bit uint64) {
 	}
 }
 
-// block returns the rows of s that belong to examples from..to if cut, else the whole value.
-func (m *machine[T]) block(s *slot[T], cut bool, from, to int) Mat[T] {
-	if !cut {
-		return s.whole()
-	}
+// rowsOf returns the rows of s that belong to examples from..to.
+func (m *machine[T]) rowsOf(s *slot[T], from, to int) Mat[T] {
 	per := s.per
 	if per == 0 {
 		per = s.r / m.template.rows
@@ -211,11 +208,20 @@ func (m *machine[T]) runStep(ins *instr[T], from, to int) {
 	}
 	c := m.callOf(ins)
 	for i, a := range ins.args {
-		if a >= 0 {
-			c.In[i] = m.block(&m.slots[a], ins.tiled && ins.cut[i], from, to)
+		if a < 0 {
+			continue
+		}
+		if s := &m.slots[a]; ins.tiled && ins.cut[i] {
+			c.In[i] = m.rowsOf(s, from, to)
+		} else {
+			c.In[i] = Mat[T]{V: s.whole(), R: s.r, C: s.c}
 		}
 	}
-	c.Dst = m.block(out, ins.tiled && !ins.sums, from, to)
+	if ins.tiled && !ins.sums {
+		c.Dst = m.rowsOf(out, from, to)
+	} else {
+		c.Dst = Mat[T]{V: out.buf, R: out.r, C: out.c}
+	}
 	c.First = from == 0 && ins.role != resumes
 	m.compute(ins, from, to)
 }
@@ -299,12 +305,12 @@ func (m *machine[T]) runBytes(ins *instr[T], from, to int) {
 	s, out := &m.slots[ins.args[ins.bytes]], &m.slots[ins.out]
 	scale := T(s.table.Scale)
 	if ins.bytes == 0 {
-		w, d := &m.slots[ins.args[1]], m.block(out, true, from, to)
+		w, d := &m.slots[ins.args[1]], m.rowsOf(out, from, to)
 		kernel.BytesNT(d.R, d.C, s.c, d.V, d.C, s.rowsBeside(w.buf), w.buf, w.c)
 		kernel.Scale(d.V, scale, d.V)
 		return
 	}
-	u := m.block(&m.slots[ins.args[0]], true, from, to)
+	u := m.rowsOf(&m.slots[ins.args[0]], from, to)
 	m.scaled = slices.Grow(m.scaled[:0], len(u.V))[:len(u.V)]
 	kernel.Scale(m.scaled, scale, u.V)
 	kernel.BytesTN(u.C, s.c, out.buf, s.c, m.scaled, u.C, s.rowsBeside(m.scaled)[:u.R], from > 0)

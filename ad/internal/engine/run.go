@@ -67,7 +67,7 @@ func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 	}
 	for i, d := range dst {
 		if tl == nil || tl.outs[i] < 0 {
-			vec.Convert(d, m.slots[p.outs[i]].whole().V)
+			vec.Convert(d, m.slots[p.outs[i]].whole())
 		}
 	}
 	return nil

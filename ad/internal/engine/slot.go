@@ -30,19 +30,23 @@ type slot[T Float] struct {
 func (s *slot[T]) keep(memory []T) { s.own, s.buf, s.tiles = memory, memory, nil }
 
 // whole returns the whole value, which is read from its table the first time.
-func (s *slot[T]) whole() Mat[T] {
+func (s *slot[T]) whole() []T {
 	if s.table != nil && !s.valid {
-		Read(s.table, s.buf, s.idx, 0, s.r)
-		s.valid = true
+		s.read()
 	}
-	return Mat[T]{V: s.buf, R: s.r, C: s.c}
+	return s.buf
+}
+
+func (s *slot[T]) read() {
+	Read(s.table, s.buf, s.idx, 0, s.r)
+	s.valid = true
 }
 
 // loadRows makes rows from..to of the slot's table current, in place if they lie there as T. A tile
 // that was read last is still there: a batch of one tile is gathered once for all questions.
 func (s *slot[T]) loadRows(from, to int) {
 	if s.buf != nil {
-		s.cur = s.whole().V[from*s.c : to*s.c]
+		s.cur = s.whole()[from*s.c : to*s.c]
 		return
 	}
 	if rows, ok := InPlace[T](s.table, s.idx, from, to); ok {

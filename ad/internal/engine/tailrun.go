@@ -64,7 +64,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 		if r := st.from[i]; r >= 0 {
 			return w.blocks[r]
 		}
-		v := m.slots[ins.args[i]].whole().V
+		v := m.slots[ins.args[i]].whole()
 		if len(v) == m.slots[ins.out].numbers() {
 			return v[from : from+n]
 		}
@@ -72,7 +72,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 	}
 	switch ins.Kind {
 	case Place:
-		switch to, part := overlap(d, m.slots[ins.args[0]].whole().V, ins.Offset-from); len(to) {
+		switch to, part := overlap(d, m.slots[ins.args[0]].whole(), ins.Offset-from); len(to) {
 		case n:
 			d = part
 		case 0:
@@ -83,7 +83,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 		}
 	case AddPart:
 		base := argument(0)
-		switch to, part := overlap(d, m.slots[ins.args[1]].whole().V, ins.Offset-from); {
+		switch to, part := overlap(d, m.slots[ins.args[1]].whole(), ins.Offset-from); {
 		case len(to) == n:
 			kernel.AddTo(d, base, part)
 		case len(to) == 0 && st.from[0] < 0: // no other register, which might be written to soon

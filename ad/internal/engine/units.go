@@ -69,7 +69,7 @@ func (m *machine[T]) ReadLanes(dst []float64, n int, p *Plan) {
 		if to := dst[l*n:][:n]; m.hasLanes(s) {
 			vec.Convert(to, s.wide[l*s.stride:][:n])
 		} else {
-			vec.Convert(to, s.whole().V)
+			vec.Convert(to, s.whole())
 		}
 	}
 }
