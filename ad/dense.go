@@ -107,7 +107,11 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Pl
 		return nil
 	}
 	k.found = false
-	if err := d.unitProducts(product, each); err != nil {
+	p, err := d.planOf(1<<product, true)
+	if err == nil {
+		err = d.m.EachUnit(p, d.slotV, func(from, lanes int) { each(p, from, lanes) })
+	}
+	if err != nil {
 		return err
 	}
 	if again {
@@ -116,13 +120,4 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Pl
 	copy(k.numbers, dst)
 	k.found, k.at = true, now
 	return nil
-}
-
-// unitProducts runs a product with every unit vector and calls each with its lanes.
-func (d *Derivs) unitProducts(product int, each func(p *engine.Plan, from, lanes int)) error {
-	p, err := d.planOf(1<<product, true)
-	if err != nil {
-		return err
-	}
-	return d.m.EachUnit(p, d.slotV, func(from, lanes int) { each(p, from, lanes) })
 }

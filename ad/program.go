@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad/internal/engine"
+	"dsbo/internal/vec"
 )
 
 // An Input is data that a loss reads besides x and y.
@@ -67,13 +68,13 @@ type Program struct {
 
 // code is what a program and its forks share.
 type code struct {
-	f        Func
-	template *engine.Template
-	family   *family
-	slots    map[*Node]int // the template's values of nodes; forks add to it under the lock of derivatives
+	f        Func             // without Workspace
+	template *engine.Template // of the nodes that have values
+	family   *family          // of all nodes
+	slots    map[*Node]int    // the template's values of nodes; forks add to it under the lock of derivatives
 	x, y     *Node
-	ins      []*Node // by input
-	outs     []*Node
+	ins      []*Node      // by input
+	outs     []*Node      // what Build returned, of ops of the closed set
 	values   *engine.Plan // of outs
 	sizes    []int        // their numbers of entries
 	size     int          // the sum of sizes
@@ -264,9 +265,7 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 	}
 	if like.Dtype() == tensor.Float32 {
 		f := make([]float32, len(data))
-		for i, v := range data {
-			f[i] = float32(v)
-		}
+		vec.Convert(f, data)
 		return newConst(like, name, shape, f)
 	}
 	return newConst(like, name, shape, slices.Clone(data))

@@ -11,18 +11,18 @@ var ErrGraph = errors.New("ad: unsuitable graph")
 
 // A graph is values and the steps that compute them, without numbers.
 type graph struct {
-	rows      int    // examples in a batch, 0 without batch
-	tile      int    // examples in a tile, 0 before the first plan
-	size      int    // bytes of a number
-	inputs    int    // how many there are
-	direction uint64 // the bit of the input that changes while others stay, else 0
-	values    []*value
-	steps     []*step
+	rows      int      // examples in a batch, 0 without batch
+	tile      int      // examples in a tile, 0 before the first plan
+	size      int      // bytes of a number
+	inputs    int      // how many there are
+	direction uint64   // the bit of the input that changes while others stay, else 0
+	values    []*value // inputs before what depends on them
+	steps     []*step  // in the order in which they were added
 }
 
 // A value is a matrix of numbers: an input, a constant or the output of a step.
 type value struct {
-	r, c      int
+	r, c      int          // rows and columns
 	per       int          // rows per example if the value is cut by rows, else 0
 	deps      uint64       // the bits of the inputs that it depends on
 	bit       uint64       // of an input, else 0
@@ -44,8 +44,8 @@ type sparseValue struct {
 
 // A step computes a value.
 type step struct {
-	args   []int // values; −1 where the kernel does not read
-	out    int
+	args   []int  // values; −1 where the kernel does not read
+	out    int    // a value
 	cut    []bool // args that are cut by rows, if tiled
 	tiled  bool   // runs tile by tile
 	sums   bool   // adds up the tiles

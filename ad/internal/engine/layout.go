@@ -51,15 +51,15 @@ func (m moment) span(e extent) (first, last int) {
 // A layoutState is what is known of values while a layout is made.
 type layoutState struct {
 	*graph
-	plan     *Plan
-	made     *layout
+	plan     *Plan           // whose layout it is
+	made     *layout         // so far
 	when     []moment        // by step
 	lastStep []int           // by value: the moment of the step that reads it last
 	lastRead []int           // by value: when its life ends
 	extent   []extent        // by value
 	lifeOf   []int           // by value: its life, or −1
 	series   map[int]*series // by value
-	lives    []life
+	lives    []life          // by number
 }
 
 // newLayout makes the layout of p.

@@ -21,7 +21,7 @@ import (
 // in the registers of a [tail].
 type machine[T Float] struct {
 	template *Template
-	memory   *memory[T]
+	memory   *memory[T] // of the workspace
 	slots    []slot[T]  // by value
 	instrs   []instr[T] // by step
 	layouts  []*layout  // of the plans that it knows
@@ -36,13 +36,13 @@ type machine[T Float] struct {
 
 	lanes, from, unit int // of EachUnit: unit vectors that run now, the first of them, their input
 
-	call           Call[T]  // of the step that runs
-	in             []Mat[T] // memory of call.In
-	inLanes        [][]T    // arguments in all lanes, or nil; scratch of runLanes
-	numbers, bytes []bool   // by table of a pass: a step reads it as numbers, as bytes in place
-	scaled         []T      // scratch of runBytes
-	tail           *tailMemory[T]
-	piece          [512]T // scratch of SetInput: what the first-level cache holds
+	call           Call[T]        // of the step that runs
+	in             []Mat[T]       // memory of call.In
+	inLanes        [][]T          // arguments in all lanes, or nil; scratch of runLanes
+	numbers, bytes []bool         // by table of a pass: a step reads it as numbers, as bytes in place
+	scaled         []T            // scratch of runBytes
+	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
+	piece          [512]T         // scratch of SetInput: what the first-level cache holds
 
 	// running is the step that runs now, on examples from..to.
 	running struct {

@@ -59,7 +59,7 @@ func (c *Call[T]) Clear() {
 // An Op is what the engine knows of an op.
 type Op struct {
 	Name fmt.Stringer // in errors
-	Kind Kind
+	Kind Kind         // what the engine may make of it
 	// Args says for each input whether it is cut by rows along with the output ('r'), read whole
 	// ('w') or not read at all ('n'). Empty: everything is needed whole.
 	Args    string
@@ -76,8 +76,8 @@ type Op struct {
 	TransA, TransB bool // of a Product
 	Offset         int  // of a View, Place or AddPart
 
-	F32 func(*Call[float32])
-	F64 func(*Call[float64])
+	F32 func(*Call[float32]) // the kernel in float32
+	F64 func(*Call[float64]) // the kernel in float64
 }
 
 // A Kind is a meaning that the engine makes use of.

@@ -15,9 +15,9 @@ type Float = dsbo.Float
 // Rows is the numbers of a table in the form in which they were given. Many machines may read it at
 // once. One of F64, F32, Bytes, Labels and Sparse holds the numbers of the base, row-major.
 type Rows struct {
-	R, C     int
-	F64      []float64
-	F32      []float32
+	R, C     int              // rows and columns
+	F64      []float64        // as they are
+	F32      []float32        // as they are
 	Bytes    []uint8          // times Scale
 	Labels   []uint8          // for each row, the column of its 1
 	Sparse   *CSR             // rows that are mostly zeros
