@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -77,4 +78,39 @@ func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 		err = errors.Join(err, asks[(first+i)%len(asks)]())
 	}
 	return all, err
+}
+
+// TestForksOfStackedProducts: forks that multiply stacked matrices at the same time share no memory of
+// the kernel.
+func TestForksOfStackedProducts(t *testing.T) {
+	const n, size, forks = 8, 12, 4
+	const q = n * size * size
+	all := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) *Node {
+		m := Part(y, 0, n*size, size)
+		return SumAll(Square(BatchMatMul(m, m, n, false, true)))
+	}}))
+	var got [forks][]float64
+	errs := make([]error, forks)
+	var wg sync.WaitGroup
+	for i := range forks {
+		d, y := all.Fork(nil), make([]float64, q)
+		for j := range y {
+			y[j] = float64(i + j%7)
+		}
+		got[i] = make([]float64, q)
+		want := make([]float64, q)
+		must.OK(d.Grad(nil, want, []float64{0}, y))
+		wg.Go(func() {
+			for range 200 {
+				y[0] = -y[0] // another point
+				errs[i] = errors.Join(errs[i], d.Grad(nil, got[i], []float64{0}, y))
+				if y[0] == float64(i) && !slices.Equal(got[i], want) {
+					errs[i] = errors.Join(errs[i], fmt.Errorf("fork %d has another gradient beside others", i))
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	must.OK(errors.Join(errs...))
 }
