@@ -1,12 +1,12 @@
-// Package adtest checks the derivatives of a loss against finite differences. It is meant for authors of
-// models and of ops:
+// Package adtest checks the derivatives of a loss against finite differences. It is meant for
+// authors of models and of ops:
 //
 //	d, err := ad.Differentiate(loss)
 //	...
 //	adtest.Check(t, d, x, y)
 //
-// says which derivative is off, in which entry, and by how much, for a loss of any size. [Compare] compares one loss with another one
-// that should be the same, such as float32 against float64.
+// says which derivative is off, in which entry, and by how much, for a loss of any size. [Compare]
+// compares one loss with another one that should be the same, such as float32 against float64.
 package adtest
 
 import (
@@ -25,16 +25,18 @@ type Loss interface {
 	JVP(dst, x, y, v []float64) error
 }
 
-// An Item is one comparison of two numbers: of a derivative along directions or, where that is off, of its entry.
+// An Item is one comparison of two numbers: of a derivative along directions or, where that is
+// off, of its entry.
 type Item struct {
 	Name      string
 	Entry     int     // its index in the derivative, -1 for a scalar
 	Got, Want float64 // the loss's own number, and the one that it is compared with
 	Allowed   float64 // largest |Got-Want| that rounding and truncation explain
-	Scale     float64 // what the derivative's entries come to as independent terms: the root of the sum of their squares
+	Scale     float64 // the root of the sum of squares of the derivative's entries
 	// Vague says that Want is so uncertain, against Scale, that the comparison says nothing.
 	Vague bool
-	// Kink says that the loss has a kink at this very point, and that Got is the derivative of one side, or between the two.
+	// Kink says that the loss has a kink at this very point, and that Got is the derivative of one
+	// side, or between the two.
 	Kink bool
 }
 
@@ -51,11 +53,13 @@ func (i Item) Err() error {
 	switch {
 	case i.Vague:
 		return fmt.Errorf("%s: differences are uncertain by %.2g where the derivative's scale is %.2g: "+
-			"the loss is not finite around this point, has kinks too close to it, or is lost in rounding", name, i.Allowed, i.Scale)
+			"the loss is not finite around this point, has kinks too close to it, or is lost in rounding",
+			name, i.Allowed, i.Scale)
 	case math.IsNaN(off) || math.IsInf(off, 0):
 		return fmt.Errorf("%s: %g should be %.10g", name, i.Got, i.Want)
 	case off > i.Allowed:
-		return fmt.Errorf("%s: %.10g should be %.10g: off by %.2g, which is %.1e of the derivative's scale; allowed is %.2g",
+		return fmt.Errorf("%s: %.10g should be %.10g: "+
+			"off by %.2g, which is %.1e of the derivative's scale; allowed is %.2g",
 			name, i.Got, i.Want, off, off/i.Scale, i.Allowed)
 	}
 	return nil
@@ -67,7 +71,8 @@ func (i Item) wrong() bool { return !i.Vague && i.Err() != nil }
 // A Report is the outcome of all comparisons.
 type Report []Item
 
-// Err returns the error of the first item that is wrong, else that of the first that is vague, or nil if all derivatives are right.
+// Err returns the error of the first item that is wrong, else that of the first that is vague, or
+// nil if all derivatives are right.
 func (r Report) Err() error {
 	var vague error
 	for _, i := range r {
@@ -96,7 +101,8 @@ func (r Report) String() string {
 		if i.Kink {
 			kink = " at a kink"
 		}
-		fmt.Fprintf(&b, "%s %-38s %6d %17.9g %17.9g %8.1e %8.1e%s\n", mark, i.Name, i.Entry, i.Got, i.Want, math.Abs(i.Got-i.Want), i.Allowed, kink)
+		fmt.Fprintf(&b, "%s %-38s %6d %17.9g %17.9g %8.1e %8.1e%s\n",
+			mark, i.Name, i.Entry, i.Got, i.Want, math.Abs(i.Got-i.Want), i.Allowed, kink)
 	}
 	return b.String()
 }
@@ -120,10 +126,12 @@ func Check(t testing.TB, l Loss, x, y []float64) {
 //   - w·(∇²_yy)v with differences of w·∇_y along v, and u·(∇²_xy)v with those of u·∇_x,
 //   - w·(∇²_yy)v with v·(∇²_yy)w, and u·(∇²_xy)v with differences of v·∇_y along u.
 //
-// A random direction sees an error in any entry, so the cost does not depend on how many there are: 10 to 70 values and gradients, and
-// a few vectors of memory. Differences are central and extrapolated (Richardson); what is allowed is the uncertainty that their own
-// table shows, plus rounding. Where the loss has kinks, as with ReLU, steps are so small that none is crossed. What is off is measured
-// again along other directions, up to three, and wrong if two agree; then its worst entry is looked for. The error is the loss's own.
+// A random direction sees an error in any entry, so the cost does not depend on how many there
+// are: 10 to 70 values and gradients, and a few vectors of memory. Differences are central and
+// extrapolated (Richardson); what is allowed is the uncertainty that their own table shows, plus
+// rounding. Where the loss has kinks, as with ReLU, steps are so small that none is crossed. What
+// is off is measured again along other directions, up to three, and wrong if two agree; then its
+// worst entry is looked for. The error is the loss's own.
 func Measure(l Loss, x, y []float64) (Report, error) {
 	m := newMeasure(l, x, y)
 	r, err := m.round()

@@ -154,7 +154,8 @@ func (a absolute) Grad(dx, dy, x, y []float64) error {
 	return nil
 }
 
-// TestKink: at a kink the derivatives of either side are right, and others are not; those between have no second derivative.
+// TestKink: at a kink the derivatives of either side are right, and others are not; those between
+// have no second derivative.
 func TestKink(t *testing.T) {
 	for _, c := range []struct {
 		at, y float64
@@ -221,7 +222,8 @@ func dot(a, b []float64) float64 {
 	return s
 }
 
-// TestCrowdOfKinks: where each step but the finest crosses some of 30,000 kinks, the derivatives between them are right, and mistakes seen.
+// TestCrowdOfKinks: where each step but the finest crosses some of 30,000 kinks, the derivatives
+// between them are right, and mistakes seen.
 func TestCrowdOfKinks(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	var c crowd

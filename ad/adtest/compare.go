@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// Compare compares got's value and derivatives at (x, y) with want's and fails t with the table of all if
-// an entry differs by more than tol of the derivative's largest entry. A tol of 1e-4 shows whether a float32 loss is the
-// float64 one.
+// Compare compares got's value and derivatives at (x, y) with want's and fails t with the table of
+// all if an entry differs by more than tol of the derivative's largest entry. A tol of 1e-4 shows
+// whether a float32 loss is the float64 one.
 //
-// Where an entry differs by more, want is asked again as close to (x, y) as tol/64 of each of their entries: what changes there, as across
-// a kink of ReLU, got may be off by too, 8 times.
+// Where an entry differs by more, want is asked again as close to (x, y) as tol/64 of each of
+// their entries: what changes there, as across a kink of ReLU, got may be off by too, 8 times.
 func Compare(t testing.TB, got, want Loss, x, y []float64, tol float64) {
 	t.Helper()
 	r, err := Differences(got, want, x, y, tol)
@@ -72,8 +72,9 @@ func largestDifference(name string, a, b []float64, tol float64) Item {
 	return i
 }
 
-// change returns the largest difference between f here, which is known, and at two points on opposite sides of here, whose entries
-// differ from these by at most a part of themselves. scratch has f's length.
+// change returns the largest difference between f here, which is known, and at two points on
+// opposite sides of here, whose entries differ from these by at most a part of themselves. scratch
+// has f's length.
 func (m *measure) change(scratch, here []float64, part float64, f func(dst, x, y []float64) error) (float64, error) {
 	dx, dy := m.direction(len(m.x)), m.direction(len(m.y))
 	x, y := make([]float64, len(dx)), make([]float64, len(dy))

@@ -5,17 +5,20 @@ import "math"
 // An estimate is a number by finite differences, and how far off a right one may be from it.
 type estimate struct{ value, allowed float64 }
 
-// A reading is a scalar at one point of a line, with the size of what it was summed from: its rounding is in proportion to that.
+// A reading is a scalar at one point of a line, with the size of what it was summed from: its
+// rounding is in proportion to that.
 type reading struct{ value, size float64 }
 
-// A slope is the derivative of a scalar along a line, from both sides and from each. The three differ where the scalar has a kink.
+// A slope is the derivative of a scalar along a line, from both sides and from each. The three
+// differ where the scalar has a kink.
 type slope struct {
 	central, right, left estimate
 	size                 float64 // of the scalar itself
 }
 
-// Steps shrink from firstStep to 3e-11. Along a direction with entries of up to 1 the first is coarse for every usual loss. The last
-// is so fine that a network with 10⁷ hidden values is as good as never at one's kink: those lie within 1e-9 of each other.
+// Steps shrink from firstStep to 3e-11. Along a direction with entries of up to 1 the first is
+// coarse for every usual loss. The last is so fine that a network with 10⁷ hidden values is as
+// good as never at one's kink: those lie within 1e-9 of each other.
 const (
 	firstStep = .125
 	shrink    = 4
@@ -27,8 +30,9 @@ const (
 	ulps      = 64 // rounding of a reading, in units in the last place of its size
 )
 
-// slopes returns the derivatives at h = 0 of scalars that read gives at h. scales are the sizes of right derivatives, as far as they are
-// known and finite, and far is the size of the point's entries, which are as exact as they can be written.
+// slopes returns the derivatives at h = 0 of scalars that read gives at h. scales are the sizes of
+// right derivatives, as far as they are known and finite, and far is the size of the point's
+// entries, which are as exact as they can be written.
 //
 // It takes 2 readings a step, and no finer steps than are needed.
 func slopes(scales []float64, far float64, read func(dst []reading, h float64) error) ([]slope, error) {
@@ -69,12 +73,15 @@ func slopes(scales []float64, far float64, read func(dst []reading, h float64) e
 	return all, nil
 }
 
-// An extrapolation is Richardson's table for differences of shrinking steps. The error of a central difference is a₁h² + a₂h⁴ + ...,
-// that of a one-sided one a₁h + a₂h² + ...; column j removes the first j terms by combining two neighbours of column j-1.
+// An extrapolation is Richardson's table for differences of shrinking steps. The error of a
+// central difference is a₁h² + a₂h⁴ + ..., that of a one-sided one a₁h + a₂h² + ...; column j
+// removes the first j terms by combining two neighbours of column j-1.
 //
-// How much a number differs from those it was made of, and from the one before it in its column, times safety, bounds its truncation
-// (Ridders 1982, with a third number). Three steps that agree by chance, while kinks between them make each wrong, do so to a part δ of their error
-// with probability of the order δ²: what is taken for certain to 1e-4 of the scale is wrong less than once in 10⁵ times.
+// How much a number differs from those it was made of, and from the one before it in its column,
+// times safety, bounds its truncation (Ridders 1982, with a third number). Three steps that agree
+// by chance, while kinks between them make each wrong, do so to a part δ of their error with
+// probability of the order δ²: what is taken for certain to 1e-4 of the scale is wrong less than
+// once in 10⁵ times.
 type extrapolation struct {
 	rows   int
 	above  [columns]float64
@@ -83,7 +90,8 @@ type extrapolation struct {
 	since  int // steps after best that brought nothing better
 }
 
-// add takes the difference of the next step; its rounding is known, and ratio is that of two steps' errors.
+// add takes the difference of the next step; its rounding is known, and ratio is that of two
+// steps' errors.
 func (e *extrapolation) add(difference, ratio, rounding float64) {
 	const safety = 10
 	if e.rows == 0 {
@@ -108,8 +116,9 @@ func (e *extrapolation) add(difference, ratio, rounding float64) {
 	e.since++
 }
 
-// settled reports whether finer steps would tell nothing more of a derivative of this scale: its estimate is good enough, or good and the
-// differences, once rounding is most of their error, become only worse.
+// settled reports whether finer steps would tell nothing more of a derivative of this scale: its
+// estimate is good enough, or good and the differences, once rounding is most of their error,
+// become only worse.
 func (e *extrapolation) settled(scale float64) bool {
 	scale = max(scale, math.Abs(e.best.value))
 	same := e.rows > 2 && e.above[0] == 0 && e.before == 0 // a scalar that does not change
@@ -118,7 +127,8 @@ func (e *extrapolation) settled(scale float64) bool {
 
 // judge compares a derivative of this scale with its slope.
 //
-// At a kink the loss's own derivative may be that of either side, or one between them, as sums of several kinks give.
+// At a kink the loss's own derivative may be that of either side, or one between them, as sums of
+// several kinks give.
 func (s slope) judge(name string, got, scale float64) Item {
 	scale = finite(scale)
 	i := Item{Name: name, Entry: -1, Got: got, Want: s.central.value, Allowed: s.central.allowed,

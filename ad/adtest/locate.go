@@ -19,7 +19,8 @@ func (m *measure) variables() (x, y variable) {
 	return x, y
 }
 
-// locate replaces what is wrong in r along a direction by the derivative's worst entry, where that alone is wrong beyond doubt.
+// locate replaces what is wrong in r along a direction by the derivative's worst entry, where that
+// alone is wrong beyond doubt.
 func (m *measure) locate(r Report) error {
 	x, y := m.variables()
 	gradXAlongY := func(dst, at []float64) error { return m.l.Grad(dst, nil, m.x, at) }
@@ -46,7 +47,8 @@ func (m *measure) locate(r Report) error {
 	return nil
 }
 
-// gradientEntry looks for a wrong entry by halving the range of a direction that sees it, and returns along if it finds none.
+// gradientEntry looks for a wrong entry by halving the range of a direction that sees it, and
+// returns along if it finds none.
 func (m *measure) gradientEntry(along Item, v variable) (Item, error) {
 	n := len(v.at)
 	g, random := make([]float64, n), m.direction(n)
@@ -88,9 +90,10 @@ func (m *measure) gradientEntry(along Item, v variable) (Item, error) {
 	return i, nil
 }
 
-// productEntry looks for a wrong entry of a product (n numbers) among those that differ most from differences of the gradient along y,
-// and returns along if it finds none.
-func (m *measure) productEntry(along Item, product func(dst, x, y, v []float64) error, grad func(dst, y []float64) error, n int) (Item, error) {
+// productEntry looks for a wrong entry of a product (n numbers) among those that differ most from
+// differences of the gradient along y, and returns along if it finds none.
+func (m *measure) productEntry(along Item, product func(dst, x, y, v []float64) error,
+	grad func(dst, y []float64) error, n int) (Item, error) {
 	got, plus, minus, v := make([]float64, n), make([]float64, n), make([]float64, n), m.direction(len(m.y))
 	if err := product(got, m.x, m.y, v); err != nil {
 		return along, err
