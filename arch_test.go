@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // imports returns what the non-test Go files of each package of the module import, by folder.
@@ -23,7 +23,8 @@ func imports(t *testing.T) map[string][]string {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); name == "testdata" || strings.HasPrefix(name, ".") && name != "." || otherModule(path) {
+			if name := d.Name(); name == "testdata" || strings.HasPrefix(name, ".") && name != "." ||
+				otherModule(path) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -45,7 +46,7 @@ func imports(t *testing.T) map[string][]string {
 		}
 		return nil
 	})
-	must.OK(err)
+	testkit.OK(err)
 	return found
 }
 
@@ -54,58 +55,68 @@ func otherModule(dir string) bool {
 	return err == nil && dir != "."
 }
 
-// layer orders the module's folders: a package imports only what is lower, or what its entry of beside
-// names in its own layer.
-var layer = map[string]int{
-	".":        0,
-	"internal": 1,
-	"ad":       2, "pki": 2, "table": 2, "privacy": 2, "membership": 2,
-	"data": 3, "network": 3, "models": 3, "algo": 3,
-	"runs": 4, "cluster": 4, "features": 4, "exact": 4, "assess": 1,
-	"train": 5, "report": 5, "modelfile": 5,
-	"experiment": 6,
-	"tasks":      7, "compare": 7, "simulate": 7,
-	"command": 8,
-	"cmd":     9, "benchmarks": 9, "examples": 9,
+// wings orders the module's folders, from the contract up: a package imports only what stands in an
+// earlier line, or what lies below the same entry. The longest entry that a package lies below is
+// its own.
+var wings = [][]string{
+	{"."},
+	{"internal"},
+	{"tables/input"},
+	{"ad", "tables", "tables/assess", "network/membership", "network/pki", "experiment/privacy"},
+	{"data", "network/relay"},
+	{"network", "models"},
+	{"algo"},
+	{"runs", "tables/features", "train/exact", "command/cluster"},
+	{"train", "runs/report", "tables/modelfile"},
+	{"experiment"},
+	{"experiment/tasks", "experiment/compare", "experiment/simulate"},
+	{"command"},
+	{"cmd", "benchmarks"},
 }
 
-// TestLayoutIsTold checks that README's layout has all folders that have a layer.
+// floor returns the place of a package in wings, and the entry that it lies below; -1 where there
+// is none.
+func floor(dir string) (place int, entry string) {
+	place = -1
+	for i, entries := range wings {
+		for _, e := range entries {
+			if (dir == e || strings.HasPrefix(dir, e+"/")) && len(e) >= len(entry) {
+				place, entry = i, e
+			}
+		}
+	}
+	return place, entry
+}
+
+// TestLayoutIsTold checks that README's layout has all folders at the top.
 func TestLayoutIsTold(t *testing.T) {
-	_, layout, _ := strings.Cut(string(must.Get(os.ReadFile("README.md"))), "\n## Layout\n")
+	_, layout, _ := strings.Cut(string(testkit.Get(os.ReadFile("README.md"))), "\n## Layout\n")
 	layout, _, _ = strings.Cut(layout, "\n## ")
-	for dir := range layer {
-		if dir != "." && !strings.Contains(layout, " "+dir+"/") {
-			t.Errorf("README's layout must have %s/", dir)
+	for _, entries := range wings {
+		for _, dir := range entries {
+			if top, _, _ := strings.Cut(dir, "/"); top != "." && !strings.Contains(layout, " "+top+"/") {
+				t.Errorf("README's layout must have %s/", top)
+			}
 		}
 	}
 }
 
-var beside = map[string][]string{
-	"algo":   {"network", "models"}, // algotest alone: see TestFreeOf
-	"models": {"data"},              // an agent's oracle is a model over the agent's examples
-}
-
 func TestArrowsPointDown(t *testing.T) {
 	for dir, list := range imports(t) {
-		top, _, _ := strings.Cut(dir, "/")
-		mine, known := layer[top]
-		if !known {
-			t.Errorf("folder %s must have a layer", dir)
+		mine, entry := floor(dir)
+		if mine < 0 {
+			t.Errorf("folder %s must have a line in wings", dir)
 			continue
 		}
 		for _, imp := range list {
-			if imp != "dsbo" && !strings.HasPrefix(imp, "dsbo/") {
+			other, ours := strings.CutPrefix(imp, "dsbo/")
+			if imp == "dsbo" {
+				other, ours = ".", true
+			}
+			if !ours {
 				continue
 			}
-			other := strings.TrimPrefix(strings.TrimPrefix(imp, "dsbo"), "/")
-			otherTop, _, _ := strings.Cut(other, "/")
-			if otherTop == "" {
-				otherTop = "."
-			}
-			if otherTop == top || slices.Contains(beside[top], otherTop) {
-				continue
-			}
-			if layer[otherTop] >= mine {
+			if its, below := floor(other); below != entry && its >= mine {
 				t.Errorf("%s imports %s, which is not below it", dir, imp)
 			}
 		}
@@ -122,11 +133,13 @@ func TestFreeOf(t *testing.T) {
 		only []string // if set, the only imports from outside the standard library and this module
 	}{
 		{dir: ".", bad: []string{"dsbo/", "os", "net", "log"}, why: "the contract stands alone"},
-		{dir: "algo", bad: []string{"gorgonia.org", "net", "os", "math/rand", "time", "log", "dsbo/ad", "dsbo/models", "dsbo/data", "dsbo/network"},
+		{dir: "algo", bad: []string{"gorgonia.org", "net", "os", "math/rand", "time", "log", "dsbo/ad", "dsbo/models",
+			"dsbo/data", "dsbo/network"},
 			why: "methods are state machines: no graphs, no network, no files, no chance, no clock"},
 		{dir: "ad", bad: []string{"net", "os", "log", "time"}, why: "derivatives are pure",
 			only: []string{"gorgonia.org/", "gonum.org/v1/gonum", "github.com/chewxy/hm"}},
-		{dir: "membership", bad: []string{"net", "os", "log", "math/rand"}, why: "who takes part is a fact: no network, no files, no chance"},
+		{dir: "network/membership", bad: []string{"net", "os", "log", "math/rand"},
+			why: "who takes part is a fact: no network, no files, no chance"},
 		{dir: "runs", bad: []string{"net"}, why: "a run folder is files"},
 		{dir: "models", bad: []string{"net", "os", "log", "time"}, why: "models are pure"},
 	} {
@@ -137,30 +150,33 @@ func TestFreeOf(t *testing.T) {
 				}
 			}
 			outside := strings.Contains(strings.Split(imp, "/")[0], ".")
-			if c.only != nil && outside && !slices.ContainsFunc(c.only, func(p string) bool { return strings.HasPrefix(imp, p) }) {
+			if c.only != nil && outside &&
+				!slices.ContainsFunc(c.only, func(p string) bool { return strings.HasPrefix(imp, p) }) {
 				t.Errorf("%s imports %s, want only %v", c.dir, imp, c.only)
 			}
 		}
 	}
 }
 
-// TestReachable keeps what some packages, and with them all their tests' programs, must not link through whatever they import.
+// TestReachable keeps what some packages, and with them all their tests' programs, must not link
+// through whatever they import.
 func TestReachable(t *testing.T) {
 	all := imports(t)
-	engine := []string{"gorgonia.org", "dsbo/ad", "dsbo/data", "dsbo/models", "dsbo/network", "dsbo/train"}
-	formats := []string{"dsbo/table", "github.com/parquet-go", "google.golang.org/grpc", "gonum.org/v1/plot"}
+	engine := []string{"gorgonia.org", "dsbo/internal/kernel", "dsbo/algo", "dsbo/ad", "dsbo/data", "dsbo/models",
+		"dsbo/network", "dsbo/train"}
+	formats := []string{"dsbo/tables", "github.com/parquet-go", "google.golang.org/grpc", "gonum.org/v1/plot"}
 	for _, c := range []struct {
 		dir string
 		bad []string
 		but string // what is allowed of that
 		why string
 	}{
-		{"runs", engine, "", "who reads run folders needs no engine"},
-		{"report", engine, "", "who shows run folders needs no engine"},
-		{"models", formats, "dsbo/table/input", "examples are in memory, or images"},
-		{"network", formats, "dsbo/table/input", "a network in one process has no connections and no files"},
-		{"algo/algotest", formats, "dsbo/table/input", "a method is proved in memory"},
-		{"train", formats, "dsbo/table/input", "a run takes examples from its task and teams from its caller"},
+		{"runs", engine, "dsbo/network/membership", "who reads run folders needs no engine"},
+		{"runs/report", engine, "dsbo/network/membership", "who shows run folders needs no engine"},
+		{"models", formats, "dsbo/tables/input", "examples are in memory, or images"},
+		{"network", formats, "dsbo/tables/input", "a network in one process has no connections and no files"},
+		{"algo/algotest", formats, "dsbo/tables/input", "a method is proved in memory"},
+		{"train", formats, "dsbo/tables/input", "a run takes examples from its task and teams from its caller"},
 	} {
 		reached := []string{c.dir}
 		for i := 0; i < len(reached); i++ {
@@ -180,10 +196,11 @@ func TestReachable(t *testing.T) {
 
 func TestEveryPackageHasADoc(t *testing.T) {
 	for dir := range imports(t) {
-		pkgs := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))
+		pkgs := testkit.Get(filepath.Glob(filepath.Join(dir, "*.go")))
 		has := false
 		for _, file := range pkgs {
-			f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments))
+			f := testkit.Get(parser.ParseFile(token.NewFileSet(), file, nil,
+				parser.PackageClauseOnly|parser.ParseComments))
 			has = has || f.Doc != nil && !strings.HasSuffix(file, "_test.go")
 		}
 		if !has {

@@ -1,18 +1,20 @@
 package dsbo
 
-// A CurvatureMatrix is what the second derivatives of the lower losses by y are taken for, in products with them. Where ∇²_yy g has
-// negative eigenvalues, steps and hypergradients of a method want one that has none.
+// A CurvatureMatrix is what the second derivatives of the lower losses by y are taken for, in
+// products with them. Where ∇²_yy g has negative eigenvalues, steps and hypergradients of a method
+// want one that has none.
 type CurvatureMatrix uint8
 
 // The matrices.
 const (
 	// Hessian is ∇²_yy g itself.
 	Hessian CurvatureMatrix = iota
-	// GaussNewton is the generalized Gauss-Newton matrix: second derivatives as if the model's outputs were linear in y, which has no
-	// negative eigenvalue where the loss of the outputs is convex. It needs a [GaussNewtonOracle].
+	// GaussNewton is the generalized Gauss-Newton matrix: second derivatives as if the model's
+	// outputs were linear in y, which has no negative eigenvalue where the loss of the outputs is
+	// convex. It needs a [GaussNewtonOracle].
 	GaussNewton
-	// DampedHessian is ∇²_yy g + μI, where μ is a little more than what the least eigenvalue of the average over all agents, found
-	// on the way, is below 0.
+	// DampedHessian is ∇²_yy g + μI, where μ is a little more than what the least eigenvalue of the
+	// average over all agents, found on the way, is below 0.
 	DampedHessian
 )
 
@@ -40,13 +42,11 @@ func (c *CurvatureMatrix) UnmarshalText(text []byte) error {
 	return Errorf(ErrConfig, "a curvature must be hessian, gauss-newton or damped; it is %q", text)
 }
 
-// A GaussNewtonOracle is a [GaussNewtonOracleIn] float64.
-type GaussNewtonOracle = GaussNewtonOracleIn[float64]
-
-// A GaussNewtonOracleIn also gives products with the Gauss-Newton matrix.
-type GaussNewtonOracleIn[T Float] interface {
-	OracleIn[T]
-	// GaussNewton writes the product of v and the generalized Gauss-Newton matrix of g_i by y to dst (length q), or fails with
-	// [ErrCapability] if the problem has none. It costs about two gradients.
-	GaussNewton(dst, x, y, v []T, s Sample) error
+// A GaussNewtonOracle also gives products with the Gauss-Newton matrix.
+type GaussNewtonOracle interface {
+	Oracle
+	// GaussNewton writes the product of v and the generalized Gauss-Newton matrix of g_i by y to
+	// dst (length q), or fails with [ErrCapability] if the problem has none. It costs about
+	// two gradients.
+	GaussNewton(dst, x, y, v []float64, s Sample) error
 }

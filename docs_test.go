@@ -7,14 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestFaultsNameTests: each test that docs/faults.md names is there, in the folder that it names; "dsbo" is the module's own.
+// TestFaultsNameTests: each test that docs/faults.md names is there, in the folder that it names;
+// "dsbo" is the module's own.
 func TestFaultsNameTests(t *testing.T) {
-	text := string(must.Get(os.ReadFile("docs/faults.md")))
+	text := string(testkit.Get(os.ReadFile("docs/faults.md")))
 	named := regexp.MustCompile("`([a-z0-9/]+)\\.((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(text, -1)
-	if all := regexp.MustCompile(`\b(Test|Fuzz)[A-Z]\w*`).FindAllString(text, -1); len(named) != len(all) || len(all) == 0 {
+	if all := regexp.MustCompile(`\b(Test|Fuzz)[A-Z]\w*`).FindAllString(text, -1); len(named) != len(all) ||
+		len(all) == 0 {
 		t.Errorf("%d tests are named, and %d of them as `package.Test`; it must be all", len(all), len(named))
 	}
 	sources := map[string]string{} // of tests, by folder
@@ -24,8 +26,8 @@ func TestFaultsNameTests(t *testing.T) {
 			folder = "."
 		}
 		if _, read := sources[folder]; !read {
-			for _, file := range must.Get(filepath.Glob(filepath.Join(folder, "*_test.go"))) {
-				sources[folder] += string(must.Get(os.ReadFile(file)))
+			for _, file := range testkit.Get(filepath.Glob(filepath.Join(folder, "*_test.go"))) {
+				sources[folder] += string(testkit.Get(os.ReadFile(file)))
 			}
 		}
 		if !strings.Contains(sources[folder], "\nfunc "+test+"(") {

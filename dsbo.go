@@ -37,38 +37,26 @@ type Sample struct {
 	K, T int
 }
 
-// Float is a type of the numbers of vectors.
-type Float interface{ float32 | float64 }
-
-// An Oracle is an [OracleIn] float64, as most are.
-type Oracle = OracleIn[float64]
-
-// An OracleIn is all that an algorithm can ask agent i about its f_i and g_i, by vectors of T.
+// An Oracle is all that an algorithm can ask agent i about its f_i and g_i.
 //
 // x has length p, y and v have length q. Results are written to the first argument, which
 // must not overlap an input; inputs are not changed. An Oracle belongs to one goroutine at a time.
-type OracleIn[T Float] interface {
+type Oracle interface {
 	// Dims returns p, the length of x, and q, the length of y.
 	Dims() (p, q int)
-	// UpperGrad writes ∇_x f_i to dx (length p) and ∇_y f_i to dy (length q). A nil dx or dy is skipped.
-	UpperGrad(dx, dy, x, y []T, s Sample) error
+	// UpperGrad writes ∇_x f_i to dx (length p) and ∇_y f_i to dy (length q). A nil dx or dy
+	// is skipped.
+	UpperGrad(dx, dy, x, y []float64, s Sample) error
 	// LowerGrad writes ∇_y g_i to dst (length q).
-	LowerGrad(dst, x, y []T, s Sample) error
+	LowerGrad(dst, x, y []float64, s Sample) error
 	// HVP writes (∇²_yy g_i) v to dst (length q). It costs about two gradients.
-	HVP(dst, x, y, v []T, s Sample) error
+	HVP(dst, x, y, v []float64, s Sample) error
 	// JVP writes (∇²_xy g_i) v to dst (length p). It costs about two gradients.
-	JVP(dst, x, y, v []T, s Sample) error
-}
-
-// A Float32Oracle also answers by vectors of float32: a method whose own vectors are float32 asks it without conversions.
-type Float32Oracle interface {
-	Oracle
-	// Float32 returns the same oracle by vectors of float32, which is the same in each call. The two belong to one goroutine at a time together.
-	Float32() OracleIn[float32]
+	JVP(dst, x, y, v []float64, s Sample) error
 }
 
 // A DenseOracle also gives whole second derivatives. Only the methods that the paper compares
-// with need it (DSBO-JHIP, GBDSBO): the cost is that of q Hessian-vector products, and q² or pq numbers.
+// with need it (DSBO-JHIP, GBDSBO): the cost is q Hessian-vector products, and q² or pq numbers.
 type DenseOracle interface {
 	Oracle
 	// Hessian writes ∇²_yy g_i to dst, q×q row-major.
@@ -77,96 +65,86 @@ type DenseOracle interface {
 	Jacobian(dst, x, y []float64, s Sample) error
 }
 
-// A PenaltyOracle also gives P(x), the part of ∇²_yy g_i that comes from the penalty: a diagonal that every agent knows without
-// an exchange, the same for all, with no negative entry. ∇²_yy g_i − diag(P(x)) is the data part of the Hessian.
+// A PenaltyOracle also gives P(x), the part of ∇²_yy g_i that comes from the penalty: a diagonal
+// that every agent knows without an exchange, the same for all, with no negative entry. ∇²_yy g_i −
+// diag(P(x)) is the data part of the Hessian.
 //
-// Whether an oracle has the part is known at the first call: an oracle over several models, or around another oracle, may have
-// the method and fail with [ErrCapability], which means the same as an oracle without the method. The same holds for [DiagonalOracle]
-// and [ValueOracle].
+// Whether an oracle has the part is known at the first call: an oracle over several models, or
+// around another oracle, may have the method and fail with [ErrCapability], which means the same as
+// an oracle without the method. The same holds for [DiagonalOracle] and [ValueOracle].
 type PenaltyOracle interface {
 	Oracle
-	// Penalty writes P(x) to dst (length q), or fails with [ErrCapability] if the problem has no such part.
+	// Penalty writes P(x) to dst (length q), or fails with [ErrCapability] if the problem has no
+	// such part.
 	Penalty(dst, x []float64) error
 }
 
 // A DiagonalOracle also gives the diagonal of the Hessian, for preconditioners.
 type DiagonalOracle interface {
 	Oracle
-	// Diagonal writes the diagonal of ∇²_yy g_i, penalty included, to dst (length q), or a stated approximation of it. It costs
-	// about two gradients if it is exact. It fails with [ErrCapability] where there is neither.
+	// Diagonal writes the diagonal of ∇²_yy g_i, penalty included, to dst (length q), or a stated
+	// approximation of it. It costs about two gradients if it is exact. It fails with
+	// [ErrCapability] where there is neither.
 	Diagonal(dst, x, y []float64, s Sample) error
 }
 
-// A ValueOracle also gives the losses themselves, which no algorithm here needs but evaluation does.
+// A ValueOracle also gives the losses themselves, which no algorithm here needs but
+// evaluation does.
 type ValueOracle interface {
 	Oracle
 	// Values returns f_i(x, y) and g_i(x, y).
 	Values(x, y []float64, s Sample) (upper, lower float64, err error)
 }
 
-// A Mixer is a [MixerIn] float64, as exchanges are.
-type Mixer = MixerIn[float64]
-
-// A MixerIn is one agent's end of one exchange with its neighbours, of vectors of T.
-type MixerIn[T Float] interface {
+// A Mixer is one agent's end of one exchange with its neighbours.
+type Mixer interface {
 	// Mix sets dst = Σ_j w_ij src_j, the sum over this agent i and its neighbours j in ascending
-	// order of j, each product rounded before it is added, or what robust mixing (package network) makes of the same vectors. All agents must call Mix the same
-	// number of times with the same length. It blocks until the neighbours' vectors are here or
-	// ctx is done. dst may be src; otherwise they must not overlap.
-	Mix(ctx context.Context, dst, src []T) error
+	// order of j, each product rounded before it is added, or what robust mixing (package network)
+	// makes of the same vectors. All agents must call Mix the same number of times with the same
+	// length. It blocks until the neighbours' vectors are here or ctx is done. dst may be src;
+	// otherwise they must not overlap.
+	Mix(ctx context.Context, dst, src []float64) error
 }
 
-// An AddingMixer is an [AddingMixerIn] float64.
-type AddingMixer = AddingMixerIn[float64]
-
-// An AddingMixerIn is a Mixer that adds to an entry while it has it at hand: of vectors too long for a cache, a step y = mix(y) − β v then crosses
-// memory once and not twice.
-type AddingMixerIn[T Float] interface {
-	MixerIn[T]
-	// MixAdd does as Mix and then adds a·v to the first entries of dst, as many as v has, on all agents, each product rounded before. v may be the
-	// last entries of dst, at most half of them: what is added is what they were before. Otherwise v must not overlap dst.
-	MixAdd(ctx context.Context, dst, src []T, a float64, v []T) error
-}
-
-// A Float32Mixer also exchanges vectors of float32. A team's agents all call MixAdd32 where one does.
-type Float32Mixer interface {
+// An AddingMixer is a Mixer that adds to an entry while it has it at hand: of vectors too long for
+// a cache, a step y = mix(y) − β v then crosses memory once and not twice.
+type AddingMixer interface {
 	Mixer
-	// MixAdd32 does as MixAdd of an [AddingMixer] with vectors of the same numbers in float64, each entry of whose result is then rounded to float32.
-	MixAdd32(ctx context.Context, dst, src []float32, a float64, v []float32) error
+	// MixAdd does as Mix and then adds a·v to the first entries of dst, as many as v has, on all
+	// agents, each product rounded before. v may be the last entries of dst, at most half of them:
+	// what is added is what they were before. Otherwise v must not overlap dst.
+	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
 }
 
-// A PartMixer is a mixer's part where its result may depend on which numbers belong together: robust mixing ([Clipped] in package network)
-// measures how far whole vectors are apart.
+// A PartMixer is a mixer's part where its result may depend on which numbers belong together:
+// robust mixing ([Clipped] in package network) measures how far whole vectors are apart.
 type PartMixer interface {
-	// Part says how long part k = 0, 1, ... of the vectors of the next Mix is; part 0 begins anew. Each part is mixed as if it were
-	// exchanged by itself, and so is what is left after the last one.
+	// Part says how long part k = 0, 1, ... of the vectors of the next Mix is; part 0 begins anew.
+	// Each part is mixed as if it were exchanged by itself, and so is what is left after the
+	// last one.
 	Part(k, length int)
 }
 
-// An Averager is an [AveragerIn] float64.
-type Averager = AveragerIn[float64]
-
-// An AveragerIn is a Mixer over which all agents find the exact average of their vectors together.
-type AveragerIn[T Float] interface {
-	MixerIn[T]
-	// Average sets dst = (1/n) Σ_j src_j over all n agents, the same bits on every agent (see network.AverageOptions for
-	// where they are not) and independent of the order of the sum. All agents must call Mix and Average in the same order with the same
-	// lengths. It blocks until the average is known or ctx is done. dst may be src; otherwise they must not
-	// overlap. An entry that is not finite on some agent makes entries of the average NaN.
-	Average(ctx context.Context, dst, src []T) error
+// An Averager is a Mixer over which all agents find the exact average of their vectors together.
+type Averager interface {
+	Mixer
+	// Average sets dst = (1/n) Σ_j src_j over all n agents, the same bits on every agent (see
+	// network.AverageOptions for where they are not) and independent of the order of the sum. All
+	// agents must call Mix and Average in the same order with the same lengths. It blocks until the
+	// average is known or ctx is done. dst may be src; otherwise they must not overlap. An entry
+	// that is not finite on some agent makes entries of the average NaN.
+	Average(ctx context.Context, dst, src []float64) error
 }
 
-// Named is one named part of an algorithm's state.
-type Named = NamedIn[float64]
-
-// NamedIn is one named part of the state of an algorithm whose vectors are of T.
-type NamedIn[T Float] struct {
+// Named is one named part of the state of an algorithm.
+type Named struct {
 	Name  string
-	Value []T // a view, see [Algorithm]: writing to it changes the algorithm
+	Value []float64 // a view, see [Algorithm]: writing to it changes the algorithm
 }
 
-// An Algorithm is one agent's side of a decentralized method, between iterations. What it gives a view of may be read and written until the next
-// Step, after which it has to be asked for again: it may be a copy that a Step takes up.
+// An Algorithm is one agent's side of a decentralized method, between iterations. What it gives a
+// view of may be read and written until the next Step, after which it has to be asked for again: it
+// may be a copy that a Step takes up.
 type Algorithm interface {
 	// Step runs outer iteration k (0, 1, ...) of this agent, in the paper's order, asking o and
 	// exchanging through m. After an error the state is not usable.

@@ -16,13 +16,14 @@ var (
 	ErrCapability = errors.New("missing capability")
 	// ErrDiverged marks a run whose iterates became NaN, infinite or too large.
 	ErrDiverged = errors.New("diverged")
-	// ErrPeer marks what another process of the run is to blame for, whatever else the error matches: nothing here has to be
-	// changed, and this process can be started again.
+	// ErrPeer marks what another process of the run is to blame for, whatever else the error
+	// matches: nothing here has to be changed, and this process can be started again.
 	ErrPeer = errors.New("another process failed")
 )
 
-// Errorf returns an error with the formatted text that matches kind (one of the kinds above), without the kind's own
-// words in the text: the text alone says what is wrong. Like [fmt.Errorf] it wraps the operands of %w.
+// Errorf returns an error with the formatted text that matches kind (one of the kinds above),
+// without the kind's own words in the text: the text alone says what is wrong. Like [fmt.Errorf] it
+// wraps the operands of %w.
 func Errorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
 }
@@ -34,7 +35,8 @@ type kindError struct {
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// A Confidential error has a text that only the process that met it may show, as it holds values of examples.
+// A Confidential error has a text that only the process that met it may show, as it holds values
+// of examples.
 type Confidential interface {
 	error
 	// Shared returns what other agents may see in its place.
@@ -58,7 +60,8 @@ func Shared(err error) string {
 	return text
 }
 
-// sharedPart returns the text of an error with that of a wrapped one as other agents may see it.
+// sharedPart returns the text of an error with the text of a wrapped one as other agents may
+// see it.
 func sharedPart(text string, wrapped error) string {
 	if wrapped == nil {
 		return text
@@ -66,7 +69,8 @@ func sharedPart(text string, wrapped error) string {
 	return strings.ReplaceAll(text, wrapped.Error(), Shared(wrapped))
 }
 
-// A DivergedError says where a run's iterates became NaN, infinite or too large. It matches [ErrDiverged].
+// A DivergedError says where a run's iterates became NaN, infinite or too large. It
+// matches [ErrDiverged].
 type DivergedError struct {
 	Agent     int
 	Iteration int

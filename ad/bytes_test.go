@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dsbo/internal/kernel"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // bytesTask is a task whose X is bytes, and the same numbers as a table of floats.
@@ -22,7 +22,7 @@ func bytesTask(d int) (k *task, asBytes, asFloats *Table) {
 		}
 		k.data[i] = float64(b[i]) / 128
 	}
-	asBytes = must.Get(ByteTable(k.m, k.d, b, 1./128))
+	asBytes = testkit.Get(ByteTable(k.m, k.d, b, 1./128))
 	return k, asBytes, k.tables["X"] // which holds k.data
 }
 
@@ -39,18 +39,18 @@ func TestBytesAfterGradient(t *testing.T) {
 	for i := range b {
 		b[i] = uint8(r.Uint32())
 	}
-	table := must.Get(ByteTable(rows, cols, b, 1./255)) // a scale that rounds
+	table := testkit.Get(ByteTable(rows, cols, b, 1./255)) // a scale that rounds
 	value := func(before func(d *Derivs)) float64 {
-		d := must.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
 			Build: func(x, y *Node, in []*Node) *Node {
 				return Add(Dot(in[0], Part(y, 0, rows, cols)), SumAll(Tanh(MatMul(in[0], Part(y, p, 2, cols), false, true))))
 			}}))
-		must.OK(d.Bind("X", table, nil))
+		testkit.OK(d.Bind("X", table, nil))
 		before(d)
-		return must.Get(d.Value(x, y))
+		return testkit.Get(d.Value(x, y))
 	}
 	alone := value(func(*Derivs) {})
-	after := value(func(d *Derivs) { must.OK(d.Grad(nil, make([]float64, q), x, make([]float64, q))) })
+	after := value(func(d *Derivs) { testkit.OK(d.Grad(nil, make([]float64, q), x, make([]float64, q))) })
 	if alone != after {
 		t.Errorf("the value is %v, and %v after a gradient", alone, after)
 	}
@@ -66,22 +66,22 @@ func TestBytesNotFinite(t *testing.T) {
 			b[i] = uint8(1 + i%7)
 		}
 	}
-	all := must.Get(ByteTable(rows, cols, b, 1))
+	all := testkit.Get(ByteTable(rows, cols, b, 1))
 	derivs := func(entry func(*Node) *Node) *Derivs {
-		d := must.Get(Differentiate(Loss{P: 1, Q: outs * cols, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: outs * cols, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
 			Build: func(x, y *Node, in []*Node) *Node {
 				return SumAll(entry(MatMul(in[0], Part(y, 0, outs, cols), false, true)))
 			}}))
-		must.OK(d.Bind("X", must.Get(all.Pick(rand.New(rand.NewPCG(1, 1)).Perm(rows))), nil))
+		testkit.OK(d.Bind("X", testkit.Get(all.Pick(rand.New(rand.NewPCG(1, 1)).Perm(rows))), nil))
 		return d
 	}
 	y, gradient := make([]float64, outs*cols), make([]float64, outs*cols)
 	y[0] = math.Inf(1) // beside zeros
-	if v := must.Get(derivs(Tanh).Value([]float64{1}, y)); v == v {
+	if v := testkit.Get(derivs(Tanh).Value([]float64{1}, y)); v == v {
 		t.Errorf("0·∞ adds nothing: the value is %g", v)
 	}
 	y[0], y[cols-1] = 0, math.Inf(1)
-	must.OK(derivs(Square).Grad(nil, gradient, []float64{1}, y))
+	testkit.OK(derivs(Square).Grad(nil, gradient, []float64{1}, y))
 	if g := gradient[0]; g == g {
 		t.Errorf("0·∞ adds nothing: an entry of the gradient is %g", g)
 	}
@@ -115,13 +115,13 @@ func TestBytesInPlace(t *testing.T) {
 							return Add(build(x, y, in), Mean(Square(MatVec(Square(in[0]), x, false))))
 						}
 					}
-					d := must.Get(Differentiate(l))
+					d := testkit.Get(Differentiate(l))
 					setTile(d.Program, tile)
 					k.tables["X"] = x
 					defer copy(k.y, slices.Clone(k.y)) // calls moves the point
 					defer copy(k.v, slices.Clone(k.v))
 					dst := [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
-					must.OK(k.calls(d, 0, idx, &dst))
+					testkit.OK(k.calls(d, 0, idx, &dst))
 					return dst
 				}
 				want := derivatives(asFloats, false, 8)

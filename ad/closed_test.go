@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // Two losses of the paper on random data, and what they come to where logits are large. Package
@@ -38,9 +38,9 @@ func newTask(m, d, c int, scale float64) *task {
 		k.labels[i], k.signs[i] = uint8(r.IntN(c)), float64(2*r.IntN(2)-1)
 	}
 	k.tables = map[string]*Table{}
-	k.tables["X"] = must.Get(FloatTable(m, d, k.data))
-	k.tables["T"] = must.Get(LabelTable(k.labels, c))
-	k.tables["S"] = must.Get(FloatTable(m, 1, k.signs))
+	k.tables["X"] = testkit.Get(FloatTable(m, d, k.data))
+	k.tables["T"] = testkit.Get(LabelTable(k.labels, c))
+	k.tables["S"] = testkit.Get(FloatTable(m, 1, k.signs))
 	return k
 }
 
@@ -69,13 +69,13 @@ func evaluate(d *Derivs, x, y, v []float64) [5][]float64 {
 	p, q := len(x), len(y)
 	r := [5][]float64{{0}, make([]float64, p), make([]float64, q), make([]float64, p), make([]float64, q)}
 	spoil(d.Program)
-	r[0][0] = must.Get(d.Value(x, y))
+	r[0][0] = testkit.Get(d.Value(x, y))
 	spoil(d.Program)
-	must.OK(d.Grad(r[1], r[2], x, y))
+	testkit.OK(d.Grad(r[1], r[2], x, y))
 	spoil(d.Program)
-	must.OK(d.JVP(r[3], x, y, v))
+	testkit.OK(d.JVP(r[3], x, y, v))
 	spoil(d.Program)
-	must.OK(d.HVP(r[4], x, y, v))
+	testkit.OK(d.HVP(r[4], x, y, v))
 	return r
 }
 
@@ -96,20 +96,20 @@ func within(t testing.TB, what string, got, want []float64, tol float64) {
 // TestExtremeLogits: entries of ±1000 and beyond neither overflow nor lose the small probabilities.
 func TestExtremeLogits(t *testing.T) {
 	for _, big := range []float64{50, 1000, 1e5} {
-		d := must.Get(Differentiate(Loss{P: 1, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
 			return Add(SumAll(RowLogSumExp(Part(y, 0, 1, 3))), SumAll(Softplus(PartVec(y, 0, 2))))
 		}}))
 		y := []float64{big, -big, 0}
 		gy, hv := make([]float64, 3), make([]float64, 3)
-		value := must.Get(d.Value([]float64{0}, y))
-		must.OK(errors.Join(d.Grad(nil, gy, []float64{0}, y), d.HVP(hv, []float64{0}, y, []float64{0, 1, 0})))
+		value := testkit.Get(d.Value([]float64{0}, y))
+		testkit.OK(errors.Join(d.Grad(nil, gy, []float64{0}, y), d.HVP(hv, []float64{0}, y, []float64{0, 1, 0})))
 		within(t, "value", []float64{value}, []float64{2 * big}, 1e-15)
 		// e^{-big} of the softplus, e^{-2big} and e^{-big} of the softmax.
 		tail, probability := math.Exp(-big), math.Exp(-2*big)
 		within(t, "∇_y", gy, []float64{2, 0, 0}, 1e-15)
 		within(t, "∇_y of the small entries", gy[1:], []float64{tail + probability, tail}, 1e-14)
 		within(t, "curvature in a small entry", hv[1:2], []float64{tail + probability}, 1e-14)
-		must.OK(d.HVP(hv, []float64{0}, y, []float64{1, 0, 1}))
+		testkit.OK(d.HVP(hv, []float64{0}, y, []float64{1, 0, 1}))
 		within(t, "curvature in the large entry", hv[:1], []float64{tail}, 1e-14) // the softmax does not see its logits move together
 	}
 }

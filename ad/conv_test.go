@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // windows are geometries with odd sizes: one pixel, one row, one column, padding, strides that
@@ -63,8 +63,8 @@ func TestIm2col(t *testing.T) {
 // valueOf returns what f makes of y, row by row.
 func valueOf(t *testing.T, y []float64, f func(y *Node) *Node) []float64 {
 	t.Helper()
-	p := must.Get(Compile(Func{P: 1, Q: len(y), Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{f(y)} }}))
+	p := testkit.Get(Compile(Func{P: 1, Q: len(y), Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{f(y)} }}))
 	v := make([]float64, p.size)
-	must.OK(p.Eval(v, []float64{0}, y))
+	testkit.OK(p.Eval(v, []float64{0}, y))
 	return v
 }

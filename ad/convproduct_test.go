@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestConvProducts: a network of two convolutions has no patches in memory, and its derivatives
@@ -22,9 +22,9 @@ func TestConvProducts(t *testing.T) {
 		}
 		return x
 	}
-	table := must.Get(FloatTable(rows, first.pixels(), numbers(rows*first.pixels())))
+	table := testkit.Get(FloatTable(rows, first.pixels(), numbers(rows*first.pixels())))
 	network := func(patches func(images *Node, w Window) *Node) *Derivs {
-		d := must.Get(Differentiate(Loss{P: 1, Q: params, Rows: rows, Inputs: []Input{{Name: "X", Batch: true, Shape: []int{first.pixels()}}},
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: params, Rows: rows, Inputs: []Input{{Name: "X", Batch: true, Shape: []int{first.pixels()}}},
 			Build: func(x, y *Node, in []*Node) *Node {
 				f, g := Part(y, 0, 2, first.taps()), Part(y, 2*first.taps(), 3, second.taps())
 				h := Tanh(MatMul(patches(in[0], first), f, false, true))
@@ -32,7 +32,7 @@ func TestConvProducts(t *testing.T) {
 				return Add(SumAll(Square(out)), SumAll(ScaleBy(SumAll(x), out)))
 			}}))
 		setTile(d.Program, 3)
-		must.OK(d.Bind("X", table, nil))
+		testkit.OK(d.Bind("X", table, nil))
 		return d
 	}
 	fused := network(Im2col)
@@ -56,7 +56,7 @@ func TestRepeatedProducts(t *testing.T) {
 	w := Window{H: 4, W: 4, C: 1, KH: 2, KW: 2, Stride: 1}
 	rows, cols := w.OutH()*w.OutW(), w.KH*w.KW*w.C
 	build := func(sum func(n *Node) *Node) float64 {
-		d := must.Get(Differentiate(Loss{P: 1, Q: rows + cols, Build: func(x, y *Node, _ []*Node) *Node {
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: rows + cols, Build: func(x, y *Node, _ []*Node) *Node {
 			products := MatMul(Part(y, 0, rows, 1), Part(y, rows, 1, cols), false, false)
 			return Add(SumAll(Square(Col2im(sum(products), w))), SumAll(x))
 		}}))
@@ -64,7 +64,7 @@ func TestRepeatedProducts(t *testing.T) {
 		for i := range y {
 			y[i] = float64(i%5) - 1.5
 		}
-		return must.Get(d.Value([]float64{0}, y))
+		return testkit.Get(d.Value([]float64{0}, y))
 	}
 	got := build(func(n *Node) *Node {
 		for range doublings {

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestSameBitsOnManyProcessors: a network whose products are large enough to be shared has the
@@ -23,25 +23,25 @@ func TestSameBitsOnManyProcessors(t *testing.T) {
 		}
 		return v
 	}
-	x, y, v, table := []float64{.3}, normal(q), normal(q), must.Get(FloatTable(rows, in, normal(rows*in)))
+	x, y, v, table := []float64{.3}, normal(q), normal(q), testkit.Get(FloatTable(rows, in, normal(rows*in)))
 	for _, single := range []bool{true, false} {
 		if testing.Short() && !single {
 			break
 		}
 		var want [4][]float64
 		for _, processors := range []int{1, 2, 4} {
-			d := must.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Float32: single, Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}},
+			d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Float32: single, Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}},
 				Build: func(x, y *Node, data []*Node) *Node {
 					h := ReLU(MatMul(data[0], Part(y, 0, hidden, in), false, true))
 					o := Outputs(Tanh(MatMul(h, Part(y, hidden*in, hidden, hidden), false, true)))
 					return Add(SumAll(Square(o)), ScaleBy(SumAll(Exp(x)), Dot(y, y)))
 				}}))
-			must.OK(d.Bind("X", table, nil))
+			testkit.OK(d.Bind("X", table, nil))
 			got := [4][]float64{make([]float64, q), make([]float64, q), make([]float64, 1), make([]float64, q)}
 			before := runtime.GOMAXPROCS(processors)
 			err := errors.Join(d.Grad(nil, got[0], x, y), d.HVP(got[1], x, y, v), d.JVP(got[2], x, y, v), d.GaussNewton(got[3], x, y, v))
 			runtime.GOMAXPROCS(before)
-			must.OK(err)
+			testkit.OK(err)
 			if processors == 1 {
 				want = got
 			}

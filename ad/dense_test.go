@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestKeptMatrices: a matrix that was asked for twice is kept, and follows x, y and the rows of
@@ -17,12 +17,12 @@ func TestKeptMatrices(t *testing.T) {
 	idx := k.idx
 	ask := func(step string) {
 		t.Helper()
-		must.OK(errors.Join(d.Hessian(h, k.x, k.y), d.Jacobian(j, k.x, k.y)))
-		fresh := must.Get(Differentiate(loss(k, 100)))
+		testkit.OK(errors.Join(d.Hessian(h, k.x, k.y), d.Jacobian(j, k.x, k.y)))
+		fresh := testkit.Get(Differentiate(loss(k, 100)))
 		setTile(fresh.Program, 64)
-		must.OK(errors.Join(fresh.Bind("X", k.tables["X"], idx), fresh.Bind("T", k.tables["T"], idx)))
+		testkit.OK(errors.Join(fresh.Bind("X", k.tables["X"], idx), fresh.Bind("T", k.tables["T"], idx)))
 		wantH, wantJ := make([]float64, q*q), make([]float64, p*q)
-		must.OK(errors.Join(fresh.Hessian(wantH, k.x, k.y), fresh.Jacobian(wantJ, k.x, k.y)))
+		testkit.OK(errors.Join(fresh.Hessian(wantH, k.x, k.y), fresh.Jacobian(wantJ, k.x, k.y)))
 		sameBits(t, step+": Hessian", h, wantH)
 		sameBits(t, step+": Jacobian", j, wantJ)
 		clear(h) // what a caller does with its own is its own affair
@@ -36,7 +36,7 @@ func TestKeptMatrices(t *testing.T) {
 		t.Error("a matrix that was asked for twice at one point is not kept")
 	}
 	ask("third")
-	must.OK(d.HVP(dst[2], k.x, k.y, k.v))
+	testkit.OK(d.HVP(dst[2], k.x, k.y, k.v))
 	ask("after a product")
 	k.y[3]++
 	ask("another y")
@@ -45,12 +45,12 @@ func TestKeptMatrices(t *testing.T) {
 	rows := slices.Clone(idx)
 	rows[0], rows[7] = rows[7], rows[9]
 	idx = rows
-	must.OK(errors.Join(d.Bind("X", k.tables["X"], rows), d.Bind("T", k.tables["T"], rows)))
+	testkit.OK(errors.Join(d.Bind("X", k.tables["X"], rows), d.Bind("T", k.tables["T"], rows)))
 	ask("other rows")
 
-	other := must.Get(Differentiate(Loss{P: p, Q: q, Workspace: d.f.Workspace, Build: func(_, y *Node, _ []*Node) *Node { return Dot(y, y) }}))
+	other := testkit.Get(Differentiate(Loss{P: p, Q: q, Workspace: d.f.Workspace, Build: func(_, y *Node, _ []*Node) *Node { return Dot(y, y) }}))
 	k.y[0]++
-	must.OK(other.Grad(nil, dst[1], k.x, k.y))
+	testkit.OK(other.Grad(nil, dst[1], k.x, k.y))
 	ask("a point that another program has moved to")
 }
 
@@ -78,12 +78,12 @@ func TestEntrywiseJacobian(t *testing.T) {
 		{"none", func(x, y *Node) *Node { return Add(SumAll(x), Dot(y, y)) }, false, make([]float64, n*n)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := must.Get(Differentiate(Loss{P: n, Q: n, Build: func(x, y *Node, _ []*Node) *Node { return c.build(x, y) }}))
-			if got := must.Get(d.isEntrywise(jvp)); got != c.want {
+			d := testkit.Get(Differentiate(Loss{P: n, Q: n, Build: func(x, y *Node, _ []*Node) *Node { return c.build(x, y) }}))
+			if got := testkit.Get(d.isEntrywise(jvp)); got != c.want {
 				t.Errorf("entrywise: %v, want %v", got, c.want)
 			}
 			j := make([]float64, n*n)
-			must.OK(d.Jacobian(j, make([]float64, n), []float64{1, -2, 3}))
+			testkit.OK(d.Jacobian(j, make([]float64, n), []float64{1, -2, 3}))
 			within(t, "Jacobian", j, c.j, 0)
 		})
 	}

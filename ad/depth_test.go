@@ -3,7 +3,7 @@ package ad
 import (
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestDepth: the nodes of a product, the scratch memory of its plan and the steps of its tail's
@@ -13,7 +13,7 @@ func TestDepth(t *testing.T) {
 	const width = 16
 	size := func(layers int) (nodes, numbers, steps int) {
 		q := layers * width * width
-		d := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
 			h := Uniform(.5, PartVec(y, 0, width))
 			for l := range layers {
 				h = Tanh(MatVec(Part(y, l*width*width, width, width), h, false))
@@ -21,7 +21,7 @@ func TestDepth(t *testing.T) {
 			return Add(SumAll(h), Mul(SumAll(x), Dot(y, y)))
 		}}))
 		y := make([]float64, q)
-		must.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
+		testkit.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
 		_, scratch, _ := poolOf(d.Program).Scratch()
 		return len(d.family.nodes), len(scratch[0]), d.template.Report(d.known[1<<hvp]).TailWork
 	}

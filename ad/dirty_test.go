@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // state is all that a program's results are a function of: choices among a few points, vectors and
@@ -56,7 +56,7 @@ func (w *walker) program(t testing.TB) *Derivs {
 		ce := Mean(Sub(RowLogSumExp(logits), RowDot(in[1], logits)))
 		return Add(ce, Scale(.1, SumAll(ColScale(Square(wm), Exp(x)))))
 	}
-	d := must.Get(Differentiate(l))
+	d := testkit.Get(Differentiate(l))
 	setTile(d.Program, 8)
 	return d
 }
@@ -64,7 +64,7 @@ func (w *walker) program(t testing.TB) *Derivs {
 // ask sets the state and returns one derivative.
 func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
 	for _, name := range []string{"X", "T"} {
-		must.OK(d.Bind(name, w.k.tables[name], w.batches[s.batch]))
+		testkit.OK(d.Bind(name, w.k.tables[name], w.batches[s.batch]))
 	}
 	x, y, v := w.x[s.x], w.y[s.y], w.v[s.v]
 	dst := make([]float64, 24)
@@ -90,7 +90,7 @@ func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
 		dst = make([]float64, 6*24)
 		err = d.Jacobian(dst, x, y)
 	}
-	must.OK(err)
+	testkit.OK(err)
 	return dst
 }
 

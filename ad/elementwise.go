@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"dsbo/ad/internal/engine"
-	"dsbo/internal/elementary"
 	"dsbo/internal/kernel"
+	"dsbo/internal/num"
 )
 
 // The elementwise functions. Step is the derivative of ReLU, and 0 at 0.
@@ -83,9 +83,9 @@ func init() {
 			func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, out)} }},
 		fnLog: {mapping(kernel.Log[float32], kernel.Log[float64]),
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} }},
-		fnLog1p: {computing(elementary.Log1p),
+		fnLog1p: {computing(num.Log1p),
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} }},
-		fnExpm1: {computing(elementary.Expm1), func(in nodes, _, g *Node) nodes {
+		fnExpm1: {computing(num.Expm1), func(in nodes, _, g *Node) nodes {
 			return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
 		}},
 		fnErf: {mapping(kernel.Erf[float32], kernel.Erf[float64]), func(in nodes, _, g *Node) nodes {
@@ -104,8 +104,8 @@ func init() {
 			return nodes{gate(out, g)} // out is positive where the input is, which nothing reads then
 		}},
 		fnStep: {cheap(mapping(kernel.Step[float32], kernel.Step[float64])), noGrad},
-		fnSin:  {computing(elementary.Sin), func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} }},
-		fnCos:  {computing(elementary.Cos), func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} }},
+		fnSin:  {computing(num.Sin), func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} }},
+		fnCos:  {computing(num.Cos), func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} }},
 		opAdd: {arithmetical(engine.Add, combining(addTo[float32], addTo[float64])),
 			func(_ nodes, _, g *Node) nodes { return nodes{g, g} }},
 		opSub: {arithmetical(engine.Other, combining(kernel.SubTo[float32], kernel.SubTo[float64])),

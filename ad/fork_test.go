@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestForks: forks that ask for derivatives at once, each in an order of its own, so that one
@@ -35,7 +35,7 @@ func TestForks(t *testing.T) {
 					idx[j] = (7*j + i) % k.m
 				}
 				for r := range rounds {
-					want[i][r] = must.Get(k.answers(fresh, idx, i))
+					want[i][r] = testkit.Get(k.answers(fresh, idx, i))
 				}
 				wg.Go(func() {
 					for r := range rounds {
@@ -46,7 +46,7 @@ func TestForks(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			must.OK(errors.Join(errs...))
+			testkit.OK(errors.Join(errs...))
 			for i := range agents {
 				for r := range rounds {
 					sameBits(t, fmt.Sprintf("agent %d, round %d", i, r), results[i][r], want[i][r])
@@ -85,7 +85,7 @@ func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 func TestForksOfStackedProducts(t *testing.T) {
 	const n, size, forks = 8, 12, 4
 	const q = n * size * size
-	all := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) *Node {
+	all := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) *Node {
 		m := Part(y, 0, n*size, size)
 		return SumAll(Square(BatchMatMul(m, m, n, false, true)))
 	}}))
@@ -99,7 +99,7 @@ func TestForksOfStackedProducts(t *testing.T) {
 		}
 		got[i] = make([]float64, q)
 		want := make([]float64, q)
-		must.OK(d.Grad(nil, want, []float64{0}, y))
+		testkit.OK(d.Grad(nil, want, []float64{0}, y))
 		wg.Go(func() {
 			for range 200 {
 				y[0] = -y[0] // another point
@@ -112,5 +112,5 @@ func TestForksOfStackedProducts(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // network is two layers of 3 tanh units each over constants, with 2 outputs a row: q = 12 + 12 + 8.
@@ -29,11 +29,11 @@ func network(like, y *Node, rows int) *Node {
 func TestGaussNewton(t *testing.T) {
 	const rows, q = 5, networkSize
 	penalty := func(x, y *Node) *Node { return Mul(SumAll(Exp(x)), Dot(Square(y), Square(y))) }
-	loss := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+	loss := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
 		o := Outputs(network(y, y, rows))
 		return Add(Sub(SumAll(RowLogSumExp(o)), SumAll(Scale(.3, o))), penalty(x, y))
 	}}))
-	outputs := must.Get(Compile(Func{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{network(y, y, rows)} }}))
+	outputs := testkit.Get(Compile(Func{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{network(y, y, rows)} }}))
 	var jacobian [2 * rows][]float64
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y, v := []float64{.2}, make([]float64, q), make([]float64, q)
@@ -41,14 +41,14 @@ func TestGaussNewton(t *testing.T) {
 		y[i], v[i] = r.NormFloat64(), r.NormFloat64()
 	}
 	for k := range jacobian {
-		one := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) *Node {
+		one := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) *Node {
 			return SumAll(PartVec(Flatten(network(y, y, rows)), k, 1))
 		}}))
 		jacobian[k] = make([]float64, q)
-		must.OK(one.Grad(nil, jacobian[k], x, y))
+		testkit.OK(one.Grad(nil, jacobian[k], x, y))
 	}
 	o := make([]float64, 2*rows)
-	must.OK(outputs.Eval(o, x, y))
+	testkit.OK(outputs.Eval(o, x, y))
 	want := make([]float64, q)
 	for i := range want { // ∇²r v, r = e^x Σ y⁴
 		want[i] = math.Exp(x[0]) * 12 * y[i] * y[i] * v[i]
@@ -67,19 +67,19 @@ func TestGaussNewton(t *testing.T) {
 		}
 	}
 	got := make([]float64, q)
-	must.OK(loss.GaussNewton(got, x, y, v))
+	testkit.OK(loss.GaussNewton(got, x, y, v))
 	for i := range got {
 		if math.Abs(got[i]-want[i]) > 1e-13*math.Sqrt(dot(want, want)) { // some hundred operations on numbers of that size
 			t.Errorf("entry %d is %v, want %v", i, got[i], want[i])
 		}
 	}
 	// The mark changes no other derivative.
-	plain := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+	plain := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
 		o := network(y, y, rows)
 		return Add(Sub(SumAll(RowLogSumExp(o)), SumAll(Scale(.3, o))), penalty(x, y))
 	}}))
-	must.OK(loss.HVP(got, x, y, v))
-	must.OK(plain.HVP(want, x, y, v))
+	testkit.OK(loss.HVP(got, x, y, v))
+	testkit.OK(plain.HVP(want, x, y, v))
 	for i := range got {
 		if got[i] != want[i] {
 			t.Errorf("with marked outputs entry %d of the Hessian-vector product is %v, without %v", i, got[i], want[i])
@@ -94,7 +94,7 @@ func TestGaussNewton(t *testing.T) {
 // several marks and a loss that takes y beside them.
 func TestGaussNewtonOfLinear(t *testing.T) {
 	const rows, q = 4, 9
-	d := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+	d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
 		a := Outputs(Reshape(Scale(2, PartVec(y, 0, 6)), 3, 2))
 		b := Outputs(PartVec(y, 5, 4))
 		return Sum(SumAll(RowLogSumExp(a)), Dot(Square(b), PartVec(y, 1, 4)), Mul(SumAll(a), SumAll(Sin(b))), Dot(y, y))
@@ -105,8 +105,8 @@ func TestGaussNewtonOfLinear(t *testing.T) {
 		y[i], v[i] = r.NormFloat64(), r.NormFloat64()
 	}
 	got, want := make([]float64, q), make([]float64, q)
-	must.OK(d.GaussNewton(got, []float64{0}, y, v))
-	must.OK(d.HVP(want, []float64{0}, y, v))
+	testkit.OK(d.GaussNewton(got, []float64{0}, y, v))
+	testkit.OK(d.HVP(want, []float64{0}, y, v))
 	for i := range got {
 		if math.Abs(got[i]-want[i]) > 1e-13*(1+math.Abs(want[i])) {
 			t.Errorf("entry %d is %v, that of the Hessian %v", i, got[i], want[i])

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func leafVec(g *gorgonia.ExprGraph, name string, n int) *Node {
@@ -20,7 +20,7 @@ func leafVec(g *gorgonia.ExprGraph, name string, n int) *Node {
 // TestHashCollision: Gorgonia takes nodes for one whose 32-bit hashes agree, whatever their
 // children are. These two children collide.
 func TestHashCollision(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 1, Q: 3, Build: func(_, y *Node, _ []*Node) *Node {
+	d := testkit.Get(Differentiate(Loss{P: 1, Q: 3, Build: func(_, y *Node, _ []*Node) *Node {
 		g := gorgonia.NewGraph()
 		a := leafVec(g, "a", 3)
 		if one, two := Scale(0.759456318, a), Scale(0.734058016, a); one == two || one.Hashcode() != two.Hashcode() {
@@ -36,7 +36,7 @@ func TestHashCollision(t *testing.T) {
 		return SumAll(Sub(one, two))
 	}}))
 	y, gy := []float64{1, 2, -1}, make([]float64, 3)
-	must.OK(d.Grad(nil, gy, []float64{0}, y))
+	testkit.OK(d.Grad(nil, gy, []float64{0}, y))
 	for i, v := range y {
 		want := 0.759456318*math.Exp(0.759456318*v) - 0.734058016*math.Exp(0.734058016*v)
 		within(t, "∇_y", gy[i:i+1], []float64{want}, 1e-14)
@@ -47,7 +47,7 @@ func TestGrad(t *testing.T) {
 	g := gorgonia.NewGraph()
 	x, y := leafVec(g, "x", 3), leafVec(g, "y", 3)
 	cost := SumAll(Exp(y))
-	gs := must.Get(Grad(cost, x, cost, y))
+	gs := testkit.Get(Grad(cost, x, cost, y))
 	if gs[0] != nil {
 		t.Errorf("a cost that does not depend on x has the derivative %v, want nil", gs[0])
 	}
@@ -84,12 +84,12 @@ func TestSymDiff(t *testing.T) {
 	g := gorgonia.NewGraph()
 	value := tensor.New(tensor.WithBacking([]float64{1, -2, 3}))
 	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("y"), gorgonia.WithValue(value))
-	gs := must.Get(gorgonia.Grad(Dot(Mul(Square(y), y), Step(y)), y))
+	gs := testkit.Get(gorgonia.Grad(Dot(Mul(Square(y), y), Step(y)), y))
 	var out gorgonia.Value
 	gorgonia.Read(gs[0], &out)
 	vm := gorgonia.NewTapeMachine(g)
 	defer vm.Close()
-	must.OK(vm.RunAll())
+	testkit.OK(vm.RunAll())
 	sameBits(t, "∇_y", out.Data().([]float64), []float64{3, 0, 27})
 }
 
@@ -289,9 +289,9 @@ func TestOtherPanics(t *testing.T) {
 
 // TestTransposedConstant: a leaf's value may be a view whose numbers do not lie in order.
 func TestTransposedConstant(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node {
+	d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node {
 		m := tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float64{1, 2, 3, 4}))
-		must.OK(m.T())
+		testkit.OK(m.T())
 		c := gorgonia.NewMatrix(y.Graph(), tensor.Float64, gorgonia.WithShape(2, 2), gorgonia.WithName("c"), gorgonia.WithValue(m))
 		return SumAll(ColScale(MatMul(c, c, false, false), MatVec(c, y, false)))
 	}}))

@@ -3,7 +3,7 @@ package ad
 import (
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestKeptProducts: where there is no room for all that another product at the point would begin
@@ -15,13 +15,13 @@ func TestKeptProducts(t *testing.T) {
 	budget := (3*steps - 1) * rows * width // of each step, 2 values forwards and 1 backwards, which the first does not have
 	d.template.Limit(0, budget)
 	got, want := make([]float64, len(y)), make([]float64, len(y))
-	must.OK(d.HVP(got, x, y, y))
+	testkit.OK(d.HVP(got, x, y, y))
 	r := d.template.Report(d.known[1<<hvp])
 	if r.Products != 2*steps-1 || r.Kept != r.Products || r.Numbers != budget {
 		t.Errorf("%d of %d products and %d numbers are kept, want all of %d, and %d", r.Kept, r.Products, r.Numbers, 2*steps-1, budget)
 	}
-	must.OK(d.HVP(got, x, y, v))
+	testkit.OK(d.HVP(got, x, y, v))
 	fresh, _, _, _ := recurrent(rows, width, steps, false)
-	must.OK(fresh.HVP(want, x, y, v))
+	testkit.OK(fresh.HVP(want, x, y, v))
 	sameBits(t, "HVP", got, want)
 }

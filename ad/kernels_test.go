@@ -3,12 +3,12 @@ package ad
 import (
 	"testing"
 
-	"dsbo/internal/kernel/kerneltest"
+	"dsbo/ad/adtest"
 )
 
 // TestOnEveryPath: values, gradients and products against closed forms and differences, tile by
 // tile and whole, the same bits after any history, and no allocations, whichever kernels do the
 // work.
 func TestOnEveryPath(t *testing.T) {
-	kerneltest.Everywhere(t, "^Test(ClosedForms|ExtremeLogits|Ops|Tiles|Float32|WholeMatrices|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
+	adtest.Everywhere(t, "^Test(ClosedForms|ExtremeLogits|Ops|Tiles|Float32|WholeMatrices|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
 }

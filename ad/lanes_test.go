@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"dsbo/internal/kernel"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestWholeMatrices: a whole Hessian or Jacobian has the bits of the products with the unit
@@ -34,13 +34,13 @@ func products(t *testing.T, d *Derivs, x, y []float64, step int) {
 	t.Helper()
 	p, q := len(x), len(y)
 	h, again, j := make([]float64, q*q), make([]float64, q*q), make([]float64, p*q)
-	must.OK(d.Hessian(h, x, y))
-	must.OK(d.Jacobian(j, x, y))
+	testkit.OK(d.Hessian(h, x, y))
+	testkit.OK(d.Jacobian(j, x, y))
 	e, hv, jv, col := make([]float64, q), make([]float64, q), make([]float64, p), make([]float64, p)
 	for k := 0; k < q; k += step {
 		e[k] = 1
-		must.OK(d.HVP(hv, x, y, e))
-		must.OK(d.JVP(jv, x, y, e))
+		testkit.OK(d.HVP(hv, x, y, e))
+		testkit.OK(d.JVP(jv, x, y, e))
 		e[k] = 0
 		for i := range col {
 			col[i] = j[i*q+k]
@@ -48,7 +48,7 @@ func products(t *testing.T, d *Derivs, x, y []float64, step int) {
 		sameBits(t, fmt.Sprint("column of the Hessian ", k), h[k*q:(k+1)*q], hv)
 		sameBits(t, fmt.Sprint("column of the Jacobian ", k), col, jv)
 	}
-	must.OK(d.Hessian(again, x, y))
+	testkit.OK(d.Hessian(again, x, y))
 	sameBits(t, "the Hessian after the products", again, h)
 }
 
@@ -69,10 +69,10 @@ func TestWholeMatricesOnEveryPath(t *testing.T) {
 				for _, single := range []bool{false, true} {
 					l := c.loss(c.k)
 					l.Float32 = single
-					d := must.Get(Differentiate(l))
+					d := testkit.Get(Differentiate(l))
 					setTile(d.Program, 64)
 					for _, in := range l.Inputs {
-						must.OK(d.Bind(in.Name, c.k.tables[in.Name], nil))
+						testkit.OK(d.Bind(in.Name, c.k.tables[in.Name], nil))
 					}
 					t.Run(fmt.Sprint(c.name, " float32=", single), func(t *testing.T) { products(t, d, c.k.x[:l.P], c.k.y[:l.Q], 1) })
 				}

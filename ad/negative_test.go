@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo/ad/adtest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // stockDerivs differentiates a loss of y with gorgonia.Grad, twice for products. It does not
@@ -96,7 +96,7 @@ func TestNegativeControls(t *testing.T) {
 	}{
 		{"gorgonia.Grad twice", cube, "HVP", func(y *Node) *Node {
 			cost := cube(y)
-			must.Get(gorgonia.Grad(cost, y))
+			testkit.Get(gorgonia.Grad(cost, y))
 			return cost
 		}, true},
 		{"Slice", slice, "HVP", slice, false},
@@ -104,7 +104,7 @@ func TestNegativeControls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			y := []float64{1, 2, 3}
-			r := must.Get(adtest.Measure(stockDerivs{c.cost}, []float64{0}, y))
+			r := testkit.Get(adtest.Measure(stockDerivs{c.cost}, []float64{0}, y))
 			if err := r.Err(); err == nil || !strings.HasPrefix(err.Error(), c.wrong) {
 				t.Errorf("the harness says %v, want a wrong %s\n%v", err, c.wrong, r)
 			}
@@ -116,7 +116,7 @@ func TestNegativeControls(t *testing.T) {
 			case c.refused && !errors.Is(err, ErrGraph):
 				t.Errorf("ad says %v, want ErrGraph", err)
 			case !c.refused:
-				must.OK(err)
+				testkit.OK(err)
 				adtest.Check(t, d, []float64{0}, y)
 			}
 		})

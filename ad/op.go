@@ -19,7 +19,7 @@ import (
 type Node = gorgonia.Node
 
 // Float is the element type of a compiled program.
-type Float = dsbo.Float
+type Float = engine.Float
 
 type nodes = []*Node
 

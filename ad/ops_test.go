@@ -8,7 +8,7 @@ import (
 
 	"dsbo/ad/adtest"
 	"dsbo/ad/internal/engine"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // params is a number of parameters that is enough for every case.
@@ -73,7 +73,7 @@ func (c fixture) loss(t testing.TB, n numbers) Loss {
 func (c fixture) derivs(t testing.TB) *Derivs {
 	t.Helper()
 	n := draw(c.rows)
-	d := must.Get(Differentiate(c.loss(t, n)))
+	d := testkit.Get(Differentiate(c.loss(t, n)))
 	if c.tile > 0 {
 		setTile(d.Program, c.tile)
 	}
@@ -104,7 +104,7 @@ func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {
 	if !c.third {
 		return cost
 	}
-	g := must.Get(Grad(cost, y))
+	g := testkit.Get(Grad(cost, y))
 	dir := make([]float64, params)
 	for i := range dir {
 		dir[i] = 1 - .3*float64(i%5)
@@ -116,9 +116,9 @@ func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {
 func (n numbers) bind(t testing.TB, d *Derivs, from source) {
 	m := len(n.idx)
 	var idx []int
-	x, hot, ids := must.Get(FloatTable(m, width, n.x)), must.Get(FloatTable(m, 3, n.hot)), must.Get(FloatTable(m, 1, n.idx))
+	x, hot, ids := testkit.Get(FloatTable(m, width, n.x)), testkit.Get(FloatTable(m, 3, n.hot)), testkit.Get(FloatTable(m, 1, n.idx))
 	if from == bytes || from == picked {
-		x, hot = must.Get(ByteTable(m, width, n.bytes, 1./255)), must.Get(LabelTable(n.labels, 3))
+		x, hot = testkit.Get(ByteTable(m, width, n.bytes, 1./255)), testkit.Get(LabelTable(n.labels, 3))
 	}
 	if from == picked { // the same rows, out of a table that has them in another order
 		order := rand.New(rand.NewPCG(1, 1)).Perm(m)
@@ -127,11 +127,11 @@ func (n numbers) bind(t testing.TB, d *Derivs, from source) {
 			back[j] = i
 		}
 		for _, p := range []**Table{&x, &hot, &ids} {
-			*p = must.Get((*p).Pick(order))
+			*p = testkit.Get((*p).Pick(order))
 		}
 		idx = back
 	}
-	must.OK(errors.Join(d.Bind("data", x, idx), d.Bind("hot", hot, idx), d.Bind("idx", ids, idx)))
+	testkit.OK(errors.Join(d.Bind("data", x, idx), d.Bind("hot", hot, idx), d.Bind("idx", ids, idx)))
 }
 
 // point returns x and y at which no op of the table is near a kink.

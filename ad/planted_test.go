@@ -9,7 +9,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -102,7 +102,7 @@ func pictures(rows, side int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(3))
 		}
-		return data.Examples{X: must.Get(ad.FloatTable(rows, side*side, v)), Target: must.Get(ad.LabelTable(labels, 3))}
+		return data.Examples{X: testkit.Get(ad.FloatTable(rows, side*side, v)), Target: testkit.Get(ad.LabelTable(labels, 3))}
 	}
 	return data.Shard{Train: set(rows), Val: set(rows - 7)}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dsbo/ad/internal/engine"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // power is a^p for a constant p.
@@ -53,7 +53,7 @@ const halves = 16
 func (r power) of(a float64) float64 {
 	twice := math.Abs(2 * r.p)
 	if twice != math.Trunc(twice) || twice > halves {
-		return elementary.Pow(a, r.p)
+		return num.Pow(a, r.p)
 	}
 	v := 1.
 	for range int(twice) / 2 {

@@ -10,7 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad/internal/engine"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // An Input is data that a loss reads besides x and y.
@@ -265,7 +265,7 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 	}
 	if like.Dtype() == tensor.Float32 {
 		f := make([]float32, len(data))
-		vec.Convert(f, data)
+		linalg.Convert(f, data)
 		return newConst(like, name, shape, f)
 	}
 	return newConst(like, name, shape, slices.Clone(data))

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestFuncErrors(t *testing.T) {
@@ -39,9 +39,9 @@ func TestFuncErrors(t *testing.T) {
 		}
 	}
 	// x, y and 62 inputs leave no room for v, however often one asks.
-	d := must.Get(Differentiate(Loss{P: 1, Q: 2, Inputs: many[:64-2], Build: func(_, y *Node, in []*Node) *Node { return Mul(in[0], SumAll(Square(y))) }}))
+	d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Inputs: many[:64-2], Build: func(_, y *Node, in []*Node) *Node { return Mul(in[0], SumAll(Square(y))) }}))
 	for _, in := range d.f.Inputs {
-		must.OK(d.Bind(in.Name, table(1, 1), nil))
+		testkit.OK(d.Bind(in.Name, table(1, 1), nil))
 	}
 	for range 2 {
 		if err := d.HVP(make([]float64, 2), []float64{0}, []float64{1, 2}, []float64{1, 0}); !errors.Is(err, ErrGraph) {
@@ -58,11 +58,11 @@ func table(rows, cols int) *Table {
 	for i := range data {
 		data[i] = float64(i % 5)
 	}
-	return must.Get(FloatTable(rows, cols, data))
+	return testkit.Get(FloatTable(rows, cols, data))
 }
 
 func TestBindErrors(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 3, Inputs: []Input{{Name: "a", Shape: []int{2}, Batch: true}, {Name: "w", Shape: []int{2}}, {Name: "idx", Batch: true}},
+	d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 3, Inputs: []Input{{Name: "a", Shape: []int{2}, Batch: true}, {Name: "w", Shape: []int{2}}, {Name: "idx", Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			return SumAll(Mul(Gather(Mul(y, in[1]), in[2]), MatVec(in[0], y, false)))
 		}}))
@@ -84,25 +84,25 @@ func TestBindErrors(t *testing.T) {
 	says(d.Bind("a", table(4, 2), []int{0, 1, -1}), "at place 2 is -1")
 	says(d.Bind("a", table(3, 2), []int{}), "the table has 0 and 2")
 	for name, tab := range map[string]*Table{"a": table(3, 2), "w": table(2, 1), "idx": table(3, 1)} {
-		must.OK(d.Bind(name, tab, nil))
+		testkit.OK(d.Bind(name, tab, nil))
 	}
 	_, err = d.Value(x, y)
 	says(err, "Gather: indices must be whole numbers from 0 to 1; that of row 2 is 2")
 	says(d.Grad(nil, y, x, []float64{1, 2}), "Gather: indices must be whole numbers from 0 to 1; that of row 2 is 2")
-	half := must.Get(FloatTable(3, 1, []float64{0, .5, 1}))
-	must.OK(d.Bind("idx", half, nil))
+	half := testkit.Get(FloatTable(3, 1, []float64{0, .5, 1}))
+	testkit.OK(d.Bind("idx", half, nil))
 	_, err = d.Value(x, y)
 	says(err, "Gather: indices must be whole numbers from 0 to 1; that of row 1 is 0.5")
-	good := must.Get(FloatTable(3, 1, []float64{0, 1, 1}))
+	good := testkit.Get(FloatTable(3, 1, []float64{0, 1, 1}))
 	// An error leaves the program usable: a = [0 1; 2 3; 4 0], w = [0 1], y = [1 2].
-	must.OK(d.Bind("idx", good, nil))
+	testkit.OK(d.Bind("idx", good, nil))
 	if v, err := d.Value(x, y); err != nil || v != 2*8+2*4 {
 		t.Errorf("value %v, %v; want 24", v, err)
 	}
 }
 
 func TestLengthErrors(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
+	d := testkit.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
 	x, y, two, three := make([]float64, 2), make([]float64, 3), make([]float64, 2), make([]float64, 3)
 	_, valueErr := d.Value(y, y)
 	for i, err := range []error{
@@ -122,31 +122,31 @@ func TestLengthErrors(t *testing.T) {
 
 // TestZeros: a derivative that is 0 by the shape of the loss is written like any other.
 func TestZeros(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 2, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(y) }}))
+	d := testkit.Get(Differentiate(Loss{P: 2, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(y) }}))
 	x, y := []float64{1, 2}, []float64{3}
 	dx, dy, hv, jv := []float64{7, 7}, []float64{7}, []float64{7}, []float64{7, 7}
-	must.OK(errors.Join(d.Grad(dx, dy, x, y), d.HVP(hv, x, y, y), d.JVP(jv, x, y, y)))
+	testkit.OK(errors.Join(d.Grad(dx, dy, x, y), d.HVP(hv, x, y, y), d.JVP(jv, x, y, y)))
 	sameBits(t, "derivatives", slices.Concat(dx, dy, hv, jv), []float64{0, 0, 1, 0, 0, 0})
 }
 
 // TestNegativeZero: -0 in place of 0 is another input.
 func TestNegativeZero(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 1, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(Square(y)) }}))
+	d := testkit.Get(Differentiate(Loss{P: 1, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(Square(y)) }}))
 	hv := make([]float64, 1)
 	for _, v := range []float64{0, math.Copysign(0, -1), 0} {
-		must.OK(d.HVP(hv, []float64{0}, []float64{1}, []float64{v}))
+		testkit.OK(d.HVP(hv, []float64{0}, []float64{1}, []float64{v}))
 		sameBits(t, "HVP", hv, []float64{2 * v})
 	}
 }
 
 // TestDense: the dense matrices of Σ_j e^{x_j} y_j² y_2 and their zeros.
 func TestDense(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
+	d := testkit.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
 		return Mul(Dot(Exp(x), Square(PartVec(y, 0, 2))), SumAll(PartVec(y, 2, 1)))
 	}}))
 	x, y := []float64{0, 0}, []float64{1, 2, 3}
 	h, j := make([]float64, 9), make([]float64, 6)
-	must.OK(errors.Join(d.Hessian(h, x, y), d.Jacobian(j, x, y)))
+	testkit.OK(errors.Join(d.Hessian(h, x, y), d.Jacobian(j, x, y)))
 	within(t, "Hessian", h, []float64{6, 0, 2, 0, 6, 4, 2, 4, 0}, 1e-15)
 	within(t, "Jacobian", j, []float64{6, 0, 1, 0, 12, 4}, 1e-15)
 }
@@ -154,18 +154,18 @@ func TestDense(t *testing.T) {
 // TestWholeInputs: an input that is no batch may be a number, a vector or a matrix, and is read
 // again when bound again.
 func TestWholeInputs(t *testing.T) {
-	p := must.Get(Compile(Func{P: 1, Q: 2, Inputs: []Input{{Name: "s"}, {Name: "v", Shape: []int{2}}, {Name: "m", Shape: []int{2, 2}}},
+	p := testkit.Get(Compile(Func{P: 1, Q: 2, Inputs: []Input{{Name: "s"}, {Name: "v", Shape: []int{2}}, {Name: "m", Shape: []int{2, 2}}},
 		Build: func(x, y *Node, in []*Node) []*Node {
 			return []*Node{Mul(in[0], Dot(in[1], MatVec(in[2], y, false))), in[0], SumAll(x)}
 		}}))
 	bind := func(name string, tab *Table, idx []int) {
 		t.Helper()
-		must.OK(p.Bind(name, tab, idx))
+		testkit.OK(p.Bind(name, tab, idx))
 	}
 	eval := func(want ...float64) {
 		t.Helper()
 		got := []float64{0, 0, 0, -7}
-		must.OK(p.Eval(got, []float64{5}, []float64{1, 10}))
+		testkit.OK(p.Eval(got, []float64{5}, []float64{1, 10}))
 		sameBits(t, "values", got, append(want, -7))
 	}
 	all := table(4, 2) // 0 1, 2 3, 4 0, 1 2
@@ -188,13 +188,13 @@ func TestWholeInputs(t *testing.T) {
 // TestVectorValues: values of more than one number come one after another, matrices row by row; so
 // do inputs and what is cut by rows.
 func TestVectorValues(t *testing.T) {
-	p := must.Get(Compile(Func{P: 1, Q: 2, Rows: 4, Inputs: []Input{{Name: "X", Shape: []int{2}, Batch: true}},
+	p := testkit.Get(Compile(Func{P: 1, Q: 2, Rows: 4, Inputs: []Input{{Name: "X", Shape: []int{2}, Batch: true}},
 		Build: func(x, y *Node, in []*Node) []*Node {
 			return []*Node{MatVec(in[0], y, false), SumAll(y), Outer(y, y), in[0]}
 		}}))
-	must.OK(p.Bind("X", table(4, 2), nil)) // 0 1, 2 3, 4 0, 1 2
+	testkit.OK(p.Bind("X", table(4, 2), nil)) // 0 1, 2 3, 4 0, 1 2
 	got := make([]float64, 4+1+4+8)
-	must.OK(p.Eval(got, []float64{0}, []float64{1, 10}))
+	testkit.OK(p.Eval(got, []float64{0}, []float64{1, 10}))
 	sameBits(t, "values", got, []float64{10, 32, 4, 21, 11, 1, 10, 10, 100, 0, 1, 2, 3, 4, 0, 1, 2})
 	if err := p.Eval(got[1:], []float64{0}, []float64{1, 10}); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("error for 16 numbers where there are 17: %v, want one that matches ErrShape", err)
@@ -225,10 +225,10 @@ func TestBadIndexes(t *testing.T) {
 			func(y, idx *Node) *Node { return Gather(y, NewConst(y, "constant", 2, 0, []float64{0, 9})) }},
 	} {
 		for _, tile := range []int{1, 2, 5} {
-			d := must.Get(Differentiate(Loss{P: 1, Q: 4, Rows: 5, Inputs: []Input{{Name: "idx", Shape: c.shape, Batch: true}},
+			d := testkit.Get(Differentiate(Loss{P: 1, Q: 4, Rows: 5, Inputs: []Input{{Name: "idx", Shape: c.shape, Batch: true}},
 				Build: func(_, y *Node, in []*Node) *Node { return Add(SumAll(Square(c.build(y, in[0]))), SumAll(in[0])) }}))
 			setTile(d.Program, tile)
-			must.OK(d.Bind("idx", must.Get(FloatTable(len(c.data)/max(1, len(c.shape)*2), max(1, len(c.shape)*2), c.data)), c.idx))
+			testkit.OK(d.Bind("idx", testkit.Get(FloatTable(len(c.data)/max(1, len(c.shape)*2), max(1, len(c.shape)*2), c.data)), c.idx))
 			dst := make([]float64, 4)
 			for what, err := range map[string]error{"HVP": d.HVP(dst, []float64{0}, dst, dst), "gradient": d.Grad(nil, dst, []float64{0}, dst)} {
 				if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(fmt.Sprint(err), c.want) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // A randomGraph is a loss of random ops on values of three kinds: with rows, whole, and sums over
@@ -136,13 +136,13 @@ func newRandomTask(seed uint64) *randomTask {
 		k.x[i], k.y[i], k.v[i] = normal(randomX), normal(randomY), normal(randomY)
 		k.batches[i] = r.Perm(2 * randomRows)[:randomRows]
 	}
-	k.data = must.Get(FloatTable(2*randomRows, narrow, normal(2*randomRows*narrow)))
-	k.signs = must.Get(FloatTable(2*randomRows, 1, normal(2*randomRows)))
+	k.data = testkit.Get(FloatTable(2*randomRows, narrow, normal(2*randomRows*narrow)))
+	k.signs = testkit.Get(FloatTable(2*randomRows, 1, normal(2*randomRows)))
 	return k
 }
 
 func (k *randomTask) derivs(float32 bool, tile int, w *Workspace) *Derivs {
-	d := must.Get(Differentiate(Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: float32, Workspace: w,
+	d := testkit.Get(Differentiate(Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: float32, Workspace: w,
 		Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "signs", Batch: true}},
 		Build:  func(x, y *Node, in []*Node) *Node { return buildRandom(k.seed, x, y, in[0], in[1]) }}))
 	setTile(d.Program, tile)
@@ -152,21 +152,21 @@ func (k *randomTask) derivs(float32 bool, tile int, w *Workspace) *Derivs {
 // ask returns what d gives at a state.
 func (k *randomTask) ask(d *Derivs, s state, what int) []float64 {
 	x, y, v := k.x[s.x], k.y[s.y], k.v[s.v]
-	must.OK(errors.Join(d.Bind("data", k.data, k.batches[s.batch]), d.Bind("signs", k.signs, k.batches[s.batch])))
+	testkit.OK(errors.Join(d.Bind("data", k.data, k.batches[s.batch]), d.Bind("signs", k.signs, k.batches[s.batch])))
 	spoil(d.Program)
 	dst := make([]float64, randomX+randomY)
 	switch what {
 	case 0:
-		dst[0] = must.Get(d.Value(x, y))
+		dst[0] = testkit.Get(d.Value(x, y))
 	case 1:
-		must.OK(d.Grad(dst[:randomX], dst[randomX:], x, y))
+		testkit.OK(d.Grad(dst[:randomX], dst[randomX:], x, y))
 	case 2:
-		must.OK(d.JVP(dst[:randomX], x, y, v))
+		testkit.OK(d.JVP(dst[:randomX], x, y, v))
 	case 3:
-		must.OK(d.HVP(dst[randomX:], x, y, v))
+		testkit.OK(d.HVP(dst[randomX:], x, y, v))
 	case 4:
 		dst = make([]float64, randomY*randomY)
-		must.OK(d.Hessian(dst, x, y))
+		testkit.OK(d.Hessian(dst, x, y))
 	}
 	return dst
 }
@@ -198,8 +198,8 @@ func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
 		signs = append(signs, k.signs.At(i, 0))
 	}
 	cost := buildRandom(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data), NewConst(leaves[0], "signs", randomRows, 0, signs))
-	first := must.Get(Grad(cost, leaves[0], leaves[1]))
-	second := must.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
+	first := testkit.Get(Grad(cost, leaves[0], leaves[1]))
+	second := testkit.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
 	got := tapeValues(t, leaves, at, slices.Concat([]*Node{cost}, first, second))
 	pad := func(x, y []float64) []float64 {
 		dst := make([]float64, randomX+randomY)
@@ -267,9 +267,9 @@ func TestPartOfItself(t *testing.T) {
 			want += weights[i] * float64(i)
 		}
 	}
-	d := must.Get(Differentiate(Loss{P: 1, Q: n, Build: func(x, y *Node, _ []*Node) *Node {
+	d := testkit.Get(Differentiate(Loss{P: 1, Q: n, Build: func(x, y *Node, _ []*Node) *Node {
 		z := Exp(y)
 		return Dot(Add(z, Place(PartVec(z, 0, n-1), 1, n)), NewConst(y, "w", n, 0, weights))
 	}}))
-	within(t, "value", []float64{must.Get(d.Value([]float64{0}, y))}, []float64{want}, 1e-14)
+	within(t, "value", []float64{testkit.Get(d.Value([]float64{0}, y))}, []float64{want}, 1e-14)
 }

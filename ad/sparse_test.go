@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // sparseTask is a task whose X has mostly zeros and some empty rows, as floats and as a sparse
@@ -31,7 +31,7 @@ func sparseTask(m, d, c int) (k *task, asSparse *Table) {
 		}
 		starts = append(starts, len(values))
 	}
-	return k, must.Get(SparseTable(m, d, starts, indices, values))
+	return k, testkit.Get(SparseTable(m, d, starts, indices, values))
 }
 
 // columnLoss is softmaxLoss with the weights as a d×c matrix.
@@ -90,19 +90,19 @@ func TestSparseIsDense(t *testing.T) {
 // everything returns the value, both gradients, both products and both matrices of l on rows idx
 // of x.
 func everything(k *task, l Loss, x *Table, idx []int) [][]float64 {
-	d := must.Get(Differentiate(l))
+	d := testkit.Get(Differentiate(l))
 	for _, in := range l.Inputs {
 		table := k.tables[in.Name]
 		if in.Name == "X" {
 			table = x
 		}
-		must.OK(d.Bind(in.Name, table, idx))
+		testkit.OK(d.Bind(in.Name, table, idx))
 	}
 	p, q := l.P, l.Q
 	y, v := k.y[:q], k.v[:q]
 	first := evaluate(d, k.x, y, v)
 	hessian, jacobian := make([]float64, q*q), make([]float64, p*q)
-	must.OK(errors.Join(d.Hessian(hessian, k.x, y), d.Jacobian(jacobian, k.x, y)))
+	testkit.OK(errors.Join(d.Hessian(hessian, k.x, y), d.Jacobian(jacobian, k.x, y)))
 	return append(first[:], hessian, jacobian)
 }
 
@@ -112,16 +112,16 @@ func TestSparseTiles(t *testing.T) {
 	k, asSparse := sparseTask(61, 23, 3)
 	for _, single := range []bool{false, true} {
 		gradient := func(tile int) []float64 {
-			p := must.Get(Compile(Func{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: single,
+			p := testkit.Get(Compile(Func{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: single,
 				Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true, Sparse: true}, {Name: "T", Shape: []int{k.c}, Batch: true}},
 				Build: func(_, y *Node, in []*Node) []*Node {
 					r := Sub(RowSoftmax(MatMul(in[0], Part(y, 0, k.c, k.d), false, true)), in[1])
 					return []*Node{MatMul(r, in[0], true, false), MatMul(in[0], r, true, false), MatMul(r, Square(in[0]), true, false)}
 				}}))
 			setTile(p, tile)
-			must.OK(errors.Join(p.Bind("X", asSparse, nil), p.Bind("T", k.tables["T"], nil)))
+			testkit.OK(errors.Join(p.Bind("X", asSparse, nil), p.Bind("T", k.tables["T"], nil)))
 			dst := make([]float64, 3*k.c*k.d)
-			must.OK(p.Eval(dst, k.x, k.y))
+			testkit.OK(p.Eval(dst, k.x, k.y))
 			return dst
 		}
 		want := gradient(61)
@@ -153,9 +153,9 @@ func TestSparseRefusals(t *testing.T) {
 			t.Errorf("error is %v, want %q", err, c.says)
 		}
 	}
-	p := must.Get(Compile(Func{P: 3, Q: 6, Rows: 4, Inputs: []Input{{Name: "A", Shape: []int{3}, Batch: true, Sparse: true}},
+	p := testkit.Get(Compile(Func{P: 3, Q: 6, Rows: 4, Inputs: []Input{{Name: "A", Shape: []int{3}, Batch: true, Sparse: true}},
 		Build: func(x, y *Node, in []*Node) []*Node { return []*Node{MatVec(in[0], x, false)} }}))
-	if err := p.Bind("A", must.Get(FloatTable(4, 3, make([]float64, 12))), nil); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "declared sparse") {
+	if err := p.Bind("A", testkit.Get(FloatTable(4, 3, make([]float64, 12))), nil); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "declared sparse") {
 		t.Errorf("error about a dense table is %v", err)
 	}
 }

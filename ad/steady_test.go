@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dsbo/ad/internal/engine"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,17 +32,17 @@ func softmaxTask(asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64)
 		for i := range b {
 			b[i] = uint8(i * 37)
 		}
-		k.tables["X"] = must.Get(ByteTable(k.m, k.d, b, 1./255))
+		k.tables["X"] = testkit.Get(ByteTable(k.m, k.d, b, 1./255))
 	}
 	l := k.softmaxLoss()
 	l.Rows, l.Float32 = rows, float32
-	d := must.Get(Differentiate(l))
+	d := testkit.Get(Differentiate(l))
 	setTile(d.Program, 64)
 	if rows < k.m {
 		k.idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:rows]
 	}
 	for _, name := range []string{"X", "T"} {
-		must.OK(d.Bind(name, k.tables[name], k.idx))
+		testkit.OK(d.Bind(name, k.tables[name], k.idx))
 	}
 	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
 }
@@ -71,7 +71,7 @@ func TestNoAllocations(t *testing.T) {
 				err = errors.Join(err, k.calls(d, i, batches[i%8], &dst))
 				i++
 			})
-			must.OK(err)
+			testkit.OK(err)
 			if allocs != 0 {
 				t.Errorf("%v allocations a round of value, gradients, HVP and JVP; want none", allocs)
 			}
@@ -91,7 +91,7 @@ func TestFlatHeap(t *testing.T) {
 	}
 	run := func(times int) uint64 {
 		for i := range times {
-			must.OK(k.calls(d, i, nil, &dst))
+			testkit.OK(k.calls(d, i, nil, &dst))
 		}
 		return live()
 	}
@@ -109,7 +109,7 @@ func TestFlatHeap(t *testing.T) {
 // replace by more.
 func TestScratchIsLeft(t *testing.T) {
 	k, d, dst := softmaxTask(false, false, 150)
-	must.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))
+	testkit.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))
 	if d.m.(engine.Inspector).HoldsScratch() {
 		t.Error("a slot or the last call is in scratch memory")
 	}
@@ -154,10 +154,10 @@ func TestProductsAtOnePoint(t *testing.T) {
 	for _, asBytes := range []bool{false, true} {
 		k, d, dst := softmaxTask(asBytes, false, 150)
 		_, fresh, _ := softmaxTask(asBytes, false, 150)
-		must.OK(d.HVP(dst[1], k.x, k.y, k.v))
+		testkit.OK(d.HVP(dst[1], k.x, k.y, k.v))
 		k.v[0]++
-		must.OK(d.HVP(dst[1], k.x, k.y, k.v))
-		must.OK(fresh.HVP(dst[2], k.x, k.y, k.v))
+		testkit.OK(d.HVP(dst[1], k.x, k.y, k.v))
+		testkit.OK(fresh.HVP(dst[2], k.x, k.y, k.v))
 		sameBits(t, "product", dst[1], dst[2])
 		if n := d.m.(engine.Inspector).Recomputed(d.known[1<<hvp]); n > 0 {
 			t.Errorf("bytes=%v: %d steps are computed again", asBytes, n)

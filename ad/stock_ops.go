@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // stock is a node of one of Gorgonia's own ops that is rebuilt from the closed set: its inputs as
@@ -187,7 +187,7 @@ func arithmetic(name string, x, y float64) float64 {
 	case "÷":
 		return x / y
 	case "^":
-		return elementary.Pow(x, y)
+		return num.Pow(x, y)
 	case "<":
 		return truth(x < y)
 	case ">":

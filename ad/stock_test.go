@@ -17,7 +17,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo/ad/adtest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // stockLoss is a loss of three numbers x and sixteen y around f, whose input is a smooth positive
@@ -89,11 +89,11 @@ func TestStockOps(t *testing.T) {
 				return
 			}
 			l := stockLoss(c.f)
-			d := must.Get(Differentiate(l))
+			d := testkit.Get(Differentiate(l))
 			x, y := []float64{.3, -.2, .8}, []float64{.5, -1.1, .2, .9, -.4, 1.3, -.7, .1, .6, -.3, 1.2, -.9, .35, .75, -.15, 1.05}
-			got := must.Get(d.Value(x, y))
+			got := testkit.Get(d.Value(x, y))
 			if same := untaped[c.name]; same != nil {
-				within(t, "value", []float64{got}, []float64{must.Get(must.Get(Differentiate(stockLoss(same))).Value(x, y))}, 1e-13)
+				within(t, "value", []float64{got}, []float64{testkit.Get(testkit.Get(Differentiate(stockLoss(same))).Value(x, y))}, 1e-13)
 			} else {
 				g := gorgonia.NewGraph()
 				leaves := []*Node{leafVec(g, "x", len(x)), leafVec(g, "y", len(y))}
@@ -112,7 +112,7 @@ func TestStockIsWhole(t *testing.T) {
 		}
 	}
 	file, _ := runtime.FuncForPC(reflect.ValueOf(gorgonia.Add).Pointer()).FileLine(0)
-	sources := must.Get(filepath.Glob(filepath.Join(filepath.Dir(file), "*.go")))
+	sources := testkit.Get(filepath.Glob(filepath.Join(filepath.Dir(file), "*.go")))
 	if len(sources) == 0 {
 		t.Skip("Gorgonia's sources are not here")
 	}
@@ -130,7 +130,7 @@ func TestStockIsWhole(t *testing.T) {
 		if strings.HasSuffix(source, "_test.go") {
 			continue
 		}
-		for _, decl := range must.Get(parser.ParseFile(token.NewFileSet(), source, nil, parser.SkipObjectResolution)).Decls {
+		for _, decl := range testkit.Get(parser.ParseFile(token.NewFileSet(), source, nil, parser.SkipObjectResolution)).Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok || f.Recv != nil || !f.Name.IsExported() || f.Type.Results == nil || !returnsNode(f) || slices.Contains(notOps, f.Name.Name) {
 				continue

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo/ad/adtest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // recurrentLoss has one matrix, an offset and gates in each of so many steps over rows of a width.
@@ -27,12 +27,12 @@ func recurrentLoss(rows, width, steps int, float32 bool) Loss {
 
 // recurrent returns the derivatives of such a loss on some rows, and a point and a direction.
 func recurrent(rows, width, steps int, float32 bool) (d *Derivs, x, y, v []float64) {
-	d = must.Get(Differentiate(recurrentLoss(rows, width, steps, float32)))
+	d = testkit.Get(Differentiate(recurrentLoss(rows, width, steps, float32)))
 	data := make([]float64, rows*width)
 	for i := range data {
 		data[i] = math.Sin(float64(i))
 	}
-	must.OK(d.Bind("X", must.Get(FloatTable(rows, width, data)), nil))
+	testkit.OK(d.Bind("X", testkit.Get(FloatTable(rows, width, data)), nil))
 	y, v = make([]float64, d.f.Q), make([]float64, d.f.Q)
 	for i := range y {
 		y[i], v[i] = math.Cos(float64(3*i))/math.Sqrt(float64(width)), math.Sin(float64(2*i))
@@ -51,7 +51,7 @@ func TestStrips(t *testing.T) {
 				setTile(d.Program, tile)
 			}
 			gradient, product := make([]float64, len(y)), make([]float64, len(y))
-			must.OK(errors.Join(d.Grad(nil, gradient, x, y), d.HVP(product, x, y, v)))
+			testkit.OK(errors.Join(d.Grad(nil, gradient, x, y), d.HVP(product, x, y, v)))
 			if cut := strips(d); (tile == 0) != cut && tile != 33 {
 				t.Errorf("in tiles of %d examples (0: its own) the program has strips: %t", tile, cut)
 			}
@@ -76,7 +76,7 @@ func TestSeries(t *testing.T) {
 		d, x, y, v := recurrent(11, 3, 6, false)
 		setTile(d.Program, tile)
 		adtest.Check(t, d, x, y)
-		must.OK(d.HVP(make([]float64, len(y)), x, y, v))
+		testkit.OK(d.HVP(make([]float64, len(y)), x, y, v))
 		if n := d.template.Report(d.known[1<<hvp]).Resumed; n < 8 {
 			t.Errorf("%d sums of a product of 6 steps go on where others stand, want at least 8", n)
 		}

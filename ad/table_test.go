@@ -12,7 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad/internal/engine"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // tables returns one table of each kind, all 4×3, and what a float64 program reads from it.
@@ -36,12 +36,12 @@ func tables(t *testing.T) map[string]struct {
 		table *Table
 		want  []float64
 	}{
-		"float64": {must.Get(FloatTable(4, 3, f64)), f64},
-		"float32": {must.Get(Float32Table(4, 3, f32)), wide},
-		"bytes":   {must.Get(ByteTable(4, 3, b, 1.0/255)), scaled},
-		"sparse": {must.Get(SparseTable(4, 3, []int{0, 2, 2, 3, 5}, []int32{0, 2, 1, 0, 2}, []float32{.1, -2, 3, 4, 1e6})),
+		"float64": {testkit.Get(FloatTable(4, 3, f64)), f64},
+		"float32": {testkit.Get(Float32Table(4, 3, f32)), wide},
+		"bytes":   {testkit.Get(ByteTable(4, 3, b, 1.0/255)), scaled},
+		"sparse": {testkit.Get(SparseTable(4, 3, []int{0, 2, 2, 3, 5}, []int32{0, 2, 1, 0, 2}, []float32{.1, -2, 3, 4, 1e6})),
 			[]float64{float64(float32(.1)), 0, -2, 0, 0, 0, 0, 3, 0, 4, 0, 1e6}},
-		"labels": {must.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		"labels": {testkit.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}
 }
 
@@ -57,8 +57,8 @@ func rowsOf(want []float64, cols int, idx []int) []float64 {
 func TestTableReads(t *testing.T) {
 	for name, c := range tables(t) {
 		t.Run(name, func(t *testing.T) {
-			picked := must.Get(c.table.Pick([]int{3, 1, 1, 0, 2}))
-			again := must.Get(picked.Pick([]int{4, 0}))
+			picked := testkit.Get(c.table.Pick([]int{3, 1, 1, 0, 2}))
+			again := testkit.Get(picked.Pick([]int{4, 0}))
 			for _, r := range []struct {
 				name     string
 				table    *Table
@@ -74,7 +74,7 @@ func TestTableReads(t *testing.T) {
 				{"picked, indexed", picked, []int{0, 3, 4}, 0, 3, []int{3, 0, 2}},
 				{"picked twice", again, nil, 0, 2, []int{2, 3}},
 				{"compact", picked.Compact(), nil, 0, 5, []int{3, 1, 1, 0, 2}},
-				{"compact, picked", must.Get(again.Compact().Pick([]int{1, 0})), nil, 0, 2, []int{3, 2}},
+				{"compact, picked", testkit.Get(again.Compact().Pick([]int{1, 0})), nil, 0, 2, []int{3, 2}},
 			} {
 				want := rowsOf(c.want, 3, r.base)
 				got := make([]float64, len(want))
@@ -119,7 +119,7 @@ func TestTableInPlace(t *testing.T) {
 		if ok32 && (len(rows32) != 6 || &rows32[0] != &c.table.data.F32[3]) {
 			t.Errorf("%s: rows 1 and 2 are not the table's own memory", name)
 		}
-		picked := must.Get(c.table.Pick([]int{0, 1}))
+		picked := testkit.Get(c.table.Pick([]int{0, 1}))
 		if _, ok := engine.InPlace[float64](&picked.data, nil, 0, 1); ok {
 			t.Errorf("%s: a picked table was read in place", name)
 		}
@@ -146,7 +146,7 @@ func TestTableLabel(t *testing.T) {
 }
 
 func TestTableErrors(t *testing.T) {
-	small := must.Get(FloatTable(2, 1, []float64{1, 2}))
+	small := testkit.Get(FloatTable(2, 1, []float64{1, 2}))
 	const half = 1 << (bits.UintSize / 2) // half·half is 0 in an int
 	make1 := func(tab *Table, err error) error { return err }
 	for _, c := range []struct {
@@ -190,7 +190,7 @@ func TestTableErrors(t *testing.T) {
 
 func BenchmarkTableReadBytes(b *testing.B) {
 	const rows, cols = 1000, 784
-	t := must.Get(ByteTable(rows, cols, make([]uint8, rows*cols), 1.0/255))
+	t := testkit.Get(ByteTable(rows, cols, make([]uint8, rows*cols), 1.0/255))
 	dst := make([]float32, rows*cols)
 	b.SetBytes(rows * cols)
 	for b.Loop() {
@@ -199,9 +199,9 @@ func BenchmarkTableReadBytes(b *testing.B) {
 }
 
 func TestFloat32Copy(t *testing.T) {
-	tab := must.Get(FloatTable(2, 2, []float64{1, .1, -3, 1e-60}))
-	tab = must.Get(tab.Pick([]int{1, 0, 1}))
-	got := must.Get(tab.Float32())
+	tab := testkit.Get(FloatTable(2, 2, []float64{1, .1, -3, 1e-60}))
+	tab = testkit.Get(tab.Pick([]int{1, 0, 1}))
+	got := testkit.Get(tab.Float32())
 	for i, want := range []float64{-3, 0, 1, float64(float32(.1)), -3, 0} {
 		if v := got.At(i/2, i%2); v != want {
 			t.Errorf("row %d, column %d: %v, want %v", i/2, i%2, v, want)
@@ -210,7 +210,7 @@ func TestFloat32Copy(t *testing.T) {
 	if again, err := got.Float32(); err != nil || again != got {
 		t.Errorf("a float32 table gives %p (%v), want itself, %p", again, err, got)
 	}
-	tab = must.Get(FloatTable(1, 2, []float64{0, 1e39}))
+	tab = testkit.Get(FloatTable(1, 2, []float64{0, 1e39}))
 	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "row 0, column 1 has 1e+39") {
 		t.Errorf("1e39: error %v, want ErrConfig and the place", err)
 	}

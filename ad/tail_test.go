@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // TestTail: what is computed entry by entry at the end of a plan has the bits of the same steps
@@ -64,27 +64,27 @@ func TestTail(t *testing.T) {
 }
 
 func testTail(t *testing.T, single bool, q, steps int, build func(x, y *Node) []*Node) {
-	p := must.Get(Compile(Func{P: 1, Q: q, Float32: single, Build: func(x, y *Node, _ []*Node) []*Node { return build(x, y) }}))
+	p := testkit.Get(Compile(Func{P: 1, Q: q, Float32: single, Build: func(x, y *Node, _ []*Node) []*Node { return build(x, y) }}))
 	x, y := []float64{.7}, make([]float64, q)
 	for i := range y {
 		y[i] = math.Sin(float64(i)) * float64(i%3-1)
 	}
 	got := make([]float64, p.size)
-	must.OK(p.Eval(got, x, y))
+	testkit.OK(p.Eval(got, x, y))
 	if have := p.template.Report(p.values).TailSteps; have != steps {
 		t.Errorf("the tail has %d steps, want %d", have, steps)
 	}
-	plain := must.Get(p.plan(true, p.outs))
+	plain := testkit.Get(p.plan(true, p.outs))
 	want := make([][]float64, len(p.sizes))
 	for i, n := range p.sizes {
 		want[i] = make([]float64, n)
 	}
-	must.OK(p.m.Float64().Run(plain, want))
+	testkit.OK(p.m.Float64().Run(plain, want))
 	sameBits(t, "values", got, slices.Concat(want...))
 	narrow := make([][]float32, len(p.sizes))
 	for i, n := range p.sizes {
 		narrow[i] = make([]float32, n)
 	}
-	must.OK(p.m.Float32().Run(p.values, narrow))
+	testkit.OK(p.m.Float32().Run(p.values, narrow))
 	sameBits(t, "values in float32", convertTo[float64](slices.Concat(narrow...)), convertTo[float64](convertTo[float32](got)))
 }

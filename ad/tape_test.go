@@ -8,8 +8,8 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // TestTapeMachine: Gorgonia's own machine gives the same bits on a graph of the same ops. (Where
@@ -71,10 +71,10 @@ func runTape(t *testing.T, l Loss, x, y, v []float64) [][]float64 {
 	t.Helper()
 	leaves := tapeLeaves(l.Float32, [][]float64{x, y, v})
 	cost := l.Build(leaves[0], leaves[1], nil)
-	first := must.Get(Grad(cost, leaves[0], leaves[1]))
+	first := testkit.Get(Grad(cost, leaves[0], leaves[1]))
 	second := []*Node{nil, nil}
 	if first[1] != nil {
-		second = must.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
+		second = testkit.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
 	}
 	return tapeValues(t, leaves, [][]float64{x, y, v}, slices.Concat([]*Node{cost}, first, second))
 }
@@ -102,7 +102,7 @@ func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][
 		if n.Dtype() == tensor.Float32 {
 			backing = convertTo[float32](at[i])
 		}
-		must.OK(gorgonia.Let(n, tensor.New(tensor.WithShape(len(at[i])), tensor.WithBacking(backing))))
+		testkit.OK(gorgonia.Let(n, tensor.New(tensor.WithShape(len(at[i])), tensor.WithBacking(backing))))
 	}
 	values := make([]gorgonia.Value, len(nodes))
 	for i, n := range nodes {
@@ -112,7 +112,7 @@ func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][
 	}
 	vm := gorgonia.NewTapeMachine(leaves[0].Graph())
 	defer vm.Close()
-	must.OK(vm.RunAll())
+	testkit.OK(vm.RunAll())
 	out := make([][]float64, len(nodes))
 	for i, v := range values {
 		switch {
@@ -129,13 +129,13 @@ func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][
 
 func numbersOf[T Float](t *testing.T, v gorgonia.Value) []float64 {
 	t.Helper()
-	data := must.Get(valueData[T](v))
+	data := testkit.Get(valueData[T](v))
 	return convertTo[float64](data)
 }
 
 func convertTo[T, S Float](v []S) []T {
 	to := make([]T, len(v))
-	vec.Convert(to, v)
+	linalg.Convert(to, v)
 	return to
 }
 

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // BenchmarkTogether asks for a gradient, a Hessian- and a Jacobian-vector product at one point, in
@@ -37,25 +37,25 @@ func BenchmarkTogether(b *testing.B) {
 			}
 			return v
 		}
-		d := must.Get(Differentiate(Loss{P: c.p, Q: c.q, Rows: rows, Float32: true, Build: c.build,
+		d := testkit.Get(Differentiate(Loss{P: c.p, Q: c.q, Rows: rows, Float32: true, Build: c.build,
 			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}, {Name: "T", Shape: []int{classes}, Batch: true}}}))
-		must.OK(d.Bind("X", must.Get(FloatTable(rows, in, normal(rows*in))), nil))
-		must.OK(d.Bind("T", must.Get(LabelTable(make([]uint8, rows), classes)), nil))
+		testkit.OK(d.Bind("X", testkit.Get(FloatTable(rows, in, normal(rows*in))), nil))
+		testkit.OK(d.Bind("T", testkit.Get(LabelTable(make([]uint8, rows), classes)), nil))
 		x, y, v := normal(c.p), normal(c.q), normal(c.q)
 		gy, hv, jv := make([]float64, c.q), make([]float64, c.q), make([]float64, c.p)
 		elsewhere := func() { x[0], y[0] = -x[0]-1e-3, -y[0]-1e-3 }
 		b.Run(c.name+"/in turn", func(b *testing.B) {
 			for b.Loop() {
 				elsewhere()
-				must.OK(d.Grad(nil, gy, x, y))
-				must.OK(d.HVP(hv, x, y, v))
-				must.OK(d.JVP(jv, x, y, v))
+				testkit.OK(d.Grad(nil, gy, x, y))
+				testkit.OK(d.HVP(hv, x, y, v))
+				testkit.OK(d.JVP(jv, x, y, v))
 			}
 		})
 		b.Run(c.name+"/together", func(b *testing.B) {
 			for b.Loop() {
 				elsewhere()
-				must.OK(d.compute(2, 1<<gradY|1<<hvp|1<<jvp, [derivCount][]float64{gradY: gy, hvp: hv, jvp: jv}, x, y, v))
+				testkit.OK(d.compute(2, 1<<gradY|1<<hvp|1<<jvp, [derivCount][]float64{gradY: gy, hvp: hv, jvp: jv}, x, y, v))
 			}
 		})
 	}

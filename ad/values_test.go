@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // TestValues: values of ops against numbers worked out by hand, at ties and kinks too.
@@ -80,9 +80,9 @@ func TestSubgradients(t *testing.T) {
 		{"Pow", func(y *Node) *Node { return Pow(y, 3) }, []float64{-1, 0, 2}, []float64{3, 0, 12}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := must.Get(Differentiate(Loss{P: 1, Q: len(c.y), Build: func(_, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }}))
+			d := testkit.Get(Differentiate(Loss{P: 1, Q: len(c.y), Build: func(_, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }}))
 			got := make([]float64, len(c.y))
-			must.OK(d.Grad(nil, got, []float64{0}, c.y))
+			testkit.OK(d.Grad(nil, got, []float64{0}, c.y))
 			if !slices.Equal(got, c.want) {
 				t.Errorf("derivative %v, want %v", got, c.want)
 			}
@@ -151,7 +151,7 @@ func affineBits[T Float](t *testing.T) {
 			c.Dst.V, c.In[0].V = dst, v
 			k(&c)
 			got := make([]float64, n)
-			vec.Convert(got, dst)
+			linalg.Convert(got, dst)
 			sameBits(t, fmt.Sprintf("%T, %d entries", T(0), n), got, want)
 		}
 	}

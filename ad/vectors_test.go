@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // A vectorPoint is where derivatives are asked for, of numbers that float32 has.
@@ -52,7 +52,7 @@ func (at vectorPoint[V]) places() (results [7][]V) {
 	p, q := len(at.x), len(at.y)
 	for i, n := range [7]int{p, q, q, p, q, p, q} {
 		results[i] = make([]V, n)
-		vec.Fill(results[i], 7)
+		linalg.Fill(results[i], 7)
 	}
 	return results
 }
@@ -76,11 +76,11 @@ func TestVectors(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, float32=%v", name, l.Float32), func(t *testing.T) {
 				bound := func(d *Derivs) *Derivs {
 					for _, in := range l.Inputs {
-						must.OK(d.Bind(in.Name, k.tables[in.Name], nil))
+						testkit.OK(d.Bind(in.Name, k.tables[in.Name], nil))
 					}
 					return d
 				}
-				testVectors(t, bound(must.Get(Differentiate(l))), bound)
+				testVectors(t, bound(testkit.Get(Differentiate(l))), bound)
 			})
 		}
 	}
@@ -102,10 +102,10 @@ func testVectors(t *testing.T, d *Derivs, bound func(*Derivs) *Derivs) {
 	}
 	narrow := d.Float32()
 	for turn := range 3 {
-		must.OK(errors.Join(at.answers(&d.DerivsIn, &got), at32.answers(narrow, &got32)))
+		testkit.OK(errors.Join(at.answers(&d.DerivsIn, &got), at32.answers(narrow, &got32)))
 		same(fmt.Sprint("turn ", turn), got32, got)
 		alone := at32.places()
-		must.OK(at32.answers(bound(d.Fork(nil)).Float32(), &alone))
+		testkit.OK(at32.answers(bound(d.Fork(nil)).Float32(), &alone))
 		same("alone", alone, got)
 		at.move()
 		at32.move()
@@ -116,7 +116,7 @@ func testVectors(t *testing.T, d *Derivs, bound func(*Derivs) *Derivs) {
 	// A failed GaussNewton makes an error: it is asked for above alone.
 	allocs := testing.AllocsPerRun(3, func() {
 		at32.move()
-		must.OK(errors.Join(narrow.Grad(got32[0], got32[1], at32.x, at32.y), narrow.HVP(got32[4], at32.x, at32.y, at32.v), narrow.JVP(got32[5], at32.x, at32.y, at32.v)))
+		testkit.OK(errors.Join(narrow.Grad(got32[0], got32[1], at32.x, at32.y), narrow.HVP(got32[4], at32.x, at32.y, at32.v), narrow.JVP(got32[5], at32.x, at32.y, at32.v)))
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations a round, want none", allocs)
@@ -125,7 +125,7 @@ func testVectors(t *testing.T, d *Derivs, bound func(*Derivs) *Derivs) {
 
 // TestVectorLengths: vectors of float32 of a wrong length have the errors of vectors of float64.
 func TestVectorLengths(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
+	d := testkit.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
 	wide, narrow := vectorErrors(&d.DerivsIn), vectorErrors(d.Float32())
 	for i, err := range narrow {
 		if !errors.Is(err, dsbo.ErrShape) || err.Error() != wide[i].Error() {
@@ -157,7 +157,7 @@ func benchmarkVectors[V Float](by func(*Derivs) *DerivsIn[V]) func(b *testing.B)
 	return func(b *testing.B) {
 		const rows, in, units, classes = 64, 784, 1024, 10
 		const q = units * (in + units + classes)
-		all := must.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Float32: true,
+		all := testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Float32: true,
 			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}, {Name: "T", Shape: []int{classes}, Batch: true}},
 			Build: func(x, y *Node, batch []*Node) *Node {
 				h := ReLU(MatMul(batch[0], Part(y, 0, units, in), false, true))
@@ -172,22 +172,22 @@ func benchmarkVectors[V Float](by func(*Derivs) *DerivsIn[V]) func(b *testing.B)
 			}
 			return v
 		}
-		must.OK(all.Bind("X", must.Get(FloatTable(rows, in, normal(rows*in))), nil))
-		must.OK(all.Bind("T", must.Get(LabelTable(make([]uint8, rows), classes)), nil))
+		testkit.OK(all.Bind("X", testkit.Get(FloatTable(rows, in, normal(rows*in))), nil))
+		testkit.OK(all.Bind("T", testkit.Get(LabelTable(make([]uint8, rows), classes)), nil))
 		x, y, v, dst := []V{-3}, make([]V, q), make([]V, q), make([]V, q)
-		vec.Convert(y, normal(q))
-		vec.Convert(v, normal(q))
+		linalg.Convert(y, normal(q))
+		linalg.Convert(v, normal(q))
 		d := by(all)
 		b.Run("gradient", func(b *testing.B) {
 			for b.Loop() {
 				y[0] = -y[0]
-				must.OK(d.Grad(nil, dst, x, y))
+				testkit.OK(d.Grad(nil, dst, x, y))
 			}
 		})
 		b.Run("product", func(b *testing.B) {
 			for b.Loop() {
 				y[0], v[0] = -y[0], -v[0]
-				must.OK(d.HVP(dst, x, y, v))
+				testkit.OK(d.HVP(dst, x, y, v))
 			}
 		})
 	}

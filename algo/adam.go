@@ -3,12 +3,12 @@ package algo
 import (
 	"math"
 
-	"dsbo"
-	"dsbo/internal/elementary"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
-// adam is Adam (Kingma, Ba 2015): steps with one scale a coordinate, both moments corrected for their zero start.
+// adam is Adam (Kingma, Ba 2015): steps with one scale a coordinate, both moments corrected for
+// their zero start.
 type adam struct {
 	beta1, beta2 float64 // weights of the averages of u and of u²
 	eps          float64
@@ -23,26 +23,25 @@ func (c *checker) adam(beta1, beta2, eps *float64, defaults adam) adam {
 }
 
 // adamStep is step k of x along u: r = β₁ r + (1−β₁) u, and then adamMove.
-func adamStep[T dsbo.Float](a adam, k int, lr float64, x, r, v, u []T) {
-	vec.Comb(r, a.beta1, r, 1-a.beta1, u)
-	adamMove(a, k, lr, 1-elementary.Pow(a.beta1, float64(k+1)), x, r, v, u)
+func adamStep(a adam, k int, lr float64, x, r, v, u []float64) {
+	linalg.Comb(r, a.beta1, r, 1-a.beta1, u)
+	adamMove(a, k, lr, 1-num.Pow(a.beta1, float64(k+1)), x, r, v, u)
 }
 
-// adamMove is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r is the average of u, u included, in which the
-// weights of all u so far sum to weights.
-func adamMove[T dsbo.Float](a adam, k int, lr, weights float64, x, r, v, u []T) {
-	second := 1 - elementary.Pow(a.beta2, float64(k+1))
+// adamMove is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r
+// is the average of u, u included, in which the weights of all u so far sum to weights.
+func adamMove(a adam, k int, lr, weights float64, x, r, v, u []float64) {
+	second := 1 - num.Pow(a.beta2, float64(k+1))
 	for i := range u {
-		ui := float64(u[i])
-		average := float64(a.beta2*float64(v[i])) + float64(float64((1-a.beta2)*ui)*ui)
-		v[i] = T(average)
-		x[i] = T(float64(x[i]) - float64(lr*(float64(r[i])/weights))/(math.Sqrt(average/second)+a.eps))
+		average := float64(a.beta2*v[i]) + float64(float64((1-a.beta2)*u[i])*u[i])
+		v[i] = average
+		x[i] -= float64(lr*(r[i]/weights)) / (math.Sqrt(average/second) + a.eps)
 	}
 }
 
-// clipTo limits the entries of x to a box, whose bounds are rounded to the nearest T.
-func clipTo[T dsbo.Float](box []float64, x []T) {
-	low, high := T(box[0]), T(box[1])
+// clipTo limits the entries of x to a box.
+func clipTo(box []float64, x []float64) {
+	low, high := box[0], box[1]
 	for i, v := range x {
 		x[i] = min(max(v, low), high)
 	}

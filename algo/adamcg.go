@@ -5,29 +5,30 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// AdamCG is AdamCGIn in float64.
-type AdamCG = AdamCGIn[float64]
-
-// AdamCGIn is a method of our own for lower problems that are trained by draws, such as deep networks on many examples: y by Adam, z by a few
-// conjugate gradients, x by Adam. Iteration k is
+// AdamCG is a method of our own for lower problems that are trained by draws, such as deep networks
+// on many examples: y by Adam, z by a few conjugate gradients, x by Adam. Iteration k is
 //
 //	T times  y −= ly · Adam(∇_y g(x, y))
 //	z += solve(∇_y f(x, y) − (H + μ) z),  u = ∇_x f − J z;  x by Adam along u, clipped
 //
-// where gradients and products are on draws, each averaged over the agents, and solve(r) is N products of conjugate gradients on
-// (H + μ) s = r, which end where curvature is not positive. So x follows y as it is trained, and z both. All agents have the same x, y and z.
+// where gradients and products are on draws, each averaged over the agents, and solve(r) is N
+// products of conjugate gradients on (H + μ) s = r, which end where curvature is not positive. So x
+// follows y as it is trained, and z both. All agents have the same x, y and z.
 //
-// It is made of known parts: Adam (Kingma, Ba 2015) for both levels, and approximate implicit differentiation with a warm start (AID:
-// Pedregosa 2016; Grazzi et al. 2020) on draws (stocBiO: Ji, Yang, Liang 2021), with exact averages in place of a server. Nothing is proved of it.
+// It is made of known parts: Adam (Kingma, Ba 2015) for both levels, and approximate implicit
+// differentiation with a warm start (AID: Pedregosa 2016; Grazzi et al. 2020) on draws (stocBiO:
+// Ji, Yang, Liang 2021), with exact averages in place of a server. Nothing is proved of it.
 //
-// For the first Wait iterations x stays where it is and only y is trained: while a network has not learned yet, each penalty seems too much.
-// With Hold x stays where it is, and only y is trained: that is how the model of an x is found, by the same steps and draws for each x.
+// For the first Wait iterations x stays where it is and only y is trained: while a network has not
+// learned yet, each penalty seems too much. With Hold x stays where it is, and only y is trained:
+// that is how the model of an x is found, by the same steps and draws for each x.
 //
-// The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0}, each once, the last one not with All.
-type AdamCGIn[T dsbo.Float] struct {
+// The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0},
+// each once, the last one not with All.
+type AdamCG struct {
 	T  int      `json:"T,omitzero"`  // steps of y; default 20
 	N  int      `json:"N,omitzero"`  // products of a solve; default 8
 	Ly Schedule `json:"ly,omitzero"` // step of y; default 0.002*(1-k/K)
@@ -41,29 +42,31 @@ type AdamCGIn[T dsbo.Float] struct {
 	Eps   float64   `json:"eps,omitzero"`   // Adam's ε; default 1e-8
 	Clip  []float64 `json:"clip,omitempty"` // lo and hi, the box of x after each step; default -14 and 12
 	Hold  bool      `json:"hold,omitzero"`  // x stays where it is in all iterations
-	// All takes u on all examples, ∇f and J z, where products are on draws: for an x that has an entry for each training example, of which
-	// a draw has few. Default: on draws.
+	// All takes u on all examples, ∇f and J z, where products are on draws: for an x that has an
+	// entry for each training example, of which a draw has few. Default: on draws.
 	All bool `json:"all,omitzero"`
 
-	stateIn[T]
-	turn   turnIn[T]
-	asked  []T // the products of each iteration, after it
+	state
+	turn   turn
+	asked  []float64 // the products of each iteration, after it
 	ly, lr func(k int) float64
 	adam   adam
 
-	ry, vy, rx, vx []T // Adam's averages for y and x
-	g              []T // an averaged gradient, then the residual of z
-	s, hs          []T // the direction of z and its product
-	ju             []T // J z
+	ry, vy, rx, vx []float64 // Adam's averages for y and x
+	g              []float64 // an averaged gradient, then the residual of z
+	s, hs          []float64 // the direction of z and its product
+	ju             []float64 // J z
 }
 
-// HoldX has x stay where it is, see [Held].
-func (a *AdamCGIn[T]) HoldX() { a.Hold = true }
-
-func (a *AdamCGIn[T]) inFloat32() (any, method32) { return a, new(AdamCGIn[float32]) }
+// Traits implements [Described].
+func (a *AdamCG) Traits() Traits {
+	t := a.state.Traits()
+	t.HoldX = func() { a.Hold = true }
+	return t
+}
 
 // Init implements [Method].
-func (a *AdamCGIn[T]) Init(p, q, K int) error {
+func (a *AdamCG) Init(p, q, K int) error {
 	c := a.prepare("adamcg", p, q, K)
 	c.count("T", &a.T, 20)
 	c.count("N", &a.N, 8)
@@ -85,7 +88,8 @@ func (a *AdamCGIn[T]) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p), a.carried("x_square", p)
+	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p),
+		a.carried("x_square", p)
 	a.z, a.asked = a.carried("z", q), a.carried("products", K)
 	a.alike = true
 	a.g, a.s, a.hs, a.ju = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p)
@@ -93,13 +97,14 @@ func (a *AdamCGIn[T]) Init(p, q, K int) error {
 }
 
 // holdsX reports whether x stays where it is in iteration k; z and u stay 0 then.
-func (a *AdamCGIn[T]) holdsX(k int) bool { return a.Hold || k < a.Wait }
+func (a *AdamCG) holdsX(k int) bool { return a.Hold || k < a.Wait }
 
-// Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N + 1 Hessian-vector products and a
-// Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. Where x stays: T gradients and averages.
-func (a *AdamCGIn[T]) Cost(k int) Cost {
+// Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N +
+// 1 Hessian-vector products and a Jacobian-vector product. Where a solve ends earlier, that is
+// known after the iteration. Where x stays: T gradients and averages.
+func (a *AdamCG) Cost(k int) Cost {
 	q := len(a.y)
-	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: Calls{LowerGrad: a.T}}
+	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: dsbo.Calls{LowerGrad: a.T}}
 	if a.holdsX(k) {
 		return cost
 	}
@@ -114,7 +119,7 @@ func (a *AdamCGIn[T]) Cost(k int) Cost {
 }
 
 // Step is one outer iteration.
-func (a *AdamCGIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
+func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := &a.turn
 	*w = a.newTurn(ctx, k, o, m)
 	for t := 0; t < a.T && w.err == nil; t++ { // y −= ly · Adam(∇_y g)
@@ -134,7 +139,7 @@ func (a *AdamCGIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsb
 	w.average(a.g, a.g)
 	a.solve(w) // z += solve(∇_y f − (H + μ) z)
 	w.jvp(a.ju, a.x, a.y, a.z, lower)
-	vec.Sub(a.u, a.u, a.ju) // u = ∇_x f − J z
+	linalg.Sub(a.u, a.u, a.ju) // u = ∇_x f − J z
 	if w.average(a.u, a.u); w.err == nil {
 		adamStep(a.adam, k-a.Wait, a.lr(k), a.x, a.rx, a.vx, a.u)
 		clipTo(a.Clip, a.x)
@@ -143,22 +148,22 @@ func (a *AdamCGIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsb
 }
 
 // product sets hs to (H + μ) v on the iteration's draw.
-func (a *AdamCGIn[T]) product(w *turnIn[T], v []T) {
+func (a *AdamCG) product(w *turn, v []float64) {
 	w.hvp(a.hs, a.x, a.y, v, w.draw(dsbo.Curvature, 0))
 	w.average(a.hs, a.hs)
-	vec.Axpy(a.hs, a.Mu, v)
+	linalg.Axpy(a.hs, a.Mu, v)
 	a.asked[w.k]++
 }
 
 // solve brings z nearer to the solution of (H + μ) z = g by N conjugate gradients.
-func (a *AdamCGIn[T]) solve(w *turnIn[T]) {
+func (a *AdamCG) solve(w *turn) {
 	a.asked[w.k] = 0
 	a.product(w, a.z)
 	if w.err != nil {
 		return
 	}
-	vec.Sub(a.g, a.g, a.hs) // the residual
-	cg := vec.CG[T]{V: a.z, R: a.g, D: a.s, HD: a.hs}
+	linalg.Sub(a.g, a.g, a.hs) // the residual
+	cg := linalg.CG{V: a.z, R: a.g, D: a.s, HD: a.hs}
 	cg.Start()
 	for t := 0; t < a.N && cg.RR != 0; t++ {
 		if a.product(w, a.s); w.err != nil {

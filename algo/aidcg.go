@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // AIDCG is approximate implicit differentiation by conjugate gradients (Pedregosa 2016; Grazzi,
-// Franceschi, Pontil, Salzo, "On the Iteration Complexity of Hypergradient Computation", 2020), for one agent:
+// Franceschi, Pontil, Salzo, "On the Iteration Complexity of Hypergradient Computation", 2020), for
+// one agent:
 //
 //	T times y −= β ∇_y g(x, y);  N steps of conjugate gradients on H z = b
 //	u = ∇_x f − J z;  x −= α u
@@ -43,7 +44,7 @@ func (a *AIDCG) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, at most N (+1 when warm)
 // Hessian-vector products (fewer when the residual becomes 0) and one Jacobian-vector product.
 func (a *AIDCG) Cost(int) Cost {
-	cost := Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N, JVP: 1}}
+	cost := Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N, JVP: 1}}
 	if a.WarmZ {
 		cost.HVP++
 	}
@@ -65,11 +66,11 @@ func (a *AIDCG) solve(w *turn) {
 	copy(a.r, a.b)
 	if a.WarmZ {
 		w.hvp(a.hp, a.x, a.y, a.z, s)
-		vec.Sub(a.r, a.r, a.hp)
+		linalg.Sub(a.r, a.r, a.hp)
 	} else {
-		vec.Fill(a.z, 0)
+		linalg.Fill(a.z, 0)
 	}
-	cg := vec.CG[float64]{V: a.z, R: a.r, D: a.p, HD: a.hp}
+	cg := linalg.CG{V: a.z, R: a.r, D: a.p, HD: a.hp}
 	cg.Start()
 	for t := 0; t < a.N && w.err == nil; t++ {
 		if cg.RR == 0 {

@@ -19,7 +19,7 @@ type ALSET struct {
 	Beta   Schedule `json:"beta,omitzero"`    // β, step of y; default 0.1
 	T      int      `json:"T,omitzero"`       // steps of y; default 10
 	N      int      `json:"N,omitzero"`       // terms of the series; default 10
-	L      float64  `json:"lg,omitzero"`      // l, at least the largest eigenvalue of H; must be given
+	L      Schedule `json:"lg,omitzero"`      // l, at least the largest eigenvalue of H; must be given
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
 	soloState
@@ -32,7 +32,7 @@ func (a *ALSET) Init(p, q, K int) error {
 	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
 	c.count("T", &a.T, 10)
 	c.count("N", &a.N, 10)
-	c.curvature("lg", &a.L)
+	a.lg = c.curvature("lg", &a.L)
 	c.draws("nprime", a.NPrime)
 	if c.err != nil {
 		return c.err
@@ -44,14 +44,14 @@ func (a *ALSET) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 (N' for a draw)
 // Hessian-vector products and one Jacobian-vector product.
 func (a *ALSET) Cost(k int) Cost {
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.inverse.products(k), JVP: 1}}
+	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.inverse.products(k), JVP: 1}}
 }
 
 // Step is one outer iteration; m is not used.
 func (a *ALSET) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	a.descendY(&w, a.T)
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
+	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.lg)
 	a.descendX(&w)
 	return w.err
 }

@@ -12,7 +12,8 @@ import (
 func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
 	o, ok := w.o.(dsbo.ValueOracle)
 	if !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s needs values of f and g, which this oracle does not give (dsbo.ValueOracle is missing)", w.method)
+		w.err = dsbo.Errorf(dsbo.ErrCapability,
+			"%s needs values of f and g, which this oracle does not give (dsbo.ValueOracle is missing)", w.method)
 	}
 	if w.ready() {
 		var err error
@@ -40,8 +41,8 @@ func diagonal(w *turn, dst, x, y []float64, s dsbo.Sample) (known bool) {
 	return recordUnlessMissing(w, "diagonal of the Hessian", s, o.Diagonal(dst, x, y, s))
 }
 
-// recordUnlessMissing keeps the error of an optional question to the oracle. An oracle may say by [dsbo.ErrCapability] that it has no
-// answer: that is no error, and it reports false.
+// recordUnlessMissing keeps the error of an optional question to the oracle. An oracle may say by
+// [dsbo.ErrCapability] that it has no answer: that is no error, and it reports false.
 func recordUnlessMissing(w *turn, call string, s dsbo.Sample, err error) (known bool) {
 	if errors.Is(err, dsbo.ErrCapability) {
 		return false
@@ -50,11 +51,14 @@ func recordUnlessMissing(w *turn, call string, s dsbo.Sample, err error) (known 
 	return true
 }
 
-// denseOracle returns the oracle as one that gives matrices. For any other oracle it keeps an error and returns nil.
+// denseOracle returns the oracle as one that gives matrices. For any other oracle it keeps an error
+// and returns nil.
 func denseOracle(w *turn) dsbo.DenseOracle {
 	d, ok := w.o.(dsbo.DenseOracle)
 	if !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s needs whole Hessians and Jacobians, and this oracle gives products only (dsbo.DenseOracle is missing)", w.method)
+		w.err = dsbo.Errorf(dsbo.ErrCapability,
+			"%s needs whole Hessians and Jacobians, and this oracle gives products only (dsbo.DenseOracle is missing)",
+			w.method)
 	}
 	return d
 }

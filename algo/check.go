@@ -23,12 +23,14 @@ func (c *checker) require(ok bool, name, must string, value any) {
 	}
 }
 
-// mostIterations bounds K of methods whose state has a number for each iteration, as each checkpoint then has.
+// mostIterations bounds K of methods whose state has a number for each iteration, as each
+// checkpoint then has.
 const mostIterations = 1_000_000
 
 // countable requires that the state can have a number for each iteration.
 func (c *checker) countable() {
-	c.require(c.K <= mostIterations, "K", fmt.Sprintf("at most %d, as the state has a number for each iteration", mostIterations), c.K)
+	c.require(c.K <= mostIterations, "K",
+		fmt.Sprintf("at most %d, as the state has a number for each iteration", mostIterations), c.K)
 }
 
 // step compiles a schedule of positive numbers, by default 0.1.
@@ -41,10 +43,17 @@ func (c *checker) weight(name string, s *Schedule, byDefault float64) func(k int
 	return c.schedule(name, s, byDefault, 1, "in (0, 1]")
 }
 
-// schedule compiles a schedule whose numbers are above 0 and at most a bound. A falling one is largest at its start.
+// schedule compiles a schedule whose numbers are above 0 and at most a bound. A falling one is
+// largest at its start.
 func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, must string) func(k int) float64 {
 	if *s == "" {
 		*s = Constant(byDefault)
+	}
+	if s.Follows() {
+		if _, err := s.at(name, Curvature{}); err != nil && c.err == nil {
+			c.err = fmt.Errorf("%s: %w", c.method, err)
+		}
+		return constant(math.NaN())
 	}
 	value, err := s.For(c.K)
 	if err != nil {
@@ -81,9 +90,14 @@ func (c *checker) fraction(name string, v *float64, byDefault float64) {
 	c.positive(name, v, byDefault, 1, "in (0, 1]")
 }
 
-// curvature requires a bound of the curvature, which the user has to know: no default is safe.
-func (c *checker) curvature(name string, l *float64) {
-	c.positive(name, l, 0, math.MaxFloat64, "given, at least the largest eigenvalue of any agent's Hessian of g")
+// curvature compiles a bound of the curvature, which the user has to know: no default is safe.
+func (c *checker) curvature(name string, l *Schedule) float64 {
+	const must = "given, at least the largest eigenvalue of any agent's Hessian of g"
+	if *l == "" {
+		c.require(false, name, must, 0)
+		return 0
+	}
+	return c.schedule(name, l, 0, math.MaxFloat64, must)(0)
 }
 
 // momentum requires a momentum in [0, 1).

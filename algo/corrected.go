@@ -1,8 +1,7 @@
 package algo
 
 import (
-	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A corrected block is one variable under a heterogeneity correction, in the form that sends least.
@@ -14,19 +13,20 @@ import (
 //	none   A=I, C=W,  B²=0         v⁺ = mix(v − g)
 //
 // last and memory start at zero, from which the general line gives the first one.
-type corrected[T dsbo.Float] struct {
+type corrected struct {
 	kind    string
-	v       []T // the variable, a view
-	last    []T // extra, gt: g₋
-	memory  []T // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
-	out, in []T
+	v       []float64 // the variable, a view
+	last    []float64 // extra, gt: g₋
+	memory  []float64 // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
+	out, in []float64
 }
 
 // newCorrected makes the block of a variable, whose memory is part of the state.
-func newCorrected[T dsbo.Float](s *stateIn[T], kind, name string, v []T) corrected[T] {
+func newCorrected(s *state, kind, name string, v []float64) corrected {
 	n := len(v)
-	c := corrected[T]{
-		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: s.newVec(n), in: s.newVec(n),
+	c := corrected{
+		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: s.newVec(n),
+		in: s.newVec(n),
 	}
 	if kind == "gt" {
 		s.tracks(c.memory, c.last)
@@ -37,21 +37,21 @@ func newCorrected[T dsbo.Float](s *stateIn[T], kind, name string, v []T) correct
 }
 
 // step moves v by g, its direction times its step, which it may overwrite.
-func (c *corrected[T]) step(w *turnIn[T], g []T) {
+func (c *corrected) step(w *turn, g []float64) {
 	switch c.kind {
 	case "ed":
-		vec.Sub(g, c.v, g) // ψ = v − g
-		vec.Add(c.out, g, c.memory)
+		linalg.Sub(g, c.v, g) // ψ = v − g
+		linalg.Add(c.out, g, c.memory)
 		w.mix(c.v, c.out)
-		vec.Sub(c.memory, c.v, g)
+		linalg.Sub(c.memory, c.v, g)
 	case "extra":
-		vec.Add(c.out, c.v, c.memory)
+		linalg.Add(c.out, c.v, c.memory)
 		w.mix(c.in, c.out)
 		copy(c.memory, c.v)
 		for i, gi := range g {
 			c.v[i] = c.in[i] - (gi - c.last[i])
 		}
-		vec.Sub(c.memory, c.v, c.memory)
+		linalg.Sub(c.memory, c.v, c.memory)
 		copy(c.last, g)
 	case "gt":
 		for i, gi := range g {
@@ -59,10 +59,10 @@ func (c *corrected[T]) step(w *turnIn[T], g []T) {
 		}
 		copy(c.last, g)
 		w.mix(c.memory, c.out)
-		vec.Sub(c.out, c.v, c.memory)
+		linalg.Sub(c.out, c.v, c.memory)
 		w.mix(c.v, c.out)
 	default:
-		vec.Sub(c.out, c.v, g)
+		linalg.Sub(c.out, c.v, g)
 		w.mix(c.v, c.out)
 	}
 }

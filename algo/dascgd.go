@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // DASCGD is D-ASCGD (Zhao, Liu, "Numerical Methods for Distributed Stochastic Compositional
@@ -18,9 +18,9 @@ import (
 //	z⁺ = mix(z) + ∇_y f(y⁺) − ∇_y f(y)
 //
 // On any other lower problem it is wrong. The ingredients are certain; the first and the last line
-// are our reading. Draws: the start is {Lower, k, 0} and {Upper, k, 0} of the first iteration; G_i(x)
-// and G_i(x⁺) both use {Lower, k, 1}, so that their difference is one of points and not of data;
-// ∇f(y⁺) is {Upper, k, 1}; J is {Curvature, k, 0}.
+// are our reading. Draws: the start is {Lower, k, 0} and {Upper, k, 0} of the first iteration;
+// G_i(x) and G_i(x⁺) both use {Lower, k, 1}, so that their difference is one of points and not of
+// data; ∇f(y⁺) is {Upper, k, 1}; J is {Curvature, k, 0}.
 type DASCGD struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	B     float64  `json:"b,omitzero"`     // b, weight of the fresh draw in the inner value, in (0, 1]; default 0.5
@@ -53,11 +53,11 @@ func (a *DASCGD) Init(p, q, K int) error {
 	return nil
 }
 
-// Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f, two of g
-// and one Jacobian-vector product. The first iteration asks one more gradient of f, and of g where
-// the start is exact.
+// Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f, two of
+// g and one Jacobian-vector product. The first iteration asks one more gradient of f, and of g
+// where the start is exact.
 func (a *DASCGD) Cost(k int) Cost {
-	cost := Cost{Floats: len(a.x) + 2*len(a.y), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: 2, JVP: 1}}
+	cost := Cost{Floats: len(a.x) + 2*len(a.y), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 2, JVP: 1}}
 	if k == 0 {
 		cost.UpperGrad++
 		if a.Start == "exact" {
@@ -67,8 +67,12 @@ func (a *DASCGD) Cost(k int) Cost {
 	return cost
 }
 
-// Traits implements the optional method that [Traits] describes.
-func (a *DASCGD) Traits() Traits { return Traits{Compositional: true} }
+// Traits implements [Described].
+func (a *DASCGD) Traits() Traits {
+	t := a.state.Traits()
+	t.Compositional = true
+	return t
+}
 
 // Step is one outer iteration.
 func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
@@ -82,7 +86,7 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	copy(a.u, a.fx)
 	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z) // u = ∇_x f − J z
 	copy(a.xOld, a.x)
-	vec.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
+	linalg.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
 
 	s := w.draw(dsbo.Lower, 1)
 	a.innerMap(&w, a.gx, a.xOld, s)
@@ -97,7 +101,8 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	return w.err
 }
 
-// Handover implements [Reformer]: y is a tracker of the agent's own, which begins with 0 as what it tracks does.
+// Handover implements [Reformer]: y is a tracker of the agent's own, which begins with 0 as what it
+// tracks does.
 func (a *DASCGD) Handover() []dsbo.Named { return a.named[:1] }
 
 // setStart sets G, y, z and the gradient of f at the start.
@@ -113,5 +118,5 @@ func (a *DASCGD) setStart(w *turn) {
 // innerMap sets dst = G_i(x) = −∇_y g_i(x, 0).
 func (a *DASCGD) innerMap(w *turn, dst, x []float64, s dsbo.Sample) {
 	w.lowerGrad(dst, x, a.zero, s)
-	vec.Scale(dst, -1, dst)
+	linalg.Scale(dst, -1, dst)
 }

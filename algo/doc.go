@@ -1,14 +1,17 @@
-// Package algo holds the methods: MA-DSBO (Algorithms 1-3 of the paper), those it is compared with, and newtoncg, our own.
+// Package algo holds the methods: MA-DSBO (Algorithms 1-3 of the paper), those it is compared with,
+// and newtoncg, our own.
 //
-// A [Method] is a struct whose exported fields are its parameters, where zero means the default that the field states:
+// A [Method] is a struct whose exported fields are its parameters, where zero means the default
+// that the field states:
 //
 //	m := &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.1", T: 5}
 //
-// It is one file, which says where the method comes from, its formula, parameters, cost and Step, and one line of the table
-// in method.go; a method of another module takes [Register] in place of that line, or none. All of them run one agent,
-// ask a [dsbo.Oracle] and exchange through a [dsbo.Mixer], newtoncg through a [dsbo.Averager]; none knows the problem, the number
-// of agents or the transport.
-// Read madsbo.go, hypergrad.go and higp.go first: they follow the paper line by line.
+// It is one file, which says where the method comes from, its formula, parameters, cost and Step,
+// and one line of the table in method.go; a method of another module takes [Register] in place of
+// that line, or none. All of them run one agent, ask a [dsbo.Oracle] and exchange through a
+// [dsbo.Mixer], newtoncg through a [dsbo.Averager]; none knows the problem, the number of agents or
+// the transport. Read madsbo.go, hypergrad.go and higp.go first: they follow the paper line
+// by line.
 //
 //	madsbo        MA-DSBO, to the letter of the paper
 //	madsbo_tuned  MA-DSBO with options of our own, each off by default
@@ -23,13 +26,12 @@
 //
 // Beside them [HIGP] and [Hypergradient] are Algorithms 1 and 2 by themselves.
 //
-// Vectors are of float64. Those of methods whose types have a type parameter may be float32: [InFloat32], [Float32Names].
+// Notation of the method docs: mix(v)_i = Σ_j w_ij v_j; H = ∇²_yy g_i, J = ∇²_xy g_i (p×q) and b =
+// ∇_y f_i, all at agent i's (x, y); α, β, γ are the steps of x, y, z. Right-hand sides use the
+// values from before the line. Everything starts at zero; another start of x may be copied into X()
+// after Init, the same on all agents.
 //
-// Notation of the method docs: mix(v)_i = Σ_j w_ij v_j; H = ∇²_yy g_i, J = ∇²_xy g_i (p×q) and
-// b = ∇_y f_i, all at agent i's (x, y); α, β, γ are the steps of x, y, z. Right-hand sides use the
-// values from before the line. Everything starts at zero; another start of x may be copied into X() after Init, the
-// same on all agents.
-//
-// [New] makes a method by name, and [Decode] sets its parameters from JSON. Init refuses what cannot work with an error that
-// matches [dsbo.ErrConfig]. Steps allocate nothing once made, and give the same bits for the same oracle, mixer and state.
+// [New] makes a method by name, and [Decode] sets its parameters from JSON. Init refuses what
+// cannot work with an error that matches [dsbo.ErrConfig]. Steps allocate nothing once made, and
+// give the same bits for the same oracle, mixer and state.
 package algo

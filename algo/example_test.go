@@ -49,11 +49,8 @@ func ExampleSchedule() {
 		}
 		fmt.Println(at(0), at(3))
 	}
-	// Output:
-	// 0.5 0.5
-	// 0.5 0.25
-	// 0.1 0.05
-	// schedule "half" must be 0.5, 0.5/sqrt(k+1), 0.5/(k+1), 0.5/sqrt(K), 0.5*(1-k/K) or 0.1,0.05, with finite numbers; "half" is none
+	// Output: 0.5 0.5 0.5 0.25 0.1 0.05 schedule "half" must be 0.5, 0.5/sqrt(k+1), 0.5/(k+1),
+	// 0.5/sqrt(K), 0.5*(1-k/K) or 0.1,0.05, with finite numbers; "half" is none
 }
 
 // A method by name, with parameters as a configuration file has them.

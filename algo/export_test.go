@@ -6,12 +6,7 @@ func Letters(m Method) map[string][]float64 {
 		"x": "X", "y": "Y", "r": "R", "v": "V", "mu": "Mu", "inner": "G", "u_tracker": "ZF", "v_tracker": "ZG",
 	}
 	found := map[string][]float64{}
-	if e, ok := m.(interface{ Z() []float64 }); ok {
-		found["Z"] = e.Z()
-	}
-	if e, ok := m.(interface{ U() []float64 }); ok {
-		found["U"] = e.U()
-	}
+	found["Z"], found["U"] = TraitsOf(m).Z, TraitsOf(m).U
 	for _, s := range m.State() {
 		if l := letters[s.Name]; l != "" {
 			found[l] = s.Value
@@ -27,7 +22,7 @@ func Letters(m Method) map[string][]float64 {
 }
 
 // Tracking gives the residual s and its tracker d of Algorithm 1 after N steps.
-func (h *HIGPIn[T]) Tracking() (s, d []T) { return h.s, h.d }
+func (h *HIGP) Tracking() (s, d []float64) { return h.s, h.d }
 
 // R gives the moving average r.
-func (a *MADSBOIn[T]) R() []T { return a.r }
+func (a *MADSBO) R() []float64 { return a.r }

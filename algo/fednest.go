@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// FedNest is FEDNEST (Tarzanagh, Li, Thrampoulidis, Oymak, "FedNest: Federated Bilevel, Minimax, and
-// Compositional Optimization", ICML 2022), with every client in every round. The mixer must be the
-// exact average (the complete graph with weights 1/n), written avg:
+// FedNest is FEDNEST (Tarzanagh, Li, Thrampoulidis, Oymak, "FedNest: Federated Bilevel, Minimax,
+// and Compositional Optimization", ICML 2022), with every client in every round. The mixer must be
+// the exact average (the complete graph with weights 1/n), written avg:
 //
 //	T times:  G = ∇_y g(x,y);  h = avg(G);  v = y;  τ times v −= (β/τ)(∇_y g(x,v) − G + h);  y = avg(v)
 //	"sum":    c = avg(b), z = c;  N−1 times c = avg(c − Hc/l), z += c;  z = z/l
@@ -26,7 +26,7 @@ type FedNest struct {
 	T      int      `json:"T,omitzero"`       // rounds of y; default 10
 	N      int      `json:"N,omitzero"`       // terms of the Neumann series; default 10
 	Tau    int      `json:"tau,omitzero"`     // τ, local steps of a client in a round; default 1
-	L      float64  `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
+	L      Schedule `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
 	state
@@ -43,7 +43,7 @@ func (a *FedNest) Init(p, q, K int) error {
 	c.count("T", &a.T, 10)
 	c.count("N", &a.N, 10)
 	c.count("tau", &a.Tau, 1)
-	c.curvature("lg", &a.L)
+	a.lg = c.curvature("lg", &a.L)
 	c.draws("nprime", a.NPrime)
 	if c.err != nil {
 		return c.err
@@ -61,12 +61,16 @@ func (a *FedNest) Cost(k int) Cost {
 	p, q, n := len(a.x), len(a.y), a.inverse.products(k)
 	return Cost{
 		Floats: 2*a.T*q + (n+1)*q + 2*p, Messages: 2*a.T + n + 3,
-		Calls: Calls{UpperGrad: a.Tau, LowerGrad: a.T * a.Tau, HVP: n, JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: a.Tau, LowerGrad: a.T * a.Tau, HVP: n, JVP: 1},
 	}
 }
 
-// Traits implements the optional method that [Traits] describes.
-func (a *FedNest) Traits() Traits { return Traits{ExactAverage: true} }
+// Traits implements [Described].
+func (a *FedNest) Traits() Traits {
+	t := a.state.Traits()
+	t.ExactAverage = true
+	return t
+}
 
 // Step is one outer iteration.
 func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
@@ -75,18 +79,19 @@ func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 		a.roundOfY(&w, t, a.beta(k)/float64(a.Tau))
 	}
 	w.upperGrad(a.f, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
+	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.lg)
 	a.roundOfX(&w, a.alpha(k)/float64(a.Tau))
 	return w.err
 }
 
-// roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the agents' y.
+// roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the
+// agents' y.
 func (a *FedNest) roundOfY(w *turn, t int, step float64) {
 	s := w.draw(dsbo.Lower, t)
 	w.lowerGrad(a.g, a.x, a.y, s) // G
 	w.mix(a.h, a.g)               // h = avg(G)
 	copy(a.v, a.y)
-	vec.Axpy(a.v, -step, a.h)
+	linalg.Axpy(a.v, -step, a.h)
 	for range a.Tau - 1 {
 		w.lowerGrad(a.d, a.x, a.v, s)
 		correctedStep(a.v, a.d, a.g, a.h, step)
@@ -100,7 +105,7 @@ func (a *FedNest) roundOfX(w *turn, step float64) {
 	implicitGrad(w, a.e, a.j, a.x, a.y, a.z)
 	w.mix(a.u, a.e) // u = avg(F − J z)
 	copy(a.vx, a.x)
-	vec.Axpy(a.vx, -step, a.u)
+	linalg.Axpy(a.vx, -step, a.u)
 	for range a.Tau - 1 {
 		w.upperGrad(a.e, nil, a.vx, a.y, w.draw(dsbo.Upper, 0))
 		correctedStep(a.vx, a.e, a.f, a.u, step)

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // GBDSBO is Gossip-Based DSBO (Yang, Zhang, Wang, "Decentralized Gossip-Based Stochastic Bilevel
@@ -17,15 +17,16 @@ import (
 //	Q = (1/l) Π-recursion: Q_0 = I, Q_m = I + (I − V_m/l) Q_{m−1}, Q = Q_N/l
 //
 // The structure is fairly sure; indices and scalings are our reading, and u uses the averages from
-// before the iteration. With a constant b the averages stay apart when data differ, and the direction
-// is off by the order of b². Only the product Q h is ever needed, so the recursion runs on the vector:
-// N products of q² in place of q³, and no Q. Draws: {Upper, k, 0}, {Lower, k, 0}, the Jacobian at
-// {Curvature, k, 0}, H(ζ_m) at {Curvature, k, m}, m = 1..N. It asks the oracle for [dsbo.DenseOracle].
+// before the iteration. With a constant b the averages stay apart when data differ, and the
+// direction is off by the order of b². Only the product Q h is ever needed, so the recursion runs
+// on the vector: N products of q² in place of q³, and no Q. Draws: {Upper, k, 0}, {Lower, k, 0},
+// the Jacobian at {Curvature, k, 0}, H(ζ_m) at {Curvature, k, m}, m = 1..N. It asks the oracle
+// for [dsbo.DenseOracle].
 type GBDSBO struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
 	Mav   float64  `json:"mav,omitzero"`   // b, weight of the fresh draw in the moving averages, in (0, 1]; default 0.5
-	L     float64  `json:"lg,omitzero"`    // l, at least the largest eigenvalue of any H_i; must be given
+	L     Schedule `json:"lg,omitzero"`    // l, at least the largest eigenvalue of any H_i; must be given
 	N     int      `json:"N,omitzero"`     // factors of the Neumann product; default 10
 
 	state
@@ -44,7 +45,7 @@ func (a *GBDSBO) Init(p, q, K int) error {
 	c := a.prepare("gbdsbo", p, q, K)
 	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
 	c.fraction("mav", &a.Mav, 0.5)
-	c.curvature("lg", &a.L)
+	a.lg = c.curvature("lg", &a.L)
 	c.count("N", &a.N, 10)
 	if c.err != nil {
 		return c.err
@@ -63,14 +64,16 @@ func (a *GBDSBO) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	return Cost{
 		Floats: 2*p + 2*q + p*q + a.N*q*q, Messages: 1 + a.N,
-		Calls: Calls{UpperGrad: 1, LowerGrad: 1, Jacobian: 1, Hessian: a.N},
+		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, Jacobian: 1, Hessian: a.N},
 	}
 }
 
-// Traits implements the optional method that [Traits] describes: the matrices are N tracked Hessians, a mix and a fresh one, and four of the
-// Jacobian's size.
+// Traits implements [Described].
 func (a *GBDSBO) Traits() Traits {
-	return Traits{Robust: true, Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }}
+	t := a.state.Traits()
+	t.Robust = true
+	t.Dense = func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }
+	return t
 }
 
 // Step is one outer iteration.
@@ -85,14 +88,14 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	a.direction()
 
 	w.mix(a.in, joined(a.out, a.yx, a.averages), q, p, p, q)
-	vec.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
-	vec.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
-	vec.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
+	linalg.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
+	linalg.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
+	linalg.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.mix(a.mixedV, v)
 		hessian(&w, d, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
-		vec.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
+		linalg.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
 	return w.err
 }
@@ -104,10 +107,10 @@ func (a *GBDSBO) direction() {
 	for i := range a.N {
 		mulVec(a.wv, a.hessians[i*q*q:(i+1)*q*q], a.z)
 		for j := range a.z { // Q_m h = h + (I − V_m/l) Q_{m−1} h
-			a.z[j] += a.h[j] - a.wv[j]/a.L
+			a.z[j] += a.h[j] - a.wv[j]/a.lg
 		}
 	}
-	vec.Scale(a.z, 1/a.L, a.z)
+	linalg.Scale(a.z, 1/a.lg, a.z)
 	mulVec(a.u, a.jac, a.z)
-	vec.Sub(a.u, a.s, a.u) // u = s − U Q h
+	linalg.Sub(a.u, a.s, a.u) // u = s − U Q h
 }

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func compareGolden(t *testing.T, g golden, tr trajectory) {
@@ -47,14 +48,16 @@ func compareGolden(t *testing.T, g golden, tr trajectory) {
 	}
 }
 
-// compareCounts compares the file's counts with those of the first agent, and these with what the method states.
+// compareCounts compares the file's counts with the counts of the first agent, and these with what
+// the method states.
 func compareCounts(t *testing.T, tr trajectory) {
 	t.Helper()
 	counts, calls, m := tr.Counts, tr.recorders[0].Total, tr.mixer
 	want := algo.Cost{
 		Averages:      counts["averages_q"] + counts["averages_p"] + counts["averages_1"],
 		AverageFloats: counts["averages_q"]*tr.Q + counts["averages_p"]*tr.P + counts["averages_1"],
-		Calls: algo.Calls{LowerGrad: counts["lower_grad"], HVP: counts["hvp"], UpperGrad: counts["upper_grad"], JVP: counts["jvp"],
+		Calls: dsbo.Calls{LowerGrad: counts["lower_grad"], HVP: counts["hvp"], UpperGrad: counts["upper_grad"],
+			JVP:      counts["jvp"],
 			Diagonal: counts["diagonal"], Value: counts["value"]},
 	}
 	stated := 0
@@ -80,13 +83,13 @@ func comparePhase0(t *testing.T, tr trajectory) {
 		sum := 0.0
 		for i, r := range tr.recorders {
 			of := slices.DeleteFunc(slices.Clone(r.Calls), func(c algotest.Call) bool { return c.Kind != "value" })
-			f, _ := must.Get2(tr.oracles[i].Values(of[j].X, of[j].Y, whole))
+			f, _ := testkit.Get2(tr.oracles[i].Values(of[j].X, of[j].Y, whole))
 			sum += f / float64(tr.Agents)
 		}
 		values = append(values, sum)
 	}
-	compareNumbers(t, "phase0.constants", constants, must.Get(json.Marshal(tr.Phase0.Constants)))
-	compareNumbers(t, "phase0.f", values, must.Get(json.Marshal(tr.Phase0.F)))
+	compareNumbers(t, "phase0.constants", constants, testkit.Get(json.Marshal(tr.Phase0.Constants)))
+	compareNumbers(t, "phase0.f", values, testkit.Get(json.Marshal(tr.Phase0.F)))
 }
 
 func compareAgents(t *testing.T, key string, text json.RawMessage, m moment) {
@@ -108,7 +111,7 @@ func compareNumbers(t *testing.T, key string, got any, text json.RawMessage) {
 		t.Fatalf("%s: %v", key, err)
 	}
 	var a, b any
-	must.OK(json.Unmarshal(again, &a))
+	testkit.OK(json.Unmarshal(again, &a))
 	if err := json.Unmarshal(text, &b); err != nil {
 		t.Fatalf("%s: %v", key, err)
 	}
@@ -128,7 +131,8 @@ func compareNumbers(t *testing.T, key string, got any, text json.RawMessage) {
 	}
 }
 
-// flatten lists the numbers of nested lists and describes their shape, lists of unequal length included.
+// flatten lists the numbers of nested lists and describes their shape, lists of unequal
+// length included.
 func flatten(v any) (numbers []float64, shape string) {
 	switch v := v.(type) {
 	case float64:

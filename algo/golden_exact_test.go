@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/exact"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
+	"dsbo/train/exact"
 )
 
 var whole = dsbo.Sample{Set: dsbo.Whole}
@@ -19,7 +19,8 @@ type values struct {
 	y        []float64
 }
 
-// An evaluator gives the exact values of a problem, or of its personalized variant, in which each agent has its own y.
+// An evaluator gives the exact values of a problem, or of its personalized variant, in which each
+// agent has its own y.
 type evaluator []*exact.Solver
 
 func newEvaluator(os []dsbo.ValueOracle, personalized bool) evaluator {
@@ -38,7 +39,7 @@ func (e evaluator) at(t *testing.T, x []float64) values {
 	t.Helper()
 	sum := values{gradient: make([]float64, len(x))}
 	for _, group := range e {
-		s := must.Get(group.Solve(t.Context(), x))
+		s := testkit.Get(group.Solve(t.Context(), x))
 		sum.phi += s.Phi / float64(len(e))
 		axpy(sum.gradient, 1/float64(len(e)), s.Gradient)
 		sum.y = s.Y
@@ -47,6 +48,6 @@ func (e evaluator) at(t *testing.T, x []float64) values {
 }
 
 // dot and axpy are short names for the tests' own sums.
-var dot, axpy = vec.Dot[float64], vec.Axpy[float64]
+var dot, axpy = linalg.Dot[float64], linalg.Axpy[float64]
 
 func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }

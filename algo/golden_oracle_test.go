@@ -7,7 +7,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -32,10 +32,12 @@ func (d goldenData) part(agent int, key string) []float64 {
 // quadratic makes the model of one agent of a golden quadratic.
 func (d goldenData) quadratic(agent int) models.Quadratic {
 	part := func(key string) []float64 { return d.part(agent, key) }
-	return models.Quadratic{P: d.P, Q: d.Q, A: part("A"), B: part("B"), C: part("c"), D: part("D"), T: part("t"), E: part("E"), LinearTerm: part("e")}
+	return models.Quadratic{P: d.P, Q: d.Q, A: part("A"), B: part("B"), C: part("c"), D: part("D"), T: part("t"),
+		E: part("E"), LinearTerm: part("e")}
 }
 
-// newOracle makes the full-batch oracle of one agent of a golden problem: its losses are Gorgonia graphs, in float64.
+// newOracle makes the full-batch oracle of one agent of a golden problem: its losses are Gorgonia
+// graphs, in float64.
 func newOracle(kind string, d goldenData, agent int) dsbo.ValueOracle {
 	part := func(key string) []float64 { return d.part(agent, key) }
 	var m models.Model
@@ -43,11 +45,11 @@ func newOracle(kind string, d goldenData, agent int) dsbo.ValueOracle {
 	switch kind {
 	case "logistic":
 		m = models.Logistic{Features: d.P, Mean: d.Reduce == "mean"}
-		s = goldenShard(part, d.P, func(v []float64) *ad.Table { return must.Get(ad.FloatTable(len(v), 1, v)) })
+		s = goldenShard(part, d.P, func(v []float64) *ad.Table { return testkit.Get(ad.FloatTable(len(v), 1, v)) })
 	case "softmax":
 		m = models.Softmax{Features: d.P, Classes: d.C}
 		s = goldenShard(part, d.P, func(v []float64) *ad.Table {
-			return must.Get(data.OneHot(must.Get(ad.FloatTable(len(v), 1, v)), d.C))
+			return testkit.Get(data.OneHot(testkit.Get(ad.FloatTable(len(v), 1, v)), d.C))
 		})
 	case "quadratic":
 		m = d.quadratic(agent)
@@ -56,14 +58,14 @@ func newOracle(kind string, d goldenData, agent int) dsbo.ValueOracle {
 	default:
 		panic("golden kind " + kind + " is unknown")
 	}
-	return must.Get(models.NewOracle(m, s, models.Config{Agent: agent}))
+	return testkit.Get(models.NewOracle(m, s, models.Config{Agent: agent}))
 }
 
 // goldenShard makes the examples of one agent.
 func goldenShard(part func(key string) []float64, features int, target func([]float64) *ad.Table) data.Shard {
 	set := func(x, labels string) data.Examples {
 		v := part(x)
-		return data.Examples{X: must.Get(ad.FloatTable(len(v)/features, features, v)), Target: target(part(labels))}
+		return data.Examples{X: testkit.Get(ad.FloatTable(len(v)/features, features, v)), Target: target(part(labels))}
 	}
 	return data.Shard{Train: set("Xtr", "ytr"), Val: set("Xval", "yval")}
 }

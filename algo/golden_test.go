@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"dsbo/algo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // golden is a file of testdata/golden: a problem, a method's parameters, and what an independent
@@ -54,7 +54,7 @@ func (g golden) method(t *testing.T, change ...string) algo.Method {
 
 func set(t *testing.T, m algo.Method, name, value string) {
 	t.Helper()
-	must.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", name, value)))
+	testkit.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", name, value)))
 }
 
 // startX returns the start of x.
@@ -65,7 +65,7 @@ func (g golden) startX(t *testing.T) []float64 {
 	switch {
 	case g.X0 == nil:
 	case len(v) == 1:
-		vec.Fill(x, v[0])
+		linalg.Fill(x, v[0])
 	case len(v) == g.P:
 		copy(x, v)
 	default:
@@ -76,13 +76,13 @@ func (g golden) startX(t *testing.T) []float64 {
 
 func readGolden(t *testing.T, file string) golden {
 	t.Helper()
-	text := must.Get(os.ReadFile(file))
+	text := testkit.Get(os.ReadFile(file))
 	var g golden
-	must.OK(json.Unmarshal(text, &g))
+	testkit.OK(json.Unmarshal(text, &g))
 	if g.Algo == "" {
 		g.Algo = "madsbo"
 	}
-	must.OK(json.Unmarshal(text, &g.params))
+	testkit.OK(json.Unmarshal(text, &g.params))
 	if g.WarmY != nil && !*g.WarmY {
 		g.params["cold_y"] = json.RawMessage("true")
 	}
@@ -96,9 +96,9 @@ func readGolden(t *testing.T, file string) golden {
 	return g
 }
 
-// TestGolden compares whole trajectories. Both sides work in float64 and differ in the order of sums
-// only, so that what is compared agrees to about 1e-14 times the growth of errors along a stable
-// trajectory; 1e-9 leaves room for that and for none of the mistakes that matter.
+// TestGolden compares whole trajectories. Both sides work in float64 and differ in the order of
+// sums only, so that what is compared agrees to about 1e-14 times the growth of errors along a
+// stable trajectory; 1e-9 leaves room for that and for none of the mistakes that matter.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
 	if err != nil || len(files) == 0 {

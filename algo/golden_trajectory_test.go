@@ -8,7 +8,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // moment is what all agents hold at one time, by letter: a row an agent.
@@ -38,7 +38,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 	var os []dsbo.Oracle
 	for i := range g.Agents {
 		a := g.method(t)
-		must.OK(a.Init(g.P, g.Q, g.K))
+		testkit.OK(a.Init(g.P, g.Q, g.K))
 		copy(a.X(), g.startX(t))
 		o := newOracle(g.Kind, g.Data, i)
 		tr.recorders = append(tr.recorders, algotest.NewRecorder(o))
@@ -49,7 +49,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 	tr.solver = newEvaluator(tr.oracles, traits.Personalized)
 	tr.record(t, as)
 	for k := range g.K {
-		must.OK(algotest.Step(t.Context(), k, as, os, ms))
+		testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
 		tr.record(t, as)
 	}
 	return tr
@@ -118,17 +118,19 @@ func series[T any](ms []moment, first int, what func(k int, m moment) T) []T {
 	return s
 }
 
-// find computes what an expected key stands for. Series of x, r and exact values have an entry before
-// the first iteration, the others start after it. ok is false for a key that is not known.
+// find computes what an expected key stands for. Series of x, r and exact values have an entry
+// before the first iteration, the others start after it. ok is false for a key that is not known.
 func (tr *trajectory) find(t *testing.T, key string) (v any, ok bool) {
 	t.Helper()
 	if name, is := strings.CutSuffix(key, "_bar"); is && strings.Contains("x r y z u", name) {
 		l := strings.ToUpper(name)
-		return series(tr.moments, first(name), func(_ int, m moment) []float64 { return average(letter(t, m, l)) }), true
+		return series(tr.moments, first(name), func(_ int, m moment) []float64 { return average(letter(t, m, l)) }),
+			true
 	}
 	if name, is := strings.CutPrefix(key, "cons_"); is && strings.Contains("x y z", name) {
 		l := strings.ToUpper(name)
-		return series(tr.moments, first(name), func(_ int, m moment) float64 { return consensus(letter(t, m, l)) }), true
+		return series(tr.moments, first(name), func(_ int, m moment) float64 { return consensus(letter(t, m, l)) }),
+			true
 	}
 	switch key {
 	case "Phi":
@@ -172,7 +174,7 @@ func letter(t *testing.T, m moment, l string) [][]float64 {
 	return m[l]
 }
 
-// upper is the averaged f at the means after iteration k: MA-DSBO's x is that of the iteration,
+// upper is the averaged f at the means after iteration k: MA-DSBO's x is the x of the iteration,
 // from before its last line; the others' is the new one.
 func (tr *trajectory) upper(t *testing.T, k int) float64 {
 	t.Helper()
@@ -182,7 +184,7 @@ func (tr *trajectory) upper(t *testing.T, k int) float64 {
 	}
 	x, y, sum := average(tr.moments[at]["X"]), average(tr.moments[k]["Y"]), 0.0
 	for _, o := range tr.oracles {
-		f, _ := must.Get2(o.Values(x, y, whole))
+		f, _ := testkit.Get2(o.Values(x, y, whole))
 		sum += f / float64(len(tr.oracles))
 	}
 	return sum

@@ -4,47 +4,45 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// Hypergradient is Algorithm 2 in float64.
-type Hypergradient = HypergradientIn[float64]
-
-// HypergradientIn is Algorithm 2 of the paper: agent i's estimate of the hypergradient of Φ,
+// Hypergradient is Algorithm 2 of the paper: agent i's estimate of the hypergradient of Φ,
 //
 //	u = ∇_x f_i(x, y; φ_0) − ∇²_xy g_i(x, y; ξ_0) z_N,
 //
 // with z_N from [HIGP]. The mean of u over the agents estimates ∇Φ(x) when y is near y*(x): the
 // average is taken of H and b, not of local hypergradients, which would be biased (eq. 4).
 // φ_0 serves b_0 and ∇_x f, so they come from one call; ξ_0 serves the Jacobian.
-type HypergradientIn[T dsbo.Float] struct {
-	higp  *HIGPIn[T]
-	u, ju []T
+type Hypergradient struct {
+	higp  *HIGP
+	u, ju []float64
 }
 
 // NewHypergradient makes the estimator of one agent for x of length p and y of length q.
-func NewHypergradient(p, q int) *Hypergradient { return newHypergradient[float64](p, q) }
+func NewHypergradient(p, q int) *Hypergradient { return newHypergradient(p, q) }
 
-func newHypergradient[T dsbo.Float](p, q int) *HypergradientIn[T] {
-	return &HypergradientIn[T]{higp: newHIGP[T](q), u: make([]T, p), ju: make([]T, p)}
+func newHypergradient(p, q int) *Hypergradient {
+	return &Hypergradient{higp: newHIGP(q), u: make([]float64, p), ju: make([]float64, p)}
 }
 
 // Estimate runs Algorithm 2 at (x, y), with the draws of iteration k and N steps of size gamma.
-func (h *HypergradientIn[T]) Estimate(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T], x, y []T, gamma float64, N int) error {
+func (h *Hypergradient) Estimate(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x, y []float64,
+	gamma float64, N int) error {
 	w := newTurn("hypergradient", ctx, k, o, m, len(h.u), len(h.higp.z))
 	h.run(&w, x, y, gamma, N)
 	return w.err
 }
 
 // Z returns a view of z_N.
-func (h *HypergradientIn[T]) Z() []T { return h.higp.z }
+func (h *Hypergradient) Z() []float64 { return h.higp.z }
 
 // U returns a view of u.
-func (h *HypergradientIn[T]) U() []T { return h.u }
+func (h *Hypergradient) U() []float64 { return h.u }
 
 // run is Estimate in a turn that has begun; errors stay in the turn.
-func (h *HypergradientIn[T]) run(w *turnIn[T], x, y []T, gamma float64, N int) {
+func (h *Hypergradient) run(w *turn, x, y []float64, gamma float64, N int) {
 	h.higp.run(w, h.u, x, y, gamma, N)                     // lines 2-5: Algorithm 1; φ_0 leaves ∇_x f in u, line 6
 	w.jvp(h.ju, x, y, h.higp.z, w.draw(dsbo.Curvature, 0)) // line 7: J(ξ_0) z_N
-	vec.Sub(h.u, h.u, h.ju)                                // line 7: u = ∇_x f − J z_N
+	linalg.Sub(h.u, h.u, h.ju)                             // line 7: u = ∇_x f − J z_N
 }

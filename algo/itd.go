@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // ITD is iterative differentiation (Franceschi, Frasconi, Salzo, Grazzi, Pontil 2018), reverse mode
@@ -36,35 +36,39 @@ func (a *ITD) Init(p, q, K int) error {
 	return nil
 }
 
-// Cost of an iteration: nothing is sent; T gradients of g, one of f, T Hessian- and T Jacobian-vector
-// products. The path of y takes T·q numbers.
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, T Hessian- and T
+// Jacobian-vector products. The path of y takes T·q numbers.
 func (a *ITD) Cost(int) Cost {
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.T, JVP: a.T}}
+	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.T, JVP: a.T}}
 }
 
-// Traits implements the optional method that [Traits] describes.
-func (*ITD) Traits() Traits { return Traits{OneAgent: true, Differentiates: true} }
+// Traits implements [Described].
+func (a *ITD) Traits() Traits {
+	t := a.state.Traits()
+	t.OneAgent, t.Differentiates = true, true
+	return t
+}
 
 // Step is one outer iteration; m is not used.
 func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	beta := a.beta(k)
 	if a.ColdY {
-		vec.Fill(a.y, 0)
+		linalg.Fill(a.y, 0)
 	}
 	for t := 0; t < a.T && w.err == nil; t++ {
 		copy(a.yAt(t), a.y)
 		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
-		vec.Axpy(a.y, -beta, a.g)
+		linalg.Axpy(a.y, -beta, a.g)
 	}
 	w.upperGrad(a.u, a.z, a.x, a.y, w.draw(dsbo.Upper, 0)) // u = ∇_x f, and in z a = ∇_y f
 	for t := a.T - 1; t >= 0; t-- {
 		w.jvp(a.j, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
-		vec.Axpy(a.u, -beta, a.j) // u −= β J(x, y^t) a
+		linalg.Axpy(a.u, -beta, a.j) // u −= β J(x, y^t) a
 		w.hvp(a.g, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
-		vec.Axpy(a.z, -beta, a.g) // a −= β H(x, y^t) a
+		linalg.Axpy(a.z, -beta, a.g) // a −= β H(x, y^t) a
 	}
-	vec.Axpy(a.x, -a.alpha(k), a.u)
+	linalg.Axpy(a.x, -a.alpha(k), a.u)
 	return w.err
 }
 

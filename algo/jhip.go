@@ -5,7 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // JHIP is DSBO-JHIP (Chen, Huang, Ma, "Decentralized Bilevel Optimization", 2022): the agents
@@ -15,8 +15,8 @@ import (
 //	Z = 0, S = D = −J';  N times:  Z ← mix(Z) − γ D;  S⁺ = H Z − J';  D ← mix(D) + S⁺ − S
 //	u = ∇_x f − Z' b,   x ← mix(x) − α u
 //
-// The matrix that Z approximates is certain, the form likely; a constant γ and fresh H_t, J_t in each
-// step (draws {Curvature, k, t}, as in Algorithm 1) are our reading. S_N and D_N reach nothing
+// The matrix that Z approximates is certain, the form likely; a constant γ and fresh H_t, J_t in
+// each step (draws {Curvature, k, t}, as in Algorithm 1) are our reading. S_N and D_N reach nothing
 // and are not computed. It asks the oracle for [dsbo.DenseOracle].
 //
 // Z is kept transposed, p×q, the layout of the Jacobian: H is symmetric, so (HZ)' = Z'H.
@@ -56,13 +56,16 @@ func (a *JHIP) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	return Cost{
 		Floats: a.T*q + 2*a.N*p*q + p, Messages: a.T + a.N,
-		Calls: Calls{UpperGrad: 1, LowerGrad: a.T, Jacobian: a.N, Hessian: a.N - 1},
+		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, Jacobian: a.N, Hessian: a.N - 1},
 	}
 }
 
-// Traits implements the optional method that [Traits] describes: the matrices are a Hessian, and six of the Jacobian's size.
+// Traits implements [Described].
 func (a *JHIP) Traits() Traits {
-	return Traits{Robust: true, Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }}
+	t := a.state.Traits()
+	t.Robust = true
+	t.Dense = func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }
+	return t
 }
 
 // Step is one outer iteration.
@@ -76,14 +79,14 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 			w.mix(a.mixedYX[:len(a.y)], a.y)
 		}
 		w.lowerGrad(a.v, a.x, a.y, w.draw(dsbo.Lower, t))
-		vec.Comb(a.y, 1, a.mixedYX[:len(a.y)], -a.beta(k), a.v) // y = mix(y) − β ∇_y g
+		linalg.Comb(a.y, 1, a.mixedYX[:len(a.y)], -a.beta(k), a.v) // y = mix(y) − β ∇_y g
 	}
 	a.solve(&w, d, a.gamma(k))
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	mulVec(a.zb, a.zd[:len(a.s)], a.b)
-	vec.Sub(a.u, a.u, a.zb)                                  // u = ∇_x f − Z' b
-	vec.Comb(a.x, 1, a.mixedYX[len(a.y):], -a.alpha(k), a.u) // x = mix(x) − α u
+	linalg.Sub(a.u, a.u, a.zb)                                  // u = ∇_x f − Z' b
+	linalg.Comb(a.x, 1, a.mixedYX[len(a.y):], -a.alpha(k), a.u) // x = mix(x) − α u
 	return w.err
 }
 
@@ -92,19 +95,19 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 	q, pq := len(a.y), len(a.s)
 	z, d := a.zd[:pq], a.zd[pq:]
 	jacobian(w, o, a.s, a.x, a.y, w.draw(dsbo.Curvature, 0))
-	vec.Fill(z, 0)
-	vec.Scale(a.s, -1, a.s)
+	linalg.Fill(z, 0)
+	linalg.Scale(a.s, -1, a.s)
 	copy(d, a.s)
 	for t := 0; t < a.N && w.err == nil; t++ {
 		w.mix(a.mixed, a.zd, pq, pq)
-		vec.Comb(z, 1, a.mixed[:pq], -gamma, d) // Z = mix(Z) − γ D
+		linalg.Comb(z, 1, a.mixed[:pq], -gamma, d) // Z = mix(Z) − γ D
 		if t == a.N-1 {
 			break
 		}
 		s := w.draw(dsbo.Curvature, t+1)
 		hessian(w, o, a.h, a.x, a.y, s)
 		jacobian(w, o, a.s1, a.x, a.y, s)
-		vec.Scale(a.s1, -1, a.s1)
+		linalg.Scale(a.s1, -1, a.s1)
 		if w.ready() {
 			kernel.GemmNN(len(a.x), q, q, a.s1, q, z, q, a.h, q, true) // S⁺ = H Z − J'
 		}

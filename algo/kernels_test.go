@@ -3,9 +3,10 @@ package algo_test
 import (
 	"testing"
 
-	"dsbo/internal/kernel/kerneltest"
+	"dsbo/ad/adtest"
 )
 
-// TestOnEveryPath: golden trajectories of losses that are made of matrix products, whichever kernels do the work. What the other tests show of the
-// methods, on problems as small or of a method against itself, is not of kernels.
-func TestOnEveryPath(t *testing.T) { kerneltest.Everywhere(t, "^TestGolden$/softmax") }
+// TestOnEveryPath: golden trajectories of losses that are made of matrix products, whichever
+// kernels do the work. What the other tests show of the methods, on problems as small or of a
+// method against itself, is not of kernels.
+func TestOnEveryPath(t *testing.T) { adtest.Everywhere(t, "^TestGolden$/softmax") }

@@ -4,13 +4,10 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// MADSBO is Algorithm 3 in float64.
-type MADSBO = MADSBOIn[float64]
-
-// MADSBOIn is Algorithm 3 of Chen, Huang, Ma, Balasubramanian, "Decentralized Stochastic Bilevel
+// MADSBO is Algorithm 3 of Chen, Huang, Ma, Balasubramanian, "Decentralized Stochastic Bilevel
 // Optimization with Improved per-Iteration Complexity" (ICML 2023), to the letter:
 //
 //	T times:  y ← mix(y) − β_k ∇_y g(x, y; ξ̃_t)
@@ -20,23 +17,21 @@ type MADSBO = MADSBOIn[float64]
 // The letter of the paper exchanges T + 2N + 1 times. Mix is linear and x does not change before
 // line 11, so x travels with the first y, and z with d: T+N messages, the same numbers, the same
 // bits. The draws are named as in the paper: ξ̃_t is {Lower, k, t}.
-type MADSBOIn[T dsbo.Float] struct {
+type MADSBO struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α_k, step of x and weight of the moving average, in (0, 1]; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β_k, step of y; default 0.1
 	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z, see [HIGP]; default 0.1
 	T     int      `json:"T,omitzero"`     // steps of y; default 10
 	N     int      `json:"N,omitzero"`     // steps of z; default 10
 
-	stateIn[T]
-	r, v  []T // the moving average of u; ∇_y g
-	xk    []T // x of this iteration: x itself is mix(x) between lines 6 and 11
-	hyper *HypergradientIn[T]
+	state
+	r, v  []float64 // the moving average of u; ∇_y g
+	xk    []float64 // x of this iteration: x itself is mix(x) between lines 6 and 11
+	hyper *Hypergradient
 }
 
-func (a *MADSBOIn[T]) inFloat32() (any, method32) { return a, new(MADSBOIn[float32]) }
-
 // Init implements [Method].
-func (a *MADSBOIn[T]) Init(p, q, K int) error {
+func (a *MADSBO) Init(p, q, K int) error {
 	c := a.prepare("madsbo", p, q, K)
 	a.alpha, a.beta, a.gamma = c.weight("alpha", &a.Alpha, 0.1), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
 	c.count("T", &a.T, 10)
@@ -45,27 +40,32 @@ func (a *MADSBOIn[T]) Init(p, q, K int) error {
 		return c.err
 	}
 	a.r, a.xk = a.carried("r", p), a.newVec(p)
-	a.hyper = newHypergradient[T](p, q)
+	a.hyper = newHypergradient(p, q)
 	a.v = a.hyper.higp.hz // scratch while z stands still
 	a.z, a.u = a.hyper.Z(), a.hyper.U()
 	return nil
 }
 
-// Traits implements the optional method that [Traits] describes: the tracker of z begins anew in each iteration.
-func (*MADSBOIn[T]) Traits() Traits { return Traits{Robust: true} }
+// Traits implements [Described].
+func (a *MADSBO) Traits() Traits {
+	t := a.state.Traits()
+	t.Robust = true // the tracker of z begins anew in each iteration
+	return t
+}
 
 // Cost of an iteration: Tq + 2Nq + p numbers to each neighbour in T+N messages; T gradients of g,
 // N of f, N−1 Hessian-vector products and one Jacobian-vector product.
-func (a *MADSBOIn[T]) Cost(int) Cost {
+func (a *MADSBO) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	return Cost{
 		Floats: a.T*q + 2*a.N*q + p, Messages: a.T + a.N,
-		Calls: Calls{UpperGrad: a.N, LowerGrad: a.T, HVP: a.N - 1, JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: a.N, LowerGrad: a.T, HVP: a.N - 1, JVP: 1},
 	}
 }
 
-// Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 6's first exchange and used in line 11.
-func (a *MADSBOIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
+// Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 6's first exchange and
+// used in line 11.
+func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	q, alpha, beta := len(a.y), a.alpha(k), a.beta(k)
 
@@ -81,7 +81,7 @@ func (a *MADSBOIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsb
 
 	a.hyper.run(&w, a.xk, a.y, a.gamma(k), a.N) // line 9: u by Algorithm 2
 
-	vec.Axpy(a.x, -alpha, a.r)              // line 11: x = mix(x) − α r, the old r
-	vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // line 12: r = (1−α) r + α u
+	linalg.Axpy(a.x, -alpha, a.r)              // line 11: x = mix(x) − α r, the old r
+	linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // line 12: r = (1−α) r + α u
 	return w.err
 }

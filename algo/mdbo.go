@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // MDBO is Momentum-based Distributed Bilevel Optimization (Gao, Gu, Thai, "On the Convergence of
@@ -28,7 +28,7 @@ type MDBO struct {
 	A1     float64  `json:"a1,omitzero"`      // a_1, momentum of x, a_1 η in (0, 1]; default 1
 	A2     float64  `json:"a2,omitzero"`      // a_2, momentum of y, a_2 η in (0, 1]; default 1
 	Eta    Schedule `json:"eta,omitzero"`     // η, how far to go from the old point to the new, in (0, 1]; default 1
-	L      float64  `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
+	L      Schedule `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
 	N      int      `json:"N,omitzero"`       // terms of the Neumann series (its J); default 10
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
@@ -48,7 +48,7 @@ func (a *MDBO) Init(p, q, K int) error {
 	c.positive("a1", &a.A1, 1, math.MaxFloat64, "positive")
 	c.positive("a2", &a.A2, 1, math.MaxFloat64, "positive")
 	a.eta = c.schedule("eta", &a.Eta, 1, min(1, 1/max(a.A1, a.A2)), "in (0, 1], and at most 1/a1 and 1/a2")
-	c.curvature("lg", &a.L)
+	a.lg = c.curvature("lg", &a.L)
 	c.count("N", &a.N, 10)
 	c.draws("nprime", a.NPrime)
 	if c.err != nil {
@@ -74,7 +74,7 @@ func (a *MDBO) Cost(k int) Cost {
 	}
 	return Cost{
 		Floats: floats, Messages: 1,
-		Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: a.inverse.products(k), JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: a.inverse.products(k), JVP: 1},
 	}
 }
 
@@ -82,7 +82,7 @@ func (a *MDBO) Cost(k int) Cost {
 func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	w.upperGrad(a.fx, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
+	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.lg)
 	implicitGrad(&w, a.fx, a.j, a.x, a.y, a.z) // F = ∇_x f − J z
 	w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, 0))
 
@@ -106,8 +106,8 @@ func (a *MDBO) trackBoth(w *turn, eta float64) {
 	}
 	w.mix(a.in, joined(a.out, a.x, a.y, a.zF, a.zG))
 	m1, m2 := float64(a.A1*eta), float64(a.A2*eta)
-	vec.Comb(a.un, 1-m1, a.u, m1, a.fx)
-	vec.Comb(a.vn, 1-m2, a.v, m2, a.g)
+	linalg.Comb(a.un, 1-m1, a.u, m1, a.fx)
+	linalg.Comb(a.vn, 1-m2, a.v, m2, a.g)
 	track(a.zF, a.in[p+q:2*p+q], a.un, a.u)
 	track(a.zG, a.in[2*p+q:], a.vn, a.v)
 }

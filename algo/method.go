@@ -9,53 +9,106 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 )
 
-// A Method is one agent's side of a decentralized method. It is a pointer to a struct whose exported fields are the
-// method's parameters: zero means the default that the field states, and the JSON name of a field is the parameter's name.
+// A Method is one agent's side of a decentralized method. It is a pointer to a struct whose
+// exported fields are the method's parameters: zero means the default that the field states, and
+// the JSON name of a field is the parameter's name.
 type Method interface {
 	dsbo.Algorithm
-	// Init readies the method for x of length p, y of length q and a run of K iterations: it fills in defaults, makes all
-	// memory anew, and sets x, y and the rest of the state to zero. K matters to schedules that depend on it, and bounds k
-	// of Step and Cost. Another start may be copied into X() and Y() afterwards, the same on all agents. A parameter that
-	// cannot work is an error that matches [dsbo.ErrConfig] and names it; p or q below 1 one that matches [dsbo.ErrShape].
+	// Init readies the method for x of length p, y of length q and a run of K iterations: it fills
+	// in defaults, makes all memory anew, and sets x, y and the rest of the state to zero. K
+	// matters to schedules that depend on it, and bounds k of Step and Cost. Another start may be
+	// copied into X() and Y() afterwards, the same on all agents. A parameter that cannot work is
+	// an error that matches [dsbo.ErrConfig] and names it; p or q below 1 one that
+	// matches [dsbo.ErrShape].
 	Init(p, q, K int) error
-	// Cost returns what iteration k costs one agent, after Init. Where that depends on what the iteration finds, it is the most
-	// before the iteration and the truth after it.
+	// Cost returns what iteration k costs one agent, after Init. Where that depends on what the
+	// iteration finds, it is the most before the iteration and the truth after it.
 	Cost(k int) Cost
 }
 
-// Traits are the properties of a method that a runner must know before the run. A method that has some returns them from a
-// method Traits() Traits, which must work before Init.
+// Described is an algorithm with traits, as the methods of this package are.
+type Described interface {
+	dsbo.Algorithm
+	// Traits works before Init, but for what the fields of [Traits] say.
+	Traits() Traits
+}
+
+// Traits are what the loop around a method may know of it. All are optional: a method without runs
+// on any graph with any oracle, and its x and y alone are looked at.
 type Traits struct {
 	OneAgent       bool // runs with one agent only
 	ExactAverage   bool // needs a mixer that is the exact average: the complete graph with weights 1/n
 	Personalized   bool // solves the problem in which each agent has its own y
 	Compositional  bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
 	Differentiates bool // asks for products to differentiate its own steps, which are with the Hessian itself
-	// Robust says that the method takes exchanges that do not keep the sum over the agents, as robust mixing: it finds no exact averages, and
-	// carries nothing from one iteration to the next whose sum over the agents has to stay what it is, such as trackers and multipliers.
+
+	// Robust says that the method takes exchanges that do not keep the sum over the agents, as
+	// robust mixing: it finds no exact averages, and carries no variable to the next iteration
+	// whose sum over the agents has to stay, such as trackers and multipliers.
 	Robust bool
-	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any oracle will do. A method
-	// with matrices asks its oracle for [dsbo.DenseOracle], whose own memory comes on top.
+	// OneLoop says that the method exchanges each variable once an iteration. What a wire of 8 bits
+	// rounds off a variable then comes with the variable's next value (error feedback), without
+	// which sparkle drifts far away. In methods of several loops it would come many values later,
+	// as noise that can make them diverge.
+	OneLoop bool
+	// FullDigits says that the method's averages must not be rounded to 8 bits in each round of W.
+	FullDigits bool
+	// FullBatch says that the method asks for all examples whatever the batch, and how it takes
+	// draws instead; "": it takes draws.
+	FullBatch string
+	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any
+	// oracle will do. A method with matrices asks its oracle for [dsbo.DenseOracle], whose own
+	// memory comes on top.
 	Dense func(p, q int) int64
+	// Adapt sets parameters that the user left open to suit a run, before Init, and reports whether
+	// it gave up a search for the start of x; nil: there are none.
+	Adapt func(Setting) (gaveUpSearch bool)
+	// HoldX sets the parameter with which all iterations leave x where it is; nil: there is none.
+	// See [Held].
+	HoldX func()
+
+	// The rest is of a method after Init.
+
+	// Z and U are views of z_i and u_i, the estimates of (Σ H)⁻¹ Σ b and of the hypergradient of
+	// the last iteration; nil: there are none.
+	Z, U []float64
+	// Alike says that all agents have the same state, by the same bits, where averages are exact.
+	Alike bool
+	// Pairs are products (v, D v) with the averaged Hessian's data part, which all agents have
+	// alike where averages are exact; nil: there are none. They stay the method's.
+	Pairs *linalg.Memory
+	// StartConstant returns the constant that a search found for the start of x; found is false if
+	// there was no search, and StartConstant nil if there is never one.
+	StartConstant func() (c float64, found bool)
 }
 
-// TraitsOf returns the traits of a method, the zero ones if it has none.
-func TraitsOf(m Method) Traits { return traitsOf(m) }
+// A Setting is what the parameters of a method may suit.
+type Setting struct {
+	Nonconvex  bool                        // the lower problem may not be convex
+	ByMix      bool                        // averages are by rounds of W: last bits differ from agent to agent
+	StartKnown bool                        // x starts where the user or the problem says
+	Penalties  bool                        // oracles tell the penalty's part of the Hessian
+	Given      func(parameter string) bool // the user has set a parameter
+}
 
-func traitsOf(m any) Traits {
-	if t, ok := m.(interface{ Traits() Traits }); ok {
+// TraitsOf returns the traits of an algorithm, the zero ones if it has none.
+func TraitsOf(m dsbo.Algorithm) Traits {
+	if t, ok := m.(Described); ok {
 		return t.Traits()
 	}
 	return Traits{}
 }
 
-// TakesMatrix reports whether the products that a method asks for may be with another matrix than the Hessian itself ([dsbo.CurvatureMatrix]).
+// TakesMatrix reports whether the products that a method asks for may be with another matrix than
+// the Hessian itself ([dsbo.CurvatureMatrix]).
 func (t Traits) TakesMatrix() bool { return t.Dense == nil && !t.Differentiates && !t.Compositional }
 
-// LongestVector returns a bound on the numbers of each vector that a method with these traits exchanges, for x of p numbers and y of q: several of
-// either in one, or matrices where it has them.
+// LongestVector returns a bound on the numbers of each vector that a method with these traits
+// exchanges, for x of p numbers and y of q: several of either in one, or matrices where it
+// has them.
 func (t Traits) LongestVector(p, q int) int {
 	if t.Dense != nil {
 		return (p + q + 2) * (p + q + 2)
@@ -89,7 +142,8 @@ type entry struct {
 	construct func() Method
 }
 
-// methods is the table of all methods. Adding one takes a line here, and nothing else outside of the method's own file.
+// methods is the table of all methods. Adding one takes a line here, and nothing else outside of
+// the method's own file.
 var methods = []entry{
 	{"madsbo", func() Method { return new(MADSBO) }},
 	{"madsbo_tuned", func() Method { return new(Tuned) }},
@@ -111,8 +165,8 @@ var methods = []entry{
 	{"soba", func() Method { return new(SOBA) }},
 }
 
-// Register adds a method of another module to the methods that [New] knows; construct returns one with default parameters. It is for
-// init functions, and panics if the name is taken.
+// Register adds a method of another module to the methods that [New] knows; construct returns one
+// with default parameters. It is for init functions, and panics if the name is taken.
 func Register(name string, construct func() Method) {
 	if slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("algo: a method named %q is registered already", name))
@@ -136,14 +190,13 @@ func New(name string) (Method, error) {
 			return e.construct(), nil
 		}
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "algorithm %q is unknown; it must be one of %s", name, strings.Join(Names(), ", "))
+	return nil, dsbo.Errorf(dsbo.ErrConfig, "algorithm %q is unknown; it must be one of %s", name,
+		strings.Join(Names(), ", "))
 }
 
-// NameOf returns the name under which a method's type is registered, or the name of its type if it is not.
+// NameOf returns the name under which a method's type is registered, or the name of its type if it
+// is not.
 func NameOf(m Method) string {
-	if f, ok := m.(*float32Method); ok {
-		return f.name
-	}
 	for _, e := range methods {
 		if reflect.TypeOf(e.construct()) == reflect.TypeOf(m) {
 			return e.name
@@ -152,15 +205,8 @@ func NameOf(m Method) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
 }
 
-// parameterStruct returns a pointer to the struct whose exported fields are m's parameters.
-func parameterStruct(m Method) any {
-	if f, ok := m.(*float32Method); ok {
-		return f.inner
-	}
-	return m
-}
-
-// copyParameters sets the parameters of one method to those of another, which has the same.
+// copyParameters sets the parameters of one method to the parameters of another, which has
+// the same.
 func copyParameters(to, from any) {
 	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
 	for _, f := range reflect.VisibleFields(source.Type()) {
@@ -172,43 +218,35 @@ func copyParameters(to, from any) {
 
 // Clone returns a method with the same parameters, before Init: an agent's own copy of a template.
 func Clone(m Method) Method {
-	if f, ok := m.(*float32Method); ok {
-		return f.clone()
-	}
 	made := reflect.New(reflect.TypeOf(m).Elem()).Interface().(Method)
 	copyParameters(made, m)
 	return made
 }
 
-// Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y solves the lower problem at that x by the method's own
-// steps and draws; nil for a method that cannot. One that can has a method HoldX(), which sets the parameter that says so.
+// Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y
+// solves the lower problem at that x by the method's own steps and draws; nil for a method
+// that cannot.
 func Held(m Method) Method {
 	held := Clone(m)
-	h, ok := parameterStruct(held).(interface{ HoldX() })
-	if !ok {
+	hold := TraitsOf(held).HoldX
+	if hold == nil {
 		return nil
 	}
-	h.HoldX()
+	hold()
 	return held
 }
 
 // Parameters returns the names of a method's parameters, in the order of its fields.
 func Parameters(m Method) []string {
 	var names []string
-	for _, f := range reflect.VisibleFields(reflect.TypeOf(parameterStruct(m)).Elem()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.IsExported() && !f.Anonymous && name != "-" {
-			if name == "" {
-				name = f.Name
-			}
-			names = append(names, name)
-		}
+	for _, p := range parametersOf(m) {
+		names = append(names, p.name)
 	}
 	return names
 }
 
-// Decode sets the parameters that a JSON object names and leaves the others as they are. A name that the method does not
-// know, in these very letters, is an error that lists those that it knows.
+// Decode sets the parameters that a JSON object names and leaves the others as they are. A name
+// that the method does not know, in these very letters, is an error that lists those that it knows.
 func Decode(m Method, object []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(object, &given); err != nil {
@@ -217,11 +255,12 @@ func Decode(m Method, object []byte) error {
 	known := Parameters(m)
 	for name, value := range given {
 		if !slices.Contains(known, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has no parameter %q; it has %s", NameOf(m), name, strings.Join(known, ", "))
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has no parameter %q; it has %s", NameOf(m), name,
+				strings.Join(known, ", "))
 		}
 		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
 		d.DisallowUnknownFields() // within a value
-		if err := d.Decode(parameterStruct(m)); err != nil {
+		if err := d.Decode(m); err != nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s: %s must not be %s: %v", NameOf(m), name, value, err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // What the docs of the other methods say, tried.
@@ -21,8 +21,8 @@ func closedForm(g golden, i int) *algotest.Quadratic {
 	return &algotest.Quadratic{Quadratic: g.Data.quadratic(i)}
 }
 
-// final runs the quadratic of a golden file with other parameters and returns the exact gradient's norm
-// at the mean of x, before and after.
+// final runs the quadratic of a golden file with other parameters and returns the exact gradient's
+// norm at the mean of x, before and after.
 func final(t *testing.T, file, name string, K int, change ...string) (start, end float64) {
 	t.Helper()
 	if testing.Short() {
@@ -50,8 +50,8 @@ func final(t *testing.T, file, name string, K int, change ...string) (start, end
 	return start, norm(e.at(t, xBar()).gradient)
 }
 
-// MDBO stops where the exact gradient is not zero when data differ, and more terms do not help: on this
-// problem a method without that bias gets below 1e-11 (see the next test).
+// MDBO stops where the exact gradient is not zero when data differ, and more terms do not help: on
+// this problem a method without that bias gets below 1e-11 (see the next test).
 func TestMDBOIsBiased(t *testing.T) {
 	for _, N := range []int{30, 200} {
 		_, end := final(t, "sparkle_ed_quadratic_n5", "mdbo", 1000, fmt.Sprint("N=", N), "lg=8")
@@ -92,7 +92,8 @@ func TestPersonalized(t *testing.T) {
 func TestTunedIsBetter(t *testing.T) {
 	var ends []float64
 	for _, change := range [][]string{{}, {"warm_z=true"}, {"warm_z=true", "track_y=true"}} {
-		_, end := final(t, "quadratic_n5", "madsbo_tuned", 1000, append(change, "alpha=0.05", "beta=0.05", "gamma=0.05", "N=5")...)
+		_, end := final(t, "quadratic_n5", "madsbo_tuned", 1000,
+			append(change, "alpha=0.05", "beta=0.05", "gamma=0.05", "N=5")...)
 		ends = append(ends, end)
 	}
 	if !(ends[1] < ends[0]/2 && ends[2] < ends[1]/2) {
@@ -106,14 +107,17 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 	v := newCrew(t, 4, steps)
 	var tuned []*algo.Tuned
 	for range v.agents {
-		tuned = append(tuned, ready(t, &algo.Tuned{Alpha: steps.Alpha, Beta: steps.Beta, Gamma: steps.Gamma, T: steps.T, N: steps.N}, 3, 4))
+		tuned = append(tuned, ready(t,
+			&algo.Tuned{Alpha: steps.Alpha, Beta: steps.Beta, Gamma: steps.Gamma, T: steps.T, N: steps.N}, 3, 4))
 	}
 	for k := range 4 {
 		w.step(t, k)
-		must.OK(algotest.Step(t.Context(), k, tuned, v.os, v.ms))
+		testkit.OK(algotest.Step(t.Context(), k, tuned, v.os, v.ms))
 		for i, a := range w.agents {
 			b := tuned[i]
-			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) || !slices.Equal(a.Z(), b.Z()) || !slices.Equal(a.U(), b.U()) {
+			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) ||
+				!slices.Equal(algo.TraitsOf(a).Z, algo.TraitsOf(b).Z) ||
+				!slices.Equal(algo.TraitsOf(a).U, algo.TraitsOf(b).U) {
 				t.Fatalf("iteration %d, agent %d: the methods differ", k, i)
 			}
 		}
@@ -123,10 +127,10 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 // Clip keeps x in its box.
 func TestClip(t *testing.T) {
 	a := ready(t, &algo.Tuned{Alpha: "0.3", Beta: "0.15", T: 3, N: 4, XStep: "adam", Clip: []float64{0.15, 0.25}}, 3, 4)
-	vec.Fill(a.X(), 0.2)
+	linalg.Fill(a.X(), 0.2)
 	o, m := algotest.NewQuadratics(1, 3, 4, 2)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	for k := range 3 {
-		must.OK(a.Step(t.Context(), k, o, m))
+		testkit.OK(a.Step(t.Context(), k, o, m))
 		if lo, hi := slices.Min(a.X()), slices.Max(a.X()); lo < 0.15 || hi > 0.25 || lo == hi {
 			t.Errorf("iteration %d: x in [%g, %g]", k, lo, hi)
 		}
@@ -138,9 +142,9 @@ func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 	const N = 6
 	o, m := algotest.NewQuadratics(1, 3, 4, 6)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	z := func(draws ...int) []float64 {
-		a := ready(t, &algo.ALSET{T: 2, N: N, L: 4, NPrime: draws}, 3, 4)
-		must.OK(a.Step(t.Context(), 0, o, m))
-		return a.Z()
+		a := ready(t, &algo.ALSET{T: 2, N: N, L: "4", NPrime: draws}, 3, 4)
+		testkit.OK(a.Step(t.Context(), 0, o, m))
+		return algo.TraitsOf(a).Z
 	}
 	sum := make([]float64, 4)
 	for n := range N {
@@ -157,8 +161,8 @@ func TestConjugateGradientsEnd(t *testing.T) {
 	for _, warm := range []bool{false, true} {
 		a := ready(t, &algo.AIDCG{T: 5, N: 4, WarmZ: warm}, 3, 4)
 		for k := range 3 {
-			must.OK(a.Step(t.Context(), k, qs[0], nil))
-			if d := distance(a.Z(), algotest.Solve(qs).InverseProduct(a.Y())); d > 1e-12 {
+			testkit.OK(a.Step(t.Context(), k, qs[0], nil))
+			if d := distance(algo.TraitsOf(a).Z, algotest.Solve(qs).InverseProduct(a.Y())); d > 1e-12 {
 				t.Errorf("warm %v, iteration %d: z is off by %g", warm, k, d)
 			}
 		}
@@ -172,14 +176,14 @@ func TestITDIsTheDerivative(t *testing.T) {
 	at := func(x []float64) (*algo.ITD, float64) {
 		a := ready(t, &algo.ITD{Alpha: "0.1", Beta: "0.3", T: 6, ColdY: true}, g.P, g.Q)
 		copy(a.X(), x)
-		must.OK(a.Step(t.Context(), 0, o, nil))
-		f, _ := must.Get2(o.Values(x, a.Y(), whole))
+		testkit.OK(a.Step(t.Context(), 0, o, nil))
+		f, _ := testkit.Get2(o.Values(x, a.Y(), whole))
 		return a, f
 	}
 	x := []float64{0.1, -0.4, 0.3, 0.2, -0.1, 0.5}
 	a, _ := at(x)
 	const h = 1e-5 // central differences: error h² f'''/6 + 1e-16/h ≈ 1e-10 for f of size 1
-	for j, u := range a.U() {
+	for j, u := range algo.TraitsOf(a).U {
 		v := x[j]
 		x[j] = v + h
 		_, up := at(x)
@@ -203,11 +207,12 @@ func TestJHIPIsExactInTheLimit(t *testing.T) {
 // three of them, is off by the order of b².
 func TestGBDSBOIsExactInTheLimit(t *testing.T) {
 	at := func(b float64) float64 {
-		return directionError(t, int(20/b), &algo.GBDSBO{N: 80, L: 4, Mav: b, Alpha: "1e-13", Beta: "1e-13"})
+		return directionError(t, int(20/b), &algo.GBDSBO{N: 80, L: "4", Mav: b, Alpha: "1e-13", Beta: "1e-13"})
 	}
 	coarse, fine := at(0.1), at(0.05)
 	if r := coarse / fine; !(fine < 1e-3 && r > 3 && r < 5) {
-		t.Errorf("mean of the directions is off by %g for b = 0.1 and %g for b = 0.05; want a ratio of about 4", coarse, fine)
+		t.Errorf("mean of the directions is off by %g for b = 0.1 and %g for b = 0.05; want a ratio of about 4", coarse,
+			fine)
 	}
 }
 
@@ -228,7 +233,7 @@ func directionError(t *testing.T, K int, template algo.Method) float64 {
 	iterate(t, K, as, os, algotest.Ring(n, 0.4))
 	var us [][]float64
 	for _, a := range as {
-		us = append(us, a.(interface{ U() []float64 }).U())
+		us = append(us, algo.TraitsOf(a).U)
 	}
 	return distance(average(us), algotest.Solve(qs).Gradient(x))
 }

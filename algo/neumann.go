@@ -2,13 +2,14 @@ package algo
 
 import (
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// A neumann approximates H⁻¹ b by the truncated series a Σ_{m<N} (I − aH)^m b, a ≤ 1/λ_max(H). Papers draw N' uniformly from
-// 0..N−1 and use the single term N a (I − aH)^N' b, of which only the mean over the draw, the series itself, is a Hessian
-// inverse; draws makes that method repeatable, an N' an iteration, from the start again when the list ends. The m-th
-// product uses draw {Curvature, k, m}, m = 1, 2, ...
+// A neumann approximates H⁻¹ b by the truncated series a Σ_{m<N} (I − aH)^m b, a ≤ 1/λ_max(H).
+// Papers draw N' uniformly from 0..N−1 and use the single term N a (I − aH)^N' b, of which only the
+// mean over the draw, the series itself, is a Hessian inverse; draws makes that method repeatable,
+// an N' an iteration, from the start again when the list ends. The m-th product uses draw
+// {Curvature, k, m}, m = 1, 2, ...
 type neumann struct {
 	n       int
 	draws   []int
@@ -32,7 +33,7 @@ func (s *neumann) products(k int) int {
 // solve writes the approximation at (x, y) to z.
 func (s *neumann) solve(w *turn, z, b, x, y []float64, a float64) {
 	if len(s.draws) > 0 {
-		vec.Scale(z, float64(s.n)*a, b)
+		linalg.Scale(z, float64(s.n)*a, b)
 		s.exchange(w, z)
 		for m := range s.products(w.k) {
 			s.applyFactor(w, z, x, y, a, m+1)
@@ -44,15 +45,15 @@ func (s *neumann) solve(w *turn, z, b, x, y []float64, a float64) {
 	copy(z, s.c)
 	for m := range s.n - 1 {
 		s.applyFactor(w, s.c, x, y, a, m+1)
-		vec.Add(z, z, s.c)
+		linalg.Add(z, z, s.c)
 	}
-	vec.Scale(z, a, z)
+	linalg.Scale(z, a, z)
 }
 
 // applyFactor sets v = (I − aH) v with draw m.
 func (s *neumann) applyFactor(w *turn, v, x, y []float64, a float64, m int) {
 	w.hvp(s.h, x, y, v, w.draw(dsbo.Curvature, m))
-	vec.Axpy(v, -a, s.h)
+	linalg.Axpy(v, -a, s.h)
 	s.exchange(w, v)
 }
 

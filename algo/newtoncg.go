@@ -5,38 +5,43 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/recycle"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// NewtonCG is a method of our own: full batches, exact averages over all agents, and no step size of y or z. An iteration is
+// NewtonCG is a method of our own: full batches, exact averages over all agents, and no step size
+// of y or z. An iteration is
 //
 //	y −= solve(∇_y g(x, y)),  z += solve(∇_y f(x, y) − H z),  u = ∇_x f − J z;  x by Adam along u, clipped
 //
-// where gradients and products are averages over the agents, and solve(r) is C products of conjugate gradients on H s = r. H is
-// D + diag(P(x)), data and penalty; D is preconditioned by the pairs (v, D v) of earlier solves and its diagonal (package
-// recycle), so that a few products are enough. Everything but what is averaged is the same on all agents, and so are x, y and z.
-// The number of products is fixed, or with Most follows from bits that all agents have alike: they cannot disagree about what comes
-// next.
+// where gradients and products are averages over the agents, and solve(r) is C products of
+// conjugate gradients on H s = r. H is D + diag(P(x)), data and penalty; D is preconditioned by the
+// pairs (v, D v) of earlier solves and its diagonal (package recycle), so that a few products are
+// enough. Everything but what is averaged is the same on all agents, and so are x, y and z. The
+// number of products is fixed, or with Most follows from bits that all agents have alike: they
+// cannot disagree about what comes next.
 //
-// Its parts are known: inexact Newton steps by conjugate gradients (Dembo, Eisenstat, Steihaug 1982), limited-memory
-// preconditioners from the products of earlier solves (Morales, Nocedal 2000) in Nyström's form (Frangella, Tropp, Udell 2023),
-// approximate implicit differentiation (AID: Pedregosa 2016; Grazzi et al. 2020), Adam (Kingma, Ba 2015).
+// Its parts are known: inexact Newton steps by conjugate gradients (Dembo, Eisenstat, Steihaug
+// 1982), limited-memory preconditioners from the products of earlier solves (Morales, Nocedal 2000)
+// in Nyström's form (Frangella, Tropp, Udell 2023), approximate implicit differentiation (AID:
+// Pedregosa 2016; Grazzi et al. 2020), Adam (Kingma, Ba 2015).
 //
-// The oracle should tell the penalty's part of H ([dsbo.PenaltyOracle]; else P = 0, and a search for the start is not possible) and
-// the diagonal of H ([dsbo.DiagonalOracle]; else it is estimated from four products with random signs). The memory of pairs
-// takes 3·Mem·q numbers an agent, and a checkpoint holds 2·Mem·q of them.
+// The oracle should tell the penalty's part of H ([dsbo.PenaltyOracle]; else P = 0, and a search
+// for the start is not possible) and the diagonal of H ([dsbo.DiagonalOracle]; else it is estimated
+// from four products with random signs). The memory of pairs takes 3·Mem·q numbers an agent, and a
+// checkpoint holds 2·Mem·q of them.
 //
-// After members changed, y is the solution of another problem, from which a full Newton step may lead away from this one's: the steps of y in
-// the first iteration after it go by the share at which the averaged lower loss is least, as those with Damping do.
+// After members changed, y is the solution of another problem, from which a full Newton step may
+// lead away from this one's: the steps of y in the first iteration after it go by the share at
+// which the averaged lower loss is least, as those with Damping do.
 //
 // The mixer must be a [dsbo.Averager]. Draws: all examples, but with Part.
 type NewtonCG struct {
 	C    int `json:"c,omitzero"`    // products of a solve; default 4
 	Cold int `json:"cold,omitzero"` // products of each of the three solves of iteration 0; default 8
-	// Most, where it is more than C or Cold, lets a solve go on beyond these to so many products at most, until r'M⁻¹r, the residual r
-	// measured by the preconditioner M, is down to Reach times what it was; default: no further. All agents have the same bits, so
-	// that they stop at the same product.
+	// Most, where it is more than C or Cold, lets a solve go on beyond these to this number of
+	// products at most, until r'M⁻¹r, the residual r measured by the preconditioner M, is down to
+	// Reach times what it was; default: no further. All agents have the same bits, so that they
+	// stop at the same product.
 	Most  int      `json:"most,omitzero"`
 	Reach float64  `json:"reach,omitzero"` // in (0, 1]; default 0.1
 	Mem   int      `json:"mem,omitzero"`   // pairs kept, at most 120; default 60
@@ -48,35 +53,42 @@ type NewtonCG struct {
 	Clip    []float64 `json:"clip,omitempty"`    // lo and hi, the box of x after each step; default -6 and 12
 	DgEvery int       `json:"dg_every,omitzero"` // the diagonal is renewed where (k+1) mod dg_every = 0; default 5
 
-	// Start says where x starts: "search", the default, tries constants until f falls no more; "x0" leaves x as it was set.
-	Start     string  `json:"init,omitzero"`
-	Constants int     `json:"constants,omitzero"` // the most constants that a search tries; default 12
-	Drop      float64 `json:"drop,omitzero"`      // a search goes on while f falls below drop times the last f; default 0.85
+	// Start says where x starts: "search", the default, tries constants until f falls no more; "x0"
+	// leaves x as it was set.
+	Start     string `json:"init,omitzero"`
+	Constants int    `json:"constants,omitzero"` // the most constants that a search tries; default 12
+	// a search goes on while f falls below drop times the last f; default 0.85
+	Drop float64 `json:"drop,omitzero"`
 
-	Floor   float64 `json:"floor,omitzero"`    // least remainder of the diagonal of D beside the pairs, as a share of it; default 0.02
-	Cut     float64 `json:"cut,omitzero"`      // eigenvalues of the pairs up to cut times the largest are left out; default 1e-6
+	// least remainder of the diagonal of D beside the pairs, as a share of it; default 0.02
+	Floor float64 `json:"floor,omitzero"`
+	// eigenvalues of the pairs up to cut times the largest are left out; default 1e-6
+	Cut     float64 `json:"cut,omitzero"`
 	NoSplit bool    `json:"no_split,omitzero"` // as if the oracle did not tell the penalty's part of H
 
-	// Relative keeps the pairs relative to the diagonal of their time (package recycle), so that they age less: as λ falls, a
-	// data part D that shrinks as its diagonal does makes no pair stale. It wants the diagonal renewed often (DgEvery 2).
+	// Relative keeps the pairs relative to the diagonal of their time (package recycle), so that
+	// they age less: as λ falls, a data part D that shrinks as its diagonal does makes no pair
+	// stale. It wants the diagonal renewed often (DgEvery 2).
 	Relative bool `json:"relative,omitzero"`
 
-	// Part takes the products of each solve on a draw of its own, {Curvature, k, t} for the t-th solve of iteration k, for data
-	// that are too large for full batches; gradients and diagonals stay those of all examples. A draw must be several times what
-	// the features need: on MNIST a quarter of 3750 examples an agent does, and a quarter of 250 diverges. A little Damping, 0.01,
-	// keeps y nearer. Default: all examples.
+	// Part takes the products of each solve on a draw of its own, {Curvature, k, t} for the t-th
+	// solve of iteration k, for data that are too large for full batches; gradients and diagonals
+	// stay on all examples. A draw must be several times what the features need: on MNIST a quarter
+	// of 3750 examples an agent does, and a quarter of 250 diverges. A little Damping, 0.01, keeps
+	// y nearer. Default: all examples.
 	Part bool `json:"part,omitzero"`
 
-	// Damping is for lower problems that are not convex, such as networks. Where it is positive, it is the first μ of solves of
-	// H + μ diag |dg| in place of H; of a step of y the share is taken at which the averaged lower loss is least, x takes the same
-	// share of its step, and μ follows. It costs an average of four numbers and four values a step of y. Before x moves, y takes such steps
-	// until the lower loss has settled, at each constant of a search too. Default 0: none.
+	// Damping is for lower problems that are not convex, such as networks. Where it is positive, it
+	// is the first μ of solves of H + μ diag |dg| in place of H; of a step of y the share is taken
+	// at which the averaged lower loss is least, x takes the same share of its step, and μ follows.
+	// It costs an average of four numbers and four values a step of y. Before x moves, y takes such
+	// steps until the lower loss has settled, at each constant of a search too. Default 0: none.
 	Damping float64 `json:"damping,omitzero"`
 
 	state
 	turn    turn
 	asked   productLog
-	memory  *recycle.Memory
+	memory  *linalg.Memory
 	product func(dst, v []float64) error // the average of D v, at the present x and y
 
 	cold     bool        // there are no pairs: it is iteration 0, or the first one since members changed
@@ -94,17 +106,43 @@ type NewtonCG struct {
 	trial, losses []float64 // y after a share of a damped step; the lower losses there
 	share         float64   // of the last step of y that was taken
 	fall          float64   // of the averaged lower loss, by that step
-	// tried is how many constants the search tried, the one that it found, the steps in which y settled, and the diagonals of these.
+	// tried is how many constants the search tried, the one that it found, the steps in which y
+	// settled, and the diagonals of these.
 	tried         []float64
 	number        []float64 // a message of one number
 	probe, probe1 []float64 // signs and their product, without a DiagonalOracle
 }
 
-// Pairs returns the memory of pairs (v, D v), which all agents have alike where averages are exact. It stays the method's.
-func (a *NewtonCG) Pairs() *recycle.Memory { return a.memory }
+// Traits implements [Described].
+func (a *NewtonCG) Traits() Traits {
+	t := a.state.Traits()
+	t.FullDigits, t.Pairs, t.Adapt = true, a.memory, a.adapt
+	t.StartConstant = func() (float64, bool) { return a.tried[1], a.tried[0] > 0 }
+	if !a.Part {
+		t.FullBatch = "-set part=true takes products on draws"
+	}
+	return t
+}
 
-// StartConstant returns the constant that the search found for all entries of x, and false if there was none.
-func (a *NewtonCG) StartConstant() (float64, bool) { return a.tried[1], a.tried[0] > 0 }
+// networkDamping is the first damping where the lower problem is not convex.
+const networkDamping = 1
+
+// adapt damps steps where the lower problem is not convex, and fixes the number of products where
+// averages are by Mix: agents whose last bits differ cannot agree where a solve ends. x starts
+// where it is set if that place is known, and if there are no penalties by which a search could go.
+func (a *NewtonCG) adapt(s Setting) (gaveUpSearch bool) {
+	if s.Nonconvex && !s.Given("damping") {
+		a.Damping = networkDamping
+	}
+	if s.ByMix {
+		a.Most = 0
+	}
+	if a.Start == "x0" || s.Given("init") || !s.StartKnown && s.Penalties {
+		return false
+	}
+	a.Start = "x0"
+	return !s.Penalties
+}
 
 // allExamples is the draw of all examples of an agent.
 var allExamples = dsbo.Sample{Set: dsbo.Whole}
@@ -121,7 +159,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	c.require(a.Most >= 0, "most", "at least 0", a.Most)
 	c.fraction("reach", &a.Reach, 0.1)
 	c.count("mem", &a.Mem, 60)
-	c.require(a.Mem <= recycle.MostPairs, "mem", "at most 120", a.Mem)
+	c.require(a.Mem <= linalg.MostPairs, "mem", "at most 120", a.Mem)
 	if a.Lr == "" {
 		a.Lr = "0.8*(1-k/K)"
 	}
@@ -145,7 +183,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
 	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 4), a.carried("damping", 1)
 	a.asked = a.carried("products", K)
-	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
+	a.memory = linalg.NewMemory(q, a.Mem, a.Floor, a.Cut)
 	a.memory.Relative = a.Relative
 	s, t, gram, counts := a.memory.State()
 	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
@@ -166,7 +204,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	return nil
 }
 
-// Step is one outer iteration, line by line that of the type's comment.
+// Step is one outer iteration, line by line as in the type's comment.
 func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := &a.turn
 	*w = a.newTurn(ctx, k, o, m)
@@ -185,7 +223,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	a.stepOfY(w, products, !a.cold && a.renews(k)) // y −= solve(∇_y g)
 	a.stepOfZ(w, products)                         // z += solve(∇_y f − H z), and ∇_x f in u
 	w.jvp(a.ju, a.x, a.y, a.z, allExamples)
-	vec.Sub(a.u, a.u, a.ju)
+	linalg.Sub(a.u, a.u, a.ju)
 	w.average(a.u, a.u) // u = ∇_x f − J z
 	if w.err != nil {
 		return w.err
@@ -198,20 +236,21 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	return nil
 }
 
-// stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve, and after members changed, it takes a share.
+// stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve,
+// and after members changed, it takes a share.
 func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
 	w.lowerGrad(a.rhs, a.x, a.y, allExamples)
 	w.average(a.rhs, a.rhs)
 	if renew {
 		a.renewDiagonal(w)
 	}
-	vec.Fill(a.s, 0)
+	linalg.Fill(a.s, 0)
 	a.solve(w, a.s, products, a.Damping > 0)
 	a.share = 1
 	if a.Damping > 0 || a.cold && w.k > 0 {
 		a.share = a.dampedShare(w)
 	}
-	vec.Axpy(a.y, -a.share, a.s)
+	linalg.Axpy(a.y, -a.share, a.s)
 }
 
 // stepOfZ is z += solve(∇_y f(x, y) − H z); it leaves ∇_x f in u.
@@ -219,14 +258,14 @@ func (a *NewtonCG) stepOfZ(w *turn, products int) {
 	w.upperGrad(a.u, a.rhs, a.x, a.y, allExamples)
 	if w.k > 0 { // z is 0 before
 		w.hvp(a.s, a.x, a.y, a.z, allExamples)
-		vec.Sub(a.rhs, a.rhs, a.s)
+		linalg.Sub(a.rhs, a.rhs, a.s)
 	}
 	w.average(a.rhs, a.rhs)
 	a.solve(w, a.z, products, false)
 }
 
-// solve adds to s the solution of H s = rhs, H damped if so wanted, that so many products give. With descend it goes on along a direction
-// without positive curvature, where it ends.
+// solve adds to s the solution of H s = rhs, H damped if so wanted, that a number of products give.
+// With descend it goes on along a direction without positive curvature, where it ends.
 func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 	if w.err != nil {
 		return
@@ -239,16 +278,17 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 	for i, d := range a.dg {
 		a.damped[i] = a.e[i] + float64(a.mu[0]*math.Abs(d))
 	}
-	var ends func(asked int) bool // nil: after so many products, whatever they give
+	var ends func(asked int) bool // nil: after a number of products, whatever they give
 	if a.Most > products {
 		ends, products = a.endRule(products), a.Most
 	}
 	// The products keep the turn's error.
-	asked, _, _ := a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product, Descend: descend}, products, ends)
+	asked, _, _ := a.memory.Solve(s, a.rhs,
+		linalg.System{E: a.damped, Diagonal: a.dg, Product: a.product, Descend: descend}, products, ends)
 	a.asked.add(w.k, asked)
 }
 
-// endRule returns the rule by which a solve of at least so many products ends.
+// endRule returns the rule by which a solve of at least n products ends.
 func (a *NewtonCG) endRule(least int) func(asked int) bool {
 	before := 0.0 // r'M⁻¹r at the start
 	return func(asked int) bool {
@@ -256,7 +296,7 @@ func (a *NewtonCG) endRule(least int) func(asked int) bool {
 			return false
 		}
 		a.memory.Precondition(a.trial, a.rhs)
-		size := vec.Dot(a.trial, a.rhs)
+		size := linalg.Dot(a.trial, a.rhs)
 		if asked == 0 {
 			before = size
 			return size == 0
@@ -270,7 +310,7 @@ func (a *NewtonCG) splitHessian(w *turn) bool {
 	if !a.NoSplit && penalty(w, a.e, a.x) {
 		return true
 	}
-	vec.Fill(a.e, 0)
+	linalg.Fill(a.e, 0)
 	return false
 }
 
@@ -279,14 +319,15 @@ func (a *NewtonCG) renewDiagonal(w *turn) {
 	if !diagonal(w, a.dg, a.x, a.y, allExamples) {
 		a.estimateDiagonal(w)
 	}
-	vec.Sub(a.dg, a.dg, a.e)
+	linalg.Sub(a.dg, a.dg, a.e)
 	w.average(a.dg, a.dg)
 }
 
-// estimateDiagonal sets dg to the mean of v∘Hv over vectors v of random signs, the same on all agents and in a resumed run: an
-// estimate of the diagonal whose error is that of the other entries of a row over √probes.
+// estimateDiagonal sets dg to the mean of v∘Hv over vectors v of random signs, the same on all
+// agents and in a resumed run: an estimate of the diagonal whose error is the norm of the other
+// entries of a row over √probes.
 func (a *NewtonCG) estimateDiagonal(w *turn) {
-	vec.Fill(a.dg, 0)
+	linalg.Fill(a.dg, 0)
 	for t := range probes {
 		randomSigns(a.probe, uint64(w.k*probes+t))
 		w.hvp(a.probe1, a.x, a.y, a.probe, allExamples)

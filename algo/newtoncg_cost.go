@@ -1,18 +1,26 @@
 package algo
 
-import "math"
+import (
+	"math"
 
-// Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a gradient of f, one of g, and a
-// Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
-// and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
-// of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
-// Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. In the first
-// iteration after members changed there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z, which the state
-// says too. With Damping the search's steps of y go on until it settles, each C + 1 averages of q and one of one number, and now and then a
-// diagonal. A step of y by shares has an average of their losses more, and their values: each step with Damping, and those of that iteration.
+	"dsbo"
+)
+
+// Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a
+// gradient of f, one of g, and a Jacobian-vector product; with the diagonal renewed an average of q
+// more. Iteration 0 has three solves, of Cold products each, and before them a search of T
+// constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
+// of g and values. T is the number of constants tried, which is known after the iteration; before,
+// Cost counts with the most. What Most adds is known, and counted, after the iteration: it is in
+// the state, for a resumed run has to know it too. In the first iteration after members changed
+// there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z,
+// which the state says too. With Damping the search's steps of y go on until it settles, each C + 1
+// averages of q and one of one number, and now and then a diagonal. A step of y by shares has an
+// average of their losses more, and their values: each step with Damping, and the losses of
+// that iteration.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
-	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
+	calls := dsbo.Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
 	switch {
 	case k > 0 && !a.asked.isCold(k) && a.renews(k):
 		vectors, calls.Diagonal = vectors+1, 1
@@ -47,7 +55,8 @@ func (a *NewtonCG) Cost(k int) Cost {
 	return cost
 }
 
-// settling returns the steps in which y settles before iteration 0, and the diagonals of these: the most, before they are known.
+// settling returns the steps in which y settles before iteration 0, and the diagonals of these: the
+// most, before they are known.
 func (a *NewtonCG) settling() (steps, diagonals int) {
 	switch {
 	case a.Damping == 0:
@@ -62,7 +71,8 @@ func (a *NewtonCG) settling() (steps, diagonals int) {
 	return a.settlingOf(constants, mostSettling)
 }
 
-// settlingOf returns the steps in which y settles at so many constants, with so many steps each, and the diagonals of these.
+// settlingOf returns the steps in which y settles at n constants, with a number of steps each, and
+// the diagonals of these.
 func (a *NewtonCG) settlingOf(constants, each int) (steps, diagonals int) {
 	return constants * each, constants * (each / a.DgEvery)
 }
@@ -96,11 +106,13 @@ func (a *NewtonCG) Forecast(k int, e Experience) (least, usual, most Cost) {
 		c.Averages, c.AverageFloats, c.HVP = c.Averages+extra, c.AverageFloats+extra*len(a.y), c.HVP+extra
 		return c
 	}
-	return costBy(Experience{Constants: 2}, leastSettling), costBy(e, usualSettling), costBy(Experience{a.Constants, 1}, mostSettling)
+	return costBy(Experience{Constants: 2}, leastSettling), costBy(e, usualSettling),
+		costBy(Experience{a.Constants, 1}, mostSettling)
 }
 
-// A productLog has the products of the solves of each iteration. It is part of the state: one number an iteration, which is 0 before it, and
-// then one more than its products; negative for an iteration that began anew since members had changed.
+// A productLog has the products of the solves of each iteration. It is part of the state: one
+// number an iteration, which is 0 before it, and then one more than its products; negative for an
+// iteration that began anew since members had changed.
 type productLog []float64
 
 // begin says that iteration k begins.
@@ -114,5 +126,5 @@ func (l productLog) markCold(k int) { l[k] = -l[k] }
 
 func (l productLog) isCold(k int) bool { return l[k] < 0 }
 
-// products returns those of iteration k, once it has begun.
+// products returns the products of iteration k, once it has begun.
 func (l productLog) products(k int) (n int, known bool) { return int(math.Abs(l[k])) - 1, l[k] != 0 }

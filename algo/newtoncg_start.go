@@ -4,17 +4,16 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/elementary"
 	"dsbo/internal/kernel"
-	"dsbo/internal/splitmix"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
 // findStart is what comes before iteration 0: the diagonal, and the search for x.
 func (a *NewtonCG) findStart(w *turn) {
 	a.mu[0] = a.Damping
 	if a.Start == "search" { // from where weights are compared, wherever x was set
-		vec.Fill(a.x, 0)
+		linalg.Fill(a.x, 0)
 	}
 	known := a.splitHessian(w)
 	a.renewDiagonal(w)
@@ -23,27 +22,32 @@ func (a *NewtonCG) findStart(w *turn) {
 		return
 	}
 	if !known {
-		w.err = dsbo.Errorf(dsbo.ErrConfig, `newtoncg: init must be "x0", with a start of x, where the oracle does not tell the penalty's part of the Hessian `+
-			`(dsbo.PenaltyOracle): it is "search"`)
+		w.err = dsbo.Errorf(dsbo.ErrConfig,
+			`newtoncg: init must be "x0", with a start of x, where the oracle does not tell the penalty's part `+
+				`of the Hessian `+
+				`(dsbo.PenaltyOracle): it is "search"`)
 		return
 	}
-	kappa := elementary.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average
+	kappa := num.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average
 	if math.IsNaN(kappa) || math.IsInf(kappa, 0) {
-		w.err = dsbo.Errorf(dsbo.ErrConfig, `newtoncg: init must be "x0" where the mean diagonals of data and penalty are not both positive; they are %g and %g`,
+		w.err = dsbo.Errorf(dsbo.ErrConfig,
+			`newtoncg: init must be "x0" where the mean diagonals of data and penalty are not both positive; `+
+				`they are %g and %g`,
 			mean(a.dg), mean(a.e))
 		return
 	}
 	a.tryConstants(w, kappa)
 }
 
-// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve from the last one's y, and as many as y takes to settle
-// where steps are damped, while the loss f falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
+// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve
+// from the last one's y, and as many as y takes to settle where steps are damped, while the loss f
+// falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
 func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 	last, lastLoss := 0.0, 0.0
 	for t := 0; t < a.Constants && w.err == nil; t++ {
 		copy(a.yOld, a.y)
 		copy(a.dgOld, a.dg)
-		vec.Fill(a.x, kappa)
+		linalg.Fill(a.x, kappa)
 		a.splitHessian(w)
 		if t > 0 {
 			a.renewDiagonal(w)
@@ -60,7 +64,7 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 			}
 			if a.averageNumber(w, vote) > 0 {
 				a.tried[1] = last
-				vec.Fill(a.x, last)
+				linalg.Fill(a.x, last)
 				copy(a.y, a.yOld)
 				copy(a.dg, a.dgOld)
 				return
@@ -85,6 +89,6 @@ func mean(v []float64) float64 { return kernel.Sum(v) / float64(len(v)) }
 // randomSigns fills dst with random signs, named by a number.
 func randomSigns(dst []float64, name uint64) {
 	for i := range dst {
-		dst[i] = 1 - 2*float64(splitmix.Hash((uint64(i)+name<<32)*splitmix.Step)>>63)
+		dst[i] = 1 - 2*float64(num.SplitMix((uint64(i)+name<<32)*num.SplitMixStep)>>63)
 	}
 }

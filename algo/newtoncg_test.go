@@ -9,8 +9,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // wavy is a lower problem that is not convex: g = Σ cos y_j + y_j²/20, f = ‖y‖²/2 + ‖x‖²/2.
@@ -41,7 +41,7 @@ func (o wavy) Diagonal(dst, _, y []float64, _ dsbo.Sample) error {
 }
 
 func (o wavy) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	must.OK(o.Diagonal(dst, x, y, s))
+	testkit.OK(o.Diagonal(dst, x, y, s))
 	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
 }
 
@@ -54,28 +54,30 @@ func (o wavy) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
 	for _, v := range y {
 		g += math.Cos(v) + v*v/20
 	}
-	return vec.Dot(y, y)/2 + vec.Dot(x, x)/2, g, nil
+	return linalg.Dot(y, y)/2 + linalg.Dot(x, x)/2, g, nil
 }
 
-// Where the lower loss has negative curvature the method stands still, and goes down to a minimum once it is damped.
+// Where the lower loss has negative curvature the method stands still, and goes down to a minimum
+// once it is damped.
 func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	const q = 5
 	for _, damping := range []float64{0, 1} {
 		a := ready(t, &algo.NewtonCG{Start: "x0", Damping: damping}, 1, q)
-		vec.Fill(a.Y(), 0.3)
+		linalg.Fill(a.Y(), 0.3)
 		o, m := wavy{q}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 		for k := range 25 {
-			must.OK(a.Step(t.Context(), k, o, m))
+			testkit.OK(a.Step(t.Context(), k, o, m))
 		}
 		g := make([]float64, q)
-		must.OK(o.LowerGrad(g, nil, a.Y(), whole))
+		testkit.OK(o.LowerGrad(g, nil, a.Y(), whole))
 		if solved := norm(g) < 1e-6 && a.Y()[0] > 2; solved != (damping > 0) {
 			t.Errorf("damping %g: y = %v, gradient %v", damping, a.Y(), g)
 		}
 	}
 }
 
-// steep is a lower problem whose Hessian vanishes away from its centre: g = Σ log cosh(slope (y_j − centre)) + y_j²/200, and f as that of wavy.
+// steep is a lower problem whose Hessian vanishes away from its centre: g = Σ log
+// cosh(slope (y_j − centre)) + y_j²/200, and f as wavy's.
 type steep struct {
 	wavy
 	slope, centre float64
@@ -90,7 +92,7 @@ func (o steep) Diagonal(dst, _, y []float64, _ dsbo.Sample) error {
 }
 
 func (o steep) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	must.OK(o.Diagonal(dst, x, y, s))
+	testkit.OK(o.Diagonal(dst, x, y, s))
 	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
 }
 
@@ -102,9 +104,10 @@ func (o steep) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error) {
 	return f, g, err
 }
 
-// TestNewMembersPullGently: a member comes in whose losses pull far and curve little where the others' solution is. A full Newton step goes beyond the
-// new solution, to where nothing curves, and the next ones from one end to the other; the steps after a change lead there. What
-// they cost is what Cost says.
+// TestNewMembersPullGently: a member comes in whose losses pull far and curve little where the
+// others' solution is. A full Newton step goes beyond the new solution, to where nothing curves,
+// and the next ones from one end to the other; the steps after a change lead there. What they cost
+// is what Cost says.
 func TestNewMembersPullGently(t *testing.T) {
 	const q = 3
 	var recorders []*algotest.Recorder
@@ -113,7 +116,8 @@ func TestNewMembersPullGently(t *testing.T) {
 		recorders = append(recorders, algotest.NewRecorder(o))
 		oracles = append(oracles, recorders[len(recorders)-1])
 	}
-	m := algotest.NewMembership(func() algo.Method { return ready(t, &algo.NewtonCG{Start: "x0"}, 1, q) }, oracles, []int{0, 1}, algotest.Average)
+	m := algotest.NewMembership(func() algo.Method { return ready(t, &algo.NewtonCG{Start: "x0"}, 1, q) }, oracles,
+		[]int{0, 1}, algotest.Average)
 	m.Run(t, 0, 5)
 	m.Change(t, []int{0, 1, 2})
 	for _, r := range recorders {
@@ -126,8 +130,8 @@ func TestNewMembersPullGently(t *testing.T) {
 	m.Run(t, 6, 12)
 	sum, g := make([]float64, q), make([]float64, q)
 	for i, o := range oracles {
-		must.OK(o.LowerGrad(g, nil, m.Methods[i].Y(), whole))
-		vec.Add(sum, sum, g)
+		testkit.OK(o.LowerGrad(g, nil, m.Methods[i].Y(), whole))
+		linalg.Add(sum, sum, g)
 	}
 	if size := norm(sum); !(size < 1e-6) {
 		t.Errorf("y = %v, where the members' gradients sum to %v; they must to 0", m.Methods[0].Y(), sum)
@@ -151,7 +155,7 @@ func TestNewtonCGNeedsAverages(t *testing.T) {
 	}
 }
 
-// An expPenalty grows with x, as those of penalized models do.
+// An expPenalty grows with x, as the penalties of models do.
 type expPenalty struct{ *algotest.Quadratic }
 
 func (o expPenalty) Penalty(dst, x []float64) error {
@@ -163,9 +167,10 @@ func TestSearchForgetsX(t *testing.T) {
 	var found []float64
 	for _, x := range []float64{0, 2} {
 		m := ready(t, new(algo.NewtonCG), 3, 4)
-		vec.Fill(m.X(), x)
-		must.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
-		constant, searched := m.StartConstant()
+		linalg.Fill(m.X(), x)
+		testkit.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]},
+			algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		constant, searched := algo.TraitsOf(m).StartConstant()
 		if !searched {
 			t.Fatal("there was no search")
 		}
@@ -176,8 +181,8 @@ func TestSearchForgetsX(t *testing.T) {
 	}
 }
 
-// slow is a lower problem whose Newton steps gain a third of the way each: g = Σ (y_j − 3)⁴/4 + e^x y_j²/2, and f = Σ (y_j − 2)²/2, which is least
-// where y* = 2, at x = −log 2.
+// slow is a lower problem whose Newton steps gain a third of the way each: g = Σ (y_j − 3)⁴/4 + e^x
+// y_j²/2, and f = Σ (y_j − 2)²/2, which is least where y* = 2, at x = −log 2.
 type slow struct{ wavy }
 
 func (o slow) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {
@@ -198,7 +203,7 @@ func (o slow) Diagonal(dst, x, y []float64, _ dsbo.Sample) error {
 }
 
 func (o slow) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	must.OK(o.Diagonal(dst, x, y, s))
+	testkit.OK(o.Diagonal(dst, x, y, s))
 	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
 }
 
@@ -210,17 +215,18 @@ func (o slow) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
 	return f, g, nil
 }
 
-// A search takes the constant that is best where y has settled: on the way to a solution f falls at every constant. x waits for that also
-// where it is given. Cost says what that takes.
+// A search takes the constant that is best where y has settled: on the way to a solution f falls at
+// every constant. x waits for that also where it is given. Cost says what that takes.
 func TestSearchWaitsForY(t *testing.T) {
 	for _, start := range []string{"search", "x0"} {
 		m := ready(t, &algo.NewtonCG{Damping: 1, Start: start}, 1, 3)
 		r := algotest.NewRecorder(slow{wavy{3}})
-		must.OK(m.Step(t.Context(), 0, r, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		testkit.OK(m.Step(t.Context(), 0, r, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
 		if got, want := r.Total, m.Cost(0).Calls; got != want {
 			t.Errorf("%s: iteration 0 takes %+v; Cost says %+v", start, got, want)
 		}
-		if found, searched := m.StartConstant(); searched != (start == "search") || searched && !(math.Abs(found+math.Log(2)) < 0.5) {
+		if found, searched := algo.TraitsOf(m).StartConstant(); searched != (start == "search") ||
+			searched && !(math.Abs(found+math.Log(2)) < 0.5) {
 			t.Errorf("the search starts at %g; f is least at %g", found, -math.Log(2))
 		}
 		if y := m.Y()[0]; start == "x0" && !(math.Abs(math.Pow(y-3, 3)+y) < 0.05) { // x was 0 while y settled

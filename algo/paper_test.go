@@ -11,11 +11,12 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// Tests for statements of the paper's Algorithms 1-3 and of the text around them. What the lines say one by one, from which point and
-// draw each quantity is taken and which r moves x, is in [TestLiteralTwin].
+// Tests for statements of the paper's Algorithms 1-3 and of the text around them. What the lines
+// say one by one, from which point and draw each quantity is taken and which r moves x, is
+// in [TestLiteralTwin].
 
 var steps = algo.MADSBO{Alpha: "0.3", Beta: "0.15", Gamma: "0.1", T: 3, N: 4}
 
@@ -43,7 +44,7 @@ func newCrew(t *testing.T, n int, template algo.MADSBO) crew {
 
 func (w crew) step(t *testing.T, k int) {
 	t.Helper()
-	must.OK(algotest.Step(t.Context(), k, w.agents, w.os, w.ms))
+	testkit.OK(algotest.Step(t.Context(), k, w.agents, w.os, w.ms))
 }
 
 // all collects one vector of each agent.
@@ -55,8 +56,9 @@ func (w crew) all(part func(a *algo.MADSBO) []float64) [][]float64 {
 	return rows
 }
 
-// The draws: ξ̃_{k,t} for the y loop; H_t and b_t with ξ_t and φ_t, t = 1..N−1; b_0 and ∇_x f with φ_0
-// (lines 4 and 6 of Algorithm 2, one call); the Jacobian with ξ_0 (line 7). H_N, b_N reach nothing.
+// The draws: ξ̃_{k,t} for the y loop; H_t and b_t with ξ_t and φ_t, t = 1..N−1; b_0 and ∇_x f with
+// φ_0 (lines 4 and 6 of Algorithm 2, one call); the Jacobian with ξ_0 (line 7). H_N, b_N
+// reach nothing.
 func TestDraws(t *testing.T) {
 	w := newCrew(t, 1, steps)
 	w.step(t, 7)
@@ -87,7 +89,8 @@ func distance(a, b []float64) float64 {
 }
 
 // solveHIGP runs HIGP for all agents at a common point and returns the solvers.
-func solveHIGP(t *testing.T, qs []*algotest.Quadratic, W [][]float64, x, y []float64, gamma float64, N int) []*algo.HIGP {
+func solveHIGP(t *testing.T, qs []*algotest.Quadratic, W [][]float64, x, y []float64, gamma float64,
+	N int) []*algo.HIGP {
 	t.Helper()
 	var hs []*algo.HIGP
 	var as []dsbo.Algorithm
@@ -103,7 +106,8 @@ func solveHIGP(t *testing.T, qs []*algotest.Quadratic, W [][]float64, x, y []flo
 	return hs
 }
 
-// Algorithm 1 converges linearly to z* = (Σ H_i)⁻¹ Σ b_i, which is not the mean of H_i⁻¹ b_i (eq. 4).
+// Algorithm 1 converges linearly to z* = (Σ H_i)⁻¹ Σ b_i, which is not the mean of H_i⁻¹ b_i
+// (eq. 4).
 func TestHIGPConvergesLinearly(t *testing.T) {
 	const n, q = 5, 4
 	qs := algotest.NewQuadratics(n, 3, q, 3)
@@ -116,8 +120,8 @@ func TestHIGPConvergesLinearly(t *testing.T) {
 		for _, h := range solveHIGP(t, qs, W, x, y, 0.1, N) {
 			worst = max(worst, distance(h.Z(), star))
 		}
-		// γ μ ≥ 0.1 · 1: 60 steps shrink the error by at least (1 − 0.1/2)^60 ≈ 0.05, half the rate of
-		// gradient descent for what the graph takes; below 1e-13 round-off rules
+		// γ μ ≥ 0.1 · 1: 60 steps shrink the error by at least (1 − 0.1/2)^60 ≈ 0.05, half the rate
+		// of gradient descent for what the graph takes; below 1e-13 round-off rules
 		if worst > max(0.05*last, 1e-13) {
 			t.Errorf("N = %d: error %g, %g at N = %d", N, worst, last, N-60)
 		}
@@ -166,7 +170,9 @@ func TestHypergradientIsExactInTheLimit(t *testing.T) {
 	for _, o := range qs {
 		h := algo.NewHypergradient(p, q)
 		os, us = append(os, o), append(us, h.U())
-		as = append(as, asAlgorithm(func(o dsbo.Oracle, m dsbo.Mixer) error { return h.Estimate(t.Context(), 0, o, m, x, y, 0.1, 500) }))
+		as = append(as, asAlgorithm(func(o dsbo.Oracle, m dsbo.Mixer) error {
+			return h.Estimate(t.Context(), 0, o, m, x, y, 0.1, 500)
+		}))
 	}
 	iterate(t, 1, as, os, algotest.Ring(n, 0.4))
 	if d := distance(average(us), want); d > 1e-12 {

@@ -11,7 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestSchedules(t *testing.T) {
@@ -50,7 +50,8 @@ func TestSchedules(t *testing.T) {
 			t.Errorf("%s read again at %d: %v, want %g", text, c.k, err, c.want)
 		}
 	}
-	for _, bad := range []algo.Schedule{"", "x", "0.5/", "1/sqrt(n)", "NaN", "inf", "1e999", "0.1,,0.2", ",", "0.1;0.2", "1/L", "0.1,0.2/k"} {
+	for _, bad := range []algo.Schedule{"", "x", "0.5/", "1/sqrt(n)", "NaN", "inf", "1e999", "0.1,,0.2", ",", "0.1;0.2",
+		"1/L", "0.1,0.2/k"} {
 		if _, err := bad.For(100); !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -69,7 +70,8 @@ func TestSchedules(t *testing.T) {
 }
 
 func FuzzSchedule(f *testing.F) {
-	for _, s := range []string{"", "0.5", "0.5/sqrt", "1/(k+1)", "2/sqrt(K)", "2*(1-k/K)", "0.1,0.05", "3,", "-0", "1e-300/k", "x", ",", "1,,2"} {
+	for _, s := range []string{"", "0.5", "0.5/sqrt", "1/(k+1)", "2/sqrt(K)", "2*(1-k/K)", "0.1,0.05", "3,", "-0",
+		"1e-300/k", "x", ",", "1,,2"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -78,7 +80,7 @@ func FuzzSchedule(f *testing.F) {
 		if err != nil {
 			return
 		}
-		data := must.Get(json.Marshal(s))
+		data := testkit.Get(json.Marshal(s))
 		var again algo.Schedule
 		if err := json.Unmarshal(data, &again); err != nil {
 			t.Fatalf("%q is %s in JSON, which is refused: %v", text, data, err)
@@ -93,10 +95,15 @@ func FuzzSchedule(f *testing.F) {
 
 // badValues are values that methods refuse, by the parameter's name.
 var badValues = map[string]string{
-	"alpha": `-1`, "beta": `[0.1,0]`, "gamma": `"-1/k"`, "T": `-1`, "N": `-2`, "mom_y": `1`, "mom_z": `-0.1`, "xstep": `"lbfgs"`,
-	"eta": `-1`, "lr": `-0.1`, "v": `1`, "eps": `-1`, "clip": `[2,1]`, "lg": `0`, "nprime": `[2,-1]`, "mav": `1.5`, "tau": `-1`,
-	"c": `-1`, "cold": `-1`, "most": `-1`, "reach": `2`, "ly": `-1`, "mu": `-1`, "wait": `-1`, "mem": `121`, "beta1": `1`, "beta2": `-1`, "dg_every": `-1`, "constants": `-1`, "drop": `2`, "floor": `-1`, "cut": `2`, "damping": `-1`,
-	"a1": `-1`, "a2": `1e300`, "rho": `-1`, "b": `2`, "init": `"random"`, "theta": `-1`, "strategy": `{"y":"none of these"}`,
+	"alpha": `-1`, "beta": `[0.1,0]`, "gamma": `"-1/k"`, "T": `-1`, "N": `-2`, "mom_y": `1`, "mom_z": `-0.1`,
+	"xstep": `"lbfgs"`,
+	"eta":   `-1`, "lr": `-0.1`, "v": `1`, "eps": `-1`, "clip": `[2,1]`, "lg": `0`, "nprime": `[2,-1]`,
+	"mav": `1.5`, "tau": `-1`,
+	"c": `-1`, "cold": `-1`, "most": `-1`, "reach": `2`, "ly": `-1`, "mu": `-1`, "wait": `-1`, "mem": `121`,
+	"beta1": `1`, "beta2": `-1`, "dg_every": `-1`, "constants": `-1`, "drop": `2`, "floor": `-1`, "cut": `2`,
+	"damping": `-1`,
+	"a1":      `-1`, "a2": `1e300`, "rho": `-1`, "b": `2`, "init": `"random"`, "theta": `-1`,
+	"strategy": `{"y":"none of these"}`,
 }
 
 // TestParametersAreChecked: each parameter of each method is refused when it is bad, with its name.
@@ -117,17 +124,20 @@ func TestParametersAreChecked(t *testing.T) {
 			}
 			set(t, m, p, badValues[p])
 			err := m.Init(2, 3, 100)
-			if !errors.Is(err, dsbo.ErrConfig) || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "must be") ||
+			if !errors.Is(err, dsbo.ErrConfig) || !strings.HasPrefix(err.Error(), name+": ") ||
+				!strings.Contains(err.Error(), "must be") ||
 				!strings.Contains(err.Error(), p) && p != "a2" { // it bounds eta
 				t.Errorf("%s with %s = %s: %v", name, p, badValues[p], err)
 			}
 		}
 	}
-	if err := (&algo.MADSBO{Beta: "1/sqrt(K)"}).Init(2, 3, 0); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "number K") {
+	if err := (&algo.MADSBO{Beta: "1/sqrt(K)"}).Init(2, 3, 0); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "number K") {
 		t.Errorf("a schedule c/√K without K: %v", err)
 	}
 	for _, m := range []algo.Method{new(algo.NewtonCG), new(algo.AdamCG)} { // whose state would not fit into memory
-		if err := m.Init(2, 3, 1e13); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "K must be at most 1000000") {
+		if err := m.Init(2, 3, 1e13); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), "K must be at most 1000000") {
 			t.Errorf("%T with 10¹³ iterations: %v", m, err)
 		}
 	}
@@ -135,16 +145,18 @@ func TestParametersAreChecked(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	m := &algo.Tuned{T: 3, Beta: "0.25"}
-	must.OK(algo.Decode(m, []byte(`{"alpha":"0.5/sqrt","gamma":[0.1,0.2],"clip":[-1,3],"warm_z":true}`)))
+	testkit.OK(algo.Decode(m, []byte(`{"alpha":"0.5/sqrt","gamma":[0.1,0.2],"clip":[-1,3],"warm_z":true}`)))
 	text, err := json.Marshal(m)
 	const want = `{"alpha":"0.5/sqrt(k+1)","beta":0.25,"gamma":[0.1,0.2],"T":3,"warm_z":true,"clip":[-1,3]}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 	for _, bad := range []string{
-		`{"Alpha":1}`, `{"t":1}`, `{"x0":1}`, `{"T":1.5}`, `{"alpha":true}`, `{"strategy":{}}`, `[]`, `{`, `{"clip":"1"}`, `{"state":{}}`,
+		`{"Alpha":1}`, `{"t":1}`, `{"x0":1}`, `{"T":1.5}`, `{"alpha":true}`, `{"strategy":{}}`, `[]`, `{`,
+		`{"clip":"1"}`, `{"state":{}}`,
 	} {
-		if err := algo.Decode(new(algo.Tuned), []byte(bad)); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "madsbo_tuned") {
+		if err := algo.Decode(new(algo.Tuned), []byte(bad)); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), "madsbo_tuned") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -160,7 +172,8 @@ type other struct {
 }
 
 func TestRegister(t *testing.T) {
-	if _, err := algo.New("sgd"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `"sgd"`) || !strings.Contains(err.Error(), "madsbo_tuned") {
+	if _, err := algo.New("sgd"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `"sgd"`) ||
+		!strings.Contains(err.Error(), "madsbo_tuned") {
 		t.Errorf("an unknown name: %v", err)
 	}
 	for _, name := range algo.Names() {

@@ -5,19 +5,20 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// Lagrangian is a linearized augmented Lagrangian method for the personalized problem (see [Gossip]),
-// with one multiplier an edge, of which agent i only needs the sum μ_i over its edges:
+// Lagrangian is a linearized augmented Lagrangian method for the personalized problem (see
+// [Gossip]), with one multiplier an edge, of which agent i only needs the sum μ_i over its edges:
 //
 //	T steps of y, N steps of z and u as in Gossip
 //	x −= α(u + μ + ρℓ);   ℓ = x − mix(x);   μ += ρℓ        (start μ = ℓ = 0)
 //
-// It converges exactly with constant steps; safe are α(2L + 3ρ(1 − λ_min(W))) < 4 for a hypergradient
-// with Lipschitz constant L. The design is our own, for the problem of SPDB (Lu et al. 2022): of SPDB
-// itself only the personalized problem, the stochastic primal-dual form and minibatches are certain.
-// All agents start at one x, so ℓ = 0 needs no exchange. Draws and cost are those of Gossip.
+// It converges exactly with constant steps; safe are α(2L + 3ρ(1 − λ_min(W))) < 4 for a
+// hypergradient with Lipschitz constant L. The design is our own, for the problem of SPDB (Lu et
+// al. 2022): of SPDB itself only the personalized problem, the stochastic primal-dual form and
+// minibatches are certain. All agents start at one x, so ℓ = 0 needs no exchange. Draws and cost
+// are as in Gossip.
 type Lagrangian struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
@@ -45,9 +46,9 @@ func (a *Lagrangian) Init(p, q, K int) error {
 	return nil
 }
 
-// Cost of an iteration: that of [Gossip].
+// Cost of an iteration: as of [Gossip].
 func (a *Lagrangian) Cost(int) Cost {
-	return Cost{Floats: len(a.x), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
+	return Cost{Floats: len(a.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
 // Step is one outer iteration.
@@ -59,7 +60,7 @@ func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixe
 		a.x[i] -= float64(alpha * (a.u[i] + a.mu[i] + float64(rho*a.l[i])))
 	}
 	w.mix(a.l, a.x)
-	vec.Sub(a.l, a.x, a.l)   // ℓ = x − mix(x)
-	vec.Axpy(a.mu, rho, a.l) // μ += ρ ℓ
+	linalg.Sub(a.l, a.x, a.l)   // ℓ = x − mix(x)
+	linalg.Axpy(a.mu, rho, a.l) // μ += ρ ℓ
 	return w.err
 }

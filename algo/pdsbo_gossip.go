@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Gossip is the plain method for the personalized problem, in which agent i has its own
@@ -40,13 +40,17 @@ func (a *Gossip) Init(p, q, K int) error {
 	return nil
 }
 
-// Traits implements the optional method that [Traits] describes: x is a copy, and all else the agent's own.
-func (*Gossip) Traits() Traits { return Traits{Personalized: true, Robust: true} }
+// Traits implements [Described].
+func (a *Gossip) Traits() Traits {
+	t := a.state.Traits()
+	t.Personalized, t.Robust = true, true
+	return t
+}
 
 // Cost of an iteration: p numbers to each neighbour in one message; T gradients of g, one of f,
 // N−1 Hessian-vector products and one Jacobian-vector product.
 func (a *Gossip) Cost(int) Cost {
-	return Cost{Floats: len(a.x), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
+	return Cost{Floats: len(a.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
 // Step is one outer iteration.
@@ -54,25 +58,29 @@ func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w := a.newTurn(ctx, k, o, m)
 	a.solve(&w, a.T, a.N)
 	w.mix(a.mixed, a.x)
-	vec.Comb(a.x, 1, a.mixed, -a.alpha(k), a.u) // x = mix(x) − α u
+	linalg.Comb(a.x, 1, a.mixed, -a.alpha(k), a.u) // x = mix(x) − α u
 	return w.err
 }
 
 // A personalState is the state of a method for the personalized problem.
 type personalState struct{ localState }
 
-// Traits implements the optional method that [Traits] describes.
-func (s *personalState) Traits() Traits { return Traits{Personalized: true} }
+// Traits implements [Described].
+func (s *personalState) Traits() Traits {
+	t := s.state.Traits()
+	t.Personalized = true
+	return t
+}
 
 // solve moves y and leaves z and u. The first step of z from 0 needs no product.
 func (s *personalState) solve(w *turn, T, N int) {
 	s.descendY(w, T)
 	gamma := s.gamma(w.k)
-	vec.Scale(s.z, gamma, s.b) // z = 0 − γ (H 0 − b)
+	linalg.Scale(s.z, gamma, s.b) // z = 0 − γ (H 0 − b)
 	for t := 1; t < N; t++ {
 		w.hvp(s.g, s.x, s.y, s.z, w.draw(dsbo.Curvature, t))
-		vec.Sub(s.g, s.g, s.b)
-		vec.Axpy(s.z, -gamma, s.g) // z −= γ (Hz − b)
+		linalg.Sub(s.g, s.g, s.b)
+		linalg.Axpy(s.z, -gamma, s.g) // z −= γ (Hz − b)
 	}
 	implicitGrad(w, s.u, s.j, s.x, s.y, s.z) // u = ∇_x f − J z
 }

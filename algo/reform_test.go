@@ -9,8 +9,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // trackers are the trackers of the methods and what they track, by their names in the state; "" is 0.
@@ -18,18 +18,22 @@ var trackers = map[string][]struct {
 	object string // parameters
 	sums   [][2]string
 }{
-	"madsbo_tuned": {{`{"T":2,"N":3,"warm_z":true,"track_y":true,"mom_y":0.5}`, [][2]string{{"y_tracker", "y_gradient"}, {"z_tracker", "z_residual"}}}},
-	"mdbo":         {{`{"lg":5}`, [][2]string{{"u_tracker", "u"}, {"v_tracker", "v"}}}},
-	"dascgd":       {{`{}`, [][2]string{{"y", "inner"}, {"z", "upper_y"}}}},
-	"pdsbo_al":     {{`{}`, [][2]string{{"mu", ""}, {"l", ""}}}},
+	"madsbo_tuned": {{`{"T":2,"N":3,"warm_z":true,"track_y":true,"mom_y":0.5}`,
+		[][2]string{{"y_tracker", "y_gradient"}, {"z_tracker", "z_residual"}}}},
+	"mdbo":     {{`{"lg":5}`, [][2]string{{"u_tracker", "u"}, {"v_tracker", "v"}}}},
+	"dascgd":   {{`{}`, [][2]string{{"y", "inner"}, {"z", "upper_y"}}}},
+	"pdsbo_al": {{`{}`, [][2]string{{"mu", ""}, {"l", ""}}}},
 	"sparkle": {
-		{`{"strategy":{"x":"gt","y":"gt","z":"gt"}}`, [][2]string{{"x_memory", "x_last"}, {"y_memory", "y_last"}, {"z_memory", "z_last"}}},
-		{`{"strategy":{"x":"ed","y":"ed","z":"ed"}}`, [][2]string{{"x_memory", ""}, {"y_memory", ""}, {"z_memory", ""}}},
+		{`{"strategy":{"x":"gt","y":"gt","z":"gt"}}`,
+			[][2]string{{"x_memory", "x_last"}, {"y_memory", "y_last"}, {"z_memory", "z_last"}}},
+		{`{"strategy":{"x":"ed","y":"ed","z":"ed"}}`,
+			[][2]string{{"x_memory", ""}, {"y_memory", ""}, {"z_memory", ""}}},
 	},
 }
 
-// TestSumsHoldAfterAChange: the trackers of those who are there sum to what they track, at once after some left and others came, and
-// after iterations. The sums of a handful of terms of size s are right to a few 1e-16 s each, and iterations add as much.
+// TestSumsHoldAfterAChange: the trackers of those who are there sum to what they track, at once
+// after some left and others came, and after iterations. The sums of a handful of terms of size s
+// are right to a few 1e-16 s each, and iterations add as much.
 func TestSumsHoldAfterAChange(t *testing.T) {
 	for name, cases := range trackers {
 		for _, c := range cases {
@@ -37,7 +41,8 @@ func TestSumsHoldAfterAChange(t *testing.T) {
 			for _, q := range algotest.NewQuadratics(6, 3, 4, 5) {
 				os = append(os, q)
 			}
-			m := algotest.NewMembership(func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) }, os, []int{0, 1, 2, 3, 4}, algotest.Metropolis)
+			m := algotest.NewMembership(func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) }, os,
+				[]int{0, 1, 2, 3, 4}, algotest.Metropolis)
 			m.Run(t, 0, 5)
 			for k, present := range [][]int{{0, 2, 3, 4}, {0, 2, 4, 5}, {0, 1, 2, 3, 4, 5}} {
 				m.Change(t, present)
@@ -47,8 +52,9 @@ func TestSumsHoldAfterAChange(t *testing.T) {
 						if want == nil {
 							want = make([]float64, len(got))
 						}
-						if d := math.Sqrt(vec.Dist2(got, want)); d > 1e-13*(1+vec.Norm(want)) {
-							t.Errorf("%s %s, change %d, %d iterations later: the sum of %s is %v; that of %s is %v", name, c.object, k, 3*at, sums[0], got, sums[1], want)
+						if d := math.Sqrt(linalg.Dist2(got, want)); d > 1e-13*(1+linalg.Norm(want)) {
+							t.Errorf("%s %s, change %d, %d iterations later: the sum of %s is %v; that of %s is %v",
+								name, c.object, k, 3*at, sums[0], got, sums[1], want)
 						}
 					}
 					if at == 0 {
@@ -60,7 +66,8 @@ func TestSumsHoldAfterAChange(t *testing.T) {
 	}
 }
 
-// exactMethods converge to the solution, at which the gradient of Φ is 0: with parameters and iterations in which they do here.
+// exactMethods converge to the solution, at which the gradient of Φ is 0: with parameters and
+// iterations in which they do here.
 var exactMethods = []struct {
 	name, object string
 	K            int
@@ -73,8 +80,9 @@ var exactMethods = []struct {
 	{"fednest", `{"T":6,"N":40,"alpha":0.1,"beta":0.2,"lg":4}`, 400},
 }
 
-// TestTheOptimumIsThatOfThosePresent: after agents left, one came and one returned, methods that converge exactly converge to the solution of the
-// problem of those who are there, which is far from that of all.
+// TestTheOptimumIsThatOfThosePresent: after agents left, one came and one returned, methods that
+// converge exactly converge to the solution of the problem of those who are there, which is far
+// from the problem of all.
 func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 	const p, q = 3, 4
 	qs := algotest.NewQuadratics(6, p, q, 5)
@@ -90,7 +98,7 @@ func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 			}
 			m := algotest.NewMembership(func() algo.Method {
 				m := made(t, c.name, c.object)
-				must.OK(m.Init(p, q, c.K))
+				testkit.OK(m.Init(p, q, c.K))
 				return m
 			}, os, []int{0, 1, 2, 3, 4}, matrix)
 			m.Run(t, 0, 40)
@@ -100,12 +108,12 @@ func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 			m.Run(t, 90, c.K)
 			there := algotest.Solve([]*algotest.Quadratic{qs[0], qs[2], qs[3], qs[5]})
 			x := m.Sum("x")
-			vec.Scale(x, 1.0/4, x)
+			linalg.Scale(x, 1.0/4, x)
 			gradient := there.Gradient(x)
-			if norm := vec.Norm(gradient); !(norm <= 1e-6) {
+			if norm := linalg.Norm(gradient); !(norm <= 1e-6) {
 				t.Errorf("‖∇Φ‖ of those present is %.3g at x̄; it must be 1e-6 at most", norm)
 			}
-			if all := algotest.Solve(qs); vec.Dist2(all.X, there.X) < 1e-4 {
+			if all := algotest.Solve(qs); linalg.Dist2(all.X, there.X) < 1e-4 {
 				t.Fatalf("the solution of all, %v, must be another than that of those present", all.X)
 			}
 		})
@@ -126,7 +134,8 @@ func lazy(w [][]float64) [][]float64 {
 // TestTakeOver: what comes in has to be of the method's own state.
 func TestTakeOver(t *testing.T) {
 	m := ready(t, made(t, "madsbo", "{}"), 3, 4).(algo.Reformer)
-	for _, bad := range [][]dsbo.Named{{{Name: "w", Value: make([]float64, 3)}}, {{Name: "x", Value: make([]float64, 4)}}} {
+	for _, bad := range [][]dsbo.Named{{{Name: "w", Value: make([]float64, 3)}},
+		{{Name: "x", Value: make([]float64, 4)}}} {
 		if err := algo.TakeOver(m, bad); err == nil {
 			t.Errorf("%v is taken over", bad)
 		}

@@ -8,8 +8,8 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // A shove is an exchange whose sums are off at one agent while it is on, as robust mixing's are.
@@ -28,8 +28,9 @@ func (s shove) Mix(ctx context.Context, dst, src []float64) error {
 	return err
 }
 
-// TestRobustMethodsForget: methods that claim to take exchanges that do not keep sums end where they would have ended, if sums were off for
-// some iterations alone; those that carry trackers or multipliers do not.
+// TestRobustMethodsForget: methods that claim to take exchanges that do not keep sums end where
+// they would have ended, if sums were off for some iterations alone; those that carry trackers or
+// multipliers do not.
 func TestRobustMethodsForget(t *testing.T) {
 	const agents, p, q, K = 4, 2, 3, 300
 	end := func(m algo.Method, shoved int) []float64 {
@@ -42,11 +43,11 @@ func TestRobustMethodsForget(t *testing.T) {
 		}
 		for k := range K {
 			on = k < shoved
-			must.OK(algotest.Step(t.Context(), k, as, os, ms))
+			testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
 		}
 		x := make([]float64, p)
 		for _, a := range as {
-			vec.Axpy(x, 1.0/agents, a.X())
+			linalg.Axpy(x, 1.0/agents, a.X())
 		}
 		return x
 	}
@@ -55,16 +56,17 @@ func TestRobustMethodsForget(t *testing.T) {
 		&algo.MADSBO{Alpha: "0.1", Beta: "0.1", Gamma: "0.1", T: 2, N: 4},
 		&algo.DSOBA{Alpha: "0.1", Beta: "0.1", Gamma: "0.1"},
 		&algo.JHIP{Alpha: "0.1", Beta: "0.1", Gamma: "0.1", T: 2, N: 4},
-		&algo.GBDSBO{Alpha: "0.05", Beta: "0.1", Mav: 0.2, L: 4, N: 4},
+		&algo.GBDSBO{Alpha: "0.05", Beta: "0.1", Mav: 0.2, L: "4", N: 4},
 		&algo.Gossip{Alpha: "0.1", Beta: "0.1", Gamma: "0.1", T: 2, N: 4},
 		&algo.Tuned{Alpha: "0.1", Beta: "0.1", Gamma: "0.1", T: 2, N: 4, WarmZ: true, TrackY: true},
 		&algo.Sparkle{Alpha: "0.05", Beta: "0.1", Gamma: "0.1", Strategy: trackers},
-		&algo.MDBO{Alpha: "0.05", Beta: "0.1", L: 4, N: 4},
+		&algo.MDBO{Alpha: "0.05", Beta: "0.1", L: "4", N: 4},
 	} {
-		moved := math.Sqrt(vec.Dist2(end(m, 3), end(m, 0)))
+		moved := math.Sqrt(linalg.Dist2(end(m, 3), end(m, 0)))
 		// What contracts by 4 % or more an iteration has lost a shove to 1e-5 of itself after 300.
 		if robust := algo.TraitsOf(m).Robust; robust != (moved < 1e-5) || math.IsNaN(moved) {
-			t.Errorf("%s: three iterations that are off move the end by %g; Robust is %t", algo.NameOf(m), moved, robust)
+			t.Errorf("%s: three iterations that are off move the end by %g; Robust is %t",
+				algo.NameOf(m), moved, robust)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // SOBA is SOBA (Dagréou, Ablin, Vaiter, Moreau, "A framework for bilevel optimization that enables
@@ -37,15 +37,15 @@ func (a *SOBA) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; one gradient of f and of g, one Hessian- and one
 // Jacobian-vector product.
 func (a *SOBA) Cost(int) Cost {
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
+	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
 }
 
 // Step is one outer iteration; m is not used.
 func (a *SOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	directions(&w, &a.state, a.g, a.h, a.b, a.j)
-	vec.Axpy(a.x, -a.alpha(k), a.u) // x −= α (∇_x f − J z)
-	vec.Axpy(a.y, -a.beta(k), a.g)  // y −= β ∇_y g
-	vec.Axpy(a.z, -a.gamma(k), a.h) // z −= γ (Hz − b)
+	linalg.Axpy(a.x, -a.alpha(k), a.u) // x −= α (∇_x f − J z)
+	linalg.Axpy(a.y, -a.beta(k), a.g)  // y −= β ∇_y g
+	linalg.Axpy(a.z, -a.gamma(k), a.h) // z −= γ (Hz − b)
 	return w.err
 }

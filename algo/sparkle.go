@@ -4,22 +4,20 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// Strategy names the correction of each variable of [Sparkle]: "ed" (the default), "extra", "gt" or "none".
+// Strategy names the correction of each variable of [Sparkle]: "ed" (the default), "extra", "gt"
+// or "none".
 type Strategy struct {
 	X string `json:"x,omitempty"`
 	Y string `json:"y,omitempty"`
 	Z string `json:"z,omitempty"`
 }
 
-// Sparkle is SparkleIn in float64.
-type Sparkle = SparkleIn[float64]
-
-// SparkleIn is SPARKLE (Zhu, Kong, Lu, Huang, Yuan, "SPARKLE: A Unified Single-Loop Primal-Dual
-// Framework for Decentralized Bilevel Optimization", 2024). Each variable has its own correction for
-// data that differ, v⁺ = C(Av − g) − D, D⁺ = D + B² v⁺:
+// Sparkle is SPARKLE (Zhu, Kong, Lu, Huang, Yuan, "SPARKLE: A Unified Single-Loop Primal-Dual
+// Framework for Decentralized Bilevel Optimization", 2024). Each variable has its own correction
+// for data that differ, v⁺ = C(Av − g) − D, D⁺ = D + B² v⁺:
 //
 //	y = U_y(y, β ∇_y g(x, y));  z = U_z(z, γ(Hz − b)) at the new y
 //	r = (1−θ) r + θ (∇_x f − J z);  x = U_x(x, α r)
@@ -31,25 +29,31 @@ type Sparkle = SparkleIn[float64]
 //	none   I, W,  0
 //
 // ed, extra and gt converge exactly with constant steps. Where λ_min(W) < 0 use (I+W)/2. Known with
-// medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, {Curvature, k, 0} for both products.
-type SparkleIn[T dsbo.Float] struct {
+// medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, {Curvature, k, 0} for
+// both products.
+type Sparkle struct {
 	Alpha    Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta     Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
 	Gamma    Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
 	Theta    float64  `json:"theta,omitzero"` // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
 	Strategy Strategy `json:"strategy,omitzero"`
 
-	stateIn[T]
-	r          []T
-	bx, by, bz corrected[T]
-	gy, gx     []T // directions, length q and p
-	b, j       []T
+	state
+	r          []float64
+	bx, by, bz corrected
+	gy, gx     []float64 // directions, length q and p
+	b, j       []float64
 }
 
-func (a *SparkleIn[T]) inFloat32() (any, method32) { return a, new(SparkleIn[float32]) }
+// Traits implements [Described].
+func (a *Sparkle) Traits() Traits {
+	t := a.state.Traits()
+	t.OneLoop = true
+	return t
+}
 
 // Init implements [Method].
-func (a *SparkleIn[T]) Init(p, q, K int) error {
+func (a *Sparkle) Init(p, q, K int) error {
 	c := a.prepare("sparkle", p, q, K)
 	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
 	c.fraction("theta", &a.Theta, 0.5)
@@ -64,36 +68,37 @@ func (a *SparkleIn[T]) Init(p, q, K int) error {
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
 	a.gy, a.b, a.gx, a.j = a.newVec(q), a.newVec(q), a.newVec(p), a.newVec(p)
-	a.bx, a.by, a.bz = newCorrected(&a.stateIn, a.Strategy.X, "x", a.x), newCorrected(&a.stateIn, a.Strategy.Y, "y", a.y), newCorrected(&a.stateIn, a.Strategy.Z, "z", a.z)
+	a.bx, a.by, a.bz = newCorrected(&a.state, a.Strategy.X, "x", a.x), newCorrected(&a.state, a.Strategy.Y, "y", a.y),
+		newCorrected(&a.state, a.Strategy.Z, "z", a.z)
 	return nil
 }
 
 // Cost of an iteration: p + 2q numbers to each neighbour in three messages, where a variable under
 // "gt" counts twice; one gradient of f and of g, one Hessian- and one Jacobian-vector product.
-func (a *SparkleIn[T]) Cost(int) Cost {
+func (a *Sparkle) Cost(int) Cost {
 	x, y, z := vectorsSent(a.Strategy.X), vectorsSent(a.Strategy.Y), vectorsSent(a.Strategy.Z)
 	return Cost{
 		Floats: x*len(a.x) + (y+z)*len(a.y), Messages: x + y + z,
-		Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1},
 	}
 }
 
 // Step is one outer iteration.
-func (a *SparkleIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
+func (a *Sparkle) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	w.lowerGrad(a.gy, a.x, a.y, w.draw(dsbo.Lower, 0))
-	vec.Scale(a.gy, a.beta(k), a.gy)
+	linalg.Scale(a.gy, a.beta(k), a.gy)
 	a.by.step(&w, a.gy) // y along β ∇_y g
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	w.hvp(a.gy, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
-	vec.Sub(a.gy, a.gy, a.b)
-	vec.Scale(a.gy, a.gamma(k), a.gy)
+	linalg.Sub(a.gy, a.gy, a.b)
+	linalg.Scale(a.gy, a.gamma(k), a.gy)
 	a.bz.step(&w, a.gy) // z along γ (Hz − b)
 
-	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)   // u = ∇_x f − J z
-	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
-	vec.Scale(a.gx, a.alpha(k), a.r)
+	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)      // u = ∇_x f − J z
+	linalg.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
+	linalg.Scale(a.gx, a.alpha(k), a.r)
 	a.bx.step(&w, a.gx) // x along α r
 	return w.err
 }

@@ -5,27 +5,26 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// A state is that of a method in float64.
-type state = stateIn[float64]
-
-// A stateIn is what all methods have: their variables. Methods embed it.
-type stateIn[T dsbo.Float] struct {
+// A state is what all methods have: their variables. Methods embed it.
+type state struct {
 	name  string
-	x, y  []T
-	yx    []T // y then x, of which they are views, as one message
-	z, u  []T // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
-	named []dsbo.NamedIn[T]
+	x, y  []float64
+	yx    []float64 // y then x, of which they are views, as one message
+	z, u  []float64 // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
+	named []dsbo.Named
 
-	alike    bool         // all agents have the same state: see [Reformer]
-	renewals []renewal[T] // what a change of members does
+	alike    bool      // all agents have the same state: see [Reformer]
+	renewals []renewal // what a change of members does
 
 	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
+	lg                 float64             // bound of the curvature, of methods that have one
 }
 
-// A localState is the state of a method whose agents solve their lower problems each by itself, with scratch for that.
+// A localState is the state of a method whose agents solve their lower problems each by itself,
+// with scratch for that.
 type localState struct {
 	state
 	b, g, j []float64 // ∇_y f and any vector of length q; J z
@@ -40,12 +39,13 @@ func (s *localState) prepare(name string, p, q, K int) *checker {
 	return c
 }
 
-// descendY takes T local steps of y with draws {Lower, k, 0..T−1}, and leaves b and, in u, ∇_x f at the new y.
+// descendY takes T local steps of y with draws {Lower, k, 0..T−1}, and leaves b and, in u, ∇_x f at
+// the new y.
 func (s *localState) descendY(w *turn, T int) {
 	beta := s.beta(w.k)
 	for t := 0; t < T && w.err == nil; t++ {
 		w.lowerGrad(s.g, s.x, s.y, w.draw(dsbo.Lower, t))
-		vec.Axpy(s.y, -beta, s.g) // y −= β ∇_y g(x, y)
+		linalg.Axpy(s.y, -beta, s.g) // y −= β ∇_y g(x, y)
 	}
 	w.upperGrad(s.u, s.b, s.x, s.y, w.draw(dsbo.Upper, 0))
 }
@@ -53,61 +53,63 @@ func (s *localState) descendY(w *turn, T int) {
 // A soloState is the state of a method for one agent.
 type soloState struct{ localState }
 
-// Traits implements the optional method that [Traits] describes.
-func (s *soloState) Traits() Traits { return Traits{OneAgent: true} }
+// Traits implements [Described].
+func (s *soloState) Traits() Traits {
+	t := s.state.Traits()
+	t.OneAgent = true
+	return t
+}
 
 // descendX takes a step of x along the hypergradient u = ∇_x f − J z.
 func (s *soloState) descendX(w *turn) {
 	implicitGrad(w, s.u, s.j, s.x, s.y, s.z)
-	vec.Axpy(s.x, -s.alpha(w.k), s.u)
+	linalg.Axpy(s.x, -s.alpha(w.k), s.u)
 }
 
 // X returns a view of x_i.
-func (s *stateIn[T]) X() []T { return s.x }
+func (s *state) X() []float64 { return s.x }
 
 // Y returns a view of y_i.
-func (s *stateIn[T]) Y() []T { return s.y }
+func (s *state) Y() []float64 { return s.y }
 
-// Z returns a view of z_i, the estimate of (Σ H)⁻¹ Σ b of the last iteration; nil for a method without.
-func (s *stateIn[T]) Z() []T { return s.z }
-
-// U returns a view of u_i, the estimate of the hypergradient of the last iteration; nil for a method without.
-func (s *stateIn[T]) U() []T { return s.u }
+// Traits implements [Described].
+func (s *state) Traits() Traits { return Traits{Z: s.z, U: s.u, Alike: s.alike} }
 
 // State returns views of what the method carries from one iteration to the next.
-func (s *stateIn[T]) State() []dsbo.NamedIn[T] { return s.named }
+func (s *state) State() []dsbo.Named { return s.named }
 
 // prepare names the method, makes x and y, and returns the checker of the method's parameters.
-func (s *stateIn[T]) prepare(name string, p, q, K int) *checker {
+func (s *state) prepare(name string, p, q, K int) *checker {
 	c := &checker{method: name, K: K}
 	if p < 1 || q < 1 {
 		c.err = dsbo.Errorf(dsbo.ErrShape, "%s: p and q must be at least 1; they are %d and %d", name, p, q)
 		return c
 	}
 	yx := s.newVec(q + p)
-	*s = stateIn[T]{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: s.newVec(q), u: s.newVec(p)}
-	s.named = []dsbo.NamedIn[T]{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
+	*s = state{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: s.newVec(q), u: s.newVec(p)}
+	s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
 	return c
 }
 
 // carried makes a variable of length n and registers it in the state, which checkpoints hold.
-func (s *stateIn[T]) carried(name string, n int) []T {
+func (s *state) carried(name string, n int) []float64 {
 	v := s.newVec(n)
-	s.named = append(s.named, dsbo.NamedIn[T]{Name: name, Value: v})
+	s.named = append(s.named, dsbo.Named{Name: name, Value: v})
 	return v
 }
 
 // newTurn begins outer iteration k.
-func (s *stateIn[T]) newTurn(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) turnIn[T] {
+func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) turn {
 	return newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
 }
 
-// newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages, see package pages, would gain nothing, and the
-// system may take longer to give them.
-func (*stateIn[T]) newVec(n int) []T { return make([]T, n) }
+// newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages,
+// see package pages, would gain nothing, and the system may take longer to give them.
+func (*state) newVec(n int) []float64 { return make([]float64, n) }
 
-// joined lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
-func joined[T dsbo.Float](dst []T, vs ...[]T) []T {
+// joined lays vectors end to end in dst, which is one message, and returns the part of dst that
+// they fill.
+func joined(dst []float64, vs ...[]float64) []float64 {
 	n := 0
 	for _, v := range vs {
 		n += copy(dst[n:], v)
@@ -117,28 +119,29 @@ func joined[T dsbo.Float](dst []T, vs ...[]T) []T {
 
 // track is one step of gradient tracking of s by the tracker d: d = mixed + s1 − s, then s = s1.
 // It keeps Σ_i d = Σ_i s whenever the weights are doubly stochastic and the two sums start equal.
-func track[T dsbo.Float](d, mixed, s1, s []T) {
-	vec.EachBlock(len(d), func(from, to int) {
-		vec.Add(d[from:to], mixed[from:to], s1[from:to])
-		vec.Sub(d[from:to], d[from:to], s[from:to])
+func track(d, mixed, s1, s []float64) {
+	linalg.EachBlock(len(d), func(from, to int) {
+		linalg.Add(d[from:to], mixed[from:to], s1[from:to])
+		linalg.Sub(d[from:to], d[from:to], s[from:to])
 		copy(s[from:to], s1[from:to])
 	})
 }
 
-// trackResidual is [track] of the residual s = Hz − b: d = mixed + (Hz − b) − s, then s = Hz − b. d may be mixed.
-func trackResidual[T dsbo.Float](d, mixed, hz, b, s []T) {
-	var block [vec.Block]T
-	vec.EachBlock(len(d), func(from, to int) {
+// trackResidual is [track] of the residual s = Hz − b: d = mixed + (Hz − b) − s, then s = Hz − b. d
+// may be mixed.
+func trackResidual(d, mixed, hz, b, s []float64) {
+	var block [linalg.Block]float64
+	linalg.EachBlock(len(d), func(from, to int) {
 		s1 := block[:to-from]
-		vec.Sub(s1, hz[from:to], b[from:to])
+		linalg.Sub(s1, hz[from:to], b[from:to])
 		track(d[from:to], mixed[from:to], s1, s[from:to])
 	})
 }
 
 // implicitGrad sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
-func implicitGrad[T dsbo.Float](w *turnIn[T], u, j, x, y, z []T) {
+func implicitGrad(w *turn, u, j, x, y, z []float64) {
 	w.jvp(j, x, y, z, w.draw(dsbo.Curvature, 0))
-	vec.Sub(u, u, j)
+	linalg.Sub(u, u, j)
 }
 
 // mulVec sets dst_i = Σ_j a_ij v_j for a row-major matrix with rows of v's length.

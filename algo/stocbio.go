@@ -37,10 +37,10 @@ func (a *StocBiO) Init(p, q, K int) error {
 	return nil
 }
 
-// Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 Hessian-vector products and
-// one Jacobian-vector product.
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 Hessian-vector products
+// and one Jacobian-vector product.
 func (a *StocBiO) Cost(int) Cost {
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
+	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
 // Step is one outer iteration; m is not used.

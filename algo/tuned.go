@@ -5,28 +5,25 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/elementary"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
-// Tuned is MA-DSBO with options of our own, in float64.
-type Tuned = TunedIn[float64]
-
-// TunedIn is MA-DSBO with options of our own. With all of them an iteration is
+// Tuned is MA-DSBO with options of our own. With all of them an iteration is
 //
 //	T times:  D ← mix(D) + G − G₋,  y⁺ = mix(y + m_y (y − y₋)) − β D
 //	warm start of z, then N times:  z⁺ = mix(z + m_z (z − z₋)) − γ d,  d ← mix(d) + s⁺ − s
 //	u = ∇_x f − J z;  x and r by sgd or adam;  x clipped
 //
-// Draws are those of MA-DSBO; a warm start uses ξ_0 for its product. The tracker d of a warm start
-// is known when the iteration starts, so it travels with the first y, as x does.
+// Draws are named as in MA-DSBO; a warm start uses ξ_0 for its product. The tracker d of a warm
+// start is known when the iteration starts, so it travels with the first y, as x does.
 //
 // # Differences from the paper
 //
-// Each field from WarmZ on departs from Algorithms 1-3; with none of them set the method is MA-DSBO, bit
-// for bit but for one thing: the last message of Algorithm 1 holds z alone, as d_{N-1} is not used
-// by anyone after it.
-type TunedIn[T dsbo.Float] struct {
+// Each field from WarmZ on departs from Algorithms 1-3; with none of them set the method is
+// MA-DSBO, bit for bit but for one thing: the last message of Algorithm 1 holds z alone, as d_{N-1}
+// is not used by anyone after it.
+type Tuned struct {
 	Alpha Schedule `json:"alpha,omitzero"` // α_k, step of x and weight of the moving average, in (0, 1]; default 0.1
 	Beta  Schedule `json:"beta,omitzero"`  // β_k, step of y; default 0.1
 	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
@@ -39,14 +36,15 @@ type TunedIn[T dsbo.Float] struct {
 	// TrackY tracks the gradient of y, so that y converges to the exact lower solution with a
 	// constant β and without a consensus error. It costs Tq numbers more.
 	TrackY bool `json:"track_y,omitzero"`
-	// MomY and MomZ are heavy-ball momentum, in [0, 1): mix(y + m (y − y₋)) in place of mix(y), z likewise.
+	// MomY and MomZ are heavy-ball momentum, in [0, 1): mix(y + m (y − y₋)) in place of mix(y),
+	// z likewise.
 	MomY float64 `json:"mom_y,omitzero"`
 	MomZ float64 `json:"mom_z,omitzero"`
 	// ReuseB uses b_0 (draw φ_0) for all steps of z. It saves N−1 gradients of f; without draws
 	// (full batch) it changes nothing else.
 	ReuseB bool `json:"reuse_b,omitzero"`
-	// XStep is "sgd", the paper's form, or "adam": r is averaged first, and then
-	// x = mix(x) − lr [r/(1−(1−α)^{k+1})] / (√(V/(1−v^{k+1})) + ε),  V = vV + (1−v)u²; Eta is not used.
+	// XStep is "sgd", the paper's form, or "adam": r is averaged first, and then x = mix(x) − lr
+	// [r/(1−(1−α)^{k+1})] / (√(V/(1−v^{k+1})) + ε), V = vV + (1−v)u²; Eta is not used.
 	XStep string `json:"xstep,omitzero"`
 	// Eta scales the step of x (sgd) apart from the averaging weight α: x = mix(x) − α η r. Default 1.
 	Eta Schedule `json:"eta,omitzero"`
@@ -57,27 +55,27 @@ type TunedIn[T dsbo.Float] struct {
 	// Clip, when it holds two numbers lo < hi, limits each entry of x to [lo, hi] after the step.
 	Clip []float64 `json:"clip,omitempty"`
 
-	stateIn[T]
+	state
 	eta, lr func(k int) float64
 
-	r, v        []T        // for x: the moving average of u, and adam's second moment
-	yOld, g     []T        // for y: y₋, and G = ∇_y g
-	gOld, dY    []T        // G₋ and the tracker D of G
-	zOld, b, ju []T        // for z: z₋, b = ∇_y f, and J z
-	s, hz, dZ   []T        // H z − b as it was, H z, and the tracker d of the former
-	out, in     message[T] // the first of an iteration: y, with TrackY D, x, with WarmZ d; and its mix
-	head        int        // the length of y and D in it, which are a later message
-	zOut, zIn   message[T] // the message of a step of z, which holds z and d; its mix
+	r, v        []float64 // for x: the moving average of u, and adam's second moment
+	yOld, g     []float64 // for y: y₋, and G = ∇_y g
+	gOld, dY    []float64 // G₋ and the tracker D of G
+	zOld, b, ju []float64 // for z: z₋, b = ∇_y f, and J z
+	s, hz, dZ   []float64 // H z − b as it was, H z, and the tracker d of the former
+	out, in     message   // the first of an iteration: y, with TrackY D, x, with WarmZ d; and its mix
+	head        int       // the length of y and D in it, which are a later message
+	zOut, zIn   message   // the message of a step of z, which holds z and d; its mix
 }
 
 // A message is vectors that travel together, and views of them; those that stay at home have length 0.
-type message[T dsbo.Float] struct{ all, y, dY, x, z, dZ []T }
+type message struct{ all, y, dY, x, z, dZ []float64 }
 
 // newMessage makes a message of parts with these lengths.
-func newMessage[T dsbo.Float](y, dY, x, z, dZ int) message[T] {
-	m, end := message[T]{all: make([]T, y+dY+x+z+dZ)}, 0
+func newMessage(y, dY, x, z, dZ int) message {
+	m, end := message{all: make([]float64, y+dY+x+z+dZ)}, 0
 	for _, part := range []struct {
-		view *[]T
+		view *[]float64
 		n    int
 	}{{&m.y, y}, {&m.dY, dY}, {&m.x, x}, {&m.z, z}, {&m.dZ, dZ}} {
 		*part.view = m.all[end : end+part.n : end+part.n]
@@ -86,10 +84,8 @@ func newMessage[T dsbo.Float](y, dY, x, z, dZ int) message[T] {
 	return m
 }
 
-func (a *TunedIn[T]) inFloat32() (any, method32) { return a, new(TunedIn[float32]) }
-
 // Init implements [Method].
-func (a *TunedIn[T]) Init(p, q, K int) error {
+func (a *Tuned) Init(p, q, K int) error {
 	c := a.prepare("madsbo_tuned", p, q, K)
 	a.alpha, a.beta, a.gamma = c.weight("alpha", &a.Alpha, 0.1), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
 	a.eta = c.schedule("eta", &a.Eta, 1, math.MaxFloat64, "positive")
@@ -122,18 +118,19 @@ func (a *TunedIn[T]) Init(p, q, K int) error {
 	if a.WarmZ {
 		dZ = q
 	}
-	a.head, a.out, a.in = q+dY, newMessage[T](q, dY, p, 0, dZ), newMessage[T](q, dY, p, 0, dZ)
-	a.zOut, a.zIn = newMessage[T](0, 0, 0, q, q), newMessage[T](0, 0, 0, q, q)
+	a.head, a.out, a.in = q+dY, newMessage(q, dY, p, 0, dZ), newMessage(q, dY, p, 0, dZ)
+	a.zOut, a.zIn = newMessage(0, 0, 0, q, q), newMessage(0, 0, 0, q, q)
 	return nil
 }
 
-// Cost of an iteration: (1+track_y)Tq + (2N−1+warm_z)q + p numbers to each neighbour in T+N messages;
-// T gradients of g, N of f (1 with ReuseB), N−1+warm_z Hessian-vector products and one Jacobian-vector product.
-func (a *TunedIn[T]) Cost(int) Cost {
+// Cost of an iteration: (1+track_y)Tq + (2N−1+warm_z)q + p numbers to each neighbour in T+N
+// messages; T gradients of g, N of f (1 with ReuseB), N−1+warm_z Hessian-vector products and one
+// Jacobian-vector product.
+func (a *Tuned) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	cost := Cost{
 		Floats: a.T*q + (2*a.N-1)*q + p, Messages: a.T + a.N,
-		Calls: Calls{UpperGrad: a.N, LowerGrad: a.T, HVP: a.N - 1, JVP: 1},
+		Calls: dsbo.Calls{UpperGrad: a.N, LowerGrad: a.T, HVP: a.N - 1, JVP: 1},
 	}
 	if a.TrackY {
 		cost.Floats += a.T * q
@@ -148,8 +145,8 @@ func (a *TunedIn[T]) Cost(int) Cost {
 	return cost
 }
 
-// Step is one outer iteration, line by line that of the type's comment.
-func (a *TunedIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo.MixerIn[T]) error {
+// Step is one outer iteration, line by line as in the type's comment.
+func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	copy(a.out.x, a.x) // x and z's tracker travel with the first y
 	copy(a.out.dZ, a.dZ)
@@ -163,7 +160,7 @@ func (a *TunedIn[T]) Step(ctx context.Context, k int, o dsbo.OracleIn[T], m dsbo
 }
 
 // stepsOfY takes T steps of y; x and the tracker of z are mixed with the first one.
-func (a *TunedIn[T]) stepsOfY(w *turnIn[T], beta float64) {
+func (a *Tuned) stepsOfY(w *turn, beta float64) {
 	for t := 0; t < a.T && w.err == nil; t++ {
 		extrapolate(a.out.y, a.y, a.yOld, a.MomY) // y + m (y − y₋)
 		copy(a.out.dY, a.dY)
@@ -179,25 +176,26 @@ func (a *TunedIn[T]) stepsOfY(w *turnIn[T], beta float64) {
 			direction = a.dY
 		}
 		copy(a.yOld, a.y)
-		vec.Comb(a.y, 1, a.in.y, -beta, direction) // y = mix(y + m (y − y₋)) − β D
+		linalg.Comb(a.y, 1, a.in.y, -beta, direction) // y = mix(y + m (y − y₋)) − β D
 	}
 }
 
 // startZ begins the steps of z with b_0: where the last iteration ended, or at 0.
-func (a *TunedIn[T]) startZ(w *turnIn[T]) {
+func (a *Tuned) startZ(w *turn) {
 	if a.WarmZ { // in the first iteration z and s are 0: a cold start
 		w.hvp(a.hz, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
 		trackResidual(a.dZ, a.in.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
 		return
 	}
-	vec.Fill(a.z, 0) // line 1 of Algorithm 1
-	vec.Fill(a.zOld, 0)
-	vec.Scale(a.s, -1, a.b)
+	linalg.Fill(a.z, 0) // line 1 of Algorithm 1
+	linalg.Fill(a.zOld, 0)
+	linalg.Scale(a.s, -1, a.b)
 	copy(a.dZ, a.s)
 }
 
-// stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum, the last message of which holds z alone.
-func (a *TunedIn[T]) stepsOfZ(w *turnIn[T], gamma float64) {
+// stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum, the last message of which
+// holds z alone.
+func (a *Tuned) stepsOfZ(w *turn, gamma float64) {
 	for t := 0; t < a.N && w.err == nil; t++ {
 		last := t == a.N-1
 		extrapolate(a.zOut.z, a.z, a.zOld, a.MomZ) // z + m (z − z₋)
@@ -208,7 +206,7 @@ func (a *TunedIn[T]) stepsOfZ(w *turnIn[T], gamma float64) {
 			w.mix(a.zIn.all, a.zOut.all)
 		}
 		copy(a.zOld, a.z)
-		vec.Comb(a.z, 1, a.zIn.z, -gamma, a.dZ) // z = mix(z + m (z − z₋)) − γ d
+		linalg.Comb(a.z, 1, a.zIn.z, -gamma, a.dZ) // z = mix(z + m (z − z₋)) − γ d
 		if last {
 			break
 		}
@@ -221,15 +219,15 @@ func (a *TunedIn[T]) stepsOfZ(w *turnIn[T], gamma float64) {
 }
 
 // stepOfX moves x, which has been mixed, and the average r of u.
-func (a *TunedIn[T]) stepOfX(k int, alpha float64) {
+func (a *Tuned) stepOfX(k int, alpha float64) {
 	if a.XStep == "adam" {
-		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
+		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
 		copy(a.x, a.in.x)
-		weights := 1 - elementary.Pow(1-alpha, float64(k+1))
+		weights := 1 - num.Pow(1-alpha, float64(k+1))
 		adamMove(adam{beta2: a.V, eps: a.Eps}, k, a.lr(k), weights, a.x, a.r, a.v, a.u)
 	} else {
-		vec.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
-		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u
+		linalg.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
+		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u
 	}
 	if len(a.Clip) == 2 {
 		clipTo(a.Clip, a.x)
@@ -237,11 +235,11 @@ func (a *TunedIn[T]) stepOfX(k int, alpha float64) {
 }
 
 // extrapolate sets dst = v + m (v − before).
-func extrapolate[T dsbo.Float](dst, v, before []T, m float64) {
+func extrapolate(dst, v, before []float64, m float64) {
 	copy(dst, v)
 	if m != 0 {
 		for i := range dst {
-			dst[i] += T(T(m) * (v[i] - before[i]))
+			dst[i] += float64(m * (v[i] - before[i]))
 		}
 	}
 }

@@ -7,11 +7,11 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // A dumb twin: Algorithms 1-3 for all agents at once, as printed, with T + 2N + 1 exchanges, each
-// vector by itself, and s_N and d_N computed. The bits must be those of the method.
+// vector by itself, and s_N and d_N computed. The bits must be the method's.
 func TestLiteralTwin(t *testing.T) {
 	for _, c := range []struct{ n, T, N int }{{1, 1, 1}, {2, 1, 3}, {4, 3, 4}, {5, 2, 1}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
@@ -23,10 +23,11 @@ func TestLiteralTwin(t *testing.T) {
 				w.step(t, k)
 				twin.step(t, k, p)
 				for i, a := range w.agents {
-					got := [][]float64{a.X(), a.R(), a.Y(), a.Z(), a.U()}
+					got := [][]float64{a.X(), a.R(), a.Y(), algo.TraitsOf(a).Z, algo.TraitsOf(a).U}
 					want := [][]float64{twin.x[i], twin.r[i], twin.y[i], twin.z[i], twin.u[i]}
 					if !slices.EqualFunc(got, want, slices.Equal) {
-						t.Fatalf("iteration %d, agent %d: x, r, y, z, u = %v\nthe literal algorithm has %v", k, i, got, want)
+						t.Fatalf("iteration %d, agent %d: x, r, y, z, u = %v\nthe literal algorithm has %v",
+							k, i, got, want)
 					}
 				}
 			}
@@ -91,8 +92,12 @@ func linear(a [][]float64, c float64, b [][]float64) [][]float64 {
 func (tw *twin) step(t *testing.T, k int, c algo.MADSBO) {
 	alpha, beta, gamma := number(t, c.Alpha, k), number(t, c.Beta, k), number(t, c.Gamma, k)
 	at := func(set dsbo.Set, t int) dsbo.Sample { return dsbo.Sample{Set: set, K: k, T: t} }
-	for t := range c.T { // lines 3-6: from where the last iteration left y, at the old x, each step with a draw of its own
-		v := tw.each(4, func(i int, o dsbo.Oracle, dst []float64) { o.LowerGrad(dst, tw.x[i], tw.y[i], at(dsbo.Lower, t)) })
+	// lines 3-6: from where the last iteration left y, at the old x, each step with a draw of
+	// its own
+	for t := range c.T {
+		v := tw.each(4, func(i int, o dsbo.Oracle, dst []float64) {
+			o.LowerGrad(dst, tw.x[i], tw.y[i], at(dsbo.Lower, t))
+		})
 		tw.y = linear(mix(tw.W, tw.y), -beta, v)
 	}
 	b := func(t int) [][]float64 {
@@ -106,15 +111,21 @@ func (tw *twin) step(t *testing.T, k int, c algo.MADSBO) {
 	d := s
 	for t := range c.N {
 		z = linear(mix(tw.W, z), -gamma, d)
-		hz := tw.each(4, func(i int, o dsbo.Oracle, dst []float64) { o.HVP(dst, tw.x[i], tw.y[i], z[i], at(dsbo.Curvature, t+1)) })
+		hz := tw.each(4, func(i int, o dsbo.Oracle, dst []float64) {
+			o.HVP(dst, tw.x[i], tw.y[i], z[i], at(dsbo.Curvature, t+1))
+		})
 		s1 := linear(hz, -1, b(t+1))
 		d = linear(linear(mix(tw.W, d), 1, s1), -1, s)
 		s = s1
 	}
 	tw.z = z
 	// Algorithm 2, lines 6 and 7: ∇_x f with φ_0, the Jacobian with ξ_0
-	fx := tw.each(3, func(i int, o dsbo.Oracle, dst []float64) { o.UpperGrad(dst, nil, tw.x[i], tw.y[i], at(dsbo.Upper, 0)) })
-	jz := tw.each(3, func(i int, o dsbo.Oracle, dst []float64) { o.JVP(dst, tw.x[i], tw.y[i], z[i], at(dsbo.Curvature, 0)) })
+	fx := tw.each(3, func(i int, o dsbo.Oracle, dst []float64) {
+		o.UpperGrad(dst, nil, tw.x[i], tw.y[i], at(dsbo.Upper, 0))
+	})
+	jz := tw.each(3, func(i int, o dsbo.Oracle, dst []float64) {
+		o.JVP(dst, tw.x[i], tw.y[i], z[i], at(dsbo.Curvature, 0))
+	})
 	tw.u = linear(fx, -1, jz)
 	// Algorithm 3, lines 11 and 12: x moves by the old r, and r averages the new u
 	x := linear(mix(tw.W, tw.x), -alpha, tw.r)
@@ -125,6 +136,6 @@ func (tw *twin) step(t *testing.T, k int, c algo.MADSBO) {
 // number returns a schedule's number at iteration k.
 func number(t *testing.T, s algo.Schedule, k int) float64 {
 	t.Helper()
-	at := must.Get(s.For(100))
+	at := testkit.Get(s.For(100))
 	return at(k)
 }

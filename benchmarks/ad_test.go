@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dsbo/ad"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -55,7 +55,8 @@ func newTask(rows, m, d, c int, asBytes bool) *task {
 	return k
 }
 
-// next draws the next minibatch and moves y and v, so that nothing of the last call can be used again.
+// next draws the next minibatch and moves y and v, so that nothing of the last call can be
+// used again.
 func (k *task) next() {
 	k.turn++
 	k.idx = k.minibatch[k.turn%len(k.minibatch)]
@@ -68,21 +69,21 @@ func (k *task) derivs(float32 bool) *engine {
 	rows := len(k.labels)
 	var x, t *ad.Table
 	if k.bytes != nil {
-		x = must.Get(ad.ByteTable(rows, k.d, k.bytes, 1./255))
+		x = testkit.Get(ad.ByteTable(rows, k.d, k.bytes, 1./255))
 	} else {
-		x = must.Get(ad.FloatTable(rows, k.d, k.floats))
+		x = testkit.Get(ad.FloatTable(rows, k.d, k.floats))
 	}
 	var m models.Model
 	inputs := []ad.Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "T", Batch: true}}
 	if k.c > 1 {
-		t = must.Get(ad.LabelTable(k.labels, k.c))
+		t = testkit.Get(ad.LabelTable(k.labels, k.c))
 		inputs[1].Shape = []int{k.c}
 		m = models.Softmax{Features: k.d, Classes: k.c}
 	} else {
-		t = must.Get(ad.FloatTable(rows, 1, k.signs))
+		t = testkit.Get(ad.FloatTable(rows, 1, k.signs))
 		m = models.Logistic{Features: k.d}
 	}
-	d := must.Get(ad.Differentiate(ad.Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: float32, Inputs: inputs,
+	d := testkit.Get(ad.Differentiate(ad.Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: float32, Inputs: inputs,
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node {
 			return m.Lower(x, y, models.Batch{Rows: k.m, X: in[0], T: in[1]})
 		}}))
@@ -98,14 +99,14 @@ type engine struct {
 
 // bound returns the derivatives on the current minibatch.
 func (e *engine) bound() *ad.Derivs {
-	must.OK(e.d.Bind("X", e.x, e.idx))
-	must.OK(e.d.Bind("T", e.t, e.idx))
+	testkit.OK(e.d.Bind("X", e.x, e.idx))
+	testkit.OK(e.d.Bind("T", e.t, e.idx))
 	return e.d
 }
 
-func (e *engine) grad(dst []float64) { must.OK(e.bound().Grad(nil, dst, e.task.x, e.y)) }
-func (e *engine) hvp(dst []float64)  { must.OK(e.bound().HVP(dst, e.task.x, e.y, e.v)) }
-func (e *engine) jvp(dst []float64)  { must.OK(e.bound().JVP(dst, e.task.x, e.y, e.v)) }
+func (e *engine) grad(dst []float64) { testkit.OK(e.bound().Grad(nil, dst, e.task.x, e.y)) }
+func (e *engine) hvp(dst []float64)  { testkit.OK(e.bound().HVP(dst, e.task.x, e.y, e.v)) }
+func (e *engine) jvp(dst []float64)  { testkit.OK(e.bound().JVP(dst, e.task.x, e.y, e.v)) }
 
 // derivative is one derivative, by ad and by hand.
 type derivative struct {
@@ -114,7 +115,8 @@ type derivative struct {
 	ad, kernels, gonums func(dst []float64)
 }
 
-// tileRows is the number of rows that the formulas on the kernels take at once; those on gonum take all.
+// tileRows is the number of rows that the formulas on the kernels take at once; those on gonum
+// take all.
 const tileRows = 32
 
 func (k *task) derivatives(float32 bool) []derivative {
@@ -135,9 +137,11 @@ func (k *task) derivatives(float32 bool) []derivative {
 type float32type = float32
 
 func byHand[T float](k *task, ds []derivative, own, blas *hand[T]) {
-	for i, f := range []func(h *hand[T], dst []float64){(*hand[T]).softmaxGrad, (*hand[T]).softmaxHVP, (*hand[T]).softmaxJVP} {
+	for i, f := range []func(h *hand[T], dst []float64){(*hand[T]).softmaxGrad, (*hand[T]).softmaxHVP,
+		(*hand[T]).softmaxJVP} {
 		if k.c == 1 {
-			f = []func(h *hand[T], dst []float64){(*hand[T]).logisticGrad, (*hand[T]).logisticHVP, (*hand[T]).logisticJVP}[i]
+			f = []func(h *hand[T], dst []float64){(*hand[T]).logisticGrad, (*hand[T]).logisticHVP,
+				(*hand[T]).logisticJVP}[i]
 		}
 		ds[i].kernels = func(dst []float64) { f(own, dst) }
 		ds[i].gonums = func(dst []float64) { f(blas, dst) }
@@ -147,7 +151,7 @@ func byHand[T float](k *task, ds []derivative, own, blas *hand[T]) {
 var tasks = []struct {
 	name    string
 	float32 bool
-	make    func(share int) *task // of the examples, one in so many
+	make    func(share int) *task // of the examples, one in a number
 }{
 	{"mnist-f32", true, func(share int) *task { return newTask(3750/share, 1000/share, 784, 10, true) }},
 	{"mnist-f64", false, func(share int) *task { return newTask(3750/share, 1000/share, 784, 10, true) }},
@@ -180,7 +184,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// BenchmarkDerivatives compares ad with the formulas by hand. Each call has a new minibatch and a new point.
+// BenchmarkDerivatives compares ad with the formulas by hand. Each call has a new minibatch and a
+// new point.
 func BenchmarkDerivatives(b *testing.B) {
 	for _, c := range tasks {
 		k := c.make(1)

@@ -9,16 +9,16 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// BenchmarkOneAgent is the only agent of a process, with a network 784-1024-1024-10 and batches of 256 in float32, on one
-// processor and on two.
+// BenchmarkOneAgent is the only agent of a process, with a network 784-1024-1024-10 and batches of
+// 256 in float32, on one processor and on two.
 func BenchmarkOneAgent(b *testing.B) {
 	const rows, features, classes = 256, 784, 10
 	m := models.MLP{Features: features, Outputs: classes, Hidden: []int{1024, 1024}, ReLU: true}
-	o := must.Get(models.NewOracle(m, drawnShard(rows, features, classes), models.Config{Float32: true}))
+	o := testkit.Get(models.NewOracle(m, drawnShard(rows, features, classes), models.Config{Float32: true}))
 	p, q := m.Dims()
 	x, y, v, dst := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q)
 	m.Start(y)
@@ -34,10 +34,10 @@ func BenchmarkOneAgent(b *testing.B) {
 		for _, processors := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/processors=%d", c.name, processors), func(b *testing.B) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-				must.OK(c.ask()) // compiles
+				testkit.OK(c.ask()) // compiles
 				for b.Loop() {
 					y[0] += 1e-3 // another point: nothing is known of it
-					must.OK(c.ask())
+					testkit.OK(c.ask())
 				}
 			})
 		}
@@ -54,6 +54,7 @@ func drawnShard(rows, features, classes int) data.Shard {
 	for i := range labels {
 		labels[i] = uint8(r.IntN(classes))
 	}
-	e := data.Examples{X: must.Get(ad.FloatTable(rows, features, numbers)), Target: must.Get(ad.LabelTable(labels, classes))}
+	e := data.Examples{X: testkit.Get(ad.FloatTable(rows, features, numbers)),
+		Target: testkit.Get(ad.LabelTable(labels, classes))}
 	return data.Shard{Train: e, Val: e}
 }

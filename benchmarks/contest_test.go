@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
 )
 
 // A contender is one way to compute the same thing.
@@ -13,8 +13,8 @@ type contender struct {
 	run  func()
 }
 
-// contest lets the contenders take turns for the time of the benchmark and reports the median of each in
-// microseconds, and the first one's as a multiple of the others'.
+// contest lets the contenders take turns for the time of the benchmark and reports the median of
+// each in microseconds, and the first one's as a multiple of the others'.
 func contest(b *testing.B, cs ...contender) {
 	b.Helper()
 	times := make([][]float64, len(cs))
@@ -30,11 +30,11 @@ func contest(b *testing.B, cs ...contender) {
 			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/1e3)
 		}
 	}
-	first := stat.Median(times[0])
+	first := num.Median(times[0])
 	b.ReportMetric(0, "ns/op") // the sum over contenders says nothing
 	b.ReportMetric(first, cs[0].name+"-µs")
 	for i, c := range cs[1:] {
-		m := stat.Median(times[i+1])
+		m := num.Median(times[i+1])
 		b.ReportMetric(m, c.name+"-µs")
 		b.ReportMetric(first/m, cs[0].name+"/"+c.name)
 	}

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// BenchmarkDepth makes the oracle of a network with many narrow layers, asks it for its first Hessian-vector product, and for a
-// later one at another point.
+// BenchmarkDepth makes the oracle of a network with many narrow layers, asks it for its first
+// Hessian-vector product, and for a later one at another point.
 func BenchmarkDepth(b *testing.B) {
 	const rows, width, classes = 16, 8, 2
 	shard := drawnShard(rows, width, classes)
@@ -26,12 +26,12 @@ func BenchmarkDepth(b *testing.B) {
 			var first, later time.Duration
 			for b.Loop() {
 				began := time.Now()
-				o := must.Get(models.NewOracle(m, shard, models.Config{}))
-				must.OK(o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Whole}))
+				o := testkit.Get(models.NewOracle(m, shard, models.Config{}))
+				testkit.OK(o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Whole}))
 				first += time.Since(began)
 				y[0] += 1e-3
 				began = time.Now()
-				must.OK(o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Whole}))
+				testkit.OK(o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Whole}))
 				later += time.Since(began)
 			}
 			b.ReportMetric(first.Seconds()/float64(b.N), "first-s")

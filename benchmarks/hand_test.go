@@ -165,7 +165,8 @@ func (h *hand[T]) softmaxHVP(dst []float64) {
 
 func (h *hand[T]) softmaxJVP(dst []float64) { h.penaltyJVP(dst, T(2/float64(h.c*h.d))) }
 
-// addPenalty completes a gradient at y, or a product with y, by that of scale/2 Σ e^{x_j} Y_kj².
+// addPenalty completes a gradient at y, or a product with y, by the gradient or product of scale/2
+// Σ e^{x_j} Y_kj².
 func (h *hand[T]) addPenalty(dst []float64, y []T, scale T) {
 	for k := range h.c {
 		for j, e := range h.e {

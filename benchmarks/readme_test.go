@@ -7,19 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestLabBook: README.md shows figures that are there, and all that are there; its links within lead to headings.
+// TestLabBook: README.md shows figures that are there, and all that are there; its links within
+// lead to headings.
 func TestLabBook(t *testing.T) {
-	text := must.Get(os.ReadFile("README.md"))
+	text := testkit.Get(os.ReadFile("README.md"))
 	shown := map[string]bool{}
 	for _, m := range regexp.MustCompile(`!\[\]\(([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
 		shown[m[1]] = true
-		for _, file := range []string{m[1], strings.TrimSuffix(m[1], ".svg") + ".png"} {
-			if _, err := os.Stat(filepath.FromSlash(file)); err != nil {
-				t.Error(err)
-			}
+		if _, err := os.Stat(filepath.FromSlash(m[1])); err != nil {
+			t.Error(err)
 		}
 	}
 	figures, err := filepath.Glob(filepath.Join("figures", "*.svg"))

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	"dsbo/membership/council"
-	"dsbo/pki"
+	"dsbo/network/membership/paxos"
+	"dsbo/network/pki"
 )
 
 const admissionIntro = `Admits a site to a run that goes on. Shows what its request holds and, with -yes, signs it and
@@ -39,10 +39,13 @@ type admissionOptions struct {
 func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" pki admission", admissionIntro, "")
 	f.Synopsis = "-ca DIR -cluster FILE -neighbours LIST -out DIR [flags] REQUEST"
-	f.Example = p.name + " pki admission -ca authority -cluster cluster.json -neighbours 0,3 -out signed -yes agent-8.csr"
+	f.Example = p.name +
+		" pki admission -ca authority -cluster cluster.json -neighbours 0,3 -out signed -yes agent-8.csr"
 	o := admissionOptions{signer: newSigner(f)}
 	f.String("cluster", "", "cluster `file` of the run")
-	f.StringVar(&o.neighbours, "neighbours", "", "`agents` of the cluster file that the agent connects to, such as 0,3: two or more, so that it stays when one leaves")
+	f.StringVar(&o.neighbours, "neighbours", "",
+		"`agents` of the cluster file that the agent connects to, such as 0,3: two or more, so that it stays "+
+			"when one leaves")
 	f.StringVar(&o.out, "out", "", "`folder` for the certificate and the admission")
 	f.BoolVar(&o.yes, "yes", false, "sign: the digest is the one that the site sees")
 	f.Group("Flags", "ca", "cluster", "neighbours", "out", "days", "yes")
@@ -68,11 +71,13 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 	if err := o.load(); err != nil {
 		return err
 	}
-	if most := council.Largest(c.Quorum); most <= len(c.Addresses) {
-		return dsbo.Errorf(dsbo.ErrConfig, `nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d agents; it is %d`,
+	if most := paxos.Largest(c.Quorum); most <= len(c.Addresses) {
+		return dsbo.Errorf(dsbo.ErrConfig,
+			`nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d `+
+				`agents; it is %d`,
 			c.Run, len(c.Addresses)+1, c.Quorum)
 	}
-	granted, err := o.grant([]string{request}, len(c.Addresses), council.Largest(c.Quorum), stdout)
+	granted, err := o.grant([]string{request}, len(c.Addresses), paxos.Largest(c.Quorum), stdout)
 	if err != nil {
 		return err
 	}
@@ -99,12 +104,15 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 	return err
 }
 
-// neighboursOf reads the numbers of agents of a cluster file to which others can connect, ascending.
+// neighboursOf reads the numbers of agents of a cluster file to which others can
+// connect, ascending.
 func neighboursOf(list string, c *cluster.Cluster) (all []int, err error) {
 	for _, text := range strings.Split(list, ",") {
 		i, err := strconv.Atoi(text)
 		if err != nil || i < 0 || i >= len(c.Addresses) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-neighbours must be agents of the cluster file, 0 to %d, separated by commas; it is %s", len(c.Addresses)-1, list)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"-neighbours must be agents of the cluster file, 0 to %d, separated by commas; it is %s",
+				len(c.Addresses)-1, list)
 		}
 		if c.Addresses[i] == "" {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "-neighbours must be agents with addresses; agent %d has none", i)

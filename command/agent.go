@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	"dsbo/membership/council"
 	dsbogrpc "dsbo/network/grpc"
-	"dsbo/pki"
+	"dsbo/network/membership/paxos"
+	"dsbo/network/pki"
 )
 
 const agentIntro = `Runs one agent of the run that the cluster file describes. Its run folder is
@@ -54,7 +54,8 @@ func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Wr
 // parseAgent reads the command line of agent and its cluster file.
 func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
 	f, agent := o.newFlags(p.name+" agent", agentIntro)
-	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" agent -cluster cluster.json -out runs/mnist-8 -agent 3 -certs certs"
+	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]",
+		p.name+" agent -cluster cluster.json -out results/mnist-8 -agent 3 -certs certs"
 	if c, err = p.parseCluster(f, args, help); err != nil {
 		return o, nil, err
 	}
@@ -64,7 +65,7 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 // choose sets the agent's number, and checks the options against its part in the run.
 func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 	n, address := len(c.Addresses), ""
-	if o.agent, err = agentNumber(number, max(n, council.Largest(c.Quorum)), os.Getenv); err != nil {
+	if o.agent, err = agentNumber(number, max(n, paxos.Largest(c.Quorum)), os.Getenv); err != nil {
 		return err
 	}
 	if o.agent < n {
@@ -73,7 +74,8 @@ func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 		return err
 	}
 	if address == "" && o.listen != "" {
-		return dsbo.Errorf(dsbo.ErrConfig, "-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
 	}
 	return cmp.Or(o.validate(c), o.checkSites(n))
 }
@@ -82,7 +84,9 @@ func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
 	n := len(c.Addresses)
 	if o.certs == "" {
-		return dsbo.Errorf(dsbo.ErrConfig, "agent %d is not in the cluster file, which has agents 0 to %d: it must be admitted (pki admission), and -certs is required", o.agent, n-1)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"agent %d is not in the cluster file, which has agents 0 to %d: it must be admitted (pki admission), and "+
+				"-certs is required", o.agent, n-1)
 	}
 	o.admission, _, err = pki.LoadAdmission(o.certs, o.agent, c.Run, c.Hash())
 	return err
@@ -94,10 +98,12 @@ func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string
 	o.addFlags(f, "connections are not protected, and only those within this machine are allowed", "text")
 	agent = f.String("agent", "", "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
 	f.BoolVar(&o.attached, "attached", false,
-		"for a program that starts agents: stop when stdin ends, as on an interrupt, and write an error to stdout instead of stderr")
+		"for a program that starts agents: stop when stdin ends, as on an interrupt, and write an error to stdout "+
+			"instead of stderr")
 	f.StringVar(&o.listen, "listen", "",
 		"`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
-	f.BoolVar(&o.fewSites, "few-sites", false, "take part in a run of two agents, in which each learns the other's terms of all sums")
+	f.BoolVar(&o.fewSites, "few-sites", false,
+		"take part in a run of two agents, in which each learns the other's terms of all sums")
 	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
 	f.DurationVar(&o.progress, "progress", 10*time.Second,
 		"`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")
@@ -110,14 +116,15 @@ func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string
 // leastSites is the number of agents from which on a sum hides each of its terms from the others.
 const leastSites = 3
 
-// checkSites returns an error if there are so few agents that sums hide nothing. Of agents that the verb run starts, all are
-// on one machine.
+// checkSites returns an error if there are so few agents that sums hide nothing. Of agents that the
+// verb run starts, all are on one machine.
 func (o *agentOptions) checkSites(n int) error {
 	if n == 1 || n >= leastSites || o.fewSites || o.attached || !o.mask {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "a run must have at least %d agents, or each can take its own terms off the sums and has the other's; "+
-		"there are %d (-few-sites takes part all the same)", leastSites, n)
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"a run must have at least %d agents, or each can take its own terms off the sums and has the other's; "+
+			"there are %d (-few-sites takes part all the same)", leastSites, n)
 }
 
 // validate returns an error for the first flag whose value cannot work.
@@ -135,7 +142,8 @@ func (o *agentOptions) validate(c *cluster.Cluster) error {
 	return cmp.Or(o.options.validate(c), err)
 }
 
-// agentNumber returns the number of this agent among n agents: that of -agent if it is given, else that of the scheduler.
+// agentNumber returns the number of this agent among n agents: -agent's if it is given, else
+// the scheduler's.
 func agentNumber(given string, n int, getenv func(string) string) (int, error) {
 	name, text := "-agent", given
 	for _, v := range numberVariables {

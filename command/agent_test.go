@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -44,7 +44,8 @@ func TestAgents(t *testing.T) {
 						Msg   string
 						Agent *int
 					}
-					if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "" || entry.Agent == nil || *entry.Agent != i {
+					if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "" ||
+						entry.Agent == nil || *entry.Agent != i {
 						t.Fatalf("agent %d logs %q (%v)", i, line, err)
 					}
 				}
@@ -52,8 +53,8 @@ func TestAgents(t *testing.T) {
 			// The same command again finds all done, and waits for nobody.
 			runCommand(t, "agent", "-agent=1", "-cluster="+file, "-out="+out, "-certs="+certs)
 			// An agent that does not know that all are done waits for the others.
-			for _, path := range must.Get(filepath.Glob(filepath.Join(out, "agent-*", runs.MembershipFile))) {
-				must.OK(os.Remove(path))
+			for _, path := range testkit.Get(filepath.Glob(filepath.Join(out, "agent-*", runs.MembershipFile))) {
+				testkit.OK(os.Remove(path))
 			}
 			agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 			// The folder is this run's alone.
@@ -78,8 +79,10 @@ func TestNumber(t *testing.T) {
 		{err: "-agent is required, 0 to 3, as neither $SLURM_PROCID nor $JOB_COMPLETION_INDEX is set"},
 		{given: "4", err: "-agent must be an agent of the cluster file, 0 to 3; it is 4"},
 		{given: "-1", err: "-agent must be an agent of the cluster file, 0 to 3; it is -1"},
-		{env: map[string]string{slurm: "4"}, err: "$SLURM_PROCID must be an agent of the cluster file, 0 to 3; it is 4"},
-		{env: map[string]string{job: "x"}, err: "$JOB_COMPLETION_INDEX must be an agent of the cluster file, 0 to 3; it is x"},
+		{env: map[string]string{slurm: "4"},
+			err: "$SLURM_PROCID must be an agent of the cluster file, 0 to 3; it is 4"},
+		{env: map[string]string{job: "x"},
+			err: "$JOB_COMPLETION_INDEX must be an agent of the cluster file, 0 to 3; it is x"},
 	} {
 		got, err := agentNumber(tt.given, 4, func(name string) string { return tt.env[name] })
 		if tt.err == "" && (err != nil || got != tt.want) {

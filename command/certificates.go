@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"dsbo/internal/cli"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 const (
 	// filesRead is how often the files of certificates are read, to see whether they have changed.
 	filesRead = 10 * time.Second
-	// expiryWarned is how long before a certificate expires the log begins to say so, and warnedEvery how often it does.
+	// expiryWarned is how long before a certificate expires the log begins to say so, and
+	// warnedEvery how often it does.
 	expiryWarned = 14 * 24 * time.Hour
 	warnedEvery  = 24 * time.Hour
 )
@@ -54,7 +55,8 @@ func (c *certificate) warn(now time.Time) {
 	c.log.Warn("the certificate expires soon", "days", int(left.Hours()/24), "expires", c.monitor.current().expires)
 }
 
-// check has the exchange take up files that have changed. Those that are not good leave all as it was.
+// check has the exchange take up files that have changed. Those that are not good leave all as
+// it was.
 func (c *certificate) check(now time.Time, renew func(*pki.Identity) error) {
 	id, err := c.files.Changed(now)
 	if err == nil && id != nil {

@@ -13,7 +13,7 @@ import (
 	"dsbo/runs"
 )
 
-const collectIntro = `Makes one run folder from those of all agents of a run (agent-0, agent-1, ...), which
+const collectIntro = `Makes one run folder from the folders of all agents of a run (agent-0, agent-1, ...), which
 may come from several machines. They must be of one run, all be there and have finished,
 but for agents that left for good, and their results must agree to the last bit. Plain files, such as logs, may stand among
 them and are left out.
@@ -21,10 +21,11 @@ them and are left out.
 Times of oracles, exchanges and algebra are sums over all agents; the others are those
 of the slowest agent, and the memory is that of the largest.`
 
-// collect is the verb collect: it makes one run folder from those of all agents.
+// collect is the verb collect: it makes one run folder from the folders of all agents.
 func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" collect", collectIntro, "")
-	f.Synopsis, f.Example = "-out DIR [flags] RUN...", p.name+" collect -out runs/mnist-8/all runs/mnist-8/agent-*"
+	f.Synopsis, f.Example = "-out DIR [flags] RUN...",
+		p.name+" collect -out results/mnist-8/all results/mnist-8/agent-*"
 	out := f.String("out", "", "`folder` for the run of all agents")
 	force := f.Bool("force", false, "replace the run in the folder")
 	page := f.Bool("report", true, "write report.html and its figures (default true)")
@@ -60,12 +61,13 @@ func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer)
 	return writeMerged(stdout, m, folder, *page)
 }
 
-// writeMerged writes the run of all agents into its folder, which is open, with a page or without, and prints its
-// results.
+// writeMerged writes the run of all agents into its folder, which is open, with a page or without,
+// and prints its results.
 func writeMerged(stdout io.Writer, m *runs.Merged, out runs.Folder, page bool) error {
 	if err := m.Write(out); err != nil {
 		return err
 	}
-	head := fmt.Sprintf("%s: %s, which agree to the last bit; time and memory are of the slowest and the largest.", m.Run, wording.Count(m.Members, "agent"))
+	head := fmt.Sprintf("%s: %s, which agree to the last bit; time and memory are of the slowest and the largest.",
+		m.Run, wording.Count(m.Members, "agent"))
 	return console.Result(stdout, &m.Summary, head, out, page)
 }

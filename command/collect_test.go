@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -23,24 +23,29 @@ func TestCollect(t *testing.T) {
 		t.Errorf("stdout:\n%s", stdout)
 	}
 	last := func(folder string) runs.Record {
-		r := must.Get(runs.Folder(folder).Records())
+		r := testkit.Get(runs.Folder(folder).Records())
 		return r[len(r)-1]
 	}
 	a, b, got := last(zero), last(one), last(all)
-	if got.MixSeconds != a.MixSeconds+b.MixSeconds || got.OracleSeconds != a.OracleSeconds+b.OracleSeconds || got.Seconds != max(a.Seconds, b.Seconds) {
+	if got.MixSeconds != a.MixSeconds+b.MixSeconds || got.OracleSeconds != a.OracleSeconds+b.OracleSeconds ||
+		got.Seconds != max(a.Seconds, b.Seconds) {
 		t.Errorf("times %+v of %+v and %+v", got, a, b)
 	}
-	summary := func(folder string) runs.Summary { return must.Get(runs.Folder(folder).ReadSummary()) }
+	summary := func(folder string) runs.Summary { return testkit.Get(runs.Folder(folder).ReadSummary()) }
 	s, s0, s1 := summary(all), summary(zero), summary(one)
 	if len(s.Waited) != 2 || s.Waited[0] != s0.Waited[0]+s1.Waited[0] || s0.Waited[0] != 0 || s0.Waited[1] == 0 {
-		t.Errorf("agents were waited for %v s, by agent 0 %v, by agent 1 %v; it must be the sum, and agent 0 waits for agent 1", s.Waited, s0.Waited, s1.Waited)
+		t.Errorf(
+			"agents were waited for %v s, by agent 0 %v, by agent 1 %v; it must be the sum, and agent 0 waits "+
+				"for agent 1", s.Waited, s0.Waited, s1.Waited)
 	}
-	if s.MixSeconds != s0.MixSeconds+s1.MixSeconds || s.PerAgent[0] != s0.PerAgent[0] || s.PerAgent[1] != s1.PerAgent[1] || s.PerAgent[1].MixSeconds == 0 {
+	if s.MixSeconds != s0.MixSeconds+s1.MixSeconds || s.PerAgent[0] != s0.PerAgent[0] ||
+		s.PerAgent[1] != s1.PerAgent[1] || s.PerAgent[1].MixSeconds == 0 {
 		t.Errorf("summary %+v of %+v and %+v", s, s0, s1)
 	}
 
 	for args, want := range map[string]string{
-		"-force -out " + zero + " " + zero + " " + one:               "-out must not be one of the run folders; it is " + zero,
+		"-force -out " + zero + " " + zero + " " +
+			one: "-out must not be one of the run folders; it is " + zero,
 		"-force -out " + out + "/../out/agent-1 " + zero + " " + one: "-out must not be one of the run folders",
 		zero + " " + one + " -quite -out " + all:                     "unknown flag -quite",
 		zero + " " + one + " -out " + all + " -report=false":         "-force replaces it",
@@ -50,11 +55,11 @@ func TestCollect(t *testing.T) {
 		wantError(t, err, cli.Usage, want)
 	}
 	log := zero + ".log" // beside them, where the verb run has made the folders
-	must.OK(os.WriteFile(log, nil, 0o644))
+	testkit.OK(os.WriteFile(log, nil, 0o644))
 	runCommand(t, "collect", "-out", all, "-force", "-report=false", zero, log, one)
 }
 
-// Folders that are not those of all agents of one run are refused, with the reason.
+// Folders that are not of all agents of one run are refused, with the reason.
 func TestCollectRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file, made := writeCluster(t, dir, 2, nil), filepath.Join(dir, "made")
@@ -67,29 +72,35 @@ func TestCollectRefuses(t *testing.T) {
 		code           int
 		want           string
 	}{
-		{"one is missing", "", "", "", "agent-1", cli.Usage, "the run folders of all 2 agents are required; missing: agent 0"},
+		{"one is missing", "", "", "", "agent-1", cli.Usage,
+			"the run folders of all 2 agents are required; missing: agent 0"},
 		{"one is there twice", "", "", "", both + " agent-1", cli.Usage, "are both of agent 1"},
-		{"no folder", "", "", "", "agent-0 agent-2", cli.Usage, "agent-2 must be the run folder of an agent; it holds no run"},
+		{"no folder", "", "", "", "agent-0 agent-2", cli.Usage,
+			"agent-2 must be the run folder of an agent; it holds no run"},
 		{"none", "", "", "", "", cli.Usage, "the run folders of all agents are required"},
-		{"unfinished", runs.SummaryFile, `"finished"`, `"interrupted"`, both, cli.Usage, "must be a finished run; it is interrupted"},
+		{"unfinished", runs.SummaryFile, `"finished"`, `"interrupted"`, both, cli.Usage,
+			"must be a finished run; it is interrupted"},
 		{"not an agent's", runs.MembershipFile, "", "", both, cli.Usage, "must be the run folder of an agent"},
 		{"another run", runs.MembershipFile, `"small"`, `"other"`, both, cli.Usage, "the agents must be of one run"},
-		{"an agent that cannot be", runs.MembershipFile, `"agent": 1`, `"agent": 2`, both, cli.Usage, "the folder was changed"},
+		{"an agent that cannot be", runs.MembershipFile, `"agent": 1`, `"agent": 2`, both, cli.Usage,
+			"the folder was changed"},
 		{"another setting", runs.ConfigFile, `"seed": 1`, `"seed": 2`, both, cli.Failure,
 			"agents 0 and 1 do not agree: config.json: -seed is 1 there, 2 here"},
-		{"another number", runs.MetricsFile, `"val_loss":0.`, `"val_loss":1.`, both, cli.Failure, "do not agree: metrics.jsonl, iteration 0: val_loss is 0."},
-		{"a model of its own", runs.SummaryFile, `"refit_converged": true`, `"refit_converged": false`, both, cli.Failure,
+		{"another number", runs.MetricsFile, `"val_loss":0.`, `"val_loss":1.`, both, cli.Failure,
+			"do not agree: metrics.jsonl, iteration 0: val_loss is 0."},
+		{"a model of its own", runs.SummaryFile, `"refit_converged": true`, `"refit_converged": false`,
+			both, cli.Failure,
 			"do not agree: summary.json: models is"},
 		{"another λ", runs.LambdaFile, "NUMPY", "OTHER", both, cli.Failure, "do not agree: lambda.npy: other contents"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			must.OK(os.CopyFS(out, os.DirFS(made)))
+			testkit.OK(os.CopyFS(out, os.DirFS(made)))
 			switch path := filepath.Join(out, "agent-1", tt.file); {
 			case tt.old != "":
 				edit(t, path, tt.old, tt.new)
 			case tt.file != "":
-				must.OK(os.Remove(path))
+				testkit.OK(os.Remove(path))
 			}
 			args := []string{"collect", "-out", filepath.Join(out, "all")}
 			for _, name := range strings.Fields(tt.folders) {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +8,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/compare"
+	"dsbo/experiment/compare"
 	"dsbo/internal/cli"
 	"dsbo/runs"
 )
@@ -37,7 +36,8 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 	f.Synopsis, f.Example = "[flags] SPEC.json", p.name+" compare -out methods spec.json"
 	paper := f.Bool("paper", false, "take the comparisons of the paper's figures 1 to 3 in place of a spec")
 	f.Group("Spec", "paper")
-	out := f.String("out", "", "`folder` for runs, page and tables (default: runs/compare-NAME, NAME as the spec's file)")
+	out := f.String("out", "", "`folder` for runs, page and tables (default: "+runs.Results+
+		"/compare-NAME, NAME as the spec's file)")
 	processes := f.Int("processes", 0, "`runs` at once (default: as many as there are processors, which they share)")
 	force := f.Bool("force", false, "make the runs again that the folder holds")
 	quiet := f.Bool("quiet", false, "write nothing to stderr but errors")
@@ -58,15 +58,21 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 		}
 		name = strings.TrimSuffix(filepath.Base(f.Arg(0)), ".json")
 	}
-	folder := cmp.Or(*out, filepath.Join("runs", "compare-"+name))
-	lock, err := runs.Folder(folder).Lock()
+	folder := runs.Folder(*out)
+	if folder == "" {
+		var err error
+		if folder, err = runs.InResults("compare-" + name); err != nil {
+			return err
+		}
+	}
+	lock, err := folder.Lock()
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
 	progress := cli.NewProgress(stderr, *quiet)
 	result, err := compare.Run(ctx, spec, compare.Options{
-		Out: folder, Processes: *processes, Force: *force, Tasks: p.tasks,
+		Out: string(folder), Processes: *processes, Force: *force, Tasks: p.tasks,
 		Log: func(share float64, line string) {
 			progress.Log("%s", line)
 			progress.Show(share, "")
@@ -76,11 +82,11 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	return writeComparison(stdout, result, folder)
+	return writeComparison(stdout, result, string(folder))
 }
 
-// writeComparison writes the page of a comparison, and to stdout its rankings and where the page is. It returns what failed among the
-// runs.
+// writeComparison writes the page of a comparison, and to stdout its rankings and where the page
+// is. It returns what failed among the runs.
 func writeComparison(stdout io.Writer, result *compare.Result, folder string) error {
 	page, err := result.Write(folder)
 	if err != nil {

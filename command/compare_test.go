@@ -6,17 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/compare"
+	"dsbo/experiment/compare"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestCompareUsage(t *testing.T) {
 	if help := runCommandHelp(t, "compare"); !strings.Contains(help, compare.Example) {
 		t.Errorf("the help shows no spec:\n%s", help)
 	}
+	t.Chdir(t.TempDir()) // the default folder is not made inside a Go package, such as this one
 	spec := filepath.Join(t.TempDir(), "spec.json")
-	must.OK(os.WriteFile(spec, []byte(`{"tasks": ["synthetic"], "methods": ["newtoncg"], "seed": 1}`), 0o644))
+	testkit.OK(os.WriteFile(spec, []byte(`{"tasks": ["synthetic"], "methods": ["newtoncg"], "seed": 1}`), 0o644))
 	for _, tt := range []struct {
 		args []string
 		want string

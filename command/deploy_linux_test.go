@@ -12,18 +12,19 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // deployed reads a file of the folder deploy.
 func deployed(t *testing.T, name string) string {
 	t.Helper()
-	return string(must.Get(os.ReadFile(filepath.Join("..", "deploy", name))))
+	return string(testkit.Get(os.ReadFile(filepath.Join("..", "deploy", name))))
 }
 
-// The manifest's cluster file can be read, has as many agents as the job, and the agents' flags are such.
+// The manifest's cluster file can be read, has as many agents as the job, and the agents' flags
+// are such.
 func TestKubernetes(t *testing.T) {
 	text := deployed(t, "kubernetes.yaml")
 	_, block, ok := strings.Cut(text, "cluster.json: |\n")
@@ -31,15 +32,16 @@ func TestKubernetes(t *testing.T) {
 	if !ok || !ends {
 		t.Fatal("no cluster file")
 	}
-	c := must.Get(cluster.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask))
+	c := testkit.Get(cluster.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask))
 	n := len(c.Addresses)
-	for _, want := range []string{fmt.Sprintf("completions: %d\n", n), fmt.Sprintf("parallelism: %d ", n), "-out=/runs/" + c.Run + "\n"} {
+	for _, want := range []string{fmt.Sprintf("completions: %d\n", n), fmt.Sprintf("parallelism: %d ", n),
+		"-out=/runs/" + c.Run + "\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "c.json")
-	must.OK(os.WriteFile(file, []byte(block), 0o644))
+	testkit.OK(os.WriteFile(file, []byte(block), 0o644))
 	args := regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(text, -1)
 	flags := []string{"-agent=0"}
 	for _, a := range args {
@@ -61,7 +63,8 @@ func TestKubernetes(t *testing.T) {
 // A site's manifest runs the verb of its task, with flags that this one and the agent have.
 func TestKubernetesSite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.json")
-	must.OK(os.WriteFile(file, []byte(`{"run": "r", "agents": ["a:1", "", "b:1"], "task": "tune", "flags": ["-target=diagnosis"]}`), 0o644))
+	testkit.OK(os.WriteFile(file,
+		[]byte(`{"run": "r", "agents": ["a:1", "", "b:1"], "task": "tune", "flags": ["-target=diagnosis"]}`), 0o644))
 	_, text, ok := strings.Cut(deployed(t, "kubernetes-site.yaml"), "- tune\n")
 	if !ok {
 		t.Fatal("no verb")
@@ -71,7 +74,7 @@ func TestKubernetesSite(t *testing.T) {
 		flags = append(flags, a[1])
 	}
 	p := testProgram()
-	o, _, err := p.parseSite(must.Get(p.findTask("TASK", "tune")), append(flags, "-cluster="+file), io.Discard)
+	o, _, err := p.parseSite(testkit.Get(p.findTask("TASK", "tune")), append(flags, "-cluster="+file), io.Discard)
 	if err != nil || o.agent != 2 || !slices.Equal(o.own, []string{"-data=/data/ours.csv"}) || o.log != "json" {
 		t.Errorf("%q: agent %d, own flags %q, %v", flags, o.agent, o.own, err)
 	}
@@ -79,7 +82,8 @@ func TestKubernetesSite(t *testing.T) {
 
 func TestService(t *testing.T) {
 	dir := t.TempDir()
-	must.OK(os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
+	testkit.OK(os.WriteFile(filepath.Join(dir, "cluster.json"),
+		[]byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
 	_, line, ok := strings.Cut(deployed(t, "dsbo-agent@.service"), "\nExecStart=/usr/local/bin/dsbo ${DSBO_VERB} ")
 	line, _, _ = strings.Cut(line, "\n")
 	if !ok || !strings.Contains(deployed(t, "dsbo-agent@.service"), "\nEnvironment=DSBO_VERB=agent\n") {
@@ -94,7 +98,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// The batch script runs a task on three nodes, which are three loopback addresses, and again after a stop.
+// The batch script runs a task on three nodes, which are three loopback addresses, and again after
+// a stop.
 func TestSlurm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes")
@@ -104,12 +109,16 @@ func TestSlurm(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	must.OK(os.Mkdir(filepath.Join(dir, "bin"), 0o755))
-	must.OK(os.Symlink(must.Get(os.Executable()), filepath.Join(dir, "bin", "dsbo")))
+	testkit.OK(os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+	testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(dir, "bin", "dsbo")))
 	for name, text := range map[string]string{
-		"batch":    deployed(t, "slurm.sbatch"),
-		"dsbo":     "#!/bin/sh\nverb=$1; shift\n[ $verb = collect ] && set -- -report=false \"$@\"\nexec bin/dsbo $verb \"$@\"\n", // pages take longest
-		"scontrol": fmt.Sprintf("#!/bin/sh\nfor i in 1 2 3; do echo 127.$i.%d.%d; done\n", os.Getpid()>>8&255, os.Getpid()&255),   // this test's own
+		"batch": deployed(t, "slurm.sbatch"),
+		// pages take longest
+		"dsbo": "#!/bin/sh\nverb=$1; shift\n[ $verb = collect ] && set -- -report=false \"$@\"\nexec bin/dsbo " +
+			"$verb \"$@\"\n",
+		// this test's own
+		"scontrol": fmt.Sprintf("#!/bin/sh\nfor i in 1 2 3; do echo 127.$i.%d.%d; done\n", os.Getpid()>>8&255,
+			os.Getpid()&255),
 		"srun": `#!/bin/bash
 shift
 pids=()
@@ -119,12 +128,13 @@ done
 for p in "${pids[@]}"; do wait "$p" || exit; done
 `,
 	} {
-		must.OK(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+		testkit.OK(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	batch := func() {
 		c := exec.Command(bash, filepath.Join(dir, "batch"))
 		c.Dir = dir
-		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]", "SLURM_NTASKS_PER_NODE=1", "PORT=7000",
+		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]",
+			"SLURM_NTASKS_PER_NODE=1", "PORT=7000",
 			"RUN=small", "TASK=synthetic", `FLAGS="`+strings.Join(small, `", "`)+`"`)
 		var stdout, stderr bytes.Buffer
 		c.Stdout, c.Stderr = &stdout, &stderr
@@ -135,7 +145,7 @@ for p in "${pids[@]}"; do wait "$p" || exit; done
 			t.Error(text)
 		}
 	}
-	out := filepath.Join(dir, "runs", "small")
+	out := filepath.Join(dir, "results", "small")
 	batch()
 	experimenttest.SameRun(t, filepath.Join(out, "all"), alone(t, dir, "-agents=3"))
 	if _, err := os.Stat(filepath.Join(out, "certs", "ca-key.pem")); err == nil {

@@ -2,10 +2,11 @@ package command_test
 
 import (
 	"dsbo/command"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
 )
 
-// The main function of a program with two tasks and all verbs. Main ends the process, so that this example is compiled, but not run.
+// The main function of a program with two tasks and all verbs. Main ends the process, so that this
+// example is compiled, but not run.
 func ExampleMain() {
 	command.Main(tasks.Synthetic(), tasks.Policy())
 }

@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
-// TestFaultKilled: every agent is killed again and again, also as it writes a checkpoint, and finds its newest one
-// damaged. With many exchanges kept, an agent that comes back is sent what it has missed; with few, others go back.
+// TestFaultKilled: every agent is killed again and again, also as it writes a checkpoint, and finds
+// its newest one damaged. With many exchanges kept, an agent that comes back is sent what it has
+// missed; with few, others go back.
 func TestFaultKilled(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -31,24 +32,31 @@ func TestFaultKilled(t *testing.T) {
 				t.Skip("many processes")
 			}
 			t.Parallel()
-			r := newTestRun(t, addresses(agents), []string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-K=12", "-eval-every=3", "-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
+			r := newTestRun(t, addresses(agents),
+				[]string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-K=12", "-eval-every=3",
+					"-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
 			random := rand.New(rand.NewPCG(7, uint64(tt.keep)))
 			faults := make(map[int][]fault)
 			for i := range agents {
 				for k := range kills {
 					f := fault{Vectors: 150 + random.Int64N(550)}
 					if k == 1 {
-						f = fault{Vectors: random.Int64N(100), File: "checkpoint"} // the next one after so many
+						// the next one after a number of them
+						f = fault{Vectors: random.Int64N(100), File: "checkpoint"}
 					}
 					faults[i] = append(faults[i], f)
 				}
 			}
 			d := checkpointDamage{run: r}
 			r.survive(faults, d.damage)
-			t.Logf("%d processes; of checkpoints %d were being written, %d were removed or damaged, of these %d damaged; %d times an agent went back",
+			t.Logf(
+				"%d processes; of checkpoints %d were being written, %d were removed or damaged, of these %d "+
+					"damaged; %d times an agent went back",
 				len(r.processes), d.partial, d.count, d.damaged, r.count(`"going back"`))
 			if out := r.count(`"checkpoint left out: `); d.partial < agents || out < d.damaged {
-				t.Errorf("%d checkpoints were left out, want at least the damaged ones, and one of each agent that was being written", out)
+				t.Errorf(
+					"%d checkpoints were left out, want at least the damaged ones, and one of each agent that was "+
+						"being written", out)
 			}
 			if tt.keep > 1000 && d.damaged == 0 { // else the agents may have gone back to the start each time
 				t.Error("no checkpoint was damaged")
@@ -57,7 +65,8 @@ func TestFaultKilled(t *testing.T) {
 	}
 }
 
-// checkpointDamage changes, cuts, removes or leaves the newest checkpoint of each agent that was killed, in turn.
+// checkpointDamage changes, cuts, removes or leaves the newest checkpoint of each agent that was
+// killed, in turn.
 type checkpointDamage struct {
 	run     *testRun
 	count   int
@@ -66,22 +75,22 @@ type checkpointDamage struct {
 }
 
 func (d *checkpointDamage) damage(agent int) {
-	d.partial += len(must.Get(filepath.Glob(d.run.folder(agent).Path(".checkpoint.*.tmp"))))
+	d.partial += len(testkit.Get(filepath.Glob(d.run.folder(agent).Path(".checkpoint.*.tmp"))))
 	newest := d.run.newest(agent)
 	if newest == "" {
 		return
 	}
-	data := must.Get(os.ReadFile(newest))
+	data := testkit.Get(os.ReadFile(newest))
 	switch d.count++; d.count % 4 {
 	case 1:
 		d.damaged++
 		data[len(data)/2] ^= 1
-		must.OK(os.WriteFile(newest, data, 0o644))
+		testkit.OK(os.WriteFile(newest, data, 0o644))
 	case 2:
 		d.damaged++
-		must.OK(os.Truncate(newest, int64(len(data)/3)))
+		testkit.OK(os.Truncate(newest, int64(len(data)/3)))
 	case 3:
-		must.OK(os.Remove(newest))
+		testkit.OK(os.Remove(newest))
 	}
 }
 
@@ -98,8 +107,8 @@ func TestFaultKilledAtTheStart(t *testing.T) {
 	}, nil)
 }
 
-// TestFaultKilledAtTheEnd: agents are killed while the models are found, as they write what they have found, and
-// while they wait for the others.
+// TestFaultKilledAtTheEnd: agents are killed while the models are found, as they write what they
+// have found, and while they wait for the others.
 func TestFaultKilledAtTheEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestFaultKilled")
@@ -116,8 +125,8 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestFaultEndedWhileOthersWork: agents that have finished and wait for another one are killed, or asked to stop, and
-// stay finished.
+// TestFaultEndedWhileOthersWork: agents that have finished and wait for another one are killed, or
+// asked to stop, and stay finished.
 func TestFaultEndedWhileOthersWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestFaultKilled")
@@ -141,8 +150,8 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 	r.wantFinished(all)
 }
 
-// TestFaultInterrupted: an agent that is asked to stop finishes its iteration, if its neighbours let it, and resumes
-// from there.
+// TestFaultInterrupted: an agent that is asked to stop finishes its iteration, if its neighbours
+// let it, and resumes from there.
 func TestFaultInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestFaultKilled")
@@ -156,11 +165,12 @@ func TestFaultInterrupted(t *testing.T) {
 	r.wantFinished(all)
 }
 
-// TestFaultInterruptedInVain: a neighbour does not let an agent finish its iteration, which resumes from the
-// checkpoint before.
+// TestFaultInterruptedInVain: a neighbour does not let an agent finish its iteration, which resumes
+// from the checkpoint before.
 func TestFaultInterruptedInVain(t *testing.T) {
 	skipShort(t)
-	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=4", "-checkpoint-every=2"}, "-silent-after=500ms")
+	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=4", "-checkpoint-every=2"},
+		"-silent-after=500ms")
 	all := r.startAll(map[int]fault{1: {Vectors: 100, Signal: syscall.SIGSTOP}})
 	all[0].await(silence(1)...)
 	all[0].signal(syscall.SIGTERM)
@@ -170,7 +180,8 @@ func TestFaultInterruptedInVain(t *testing.T) {
 	r.wantFinished(all)
 }
 
-// TestFaultDivergence: iterates that become NaN, infinite or too large end the run of all agents alike.
+// TestFaultDivergence: iterates that become NaN, infinite or too large end the run of all
+// agents alike.
 func TestFaultDivergence(t *testing.T) {
 	t.Parallel()
 	r := newTestRun(t, addresses(3), []string{"-preset=madsbo_tuned", "-beta=100", "-checkpoint-every=1"})
@@ -193,7 +204,8 @@ func silence(neighbour int) []string {
 	return []string{`"a neighbour is silent"`, fmt.Sprintf(`"neighbour":%d,`, neighbour)}
 }
 
-// TestFaultStopped: the neighbours of an agent that is stopped name it, and go on with it when it does.
+// TestFaultStopped: the neighbours of an agent that is stopped name it, and go on with it when
+// it does.
 func TestFaultStopped(t *testing.T) {
 	skipShort(t)
 	r := newTestRun(t, addresses(4), []string{"-evaluate=off", "-eval-every=1"}, "-silent-after=500ms")
@@ -206,8 +218,8 @@ func TestFaultStopped(t *testing.T) {
 	r.wantFinished(all)
 }
 
-// TestFaultLost: when an agent does not come back the others end after the time that they were given, name it, and all
-// have a checkpoint. Started again all together they finish.
+// TestFaultLost: when an agent does not come back the others end after the time that they were
+// given, name it, and all have a checkpoint. Started again all together they finish.
 func TestFaultLost(t *testing.T) {
 	skipShort(t)
 	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=1", "-checkpoint-every=1"})
@@ -226,8 +238,8 @@ func TestFaultLost(t *testing.T) {
 	r.wantFinished(r.startAll(nil))
 }
 
-// TestFaultCutLink: the link between two machines, with two agents each, is down until the agents at its ends name
-// each other.
+// TestFaultCutLink: the link between two machines, with two agents each, is down until the agents
+// at its ends name each other.
 func TestFaultCutLink(t *testing.T) {
 	skipShort(t)
 	l := newLink(t)
@@ -279,9 +291,9 @@ func newLink(t *testing.T) link {
 		t.Skipf("no links between network namespaces here: %v", err)
 	}
 	for k, name := range l {
-		must.OK(ip("-n", name, "address", "add", linkHosts[k]+"/24", "dev", "end"))
-		must.OK(ip("-n", name, "link", "set", "lo", "up"))
-		must.OK(ip("-n", name, "link", "set", "end", "up"))
+		testkit.OK(ip("-n", name, "address", "add", linkHosts[k]+"/24", "dev", "end"))
+		testkit.OK(ip("-n", name, "link", "set", "lo", "up"))
+		testkit.OK(ip("-n", name, "link", "set", "end", "up"))
 	}
 	return l
 }
@@ -289,7 +301,7 @@ func newLink(t *testing.T) link {
 // set takes the link down or up.
 func (l link) set(t *testing.T, state string) {
 	t.Helper()
-	must.OK(ip("-n", l[0], "link", "set", "end", state))
+	testkit.OK(ip("-n", l[0], "link", "set", "end", state))
 }
 
 func ip(args ...string) error {

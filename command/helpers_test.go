@@ -17,14 +17,14 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
-// small are flags of a run of the synthetic task that takes a moment: so few examples want a penalty, the best constant is near 0, and two
-// numbers take few exchanges.
+// small are flags of a run of the synthetic task that takes a moment: so few examples want a
+// penalty, the best constant is near 0, and two numbers take few exchanges.
 var small = strings.Fields("-p=2 -train=4 -val=6 -test=20 -K=4")
 
 // wantError checks that an error has the exit code, and shows the text to the user.
@@ -46,13 +46,14 @@ func command(t *testing.T, args ...string) (string, error) {
 // runCommand is command for one that has no error.
 func runCommand(t *testing.T, args ...string) string {
 	t.Helper()
-	return must.Get(command(t, args...))
+	return testkit.Get(command(t, args...))
 }
 
 var ports atomic.Int64
 
-// addresses returns loopback addresses for n agents. On Linux, where all of 127.0.0.0/8 is loopback, only this process
-// uses their host, so that nobody takes the port of an agent that is down.
+// addresses returns loopback addresses for n agents. On Linux, where all of 127.0.0.0/8 is
+// loopback, only this process uses their host, so that nobody takes the port of an agent that
+// is down.
 func addresses(n int) (all []string) {
 	host, pid := "127.0.0.1", os.Getpid()
 	if runtime.GOOS == "linux" {
@@ -72,7 +73,7 @@ func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
 		file[k] = v
 	}
 	path := filepath.Join(dir, "c.json")
-	must.OK(os.WriteFile(path, must.Get(json.Marshal(file)), 0o644))
+	testkit.OK(os.WriteFile(path, testkit.Get(json.Marshal(file)), 0o644))
 	return path
 }
 
@@ -86,11 +87,13 @@ func alone(t *testing.T, dir string, flags ...string) string {
 func aloneOf(t *testing.T, task experiment.Task, dir string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(dir, "alone")
-	must.OK(experiment.Run(t.Context(), task, append([]string{"-quiet", "-report=false", "-out=" + out}, flags...), io.Discard, io.Discard))
+	testkit.OK(experiment.Run(t.Context(), task, append([]string{"-quiet", "-report=false", "-out=" + out}, flags...),
+		io.Discard, io.Discard))
 	return out
 }
 
-// agents runs n agents, each as the command would, and returns what they wrote to stdout and stderr.
+// agents runs n agents, each as the command would, and returns what they wrote to stdout
+// and stderr.
 func agents(t *testing.T, n int, args ...string) (stdout, stderr []string) {
 	t.Helper()
 	return atOnce(t, n, func(i int) []string {
@@ -122,7 +125,7 @@ func atOnce(t *testing.T, n int, args func(i int) []string) (stdout, stderr []st
 	return stdout, stderr
 }
 
-// same checks that each agent's metrics, λ and model are those of a run in one process.
+// same checks that each agent's metrics, λ and model are the same as of a run in one process.
 func same(t *testing.T, out, want string, n int) {
 	t.Helper()
 	for i := range n {
@@ -133,15 +136,15 @@ func same(t *testing.T, out, want string, n int) {
 // edit replaces the first occurrence of a text in a file.
 func edit(t *testing.T, path, old, new string) {
 	t.Helper()
-	data := must.Get(os.ReadFile(path))
+	data := testkit.Get(os.ReadFile(path))
 	if !bytes.Contains(data, []byte(old)) {
 		t.Fatalf("%s has no %q", path, old)
 	}
 	data = bytes.Replace(data, []byte(old), []byte(new), 1)
 	folder := runs.Folder(filepath.Dir(path))
-	if must.Get(folder.Has(runs.SumsFile)) { // else the file would be taken for a damaged one
-		must.OK(folder.WriteFile(filepath.Base(path), data))
+	if testkit.Get(folder.Has(runs.SumsFile)) { // else the file would be taken for a damaged one
+		testkit.OK(folder.WriteFile(filepath.Base(path), data))
 		return
 	}
-	must.OK(os.WriteFile(path, data, 0o644))
+	testkit.OK(os.WriteFile(path, data, 0o644))
 }

@@ -11,7 +11,6 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/clinics"
 	"dsbo/internal/disk"
 )
 
@@ -75,10 +74,11 @@ func exampleFiles(program string) []exampleFile {
 	files := []exampleFile{
 		{"README.md", text(strings.ReplaceAll(tutorial, "$DSBO", program))},
 		{"cluster.json", text(exampleCluster)},
-		{"new.csv", clinics.WriteNew},
+		{"new.csv", writeNewClinic},
 	}
-	for i := range clinics.Count {
-		files = append(files, exampleFile{fmt.Sprintf("site%d.csv", i), func(w io.Writer) error { return clinics.Write(w, i) }})
+	for i := range clinicCount {
+		files = append(files, exampleFile{fmt.Sprintf("site%d.csv", i),
+			func(w io.Writer) error { return writeClinic(w, i) }})
 	}
 	return files
 }

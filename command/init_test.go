@@ -13,12 +13,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dsbo"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/tasks"
+	"dsbo/internal/testkit"
 )
 
-// TestTutorial runs the commands of the example's README, in their order; those of several agents at the same time.
+// TestTutorial runs the commands of the example's README, in their order; the commands of several
+// agents at the same time.
 func TestTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs three agents over gRPC")
@@ -27,37 +28,40 @@ func TestTutorial(t *testing.T) {
 	run := func(ctx context.Context, line string) (string, error) {
 		var out, log bytes.Buffer
 		args := strings.Fields(strings.ReplaceAll(line, "'", ""))[1:]
-		if args[0] == "tune" && !strings.Contains(line, "-agent ") { // the page takes half of the time, and has tests of its own
+		// the page takes half of the time, and has tests of its own
+		if args[0] == "tune" && !strings.Contains(line, "-agent ") {
 			args = append(args, "-report=false", "-K=5")
 		}
 		err := newProgram("dsbo", tasks.Tune()).run(ctx, args, &out, &log)
 		return out.String(), err
 	}
-	must.Get(run(t.Context(), "dsbo init clinics"))
+	testkit.Get(run(t.Context(), "dsbo init clinics"))
 	t.Chdir("clinics")
-	for _, path := range must.Get(filepath.Glob("*.csv")) {
+	for _, path := range testkit.Get(filepath.Glob("*.csv")) {
 		shrink(path)
 	}
 	edit(t, "cluster.json", `"-drop=patient"`, `"-drop=patient", "-K=5"`)
 	outputs := map[string]string{}
 	agents, ctx := errgroup.WithContext(t.Context())
-	for line := range strings.Lines(string(must.Get(os.ReadFile("README.md")))) {
+	for line := range strings.Lines(string(testkit.Get(os.ReadFile("README.md")))) {
 		line, isCommand := strings.CutPrefix(strings.TrimSpace(line), "dsbo ")
 		switch line = "dsbo " + line; {
 		case !isCommand:
 		case strings.Contains(line, "-agent "):
 			agents.Go(func() error { _, err := run(ctx, line+" -quiet"); return err })
 		default:
-			outputs[strings.Fields(line)[1]] = must.Get(run(t.Context(), line))
+			outputs[strings.Fields(line)[1]] = testkit.Get(run(t.Context(), line))
 		}
 	}
-	must.OK(agents.Wait())
-	if rows := strings.Count(outputs["predict"], "\n"); rows != 9 || !strings.HasPrefix(outputs["predict"], "prediction,p_healthy,p_ill\n") {
+	testkit.OK(agents.Wait())
+	if rows := strings.Count(outputs["predict"], "\n"); rows != 9 ||
+		!strings.HasPrefix(outputs["predict"], "prediction,p_healthy,p_ill\n") {
 		t.Errorf("predictions are %q", outputs["predict"])
 	}
 	for _, file := range []string{"lambda.csv", "model.json", "model.onnx", "model.safetensors"} {
-		alone, together := must.Get(os.ReadFile("model/"+file)), must.Get(os.ReadFile("sites/agent-1/"+file))
-		if file != "model.json" && file != "model.onnx" && !bytes.Equal(alone, together) { // these say when they were made
+		alone, together := testkit.Get(os.ReadFile("model/"+file)), testkit.Get(os.ReadFile("sites/agent-1/"+file))
+		// these say when they were made
+		if file != "model.json" && file != "model.onnx" && !bytes.Equal(alone, together) {
 			t.Errorf("%s of three processes is not that of one", file)
 		}
 	}
@@ -68,25 +72,26 @@ func TestTutorial(t *testing.T) {
 
 // shrink leaves 80 patients in a table, with their first markers.
 func shrink(path string) {
-	in := must.Get(os.Open(path))
-	rows := must.Get(csv.NewReader(in).ReadAll())
+	in := testkit.Get(os.Open(path))
+	rows := testkit.Get(csv.NewReader(in).ReadAll())
 	in.Close()
 	first, last := slices.Index(rows[0], "marker7"), slices.Index(rows[0], "marker60")
-	out := must.Get(os.Create(path))
+	out := testkit.Get(os.Create(path))
 	defer out.Close()
 	w := csv.NewWriter(out)
 	for _, row := range rows[:min(81, len(rows))] {
-		must.OK(w.Write(slices.Delete(row, first, last+1)))
+		testkit.OK(w.Write(slices.Delete(row, first, last+1)))
 	}
 	w.Flush()
-	must.OK(w.Error())
+	testkit.OK(w.Error())
 }
 
 func TestInitRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
-	must.OK(os.Mkdir("there", 0o755))
+	testkit.OK(os.Mkdir("there", 0o755))
 	for _, args := range [][]string{{"init"}, {"init", "a", "b"}, {"init", "there"}} {
-		if err := newProgram("dsbo").run(t.Context(), args, &bytes.Buffer{}, &bytes.Buffer{}); cli.Code(err) != cli.Usage {
+		if err := newProgram("dsbo").run(t.Context(), args, &bytes.Buffer{},
+			&bytes.Buffer{}); cli.Code(err) != cli.Usage {
 			t.Errorf("%v: error %v, want one that matches %v", args, err, dsbo.ErrConfig)
 		}
 	}

@@ -8,14 +8,15 @@
 //	dsbo predict -model RUN -data FILE    what the model of a run of tables says of the rows of a table
 //	dsbo run -cluster FILE -out DIR       all agents of a cluster file, each as a process of this machine
 //	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
-//	dsbo collect -out DIR RUN...          one run folder from those of the agents
+//	dsbo collect -out DIR RUN...          one run folder from the agents' folders
 //	dsbo relay -certs DIR -listen ADDR    a relay between agents that can only dial out
 //	dsbo pki -cluster FILE -out DIR       certificates for the agents, all at once
 //	dsbo pki STEP                         certificates for sites that keep their keys: authority, request, sign, renew
 //	dsbo version
 //	dsbo help VERB
 //
-// Package cluster says what a cluster file holds, and deploy/ how to start agents under Slurm, Kubernetes and systemd.
+// Package cluster says what a cluster file holds, and deploy/ how to start agents under Slurm,
+// Kubernetes and systemd.
 package command
 
 import (
@@ -30,13 +31,13 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
 )
 
-// Main runs the command line of a program for some tasks, each of which is a verb, and ends the process. In a program
-// for one task, a command line without a verb runs that task.
+// Main runs the command line of a program for some tasks, each of which is a verb, and ends the
+// process. In a program for one task, a command line without a verb runs that task.
 func Main(tasks ...experiment.Task) {
 	p := newProgram(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), tasks...)
 	os.Exit(experiment.Abandon(os.Args[1:], cli.Main(p.name, p.run)))
@@ -72,7 +73,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		verb{"predict", "predict from a table with the model of a run", p.predict},
 		verb{"run", "run all agents of a cluster file on this machine, each as a process", p.runAgents},
 		verb{"agent", "run one agent of a cluster file", p.agent},
-		verb{"collect", "make one run folder from those of all agents", p.collect},
+		verb{"collect", "make one run folder from the folders of all agents", p.collect},
 		verb{"relay", "connect agents of several sites that can only dial out", p.relay},
 		verb{"pki", "make the certificates by which agents know each other", p.pki},
 		verb{"version", "print the version of this program and its kernels", p.version},
@@ -81,7 +82,8 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 }
 
 func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") && !slices.Contains(versionFlags, args[0])) {
+	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") &&
+		!slices.Contains(versionFlags, args[0])) {
 		args = append([]string{p.tasks[0].Name()}, args...)
 	}
 	switch {
@@ -174,7 +176,8 @@ func (p *program) findTask(field, name string) (experiment.Task, error) {
 		"%s must be %s; it is %q%s", field, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
-// checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph and with its quorum.
+// checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph
+// and with its quorum.
 func (p *program) checkTask(c *cluster.Cluster) error {
 	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {
@@ -196,7 +199,8 @@ func (p *program) checkTask(c *cluster.Cluster) error {
 		return fmt.Errorf(`"flags": %w`, err)
 	}
 	if c.Quorum > 0 && j.Settings.Privacy != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, `"quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			`"quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
 	}
 	return nil
 }

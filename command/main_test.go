@@ -8,18 +8,17 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/build"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
+	"dsbo/internal/wording"
 	"dsbo/network"
-	"dsbo/tasks"
 )
 
-// testProgram returns a program like that of cmd/dsbo. Tasks hold the values of their flags, so that agents of one
-// process each need their own.
+// testProgram returns a program like cmd/dsbo. Tasks hold the values of their flags, so that agents
+// of one process each need their own.
 func testProgram() *program {
 	return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune())
 }
@@ -30,22 +29,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	testscript.Main(m, map[string]func(){
 		"dsbo": func() { digestName(); os.Exit(cli.Main("dsbo", run)) },
 		"wine": func() { Main(tasks.Synthetic()) }, // a program for one task
 	})
 }
 
-// digestName says that all processes are one program, without reading its file, which is a fifth of a small run.
-func digestName() { build.Digest = func() ([]byte, error) { return []byte("dsbo"), nil } }
+// digestName says that all processes are one program, without reading its file, which is a fifth of
+// a small run.
+func digestName() { wording.BuildDigest = func() ([]byte, error) { return []byte("dsbo"), nil } }
 
 func TestScripts(t *testing.T) { experimenttest.Scripts(t, "dsbo", run, nil) }
 
-// The flags of a cluster file are those of its task's command line, without those of a run in one process.
+// The flags of a cluster file are the flags of its task's command line, without the flags of a run
+// in one process.
 func TestCheckTask(t *testing.T) {
-	must.OK(testProgram().checkTask(&cluster.Cluster{Task: "mnist", Flags: []string{"-K=20", "--T=3"}}))
+	testkit.OK(testProgram().checkTask(&cluster.Cluster{Task: "mnist", Flags: []string{"-K=20", "--T=3"}}))
 	for _, tt := range []struct{ task, flag, want string }{
 		{"cifar", "-K=3", `"task" must be mnist or synthetic or policy or tune; it is "cifar"`},
 		{"mnits", "-K=3", `did you mean mnist?`},
@@ -61,22 +62,24 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "-holdout=-1", "-holdout must be at least 0"},
 		{"mnist", "-h", `"flags": -h is not allowed`},
 	} {
-		wantError(t, testProgram().checkTask(&cluster.Cluster{Task: tt.task, Flags: []string{tt.flag}}), cli.Usage, tt.want)
+		wantError(t, testProgram().checkTask(&cluster.Cluster{Task: tt.task, Flags: []string{tt.flag}}),
+			cli.Usage, tt.want)
 	}
 	noisy := &cluster.Cluster{Task: "mnist", Flags: []string{"-dp-epsilon=1"}}
-	must.OK(testProgram().checkTask(noisy))
+	testkit.OK(testProgram().checkTask(noisy))
 	noisy.Quorum = 2
 	wantError(t, testProgram().checkTask(noisy), cli.Usage, `"quorum" and -dp-epsilon are mutually exclusive`)
 }
 
-// TestCheckTaskOnTheGraph: robust mixing is checked on the cluster's graph, not on the default of the command line.
+// TestCheckTaskOnTheGraph: robust mixing is checked on the cluster's graph, not on the default of
+// the command line.
 func TestCheckTaskOnTheGraph(t *testing.T) {
 	flags := []string{"-algorithm=madsbo", "-mix=trimmed"}
 	for graph, want := range map[string]string{"complete": "", "path": "agent 0 has 1"} {
-		g := must.Get(network.New(graph, 5, network.Options{}))
+		g := testkit.Get(network.New(graph, 5, network.Options{}))
 		err := testProgram().checkTask(&cluster.Cluster{Task: "synthetic", Flags: flags, Graph: g})
 		if want == "" {
-			must.OK(err)
+			testkit.OK(err)
 		} else {
 			wantError(t, err, cli.Usage, want)
 		}

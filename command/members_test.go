@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestMembersAtTheEnd: a run that sites left and joined says of whom its rows are, and who was there at the end.
+// TestMembersAtTheEnd: a run that sites left and joined says of whom its rows are, and who was
+// there at the end.
 func TestMembersAtTheEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("as TestAgents, with members that change")
@@ -21,18 +22,24 @@ func TestMembersAtTheEnd(t *testing.T) {
 		for i := range 12 {
 			table += fmt.Sprintf("%d,%d.5\n", i, i*i%7+site)
 		}
-		must.OK(os.WriteFile(filepath.Join(dir, fmt.Sprintf("site%d.csv", site)), []byte(table), 0o644))
+		testkit.OK(os.WriteFile(filepath.Join(dir, fmt.Sprintf("site%d.csv", site)), []byte(table), 0o644))
 	}
 	log := filepath.Join(dir, "log.jsonl")
-	must.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":1,"members":[0,2],"edges":[[0,2]],"proposer":0,"why":["agent 2 joined","agent 1 left"]}`+"\n"), 0o644))
+	testkit.OK(os.WriteFile(log,
+		[]byte(
+			`{"epoch":1,"iteration":1,"members":[0,2],"edges":[[0,2]],"proposer":0,"why":["agent 2 `+
+				`joined","agent 1 left"]}`+"\n"), 0o644))
 	out := filepath.Join(dir, "out")
-	stdout := runCommand(t, "tune", "-data="+filepath.Join(dir, "site{agent}.csv"), "-target=y", "-agents=2", "-K=2", "-alone=false",
+	stdout := runCommand(t, "tune", "-data="+filepath.Join(dir, "site{agent}.csv"), "-target=y", "-agents=2",
+		"-K=2", "-alone=false",
 		"-membership="+log, "-out="+out)
-	if words := strings.Join(strings.Fields(stdout), " "); !strings.Contains(words, "2 sites with 18 training, 18 validation and 6 test rows together; ring, 2 agents") ||
+	if words := strings.Join(strings.Fields(stdout), " "); !strings.Contains(words,
+		"2 sites with 18 training, 18 validation and 6 test rows together; ring, 2 agents") ||
 		!strings.Contains(words, "members at the end 0, 2 ") {
 		t.Errorf("the run says\n%s", stdout)
 	}
-	if page := string(must.Get(os.ReadFile(filepath.Join(out, "report.html")))); !strings.Contains(page, "Members at the end: 0, 2.") {
+	if page := string(testkit.Get(os.ReadFile(filepath.Join(out, "report.html")))); !strings.Contains(page,
+		"Members at the end: 0, 2.") {
 		t.Error("the page does not say who was there at the end")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dsbo/experiment"
-	"dsbo/internal/entrance"
+	"dsbo/internal/guard"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
@@ -27,8 +27,8 @@ type exchange interface {
 	Status() dsbogrpc.Status
 }
 
-// A monitor keeps the position of an agent and serves it over HTTP: /healthz for people and supervisors, /metrics for
-// Prometheus. Any goroutine may call its methods.
+// A monitor keeps the position of an agent and serves it over HTTP: /healthz for people and
+// supervisors, /metrics for Prometheus. Any goroutine may call its methods.
 type monitor struct {
 	run   string
 	agent int
@@ -50,8 +50,10 @@ type position struct {
 
 func newMonitor(run string, agent int) *monitor {
 	p := network.ThisProgram()
-	program := prometheus.Labels{"version": p.Version, "kernels": p.Kernels, "architecture": p.Architecture, "level": p.Level, "arithmetic": p.Arithmetic, "go": runtime.Version()}
-	return &monitor{run: run, agent: agent, build: program, position: position{Progress: experiment.Progress{Phase: "starting", Remaining: -1}, saved: -1}}
+	program := prometheus.Labels{"version": p.Version, "kernels": p.Kernels, "architecture": p.Architecture,
+		"level": p.Level, "arithmetic": p.Arithmetic, "go": runtime.Version()}
+	return &monitor{run: run, agent: agent, build: program,
+		position: position{Progress: experiment.Progress{Phase: "starting", Remaining: -1}, saved: -1}}
 }
 
 // update changes the position.
@@ -71,15 +73,17 @@ func (m *monitor) current() position {
 // handler returns the HTTP handler of /healthz and /metrics.
 func (m *monitor) handler() http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(m, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", m.health)
 	return mux
 }
 
-// health serves /healthz: the agent's position, what it waits for, and the neighbours that are not connected. It is 503 while an
-// agent that does not compute holds up the run, or its members cannot change.
+// health serves /healthz: the agent's position, what it waits for, and the neighbours that are not
+// connected. It is 503 while an agent that does not compute holds up the run, or its members
+// cannot change.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	p := m.current()
 	state, code, details := "ok", http.StatusOK, ""
@@ -95,8 +99,8 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, p.Progress, details)
 }
 
-// exchangeDetails returns what an exchange waits for, who takes part and who is too slow to, and the neighbours that are not connected, as far as there is
-// any of it, each after a semicolon.
+// exchangeDetails returns what an exchange waits for, who takes part and who is too slow to, and
+// the neighbours that are not connected, as far as there is any of it, each after a semicolon.
 func exchangeDetails(s dsbogrpc.Status) string {
 	text := ""
 	if s.Holdup != nil {
@@ -137,7 +141,8 @@ func numberList(numbers []int) string {
 // mostViewers is how many connections to both pages there may be at once; the oldest makes room.
 const mostViewers = 64
 
-// serve serves both pages on an address until stop is called, and returns the address, with the port chosen for port 0.
+// serve serves both pages on an address until stop is called, and returns the address, with the
+// port chosen for port 0.
 func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -152,7 +157,7 @@ func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
-	l = entrance.Wrap(l, entrance.Limits{Strangers: mostViewers})
+	l = guard.Wrap(l, guard.Limits{Strangers: mostViewers})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

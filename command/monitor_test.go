@@ -13,7 +13,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
 )
@@ -22,21 +22,24 @@ import (
 type watched struct{}
 
 func (watched) Status() dsbogrpc.Status {
-	return dsbogrpc.Status{Round: 40, Rewinds: 2, Refused: 3, Vectors: 80, VectorBytes: 6400, Neighbours: []dsbogrpc.Neighbour{
-		{
-			Agent: 1, Connected: true, Connects: 2, Round: 41, Silent: 0, Waited: 1500 * time.Millisecond,
-			FramesSent: 50, BytesSent: 5000, FramesReceived: 51, BytesReceived: 5100, Resent: 4, Duplicates: 5,
-		},
-		{Agent: 3, Connects: 1, Round: 39, Silent: 6 * time.Second},
-	}}
+	return dsbogrpc.Status{Round: 40, Rewinds: 2, Refused: 3, Vectors: 80, VectorBytes: 6400,
+		Neighbours: []dsbogrpc.Neighbour{
+			{
+				Agent: 1, Connected: true, Connects: 2, Round: 41, Silent: 0, Waited: 1500 * time.Millisecond,
+				FramesSent: 50, BytesSent: 5000, FramesReceived: 51, BytesReceived: 5100, Resent: 4, Duplicates: 5,
+			},
+			{Agent: 3, Connects: 1, Round: 39, Silent: 6 * time.Second},
+		}}
 }
 
 // A stalled exchange waits for agent 5, as agent 3 says.
 type stalled struct{ computes bool }
 
 func (s stalled) Status() dsbogrpc.Status {
-	return dsbogrpc.Status{Round: 17, Stalled: !s.computes, Neighbours: []dsbogrpc.Neighbour{{Agent: 3, Connected: true, Waiting: 20 * time.Second}},
-		Holdup: &dsbogrpc.Holdup{Agent: 5, Source: 3, Exchange: 17, Waiting: 20 * time.Second, Computing: s.computes, Reason: "it is there"}}
+	return dsbogrpc.Status{Round: 17, Stalled: !s.computes,
+		Neighbours: []dsbogrpc.Neighbour{{Agent: 3, Connected: true, Waiting: 20 * time.Second}},
+		Holdup: &dsbogrpc.Holdup{Agent: 5, Source: 3, Exchange: 17, Waiting: 20 * time.Second, Computing: s.computes,
+			Reason: "it is there"}}
 }
 
 // get returns what a monitor serves at a path.
@@ -53,17 +56,19 @@ func getCode(t *testing.T, m *monitor, path string) (code int, text string) {
 	t.Helper()
 	s := httptest.NewServer(m.handler())
 	defer s.Close()
-	r := must.Get(s.Client().Get(s.URL + path))
+	r := testkit.Get(s.Client().Get(s.URL + path))
 	defer r.Body.Close()
-	return r.StatusCode, string(must.Get(io.ReadAll(r.Body)))
+	return r.StatusCode, string(testkit.Get(io.ReadAll(r.Body)))
 }
 
 func TestMetrics(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
 	m.position = position{
-		Progress: experiment.Progress{Phase: "iteration", Done: 12, Total: 60, Share: 0.25, Remaining: 90 * time.Second},
-		saved:    10, savedAt: time.UnixMilli(1_700_000_000_500), expires: time.Unix(1_800_000_000, 0), exchange: watched{},
-		record: &runs.Record{Iteration: 8, Phi: 0.25, TrainLoss: 0.5, ValLoss: runs.Unknown(), MsPerIteration: 20},
+		Progress: experiment.Progress{Phase: "iteration", Done: 12, Total: 60, Share: 0.25,
+			Remaining: 90 * time.Second},
+		saved: 10, savedAt: time.UnixMilli(1_700_000_000_500), expires: time.Unix(1_800_000_000, 0),
+		exchange: watched{},
+		record:   &runs.Record{Iteration: 8, Phi: 0.25, TrainLoss: 0.5, ValLoss: runs.Unknown(), MsPerIteration: 20},
 	}
 	m.build = prometheus.Labels{"version": "v1", "go": "go1.26"}
 	text := get(t, m, "/metrics")
@@ -117,7 +122,8 @@ func TestMetricsAtTheStart(t *testing.T) {
 	if !strings.Contains(text, `dsbo_step{phase="starting"} 0`+"\n") {
 		t.Error(text)
 	}
-	for _, not := range []string{"dsbo_checkpoint", "dsbo_certificate", "dsbo_record", "dsbo_phi", "dsbo_round", "dsbo_neighbour"} {
+	for _, not := range []string{"dsbo_checkpoint", "dsbo_certificate", "dsbo_record", "dsbo_phi", "dsbo_round",
+		"dsbo_neighbour"} {
 		if strings.Contains(text, not) {
 			t.Errorf("%s in\n%s", not, text)
 		}
@@ -127,7 +133,9 @@ func TestMetricsAtTheStart(t *testing.T) {
 func TestHealth(t *testing.T) {
 	for want, p := range map[string]position{
 		"starting": newMonitor("", 0).position,
-		"iteration 12 of 60, 1m30s left; not connected: agent 3": {Progress: experiment.Progress{Phase: "iteration", Done: 12, Total: 60, Remaining: 90 * time.Second}, exchange: watched{}},
+		"iteration 12 of 60, 1m30s left; not connected: agent 3": {
+			Progress: experiment.Progress{Phase: "iteration", Done: 12, Total: 60, Remaining: 90 * time.Second},
+			exchange: watched{}},
 	} {
 		m := &monitor{run: "mnist-8", agent: 2, position: p}
 		if got := get(t, m, "/healthz"); got != "ok: agent 2 of mnist-8, "+want+"\n" {
@@ -136,7 +144,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestHoldup: an agent that waits for one that does not compute is not well, and says for whom it waits.
+// TestHoldup: an agent that waits for one that does not compute is not well, and says for whom
+// it waits.
 func TestHoldup(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
 	for _, computes := range []bool{false, true} {
@@ -153,7 +162,8 @@ func TestHoldup(t *testing.T) {
 		if computes {
 			stalled = "dsbo_stalled 0\n"
 		}
-		for _, line := range []string{"dsbo_waiting_seconds 20\n", "dsbo_holdup_agent 5\n", stalled, `dsbo_neighbour_present_waiting_seconds{neighbour="3"} 20` + "\n"} {
+		for _, line := range []string{"dsbo_waiting_seconds 20\n", "dsbo_holdup_agent 5\n", stalled,
+			`dsbo_neighbour_present_waiting_seconds{neighbour="3"} 20` + "\n"} {
 			if text := get(t, m, "/metrics"); !strings.Contains(text, line) {
 				t.Errorf("no line %q in\n%s", line, text)
 			}
@@ -164,11 +174,11 @@ func TestHoldup(t *testing.T) {
 func TestServe(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, address := range []string{"0", ":0", "localhost:0"} {
-		at, stop := must.Get2(newMonitor("r", 0).serve(must.Get((&options{http: address}).httpAddress(0))))
+		at, stop := testkit.Get2(newMonitor("r", 0).serve(testkit.Get((&options{http: address}).httpAddress(0))))
 		if !strings.HasPrefix(at, "127.0.0.1:") && !strings.HasPrefix(at, "[::1]:") {
 			t.Errorf("-http %s listens on %s, want it on loopback", address, at)
 		}
-		must.Get(http.Get("http://" + at + "/healthz")).Body.Close()
+		testkit.Get(http.Get("http://" + at + "/healthz")).Body.Close()
 		if _, _, err := newMonitor("r", 0).serve(at); err == nil || !strings.Contains(err.Error(), "-http: ") {
 			t.Errorf("an address that is taken: %v", err)
 		}

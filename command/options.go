@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	"dsbo/pki"
+	"dsbo/network/pki"
 	"dsbo/runs"
 )
 
-// options are the flags that the verbs run and agent have in common. The verb run passes them on to its agents.
+// options are the flags that the verbs run and agent have in common. The verb run passes them on to
+// its agents.
 type options struct {
 	cluster        string
 	out            string
@@ -32,10 +33,13 @@ type options struct {
 	http           string
 }
 
-// connectionFlags are the names of the options that are about connections, in the order of the help.
-var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "compute-timeout", "straggler-deadline", "keep-frames", "keep-mib"}
+// connectionFlags are the names of the options that are about connections, in the order of
+// the help.
+var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "compute-timeout",
+	"straggler-deadline", "keep-frames", "keep-mib"}
 
-// addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without it; log is the default of -log.
+// addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without
+// it; log is the default of -log.
 func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 	f.StringVar(&o.cluster, "cluster", "", "cluster `file`")
 	f.StringVar(&o.out, "out", "", "`folder` in which the agents' run folders lie")
@@ -46,20 +50,26 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 	f.BoolVar(&o.mask, "mask", true,
 		"mask the terms of sums, so that agents learn no other agent's; must be the same for all agents (default true)")
 	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second,
-		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same for all agents")
+		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same "+
+			"for all agents")
 	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute,
-		"give up after a neighbour has been silent, or an agent has held up an exchange and does not say that it computes, for this `time`")
+		"give up after a neighbour has been silent, or an agent has held up an exchange and does not say that it "+
+			"computes, for this `time`")
 	f.DurationVar(&o.computeTimeout, "compute-timeout", 24*time.Hour,
 		"give up after agents that say that they compute have held up an exchange for this `time`")
 	f.DurationVar(&o.straggler, "straggler-deadline", 0,
-		"with a quorum: go on without an agent for whose computation all its neighbours have waited for this `time`, and twice as long after each time that it was left out; the longest of theirs counts, and none waits for ever (default: -compute-timeout)")
+		"with a quorum: go on without an agent for whose computation all its neighbours have waited for this `time`, "+
+			"and twice as long after each time that it was left out; the longest of theirs counts, and none waits "+
+			"for ever (default: -compute-timeout)")
 	f.IntVar(&o.keepFrames, "keep-frames", 1024,
-		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
+		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier "+
+			"checkpoint as well")
 	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
 	f.StringVar(&o.log, "log", log, logForms)
 	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
 	f.StringVar(&o.http, "http", "",
-		"`address` on which an agent serves /healthz and, for Prometheus, /metrics; a port alone is on loopback, and {9100+agent} stands for ports 9100, 9101, ... of agents 0, 1, ... (default: none)")
+		"`address` on which an agent serves /healthz and, for Prometheus, /metrics; a port alone is on loopback, and "+
+			"{9100+agent} stands for ports 9100, 9101, ... of agents 0, 1, ... (default: none)")
 }
 
 // parseCluster reads a command line with the flags -cluster and -out, and the cluster file.
@@ -83,7 +93,8 @@ func (o *options) agentFolder(agent int) runs.Folder {
 // minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
 const minSilentAfter = 100 * time.Millisecond
 
-// validate returns an error for the first option whose value cannot work, with the cluster file or at all.
+// validate returns an error for the first option whose value cannot work, with the cluster file or
+// at all.
 func (o *options) validate(c *cluster.Cluster) error {
 	switch {
 	case o.certs != "" && o.insecure:
@@ -92,17 +103,21 @@ func (o *options) validate(c *cluster.Cluster) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-silent-after must be at least %v; it is %v", minSilentAfter, o.silentAfter)
 	case c.Quorum > 0 && c.AbsentAfter <= o.silentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig,
-			`cluster file: "absent_after" must be longer than -silent-after, %v; it is %v`, o.silentAfter, c.AbsentAfter)
+			`cluster file: "absent_after" must be longer than -silent-after, %v; it is %v`,
+			o.silentAfter, c.AbsentAfter)
 	case o.peerTimeout < o.silentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
 	case o.computeTimeout < o.peerTimeout:
-		return dsbo.Errorf(dsbo.ErrConfig, "-compute-timeout must be at least -peer-timeout, %v; it is %v", o.peerTimeout, o.computeTimeout)
+		return dsbo.Errorf(dsbo.ErrConfig, "-compute-timeout must be at least -peer-timeout, %v; it is %v",
+			o.peerTimeout, o.computeTimeout)
 	case o.straggler != 0 && c.Quorum == 0:
 		return dsbo.Errorf(dsbo.ErrConfig,
-			`-straggler-deadline needs a "quorum" in the cluster file: whether a slow agent is left out of an exchange is for so many to agree on, else W is not doubly stochastic`)
+			`-straggler-deadline needs a "quorum" in the cluster file: whether a slow agent is left out of an `+
+				`exchange is for so many to agree on, else W is not doubly stochastic`)
 	case o.straggler != 0 && (o.straggler <= o.silentAfter || o.straggler > o.computeTimeout):
-		return dsbo.Errorf(dsbo.ErrConfig, "-straggler-deadline must be longer than -silent-after, %v, and at most -compute-timeout, %v; it is %v",
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-straggler-deadline must be longer than -silent-after, %v, and at most -compute-timeout, %v; it is %v",
 			o.silentAfter, o.computeTimeout, o.straggler)
 	case o.keepFrames < 2:
 		return dsbo.Errorf(dsbo.ErrConfig, "-keep-frames must be at least 2; it is %d", o.keepFrames)

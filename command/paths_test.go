@@ -7,7 +7,8 @@ import (
 	"dsbo/internal/cli"
 )
 
-// TestPathsThatCannotBe: a path of the command line where nothing can be made is bad input, which a restart does not mend.
+// TestPathsThatCannotBe: a path of the command line where nothing can be made is bad input, which a
+// restart does not mend.
 func TestPathsThatCannotBe(t *testing.T) {
 	dir := t.TempDir()
 	file := writeCluster(t, dir, 3, nil)

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 const pkiIntro = `Makes a certificate authority for a run and the certificate of each of its agents, by
@@ -29,7 +29,8 @@ its own, these make the same files in steps:
 
 `
 
-// pki is the verb pki: it makes the certificates of all agents, or is one of the steps in which sites do.
+// pki is the verb pki: it makes the certificates of all agents, or is one of the steps in which
+// sites do.
 func (p *program) pki(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	steps := p.pkiSteps()
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
@@ -46,7 +47,8 @@ func (p *program) pki(ctx context.Context, args []string, stdout, stderr io.Writ
 		strings.Join(names, ", "), args[0], cli.Suggest("", args[0], names))
 }
 
-// clockSlack is how long before now certificates begin to be valid, for machines whose clocks are behind.
+// clockSlack is how long before now certificates begin to be valid, for machines whose clocks
+// are behind.
 const clockSlack = 10 * time.Minute
 
 // maxDays is for how many days certificates can be valid.
@@ -75,11 +77,13 @@ func (p *program) pkiAtOnce(steps []verb, args []string, stdout io.Writer) error
 	if err := makeCertificates(*out, c, (*pki.Authority).Save, from, until); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "an authority and %s of %s in %s, valid until %s\n", wording.Count(len(c.Addresses), "agent"), c.Run, *out, until.Format(time.DateTime))
+	_, err = fmt.Fprintf(stdout, "an authority and %s of %s in %s, valid until %s\n",
+		wording.Count(len(c.Addresses), "agent"), c.Run, *out, until.Format(time.DateTime))
 	return err
 }
 
-// validPeriod returns the times between which certificates are valid that are made now for a number of days.
+// validPeriod returns the times between which certificates are valid that are made now for a number
+// of days.
 func validPeriod(days int) (from, until time.Time, err error) {
 	if days < 1 || days > maxDays {
 		return from, until, dsbo.Errorf(dsbo.ErrConfig, "-days must be 1 to %d; it is %d", maxDays, days)
@@ -88,9 +92,10 @@ func validPeriod(days int) (from, until time.Time, err error) {
 	return now.Add(-clockSlack), now.AddDate(0, 0, days), nil
 }
 
-// makeCertificates writes the certificates into a folder without any; save writes the authority, with its key or
-// without.
-func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authority, string) error, from, until time.Time) error {
+// makeCertificates writes the certificates into a folder without any; save writes the authority,
+// with its key or without.
+func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authority, string) error, from,
+	until time.Time) error {
 	for _, pattern := range []string{"ca*.pem", "agent-*.pem"} {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // pkiSteps are the steps in which a consortium makes certificates.
@@ -92,7 +92,8 @@ func (p *program) pkiRequest(_ context.Context, args []string, stdout, _ io.Writ
 
 // printRequest prints what a request holds.
 func printRequest(w io.Writer, r *pki.Request) error {
-	_, err := fmt.Fprintf(w, "%s with a key %s, SHA-256 of the public key:\n  %s\n", pki.Name(r.Agent), r.KeyKind(), r.Fingerprint())
+	_, err := fmt.Fprintf(w, "%s with a key %s, SHA-256 of the public key:\n  %s\n", pki.Name(r.Agent), r.KeyKind(),
+		r.Fingerprint())
 	return err
 }
 
@@ -127,7 +128,8 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 		return err
 	}
 	if !*yes {
-		_, err := fmt.Fprintln(stdout, "nothing is signed: -yes signs them, if the digests are those that the sites see")
+		_, err := fmt.Fprintln(stdout,
+			"nothing is signed: -yes signs them, if the digests are those that the sites see")
 		return err
 	}
 	if err := s.save(*out, granted); err != nil {
@@ -150,7 +152,8 @@ type signer struct {
 func newSigner(f *cli.Flags) *signer {
 	s := &signer{}
 	f.StringVar(&s.folder, "ca", "", "`folder` with ca.pem and ca-key.pem")
-	f.IntVar(&s.days, "days", 90, "`days` from now on in which certificates are valid, at most as long as the authority")
+	f.IntVar(&s.days, "days", 90,
+		"`days` from now on in which certificates are valid, at most as long as the authority")
 	return s
 }
 
@@ -168,7 +171,8 @@ func (s *signer) load() (err error) {
 	return nil
 }
 
-// grant makes the certificates that requests ask for, of agents first to n-1, and prints what each request holds.
+// grant makes the certificates that requests ask for, of agents first to n-1, and prints what each
+// request holds.
 func (s *signer) grant(requests []string, first, n int, stdout io.Writer) ([]*x509.Certificate, error) {
 	var granted []*x509.Certificate
 	earlier := map[int]string{}
@@ -178,7 +182,8 @@ func (s *signer) grant(requests []string, first, n int, stdout io.Writer) ([]*x5
 			return nil, err
 		}
 		if r.Agent < first || r.Agent >= n {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s asks for %s, but the agent must be one of %d to %d", path, pki.Name(r.Agent), first, n-1)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s asks for %s, but the agent must be one of %d to %d", path,
+				pki.Name(r.Agent), first, n-1)
 		}
 		if before := earlier[r.Agent]; before != "" {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s and %s both ask for %s", before, path, pki.Name(r.Agent))
@@ -196,7 +201,8 @@ func (s *signer) grant(requests []string, first, n int, stdout io.Writer) ([]*x5
 	return granted, nil
 }
 
-// save writes certificates and that of the authority, which has signed them, to a folder.
+// save writes certificates and the certificate of the authority, which has signed them, to
+// a folder.
 func (s *signer) save(folder string, signed []*x509.Certificate) error {
 	if err := makeOut(folder); err != nil {
 		return err
@@ -248,7 +254,8 @@ func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer
 		if err := pki.ReplaceCertificate(path, renewed); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%s was valid until %s, and is until %s\n", path, old.NotAfter.Local().Format(time.DateTime), s.until.Format(time.DateTime))
+		fmt.Fprintf(stdout, "%s was valid until %s, and is until %s\n", path,
+			old.NotAfter.Local().Format(time.DateTime), s.until.Format(time.DateTime))
 	}
 	return nil
 }

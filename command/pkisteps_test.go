@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
 )
 
 // TestPKISteps: sites make their keys, the authority signs what it has shown, and renews it.
@@ -36,7 +36,8 @@ func TestPKISteps(t *testing.T) {
 			t.Errorf("the digest of %s is %q; what is shown:\n%s", pki.Name(i), d, shown)
 		}
 	}
-	if _, err := os.Stat(at("signed")); !errors.Is(err, os.ErrNotExist) || !strings.Contains(shown, "nothing is signed: -yes signs them") {
+	if _, err := os.Stat(at("signed")); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(shown, "nothing is signed: -yes signs them") {
 		t.Errorf("signed without -yes: %v\n%s", err, shown)
 	}
 	sign = append(append([]string{}, sign[:5]...), append([]string{"-yes"}, requests...)...)
@@ -44,10 +45,10 @@ func TestPKISteps(t *testing.T) {
 		t.Error(out)
 	}
 	for _, name := range []string{"ca.pem", "agent-1.pem"} {
-		must.OK(os.WriteFile(at("site1", name), must.Get(os.ReadFile(at("signed", name))), 0o600))
+		testkit.OK(os.WriteFile(at("site1", name), testkit.Get(os.ReadFile(at("signed", name))), 0o600))
 	}
 	now := time.Now()
-	before := must.Get(pki.Load(at("site1"), 1, now))
+	before := testkit.Get(pki.Load(at("site1"), 1, now))
 	if _, err := os.Stat(at("signed", "agent-1-key.pem")); err == nil {
 		t.Error("the authority has a key of a site")
 	}
@@ -55,7 +56,7 @@ func TestPKISteps(t *testing.T) {
 		t.Errorf("valid for %v, longer than the authority", left)
 	}
 	runCommand(t, "pki", "renew", "-ca="+at("ca"), "-days=20", at("site1", "agent-1.pem"))
-	after := must.Get(pki.Load(at("site1"), 1, now))
+	after := testkit.Get(pki.Load(at("site1"), 1, now))
 	if left := after.Expires().Sub(now); left > 21*24*time.Hour || !after.SameKey(before) {
 		t.Errorf("renewed for %v; it must be for 20 days, with the same key", left)
 	}
@@ -65,7 +66,8 @@ func TestPKISteps(t *testing.T) {
 		args []string
 		want string
 	}{
-		{append(sign[:6:6], at("site7", "agent-7.csr")), "agent-7.csr asks for agent-7, but the agent must be one of 0 to 1"},
+		{append(sign[:6:6], at("site7", "agent-7.csr")),
+			"agent-7.csr asks for agent-7, but the agent must be one of 0 to 1"},
 		{append(sign[:6:6], requests[0], requests[0]), "both ask for agent-0"},
 		{append(sign[:6:6], requests[0]), "agent-0.pem exists: remove it or name another folder"},
 		{append(sign[:6:6], file), "c.json: there must be a PEM block, a CERTIFICATE REQUEST"},
@@ -75,7 +77,8 @@ func TestPKISteps(t *testing.T) {
 		{[]string{"pki", "request", "-out=" + dir}, "-agent number is required"},
 		{[]string{"pki", "authority", "-out=" + at("ca")}, "ca-key.pem exists"},
 		{[]string{"pki", "authority", "-out=" + at("x"), "-days=0"}, "-days must be 1 to 3650; it is 0"},
-		{[]string{"pki", "singe"}, `one of authority, request, sign, admission, renew; it is "singe": did you mean sign?`},
+		{[]string{"pki", "singe"},
+			`one of authority, request, sign, admission, renew; it is "singe": did you mean sign?`},
 	} {
 		_, err := command(t, tt.args...)
 		wantError(t, err, cli.Usage, tt.want)
@@ -85,19 +88,22 @@ func TestPKISteps(t *testing.T) {
 	}
 }
 
-// TestCertificate: an agent takes up files that change, keeps what it has when they are not good, and says when it expires.
+// TestCertificate: an agent takes up files that change, keeps what it has when they are not good,
+// and says when it expires.
 func TestCertificate(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
-	a := must.Get(pki.NewAuthority("run", now, now.AddDate(1, 0, 0)))
-	r := must.Get(pki.MakeRequest(dir, 1))
+	a := testkit.Get(pki.NewAuthority("run", now, now.AddDate(1, 0, 0)))
+	r := testkit.Get(pki.MakeRequest(dir, 1))
 	put := func(days int) {
-		must.OK(pki.ReplaceCertificate(filepath.Join(dir, "agent-1.pem"), must.Get(a.Grant(r, now, now.AddDate(0, 0, days)))))
+		testkit.OK(pki.ReplaceCertificate(filepath.Join(dir, "agent-1.pem"),
+			testkit.Get(a.Grant(r, now, now.AddDate(0, 0, days)))))
 	}
 	put(20)
-	must.OK(a.Save(dir))
+	testkit.OK(a.Save(dir))
 	var log bytes.Buffer
-	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, log: slog.New(slog.NewTextHandler(&log, nil)), monitor: newMonitor("r", 1)}
-	must.Get(c.load(now))
+	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, log: slog.New(slog.NewTextHandler(&log, nil)),
+		monitor: newMonitor("r", 1)}
+	testkit.Get(c.load(now))
 	renewed := 0
 	for _, step := range []struct {
 		name  string
@@ -111,8 +117,11 @@ func TestCertificate(t *testing.T) {
 		{name: "soon", days: 7, log: `level=WARN msg="the certificate expires soon" days=12`},
 		{name: "said", days: 7},
 		{name: "said again", days: 9, log: "days=10"},
-		{name: "another key", days: 9, files: func() { put(30) }, err: errors.New("other key"), log: `and are not used" reason="other key"`},
-		{name: "half", days: 9, files: func() { must.OK(os.WriteFile(filepath.Join(dir, "agent-1.pem"), nil, 0o600)) }, log: "and are not used"},
+		{name: "another key", days: 9, files: func() { put(30) }, err: errors.New("other key"),
+			log: `and are not used" reason="other key"`},
+		{name: "half", days: 9, files: func() {
+			testkit.OK(os.WriteFile(filepath.Join(dir, "agent-1.pem"), nil, 0o600))
+		}, log: "and are not used"},
 		{name: "renewed", days: 9, files: func() { put(40) }, log: "msg=certificate name=agent-1", taken: 1},
 		{name: "later", days: 12},
 		{name: "gone", days: 41, log: "days=-1"},
@@ -128,8 +137,10 @@ func TestCertificate(t *testing.T) {
 			}
 			return step.err
 		})
-		if text := log.String(); renewed != step.taken || !strings.Contains(text, step.log) || step.log == "" && text != "" {
-			t.Errorf("%s: %d renewals, and the log says\n%swant %d and %q", step.name, renewed, text, step.taken, step.log)
+		if text := log.String(); renewed != step.taken || !strings.Contains(text, step.log) ||
+			step.log == "" && text != "" {
+			t.Errorf("%s: %d renewals, and the log says\n%swant %d and %q", step.name, renewed, text,
+				step.taken, step.log)
 		}
 	}
 	if want := now.AddDate(0, 0, 40).Unix(); c.monitor.current().expires.Unix() != want {

@@ -38,7 +38,8 @@ func (p *program) planFlags() (*cli.Flags, *planOptions) {
 	f.Synopsis, f.Example = "[flags] TASK [flags of the task]", p.name+" plan -mbit 50 -ms 20 mnist -K 20"
 	f.Float64Var(&o.link.Mbit, "mbit", 100, "`Mbit/s` of the link between two sites")
 	f.Float64Var(&o.link.Ms, "ms", 10, "`ms` that a message takes on it, one way")
-	f.DurationVar(&o.pilot, "pilot", 2*time.Minute, "`time` that a pilot may compute on this machine, to know what a formula does not; 0: none")
+	f.DurationVar(&o.pilot, "pilot", 2*time.Minute,
+		"`time` that a pilot may compute on this machine, to know what a formula does not; 0: none")
 	f.Group("Plan", "mbit", "ms", "pilot")
 	return f, o
 }
@@ -51,7 +52,8 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 		return err
 	}
 	if !(o.link.Mbit > 0) || !(o.link.Ms >= 0) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-mbit must be positive and -ms at least 0; they are %g and %g", o.link.Mbit, o.link.Ms)
+		return dsbo.Errorf(dsbo.ErrConfig, "-mbit must be positive and -ms at least 0; they are %g and %g",
+			o.link.Mbit, o.link.Ms)
 	}
 	if o.pilot < 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-pilot must be at least 0; it is %v", o.pilot)
@@ -79,7 +81,8 @@ func (p *program) splitPlan(f *cli.Flags, args []string) (own []string, task str
 	at := slices.IndexFunc(args, func(a string) bool { return slices.Contains(p.taskNames(), a) })
 	if at < 0 {
 		for i, a := range args { // a name that is no task's, for the error
-			if !strings.HasPrefix(a, "-") && (i == 0 || !strings.HasPrefix(args[i-1], "-") || strings.Contains(args[i-1], "=")) {
+			if !strings.HasPrefix(a, "-") &&
+				(i == 0 || !strings.HasPrefix(args[i-1], "-") || strings.Contains(args[i-1], "=")) {
 				return args[:i], a, nil
 			}
 		}
@@ -118,16 +121,19 @@ func writePlan(w io.Writer, of *plan.Plan, o *planOptions) error {
 	rows := [][]string{{"sent for", "all sites, MB", "the site that sends most, MB"}}
 	for _, phase := range plan.Phases {
 		if all := of.All.Phases[phase].Bytes; all.Most > 0 {
-			rows = append(rows, []string{phase, rangeText(all.Times(1e-6), "%.4g"), rangeText(of.Site.Phases[phase].Bytes.Times(1e-6), "%.4g")})
+			rows = append(rows, []string{phase, rangeText(all.Times(1e-6), "%.4g"),
+				rangeText(of.Site.Phases[phase].Bytes.Times(1e-6), "%.4g")})
 		}
 	}
-	rows = append(rows, []string{"all", rangeText(of.All.Bytes.Times(1e-6), "%.4g"), rangeText(of.Site.Bytes.Times(1e-6), "%.4g")})
+	rows = append(rows, []string{"all", rangeText(of.All.Bytes.Times(1e-6), "%.4g"),
+		rangeText(of.Site.Bytes.Times(1e-6), "%.4g")})
 	if err := cli.Table(&b, rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", rangeText(of.All.Messages, "%.0f"))
 	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", of.Memory/1e6)
-	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n", timeRangeText(of.Seconds(o.link)), o.link.Mbit, o.link.Ms)
+	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n",
+		timeRangeText(of.Seconds(o.link)), o.link.Mbit, o.link.Ms)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -138,12 +144,16 @@ func writePlan(w io.Writer, of *plan.Plan, o *planOptions) error {
 func planBasis(of *plan.Plan, o *planOptions) string {
 	switch {
 	case of.Pilot != nil:
-		return fmt.Sprintf("A pilot on this machine had %s and took %v for all sites: a run of the same data, seed and flags sends the same.",
+		return fmt.Sprintf(
+			"A pilot on this machine had %s and took %v for all sites: a run of the same data, seed and flags "+
+				"sends the same.",
 			wording.Count(of.Pilot.Iterations, "iteration"), of.Pilot.Elapsed.Round(time.Second/10))
 	case of.Certain():
 		return "All of it is known beforehand."
 	case o.pilot > 0:
-		return fmt.Sprintf("A pilot did not end in %v (-pilot): what depends on what the run finds is said as usual (least to most).", o.pilot)
+		return fmt.Sprintf(
+			"A pilot did not end in %v (-pilot): what depends on what the run finds is said as usual (least to most).",
+			o.pilot)
 	}
 	return "What depends on what the run finds is said as usual (least to most)."
 }

@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/cli"
 )
 
-// TestPlan: a plan is of a pilot, of formulas with a range where there is none, and without any range where all is known; its own flags may stand
-// among the task's.
+// TestPlan: a plan is of a pilot, of formulas with a range where there is none, and without any
+// range where all is known; its own flags may stand among the task's.
 func TestPlan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the script of the verb has its forms")
@@ -21,12 +21,16 @@ func TestPlan(t *testing.T) {
 		ranged bool
 	}{
 		{slices.Concat([]string{"plan"}, task), "A pilot on this machine had ", false},
-		{slices.Concat([]string{"plan", "-pilot=0"}, task), "What depends on what the run finds is said as usual (least to most).", true},
-		{slices.Concat([]string{"plan"}, task, []string{"-pilot", "1ns", "-mbit=10"}), "A pilot did not end in 1ns (-pilot)", true},
-		{strings.Fields("plan mnist -agents=3 -train=20 -val=20 -K=2 -dp-epsilon=9"), "All of it is known beforehand.", false},
+		{slices.Concat([]string{"plan", "-pilot=0"}, task),
+			"What depends on what the run finds is said as usual (least to most).", true},
+		{slices.Concat([]string{"plan"}, task, []string{"-pilot", "1ns", "-mbit=10"}),
+			"A pilot did not end in 1ns (-pilot)", true},
+		{strings.Fields("plan mnist -agents=3 -train=20 -val=20 -K=2 -dp-epsilon=9"),
+			"All of it is known beforehand.", false},
 	} {
 		text := runCommand(t, c.args...)
-		if joined := strings.Join(strings.Fields(text), " "); !strings.Contains(joined, c.says) || strings.Contains(joined, " to ") != c.ranged {
+		if joined := strings.Join(strings.Fields(text), " "); !strings.Contains(joined, c.says) ||
+			strings.Contains(joined, " to ") != c.ranged {
 			t.Errorf("%v: the plan must say %q, and have a range: %v:\n%s", c.args, c.says, c.ranged, text)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // onePlural is a plural of one thing. Words between the two do not end with s.
 var onePlural = regexp.MustCompile(`(^|[^\d.,=])\b1\s([a-z-]+\s){0,2}[a-z]{2,}s\b`)
 
-// TestOneOfAThing: runs with one site, feature, penalty, example or iteration are told of in the singular.
+// TestOneOfAThing: runs with one site, feature, penalty, example or iteration are told of in
+// the singular.
 func TestOneOfAThing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs with their pages, read for their words")
@@ -26,7 +27,7 @@ func TestOneOfAThing(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&table, "%d,%s\n", i*7%40, []string{"ill", "well"}[i*i%7/4])
 	}
-	must.OK(os.WriteFile(filepath.Join(dir, "site0.csv"), []byte(table.String()), 0o644))
+	testkit.OK(os.WriteFile(filepath.Join(dir, "site0.csv"), []byte(table.String()), 0o644))
 	for _, line := range []string{
 		"synthetic -r=1 -p=1 -train=1 -val=1 -test=1 -agents=1 -K=1 -report=false",
 		"policy -states=1 -features=1 -transitions=1 -agents=1 -K=1 -report=false",
@@ -34,9 +35,11 @@ func TestOneOfAThing(t *testing.T) {
 	} {
 		out := filepath.Join(dir, "out")
 		var stdout, stderr bytes.Buffer
-		must.OK(run(t.Context(), append(strings.Fields(line), "-force", "-out="+out), &stdout, &stderr))
+		testkit.OK(run(t.Context(), append(strings.Fields(line), "-force", "-out="+out), &stdout, &stderr))
 		page, _ := os.ReadFile(filepath.Join(out, "report.html")) // of the last one
-		for _, text := range []string{stdout.String(), stderr.String(), regexp.MustCompile(`(?s)<(script|style).*?</(script|style)>|<[^>]*>`).ReplaceAllString(string(page), "\n")} {
+		for _, text := range []string{stdout.String(), stderr.String(),
+			regexp.MustCompile(`(?s)<(script|style).*?</(script|style)>|<[^>]*>`).ReplaceAllString(string(page),
+				"\n")} {
 			for _, found := range onePlural.FindAllString(text, -1) {
 				t.Errorf("%s: %q", line, found)
 			}

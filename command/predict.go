@@ -6,10 +6,10 @@ import (
 	"io"
 	"strconv"
 
-	"dsbo/features"
 	"dsbo/internal/cli"
-	"dsbo/modelfile"
-	"dsbo/table"
+	"dsbo/tables"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
 )
 
 const predictIntro = `Predicts with the model of a run of tables. It writes CSV: one row for each row of the
@@ -20,8 +20,8 @@ stands in it as no training row had it, such as a word that is not known, is sai
 // predict is the verb predict: it writes the predictions for the rows of a table.
 func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := cli.NewFlags(p.name+" predict", predictIntro, "")
-	f.Example = p.name + " predict -model runs/tune-tuned-seed1 -data new.csv > predictions.csv"
-	model := f.String("model", "", "run `folder`, or the file model.json or model.onnx of one")
+	f.Example = p.name + " predict -model results/tune-tuned-seed1 -data new.csv > predictions.csv"
+	model := f.String("model", "", "run `folder`, or its file model.json")
 	data := f.String("data", "", "`file` with the table, in any format that runs read")
 	f.Group("Files", "model", "data")
 	if err := f.Parse(args, stdout, "model", "data"); err != nil {
@@ -31,7 +31,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	t, err := table.Open(*data, m.Recipe().Options())
+	t, err := tables.Open(*data, m.Recipe().Options())
 	if err != nil {
 		return err
 	}

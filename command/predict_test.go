@@ -8,17 +8,19 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // golden is a model with a table that it can predict from, without the target's column.
-const golden = "../modelfile/testdata/golden"
+const golden = "../tables/modelfile/testdata/golden"
 
 // TestPredict: the rows are in order, with the numbers that PyTorch has for the golden model.
 func TestPredict(t *testing.T) {
-	for _, model := range []string{"", "model.json", "model.onnx"} {
+	for _, model := range []string{"", "model.json"} {
 		var stdout, stderr bytes.Buffer
-		must.OK(run(t.Context(), []string{"predict", "-model", filepath.Join(golden, model), "-data", golden + "/people.csv"}, &stdout, &stderr))
+		testkit.OK(run(t.Context(),
+			[]string{"predict", "-model", filepath.Join(golden, model), "-data", golden + "/people.csv"},
+			&stdout, &stderr))
 		want := strings.Join([]string{
 			"prediction,p_benign,p_malignant,p_?",
 			"malignant,2.58272433e-06,0.999997079,3.38074328e-07",
@@ -30,24 +32,26 @@ func TestPredict(t *testing.T) {
 			t.Errorf("model %q: predictions are\n%swant\n%s", model, got, want)
 		}
 		if lines := strings.Join(strings.Fields(stderr.String()), " "); !strings.Contains(lines,
-			"people.csv, column colour has a word that the model does not know in 1 of 5 rows (pink); it counts as a rare one") {
+			"people.csv, column colour has a word that the model does not know in 1 of 5 rows (pink); it counts "+
+				"as a rare one") {
 			t.Errorf("model %q: warnings are %s", model, lines)
 		}
 	}
 }
 
 func TestPredictRefused(t *testing.T) {
-	people := string(must.Get(os.ReadFile(golden + "/people.csv")))
+	people := string(testkit.Get(os.ReadFile(golden + "/people.csv")))
 	file := func(text string) string {
 		path := filepath.Join(t.TempDir(), "new.csv")
-		must.OK(os.WriteFile(path, []byte(text), 0o666))
+		testkit.OK(os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	strict := func() string { // the model of a run with -missing refuse
 		path := filepath.Join(t.TempDir(), "run")
-		must.OK(os.CopyFS(path, os.DirFS(golden)))
-		text := string(must.Get(os.ReadFile(filepath.Join(path, "model.json"))))
-		must.OK(os.WriteFile(filepath.Join(path, "model.json"), []byte(strings.Replace(text, `"recipe": {`, `"recipe": {"missing": "refuse",`, 1)), 0o666))
+		testkit.OK(os.CopyFS(path, os.DirFS(golden)))
+		text := string(testkit.Get(os.ReadFile(filepath.Join(path, "model.json"))))
+		testkit.OK(os.WriteFile(filepath.Join(path, "model.json"),
+			[]byte(strings.Replace(text, `"recipe": {`, `"recipe": {"missing": "refuse",`, 1)), 0o666))
 		return path
 	}
 	for _, c := range []struct{ model, data, says string }{
@@ -55,13 +59,18 @@ func TestPredictRefused(t *testing.T) {
 		{golden, "", "-data file is required"},
 		{golden, "none.csv", "none.csv"},
 		{"none", golden + "/people.csv", "model: stat none"},
-		{"testdata", golden + "/people.csv", "testdata has no model.json: it must be the folder of a run of tables that has finished"},
-		{golden + "/people.csv", golden + "/people.csv", "people.csv: not an ONNX file that can be read here"},
-		{golden + "/model.safetensors", golden + "/people.csv", "model.safetensors: not an ONNX file that can be read here"},
-		{golden, file(strings.Replace(people, ",age,", ",years,", 1)), `new.csv: there is no column "age"; its columns are`},
-		{golden, file(strings.Replace(people, "38", "old", 1)), `new.csv, line 4, column age: a value must be a number`},
-		{golden, file(strings.Replace(people, "2021-03-04", "soon", 1)), `new.csv, line 2, column since: a value must be a time`},
-		{strict(), file(strings.Replace(people, "38", "", 1)), `new.csv, line 3, column age: the value is missing, which the model was trained to refuse`},
+		{"testdata", golden + "/people.csv",
+			"testdata has no model.json: it must be the folder of a run of tables that has finished"},
+		{golden + "/people.csv", golden + "/people.csv", "people.csv: a model must be the model.json"},
+		{golden + "/model.safetensors", golden + "/people.csv", "model.safetensors: a model must be the model.json"},
+		{golden, file(strings.Replace(people, ",age,", ",years,", 1)),
+			`new.csv: there is no column "age"; its columns are`},
+		{golden, file(strings.Replace(people, "38", "old", 1)),
+			`new.csv, line 4, column age: a value must be a number`},
+		{golden, file(strings.Replace(people, "2021-03-04", "soon", 1)),
+			`new.csv, line 2, column since: a value must be a time`},
+		{strict(), file(strings.Replace(people, "38", "", 1)),
+			`new.csv, line 3, column age: the value is missing, which the model was trained to refuse`},
 	} {
 		_, err := command(t, "predict", "-model", c.model, "-data", c.data)
 		wantError(t, err, cli.Usage, c.says)

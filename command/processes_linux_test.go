@@ -22,13 +22,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dsbo/experiment"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/network/networktest"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
 // A testRun is a run whose agents are processes that come and go.
@@ -45,8 +45,8 @@ type testRun struct {
 	ended     chan *process
 }
 
-// newTestRun returns a run on a ring, with certificates. flags are of the task, more is added to each agent's command
-// line.
+// newTestRun returns a run on a ring, with certificates. flags are of the task, more is added to
+// each agent's command line.
 func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRun {
 	t.Helper()
 	return newTaskRun(t, tasks.Synthetic(), addresses, slices.Concat([]string{"-r=1"}, small, flags), more...)
@@ -55,7 +55,8 @@ func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRu
 // newTaskRun is newTestRun for a task, with all of its flags.
 func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, more ...string) *testRun {
 	t.Helper()
-	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), task: task, flags: flags, ended: make(chan *process, 1000)}
+	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), task: task, flags: flags,
+		ended: make(chan *process, 1000)}
 	r.out = filepath.Join(r.dir, "out")
 	file := writeCluster(t, r.dir, r.agents, map[string]any{"agents": addresses, "task": task.Name(), "flags": flags})
 	certs := filepath.Join(r.dir, "certs")
@@ -67,7 +68,8 @@ func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, m
 			_ = p.cmd.Process.Kill() // an error says that it has ended
 			<-p.ended
 			if t.Failed() {
-				t.Logf("agent %d (%s) logged last:\n%s", p.agent, p.cmd.ProcessState, strings.Join(p.log[max(0, len(p.log)-12):], "\n"))
+				t.Logf("agent %d (%s) logged last:\n%s", p.agent, p.cmd.ProcessState,
+					strings.Join(p.log[max(0, len(p.log)-12):], "\n"))
 			}
 		}
 	})
@@ -77,17 +79,18 @@ func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, m
 // start starts an agent with a fault.
 func (r *testRun) start(agent int, f fault) *process {
 	r.t.Helper()
-	text := must.Get(json.Marshal(f))
-	line := append([]string{must.Get(os.Executable())}, r.args...)
+	text := testkit.Get(json.Marshal(f))
+	line := append([]string{testkit.Get(os.Executable())}, r.args...)
 	if r.launch != nil {
 		line = append(r.launch(agent), line...)
 	}
 	p := &process{run: r, agent: agent, ended: make(chan struct{}), lines: make(chan string, 1<<16)}
 	p.cmd = exec.Command(line[0], append(line[1:], fmt.Sprintf("-agent=%d", agent))...)
-	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text), "GOMAXPROCS=1") // which saves a seventh of the time
+	// which saves a seventh of the time
+	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text), "GOMAXPROCS=1")
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stderr := must.Get(p.cmd.StderrPipe())
-	must.OK(p.cmd.Start())
+	stderr := testkit.Get(p.cmd.StderrPipe())
+	testkit.OK(p.cmd.Start())
 	r.processes = append(r.processes, p)
 	go func() {
 		for in := bufio.NewScanner(stderr); in.Scan(); {
@@ -112,8 +115,8 @@ func (r *testRun) startAll(faults map[int]fault) []*process {
 	return all
 }
 
-// survive runs all agents, and each again after each of its faults has killed it, until all have finished. They must
-// have found what a run in one process finds. afterKill may be nil.
+// survive runs all agents, and each again after each of its faults has killed it, until all have
+// finished. They must have found what a run in one process finds. afterKill may be nil.
 func (r *testRun) survive(faults map[int][]fault, afterKill func(agent int)) {
 	r.t.Helper()
 	for i := range r.agents {
@@ -136,7 +139,8 @@ func (r *testRun) survive(faults map[int][]fault, afterKill func(agent int)) {
 			faults[p.agent] = faults[p.agent][1:]
 			r.start(p.agent, next(faults[p.agent]))
 		default:
-			r.t.Fatalf("agent %d ended with %s and was to be killed %d times more", p.agent, p.cmd.ProcessState, len(faults[p.agent]))
+			r.t.Fatalf("agent %d ended with %s and was to be killed %d times more", p.agent, p.cmd.ProcessState,
+				len(faults[p.agent]))
 		}
 	}
 	r.wantSame()
@@ -175,12 +179,12 @@ func (r *testRun) folder(agent int) runs.Folder {
 // newest returns the path of an agent's newest checkpoint, "" if there is none.
 func (r *testRun) newest(agent int) string {
 	r.t.Helper()
-	paths := must.Get(r.folder(agent).Checkpoints([]int{agent}))
+	paths := testkit.Get(r.folder(agent).Checkpoints([]int{agent}))
 	return append([]string{""}, paths...)[len(paths)]
 }
 
-// wantState checks how the run in an agent's folder stands, and that it has a checkpoint of an iteration or a later
-// one.
+// wantState checks how the run in an agent's folder stands, and that it has a checkpoint of an
+// iteration or a later one.
 func (r *testRun) wantState(agent int, want runs.State, iteration int) {
 	r.t.Helper()
 	wantState(r.t, string(r.folder(agent)), want)
@@ -199,7 +203,8 @@ type process struct {
 	log   []string // all lines, once it has ended
 }
 
-// await waits for a line in which all these texts are, after the line that it has waited for before.
+// await waits for a line in which all these texts are, after the line that it has waited
+// for before.
 func (p *process) await(texts ...string) {
 	p.run.t.Helper()
 	for {
@@ -263,27 +268,29 @@ func (p *process) wantCode(want int, text ...string) {
 // faultVariable holds the fault of a process that is an agent of a testRun, as JSON.
 const faultVariable = "DSBO_TEST_FAULT"
 
-// faultsVariable holds the path of a file with the faults of the agents that the verb run starts, as JSON: a list for each agent, of which
-// each of its processes takes the first one.
+// faultsVariable holds the path of a file with the faults of the agents that the verb run starts,
+// as JSON: a list for each agent, of which each of its processes takes the first one.
 const faultsVariable = "DSBO_TEST_FAULTS"
 
-// takeFault takes the next fault of an agent from a file. Processes of several agents may do so at the same time.
+// takeFault takes the next fault of an agent from a file. Processes of several agents may do so at
+// the same time.
 func takeFault(path string, agent int) (f fault) {
-	lock := must.Get(os.Open(path))
+	lock := testkit.Get(os.Open(path))
 	defer lock.Close()
-	must.OK(unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	testkit.OK(unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	var faults map[int][]fault
-	must.OK(json.Unmarshal(must.Get(os.ReadFile(path)), &faults))
+	testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile(path)), &faults))
 	if list := faults[agent]; len(list) > 0 {
 		f, faults[agent] = list[0], list[1:]
-		must.OK(os.WriteFile(path, must.Get(json.Marshal(faults)), 0o600))
+		testkit.OK(os.WriteFile(path, testkit.Get(json.Marshal(faults)), 0o600))
 	}
 	return f
 }
 
-// A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it has sent so many
-// Vectors, at the next log line with a text, before the next file gets a name that begins like File, or at once; or when it has
-// nothing more to say to so many neighbours, the Last, but that it has finished, which it has not said; with none of these never.
+// A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it
+// has sent a number of Vectors, at the next log line with a text, before the next file gets a name
+// that begins like File, or at once; or when it has nothing more to say to a number of neighbours,
+// the Last, but that it has finished, which it has not said; with none of these never.
 type fault struct {
 	Vectors int64
 	Line    string
@@ -346,7 +353,8 @@ func (f *faultyAgent) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// A faultyDisk strikes when the content of a file is on the disk and the file does not have its name yet.
+// A faultyDisk strikes when the content of a file is on the disk and the file does not have its
+// name yet.
 type faultyDisk struct {
 	disk.System
 	f *faultyAgent
@@ -367,7 +375,8 @@ type faultySender struct {
 }
 
 func (s *faultySender) Send(frame []byte) error {
-	const kind, vector, alive, radius = 5, 2, 3, 16 // where a frame says what it is, and a heartbeat how far the end is known
+	// where a frame says what it is, and a heartbeat how far the end is known
+	const kind, vector, alive, radius = 5, 2, 3, 16
 	switch {
 	case frame[kind] == vector:
 		s.kept = 0

@@ -8,8 +8,8 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/network/pki"
 	"dsbo/network/relay"
-	"dsbo/pki"
 )
 
 const relayIntro = `Joins the connections of agents that can all only dial out: those of a cluster file with the

@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestRelayedAgents: agents without addresses, but for one, find over a relay what one process finds.
+// TestRelayedAgents: agents without addresses, but for one, find over a relay what one
+// process finds.
 func TestRelayedAgents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("as TestAgents, through a relay")
@@ -28,13 +29,13 @@ func TestRelayedAgents(t *testing.T) {
 	log, end := io.Pipe()
 	var work sync.WaitGroup
 	work.Go(func() {
-		must.OK(run(ctx, []string{"relay", "-listen=127.0.0.1:0", "-certs=" + certs}, io.Discard, end))
+		testkit.OK(run(ctx, []string{"relay", "-listen=127.0.0.1:0", "-certs=" + certs}, io.Discard, end))
 		end.Close()
 	})
 	defer work.Wait()
 	defer stop()
 	lines := bufio.NewReader(log)
-	at := regexp.MustCompile("address=(.*)").FindStringSubmatch(must.Get(lines.ReadString('\n')))[1]
+	at := regexp.MustCompile("address=(.*)").FindStringSubmatch(testkit.Get(lines.ReadString('\n')))[1]
 	work.Go(func() { _, _ = io.Copy(io.Discard, lines) })
 
 	edit(t, file, "127.0.0.1:1\"", at+"\"")
@@ -42,10 +43,13 @@ func TestRelayedAgents(t *testing.T) {
 	same(t, out, alone(t, dir, "-agents=4"), 4)
 
 	for want, args := range map[string][]string{
-		"-listen must be left out: agent 1 has no address in ":                                                      {"-agent=1", "-certs=" + certs, "-listen=:0"},
-		"agents 1 and 2 are neighbours, and neither has an address: there must be a relay, and certificates for it": {"-agent=1"},
+		"-listen must be left out: agent 1 has no address in ": {
+			"-agent=1", "-certs=" + certs, "-listen=:0"},
+		"agents 1 and 2 are neighbours, and neither has an address: there must be a relay, and certificates for it": {
+			"-agent=1"},
 	} {
-		_, err := command(t, append([]string{"agent", "-cluster=" + file, "-out=" + filepath.Join(dir, "other")}, args...)...)
+		_, err := command(t, append([]string{"agent", "-cluster=" + file, "-out=" + filepath.Join(dir, "other")},
+			args...)...)
 		wantError(t, err, cli.Usage, want)
 	}
 }

@@ -12,19 +12,20 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
-	"dsbo/report"
 	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
-const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG and
-PNG) of one run, or of several runs of one task side by side. Runs that differ in their
+const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG) of
+one run, or of several runs of one task side by side. Runs that differ in their
 seed alone are one line: their median, in a band from the least to the greatest. RUN is
 a run folder.`
 
 // report is the verb report: it writes the page and the figures of runs.
 func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" report", reportIntro, "")
-	f.Synopsis, f.Example = "[flags] RUN...", p.name+" report -out cmp runs/mnist-tuned-seed1 runs/mnist-paper-seed1"
+	f.Synopsis, f.Example = "[flags] RUN...",
+		p.name+" report -out cmp results/mnist-tuned-seed1 results/mnist-paper-seed1"
 	out := f.String("out", "", "`folder` for the page (default: the run's own; \"report\" for several runs)")
 	title := f.String("title", "",
 		"`text` above the page, or before the titles of figures (default: the task and its methods)")

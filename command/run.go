@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
-	"dsbo/pki"
+	"dsbo/network/pki"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -52,7 +52,7 @@ func (o *runOptions) unlock() {
 // parseRun reads the command line of run and its cluster file.
 func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, err error) {
 	f := cli.NewFlags(p.name+" run", runIntro, "")
-	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" run -cluster cluster.json -out runs/mnist-8"
+	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" run -cluster cluster.json -out results/mnist-8"
 	o.addFlags(f, "the run makes certificates for itself alone, in the run folder", "plain")
 	var common []*flag.Flag
 	f.VisitAll(func(fl *flag.Flag) { common = append(common, fl) })
@@ -75,7 +75,8 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	return o, c, err
 }
 
-// checkData returns an error if data of an agent of a cluster file cannot be read on this machine: before a run is replaced.
+// checkData returns an error if data of an agent of a cluster file cannot be read on this machine:
+// before a run is replaced.
 func (p *program) checkData(c *cluster.Cluster) error {
 	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {
@@ -88,7 +89,8 @@ func (p *program) checkData(c *cluster.Cluster) error {
 	return j.CheckData(len(c.Addresses), c.Seed)
 }
 
-// checkCerts returns an error for the first certificate that an agent could not begin with: before a run is replaced.
+// checkCerts returns an error for the first certificate that an agent could not begin with: before
+// a run is replaced.
 func (o *runOptions) checkCerts(c *cluster.Cluster) error {
 	if o.certs == "" {
 		return nil
@@ -102,8 +104,8 @@ func (o *runOptions) checkCerts(c *cluster.Cluster) error {
 	return nil
 }
 
-// validate returns an error for the first flag whose value cannot work, such as a rule of -http that gives two agents the
-// same address.
+// validate returns an error for the first flag whose value cannot work, such as a rule of -http
+// that gives two agents the same address.
 func (o *runOptions) validate(c *cluster.Cluster) error {
 	switch {
 	case o.restarts < 0:
@@ -117,9 +119,11 @@ func (o *runOptions) validate(c *cluster.Cluster) error {
 		if err != nil {
 			return err
 		}
-		if j, twice := first[address]; twice && address != "" && !strings.HasSuffix(address, ":0") { // :0 is any free port
+		// :0 is any free port
+		if j, twice := first[address]; twice && address != "" && !strings.HasSuffix(address, ":0") {
 			return dsbo.Errorf(dsbo.ErrConfig,
-				"-http must give each agent its own address, as {9100+agent} does; with %s agents %d and %d have the same", o.http, j, i)
+				"-http must give each agent its own address, as {9100+agent} does; with %s agents %d and %d "+
+					"have the same", o.http, j, i)
 		}
 		first[address] = i
 	}
@@ -140,7 +144,8 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	if err := o.prepareFolder(c); err != nil {
 		return err
 	}
-	s := supervisor{executable: executable, name: p.name, args: o.agentArgs, stderr: stderr, restarts: o.restarts, pause: restartPause}
+	s := supervisor{executable: executable, name: p.name, args: o.agentArgs, stderr: stderr, restarts: o.restarts,
+		pause: restartPause}
 	if err := s.run(ctx, len(c.Addresses)).error(); err != nil {
 		return o.writeFailure(err)
 	}
@@ -155,8 +160,8 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	return writeMerged(stdout, m, runs.Folder(o.out), o.report)
 }
 
-// agentArgs returns the flags of agent i; where one is given twice, the last one counts. Agent 0 shows the progress of all agents;
-// the others show warnings and errors alone.
+// agentArgs returns the flags of agent i; where one is given twice, the last one counts. Agent 0
+// shows the progress of all agents; the others show warnings and errors alone.
 func (o *runOptions) agentArgs(i int) []string {
 	return append(slices.Clone(o.common), fmt.Sprintf("-agent=%d", i), "-attached", "-certs="+o.certsFolder(),
 		"-log-file="+string(o.agentFolder(i))+".log", fmt.Sprintf("-quiet=%t", o.quiet || i > 0))
@@ -190,7 +195,8 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 		}
 		if begun.Hash != "" && begun.Hash != c.Hash() {
 			return dsbo.Errorf(dsbo.ErrConfig,
-				"-resume needs the cluster file with which the run in %s began, with the same run, agents, graph, seed, task and flags: its hash must be %.12s; that of %s is %.12s",
+				"-resume needs the cluster file with which the run in %s began, with the same run, agents, graph, "+
+					"seed, task and flags: its hash must be %.12s; that of %s is %.12s",
 				o.out, begun.Hash, o.cluster, c.Hash())
 		}
 	}
@@ -215,15 +221,17 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 		}
 	}
 	// The configuration comes first: with it a run that ends here can be resumed.
-	if err := folder.WriteConfig(runs.ClusterConfig{Format: runs.Format, Task: c.Task, Run: c.Run, Hash: c.Hash(), Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
+	if err := folder.WriteConfig(runs.ClusterConfig{Format: runs.Format, Task: c.Task, Run: c.Run, Hash: c.Hash(),
+		Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
 		return err
 	}
 	return o.makeCerts(c)
 }
 
-// leftovers returns the files and folders of the agents of an earlier run that must be removed. With -force these are
-// all run folders, logs and secrets, as that run may have had more agents, and the certificates. With -resume it is agent.json
-// of each: an agent that has it would not start, and the others would wait for it in vain.
+// leftovers returns the files and folders of the agents of an earlier run that must be removed.
+// With -force these are all run folders, logs and secrets, as that run may have had more agents,
+// and the certificates. With -resume it is agent.json of each: an agent that has it would not
+// start, and the others would wait for it in vain.
 func (o *runOptions) leftovers() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
 	if err != nil {
@@ -255,7 +263,8 @@ func (o *runOptions) leftovers() ([]string, error) {
 	return old, nil
 }
 
-// lockAll locks the run folders among leftovers until the result is called: an agent of an earlier run may still be ending.
+// lockAll locks the run folders among leftovers until the result is called: an agent of an earlier
+// run may still be ending.
 func lockAll(paths []string) (unlock func(), err error) {
 	var held []io.Closer
 	unlock = func() {
@@ -282,8 +291,8 @@ func lockAll(paths []string) (unlock func(), err error) {
 // validity is the time for which the certificates of a run on this machine are valid.
 const validity = 365 * 24 * time.Hour
 
-// makeCerts makes the folder of the certificates, under another name until it is complete. The key of the authority is not kept:
-// no further certificate is needed.
+// makeCerts makes the folder of the certificates, under another name until it is complete. The key
+// of the authority is not kept: no further certificate is needed.
 func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 	folder := o.certsFolder()
 	if o.certs != "" || folder == "" {
@@ -297,13 +306,15 @@ func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 		return err
 	}
 	now := time.Now()
-	if err := makeCertificates(partial, c, (*pki.Authority).SaveCertificate, now.Add(-clockSlack), now.Add(validity)); err != nil {
+	if err := makeCertificates(partial, c, (*pki.Authority).SaveCertificate, now.Add(-clockSlack),
+		now.Add(validity)); err != nil {
 		return err
 	}
 	return os.Rename(partial, folder)
 }
 
-// writeFailure writes the summary of a run that ended with an error, and returns the error for the user.
+// writeFailure writes the summary of a run that ended with an error, and returns the error for
+// the user.
 func (o *runOptions) writeFailure(err error) error {
 	state := runs.StateOf(err)
 	if state == runs.Interrupted {

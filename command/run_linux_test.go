@@ -15,18 +15,19 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
 	"dsbo/runs"
 )
 
 // runAll runs all agents of a cluster file and returns what the command wrote to stdout.
 func runAll(ctx context.Context, stderr io.Writer, file, out string, more ...string) (string, error) {
 	var stdout bytes.Buffer
-	err := run(ctx, append([]string{"run", "-cluster=" + file, "-out=" + out}, more...), &stdout, &lockedWriter{w: stderr})
+	err := run(ctx, append([]string{"run", "-cluster=" + file, "-out=" + out}, more...), &stdout,
+		&lockedWriter{w: stderr})
 	return stdout.String(), err
 }
 
@@ -77,10 +78,12 @@ func TestRun(t *testing.T) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
 	}
-	if !strings.Contains(stderr.String(), "\nagent 0: iteration 4  ") || strings.Contains(stderr.String(), "agent 1: iteration") {
+	if !strings.Contains(stderr.String(), "\nagent 0: iteration 4  ") ||
+		strings.Contains(stderr.String(), "agent 1: iteration") {
 		t.Errorf("stderr:\n%s", stderr.String())
 	}
-	if log := must.Get(os.ReadFile(filepath.Join(out, "agent-1.log"))); !bytes.Contains(log, []byte(`"iteration":4,`)) {
+	if log := testkit.Get(os.ReadFile(filepath.Join(out, "agent-1.log"))); !bytes.Contains(log,
+		[]byte(`"iteration":4,`)) {
 		t.Errorf("the log of agent 1:\n%s", log)
 	}
 	if info, err := os.Stat(filepath.Join(out, "report.html")); page && (err != nil || info.Size() == 0) {
@@ -105,14 +108,16 @@ func TestRun(t *testing.T) {
 	experimenttest.SameRun(t, out, alone(t, t.TempDir(), "-agents=3", "-seed=5"))
 }
 
-// Agents that are killed, or asked to stop, are started again, and the run ends with the bits of one in which nothing went wrong.
+// Agents that are killed, or asked to stop, are started again, and the run ends with the bits of
+// one in which nothing went wrong.
 func TestRunSurvives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes")
 	}
 	dir := t.TempDir()
 	file, out, faults := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out"), filepath.Join(dir, "faults.json")
-	must.OK(os.WriteFile(faults, must.Get(json.Marshal(map[int][]fault{ // of about 1400 vectors in four iterations
+	// of about 1400 vectors in four iterations
+	testkit.OK(os.WriteFile(faults, testkit.Get(json.Marshal(map[int][]fault{
 		0: {{Vectors: 900}},
 		1: {{Vectors: 500}, {File: "lambda.npy"}},
 		2: {{Vectors: 900, Signal: syscall.SIGTERM}},
@@ -124,7 +129,8 @@ func TestRunSurvives(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, want := range []string{"agent 0: signal: killed: starting it again (1 of 3 in an hour)\n", "agent 1: signal: killed: starting it again (2 of 3 in an hour)\n",
+	for _, want := range []string{"agent 0: signal: killed: starting it again (1 of 3 in an hour)\n",
+		"agent 1: signal: killed: starting it again (2 of 3 in an hour)\n",
 		"agent 2: interrupted "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("stderr lacks %q:\n%s", want, text)
@@ -141,9 +147,10 @@ func TestInterruptedRun(t *testing.T) {
 		t.Skip("many processes")
 	}
 	dir := t.TempDir()
-	// So many iterations that the run is not over when the signal comes, however late.
+	// Enough iterations that the run is not over when the signal comes, however late.
 	flags := []string{"-preset=madsbo_tuned", "-T=1", "-N=1", "-evaluate=off", "-K=300", "-eval-every=3"}
-	file, out := writeCluster(t, dir, 3, map[string]any{"flags": slices.Concat(small, flags)}), filepath.Join(dir, "out")
+	file, out := writeCluster(t, dir, 3, map[string]any{"flags": slices.Concat(small, flags)}),
+		filepath.Join(dir, "out")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	_, err := runAll(ctx, &stopAt{text: "iteration 3 ", stop: stop}, file, out, "-report=false")
@@ -153,7 +160,7 @@ func TestInterruptedRun(t *testing.T) {
 	_, err = runAll(t.Context(), io.Discard, other, out, "-resume")
 	wantError(t, err, cli.Usage, "-resume needs the cluster file with which the run")
 	_, err = runAll(t.Context(), io.Discard, file, out, "-resume", "-report=false")
-	must.OK(err)
+	testkit.OK(err)
 	experimenttest.SameRun(t, out, alone(t, dir, append(flags, "-agents=3")...))
 }
 
@@ -170,13 +177,16 @@ func TestRunFails(t *testing.T) {
 		want  string
 		state runs.State
 	}{
-		{"divergence", []string{"-preset=madsbo_tuned", "-beta=1e6", "-K=20"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
+		{"divergence", []string{"-preset=madsbo_tuned", "-beta=1e6", "-K=20"}, nil, cli.Diverged,
+			"diverged: agent ", runs.Diverged},
 		{"a setting", []string{"-batch=5"}, nil, cli.Usage, "-batch must be at most 4", runs.Failed},
-		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", runs.Absent},
+		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage,
+			"-certs: open absent", runs.Absent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			file, out := writeCluster(t, dir, 2, map[string]any{"flags": append(append([]string{}, small...), tt.flags...)}), filepath.Join(dir, "out")
+			file, out := writeCluster(t, dir, 2,
+				map[string]any{"flags": append(append([]string{}, small...), tt.flags...)}), filepath.Join(dir, "out")
 			_, err := runAll(t.Context(), io.Discard, file, out, tt.args...)
 			wantError(t, err, tt.code, tt.want)
 			wantState(t, out, tt.state)
@@ -187,18 +197,19 @@ func TestRunFails(t *testing.T) {
 // openRun does what the verb run does before it starts agents.
 func openRun(t *testing.T, args ...string) error {
 	t.Helper()
-	o, c := must.Get2(testProgram().parseRun(args, io.Discard))
+	o, c := testkit.Get2(testProgram().parseRun(args, io.Discard))
 	defer o.unlock()
 	return o.prepareFolder(c)
 }
 
-// TestLockedFolder: not even -force begins a run in the folder of one that is under way, and nothing there changes.
+// TestLockedFolder: not even -force begins a run in the folder of one that is under way, and
+// nothing there changes.
 func TestLockedFolder(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 2, nil), alone(t, dir)
 	folder := runs.Folder(out)
-	before := must.Get(os.ReadFile(folder.Path(runs.ConfigFile)))
-	defer must.Get(folder.Lock()).Close()
+	before := testkit.Get(os.ReadFile(folder.Path(runs.ConfigFile)))
+	defer testkit.Get(folder.Lock()).Close()
 	for _, args := range [][]string{
 		append([]string{"synthetic", "-r=1", "-seed=7", "-force", "-quiet", "-out=" + out}, small...),
 		{"run", "-force", "-cluster=" + file, "-out=" + out},
@@ -206,7 +217,7 @@ func TestLockedFolder(t *testing.T) {
 		_, err := command(t, args...)
 		wantError(t, err, cli.Failure, "is being written by another process")
 		wantState(t, out, runs.Finished)
-		if now := must.Get(os.ReadFile(folder.Path(runs.ConfigFile))); !bytes.Equal(now, before) {
+		if now := testkit.Get(os.ReadFile(folder.Path(runs.ConfigFile))); !bytes.Equal(now, before) {
 			t.Errorf("%s: the configuration has changed", args[0])
 		}
 	}
@@ -216,17 +227,17 @@ func TestLockedFolder(t *testing.T) {
 func makeAgentFolder(t *testing.T, out string, agent int) {
 	t.Helper()
 	o := agentOptions{options: options{out: out}, agent: agent}
-	must.OK(os.MkdirAll(string(o.folder()), 0o755))
-	must.OK(o.folder().WriteConfig(runs.Config{Build: runs.ThisBuild()}))
-	must.OK(o.folder().WriteMembership(runs.Membership{Agent: agent}))
-	must.OK(os.WriteFile(string(o.folder())+".log", nil, 0o644))
+	testkit.OK(os.MkdirAll(string(o.folder()), 0o755))
+	testkit.OK(o.folder().WriteConfig(runs.Config{Build: runs.ThisBuild()}))
+	testkit.OK(o.folder().WriteMembership(runs.Membership{Agent: agent}))
+	testkit.OK(os.WriteFile(string(o.folder())+".log", nil, 0o644))
 }
 
 // wantFiles checks what is in a folder.
 func wantFiles(t *testing.T, folder, want string) {
 	t.Helper()
 	var names []string
-	for _, e := range must.Get(os.ReadDir(folder)) {
+	for _, e := range testkit.Get(os.ReadDir(folder)) {
 		names = append(names, e.Name())
 	}
 	if got := strings.Join(names, " "); got != want {
@@ -234,19 +245,20 @@ func wantFiles(t *testing.T, folder, want string) {
 	}
 }
 
-// A run that ends as its folder is made can be resumed, with all certificates and no key to make more.
+// A run that ends as its folder is made can be resumed, with all certificates and no key to
+// make more.
 func TestResumeOfABeginning(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
-	must.OK(openRun(t, "-cluster="+file, "-out="+out))
+	testkit.OK(openRun(t, "-cluster="+file, "-out="+out))
 	certs, making := filepath.Join(out, certsName), filepath.Join(out, ".certs.tmp")
-	must.OK(os.Rename(certs, making))
-	must.OK(os.Remove(filepath.Join(making, "agent-1.pem")))
+	testkit.OK(os.Rename(certs, making))
+	testkit.OK(os.Remove(filepath.Join(making, "agent-1.pem")))
 	makeAgentFolder(t, out, 0)
 	wantError(t, openRun(t, "-cluster="+file, "-out="+out), cli.Usage, "-resume goes on")
-	must.OK(openRun(t, "-cluster="+file, "-out="+out, "-resume"))
+	testkit.OK(openRun(t, "-cluster="+file, "-out="+out, "-resume"))
 	for i := range 2 {
-		must.Get(pki.Load(certs, i, time.Now()))
+		testkit.Get(pki.Load(certs, i, time.Now()))
 	}
 	wantFiles(t, certs, "agent-0-key.pem agent-0.pem agent-1-key.pem agent-1.pem ca.pem")
 	wantFiles(t, out, "SHA256SUMS agent-0 agent-0.log certs config.json")
@@ -257,28 +269,32 @@ func TestResumeOfABeginning(t *testing.T) {
 func TestForce(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
-	must.OK(openRun(t, "-cluster="+file, "-out="+out))
+	testkit.OK(openRun(t, "-cluster="+file, "-out="+out))
 	for i := range 3 {
 		makeAgentFolder(t, out, i)
 	}
 	for _, name := range []string{"agent-9", "agent-orange"} {
-		must.OK(os.Mkdir(filepath.Join(out, name), 0o755))
-		must.OK(os.WriteFile(filepath.Join(out, name, "chapter.tex"), nil, 0o644))
+		testkit.OK(os.Mkdir(filepath.Join(out, name), 0o755))
+		testkit.OK(os.WriteFile(filepath.Join(out, name, "chapter.tex"), nil, 0o644))
 	}
-	wantError(t, openRun(t, "-cluster="+file, "-out="+out, "-force"), cli.Usage, "agent-9 is neither empty nor a run folder")
-	wantFiles(t, out, "SHA256SUMS agent-0 agent-0.log agent-1 agent-1.log agent-2 agent-2.log agent-9 agent-orange certs config.json")
-	must.OK(os.RemoveAll(filepath.Join(out, "agent-9")))
-	must.OK(openRun(t, "-cluster="+file, "-out="+out, "-force", "-insecure"))
+	wantError(t, openRun(t, "-cluster="+file, "-out="+out, "-force"), cli.Usage,
+		"agent-9 is neither empty nor a run folder")
+	wantFiles(t, out,
+		"SHA256SUMS agent-0 agent-0.log agent-1 agent-1.log agent-2 agent-2.log agent-9 agent-orange certs config.json")
+	testkit.OK(os.RemoveAll(filepath.Join(out, "agent-9")))
+	testkit.OK(openRun(t, "-cluster="+file, "-out="+out, "-force", "-insecure"))
 	wantFiles(t, out, "SHA256SUMS agent-orange config.json")
 }
 
-// TestRunChecksCertificates: certificates that are not valid, as of a machine whose clock is ahead, are refused before a run is replaced.
+// TestRunChecksCertificates: certificates that are not valid, as of a machine whose clock is ahead,
+// are refused before a run is replaced.
 func TestRunChecksCertificates(t *testing.T) {
 	dir := t.TempDir()
 	file, certs, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "certs"), filepath.Join(dir, "out")
 	runCommand(t, "synthetic", "-r=1", "-p=2", "-train=4", "-val=6", "-test=20", "-K=1", "-report=false", "-out="+out)
 	tomorrow := time.Now().AddDate(0, 0, 1)
-	must.OK(makeCertificates(certs, must.Get(cluster.Load(file, testProgram().checkTask)), (*pki.Authority).Save, tomorrow, tomorrow.AddDate(0, 0, 1)))
+	testkit.OK(makeCertificates(certs, testkit.Get(cluster.Load(file, testProgram().checkTask)), (*pki.Authority).Save,
+		tomorrow, tomorrow.AddDate(0, 0, 1)))
 	_, err := command(t, "run", "-cluster="+file, "-out="+out, "-certs="+certs, "-force")
 	wantError(t, err, cli.Usage, "agent-0.pem: x509: certificate has expired or is not yet valid")
 	wantState(t, out, runs.Finished)
@@ -289,7 +305,8 @@ func TestRunChecksData(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	runCommand(t, "synthetic", "-r=1", "-p=2", "-train=4", "-val=6", "-test=20", "-K=1", "-report=false", "-out="+out)
-	for task, flags := range map[string][]string{"mnist": {"-data=" + filepath.Join(dir, "gone")}, "tune": {"-data=" + filepath.Join(dir, "gone{agent}.csv"), "-target=y"}} {
+	for task, flags := range map[string][]string{"mnist": {"-data=" + filepath.Join(dir, "gone")},
+		"tune": {"-data=" + filepath.Join(dir, "gone{agent}.csv"), "-target=y"}} {
 		file := writeCluster(t, dir, 2, map[string]any{"task": task, "flags": flags})
 		_, err := command(t, "run", "-cluster="+file, "-out="+out, "-insecure", "-force")
 		wantError(t, err, cli.Usage, "gone")

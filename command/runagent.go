@@ -13,18 +13,19 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/peer"
-	"dsbo/internal/build"
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 	dsbogrpc "dsbo/network/grpc"
-	"dsbo/pki"
+	"dsbo/network/pki"
 	"dsbo/runs"
 )
 
 // runAgent runs an agent until all agents have finished.
-func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
+func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout,
+	stderr io.Writer) (err error) {
 	m := newMonitor(c.Run, o.agent)
 	s, err := newScreen(o, m, stderr)
 	if err != nil {
@@ -46,7 +47,8 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	defer stop()
 	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
 	if o.insecure && (!o.attached || o.agent == 0) { // of those that the verb run starts one speaks for all
-		s.log.Warn("-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
+		s.log.Warn(
+			"-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
 	}
 	j, err := p.agentJob(&o, c)
 	if err != nil {
@@ -95,16 +97,19 @@ type agentExchange struct {
 }
 
 // run runs a job over it.
-func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
-	if e.config.Fingerprint, err = build.Digest(); err != nil {
+func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout,
+	stderr io.Writer) (err error) {
+	if e.config.Fingerprint, err = wording.BuildDigest(); err != nil {
 		return err
 	}
 	if c.Quorum > 0 {
-		e.config.Membership = &dsbogrpc.Membership{Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, StragglerDeadline: e.options.straggler}
+		e.config.Membership = &dsbogrpc.Membership{Quorum: c.Quorum, AbsentAfter: c.AbsentAfter,
+			StragglerDeadline: e.options.straggler}
 	}
 	o := e.options
 	err = peer.Agent{
-		Folder: o.folder(), Own: o.membership(c), Identity: c.Hash() + " " + pki.Name(o.agent), Exchange: e.config, Open: e.open,
+		Folder: o.folder(), Own: o.membership(c), Identity: c.Hash() + " " + pki.Name(o.agent),
+		Exchange: e.config, Open: e.open,
 	}.Run(ctx, j, stdout, stderr)
 	if e.unfollow != nil {
 		e.unfollow()
@@ -125,8 +130,9 @@ func (e *agentExchange) open(config dsbogrpc.Config) (*dsbogrpc.Mixer, error) {
 	return m, nil
 }
 
-// openExchange opens the agent's end of the exchange, where -listen says if it is given. Without certificates, masks need a secret, and
-// so they do where noise makes what the agent sends another in each run.
+// openExchange opens the agent's end of the exchange, where -listen says if it is given. Without
+// certificates, masks need a secret, and so they do where noise makes what the agent sends another
+// in each run.
 func (o *agentOptions) openExchange(config dsbogrpc.Config, noisy bool) (_ *dsbogrpc.Mixer, err error) {
 	if o.listen != "" {
 		if config.Listener, err = net.Listen("tcp", o.listen); err != nil {
@@ -148,8 +154,9 @@ func (o *agentOptions) openExchange(config dsbogrpc.Config, noisy bool) (_ *dsbo
 	return mixer, err
 }
 
-// maskSecret returns the random bytes of the agent's masks, which an agent that comes back has again. Those of noisy numbers belong to
-// the run folder, in which the noise is: without one, what is there was of another run.
+// maskSecret returns the random bytes of the agent's masks, which an agent that comes back has
+// again. The bytes of noisy numbers belong to the run folder, in which the noise is: without one,
+// what is there was of another run.
 func (o *agentOptions) maskSecret(noisy bool) ([]byte, error) {
 	path := string(o.folder()) + secretSuffix
 	if noisy {
@@ -176,8 +183,10 @@ func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 // exchangeConfig returns the settings of the agent's end of the exchange, without its certificate.
 func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Config {
 	config := dsbogrpc.Config{
-		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask,
-		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter, PeerTimeout: o.peerTimeout,
+		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Relay: c.Relay, Insecure: o.insecure,
+		Unmasked:   !o.mask,
+		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter,
+		PeerTimeout:    o.peerTimeout,
 		ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,
 		Log: s.log,
 	}

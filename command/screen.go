@@ -16,8 +16,9 @@ import (
 	"dsbo/runs"
 )
 
-// A screen shows an agent's run: log lines on stderr and in a file, and progress as a bar on a terminal, elsewhere as
-// a log line now and then. It is the [experiment.Viewer] of the agent's job and keeps its monitor up to date.
+// A screen shows an agent's run: log lines on stderr and in a file, and progress as a bar on a
+// terminal, elsewhere as a log line now and then. It is the [experiment.Viewer] of the agent's job
+// and keeps its monitor up to date.
 type screen struct {
 	*cli.Progress
 	log      *slog.Logger // for lines about this agent
@@ -74,7 +75,7 @@ func logHandler(form string, to io.Writer, level slog.Level) slog.Handler {
 	return plainHandler{to, level, ""}
 }
 
-// checkLogForm returns an error unless form is one of those of -log.
+// checkLogForm returns an error unless form is a form of -log.
 func checkLogForm(form string) error {
 	if form != "plain" && form != "text" && form != "json" {
 		return dsbo.Errorf(dsbo.ErrConfig, "-log must be plain, text or json; it is %s", form)
@@ -166,7 +167,8 @@ func knownFacts(facts []any) []any {
 func (s *screen) Record(r runs.Record, text []string) {
 	s.monitor.update(func(p *position) { p.record = &r })
 	s.note(experiment.Note{Name: "record", Facts: []any{
-		"iteration", r.Iteration, "phi", r.Phi, "grad_norm", r.GradNorm, "train_loss", r.TrainLoss, "val_loss", r.ValLoss,
+		"iteration", r.Iteration, "phi", r.Phi, "grad_norm", r.GradNorm, "train_loss", r.TrainLoss,
+		"val_loss", r.ValLoss,
 		"holdout_loss", r.HoldoutLoss, "test_loss", r.TestLoss, "test_accuracy", r.TestAccuracy,
 		"ms_per_iteration", r.MsPerIteration, "seconds", r.Seconds,
 	}}, text)
@@ -177,7 +179,8 @@ func (s *screen) Saved(iteration int) {
 	s.monitor.update(func(p *position) { p.saved, p.savedAt = iteration, s.now() })
 }
 
-// A plainHandler writes log lines for people, such as "agent 3: warning: a neighbour is silent, neighbour 2".
+// A plainHandler writes log lines for people, such as "agent 3: warning: a neighbour is silent,
+// neighbour 2".
 type plainHandler struct {
 	out   io.Writer
 	level slog.Level
@@ -213,7 +216,8 @@ func (h plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup returns h: names are not grouped.
 func (h plainHandler) WithGroup(string) slog.Handler { return h }
 
-// hung ends the process because of an error that leaves the run's own goroutine waiting for ever, as soon as the neighbours can know.
+// hung ends the process because of an error that leaves the run's own goroutine waiting for ever,
+// as soon as the neighbours can know.
 func (s *screen) hung(err error) {
 	s.log.Error("the process ends", "reason", err)
 	time.Sleep(hungPause)

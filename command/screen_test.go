@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dsbo/experiment"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -19,11 +19,13 @@ func TestScreen(t *testing.T) {
 	var out bytes.Buffer
 	m := newMonitor("r", 3)
 	file := filepath.Join(t.TempDir(), "log")
-	s := must.Get(newScreen(agentOptions{options: options{log: "text"}, agent: 3, logFile: file, progress: 10 * time.Second}, m, &out))
+	s := testkit.Get(newScreen(
+		agentOptions{options: options{log: "text"}, agent: 3, logFile: file, progress: 10 * time.Second}, m, &out))
 	clock := time.UnixMilli(1_700_000_000_000)
 	s.now = func() time.Time { return clock }
 	for k := range 61 {
-		s.Show(experiment.Progress{Phase: "iteration", Done: k, Total: 60, Share: float64(k) / 60, Remaining: time.Duration(60-k) * time.Second})
+		s.Show(experiment.Progress{Phase: "iteration", Done: k, Total: 60, Share: float64(k) / 60,
+			Remaining: time.Duration(60-k) * time.Second})
 		clock = clock.Add(time.Second)
 	}
 	s.Saved(60)
@@ -31,7 +33,8 @@ func TestScreen(t *testing.T) {
 	s.Log("warning: beta is %g", 2.5)
 	s.Stop()
 	text := out.String()
-	if n := strings.Count(text, "msg=progress agent=3 phase=iteration done="); n != 7 || !strings.Contains(text, "done=30 of=60 percent=50 left=30s\n") {
+	if n := strings.Count(text, "msg=progress agent=3 phase=iteration done="); n != 7 ||
+		!strings.Contains(text, "done=30 of=60 percent=50 left=30s\n") {
 		t.Errorf("%d lines of progress in\n%s", n, text)
 	}
 	for _, want := range []string{`level=INFO msg="iteration 60" agent=3`, `level=WARN msg="beta is 2.5" agent=3`} {
@@ -39,9 +42,10 @@ func TestScreen(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	must.OK(s.close(errors.New("disk\nfull")))
-	data := must.Get(os.ReadFile(file))
-	for _, want := range []string{`"level":"INFO","msg":"iteration 60","agent":3}`, `"level":"ERROR","msg":"disk full","agent":3}`} {
+	testkit.OK(s.close(errors.New("disk\nfull")))
+	data := testkit.Get(os.ReadFile(file))
+	for _, want := range []string{`"level":"INFO","msg":"iteration 60","agent":3}`,
+		`"level":"ERROR","msg":"disk full","agent":3}`} {
 		if !bytes.Contains(data, []byte(want+"\n")) {
 			t.Errorf("the log file has no %s:\n%s", want, data)
 		}
@@ -53,42 +57,50 @@ func TestScreen(t *testing.T) {
 
 func TestQuietScreen(t *testing.T) {
 	var out bytes.Buffer
-	s := must.Get(newScreen(agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond}, newMonitor("r", 3), &out))
+	s := testkit.Get(newScreen(
+		agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond},
+		newMonitor("r", 3), &out))
 	s.Show(experiment.Progress{Phase: "iteration", Done: 1, Total: 2})
 	s.Log("iteration 1")
 	s.Log("warning: beta")
 	s.Stop()
-	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"level":"WARN","msg":"beta","agent":3}`) {
+	if text := out.String(); strings.Count(text, "\n") != 1 ||
+		!strings.Contains(text, `"level":"WARN","msg":"beta","agent":3}`) {
 		t.Errorf("%s", text)
 	}
 }
 
-// Numbers are fields for programs, and in a sentence for people; those that are not known are neither.
+// Numbers are fields for programs, and in a sentence for people; those that are not known
+// are neither.
 func TestNumbers(t *testing.T) {
 	record := runs.Record{Iteration: 4, Phi: 0.25, TrainLoss: 0.5}
-	for _, n := range []*runs.Number{&record.GradNorm, &record.ValLoss, &record.HoldoutLoss, &record.TestLoss, &record.TestAccuracy, &record.MsPerIteration} {
+	for _, n := range []*runs.Number{&record.GradNorm, &record.ValLoss, &record.HoldoutLoss, &record.TestLoss,
+		&record.TestAccuracy, &record.MsPerIteration} {
 		*n = runs.Unknown()
 	}
-	note := experiment.Note{Text: "model of λ = 0: Φ 0.5", Name: "model", Facts: []any{"model", "λ = 0", "phi", runs.Number(0.5), "test_loss", runs.Unknown()}}
+	note := experiment.Note{Text: "model of λ = 0: Φ 0.5", Name: "model",
+		Facts: []any{"model", "λ = 0", "phi", runs.Number(0.5), "test_loss", runs.Unknown()}}
 	const fields = `"msg":"record","agent":0,"iteration":4,"phi":0.25,"train_loss":0.5,"seconds":0}`
 	const model = `"msg":"model","agent":0,"model":"λ = 0","phi":0.5}`
 	for form, want := range map[string][]string{
 		"plain": {"agent 0: head\nagent 0: iteration 4  0.25\nagent 0: model of λ = 0: Φ 0.5\n"},
-		"text":  {"msg=record agent=0 iteration=4 phi=0.25 train_loss=0.5 seconds=0\n", "msg=model agent=0 model=\"λ = 0\" phi=0.5\n"},
-		"json":  {fields + "\n", model + "\n"},
+		"text": {"msg=record agent=0 iteration=4 phi=0.25 train_loss=0.5 seconds=0\n",
+			"msg=model agent=0 model=\"λ = 0\" phi=0.5\n"},
+		"json": {fields + "\n", model + "\n"},
 	} {
 		var out bytes.Buffer
 		m, file := newMonitor("r", 0), filepath.Join(t.TempDir(), "log")
-		s := must.Get(newScreen(agentOptions{options: options{log: form}, logFile: file}, m, &out))
+		s := testkit.Get(newScreen(agentOptions{options: options{log: form}, logFile: file}, m, &out))
 		s.Record(record, []string{"head", "iteration 4  0.25"})
 		s.Note(note)
-		must.OK(s.close(nil))
+		testkit.OK(s.close(nil))
 		for _, w := range want {
 			if !strings.Contains(out.String(), w) {
 				t.Errorf("%s: no %q in\n%s", form, w, out.String())
 			}
 		}
-		if text := string(must.Get(os.ReadFile(file))); !strings.Contains(text, fields) || !strings.Contains(text, model) {
+		if text := string(testkit.Get(os.ReadFile(file))); !strings.Contains(text, fields) ||
+			!strings.Contains(text, model) {
 			t.Errorf("%s: the log file has\n%s", form, text)
 		}
 		if m.record == nil || m.record.Phi != 0.25 {
@@ -97,14 +109,17 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Under the verb run, agent 0 alone shows what all agents log alike; each shows what is about itself.
+// Under the verb run, agent 0 alone shows what all agents log alike; each shows what is
+// about itself.
 func TestCommonLines(t *testing.T) {
 	for agent, want := range []string{
-		"agent 0: iteration 4\nagent 0: warning: beta is large\nagent 0: warning: a neighbour is silent, neighbour 2, silent 6s\n",
+		"agent 0: iteration 4\nagent 0: warning: beta is large\nagent 0: warning: a neighbour is silent, neighbour " +
+			"2, silent 6s\n",
 		"agent 1: warning: a neighbour is silent, neighbour 2, silent 6s\n",
 	} {
 		var out bytes.Buffer
-		s := must.Get(newScreen(agentOptions{options: options{log: "plain", quiet: agent > 0}, agent: agent, attached: true}, newMonitor("r", agent), &out))
+		s := testkit.Get(newScreen(agentOptions{options: options{log: "plain", quiet: agent > 0}, agent: agent,
+			attached: true}, newMonitor("r", agent), &out))
 		s.Log("iteration %d", 4)
 		s.Log("warning: beta is large")
 		s.log.Warn("a neighbour is silent", "neighbour", 2, "silent", 6*time.Second)

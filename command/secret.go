@@ -11,14 +11,14 @@ import (
 	"dsbo/internal/disk"
 )
 
-// secretSuffix ends the name of the file beside an agent's run folder that holds the random bytes of its masks, for agents
-// without a certificate, or with noise.
+// secretSuffix ends the name of the file beside an agent's run folder that holds the random bytes
+// of its masks, for agents without a certificate, or with noise.
 const secretSuffix = ".key"
 
 const secretLength = 32
 
-// readSecret returns the bytes of a secret file, which it makes if there is none: an agent that is started again must have the
-// same ones.
+// readSecret returns the bytes of a secret file, which it makes if there is none: an agent that is
+// started again must have the same ones.
 func readSecret(path string) ([]byte, error) {
 	if err := disk.CheckSecret(path); err != nil {
 		return nil, err

@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"dsbo"
-	"dsbo/cluster"
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/runs"
 )
 
 const siteIntro = `Runs this site's agent of the run that the cluster file describes, as the verb agent does. Flags of the task that are this
 site's own, such as the file of its data, stand here and not in the cluster file; others may stand here too, if all sites have
 the same ones.`
 
-// isSiteLine reports whether a task's command line is that of one agent of a cluster file.
+// isSiteLine reports whether a task's command line belongs to one agent of a cluster file.
 func isSiteLine(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		name, is := cli.FlagName(a)
@@ -38,7 +38,8 @@ func (p *program) site(ctx context.Context, t experiment.Task, args []string, st
 }
 
 // parseSite reads the command line of a task's verb for one agent, and its cluster file.
-func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
+func (p *program) parseSite(t experiment.Task, args []string,
+	help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
 	name := p.name + " " + t.Name()
 	f, agent := o.newFlags(name, siteIntro)
 	f.Synopsis, f.Example = "-cluster FILE [flags]", name+" -cluster cluster.json -agent 2 -certs certs"
@@ -65,10 +66,15 @@ func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o
 		return o, nil, err
 	}
 	if c.Task != t.Name() {
-		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-cluster %s is of the task %s, not of %s", o.cluster, c.Task, t.Name())
+		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-cluster %s is of the task %s, not of %s", o.cluster,
+			c.Task, t.Name())
 	}
 	if o.out == "" {
-		o.out = filepath.Join("runs", c.Run)
+		folder, err := runs.InResults(c.Run)
+		if err != nil {
+			return o, nil, err
+		}
+		o.out = string(folder)
 	}
 	if err := o.mergeFlags(t, c, given); err != nil {
 		return o, nil, err
@@ -76,8 +82,8 @@ func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o
 	return o, c, o.choose(*agent, c)
 }
 
-// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's own. Those of the run are part of its
-// hash: an agent that has others is refused.
+// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's
+// own. The flags of the run are part of its hash: an agent that has others is refused.
 func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
 	var own []string
 	if s, ok := t.(experiment.Local); ok {
@@ -96,7 +102,8 @@ func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given m
 		if k < 0 {
 			c.Flags = append(c.Flags, text)
 		} else if strings.TrimLeft(c.Flags[k], "-") != text[1:] {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s must be what the cluster file says, %s, or be left out", text, c.Flags[k])
+			return dsbo.Errorf(dsbo.ErrConfig, "%s must be what the cluster file says, %s, or be left out",
+				text, c.Flags[k])
 		}
 	}
 	return nil

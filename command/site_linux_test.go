@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
 // writeTable writes the table of site i: a number, a word, and a class that both tell of.
@@ -30,19 +30,20 @@ func writeTable(path string, i int) {
 		}
 		fmt.Fprintf(&b, "%.3f,%s,%s\n", age, colour, ill)
 	}
-	must.OK(os.WriteFile(path, []byte(b.String()), 0o644))
+	testkit.OK(os.WriteFile(path, []byte(b.String()), 0o644))
 }
 
 // tuneFlags are flags of a run of tune that takes a moment.
 var tuneFlags = []string{"-target=ill", "-K=3"}
 
-// TestSite: sites that have their own file each, in a folder with no other, find what one process with all files finds.
+// TestSite: sites that have their own file each, in a folder with no other, find what one process
+// with all files finds.
 func TestSite(t *testing.T) {
 	const n = 3
 	dir := t.TempDir()
 	for i := range n {
 		own := filepath.Join(dir, fmt.Sprint("home", i))
-		must.OK(os.Mkdir(own, 0o755))
+		testkit.OK(os.Mkdir(own, 0o755))
 		writeTable(filepath.Join(own, "ours.csv"), i)
 		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i+1)), i) // counted from 1
 	}
@@ -50,11 +51,13 @@ func TestSite(t *testing.T) {
 	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
 	out := filepath.Join(dir, "out")
 	atOnce(t, n, func(i int) []string {
-		return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i), fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
+		return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
+			fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
 	})
 	together := aloneOf(t, tasks.Tune(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
 	same(t, out, together, n)
-	want, got := must.Get(runs.Folder(together).ReadSummary()), must.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadSummary())
+	want, got := testkit.Get(runs.Folder(together).ReadSummary()),
+		testkit.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadSummary())
 	if !reflect.DeepEqual(got.Sites, want.Sites) || len(got.Sites) != n || len(got.Sites[0].OthersAlone) != n {
 		t.Errorf("the table of sites is %+v, in one process %+v", got.Sites, want.Sites)
 	}
@@ -63,8 +66,8 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestCurvatureOfSites: products with other matrices than the Hessian have the bits of one process too, also where the least eigenvalue, by which
-// a Hessian is damped, is an average.
+// TestCurvatureOfSites: products with other matrices than the Hessian have the bits of one process
+// too, also where the least eigenvalue, by which a Hessian is damped, is an average.
 func TestCurvatureOfSites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("as TestSite, with other matrices")
@@ -78,17 +81,21 @@ func TestCurvatureOfSites(t *testing.T) {
 		t.Run(matrix.String(), func(t *testing.T) {
 			here := t.TempDir()
 			out := filepath.Join(here, "out")
-			flags := []string{"-target=ill", "-K=1", "-model=mlp", "-hidden=2", "-evaluate=off", "-curvature=" + matrix.String()}
+			flags := []string{"-target=ill", "-K=1", "-model=mlp", "-hidden=2", "-evaluate=off",
+				"-curvature=" + matrix.String()}
 			cluster := writeCluster(t, here, n, map[string]any{"task": "tune", "flags": flags})
 			atOnce(t, n, func(i int) []string {
-				return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i), fmt.Sprintf("-data=%s/site%d.csv", dir, i)}
+				return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
+					fmt.Sprintf("-data=%s/site%d.csv", dir, i)}
 			})
-			same(t, out, aloneOf(t, tasks.Tune(), here, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...), n)
+			same(t, out, aloneOf(t, tasks.Tune(), here,
+				append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...), n)
 		})
 	}
 }
 
-// TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew, those that come back later know them.
+// TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew,
+// those that come back later know them.
 func TestSiteSurvives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestFaultKilled, with tables")
@@ -98,7 +105,8 @@ func TestSiteSurvives(t *testing.T) {
 	for i := range 3 {
 		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
 	}
-	r := newTaskRun(t, tasks.Tune(), addresses(3), append(tuneFlags, "-data="+filepath.Join(dir, "site{agent}.csv")), "-keep-frames=20")
+	r := newTaskRun(t, tasks.Tune(), addresses(3), append(tuneFlags, "-data="+filepath.Join(dir, "site{agent}.csv")),
+		"-keep-frames=20")
 	r.survive(map[int][]fault{
 		0: {{Vectors: 5}, {File: "setup.json"}},
 		1: {{Line: `"iteration":2,`}, {Line: "each site alone"}},
@@ -115,7 +123,8 @@ func TestSiteRefused(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"tune", "-target=age"}, "-target=age must be what the cluster file says, -target=ill, or be left out"},
+		{[]string{"tune", "-target=age"},
+			"-target=age must be what the cluster file says, -target=ill, or be left out"},
 		{[]string{"tune", "-K=9"}, "unknown flag -K"},
 		{[]string{"synthetic"}, "is of the task tune, not of synthetic"},
 		{[]string{"tune"}, "-data and -target are required"},
@@ -137,7 +146,8 @@ func TestTwoSites(t *testing.T) {
 	}
 	cluster := writeCluster(t, dir, 2, map[string]any{"task": "tune", "flags": tuneFlags})
 	args := func(i int, more ...string) []string {
-		return append(more, "tune", "-insecure", "-cluster="+cluster, "-out="+filepath.Join(dir, "out"), fmt.Sprintf("-agent=%d", i), fmt.Sprintf("-data=%s/ours%d.csv", dir, i))
+		return append(more, "tune", "-insecure", "-cluster="+cluster, "-out="+filepath.Join(dir, "out"),
+			fmt.Sprintf("-agent=%d", i), fmt.Sprintf("-data=%s/ours%d.csv", dir, i))
 	}
 	_, err := command(t, args(0)...)
 	wantError(t, err, cli.Usage, "a run must have at least 3 agents")

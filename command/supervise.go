@@ -43,8 +43,8 @@ type ending struct {
 	err   error  // why the process could not be started; nil if it was
 }
 
-// run runs n agents and returns the worst ending when all have ended. When one cannot be restarted the others are
-// stopped, as they would wait for it.
+// run runs n agents and returns the worst ending when all have ended. When one cannot be restarted
+// the others are stopped, as they would wait for it.
 func (s *supervisor) run(ctx context.Context, n int) ending {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -62,7 +62,8 @@ func (s *supervisor) run(ctx context.Context, n int) ending {
 	return slices.MaxFunc(ends, func(a, b ending) int { return severity(a.code) - severity(b.code) })
 }
 
-// severity orders exit codes: the cause of a run's end is more severe than an ending that may have followed from it.
+// severity orders exit codes: the cause of a run's end is more severe than an ending that may have
+// followed from it.
 func severity(code int) int {
 	if code == killed {
 		code = cli.Failure
@@ -76,11 +77,13 @@ func (s *supervisor) runAgent(ctx context.Context, agent int) ending {
 	for {
 		e := s.runProcess(ctx, agent)
 		recent = lastHour(recent, time.Now())
-		lost := e.code == killed || e.code == cli.Failure || e.code == cli.Interrupted // not by this run, whose ctx has not ended
+		// not by this run, whose ctx has not ended
+		lost := e.code == killed || e.code == cli.Failure || e.code == cli.Interrupted
 		if e.err != nil || ctx.Err() != nil || !lost || len(recent) >= s.restarts {
 			return e
 		}
-		cli.NewProgress(s.stderr, false).Log("agent %d: %s: starting it again (%d of %d in an hour)", agent, e.text, len(recent)+1, s.restarts)
+		cli.NewProgress(s.stderr, false).Log("agent %d: %s: starting it again (%d of %d in an hour)", agent, e.text,
+			len(recent)+1, s.restarts)
 		recent = append(recent, time.Now())
 		select {
 		case <-ctx.Done():

@@ -46,7 +46,8 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// An agent that fails is started again so many times and no more; a program that is not there is not tried again.
+// An agent that fails is started again as often as -restarts says and no more; a program that is
+// not there is not tried again.
 func TestRestarts(t *testing.T) {
 	failing, err := exec.LookPath("false") // its exit code is 1
 	if err != nil {
@@ -64,7 +65,8 @@ func TestRestarts(t *testing.T) {
 		again   int
 	}{{t.Context(), failing, 2}, {t.Context(), refused, 0}, {t.Context(), "/absent/program", 0}, {ended, failing, 0}} {
 		var stderr bytes.Buffer
-		s := supervisor{executable: tt.program, restarts: 2, stderr: &stderr, args: func(int) []string { return []string{"/absent/file"} }}
+		s := supervisor{executable: tt.program, restarts: 2, stderr: &stderr,
+			args: func(int) []string { return []string{"/absent/file"} }}
 		if e := s.run(tt.ctx, 1); e.code == cli.OK || strings.Count(stderr.String(), "starting it again") != tt.again {
 			t.Errorf("%s: %+v, want %d restarts\n%s", tt.program, e, tt.again, stderr.String())
 		}

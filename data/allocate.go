@@ -12,9 +12,10 @@ type allocation struct {
 	left   []int       // examples of each label that no agent has
 }
 
-// allocate gives size examples to every agent: in turns, each agent draws a label from its law among those that are
-// left. Where all of an agent's labels are used up, others change to other labels of theirs if that helps. The second
-// result is the size reached; if that is less than size, no allocation within the laws gives every agent more.
+// allocate gives size examples to every agent: in turns, each agent draws a label from its law
+// among those that are left. Where all of an agent's labels are used up, others change to other
+// labels of theirs if that helps. The second result is the size reached; if that is less than size,
+// no allocation within the laws gives every agent more.
 func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, int) {
 	a := allocation{laws: laws, quotas: make([][]int, len(laws)), left: slices.Clone(supply)}
 	for i := range a.quotas {
@@ -57,9 +58,10 @@ func (a *allocation) drawLabel(r *rand.Rand, i int) bool {
 	return true
 }
 
-// swapLabel gives agent i an example of a used-up label from another agent, which takes one of another label instead,
-// and so on along the shortest chain that ends at a label that is left. This is one augmenting path of a maximum flow:
-// where there is none, none of the agents can have more unless another has less.
+// swapLabel gives agent i an example of a used-up label from another agent, which takes one of
+// another label instead, and so on along the shortest chain that ends at a label that is left. This
+// is one augmenting path of a maximum flow: where there is none, none of the agents can have more
+// unless another has less.
 func (a *allocation) swapLabel(i int) bool {
 	const unseen = -1
 	taker := slices.Repeat([]int{unseen}, len(a.left)) // the agent that would take an example of the label

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/array"
-	"dsbo/internal/pages"
-	"dsbo/table/input"
+	"dsbo/internal/files"
+	"dsbo/internal/kernel"
+	"dsbo/tables/input"
 )
 
 // firstChunk is the most that is allocated on the word of a header; MNIST fits.
@@ -20,11 +20,11 @@ const firstChunk = 64 << 20
 // A byteFile is an IDX file of bytes whose header has been read. Its content can be read once.
 type byteFile struct {
 	io.Closer
-	*array.Reader
+	*files.Reader
 	in *input.File
 }
 
-// openBytes opens an IDX file of bytes in so many dimensions, plain or compressed with gzip.
+// openBytes opens an IDX file of bytes in n dimensions, plain or compressed with gzip.
 func openBytes(dir, base string, dims int) (*byteFile, error) {
 	name, err := findFile(dir, base)
 	if err != nil {
@@ -48,8 +48,8 @@ func openBytes(dir, base string, dims int) (*byteFile, error) {
 	return f, nil
 }
 
-// parseBytes reads the header of a file. It is our own reader, not GoMNIST's, which believes the header: a negative or huge count
-// makes that panic or run out of memory.
+// parseBytes reads the header of a file. It is our own reader, not GoMNIST's, which believes the
+// header: a negative or huge count makes that panic or run out of memory.
 func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFile, error) {
 	in, err := input.New(name, file, length, 0)
 	if err != nil {
@@ -60,11 +60,12 @@ func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFil
 		return nil, err
 	}
 	f := &byteFile{in: in}
-	if f.Reader, err = array.IDX(bufio.NewReaderSize(r, 1<<16)); err != nil {
+	if f.Reader, err = files.IDX(bufio.NewReaderSize(r, 1<<16)); err != nil {
 		return nil, in.Error(err)
 	}
 	if f.Type != "u1" || len(f.Shape) != dims {
-		return nil, f.fail("there must be bytes (u1) in %d dimensions; there are numbers of type %s in %d", dims, f.Type, len(f.Shape))
+		return nil, f.fail("there must be bytes (u1) in %d dimensions; there are numbers of type %s in %d", dims,
+			f.Type, len(f.Shape))
 	}
 	if err := f.Fits(in.Most()); err != nil {
 		return nil, in.Error(err)
@@ -87,8 +88,9 @@ func (f *byteFile) readAll() ([]byte, error) {
 	return content, nil
 }
 
-// rows reads the rows of each list, which ascend, and none of which is in two. What it allocates at once is firstChunk for all lists, which
-// lie one after the other where they fit, or as much for a list as the file has filled.
+// rows reads the rows of each list, which ascend, and none of which is in two. What it allocates at
+// once is firstChunk for all lists, which lie one after the other where they fit, or as much for a
+// list as the file has filled.
 func (f *byteFile) rows(lists [][]int) ([][]byte, error) {
 	size := f.Len() / f.Shape[0]
 	owner := make([]int32, f.Shape[0]) // the list of each row, counted from 1; 0: none
@@ -97,7 +99,7 @@ func (f *byteFile) rows(lists [][]int) ([][]byte, error) {
 	for _, rows := range lists {
 		all += len(rows) * size
 	}
-	memory := pages.Make[byte](min(all, firstChunk))
+	memory := kernel.MakePages[byte](min(all, firstChunk))
 	for k, rows := range lists {
 		n := min(len(rows)*size, len(memory))
 		content[k], memory = memory[:0:n], memory[n:]

@@ -8,8 +8,9 @@ import (
 	"dsbo/ad"
 )
 
-// Clip returns t with each row of features of some agents' examples, their part of the test examples too, scaled to norm c where it is
-// longer: a bound of what one row can do. Rows are in memory of their own then, in float32.
+// Clip returns t with each row of features of some agents' examples, their part of the test
+// examples too, scaled to norm c where it is longer: a bound of what one row can do. Rows are in
+// memory of their own then, in float32.
 func Clip(t Task, c float64, agents []int) (Task, error) {
 	if !(c > 0 && c <= math.MaxFloat32) {
 		return Task{}, dsbo.Errorf(dsbo.ErrConfig, "the norm to which rows are clipped must be positive; it is %g", c)

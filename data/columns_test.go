@@ -8,29 +8,32 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestColumns: named columns go with their rows, are part of the digest, and have a row for each example.
+// TestColumns: named columns go with their rows, are part of the digest, and have a row for
+// each example.
 func TestColumns(t *testing.T) {
-	numbers := func(v ...float64) *ad.Table { return must.Get(ad.FloatTable(len(v), 1, v)) }
-	e := data.Examples{X: numbers(1, 2, 3, 4), Target: numbers(5, 6, 7, 8), Columns: []data.Column{{"state", numbers(0, 1, 0, 2)}}}
-	picked := must.Get(e.Pick([]int{3, 1}))
+	numbers := func(v ...float64) *ad.Table { return testkit.Get(ad.FloatTable(len(v), 1, v)) }
+	e := data.Examples{X: numbers(1, 2, 3, 4), Target: numbers(5, 6, 7, 8),
+		Columns: []data.Column{{"state", numbers(0, 1, 0, 2)}}}
+	picked := testkit.Get(e.Pick([]int{3, 1}))
 	if c := picked.Column("state"); c == nil || c.At(0, 0) != 2 || c.At(1, 0) != 1 || picked.Column("other") != nil {
 		t.Errorf("rows 3 and 1 have states %v", picked.Columns)
 	}
 	task := data.Task{Shards: []data.Shard{{Train: e, Val: e}}, Features: 1}
-	must.OK(task.Validate())
-	held := must.Get(data.HoldOut(task, .5, 1)).Shards[0].Holdout
+	testkit.OK(task.Validate())
+	held := testkit.Get(data.HoldOut(task, .5, 1)).Shards[0].Holdout
 	if c := held.Column("state"); c == nil || c.Rows() != 2 {
 		t.Errorf("held-out examples have the columns %v", held.Columns)
 	}
-	digest := must.Get(task.Digest(0))
+	digest := testkit.Get(task.Digest(0))
 	for name, columns := range map[string][]data.Column{
-		"other numbers": {{"state", numbers(0, 1, 0, 3)}}, "another name": {{"place", numbers(0, 1, 0, 2)}}, "none": nil,
+		"other numbers": {{"state", numbers(0, 1, 0, 3)}}, "another name": {{"place", numbers(0, 1, 0, 2)}},
+		"none": nil,
 	} {
 		task.Shards[0].Train.Columns = columns
-		if must.Get(task.Digest(0)) == digest {
+		if testkit.Get(task.Digest(0)) == digest {
 			t.Errorf("%s: the digest is the same", name)
 		}
 	}
@@ -49,7 +52,7 @@ func TestColumns(t *testing.T) {
 func TestPolicyValues(t *testing.T) {
 	const S, each, discount = 4, 2000, .5
 	c := data.Policy{Agents: 2, States: S, Features: 2, Transitions: each, Discount: discount, Seed: 3}
-	task := must.Get(c.Task())
+	task := testkit.Get(c.Task())
 	values := make([]float64, S)
 	features := make([][]float64, S)
 	for s := range S {
@@ -69,7 +72,8 @@ func TestPolicyValues(t *testing.T) {
 			t.Errorf("state %d: the mean temporal difference at the true values is %g, want about 0", s, v)
 		}
 	}
-	for _, bad := range []data.Policy{{}, {Agents: 1, States: 2, Features: 3, Transitions: 1}, {Agents: 1, States: 2, Features: 1, Transitions: 1, Discount: 1},
+	for _, bad := range []data.Policy{{}, {Agents: 1, States: 2, Features: 3, Transitions: 1},
+		{Agents: 1, States: 2, Features: 1, Transitions: 1, Discount: 1},
 		{Agents: 1, States: 2, Features: 1, Transitions: 1, Rate: -1}} {
 		if _, err := bad.Task(); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: %v", bad, err)
@@ -77,12 +81,14 @@ func TestPolicyValues(t *testing.T) {
 	}
 }
 
-// TestClassMeans: the means are those of all training examples of a class.
+// TestClassMeans: the means are over all training examples of a class.
 func TestClassMeans(t *testing.T) {
 	shard := func(labels []uint8, v ...float64) data.Shard {
-		return data.Shard{Train: data.Examples{X: must.Get(ad.FloatTable(len(labels), 2, v)), Target: must.Get(ad.LabelTable(labels, 3))}}
+		return data.Shard{Train: data.Examples{X: testkit.Get(ad.FloatTable(len(labels), 2, v)),
+			Target: testkit.Get(ad.LabelTable(labels, 3))}}
 	}
-	task := data.Task{Features: 2, Classes: 3, Shards: []data.Shard{shard([]uint8{0, 2}, 1, 2, 3, 4), {}, shard([]uint8{2}, 5, 8)}}
+	task := data.Task{Features: 2, Classes: 3,
+		Shards: []data.Shard{shard([]uint8{0, 2}, 1, 2, 3, 4), {}, shard([]uint8{2}, 5, 8)}}
 	want := []float64{1, 2, 0, 0, 4, 6}
 	for i, v := range task.ClassMeans() {
 		if v != want[i] {

@@ -1,9 +1,10 @@
-// Package data makes the private data of the agents: MNIST, the paper's synthetic task, the split of one data set over agents, and
-// the draws of minibatches. A user's own files are tables: packages table and features.
+// Package data makes the private data of the agents: MNIST, the paper's synthetic task, the split
+// of one data set over agents, and the draws of minibatches. A user's own files are tables:
+// packages table and features.
 //
-// [LoadMNIST] gives [Examples]; [NewTask] splits them over agents, and [ShareMNIST] reads those of some agents alone;
-// [Synthetic] makes a task from nothing, and [HoldOut] sets a part of any task's validation examples aside.
-// A [Sampler] turns the name of a draw into row numbers.
+// [LoadMNIST] gives [Examples]; [NewTask] splits them over agents, and [ShareMNIST] reads the
+// examples of some agents alone; [Synthetic] makes a task from nothing, and [HoldOut] sets a part
+// of any task's validation examples aside. A [Sampler] turns the name of a draw into row numbers.
 //
 // All that is random is a pure function of a seed and of what is drawn: PCG of math/rand/v2, whose
 // output is fixed by its specification, seeded with a hash of the seed and the purpose. The same

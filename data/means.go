@@ -1,7 +1,7 @@
 package data
 
-// ClassMeans returns the mean training example of each class, one after the other, over the shards that are here: Classes·Features numbers,
-// 0 for a class without examples.
+// ClassMeans returns the mean training example of each class, one after the other, over the shards
+// that are here: Classes·Features numbers, 0 for a class without examples.
 func (t Task) ClassMeans() []float64 {
 	means, counts := make([]float64, t.Classes*t.Features), make([]float64, t.Classes)
 	for _, s := range t.Shards {

@@ -46,8 +46,9 @@ func LoadMNIST(dir string) (train, test Examples, err error) {
 	return sets[0], sets[1], nil
 }
 
-// ShareMNIST is [NewTask] of what [LoadMNIST] reads for a process that has the given agents, of none: all. It never holds more than their
-// examples, and some 60 bytes for each example of the others. Each agent has its part of the test examples as its own.
+// ShareMNIST is [NewTask] of what [LoadMNIST] reads for a process that has the given agents, of
+// none: all. It never holds more than their examples, and some 60 bytes for each example of the
+// others. Each agent has its part of the test examples as its own.
 func ShareMNIST(dir string, c Split, agents ...int) (Task, error) {
 	dir, err := FindMNIST(dir)
 	if err != nil {
@@ -94,8 +95,8 @@ func ShareMNIST(dir string, c Split, agents ...int) (Task, error) {
 	return t, t.Validate(agents...)
 }
 
-// readMNIST reads one of the two sets: examples for each list of rows that choose makes of the labels. Rows ascend in a list, and none is in
-// two. Of no rows there are no examples.
+// readMNIST reads one of the two sets: examples for each list of rows that choose makes of the
+// labels. Rows ascend in a list, and none is in two. Of no rows there are no examples.
 func readMNIST(dir string, names mnistNames, choose func(labels []uint8) ([][]int, error)) ([]Examples, error) {
 	label, err := openBytes(dir, names.labels, 1)
 	if err != nil {

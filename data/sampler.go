@@ -8,8 +8,9 @@ import (
 	"dsbo"
 )
 
-// A Sampler gives one agent's minibatches: Batch different rows, every subset equally likely. A draw is a pure function
-// of (Seed, Agent, Set, K, T) and of the number of rows; draws with different names are independent.
+// A Sampler gives one agent's minibatches: Batch different rows, every subset equally likely. A
+// draw is a pure function of (Seed, Agent, Set, K, T) and of the number of rows; draws with
+// different names are independent.
 //
 // The zero Sampler draws all rows. A Sampler belongs to one goroutine at a time.
 type Sampler struct {
@@ -45,8 +46,8 @@ func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
 	return s.markedRows()
 }
 
-// Signs fills dst with the agent's vector of random signs of that number, +1 and -1 with equal probability: a pure function of
-// (Seed, Agent, number).
+// Signs fills dst with the agent's vector of random signs of that number, +1 and -1 with equal
+// probability: a pure function of (Seed, Agent, number).
 func (s *Sampler) Signs(dst []float64, number int) {
 	s.pcg.Seed(hashKeys(s.Seed, streamSigns, uint64(s.Agent), uint64(number)))
 	var bits uint64
@@ -58,10 +59,12 @@ func (s *Sampler) Signs(dst []float64, number int) {
 	}
 }
 
-// Mask fills dst with the numbers of a mask in the named draw: 1/keep with probability keep, else 0, so that their mean is 1. It is a pure
-// function of (Seed, Agent, Set, K, T, number). In [dsbo.Whole], which is no draw, all numbers are 1.
+// Mask fills dst with the numbers of a mask in the named draw: 1/keep with probability keep, else
+// 0, so that their mean is 1. It is a pure function of (Seed, Agent, Set, K, T, number). In
+// [dsbo.Whole], which is no draw, all numbers are 1.
 func (s *Sampler) Mask(dst []float64, name dsbo.Sample, number int, keep float64) {
-	s.pcg.Seed(hashKeys(s.Seed, streamMask, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T), uint64(number)))
+	s.pcg.Seed(hashKeys(s.Seed, streamMask, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T),
+		uint64(number)))
 	r := rand.New(&s.pcg)
 	for j := range dst {
 		switch {

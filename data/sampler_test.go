@@ -15,7 +15,8 @@ func TestDrawAllRows(t *testing.T) {
 	for _, c := range []struct {
 		batch, rows int
 		set         dsbo.Set
-	}{{0, 10, dsbo.Lower}, {10, 10, dsbo.Upper}, {11, 10, dsbo.Curvature}, {-1, 10, dsbo.Lower}, {3, 10, dsbo.Whole}, {1, 0, dsbo.Lower}} {
+	}{{0, 10, dsbo.Lower}, {10, 10, dsbo.Upper}, {11, 10, dsbo.Curvature}, {-1, 10, dsbo.Lower}, {3, 10, dsbo.Whole},
+		{1, 0, dsbo.Lower}} {
 		s := Sampler{Batch: c.batch}
 		if got := s.Draw(dsbo.Sample{Set: c.set}, c.rows); got != nil {
 			t.Errorf("batch %d of %d rows, set %v: %v, want nil (all rows)", c.batch, c.rows, c.set, got)
@@ -152,7 +153,8 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// TestSigns: signs are a function of their name alone, others for another name, and nearly as often + as −.
+// TestSigns: signs are a function of their name alone, others for another name, and nearly as often +
+// as −.
 func TestSigns(t *testing.T) {
 	signs := func(seed uint64, agent, number int) []float64 {
 		s := Sampler{Seed: seed, Agent: agent, Batch: 3}

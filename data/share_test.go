@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// manyMNIST returns a folder with so many training and test pictures of noise, labelled 0 to 9 in turn.
+// manyMNIST returns a folder with a number of training and test pictures of noise, labelled 0 to 9
+// in turn.
 func manyMNIST(t *testing.T, train, test int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -21,24 +22,29 @@ func manyMNIST(t *testing.T, train, test int) string {
 		for i := range labels {
 			labels[i] = byte(i * 7 % 10)
 		}
-		must.OK(os.WriteFile(filepath.Join(dir, strings.TrimSuffix(mnistFiles[k].images, ".gz")), idx(imagesMagic, noise(n*784), uint32(n), 28, 28), 0o666))
-		must.OK(os.WriteFile(filepath.Join(dir, mnistFiles[k].labels), zip(idx(labelsMagic, labels, uint32(n))), 0o666))
+		testkit.OK(os.WriteFile(filepath.Join(dir, strings.TrimSuffix(mnistFiles[k].images, ".gz")),
+			idx(imagesMagic, noise(n*784), uint32(n), 28, 28), 0o666))
+		testkit.OK(os.WriteFile(filepath.Join(dir, mnistFiles[k].labels),
+			zip(idx(labelsMagic, labels, uint32(n))), 0o666))
 	}
 	return dir
 }
 
-// Whichever agents are in a process, each has the examples that it has where all are, and there are no others.
+// Whichever agents are in a process, each has the examples that it has where all are, and there are
+// no others.
 func TestShareMNIST(t *testing.T) {
 	const n = 5
 	dir := manyMNIST(t, 203, 13)
-	train, test := must.Get2(LoadMNIST(dir))
+	train, test := testkit.Get2(LoadMNIST(dir))
 	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 3}} {
 		split := Split{Agents: n, Train: 11, Val: 14, Seed: 3, Partition: p}
-		all := must.Get(NewTask(train, test, split))
+		all := testkit.Get(NewTask(train, test, split))
 		for _, here := range [][]int{nil, {0}, {4}, {1, 3}} {
-			got := must.Get(ShareMNIST(dir, split, here...))
-			if got.TrainRows() != all.TrainRows() || got.Features != all.Features || got.Classes != all.Classes || got.Test.Len() > 0 {
-				t.Errorf("%v, agents %v: %d training rows, %d features, %d classes, %d common test rows", p, here, got.TrainRows(), got.Features, got.Classes, got.Test.Len())
+			got := testkit.Get(ShareMNIST(dir, split, here...))
+			if got.TrainRows() != all.TrainRows() || got.Features != all.Features || got.Classes != all.Classes ||
+				got.Test.Len() > 0 {
+				t.Errorf("%v, agents %v: %d training rows, %d features, %d classes, %d common test rows", p, here,
+					got.TrainRows(), got.Features, got.Classes, got.Test.Len())
 			}
 			left := map[int]bool{}
 			for i := range n {
@@ -54,7 +60,7 @@ func TestShareMNIST(t *testing.T) {
 					}
 					continue
 				}
-				if a, b := must.Get(got.Digest(i)), must.Get(all.Digest(i)); a != b {
+				if a, b := testkit.Get(got.Digest(i)), testkit.Get(all.Digest(i)); a != b {
 					t.Errorf("%v, agents %v: agent %d has other examples", p, here, i)
 				}
 			}
@@ -63,21 +69,22 @@ func TestShareMNIST(t *testing.T) {
 	if _, err := ShareMNIST(dir, Split{Agents: n, Train: 100}, 0); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("too many examples: %v", err)
 	}
-	small := must.Get(ShareMNIST(manyMNIST(t, 40, 3), Split{Agents: 4})) // 3 test examples for 4 agents
+	small := testkit.Get(ShareMNIST(manyMNIST(t, 40, 3), Split{Agents: 4})) // 3 test examples for 4 agents
 	for i, want := range []int{0, 1, 1, 1} {
-		if rows := must.Get(small.TestPart(i)).Len(); rows != want {
+		if rows := testkit.Get(small.TestPart(i)).Len(); rows != want {
 			t.Errorf("agent %d scores %d of 3 test examples, want %d", i, rows, want)
 		}
 	}
 }
 
-// What one of many agents allocates as it loads is its own examples, and a few numbers for each example of the others, not their pictures.
+// What one of many agents allocates as it loads is its own examples, and a few numbers for each
+// example of the others, not their pictures.
 func TestShareMNISTMemory(t *testing.T) {
 	const rows, tests, n = 6000, 1000, 50
 	dir := manyMNIST(t, rows, tests)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	task := must.Get(ShareMNIST(dir, Split{Agents: n}, 7))
+	task := testkit.Get(ShareMNIST(dir, Split{Agents: n}, 7))
 	runtime.ReadMemStats(&after)
 	allocated := after.TotalAlloc - before.TotalAlloc
 	own := uint64(task.Shards[7].Train.Len()+task.Shards[7].Val.Len()+task.Shards[7].Test.Len()) * 784

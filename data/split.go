@@ -21,7 +21,8 @@ type Split struct {
 
 // Validate reports a setting that cannot work whatever the data, as [dsbo.ErrConfig].
 func (c Split) Validate() error {
-	for _, s := range []size{{"agents", &c.Agents, 8}, {"training examples of each agent", &c.Train, 0}, {"validation examples of each agent", &c.Val, 0}} {
+	for _, s := range []size{{"agents", &c.Agents, 8}, {"training examples of each agent", &c.Train, 0},
+		{"validation examples of each agent", &c.Val, 0}} {
 		if err := s.validate(); err != nil {
 			return err
 		}
@@ -30,12 +31,13 @@ func (c Split) Validate() error {
 }
 
 // NewTask shares train out to agents, deterministically, and keeps test, which may be empty, for
-// the evaluation. Shards have copies of their examples, so that they are read in the order of memory; the test examples are not
-// copied. It fails with [dsbo.ErrConfig] if there are
-// fewer examples than asked for, or if the partition needs classes and train has none.
+// the evaluation. Shards have copies of their examples, so that they are read in the order of
+// memory; the test examples are not copied. It fails with [dsbo.ErrConfig] if there are fewer
+// examples than asked for, or if the partition needs classes and train has none.
 func NewTask(train, test Examples, c Split) (Task, error) {
 	if train.Len() == 0 || train.Target == nil || train.Target.Rows() != train.Len() {
-		return Task{}, dsbo.Errorf(dsbo.ErrShape, "a split needs at least one example, and a target for each; there are %d examples", train.Len())
+		return Task{}, dsbo.Errorf(dsbo.ErrShape,
+			"a split needs at least one example, and a target for each; there are %d examples", train.Len())
 	}
 	labels, labelled := train.labels()
 	hands, err := c.deal(labels, train.Target.Cols(), labelled)
@@ -64,7 +66,8 @@ type hand struct{ train, val []int }
 // ids are the IDs of agent i's training examples.
 func (h hand) ids(i int) []int { return countFrom(i*len(h.train), len(h.train)) }
 
-// deal deals the rows with these labels, of so many classes, to the agents. Where they are not labelled, labels are 0.
+// deal deals the rows with these labels, of a number of classes, to the agents. Where they are not
+// labelled, labels are 0.
 func (c Split) deal(labels []int, classes int, labelled bool) ([]hand, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -73,7 +76,8 @@ func (c Split) deal(labels []int, classes int, labelled bool) ([]hand, error) {
 		c.Agents = 8
 	}
 	if c.Agents > len(labels)/2 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "each agent must have at least 2 examples; %d agents share %d", c.Agents, len(labels))
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "each agent must have at least 2 examples; %d agents share %d",
+			c.Agents, len(labels))
 	}
 	pools, err := c.pools(labels, classes, labelled)
 	if err != nil {
@@ -111,10 +115,12 @@ func (c Split) pools(labels []int, classes int, labelled bool) ([][]int, error) 
 		return [][]int{countFrom(0, len(labels))}, nil
 	}
 	if !labelled {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "partition %v needs data with class labels; without them it must be iid", c.Partition)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"partition %v needs data with class labels; without them it must be iid", c.Partition)
 	}
 	if k := c.Partition.Labels; k > classes {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "partition labels:%d needs data with as many labels; they have %d", k, classes)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "partition labels:%d needs data with as many labels; they have %d", k,
+			classes)
 	}
 	pools := make([][]int, classes)
 	for row, l := range labels {
@@ -123,7 +129,8 @@ func (c Split) pools(labels []int, classes int, labelled bool) ([][]int, error) 
 	return pools, nil
 }
 
-// withSizes sets the default sizes and checks that all examples, of which each label has its supply, suffice.
+// withSizes sets the default sizes and checks that all examples, of which each label has its
+// supply, suffice.
 func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, error) {
 	share := total / c.Agents
 	if c.Partition.Labels != 0 {
@@ -137,7 +144,8 @@ func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, erro
 	}
 	if c.Train == 0 || c.Val == 0 || c.Train > share || c.Val > share-c.Train {
 		return c, dsbo.Errorf(dsbo.ErrConfig,
-			"an agent can have at most %d examples of %d that %d agents share, split %v; it is to have %d training and %d validation examples",
+			"an agent can have at most %d examples of %d that %d agents share, split %v; it is to have %d training "+
+				"and %d validation examples",
 			share, total, c.Agents, c.Partition, c.Train, c.Val)
 	}
 	return c, nil

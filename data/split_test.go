@@ -11,7 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // labelled returns examples with one feature, the row number, and the given number of each label.
@@ -26,7 +26,8 @@ func labelled(counts ...int) Examples {
 	for i := range x {
 		x[i] = float64(i)
 	}
-	return Examples{X: must.Get(ad.FloatTable(len(x), 1, x)), Target: must.Get(ad.LabelTable(labels, len(counts)))}
+	return Examples{X: testkit.Get(ad.FloatTable(len(x), 1, x)),
+		Target: testkit.Get(ad.LabelTable(labels, len(counts)))}
 }
 
 // wantError wants an error of a kind, and its whole text.
@@ -87,7 +88,7 @@ func checkSplit(t interface{ Fatalf(string, ...any) }, task Task, agents, train,
 			}
 		}
 	}
-	must.OK(task.Validate())
+	testkit.OK(task.Validate())
 }
 
 func TestSplitDefaults(t *testing.T) {
@@ -102,7 +103,8 @@ func TestSplitDefaults(t *testing.T) {
 		{Split{Train: 25}, 8, 25, 375, "small training sets"},
 		{Split{Val: 1}, 8, 375, 1, "one validation example"},
 		{Split{Agents: 1, Train: 5999, Val: 1}, 1, 5999, 1, "all of the data"},
-		{Split{Partition: Partition{Labels: 3}}, 8, 375, 375, "three labels an agent: the whole of MNIST's proportions can be dealt"},
+		{Split{Partition: Partition{Labels: 3}}, 8, 375, 375,
+			"three labels an agent: the whole of MNIST's proportions can be dealt"},
 		{Split{Partition: Partition{Dirichlet: .3}}, 8, 375, 375, "skewed"},
 		{Split{Partition: Partition{Dirichlet: .001}}, 8, 375, 375, "very skewed"},
 	} {
@@ -113,7 +115,8 @@ func TestSplitDefaults(t *testing.T) {
 		}
 		checkSplit(t, task, c.n, c.tr, c.va)
 		if task.Features != 1 || task.Classes != 10 || task.TrainRows() != c.n*c.tr {
-			t.Errorf("%s: %d features, %d classes, %d training rows", c.description, task.Features, task.Classes, task.TrainRows())
+			t.Errorf("%s: %d features, %d classes, %d training rows", c.description, task.Features, task.Classes,
+				task.TrainRows())
 		}
 	}
 }
@@ -122,7 +125,7 @@ func TestSplitIsDeterministic(t *testing.T) {
 	e := labelled(300, 300, 200)
 	for _, p := range []Partition{{}, {Dirichlet: .5}, {Labels: 2}} {
 		rows := func(seed uint64) (all []float64) {
-			task := must.Get(NewTask(e, Examples{}, Split{Agents: 4, Seed: seed, Partition: p}))
+			task := testkit.Get(NewTask(e, Examples{}, Split{Agents: 4, Seed: seed, Partition: p}))
 			for _, s := range task.Shards {
 				for i := range s.Train.Len() {
 					all = append(all, s.Train.X.At(i, 0))
@@ -149,7 +152,7 @@ func TestSplitByLabels(t *testing.T) {
 			Partition: Partition{Labels: rapid.IntRange(1, len(counts)).Draw(r, "labels")},
 			Seed:      rapid.Uint64().Draw(r, "seed"),
 		}
-		task := must.Get(NewTask(e, Examples{}, c))
+		task := testkit.Get(NewTask(e, Examples{}, c))
 		half := task.Shards[0].Train.Len()
 		checkSplit(r, task, c.Agents, half, half)
 		for i, s := range task.Shards {
@@ -222,7 +225,7 @@ func TestAllocateReachesTheMost(t *testing.T) {
 func TestDirichletSkew(t *testing.T) {
 	e := labelled(600, 600, 600, 600, 600)
 	largest := func(a float64) float64 {
-		task := must.Get(NewTask(e, e, Split{Agents: 5, Train: 50, Val: 50, Partition: Partition{Dirichlet: a}}))
+		task := testkit.Get(NewTask(e, e, Split{Agents: 5, Train: 50, Val: 50, Partition: Partition{Dirichlet: a}}))
 		sum := 0.0
 		for _, s := range task.Shards {
 			sum += float64(slices.Max(labelCounts(s.Train))) / 50
@@ -236,7 +239,7 @@ func TestDirichletSkew(t *testing.T) {
 
 func TestSplitErrors(t *testing.T) {
 	e := labelled(10, 10, 10)
-	real := Examples{X: e.X, Target: must.Get(ad.FloatTable(30, 1, make([]float64, 30)))}
+	real := Examples{X: e.X, Target: testkit.Get(ad.FloatTable(30, 1, make([]float64, 30)))}
 	for _, c := range []struct {
 		name  string
 		e     Examples
@@ -244,20 +247,32 @@ func TestSplitErrors(t *testing.T) {
 		kind  error
 		text  string
 	}{
-		{"agents", e, Split{Agents: -1}, dsbo.ErrConfig, "the number of agents must be at least 1, or 0 for the default; it is -1"},
-		{"train", e, Split{Train: -1}, dsbo.ErrConfig, "the number of training examples of each agent must be at least 1, or 0 for the default; it is -1"},
-		{"val", e, Split{Val: -2}, dsbo.ErrConfig, "the number of validation examples of each agent must be at least 1, or 0 for the default; it is -2"},
-		{"too many agents", e, Split{Agents: 16}, dsbo.ErrConfig, "each agent must have at least 2 examples; 16 agents share 30"},
-		{"absurd agents", e, Split{Agents: math.MaxInt}, dsbo.ErrConfig, "each agent must have at least 2 examples; 9223372036854775807 agents share 30"},
+		{"agents", e, Split{Agents: -1}, dsbo.ErrConfig,
+			"the number of agents must be at least 1, or 0 for the default; it is -1"},
+		{"train", e, Split{Train: -1}, dsbo.ErrConfig,
+			"the number of training examples of each agent must be at least 1, or 0 for the default; it is -1"},
+		{"val", e, Split{Val: -2}, dsbo.ErrConfig,
+			"the number of validation examples of each agent must be at least 1, or 0 for the default; it is -2"},
+		{"too many agents", e, Split{Agents: 16}, dsbo.ErrConfig,
+			"each agent must have at least 2 examples; 16 agents share 30"},
+		{"absurd agents", e, Split{Agents: math.MaxInt}, dsbo.ErrConfig,
+			"each agent must have at least 2 examples; 9223372036854775807 agents share 30"},
 		{"too much", e, Split{Agents: 3, Train: 6, Val: 5}, dsbo.ErrConfig,
-			"an agent can have at most 10 examples of 30 that 3 agents share, split iid; it is to have 6 training and 5 validation examples"},
+			"an agent can have at most 10 examples of 30 that 3 agents share, split iid; it is to have 6 training " +
+				"and 5 validation examples"},
 		{"absurd size", e, Split{Agents: 3, Train: math.MaxInt, Val: math.MaxInt}, dsbo.ErrConfig,
-			"an agent can have at most 10 examples of 30 that 3 agents share, split iid; it is to have 9223372036854775807 training and 9223372036854775807 validation examples"},
-		{"too much of one label", e, Split{Agents: 2, Train: 6, Val: 5, Partition: Partition{Labels: 1}}, dsbo.ErrConfig,
-			"an agent can have at most 10 examples of 30 that 2 agents share, split labels:1; it is to have 6 training and 5 validation examples"},
-		{"labels", e, Split{Agents: 2, Partition: Partition{Labels: 4}}, dsbo.ErrConfig, "partition labels:4 needs data with as many labels; they have 3"},
-		{"no classes", real, Split{Agents: 2, Partition: Partition{Dirichlet: 1}}, dsbo.ErrConfig, "partition dirichlet:1 needs data with class labels; without them it must be iid"},
-		{"nothing", Examples{}, Split{}, dsbo.ErrShape, "a split needs at least one example, and a target for each; there are 0 examples"},
+			"an agent can have at most 10 examples of 30 that 3 agents share, split iid; it is to have " +
+				"9223372036854775807 training and 9223372036854775807 validation examples"},
+		{"too much of one label", e, Split{Agents: 2, Train: 6, Val: 5, Partition: Partition{Labels: 1}},
+			dsbo.ErrConfig,
+			"an agent can have at most 10 examples of 30 that 2 agents share, split labels:1; it is to have 6 " +
+				"training and 5 validation examples"},
+		{"labels", e, Split{Agents: 2, Partition: Partition{Labels: 4}}, dsbo.ErrConfig,
+			"partition labels:4 needs data with as many labels; they have 3"},
+		{"no classes", real, Split{Agents: 2, Partition: Partition{Dirichlet: 1}}, dsbo.ErrConfig,
+			"partition dirichlet:1 needs data with class labels; without them it must be iid"},
+		{"nothing", Examples{}, Split{}, dsbo.ErrShape,
+			"a split needs at least one example, and a target for each; there are 0 examples"},
 	} {
 		_, err := NewTask(c.e, Examples{}, c.split)
 		wantError(t, c.name, err, c.kind, c.text)
@@ -270,23 +285,31 @@ func TestSplitErrors(t *testing.T) {
 func TestTaskValidate(t *testing.T) {
 	e := labelled(10, 10)
 	fresh := func() Task {
-		return must.Get(NewTask(e, e, Split{Agents: 2}))
+		return testkit.Get(NewTask(e, e, Split{Agents: 2}))
 	}
-	other := Examples{X: must.Get(ad.FloatTable(10, 2, make([]float64, 20))), Target: e.Target}
+	other := Examples{X: testkit.Get(ad.FloatTable(10, 2, make([]float64, 20))), Target: e.Target}
 	for _, c := range []struct {
 		name   string
 		change func(*Task)
 		text   string
 	}{
 		{"no agents", func(t *Task) { t.Shards = nil }, "a task needs at least one agent"},
-		{"no validation", func(t *Task) { t.Shards[1].Val = Examples{} }, "validation examples of agent 1: there must be at least one"},
-		{"features", func(t *Task) { t.Shards[0].Train = other }, "training examples of agent 0: examples must have the task's 1 features; they have 2"},
-		{"classes", func(t *Task) { t.Classes = 3 }, "training examples of agent 0: targets must have a column for each of the task's 3 classes, or one column where it has 0; they have 2"},
-		{"targets", func(t *Task) { t.Test.Target = t.Shards[0].Val.Target }, "test examples: each of 20 examples must have a target; there are 5"},
+		{"no validation", func(t *Task) { t.Shards[1].Val = Examples{} },
+			"validation examples of agent 1: there must be at least one"},
+		{"features", func(t *Task) { t.Shards[0].Train = other },
+			"training examples of agent 0: examples must have the task's 1 features; they have 2"},
+		{"classes", func(t *Task) { t.Classes = 3 },
+			"training examples of agent 0: targets must have a column for each of the task's 3 classes, or one " +
+				"column where it has 0; they have 2"},
+		{"targets", func(t *Task) { t.Test.Target = t.Shards[0].Val.Target },
+			"test examples: each of 20 examples must have a target; there are 5"},
 		{"no test features", func(t *Task) { t.Test.X = nil }, "test examples: there must be at least one"},
-		{"too few IDs", func(t *Task) { t.Shards[0].Train.ID = []int{0} }, "training examples of agent 0: each of 5 examples must have an ID; there are 1"},
-		{"ID twice", func(t *Task) { t.Shards[1].Train.ID[0] = 1 }, "IDs of training examples must be those of 0 to 9, each once; row 0 of agent 1 has 1"},
-		{"ID beyond", func(t *Task) { t.Shards[1].Train.ID[4] = 10 }, "IDs of training examples must be those of 0 to 9, each once; row 4 of agent 1 has 10"},
+		{"too few IDs", func(t *Task) { t.Shards[0].Train.ID = []int{0} },
+			"training examples of agent 0: each of 5 examples must have an ID; there are 1"},
+		{"ID twice", func(t *Task) { t.Shards[1].Train.ID[0] = 1 },
+			"IDs of training examples must be those of 0 to 9, each once; row 0 of agent 1 has 1"},
+		{"ID beyond", func(t *Task) { t.Shards[1].Train.ID[4] = 10 },
+			"IDs of training examples must be those of 0 to 9, each once; row 4 of agent 1 has 10"},
 	} {
 		task := fresh()
 		c.change(&task)
@@ -295,7 +318,8 @@ func TestTaskValidate(t *testing.T) {
 	// The process of agent 1 has the examples of no other agent.
 	alone := fresh()
 	alone.Shards[0] = Shard{}
-	wantError(t, "all agents", alone.Validate(), dsbo.ErrShape, "training examples of agent 0: there must be at least one")
+	wantError(t, "all agents", alone.Validate(), dsbo.ErrShape,
+		"training examples of agent 0: there must be at least one")
 	wantError(t, "agent 1", alone.Validate(1), dsbo.ErrShape,
 		"AllTrainRows must be given: training examples of agent 1 have IDs, and those of agent 0 are absent")
 	alone.AllTrainRows = 10
@@ -314,8 +338,8 @@ func TestTaskValidate(t *testing.T) {
 }
 
 func TestOneHot(t *testing.T) {
-	numbers := func(v ...float64) *ad.Table { return must.Get(ad.FloatTable(len(v), 1, v)) }
-	got := must.Get(OneHot(numbers(2, 0, 1), 3))
+	numbers := func(v ...float64) *ad.Table { return testkit.Get(ad.FloatTable(len(v), 1, v)) }
+	got := testkit.Get(OneHot(numbers(2, 0, 1), 3))
 	var classes []int
 	for i := range got.Rows() {
 		l, _ := got.Label(i)
@@ -334,7 +358,7 @@ func TestOneHot(t *testing.T) {
 		{numbers(-1), 3, "class labels must be whole numbers from 0 to 2; row 0 has -1"},
 		{numbers(300), 1000, "class labels must be whole numbers from 0 to 999; row 0 has 300"},
 		{numbers(0), 300, "the number of classes must be from 1 to 256; it is 300"},
-		{must.Get(ad.FloatTable(1, 2, []float64{1, 0})), 3, "class labels must be in 1 column; they are in 2"},
+		{testkit.Get(ad.FloatTable(1, 2, []float64{1, 0})), 3, "class labels must be in 1 column; they are in 2"},
 	} {
 		if _, err := OneHot(c.target, c.classes); err == nil || err.Error() != c.text {
 			t.Errorf("error %q, want %q", err, c.text)

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/normal"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
 // Synthetic describes the paper's synthetic task (section "Heterogeneous and normally distributed
@@ -32,13 +32,15 @@ type size struct {
 
 func (s size) validate() error {
 	if *s.field < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the number of %s must be at least 1, or 0 for the default; it is %d", s.name, *s.field)
+		return dsbo.Errorf(dsbo.ErrConfig, "the number of %s must be at least 1, or 0 for the default; it is %d",
+			s.name, *s.field)
 	}
 	return nil
 }
 
 func (c *Synthetic) sizes() []size {
-	return []size{{"agents", &c.Agents, 8}, {"features", &c.Features, 200}, {"training examples an agent", &c.Train, 500},
+	return []size{{"agents", &c.Agents, 8}, {"features", &c.Features, 200},
+		{"training examples an agent", &c.Train, 500},
 		{"validation examples an agent", &c.Val, 500}, {"test examples an agent", &c.Test, 500}}
 }
 
@@ -83,7 +85,8 @@ func (c Synthetic) Validate() error {
 	return nil
 }
 
-// Task makes the data of all agents; the test set is that of agent 0, then of agent 1, and so on.
+// Task makes the data of all agents; the test set is the set of agent 0, then of agent 1, and
+// so on.
 func (c Synthetic) Task() (Task, error) {
 	if err := c.Validate(); err != nil {
 		return Task{}, err
@@ -106,7 +109,8 @@ func (c Synthetic) Task() (Task, error) {
 	return t, t.Validate()
 }
 
-// Shard makes the data of agent i (from 0) alone, with its part of the test examples, the same as in Task.
+// Shard makes the data of agent i (from 0) alone, with its part of the test examples, the same as
+// in Task.
 func (c Synthetic) Shard(i int) (Shard, error) {
 	if err := c.Validate(); err != nil {
 		return Shard{}, err
@@ -139,7 +143,8 @@ func (c Synthetic) Truth() []float64 {
 	return normals(newRand(c.Seed, streamTruth), c.Features, 1)
 }
 
-// The parts of an agent's data; each has numbers of its own, so that the size of one does not change another.
+// The parts of an agent's data; each has numbers of its own, so that the size of one does not
+// change another.
 const (
 	partTrain = iota
 	partVal
@@ -154,9 +159,9 @@ func (c Synthetic) draw(i int, part uint64, count int, features, targets []float
 	features = slices.Grow(features, count*len(w))
 	for range count {
 		for range w {
-			features = append(features, deviation*normal.Number(r))
+			features = append(features, deviation*num.Normal(r))
 		}
-		margin := vec.Dot(features[len(features)-len(w):], w) + float64(c.Noise*normal.Number(r))
+		margin := linalg.Dot(features[len(features)-len(w):], w) + float64(c.Noise*num.Normal(r))
 		targets = append(targets, math.Copysign(1, margin))
 	}
 	return features, targets

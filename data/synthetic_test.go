@@ -6,8 +6,8 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 func numbersOf(t *ad.Table) []float64 {
@@ -24,9 +24,10 @@ func numbersOf(t *ad.Table) []float64 {
 // is 0 up to six of ir/√M.
 func TestSyntheticIsThePapers(t *testing.T) {
 	c := Synthetic{Agents: 3, Features: 40, Rate: .5, Seed: 9}
-	task := must.Get(c.Task())
+	task := testkit.Get(c.Task())
 	if task.Features != 40 || task.Classes != 0 || task.Test.Len() != 1500 || len(task.Shards) != 3 {
-		t.Fatalf("%d features, %d classes, %d test examples, %d agents", task.Features, task.Classes, task.Test.Len(), len(task.Shards))
+		t.Fatalf("%d features, %d classes, %d test examples, %d agents", task.Features, task.Classes, task.Test.Len(),
+			len(task.Shards))
 	}
 	w := c.Truth()
 	for i, s := range task.Shards {
@@ -40,7 +41,7 @@ func TestSyntheticIsThePapers(t *testing.T) {
 			if mean := sum / m; math.Abs(mean) > 6*sd/math.Sqrt(m) {
 				t.Errorf("agent %d: mean %g of the features", i, mean)
 			}
-			if got := vec.Dot(x, x) / m; math.Abs(got/(sd*sd)-1) > 6*math.Sqrt(2/m) {
+			if got := linalg.Dot(x, x) / m; math.Abs(got/(sd*sd)-1) > 6*math.Sqrt(2/m) {
 				t.Errorf("agent %d: mean square %g of the features, want %g", i, got, sd*sd)
 			}
 			// The noise of 0.1 is small beside the margins, whose deviation is about √40·sd: a
@@ -51,7 +52,7 @@ func TestSyntheticIsThePapers(t *testing.T) {
 				if target != 1 && target != -1 {
 					t.Fatalf("agent %d: target %g", i, target)
 				}
-				if vec.Dot(x[j*40:(j+1)*40], w)*target < 0 {
+				if linalg.Dot(x[j*40:(j+1)*40], w)*target < 0 {
 					differ++
 				}
 			}
@@ -64,25 +65,25 @@ func TestSyntheticIsThePapers(t *testing.T) {
 
 func TestSyntheticAgentsAlone(t *testing.T) {
 	c := Synthetic{Agents: 4, Features: 3, Train: 7, Val: 6, Test: 5, Seed: 1}
-	task := must.Get(c.Task())
+	task := testkit.Get(c.Task())
 	equal := func(what string, a, b Examples) {
 		t.Helper()
 		x, y := append(numbersOf(a.X), numbersOf(a.Target)...), append(numbersOf(b.X), numbersOf(b.Target)...)
-		if len(x) != len(y) || vec.Dist2(x, y) != 0 {
+		if len(x) != len(y) || linalg.Dist2(x, y) != 0 {
 			t.Errorf("%s differ", what)
 		}
 	}
 	more := c
 	more.Train, more.Agents = 70, 5
 	for i, s := range task.Shards {
-		alone := must.Get(c.Shard(i))
+		alone := testkit.Get(c.Shard(i))
 		equal("training examples made alone", s.Train, alone.Train)
 		equal("validation examples made alone", s.Val, alone.Val)
-		equal("test examples made alone", must.Get(task.TestPart(i)), alone.Test)
+		equal("test examples made alone", testkit.Get(task.TestPart(i)), alone.Test)
 		if alone.Train.ID[6] != 7*i+6 {
 			t.Errorf("agent %d: last ID %d, want %d", i, alone.Train.ID[6], 7*i+6)
 		}
-		longer := must.Get(more.Shard(i))
+		longer := testkit.Get(more.Shard(i))
 		equal("validation examples beside more training examples", s.Val, longer.Val)
 	}
 	if a, b := numbersOf(task.Shards[0].Train.X), numbersOf(task.Shards[0].Val.X); a[0] == b[0] {
@@ -101,11 +102,14 @@ func TestSyntheticErrors(t *testing.T) {
 		text   string
 	}{
 		{Synthetic{Agents: -1}, "the number of agents must be at least 1, or 0 for the default; it is -1"},
-		{Synthetic{Test: -5}, "the number of test examples an agent must be at least 1, or 0 for the default; it is -5"},
+		{Synthetic{Test: -5},
+			"the number of test examples an agent must be at least 1, or 0 for the default; it is -5"},
 		{Synthetic{Rate: math.NaN()}, "the heterogeneity rate must be positive and finite; it is NaN"},
 		{Synthetic{Rate: math.Inf(1)}, "the heterogeneity rate must be positive and finite; it is +Inf"},
 		{Synthetic{Noise: -.1}, "the label noise must be positive and finite; it is -0.1"},
-		{Synthetic{Features: 1 << 40}, "all examples together must take less than 1024 GiB; 8 agents with 1500 examples of 1099511627776 features take 98304000 GiB"},
+		{Synthetic{Features: 1 << 40},
+			"all examples together must take less than 1024 GiB; 8 agents with 1500 examples of 1099511627776 " +
+				"features take 98304000 GiB"},
 	} {
 		_, err := c.config.Task()
 		wantError(t, "task", err, dsbo.ErrConfig, c.text)
@@ -117,7 +121,7 @@ func TestSyntheticErrors(t *testing.T) {
 
 func TestMislabel(t *testing.T) {
 	e := labelled(50, 50, 50)
-	noisy, wrong := must.Get2(Mislabel(e, .25, 1, 2))
+	noisy, wrong := testkit.Get2(Mislabel(e, .25, 1, 2))
 	if len(wrong) != 38 {
 		t.Errorf("%d wrong labels of 150, want a quarter", len(wrong))
 	}
@@ -132,7 +136,8 @@ func TestMislabel(t *testing.T) {
 			t.Errorf("row %d: label %d for %d, listed as wrong %t", i, is, was, listed[i])
 		}
 	}
-	if _, other, err := Mislabel(e, .25, 1, 3); err != nil || other[0] == wrong[0] && other[1] == wrong[1] && other[2] == wrong[2] {
+	if _, other, err := Mislabel(e, .25, 1, 3); err != nil || other[0] == wrong[0] && other[1] == wrong[1] &&
+		other[2] == wrong[2] {
 		t.Errorf("two agents have the same wrong labels (%v)", err)
 	}
 	if all, wrong, err := Mislabel(e, 1, 1, 0); err != nil || len(wrong) != 150 || labelCounts(all)[0] == 50 {
@@ -147,7 +152,8 @@ func TestMislabel(t *testing.T) {
 		{e, 1.5, "the share of wrong labels must be from 0 to 1; it is 1.5"},
 		{e, math.NaN(), "the share of wrong labels must be from 0 to 1; it is NaN"},
 		{one, .5, "wrong labels need data with class labels"},
-		{Examples{X: e.X, Target: must.Get(ad.FloatTable(150, 2, make([]float64, 300)))}, .5, "wrong labels need data with class labels"},
+		{Examples{X: e.X, Target: testkit.Get(ad.FloatTable(150, 2, make([]float64, 300)))}, .5,
+			"wrong labels need data with class labels"},
 	} {
 		if _, _, err := Mislabel(c.e, c.share, 0, 0); err == nil || err.Error() != c.text {
 			t.Errorf("error %q, want %q", err, c.text)

@@ -12,9 +12,9 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
-	"dsbo/membership"
-	"dsbo/membership/council"
 	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/network/membership/paxos"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -22,11 +22,12 @@ import (
 // voteFile is the file of a run folder that has the agent's last vote in the council.
 const voteFile = "vote.json"
 
-// A Seat is what an agent's folder has of the council, for the exchange of a run whose members may change.
+// A Seat is what an agent's folder has of the council, for the exchange of a run whose members
+// may change.
 type Seat struct {
 	Log  membership.Log // the changes so far
-	Vote council.Vote   // the last one
-	council.Records
+	Vote paxos.Vote     // the last one
+	paxos.Records
 	// Handover returns what an agent that comes into an epoch takes over from this one.
 	Handover func(epoch int) ([]byte, error)
 }
@@ -34,7 +35,7 @@ type Seat struct {
 // A savedVote is what the file has. Identity stands for the run and the agent.
 type savedVote struct {
 	Identity string          `json:"identity"`
-	Vote     json.RawMessage `json:"vote"` // of council.MarshalVote
+	Vote     json.RawMessage `json:"vote"` // of paxos.MarshalVote
 }
 
 // seatFiles are the files of a seat.
@@ -52,49 +53,49 @@ type seatFiles struct {
 
 // newSeat reads what the folder has.
 func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
-	f := &seatFiles{folder: r.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes, held: new(runs.HeldCheckpoints),
-		method: train.Config{Dir: string(r.folder), K: r.Settings.Iterations}}
+	f := &seatFiles{folder: r.files.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes,
+		held:   new(runs.HeldCheckpoints),
+		method: train.Config{Dir: string(r.files.folder), K: r.Settings.Iterations}}
 	var err error
-	if f.method.Method, err = r.params.method(highCurvature); err != nil { // whose parts have their names whatever the steps are
-		return nil, err
-	}
+	f.method.Method = r.params.method // whose parts have their names whatever the steps are
 	s := &Seat{Log: r.changes, Records: f, Handover: f.handover}
 	if s.Vote, err = f.readVote(); err != nil {
 		return nil, err
 	}
 	s.Vote.Sealed = s.Vote.Sealed && r.finished // else it has gone back since
-	r.held = f.held
+	r.files.held = f.held
 	return s, f.holdCheckpoints(s.Vote)
 }
 
 // readVote returns the vote that the folder has, the zero one if there is none of this run.
-func (f *seatFiles) readVote() (council.Vote, error) {
+func (f *seatFiles) readVote() (paxos.Vote, error) {
 	data, err := disk.ReadFile(f.folder.Path(voteFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return council.Vote{}, nil
+		return paxos.Vote{}, nil
 	}
 	var saved savedVote
 	if err == nil {
 		err = json.Unmarshal(data, &saved)
 	}
-	var vote council.Vote
+	var vote paxos.Vote
 	if err == nil && saved.Identity == f.identity {
-		vote, err = council.ParseVote(saved.Vote)
+		vote, err = paxos.ParseVote(saved.Vote)
 	}
 	if err != nil {
-		return council.Vote{}, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.folder.Path(voteFile), err)
+		return paxos.Vote{}, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.folder.Path(voteFile), err)
 	}
 	return vote, nil
 }
 
-// Points implements [council.Records].
-func (f *seatFiles) Points() (all []council.Point, err error) {
+// Points implements [paxos.Records].
+func (f *seatFiles) Points() (all []paxos.Point, err error) {
 	log := f.changes()
 	err = f.held.Hold(func(before []int) ([]int, error) {
 		points, _, err := train.Points(f.folder, []int{f.agent})
 		for _, p := range points {
 			if !p.EvaluationDue && canResumeFrom(log, p, f.agent, f.agents) {
-				all, before = append(all, council.Point{Iteration: p.Iteration, Round: p.Round}), append(before, p.Iteration)
+				all, before = append(all, paxos.Point{Iteration: p.Iteration, Round: p.Round}),
+					append(before, p.Iteration)
 			}
 		}
 		return before, err
@@ -102,16 +103,18 @@ func (f *seatFiles) Points() (all []council.Point, err error) {
 	return all, err
 }
 
-// canResumeFrom reports whether an agent can go on from a checkpoint in the last epoch of a log, of a roster of n agents at the
-// start: it is of that epoch or, if the agent has kept its state since, of where it begins.
+// canResumeFrom reports whether an agent can go on from a checkpoint in the last epoch of a log, of
+// a roster of n agents at the start: it is of that epoch or, if the agent has kept its state since,
+// of where it begins.
 func canResumeFrom(log membership.Log, p train.Point, agent, n int) bool {
 	e := log.Last(n)
-	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.EvaluationDue && log.Keeps(p.Epoch, e.Number, agent, n)
+	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.EvaluationDue &&
+		log.Keeps(p.Epoch, e.Number, agent, n)
 }
 
-// SaveVote implements [council.Records].
-func (f *seatFiles) SaveVote(v council.Vote) error {
-	data, err := json.Marshal(savedVote{f.identity, council.MarshalVote(v)})
+// SaveVote implements [paxos.Records].
+func (f *seatFiles) SaveVote(v paxos.Vote) error {
+	data, err := json.Marshal(savedVote{f.identity, paxos.MarshalVote(v)})
 	if err != nil {
 		return err
 	}
@@ -121,9 +124,9 @@ func (f *seatFiles) SaveVote(v council.Vote) error {
 	return f.holdCheckpoints(v)
 }
 
-// holdCheckpoints holds the checkpoints that a vote names, and that with which the epoch begins: agents may go back to it, and others
-// may take it over.
-func (f *seatFiles) holdCheckpoints(v council.Vote) error {
+// holdCheckpoints holds the checkpoints that a vote names, and that with which the epoch begins:
+// agents may go back to it, and others may take it over.
+func (f *seatFiles) holdCheckpoints(v paxos.Vote) error {
 	e := f.changes().Last(f.agents)
 	return f.held.Hold(func([]int) ([]int, error) {
 		held := []int{e.Iteration}
@@ -143,7 +146,7 @@ func (f *seatFiles) changes() membership.Log {
 	return f.log
 }
 
-// SaveChange implements [council.Records].
+// SaveChange implements [paxos.Records].
 func (f *seatFiles) SaveChange(c membership.Change) error {
 	log := append(slices.Clip(f.log), c) // which nobody else changes
 	if err := f.folder.WriteChanges(log); err != nil {
@@ -152,11 +155,12 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 	f.mu.Lock()
 	f.log = log
 	f.mu.Unlock()
-	return f.holdCheckpoints(council.Vote{})
+	return f.holdCheckpoints(paxos.Vote{})
 }
 
-// handover returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with
-// which an epoch begins, this agent's own or one that it has taken over. That of an epoch after it, which began with the same iteration, is not given:
+// handover returns the folder's setup and its configuration, each with its length before it, and
+// the handover of the checkpoint with which an epoch begins, this agent's own or one that it has
+// taken over. The state of an epoch after it, which began with the same iteration, is not given:
 // who asks has yet to hear of that epoch.
 func (f *seatFiles) handover(epoch int) ([]byte, error) {
 	log := f.changes()
@@ -185,7 +189,9 @@ func (f *seatFiles) handover(epoch int) ([]byte, error) {
 			return append(appendPart(appendPart(nil, setup), config), state...), nil
 		}
 	}
-	return nil, fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins, of that epoch or before", f.agent, e.Iteration, epoch)
+	return nil,
+		fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins, of that epoch or before",
+			f.agent, e.Iteration, epoch)
 }
 
 // appendPart appends a part of what is handed over, with its length before it.
@@ -193,7 +199,8 @@ func appendPart(data, part []byte) []byte {
 	return append(binary.LittleEndian.AppendUint64(data, uint64(len(part))), part...)
 }
 
-// cutPart returns the first part of what is handed over, and what follows it; false if it is cut short.
+// cutPart returns the first part of what is handed over, and what follows it; false if it is
+// cut short.
 func cutPart(data []byte) (part, rest []byte, ok bool) {
 	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
 		return nil, nil, false
@@ -202,8 +209,9 @@ func cutPart(data []byte) (part, rest []byte, ok bool) {
 	return data[8:][:n], data[8:][n:], true
 }
 
-// enterEpoch makes the newest epoch the present one, and chooses the checkpoint with which this agent begins it. An agent that is left out
-// waits until it is a member again, and one that has lost its checkpoint until it begins another epoch with a neighbour's.
+// enterEpoch makes the newest epoch the present one, and chooses the checkpoint with which this
+// agent begins it. An agent that is left out waits until it is a member again, and one that has
+// lost its checkpoint until it begins another epoch with a neighbour's.
 func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 	m := l.mixer.(network.Reformer)
 	for {
@@ -218,7 +226,9 @@ func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 		case err != nil || member && !lost:
 			return err
 		case lost:
-			r.view.Log("no checkpoint of iteration %d, with which epoch %d begins; asking to begin with a neighbour's state", e.Iteration, e.Number)
+			r.view.Log(
+				"no checkpoint of iteration %d, with which epoch %d begins; asking to begin with a neighbour's state",
+				e.Iteration, e.Number)
 		case slices.Contains(r.changes.LeftAsSlow(), l.agent):
 			r.view.Log("left out as slow, before epoch %d; asking to come in again", e.Number)
 		default:
@@ -230,14 +240,15 @@ func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 	}
 }
 
-// tryEnterEpoch makes an epoch the present one. The checkpoint is one of this agent if it keeps its state, and else what a member
-// hands over. lost says that it should keep its state and has none.
-func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Reformer, e membership.Epoch) (lost bool, err error) {
+// tryEnterEpoch makes an epoch the present one. The checkpoint is one of this agent if it keeps its
+// state, and else what a member hands over. lost says that it should keep its state and has none.
+func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Reformer,
+	e membership.Epoch) (lost bool, err error) {
 	r.point, r.finished = nil, false
 	if _, member := e.Position(l.agent); !member {
 		return false, m.Reform(e, e.Round)
 	}
-	points, err := r.checkpoints([]int{l.agent})
+	points, err := r.files.checkpoints([]int{l.agent})
 	if err != nil {
 		return false, err
 	}
@@ -268,16 +279,17 @@ func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Refor
 	return false, m.Reform(e, e.Round)
 }
 
-// receiveState keeps in the run folder what a member has handed over, with which this agent comes into an epoch.
+// receiveState keeps in the run folder what a member has handed over, with which this agent comes
+// into an epoch.
 func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error {
 	setup, data, ok := cutPart(data)
 	config, data, whole := cutPart(data)
 	if !ok || !whole {
 		return dsbo.Errorf(dsbo.ErrPeer, "what agent %d hands over is cut short", giver)
 	}
-	if there, err := r.folder.Has(runs.SetupFile); err != nil || !there && len(setup) > 0 {
+	if there, err := r.files.folder.Has(runs.SetupFile); err != nil || !there && len(setup) > 0 {
 		if err == nil {
-			err = disk.WriteBytes(r.folder.Path(runs.SetupFile), setup)
+			err = disk.WriteBytes(r.files.folder.Path(runs.SetupFile), setup)
 		}
 		if err != nil {
 			return err
@@ -287,9 +299,9 @@ func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error 
 		if err := l.adoptConfig(r, config); err != nil {
 			return fmt.Errorf("the configuration that agent %d hands over: %w", giver, err)
 		}
-		r.folderOpen = true
+		r.files.folderOpen = true
 	}
-	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, epoch, data)
+	point, err := train.Config{Dir: string(r.files.folder)}.Receive(l.agent, epoch, data)
 	if err != nil {
 		return err
 	}
@@ -301,7 +313,8 @@ func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error 
 	return nil
 }
 
-// adoptConfig keeps the configuration of an agent that was there before as that of this one, which has its own flags.
+// adoptConfig keeps the configuration of an agent that was there before as this agent's, which has
+// its own flags.
 func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 	var config runs.Config
 	if err := json.Unmarshal(theirs, &config); err != nil {
@@ -309,12 +322,13 @@ func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 	}
 	l.describe(&config)
 	config.Flags, config.Build = r.Settings.Config.Flags, r.Settings.Config.Build
-	return r.folder.WriteConfig(config)
+	return r.files.folder.WriteConfig(config)
 }
 
-// resetProblem has the runner make the problem of all agents again, after an end, whose problem is that of the members.
-func (r *runner) resetProblem() {
+// resetProblem has the runner make the problem of all agents again, after an end, whose problem is
+// the members'.
+func (r *poser) resetProblem() {
 	if r.finalEpoch.Members != nil {
-		r.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
+		r.data.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
 	}
 }

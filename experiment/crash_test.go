@@ -11,23 +11,24 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
 // crashing is the command line of a run of moments that writes all kinds of files.
 const crashing = "-preset=fast -agents=2 -p=1 -K=4 -eval-every=1 -checkpoint-every=1 -report=false -quiet -out="
 
-// TestCrashStates: from each state that a crash may leave on the disk, at each moment of a run, of one that is resumed and of one that
-// replaces another, -resume ends with the bits of a run that was not disturbed, or says that there is nothing to go on with, or
-// what is wrong; then the run begins anew with the same bits.
+// TestCrashStates: from each state that a crash may leave on the disk, at each moment of a run, of
+// one that is resumed and of one that replaces another, -resume ends with the bits of a run that
+// was not disturbed, or says that there is nothing to go on with, or what is wrong; then the run
+// begins anew with the same bits.
 func TestCrashStates(t *testing.T) {
 	most := 50 // of the states of each way to begin, spread over the run
 	if testing.Short() {
 		most = 8
 	}
 	whole := filepath.Join(t.TempDir(), "run")
-	must.OK(Run(t.Context(), new(tiny), strings.Fields(crashing+whole), io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), new(tiny), strings.Fields(crashing+whole), io.Discard, io.Discard))
 	want := leftBy(t, whole)
 	for _, name := range []string{"fresh", "resumed", "replaced"} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +44,8 @@ func TestCrashStates(t *testing.T) {
 				}
 				unmount()
 			}
-			t.Logf("%d states, of which every %d. was resumed from; %d were refused by name", len(states), stride, refused)
+			t.Logf("%d states, of which every %d. was resumed from; %d were refused by name", len(states),
+				stride, refused)
 			if len(states) < 100 {
 				t.Errorf("%d states alone", len(states))
 			}
@@ -54,29 +56,29 @@ func TestCrashStates(t *testing.T) {
 // A crash is what is left on the disk when the machine stops after an operation.
 type crash struct {
 	after string
-	disk  *disk.Memory
+	disk  *testkit.Memory
 }
 
-// crashStates runs the command on a disk in memory, in one of the ways to begin, and returns all that crashes may leave, in the order
-// of operations.
+// crashStates runs the command on a disk in memory, in one of the ways to begin, and returns all
+// that crashes may leave, in the order of operations.
 func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 	t.Helper()
-	m := disk.NewMemory()
-	must.OK(m.MkdirAll(dir))
+	m := testkit.NewMemory()
+	testkit.OK(m.MkdirAll(dir))
 	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
-		must.OK(m.SyncDir(filepath.Dir(above)))
+		testkit.OK(m.SyncDir(filepath.Dir(above)))
 	}
 	defer disk.Mount(dir, m)()
 	args := strings.Fields(crashing + out)
 	switch name {
 	case "resumed":
-		must.OK(Run(t.Context(), new(tiny), args, io.Discard, io.Discard))
-		must.OK(disk.Remove(filepath.Join(out, runs.SummaryFile)))
-		must.OK(runs.Folder(out).RemoveCheckpointsAfter(nil, 2))
-		must.OK(disk.SyncDir(out))
+		testkit.OK(Run(t.Context(), new(tiny), append(slices.Clone(args), "-keep-checkpoints"), io.Discard, io.Discard))
+		testkit.OK(disk.Remove(filepath.Join(out, runs.SummaryFile)))
+		testkit.OK(runs.Folder(out).RemoveCheckpointsAfter(nil, 2))
+		testkit.OK(disk.SyncDir(out))
 		args = []string{"-resume", "-report=false", "-quiet", "-out=" + out}
 	case "replaced":
-		must.OK(Run(t.Context(), new(tiny), append(slices.Clone(args), "-seed=2", "-K=2"), io.Discard, io.Discard))
+		testkit.OK(Run(t.Context(), new(tiny), append(slices.Clone(args), "-seed=2", "-K=2"), io.Discard, io.Discard))
 		args = append(args, "-force")
 	}
 	seen := map[string]bool{}
@@ -88,33 +90,36 @@ func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 			}
 		}
 	}
-	must.OK(Run(t.Context(), new(tiny), args, io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), new(tiny), args, io.Discard, io.Discard))
 	return all
 }
 
-// comesBack resumes the run in a folder, and where that is refused begins it anew. It reports whether it was resumed, or had finished.
+// comesBack resumes the run in a folder, and where that is refused begins it anew. It reports
+// whether it was resumed, or had finished.
 func comesBack(t *testing.T, out, after string, want left) bool {
 	t.Helper()
 	folder := runs.Folder(out)
 	if state, err := folder.State(); err == nil && state == runs.Finished {
-		if c := must.Get(folder.ReadConfig()); c.Seed == 1 { // else the run before stands as it was
-			must.OK(folder.Verify())
+		if c := testkit.Get(folder.ReadConfig()); c.Seed == 1 { // else the run before stands as it was
+			testkit.OK(folder.Verify())
 			want.check(t, out, after+", finished")
 		}
 		return true
 	}
 	there, _ := folder.ReadConfig()
-	err := Run(t.Context(), new(tiny), []string{"-resume", "-report=false", "-quiet", "-out=" + out}, io.Discard, io.Discard)
+	err := Run(t.Context(), new(tiny), []string{"-resume", "-report=false", "-quiet", "-out=" + out},
+		io.Discard, io.Discard)
 	if err == nil && there.Seed == 1 {
 		want.check(t, out, after+", resumed")
 	}
 	if err == nil {
 		return true
 	}
-	if named := errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), out); !named || strings.Contains(err.Error(), "\n") {
+	if named := errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), out); !named ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("after %s: %v, want one line that names what is wrong", after, err)
 	}
-	must.OK(Run(t.Context(), new(tiny), append(strings.Fields(crashing+out), "-force"), io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), new(tiny), append(strings.Fields(crashing+out), "-force"), io.Discard, io.Discard))
 	want.check(t, out, after+", begun anew")
 	return false
 }
@@ -128,7 +133,8 @@ type left struct {
 func leftBy(t *testing.T, out string) left {
 	t.Helper()
 	f := runs.Folder(out)
-	l := left{must.Get(f.ReadFile(runs.LambdaFile)), must.Get(f.ReadFile(runs.OmegaFile)), must.Get(f.Records())}
+	l := left{testkit.Get(f.ReadFile(runs.LambdaFile)), testkit.Get(f.ReadFile(runs.OmegaFile)),
+		testkit.Get(f.Records())}
 	for i, r := range l.records {
 		l.records[i] = r.Timeless()
 	}
@@ -142,7 +148,7 @@ func (l left) check(t *testing.T, out, after string) {
 	if !bytes.Equal(got.lambda, l.lambda) || !bytes.Equal(got.omega, l.omega) {
 		t.Errorf("after %s: other bits", after)
 	}
-	if d := must.Get(runs.Diff(map[string]any{"r": l.records}, map[string]any{"r": got.records})); len(d) > 0 {
+	if d := testkit.Get(runs.Diff(map[string]any{"r": l.records}, map[string]any{"r": got.records})); len(d) > 0 {
 		t.Errorf("after %s: records differ: %v", after, d)
 	}
 }

@@ -8,37 +8,40 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
-	"dsbo/internal/must"
+	"dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
-	"dsbo/tasks"
 )
 
 // A run of a task, as its command line would make it, and what its folder says of it.
 func Example() {
-	folder := must.Get(os.MkdirTemp("", "run"))
+	folder := testkit.Get(os.MkdirTemp("", "run"))
 	defer os.RemoveAll(folder)
-	must.OK(os.Remove(folder)) // a run makes its folder
-	args := []string{"-agents=3", "-r=1", "-p=4", "-train=30", "-val=30", "-test=20", "-K=2", "-quiet", "-report=false", "-out=" + folder}
-	must.OK(experiment.Run(context.Background(), tasks.Synthetic(), args, io.Discard, io.Discard))
+	testkit.OK(os.Remove(folder)) // a run makes its folder
+	args := []string{"-agents=3", "-r=1", "-p=4", "-train=30", "-val=30", "-test=20", "-K=2", "-quiet", "-report=false",
+		"-out=" + folder}
+	testkit.OK(experiment.Run(context.Background(), tasks.Synthetic(), args, io.Discard, io.Discard))
 
-	summary := must.Get(runs.Folder(folder).ReadSummary())
+	summary := testkit.Get(runs.Folder(folder).ReadSummary())
 	fmt.Println(summary.State, "after", summary.Iterations, "iterations")
 	// Output: finished after 2 iterations
 }
 
-// A plan says what a run would send, and how long its agents would wait for that, before it is run. It loads the data, and exchanges nothing.
+// A plan says what a run would send, and how long its agents would wait for that, before it is run.
+// It loads the data, and exchanges nothing.
 func ExampleJob_Plan() {
 	args := []string{"-agents=3", "-r=1", "-p=4", "-train=30", "-val=30", "-test=20", "-K=2"}
-	job := must.Get(experiment.Parse(tasks.Synthetic(), args, io.Discard))
-	p := must.Get(job.Plan(context.Background(), 0, nil))
+	job := testkit.Get(experiment.Parse(tasks.Synthetic(), args, io.Discard))
+	p := testkit.Get(job.Plan(context.Background(), 0, nil))
 	fmt.Println(p.Line)
 	for _, q := range p.Quantities[:2] {
-		fmt.Printf("%s: %d numbers by %s, %.0f to %.0f times, %.0f bytes each\n", q.Name, q.Length, q.Way, q.Times.Least, q.Times.Most, q.Bytes)
+		fmt.Printf("%s: %d numbers by %s, %.0f to %.0f times, %.0f bytes each\n", q.Name, q.Length, q.Way,
+			q.Times.Least, q.Times.Most, q.Bytes)
 	}
-	fmt.Printf("they take %.1f s at least over links of 100 Mbit/s and 10 ms\n", p.Seconds(plan.Link{Mbit: 100, Ms: 10}).Least)
-	// Output:
-	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples, losses as a sum; ring, 3 agents, ρ = 0.250000
-	// gradients and Hessian products: 4 numbers by sum, 50 to 213 times, 136 bytes each
-	// hypergradient: 4 numbers by sum, 2 to 2 times, 136 bytes each
-	// they take 4.6 s at least over links of 100 Mbit/s and 10 ms
+	fmt.Printf("they take %.1f s at least over links of 100 Mbit/s and 10 ms\n",
+		p.Seconds(plan.Link{Mbit: 100, Ms: 10}).Least)
+	// Output: synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation
+	// examples, losses as a sum; ring, 3 agents, ρ = 0.250000 gradients and Hessian products: 4
+	// numbers by sum, 50 to 213 times, 136 bytes each hypergradient: 4 numbers by sum, 2 to 2
+	// times, 136 bytes each they take 4.6 s at least over links of 100 Mbit/s and 10 ms
 }

@@ -9,27 +9,30 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// finish writes what the run has found, then finds the models that it is compared with, and keeps the better one.
-func (r *runner) finish(ctx context.Context) error {
+// finish writes what the run has found, then finds the models that it is compared with, and keeps
+// the better one.
+func (r *finisher) finish(ctx context.Context) error {
 	r.iterationsOver = true
 	best := r.result.Best
 	if err := r.writeIterates(best); err != nil {
 		return err
 	}
-	r.summary.Best = best.Iteration
+	r.account.summary.Best = best.Iteration
 	solver := r.result.Exact // warm, where records had exact values
 	if solver == nil {
-		solver = r.problem.Problem.Solver()
+		solver = r.poser.problem.Problem.Solver()
 	}
-	tuned, found := candidates.NewModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), r.newFinder(r.problem.Problem, len(best.X), solver)
+	tuned, found := candidates.NewModel(r.poser.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X),
+		r.newFinder(r.poser.problem.Problem, len(best.X), solver)
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
@@ -45,7 +48,7 @@ func (r *runner) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.summary.Constants = found.Tried
+	r.account.summary.Constants = found.Tried
 	kept, err := r.judge(ctx, tuned, rival, others, slices.Concat(r.overfitNotes(best), backtracked, descended))
 	if err != nil {
 		return err
@@ -56,27 +59,31 @@ func (r *runner) finish(ctx context.Context) error {
 	if err := r.compareSimpler(ctx, kept); err != nil {
 		return err
 	}
-	if r.summary.Sites, err = r.compareSites(ctx, rival, tuned); err != nil {
+	if r.account.summary.Sites, err = r.sites.compareSites(ctx, rival, tuned); err != nil {
 		return err
 	}
 	return r.writeFinished()
 }
 
-// judge compares the tuned model with the best of the others, puts all of them and the verdict into the summary, and returns the
-// model that the run keeps. notes come before what it has to say itself.
-func (r *runner) judge(ctx context.Context, tuned, rival *candidates.Model, others []*candidates.Model, notes []string) (kept *candidates.Model, err error) {
+// judge compares the tuned model with the best of the others, puts all of them and the verdict into
+// the summary, and returns the model that the run keeps. notes come before what it has to
+// say itself.
+func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, others []*candidates.Model,
+	notes []string) (kept *candidates.Model, err error) {
 	var gains []runs.Gain
 	if tuned.Y != nil && rival.Y != nil {
-		if gains, err = r.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
+		if gains, err = r.poser.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
 			return nil, err
 		}
-		if records := r.result.Records; len(records) > 0 && records[0].ValLoss.Known() { // a rank that does not lead has none
+		// a rank that does not lead has none
+		if records := r.result.Records; len(records) > 0 && records[0].ValLoss.Known() {
 			for i := range gains {
 				gains[i].LossStart = records[0].ValLoss
 			}
 		}
 	}
-	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains) // that of another model is no y of this one
+	// the y of another model is no y of this one
+	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
 	if lost {
 		kept = rival
 	}
@@ -85,27 +92,31 @@ func (r *runner) judge(ctx context.Context, tuned, rival *candidates.Model, othe
 		rival.Name += ", best constant"
 	}
 	for _, m := range append(others, tuned) {
-		r.summary.Models = append(r.summary.Models, m.Model)
+		r.account.summary.Models = append(r.account.summary.Models, m.Model)
 	}
-	r.summary.Verdict = runs.Contest{
-		Count: len(tuned.X), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost, Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
-		Notes: slices.Concat(notes, rival.BeyondNotes(), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol), reachedNotes(r.summary.Models, r.result.Records)),
+	r.account.summary.Verdict = runs.Contest{
+		Count: len(tuned.X), Meaning: r.poser.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
+		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
+		Notes: slices.Concat(notes, rival.BeyondNotes(),
+			unconvergedNotes(r.account.summary.Models, r.poser.problem.meaning.Symbol),
+			reachedNotes(r.account.summary.Models, r.result.Records)),
 	}.Verdict()
 	return kept, nil
 }
 
 // writeFinished writes the summary of a run that has finished.
-func (r *runner) writeFinished() error {
+func (r *finisher) writeFinished() error {
 	if !r.layout.leads() {
 		return nil
 	}
-	r.summary = r.summarize(runs.Finished, nil)
-	r.summary.Round, r.summary.Epoch = r.layout.round(), len(r.changes)
-	return r.folder.WriteSummary(r.summary)
+	r.account.summary = r.account.summarize(runs.Finished, nil)
+	r.account.summary.Round, r.account.summary.Epoch = r.layout.round(), len(r.changes)
+	return r.files.folder.WriteSummary(r.account.summary)
 }
 
-// saveKept writes the model that the run keeps, if it is finite, and what the task makes of it. Where that is not finite, a warning says so.
-func (r *runner) saveKept(ctx context.Context, kept *candidates.Model) error {
+// saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
+// Where that is not finite, a warning says so.
+func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model) error {
 	if kept.Y == nil {
 		return nil
 	}
@@ -114,7 +125,7 @@ func (r *runner) saveKept(ctx context.Context, kept *candidates.Model) error {
 	}
 	err := r.finishTask(ctx, kept)
 	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
-		r.warnings = append(r.warnings, err.Error())
+		r.steps.warnings = append(r.steps.warnings, err.Error())
 		r.view.Log("warning: %v", err)
 		return nil
 	}
@@ -122,16 +133,16 @@ func (r *runner) saveKept(ctx context.Context, kept *candidates.Model) error {
 }
 
 // finishTask has the task make of the kept model what it makes of it.
-func (r *runner) finishTask(ctx context.Context, kept *candidates.Model) error {
+func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model) error {
 	t, ok := r.Task.(Finisher)
 	if !ok {
 		return nil
 	}
-	together := r.problem.Collective(ctx)
+	together := r.poser.problem.Collective(ctx)
 	return t.Finish(FinishedRun{
-		Folder: r.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
+		Folder: r.files.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
 		Note: func(format string, args ...any) {
-			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
+			r.account.summary.Verdict.Notes = append(r.account.summary.Verdict.Notes, fmt.Sprintf(format, args...))
 		},
 		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
 			return r.solveOther(ctx, t, m, x)
@@ -139,8 +150,9 @@ func (r *runner) finishTask(ctx context.Context, kept *candidates.Model) error {
 	})
 }
 
-// solveOther returns the solution of the lower problem of a model on other data of the agents, at x.
-func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
+// solveOther returns the solution of the lower problem of a model on other data of the agents,
+// at x.
+func (r *finisher) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
 	f, err := r.finderOf(memberData(t, r.finalEpoch), m)
 	if err != nil {
 		return LowerSolution{}, err
@@ -170,12 +182,15 @@ func unconvergedNotes(models []runs.Model, symbol string) []string {
 	case 0:
 		return nil
 	case 1:
-		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its %s.", names[0], symbol)}
+		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its %s.",
+			names[0], symbol)}
 	}
-	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their %s.", strings.Join(names, "; "), symbol)}
+	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their %s.",
+		strings.Join(names, "; "), symbol)}
 }
 
-// reachedNotes says what Φ is where the lower problem is not known to be convex, and what the least eigenvalues of its Hessian tell.
+// reachedNotes says what Φ is where the lower problem is not known to be convex, and what the least
+// eigenvalues of its Hessian tell.
 func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	var reached, unsettled []string
 	for _, m := range models {
@@ -189,9 +204,12 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	if reached == nil {
 		return nil
 	}
-	note := "The lower problem is not convex: Φ is at the solutions that were reached from one start, and others may be elsewhere."
+	note :=
+		"The lower problem is not convex: Φ is at the solutions that were reached from one start, and others may " +
+			"be elsewhere."
 	if unsettled != nil {
-		note += fmt.Sprintf(" The lower loss had not settled when the solves of %s ended.", strings.Join(unsettled, "; "))
+		note += fmt.Sprintf(" The lower loss had not settled when the solves of %s ended.",
+			strings.Join(unsettled, "; "))
 	}
 	var least []string
 	for _, rec := range records {
@@ -205,21 +223,21 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	return []string{note}
 }
 
-// startConstant returns the whole number nearest to the start of λ, or to its median, from which constants are tried: the one that
-// the method's search found, if it did.
-func (r *runner) startConstant() int {
-	start := stat.Median(r.startX)
-	if m, ok := r.result.Method.(interface{ StartConstant() (float64, bool) }); ok {
-		if found, ok := m.StartConstant(); ok {
+// startConstant returns the whole number nearest to the start of λ, or to its median, from which
+// constants are tried: the one that the method's search found, if it did.
+func (r *finisher) startConstant() int {
+	start := num.Median(r.poser.startX)
+	if constant := algo.TraitsOf(r.result.Method).StartConstant; constant != nil {
+		if found, ok := constant(); ok {
 			start = found
 		}
 	}
 	return int(math.Round(start))
 }
 
-// overfitNotes says what a reader has to know about the course of the run: that the loss on held-out examples rose while that on the
-// validation examples fell.
-func (r *runner) overfitNotes(best train.Best) []string {
+// overfitNotes says what a reader has to know about the course of the run: that the loss on
+// held-out examples rose while that on the validation examples fell.
+func (r *finisher) overfitNotes(best train.Best) []string {
 	at := func(iteration int) (runs.Record, bool) {
 		i := slices.IndexFunc(r.result.Records, func(rec runs.Record) bool { return rec.Iteration == iteration })
 		if i < 0 {
@@ -232,30 +250,32 @@ func (r *runner) overfitNotes(best train.Best) []string {
 	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
 		return nil
 	}
-	note := fmt.Sprintf("After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
-		"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
-		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, r.problem.meaning.Symbol)
+	note := fmt.Sprintf(
+		"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
+			"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
+		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, r.poser.problem.meaning.Symbol)
 	if done, all := r.result.Iterations, r.Settings.Iterations; done < all {
 		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
 	}
 	return []string{note}
 }
 
-// writeIterates writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ and the summary.
-func (r *runner) writeIterates(best train.Best) error {
+// writeIterates writes what the run has found before models are solved, so that nothing is lost if
+// that fails: λ, ȳ and the summary.
+func (r *finisher) writeIterates(best train.Best) error {
 	if err := r.writeModel(best.X, best.Y); err != nil || !r.layout.leads() {
 		return err
 	}
-	return r.folder.WriteSummary(r.summarize(runs.Unfinished, nil))
+	return r.files.folder.WriteSummary(r.account.summarize(runs.Unfinished, nil))
 }
 
 // writeModel writes lambda.npy and omega.npy.
-func (r *runner) writeModel(x, y []float64) error {
+func (r *finisher) writeModel(x, y []float64) error {
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := r.folder.WriteArray(runs.LambdaFile, x, len(x)); err != nil {
+	if err := r.files.folder.WriteArray(runs.LambdaFile, x, len(x)); err != nil {
 		return err
 	}
-	return r.folder.WriteArray(runs.OmegaFile, y, r.problem.shapeY...)
+	return r.files.folder.WriteArray(runs.OmegaFile, y, r.poser.problem.shapeY...)
 }

@@ -8,10 +8,11 @@ import (
 	"dsbo/models"
 )
 
-// Without -holdout, a tenth of the validation examples is held out where all agents together have enough of them, each has some, and they
-// are not many more than the training examples: where they are, λ has more to gain from a tenth more than to lose by over-fitting. Where
-// there are fewer of them, and few for each hyperparameter, λ fits them alone if nothing holds it: a fifth is held out, as long as
-// that is enough to judge by.
+// Without -holdout, a tenth of the validation examples is held out where all agents together have
+// enough of them, each has some, and they are not many more than the training examples: where they
+// are, λ has more to gain from a tenth more than to lose by over-fitting. Where there are fewer of
+// them, and few for each hyperparameter, λ fits them alone if nothing holds it: a fifth is held
+// out, as long as that is enough to judge by.
 const (
 	defaultHoldout  = 0.1
 	leastValidation = 4000 // of all agents together
@@ -22,8 +23,8 @@ const (
 	enoughForEach   = 5   // validation examples for each hyperparameter
 )
 
-// defaultHoldoutOf returns the share that is held out of the validation examples of all agents, of which one has the least, where a model has
-// so many hyperparameters.
+// defaultHoldoutOf returns the share that is held out of the validation examples of all agents, of
+// which one has the least, where a model has many hyperparameters.
 func defaultHoldoutOf(validation, training, least float64, m models.Model) float64 {
 	p, _ := m.Dims()
 	of, ok := m.(models.Restrained)
@@ -33,15 +34,17 @@ func defaultHoldoutOf(validation, training, least float64, m models.Model) float
 		return 0
 	case validation >= leastValidation && validation <= mostPerTraining*training:
 		return defaultHoldout
-	case leastOfFew <= validation && validation < leastValidation && validation < enoughForEach*float64(p) && !restrained:
+	case leastOfFew <= validation && validation < leastValidation &&
+		validation < enoughForEach*float64(p) && !restrained:
 		return holdoutOfFew
 	}
 	return 0
 }
 
-// chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers of validation and training examples that
-// the agents tell each other at the start of the run, and when it goes on as the run folder says.
-func (r *runner) chooseHoldout(ctx context.Context) error {
+// chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers
+// of validation and training examples that the agents tell each other at the start of the run, and
+// when it goes on as the run folder says.
+func (r *loader) chooseHoldout(ctx context.Context) error {
 	if r.givenFlags["holdout"] {
 		return nil
 	}
@@ -51,11 +54,13 @@ func (r *runner) chooseHoldout(ctx context.Context) error {
 		return nil
 	}
 	if r.point != nil {
-		c, err := r.folder.ReadConfig()
+		c, err := r.files.folder.ReadConfig()
 		s.Holdout = c.Holdout
 		return err
 	}
-	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Val.Len()), float64(s.Train.Len())} })
+	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 {
+		return []float64{float64(s.Val.Len()), float64(s.Train.Len())}
+	})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 	"dsbo/models"
 )
 
-// Few validation examples for many hyperparameters are fitted alone, unless some of them are held out, or a prior holds the hyperparameters together.
+// Few validation examples for many hyperparameters are fitted alone, unless some of them are held
+// out, or a prior holds the hyperparameters together.
 func TestDefaultHoldout(t *testing.T) {
 	pixels := models.Softmax{Features: 784, Classes: 10}
 	held := models.MLP{Features: 784, Outputs: 10, Prior: models.Prior{Deviation: 0.5, Rows: 2000}}

@@ -10,7 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
 )
@@ -26,16 +26,19 @@ func (t *idle) Flags(f *flag.FlagSet) {
 
 func (*idle) Describe(data.Task, models.Model) (map[string]any, string) { return map[string]any{}, "" }
 
-// TestIdentity: a run does not go on with another value of any flag of its task, but with files that are elsewhere.
+// TestIdentity: a run does not go on with another value of any flag of its task, but with files
+// that are elsewhere.
 func TestIdentity(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	must.OK(Run(t.Context(), new(idle), strings.Fields(crashing+out+" -notes=here"), io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), new(idle), strings.Fields(crashing+out+" -notes=here"), io.Discard, io.Discard))
 	resume := func(flags ...string) error {
-		must.OK(runs.Folder(out).WriteSummary(runs.Summary{State: runs.Interrupted}))
-		return Run(t.Context(), new(idle), append([]string{"-resume", "-report=false", "-quiet", "-out=" + out}, flags...), io.Discard, io.Discard)
+		testkit.OK(runs.Folder(out).WriteSummary(runs.Summary{State: runs.Interrupted}))
+		return Run(t.Context(), new(idle),
+			append([]string{"-resume", "-report=false", "-quiet", "-out=" + out}, flags...), io.Discard, io.Discard)
 	}
-	if err := resume("-refit"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "refit is false there, true here") {
+	if err := resume("-refit"); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "refit is false there, true here") {
 		t.Errorf("%v, want that -refit is refused", err)
 	}
-	must.OK(resume("-notes=there"))
+	testkit.OK(resume("-notes=there"))
 }

@@ -5,18 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/experiment/console"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
-	"dsbo/membership"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/network/membership"
 	"dsbo/runs"
+	"dsbo/runs/report"
 	"dsbo/train"
 )
 
@@ -40,7 +38,8 @@ type Viewer interface {
 	Show(p Progress)                // shows how far the job is
 	Log(format string, args ...any) // shows a line without numbers of interest
 	Note(n Note)                    // shows one with such
-	// Record shows an evaluation. text is its line for people, at times after one with the names of the columns.
+	// Record shows an evaluation. text is its line for people, at times after one with the names of
+	// the columns.
 	Record(r runs.Record, text []string)
 	Saved(iteration int) // says that the checkpoint after an iteration is written
 	Stop()               // ends the progress
@@ -79,8 +78,8 @@ func (s onScreen) Record(_ runs.Record, text []string) {
 // Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
 
-// Run runs the job: it checks the settings, runs the method, finds the models, and writes the run folder, with its
-// page, and the table to stdout. A nil stdout means no page and no table.
+// Run runs the job: it checks the settings, runs the method, finds the models, and writes the run
+// folder, with its page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if j.Settings.ExplainPrivacy {
 		plan, err := j.Plan(ctx, 0, nil)
@@ -98,10 +97,10 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &runner{Job: j, layout: l}
+	r := newRunner(j, l)
 	defer func() {
-		if r.lock != nil {
-			r.lock.Close()
+		if r.files.lock != nil {
+			r.files.lock.Close()
 		}
 		err = l.leave(ctx, r, stderr, err)
 	}()
@@ -109,15 +108,15 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 }
 
 // printResult writes what the run found.
-func (r *runner) printResult(w io.Writer) error {
-	head := fmt.Sprintf("%s; %v", r.problem.line, r.graph)
-	if r.problem.Nonconvex {
+func (r *account) printResult(w io.Writer) error {
+	head := fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph)
+	if r.poser.problem.Nonconvex {
 		head += "; the lower problem is not convex, and Φ is at the solutions reached"
 	}
-	return console.Result(w, &r.summary, head, r.folder, r.Settings.Report)
+	return console.Result(w, &r.summary, head, r.files.folder, r.Settings.Report)
 }
 
-// chooseLayout returns the job's layout, else that of -transport.
+// chooseLayout returns the job's layout, else the layout of -transport.
 func (j *Job) chooseLayout() (Layout, error) {
 	if j.Layout != nil {
 		return j.Layout, nil
@@ -129,7 +128,8 @@ func (j *Job) chooseLayout() (Layout, error) {
 	return start()
 }
 
-// run runs the method, in as many attempts as it takes, and prints the result, or writes why it failed.
+// run runs the method, in as many attempts as it takes, and prints the result, or writes why
+// it failed.
 func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err = r.prepare(stderr); err != nil {
 		return err
@@ -146,46 +146,51 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	r.view.Stop()
 	if err != nil {
 		r.layout.fail(r, err)
-		return r.writeFailure(err)
+		return r.files.writeFailure(err)
 	}
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := removeNoise(r.folder); err != nil || r.finished || stdout == nil {
+	if err := removeNoise(r.files.folder); err != nil {
 		return err
 	}
-	return r.printResult(stdout)
+	if !r.Settings.KeepCheckpoints {
+		if err := r.files.folder.RemoveAllButNewestCheckpoints(); err != nil {
+			return err
+		}
+	}
+	if r.finished || stdout == nil {
+		return nil
+	}
+	return r.account.printResult(stdout)
 }
 
 // A runner is one run of a job, in this process.
 type runner struct {
 	*Job
-	layout         Layout
-	graph          *network.Graph   // of the roster, as it is at the start
-	changes        membership.Log   // of who takes part
-	finalEpoch     membership.Epoch // that of the end; the zero value before, and where members stay the same
-	team           network.Team     // nil: all agents are here
-	folder         runs.Folder
-	mode           runs.Mode
-	folderOpen     bool                  // whether the folder is made ready
-	lock           io.Closer             // keeps other processes out of the folder; nil before it is chosen, and where another process leads
-	held           *runs.HeldCheckpoints // checkpoints that stay; nil: none
-	point          *train.Point          // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
-	finished       bool                  // whether the run in the folder is finished, and this process only waits for others
-	drainFailed    bool                  // finished, and the wait for the other agents failed
-	params         parameters
-	method         algo.Method // with steps that follow the curvature filled in
-	loaded         loaded
-	problem        problem
-	startX         []float64 // start of x on all agents
-	lmax           float64   // the largest curvature of an agent at the start; 0 where no step follows it
-	warnings       []string
-	view           Viewer
-	pace           *pace
-	result         *train.Result
-	iterationsOver bool         // whether the iterations are over, and the models are being found
-	stepsSent      dsbo.Traffic // what all agents have sent to choose the steps
-	summary        runs.Summary
+	layout     Layout
+	graph      *network.Graph   // of the roster, as it is at the start
+	changes    membership.Log   // of who takes part
+	finalEpoch membership.Epoch // at the end; the zero value before, and where members stay the same
+	team       network.Team     // nil: all agents are here
+	params     parameters
+	view       Viewer
+	pace       *pace
+
+	// The stages of a run, each of which takes what the stages before it have found.
+	files   runFiles
+	data    loader
+	poser   poser
+	steps   stepChooser
+	end     finisher
+	sites   siteModels
+	account account
+
+	// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
+	point       *train.Point
+	finished    bool // whether the run in the folder is finished, and this process only waits for others
+	drainFailed bool // finished, and the wait for the other agents failed
+	result      *train.Result
 }
 
 // prepare checks all settings that can be checked without data and without other processes.
@@ -202,15 +207,19 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 	return r.readChanges()
 }
 
-// runFolder chooses the run folder. Without -out it is the first free one of the task, the preset and the seed, or with
-// -resume the newest of them.
-func (j *Job) runFolder() (runs.Folder, runs.Mode) {
+// runFolder chooses the run folder. Without -out it is the first free one of the task, the preset
+// and the seed in the folder for results, or with -resume the newest of them.
+func (j *Job) runFolder() (runs.Folder, runs.Mode, error) {
 	s := j.Settings
 	mode := runs.ModeOf(s.Resume, s.Force)
 	if s.Out != "" {
-		return runs.Folder(s.Out), mode
+		return runs.Folder(s.Out), mode, nil
 	}
-	base := filepath.Join("runs", fmt.Sprintf("%s-%s-seed%d", j.Task.Name(), s.Preset, s.Seed))
+	first, err := runs.InResults(fmt.Sprintf("%s-%s-seed%d", j.Task.Name(), s.Preset, s.Seed))
+	if err != nil {
+		return "", mode, err
+	}
+	base := string(first)
 	name, last := base, base
 	for i := 2; mode != runs.Replace; i++ {
 		if _, err := disk.Stat(name); err != nil {
@@ -221,11 +230,11 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode) {
 	if mode == runs.Resume {
 		name = last
 	}
-	return runs.Folder(name), mode
+	return runs.Folder(name), mode, nil
 }
 
 // checkpoints returns the checkpoints of some agents of this process, the newest first.
-func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
+func (r *runFiles) checkpoints(agents []int) ([]train.Point, error) {
 	points, damaged, err := train.Points(r.folder, agents)
 	for _, d := range damaged {
 		r.view.Log("checkpoint left out: %v", d)
@@ -235,38 +244,38 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 
 // attempt runs the method from the runner's checkpoint on, and then finds the models.
 func (r *runner) attempt(ctx context.Context) error {
-	r.result, r.iterationsOver, r.summary = nil, false, runs.Summary{}
-	if err := r.load(ctx, r.localAgents()); err != nil {
+	r.result, r.end.iterationsOver, r.account.summary = nil, false, runs.Summary{}
+	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
 		return err
 	}
-	if err := r.makeProblem(ctx); err != nil {
+	if err := r.poser.makeProblem(ctx); err != nil {
 		return err
 	}
-	r.stepsSent = dsbo.Traffic{}
-	r.problem.Sent = &r.stepsSent
-	if err := r.chooseSteps(ctx); err != nil {
+	r.steps.stepsSent = dsbo.Traffic{}
+	r.poser.problem.Sent = &r.steps.stepsSent
+	if err := r.steps.chooseSteps(ctx); err != nil {
 		return err
 	}
-	r.problem.Sent = &r.summary.Traffic.Models // by what follows the run
+	r.poser.problem.Sent = &r.account.summary.Traffic.Models // by what follows the run
 	cfg := r.trainConfig()
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	if err := r.completeConfig(cfg); err != nil {
+	if err := r.account.completeConfig(cfg); err != nil {
 		return err
 	}
-	r.showWarnings()
-	took := r.loaded.duration.Seconds()
+	r.steps.showWarnings()
+	took := r.data.loaded.duration.Seconds()
 	r.view.Note(Note{
-		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.problem.line, r.graph, took),
-		Name: "loaded", Facts: []any{"problem", r.problem.line, "graph", r.graph.Name, "seconds", took},
+		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.poser.problem.line, r.graph, took),
+		Name: "loaded", Facts: []any{"problem", r.poser.problem.line, "graph", r.graph.Name, "seconds", took},
 	})
-	if err := r.openFolder(ctx); err != nil {
+	if err := r.files.openFolder(ctx); err != nil {
 		return err
 	}
 	var err error
-	if g := r.problem.guard; g != nil {
-		if cfg.Problem, err = g.addNoise(cfg.Problem, r.folder); err != nil {
+	if g := r.poser.problem.guard; g != nil {
+		if cfg.Problem, err = g.addNoise(cfg.Problem, r.files.folder); err != nil {
 			return err
 		}
 	}
@@ -276,18 +285,18 @@ func (r *runner) attempt(ctx context.Context) error {
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
-	r.summary.FloatsFormula = r.floatsByFormula()
-	if err := r.keepMembers(); err != nil {
+	r.account.summary.FloatsFormula = r.account.floatsByFormula()
+	if err := r.files.keepMembers(); err != nil {
 		return err
 	}
-	if r.problem.guard != nil {
-		return r.finishPrivate()
+	if r.poser.problem.guard != nil {
+		return r.end.finishPrivate()
 	}
-	return r.finish(ctx)
+	return r.end.finish(ctx)
 }
 
 // openFolder makes the run folder ready, once.
-func (r *runner) openFolder(ctx context.Context) error {
+func (r *runFiles) openFolder(ctx context.Context) error {
 	if r.folderOpen {
 		return nil
 	}
@@ -303,7 +312,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 		if err := r.folder.WriteConfig(r.Settings.Config); err != nil {
 			return err
 		}
-		if err := r.loaded.setup.write(r.folder); err != nil {
+		if err := r.data.loaded.setup.write(r.folder); err != nil {
 			return err
 		}
 		if len(r.changes) > 0 && !r.layout.ownsFiles() { // of an agent, the council keeps them
@@ -313,37 +322,42 @@ func (r *runner) openFolder(ctx context.Context) error {
 		}
 	}
 	r.folderOpen = true
-	return r.layout.awaitFolder(ctx, r)
+	return r.layout.awaitFolder(ctx, r.runner)
 }
 
 // trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
 	s, evaluation := r.Settings, r.Settings.Evaluate
-	if r.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] { // all examples, of which iterations take few, cost too much
+	// all examples, of which iterations take few, cost too much
+	if r.poser.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
-		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(), Method: r.method, StartX: r.startX, K: s.Iterations,
-		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
-		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shapingFlags},
-		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
+		Problem: r.poser.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(),
+		Method: r.steps.method, StartX: r.poser.startX, K: s.Iterations,
+		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.files.folder),
+		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.files.held, From: r.point,
+		Settings: map[string]any{"task": r.poser.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
+			"holdout": s.Holdout, "flags": r.shapingFlags},
+		Evaluate: evaluation, Curvature: r.steps.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }
 
-// writeFailure writes the summary of a run that ended with an error, if it had begun, and returns that error. There is a page where one
-// is wanted and no iteration will follow.
-func (r *runner) writeFailure(err error) error {
+// writeFailure writes the summary of a run that ended with an error, if it had begun, and returns
+// that error. There is a page where one is wanted and no iteration will follow.
+func (r *runFiles) writeFailure(err error) error {
 	if r.result == nil || !r.layout.leads() || r.drainFailed {
 		return err
 	}
 	state := runs.StateOf(err)
 	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // after the iterations
-		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted, wording.Count(r.result.Iterations, "iteration"))
+		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted,
+			wording.Count(r.result.Iterations, "iteration"))
 	}
-	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
+	if w := r.folder.WriteSummary(r.account.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if (state == runs.Diverged || r.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
+	if (state == runs.Diverged || r.end.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
 		if _, w := report.WriteRun(string(r.folder)); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 	"dsbo/runs"
@@ -29,7 +29,8 @@ func (fakeWorld) Size() int                   { return 2 }
 func (fakeWorld) Close(context.Context) error { return nil }
 func (fakeWorld) Abort(int)                   {}
 
-// runRanks runs a command line on two ranks of three agents; the second rank adds a flag of its own.
+// runRanks runs a command line on two ranks of three agents; the second rank adds a flag of
+// its own.
 func runRanks(t *testing.T, args, second string) [2]error {
 	t.Helper()
 	var teams []network.Team
@@ -63,30 +64,31 @@ const tinyFlags = "-agents=3 -K=6 -report=false -quiet -eval-every=2 "
 func sameFiles(t *testing.T, a, b string) {
 	t.Helper()
 	for _, name := range []string{"lambda.npy", "omega.npy"} {
-		one := must.Get(os.ReadFile(filepath.Join(a, name)))
-		two := must.Get(os.ReadFile(filepath.Join(b, name)))
+		one := testkit.Get(os.ReadFile(filepath.Join(a, name)))
+		two := testkit.Get(os.ReadFile(filepath.Join(b, name)))
 		if !bytes.Equal(one, two) {
 			t.Errorf("%s differs", name)
 		}
 	}
 }
 
-// TestRanks: ranks find what one process finds, write one run folder, and go on with it only as as many as they were.
+// TestRanks: ranks find what one process finds, write one run folder, and go on with it only as as
+// many as they were.
 func TestRanks(t *testing.T) {
 	dir := t.TempDir()
 	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
-	must.OK(parseTiny(t, tinyFlags+"-out="+alone).Run(t.Context(), io.Discard, io.Discard))
+	testkit.OK(parseTiny(t, tinyFlags+"-out="+alone).Run(t.Context(), io.Discard, io.Discard))
 	for _, err := range runRanks(t, tinyFlags+"-out="+together, "") {
-		must.OK(err)
+		testkit.OK(err)
 	}
 	sameFiles(t, alone, together)
-	must.OK(os.Remove(filepath.Join(together, "summary.json")))
+	testkit.OK(os.Remove(filepath.Join(together, "summary.json")))
 	err := parseTiny(t, "-resume -out="+together).Run(t.Context(), io.Discard, io.Discard)
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "has its agents in 2 processes") {
 		t.Errorf("one process goes on with a run of two: %v", err)
 	}
 	for _, err := range runRanks(t, "-resume -quiet -report=false -out="+together, "") {
-		must.OK(err)
+		testkit.OK(err)
 	}
 	sameFiles(t, alone, together)
 }
@@ -107,7 +109,8 @@ func TestRanksThatDiffer(t *testing.T) {
 	}
 }
 
-// TestWhatEndsAllAgents: an agent that was stopped or could not write its files is waited for, any other error ends the run.
+// TestWhatEndsAllAgents: an agent that was stopped or could not write its files is waited for, any
+// other error ends the run.
 func TestWhatEndsAllAgents(t *testing.T) {
 	disk := &fs.PathError{Op: "write", Path: "checkpoint", Err: errors.New("no space left on device")}
 	for _, tt := range []struct {
@@ -115,7 +118,8 @@ func TestWhatEndsAllAgents(t *testing.T) {
 		ends bool
 	}{
 		{train.ErrInterrupted, false}, {fmt.Errorf("refit: %w", context.Canceled), false}, {disk, false},
-		{dsbo.Errorf(dsbo.ErrConfig, "-data: %w", disk), true}, {&dsbo.DivergedError{}, true}, {errors.New("a defect"), true},
+		{dsbo.Errorf(dsbo.ErrConfig, "-data: %w", disk), true}, {&dsbo.DivergedError{}, true},
+		{errors.New("a defect"), true},
 	} {
 		team := &failing{}
 		new(oneAgent).fail(&runner{team: team}, tt.err)
@@ -136,10 +140,11 @@ func (f *failing) Fail(error) { f.failed = true }
 // TestFolderOfAnother: an agent does not touch the run folder of another.
 func TestFolderOfAnother(t *testing.T) {
 	out := runs.Folder(filepath.Join(t.TempDir(), "run"))
-	must.OK(parseTiny(t, tinyFlags+"-out="+string(out)).Run(t.Context(), io.Discard, io.Discard))
+	testkit.OK(parseTiny(t, tinyFlags+"-out="+string(out)).Run(t.Context(), io.Discard, io.Discard))
 	j := parseTiny(t, tinyFlags+"-out="+string(out))
 	j.Layout = OneAgent(1, "run agent-1", nil)
-	if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "holds another run") {
+	if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "holds another run") {
 		t.Errorf("%v, want that the folder is refused", err)
 	}
 }
@@ -151,21 +156,24 @@ func (*deferred) Fingerprint(a Agents) ([]byte, error) {
 	return fmt.Append(nil, "files of ", a.Local), nil
 }
 
-// TestFingerprint: an agent meets the others with a fingerprint of its data: that of its files if the task tells it, else that of
-// what the task has loaded.
+// TestFingerprint: an agent meets the others with a fingerprint of its data: of its files if the
+// task tells it, else of what the task has loaded.
 func TestFingerprint(t *testing.T) {
 	met := errors.New("met")
 	of := func(agent int, task Task, args string) string {
 		var got []byte
 		_, later := task.(*deferred)
-		j := must.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")), io.Discard))
-		j.Layout = OneAgent(agent, "run", func(_ context.Context, _ *network.Graph, _ int, fingerprint []byte, _ *Seat, longest int) (network.Team, error) {
-			got = fingerprint
-			if later != (longest == 0) {
-				t.Errorf("at most %d numbers in a vector; it must be known if the data are loaded", longest)
-			}
-			return nil, met
-		})
+		j := testkit.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")),
+			io.Discard))
+		j.Layout = OneAgent(agent, "run",
+			func(_ context.Context, _ *network.Graph, _ int, fingerprint []byte, _ *Seat,
+				longest int) (network.Team, error) {
+				got = fingerprint
+				if later != (longest == 0) {
+					t.Errorf("at most %d numbers in a vector; it must be known if the data are loaded", longest)
+				}
+				return nil, met
+			})
 		if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, met) {
 			t.Fatal(err)
 		}

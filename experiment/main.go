@@ -14,8 +14,9 @@ import (
 	"dsbo/runs"
 )
 
-// Main runs the command line of a program for one task, and ends the process: it is all of a main function. The program has the
-// task's flags and those of [Settings], and writes a run folder. -h explains them, and -version says what program this is.
+// Main runs the command line of a program for one task, and ends the process: it is all of a main
+// function. The program has the task's flags and the flags of [Settings], and writes a run folder.
+// -h explains them, and -version says what program this is.
 func Main(t Task) {
 	ctx, err := cli.Begin()
 	var j *Job
@@ -37,9 +38,9 @@ func Run(ctx context.Context, t Task, args []string, stdout, stderr io.Writer) e
 	return j.Run(ctx, stdout, stderr)
 }
 
-// Parse makes the job of a task's command line. With -resume, the flags that it leaves out are those of the run that goes on. With
-// -h it writes the help, and with -version alone what program this is, and returns flag.ErrHelp; other errors match
-// dsbo.ErrConfig.
+// Parse makes the job of a task's command line. With -resume, the flags that it leaves out are the
+// flags of the run that goes on. With -h it writes the help, and with -version alone what program
+// this is, and returns flag.ErrHelp; other errors match dsbo.ErrConfig.
 func Parse(t Task, args []string, help io.Writer) (*Job, error) {
 	return ParseAs(t.Name(), t, args, help)
 }
@@ -50,9 +51,10 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 		return nil, cmp.Or(cli.PrintVersion(help, name), flag.ErrHelp)
 	}
 	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name(), Build: runs.ThisBuild()}}
-	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tunedPreset()}, t.Presets()...), taskFlags: map[string]any{}, shapingFlags: map[string]string{}}
+	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tunedPreset()}, t.Presets()...),
+		taskFlags: map[string]any{}, shapingFlags: map[string]string{}}
 	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(allPresets(j.presets)))
-	f.Example = name + " -K 20 -out runs/first"
+	f.Example = name + " -K 20 -out results/first"
 	if e, ok := t.(Exampler); ok {
 		f.Example = name + " " + e.Example()
 	}

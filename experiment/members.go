@@ -10,12 +10,13 @@ import (
 	"dsbo/data"
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
-	"dsbo/membership"
+	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// readChanges reads the membership log that -membership names or, of a run that goes on, its folder has, and checks it against the settings.
+// readChanges reads the membership log that -membership names or, of a run that goes on, its folder
+// has, and checks it against the settings.
 func (r *runner) readChanges() (err error) {
 	s := r.Settings
 	switch {
@@ -25,7 +26,8 @@ func (r *runner) readChanges() (err error) {
 			return dsbo.Errorf(dsbo.ErrConfig, "-membership: %w", err)
 		}
 		if len(lines) > 0 && lines[len(lines)-1] != '\n' { // a crash may leave such a line, which Parse passes over
-			return dsbo.Errorf(dsbo.ErrConfig, "-membership: %s: the last line must be whole, with a line feed at its end", s.Membership)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"-membership: %s: the last line must be whole, with a line feed at its end", s.Membership)
 		}
 		if r.changes, err = membership.Parse(s.Membership, bytes.NewReader(lines)); err != nil {
 			return fmt.Errorf("-membership: %w", err)
@@ -39,9 +41,12 @@ func (r *runner) readChanges() (err error) {
 	case len(r.changes) == 0:
 		return nil
 	case s.Transport != transports[0].name:
-		return dsbo.Errorf(dsbo.ErrConfig, "-membership replays changes in one process: -transport must be %s; it is %s", transports[0].name, s.Transport)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-membership replays changes in one process: -transport must be %s; it is %s",
+			transports[0].name, s.Transport)
 	case s.Epsilon > 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-membership and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay")
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-membership and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay")
 	}
 	if _, err := train.EpochMatrices(r.changes, r.graph.W, s.Iterations); err != nil {
 		return fmt.Errorf("-membership: %w", err)
@@ -49,16 +54,17 @@ func (r *runner) readChanges() (err error) {
 	return nil
 }
 
-// agentsWith returns the number of agents for which those in this process are loaded: one that is admitted with number i has the
-// shard that it would have among i+1 agents.
+// agentsWith returns the number of agents for which those in this process are loaded: one that is
+// admitted with number i has the shard that it would have among i+1 agents.
 func (r *runner) agentsWith(local ...int) int {
 	return max(r.Settings.Agents, slices.Max(local)+1)
 }
 
-// loadAdmitted adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in
-// this process, their data are loaded, of all agents up to each: a task may keep what it loads for the end of the run. What all found
-// together at the start stands.
-func (r *runner) loadAdmitted() error {
+// loadAdmitted adds the shards of the agents that the log admits, after the shards of the agents of
+// the start. Where all agents are in this process, their data are loaded, of all agents up to each:
+// a task may keep what it loads for the end of the run. What all found together at the
+// start stands.
+func (r *loader) loadAdmitted() error {
 	l := &r.loaded
 	if len(r.changes) == 0 {
 		return nil
@@ -67,22 +73,27 @@ func (r *runner) loadAdmitted() error {
 		if err := splitTests(&l.data); err != nil {
 			return err
 		}
-		r.problem = problem{}
+		r.poser.problem = problem{}
 	}
 	for i := len(l.data.Shards); i < r.changes.Roster(r.Settings.Agents); i++ {
-		r.problem = problem{}
-		if r.layout.ownsFiles() || !slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
+		r.poser.problem = problem{}
+		if r.layout.ownsFiles() ||
+			!slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
 			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is elsewhere, or never comes in
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}
-		late, m, err := r.Task.Load(Agents{N: r.agentsWith(i), Start: r.Settings.Agents, Local: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
+		late, m, err := r.Task.Load(
+			Agents{N: r.agentsWith(i), Start: r.Settings.Agents, Local: membership.First(i + 1).Members,
+				Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 		p, q := l.model.Dims()
 		if lp, lq := m.Dims(); lp != p || lq != q {
-			return dsbo.Errorf(dsbo.ErrConfig, "-membership: agent %d cannot come in: its model has p = %d and q = %d, that of the run %d and %d", i, lp, lq, p, q)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"-membership: agent %d cannot come in: its model has p = %d and q = %d, that of the run %d and %d",
+				i, lp, lq, p, q)
 		}
 		if err := splitTests(&late); err != nil {
 			return err
@@ -93,7 +104,8 @@ func (r *runner) loadAdmitted() error {
 	return nil
 }
 
-// splitTests gives each agent its part of the test examples as its own: the parts stay whoever is there.
+// splitTests gives each agent its part of the test examples as its own: the parts stay whoever
+// is there.
 func splitTests(t *data.Task) error {
 	shards := slices.Clone(t.Shards)
 	for i := range shards {
@@ -106,8 +118,9 @@ func splitTests(t *data.Task) error {
 	return nil
 }
 
-// startProblem returns the problem of the agents that are there at the start, or where a team connects members of a later epoch, of these.
-func (r *runner) startProblem() train.Problem {
+// startProblem returns the problem of the agents that are there at the start, or where a team
+// connects members of a later epoch, of these.
+func (r *poser) startProblem() train.Problem {
 	if len(r.changes) == 0 {
 		return r.problem.Problem
 	}
@@ -121,27 +134,31 @@ func (r *runner) startProblem() train.Problem {
 
 // noteChange says that an epoch has begun.
 func (r *runner) noteChange(e membership.Epoch) {
-	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration, wording.Count(len(e.Members), "agent"))
+	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration,
+		wording.Count(len(e.Members), "agent"))
 	if why := r.changes[e.Number-1].Why; len(why) > 0 {
 		text += " (" + strings.Join(why, "; ") + ")"
 	}
-	r.view.Note(Note{Text: text, Name: "members", Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
+	r.view.Note(Note{Text: text, Name: "members",
+		Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
 }
 
-// keepMembers makes the runner's problem, data and graph those of the agents that are there at the end of the iterations: what
-// follows is of them.
-func (r *runner) keepMembers() (err error) {
+// keepMembers makes the runner's problem, data and graph belong to the agents that are there at the
+// end of the iterations: what follows is of them.
+func (r *runFiles) keepMembers() (err error) {
 	e := r.result.Epoch
 	if e.Number < len(r.changes) {
-		r.warnings = append(r.warnings, fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began", wording.Count(r.result.Iterations, "iteration"), e.Number+1))
+		r.steps.warnings = append(r.steps.warnings,
+			fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began",
+				wording.Count(r.result.Iterations, "iteration"), e.Number+1))
 	}
 	if len(r.changes) == 0 {
 		return nil
 	}
-	if r.problem.Problem, err = r.problem.Problem.OfMembers(e, r.graph.W); err != nil {
+	if r.poser.problem.Problem, err = r.poser.problem.Problem.OfMembers(e, r.graph.W); err != nil {
 		return err
 	}
-	r.problem.data, r.loaded.data = memberData(r.problem.data, e), memberData(r.loaded.data, e)
+	r.poser.problem.data, r.data.loaded.data = memberData(r.poser.problem.data, e), memberData(r.data.loaded.data, e)
 	r.finalEpoch = e
 	return nil
 }

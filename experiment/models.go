@@ -7,19 +7,21 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/exact"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/console"
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
-// rivals returns the models that the tuned one is compared with, in the order of the table, and the best of them, which the verdict is
-// against: the baselines of the model's own, where it has some; else those of constants, of 0 and the best one.
-func (r *runner) rivals(ctx context.Context, found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
-	m, ok := r.loaded.model.(models.Baselined)
+// rivals returns the models that the tuned one is compared with, in the order of the table, and the
+// best of them, which the verdict is against: the baselines of the model's own, where it has some;
+// else the constants 0 and the best one.
+func (r *finisher) rivals(ctx context.Context,
+	found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
+	m, ok := r.data.loaded.model.(models.Baselined)
 	if !ok {
 		zero, best, err := found.Constants(ctx, r.startConstant())
 		if all = []*candidates.Model{zero}; best != zero {
@@ -31,11 +33,11 @@ func (r *runner) rivals(ctx context.Context, found *candidates.Finder) (all []*c
 	if len(list) == 0 {
 		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "model %T must have at least one baseline", m)
 	}
-	modelWatcher{r}.Expect(1 + len(list))
+	modelWatcher{r.runner}.Expect(1 + len(list))
 	for _, b := range list {
 		f := found
 		if b.Of != nil {
-			if f, err = r.finderOf(r.problem.data, b.Of); err != nil {
+			if f, err = r.finderOf(r.poser.problem.data, b.Of); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -50,26 +52,30 @@ func (r *runner) rivals(ctx context.Context, found *candidates.Finder) (all []*c
 	return all, best, nil
 }
 
-// newFinder returns the finder of a problem with p hyperparameters, whose exact solutions are those of a solver.
-func (r *runner) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
-	return candidates.New(prob, r.problem.meaning.Symbol, p, solver, r.trainingConfig(prob), modelWatcher{r})
+// newFinder returns the finder of a problem with p hyperparameters, whose exact solutions a
+// solver finds.
+func (r *finisher) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
+	return candidates.New(prob, r.poser.problem.meaning.Symbol, p, solver, r.trainingConfig(prob),
+		modelWatcher{r.runner})
 }
 
 // finderOf returns the finder of a model's lower problem on data of the agents.
-func (r *runner) finderOf(t data.Task, m models.Model) (*candidates.Finder, error) {
+func (r *finisher) finderOf(t data.Task, m models.Model) (*candidates.Finder, error) {
 	prob, err := train.NewPart(r.team, t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
 	if err != nil {
 		return nil, err
 	}
-	prob.Numbers, prob.W, prob.Average, prob.Sent = r.problem.Numbers, r.problem.W, r.problem.Average, r.problem.Sent
+	prob.Numbers, prob.W, prob.Average, prob.Sent = r.poser.problem.Numbers, r.poser.problem.W, r.poser.problem.Average,
+		r.poser.problem.Sent
 	p, _ := m.Dims()
 	return r.newFinder(prob, p, prob.Solver()), nil
 }
 
-// trainingConfig returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil:
-// the run's cannot, or the lower problem has one solution, which is found exactly.
-func (r *runner) trainingConfig(p train.Problem) *train.Config {
-	held := algo.Held(r.method)
+// trainingConfig returns the configuration of runs that find models of a problem where x is held
+// still, for methods that can; nil: the run's cannot, or the lower problem has one solution, which
+// is found exactly.
+func (r *finisher) trainingConfig(p train.Problem) *train.Config {
+	held := algo.Held(r.steps.method)
 	if held == nil || !p.Nonconvex {
 		return nil
 	}
@@ -79,10 +85,12 @@ func (r *runner) trainingConfig(p train.Problem) *train.Config {
 	return &c
 }
 
-// modelsPlanned is about how many exact solutions the models at the end of a run take: λ = 0, the tuned λ, and a few constants.
+// modelsPlanned is about how many exact solutions the models at the end of a run take: λ = 0, the
+// tuned λ, and a few constants.
 const modelsPlanned = 6
 
-// A modelWatcher shows how far the models at the end of a run are, and counts them for the time that is left.
+// A modelWatcher shows how far the models at the end of a run are, and counts them for the time
+// that is left.
 type modelWatcher struct{ r *runner }
 
 // Begin implements [candidates.Watcher], as do all that follow.
@@ -96,8 +104,10 @@ func (w modelWatcher) Log(format string, args ...any) { w.r.view.Log(format, arg
 
 func (w modelWatcher) Found(m *candidates.Model) {
 	w.r.view.Note(Note{
-		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, wording.Count(m.Steps, "product"), console.Number("%.5f", m.Phi), console.Number("%.4f", m.TestLoss)),
-		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss, "holdout_loss", m.HoldoutLoss,
+		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, wording.Count(m.Steps, "product"),
+			console.Number("%.5f", m.Phi), console.Number("%.4f", m.TestLoss)),
+		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss,
+			"holdout_loss", m.HoldoutLoss,
 			"test_loss", m.TestLoss, "test_accuracy", m.TestAccuracy},
 	})
 }

@@ -14,17 +14,20 @@ import (
 	"dsbo/train"
 )
 
-// OneAgent returns the layout of a job with one agent in this process, which may be lost and come back while the others wait
-// for it: its run folder is its own, and it goes on with the run that it finds there. identity stands for the run and
-// the agent: a folder with another one is not its. The caller closes what open has opened, after the job.
+// OneAgent returns the layout of a job with one agent in this process, which may be lost and come
+// back while the others wait for it: its run folder is its own, and it goes on with the run that it
+// finds there. identity stands for the run and the agent: a folder with another one is not its. The
+// caller closes what open has opened, after the job.
 func OneAgent(agent int, identity string, open Opener) Layout {
 	return &oneAgent{agent: agent, identity: identity, open: open}
 }
 
-// An Opener opens an agent's end of the exchange over a graph, of which exchange from is the next. The fingerprint stands for the
-// agent's data: other data have another one. seat is for an exchange whose members may change, and then is a [network.Reformer]. No vector
-// of the run has more than longest numbers; 0: that is known later, as the data are loaded when the agents have met.
-type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte, seat *Seat, longest int) (network.Team, error)
+// An Opener opens an agent's end of the exchange over a graph, of which exchange from is the next.
+// The fingerprint stands for the agent's data: other data have another one. seat is for an exchange
+// whose members may change, and then is a [network.Reformer]. No vector of the run has more than
+// longest numbers; 0: that is known later, as the data are loaded when the agents have met.
+type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte, seat *Seat,
+	longest int) (network.Team, error)
 
 // oneAgent is the layout that [OneAgent] returns.
 type oneAgent struct {
@@ -42,7 +45,8 @@ func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
 }
 
-// join opens the exchange where the agent's newest checkpoint stands, with masks for the data that it has now.
+// join opens the exchange where the agent's newest checkpoint stands, with masks for the data that
+// it has now.
 func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	l.agents = r.graph.W.N()
 	state, err := l.lockOwnFolder(r)
@@ -53,11 +57,11 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	fingerprint, err := r.fingerprint(ctx, l.agent)
+	fingerprint, err := r.data.fingerprint(ctx, l.agent)
 	if err != nil {
 		return err
 	}
-	if r.folderOpen = r.point != nil || r.finished; !r.folderOpen {
+	if r.files.folderOpen = r.point != nil || r.finished; !r.files.folderOpen {
 		if err := l.beginFolder(r, state); err != nil {
 			return err
 		}
@@ -65,49 +69,50 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err := l.openExchange(ctx, r, from, fingerprint, state == runs.Absent); err != nil {
 		return err
 	}
-	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.finished && (r.point == nil || r.point.Epoch < len(r.changes)) {
+	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.finished &&
+		(r.point == nil || r.point.Epoch < len(r.changes)) {
 		return l.enterEpoch(ctx, r)
 	}
 	return nil
 }
 
-// lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes part by it, and returns the state
-// that it was in.
+// lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes
+// part by it, and returns the state that it was in.
 func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
-	if err := r.lockFolder(); err != nil {
+	if err := r.files.lockFolder(); err != nil {
 		return state, err
 	}
-	if state, err = r.folder.State(); err != nil {
+	if state, err = r.files.folder.State(); err != nil {
 		return state, err
 	}
 	if state == runs.Absent {
-		err = r.folder.Check(r.mode)
+		err = r.files.folder.Check(r.files.mode)
 	} else {
-		err = cmp.Or(r.checkOwner(l), r.folder.CheckResumable())
+		err = cmp.Or(r.files.checkOwner(l), r.files.folder.CheckResumable())
 	}
 	if err == nil {
-		err = r.folder.RemoveStale()
+		err = r.files.folder.RemoveStale()
 	}
 	if err == nil {
-		r.changes, err = r.folder.ReadChanges()
+		r.changes, err = r.files.folder.ReadChanges()
 	}
 	return state, err
 }
 
-// openExchange opens the agent's end of the exchange, of which exchange from is the next. A folder that was empty before is again if
-// that fails.
+// openExchange opens the agent's end of the exchange, of which exchange from is the next. A folder
+// that was empty before is again if that fails.
 func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, fingerprint []byte, empty bool) error {
 	seat, err := l.newSeat(r)
 	if err != nil {
 		return err
 	}
-	longest, err := r.longestVector()
+	longest, err := r.data.longestVector()
 	if err != nil {
 		return err
 	}
 	if r.team, err = l.open(ctx, r.graph, from, fingerprint, seat, longest); err != nil {
 		if empty {
-			err = errors.Join(err, r.folder.Abandon())
+			err = errors.Join(err, r.files.folder.Abandon())
 		}
 		return err
 	}
@@ -118,33 +123,33 @@ func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, finger
 	return nil
 }
 
-// beginFolder makes the folder of an agent that has no checkpoint the run's, before the exchange opens: the council keeps in it what
-// it decides.
+// beginFolder makes the folder of an agent that has no checkpoint the run's, before the exchange
+// opens: the council keeps in it what it decides.
 func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 	switch {
 	case len(r.changes) > 0: // it was left out
-		r.mode = runs.Resume
+		r.files.mode = runs.Resume
 	case state != runs.Absent:
-		r.mode = runs.Replace // a run that ended before its first checkpoint
+		r.files.mode = runs.Replace // a run that ended before its first checkpoint
 	}
-	if err := r.folder.Open(r.mode); err != nil {
+	if err := r.files.folder.Open(r.files.mode); err != nil {
 		return err
 	}
-	r.mode = runs.Resume
+	r.files.mode = runs.Resume
 	l.describe(&r.Settings.Config)
-	return r.folder.WriteConfig(r.Settings.Config)
+	return r.files.folder.WriteConfig(r.Settings.Config)
 }
 
-// chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the exchange to go on from. A
-// finished run has nothing left to do but to wait for the others.
+// chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the
+// exchange to go on from. A finished run has nothing left to do but to wait for the others.
 func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	r.point, r.finished = nil, false
-	state, err := r.folder.State()
+	state, err := r.files.folder.State()
 	if err != nil {
 		return 0, err
 	}
 	if state == runs.Finished {
-		s, err := r.folder.ReadSummary()
+		s, err := r.files.folder.ReadSummary()
 		if err != nil {
 			return 0, err
 		}
@@ -152,7 +157,7 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 			return s.Round, nil
 		}
 	}
-	points, err := r.checkpoints([]int{l.agent})
+	points, err := r.files.checkpoints([]int{l.agent})
 	if err != nil {
 		return 0, err
 	}
@@ -165,8 +170,8 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	return r.changes.Last(r.graph.W.N()).Round, nil
 }
 
-// attemptAgain waits, after the agent's end, for that of the others, and goes back to an earlier checkpoint if a neighbour that came
-// back needs exchanges which this agent no longer holds.
+// attemptAgain waits, after the agent's end, for the end of the others, and goes back to an earlier
+// checkpoint if a neighbour that came back needs exchanges which this agent no longer holds.
 func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool, error) {
 	if err == nil {
 		r.view.Log("finished; waiting for the other agents")
@@ -177,7 +182,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	switch {
 	case errors.As(err, new(*network.ChangedError)):
 		r.drainFailed = false
-		r.resetProblem()
+		r.poser.resetProblem()
 		err := l.enterEpoch(ctx, r)
 		return err == nil, err
 	case errors.As(err, &back):
@@ -187,7 +192,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 		return false, err
 	}
 	r.drainFailed = false
-	r.resetProblem()
+	r.poser.resetProblem()
 	for errors.As(err, &back) { // again if a neighbour that came back meanwhile needs earlier ones
 		err = l.goBack(ctx, r, back)
 	}
@@ -201,7 +206,8 @@ func (l *oneAgent) goBack(ctx context.Context, r *runner, back *network.Rollback
 		return err
 	}
 	r.view.Note(Note{
-		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from),
+		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour,
+			back.Round, from),
 		Name: "back to a checkpoint", Facts: []any{"neighbour", back.Neighbour, "needs", back.Round, "to", from},
 	})
 	if len(r.changes) > 0 && !r.finished && r.point == nil {
@@ -210,8 +216,8 @@ func (l *oneAgent) goBack(ctx context.Context, r *runner, back *network.Rollback
 	return l.mixer.Rewind(from)
 }
 
-// fail ends the exchange of all, unless this agent may be started again while the others wait for it: it was stopped, or
-// could not write its files.
+// fail ends the exchange of all, unless this agent may be started again while the others wait for
+// it: it was stopped, or could not write its files.
 func (l *oneAgent) fail(r *runner, err error) {
 	path := (*fs.PathError)(nil)
 	returns := errors.Is(err, context.Canceled) || errors.As(err, &path)

@@ -39,12 +39,13 @@ const (
 	workKinds
 )
 
-// solutionWork is about how many units of iterating an exact solution takes: two dozen products and as many gradients. It counts
-// until one has been timed.
+// solutionWork is about how many units of iterating an exact solution takes: two dozen products and
+// as many gradients. It counts until one has been timed.
 const solutionWork = 75
 
-// A pace predicts the time left of a run from counts of its work, which are known beforehand, and from the time that each kind
-// of it has taken so far. A kind that has not begun takes as long for a unit as its nearest one: models as evaluations do.
+// A pace predicts the time left of a run from counts of its work, which are known beforehand, and
+// from the time that each kind of it has taken so far. A kind that has not begun takes as long for
+// a unit as its nearest one: models as evaluations do.
 type pace struct {
 	now   func() time.Time
 	last  time.Time // the end of the step before
@@ -65,7 +66,8 @@ func (p *pace) skip(w work, units float64) { p.kinds[w].done += units }
 // begin starts the clock: what follows is work.
 func (p *pace) begin() { p.last = p.now() }
 
-// step counts units of a kind as done in the time since the step before. More units than planned lengthen the plan.
+// step counts units of a kind as done in the time since the step before. More units than planned
+// lengthen the plan.
 func (p *pace) step(w work, units float64) {
 	k, now := &p.kinds[w], p.now()
 	k.done += units
@@ -78,7 +80,8 @@ func (p *pace) step(w work, units float64) {
 // rate returns the seconds for a unit of a kind, and false while nothing has been timed.
 func (p *pace) rate(w work) (float64, bool) {
 	scale := [workKinds]float64{1, solutionWork, solutionWork}
-	for _, like := range [workKinds][]work{{iterating, evaluating, modelling}, {evaluating, modelling, iterating}, {modelling, evaluating, iterating}}[w] {
+	for _, like := range [workKinds][]work{{iterating, evaluating, modelling}, {evaluating, modelling, iterating},
+		{modelling, evaluating, iterating}}[w] {
 		if k := p.kinds[like]; k.timed > 0 {
 			return k.seconds / k.timed * scale[w] / scale[like], true
 		}
@@ -86,7 +89,7 @@ func (p *pace) rate(w work) (float64, bool) {
 	return 0, false
 }
 
-// progress returns how far the run is after so many steps of a phase.
+// progress returns how far the run is after a number of steps of a phase.
 func (p *pace) progress(phase string, done, of int) Progress {
 	spent, remaining := 0.0, 0.0
 	for w, k := range p.kinds {
@@ -100,5 +103,6 @@ func (p *pace) progress(phase string, done, of int) Progress {
 	if spent > 0 {
 		p.share = max(p.share, spent/(spent+remaining))
 	}
-	return Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: time.Duration(remaining * float64(time.Second))}
+	return Progress{Phase: phase, Done: done, Total: of, Share: p.share,
+		Remaining: time.Duration(remaining * float64(time.Second))}
 }

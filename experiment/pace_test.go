@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestPace: from a third of a run on the time left that is shown is right within a factor of 1.5, whatever takes most of it, and
-// though the models are one more than planned; but for the last of them.
+// TestPace: from a third of a run on the time left that is shown is right within a factor of 1.5,
+// whatever takes most of it, and though the models are one more than planned; but for the last
+// of them.
 func TestPace(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first, iteration, evaluation, solution float64 // seconds
@@ -63,7 +64,8 @@ func TestPace(t *testing.T) {
 			}
 			before = s.progress.Share
 			left := (whole - s.at.Sub(start)).Seconds()
-			if got := s.progress.Remaining.Seconds(); s.at.Sub(start) > whole/3 && left > 0.15*whole.Seconds() && (got < left/1.5 || got > left*1.5) {
+			if got := s.progress.Remaining.Seconds(); s.at.Sub(start) > whole/3 && left > 0.15*whole.Seconds() &&
+				(got < left/1.5 || got > left*1.5) {
 				t.Errorf("%s: after %v of %v the time left is said to be %.1f s", name, s.at.Sub(start), whole, got)
 			}
 		}
@@ -73,10 +75,11 @@ func TestPace(t *testing.T) {
 // TestProgressText: before anything is timed there is no time left to show.
 func TestProgressText(t *testing.T) {
 	for want, p := range map[string]Progress{
-		"iteration 0 of 20":                 {"iteration", 0, 20, 0, -1},
-		"iteration 12 of 20, 1m10s left":    {"iteration", 12, 20, 0.5, 70*time.Second + 300*time.Millisecond},
-		"model of λ = 0, 0s left":           {"model of λ = 0", 0, 0, 0.99, 0},
-		"iteration 3 of 900, 12h31m0s left": {"iteration", 3, 900, 0.01, 12*time.Hour + 31*time.Minute + 29*time.Second},
+		"iteration 0 of 20":              {"iteration", 0, 20, 0, -1},
+		"iteration 12 of 20, 1m10s left": {"iteration", 12, 20, 0.5, 70*time.Second + 300*time.Millisecond},
+		"model of λ = 0, 0s left":        {"model of λ = 0", 0, 0, 0.99, 0},
+		"iteration 3 of 900, 12h31m0s left": {"iteration", 3, 900, 0.01,
+			12*time.Hour + 31*time.Minute + 29*time.Second},
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -100,10 +103,11 @@ func TestProgressText(t *testing.T) {
 	}
 }
 
-// TestPlannedIterations: the work of a run's iterations is the sum of what the method says, and known at once of however many.
+// TestPlannedIterations: the work of a run's iterations is the sum of what the method says, and
+// known at once of however many.
 func TestPlannedIterations(t *testing.T) {
-	for _, m := range []algo.Method{must.Get(algo.New("dsoba")), must.Get(algo.New("madsbo"))} {
-		must.OK(m.Init(1, 1, 1<<40))
+	for _, m := range []algo.Method{testkit.Get(algo.New("dsoba")), testkit.Get(algo.New("madsbo"))} {
+		testkit.OK(m.Init(1, 1, 1<<40))
 		sum := 0.0
 		for k := range 300 {
 			sum += iterationWork(m, k)

@@ -12,17 +12,22 @@ import (
 	"dsbo/network"
 )
 
-// parse reads the command line. With -resume, flags that it leaves out have the values of the run that goes on.
+// parse reads the command line. With -resume, flags that it leaves out have the values of the run
+// that goes on.
 func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	s := j.Settings
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
 	if s.Resume && s.Force {
-		return dsbo.Errorf(dsbo.ErrConfig, "-resume and -force are mutually exclusive: one goes on with the run in the folder, the other replaces it")
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-resume and -force are mutually exclusive: one goes on with the run in the folder, the other replaces it")
 	}
 	if s.Resume {
-		folder, mode := j.runFolder()
+		folder, mode, err := j.runFolder()
+		if err != nil {
+			return err
+		}
 		if err := folder.Check(mode); err != nil {
 			return err
 		}
@@ -45,7 +50,8 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	for name := range j.taskFlags {
 		fl := f.Lookup(name)
 		j.taskFlags[name] = fl.Value.String()
-		if what, _ := flag.UnquoteUsage(fl); what != "file" && what != "folder" { // which may be elsewhere, with the same content
+		// which may be elsewhere, with the same content
+		if what, _ := flag.UnquoteUsage(fl); what != "file" && what != "folder" {
 			j.shapingFlags[name] = fl.Value.String()
 		}
 	}
@@ -63,8 +69,9 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// CheckOverMachines reports the first setting that cannot work in a run with agents on other machines, whatever the data and
-// the folder. A nil graph is that of the flags. Errors match dsbo.ErrConfig.
+// CheckOverMachines reports the first setting that cannot work in a run with agents on other
+// machines, whatever the data and the folder. A nil graph stands for the graph of the flags. Errors
+// match dsbo.ErrConfig.
 func (j *Job) CheckOverMachines(g *network.Graph) error {
 	if g == nil {
 		_, _, err := j.resolve()
@@ -72,18 +79,21 @@ func (j *Job) CheckOverMachines(g *network.Graph) error {
 	}
 	p, err := j.resolveParameters()
 	if err == nil {
-		_, err = j.Settings.mixing(p, g.W)
+		_, err = j.Settings.mixing(p.method, g.W)
 	}
 	return err
 }
 
-// localOnlyFlags are flags of one process of a run, which a resumed run and the agents of a cluster file do not take over.
-var localOnlyFlags = []string{"out", "resume", "force", "report", "quiet", "transport", "explain-privacy", "membership", "attached"}
+// localOnlyFlags are flags of one process of a run, which a resumed run and the agents of a cluster
+// file do not take over.
+var localOnlyFlags = []string{"out", "resume", "force", "report", "quiet", "transport", "explain-privacy",
+	"membership", "attached"}
 
 // LocalOnly reports whether a flag is one of a single process: not a setting of the run.
 func LocalOnly(flag string) bool { return slices.Contains(localOnlyFlags, flag) }
 
-// HasFlag reports whether a flag is one of a task's own, and thereby of its problem. The task's flags have their defaults after it.
+// HasFlag reports whether a flag is one of a task's own, and thereby of its problem. The task's
+// flags have their defaults after it.
 func HasFlag(t Task, name string) bool {
 	f := flag.NewFlagSet(t.Name(), flag.ContinueOnError)
 	t.Flags(f)

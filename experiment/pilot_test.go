@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"dsbo/experiment/plan"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestPilotIsWhatIsSent: after a pilot the plan has what a run sends, by phases and in all, to the byte, and the pilot leaves nothing behind.
+// TestPilotIsWhatIsSent: after a pilot the plan has what a run sends, by phases and in all, to the
+// byte, and the pilot leaves nothing behind.
 func TestPilotIsWhatIsSent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("as TestPlanIsWhatIsSent, with a pilot")
@@ -28,10 +29,10 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 		if (p.Pilot == nil) != certain {
 			t.Errorf("%v: pilot %+v of a plan that is certain: %v", args, p.Pilot, certain)
 		}
-		if left := must.Get(os.ReadDir(kept)); len(left) > 0 {
+		if left := testkit.Get(os.ReadDir(kept)); len(left) > 0 {
 			t.Errorf("%v: the pilot left %v", args, left)
 		}
-		s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...)).Traffic
+		s := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...)).Traffic
 		checkSent(t, args, "loading", p.All.Phases[plan.Loading].Bytes, s.Setup, 0)
 		checkSent(t, args, "iterations", p.All.Phases[plan.Iterations].Bytes, s.Method, 0)
 		checkSent(t, args, "evaluation", p.All.Phases[plan.Evaluation].Bytes, s.Evaluation, 0)

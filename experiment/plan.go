@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
@@ -16,27 +17,26 @@ import (
 	"dsbo/train"
 )
 
-// Plan returns what the job's run will send and need. It loads the data, as far as they are in this process, and exchanges nothing. Where
-// that depends on what the run finds, a pilot runs the job in this process, in a folder that it removes, and takes the place of ranges,
-// unless it takes longer than within; 0: there is none. stderr shows how far it is.
+// Plan returns what the job's run will send and need. It loads the data, as far as they are in this
+// process, and exchanges nothing. Where that depends on what the run finds, a pilot runs the job in
+// this process, in a folder that it removes, and takes the place of ranges, unless it takes longer
+// than within; 0: there is none. stderr shows how far it is.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
-	r, program := &runner{Job: j, layout: inProcess{}}, train.PeakRSS()
+	r, program := newRunner(j, inProcess{}), train.PeakRSS()
 	if err := r.prepare(io.Discard); err != nil {
 		return nil, err
 	}
-	if err := r.load(ctx, r.localAgents()); err != nil {
+	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
 		return nil, err
 	}
-	if err := r.makeProblem(ctx); err != nil {
+	if err := r.poser.makeProblem(ctx); err != nil {
 		return nil, err
 	}
 	var err error
-	if r.method, err = r.params.method(highCurvature); err != nil {
-		return nil, err
-	}
-	r.chooseStart()
-	if g := r.problem.guard; g != nil {
-		if err := g.plan(r.Settings, r.method); err != nil {
+	r.steps.method = algo.Clone(r.params.method)
+	r.steps.chooseStart()
+	if g := r.poser.problem.guard; g != nil {
+		if err := g.plan(r.Settings, r.steps.method); err != nil {
 			return nil, err
 		}
 	}
@@ -54,13 +54,16 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 	return p, nil
 }
 
-// planned returns what a plan has to know of the run, whose problem and method are made, by a program that took so much memory before.
+// planned returns what a plan has to know of the run, whose problem and method are made, by a
+// program that took so much memory before.
 func (r *runner) planned(program runs.Number) plan.Run {
 	run := plan.Run{
-		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(), Found: r.loaded.setup.Found, Privacy: r.Settings.Privacy,
-		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.exchangedRows(), Simpler: r.simplerLength(), Program: program,
+		Line: fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph), Config: r.trainConfig(),
+		Found: r.data.loaded.setup.Found, Privacy: r.Settings.Privacy,
+		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.sites.exchangedRows(),
+		Simpler: r.end.simplerLength(), Program: program,
 	}
-	if held := r.trainingConfig(r.problem.Problem); held != nil {
+	if held := r.end.trainingConfig(r.poser.problem.Problem); held != nil {
 		run.Held = held.Method
 	}
 	if t, ok := r.Task.(Experienced); ok {
@@ -74,10 +77,11 @@ func (r *runner) planned(program runs.Number) plan.Run {
 
 // hasHoldout reports whether an agent here has held-out examples.
 func (r *runner) hasHoldout() bool {
-	return slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
+	return slices.ContainsFunc(r.data.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
 }
 
-// runPilot runs the job in this process, on the data that are here; nil if that takes longer than within.
+// runPilot runs the job in this process, on the data that are here; nil if that takes longer
+// than within.
 func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Pilot, error) {
 	folder, err := os.MkdirTemp("", "dsbo-pilot-")
 	if err != nil {
@@ -89,13 +93,13 @@ func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.W
 	job.Settings = &settings
 	bar := cli.NewProgress(stderr, settings.Quiet)
 	defer bar.Stop()
-	r.Job, r.folder, r.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
+	r.Job, r.files.folder, r.files.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()
 	err = r.attempt(limited)
-	if r.lock != nil {
-		err = errors.Join(err, r.lock.Close())
+	if r.files.lock != nil {
+		err = errors.Join(err, r.files.lock.Close())
 	}
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
@@ -103,7 +107,8 @@ func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.W
 	case err != nil:
 		return nil, err
 	}
-	return &plan.Pilot{Traffic: r.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)}, nil
+	return &plan.Pilot{Traffic: r.account.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)},
+		nil
 }
 
 // barOnly shows how far a run is, and no more.

@@ -16,7 +16,7 @@ import (
 	"dsbo"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // planned returns the plan of the task's command line.
@@ -29,10 +29,11 @@ func planned(t *testing.T, args ...string) *plan.Plan {
 func piloted(t *testing.T, within time.Duration, args ...string) *plan.Plan {
 	t.Helper()
 	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3"}, args...)
-	return must.Get(must.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), within, io.Discard))
+	return testkit.Get(testkit.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), within, io.Discard))
 }
 
-// checkSent compares a phase of a plan with what was counted: they must be the same, but for rounding and a share of it.
+// checkSent compares a phase of a plan with what was counted: they must be the same, but for
+// rounding and a share of it.
 func checkSent(t *testing.T, args []string, phase string, r plan.Range, sent dsbo.Traffic, share float64) {
 	t.Helper()
 	if got := float64(sent.Bytes); math.Abs(r.Usual-got) > share*got+1e-6*got {
@@ -52,7 +53,7 @@ func TestPlanIsWhatIsSent(t *testing.T) {
 	} {
 		args = append(args, "-rows=50")
 		p := planned(t, args...)
-		s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
+		s := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
 		checkSent(t, args, "loading", p.All.Phases[plan.Loading].Bytes, s.Traffic.Setup, 0)
 		checkSent(t, args, "iterations", p.All.Phases[plan.Iterations].Bytes, s.Traffic.Method, 0)
 		// A variable that all agents still have alike at a record is not exchanged there.
@@ -66,7 +67,7 @@ func TestPlanIsWhatIsSent(t *testing.T) {
 // TestPlanHoldsTheDefault: what the default sends lies between the least and the most of its plan.
 func TestPlanHoldsTheDefault(t *testing.T) {
 	p := planned(t, "-rows=50")
-	s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), "-rows=50"))
+	s := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), "-rows=50"))
 	if got, r := float64(s.Traffic.Method.Bytes), p.All.Phases[plan.Iterations].Bytes; got < r.Least || got > r.Most {
 		t.Errorf("%g bytes were sent in iterations; the plan has %+v", got, r)
 	}
@@ -82,13 +83,15 @@ func TestExplainPrivacy(t *testing.T) {
 	for _, args := range [][]string{nil, {"-dp-epsilon=5"}, {"-algorithm=dsoba"}} {
 		var out strings.Builder
 		args = append([]string{"-agents=3", "-rows=50", "-out=" + folder, "-explain-privacy"}, args...)
-		must.OK(Run(t.Context(), new(mean), args, &out, io.Discard))
-		for _, q := range must.Get(must.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), 0, nil)).Quantities {
+		testkit.OK(Run(t.Context(), new(mean), args, &out, io.Discard))
+		for _, q := range testkit.Get(
+			testkit.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), 0, nil)).Quantities {
 			times := fmt.Sprintf("%.0f", q.Times.Most)
 			if q.Times.Least < q.Times.Most {
 				times = fmt.Sprintf("%.0f-%s", q.Times.Least, times)
 			}
-			if line := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(q.Name) + ` .* ` + times + ` .*` + seenBy[q.Way]); !line.MatchString(out.String()) {
+			if line := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(q.Name) + ` .* ` + times + ` .*` +
+				seenBy[q.Way]); !line.MatchString(out.String()) {
 				t.Errorf("%v: no line for %+v in\n%s", args, q, &out)
 			}
 		}
@@ -106,7 +109,8 @@ func TestExplainPrivacy(t *testing.T) {
 // TestSecondsOfALink: time grows with latency and with bytes.
 func TestSecondsOfALink(t *testing.T) {
 	p := planned(t, "-dp-epsilon=5", "-rows=50")
-	near, far, thin := p.Seconds(plan.Link{Mbit: 100}), p.Seconds(plan.Link{Mbit: 100, Ms: 50}), p.Seconds(plan.Link{Mbit: 10})
+	near, far, thin := p.Seconds(plan.Link{Mbit: 100}), p.Seconds(plan.Link{Mbit: 100, Ms: 50}),
+		p.Seconds(plan.Link{Mbit: 10})
 	if !(near.Usual < far.Usual) || math.Abs(thin.Usual/near.Usual-10) > 1e-9 {
 		t.Errorf("%g s without latency, %g s with it, %g s on a tenth of the rate", near.Usual, far.Usual, thin.Usual)
 	}

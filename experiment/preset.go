@@ -13,17 +13,20 @@ import (
 	"dsbo/network"
 )
 
-// tunedPreset is the preset of every task, and its default: the same settings whatever the problem, its size and the graph. Where the
-// problem does not tell the penalty's part of the Hessian, by which the search for a start goes, x starts at -x0.
+// tunedPreset is the preset of every task, and its default: the same settings whatever the problem,
+// its size and the graph. Where the problem does not tell the penalty's part of the Hessian, by
+// which the search for a start goes, x starts at -x0.
 func tunedPreset() Preset {
 	return Preset{
 		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 5,
-		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Constants: 16, Clip: []float64{-14, 12}},
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Constants: 16,
+			Clip: []float64{-14, 12}},
 	}
 }
 
-// privatePreset is the preset of runs with differential privacy, for all tasks. Its method asks for gradients and products alone, as
-// often as is known beforehand. More of them would have more noise each, and fewer leave y behind: on MNIST this is between.
+// privatePreset is the preset of runs with differential privacy, for all tasks. Its method asks for
+// gradients and products alone, as often as is known beforehand. More of them would have more noise
+// each, and fewer leave y behind: on MNIST this is between.
 func privatePreset() Preset {
 	return Preset{
 		Name: "private", DType: "float64", Wire: "float32", K: 20,
@@ -37,14 +40,17 @@ func privatePreset() Preset {
 // allPresets returns all presets that -preset names, given the others.
 func allPresets(others []Preset) []Preset { return append(slices.Clone(others), privatePreset()) }
 
-// A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of the run.
+// A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of
+// the run.
 type Preset struct {
-	Name   string
-	Models []string // values of the task's flag -model that it is made for, the first of them the default with it; nil: any
-	DType  string   // the default of -dtype; "": float32
-	Wire   string   // the default of -wire; "": float64
-	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which follow the curvature L at
-	// the start; beta, gamma and lg do so too when they are left open.
+	Name string
+	// values of the task's flag -model that it is made for, the first of them the default with it;
+	// nil: any
+	Models []string
+	DType  string // the default of -dtype; "": float32
+	Wire   string // the default of -wire; "": float64
+	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which
+	// follow the curvature L at the start; beta, gamma and lg do so too when they are left open.
 	Method algo.Method
 	K      int // outer iterations
 	// EvalEvery is the default of -eval-every, 0 for its own.
@@ -55,7 +61,8 @@ type Preset struct {
 	Matrix    dsbo.CurvatureMatrix // the default of -curvature with the preset's own method
 }
 
-// chooseModel gives -model, where the command line leaves it out, the value that a preset it names is made for, and refuses others.
+// chooseModel gives -model, where the command line leaves it out, the value that a preset it names
+// is made for, and refuses others.
 func (j *Job) chooseModel(f *cli.Flags) error {
 	given := f.Given()
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Settings.Preset })
@@ -67,12 +74,13 @@ func (j *Job) chooseModel(f *cli.Flags) error {
 		return f.Set("model", fits[0])
 	}
 	if model := f.Lookup("model").Value.String(); !slices.Contains(fits, model) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-preset %s is made for -model %s; it is %s", j.Settings.Preset, strings.Join(fits, " or "), model)
+		return dsbo.Errorf(dsbo.ErrConfig, "-preset %s is made for -model %s; it is %s", j.Settings.Preset,
+			strings.Join(fits, " or "), model)
 	}
 	return nil
 }
 
-// fill sets the settings for which no flags were given to those of the preset.
+// fill sets the settings for which no flags were given to the preset's.
 func (p Preset) fill(s *Settings, given map[string]bool) {
 	own := algo.NameOf(p.Method)
 	setDefault(&s.Algorithm, own, given["algorithm"])

@@ -10,15 +10,16 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/experiment/privacy"
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
 	"dsbo/models"
-	"dsbo/privacy"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// applyPrivacy checks the settings of differential privacy, and turns off all else that would tell of examples.
+// applyPrivacy checks the settings of differential privacy, and turns off all else that would tell
+// of examples.
 func (s *Settings) applyPrivacy(given map[string]bool) error {
 	if s.Epsilon == 0 {
 		if given["dp-delta"] || given["dp-clip"] {
@@ -42,7 +43,8 @@ func (s *Settings) applyPrivacy(given map[string]bool) error {
 		value   any
 	}{
 		{"dp-clip", s.Norm > 0 && s.Norm <= math.MaxFloat32, "positive", s.Norm},
-		{"evaluate", !given["evaluate"] || s.Evaluate == train.EvaluateOff, "off: exact values have no noise", s.Evaluate},
+		{"evaluate", !given["evaluate"] || s.Evaluate == train.EvaluateOff,
+			"off: exact values have no noise", s.Evaluate},
 		{"holdout", s.Holdout == 0, "0: losses on held-out examples have no noise", s.Holdout},
 		{"batch", s.Batch == 0, "0: answers are about all examples", s.Batch},
 		{"dtype", s.DType == "float64", "float64: the rounding of float32 may tell of an example", s.DType},
@@ -60,8 +62,11 @@ func (s *Settings) applyPrivacy(given map[string]bool) error {
 	return nil
 }
 
-// withoutSums is what a task that loads for a run with differential privacy finds with the other agents.
-var withoutSums = noCollective{dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")}
+// withoutSums is what a task that loads for a run with differential privacy finds with the
+// other agents.
+var withoutSums = noCollective{
+	dsbo.Errorf(dsbo.ErrConfig,
+		"-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")}
 
 // A guard keeps what the agents of this process answer to a budget.
 type guard struct {
@@ -71,7 +76,8 @@ type guard struct {
 	scores map[int]*models.Score    // on the agents' test examples
 }
 
-// maxRows is the number of rows up to which float64 is exact enough for the margin of package privacy.
+// maxRows is the number of rows up to which float64 is exact enough for the margin of
+// package privacy.
 const maxRows = 1 << 20
 
 // newGuard bounds the losses of clipped data, or says why they have no bound.
@@ -82,8 +88,10 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 		gradient, curvature, ok = bounded.TermBounds(s.Norm)
 	}
 	if !ok {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: %T with these settings has terms without known bounds, or not their mean, and no noise would hide one: "+
-			"it must be a linear model with the mean of cross-entropies or Huber losses", m)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"-dp-epsilon: %T with these settings has terms without known bounds, or not their mean, and no noise "+
+				"would hide one: "+
+				"it must be a linear model with the mean of cross-entropies or Huber losses", m)
 	}
 	g := &guard{curve: curvature, bounds: map[int][2]privacy.Bound{}, scores: map[int]*models.Score{}}
 	programs := models.NewPrograms(m)
@@ -93,11 +101,16 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 			rows := e.Len()
 			switch {
 			case e.Weight != nil:
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: the examples of agent %d have weights, with which one may count for many: there must be none", i)
+				return nil, dsbo.Errorf(dsbo.ErrConfig,
+					"-dp-epsilon: the examples of agent %d have weights, with which one may count for many: there "+
+						"must be none", i)
 			case rows > maxRows:
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: an agent must have at most %d rows of a kind; agent %d has %d", maxRows, i, rows)
+				return nil, dsbo.Errorf(dsbo.ErrConfig,
+					"-dp-epsilon: an agent must have at most %d rows of a kind; agent %d has %d", maxRows, i, rows)
 			case float64(rows)*s.Delta >= 1:
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-delta must be below 1/%d, one over the rows of agent %d, or it may tell all of one; it is %g", rows, i, s.Delta)
+				return nil, dsbo.Errorf(dsbo.ErrConfig,
+					"-dp-delta must be below 1/%d, one over the rows of agent %d, or it may tell all of one; it is %g",
+					rows, i, s.Delta)
 			}
 			two[side] = privacy.Bound{Gradient: 2 * gradient / float64(rows), Product: curvature / float64(rows)}
 		}
@@ -106,7 +119,8 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 		if err != nil || test.Len() == 0 {
 			continue
 		}
-		if g.scores[i], err = programs.Score(test, false, programs.Workspace()); err != nil && !errors.Is(err, dsbo.ErrCapability) {
+		if g.scores[i], err = programs.Score(test, false, programs.Workspace()); err != nil &&
+			!errors.Is(err, dsbo.ErrCapability) {
 			return nil, err
 		}
 	}
@@ -123,7 +137,9 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 	for k := range s.Iterations {
 		c := m.Cost(k)
 		if c.Value+c.Diagonal+c.Hessian+c.Jacobian > 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: %s asks for losses, diagonals or matrices, which are not answered with noise; gradients and products are: -preset %s has a method of these",
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"-dp-epsilon: %s asks for losses, diagonals or matrices, which are not answered with noise; "+
+					"gradients and products are: -preset %s has a method of these",
 				s.Algorithm, privatePreset().Name)
 		}
 		answers[privacy.Training] += c.LowerGrad + c.HVP
@@ -135,24 +151,25 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 	return err
 }
 
-// stableStep returns a step of z at which noise does not carry z away. The noise of a product grows with z, by s = σ κ √q / m in norm, with
-// m the fewest training rows of an agent: of the average of n agents, after all products of a run, it is at most about half of z.
+// stableStep returns a step of z at which noise does not carry z away. The noise of a product grows
+// with z, by s = σ κ √q / m in norm, with m the fewest training rows of an agent: of the average of
+// n agents, after all products of a run, it is at most about half of z.
 func (g *guard) stableStep(s *Settings, q int) float64 {
 	noise := g.terms.Multipliers[privacy.Training] * g.curve * math.Sqrt(float64(q)) / float64(s.Privacy.LeastRows)
 	return math.Sqrt(float64(s.Agents)/float64(g.terms.Answers[privacy.Training])) / noise / 2
 }
 
-// leastRows returns the fewest training rows of an agent, which are public: the agents tell each other at the start of a run, and when it
-// goes on the run folder says it.
-func (r *runner) leastRows(ctx context.Context) (int, error) {
+// leastRows returns the fewest training rows of an agent, which are public: the agents tell each
+// other at the start of a run, and when it goes on the run folder says it.
+func (r *poser) leastRows(ctx context.Context) (int, error) {
 	if r.point != nil {
-		c, err := r.folder.ReadConfig()
+		c, err := r.files.folder.ReadConfig()
 		if err != nil || c.Privacy == nil {
 			return 0, err
 		}
 		return c.Privacy.LeastRows, nil
 	}
-	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
+	counts, err := r.data.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
 	if err != nil {
 		return 0, err
 	}
@@ -163,8 +180,8 @@ func (r *runner) leastRows(ctx context.Context) (int, error) {
 	return int(least), nil
 }
 
-// addNoise returns the problem with noise on all that its agents answer. The secrets of the noise are in the run folder until the run is
-// over.
+// addNoise returns the problem with noise on all that its agents answer. The secrets of the noise
+// are in the run folder until the run is over.
 func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, error) {
 	curators := map[int]*privacy.Curator{}
 	oracles := make([]dsbo.Oracle, len(p.Oracles))
@@ -186,8 +203,8 @@ func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, er
 // maxLoss bounds the loss of one test example in a score: larger ones count as it.
 const maxLoss = 8
 
-// score returns an agent's noisy score on its test examples: a mean of losses, each as a share of maxLoss, and of right answers. One row
-// moves each of the two by 1/rows at most.
+// score returns an agent's noisy score on its test examples: a mean of losses, each as a share of
+// maxLoss, and of right answers. One row moves each of the two by 1/rows at most.
 func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, error) {
 	of := g.scores[i]
 	if of == nil {
@@ -215,7 +232,8 @@ func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, err
 	return train.Scores{Test: train.Score{Rows: rows, Losses: rows * maxLoss * both[0], Right: right}}, nil
 }
 
-// curvature bounds the eigenvalues of every agent's Hessian at x by what is known without data. o is an agent's oracle.
+// curvature bounds the eigenvalues of every agent's Hessian at x by what is known without data. o
+// is an agent's oracle.
 func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 	_, q := o.Dims()
 	e := make([]float64, q)
@@ -225,7 +243,8 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 	return g.curve + slices.Max(e), nil
 }
 
-// removeNoise removes the secrets of the noise of a run that is over, or is replaced: nobody can take the noise off then.
+// removeNoise removes the secrets of the noise of a run that is over, or is replaced: nobody can
+// take the noise off then.
 func removeNoise(folder runs.Folder) error {
 	paths, err := folder.NoisePaths()
 	for _, path := range paths {
@@ -234,19 +253,24 @@ func removeNoise(folder runs.Folder) error {
 	return err
 }
 
-// finishPrivate writes the λ and the model of a run with differential privacy, the last ones. Nothing is compared: that would take more
-// answers.
-func (r *runner) finishPrivate() error {
+// finishPrivate writes the λ and the model of a run with differential privacy, the last ones.
+// Nothing is compared: that would take more answers.
+func (r *finisher) finishPrivate() error {
 	best := r.result.Best
-	r.summary.Best = best.Iteration
-	r.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
-		fmt.Sprintf("Differential privacy %v: what was sent is about as likely with another row in its place. Losses and accuracies have noise too.", *r.Settings.Privacy),
-	}, Sentence: fmt.Sprintf("Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
+	r.account.summary.Best = best.Iteration
+	r.account.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
+		fmt.Sprintf(
+			"Differential privacy %v: what was sent is about as likely with another row in its place. Losses and "+
+				"accuracies have noise too.", *r.Settings.Privacy),
+	}, Sentence: fmt.Sprintf(
+		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
+			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
 	if err := r.writeModel(best.X, best.Y); err != nil {
 		return err
 	}
 	if t, ok := r.Task.(Finisher); ok {
-		if err := t.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Collective: withoutSums}); err != nil {
+		if err := t.Finish(FinishedRun{Folder: r.files.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
+			Collective: withoutSums}); err != nil {
 			return err
 		}
 	}

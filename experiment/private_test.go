@@ -13,13 +13,14 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// mean is a task of a moment whose losses are means; with sums it finds something together as it loads.
+// mean is a task of a moment whose losses are means; with sums it finds something together as
+// it loads.
 type mean struct {
 	sums bool
 	rows int
@@ -38,7 +39,8 @@ func (t *mean) Load(a Agents) (data.Task, models.Model, error) {
 			return data.Task{}, nil, err
 		}
 	}
-	task, err := data.Synthetic{Agents: a.N, Features: 3, Train: t.rows, Val: t.rows, Test: 500, Rate: 1, Seed: a.Seed}.Task()
+	task, err := data.Synthetic{Agents: a.N, Features: 3, Train: t.rows, Val: t.rows, Test: 500, Rate: 1,
+		Seed: a.Seed}.Task()
 	return task, models.Logistic{Features: 3, Mean: true}, err
 }
 
@@ -51,10 +53,11 @@ func runMean(ctx context.Context, folder string, args ...string) (runs.Summary, 
 	return runs.Folder(folder).ReadSummary()
 }
 
-// TestPrivateRun: a run with differential privacy says what it costs, and leaves nothing that has no noise, nor the noise's secrets.
+// TestPrivateRun: a run with differential privacy says what it costs, and leaves nothing that has
+// no noise, nor the noise's secrets.
 func TestPrivateRun(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	s := must.Get(runMean(t.Context(), folder, "-dp-epsilon=5"))
+	s := testkit.Get(runMean(t.Context(), folder, "-dp-epsilon=5"))
 	want := runs.Privacy{Epsilon: 5, Delta: 1e-5, Clip: 1, LeastRows: 2000, Answers: [3]int{5 * (8 + 4), 5, 2}}
 	if s.Privacy == nil {
 		t.Fatal("the summary does not tell of privacy")
@@ -71,38 +74,42 @@ func TestPrivateRun(t *testing.T) {
 	if s.PhiEnd.Known() || s.ValLoss.Known() || s.TrainLoss.Known() || len(s.Models) > 0 || len(s.Verdict.Gains) > 0 {
 		t.Errorf("there is more than has noise: %+v", s)
 	}
-	// Losses of test rows are shares of 8 with noise 8 σ √2 / 500 < 0.1; without a model they are log 2.
+	// Losses of test rows are shares of 8 with noise 8 σ √2 / 500 < 0.1; without a model they are
+	// log 2.
 	if !(s.TestLoss < 0.6) || !(s.TestAccuracy > 0.7) {
 		t.Errorf("test loss %g, accuracy %g: the model must have learned", s.TestLoss, s.TestAccuracy)
 	}
 	if !strings.Contains(strings.Join(s.Verdict.Notes, " "), "ε = 5, δ = 1e-05") {
 		t.Errorf("notes %q must tell of ε and δ", s.Verdict.Notes)
 	}
-	if paths := must.Get(runs.Folder(folder).NoisePaths()); len(paths) > 0 {
+	if paths := testkit.Get(runs.Folder(folder).NoisePaths()); len(paths) > 0 {
 		t.Errorf("%q must be gone with the run", paths)
 	}
 }
 
-// TestPrivateRunGoesOn: a run that was stopped ends with the same bits, and asks nothing twice; another run has other noise.
+// TestPrivateRunGoesOn: a run that was stopped ends with the same bits, and asks nothing twice;
+// another run has other noise.
 func TestPrivateRunGoesOn(t *testing.T) {
 	base := t.TempDir()
 	folder := filepath.Join(base, "run")
-	j := must.Get(Parse(new(mean), []string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1", "-out=" + folder}, io.Discard))
+	j := testkit.Get(Parse(new(mean),
+		[]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1",
+			"-out=" + folder}, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
 	j.View = stopAfter{2, cancel}
 	if err := j.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatal(err)
 	}
 	other := filepath.Join(base, "copy")
-	must.OK(os.CopyFS(other, os.DirFS(folder)))
-	must.Get(runMean(t.Context(), folder, "-resume"))
-	must.Get(runMean(t.Context(), other, "-resume"))
-	lambda := must.Get(runs.Folder(folder).ReadLambda())
-	if again := must.Get(runs.Folder(other).ReadLambda()); !slices.Equal(lambda, again) {
+	testkit.OK(os.CopyFS(other, os.DirFS(folder)))
+	testkit.Get(runMean(t.Context(), folder, "-resume"))
+	testkit.Get(runMean(t.Context(), other, "-resume"))
+	lambda := testkit.Get(runs.Folder(folder).ReadLambda())
+	if again := testkit.Get(runs.Folder(other).ReadLambda()); !slices.Equal(lambda, again) {
 		t.Errorf("from one checkpoint λ is %v and %v", lambda, again)
 	}
-	must.Get(runMean(t.Context(), filepath.Join(base, "new"), "-dp-epsilon=5"))
-	if fresh := must.Get(runs.Folder(filepath.Join(base, "new")).ReadLambda()); slices.Equal(lambda, fresh) {
+	testkit.Get(runMean(t.Context(), filepath.Join(base, "new"), "-dp-epsilon=5"))
+	if fresh := testkit.Get(runs.Folder(filepath.Join(base, "new")).ReadLambda()); slices.Equal(lambda, fresh) {
 		t.Error("two runs have one noise")
 	}
 }
@@ -138,7 +145,8 @@ func TestPrivacyThatCannotBe(t *testing.T) {
 		{new(mean), []string{"-dp-delta=0.001"}, "-dp-delta must be below 1/2000"},
 	} {
 		folder := filepath.Join(t.TempDir(), "run")
-		err := Run(t.Context(), c.task, append(c.args, "-dp-epsilon=1", "-agents=2", "-quiet", "-K=2", "-out="+folder), io.Discard, io.Discard)
+		err := Run(t.Context(), c.task, append(c.args, "-dp-epsilon=1", "-agents=2", "-quiet", "-K=2", "-out="+folder),
+			io.Discard, io.Discard)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: error %v, want %q", c.task.Name(), c.args, err, c.want)
 		}

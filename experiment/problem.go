@@ -11,8 +11,8 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/internal/wording"
-	"dsbo/membership"
 	"dsbo/models"
+	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -40,10 +40,12 @@ type problem struct {
 	guard     *guard         // what keeps the agents' answers to a budget; nil: nothing does
 }
 
-// fingerprint stands for the data of an agent in this process. Where that takes no exchange, it loads them.
-func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
+// fingerprint stands for the data of an agent in this process. Where that takes no exchange, it
+// loads them.
+func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if t, ok := r.Task.(Fingerprinter); ok {
-		return t.Fingerprint(Agents{N: r.agentsWith(agent), Local: []int{agent}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles()})
+		return t.Fingerprint(Agents{N: r.agentsWith(agent), Local: []int{agent}, Seed: r.Settings.Seed,
+			Own: r.layout.ownsFiles()})
 	}
 	if err := r.load(ctx, []int{agent}); err != nil {
 		return nil, err
@@ -52,10 +54,11 @@ func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	return []byte(digest), err
 }
 
-// CheckData returns an error if this process cannot read the data of one of n agents, each of which is to have a process of its own.
-// Errors that another choice of flags avoids match dsbo.ErrConfig.
+// CheckData returns an error if this process cannot read the data of one of n agents, each of which
+// is to have a process of its own. Errors that another choice of flags avoids match dsbo.ErrConfig.
 func (j *Job) CheckData(n int, seed uint64) error {
-	all := Agents{N: n, Start: n, Local: membership.First(n).Members, Seed: seed, Own: true, Private: j.Settings.Epsilon != 0, Collective: unmet}
+	all := Agents{N: n, Start: n, Local: membership.First(n).Members, Seed: seed, Own: true,
+		Private: j.Settings.Epsilon != 0, Collective: unmet}
 	if t, ok := j.Task.(Fingerprinter); ok {
 		_, err := t.Fingerprint(all)
 		return err
@@ -64,11 +67,13 @@ func (j *Job) CheckData(n int, seed uint64) error {
 	return err
 }
 
-// commonVectorBound is more than the numbers of each vector that is exchanged whatever the problem is: records, scores and counts.
+// commonVectorBound is more than the numbers of each vector that is exchanged whatever the problem
+// is: records, scores and counts.
 const commonVectorBound = 1 << 16
 
-// longestVector returns a bound on the numbers of each vector that the run exchanges, where the model is loaded; 0: it is not.
-func (r *runner) longestVector() (int, error) {
+// longestVector returns a bound on the numbers of each vector that the run exchanges, where the
+// model is loaded; 0: it is not.
+func (r *loader) longestVector() (int, error) {
 	if r.loaded.model == nil {
 		return 0, nil
 	}
@@ -80,7 +85,7 @@ func (r *runner) longestVector() (int, error) {
 }
 
 // localAgents returns the agents in this process.
-func (r *runner) localAgents() []int {
+func (r *loader) localAgents() []int {
 	if r.team != nil {
 		var all []int
 		e := r.changes.Last(r.Settings.Agents)
@@ -96,21 +101,22 @@ func (r *runner) localAgents() []int {
 	return all
 }
 
-// load loads the data of the agents in this process, and the model, once, and again only where the agents begin anew: what they found
-// together as they loaded has to be exchanged again then.
-func (r *runner) load(ctx context.Context, local []int) (err error) {
+// load loads the data of the agents in this process, and the model, once, and again only where the
+// agents begin anew: what they found together as they loaded has to be exchanged again then.
+func (r *loader) load(ctx context.Context, local []int) (err error) {
 	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.hasFound()) {
 		return r.loadAdmitted()
 	}
 	began := time.Now()
 	s := r.Settings
-	r.loaded, r.problem = loaded{local: local}, problem{}
+	r.loaded, r.poser.problem = loaded{local: local}, problem{}
 	l := &r.loaded
 	found, err := r.newSetup(ctx)
 	if err != nil {
 		return err
 	}
-	agents := Agents{N: r.agentsWith(local...), Start: s.Agents, Local: l.local, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
+	agents := Agents{N: r.agentsWith(local...), Start: s.Agents, Local: l.local, Seed: s.Seed,
+		Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
 	if agents.Private {
 		agents.Collective = withoutSums
 	}
@@ -118,7 +124,8 @@ func (r *runner) load(ctx context.Context, local []int) (err error) {
 		return err
 	}
 	if n := len(l.data.Shards); n != agents.N {
-		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n, r.Task.Name(), s.Agents)
+		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n,
+			r.Task.Name(), s.Agents)
 	}
 	l.setup, l.test = found, l.data.Test
 	err = r.loadAdmitted()
@@ -127,21 +134,22 @@ func (r *runner) load(ctx context.Context, local []int) (err error) {
 }
 
 // checkMethod reports that the method is not made for the model.
-func (r *runner) checkMethod() error {
+func (r *poser) checkMethod() error {
 	m, err := algo.New(r.Settings.Algorithm)
-	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.loaded.model) {
-		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none", r.Settings.Algorithm, r.Task.Name())
+	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.data.loaded.model) {
+		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
+			r.Settings.Algorithm, r.Task.Name())
 	}
 	return err
 }
 
 // makeProblem makes the problem of the loaded data, once, and checks the settings against it.
-func (r *runner) makeProblem(ctx context.Context) (err error) {
-	s, l := r.Settings, r.loaded
+func (r *poser) makeProblem(ctx context.Context) (err error) {
+	s, l := r.Settings, r.data.loaded
 	if err := r.checkMethod(); err != nil {
 		return err
 	}
-	if err := r.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
+	if err := r.data.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
 		return err
 	}
 	task, err := data.HoldOut(l.data, s.Holdout, s.Seed)
@@ -166,7 +174,8 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
-	p.settings, p.line = r.taskFlags, fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, wording.Count(s.Agents, "agent"))
+	p.settings, p.line = r.taskFlags,
+		fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, wording.Count(s.Agents, "agent"))
 	if d, ok := r.Task.(Describer); ok {
 		task.Test = l.test
 		p.settings, p.line = d.Describe(task, l.model)
@@ -175,9 +184,10 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	return nil
 }
 
-// guardProblem clips the rows of a problem's data and bounds what they can change, where there is differential privacy.
-func (r *runner) guardProblem(p *problem) (err error) {
-	s, l := r.Settings, r.loaded
+// guardProblem clips the rows of a problem's data and bounds what they can change, where there is
+// differential privacy.
+func (r *poser) guardProblem(p *problem) (err error) {
+	s, l := r.Settings, r.data.loaded
 	if s.Privacy == nil {
 		return nil
 	}
@@ -187,10 +197,12 @@ func (r *runner) guardProblem(p *problem) (err error) {
 	return err
 }
 
-// makeOracles makes the oracles of a problem's data, with the matrix of their products, and the way in which averages are found.
-func (r *runner) makeOracles(p *problem) (err error) {
-	s, l := r.Settings, r.loaded
-	if p.Problem, err = train.NewShare(l.local, p.data, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+// makeOracles makes the oracles of a problem's data, with the matrix of their products, and the way
+// in which averages are found.
+func (r *poser) makeOracles(p *problem) (err error) {
+	s, l := r.Settings, r.data.loaded
+	if p.Problem, err = train.NewShare(l.local, p.data, l.model,
+		models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
 		return err
 	}
 	p.Team, p.W = r.team, r.graph.W
@@ -202,13 +214,15 @@ func (r *runner) makeOracles(p *problem) (err error) {
 		rows = min(rows, p.data.Shards[i].Train.Len(), p.data.Shards[i].Val.Len())
 	}
 	if s.Batch > rows {
-		return dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", rows, s.Batch)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", rows, s.Batch)
 	}
 	p.Matrix, err = r.chooseMatrix(p.Problem)
 	return err
 }
 
-// meaningOf returns what x of a model is, and whether it is penalties as far as the model's oracle tells.
+// meaningOf returns what x of a model is, and whether it is penalties as far as the model's
+// oracle tells.
 func meaningOf(m models.Model, penalties bool) runs.Meaning {
 	if of, ok := m.(models.Meant); ok {
 		return runs.Meaning(of.Meaning())
@@ -220,13 +234,13 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 }
 
 // setStart sets where a problem starts, if the task or else the model says it.
-func (r *runner) setStart(prob *problem) error {
+func (r *poser) setStart(prob *problem) error {
 	var x, y []float64
-	p, _ := r.loaded.model.Dims()
+	p, _ := r.data.loaded.model.Dims()
 	if st, ok := r.Task.(Starter); ok {
 		x, y = st.Start()
 	}
-	if st, ok := r.loaded.model.(models.XStarter); ok && x == nil {
+	if st, ok := r.data.loaded.model.(models.XStarter); ok && x == nil {
 		x = make([]float64, p)
 		st.StartX(x)
 	}
@@ -243,7 +257,8 @@ func (r *runner) setStart(prob *problem) error {
 	return nil
 }
 
-// hasPenalties reports whether an oracle tells a penalty's part of the Hessian, and it grows with x.
+// hasPenalties reports whether an oracle tells a penalty's part of the Hessian, and it grows
+// with x.
 func hasPenalties(o dsbo.Oracle) bool {
 	of, ok := o.(dsbo.PenaltyOracle)
 	if !ok {
@@ -261,8 +276,9 @@ func hasPenalties(o dsbo.Oracle) bool {
 	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
 }
 
-// gatherCounts returns the numbers of examples by which agents at the start of a run choose together: all tell them to all.
-func (r *runner) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
+// gatherCounts returns the numbers of examples by which agents at the start of a run choose
+// together: all tell them to all.
+func (r *loader) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
 	counts := make([][]float64, r.Settings.Agents)
 	for i, shard := range r.loaded.data.Shards[:len(counts)] {
 		counts[i] = count(shard)

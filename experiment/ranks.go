@@ -17,8 +17,8 @@ import (
 	"dsbo/runs"
 )
 
-// ranks is the layout of a job whose agents are dealt to processes that start and stop together and share the run folder.
-// The first of them writes the files, and speaks for all.
+// ranks is the layout of a job whose agents are dealt to processes that start and stop together and
+// share the run folder. The first of them writes the files, and speaks for all.
 type ranks struct {
 	inProcess
 	transport string
@@ -38,8 +38,8 @@ func (l *ranks) leads() bool { return l.world.Rank() == 0 }
 
 func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = l.transport, l.world.Size() }
 
-// join compares what the processes were given, agrees on the folder of the first, and with -resume on the newest checkpoint
-// that all have.
+// join compares what the processes were given, agrees on the folder of the first, and with -resume
+// on the newest checkpoint that all have.
 func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 	if r.team, err = l.open(ctx, r.graph); err != nil {
 		return err
@@ -50,10 +50,11 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 		}
 	}()
 	if len(r.team.Local()) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be at least %d, the number of processes; it is %d", l.world.Size(), r.graph.W.N())
+		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be at least %d, the number of processes; it is %d",
+			l.world.Size(), r.graph.W.N())
 	}
 	if l.leads() {
-		if err := r.chooseFolder(l); err != nil {
+		if err := r.files.chooseFolder(l); err != nil {
 			return err
 		}
 	}
@@ -71,10 +72,10 @@ type greeting struct {
 	Folder  runs.Folder // run folder of agent 0's process; "" for others
 }
 
-// exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with another task, other flags or
-// another program.
+// exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with
+// another task, other flags or another program.
 func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
-	all, err := gatherJSON(ctx, r, greeting{r.Task.Name(), r.Settings.Flags, network.ThisProgram(), r.folder})
+	all, err := gatherJSON(ctx, r, greeting{r.Task.Name(), r.Settings.Flags, network.ThisProgram(), r.files.folder})
 	if err != nil {
 		return err
 	}
@@ -83,11 +84,12 @@ func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
 			return err
 		}
 	}
-	r.folder = all[0].Folder
+	r.files.folder = all[0].Folder
 	return nil
 }
 
-// gatherJSON gathers a value of each process, as JSON, and returns it for each agent of that process.
+// gatherJSON gathers a value of each process, as JSON, and returns it for each agent of
+// that process.
 func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
@@ -106,7 +108,7 @@ func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
 	return all, nil
 }
 
-// check returns an error that says in what the process of agent i differs from that of agent 0.
+// check returns an error that says in what the process of agent i differs from the process of agent 0.
 func (g greeting) check(i int, first greeting) error {
 	if g.Task != first.Task {
 		return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)
@@ -117,7 +119,8 @@ func (g greeting) check(i int, first greeting) error {
 	for _, f := range slices.Concat(g.Flags, first.Flags) {
 		name, _, _ := strings.Cut(f, "=")
 		if own, firsts := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); own != firsts {
-			return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs with %s, that of agent 0 with %s", i, own, firsts)
+			return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs with %s, that of agent 0 with %s", i, own,
+				firsts)
 		}
 	}
 	return nil
@@ -137,9 +140,10 @@ func flagsNamed(flags []string, name string) string {
 	return strings.Join(found, " ")
 }
 
-// chooseCheckpoint chooses the newest checkpoint that every process has; none if there is no such checkpoint.
+// chooseCheckpoint chooses the newest checkpoint that every process has; none if there is no
+// such checkpoint.
 func (l *ranks) chooseCheckpoint(ctx context.Context, r *runner) error {
-	points, err := r.checkpoints(r.team.Local())
+	points, err := r.files.checkpoints(r.team.Local())
 	if err != nil {
 		return err
 	}
@@ -169,15 +173,17 @@ func (*ranks) awaitFolder(ctx context.Context, r *runner) error {
 
 func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
 
-// How long a process that has failed waits for the others: with an exchange, by which they hear of it, and before it has one. They have all
-// come as far as that at the same time, and those whose command line is as wrong end by themselves.
+// How long a process that has failed waits for the others: with an exchange, by which they hear of
+// it, and before it has one. They have all come as far as that at the same time, and those whose
+// command line is as wrong end by themselves.
 const (
 	leaveTimeout = 30 * time.Second
 	startTimeout = 3 * time.Second
 )
 
-// leave waits for the other processes, and aborts the job if they do not end. The first process tells the user the error before that: the
-// launcher ends all processes when one ends with an error.
+// leave waits for the other processes, and aborts the job if they do not end. The first process
+// tells the user the error before that: the launcher ends all processes when one ends with
+// an error.
 func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx) // the first process may have a report to draw
 	if err != nil {
@@ -194,7 +200,8 @@ func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err erro
 	}
 	closing := l.world.Close(end)
 	if end.Err() != nil {
-		fmt.Fprintf(stderr, "process %d of %d: %s; the other processes do not end: aborting\n", l.world.Rank(), l.world.Size(), cli.OneLine(cmp.Or(err, closing)))
+		fmt.Fprintf(stderr, "process %d of %d: %s; the other processes do not end: aborting\n", l.world.Rank(),
+			l.world.Size(), cli.OneLine(cmp.Or(err, closing)))
 		l.world.Abort(max(1, cli.Code(cmp.Or(jobError(err), closing))))
 	}
 	if err != nil {
@@ -203,8 +210,9 @@ func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err erro
 	return closing
 }
 
-// jobError returns what an error of this process is to the job: all ranks have one command line, so one that ends because of another
-// rank's error ends with that one's exit code. The launcher passes on that of the process which is the first to end.
+// jobError returns what an error of this process is to the job: all ranks have one command line, so
+// one that ends because of another rank's error ends with that one's exit code. The launcher passes
+// on the exit code of the first process to end.
 func jobError(err error) error {
 	if ended, ok := errors.AsType[*network.EndedError](err); ok {
 		return cmp.Or(network.ErrorOfKind(ended.Kind), err)

@@ -11,37 +11,35 @@ import (
 	"dsbo/train"
 )
 
-// completeConfig adds to config.json the method's parameters, the problem, defaults, ρ and the curvature.
-func (r *runner) completeConfig(c train.Config) (err error) {
+// completeConfig adds to config.json the method's parameters, the problem, defaults, ρ and
+// the curvature.
+func (r *account) completeConfig(c train.Config) (err error) {
 	config := &r.Settings.Config
-	if config.Params, err = json.Marshal(r.method); err != nil {
+	if config.Params, err = json.Marshal(r.steps.method); err != nil {
 		return err
 	}
-	if config.Problem, err = json.Marshal(r.problem.settings); err != nil {
+	if config.Problem, err = json.Marshal(r.poser.problem.settings); err != nil {
 		return err
-	}
-	if !algo.IsFloat32(r.method) {
-		config.Vectors = "" // which is left out
 	}
 	c = c.WithDefaults()
 	config.EvalEvery, config.CheckpointEvery, config.Evaluate = c.EvalEvery, c.CheckpointEvery, c.Evaluate
 	config.ExactTol, config.AdjointTol = c.Tol, c.AdjointTol
-	if r.problem.meaning != runs.Penalties {
-		config.Meaning = r.problem.meaning
+	if r.poser.problem.meaning != runs.Penalties {
+		config.Meaning = r.poser.problem.meaning
 	}
-	config.Rho, config.Curvature = r.graph.W.Rho(), r.lmax
+	config.Rho, config.Curvature = r.graph.W.Rho(), r.steps.lmax
 	r.layout.describe(config)
 	return nil
 }
 
-// floatsByFormula returns, where members stay the same, how many numbers the method's Cost says that an agent sends in an iteration
-// on average, to all neighbours together.
-func (r *runner) floatsByFormula() float64 {
+// floatsByFormula returns, where members stay the same, how many numbers the method's Cost says
+// that an agent sends in an iteration on average, to all neighbours together.
+func (r *account) floatsByFormula() float64 {
 	m, ok := r.result.Method.(algo.Method)
 	if !ok || r.result.Iterations == 0 || r.result.Epoch.Number > 0 {
 		return 0
 	}
-	averaging, err := network.NewAverages(nil, r.graph.W, r.problem.Average)
+	averaging, err := network.NewAverages(nil, r.graph.W, r.poser.problem.Average)
 	if err != nil {
 		return 0
 	}
@@ -58,9 +56,9 @@ func (r *runner) floatsByFormula() float64 {
 }
 
 // summarize returns the summary of a run that ended in a state, with err.
-func (r *runner) summarize(state runs.State, err error) runs.Summary {
+func (r *account) summarize(state runs.State, err error) runs.Summary {
 	s := r.summary
-	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), r.result.Usage
+	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.steps.warnings...), r.result.Usage
 	s.Members = r.result.Epoch.Members
 	if err != nil {
 		s.Error = cli.OneLine(err)
@@ -82,10 +80,10 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	}
 	u := runs.Total(r.result.Usage)
 	s.Traffic.Method, s.Traffic.Evaluation = u.Traffic, r.result.Evaluation
-	if found := r.loaded.setup; found != nil { // else members have changed since, and it is to be loaded again
+	if found := r.data.loaded.setup; found != nil { // else members have changed since, and it is to be loaded again
 		s.Traffic.Setup = found.Sent
 	}
-	s.Traffic.Evaluation.Add(r.stepsSent)
+	s.Traffic.Evaluation.Add(r.steps.stepsSent)
 	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
 		s.FloatsSent = float64(u.Traffic.Floats) / float64(n)
@@ -93,7 +91,8 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	return s
 }
 
-// nameModels copies the values of the first model, if it is that of λ = 0, and of the last, tuned, to the summary's fields for them.
+// nameModels copies the values of the first model, if it is the model of λ = 0, and of the last,
+// tuned, to the summary's fields for them.
 func nameModels(s *runs.Summary) {
 	zero := candidates.NewModel("", 0, nil).Model
 	tuned := zero

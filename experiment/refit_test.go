@@ -11,7 +11,7 @@ import (
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/experiment/plan"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
 )
@@ -48,8 +48,8 @@ func (t *refitting) Finish(f FinishedRun) error {
 	return err
 }
 
-// TestModelsThatAreNotFinite: where the model of a constant, or what a task makes of the kept one, is not finite, the run warns, keeps
-// what it has found, and succeeds.
+// TestModelsThatAreNotFinite: where the model of a constant, or what a task makes of the kept one,
+// is not finite, the run warns, keeps what it has found, and succeeds.
 func TestModelsThatAreNotFinite(t *testing.T) {
 	const far = 100
 	for name, test := range map[string]struct {
@@ -61,18 +61,19 @@ func TestModelsThatAreNotFinite(t *testing.T) {
 	} {
 		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		var log strings.Builder
-		args := []string{"-agents=3", "-rows=50", "-K=2", "-x0=-3", "-set=init=x0", "-report=false", "-dtype=float64", "-out=" + string(folder)}
+		args := []string{"-agents=3", "-rows=50", "-K=2", "-x0=-3", "-set=init=x0", "-report=false", "-dtype=float64",
+			"-out=" + string(folder)}
 		if err := Run(t.Context(), &test.task, args, io.Discard, &log); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !strings.Contains(log.String(), "warning: ") || !strings.Contains(log.String(), test.warning) {
 			t.Errorf("%s: the log must warn of %q: %s", name, test.warning, log.String())
 		}
-		s := must.Get(folder.ReadSummary())
+		s := testkit.Get(folder.ReadSummary())
 		if s.State != runs.Finished || len(s.Models) == 0 {
 			t.Errorf("%s: the summary is %+v", name, s)
 		}
-		for _, v := range must.Get(folder.ReadLambda()) {
+		for _, v := range testkit.Get(folder.ReadLambda()) {
 			if math.IsNaN(v) {
 				t.Errorf("%s: λ is not finite", name)
 			}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsbo"
@@ -18,20 +17,20 @@ import (
 	"dsbo/train"
 )
 
-// Settings are the flags of a run, apart from the task's own. Those that config.json states are fields of
-// [runs.Config]; the run adds what it finds to them.
+// Settings are the flags of a run, apart from the task's own. Those that config.json states are
+// fields of [runs.Config]; the run adds what it finds to them.
 type Settings struct {
 	runs.Config
-	T, N        int
-	Alpha       string // a schedule
-	Beta, Gamma string // schedules, c/L or auto
-	Set         assignments
-	Memory      float64 // GiB
-	Epsilon     float64 // of differential privacy; 0: none
-	Delta, Norm float64 // of it: δ, and the bound of rows
+	T, N               int
+	Alpha, Beta, Gamma algo.Schedule // steps of x, y and z; of y and z they may follow the curvature
+	Set                assignments
+	Memory             float64 // GiB
+	Epsilon            float64 // of differential privacy; 0: none
+	Delta, Norm        float64 // of it: δ, and the bound of rows
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
+	KeepCheckpoints              bool   // of a finished run too
 	Attached                     bool   // end as stdin does
 	Membership                   string // path of a log
 	ExplainPrivacy               bool   // print what the run would send, and do not run
@@ -63,59 +62,111 @@ func (a assignments) Set(text string) error {
 // addFlags adds the flags of the settings.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
-	f.StringVar(&s.Preset, "preset", presets[0].Name, "`name` of the defaults of this group and of -batch, listed below: "+presetNames(allPresets(presets)))
-	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those of the first preset after "+presets[0].Name)
+	f.StringVar(&s.Preset, "preset", presets[0].Name,
+		"`name` of the defaults of this group and of -batch, listed below: "+presetNames(allPresets(presets)))
+	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+
+		" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those "+
+		"of the first preset after "+presets[0].Name)
 	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
-	f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
-	f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
-	f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: 1/L (default: the preset's)")
-	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is 0.4/L on a ring with -w 0.5 (default: the preset's)")
+	f.IntVar(&s.N, "N", 0,
+		"N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
+	f.StringVar((*string)(&s.Alpha), "alpha", "",
+		"α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or "+
+			"numbers with commas between (default: the preset's)")
+	f.StringVar((*string)(&s.Beta), "beta", "",
+		"β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: "+
+			"1/L (default: the preset's)")
+	f.StringVar((*string)(&s.Gamma), "gamma", "",
+		"γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is 0.4/L "+
+			"on a ring with -w 0.5 (default: the preset's)")
 	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
-	f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
+	f.Var(s.Set, "set",
+		"any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more "+
+			"than once (default: the preset's)")
 	f.Group("Method", "preset", "algorithm", "K", "patience", "T", "N", "alpha", "beta", "gamma", "x0", "set")
 
 	f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents (default 8, or as many as the task has data for)")
-	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
-	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
+	f.StringVar(&s.Graph, "graph", "ring",
+		"`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
+	f.Float64Var(&s.W, "w", 0.5,
+		"w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on "+
+			"the ring, 0 elsewhere)")
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
-	f.StringVar(&s.Mix, "mix", network.Plain{}.String(), "`how` an agent combines what neighbours send: plain, the sum with the weights of W; or, against b neighbours that send hostile numbers, clipped:b or trimmed:b, for methods that do without exact averages and lasting trackers: "+strings.Join(algo.RobustNames(), ", "))
-	f.StringVar(&s.Average, "average", "tree", "`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of exchanges with W alone, which are not masked; evaluation and models take the tree all the same")
-	f.StringVar(&s.Wire, "wire", "", "`type` in which numbers travel: float64, float32, bf16 or int8 (default: the preset's)")
-	f.StringVar(&s.Transport, "transport", transports[0].name, "`how` agents exchange: "+transportHelp()+"; the verbs agent and run of dsbo run each agent as a process of its own")
-	f.StringVar(&s.Membership, "membership", "", "`file` with the changes of who takes part, a line of JSON each, as the membership.jsonl of a run folder: the run in this process goes through the same changes")
+	f.StringVar(&s.Mix, "mix", network.Plain{}.String(),
+		"`how` an agent combines what neighbours send: plain, the sum with the weights of W; or, against b "+
+			"neighbours that send hostile numbers, clipped:b or trimmed:b, for methods that do without exact "+
+			"averages and lasting trackers: "+strings.Join(algo.RobustNames(), ", "))
+	f.StringVar(&s.Average, "average", "tree",
+		"`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of "+
+			"exchanges with W alone, which are not masked; evaluation and models take the tree all the same")
+	f.StringVar(&s.Wire, "wire", "",
+		"`type` in which numbers travel: float64, float32, bf16 or int8 (default: the preset's)")
+	f.StringVar(&s.Transport, "transport", transports[0].name,
+		"`how` agents exchange: "+transportHelp()+
+			"; the verbs agent and run of dsbo run each agent as a process of its own")
+	f.StringVar(&s.Membership, "membership", "",
+		"`file` with the changes of who takes part, a line of JSON each, as the membership.jsonl of a run folder: "+
+			"the run in this process goes through the same changes")
 	f.Group("Network", "agents", "graph", "w", "prob", "mix", "average", "wire", "transport", "membership")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
-	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")
-	f.StringVar(&s.Vectors, "vectors", "float64", "`type` of numbers in the method's own vectors, float64, or float32, of which an iteration moves half the bytes through memory, for "+strings.Join(algo.Float32Names(), ", "))
-	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian, "`matrix` of second derivatives in products, for lower problems that are not convex: hessian, gauss-newton (as if the model's outputs were linear, which has no negative eigenvalue) or damped (the Hessian, raised by its least eigenvalue)")
+	f.StringVar(&s.DType, "dtype", "float32",
+		"`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the "+
+			"preset's)")
+	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian,
+		"`matrix` of second derivatives in products, for lower problems that are not convex: hessian, gauss-newton "+
+			"(as if the model's outputs were linear, which has no negative eigenvalue) or damped (the Hessian, "+
+			"raised by its least eigenvalue)")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
-	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
-	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most twice as many as training examples; 0.2 where they have 200 to 3999, and fewer than five for each hyperparameter, unless the model has a prior of these; else 0)")
-	f.StringVar(&s.Evaluate, "evaluate", "exact", "`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which costs exchanges; or off, to losses alone")
-	f.Group("Computation", "batch", "dtype", "vectors", "curvature", "seed", "memory", "holdout", "evaluate")
+	f.Float64Var(&s.Memory, "memory", 4,
+		"`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
+	f.Float64Var(&s.Holdout, "holdout", 0,
+		"`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; "+
+			"0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most "+
+			"twice as many as training examples; 0.2 where they have 200 to 3999, and fewer than five for each "+
+			"hyperparameter, unless the model has a prior of these; else 0)")
+	f.StringVar(&s.Evaluate, "evaluate", "exact",
+		"`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which "+
+			"costs exchanges; or off, to losses alone")
+	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate")
 
-	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records and models at the end are left out, and the preset is "+privatePreset().Name+"; 0: none")
+	f.Float64Var(&s.Epsilon, "dp-epsilon", 0,
+		"`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records "+
+			"and models at the end are left out, and the preset is "+privatePreset().Name+"; 0: none")
 	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "`δ` of differential privacy: below 1 by far more than an agent has rows")
-	f.Float64Var(&s.Norm, "dp-clip", 1, "`norm` to which an agent scales rows of features that are longer, where there is differential privacy")
-	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false, "print what an agent will send of its data, how often and who sees it, and do not run")
+	f.Float64Var(&s.Norm, "dp-clip", 1,
+		"`norm` to which an agent scales rows of features that are longer, where there is differential privacy")
+	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false,
+		"print what an agent will send of its data, how often and who sees it, and do not run")
 	f.Group("Privacy", "explain-privacy", "dp-epsilon", "dp-delta", "dp-clip")
 
-	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
-	f.IntVar(&s.Patience, "patience", 0, "end the iterations when the held-out loss has not fallen in so many `evaluations` in a row, and is above the least by more than a standard error; 0: never (default: the preset's)")
-	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default: the preset's, else K/10)")
-	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default K/10, and no more often than evaluations)")
-	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")
+	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in "+runs.Results+
+		", named by preset and seed, which must not be inside a Go package)")
+	f.IntVar(&s.Patience, "patience", 0,
+		"end the iterations when the held-out loss has not fallen in so many `evaluations` in a row, and is above "+
+			"the least by more than a standard error; 0: never (default: the preset's)")
+	f.IntVar(&s.EvalEvery, "eval-every", 0,
+		"`iterations` from one evaluation to the next (default: the preset's, else K/10)")
+	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0,
+		"`iterations` from one checkpoint to the next (default K/10, and no more often than evaluations)")
+	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in "+runs.Results+
+		"), with its settings")
 	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
-	f.BoolVar(&s.Report, "report", true, "write report.html and its figures at the end; with -report=false they can be had later, from the verb report of dsbo (default true)")
+	f.BoolVar(&s.KeepCheckpoints, "keep-checkpoints", false,
+		"keep the last checkpoints of a run that has finished, not the newest alone")
+	f.BoolVar(&s.Report, "report", true,
+		"write report.html and its figures at the end; with -report=false they can be had later, from the verb "+
+			"report of dsbo (default true)")
 	f.BoolVar(&s.Quiet, "quiet", false, "write nothing to stderr but errors")
-	f.BoolVar(&s.Attached, "attached", false, "for a program that starts runs: stop when stdin ends, as on an interrupt")
-	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet", "attached")
+	f.BoolVar(&s.Attached, "attached", false,
+		"for a program that starts runs: stop when stdin ends, as on an interrupt")
+	f.Group("Output", "out", "eval-every", "checkpoint-every", "keep-checkpoints", "resume", "force", "report",
+		"quiet", "attached")
 }
 
-// resolve fills in the preset for all flags that were not given, makes the graph, and reports the first setting that
-// cannot work whatever the data.
+// resolve fills in the preset for all flags that were not given, makes the graph, and reports the
+// first setting that cannot work whatever the data.
 func (j *Job) resolve() (parameters, *network.Graph, error) {
 	p, err := j.resolveParameters()
 	if err != nil {
@@ -123,7 +174,7 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	}
 	g, err := j.Settings.network(j.givenFlags)
 	if err == nil {
-		g.W, err = j.Settings.mixing(p, g.W)
+		g.W, err = j.Settings.mixing(p.method, g.W)
 	}
 	return p, g, err
 }
@@ -140,12 +191,11 @@ func (j *Job) resolveParameters() (parameters, error) {
 		return parameters{}, err
 	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
-	p.float32 = s.Vectors == "float32"
 	if err == nil {
 		err = s.setParameters(&p, given)
 	}
 	if err == nil {
-		err = s.validate(p)
+		err = s.validate(p.method)
 	}
 	if err != nil {
 		return p, err
@@ -156,8 +206,9 @@ func (j *Job) resolveParameters() (parameters, error) {
 	return p, nil
 }
 
-// preset returns the preset that -preset names, else the one that the task chooses. Without -preset, a method other than the
-// default's has the preset that is made for it, else the first of the task's own.
+// preset returns the preset that -preset names, else the one that the task chooses. Without
+// -preset, a method other than the default's has the preset that is made for it, else the first of
+// the task's own.
 func (j *Job) preset() (Preset, error) {
 	s, own := j.Settings, j.presets[1:]
 	if s.Preset == privatePreset().Name || s.Epsilon != 0 && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
@@ -168,12 +219,14 @@ func (j *Job) preset() (Preset, error) {
 		s.Preset = cmp.Or(t.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
-	if j.givenFlags["algorithm"] && !j.givenFlags["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) && len(own) > 0 {
+	if j.givenFlags["algorithm"] && !j.givenFlags["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) &&
+		len(own) > 0 {
 		i = 1 + max(0, slices.IndexFunc(own, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm }))
 		s.Preset = j.presets[i].Name
 	}
 	if i < 0 {
-		return Preset{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(allPresets(j.presets)), s.Preset)
+		return Preset{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s",
+			presetNames(allPresets(j.presets)), s.Preset)
 	}
 	return j.presets[i], nil
 }
@@ -188,50 +241,47 @@ func (s *Settings) setParameters(p *parameters, given map[string]bool) error {
 			if v.value < 1 {
 				return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", v.flag, v.value)
 			}
-			p.setGiven(v.flag, strconv.Itoa(v.value))
+			p.set(v.flag, v.value)
 		}
 	}
-	for _, v := range []struct{ flag, text string }{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
+	for _, v := range []struct {
+		flag string
+		step algo.Schedule
+	}{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
 		if given[v.flag] {
-			if err := checkStep(v.flag, v.text, s.Iterations); err != nil {
+			if err := checkStep(v.flag, v.step, s.Iterations); err != nil {
 				return err
 			}
-			p.setGiven(v.flag, strconv.Quote(v.text))
+			p.set(v.flag, v.step)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
-		one := parameters{algorithm: s.Algorithm, values: map[string]json.RawMessage{name: s.Set[name]}}
-		if _, err := one.method(highCurvature); err != nil {
+		if err := algo.Decode(p.method, fmt.Appendf(nil, "{%q:%s}", name, s.Set[name])); err != nil {
 			return fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
 		}
-		p.values[name] = s.Set[name]
 	}
 	return nil
 }
 
-// checkStep returns an error if the text of a step is no schedule. Steps of y and z may follow the curvature too.
-func checkStep(flag, text string, K int) error {
-	if flag != "alpha" {
-		if _, follows, err := curvatureNumber(flag, text, curvature{L: 1}); follows || err != nil {
-			return err
-		}
+// checkStep returns an error if a flag's schedule is none. Steps of y and z may follow the
+// curvature, which is checked as the method is.
+func checkStep(flag string, step algo.Schedule, K int) error {
+	if flag != "alpha" && step.Follows() {
+		return nil
 	}
-	_, err := algo.Schedule(text).For(K)
-	if err != nil {
+	if _, err := step.For(K); err != nil {
 		return fmt.Errorf("-%s: %w", flag, err)
 	}
 	return nil
 }
 
-// highCurvature is a curvature for which every step that follows it is small enough.
-var highCurvature = curvature{L: 1e6, gamma: 1e-6, beta: 1e-6}
-
 // validate reports the first setting that cannot work whatever the data.
-func (s *Settings) validate(p parameters) error {
+func (s *Settings) validate(m algo.Method) error {
 	for _, v := range []struct {
 		flag         string
 		value, least int
-	}{{"K", s.Iterations, 1}, {"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"patience", s.Patience, 0}, {"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
+	}{{"K", s.Iterations, 1}, {"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"patience", s.Patience, 0},
+		{"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
 		if v.value < v.least {
 			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least %d; it is %d", v.flag, v.least, v.value)
 		}
@@ -239,8 +289,6 @@ func (s *Settings) validate(p parameters) error {
 	switch {
 	case s.DType != "float32" && s.DType != "float64":
 		return dsbo.Errorf(dsbo.ErrConfig, "-dtype must be float32 or float64; it is %s", s.DType)
-	case s.Vectors != "float32" && s.Vectors != "float64":
-		return dsbo.Errorf(dsbo.ErrConfig, "-vectors must be float32 or float64; it is %s", s.Vectors)
 	case !(s.Memory > 0 && s.Memory < 1e6):
 		return dsbo.Errorf(dsbo.ErrConfig, "-memory must be a positive number of GiB; it is %v", s.Memory)
 	case !(s.W >= 0 && s.W < 1):
@@ -262,11 +310,7 @@ func (s *Settings) validate(p parameters) error {
 	if _, err := layoutOf(s.Transport); err != nil {
 		return err
 	}
-	m, err := p.method(highCurvature)
-	if err != nil {
-		return err
-	}
-	return m.Init(1, 1, s.Iterations)
+	return algo.Clone(m).Init(1, 1, s.Iterations)
 }
 
 // averaging returns how agents find exact averages, and how their numbers travel.
@@ -275,19 +319,23 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
 		return o, dsbo.Errorf(dsbo.ErrConfig, "-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
 	}
-	if o.ByMix && o.Wire == network.Int8 && s.Algorithm == "newtoncg" {
-		return o, dsbo.Errorf(dsbo.ErrConfig, "-average mix rounds in each of its rounds, and on -wire int8 that leaves newtoncg no digits: take -wire bf16 or -average tree")
+	m, err := algo.New(s.Algorithm)
+	if err != nil {
+		return o, fmt.Errorf("-algorithm: %w", err)
 	}
-	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && slices.Contains(oneLoopMethods, s.Algorithm)
+	traits := algo.TraitsOf(m)
+	if o.ByMix && o.Wire == network.Int8 && traits.FullDigits {
+		return o, dsbo.Errorf(dsbo.ErrConfig,
+			"-average mix rounds in each of its rounds, and on -wire int8 that leaves %s no digits: take -wire bf16 "+
+				"or -average tree",
+			s.Algorithm)
+	}
+	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && traits.OneLoop
 	return o, nil
 }
 
-// oneLoopMethods names the methods that exchange each variable once an iteration. What wire int8 rounds off a variable then
-// comes with the variable's next value, without which sparkle drifts far away. In methods of several loops it would
-// come many values later, as noise that can make them diverge; that of bf16 is too small to.
-var oneLoopMethods = []string{"dsoba", "sparkle"}
-
-// ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the preset has been filled in.
+// ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the
+// preset has been filled in.
 func (s *Settings) ExchangeWire() network.Wire {
 	o, _ := s.averaging() // which has been checked
 	return o.Wire
@@ -310,8 +358,9 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 	return g, nil
 }
 
-// mixing returns a graph's matrix with the mixing of -mix, which must suit the method and the graph.
-func (s *Settings) mixing(p parameters, w *network.Matrix) (*network.Matrix, error) {
+// mixing returns a graph's matrix with the mixing of -mix, which must suit the method and
+// the graph.
+func (s *Settings) mixing(m algo.Method, w *network.Matrix) (*network.Matrix, error) {
 	x, err := network.ParseMixing(cmp.Or(s.Mix, network.Plain{}.String()))
 	if err == nil {
 		w, err = w.WithMixing(x)
@@ -319,10 +368,7 @@ func (s *Settings) mixing(p parameters, w *network.Matrix) (*network.Matrix, err
 	if err != nil {
 		return nil, fmt.Errorf("-mix: %w", err)
 	}
-	m, err := p.method(highCurvature)
-	if err == nil {
-		err = train.CheckMixing(m, w)
-	}
+	err = train.CheckMixing(m, w)
 	if s.Mix = x.String(); x == (network.Plain{}) {
 		s.Mix = "" // which is left out of config.json
 	}

@@ -12,8 +12,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -30,18 +29,19 @@ func (*tiny) Presets() []Preset {
 	}
 }
 func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
-	task, err := data.Synthetic{Agents: a.N, Features: t.features, Train: 20, Val: 10, Test: 5, Rate: 1, Seed: a.Seed}.Task()
+	task, err := data.Synthetic{Agents: a.N, Features: t.features, Train: 20, Val: 10, Test: 5, Rate: 1,
+		Seed: a.Seed}.Task()
 	return task, models.Logistic{Features: t.features}, err
 }
 
 func parseTiny(t *testing.T, args string) *Job {
 	t.Helper()
-	return must.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
+	return testkit.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
 }
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	m.Run()
 }
 
@@ -66,7 +66,8 @@ func TestPresetsFillIn(t *testing.T) {
 		if _, _, err := j.resolve(); err != nil {
 			t.Fatal(err)
 		}
-		if s := j.Settings; s.Algorithm != tt.algorithm || s.Iterations != tt.K || s.Batch != tt.batch || s.X0 != tt.x0 || s.DType != tt.dtype {
+		if s := j.Settings; s.Algorithm != tt.algorithm || s.Iterations != tt.K || s.Batch != tt.batch ||
+			s.X0 != tt.x0 || s.DType != tt.dtype {
 			t.Errorf("%q: %s, K %d, batch %d, x0 %g, %s", tt.args, s.Algorithm, s.Iterations, s.Batch, s.X0, s.DType)
 		}
 	}
@@ -83,9 +84,9 @@ func TestParametersFollowCurvature(t *testing.T) {
 		{"-preset=fast -set=beta=auto -gamma=auto", "0.25", "0.1"}, // half and four fifths of the bounds
 	} {
 		j := parseTiny(t, tt.args)
-		p, _ := must.Get2(j.resolve())
-		m := must.Get(p.method(curvature{L: 4, gamma: 0.125, beta: 0.5}))
-		if m := m.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
+		p, _ := testkit.Get2(j.resolve())
+		testkit.OK(algo.Bind(p.method, algo.Curvature{L: 4, Z: 0.125, Y: 0.5}))
+		if m := p.method.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
 			t.Errorf("%q: beta %s, gamma %s, T %d", tt.args, m.Beta, m.Gamma, m.T)
 		}
 	}
@@ -93,23 +94,23 @@ func TestParametersFollowCurvature(t *testing.T) {
 
 func TestSettingsThatCannotWork(t *testing.T) {
 	for args, want := range map[string]string{
-		"-preset=best":                  "-preset must be tuned or fast or slow or private; it is best",
-		"-algorithm=sgd":                `algorithm "sgd" is unknown`,
-		"-K=0":                          "-K must be at least 1; it is 0",
-		"-T=-1":                         "-T must be at least 1; it is -1",
-		"-agents=0":                     "-agents must be at least 1; it is 0",
-		"-batch=-1":                     "-batch must be at least 0; it is -1",
-		"-holdout=1":                    "-holdout must be at least 0 and below 1; it is 1",
-		"-wire=int4":                    "-wire must be float64, float32, bf16 or int8; it is int4",
-		"-average=max":                  "-average must be tree or mix; it is max",
-		"-mix=median":                   "-mix: mixing must be plain, clipped:b or trimmed:b",
-		"-mix=trimmed -preset=fast":     "needs at least 3 neighbours at every agent, more honest ones than liars; agent 0 has 2",
-		"-mix=clipped -graph=complete":  "newtoncg cannot do with mixing clipped:1, which does not keep sums over the agents",
+		"-preset=best":   "-preset must be tuned or fast or slow or private; it is best",
+		"-algorithm=sgd": `algorithm "sgd" is unknown`,
+		"-K=0":           "-K must be at least 1; it is 0",
+		"-T=-1":          "-T must be at least 1; it is -1",
+		"-agents=0":      "-agents must be at least 1; it is 0",
+		"-batch=-1":      "-batch must be at least 0; it is -1",
+		"-holdout=1":     "-holdout must be at least 0 and below 1; it is 1",
+		"-wire=int4":     "-wire must be float64, float32, bf16 or int8; it is int4",
+		"-average=max":   "-average must be tree or mix; it is max",
+		"-mix=median":    "-mix: mixing must be plain, clipped:b or trimmed:b",
+		"-mix=trimmed -preset=fast": "needs at least 3 neighbours at every agent, more honest ones than liars; " +
+			"agent 0 has 2",
+		"-mix=clipped -graph=complete": "newtoncg cannot do with mixing clipped:1, which does not keep sums " +
+			"over the agents",
 		"-evaluate=on":                  "-evaluate must be exact or off; it is on",
 		"-memory=-1":                    "-memory must be a positive number of GiB; it is -1",
 		"-transport=pigeon":             "-transport must be local or mpi; it is pigeon",
-		"-vectors=int":                  "-vectors must be float32 or float64; it is int",
-		"-vectors=float32":              "-vectors float32: newtoncg has no vectors of float32",
 		"-dtype=int":                    "-dtype must be float32 or float64; it is int",
 		"-x0=inf":                       "-x0 must be finite; it is +Inf",
 		"-preset=fast -beta=-1/L":       "beta must have a positive number before /L",
@@ -132,12 +133,14 @@ func TestSettingsThatCannotWork(t *testing.T) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
 	}
-	if _, err := Parse(new(tiny), []string{"-resume", "-force"}, io.Discard); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "mutually exclusive") {
+	if _, err := Parse(new(tiny), []string{"-resume", "-force"}, io.Discard); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "mutually exclusive") {
 		t.Errorf("-resume -force: %v", err)
 	}
 }
 
-// TestFlagsThatResume: a resumed run takes over the settings, not where one process was and what it said.
+// TestFlagsThatResume: a resumed run takes over the settings, not where one process was and what
+// it said.
 func TestFlagsThatResume(t *testing.T) {
 	j := parseTiny(t, "-seed=3 -p=4 -set=lg=2 -set=T=3 -out=x -quiet -force -report=false -transport=local")
 	if want := []string{"-p=4", "-seed=3", "-set=T=3", "-set=lg=2"}; !slices.Equal(j.Settings.Flags, want) {
@@ -148,7 +151,8 @@ func TestFlagsThatResume(t *testing.T) {
 // TestRefusalAlone: a run that cannot be says why, without warnings of its steps.
 func TestRefusalAlone(t *testing.T) {
 	var log strings.Builder
-	args := []string{"-agents=3", "-rows=50", "-algorithm=jhip", "-beta=1000", "-gamma=1000", "-memory=1e-9", "-out=" + filepath.Join(t.TempDir(), "run")}
+	args := []string{"-agents=3", "-rows=50", "-algorithm=jhip", "-beta=1000", "-gamma=1000", "-memory=1e-9",
+		"-out=" + filepath.Join(t.TempDir(), "run")}
 	if err := Run(t.Context(), new(mean), args, io.Discard, &log); !errors.Is(err, dsbo.ErrCapability) {
 		t.Errorf("the error is %v", err)
 	}

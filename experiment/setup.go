@@ -10,8 +10,9 @@ import (
 	"dsbo/runs"
 )
 
-// A setup is the [network.Collective] of a task that is being loaded. It keeps what was found, for the run folder; a process that goes on
-// from a checkpoint finds it there, as the others do not exchange it again.
+// A setup is the [network.Collective] of a task that is being loaded. It keeps what was found, for
+// the run folder; a process that goes on from a checkpoint finds it there, as the others do not
+// exchange it again.
 type setup struct {
 	runs.Setup
 	exchange network.Collective // nil: all is in Setup already
@@ -19,21 +20,23 @@ type setup struct {
 }
 
 // newSetup returns the setup of a runner's next load.
-func (r *runner) newSetup(ctx context.Context) (*setup, error) {
+func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 	s := new(setup)
 	if r.team != nil && r.point != nil {
-		return s, s.read(r.folder)
+		return s, s.read(r.files.folder)
 	}
 	if r.team == nil && r.layout.ownsFiles() {
 		s.exchange = unmet
 		return s, nil
 	}
-	s.exchange = collective.New(collective.Config{N: r.Settings.Agents, Team: r.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
+	s.exchange = collective.New(
+		collective.Config{N: r.Settings.Agents, Team: r.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
 	return s, nil
 }
 
 // unmet is what an agent that has not met the others finds with them.
-var unmet = noCollective{dsbo.Errorf(dsbo.ErrCapability, "a task whose Load finds things together must be an experiment.Fingerprinter")}
+var unmet = noCollective{
+	dsbo.Errorf(dsbo.ErrCapability, "a task whose Load finds things together must be an experiment.Fingerprinter")}
 
 // A noCollective is a [network.Collective] that fails.
 type noCollective struct{ err error }
@@ -87,7 +90,8 @@ func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
 func (s *setup) nextFound(want int, length func(runs.Found) int) (runs.Found, error) {
 	if s.next >= len(s.Found) || length(s.Found[s.next]) != want {
 		return runs.Found{}, dsbo.Errorf(dsbo.ErrConfig,
-			"the data are not those with which the run began: what its agents found together then, %s, does not fit them", runs.SetupFile)
+			"the data are not those with which the run began: what its agents found together then, %s, does "+
+				"not fit them", runs.SetupFile)
 	}
 	s.next++
 	return s.Found[s.next-1], nil

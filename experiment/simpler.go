@@ -9,15 +9,15 @@ import (
 	"dsbo/runs"
 )
 
-// compareSimpler puts the best constant of a simpler model, where the run's names one, at the head of the table, and into the verdict that
-// it does as well as the model that is kept, or better.
-func (r *runner) compareSimpler(ctx context.Context, kept *candidates.Model) error {
-	m, ok := r.loaded.model.(models.Simplified)
+// compareSimpler puts the best constant of a simpler model, where the run's names one, at the head
+// of the table, and into the verdict that it does as well as the model that is kept, or better.
+func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) error {
+	m, ok := r.data.loaded.model.(models.Simplified)
 	if !ok {
 		return nil
 	}
 	name, simpler := m.Simpler()
-	f, err := r.finderOf(r.problem.data, simpler)
+	f, err := r.finderOf(r.poser.problem.data, simpler)
 	if err != nil {
 		return fmt.Errorf("simpler model %s: %w", name, err)
 	}
@@ -27,23 +27,23 @@ func (r *runner) compareSimpler(ctx context.Context, kept *candidates.Model) err
 		return err
 	}
 	best.Lambda = runs.Unknown() // it is no constant of the run's own model
-	r.summary.Models = append([]runs.Model{best.Model}, r.summary.Models...)
+	r.account.summary.Models = append([]runs.Model{best.Model}, r.account.summary.Models...)
 	if kept.Y == nil || best.Y == nil || !best.Converged {
 		return nil
 	}
-	gains, err := r.problem.Compare(ctx, kept.Fit(), f.Problem, best.Fit())
+	gains, err := r.poser.problem.Compare(ctx, kept.Fit(), f.Problem, best.Fit())
 	if err != nil || len(gains) == 0 {
 		return err
 	}
 	if note := gains[0].SimplerNote(kept.Name, best.Name); note != "" {
-		r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, note)
+		r.account.summary.Verdict.Notes = append(r.account.summary.Verdict.Notes, note)
 	}
 	return nil
 }
 
 // simplerLength returns the length of the simpler model's y; 0: there is no such model.
-func (r *runner) simplerLength() int {
-	if m, ok := r.loaded.model.(models.Simplified); ok {
+func (r *finisher) simplerLength() int {
+	if m, ok := r.data.loaded.model.(models.Simplified); ok {
 		_, simpler := m.Simpler()
 		_, q := simpler.Dims()
 		return q

@@ -14,19 +14,22 @@ import (
 	"dsbo/train"
 )
 
-// siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.
+// siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each
+// of three models.
 const siteNumbers = 1 + 2*3
 
-// compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; and those
-// that other sites find alone, where they may be seen. It returns nil where the task does not ask for it.
-func (r *runner) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
+// compareSites scores three models on the test examples of each site: its own, the model of the
+// best constant and the tuned one; and the scores that other sites find alone, where they may be
+// seen. It returns nil where the task does not ask for it.
+func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
 	t, ok := r.Task.(Sited)
-	if !ok || !t.ComparesSites() || constant.Y == nil || tuned.Y == nil || r.problem.Score == nil {
+	if !ok || !t.ComparesSites() || constant.Y == nil || tuned.Y == nil || r.poser.problem.Score == nil {
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
-	siteModels := make([]train.Fit, len(r.problem.Oracles)) // without Y of sites elsewhere, and where none converges
-	rows, err := r.problem.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
+	// without Y of sites elsewhere, and where none converges
+	siteModels := make([]train.Fit, len(r.poser.problem.Oracles))
+	rows, err := r.poser.problem.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
 		if siteModels[i], err = r.siteModel(ctx, i); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
@@ -43,34 +46,36 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *candidates.M
 			name = fmt.Sprintf("site %d", r.finalEpoch.Members[k])
 		}
 		scores := scoresOf(row[1:])
-		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
+		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1],
+			Tuned: scores[2]})
 	}
 	return sites, r.exchangeSiteModels(ctx, t.ExchangesAlone(), siteModels, tuned.Fit(), sites)
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
-func (r *runner) exchangedRows() []plan.Row {
+func (r *siteModels) exchangedRows() []plan.Row {
 	t, ok := r.Task.(Sited)
-	if !ok || !t.ComparesSites() || r.problem.Score == nil {
+	if !ok || !t.ComparesSites() || r.poser.problem.Score == nil {
 		return nil
 	}
 	rows := []plan.Row{{Name: "scores on the site's test rows", Length: siteNumbers}}
-	p, q := r.loaded.model.Dims()
+	p, q := r.data.loaded.model.Dims()
 	if n := r.Settings.Agents; t.ExchangesAlone() && n <= mostCrossed {
-		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q}, plan.Row{Name: "scores of such models", Length: 2 * n})
+		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q},
+			plan.Row{Name: "scores of such models", Length: 2 * n})
 	}
 	return rows
 }
 
-// scoreTest scores models on the test examples of agent i, whose number it returns, and writes two numbers of each to dst: NaN of a model
-// without Y.
-func (r *runner) scoreTest(i int, fits []train.Fit, dst []float64) (examples float64, err error) {
+// scoreTest scores models on the test examples of agent i, whose number it returns, and writes two
+// numbers of each to dst: NaN of a model without Y.
+func (r *siteModels) scoreTest(i int, fits []train.Fit, dst []float64) (examples float64, err error) {
 	for k, m := range fits {
 		if m.Y == nil {
 			dst[2*k], dst[2*k+1] = math.NaN(), math.NaN()
 			continue
 		}
-		scores, err := r.problem.Score(i, m)
+		scores, err := r.poser.problem.Score(i, m)
 		if err != nil {
 			return 0, err
 		}
@@ -90,14 +95,15 @@ func scoresOf(numbers []float64) (all []runs.SiteScore) {
 // mostCrossed is the largest number of sites whose models are tried on the rows of each.
 const mostCrossed = 32
 
-// exchangeSiteModels tries the model of each site alone, which has the lengths of like, on the test examples of all sites. Where the sites
-// are in several processes the models leave them, if that is allowed; in one process nothing does, and nothing is counted unless it
-// is allowed.
-func (r *runner) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit, like train.Fit, sites []runs.Site) error {
+// exchangeSiteModels tries the model of each site alone, which has the lengths of like, on the test
+// examples of all sites. Where the sites are in several processes the models leave them, if that is
+// allowed; in one process nothing does, and nothing is counted unless it is allowed.
+func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit, like train.Fit,
+	sites []runs.Site) error {
 	if len(sites) > mostCrossed || !allowed && r.team != nil {
 		return nil
 	}
-	p := r.problem.Problem
+	p := r.poser.problem.Problem
 	if !allowed {
 		p.Sent = new(dsbo.Traffic)
 	}
@@ -130,10 +136,10 @@ func (r *runner) exchangeSiteModels(ctx context.Context, allowed bool, siteModel
 	return err
 }
 
-// siteModel returns the model that agent i finds by its own examples alone, at the best constant λ by its own validation examples; nil if
-// none converges. It sends nothing.
-func (r *runner) siteModel(ctx context.Context, i int) (m train.Fit, err error) {
-	l := r.loaded
+// siteModel returns the model that agent i finds by its own examples alone, at the best constant λ
+// by its own validation examples; nil if none converges. It sends nothing.
+func (r *siteModels) siteModel(ctx context.Context, i int) (m train.Fit, err error) {
+	l := r.data.loaded
 	shard := l.data.Shards[i]
 	shard.Train.ID = nil // numbers among the examples of all
 	own := data.Task{Shards: []data.Shard{shard}, Features: l.data.Features, Classes: l.data.Classes}
@@ -141,7 +147,8 @@ func (r *runner) siteModel(ctx context.Context, i int) (m train.Fit, err error) 
 	if err != nil {
 		return m, err
 	}
-	_, best, err := candidates.New(p, r.problem.meaning.Symbol, len(r.result.X), p.Solver(), nil, nil).Constants(ctx, 0)
+	_, best, err := candidates.New(p, r.poser.problem.meaning.Symbol, len(r.result.X), p.Solver(), nil,
+		nil).Constants(ctx, 0)
 	if err != nil {
 		return m, err
 	}

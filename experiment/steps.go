@@ -5,28 +5,25 @@ import (
 	"fmt"
 
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/train"
 )
 
-// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and collects warnings of those that
-// are not stable.
-func (r *runner) chooseSteps(ctx context.Context) error {
-	p, q, err := r.startProblem().Dims()
+// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and
+// collects warnings of those that are not stable.
+func (r *stepChooser) chooseSteps(ctx context.Context) error {
+	p, q, err := r.poser.startProblem().Dims()
 	if err != nil {
 		return err
 	}
 	x, y := make([]float64, p), make([]float64, q)
-	vec.Fill(x, r.Settings.X0)
-	copy(x, r.problem.startX)
-	copy(y, r.problem.Start)
-	r.startX = x
-	l := highCurvature
-	if r.method, err = r.params.method(highCurvature); err != nil {
-		return err
-	}
-	if g := r.problem.guard; g != nil {
-		if r.Settings.Privacy.LeastRows, err = r.leastRows(ctx); err != nil {
+	linalg.Fill(x, r.Settings.X0)
+	copy(x, r.poser.problem.startX)
+	copy(y, r.poser.problem.Start)
+	r.poser.startX = x
+	r.method = algo.Clone(r.params.method)
+	if g := r.poser.problem.guard; g != nil {
+		if r.Settings.Privacy.LeastRows, err = r.poser.leastRows(ctx); err != nil {
 			return err
 		}
 		if err := g.plan(r.Settings, r.method); err != nil {
@@ -37,17 +34,17 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		if r.lmax, err = r.largestCurvature(ctx, x, y); err != nil {
 			return err
 		}
-		l.L = r.lmax
-		l.gamma, l.beta = train.StableBounds(r.graph.W, l.L)
-		if g := r.problem.guard; g != nil {
-			l.gamma = min(l.gamma, g.stableStep(r.Settings, q))
+		l := algo.Curvature{L: r.lmax}
+		l.Z, l.Y = train.StableBounds(r.graph.W, l.L)
+		if g := r.poser.problem.guard; g != nil {
+			l.Z = min(l.Z, g.stableStep(r.Settings, q))
+		}
+		if err := algo.Bind(r.method, l); err != nil {
+			return err
 		}
 	}
-	if r.method, err = r.params.method(l); err != nil {
-		return err
-	}
 	r.chooseStart()
-	if r.problem.Score == nil {
+	if r.poser.problem.Score == nil {
 		r.view.Log("losses and accuracies are not known: the model does not score examples (models.Scorer)")
 	}
 	r.warnings = nil
@@ -55,54 +52,49 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
 	}
 	for _, flag := range r.params.unknown {
-		r.warnings = append(r.warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.params.algorithm))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Settings.Algorithm))
 	}
-	if m, ok := r.method.(*algo.NewtonCG); ok && !m.Part && r.givenFlags["batch"] && r.Settings.Batch > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: newtoncg takes all examples (-set part=true takes products on draws)", r.Settings.Batch))
+	if draws := algo.TraitsOf(r.method).FullBatch; draws != "" && r.givenFlags["batch"] && r.Settings.Batch > 0 {
+		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
+			r.Settings.Batch, r.Settings.Algorithm, draws))
 	}
 	return nil
 }
 
 // showWarnings shows what there is to warn of before the run begins.
-func (r *runner) showWarnings() {
+func (r *stepChooser) showWarnings() {
 	for _, w := range r.warnings {
 		r.view.Log("warning: %s", w)
 	}
 }
 
 // largestCurvature returns the largest curvature of an agent at the start.
-func (r *runner) largestCurvature(ctx context.Context, x, y []float64) (float64, error) {
-	switch g := r.problem.guard; {
+func (r *stepChooser) largestCurvature(ctx context.Context, x, y []float64) (float64, error) {
+	switch g := r.poser.problem.guard; {
 	case g != nil:
-		return g.curvature(r.problem.Oracles[r.loaded.local[0]], x)
+		return g.curvature(r.poser.problem.Oracles[r.data.loaded.local[0]], x)
 	case r.point != nil:
 		return r.point.Curvature, nil
 	}
-	return r.startProblem().Curvature(ctx, x, y)
+	return r.poser.startProblem().Curvature(ctx, x, y)
 }
 
-// networkDamping is the first damping of Newton's steps where the lower problem is not convex.
-const networkDamping = 1
-
-// chooseStart damps a method of Newton steps where the lower problem is not convex, and fixes its number of products where averages
-// are by Mix. A method that would search for its start begins at -x0 where that is given, and where the problem has no penalties by
-// which it could search.
-func (r *runner) chooseStart() {
-	m, ok := r.method.(*algo.NewtonCG)
-	if ok && r.problem.Nonconvex && r.Settings.Set["damping"] == nil {
-		m.Damping = networkDamping
-	}
-	if ok && r.Settings.Average == "mix" {
-		m.Most = 0 // agents whose last bits differ cannot agree where a solve ends
-	}
-	if !ok || m.Start == "x0" || r.Settings.Set["init"] != nil {
+// chooseStart lets a method suit the run in the parameters that the user left open.
+func (r *stepChooser) chooseStart() {
+	adapt := algo.TraitsOf(r.method).Adapt
+	if adapt == nil {
 		return
 	}
-	known := r.givenFlags["x0"] || r.problem.startX != nil
-	if known || !r.problem.penalties {
-		m.Start = "x0"
-	}
-	if !known && !r.problem.penalties {
-		r.view.Log("x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)", r.Settings.X0)
+	known := r.givenFlags["x0"] || r.poser.problem.startX != nil
+	gaveUp := adapt(algo.Setting{
+		Nonconvex: r.poser.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known,
+		Penalties: r.poser.problem.penalties,
+		Given:     func(name string) bool { return r.Settings.Set[name] != nil },
+	})
+	if gaveUp && !known {
+		r.view.Log(
+			"x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)",
+			r.Settings.X0)
 	}
 }

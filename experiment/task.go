@@ -1,15 +1,19 @@
-// Package experiment makes a program of a [Task], which is a data set, a model and their flags: [Main] is all of its main
-// function. The program has flags and presets, checks them, chooses the steps by the curvature, runs a method on all agents, finds
-// the models of the best λ, of λ = 0 and of the best constant λ, and leaves a run folder with a report. A run that was
-// interrupted goes on with -resume.
+// Package experiment makes a program of a [Task], which is a data set, a model and their flags:
+// [Main] is all of its main function. The program has flags and presets, checks them, chooses the
+// steps by the curvature, runs a method on all agents, finds the models of the best λ, of λ = 0 and
+// of the best constant λ, and leaves a run folder with a report. A run that was interrupted goes on
+// with -resume.
 //
-// Where the agents are is a [Layout]: in this process (layout.go), in the ranks of an MPI job (ranks.go), or one in each of
-// several processes (oneagent.go), for which package command has the verbs.
+// Where the agents are is a [Layout]: in this process (layout.go), in the ranks of an MPI job
+// (ranks.go), or one in each of several processes (oneagent.go), for which package command has
+// the verbs.
 //
-// The flags are in settings.go, presets in preset.go, and parameters.go makes a method's parameters of them. A run begins in job.go;
-// problem.go makes its problem of the task's data, steps.go chooses its steps, and package train runs it. watch.go shows how far it is, with
-// the time left that pace.go predicts. finish.go finds the models (package candidates), decides what is kept and gives the verdict on it;
-// record.go has the summary, and package console writes the table. What a run will send, package plan says before.
+// The flags are in settings.go, presets in preset.go, and parameters.go makes a method's parameters
+// of them. A run begins in job.go; problem.go makes its problem of the task's data, steps.go
+// chooses its steps, and package train runs it. watch.go shows how far it is, with the time left
+// that pace.go predicts. finish.go finds the models (package candidates), decides what is kept and
+// gives the verdict on it; record.go has the summary, and package console writes the table. What a
+// run will send, package plan says before.
 package experiment
 
 import (
@@ -22,20 +26,22 @@ import (
 	"dsbo/runs"
 )
 
-// A Task is a data set and a model, with the flags that choose them: all that a problem has of its own. [Main] makes a program
-// of one, and package command one of several.
+// A Task is a data set and a model, with the flags that choose them: all that a problem has of its
+// own. [Main] makes a program of one, and package command one of several.
 type Task interface {
-	// Name returns the name of the task's command line, with which the names of its run folders begin.
+	// Name returns the name of the task's command line, with which the names of its run
+	// folders begin.
 	Name() string
-	// About returns what the task does, for the help. Its first line alone stands in the list of verbs, such as "tune the
-	// penalties of a model".
+	// About returns what the task does, for the help. Its first line alone stands in the list of
+	// verbs, such as "tune the penalties of a model".
 	About() string
 	// Flags adds the task's own flags to f, and sets the variables behind them to their defaults.
 	Flags(f *flag.FlagSet)
-	// Presets returns settings that -preset names beside "tuned", which every task has and is the default; nil: none.
+	// Presets returns settings that -preset names beside "tuned", which every task has and is the
+	// default; nil: none.
 	Presets() []Preset
-	// Load returns the data of the agents that are here, and the model. A process holds no examples of others. Errors that another choice of
-	// flags avoids match dsbo.ErrConfig.
+	// Load returns the data of the agents that are here, and the model. A process holds no examples
+	// of others. Errors that another choice of flags avoids match dsbo.ErrConfig.
 	Load(a Agents) (data.Task, models.Model, error)
 }
 
@@ -45,15 +51,19 @@ type Agents struct {
 	Start int    // number of agents at the start, whose sums Collective finds: less than N where agents join the run
 	Local []int  // numbers of the agents in this process, ascending; the shards of others are to be empty
 	Seed  uint64 // seed of all that is random in the data
-	// Own says that this process is that of one agent, on a machine of its own: a file that is not named by agent is that agent's.
+	// Own says that this process belongs to one agent, on a machine of its own: a file that is not
+	// named by agent is that agent's.
 	Own bool
-	// Private says that the run has differential privacy: what Load returns of a row may follow from that row, flags and Seed alone, and
-	// whether it trains, validates or tests from its place. Collective refuses all sums and texts then.
+	// Private says that the run has differential privacy: what Load returns of a row may follow
+	// from that row, flags and Seed alone, and whether it trains, validates or tests from its
+	// place. Collective refuses all sums and texts then.
 	Private bool
-	// Collective is how the agents find sums and texts of all together while they load. All processes make the same calls: what a
-	// process calls must depend on nothing but flags, N, Seed and what was found before. A task that uses it is a [Fingerprinter].
+	// Collective is how the agents find sums and texts of all together while they load. All
+	// processes make the same calls: what a process calls must depend on nothing but flags, N, Seed
+	// and what was found before. A task that uses it is a [Fingerprinter].
 	Collective network.Collective
-	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to see it.
+	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to
+	// see it.
 	Log func(format string, args ...any)
 }
 
@@ -63,7 +73,8 @@ type Populated interface {
 	Agents() int
 }
 
-// A Local is a [Task] some of whose flags are not the same for all agents of a run: each has its own on its command line.
+// A Local is a [Task] some of whose flags are not the same for all agents of a run: each has its
+// own on its command line.
 type Local interface {
 	// LocalFlags returns the names of these flags.
 	LocalFlags() []string
@@ -73,7 +84,8 @@ type Local interface {
 type Finisher interface {
 	// Finish is called in all processes of a run, after these two files are written.
 	Finish(f FinishedRun) error
-	// Ending returns what Finish exchanges where there is no differential privacy, after Load: plans count it.
+	// Ending returns what Finish exchanges where there is no differential privacy, after Load:
+	// plans count it.
 	Ending() plan.Ending
 }
 
@@ -88,11 +100,13 @@ type FinishedRun struct {
 	Collective network.Collective // of all agents, as at the start
 	// Note adds a sentence for people to the verdict, in the terminal and on the page.
 	Note func(format string, args ...any)
-	// Solve returns the solution of the lower problem of a model on other data of the agents in this process, at x. All processes call it.
+	// Solve returns the solution of the lower problem of a model on other data of the agents in
+	// this process, at x. All processes call it.
 	Solve func(t data.Task, m models.Model, x []float64) (LowerSolution, error)
 }
 
-// LowerSolution is the model that solves a lower problem, and how good it is on test examples; unknown where there are none.
+// LowerSolution is the model that solves a lower problem, and how good it is on test examples;
+// unknown where there are none.
 type LowerSolution struct {
 	Y                      []float64
 	TestLoss, TestAccuracy runs.Number
@@ -100,27 +114,32 @@ type LowerSolution struct {
 
 // A Sited is a [Task] whose agents are sites with examples of their own, test examples too.
 type Sited interface {
-	// ComparesSites reports whether the run is to find what each site could do alone, and to compare that with what all do together:
-	// test losses and accuracies of single sites are then seen by all.
+	// ComparesSites reports whether the run is to find what each site could do alone, and to
+	// compare that with what all do together: test losses and accuracies of single sites are then
+	// seen by all.
 	ComparesSites() bool
-	// ExchangesAlone reports whether each site's own model may leave it then, to be tried on the test examples of all others.
+	// ExchangesAlone reports whether each site's own model may leave it then, to be tried on the
+	// test examples of all others.
 	ExchangesAlone() bool
 }
 
 // A Starter is a [Task] that can say where a run starts.
 type Starter interface {
-	// Start returns the start of x and of y on all agents, the same in all processes; Load was called before. A nil x starts at -x0, or
-	// where the method finds a good start; a nil y where the model says.
+	// Start returns the start of x and of y on all agents, the same in all processes; Load was
+	// called before. A nil x starts at -x0, or where the method finds a good start; a nil y where
+	// the model says.
 	Start() (x, y []float64)
 }
 
 // A Chooser is a [Task] one of whose presets suits what its flags choose better than "tuned".
 type Chooser interface {
-	// Preset returns that preset's name, "" for "tuned". It is called after the flags are read and checked.
+	// Preset returns that preset's name, "" for "tuned". It is called after the flags are read
+	// and checked.
 	Preset() string
 }
 
-// An Exampler is a [Task] whose command line needs flags of its own, which the example of the help then has.
+// An Exampler is a [Task] whose command line needs flags of its own, which the example of the help
+// then has.
 type Exampler interface {
 	// Example returns the flags of a short command line.
 	Example() string
@@ -128,22 +147,24 @@ type Exampler interface {
 
 // A Checker is a [Task] that can check its flags before it loads anything.
 type Checker interface {
-	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot work, else nil.
+	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot
+	// work, else nil.
 	Check() error
 }
 
-// A Fingerprinter is a [Task] whose Load exchanges with the other agents, such as for a joint preprocessing. Of other tasks, what
-// they load for the agents of this process is the fingerprint.
+// A Fingerprinter is a [Task] whose Load exchanges with the other agents, such as for a joint
+// preprocessing. Of other tasks, what they load for the agents of this process is the fingerprint.
 type Fingerprinter interface {
-	// Fingerprint returns a digest of the files of the agents in a.Local, as they lie there, before the agents meet. The masks of
-	// sums follow from it, and the exchange refuses an agent that comes back with another one.
+	// Fingerprint returns a digest of the files of the agents in a.Local, as they lie there, before
+	// the agents meet. The masks of sums follow from it, and the exchange refuses an agent that
+	// comes back with another one.
 	Fingerprint(a Agents) ([]byte, error)
 }
 
-// A Describer is a [Task] with its own description of the problem that it has loaded. Other tasks are described by their flags and
-// the lengths of x and y.
+// A Describer is a [Task] with its own description of the problem that it has loaded. Other tasks
+// are described by their flags and the lengths of x and y.
 type Describer interface {
-	// Describe returns the settings that become "problem" in config.json, which must be the same for a resume, and a line for
-	// people. Both are the same in all processes of a run.
+	// Describe returns the settings that become "problem" in config.json, which must be the same
+	// for a resume, and a line for people. Both are the same in all processes of a run.
 	Describe(t data.Task, m models.Model) (settings map[string]any, line string)
 }

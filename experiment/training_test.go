@@ -10,7 +10,7 @@ import (
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/plan"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
 )
@@ -26,18 +26,20 @@ func (t *reticent) Load(a Agents) (data.Task, models.Model, error) {
 	}{m, m.(models.Scorer)}, err
 }
 
-// TestTrainedModels: the models of a method that trains by draws have Φ, at the solutions that training has reached, and they send what the
-// plan says.
+// TestTrainedModels: the models of a method that trains by draws have Φ, at the solutions that
+// training has reached, and they send what the plan says.
 func TestTrainedModels(t *testing.T) {
 	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
-	args := []string{"-agents=3", "-rows=50", "-K=4", "-algorithm=adamcg", "-set=T=3", "-set=N=2", "-batch=10", "-x0=-3", "-quiet", "-report=false", "-out=" + string(folder)}
-	p := must.Get(must.Get(Parse(new(reticent), args, io.Discard)).Plan(t.Context(), 0, nil))
-	must.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
-	s := must.Get(folder.ReadSummary())
+	args := []string{"-agents=3", "-rows=50", "-K=4", "-algorithm=adamcg", "-set=T=3", "-set=N=2", "-batch=10",
+		"-x0=-3", "-quiet", "-report=false", "-out=" + string(folder)}
+	p := testkit.Get(testkit.Get(Parse(new(reticent), args, io.Discard)).Plan(t.Context(), 0, nil))
+	testkit.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
+	s := testkit.Get(folder.ReadSummary())
 	for _, m := range s.Models {
 		// The upper loss is the mean of the losses of as many validation rows of each agent.
 		if !m.Reached || !m.Converged || !(math.Abs(float64(m.Phi-m.ValLoss)) < 1e-6*float64(m.ValLoss)) {
-			t.Errorf("%s: reached %v, converged %v, Φ %g, validation loss %g", m.Name, m.Reached, m.Converged, m.Phi, m.ValLoss)
+			t.Errorf("%s: reached %v, converged %v, Φ %g, validation loss %g", m.Name, m.Reached, m.Converged,
+				m.Phi, m.ValLoss)
 		}
 	}
 	if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, "solutions that were reached") {
@@ -58,13 +60,14 @@ func TestTrainedModels(t *testing.T) {
 	}
 }
 
-// TestNearer: where x has gone too far for the models that training reaches, the tuned one lies between there and the best constant,
-// and its Φ is below that one's.
+// TestNearer: where x has gone too far for the models that training reaches, the tuned one lies
+// between there and the best constant, and its Φ is below that one's.
 func TestNearer(t *testing.T) {
 	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
-	args := []string{"-agents=3", "-rows=8", "-K=2", "-algorithm=adamcg", "-set=T=30", "-set=N=4", "-set=ly=0.3", "-set=lr=8", "-x0=0", "-quiet", "-report=false", "-out=" + string(folder)}
-	must.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
-	s := must.Get(folder.ReadSummary())
+	args := []string{"-agents=3", "-rows=8", "-K=2", "-algorithm=adamcg", "-set=T=30", "-set=N=4", "-set=ly=0.3",
+		"-set=lr=8", "-x0=0", "-quiet", "-report=false", "-out=" + string(folder)}
+	testkit.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
+	s := testkit.Get(folder.ReadSummary())
 	tuned := s.Models[len(s.Models)-1]
 	for _, m := range s.Models[:len(s.Models)-1] {
 		if !(tuned.Phi < m.Phi) {

@@ -11,15 +11,19 @@ import (
 	"dsbo/network/mpi"
 )
 
-// transports are the ways between agents that -transport names; a line makes one known. Agents that are lost and come back are not
-// among them: see [OneAgent].
+// transports are the ways between agents that -transport names; a line makes one known. Agents that
+// are lost and come back are not among them: see [OneAgent].
 var transports = []struct {
 	name, about string
 	layout      func() (Layout, error)
-	abandon     func(code int) // ends the processes that wait for this one, which has failed before layout; nil: there are none
+	// ends the processes that wait for this one, which has failed before layout; nil: there
+	// are none
+	abandon func(code int)
 }{
 	{"local", "all in this process", func() (Layout, error) { return inProcess{}, nil }, nil},
-	{"mpi", "dealt to the processes of an MPI job (mpirun -n 8 mnist -transport mpi; built with -tags mpi), which share the run folder", mpiRanks, mpi.Abandon},
+	{"mpi",
+		"dealt to the processes of an MPI job (mpirun -n 8 mnist -transport mpi; built with -tags mpi), which share " +
+			"the run folder", mpiRanks, mpi.Abandon},
 }
 
 // mpiRanks makes this process a rank of an MPI job.
@@ -33,8 +37,9 @@ func mpiRanks() (Layout, error) {
 	}}, nil
 }
 
-// Abandon ends the other processes of a job, which may wait for this one. It is called as a command line ends, with its exit code, which
-// it returns. Those that have failed early, as their flags or their environment are wrong, have said nothing to the others.
+// Abandon ends the other processes of a job, which may wait for this one. It is called as a command
+// line ends, with its exit code, which it returns. Those that have failed early, as their flags or
+// their environment are wrong, have said nothing to the others.
 func Abandon(args []string, code int) int {
 	for _, t := range transports {
 		if code != cli.OK && t.abandon != nil && names(args, t.name) {
@@ -48,7 +53,8 @@ func Abandon(args []string, code int) int {
 func names(args []string, transport string) bool {
 	for i, a := range args {
 		if name, is := cli.FlagName(a); is && name == "transport" {
-			return strings.HasSuffix(a, "="+transport) || !strings.Contains(a, "=") && slices.Contains(args[i+1:min(i+2, len(args))], transport)
+			return strings.HasSuffix(a, "="+transport) || !strings.Contains(a, "=") &&
+				slices.Contains(args[i+1:min(i+2, len(args))], transport)
 		}
 	}
 	return false

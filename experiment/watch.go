@@ -13,7 +13,7 @@ import (
 // watch begins the progress of a run, which its configuration then keeps up to date.
 func (r *runner) watch(c *train.Config) error {
 	d := c.WithDefaults()
-	m := algo.Clone(r.method)
+	m := algo.Clone(r.steps.method)
 	if err := m.Init(1, 1, d.K); err != nil { // it makes as many calls whatever p and q are
 		return err
 	}
@@ -50,7 +50,8 @@ func (r *runner) watch(c *train.Config) error {
 	return nil
 }
 
-// plannedIterations returns the work of the first iterations of a method. Of more than askedIterations the others have the mean of these.
+// plannedIterations returns the work of the first iterations of a method. Of more than
+// askedIterations the others have the mean of these.
 func plannedIterations(m algo.Method, count int) float64 {
 	work, asked := 0.0, min(count, askedIterations)
 	for k := range asked {
@@ -62,7 +63,8 @@ func plannedIterations(m algo.Method, count int) float64 {
 	return work
 }
 
-// askedIterations is how many iterations a method is asked about before a run, which begins at once however many it has.
+// askedIterations is how many iterations a method is asked about before a run, which begins at once
+// however many it has.
 const askedIterations = 10000
 
 // plannedEvaluations returns the work of all evaluations, by a configuration with its defaults.
@@ -82,7 +84,8 @@ func (r *runner) showRecord(rec runs.Record, head bool) {
 	r.view.Record(rec, text)
 	if least := rec.LeastEigenvalue; least.Known() {
 		r.view.Note(Note{
-			Text: fmt.Sprintf("least eigenvalue of the averaged Hessian after iteration %d: %.2g", rec.Iteration, float64(least)),
+			Text: fmt.Sprintf("least eigenvalue of the averaged Hessian after iteration %d: %.2g", rec.Iteration,
+				float64(least)),
 			Name: "spectrum", Facts: []any{"iteration", rec.Iteration, "least_eigenvalue", least},
 		})
 	}

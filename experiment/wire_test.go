@@ -10,13 +10,14 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// TestWires: transports send what agents round to, and what is rounded off comes later where that is known to help.
+// TestWires: transports send what agents round to, and what is rounded off comes later where that
+// is known to help.
 func TestWires(t *testing.T) {
 	for _, tt := range []struct {
 		args     string
@@ -34,7 +35,7 @@ func TestWires(t *testing.T) {
 		if _, _, err := j.resolve(); err != nil {
 			t.Fatal(err)
 		}
-		o := must.Get(j.Settings.averaging())
+		o := testkit.Get(j.Settings.averaging())
 		if o.Wire != tt.wire || j.Settings.ExchangeWire() != tt.wire || o.ErrorFeedback != tt.feedback {
 			t.Errorf("%q: agents round to %v, transports send %v, feedback %t; they must be %v, %v and %t",
 				tt.args, o.Wire, j.Settings.ExchangeWire(), o.ErrorFeedback, tt.wire, tt.wire, tt.feedback)
@@ -44,7 +45,8 @@ func TestWires(t *testing.T) {
 
 // Averages by Mix alone round too often for int8.
 func TestNarrowMixIsRefused(t *testing.T) {
-	if _, _, err := parseTiny(t, "-wire=int8 -average=mix").resolve(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-average mix") {
+	if _, _, err := parseTiny(t, "-wire=int8 -average=mix").resolve(); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "-average mix") {
 		t.Error(err)
 	}
 }
@@ -62,23 +64,25 @@ func (i interrupter) Saved(iteration int) {
 	}
 }
 
-// TestFeedbackResumes: what has been rounded off outlives an interrupt, so that the run ends with the same bits.
+// TestFeedbackResumes: what has been rounded off outlives an interrupt, so that the run ends with
+// the same bits.
 func TestFeedbackResumes(t *testing.T) {
 	dir := t.TempDir()
 	job := func(out, more string) *Job {
-		return parseTiny(t, "-algorithm=sparkle -wire=int8 -agents=3 -K=8 -checkpoint-every=2 -evaluate=off -report=false -quiet -out="+
-			filepath.Join(dir, out)+more)
+		return parseTiny(t,
+			"-algorithm=sparkle -wire=int8 -agents=3 -K=8 -checkpoint-every=2 -evaluate=off -report=false -quiet -out="+
+				filepath.Join(dir, out)+more)
 	}
 	straight, first := job("straight", ""), job("resumed", "")
-	must.OK(straight.Run(t.Context(), nil, io.Discard))
+	testkit.OK(straight.Run(t.Context(), nil, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
 	first.View = interrupter{onScreen{cli.NewProgress(io.Discard, true)}, 4, cancel}
 	if err := first.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("error %v; it must be an interrupt", err)
 	}
-	must.OK(job("resumed", " -resume").Run(t.Context(), nil, io.Discard))
+	testkit.OK(job("resumed", " -resume").Run(t.Context(), nil, io.Discard))
 	last := func(out string) [3]runs.Number {
-		s := must.Get(runs.Folder(filepath.Join(dir, out)).ReadSummary())
+		s := testkit.Get(runs.Folder(filepath.Join(dir, out)).ReadSummary())
 		return [...]runs.Number{s.ValLoss, s.ConsensusX, s.ConsensusY}
 	}
 	if want, got := last("straight"), last("resumed"); got != want || !(want[1] > 0) {

@@ -8,11 +8,12 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// BenchmarkOracle times the oracle's questions on a new minibatch each, at a new point each, as a run asks them.
+// BenchmarkOracle times the oracle's questions on a new minibatch each, at a new point each, as a
+// run asks them.
 func BenchmarkOracle(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	mnist := byteShard(3750, 784, 10)
@@ -34,16 +35,18 @@ func BenchmarkOracle(b *testing.B) {
 	}
 }
 
-// BenchmarkSparse is BenchmarkOracle on data of the size of RCV1's: text, of which an example has some 65 of 100 000 words.
+// BenchmarkSparse is BenchmarkOracle on data of the size of RCV1's: text, of which an example has
+// some 65 of 100 000 words.
 func BenchmarkSparse(b *testing.B) {
-	benchOracle(b, "linear-100000x2-full20000", models.Linear{Features: 100_000, Outputs: 2}, wide(20_000, 100_000, 75), 0)
+	benchOracle(b, "linear-100000x2-full20000", models.Linear{Features: 100_000, Outputs: 2},
+		wide(20_000, 100_000, 75), 0)
 }
 
 // benchOracle times the questions to one oracle, in either float type.
 func benchOracle(b *testing.B, name string, m models.Model, s data.Shard, batch int) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, f32 := range []bool{true, false} {
-		o := must.Get(models.NewOracle(m, s, models.Config{Batch: batch, Float32: f32}))
+		o := testkit.Get(models.NewOracle(m, s, models.Config{Batch: batch, Float32: f32}))
 		p, q := o.Dims()
 		x, y, v := normal(r, p, .1), normal(r, q, .1), normal(r, q, 1)
 		dx, dy := make([]float64, p), make([]float64, q)
@@ -64,12 +67,12 @@ func benchOracle(b *testing.B, name string, m models.Model, s data.Shard, batch 
 		} {
 			b.Run(fmt.Sprintf("%s/f32=%v/%s", name, f32, f.name), func(b *testing.B) {
 				b.ReportAllocs()
-				must.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
+				testkit.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
 				k := 0
 				for b.Loop() {
 					k++
 					y[0] = -y[0]
-					must.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
+					testkit.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
 				}
 			})
 		}
@@ -89,8 +92,8 @@ func byteShard(rows, pixels, classes int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		x := must.Get(ad.ByteTable(rows, pixels, img, 1./255))
-		target := must.Get(ad.LabelTable(labels, classes))
+		x := testkit.Get(ad.ByteTable(rows, pixels, img, 1./255))
+		target := testkit.Get(ad.LabelTable(labels, classes))
 		return data.Examples{X: x, Target: target}
 	}
 	s := data.Shard{Train: set(), Val: set()}
@@ -100,7 +103,8 @@ func byteShard(rows, pixels, classes int) data.Shard {
 	return s
 }
 
-// BenchmarkFirst times the first gradient and product of each of several agents, by oracles of their own and by such as share programs.
+// BenchmarkFirst times the first gradient and product of each of several agents, by oracles of
+// their own and by such as share programs.
 func BenchmarkFirst(b *testing.B) {
 	mnist := byteShard(64, 784, 10)
 	for _, c := range []struct {
@@ -125,9 +129,9 @@ func BenchmarkFirst(b *testing.B) {
 						if !shared {
 							programs = models.NewPrograms(c.model)
 						}
-						o := must.Get(programs.Oracle(c.shard, models.Config{Agent: i, Float32: true}))
-						must.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
-						must.OK(o.HVP(g, x, y, y, dsbo.Sample{Set: dsbo.Whole}))
+						o := testkit.Get(programs.Oracle(c.shard, models.Config{Agent: i, Float32: true}))
+						testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
+						testkit.OK(o.HVP(g, x, y, y, dsbo.Sample{Set: dsbo.Whole}))
 					}
 				}
 			})

@@ -2,16 +2,19 @@ package models
 
 import "math"
 
-// A Bounded is a [Model] of which a single example changes little: both losses are means over the examples of convex terms with bounded
-// derivatives, and x enters nothing but the penalty. That is what differential privacy needs.
+// A Bounded is a [Model] of which a single example changes little: both losses are means over the
+// examples of convex terms with bounded derivatives, and x enters nothing but the penalty. That is
+// what differential privacy needs.
 type Bounded interface {
 	Penalized
-	// TermBounds bounds the term of an example whose features have norm at most c: the norm of its gradient by y, and the largest
-	// eigenvalue of its Hessian by y. ok is false where the model's settings have no such bounds.
+	// TermBounds bounds the term of an example whose features have norm at most c: the norm of its
+	// gradient by y, and the largest eigenvalue of its Hessian by y. ok is false where the model's
+	// settings have no such bounds.
 	TermBounds(c float64) (gradient, curvature float64, ok bool)
 }
 
-// The cross-entropy's gradient by the logits is P − t, of norm √2 at most. Its Hessian diag P − P P' has no eigenvalue above ½.
+// The cross-entropy's gradient by the logits is P − t, of norm √2 at most. Its Hessian diag P − P
+// P' has no eigenvalue above ½.
 const (
 	crossEntropySlope     = math.Sqrt2
 	crossEntropyCurvature = 0.5
@@ -29,7 +32,8 @@ func (l Logistic) TermBounds(c float64) (gradient, curvature float64, ok bool) {
 
 // A boundedLoss is an [OutputLoss] with bounded derivatives by the outputs of a row.
 type boundedLoss interface {
-	// bounds returns the largest norm of the gradient, and the largest eigenvalue of the Hessian, with so many outputs.
+	// bounds returns the largest norm of the gradient, and the largest eigenvalue of the Hessian,
+	// with a number of outputs.
 	bounds(outputs int) (slope, curvature float64)
 }
 

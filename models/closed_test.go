@@ -8,8 +8,8 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -22,16 +22,17 @@ type derivs struct {
 func ask(t *testing.T, m models.Model, s data.Shard, x, y, v []float64) derivs {
 	t.Helper()
 	p, q := m.Dims()
-	o := must.Get(models.NewOracle(m, s, models.Config{}))
-	d := derivs{gx: make([]float64, p), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q), j: make([]float64, p)}
+	o := testkit.Get(models.NewOracle(m, s, models.Config{}))
+	d := derivs{gx: make([]float64, p), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q),
+		j: make([]float64, p)}
 	fx := normal(rand.New(rand.NewPCG(0, 0)), p, 1)
 	all := dsbo.Sample{Set: dsbo.Whole}
-	d.f, d.g = must.Get2(o.Values(x, y, all))
-	must.OK(o.UpperGrad(fx, d.fy, x, y, all))
-	must.OK(must.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Grad(d.gx, nil, x, y))
-	must.OK(o.LowerGrad(d.gy, x, y, all))
-	must.OK(o.HVP(d.hv, x, y, v, all))
-	must.OK(o.JVP(d.j, x, y, v, all))
+	d.f, d.g = testkit.Get2(o.Values(x, y, all))
+	testkit.OK(o.UpperGrad(fx, d.fy, x, y, all))
+	testkit.OK(testkit.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Grad(d.gx, nil, x, y))
+	testkit.OK(o.LowerGrad(d.gy, x, y, all))
+	testkit.OK(o.HVP(d.hv, x, y, v, all))
+	testkit.OK(o.JVP(d.j, x, y, v, all))
 	for _, a := range fx {
 		if a != 0 {
 			t.Fatalf("∇_x f = %g where f does not depend on x", a)
@@ -46,7 +47,8 @@ func compare(t *testing.T, got, want derivs, tol float64) {
 	for _, c := range []struct {
 		name      string
 		got, want []float64
-	}{{"f", []float64{got.f}, []float64{want.f}}, {"g", []float64{got.g}, []float64{want.g}}, {"∇_y f", got.fy, want.fy},
+	}{{"f", []float64{got.f}, []float64{want.f}}, {"g", []float64{got.g}, []float64{want.g}},
+		{"∇_y f", got.fy, want.fy},
 		{"∇_x g", got.gx, want.gx}, {"∇_y g", got.gy, want.gy}, {"HVP", got.hv, want.hv}, {"JVP", got.j, want.j}} {
 		diff, size := 0.0, 0.0
 		for i := range c.want {
@@ -61,9 +63,9 @@ func compare(t *testing.T, got, want derivs, tol float64) {
 // scales of y: at 1000 the margins are in the thousands.
 var scales = []float64{0, .1, 1, 10, 100, 1000}
 
-// The tolerance of the closed forms. Margins are sums of 20 products in another order, so at a scale
-// of 1000, where they are about 5000, they differ by about 5000·2⁻⁵³·√20 = 2e-12, which is the relative error of
-// what they are exponents of.
+// The tolerance of the closed forms. Margins are sums of 20 products in another order, so at a
+// scale of 1000, where they are about 5000, they differ by about 5000·2⁻⁵³·√20 = 2e-12, which is
+// the relative error of what they are exponents of.
 const closedTol = 1e-11
 
 func softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }
@@ -97,10 +99,12 @@ func TestLogisticClosedForm(t *testing.T) {
 	}
 }
 
-// logisticForm is f = R ψ(t a'y) and g = R ψ(t a'y) + ½ Σ e^{x_j} y_j² with ψ(m) = log(1+e^{-m}), differentiated by hand.
+// logisticForm is f = R ψ(t a'y) and g = R ψ(t a'y) + ½ Σ e^{x_j} y_j² with ψ(m) = log(1+e^{-m}),
+// differentiated by hand.
 func logisticForm(s data.Shard, mean bool, x, y, v []float64) derivs {
 	n := len(y)
-	d := derivs{gx: make([]float64, n), fy: make([]float64, n), gy: make([]float64, n), hv: make([]float64, n), j: make([]float64, n)}
+	d := derivs{gx: make([]float64, n), fy: make([]float64, n), gy: make([]float64, n), hv: make([]float64, n),
+		j: make([]float64, n)}
 	each := func(e data.Examples, do func(a []float64, weight, t, margin float64)) {
 		weight := 1.0
 		if mean {
@@ -108,17 +112,17 @@ func logisticForm(s data.Shard, mean bool, x, y, v []float64) derivs {
 		}
 		for i := range e.Len() {
 			a, target := row(e, i), e.Target.At(i, 0)
-			do(a, weight, target, target*vec.Dot(a, y))
+			do(a, weight, target, target*linalg.Dot(a, y))
 		}
 	}
 	each(s.Val, func(a []float64, w, target, m float64) {
 		d.f += w * softplus(-m)
-		vec.Axpy(d.fy, -w*target*sigmoid(-m), a)
+		linalg.Axpy(d.fy, -w*target*sigmoid(-m), a)
 	})
 	each(s.Train, func(a []float64, w, target, m float64) {
 		d.g += w * softplus(-m)
-		vec.Axpy(d.gy, -w*target*sigmoid(-m), a)
-		vec.Axpy(d.hv, w*sigmoid(m)*sigmoid(-m)*vec.Dot(a, v), a)
+		linalg.Axpy(d.gy, -w*target*sigmoid(-m), a)
+		linalg.Axpy(d.hv, w*sigmoid(m)*sigmoid(-m)*linalg.Dot(a, v), a)
 	})
 	for j, e := range x {
 		e = math.Exp(e)
@@ -144,10 +148,12 @@ func TestSoftmaxClosedForm(t *testing.T) {
 	}
 }
 
-// softmaxForm is f = mean L(Y a, t) and g = mean L(Y a, t) + 1/(cd) Σ_kj e^{x_j} Y_kj², differentiated by hand.
+// softmaxForm is f = mean L(Y a, t) and g = mean L(Y a, t) + 1/(cd) Σ_kj e^{x_j} Y_kj²,
+// differentiated by hand.
 func softmaxForm(s data.Shard, c int, x, y, v []float64) derivs {
 	n, q := len(x), len(y)
-	d := derivs{gx: make([]float64, n), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q), j: make([]float64, n)}
+	d := derivs{gx: make([]float64, n), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q),
+		j: make([]float64, n)}
 	cross := func(e data.Examples, value *float64, grad, hv []float64) {
 		w := 1 / float64(e.Len())
 		for i := range e.Len() {
@@ -156,13 +162,13 @@ func softmaxForm(s data.Shard, c int, x, y, v []float64) derivs {
 			*value += w * loss
 			u, mean := make([]float64, c), 0.0
 			for k := range c {
-				u[k] = vec.Dot(v[k*n:(k+1)*n], a)
+				u[k] = linalg.Dot(v[k*n:(k+1)*n], a)
 				mean += prob[k] * u[k]
 			}
 			for k := range c {
-				vec.Axpy(grad[k*n:(k+1)*n], w*(prob[k]-e.Target.At(i, k)), a)
+				linalg.Axpy(grad[k*n:(k+1)*n], w*(prob[k]-e.Target.At(i, k)), a)
 				if hv != nil {
-					vec.Axpy(hv[k*n:(k+1)*n], w*prob[k]*(u[k]-mean), a)
+					linalg.Axpy(hv[k*n:(k+1)*n], w*prob[k]*(u[k]-mean), a)
 				}
 			}
 		}
@@ -181,11 +187,12 @@ func softmaxForm(s data.Shard, c int, x, y, v []float64) derivs {
 }
 
 // probabilities returns the softmax of the logits of row a, and the cross-entropy of its target.
-func probabilities(y, a []float64, c int, target interface{ At(i, j int) float64 }, i int) (prob []float64, loss float64) {
+func probabilities(y, a []float64, c int, target interface{ At(i, j int) float64 },
+	i int) (prob []float64, loss float64) {
 	prob = make([]float64, c)
 	top, own := math.Inf(-1), 0.0
 	for k := range prob {
-		prob[k] = vec.Dot(y[k*len(a):(k+1)*len(a)], a)
+		prob[k] = linalg.Dot(y[k*len(a):(k+1)*len(a)], a)
 		top = max(top, prob[k])
 		own += target.At(i, k) * prob[k]
 	}
@@ -194,6 +201,6 @@ func probabilities(y, a []float64, c int, target interface{ At(i, j int) float64
 		prob[k] = math.Exp(prob[k] - top)
 		sum += prob[k]
 	}
-	vec.Scale(prob, 1/sum, prob)
+	linalg.Scale(prob, 1/sum, prob)
 	return prob, math.Log(sum) + (top - own)
 }

@@ -16,16 +16,17 @@ import (
 //
 //	f_i(x, y) = F_i(y)      g_i(x, y) = ½ ‖y‖² − y'G_i(x)
 //
-// p = P and q = Q. Inner builds G_i(x), of length Q, on a batch of training examples, and Outer builds the
-// scalar F_i(y) on a batch of validation examples; with agents that have no examples they are exact.
+// p = P and q = Q. Inner builds G_i(x), of length Q, on a batch of training examples, and Outer
+// builds the scalar F_i(y) on a batch of validation examples; with agents that have no examples
+// they are exact.
 type Compositional struct {
 	P, Q  int
 	Inner func(x *ad.Node, b Batch) *ad.Node
 	Outer func(y *ad.Node, b Batch) *ad.Node
 }
 
-// IsCompositional reports whether a model is a [Compositional], or embeds one: for others, methods for compositional problems
-// are wrong.
+// IsCompositional reports whether a model is a [Compositional], or embeds one: for others, methods
+// for compositional problems are wrong.
 func IsCompositional(m Model) bool {
 	_, is := m.(interface{ compositional() })
 	return is
@@ -64,7 +65,8 @@ func (c Compositional) Modulus([]float64) float64 { return 1 }
 //
 //	G(x) = sin(Ax) + b      F(y) = ½ Σ_k d_k (y_k − t_k)² + log(1 + e^{w'y})
 //
-// a q×p (row-major), b, d, t and w of length q. It is smooth and not convex in x; experiments run on it.
+// a q×p (row-major), b, d, t and w of length q. It is smooth and not convex in x; experiments run
+// on it.
 func SineBowl(p int, a, b, d, t, w []float64) Compositional {
 	q := len(b)
 	return Compositional{P: p, Q: q,

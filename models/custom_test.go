@@ -32,8 +32,8 @@ func (m poisson) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 
 func (m poisson) Modulus(x []float64) float64 { return math.Exp(slices.Min(x)) }
 
-// factors completes a matrix of ratings by the product of two thin ones: an example is a pair (row, column)
-// with its rating. The penalties of the two factors are tuned.
+// factors completes a matrix of ratings by the product of two thin ones: an example is a pair (row,
+// column) with its rating. The penalties of the two factors are tuned.
 type factors struct{ rows, cols, rank int }
 
 func (m factors) Dims() (p, q int) { return 2, (m.rows + m.cols) * m.rank }

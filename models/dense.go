@@ -3,10 +3,11 @@ package models
 import (
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// A dense is the place of a dense layer in y: out×in weights from offset off on, row by row, then out biases.
+// A dense is the place of a dense layer in y: out×in weights from offset off on, row by row, then
+// out biases.
 type dense struct{ off, in, out int }
 
 // weights returns the layer's weights, a view of y: row k makes output k.
@@ -18,12 +19,13 @@ func (l dense) biases(y []float64) []float64 { return y[l.off+l.in*l.out:][:l.ou
 // size returns the number of weights and biases of the layer.
 func (l dense) size() int { return l.out * (l.in + 1) }
 
-// checkIntercepts checks where the biases of a last layer with so many outputs are to start.
+// checkIntercepts checks where the biases of a last layer with a number of outputs are to start.
 func checkIntercepts(b []float64, outputs int) error {
-	if b == nil || len(b) == outputs && vec.AllFinite(b) {
+	if b == nil || len(b) == outputs && linalg.AllFinite(b) {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "intercepts at the start must be a finite number for each of %d outputs, or none; they are %v", outputs, b)
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"intercepts at the start must be a finite number for each of %d outputs, or none; they are %v", outputs, b)
 }
 
 // matrix returns the layer's weights in the node y, out×in.
@@ -37,14 +39,15 @@ func (l dense) outputs(y, h *ad.Node) *ad.Node {
 	return ad.AddRow(ad.MatMul(h, l.matrix(y), false, true), l.vector(y))
 }
 
-// diagonal builds the layer's part of the diagonal of a loss's Hessian, with zeros elsewhere to the length q. curvature is as in
-// denseDiagonal.
+// diagonal builds the layer's part of the diagonal of a loss's Hessian, with zeros elsewhere to the
+// length q. curvature is as in denseDiagonal.
 func (l dense) diagonal(curvature, h *ad.Node, q int) *ad.Node {
 	return ad.Add(ad.Place(denseDiagonal(curvature, h), l.off, q), ad.Place(ad.SumRows(curvature), l.off+l.in*l.out, q))
 }
 
-// denseDiagonal builds the diagonal of the Hessian of a loss of outputs H·Wᵀ by the entries of W, row by row. curvature
-// holds the second derivative of the loss by each output; the loss is a sum over the rows of outputs.
+// denseDiagonal builds the diagonal of the Hessian of a loss of outputs H·Wᵀ by the entries of W,
+// row by row. curvature holds the second derivative of the loss by each output; the loss is a sum
+// over the rows of outputs.
 func denseDiagonal(curvature, h *ad.Node) *ad.Node {
 	return ad.Flatten(ad.MatMul(curvature, ad.Square(h), true, false))
 }

@@ -5,28 +5,32 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// Penalty implements [dsbo.PenaltyOracle], with [dsbo.ErrCapability] for a model that is not [Penalized].
+// Penalty implements [dsbo.PenaltyOracle], with [dsbo.ErrCapability] for a model that is
+// not [Penalized].
 func (o *Oracle) Penalty(dst, x []float64) error {
 	m, ok := o.programs.model.(Penalized)
 	if !ok {
 		return dsbo.Errorf(dsbo.ErrCapability, "model %T has no Penalty", o.programs.model)
 	}
 	if len(dst) != o.q || len(x) != o.p {
-		return dsbo.Errorf(dsbo.ErrShape, "len(dst) and len(x) must be q=%d and p=%d; they are %d and %d", o.q, o.p, len(dst), len(x))
+		return dsbo.Errorf(dsbo.ErrShape, "len(dst) and len(x) must be q=%d and p=%d; they are %d and %d", o.q, o.p,
+			len(dst), len(x))
 	}
 	m.Penalty(dst, x)
 	return nil
 }
 
-// Diagonal implements [dsbo.DiagonalOracle]. Of a model that is [Curved] it is exact, and costs about two gradients.
+// Diagonal implements [dsbo.DiagonalOracle]. Of a model that is [Curved] it is exact, and costs
+// about two gradients.
 //
-// Of others it is the mean of v∘(∇²_yy g_i)v over 8 vectors v of random signs (Bekas, Kokiopoulou and Saad 2007), at
-// the cost of as many products. The estimate is unbiased, the standard deviation of entry j is √(Σ_{k≠j} H_jk² / 8),
-// and a penalty's part of it is exact. Agents have different signs, the same in each call, so the average over n agents
-// is that of n times as many vectors.
+// Of others it is the mean of v∘(∇²_yy g_i)v over 8 vectors v of random signs (Bekas, Kokiopoulou
+// and Saad 2007), at the cost of as many products. The estimate is unbiased, the standard deviation
+// of entry j is √(Σ_{k≠j} H_jk² / 8), and a penalty's part of it is exact. Agents have different
+// signs, the same in each call, so the average over n agents is the error of n times as
+// many vectors.
 func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if len(dst) != o.q {
 		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers; it has %d", o.q, len(dst))
@@ -53,11 +57,11 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 		o.penalty = make([]float64, o.q)
 	}
 	m.Penalty(o.penalty, x)
-	vec.Add(dst, dst, o.penalty)
+	linalg.Add(dst, dst, o.penalty)
 	return nil
 }
 
-// diagonalProgram returns the compiled closed form for batches of so many rows, nil for a model without.
+// diagonalProgram returns the compiled closed form for batches of n rows, nil for a model without.
 func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
 	m, ok := o.programs.model.(Curved)
 	if !ok || o.diagonals == nil {
@@ -66,12 +70,13 @@ func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
 	if p := o.diagonals[rows]; p != nil {
 		return p, nil
 	}
-	f, err := o.programs.compile(diagonalForm, &o.low.ex, rows, o.low.cfg.Float32, o.low.memory, func(x, y *ad.Node, b Batch) ([]*ad.Node, error) {
-		if d := m.Diagonal(x, y, b); d != nil {
-			return []*ad.Node{d}, nil
-		}
-		return nil, nil
-	})
+	f, err := o.programs.compile(diagonalForm, &o.low.ex, rows, o.low.cfg.Float32, o.low.memory,
+		func(x, y *ad.Node, b Batch) ([]*ad.Node, error) {
+			if d := m.Diagonal(x, y, b); d != nil {
+				return []*ad.Node{d}, nil
+			}
+			return nil, nil
+		})
 	switch {
 	case err != nil:
 		return nil, err

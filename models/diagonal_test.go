@@ -8,11 +8,12 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// TestPenaltyIsAllThatDependsOnX: where x is the logarithms of penalties, the diagonal changes with x as the penalty does.
+// TestPenaltyIsAllThatDependsOnX: where x is the logarithms of penalties, the diagonal changes with
+// x as the penalty does.
 func TestPenaltyIsAllThatDependsOnX(t *testing.T) {
 	classes, signs := classShard(30, 21, 5, 3), signShard(30, 21, 5)
 	for _, c := range []struct {
@@ -26,7 +27,7 @@ func TestPenaltyIsAllThatDependsOnX(t *testing.T) {
 		{models.MLP{Features: 5, Outputs: 3, Hidden: []int{4}, Penalties: models.PerLayer{}}, classes},
 		{models.MLP{Features: 5, Outputs: 3, Hidden: []int{4, 6}}, classes},
 	} {
-		o := must.Get(models.NewOracle(c.model, c.shard, models.Config{}))
+		o := testkit.Get(models.NewOracle(c.model, c.shard, models.Config{}))
 		p, q := o.Dims()
 		r := rand.New(rand.NewPCG(9, 9))
 		y := normal(r, q, 1)
@@ -34,8 +35,8 @@ func TestPenaltyIsAllThatDependsOnX(t *testing.T) {
 		for i := range 2 {
 			x := normal(r, p, 1)
 			penalty[i], diagonal[i] = make([]float64, q), make([]float64, q)
-			must.OK(o.Penalty(penalty[i], x))
-			must.OK(o.Diagonal(diagonal[i], x, y, dsbo.Sample{Set: dsbo.Whole}))
+			testkit.OK(o.Penalty(penalty[i], x))
+			testkit.OK(o.Diagonal(diagonal[i], x, y, dsbo.Sample{Set: dsbo.Whole}))
 		}
 		for j := range q {
 			got, want := penalty[1][j]-penalty[0][j], diagonal[1][j]-diagonal[0][j]
@@ -74,11 +75,11 @@ func TestExactDiagonals(t *testing.T) {
 func exactDiagonal(m models.Model, s data.Shard) bool {
 	var d [2][]float64
 	for seed := range d {
-		o := must.Get(models.NewOracle(m, s, models.Config{Seed: uint64(seed)}))
+		o := testkit.Get(models.NewOracle(m, s, models.Config{Seed: uint64(seed)}))
 		p, q := o.Dims()
 		r := rand.New(rand.NewPCG(9, 9))
 		d[seed] = make([]float64, q)
-		must.OK(o.Diagonal(d[seed], normal(r, p, 1), normal(r, q, 1), dsbo.Sample{Set: dsbo.Whole}))
+		testkit.OK(o.Diagonal(d[seed], normal(r, p, 1), normal(r, q, 1), dsbo.Sample{Set: dsbo.Whole}))
 	}
 	return slices.Equal(d[0], d[1])
 }

@@ -6,16 +6,17 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// Distilled is a distilled data set: x is one picture for each class, y a linear classifier that is trained on these pictures alone, and
-// the upper loss is that of real examples,
+// Distilled is a distilled data set: x is one picture for each class, y a linear classifier that is
+// trained on these pictures alone, and the upper loss is taken on real examples,
 //
 //	f_i(x, y) = mean_e w_e L(Y a_e, t_e)      g_i(x, y) = mean_k L(Y x_k, k) + C ‖Y‖²
 //
-// with the cross-entropy L, and picture x_k of class k; x is the c×d matrix of the pictures and y the c×d matrix Y, both row by row. g_i takes no
-// examples: all agents have the same one, and what is learned of their examples is in the pictures. p = q = c·d.
+// with the cross-entropy L, and picture x_k of class k; x is the c×d matrix of the pictures and y
+// the c×d matrix Y, both row by row. g_i takes no examples: all agents have the same one, and what
+// is learned of their examples is in the pictures. p = q = c·d.
 type Distilled struct {
 	Features, Classes int
 	Ridge             float64   // C; 0: 0.001
@@ -43,10 +44,13 @@ func (m Distilled) Shape() (rows, cols int) { return m.Classes, m.Features }
 // Check implements [Checker].
 func (m Distilled) Check(s data.Shard) error {
 	if m.Ridge < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the ridge of a distilled data set must be positive, or 0 for the default; it is %g", m.Ridge)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the ridge of a distilled data set must be positive, or 0 for the default; it is %g", m.Ridge)
 	}
-	if p, _ := m.Dims(); m.Pictures != nil && (len(m.Pictures) != p || !vec.AllFinite(m.Pictures)) {
-		return dsbo.Errorf(dsbo.ErrConfig, "a distilled data set must start at %d finite numbers, %d for each class, or none; there are %d", p, m.Features, len(m.Pictures))
+	if p, _ := m.Dims(); m.Pictures != nil && (len(m.Pictures) != p || !linalg.AllFinite(m.Pictures)) {
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"a distilled data set must start at %d finite numbers, %d for each class, or none; there are %d", p,
+			m.Features, len(m.Pictures))
 	}
 	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
 }
@@ -57,7 +61,8 @@ func (m Distilled) pictures(x *ad.Node) Batch {
 	for k := range m.Classes {
 		identity[k*m.Classes+k] = 1
 	}
-	return Batch{Rows: m.Classes, X: ad.Part(x, 0, m.Classes, m.Features), T: ad.NewConst(x, "classes of pictures", m.Classes, m.Classes, identity)}
+	return Batch{Rows: m.Classes, X: ad.Part(x, 0, m.Classes, m.Features),
+		T: ad.NewConst(x, "classes of pictures", m.Classes, m.Classes, identity)}
 }
 
 // Lower implements [Model].
@@ -86,7 +91,7 @@ func (m Distilled) StartX(x []float64) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (m Distilled) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.ridge()) }
+func (m Distilled) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.ridge()) }
 
 // Diagonal implements [Curved].
 func (m Distilled) Diagonal(x, y *ad.Node, _ Batch) *ad.Node {
@@ -99,7 +104,8 @@ func (m Distilled) Modulus([]float64) float64 { return 2 * m.ridge() }
 // Meaning implements [Meant].
 func (m Distilled) Meaning() Meaning {
 	meaning := Meaning{Symbol: "x", One: "entry of the pictures", Many: "entries of the pictures",
-		About: "The distilled data set, one picture for each class: a classifier that is trained on these alone is to be right on real examples."}
+		About: "The distilled data set, one picture for each class: a classifier that is trained on these alone is " +
+			"to be right on real examples."}
 	if side := squareSide(m.Features); side > 0 {
 		meaning.Pictures, meaning.Rows, meaning.Cols = m.Classes, side, side
 	}

@@ -9,7 +9,8 @@ import (
 	"dsbo/models"
 )
 
-// Ridge is linear regression whose penalties, one per feature, are tuned on the validation examples:
+// Ridge is linear regression whose penalties, one per feature, are tuned on the
+// validation examples:
 //
 //	f_i(x, y) = ½ mean_e (a_e'y − t_e)²      g_i(x, y) = ½ mean_e (a_e'y − t_e)² + ½ Σ_j e^{x_j} y_j²
 type Ridge struct{ Features int }

@@ -9,7 +9,8 @@ import (
 	"dsbo/data"
 )
 
-// examples are an agent's tables, as the inputs of a loss. They are empty for a model that carries its own numbers.
+// examples are an agent's tables, as the inputs of a loss. They are empty for a model that carries
+// its own numbers.
 type examples struct {
 	rows   int
 	tables []input
@@ -23,7 +24,7 @@ type input struct {
 	node  func(b *Batch) **ad.Node
 }
 
-// columnPrefix sets the names of columns apart from those of the other inputs.
+// columnPrefix sets the names of columns apart from the names of the other inputs.
 const columnPrefix = "column "
 
 // newExamples returns e as inputs of programs in float32 or float64.
@@ -62,7 +63,7 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 	return ex, data.CheckWeights(e)
 }
 
-// idTable returns the IDs of so many examples as a table, nil for none.
+// idTable returns the IDs of n examples as a table, nil for none.
 func idTable(ids []int, rows int) (*ad.Table, error) {
 	if ids == nil {
 		return nil, nil
@@ -77,7 +78,8 @@ func idTable(ids []int, rows int) (*ad.Table, error) {
 	return ad.FloatTable(len(f), 1, f)
 }
 
-// inputs declares the tables and the masks to a loss: what has one column, but features, is a vector.
+// inputs declares the tables and the masks to a loss: what has one column, but features, is
+// a vector.
 func (e *examples) inputs() []ad.Input {
 	var list []ad.Input
 	declare := func(name string, cols int, sparse bool) {
@@ -96,7 +98,7 @@ func (e *examples) inputs() []ad.Input {
 	return list
 }
 
-// batch returns the nodes of a loss's inputs, in the order of inputs, as a Batch of so many rows.
+// batch returns the nodes of a loss's inputs, in the order of inputs, as a Batch of n rows.
 func (e *examples) batch(rows int, nodes []*ad.Node) Batch {
 	b := Batch{Rows: rows}
 	for i, in := range e.tables {
@@ -129,12 +131,14 @@ func (e *examples) differentiate(l Loss, p, q, rows int, float32 bool) (*ad.Deri
 }
 
 // compile compiles values of x and y on batches of rows of e.
-func (e *examples) compile(p, q, rows int, float32 bool, build func(x, y *ad.Node, b Batch) []*ad.Node) (*ad.Program, error) {
+func (e *examples) compile(p, q, rows int, float32 bool,
+	build func(x, y *ad.Node, b Batch) []*ad.Node) (*ad.Program, error) {
 	return ad.Compile(ad.Func{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: float32,
 		Build: func(x, y *ad.Node, in []*ad.Node) []*ad.Node { return build(x, y, e.batch(rows, in)) }})
 }
 
-// Differentiate compiles the Lower or the Upper of a model with these p and q, on all examples of e.
+// Differentiate compiles the Lower or the Upper of a model with these p and q, on all examples
+// of e.
 func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs, error) {
 	ex, err := newExamples(e, float32)
 	if err != nil {
@@ -148,7 +152,8 @@ func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs,
 }
 
 // checkShard reports the first thing in an agent's data that does not suit a model of the given
-// number of features, and of weights of an example where there are weights, target being the model's own check of either set.
+// number of features, and of weights of an example where there are weights, target being the
+// model's own check of either set.
 func checkShard(s data.Shard, features, weights int, target func(e data.Examples) error) error {
 	for _, part := range []struct {
 		name     string
@@ -162,10 +167,12 @@ func checkShard(s data.Shard, features, weights int, target func(e data.Examples
 			return dsbo.Errorf(dsbo.ErrShape, "there must be %s examples", part.name)
 		}
 		if c := part.e.X.Cols(); c != features {
-			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have the model's %d features; they have %d", part.name, features, c)
+			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have the model's %d features; they have %d",
+				part.name, features, c)
 		}
 		if w := part.e.Weight; w != nil && w.Cols() != weights {
-			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have weights for %d models; they have them for %d", part.name, weights, w.Cols())
+			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have weights for %d models; they have them for %d",
+				part.name, weights, w.Cols())
 		}
 		if err := target(part.e); err != nil {
 			return fmt.Errorf("%s examples: %w", part.name, err)

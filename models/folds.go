@@ -8,14 +8,15 @@ import (
 	"dsbo/data"
 )
 
-// Folds is cross-validation of a [Linear] model as one bilevel problem: K models y_1 ... y_K, of which each leaves another part of
-// the examples out, a fold, and is validated by it,
+// Folds is cross-validation of a [Linear] model as one bilevel problem: K models y_1 ... y_K, of
+// which each leaves another part of the examples out, a fold, and is validated by it,
 //
 //	f_i(x, y) = Σ_k f_i^k(y_k) + prior(x)      g_i(x, y) = 1/K Σ_k g_i^k(x, y_k)
 //
-// where f_i^k and g_i^k are those of the linear model whose examples have column k of the weights: validation examples those of fold
-// k, training examples those of all other folds. So every example both trains and tunes, and few examples tune x better than a
-// part of them would. [FoldWeights] makes the weights. q is K times that of the linear model, and so are memory and cost.
+// where f_i^k and g_i^k are the losses of the linear model whose examples have column k of the
+// weights: validation examples are in fold k, training examples in all other folds. So every
+// example both trains and tunes, and few examples tune x better than a part of them would.
+// [FoldWeights] makes the weights. q is K times the linear model's, and so are memory and cost.
 type Folds struct {
 	Of    Linear
 	Count int // K, at least 2
@@ -68,7 +69,8 @@ func (m Folds) sum(y *ad.Node, b Batch, of func(k int, y *ad.Node, b Batch) *ad.
 
 // Lower implements [Model].
 func (m Folds) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	return ad.Scale(1/float64(m.Count), m.sum(y, b, func(_ int, y *ad.Node, b Batch) *ad.Node { return m.Of.Lower(x, y, b) }))
+	return ad.Scale(1/float64(m.Count),
+		m.sum(y, b, func(_ int, y *ad.Node, b Batch) *ad.Node { return m.Of.Lower(x, y, b) }))
 }
 
 // Upper implements [Model].
@@ -76,11 +78,13 @@ func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	return m.Of.Prior.add(m.sum(y, b, func(_ int, y *ad.Node, b Batch) *ad.Node { return m.Of.fit(y, b) }), x)
 }
 
-// noWeight is added to the weights of models in a score, so that a row without any weight counts for all models alike.
+// noWeight is added to the weights of models in a score, so that a row without any weight counts
+// for all models alike.
 const noWeight = 1e-30
 
-// Score implements [Scorer]: the mean over the models by their weights for the example. That is the score of the model that left it
-// out for validation examples, and of all models where examples have no weights, as test examples.
+// Score implements [Scorer]: the mean over the models by their weights for the example. That is the
+// score of the model that left it out for validation examples, and of all models where examples
+// have no weights, as test examples.
 func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	loss := lossOrDefault(m.Of.Loss)
 	outputs := func(y *ad.Node) *ad.Node { return m.Of.layer().outputs(y, b.X) }
@@ -139,9 +143,10 @@ func (m Folds) Start(y []float64) {
 // Modulus implements [StronglyConvex].
 func (m Folds) Modulus(x []float64) float64 { return m.Of.Modulus(x) / float64(m.Count) }
 
-// FoldWeights returns the weights of [Folds] with so many folds for examples that are both training and validation examples: of has the
-// fold of each, and weight its own weight, one column (nil: 1). As training examples all others count a little more than once, so that the weights
-// of a fold's model have the mean of those of all examples.
+// FoldWeights returns the weights of [Folds] with a number of folds for examples that are both
+// training and validation examples: of has the fold of each, and weight its own weight, one column
+// (nil: 1). As training examples all others count a little more than once, so that the weights of a
+// fold's model have the mean of the weights of all examples.
 func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, err error) {
 	all, sums := 0.0, make([]float64, count) // of weights, of all examples and of each fold
 	own := func(row int) float64 {
@@ -152,7 +157,8 @@ func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, e
 	}
 	for row, k := range of {
 		if k < 0 || k >= count {
-			return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "folds must be from 0 to %d; that of row %d is %d", count-1, row, k)
+			return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "folds must be from 0 to %d; that of row %d is %d",
+				count-1, row, k)
 		}
 		all += own(row)
 		sums[k] += own(row)

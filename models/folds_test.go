@@ -8,7 +8,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -20,7 +20,7 @@ func folded(s data.Shard, count int, weight *ad.Table) data.Shard {
 		of[row] = row * 7 % count
 	}
 	train, val, err := models.FoldWeights(of, count, weight)
-	must.OK(err)
+	testkit.OK(err)
 	s.Val = data.Examples{X: s.Train.X, Target: s.Train.Target, Weight: val}
 	s.Train.Weight = train
 	return s
@@ -38,13 +38,15 @@ func TestFolds(t *testing.T) {
 		shard data.Shard
 	}{
 		{"classes", models.Folds{Of: models.Linear{Features: 7, Outputs: 4}, Count: 3}, folded(classes, 3, nil)},
-		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2}, folded(values, 2, table(30, 1, weight))},
+		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2},
+			folded(values, 2, table(30, 1, weight))},
 	} {
 		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
 	}
 }
 
-// TestFoldsAreModels: the losses are those of linear models, each on the examples of its folds.
+// TestFoldsAreModels: the losses are the losses of linear models, each on the examples of
+// its folds.
 func TestFoldsAreModels(t *testing.T) {
 	const count, rows = 3, 30
 	all := valueShard(rows, 21, 5)
@@ -66,12 +68,13 @@ func TestFoldsAreModels(t *testing.T) {
 			}
 		}
 		pick := func(rows []int) data.Examples {
-			return data.Examples{X: must.Get(all.Train.X.Pick(rows)), Target: must.Get(all.Train.Target.Pick(rows))}
+			return data.Examples{X: testkit.Get(all.Train.X.Pick(rows)),
+				Target: testkit.Get(all.Train.Target.Pick(rows))}
 		}
 		part := y[k*q/count:][:q/count]
 		value := func(l models.Loss, e data.Examples) float64 {
-			d := must.Get(models.Differentiate(l, p, q/count, e, false))
-			return must.Get(d.Value(x, part))
+			d := testkit.Get(models.Differentiate(l, p, q/count, e, false))
+			return testkit.Get(d.Value(x, part))
 		}
 		lower += value(linear.Lower, pick(in)) / count
 		upper += value(linear.Upper, pick(out)) * float64(len(out)) / rows
@@ -82,14 +85,14 @@ func TestFoldsAreModels(t *testing.T) {
 		e    data.Examples
 		want float64
 	}{{"lower", m.Lower, shard.Train, lower}, {"upper", m.Upper, shard.Val, upper}} {
-		d := must.Get(models.Differentiate(c.loss, p, q, c.e, false))
-		if got := must.Get(d.Value(x, y)); math.Abs(got-c.want) > 1e-6*math.Abs(c.want) { // weights are float32
+		d := testkit.Get(models.Differentiate(c.loss, p, q, c.e, false))
+		if got := testkit.Get(d.Value(x, y)); math.Abs(got-c.want) > 1e-6*math.Abs(c.want) { // weights are float32
 			t.Errorf("%s loss %.9g, by the models alone %.9g", c.name, got, c.want)
 		}
 	}
 	// Of a validation example the model that left it out has the score, of others all models.
-	losses, _, err := must.Get(models.NewScore(m, shard.Val, false)).Examples(x, y)
-	must.OK(err)
+	losses, _, err := testkit.Get(models.NewScore(m, shard.Val, false)).Examples(x, y)
+	testkit.OK(err)
 	mean := 0.0
 	for _, l := range losses {
 		mean += l / rows
@@ -121,7 +124,8 @@ func TestFoldsCheck(t *testing.T) {
 	}
 }
 
-// TestPrior: the upper loss has the term of its documentation, which is 0 where all penalties are alike.
+// TestPrior: the upper loss has the term of its documentation, which is 0 where all penalties
+// are alike.
 func TestPrior(t *testing.T) {
 	s := valueShard(30, 21, 5)
 	plain := models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}
@@ -134,13 +138,14 @@ func TestPrior(t *testing.T) {
 		want float64
 	}{{[]float64{3, 3, 3, 3, 3}, 0}, {[]float64{1, 2, 3, 4, 5}, 10. / (2 * 4 * 9)}} {
 		value := func(m models.Linear) float64 {
-			return must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(c.x, y))
+			return testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(c.x, y))
 		}
 		if got := value(with) - value(plain); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("at %v the prior adds %g, want %g", c.x, got, c.want)
 		}
 	}
-	for _, bad := range []models.Prior{{Deviation: 1}, {Rows: 3}, {Deviation: -1, Rows: 3}, {Deviation: math.Inf(1), Rows: 3}} {
+	for _, bad := range []models.Prior{{Deviation: 1}, {Rows: 3}, {Deviation: -1, Rows: 3},
+		{Deviation: math.Inf(1), Rows: 3}} {
 		with.Prior = bad
 		if err := with.Check(s); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: error %v", bad, err)

@@ -4,11 +4,11 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// HyperClean is data hyper-cleaning: some training labels are wrong, the validation labels are right, and
-// the upper level learns how much to trust each training example,
+// HyperClean is data hyper-cleaning: some training labels are wrong, the validation labels are
+// right, and the upper level learns how much to trust each training example,
 //
 //	f_i(x, y) = mean_e L(Y a_e, t_e)      g_i(x, y) = mean_e σ(x_e) L(Y a_e, t_e) + C ‖Y‖²
 //
@@ -37,14 +37,16 @@ func (h HyperClean) Dims() (p, q int) { return h.Examples, h.Classes * h.Feature
 // Check implements [Checker].
 func (h HyperClean) Check(s data.Shard) error {
 	if h.Ridge < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the ridge of data hyper-cleaning must be positive, or 0 for the default; it is %g", h.Ridge)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the ridge of data hyper-cleaning must be positive, or 0 for the default; it is %g", h.Ridge)
 	}
 	if s.Train.ID == nil {
 		return dsbo.Errorf(dsbo.ErrShape, "data hyper-cleaning needs the ID of each training example")
 	}
 	for row, id := range s.Train.ID {
 		if id < 0 || id >= h.Examples {
-			return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be from 0 to %d; example %d has %d", h.Examples-1, row, id)
+			return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be from 0 to %d; example %d has %d",
+				h.Examples-1, row, id)
 		}
 	}
 	return checkOutputs(s, h.Features, h.Classes, CrossEntropy{}, 1)
@@ -57,7 +59,8 @@ func (h HyperClean) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	return ad.Add(loss, ad.Scale(h.ridge(), ad.Dot(y, y)))
 }
 
-// exampleWeights builds σ(x_e) of each example e of the batch, times its weight where there are weights.
+// exampleWeights builds σ(x_e) of each example e of the batch, times its weight where there
+// are weights.
 func exampleWeights(x *ad.Node, b Batch) *ad.Node { return b.weighted(ad.Sigmoid(ad.Gather(x, b.ID))) }
 
 // Upper implements [Model].
@@ -69,9 +72,10 @@ func (h HyperClean) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (h HyperClean) Penalty(dst, _ []float64) { vec.Fill(dst, 2*h.ridge()) }
+func (h HyperClean) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*h.ridge()) }
 
-// Diagonal implements [Curved]: mean_e σ(x_e) P_ek (1 − P_ek) a_ej², with P the softmax of the logits.
+// Diagonal implements [Curved]: mean_e σ(x_e) P_ek (1 − P_ek) a_ej², with P the softmax of
+// the logits.
 func (h HyperClean) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
 	weights := ad.Scale(1/float64(b.Rows), exampleWeights(x, b))
 	return denseDiagonal(ad.RowScale(CrossEntropy{}.Curvature(h.linear().logits(y, b), b.T), weights), b.X)

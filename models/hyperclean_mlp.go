@@ -4,11 +4,11 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is that of Net, whose Penalties, Intercepts and Prior do
-// not count. The lower problem is not convex.
+// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is the y of
+// Net, whose Penalties, Intercepts and Prior do not count. The lower problem is not convex.
 type HyperCleanMLP struct {
 	Net      MLP
 	Examples int     // training examples of all agents together
@@ -29,7 +29,8 @@ func (h HyperCleanMLP) Dims() (p, q int) {
 // Check implements [Checker].
 func (h HyperCleanMLP) Check(s data.Shard) error {
 	if h.Net.Loss != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "the loss of data hyper-cleaning is the cross-entropy: that of the network must not be given")
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the loss of data hyper-cleaning is the cross-entropy: that of the network must not be given")
 	}
 	if err := h.Net.Check(s); err != nil {
 		return err
@@ -53,9 +54,9 @@ func (h HyperCleanMLP) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (h HyperCleanMLP) Penalty(dst, _ []float64) { vec.Fill(dst, 2*h.linear().ridge()) }
+func (h HyperCleanMLP) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*h.linear().ridge()) }
 
-// Start implements [Starter]: that of the network.
+// Start implements [Starter]: the network's start.
 func (h HyperCleanMLP) Start(y []float64) { h.Net.Start(y) }
 
 // Meaning implements [Meant].

@@ -9,22 +9,22 @@ import (
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// TestHyperCleanWeights: with all trust equal to ½ the lower loss is half of softmax's, and an example's derivative
-// is σ'(x_e) times its own loss over the number of examples.
+// TestHyperCleanWeights: with all trust equal to ½ the lower loss is half of softmax's, and an
+// example's derivative is σ'(x_e) times its own loss over the number of examples.
 func TestHyperCleanWeights(t *testing.T) {
 	const d, c, rows = 4, 3, 10
 	s := classShard(rows, 8, d, c) // IDs 5 to 14
 	m := models.HyperClean{Features: d, Classes: c, Examples: 17, Ridge: 1e-9}
 	p, q := m.Dims()
-	g := must.Get(models.Differentiate(m.Lower, p, q, s.Train, false))
+	g := testkit.Get(models.Differentiate(m.Lower, p, q, s.Train, false))
 	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(5, 5)), q, 1)
 	dx := make([]float64, p)
-	must.OK(g.Grad(dx, nil, x, y))
+	testkit.OK(g.Grad(dx, nil, x, y))
 	total := 0.0
 	for id, got := range dx {
 		want := 0.0
@@ -37,7 +37,7 @@ func TestHyperCleanWeights(t *testing.T) {
 			t.Errorf("∂g/∂x_%d = %g, want %g", id, got, want)
 		}
 	}
-	if v, err := g.Value(x, y); err != nil || math.Abs(v-total-1e-9*vec.Dot(y, y)) > 1e-13 {
+	if v, err := g.Value(x, y); err != nil || math.Abs(v-total-1e-9*linalg.Dot(y, y)) > 1e-13 {
 		t.Errorf("lower loss %g (%v), want %g", v, err, total)
 	}
 }
@@ -50,8 +50,8 @@ func (alone) Mix(_ context.Context, dst, src []float64) error {
 	return nil
 }
 
-// TestHyperCleanFindsWrongLabels: of two well-separated blobs a third of the training labels is turned, and after
-// some iterations of MA-DSBO the turned ones are trusted less than all others.
+// TestHyperCleanFindsWrongLabels: of two well-separated blobs a third of the training labels is
+// turned, and after some iterations of MA-DSBO the turned ones are trusted less than all others.
 func TestHyperCleanFindsWrongLabels(t *testing.T) {
 	const rows = 60
 	r := rand.New(rand.NewPCG(6, 7))
@@ -63,22 +63,22 @@ func TestHyperCleanFindsWrongLabels(t *testing.T) {
 			center := 2*float64(i%2) - 1
 			pts = append(pts, center+.3*r.NormFloat64(), .3*r.NormFloat64())
 		}
-		target := must.Get(ad.LabelTable(labels, 2))
+		target := testkit.Get(ad.LabelTable(labels, 2))
 		return data.Examples{X: table(rows, 2, pts), Target: target}
 	}
 	s := data.Shard{Train: blobs(), Val: blobs()}
 	var wrong []int
-	s.Train, wrong = must.Get2(data.Mislabel(s.Train, 1./3, 1, 0))
+	s.Train, wrong = testkit.Get2(data.Mislabel(s.Train, 1./3, 1, 0))
 	for i := range rows {
 		s.Train.ID = append(s.Train.ID, i)
 	}
 	m := models.HyperClean{Features: 2, Classes: 2, Examples: rows, Ridge: .01}
-	o := must.Get(models.NewOracle(m, s, models.Config{}))
+	o := testkit.Get(models.NewOracle(m, s, models.Config{}))
 	p, q := m.Dims()
 	a := &algo.Tuned{Alpha: "0.5", Beta: "1", Gamma: "1", Eta: "200", T: 10, N: 10}
-	must.OK(a.Init(p, q, 60))
+	testkit.OK(a.Init(p, q, 60))
 	for k := range 60 {
-		must.OK(a.Step(t.Context(), k, o, alone{}))
+		testkit.OK(a.Step(t.Context(), k, o, alone{}))
 	}
 	turned := make([]bool, rows)
 	for _, i := range wrong {

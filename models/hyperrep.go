@@ -4,17 +4,19 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// HyperRep is a hyper-representation: x is the hidden layers of a network, which all share, and y its head, a linear classifier of what the
-// last hidden layer makes of an example,
+// HyperRep is a hyper-representation: x is the hidden layers of a network, which all share, and y
+// its head, a linear classifier of what the last hidden layer makes of an example,
 //
 //	f_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e)      g_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e) + C ‖y‖²
 //
-// with the cross-entropy L and the rows of Y, then b, in y. So the representation h is what is good for heads that it was not trained with: heads
-// are found by training examples, h by validation examples. x holds the layers as [MLP] does, first to last; p is their number of
-// weights and biases, q = c(u+1) with u units in the last hidden layer. g_i is strongly convex in y, whatever x is.
+// with the cross-entropy L and the rows of Y, then b, in y. So the representation h is what is good
+// for heads that it was not trained with: heads are found by training examples, h by validation
+// examples. x holds the layers as [MLP] does, first to last; p is their number of weights and
+// biases, q = c(u+1) with u units in the last hidden layer. g_i is strongly convex in y, whatever
+// x is.
 type HyperRep struct {
 	Features, Classes int
 	Hidden            []int   // units of the hidden layers, first to last; nil: one layer of 32
@@ -53,7 +55,8 @@ func (m HyperRep) Dims() (p, q int) {
 // Check implements [Checker].
 func (m HyperRep) Check(s data.Shard) error {
 	if m.Ridge < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the ridge of a hyper-representation must be positive, or 0 for the default; it is %g", m.Ridge)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the ridge of a hyper-representation must be positive, or 0 for the default; it is %g", m.Ridge)
 	}
 	for l, units := range m.Hidden {
 		if units < 1 {
@@ -84,11 +87,11 @@ func (m HyperRep) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return score(CrossEntropy{}, m.head().outputs(y, m.representation(x, b)), b)
 }
 
-// StartX implements [XStarter]: that of [MLP].
+// StartX implements [XStarter]: the start of [MLP].
 func (m HyperRep) StartX(x []float64) { m.network().Start(x) }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (m HyperRep) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.ridge()) }
+func (m HyperRep) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.ridge()) }
 
 // Diagonal implements [Curved].
 func (m HyperRep) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
@@ -110,7 +113,7 @@ func (m HyperRep) Meaning() Meaning {
 	return meaning
 }
 
-// squareSide returns the side of a square image of so many pixels, 0 where there is none.
+// squareSide returns the side of a square image of n pixels, 0 where there is none.
 func squareSide(pixels int) int {
 	for side := 2; side*side <= pixels; side++ {
 		if side*side == pixels {
@@ -120,7 +123,8 @@ func squareSide(pixels int) int {
 	return 0
 }
 
-// Baselines implements [Baselined]: heads on the raw features, and on the hidden layers as they start, with the same ridge.
+// Baselines implements [Baselined]: heads on the raw features, and on the hidden layers as they
+// start, with the same ridge.
 func (m HyperRep) Baselines() []Baseline {
 	p, _ := m.Dims()
 	start := make([]float64, p)
@@ -155,7 +159,7 @@ func (m rawHead) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized].
-func (m rawHead) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.of.ridge()) }
+func (m rawHead) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.of.ridge()) }
 
 // Diagonal implements [Curved].
 func (m rawHead) Diagonal(_, y *ad.Node, b Batch) *ad.Node {

@@ -8,12 +8,13 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// TestHyperRepIsNetwork: the loss is that of a network whose hidden layers are x and whose last layer is y.
+// TestHyperRepIsNetwork: the loss is the loss of a network whose hidden layers are x and whose last
+// layer is y.
 func TestHyperRepIsNetwork(t *testing.T) {
 	const d, c = 6, 3
 	s := classShard(20, 15, d, c)
@@ -26,22 +27,25 @@ func TestHyperRepIsNetwork(t *testing.T) {
 	}
 	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(1, 2)), q, 1)
 	m.StartX(x)
-	f := must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(x, y))
-	want := must.Get(must.Get(models.Differentiate(mlp.Upper, all, total, s.Val, false)).Value(make([]float64, all), append(x, y...)))
+	f := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(x, y))
+	want := testkit.Get(testkit.Get(models.Differentiate(mlp.Upper, all, total, s.Val, false)).Value(
+		make([]float64, all), append(x, y...)))
 	if math.Abs(f-want) > 1e-14*want {
 		t.Errorf("upper loss %g, that of the network %g", f, want)
 	}
-	g := must.Get(must.Get(models.Differentiate(m.Lower, p, q, s.Val, false)).Value(x, y))
-	if want := f + 1e-4*vec.Dot(y, y); math.Abs(g-want) > 1e-14*want {
+	g := testkit.Get(testkit.Get(models.Differentiate(m.Lower, p, q, s.Val, false)).Value(x, y))
+	if want := f + 1e-4*linalg.Dot(y, y); math.Abs(g-want) > 1e-14*want {
 		t.Errorf("lower loss %g, want %g", g, want)
 	}
 }
 
-// TestBaselinesSuitTheirModels: the x of a baseline is one of its model, which takes the same data and has a score.
+// TestBaselinesSuitTheirModels: the x of a baseline is one of its model, which takes the same data
+// and has a score.
 func TestBaselinesSuitTheirModels(t *testing.T) {
 	s := classShard(20, 15, 9, 3)
 	for _, m := range []models.Model{
-		models.HyperRep{Features: 9, Classes: 3}, models.Distilled{Features: 9, Classes: 3}, models.Distilled{Features: 9, Classes: 3, Pictures: make([]float64, 27)},
+		models.HyperRep{Features: 9, Classes: 3}, models.Distilled{Features: 9, Classes: 3},
+		models.Distilled{Features: 9, Classes: 3, Pictures: make([]float64, 27)},
 	} {
 		for _, b := range m.(models.Baselined).Baselines() {
 			of := b.Of
@@ -52,8 +56,8 @@ func TestBaselinesSuitTheirModels(t *testing.T) {
 			if len(b.X) != p || b.Name == "" {
 				t.Errorf("%T, %q: x has %d numbers, want %d", m, b.Name, len(b.X), p)
 			}
-			must.Get(models.NewOracle(of, s, models.Config{}))
-			must.Get2(must.Get(models.NewScore(of, s.Val, false)).Examples(b.X, make([]float64, q)))
+			testkit.Get(models.NewOracle(of, s, models.Config{}))
+			testkit.Get2(testkit.Get(models.NewScore(of, s.Val, false)).Examples(b.X, make([]float64, q)))
 		}
 	}
 }
@@ -68,14 +72,17 @@ func TestTemperature(t *testing.T) {
 	for i, v := range y {
 		cooled[i] = v / math.Exp(x[i/d])
 	}
-	got, _ := must.Get2(must.Get(models.NewScore(m, s.Val, false)).Examples(x, y))
-	want, _ := must.Get2(must.Get(models.NewScore(models.Softmax{Features: d, Classes: c}, s.Val, false)).Examples(make([]float64, d), cooled))
-	if vec.Dist2(got, want) > 1e-26 {
+	got, _ := testkit.Get2(testkit.Get(models.NewScore(m, s.Val, false)).Examples(x, y))
+	want, _ := testkit.Get2(
+		testkit.Get(models.NewScore(models.Softmax{Features: d, Classes: c}, s.Val, false)).Examples(make([]float64, d),
+			cooled))
+	if linalg.Dist2(got, want) > 1e-26 {
 		t.Errorf("losses %v, want %v", got, want)
 	}
 }
 
-// TestDistilledTrainsOnPictures: the lower loss is that of a linear model whose examples are the pictures.
+// TestDistilledTrainsOnPictures: the lower loss is the loss of a linear model whose examples are
+// the pictures.
 func TestDistilledTrainsOnPictures(t *testing.T) {
 	const d, c = 4, 3
 	s := classShard(20, 15, d, c)
@@ -84,10 +91,11 @@ func TestDistilledTrainsOnPictures(t *testing.T) {
 	x, y := make([]float64, d*c), normal(r, d*c, 1)
 	m.StartX(x)
 	pictures := s.Val
-	pictures.X, pictures.Target = table(c, d, x), must.Get(ad.LabelTable([]uint8{0, 1, 2}, c))
-	got := must.Get(must.Get(models.Differentiate(m.Lower, d*c, d*c, s.Train, false)).Value(x, y))
-	mean := must.Get(must.Get(models.Differentiate(models.Softmax{Features: d, Classes: c}.Upper, d, d*c, pictures, false)).Value(make([]float64, d), y))
-	if want := mean + 1e-3*vec.Dot(y, y); math.Abs(got-want) > 1e-6*want { // tables are float32
+	pictures.X, pictures.Target = table(c, d, x), testkit.Get(ad.LabelTable([]uint8{0, 1, 2}, c))
+	got := testkit.Get(testkit.Get(models.Differentiate(m.Lower, d*c, d*c, s.Train, false)).Value(x, y))
+	mean := testkit.Get(testkit.Get(models.Differentiate(models.Softmax{Features: d, Classes: c}.Upper, d, d*c,
+		pictures, false)).Value(make([]float64, d), y))
+	if want := mean + 1e-3*linalg.Dot(y, y); math.Abs(got-want) > 1e-6*want { // tables are float32
 		t.Errorf("lower loss %g, want %g", got, want)
 	}
 }
@@ -95,9 +103,11 @@ func TestDistilledTrainsOnPictures(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	s := classShard(8, 8, 4, 3)
 	for _, m := range []models.Checker{
-		models.HyperRep{Features: 4, Classes: 3, Ridge: -1}, models.HyperRep{Features: 4, Classes: 3, Hidden: []int{3, 0}},
+		models.HyperRep{Features: 4, Classes: 3, Ridge: -1},
+		models.HyperRep{Features: 4, Classes: 3, Hidden: []int{3, 0}},
 		models.Temperature{Features: 4, Classes: 3, Ridge: -1},
-		models.Distilled{Features: 4, Classes: 3, Ridge: -1}, models.Distilled{Features: 4, Classes: 3, Pictures: make([]float64, 11)},
+		models.Distilled{Features: 4, Classes: 3, Ridge: -1},
+		models.Distilled{Features: 4, Classes: 3, Pictures: make([]float64, 11)},
 	} {
 		if err := m.Check(s); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: %v", m, err)

@@ -1,14 +1,14 @@
 package models
 
-// A Layered is a [Model] whose predictions are those of dense layers alone, so that they can be made without graphs, and by other
-// programs.
+// A Layered is a [Model] whose predictions dense layers alone make, so that they can be made
+// without graphs, and by other programs.
 type Layered interface {
 	// Layers returns the layers, from the features to the outputs.
 	Layers() []Layer
 }
 
-// A Layer maps h to units of W h + b. Its W is the Out×In numbers of y from Offset on, row by row, and its b, with Bias, the Out
-// numbers that follow.
+// A Layer maps h to units of W h + b. Its W is the Out×In numbers of y from Offset on, row by row,
+// and its b, with Bias, the Out numbers that follow.
 type Layer struct {
 	In, Out int
 	Offset  int

@@ -6,12 +6,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// TestLayers: the cross-entropy of the layers' outputs is the loss that the model's Score has for each example.
+// TestLayers: the cross-entropy of the layers' outputs is the loss that the model's Score has for
+// each example.
 func TestLayers(t *testing.T) {
 	const d, c = 7, 4
 	s := classShard(60, 33, d, c)
@@ -25,7 +26,7 @@ func TestLayers(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", m), func(t *testing.T) {
 			p, q := m.Dims()
 			y := normal(rand.New(rand.NewPCG(4, 2)), q, 1)
-			want, _ := must.Get2(must.Get(models.NewScore(m, s.Val, false)).Examples(make([]float64, p), y))
+			want, _ := testkit.Get2(testkit.Get(models.NewScore(m, s.Val, false)).Examples(make([]float64, p), y))
 			for i := range s.Val.Len() {
 				out := row(s.Val, i)
 				for _, l := range m.(models.Layered).Layers() {
@@ -44,7 +45,7 @@ func TestLayers(t *testing.T) {
 func outputs(l models.Layer, y, h []float64) []float64 {
 	out := make([]float64, l.Out)
 	for k := range out {
-		out[k] = vec.Dot(y[l.Offset+k*l.In:][:l.In], h)
+		out[k] = linalg.Dot(y[l.Offset+k*l.In:][:l.In], h)
 		if l.Bias {
 			out[k] += y[l.Offset+l.Out*l.In+k]
 		}

@@ -7,18 +7,19 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
-// LeNet is a network for square pictures: twice a convolution with ReLU and pooling, then two dense layers, with the cross-entropy L of a softmax and
-// a log-penalty for the weights of each input of each layer,
+// LeNet is a network for square pictures: twice a convolution with ReLU and pooling, then two dense
+// layers, with the cross-entropy L of a softmax and a log-penalty for the weights of each input of
+// each layer,
 //
 //	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)      g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
 //
-// A convolution has 5×5 filters without padding, and pooling takes the largest of 2×2. y holds the layers first to last, each the weights,
-// row by row, then the biases; a row of a convolution is a filter, channels last. x holds for each layer a penalty an input, which is a column of
-// the layer's weights, then one for its biases. It is LeCun et al. (1998), with the units of today.
+// A convolution has 5×5 filters without padding, and pooling takes the largest of 2×2. y holds the
+// layers first to last, each the weights, row by row, then the biases; a row of a convolution is a
+// filter, channels last. x holds for each layer a penalty an input, which is a column of the
+// layer's weights, then one for its biases. It is LeCun et al. (1998), with the units of today.
 //
 // g_i is not convex in y: see [MLP].
 type LeNet struct {
@@ -46,7 +47,7 @@ func (m LeNet) withDefaults() LeNet {
 	return m
 }
 
-// window returns the window of convolution i, and that of the pooling behind it.
+// window returns the window of convolution i, and the window of the pooling behind it.
 func (m LeNet) window(i int) (conv, pool ad.Window) {
 	conv = ad.Window{H: m.Side, W: m.Side, C: 1, KH: kernelSide, KW: kernelSide, Stride: 1}
 	for k := range i + 1 {
@@ -58,7 +59,8 @@ func (m LeNet) window(i int) (conv, pool ad.Window) {
 	return conv, pool
 }
 
-// layers returns the places of all layers in y, first to last. A convolution is a dense layer on patches.
+// layers returns the places of all layers in y, first to last. A convolution is a dense layer
+// on patches.
 func (m LeNet) layers() [4]dense {
 	m = m.withDefaults()
 	var ls [4]dense
@@ -87,16 +89,20 @@ func (m LeNet) Dims() (p, q int) {
 	return p, q
 }
 
-// leastSide is the side of the smallest pictures of which two convolutions and poolings leave something.
+// leastSide is the side of the smallest pictures of which two convolutions and poolings
+// leave something.
 const leastSide = 16
 
 // Check implements [Checker].
 func (m LeNet) Check(s data.Shard) error {
 	switch {
 	case m.Side < leastSide:
-		return dsbo.Errorf(dsbo.ErrConfig, "pictures for LeNet must have at least %d×%d pixels; they have %d×%d", leastSide, leastSide, m.Side, m.Side)
+		return dsbo.Errorf(dsbo.ErrConfig, "pictures for LeNet must have at least %d×%d pixels; they have %d×%d",
+			leastSide, leastSide, m.Side, m.Side)
 	case min(m.Filters[0], m.Filters[1], m.Hidden) < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "filters and hidden units of LeNet must be at least 1, or 0 for the default; they are %v and %d", m.Filters, m.Hidden)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"filters and hidden units of LeNet must be at least 1, or 0 for the default; they are %v and %d",
+			m.Filters, m.Hidden)
 	}
 	return checkOutputs(s, m.Side*m.Side, m.Classes, CrossEntropy{}, 1)
 }
@@ -161,10 +167,10 @@ func (m LeNet) Penalty(dst, x []float64) {
 		last := m.penalties(l) - 1 // of the biases
 		weights, biases := l.weights(dst), l.biases(dst)
 		for j := range weights {
-			weights[j] = scale * elementary.Exp(x[min(j%l.in, last)])
+			weights[j] = scale * num.Exp(x[min(j%l.in, last)])
 		}
 		for j := range biases {
-			biases[j] = scale * elementary.Exp(x[last])
+			biases[j] = scale * num.Exp(x[last])
 		}
 		x = x[last+1:]
 	}
@@ -177,7 +183,7 @@ func (m LeNet) Start(y []float64) {
 	for _, l := range m.layers() {
 		deviation, weights := math.Sqrt(2/float64(l.in)), l.weights(y)
 		for j := range weights {
-			weights[j] = deviation * normal.Number(r)
+			weights[j] = deviation * num.Normal(r)
 		}
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
 
-// TestLeNetPerLayer proves the network with a penalty for each layer; where all penalties are alike, they are those of its inputs.
+// TestLeNetPerLayer proves the network with a penalty for each layer; where all penalties are
+// alike, they are the penalties of its inputs.
 func TestLeNetPerLayer(t *testing.T) {
 	shard := classShard(12, 9, 16*16, 3)
 	inputs := models.LeNet{Side: 16, Classes: 3, Filters: [2]int{2, 3}, Hidden: 4, Seed: 1}
@@ -20,14 +21,15 @@ func TestLeNetPerLayer(t *testing.T) {
 
 	var losses [2]float64
 	for k, m := range []models.LeNet{inputs, layers} {
-		o := must.Get(models.NewOracle(m, shard, models.Config{}))
+		o := testkit.Get(models.NewOracle(m, shard, models.Config{}))
 		p, q := m.Dims()
 		x, y := make([]float64, p), make([]float64, q)
-		vec.Fill(x, 1.5)
+		linalg.Fill(x, 1.5)
 		m.Start(y)
-		_, losses[k] = must.Get2(o.Values(x, y, dsbo.Sample{}))
+		_, losses[k] = testkit.Get2(o.Values(x, y, dsbo.Sample{}))
 	}
 	if tolerance := 1e-13 * losses[0]; max(losses[0]-losses[1], losses[1]-losses[0]) > tolerance {
-		t.Errorf("at equal penalties the loss with one for each input is %g, with one for each layer %g", losses[0], losses[1])
+		t.Errorf("at equal penalties the loss with one for each input is %g, with one for each layer %g",
+			losses[0], losses[1])
 	}
 }

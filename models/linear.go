@@ -5,23 +5,26 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
-// Linear is the model of tables: outputs Y a_e + b, with a loss L of them and log-penalties of groups of features,
+// Linear is the model of tables: outputs Y a_e + b, with a loss L of them and log-penalties of
+// groups of features,
 //
 //	f_i(x, y) = mean_e w_e L(Y a_e + b, t_e)
 //	g_i(x, y) = mean_e w_e L(Y a_e + b, t_e) + 1/(cd) Σ_kj e^{x_{r(j)}} Y_kj² + ½·10⁻⁶ ‖b‖²
 //
-// where y is the c×d matrix Y, row by row, then the c intercepts b; c = Outputs, d = Features, r(j) is the group of feature j, and w_e
-// is 1 where examples have no weights. q = c(d + 1), and p is the number of groups: d for [PerFeature], 1 for [PerLayer] and
-// [OnePenalty]. 1/(cd) is [Softmax]'s scale: x = 0 is a weak penalty, whatever the groups are.
+// where y is the c×d matrix Y, row by row, then the c intercepts b; c = Outputs, d = Features, r(j)
+// is the group of feature j, and w_e is 1 where examples have no weights. q = c(d + 1), and p is
+// the number of groups: d for [PerFeature], 1 for [PerLayer] and [OnePenalty]. 1/(cd) is
+// [Softmax]'s scale: x = 0 is a weak penalty, whatever the groups are.
 //
-// The intercepts' fixed ridge makes g_i strongly convex and no more: probabilities of a class, and means of a target of deviation 1,
-// are those without it to some 10⁻⁵. Where L is [ShiftInvariant] the data leave Σ_k b_k open, and g_i has the term ½·0.1/c (Σ_k b_k)² too, by
-// which that is 0 and no output relative to the others is another one: with the ridge alone, what a wire rounds off gradients and products would be
-// a large step along it.
+// The intercepts' fixed ridge makes g_i strongly convex and no more: probabilities of a class, and
+// means of a target of deviation 1, are those without it to some 10⁻⁵. Where L is [ShiftInvariant]
+// the data leave Σ_k b_k open, and g_i has the term ½·0.1/c (Σ_k b_k)² too, by which that is 0 and
+// no output relative to the others is another one: with the ridge alone, what a wire rounds off
+// gradients and products would be a large step along it.
 type Linear struct {
 	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
 	Loss              OutputLoss // nil: CrossEntropy
@@ -33,7 +36,8 @@ type Linear struct {
 // interceptRidge is the coefficient of ½ ‖b‖².
 const interceptRidge = 1e-6
 
-// sumRidge is the coefficient of ½ (Σ_k b_k)²/c where the loss is [ShiftInvariant]: about the curvature of a class of one example in ten.
+// sumRidge is the coefficient of ½ (Σ_k b_k)²/c where the loss is [ShiftInvariant]: about the
+// curvature of a class of one example in ten.
 const sumRidge = 0.1
 
 // layer returns the one layer.
@@ -49,7 +53,7 @@ func (l Linear) Check(s data.Shard) error {
 	return l.check(s, 1)
 }
 
-// check is Check for examples that have so many weights each, if they have weights.
+// check is Check for examples that have n weights each, if they have weights.
 func (l Linear) check(s data.Shard, weights int) error {
 	if err := penaltiesOrDefault(l.Penalties).check(l.Features); err != nil {
 		return err
@@ -100,12 +104,12 @@ func (l Linear) Penalty(dst, x []float64) {
 	penalties, layer := penaltiesOrDefault(l.Penalties), l.layer()
 	row := dst[:l.Features]
 	for j := range row {
-		row[j] = 2 * l.scale() * elementary.Exp(x[penalties.group(j)])
+		row[j] = 2 * l.scale() * num.Exp(x[penalties.group(j)])
 	}
 	for k := 1; k < l.Outputs; k++ {
 		copy(dst[k*l.Features:], row)
 	}
-	vec.Fill(layer.biases(dst), interceptRidge)
+	linalg.Fill(layer.biases(dst), interceptRidge)
 }
 
 // Diagonal implements [Curved].
@@ -127,5 +131,5 @@ func (l Linear) Start(y []float64) {
 
 // Modulus implements [StronglyConvex].
 func (l Linear) Modulus(x []float64) float64 {
-	return min(2*l.scale()*elementary.Exp(slices.Min(x)), interceptRidge)
+	return min(2*l.scale()*num.Exp(slices.Min(x)), interceptRidge)
 }

@@ -12,8 +12,8 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -33,7 +33,9 @@ func weighted(s data.Shard) data.Shard {
 
 // countShard makes examples with normal features and small counts as targets.
 func countShard(train, val, features int) data.Shard {
-	return numberShard(train, val, features, func(r *rand.Rand) float64 { return math.Floor(5 * r.Float64() * r.Float64()) })
+	return numberShard(train, val, features, func(r *rand.Rand) float64 {
+		return math.Floor(5 * r.Float64() * r.Float64())
+	})
 }
 
 // valueShard makes examples with normal features and normal targets.
@@ -56,16 +58,20 @@ func TestTableModels(t *testing.T) {
 		{"classes", models.Linear{Features: 7, Outputs: 4}, classes},
 		{"classes in groups, weighted", models.Linear{Features: 7, Outputs: 4, Penalties: groups}, weighted(classes)},
 		{"prior", models.Linear{Features: 7, Outputs: 4, Prior: models.Prior{Deviation: 1.5, Rows: 40}}, classes},
-		{"mlp, prior", models.MLP{Features: 5, Outputs: 1, Hidden: []int{3}, Loss: models.Squared{}, Prior: models.Prior{Deviation: 2, Rows: 9}}, values},
+		{"mlp, prior", models.MLP{Features: 5, Outputs: 1, Hidden: []int{3}, Loss: models.Squared{},
+			Prior: models.Prior{Deviation: 2, Rows: 9}}, values},
 		{"one penalty", models.Linear{Features: 7, Outputs: 4, Penalties: models.OnePenalty{}}, classes},
 		{"squared", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, values},
-		{"squared, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}, Penalties: models.PerLayer{}}, weighted(values)},
+		{"squared, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{},
+			Penalties: models.PerLayer{}}, weighted(values)},
 		{"huber, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Huber{Delta: .7}}, weighted(values)},
 		{"poisson", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}, Intercepts: []float64{.3}}, counts},
 		{"poisson, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}}, weighted(counts)},
 		{"mlp in groups", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5}, Penalties: groups}, weighted(classes)},
-		{"mlp, squared", models.MLP{Features: 5, Outputs: 1, Hidden: []int{6}, Loss: models.Squared{}}, weighted(values)},
-		{"mlp, huber", models.MLP{Features: 5, Outputs: 1, Hidden: []int{4}, Loss: models.Huber{}, Penalties: models.OnePenalty{}}, values},
+		{"mlp, squared", models.MLP{Features: 5, Outputs: 1, Hidden: []int{6}, Loss: models.Squared{}},
+			weighted(values)},
+		{"mlp, huber", models.MLP{Features: 5, Outputs: 1, Hidden: []int{4}, Loss: models.Huber{},
+			Penalties: models.OnePenalty{}}, values},
 		{"mlp, poisson", models.MLP{Features: 5, Outputs: 1, Hidden: []int{4}, Loss: models.Poisson{}}, counts},
 		{"softmax, weighted", models.Softmax{Features: 7, Classes: 4}, weighted(classes)},
 		{"logistic, weighted", models.Logistic{Features: 5}, weighted(signShard(30, 21, 5))},
@@ -78,7 +84,8 @@ func TestTableModels(t *testing.T) {
 // TestExactDiagonalsOfOutputs: each loss has a closed form, also behind a hidden layer.
 func TestExactDiagonalsOfOutputs(t *testing.T) {
 	for _, l := range []models.OutputLoss{models.Squared{}, models.Huber{}, models.Poisson{}} {
-		for _, m := range []models.Model{models.Linear{Features: 5, Outputs: 1, Loss: l}, models.MLP{Features: 5, Outputs: 1, Loss: l}} {
+		for _, m := range []models.Model{models.Linear{Features: 5, Outputs: 1, Loss: l},
+			models.MLP{Features: 5, Outputs: 1, Loss: l}} {
 			if !exactDiagonal(m, countShard(30, 21, 5)) {
 				t.Errorf("%T with %T has no exact diagonal", m, l)
 			}
@@ -137,7 +144,8 @@ func TestLinearClosedForm(t *testing.T) {
 // linearForm is f = mean w L(a'y + b, t), g = f + 1/d Σ e^{x_r} y_j² + ½·1e-6 b², by hand.
 func linearForm(s data.Shard, l form, groups []int, x, y, v []float64) derivs {
 	q := len(y)
-	d := derivs{gx: make([]float64, len(x)), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q), j: make([]float64, len(x))}
+	d := derivs{gx: make([]float64, len(x)), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q),
+		j: make([]float64, len(x))}
 	mean := func(e data.Examples, value *float64, slope, hv []float64) {
 		for i := range e.Len() {
 			w := 1 / float64(e.Len())
@@ -145,11 +153,11 @@ func linearForm(s data.Shard, l form, groups []int, x, y, v []float64) derivs {
 				w *= e.Weight.At(i, 0)
 			}
 			a := append(row(e, i), 1)
-			loss, first, second := l(vec.Dot(a, y), e.Target.At(i, 0))
+			loss, first, second := l(linalg.Dot(a, y), e.Target.At(i, 0))
 			*value += w * loss
-			vec.Axpy(slope, w*first, a)
+			linalg.Axpy(slope, w*first, a)
 			if hv != nil {
-				vec.Axpy(hv, w*second*vec.Dot(a, v), a)
+				linalg.Axpy(hv, w*second*linalg.Dot(a, v), a)
 			}
 		}
 	}
@@ -193,14 +201,16 @@ func TestOutputLosses(t *testing.T) {
 	} {
 		m := models.Linear{Features: 1, Outputs: 1, Loss: c.loss}
 		e := data.Examples{X: table(1, 1, []float64{1}), Target: table(1, 1, []float64{c.t})}
-		got, hits := must.Get2(must.Get(models.NewScore(m, e, false)).Examples([]float64{0}, []float64{c.o, 0}))
+		got, hits := testkit.Get2(testkit.Get(models.NewScore(m, e, false)).Examples([]float64{0}, []float64{c.o, 0}))
 		if math.Abs(got[0]-c.want) > c.within || hits != nil {
-			t.Errorf("%T of output %g and target %g is %g with hits %v, want %g without", c.loss, c.o, c.t, got[0], hits, c.want)
+			t.Errorf("%T of output %g and target %g is %g with hits %v, want %g without", c.loss, c.o, c.t,
+				got[0], hits, c.want)
 		}
 	}
 }
 
-// TestWeightsAreRepetitions: an example of weight k counts as k examples in a loss, and as one in a score.
+// TestWeightsAreRepetitions: an example of weight k counts as k examples in a loss, and as one in
+// a score.
 func TestWeightsAreRepetitions(t *testing.T) {
 	s := classShard(20, 20, 4, 3)
 	var w []float64
@@ -211,20 +221,22 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			rows = append(rows, i)
 		}
 	}
-	repeated := data.Examples{X: must.Get(s.Train.X.Pick(rows)), Target: must.Get(s.Train.Target.Pick(rows))}
+	repeated := data.Examples{X: testkit.Get(s.Train.X.Pick(rows)), Target: testkit.Get(s.Train.Target.Pick(rows))}
 	unweighted := s.Train
 	s.Train.Weight = table(20, 1, w)
 	r := rand.New(rand.NewPCG(5, 5))
-	for _, m := range []models.Model{models.Linear{Features: 4, Outputs: 3}, models.MLP{Features: 4, Outputs: 3}, models.Softmax{Features: 4, Classes: 3}} {
+	for _, m := range []models.Model{models.Linear{Features: 4, Outputs: 3}, models.MLP{Features: 4, Outputs: 3},
+		models.Softmax{Features: 4, Classes: 3}} {
 		p, q := m.Dims()
 		x, y := normal(r, p, 1), normal(r, q, 1)
-		got := must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Train, false)).Value(x, y))
-		mean := must.Get(must.Get(models.Differentiate(m.Upper, p, q, repeated, false)).Value(x, y))
+		got := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Train, false)).Value(x, y))
+		mean := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, repeated, false)).Value(x, y))
 		// Sums of 20 and of 30 terms.
 		if want := mean * float64(len(rows)) / 20; math.Abs(got-want) > 1e-14*want {
 			t.Errorf("%T: weighted loss %g, want %g", m, got, want)
 		}
-		weighted, plain := must.Get(models.NewScore(m, s.Train, false)), must.Get(models.NewScore(m, unweighted, false))
+		weighted, plain := testkit.Get(models.NewScore(m, s.Train, false)),
+			testkit.Get(models.NewScore(m, unweighted, false))
 		if sum, all := first(weighted.Sums(x, y)), first(plain.Sums(x, y)); sum != all {
 			t.Errorf("%T: scores sum to %g with weights, %g without", m, sum, all)
 		}
@@ -237,13 +249,16 @@ func TestOnePenaltyIsAllAlike(t *testing.T) {
 	value := func(m models.Model, lambda float64) float64 {
 		p, q := m.Dims()
 		x, y := make([]float64, p), normal(rand.New(rand.NewPCG(6, 6)), q, 1)
-		vec.Fill(x, lambda)
-		return must.Get(must.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Value(x, y))
+		linalg.Fill(x, lambda)
+		return testkit.Get(testkit.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Value(x, y))
 	}
-	for _, group := range []models.Penalties{models.PerFeature{}, models.PerGroup{Of: []int{0, 1, 1, 0}}, models.PerLayer{}} {
+	for _, group := range []models.Penalties{models.PerFeature{}, models.PerGroup{Of: []int{0, 1, 1, 0}},
+		models.PerLayer{}} {
 		for _, pair := range [][2]models.Model{
-			{models.Linear{Features: 4, Outputs: 3, Penalties: group}, models.Linear{Features: 4, Outputs: 3, Penalties: models.OnePenalty{}}},
-			{models.MLP{Features: 4, Outputs: 3, Penalties: group}, models.MLP{Features: 4, Outputs: 3, Penalties: models.OnePenalty{}}},
+			{models.Linear{Features: 4, Outputs: 3, Penalties: group},
+				models.Linear{Features: 4, Outputs: 3, Penalties: models.OnePenalty{}}},
+			{models.MLP{Features: 4, Outputs: 3, Penalties: group},
+				models.MLP{Features: 4, Outputs: 3, Penalties: models.OnePenalty{}}},
 		} {
 			got, want := value(pair[0], 1.5), value(pair[1], 1.5)
 			if math.Abs(got-want) > 1e-14*want {
@@ -253,7 +268,7 @@ func TestOnePenaltyIsAllAlike(t *testing.T) {
 	}
 }
 
-// TestInterceptRidge: predictions agree with those of an intercept without penalty.
+// TestInterceptRidge: predictions agree with the predictions of an intercept without penalty.
 func TestInterceptRidge(t *testing.T) {
 	target := make([]float64, 50)
 	for i := range target {
@@ -261,9 +276,9 @@ func TestInterceptRidge(t *testing.T) {
 	}
 	m := models.Linear{Features: 1, Outputs: 1, Loss: models.Squared{}}
 	e := data.Examples{X: table(50, 1, make([]float64, 50)), Target: table(50, 1, target)}
-	d := must.Get(models.Differentiate(m.Lower, 1, 2, e, false))
+	d := testkit.Get(models.Differentiate(m.Lower, 1, 2, e, false))
 	y, g := []float64{0, 3.5}, make([]float64, 2)
-	must.OK(d.Grad(nil, g, []float64{0}, y))
+	testkit.OK(d.Grad(nil, g, []float64{0}, y))
 	if shift := math.Abs(g[1]); shift > 1e-5 { // the curvature is 1
 		t.Errorf("the intercept moves by %g", shift)
 	}
@@ -272,7 +287,8 @@ func TestInterceptRidge(t *testing.T) {
 // TestIntercepts: both models start with the outputs that they are told.
 func TestIntercepts(t *testing.T) {
 	b := []float64{.5, -1, 2}
-	for _, m := range []models.Starter{models.Linear{Features: 2, Outputs: 3, Intercepts: b}, models.MLP{Features: 2, Outputs: 3, Hidden: []int{4}, Intercepts: b}} {
+	for _, m := range []models.Starter{models.Linear{Features: 2, Outputs: 3, Intercepts: b},
+		models.MLP{Features: 2, Outputs: 3, Hidden: []int{4}, Intercepts: b}} {
 		_, q := m.(models.Model).Dims()
 		y := normal(rand.New(rand.NewPCG(1, 1)), q, 1)
 		m.Start(y)
@@ -294,21 +310,31 @@ func TestLinearErrors(t *testing.T) {
 		kind  error
 		want  string
 	}{
-		{models.Linear{Features: 4, Outputs: 1, Loss: models.Poisson{}}, values, dsbo.ErrConfig, "counts must be at least 0; row"},
-		{models.Linear{Features: 4, Outputs: 2, Loss: models.Squared{}}, values, dsbo.ErrShape, "each of the model's 2 outputs; they have 1"},
-		{models.Linear{Features: 4, Outputs: 1}, values, dsbo.ErrShape, "each of the model's 1 classes, at least 2; they have 1"},
+		{models.Linear{Features: 4, Outputs: 1, Loss: models.Poisson{}}, values, dsbo.ErrConfig,
+			"counts must be at least 0; row"},
+		{models.Linear{Features: 4, Outputs: 2, Loss: models.Squared{}}, values, dsbo.ErrShape,
+			"each of the model's 2 outputs; they have 1"},
+		{models.Linear{Features: 4, Outputs: 1}, values, dsbo.ErrShape,
+			"each of the model's 1 classes, at least 2; they have 1"},
 		{models.Linear{Features: 4, Outputs: 1, Loss: models.Huber{Delta: -1}}, values, dsbo.ErrConfig, "it is -1"},
-		{models.Linear{Features: 4, Outputs: 1, Loss: models.Huber{Delta: math.Inf(1)}}, values, dsbo.ErrConfig, "it is +Inf"},
-		{models.Linear{Features: 4, Outputs: 3, Intercepts: []float64{1}}, classes, dsbo.ErrConfig, "each of 3 outputs, or none; they are [1]"},
-		{models.Linear{Features: 4, Outputs: 1, Loss: models.Squared{}, Intercepts: []float64{math.Inf(-1)}}, values, dsbo.ErrConfig, "they are [-Inf]"},
+		{models.Linear{Features: 4, Outputs: 1, Loss: models.Huber{Delta: math.Inf(1)}}, values,
+			dsbo.ErrConfig, "it is +Inf"},
+		{models.Linear{Features: 4, Outputs: 3, Intercepts: []float64{1}}, classes, dsbo.ErrConfig,
+			"each of 3 outputs, or none; they are [1]"},
+		{models.Linear{Features: 4, Outputs: 1, Loss: models.Squared{}, Intercepts: []float64{math.Inf(-1)}}, values,
+			dsbo.ErrConfig, "they are [-Inf]"},
 		{models.Linear{Features: 3, Outputs: 3}, classes, dsbo.ErrShape, "the model's 3 features; they have 4"},
-		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1}}}, classes, dsbo.ErrConfig, "groups of 2"},
-		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1, 2, 9}}}, classes, dsbo.ErrConfig, "feature 3 has 9"},
-		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 0, 2, 0}}}, classes, dsbo.ErrConfig, "group 1 of 3 has none"},
+		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1}}}, classes,
+			dsbo.ErrConfig, "groups of 2"},
+		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1, 2, 9}}}, classes,
+			dsbo.ErrConfig, "feature 3 has 9"},
+		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 0, 2, 0}}}, classes,
+			dsbo.ErrConfig, "group 1 of 3 has none"},
 		{models.Linear{Features: 4, Outputs: 3}, negative, dsbo.ErrConfig, "that of example 19 is -1"},
 		{models.Linear{Features: 4, Outputs: 3}, short, dsbo.ErrShape, "must have a weight; there are 19"},
 	} {
-		if _, err := models.NewOracle(c.model, c.shard, models.Config{}); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+		if _, err := models.NewOracle(c.model, c.shard, models.Config{}); !errors.Is(err, c.kind) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error is %v, want %q", c.model, err, c.want)
 		}
 	}
@@ -328,6 +354,6 @@ func ExampleLinear() {
 
 // first returns the first of two results.
 func first(a, _ float64, err error) float64 {
-	must.OK(err)
+	testkit.OK(err)
 	return a
 }

@@ -6,15 +6,16 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
-// Logistic is the paper's synthetic task: binary logistic regression with one log-penalty per feature,
+// Logistic is the paper's synthetic task: binary logistic regression with one log-penalty
+// per feature,
 //
 //	f_i(x, y) = R_e ψ(t_e a_e'y)      g_i(x, y) = R_e ψ(t_e a_e'y) + ½ Σ_j e^{x_j} y_j²
 //
-// with ψ(m) = log(1+e^{-m}), targets t_e = ±1, and R the sum over the examples or, with Mean, their mean; ψ is times the
-// example's weight where there are weights. p = q = Features.
+// with ψ(m) = log(1+e^{-m}), targets t_e = ±1, and R the sum over the examples or, with Mean, their
+// mean; ψ is times the example's weight where there are weights. p = q = Features.
 type Logistic struct {
 	Features int
 	Mean     bool
@@ -27,7 +28,8 @@ func (l Logistic) Dims() (p, q int) { return l.Features, l.Features }
 func (l Logistic) Check(s data.Shard) error {
 	return checkShard(s, l.Features, 1, func(e data.Examples) error {
 		if e.Target.Cols() != 1 {
-			return dsbo.Errorf(dsbo.ErrShape, "targets must be one column of +1 and -1; there are %d columns", e.Target.Cols())
+			return dsbo.Errorf(dsbo.ErrShape, "targets must be one column of +1 and -1; there are %d columns",
+				e.Target.Cols())
 		}
 		for row := range e.Target.Rows() {
 			if t := e.Target.At(row, 0); t != 1 && t != -1 {
@@ -64,7 +66,7 @@ func (l Logistic) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 // Penalty implements [Penalized].
 func (l Logistic) Penalty(dst, x []float64) {
 	for j, v := range x {
-		dst[j] = elementary.Exp(v)
+		dst[j] = num.Exp(v)
 	}
 }
 
@@ -79,4 +81,4 @@ func (l Logistic) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 }
 
 // Modulus implements [StronglyConvex].
-func (l Logistic) Modulus(x []float64) float64 { return elementary.Exp(slices.Min(x)) }
+func (l Logistic) Modulus(x []float64) float64 { return num.Exp(slices.Min(x)) }

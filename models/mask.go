@@ -14,16 +14,19 @@ func checkMasks(masks []Mask, columns []input) error {
 			slices.ContainsFunc(columns, func(in input) bool { return in.name == columnPrefix+m.Name })
 		switch {
 		case m.Name == "" || taken:
-			return dsbo.Errorf(dsbo.ErrConfig, "names of masks must be distinct, not empty, and no names of columns; that of mask %d is %q", k, m.Name)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"names of masks must be distinct, not empty, and no names of columns; that of mask %d is %q", k, m.Name)
 		case m.Cols < 1 || !(m.Keep > 0 && m.Keep <= 1):
-			return dsbo.Errorf(dsbo.ErrConfig, "mask %q must have at least 1 column and keep a share in (0, 1]; they are %d and %g", m.Name, m.Cols, m.Keep)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"mask %q must have at least 1 column and keep a share in (0, 1]; they are %d and %g",
+				m.Name, m.Cols, m.Keep)
 		}
 	}
 	return nil
 }
 
-// bind makes a draw's rows idx (nil: all), and its masks, the batch of program p of so many rows. Masks of the draw that p has already stay, and
-// with them what was computed from them.
+// bind makes a draw's rows idx (nil: all), and its masks, the batch of program p of n rows. Masks
+// of the draw that p has already stay, and with them what was computed from them.
 func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error {
 	if err := s.ex.bind(p, idx); err != nil || len(s.ex.masks) == 0 {
 		return err

@@ -10,8 +10,8 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -28,18 +28,18 @@ func (m dropping) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return m.Softmax.Lower(x, y, b)
 }
 
-// TestMasks: a draw has one mask, whatever is asked and in whatever type, another draw another one, and all examples none. What the mask leaves
-// out has no gradient.
+// TestMasks: a draw has one mask, whatever is asked and in whatever type, another draw another one,
+// and all examples none. What the mask leaves out has no gradient.
 func TestMasks(t *testing.T) {
 	const d, c = 50, 3
 	s := classShard(40, 40, d, c)
 	m := dropping{models.Softmax{Features: d, Classes: c}, []models.Mask{{Name: "kept", Cols: d, Keep: .25}}}
 	r := rand.New(rand.NewPCG(7, 7))
 	x, y, v := slices.Repeat([]float64{-30}, d), normal(r, d*c, .1), normal(r, d*c, 1)
-	oracle := func(m models.Model, c models.Config) *models.Oracle { return must.Get(models.NewOracle(m, s, c)) }
+	oracle := func(m models.Model, c models.Config) *models.Oracle { return testkit.Get(models.NewOracle(m, s, c)) }
 	grad := func(o *models.Oracle, name dsbo.Sample) []float64 {
 		g := make([]float64, d*c)
-		must.OK(o.LowerGrad(g, x, y, name))
+		testkit.OK(o.LowerGrad(g, x, y, name))
 		return g
 	}
 	o, one := oracle(m, models.Config{Batch: 1}), dsbo.Sample{Set: dsbo.Lower, K: 3, T: 1}
@@ -54,7 +54,7 @@ func TestMasks(t *testing.T) {
 		t.Errorf("%d of %d features are kept, about a quarter must be", kept, d)
 	}
 	hv := make([]float64, d*c)
-	must.OK(o.HVP(hv, x, y, v, one))
+	testkit.OK(o.HVP(hv, x, y, v, one))
 	for j := range d {
 		if (math.Abs(g[j]) > 1e-9) != (math.Abs(hv[j]) > 1e-9) {
 			t.Fatalf("feature %d: gradient %g and product %g of a draw must have the same mask", j, g[j], hv[j])
@@ -63,14 +63,15 @@ func TestMasks(t *testing.T) {
 	if again := grad(oracle(m, models.Config{Batch: 1}), one); !slices.Equal(g, again) {
 		t.Error("the same draw of another oracle has another mask")
 	}
-	if narrow := grad(oracle(m, models.Config{Batch: 1, Float32: true}), one); vec.Dist2(narrow, g) > 1e-10 {
+	if narrow := grad(oracle(m, models.Config{Batch: 1, Float32: true}), one); linalg.Dist2(narrow, g) > 1e-10 {
 		t.Error("the same draw in float32 has another mask")
 	}
 	batch := oracle(m, models.Config{Batch: 40})
 	if slices.Equal(grad(batch, one), grad(batch, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 2})) {
 		t.Error("two draws of the same examples have the same mask")
 	}
-	if whole := (dsbo.Sample{Set: dsbo.Whole}); !slices.Equal(grad(batch, whole), grad(oracle(m.Softmax, models.Config{}), whole)) {
+	if whole := (dsbo.Sample{Set: dsbo.Whole}); !slices.Equal(grad(batch, whole), grad(oracle(m.Softmax,
+		models.Config{}), whole)) {
 		t.Error("all examples, which are no draw, have a mask")
 	}
 }
@@ -80,9 +81,11 @@ func TestMasksAreChecked(t *testing.T) {
 	s := classShard(8, 8, 4, 3)
 	s.Train.Columns = []data.Column{{Name: "taken", Table: table(8, 1, make([]float64, 8))}}
 	for _, masks := range [][]models.Mask{
-		{{"", 4, .5}}, {{"kept", 0, .5}}, {{"kept", 4, 0}}, {{"kept", 4, 1.5}}, {{"kept", 4, .5}, {"kept", 4, .5}}, {{"taken", 4, .5}},
+		{{"", 4, .5}}, {{"kept", 0, .5}}, {{"kept", 4, 0}}, {{"kept", 4, 1.5}}, {{"kept", 4, .5}, {"kept", 4, .5}},
+		{{"taken", 4, .5}},
 	} {
-		if _, err := models.NewOracle(dropping{models.Softmax{Features: 4, Classes: 3}, masks}, s, models.Config{}); !errors.Is(err, dsbo.ErrConfig) {
+		if _, err := models.NewOracle(dropping{models.Softmax{Features: 4, Classes: 3}, masks}, s,
+			models.Config{}); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: %v", masks, err)
 		}
 	}

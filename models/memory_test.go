@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// TestLiveVectors: what the oracle of a deep network holds for gradients of both losses and products, on draws and on all
-// examples, is a few vectors of the length of y, in float32.
+// TestLiveVectors: what the oracle of a deep network holds for gradients of both losses and
+// products, on draws and on all examples, is a few vectors of the length of y, in float32.
 func TestLiveVectors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("1.9 million weights")
@@ -41,10 +41,11 @@ func liveVectors(t *testing.T) {
 	m.Start(y)
 	copy(v, y)
 	before := live()
-	o := must.Get(models.NewOracle(m, s, models.Config{Batch: 256, Float32: true}))
+	o := testkit.Get(models.NewOracle(m, s, models.Config{Batch: 256, Float32: true}))
 	for _, sample := range []dsbo.Sample{{Set: dsbo.Curvature}, {Set: dsbo.Whole}} {
 		_, _, err := o.Values(x, y, sample)
-		must.OK(errors.Join(err, o.LowerGrad(dy, x, y, sample), o.HVP(dy, x, y, v, sample), o.JVP(dx, x, y, v, sample), o.UpperGrad(dx, dy, x, y, sample)))
+		testkit.OK(errors.Join(err, o.LowerGrad(dy, x, y, sample), o.HVP(dy, x, y, v, sample),
+			o.JVP(dx, x, y, v, sample), o.UpperGrad(dx, dy, x, y, sample)))
 	}
 	vectors := float64(live()-before) / float64(4*q)
 	t.Logf("%.1f vectors", vectors)

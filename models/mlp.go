@@ -7,21 +7,21 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
-// MLP is a network of dense layers with a loss L of its outputs, by default the cross-entropy of a softmax, and a
-// log-penalty per group of weights,
+// MLP is a network of dense layers with a loss L of its outputs, by default the cross-entropy of a
+// softmax, and a log-penalty per group of weights,
 //
 //	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)      g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
 //
-// Layer l maps h to W_l h + b_l; y holds W_0 row by row, then b_0, then W_1 and so on. w_e is 1 where examples have no weights. Of its D
-// layers, the weights of each input feature are a group, x_0 ... x_{d-1}, and so are the first layer's biases,
-// x_d, and every later layer, x_{d+l}: p = d + D. [Penalties] are other groups.
+// Layer l maps h to W_l h + b_l; y holds W_0 row by row, then b_0, then W_1 and so on. w_e is 1
+// where examples have no weights. Of its D layers, the weights of each input feature are a group,
+// x_0 ... x_{d-1}, and so are the first layer's biases, x_d, and every later layer, x_{d+l}: p = d +
+// D. [Penalties] are other groups.
 //
-// g_i is not convex in y: what the methods' theory promises for softmax is here an experiment.
-// At y = 0 the hidden units are alike and nearly all derivatives vanish, so a run begins at [MLP.Start].
+// g_i is not convex in y: what the methods' theory promises for softmax is here an experiment. At y
+// = 0 the hidden units are alike and nearly all derivatives vanish, so a run begins at [MLP.Start].
 type MLP struct {
 	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
 	Hidden            []int      // units of the hidden layers, first to last; nil: one layer of 32
@@ -69,7 +69,8 @@ func (m MLP) Dims() (p, q int) {
 
 // Simpler implements [Simplified]: [Linear] with the same loss, and one penalty for all weights.
 func (m MLP) Simpler() (name string, simpler Model) {
-	return "linear", Linear{Features: m.Features, Outputs: m.Outputs, Loss: m.Loss, Penalties: OnePenalty{}, Intercepts: m.Intercepts}
+	return "linear", Linear{Features: m.Features, Outputs: m.Outputs, Loss: m.Loss, Penalties: OnePenalty{},
+		Intercepts: m.Intercepts}
 }
 
 // Check implements [Checker].
@@ -143,13 +144,13 @@ func (m MLP) Penalty(dst, x []float64) {
 			if i == 0 && j < l.out*l.in {
 				group = groups.group(j % l.in)
 			}
-			dst[l.off+j] = 2 / float64(len(dst)) * elementary.Exp(x[group])
+			dst[l.off+j] = 2 / float64(len(dst)) * num.Exp(x[group])
 		}
 	})
 }
 
-// Diagonal implements [Curved] for networks of at most one hidden layer. With a unit's sum a and value h, and the last layer's weights
-// W, the second derivative of an example's loss by a is
+// Diagonal implements [Curved] for networks of at most one hidden layer. With a unit's sum a and
+// value h, and the last layer's weights W, the second derivative of an example's loss by a is
 //
 //	h'(a)² Σ_kl L″_kl W_k W_l + h″(a) Σ_k L'_k W_k
 func (m MLP) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
@@ -173,7 +174,8 @@ func (m MLP) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	return nil // a layer's curvature depends on how the later hidden units' sums vary together
 }
 
-// unitDerivatives builds the first and the second derivative (nil: 0) of hidden units with sums a and values h.
+// unitDerivatives builds the first and the second derivative (nil: 0) of hidden units with sums a
+// and values h.
 func (m MLP) unitDerivatives(a, h *ad.Node) (slope, bend *ad.Node) {
 	if m.ReLU {
 		return ad.Step(a), nil
@@ -200,7 +202,7 @@ func (m MLP) Start(y []float64) {
 	for _, l := range ls {
 		deviation, weights := math.Sqrt(gain/float64(l.in)), l.weights(y)
 		for j := range weights {
-			weights[j] = deviation * normal.Number(r)
+			weights[j] = deviation * num.Normal(r)
 		}
 	}
 	copy(ls[len(ls)-1].biases(y), m.Intercepts)

@@ -1,13 +1,13 @@
-// Package models holds bilevel problems, one file each: the upper loss f_i and the lower loss g_i of an
-// agent, each written down once as a Gorgonia graph of ad's ops.
+// Package models holds bilevel problems, one file each: the upper loss f_i and the lower loss g_i
+// of an agent, each written down once as a Gorgonia graph of ad's ops.
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
-// Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [XStarter], [Shaper],
-// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Simplified], [Restrained],
-// [Masked], [Batched].
-// An [OutputLoss] and [Penalties] make many models of one: [Linear] and [MLP] take both.
-// [Programs.Oracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
-// Hessian-vector and Jacobian-vector products. [NewOracle] does for one agent alone.
+// Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter],
+// [XStarter], [Shaper], [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined],
+// [Simplified], [Restrained], [Masked], [Batched]. An [OutputLoss] and [Penalties] make many models
+// of one: [Linear] and [MLP] take both. [Programs.Oracle] turns a model and an agent's data into
+// the oracle that an algorithm calls: gradients, Hessian-vector and Jacobian-vector products.
+// [NewOracle] does for one agent alone.
 package models
 
 import (
@@ -17,8 +17,9 @@ import (
 
 // A Model is the bilevel problem of one agent. x has length p, y has length q.
 //
-// Lower and Upper build scalars from ad's ops (or from those Gorgonia ops that ad can replace) and are
-// called once per batch size, for all agents of a process ([Programs]). g_i must be strongly convex in y for the methods' theory to hold.
+// Lower and Upper build scalars from ad's ops (or from those Gorgonia ops that ad can replace) and
+// are called once per batch size, for all agents of a process ([Programs]). g_i must be strongly
+// convex in y for the methods' theory to hold.
 type Model interface {
 	// Dims returns p, the length of x, and q, the length of y.
 	Dims() (p, q int)
@@ -31,16 +32,17 @@ type Model interface {
 // A Loss is one of a model's two losses: its Lower or its Upper.
 type Loss = func(x, y *ad.Node, b Batch) *ad.Node
 
-// A Scorer is a [Model] that can score y, found at x, on examples. Without scores a run has no losses in its records and no standard errors in
-// its verdict, which then compares Φ.
+// A Scorer is a [Model] that can score y, found at x, on examples. Without scores a run has no
+// losses in its records and no standard errors in its verdict, which then compares Φ.
 type Scorer interface {
-	// Score builds two vectors with an entry for each example: its loss, without regularization and whatever its weight is, and 1
-	// where the prediction is right, 0 where it is wrong (nil for a model without classes); where the model is several, the share of
-	// them that is right.
+	// Score builds two vectors with an entry for each example: its loss, without regularization and
+	// whatever its weight is, and 1 where the prediction is right, 0 where it is wrong (nil for a
+	// model without classes); where the model is several, the share of them that is right.
 	Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node)
 }
 
-// A Checker is a [Model] that checks its own settings, and whether an agent's data suit it. [NewOracle] calls Check first.
+// A Checker is a [Model] that checks its own settings, and whether an agent's data suit it.
+// [NewOracle] calls Check first.
 type Checker interface {
 	// Check returns an error that names what does not fit, as [dsbo.ErrShape] or [dsbo.ErrConfig].
 	Check(s data.Shard) error
@@ -58,7 +60,8 @@ type XStarter interface {
 	StartX(x []float64)
 }
 
-// A Shaper is a [Model] whose y is a matrix, row by row. Files of y, such as a run's omega.npy, have its shape.
+// A Shaper is a [Model] whose y is a matrix, row by row. Files of y, such as a run's omega.npy,
+// have its shape.
 type Shaper interface {
 	// Shape returns the matrix's size: rows times cols is q.
 	Shape() (rows, cols int)
@@ -70,7 +73,8 @@ type StronglyConvex interface {
 	Modulus(x []float64) float64
 }
 
-// A Penalized is a [Model] whose lower loss has a penalty ½ Σ_j P_j(x) y_j² that is the same for all agents and data.
+// A Penalized is a [Model] whose lower loss has a penalty ½ Σ_j P_j(x) y_j² that is the same for
+// all agents and data.
 type Penalized interface {
 	// Penalty writes P(x), no entry of which is negative, to dst (length q).
 	Penalty(dst, x []float64)
@@ -78,33 +82,38 @@ type Penalized interface {
 
 // A Curved is a [Model] whose lower loss has a Hessian with a known diagonal.
 type Curved interface {
-	// Diagonal builds the diagonal of ∇²_yy g_i on a batch of training examples, a vector of length q, exactly, and without P(x)
-	// where the model is [Penalized]. nil: it is not known for this model's settings.
+	// Diagonal builds the diagonal of ∇²_yy g_i on a batch of training examples, a vector of length
+	// q, exactly, and without P(x) where the model is [Penalized]. nil: it is not known for this
+	// model's settings.
 	Diagonal(x, y *ad.Node, b Batch) *ad.Node
 }
 
-// A Masked is a [Model] whose lower loss takes masks, such as those of dropout: random numbers, drawn anew in each draw by its name, so that
-// the gradient and the products of a draw have the same ones, also after a resume and on other processors. [Batch.Column] has them in Lower and
-// Diagonal; in Upper and Score it returns nil. On all examples ([dsbo.Whole]) their numbers are all 1, their mean in a draw.
+// A Masked is a [Model] whose lower loss takes masks, such as dropout's: random numbers, drawn anew
+// in each draw by its name, so that the gradient and the products of a draw have the same ones,
+// also after a resume and on other processors. [Batch.Column] has them in Lower and Diagonal; in
+// Upper and Score it returns nil. On all examples ([dsbo.Whole]) their numbers are all 1, their
+// mean in a draw.
 type Masked interface {
 	// Masks returns them, the same each time.
 	Masks() []Mask
 }
 
-// A Batched is a [Model] with a loss that is not the mean, or the sum, of losses of single examples: what one of them adds depends on the others of
-// its batch, as with statistics of the batch, or pairs of examples. Draws then estimate another loss than that of all examples. In a
+// A Batched is a [Model] with a loss that is not the mean, or the sum, of losses of single
+// examples: what one of them adds depends on the others of its batch, as with statistics of the
+// batch, or pairs of examples. Draws then estimate another loss than the loss of all examples. In a
 // model that does not say so package modeltest takes it for a leak.
 type Batched interface{ Batched() }
 
-// A Mask is a matrix with a row for each example of a draw, a vector where it has one column, of numbers that are 1/Keep with probability Keep, and
-// else 0.
+// A Mask is a matrix with a row for each example of a draw, a vector where it has one column, of
+// numbers that are 1/Keep with probability Keep, and else 0.
 type Mask struct {
 	Name string
 	Cols int
 	Keep float64 // in (0, 1]
 }
 
-// A Batch is the examples of one draw, as nodes of a graph. Fields are nil where the agent's data lack them.
+// A Batch is the examples of one draw, as nodes of a graph. Fields are nil where the agent's data
+// lack them.
 type Batch struct {
 	Rows int      // number of examples
 	X    *ad.Node // features, Rows×d
@@ -121,8 +130,9 @@ type column struct {
 	node *ad.Node
 }
 
-// Column returns a named column of the examples ([data.Examples].Columns), and in Lower and Diagonal also a [Mask] of a [Masked] model: a
-// matrix, or a vector where it has one column. nil: there is none of that name.
+// Column returns a named column of the examples ([data.Examples].Columns), and in Lower and
+// Diagonal also a [Mask] of a [Masked] model: a matrix, or a vector where it has one column. nil:
+// there is none of that name.
 func (b Batch) Column(name string) *ad.Node {
 	for _, c := range b.columns {
 		if c.name == name {

@@ -9,8 +9,8 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -31,18 +31,18 @@ func TestMLPDims(t *testing.T) {
 	}
 }
 
-// TestMLPOfOneLayerIsSoftmax: without hidden layers, and with biases 0, the network is the linear classifier; its
-// penalties have another weight, 1/q for a q that counts the biases.
+// TestMLPOfOneLayerIsSoftmax: without hidden layers, and with biases 0, the network is the linear
+// classifier; its penalties have another weight, 1/q for a q that counts the biases.
 func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 	const d, c = 6, 3
 	s := classShard(20, 15, d, c)
-	linear := must.Get(models.NewOracle(models.Softmax{Features: d, Classes: c}, s, models.Config{}))
-	mlp := must.Get(models.NewOracle(models.MLP{Features: d, Outputs: c, Hidden: []int{}}, s, models.Config{}))
+	linear := testkit.Get(models.NewOracle(models.Softmax{Features: d, Classes: c}, s, models.Config{}))
+	mlp := testkit.Get(models.NewOracle(models.MLP{Features: d, Outputs: c, Hidden: []int{}}, s, models.Config{}))
 	r := rand.New(rand.NewPCG(3, 3))
 	x, w := normal(r, d, 1), normal(r, c*d, 1)
 	xb, wb := append(x, 2), append(w, 0, 0, 0)
-	f, g := must.Get2(linear.Values(x[:d], w[:c*d], dsbo.Sample{}))
-	fb, gb := must.Get2(mlp.Values(xb, wb, dsbo.Sample{}))
+	f, g := testkit.Get2(linear.Values(x[:d], w[:c*d], dsbo.Sample{}))
+	fb, gb := testkit.Get2(mlp.Values(xb, wb, dsbo.Sample{}))
 	if math.Abs(fb-f) > 1e-14*f {
 		t.Errorf("upper loss %g, that of softmax is %g", fb, f)
 	}
@@ -56,25 +56,26 @@ func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 	}
 }
 
-// TestMLPPenalties finds each entry's group: with one entry of y alone, ∂g/∂x is e^x y²/q in its group and 0 in the
-// others.
+// TestMLPPenalties finds each entry's group: with one entry of y alone, ∂g/∂x is e^x y²/q in its
+// group and 0 in the others.
 func TestMLPPenalties(t *testing.T) {
 	m := models.MLP{Features: 3, Outputs: 2, Hidden: []int{2}}
 	_, q := m.Dims() // W_0: 0-5, b_0: 6-7, W_1: 8-11, b_1: 12-13
-	d := must.Get(models.Differentiate(m.Lower, 5, q, classShard(8, 8, 3, 2).Train, false))
+	d := testkit.Get(models.Differentiate(m.Lower, 5, q, classShard(8, 8, 3, 2).Train, false))
 	x := []float64{.1, .2, .3, .4, .5}
 	for at, group := range map[int]int{0: 0, 1: 1, 2: 2, 3: 0, 5: 2, 6: 3, 7: 3, 8: 4, 11: 4, 12: 4, 13: 4} {
 		y, dx, want := make([]float64, q), make([]float64, 5), make([]float64, 5)
 		y[at] = 2
 		want[group] = math.Exp(x[group]) * 4 / float64(q)
-		must.OK(d.Grad(dx, nil, x, y))
-		if vec.Dist2(dx, want) > 1e-30 {
+		testkit.OK(d.Grad(dx, nil, x, y))
+		if linalg.Dist2(dx, want) > 1e-30 {
 			t.Errorf("entry %d of y: ∂g/∂x = %v, want %v", at, dx, want)
 		}
 	}
 }
 
-// TestMLPLearns: a network that starts at Start separates two rings, which no linear classifier does.
+// TestMLPLearns: a network that starts at Start separates two rings, which no linear
+// classifier does.
 func TestMLPLearns(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	const rows = 120
@@ -84,21 +85,21 @@ func TestMLPLearns(t *testing.T) {
 		pts = append(pts, radius*math.Cos(angle), radius*math.Sin(angle))
 		signs = append(signs, float64(i%2))
 	}
-	target := must.Get(data.OneHot(table(rows, 1, signs), 2))
+	target := testkit.Get(data.OneHot(table(rows, 1, signs), 2))
 	e := data.Examples{X: table(rows, 2, pts), Target: target}
 	for _, relu := range []bool{false, true} {
 		m := models.MLP{Features: 2, Outputs: 2, Hidden: []int{12}, ReLU: relu}
 		p, q := m.Dims()
 		x, y, g := make([]float64, p), make([]float64, q), make([]float64, q)
-		vec.Fill(x, -6)
-		o := must.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
+		linalg.Fill(x, -6)
+		o := testkit.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
 		m.Start(y)
 		for range 400 {
-			must.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
-			vec.Axpy(y, -.5, g)
+			testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
+			linalg.Axpy(y, -.5, g)
 		}
-		score := must.Get(models.NewScore(m, e, false))
-		if _, right := must.Get2(score.Sums(x, y)); right < .99*rows {
+		score := testkit.Get(models.NewScore(m, e, false))
+		if _, right := testkit.Get2(score.Sums(x, y)); right < .99*rows {
 			t.Errorf("relu=%v: %g of %d right after 400 steps, want 99 %%", relu, right, rows)
 		}
 	}
@@ -108,13 +109,14 @@ func TestMLPLearns(t *testing.T) {
 func TestCompositionalLowerSolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	a, b := normal(r, 4*2, 1), normal(r, 4, 1)
-	o := must.Get(models.NewOracle(models.SineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{}, models.Config{}))
+	o := testkit.Get(models.NewOracle(models.SineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{},
+		models.Config{}))
 	x, y, g := []float64{.3, -.7}, make([]float64, 4), make([]float64, 4)
 	for k := range y {
-		y[k] = math.Sin(vec.Dot(a[2*k:2*k+2], x)) + b[k]
+		y[k] = math.Sin(linalg.Dot(a[2*k:2*k+2], x)) + b[k]
 	}
-	must.OK(o.LowerGrad(g, x, y, dsbo.Sample{}))
-	if vec.Norm(g) > 1e-15 {
+	testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{}))
+	if linalg.Norm(g) > 1e-15 {
 		t.Errorf("∇_y g = %v at the inner map's value", g)
 	}
 }
@@ -129,7 +131,7 @@ func TestNamedModels(t *testing.T) {
 					size.Features = 16 * 16
 					shard = classShard(30, 21, size.Features, classes)
 				}
-				modeltest.TestModel(t, must.Get(models.ByName(name, size)), shard)
+				modeltest.TestModel(t, testkit.Get(models.ByName(name, size)), shard)
 			})
 		}
 	}
@@ -141,7 +143,8 @@ func TestByNameErrors(t *testing.T) {
 		size models.Size
 		want string
 	}{
-		{"svm", models.Size{Classes: 10}, "a model must be one of " + strings.Join(models.Names(), ", ") + `; it is "svm"`},
+		{"svm", models.Size{Classes: 10}, "a model must be one of " + strings.Join(models.Names(), ", ") +
+			`; it is "svm"`},
 		{"softmax", models.Size{}, `model "softmax" needs at least 2 classes; the task has 0`},
 		{"logistic", models.Size{Classes: 10}, `model "logistic" needs targets +1 and -1; the task has 10 classes`},
 	} {

@@ -13,11 +13,13 @@ type Size struct {
 	Examples int    // training examples of all agents together
 	Hidden   []int  // units of the hidden layers of a network; nil: its default
 	Seed     uint64 // seed of a start
-	// Means holds the mean example of each class, one after the other, at which a distilled data set starts; nil: noise.
+	// Means holds the mean example of each class, one after the other, at which a distilled data
+	// set starts; nil: noise.
 	Means []float64
 }
 
-// namedModels is the table of models with a name: a line here makes a model known to commands and to the conformance test.
+// namedModels is the table of models with a name: a line here makes a model known to commands and
+// to the conformance test.
 var namedModels = []struct {
 	name    string
 	classes bool // whether it takes classes; otherwise targets are +1 and -1
@@ -26,7 +28,9 @@ var namedModels = []struct {
 	{"softmax", true, func(s Size) Model { return Softmax{s.Features, s.Classes} }},
 	{"mlp", true, func(s Size) Model { return newMLP(s, false) }},
 	{"mlp-relu", true, func(s Size) Model { return newMLP(s, true) }},
-	{"lenet", true, func(s Size) Model { return LeNet{Side: squareSide(s.Features), Classes: s.Classes, Seed: s.Seed} }},
+	{"lenet", true, func(s Size) Model {
+		return LeNet{Side: squareSide(s.Features), Classes: s.Classes, Seed: s.Seed}
+	}},
 	{"hyperrep", true, func(s Size) Model {
 		return HyperRep{Features: s.Features, Classes: s.Classes, Hidden: s.Hidden, Seed: s.Seed}
 	}},
@@ -44,8 +48,8 @@ var namedModels = []struct {
 	{"logistic-mean", false, func(s Size) Model { return Logistic{Features: s.Features, Mean: true} }},
 }
 
-// cleanRidge is the ridge of data hyper-cleaning: on MNIST with half of 5000 labels wrong, 0.001 costs accuracy, and with 0.0001 weights
-// begin to fit the validation examples alone.
+// cleanRidge is the ridge of data hyper-cleaning: on MNIST with half of 5000 labels wrong, 0.001
+// costs accuracy, and with 0.0001 weights begin to fit the validation examples alone.
 const cleanRidge = 5e-4
 
 // newMLP returns the network for a task of size s.
@@ -56,7 +60,8 @@ func newMLP(s Size, relu bool) MLP {
 // Names returns the names that [ByName] knows.
 func Names() []string { return append(NamesFor(2), NamesFor(0)...) }
 
-// NamesFor returns the names of the models that fit a task with this number of classes, 0 for targets +1 and -1.
+// NamesFor returns the names of the models that fit a task with this number of classes, 0 for
+// targets +1 and -1.
 func NamesFor(classes int) []string {
 	var names []string
 	for _, m := range namedModels {
@@ -67,17 +72,20 @@ func NamesFor(classes int) []string {
 	return names
 }
 
-// ByName returns the model of that name for a task of size s. It fails with [dsbo.ErrConfig] if there is no such
-// model, or if it does not fit the task: models of classes need at least two of them, the others targets +1 and -1.
+// ByName returns the model of that name for a task of size s. It fails with [dsbo.ErrConfig] if
+// there is no such model, or if it does not fit the task: models of classes need at least two of
+// them, the others targets +1 and -1.
 func ByName(name string, s Size) (Model, error) {
 	for _, m := range namedModels {
 		switch {
 		case m.name != name:
 			continue
 		case m.classes && s.Classes < 2:
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "model %q needs at least 2 classes; the task has %d", name, s.Classes)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "model %q needs at least 2 classes; the task has %d",
+				name, s.Classes)
 		case !m.classes && s.Classes != 0:
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "model %q needs targets +1 and -1; the task has %d classes", name, s.Classes)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "model %q needs targets +1 and -1; the task has %d classes",
+				name, s.Classes)
 		}
 		return m.build(s), nil
 	}

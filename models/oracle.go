@@ -16,12 +16,10 @@ type Config struct {
 	Float32 bool   // compute in float32
 }
 
-// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle], a [dsbo.ValueOracle],
-// a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle], a [dsbo.Float32Oracle] and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models
-// Penalty fails with [dsbo.ErrCapability].
+// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle], a
+// [dsbo.ValueOracle], a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle] and, if its model is
+// [Penalized], a [dsbo.PenaltyOracle]: of other models Penalty fails with [dsbo.ErrCapability].
 type Oracle struct {
-	questions[float64]
-	single    questions[float32]
 	p, q      int
 	programs  *Programs
 	low, up   side
@@ -37,9 +35,6 @@ var (
 	_ dsbo.DiagonalOracle = (*Oracle)(nil)
 
 	_ dsbo.GaussNewtonOracle = (*Oracle)(nil)
-	_ dsbo.Float32Oracle     = (*Oracle)(nil)
-
-	_ dsbo.GaussNewtonOracleIn[float32] = (*questions[float32])(nil)
 )
 
 // A side is the upper or the lower loss of an agent, with the examples that it is taken on.
@@ -55,11 +50,13 @@ type side struct {
 	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
 
-// NewOracle returns the oracle of an agent that shares no programs with others, see [Programs.Oracle].
+// NewOracle returns the oracle of an agent that shares no programs with others,
+// see [Programs.Oracle].
 func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) { return NewPrograms(m).Oracle(s, c) }
 
-// Oracle returns the oracle of one agent. Graphs are compiled when the first of the agents uses them, one for each loss and
-// batch size, so mistakes in how a model is built show then; package modeltest finds them all.
+// Oracle returns the oracle of one agent. Graphs are compiled when the first of the agents uses
+// them, one for each loss and batch size, so mistakes in how a model is built show then; package
+// modeltest finds them all.
 func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 	m := programs.model
 	if ch, ok := m.(Checker); ok {
@@ -76,8 +73,6 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 	}
 	memory := programs.Workspace()
 	o := &Oracle{p: p, q: q, programs: programs, diagonals: map[int]*ad.Program{}}
-	o.questions = questions[float64]{o, func(d *ad.Derivs) *ad.DerivsIn[float64] { return &d.DerivsIn }}
-	o.single = questions[float32]{o, (*ad.Derivs).Float32}
 	for _, of := range []struct {
 		side *side
 		loss part
@@ -124,10 +119,6 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	return d, s.bind(d.Program, name, idx, rows)
 }
 
-// Float32 implements [dsbo.Float32Oracle], whatever type [Config] says to compute in: answers by vectors of float32 are those by vectors of float64 with the
-// same numbers, rounded. What it returns is a [dsbo.GaussNewtonOracleIn] float32 too.
-func (o *Oracle) Float32() dsbo.OracleIn[float32] { return &o.single }
-
 // ask puts a question about the loss on a draw. An error names the agent and the loss.
 func (s *side) ask(name dsbo.Sample, question func(d *ad.Derivs) error) error {
 	d, err := s.derivatives(name)
@@ -138,6 +129,38 @@ func (s *side) ask(name dsbo.Sample, question func(d *ad.Derivs) error) error {
 		return fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.loss, err)
 	}
 	return nil
+}
+
+// Dims implements [dsbo.Oracle].
+func (o *Oracle) Dims() (p, q int) { return o.p, o.q }
+
+// UpperGrad implements [dsbo.Oracle].
+func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	return o.up.ask(s, func(d *ad.Derivs) error { return d.Grad(dx, dy, x, y) })
+}
+
+// LowerGrad implements [dsbo.Oracle].
+func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	if q := o.q; len(dst) != q { // nil too, which Grad would skip
+		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers, as ∇_y g has; it has %d", q, len(dst))
+	}
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.Grad(nil, dst, x, y) })
+}
+
+// HVP implements [dsbo.Oracle].
+func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
+}
+
+// GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its
+// outputs ([ad.Outputs]).
+func (o *Oracle) GaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })
+}
+
+// JVP implements [dsbo.Oracle].
+func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.JVP(dst, x, y, v) })
 }
 
 // Hessian implements [dsbo.DenseOracle].

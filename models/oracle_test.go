@@ -12,8 +12,8 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -22,9 +22,9 @@ func TestDrawsDiffer(t *testing.T) {
 	s := signShard(100, 100, 4)
 	y := []float64{.1, -.2, .3, .4}
 	gradient := func(c models.Config, name dsbo.Sample) []float64 {
-		o := must.Get(models.NewOracle(models.Logistic{Features: 4}, s, c))
+		o := testkit.Get(models.NewOracle(models.Logistic{Features: 4}, s, c))
 		g := make([]float64, 4)
-		must.OK(o.LowerGrad(g, make([]float64, 4), y, name))
+		testkit.OK(o.LowerGrad(g, make([]float64, 4), y, name))
 		return g
 	}
 	base := gradient(models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4})
@@ -48,21 +48,22 @@ func TestDrawsDiffer(t *testing.T) {
 	}
 }
 
-// TestDrawsAreUnbiased averages the gradients of 2000 draws of 10 rows of 40. The standard error of an entry is
-// that of one row, about 0.5, over √(10·2000); five of them leave no room for a wrong weight.
+// TestDrawsAreUnbiased averages the gradients of 2000 draws of 10 rows of 40. The standard error of
+// an entry is the error of one row, about 0.5, over √(10·2000); five of them leave no room for a
+// wrong weight.
 func TestDrawsAreUnbiased(t *testing.T) {
 	s := signShard(40, 40, 3)
-	o := must.Get(models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10}))
+	o := testkit.Get(models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10}))
 	x, y := make([]float64, 3), []float64{.5, -1, 1}
 	g, sum, want := make([]float64, 3), make([]float64, 3), make([]float64, 3)
 	const draws = 2000
 	for k := range draws {
-		must.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
+		testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
 		for j := range g {
 			sum[j] += g[j] / draws
 		}
 	}
-	must.OK(o.LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	testkit.OK(o.LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
 	for j := range sum {
 		if math.Abs(sum[j]-want[j]) > 5*.5/math.Sqrt(10*draws) {
 			t.Errorf("mean of the gradients is %v, the whole gradient %v", sum, want)
@@ -70,7 +71,8 @@ func TestDrawsAreUnbiased(t *testing.T) {
 	}
 }
 
-// TestAgentsShareTables runs agents on the same tables at the same time: each gets the bits that it gets alone.
+// TestAgentsShareTables runs agents on the same tables at the same time: each gets the bits that it
+// gets alone.
 func TestAgentsShareTables(t *testing.T) {
 	s := classShard(90, 80, 12, 3)
 	agent := func(i int) ([]float64, error) {
@@ -82,9 +84,9 @@ func TestAgentsShareTables(t *testing.T) {
 		for k := range 30 {
 			name := dsbo.Sample{Set: dsbo.Lower, K: k}
 			err = errors.Join(err, o.LowerGrad(g, x, y, name))
-			vec.Axpy(y, -.5, g)
+			linalg.Axpy(y, -.5, g)
 			err = errors.Join(err, o.HVP(g, x, y, y, name))
-			vec.Axpy(y, -.1, g)
+			linalg.Axpy(y, -.1, g)
 		}
 		return y, err
 	}
@@ -96,24 +98,24 @@ func TestAgentsShareTables(t *testing.T) {
 		wg.Go(func() { together[i], errs[i] = agent(i) })
 	}
 	wg.Wait()
-	must.OK(errors.Join(errs[:]...))
+	testkit.OK(errors.Join(errs[:]...))
 	for i := range n {
-		y := must.Get(agent(i))
+		y := testkit.Get(agent(i))
 		if !slices.Equal(y, together[i]) {
 			t.Errorf("agent %d: other bits beside other agents than alone", i)
 		}
 	}
 }
 
-// TestDenseOfQuadratic knows the matrices. Each entry of the Hessian is half the sum of an entry of A and its
-// mirror, so it is right to rounding.
+// TestDenseOfQuadratic knows the matrices. Each entry of the Hessian is half the sum of an entry of
+// A and its mirror, so it is right to rounding.
 func TestDenseOfQuadratic(t *testing.T) {
 	m := quadratic(rand.New(rand.NewPCG(1, 1)), 2, 3)
-	o := must.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
+	o := testkit.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
 	x, y := []float64{1, 2}, []float64{3, 4, 5}
 	h, j := make([]float64, 9), make([]float64, 6)
-	must.OK(o.Hessian(h, x, y, dsbo.Sample{}))
-	must.OK(o.Jacobian(j, x, y, dsbo.Sample{}))
+	testkit.OK(o.Hessian(h, x, y, dsbo.Sample{}))
+	testkit.OK(o.Jacobian(j, x, y, dsbo.Sample{}))
 	for i := range h {
 		if math.Abs(h[i]-m.A[i]) > 1e-14 {
 			t.Errorf("Hessian is %v, want A = %v", h, m.A)
@@ -161,27 +163,48 @@ func TestNewOracleErrors(t *testing.T) {
 		kind  error
 		says  string
 	}{
-		{"features", models.Logistic{Features: 4}, signs, models.Config{Agent: 7}, dsbo.ErrShape, "agent 7: training examples must have the model's 4 features; they have 3"},
-		{"classes for signs", models.Logistic{Features: 3}, classes, models.Config{}, dsbo.ErrShape, "targets must be one column of +1 and -1; there are 4 columns"},
-		{"numbers for signs", models.Logistic{Features: 3}, numbers, models.Config{}, dsbo.ErrConfig, "targets must be +1 or -1; row 0 has 0.5"},
-		{"held-out numbers", models.Logistic{Features: 3}, odd, models.Config{}, dsbo.ErrConfig, "held-out examples: targets must be +1 or -1"},
-		{"signs for classes", models.Softmax{Features: 3, Classes: 4}, signs, models.Config{}, dsbo.ErrShape, "targets must have a column for each of the model's 4 classes, at least 2; they have 1"},
+		{"features", models.Logistic{Features: 4}, signs, models.Config{Agent: 7}, dsbo.ErrShape,
+			"agent 7: training examples must have the model's 4 features; they have 3"},
+		{"classes for signs", models.Logistic{Features: 3}, classes, models.Config{}, dsbo.ErrShape,
+			"targets must be one column of +1 and -1; there are 4 columns"},
+		{"numbers for signs", models.Logistic{Features: 3}, numbers, models.Config{}, dsbo.ErrConfig,
+			"targets must be +1 or -1; row 0 has 0.5"},
+		{"held-out numbers", models.Logistic{Features: 3}, odd, models.Config{}, dsbo.ErrConfig,
+			"held-out examples: targets must be +1 or -1"},
+		{"signs for classes", models.Softmax{Features: 3, Classes: 4}, signs, models.Config{}, dsbo.ErrShape,
+			"targets must have a column for each of the model's 4 classes, at least 2; they have 1"},
 		{"one class", models.Softmax{Features: 3, Classes: 1}, signs, models.Config{}, dsbo.ErrShape, "at least 2"},
-		{"no examples", models.Logistic{Features: 3}, bare, models.Config{}, dsbo.ErrShape, "there must be validation examples"},
-		{"targets of others", models.Logistic{Features: 3}, other, models.Config{}, dsbo.ErrShape, "each of 10 examples must have a target"},
-		{"IDs of others", models.Logistic{Features: 3}, ids, models.Config{}, dsbo.ErrShape, "each of 10 examples must have an ID; there are 9"},
-		{"batch", models.Logistic{Features: 3}, signs, models.Config{Batch: -1}, dsbo.ErrConfig, "batch must be at least 0 (all examples); it is -1"},
-		{"too large for float32", models.Logistic{Features: 3}, large, models.Config{Agent: 3, Float32: true}, dsbo.ErrConfig, "agent 3, upper loss: numbers in float32 must be at most 3.4e+38; row 0, column 0 has 1e+39"},
-		{"no variables", hollow{models.Logistic{Features: 3}}, signs, models.Config{}, dsbo.ErrShape, "p and q of a model must be at least 1; they are 1 and 0"},
-		{"hyperclean without IDs", models.HyperClean{Features: 3, Classes: 4, Examples: 20}, anonymous, models.Config{}, dsbo.ErrShape, "needs the ID"},
-		{"hyperclean, too few", models.HyperClean{Features: 3, Classes: 4, Examples: 14}, classes, models.Config{}, dsbo.ErrShape, "IDs of training examples must be from 0 to 13; example 9 has 14"},
-		{"hyperclean ridge", models.HyperClean{Features: 3, Classes: 4, Examples: 20, Ridge: -1}, classes, models.Config{}, dsbo.ErrConfig, "the ridge of data hyper-cleaning must be positive, or 0 for the default; it is -1"},
-		{"mlp units", models.MLP{Features: 3, Outputs: 4, Hidden: []int{2, -3}}, classes, models.Config{}, dsbo.ErrConfig, "hidden layer 1 must have at least 1 unit; it has -3"},
+		{"no examples", models.Logistic{Features: 3}, bare, models.Config{}, dsbo.ErrShape,
+			"there must be validation examples"},
+		{"targets of others", models.Logistic{Features: 3}, other, models.Config{}, dsbo.ErrShape,
+			"each of 10 examples must have a target"},
+		{"IDs of others", models.Logistic{Features: 3}, ids, models.Config{}, dsbo.ErrShape,
+			"each of 10 examples must have an ID; there are 9"},
+		{"batch", models.Logistic{Features: 3}, signs, models.Config{Batch: -1}, dsbo.ErrConfig,
+			"batch must be at least 0 (all examples); it is -1"},
+		{"too large for float32", models.Logistic{Features: 3}, large, models.Config{Agent: 3, Float32: true},
+			dsbo.ErrConfig,
+			"agent 3, upper loss: numbers in float32 must be at most 3.4e+38; row 0, column 0 has 1e+39"},
+		{"no variables", hollow{models.Logistic{Features: 3}}, signs, models.Config{}, dsbo.ErrShape,
+			"p and q of a model must be at least 1; they are 1 and 0"},
+		{"hyperclean without IDs", models.HyperClean{Features: 3, Classes: 4, Examples: 20}, anonymous, models.Config{},
+			dsbo.ErrShape, "needs the ID"},
+		{"hyperclean, too few", models.HyperClean{Features: 3, Classes: 4, Examples: 14}, classes, models.Config{},
+			dsbo.ErrShape, "IDs of training examples must be from 0 to 13; example 9 has 14"},
+		{"hyperclean ridge", models.HyperClean{Features: 3, Classes: 4, Examples: 20, Ridge: -1}, classes,
+			models.Config{}, dsbo.ErrConfig,
+			"the ridge of data hyper-cleaning must be positive, or 0 for the default; it is -1"},
+		{"mlp units", models.MLP{Features: 3, Outputs: 4, Hidden: []int{2, -3}}, classes, models.Config{},
+			dsbo.ErrConfig, "hidden layer 1 must have at least 1 unit; it has -3"},
 		{"mlp signs", models.MLP{Features: 3, Outputs: 4}, signs, models.Config{}, dsbo.ErrShape, "4 classes"},
-		{"quadratic", models.Quadratic{P: 1, Q: 1}, data.Shard{}, models.Config{}, dsbo.ErrShape, "A of a quadratic with p=1, q=1 must have 1 numbers; it has 0"},
-		{"quadratic of nothing", models.Quadratic{}, data.Shard{}, models.Config{}, dsbo.ErrShape, "p and q of a quadratic must be at least 1; they are 0 and 0"},
-		{"quadratic noise", quadratic(rand.New(rand.NewPCG(0, 1)), 2, 2), signs, models.Config{}, dsbo.ErrShape, "noise rows of a quadratic must have q=2 numbers; they have 3"},
-		{"compositional", models.Compositional{P: 1, Q: 1}, data.Shard{}, models.Config{}, dsbo.ErrConfig, "both Inner and Outer"},
+		{"quadratic", models.Quadratic{P: 1, Q: 1}, data.Shard{}, models.Config{}, dsbo.ErrShape,
+			"A of a quadratic with p=1, q=1 must have 1 numbers; it has 0"},
+		{"quadratic of nothing", models.Quadratic{}, data.Shard{}, models.Config{}, dsbo.ErrShape,
+			"p and q of a quadratic must be at least 1; they are 0 and 0"},
+		{"quadratic noise", quadratic(rand.New(rand.NewPCG(0, 1)), 2, 2), signs, models.Config{}, dsbo.ErrShape,
+			"noise rows of a quadratic must have q=2 numbers; they have 3"},
+		{"compositional", models.Compositional{P: 1, Q: 1}, data.Shard{}, models.Config{}, dsbo.ErrConfig,
+			"both Inner and Outer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := models.NewOracle(c.model, c.shard, c.cfg)
@@ -192,29 +215,33 @@ func TestNewOracleErrors(t *testing.T) {
 	}
 }
 
-// TestBuildErrors: what is wrong in a model's graph is an error of its first use, naming agent and loss.
+// TestBuildErrors: what is wrong in a model's graph is an error of its first use, naming agent
+// and loss.
 func TestBuildErrors(t *testing.T) {
-	o := must.Get(models.NewOracle(broken{models.Logistic{Features: 3}}, signShard(10, 9, 3), models.Config{Agent: 4}))
+	o := testkit.Get(models.NewOracle(broken{models.Logistic{Features: 3}}, signShard(10, 9, 3),
+		models.Config{Agent: 4}))
 	x, y := make([]float64, 3), make([]float64, 3)
 	for range 2 {
 		err := o.UpperGrad(x, nil, x, y, dsbo.Sample{})
-		if err == nil || !strings.Contains(err.Error(), "agent 4, upper loss: ") || !strings.Contains(err.Error(), "Dot") {
+		if err == nil || !strings.Contains(err.Error(), "agent 4, upper loss: ") ||
+			!strings.Contains(err.Error(), "Dot") {
 			t.Errorf("error is %v, want agent, loss and op", err)
 		}
 	}
 	if _, _, err := o.Values(x, y, dsbo.Sample{}); err == nil {
 		t.Error("Values has no error")
 	}
-	must.OK(o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
+	testkit.OK(o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
 }
 
-// TestBadData: an index that is no row of the parameters is an error that says whose, in which loss and in which example.
+// TestBadData: an index that is no row of the parameters is an error that says whose, in which loss
+// and in which example.
 func TestBadData(t *testing.T) {
 	shard := ratings(6, 7)
 	pairs := make([]float64, 2*70)
 	pairs[2*41] = 6 // of rows 0 to 5
 	shard.Train.X = table(70, 2, pairs)
-	o := must.Get(models.NewOracle(factors{6, 7, 2}, shard, models.Config{Agent: 3}))
+	o := testkit.Get(models.NewOracle(factors{6, 7, 2}, shard, models.Config{Agent: 3}))
 	_, q := o.Dims()
 	dst := make([]float64, q)
 	err := o.LowerGrad(dst, []float64{0, 0}, dst, dsbo.Sample{Set: dsbo.Whole})
@@ -225,12 +252,12 @@ func TestBadData(t *testing.T) {
 }
 
 func TestNewScore(t *testing.T) {
-	// Three examples of one feature: y = 2 is right on the first, wrong on the second, and undecided, so
-	// wrong, on the third.
+	// Three examples of one feature: y = 2 is right on the first, wrong on the second, and
+	// undecided, so wrong, on the third.
 	e := data.Examples{X: table(3, 1, []float64{1, 1, 0}), Target: table(3, 1, []float64{1, -1, 1})}
 	for _, float32 := range []bool{false, true} {
-		score := must.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
-		losses, hits := must.Get2(score.Examples([]float64{0}, []float64{2}))
+		score := testkit.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
+		losses, hits := testkit.Get2(score.Examples([]float64{0}, []float64{2}))
 		for i, want := range []float64{softplus(-2), softplus(2), math.Ln2} {
 			if math.Abs(losses[i]-want) > 1e-6 {
 				t.Errorf("the loss of example %d is %g, want %g", i, losses[i], want)
@@ -239,7 +266,7 @@ func TestNewScore(t *testing.T) {
 		if want := []float64{1, 0, 0}; !slices.Equal(hits, want) {
 			t.Errorf("hits %v, want %v", hits, want)
 		}
-		sum, right := must.Get2(score.Sums([]float64{0}, []float64{2}))
+		sum, right := testkit.Get2(score.Sums([]float64{0}, []float64{2}))
 		if want := softplus(-2) + softplus(2) + math.Ln2; math.Abs(sum-want) > 1e-6 || right != 1 {
 			t.Errorf("sums %g and %g, want %g and 1", sum, right, want)
 		}
@@ -250,7 +277,8 @@ func TestNewScore(t *testing.T) {
 	if _, err := models.NewScore(models.Softmax{Features: 2, Classes: 3}, e, false); err == nil {
 		t.Error("no error from examples of another model")
 	}
-	if _, err := models.NewScore(models.Logistic{Features: 1}, data.Examples{X: e.X}, false); !errors.Is(err, dsbo.ErrShape) {
+	if _, err := models.NewScore(models.Logistic{Features: 1}, data.Examples{X: e.X}, false); !errors.Is(err,
+		dsbo.ErrShape) {
 		t.Errorf("examples without targets: error is %v", err)
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"dsbo/data"
 )
 
-// An OutputLoss is a convex loss of a model's outputs for an example: [CrossEntropy], [Squared], [Huber], [Poisson], or one of
-// your own. Its methods build nodes for all rows of a batch at once, from outputs, a matrix with a row for each example, and
-// the targets t of the batch: a matrix of that shape, or a vector where there is one output.
+// An OutputLoss is a convex loss of a model's outputs for an example: [CrossEntropy], [Squared],
+// [Huber], [Poisson], or one of your own. Its methods build nodes for all rows of a batch at once,
+// from outputs, a matrix with a row for each example, and the targets t of the batch: a matrix of
+// that shape, or a vector where there is one output.
 type OutputLoss interface {
-	// Check returns an error, as [dsbo.ErrShape] or [dsbo.ErrConfig], that names what of the loss's settings or of the targets does
-	// not suit a model with this number of outputs.
+	// Check returns an error, as [dsbo.ErrShape] or [dsbo.ErrConfig], that names what of the loss's
+	// settings or of the targets does not suit a model with this number of outputs.
 	Check(targets *ad.Table, outputs int) error
 	// Losses builds the loss of each row, a vector.
 	Losses(outputs, t *ad.Node) *ad.Node
@@ -23,26 +24,31 @@ type OutputLoss interface {
 	Slope(outputs, t *ad.Node) *ad.Node
 	// Curvature builds the second derivative of each row's loss by each of its outputs.
 	Curvature(outputs, t *ad.Node) *ad.Node
-	// CurvatureBehind builds the second derivative of each row's loss by each of the values h of which the row's outputs are made
-	// as w h, with w a matrix of a row for each output.
+	// CurvatureBehind builds the second derivative of each row's loss by each of the values h of
+	// which the row's outputs are made as w h, with w a matrix of a row for each output.
 	CurvatureBehind(w, outputs, t *ad.Node) *ad.Node
-	// Hits builds a vector with 1 for each row whose prediction is right and 0 for the others; nil for a loss without classes.
+	// Hits builds a vector with 1 for each row whose prediction is right and 0 for the others; nil
+	// for a loss without classes.
 	Hits(outputs, t *ad.Node) *ad.Node
 }
 
-// A ShiftInvariant is an [OutputLoss] that stays as it is when one number is added to all outputs of an example.
+// A ShiftInvariant is an [OutputLoss] that stays as it is when one number is added to all outputs
+// of an example.
 type ShiftInvariant interface {
 	OutputLoss
 	ShiftInvariant()
 }
 
-// CrossEntropy is the loss log Σ_k e^{o_k} − o_t of classes: t is the place of the 1 in the target, and P(k) = e^{o_k} / Σ e^{o}.
+// CrossEntropy is the loss log Σ_k e^{o_k} − o_t of classes: t is the place of the 1 in the target,
+// and P(k) = e^{o_k} / Σ e^{o}.
 type CrossEntropy struct{}
 
-// Check implements [OutputLoss]: targets are one-hot, with a column for each of at least two classes.
+// Check implements [OutputLoss]: targets are one-hot, with a column for each of at least
+// two classes.
 func (CrossEntropy) Check(targets *ad.Table, outputs int) error {
 	if c := targets.Cols(); c != outputs || c < 2 {
-		return dsbo.Errorf(dsbo.ErrShape, "targets must have a column for each of the model's %d classes, at least 2; they have %d", outputs, c)
+		return dsbo.Errorf(dsbo.ErrShape,
+			"targets must have a column for each of the model's %d classes, at least 2; they have %d", outputs, c)
 	}
 	return nil
 }
@@ -74,7 +80,7 @@ func (CrossEntropy) CurvatureBehind(w, logits, _ *ad.Node) *ad.Node {
 	return ad.Sub(ad.MatMul(p, ad.Square(w), false, false), ad.Square(ad.MatMul(p, w, false, false)))
 }
 
-// Hits implements [OutputLoss]: the largest logit is that of the class.
+// Hits implements [OutputLoss]: the largest logit belongs to the class.
 func (CrossEntropy) Hits(logits, onehot *ad.Node) *ad.Node { return ad.RowHit(logits, onehot) }
 
 // ShiftInvariant implements [ShiftInvariant].
@@ -108,7 +114,8 @@ func (s Squared) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 // Hits implements [OutputLoss].
 func (Squared) Hits(_, _ *ad.Node) *ad.Node { return nil }
 
-// Huber is the loss Σ_k h(o_k − t_k) with h(r) = ½ r² up to |r| = δ and δ (|r| − ½ δ) beyond: outliers pull with the force δ at most.
+// Huber is the loss Σ_k h(o_k − t_k) with h(r) = ½ r² up to |r| = δ and δ (|r| − ½ δ) beyond:
+// outliers pull with the force δ at most.
 type Huber struct {
 	Delta float64 // δ, in the unit of the targets; 0: 1
 }
@@ -121,7 +128,8 @@ func (h Huber) delta() float64 {
 	return h.Delta
 }
 
-// Check implements [OutputLoss]: δ is positive and finite, and a target is a number for each output.
+// Check implements [OutputLoss]: δ is positive and finite, and a target is a number for
+// each output.
 func (h Huber) Check(targets *ad.Table, outputs int) error {
 	if d := h.delta(); !(d > 0) || math.IsInf(d, 1) {
 		return dsbo.Errorf(dsbo.ErrConfig, "δ of the Huber loss must be positive and finite, or 0 for 1; it is %g", d)
@@ -138,7 +146,8 @@ func (h Huber) Losses(outputs, t *ad.Node) *ad.Node {
 // Sum implements [OutputLoss].
 func (h Huber) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(h.Losses(outputs, t)) }
 
-// excess builds how far residuals r lie above δ and below −δ, from which they are not quadratic any more.
+// excess builds how far residuals r lie above δ and below −δ, from which they are not quadratic
+// any more.
 func (h Huber) excess(r *ad.Node) (above, below *ad.Node) {
 	return ad.Offset(-h.delta(), r), ad.Offset(-h.delta(), ad.Neg(r))
 }
@@ -175,7 +184,8 @@ func lossOrDefault(l OutputLoss) OutputLoss {
 // checkNumbers checks targets that are numbers, one for each output.
 func checkNumbers(targets *ad.Table, outputs int) error {
 	if c := targets.Cols(); c != outputs {
-		return dsbo.Errorf(dsbo.ErrShape, "targets must have a number for each of the model's %d outputs; they have %d", outputs, c)
+		return dsbo.Errorf(dsbo.ErrShape, "targets must have a number for each of the model's %d outputs; they have %d",
+			outputs, c)
 	}
 	return nil
 }
@@ -183,18 +193,21 @@ func checkNumbers(targets *ad.Table, outputs int) error {
 // residuals builds o − t.
 func residuals(outputs, t *ad.Node) *ad.Node { return ad.Sub(outputs, targetsLike(outputs, t)) }
 
-// targetsLike returns targets in the shape of the outputs: one output is a matrix of one column, its targets are a vector.
+// targetsLike returns targets in the shape of the outputs: one output is a matrix of one column,
+// its targets are a vector.
 func targetsLike(outputs, t *ad.Node) *ad.Node {
 	shape := outputs.Shape()
 	return ad.Reshape(t, shape[0], shape[1])
 }
 
-// separateCurvature is CurvatureBehind of a loss that is a sum over the outputs, with that Curvature.
+// separateCurvature is CurvatureBehind of a loss that is a sum over the outputs, with
+// that Curvature.
 func separateCurvature(w, curvature *ad.Node) *ad.Node {
 	return ad.MatMul(curvature, ad.Square(w), false, false)
 }
 
-// meanLoss builds the mean over the batch of the losses, each times the weight of its example where there are weights.
+// meanLoss builds the mean over the batch of the losses, each times the weight of its example where
+// there are weights.
 func meanLoss(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
 	mean := 1 / float64(b.Rows)
 	outputs = ad.Outputs(outputs)

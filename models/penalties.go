@@ -7,21 +7,23 @@ import (
 	"dsbo/ad"
 )
 
-// Penalties say which weights of a model share a log-penalty, an entry of x: [PerFeature], [PerGroup], [PerLayer] or [OnePenalty]. A
-// value of x means the same whatever shares it: at x_r = λ for all r, the loss is that of [OnePenalty] at λ.
+// Penalties say which weights of a model share a log-penalty, an entry of x: [PerFeature],
+// [PerGroup], [PerLayer] or [OnePenalty]. A value of x means the same whatever shares it: at x_r =
+// λ for all r, the loss is the loss of [OnePenalty] at λ.
 type Penalties interface {
-	// check returns an error that names what does not fit a model with so many features.
+	// check returns an error that names what does not fit a model with n features.
 	check(features int) error
 	// count returns the number of groups that the first layer's weights are in.
 	count(features int) int
 	// group returns the group of the first layer's weights of feature j.
 	group(j int) int
-	// layerGroup returns the group of the first layer's biases, for layer 0, or of a later layer. count is that of the first layer.
+	// layerGroup returns the group of the first layer's biases, for layer 0, or of a later layer.
+	// count is the count of the first layer.
 	layerGroup(layer, count int) int
 }
 
-// PerFeature is a penalty for the weights of each feature and, in a network, one for the first layer's biases and one for each later
-// layer.
+// PerFeature is a penalty for the weights of each feature and, in a network, one for the first
+// layer's biases and one for each later layer.
 type PerFeature struct{}
 
 func (PerFeature) check(int) error                 { return nil }
@@ -29,24 +31,28 @@ func (PerFeature) count(features int) int          { return features }
 func (PerFeature) group(j int) int                 { return j }
 func (PerFeature) layerGroup(layer, count int) int { return count + layer }
 
-// PerGroup is [PerFeature] with groups of features that share a penalty, such as those of one categorical column.
+// PerGroup is [PerFeature] with groups of features that share a penalty, such as the features of
+// one categorical column.
 type PerGroup struct {
 	Of []int // the group of each feature, from 0 on without gaps
 }
 
 func (g PerGroup) check(features int) error {
 	if len(g.Of) != features {
-		return dsbo.Errorf(dsbo.ErrConfig, "each of %d features must have a group; there are groups of %d", features, len(g.Of))
+		return dsbo.Errorf(dsbo.ErrConfig, "each of %d features must have a group; there are groups of %d",
+			features, len(g.Of))
 	}
 	seen := make([]bool, features)
 	for j, group := range g.Of {
 		if group < 0 || group >= features {
-			return dsbo.Errorf(dsbo.ErrConfig, "groups of %d features must be from 0 to %d; feature %d has %d", features, features-1, j, group)
+			return dsbo.Errorf(dsbo.ErrConfig, "groups of %d features must be from 0 to %d; feature %d has %d",
+				features, features-1, j, group)
 		}
 		seen[group] = true
 	}
 	if empty := slices.Index(seen[:g.count(features)], false); empty >= 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "each group must have a feature; group %d of %d has none", empty, g.count(features))
+		return dsbo.Errorf(dsbo.ErrConfig, "each group must have a feature; group %d of %d has none", empty,
+			g.count(features))
 	}
 	return nil
 }
@@ -79,7 +85,8 @@ func penaltiesOrDefault(p Penalties) Penalties {
 	return p
 }
 
-// featurePenalty builds Σ_kj e_{group(j)} w_kj² for a layer's weights w, a column a feature, with e = e^x.
+// featurePenalty builds Σ_kj e_{group(j)} w_kj² for a layer's weights w, a column a feature, with e
+// = e^x.
 func featurePenalty(p Penalties, e, w *ad.Node) *ad.Node {
 	features := w.Shape()[1]
 	groups, own := make([]float64, features), true

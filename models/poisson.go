@@ -5,11 +5,12 @@ import (
 	"dsbo/ad"
 )
 
-// Poisson is the loss of counts t ≥ 0 whose mean is e^o: half the Poisson deviance, Σ_k e^{o_k} − t_k o_k, shifted to be 0 where
-// e^o = t. The shift t log t − t depends on the data alone; without it relative differences of losses would mean nothing.
+// Poisson is the loss of counts t ≥ 0 whose mean is e^o: half the Poisson deviance, Σ_k e^{o_k} −
+// t_k o_k, shifted to be 0 where e^o = t. The shift t log t − t depends on the data alone; without
+// it relative differences of losses would mean nothing.
 //
-// e^o is exact up to o = 30, about 10¹³, and goes on from there as the parabola with its value, slope and curvature: the loss
-// stays convex and finite, in float32 too, wherever a step leads.
+// e^o is exact up to o = 30, about 10¹³, and goes on from there as the parabola with its value,
+// slope and curvature: the loss stays convex and finite, in float32 too, wherever a step leads.
 type Poisson struct{}
 
 // poissonKnee is the o from which on e^o is a parabola.

@@ -8,17 +8,20 @@ import (
 	"dsbo/data"
 )
 
-// PolicyEvaluation finds the weights x of a linear value function V(s) = φ(s)'x by the Bellman equation, from transitions that agents have seen
-// ([data.Policy]). With the temporal difference δ_e(x) = V(s) − γ V(s') − r of a transition e from s to s',
+// PolicyEvaluation finds the weights x of a linear value function V(s) = φ(s)'x by the Bellman
+// equation, from transitions that agents have seen ([data.Policy]). With the temporal difference
+// δ_e(x) = V(s) − γ V(s') − r of a transition e from s to s',
 //
 //	min_x  ½ mean_s (mean_{e from s} δ_e(x))²
 //
-// where means are over all agents: a square of a mean, of which the square of a single difference is no unbiased sample. In bilevel form the
-// lower solution y_s is the mean difference in each state,
+// where means are over all agents: a square of a mean, of which the square of a single difference
+// is no unbiased sample. In bilevel form the lower solution y_s is the mean difference in
+// each state,
 //
 //	f_i(x, y) = ½ mean_e y_{s_e}²      g_i(x, y) = ½ ‖y‖² − (S/m) Σ_e y_{s_e} δ_e(x)
 //
-// over m transitions, as many from each of the S states. p is the number of features, q = S. It is a compositional problem.
+// over m transitions, as many from each of the S states. p is the number of features, q = S. It is
+// a compositional problem.
 type PolicyEvaluation struct{ Features, States int }
 
 func (PolicyEvaluation) compositional() {}
@@ -35,7 +38,8 @@ func (m PolicyEvaluation) Check(s data.Shard) error {
 		}
 		for i := range states.Rows() {
 			if v := states.At(i, 0); v < 0 || v >= float64(m.States) || v != float64(int(v)) {
-				return dsbo.Errorf(dsbo.ErrShape, "states must be whole numbers from 0 to %d; that of row %d is %g", m.States-1, i, v)
+				return dsbo.Errorf(dsbo.ErrShape, "states must be whole numbers from 0 to %d; that of row %d is %g",
+					m.States-1, i, v)
 			}
 		}
 		return checkNumbers(e.Target, 1)
@@ -58,8 +62,8 @@ func (m PolicyEvaluation) Upper(_, y *ad.Node, b Batch) *ad.Node {
 	return ad.Scale(.5, ad.Mean(ad.Square(ad.Gather(y, b.Column(data.StateColumn)))))
 }
 
-// Score implements [Scorer]: ½ δ², by x alone; of an example whose X is the features of a state and whose target is its value, half the square
-// of the value's error.
+// Score implements [Scorer]: ½ δ², by x alone; of an example whose X is the features of a state and
+// whose target is its value, half the square of the value's error.
 func (m PolicyEvaluation) Score(x, _ *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return ad.Scale(.5, ad.Square(m.differences(x, b))), nil
 }
@@ -74,7 +78,8 @@ func (PolicyEvaluation) Modulus([]float64) float64 { return 1 }
 
 // Meaning implements [Meant].
 func (PolicyEvaluation) Meaning() Meaning {
-	return Meaning{Symbol: "x", One: "weight of the value function", Many: "weights of the value function", About: "The value of a state is the sum of its features times these weights."}
+	return Meaning{Symbol: "x", One: "weight of the value function", Many: "weights of the value function",
+		About: "The value of a state is the sum of its features times these weights."}
 }
 
 // Baselines implements [Baselined].

@@ -9,19 +9,20 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
 
 // policyData draws transitions of one agent.
 func policyData() data.Task {
-	return must.Get(data.Policy{Agents: 1, States: 7, Features: 3, Transitions: 3, Discount: .8, Rate: .2, Seed: 5}.Task())
+	return testkit.Get(data.Policy{Agents: 1, States: 7, Features: 3, Transitions: 3, Discount: .8, Rate: .2,
+		Seed: 5}.Task())
 }
 
-// TestPolicyEvaluation: y*(x) is the mean difference in each state, Φ half its mean square, and ∇Φ = 0 where least squares on the means
-// over each state's transitions say.
+// TestPolicyEvaluation: y*(x) is the mean difference in each state, Φ half its mean square, and ∇Φ
+// = 0 where least squares on the means over each state's transitions say.
 func TestPolicyEvaluation(t *testing.T) {
 	const S, d, each = 7, 3, 3
 	task, m := policyData(), models.PolicyEvaluation{Features: d, States: S}
@@ -35,28 +36,29 @@ func TestPolicyEvaluation(t *testing.T) {
 		b.SetVec(s, b.AtVec(s)+e.Target.At(i, 0)/each)
 	}
 	var best mat.VecDense
-	must.OK(best.SolveVec(a, b))
+	testkit.OK(best.SolveVec(a, b))
 	var y mat.VecDense
 	y.MulVec(a, &best)
 	y.SubVec(&y, b)
 	x, ys := best.RawVector().Data, y.RawVector().Data
-	o := must.Get(models.NewOracle(m, task.Shards[0], models.Config{}))
+	o := testkit.Get(models.NewOracle(m, task.Shards[0], models.Config{}))
 	whole := dsbo.Sample{Set: dsbo.Whole}
 	g, dx, z, j := make([]float64, S), make([]float64, d), make([]float64, S), make([]float64, d)
-	must.OK(o.LowerGrad(g, x, ys, whole))
-	must.OK(o.UpperGrad(dx, z, x, ys, whole)) // H = I: z = ∇_y f
-	must.OK(o.JVP(j, x, ys, z, whole))
-	vec.Sub(dx, dx, j)
-	if vec.Norm(g) > 1e-6 || vec.Norm(dx) > 1e-6 { // tables are float32 or float64, sums of some 20 terms
+	testkit.OK(o.LowerGrad(g, x, ys, whole))
+	testkit.OK(o.UpperGrad(dx, z, x, ys, whole)) // H = I: z = ∇_y f
+	testkit.OK(o.JVP(j, x, ys, z, whole))
+	linalg.Sub(dx, dx, j)
+	if linalg.Norm(g) > 1e-6 || linalg.Norm(dx) > 1e-6 { // tables are float32 or float64, sums of some 20 terms
 		t.Errorf("∇_y g = %v and ∇Φ = %v at the least squares solution", g, dx)
 	}
-	f, _ := must.Get2(o.Values(x, ys, whole))
-	if want := vec.Dot(ys, ys) / (2 * S); math.Abs(f-want) > 1e-6*want {
+	f, _ := testkit.Get2(o.Values(x, ys, whole))
+	if want := linalg.Dot(ys, ys) / (2 * S); math.Abs(f-want) > 1e-6*want {
 		t.Errorf("Φ = %g, want %g", f, want)
 	}
 }
 
-// unscored is policy evaluation without its Score, which is no part of f: f is no mean of losses of single examples.
+// unscored is policy evaluation without its Score, which is no part of f: f is no mean of losses of
+// single examples.
 type unscored struct{ models.PolicyEvaluation }
 
 func (unscored) Score() {}

@@ -7,13 +7,14 @@ import (
 	"dsbo/ad"
 )
 
-// A Prior says how far log-penalties are expected to be apart, so that tuning many of them by few examples does not fit these examples alone.
-// It adds
+// A Prior says how far log-penalties are expected to be apart, so that tuning many of them by few
+// examples does not fit these examples alone. It adds
 //
 //	1/(2 σ² m) Σ_r (x_r − x̄)²      with x̄ the mean of x and m = Rows
 //
-// to f_i: m f_i is then minus the logarithm of a probability, where the losses are, with penalties that are normal around a common value.
-// Penalties that are all alike cost nothing, and with many examples the term vanishes. The zero value adds nothing.
+// to f_i: m f_i is then minus the logarithm of a probability, where the losses are, with penalties
+// that are normal around a common value. Penalties that are all alike cost nothing, and with many
+// examples the term vanishes. The zero value adds nothing.
 type Prior struct {
 	Deviation float64 // σ, positive and finite; 0: there is no prior
 	Rows      float64 // m, validation examples of all agents together
@@ -36,7 +37,8 @@ func (p Prior) check() error {
 	if p == (Prior{}) || p.Deviation > 0 && !math.IsInf(p.Deviation, 1) && p.Rows >= 1 {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "a prior must have a positive deviation and a number of examples; they are %g and %g", p.Deviation, p.Rows)
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"a prior must have a positive deviation and a number of examples; they are %g and %g", p.Deviation, p.Rows)
 }
 
 // add builds f with the prior of x.

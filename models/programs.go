@@ -7,8 +7,9 @@ import (
 	"dsbo/ad"
 )
 
-// Programs are a model with what is compiled of it: its losses with their derivatives, its closed forms and its scores, one of each for a number of
-// rows, kinds of inputs and an element type. The oracles and scores of all agents of a process share them, and scratch memory for as many as
+// Programs are a model with what is compiled of it: its losses with their derivatives, its closed
+// forms and its scores, one of each for a number of rows, kinds of inputs and an element type. The
+// oracles and scores of all agents of a process share them, and scratch memory for as many as
 // compute at one time; each has data and values of its own. Programs are safe for concurrent use.
 type Programs struct {
 	model  Model
@@ -48,16 +49,17 @@ func NewPrograms(m Model) *Programs {
 	return &Programs{model: m, losses: map[compilation]*ad.Derivs{}, forms: map[compilation]form{}}
 }
 
-// Workspace returns a new workspace whose scratch memory is that of the programs.
+// Workspace returns a new workspace whose scratch memory the programs share.
 func (p *Programs) Workspace() *ad.Workspace { return &ad.Workspace{Pool: &p.pool} }
 
-// key returns what names a part that is compiled for so many rows of e.
+// key returns what names a part that is compiled for n rows of e.
 func (e *examples) key(of part, rows int, float32 bool) compilation {
 	return compilation{of, fmt.Sprintf("%+v", e.inputs()), rows, float32}
 }
 
-// differentiate returns a loss of the model on batches of so many rows of e, with memory in w.
-func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool, w *ad.Workspace) (_ *ad.Derivs, err error) {
+// differentiate returns a loss of the model on batches of n rows of e, with memory in w.
+func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool,
+	w *ad.Workspace) (_ *ad.Derivs, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := e.key(of, rows, float32)
@@ -76,8 +78,9 @@ func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool, w
 	return d.Fork(w), nil
 }
 
-// compile returns a form, built by build, on batches of so many rows of e, with memory in w.
-func (p *Programs) compile(of part, e *examples, rows int, float32 bool, w *ad.Workspace, build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
+// compile returns a form, built by build, on batches of n rows of e, with memory in w.
+func (p *Programs) compile(of part, e *examples, rows int, float32 bool, w *ad.Workspace,
+	build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := e.key(of, rows, float32)

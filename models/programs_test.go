@@ -10,7 +10,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -30,8 +30,8 @@ func (m counted) Upper(x, y *ad.Node, b models.Batch) *ad.Node {
 	return m.Softmax.Upper(x, y, b)
 }
 
-// TestPrograms: oracles of several agents that are asked at once have the bits of oracles of their own, and build each loss once for each number
-// of rows.
+// TestPrograms: oracles of several agents that are asked at once have the bits of oracles of their
+// own, and build each loss once for each number of rows.
 func TestPrograms(t *testing.T) {
 	const agents = 8
 	m := counted{models.Softmax{Features: 12, Classes: 3}, new(atomic.Int64), new(atomic.Int64)}
@@ -47,7 +47,7 @@ func TestPrograms(t *testing.T) {
 	for i := range agents {
 		s := byteShard(50, 12, 3)
 		c := models.Config{Agent: i, Batch: 20, Seed: 1}
-		alone, o := must.Get(models.NewOracle(m.Softmax, s, c)), must.Get(programs.Oracle(s, c))
+		alone, o := testkit.Get(models.NewOracle(m.Softmax, s, c)), testkit.Get(programs.Oracle(s, c))
 		for _, name := range samples {
 			want[i] = append(want[i], answers(alone, name, x, y, v)...)
 		}

@@ -9,18 +9,19 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/symmetric"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// Quadratic is a problem whose answer is known in closed form, see [SolveQuadratics]. Each agent has its own
+// Quadratic is a problem whose answer is known in closed form, see [SolveQuadratics]. Each agent
+// has its own
 //
 //	f_i(x, y) = ½ (y−t)'D(y−t) + ½ x'Ex + e'x      g_i(x, y) = ½ y'Ay − y'(Bx + c)
 //
-// with A positive definite, D and E positive semidefinite, all three symmetric. Matrices are row-major.
+// with A positive definite, D and E positive semidefinite, all three symmetric. Matrices
+// are row-major.
 //
-// It needs no examples. If the agent has some, they are noise: the mean of the batch's rows (length q) is
-// added to c in g_i and to t in f_i. Rows that average 0 leave the answer as it is.
+// It needs no examples. If the agent has some, they are noise: the mean of the batch's rows (length
+// q) is added to c in g_i and to t in f_i. Rows that average 0 leave the answer as it is.
 type Quadratic struct {
 	P, Q       int
 	A          []float64 // q×q
@@ -49,7 +50,8 @@ func (m Quadratic) Validate() error {
 		{"E", m.E, m.P * m.P}, {"e", m.LinearTerm, m.P},
 	} {
 		if len(a.v) != a.n {
-			return dsbo.Errorf(dsbo.ErrShape, "%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d", a.name, m.P, m.Q, a.n, len(a.v))
+			return dsbo.Errorf(dsbo.ErrShape, "%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d",
+				a.name, m.P, m.Q, a.n, len(a.v))
 		}
 	}
 	return nil
@@ -59,7 +61,8 @@ func (m Quadratic) Validate() error {
 func (m Quadratic) Check(s data.Shard) error {
 	for _, e := range []data.Examples{s.Train, s.Val} {
 		if e.X != nil && e.X.Cols() != m.Q {
-			return dsbo.Errorf(dsbo.ErrShape, "noise rows of a quadratic must have q=%d numbers; they have %d", m.Q, e.X.Cols())
+			return dsbo.Errorf(dsbo.ErrShape, "noise rows of a quadratic must have q=%d numbers; they have %d",
+				m.Q, e.X.Cols())
 		}
 	}
 	return m.Validate()
@@ -67,14 +70,16 @@ func (m Quadratic) Check(s data.Shard) error {
 
 // Lower implements [Model].
 func (m Quadratic) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	linear := ad.Add(ad.MatVec(ad.NewConst(y, "B", m.Q, m.P, m.B), x, false), withNoise(ad.NewConst(y, "c", m.Q, 0, m.C), b))
+	linear := ad.Add(ad.MatVec(ad.NewConst(y, "B", m.Q, m.P, m.B), x, false),
+		withNoise(ad.NewConst(y, "c", m.Q, 0, m.C), b))
 	return ad.Sub(quadraticForm(y, "A", m.A), ad.Dot(y, linear))
 }
 
 // Upper implements [Model].
 func (m Quadratic) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	off := ad.Sub(y, withNoise(ad.NewConst(y, "t", m.Q, 0, m.T), b))
-	return ad.Sum(quadraticForm(off, "D", m.D), quadraticForm(x, "E", m.E), ad.Dot(ad.NewConst(y, "e", m.P, 0, m.LinearTerm), x))
+	return ad.Sum(quadraticForm(off, "D", m.D), quadraticForm(x, "E", m.E),
+		ad.Dot(ad.NewConst(y, "e", m.P, 0, m.LinearTerm), x))
 }
 
 // quadraticForm returns ½ v'Mv.
@@ -91,7 +96,7 @@ func withNoise(v *ad.Node, b Batch) *ad.Node {
 	return ad.Add(v, ad.Scale(1/float64(b.Rows), ad.SumRows(b.X)))
 }
 
-// Diagonal implements [Curved]: that of A.
+// Diagonal implements [Curved]: the diagonal of A.
 func (m Quadratic) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
 	d := make([]float64, m.Q)
 	for j := range d {
@@ -103,7 +108,7 @@ func (m Quadratic) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
 // Modulus implements [StronglyConvex]: the smallest eigenvalue of A, 0 where A is no such matrix.
 func (m Quadratic) Modulus([]float64) float64 {
 	values := make([]float64, m.Q)
-	if m.Validate() != nil || !symmetric.Eigenvalues(m.Q, slices.Clone(m.A), values) {
+	if m.Validate() != nil || !linalg.Eigenvalues(m.Q, slices.Clone(m.A), values) {
 		return 0
 	}
 	return values[0]
@@ -112,18 +117,19 @@ func (m Quadratic) Modulus([]float64) float64 {
 // Values returns f_i(x, y) and g_i(x, y) without noise, in time O((p+q)²).
 func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
 	off := make([]float64, m.Q)
-	vec.Sub(off, y, m.T)
-	form := func(m, v []float64) float64 { return float64(vec.Dot(v, affine(m, v, make([]float64, len(v)))) / 2) }
-	return form(m.D, off) + form(m.E, x) + vec.Dot(m.LinearTerm, x), form(m.A, y) - vec.Dot(y, affine(m.B, x, m.C))
+	linalg.Sub(off, y, m.T)
+	form := func(m, v []float64) float64 { return float64(linalg.Dot(v, affine(m, v, make([]float64, len(v)))) / 2) }
+	return form(m.D, off) + form(m.E, x) + linalg.Dot(m.LinearTerm, x),
+		form(m.A, y) - linalg.Dot(y, affine(m.B, x, m.C))
 }
 
-// A QuadraticSolution is the closed form of the bilevel problem of quadratic agents: with the agents' averages A, B, c, D, E,
-// e, and h that of D_i t_i,
+// A QuadraticSolution is the closed form of the bilevel problem of quadratic agents: with the
+// agents' averages A, B, c, D, E, e, and h the average of D_i t_i,
 //
 //	y*(x) = A⁻¹(Bx + c)    z(y) = A⁻¹(Dy − h)    ∇Φ(x) = Ex + e + B'z(y*(x))    ∇²Φ = M'DM + E with M = A⁻¹B
 //
-// Its methods take x of length p and y of length q, and return new slices. Each takes time O((p+q)q), [QuadraticSolution.Gradient]
-// O((p+q)²).
+// Its methods take x of length p and y of length q, and return new slices. Each takes time
+// O((p+q)q), [QuadraticSolution.Gradient] O((p+q)²).
 type QuadraticSolution struct {
 	X, Y []float64 // x* and y*(x*)
 	Phi  float64   // Φ(x*)
@@ -132,9 +138,9 @@ type QuadraticSolution struct {
 	a    *mat.Cholesky // factor of the average of A
 }
 
-// SolveQuadratics returns the solution of the bilevel problem of agents ms. It fails with [dsbo.ErrShape] if the agents do
-// not fit together, and with [dsbo.ErrConfig] if the average of A, or the Hessian M'DM + E of Φ, is not positive definite.
-// Time is O(n(p+q)² + q³ + q²p + qp² + p³).
+// SolveQuadratics returns the solution of the bilevel problem of agents ms. It fails with
+// [dsbo.ErrShape] if the agents do not fit together, and with [dsbo.ErrConfig] if the average of A,
+// or the Hessian M'DM + E of Φ, is not positive definite. Time is O(n(p+q)² + q³ + q²p + qp² + p³).
 func SolveQuadratics(ms []Quadratic) (s QuadraticSolution, err error) {
 	if s.mean, err = averageQuadratics(ms); err != nil {
 		return s, err
@@ -155,7 +161,7 @@ func SolveQuadratics(ms []Quadratic) (s QuadraticSolution, err error) {
 		return s, err
 	}
 	s.X = solve(h, s.Gradient(make([]float64, p))) // ∇Φ is linear: x* = −(∇²Φ)⁻¹ ∇Φ(0)
-	vec.Scale(s.X, -1, s.X)
+	linalg.Scale(s.X, -1, s.X)
 	s.Y = s.LowerSolution(s.X)
 	for _, a := range ms {
 		upper, _ := a.Values(s.X, s.Y)
@@ -178,7 +184,7 @@ func (s QuadraticSolution) InverseProduct(y []float64) []float64 {
 func (s QuadraticSolution) Gradient(x []float64) []float64 {
 	u := affine(s.mean.E, x, s.mean.LinearTerm)
 	for i, z := range s.InverseProduct(s.LowerSolution(x)) {
-		vec.Axpy(u, z, s.mean.B[i*len(x):(i+1)*len(x)])
+		linalg.Axpy(u, z, s.mean.B[i*len(x):(i+1)*len(x)])
 	}
 	return u
 }
@@ -187,31 +193,34 @@ func (s QuadraticSolution) Gradient(x []float64) []float64 {
 func affine(m, v, c []float64) []float64 {
 	sum := make([]float64, len(c))
 	for i := range sum {
-		sum[i] = vec.Dot(m[i*len(v):(i+1)*len(v)], v) + c[i]
+		sum[i] = linalg.Dot(m[i*len(v):(i+1)*len(v)], v) + c[i]
 	}
 	return sum
 }
 
-// averageQuadratics returns the averages of the agents' arrays, but as T that of −D_i t_i.
+// averageQuadratics returns the averages of the agents' arrays, but as T the average of −D_i t_i.
 func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 	if len(ms) == 0 {
 		return mean, dsbo.Errorf(dsbo.ErrShape, "there must be at least one quadratic to solve")
 	}
 	p, q := ms[0].P, ms[0].Q
-	mean = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q), D: make([]float64, q*q),
+	mean = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q),
+		D: make([]float64, q*q),
 		T: make([]float64, q), E: make([]float64, p*p), LinearTerm: make([]float64, p)}
 	for i, m := range ms {
 		if err := m.Validate(); err != nil {
 			return mean, fmt.Errorf("agent %d: %w", i, err)
 		}
 		if m.P != p || m.Q != q {
-			return mean, dsbo.Errorf(dsbo.ErrShape, "agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
+			return mean, dsbo.Errorf(dsbo.ErrShape,
+				"agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
 		}
 		share := 1 / float64(len(ms))
-		for _, sum := range [][2][]float64{{mean.A, m.A}, {mean.B, m.B}, {mean.C, m.C}, {mean.D, m.D}, {mean.E, m.E}, {mean.LinearTerm, m.LinearTerm}} {
-			vec.Axpy(sum[0], share, sum[1])
+		for _, sum := range [][2][]float64{{mean.A, m.A}, {mean.B, m.B}, {mean.C, m.C}, {mean.D, m.D}, {mean.E, m.E},
+			{mean.LinearTerm, m.LinearTerm}} {
+			linalg.Axpy(sum[0], share, sum[1])
 		}
-		vec.Axpy(mean.T, -share, affine(m.D, m.T, make([]float64, q)))
+		linalg.Axpy(mean.T, -share, affine(m.D, m.T, make([]float64, q)))
 	}
 	return mean, nil
 }
@@ -220,7 +229,8 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 func factorize(name string, n int, m []float64) (*mat.Cholesky, error) {
 	c := new(mat.Cholesky)
 	if !c.Factorize(mat.NewSymDense(n, m)) || c.Cond() > mat.ConditionTolerance {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be positive definite, or the problem has no unique solution", name)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be positive definite, or the problem has no unique solution",
+			name)
 	}
 	return c, nil
 }

@@ -9,14 +9,15 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/exact"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/train/exact"
 )
 
-// TestSolveQuadratics holds the solution against the agents' oracles: at x* the lower problem's minimizer is y*, Φ is Φ*,
-// and the hypergradient vanishes. Rounding is that of systems whose condition numbers are below 100.
+// TestSolveQuadratics holds the solution against the agents' oracles: at x* the lower problem's
+// minimizer is y*, Φ is Φ*, and the hypergradient vanishes. Rounding is the rounding of systems
+// whose condition numbers are below 100.
 func TestSolveQuadratics(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 13))
 	var ms []models.Quadratic
@@ -24,15 +25,15 @@ func TestSolveQuadratics(t *testing.T) {
 	for range 4 {
 		m := quadratic(r, 3, 5)
 		ms = append(ms, m)
-		solver.Oracles = append(solver.Oracles, must.Get(models.NewOracle(m, data.Shard{}, models.Config{})))
+		solver.Oracles = append(solver.Oracles, testkit.Get(models.NewOracle(m, data.Shard{}, models.Config{})))
 	}
 	solver.Tol, solver.AdjointTol = 1e-14, 1e-14
-	s := must.Get(models.SolveQuadratics(ms))
-	at := must.Get(solver.Solve(t.Context(), s.X))
+	s := testkit.Get(models.SolveQuadratics(ms))
+	at := testkit.Get(solver.Solve(t.Context(), s.X))
 	if math.Abs(at.Phi-s.Phi) > 1e-12*math.Abs(s.Phi) {
 		t.Errorf("Φ* = %g, the average of f is %g", s.Phi, at.Phi)
 	}
-	if off, gradient := math.Sqrt(vec.Dist2(at.Y, s.Y)), vec.Norm(at.Gradient); off > 1e-12 || gradient > 1e-12 {
+	if off, gradient := math.Sqrt(linalg.Dist2(at.Y, s.Y)), linalg.Norm(at.Gradient); off > 1e-12 || gradient > 1e-12 {
 		t.Errorf("y* is off by %g and the hypergradient's norm is %g at the solution, want 0", off, gradient)
 	}
 }
@@ -52,10 +53,13 @@ func TestSolveQuadraticsErrors(t *testing.T) {
 		says string
 	}{
 		{"none", nil, dsbo.ErrShape, "there must be at least one quadratic"},
-		{"short", []models.Quadratic{ok, short}, dsbo.ErrShape, "agent 1: B of a quadratic with p=2, q=3 must have 6 numbers; it has 5"},
-		{"mixed", []models.Quadratic{ok, quadratic(r, 3, 3)}, dsbo.ErrShape, "agents must have the same p and q; agent 1 has 3 and 3, agent 0 has 2 and 3"},
+		{"short", []models.Quadratic{ok, short}, dsbo.ErrShape,
+			"agent 1: B of a quadratic with p=2, q=3 must have 6 numbers; it has 5"},
+		{"mixed", []models.Quadratic{ok, quadratic(r, 3, 3)}, dsbo.ErrShape,
+			"agents must have the same p and q; agent 1 has 3 and 3, agent 0 has 2 and 3"},
 		{"flat lower", []models.Quadratic{flat}, dsbo.ErrConfig, "the average of A must be positive definite"},
-		{"flat upper", []models.Quadratic{flatter}, dsbo.ErrConfig, "the Hessian M'DM + E of Φ must be positive definite"},
+		{"flat upper", []models.Quadratic{flatter}, dsbo.ErrConfig,
+			"the Hessian M'DM + E of Φ must be positive definite"},
 	} {
 		if _, err := models.SolveQuadratics(c.ms); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error is %v, want %q", c.name, err, c.says)
@@ -66,15 +70,16 @@ func TestSolveQuadraticsErrors(t *testing.T) {
 // TestNoiseAveragesOut: with rows that sum to 0 the whole data give the problem without noise.
 func TestNoiseAveragesOut(t *testing.T) {
 	m := quadratic(rand.New(rand.NewPCG(3, 1)), 2, 2)
-	noise := data.Examples{X: table(4, 2, []float64{1, 2, -1, -2, 3, .5, -3, -.5}), Target: table(4, 1, make([]float64, 4))}
-	quiet := must.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
-	noisy := must.Get(models.NewOracle(m, data.Shard{Train: noise, Val: noise}, models.Config{Batch: 1}))
+	noise := data.Examples{X: table(4, 2, []float64{1, 2, -1, -2, 3, .5, -3, -.5}),
+		Target: table(4, 1, make([]float64, 4))}
+	quiet := testkit.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
+	noisy := testkit.Get(models.NewOracle(m, data.Shard{Train: noise, Val: noise}, models.Config{Batch: 1}))
 	x, y := []float64{1, 2}, []float64{-1, 1}
 	a, b, c := make([]float64, 2), make([]float64, 2), make([]float64, 2)
-	must.OK(quiet.LowerGrad(a, x, y, dsbo.Sample{Set: dsbo.Whole}))
-	must.OK(noisy.LowerGrad(b, x, y, dsbo.Sample{Set: dsbo.Whole}))
-	must.OK(noisy.LowerGrad(c, x, y, dsbo.Sample{Set: dsbo.Lower}))
-	if vec.Dist2(a, b) > 1e-28 || vec.Dist2(a, c) < 1 {
+	testkit.OK(quiet.LowerGrad(a, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	testkit.OK(noisy.LowerGrad(b, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	testkit.OK(noisy.LowerGrad(c, x, y, dsbo.Sample{Set: dsbo.Lower}))
+	if linalg.Dist2(a, b) > 1e-28 || linalg.Dist2(a, c) < 1 {
 		t.Errorf("gradient %v without noise, %v with all of it, %v with one row", a, b, c)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"dsbo/data"
 )
 
-// A Score says how well a model does on each of some examples. It belongs to one goroutine at a time.
+// A Score says how well a model does on each of some examples. It belongs to one goroutine at
+// a time.
 type Score struct {
 	program *ad.Program
 	rows    int
@@ -16,14 +17,16 @@ type Score struct {
 	values  []float64 // losses, then hits
 }
 
-// NewScore returns the score of model m on all examples of e, which shares no program with others, see [Programs.Score].
+// NewScore returns the score of model m on all examples of e, which shares no program with others,
+// see [Programs.Score].
 func NewScore(m Model, e data.Examples, float32 bool) (*Score, error) {
 	p := NewPrograms(m)
 	return p.Score(e, float32, p.Workspace())
 }
 
-// Score returns the model's score on all examples of e, with memory in w, which scores of one goroutine may share. It fails with
-// [dsbo.ErrCapability] if the model is no [Scorer], and with [dsbo.ErrShape] if its Score has not one entry for each example.
+// Score returns the model's score on all examples of e, with memory in w, which scores of one
+// goroutine may share. It fails with [dsbo.ErrCapability] if the model is no [Scorer], and with
+// [dsbo.ErrShape] if its Score has not one entry for each example.
 func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score, error) {
 	scorer, ok := p.model.(Scorer)
 	if !ok {
@@ -33,21 +36,24 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 	if err != nil {
 		return nil, err
 	}
-	f, err := p.compile(scoreForm, &ex, ex.rows, float32, w, func(x, y *ad.Node, b Batch) (vectors []*ad.Node, err error) {
-		losses, hits := scorer.Score(x, y, b)
-		if vectors = []*ad.Node{losses}; hits != nil {
-			vectors = append(vectors, hits)
-		}
-		for _, v := range vectors {
-			if v == nil {
-				continue // Compile says so
+	f, err := p.compile(scoreForm, &ex, ex.rows, float32, w,
+		func(x, y *ad.Node, b Batch) (vectors []*ad.Node, err error) {
+			losses, hits := scorer.Score(x, y, b)
+			if vectors = []*ad.Node{losses}; hits != nil {
+				vectors = append(vectors, hits)
 			}
-			if shape := v.Shape(); len(shape) != 1 || shape[0] != ex.rows {
-				err = dsbo.Errorf(dsbo.ErrShape, "the Score of model %T must have an entry for each of %d examples; its shape is %v", p.model, ex.rows, shape)
+			for _, v := range vectors {
+				if v == nil {
+					continue // Compile says so
+				}
+				if shape := v.Shape(); len(shape) != 1 || shape[0] != ex.rows {
+					err = dsbo.Errorf(dsbo.ErrShape,
+						"the Score of model %T must have an entry for each of %d examples; its shape is %v",
+						p.model, ex.rows, shape)
+				}
 			}
-		}
-		return vectors, err
-	})
+			return vectors, err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +63,9 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 // Len returns the number of examples.
 func (s *Score) Len() int { return s.rows }
 
-// Examples returns, for x of length p and y of length q, the loss of each example in the order of the rows, and 1 for each right prediction, 0 for
-// each wrong one (nil for a model without classes). Both are views that the next call overwrites. The cost is half a gradient.
+// Examples returns, for x of length p and y of length q, the loss of each example in the order of
+// the rows, and 1 for each right prediction, 0 for each wrong one (nil for a model without
+// classes). Both are views that the next call overwrites. The cost is half a gradient.
 func (s *Score) Examples(x, y []float64) (losses, hits []float64, err error) {
 	if err := s.program.Eval(s.values, x, y); err != nil {
 		return nil, nil, err
@@ -69,7 +76,8 @@ func (s *Score) Examples(x, y []float64) (losses, hits []float64, err error) {
 	return s.values[:s.rows:s.rows], hits, nil
 }
 
-// Sums returns the sum of the losses and the number of right predictions, NaN for a model without classes.
+// Sums returns the sum of the losses and the number of right predictions, NaN for a model
+// without classes.
 func (s *Score) Sums(x, y []float64) (losses, right float64, err error) {
 	each, hits, err := s.Examples(x, y)
 	for _, l := range each {

@@ -6,13 +6,13 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
 
-// classShard makes examples with normal features and random classes. IDs begin at 5, as those of a
-// later agent do.
+// classShard makes examples with normal features and random classes. IDs begin at 5, as the IDs of
+// a later agent do.
 func classShard(train, val, features, classes int) data.Shard {
 	r := rand.New(rand.NewPCG(1, uint64(train+val)))
 	target := func(rows int) *ad.Table {
@@ -20,7 +20,7 @@ func classShard(train, val, features, classes int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		return must.Get(ad.LabelTable(labels, classes))
+		return testkit.Get(ad.LabelTable(labels, classes))
 	}
 	return shard(r, train, val, features, target)
 }
@@ -54,7 +54,7 @@ func shard(r *rand.Rand, train, val, features int, target func(rows int) *ad.Tab
 }
 
 func table(rows, cols int, v []float64) *ad.Table {
-	return must.Get(ad.FloatTable(rows, cols, v))
+	return testkit.Get(ad.FloatTable(rows, cols, v))
 }
 
 func normal(r *rand.Rand, n int, deviation float64) []float64 {
@@ -102,15 +102,16 @@ func TestModels(t *testing.T) {
 		{"hyperclean ridge", models.HyperClean{Features: 7, Classes: 4, Examples: 80, Ridge: .3}, classes},
 		{"quadratic", quadratic(r, 4, 6), data.Shard{}},
 		{"quadratic with noise", quadratic(r, 3, 5), noise},
-		{"sine bowl", models.SineBowl(3, normal(r, 5*3, 1), normal(r, 5, 1), []float64{1, 2, 3, 4, 5}, normal(r, 5, 1), normal(r, 5, 1)), data.Shard{}},
+		{"sine bowl", models.SineBowl(3, normal(r, 5*3, 1), normal(r, 5, 1), []float64{1, 2, 3, 4, 5}, normal(r, 5, 1),
+			normal(r, 5, 1)), data.Shard{}},
 		{"compositional of examples", meanVariance(5), noise},
 	} {
 		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
 	}
 }
 
-// meanVariance is a compositional problem over examples: a portfolio x of n assets whose returns are
-// the rows of the data, valued by its mean return and its mean squared return.
+// meanVariance is a compositional problem over examples: a portfolio x of n assets whose returns
+// are the rows of the data, valued by its mean return and its mean squared return.
 func meanVariance(n int) models.Compositional {
 	return models.Compositional{P: n, Q: 2,
 		Inner: func(x *ad.Node, b models.Batch) *ad.Node {

@@ -5,15 +5,16 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
-// Softmax is the paper's MNIST task: linear classification with the cross-entropy L and one log-penalty
-// per feature,
+// Softmax is the paper's MNIST task: linear classification with the cross-entropy L and one
+// log-penalty per feature,
 //
 //	f_i(x, y) = mean_e L(Y a_e, t_e)      g_i(x, y) = mean_e L(Y a_e, t_e) + 1/(cd) Σ_kj e^{x_j} Y_kj²
 //
-// where y is the c×d matrix Y, row by row, and L is times the example's weight where there are weights. p = d = Features, q = c·d with c = Classes.
+// where y is the c×d matrix Y, row by row, and L is times the example's weight where there are
+// weights. p = d = Features, q = c·d with c = Classes.
 type Softmax struct{ Features, Classes int }
 
 // Dims implements [Model].
@@ -56,7 +57,7 @@ func (s Softmax) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 func (s Softmax) Penalty(dst, x []float64) {
 	class := dst[:s.Features]
 	for j, v := range x {
-		class[j] = 2 / float64(s.Classes*s.Features) * elementary.Exp(v)
+		class[j] = 2 / float64(s.Classes*s.Features) * num.Exp(v)
 	}
 	for k := 1; k < s.Classes; k++ {
 		copy(dst[k*s.Features:], class)
@@ -70,5 +71,5 @@ func (s Softmax) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 
 // Modulus implements [StronglyConvex].
 func (s Softmax) Modulus(x []float64) float64 {
-	return 2 / float64(s.Classes*s.Features) * elementary.Exp(slices.Min(x))
+	return 2 / float64(s.Classes*s.Features) * num.Exp(slices.Min(x))
 }

@@ -11,12 +11,12 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
 
-// sparseTable makes rows of so many values in random columns; every seventh row is empty.
+// sparseTable makes rows of n values in random columns; every seventh row is empty.
 func sparseTable(r *rand.Rand, rows, cols, each int) *ad.Table {
 	starts, indices, values := []int{0}, make([]int32, 0, rows*each), make([]float32, 0, rows*each)
 	row := make([]int32, each)
@@ -32,7 +32,7 @@ func sparseTable(r *rand.Rand, rows, cols, each int) *ad.Table {
 		}
 		starts = append(starts, len(values))
 	}
-	return must.Get(ad.SparseTable(rows, cols, starts, indices, values))
+	return testkit.Get(ad.SparseTable(rows, cols, starts, indices, values))
 }
 
 // dense returns the numbers of a table as a dense one.
@@ -68,11 +68,13 @@ func TestSparseModels(t *testing.T) {
 		{models.Logistic{Features: 9}, signShard(40, 27, 9)},
 		{models.HyperClean{Features: 9, Classes: 3, Examples: 60}, classShard(40, 27, 9, 3)},
 	} {
-		t.Run(fmt.Sprintf("%T%+v", c.model, c.model), func(t *testing.T) { modeltest.TestModel(t, c.model, sparseShard(c.shard, 9, 4)) })
+		t.Run(fmt.Sprintf("%T%+v", c.model, c.model),
+			func(t *testing.T) { modeltest.TestModel(t, c.model, sparseShard(c.shard, 9, 4)) })
 	}
 }
 
-// TestSparseIsDense: an oracle answers as that of the same numbers in dense tables, on all examples and on draws.
+// TestSparseIsDense: an oracle answers as an oracle of the same numbers in dense tables, on all
+// examples and on draws.
 func TestSparseIsDense(t *testing.T) {
 	for _, c := range []struct {
 		model models.Model
@@ -91,7 +93,7 @@ func TestSparseIsDense(t *testing.T) {
 			for _, name := range []dsbo.Sample{{Set: dsbo.Whole}, {Set: dsbo.Lower, K: 3}} {
 				cfg := models.Config{Batch: 20, Float32: f32}
 				ask := func(s data.Shard) [][]float64 {
-					return answers(must.Get(models.NewOracle(c.model, s, cfg)), name, x, y, v)
+					return answers(testkit.Get(models.NewOracle(c.model, s, cfg)), name, x, y, v)
 				}
 				got, want := ask(sparse), ask(whole)
 				tol := 1e-13
@@ -102,7 +104,8 @@ func TestSparseIsDense(t *testing.T) {
 					size := max(slices.Max(want[i]), -slices.Min(want[i]))
 					for j := range want[i] {
 						if math.Abs(got[i][j]-want[i][j]) > tol*size {
-							t.Fatalf("%T, float32=%v, %v: answer %d, entry %d is %g, of dense tables %g", c.model, f32, name, i, j, got[i][j], want[i][j])
+							t.Fatalf("%T, float32=%v, %v: answer %d, entry %d is %g, of dense tables %g", c.model, f32,
+								name, i, j, got[i][j], want[i][j])
 						}
 					}
 				}
@@ -118,12 +121,12 @@ func answers(o *models.Oracle, name dsbo.Sample, x, y, v []float64) [][]float64 
 	for i, n := range []int{q, q, q, p, q} {
 		list[i] = make([]float64, n)
 	}
-	must.OK(o.UpperGrad(nil, list[0], x, y, name))
-	must.OK(o.LowerGrad(list[1], x, y, name))
-	must.OK(o.HVP(list[2], x, y, v, name))
-	must.OK(o.JVP(list[3], x, y, v, name))
-	must.OK(o.Diagonal(list[4], x, y, name))
-	f, g := must.Get2(o.Values(x, y, name))
+	testkit.OK(o.UpperGrad(nil, list[0], x, y, name))
+	testkit.OK(o.LowerGrad(list[1], x, y, name))
+	testkit.OK(o.HVP(list[2], x, y, v, name))
+	testkit.OK(o.JVP(list[3], x, y, v, name))
+	testkit.OK(o.Diagonal(list[4], x, y, name))
+	f, g := testkit.Get2(o.Values(x, y, name))
 	return append(list, []float64{f, g})
 }
 
@@ -135,12 +138,13 @@ func wide(rows, features, each int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(2))
 		}
-		return data.Examples{X: sparseTable(r, rows, features, each), Target: must.Get(ad.LabelTable(labels, 2))}
+		return data.Examples{X: sparseTable(r, rows, features, each), Target: testkit.Get(ad.LabelTable(labels, 2))}
 	}
 	return data.Shard{Train: examples(), Val: examples()}
 }
 
-// TestSparseMemory: nothing makes a dense copy, not even of a tile of rows: that of one set of examples would take 800 MB in float32.
+// TestSparseMemory: nothing makes a dense copy, not even of a tile of rows: a copy of one set of
+// examples would take 800 MB in float32.
 func TestSparseMemory(t *testing.T) {
 	const features = 100_000
 	s := wide(2000, features, 50)
@@ -150,8 +154,8 @@ func TestSparseMemory(t *testing.T) {
 	y[0], v[q-1] = 1, 1
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	answers(must.Get(models.NewOracle(m, s, models.Config{Float32: true})), dsbo.Sample{Set: dsbo.Whole}, x, y, v)
-	must.Get2(must.Get(models.NewScore(m, s.Val, true)).Sums(x, y))
+	answers(testkit.Get(models.NewOracle(m, s, models.Config{Float32: true})), dsbo.Sample{Set: dsbo.Whole}, x, y, v)
+	testkit.Get2(testkit.Get(models.NewScore(m, s.Val, true)).Sums(x, y))
 	runtime.ReadMemStats(&after)
 	// A vector of length q takes 0.8 MB in a program and 1.6 MB in the answers.
 	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {

@@ -4,16 +4,17 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// Temperature is linear classification in which each class has a temperature T_k = e^{x_k}: the larger it is, the less sure predictions of
-// the class are, in training as in use,
+// Temperature is linear classification in which each class has a temperature T_k = e^{x_k}: the
+// larger it is, the less sure predictions of the class are, in training as in use,
 //
 //	P(k) ∝ e^{(Y a)_k / T_k}      f_i(x, y) = mean_e w_e L_e      g_i(x, y) = mean_e w_e L_e + C ‖Y‖²
 //
-// with the cross-entropy L_e of P. Because the penalty is on Y, a temperature is also how strongly the weights of its class are held back. y is the
-// c×d matrix Y, row by row; p = c, q = c·d. Predictions take x.
+// with the cross-entropy L_e of P. Because the penalty is on Y, a temperature is also how strongly
+// the weights of its class are held back. y is the c×d matrix Y, row by row; p = c, q = c·d.
+// Predictions take x.
 type Temperature struct {
 	Features, Classes int
 	Ridge             float64 // C; 0: 0.001
@@ -36,7 +37,8 @@ func (m Temperature) Shape() (rows, cols int) { return m.Classes, m.Features }
 // Check implements [Checker].
 func (m Temperature) Check(s data.Shard) error {
 	if m.Ridge < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the ridge of a model with temperatures must be positive, or 0 for the default; it is %g", m.Ridge)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the ridge of a model with temperatures must be positive, or 0 for the default; it is %g", m.Ridge)
 	}
 	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
 }
@@ -65,7 +67,7 @@ func (m Temperature) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (m Temperature) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.ridge()) }
+func (m Temperature) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.ridge()) }
 
 // Diagonal implements [Curved]: mean_e w_e P_ek (1 − P_ek) a_ej² / T_k².
 func (m Temperature) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
@@ -79,5 +81,6 @@ func (m Temperature) Modulus([]float64) float64 { return 2 * m.ridge() }
 // Meaning implements [Meant].
 func (m Temperature) Meaning() Meaning {
 	return Meaning{Symbol: "log T", One: "temperature", Many: "temperatures",
-		About: "The logits of a class are divided by its temperature: the larger it is, the less sure predictions of the class are, and the more its weights are held back."}
+		About: "The logits of a class are divided by its temperature: the larger it is, the less sure predictions of " +
+			"the class are, and the more its weights are held back."}
 }

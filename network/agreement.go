@@ -8,15 +8,18 @@ import (
 	"dsbo"
 )
 
-// maxDissentAgents is the largest graph in which groups that cannot agree are looked for: for 14 agents it takes some 3^14·14 steps.
+// maxDissentAgents is the largest graph in which groups that cannot agree are looked for: for 14
+// agents it takes some 3^14·14 steps.
 const maxDissentAgents = 14
 
-// A dissent is why trimming may not bring honest agents to agree: no agent of two groups has more than b neighbours among the honest ones
-// outside of its own group, and so may leave out all that comes from there. Agents are bits of sets.
+// A dissent is why trimming may not bring honest agents to agree: no agent of two groups has more
+// than b neighbours among the honest ones outside of its own group, and so may leave out all that
+// comes from there. Agents are bits of sets.
 type dissent struct{ liars, one, other uint }
 
-// findDissent returns a dissent with at most b liars, and whether there is one. Without one, agents that trim come to agree whatever b liars do
-// (Vaidya, Tseng, Liang: "Iterative Approximate Byzantine Consensus in Arbitrary Directed Graphs", PODC 2012).
+// findDissent returns a dissent with at most b liars, and whether there is one. Without one, agents
+// that trim come to agree whatever b liars do (Vaidya, Tseng, Liang: "Iterative Approximate
+// Byzantine Consensus in Arbitrary Directed Graphs", PODC 2012).
 func (m *Matrix) findDissent(b int) (dissent, bool) {
 	n := m.N()
 	near := make([]uint, n)
@@ -45,10 +48,12 @@ func (m *Matrix) findDissent(b int) (dissent, bool) {
 	return dissent{}, false
 }
 
-// nextSubset returns the subset that comes after another one of the same set, in the order of numbers; 0 after the last.
+// nextSubset returns the subset that comes after another one of the same set, in the order of
+// numbers; 0 after the last.
 func nextSubset(subset, of uint) uint { return (subset - of) & of }
 
-// groupWithin returns a group within a set less one agent that stays apart, 0 if there is none. Those of all subsets must be known.
+// groupWithin returns a group within a set less one agent that stays apart, 0 if there is none. The
+// groups of all subsets must be known.
 func groupWithin(holds []uint, set uint) uint {
 	for rest := set; rest != 0; rest &= rest - 1 {
 		if group := holds[set&^(rest&-rest)]; group != 0 {
@@ -68,7 +73,8 @@ func isIsolated(near []uint, set, other uint, b int) bool {
 	return true
 }
 
-// checkAgreement returns an error that names two groups that trimming may leave apart, in graphs of up to maxDissentAgents agents.
+// checkAgreement returns an error that names two groups that trimming may leave apart, in graphs of
+// up to maxDissentAgents agents.
 func (m *Matrix) checkAgreement(x Mixing, name func(position int) int) error {
 	if m.N() > maxDissentAgents {
 		return nil
@@ -88,6 +94,8 @@ func (m *Matrix) checkAgreement(x Mixing, name func(position int) int) error {
 	if d.liars != 0 {
 		lying = fmt.Sprintf(" where agents %s lie", words(d.liars))
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "mixing %v may leave agents %s and agents %s apart for ever%s: none of them has more than %d honest neighbours outside of its own group",
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"mixing %v may leave agents %s and agents %s apart for ever%s: none of them has more than %d honest "+
+			"neighbours outside of its own group",
 		x, words(d.one), words(d.other), lying, x.liars())
 }

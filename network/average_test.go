@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -23,7 +23,7 @@ func averagers(w *network.Matrix, o network.AverageOptions) []*network.Averager 
 }
 
 func averagersOf(team network.Team, w *network.Matrix, o network.AverageOptions) []*network.Averager {
-	averages := must.Get(network.NewAverages(team, w, o))
+	averages := testkit.Get(network.NewAverages(team, w, o))
 	ends := make([]*network.Averager, w.N())
 	for i := range ends {
 		ends[i] = averages.Agent(i)
@@ -34,7 +34,7 @@ func averagersOf(team network.Team, w *network.Matrix, o network.AverageOptions)
 // averageAll returns what each agent gets of the agents' vectors.
 func averageAll(ctx context.Context, ends []*network.Averager, vectors [][]float64) [][]float64 {
 	got := make([][]float64, len(ends))
-	must.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
+	testkit.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
 		got[i] = slices.Clone(vectors[i])
 		return ends[i].Average(ctx, got[i], got[i])
 	})...))
@@ -84,25 +84,28 @@ func largest(vectors [][]float64, lo, hi int) float64 {
 	return most
 }
 
-// bigStar returns a matrix with the edges of a star, of which only these matter to averages: a checked one of many agents takes long.
+// bigStar returns a matrix with the edges of a star, of which only these matter to averages: a
+// checked one of many agents takes long.
 func bigStar(n int) *network.Matrix {
 	rows := make([][]float64, n)
 	for i := range rows {
 		rows[i] = make([]float64, n)
 		rows[i][0], rows[0][i] = 1, 1
 	}
-	return must.Get(network.NewMatrix(rows))
+	return testkit.Get(network.NewMatrix(rows))
 }
 
 // TestAverage: an average is the same on all agents, and as near as the wire promises.
 func TestAverage(t *testing.T) {
-	graphs := map[int]*network.Matrix{1: newRing(1).W, 2: newRing(2).W, 5: newRing(5).W, 8: newRing(8).W, 1024: bigStar(1024)}
+	graphs := map[int]*network.Matrix{1: newRing(1).W, 2: newRing(2).W, 5: newRing(5).W, 8: newRing(8).W,
+		1024: bigStar(1024)}
 	for _, c := range []struct {
 		wire  network.Wire
 		block int
 		error float64 // of the largest of a block, where the number of agents does not make it less
 	}{
-		{network.Float64, 1024, 0x1p-53}, {network.Float32, 1024, 0x1p-24}, {network.BF16, 64, 0x1p-7}, {network.Int8, 64, 0x1p-6},
+		{network.Float64, 1024, 0x1p-53}, {network.Float32, 1024, 0x1p-24}, {network.BF16, 64, 0x1p-7},
+		{network.Int8, 64, 0x1p-6},
 	} {
 		for n, w := range graphs {
 			length := 1200
@@ -126,7 +129,8 @@ func TestAverage(t *testing.T) {
 					want := exactMean(column(vectors, k))
 					bound += 0x1p-52*math.Abs(want) + 0x1p-1074 // of the result
 					if d := math.Abs(got[0][k] - want); !(d <= bound) {
-						t.Errorf("%v, %s, n = %d: entry %d is %g, not %g: %g off, not %g", c.wire, name, n, k, got[0][k], want, d, bound)
+						t.Errorf("%v, %s, n = %d: entry %d is %g, not %g: %g off, not %g", c.wire, name, n, k,
+							got[0][k], want, d, bound)
 						break
 					}
 				}
@@ -135,7 +139,8 @@ func TestAverage(t *testing.T) {
 	}
 }
 
-// TestAverageOfSpecialNumbers: what is not finite anywhere is NaN in its block, on all wires, and short vectors are exact.
+// TestAverageOfSpecialNumbers: what is not finite anywhere is NaN in its block, on all wires, and
+// short vectors are exact.
 func TestAverageOfSpecialNumbers(t *testing.T) {
 	const length = 2100
 	for _, wire := range wires {
@@ -146,11 +151,13 @@ func TestAverageOfSpecialNumbers(t *testing.T) {
 		vectors[0][5], vectors[1][5], vectors[2][5] = 3, 3, 3
 		vectors[0][6] = math.Copysign(0, -1)
 		for i, got := range averageAll(t.Context(), ends, vectors) {
-			for k, want := range map[int]float64{0: 0, 5: 3, 6: 0, 1023: 0, 1024: math.NaN(), 1025: math.NaN(), 2098: math.NaN(), 2099: math.NaN()} {
+			for k, want := range map[int]float64{0: 0, 5: 3, 6: 0, 1023: 0, 1024: math.NaN(), 1025: math.NaN(),
+				2098: math.NaN(), 2099: math.NaN()} {
 				sameNumbers(t, fmt.Sprintf("%v: agent %d, entry %d", wire, i, k), got[k:k+1], []float64{want})
 			}
 		}
-		short := [][]float64{{1, math.Pi, math.MaxFloat64}, {2, math.Pi, math.MaxFloat64}, {6, math.Pi, math.MaxFloat64}}
+		short := [][]float64{{1, math.Pi, math.MaxFloat64}, {2, math.Pi, math.MaxFloat64},
+			{6, math.Pi, math.MaxFloat64}}
 		for _, got := range averageAll(t.Context(), ends, [][]float64{short[0][:2], short[1][:2], short[2][:2]}) {
 			sameNumbers(t, "short", got, []float64{3, math.Pi})
 		}
@@ -163,8 +170,8 @@ func TestAverageOfSpecialNumbers(t *testing.T) {
 	}
 }
 
-// TestDrawsHaveNames: what is drawn depends on seed, agent, stage, number and entry, and on nothing else; and the mean of many
-// draws is the number itself.
+// TestDrawsHaveNames: what is drawn depends on seed, agent, stage, number and entry, and on nothing
+// else; and the mean of many draws is the number itself.
 func TestDrawsHaveNames(t *testing.T) {
 	const stages, length = 400, 64
 	w := newRing(2).W
@@ -201,7 +208,8 @@ func TestDrawsHaveNames(t *testing.T) {
 				t.Errorf("%v: another %s must have other draws", wire, what)
 			}
 		}
-		// With other draws for each agent the mean of equal vectors is not always one of the numbers that one agent may send.
+		// With other draws for each agent the mean of equal vectors is not always one of the
+		// numbers that one agent may send.
 		coarse := slices.ContainsFunc(stage(ends, 3, twins), func(x float64) bool { return math.Mod(x, 0x1p-7) != 0 })
 		if wire == network.Int8 && !coarse {
 			t.Error("agents must have draws of their own")
@@ -209,18 +217,20 @@ func TestDrawsHaveNames(t *testing.T) {
 	}
 }
 
-// TestAverageByMix: the polynomial of W gives the mean of usual graphs, in as many rounds as W has eigenvalues but 1.
+// TestAverageByMix: the polynomial of W gives the mean of usual graphs, in as many rounds as W has
+// eigenvalues but 1.
 func TestAverageByMix(t *testing.T) {
 	for _, c := range []struct {
 		graph  string
 		n      int
 		rounds int // 0: whatever they are
 	}{
-		{"ring", 1, 0}, {"ring", 2, 0}, {"ring", 8, 4}, {"ring", 32, 16}, {"path", 32, 31}, {"star", 32, 2}, {"torus", 9, 2}, {"torus", 25, 0},
+		{"ring", 1, 0}, {"ring", 2, 0}, {"ring", 8, 4}, {"ring", 32, 16}, {"path", 32, 31}, {"star", 32, 2},
+		{"torus", 9, 2}, {"torus", 25, 0},
 		{"torus", 32, 0}, {"complete", 16, 1}, {"server", 4, 1}, {"erdos-renyi", 8, 0}, {"erdos-renyi", 32, 31},
 	} {
 		t.Run(fmt.Sprint(c.graph, c.n), func(t *testing.T) {
-			w := must.Get(network.New(c.graph, c.n, network.Options{Seed: 1})).W
+			w := testkit.Get(network.New(c.graph, c.n, network.Options{Seed: 1})).W
 			ends := averagers(w, network.AverageOptions{ByMix: true})
 			vectors := drawn(c.n, 50, 1, 10)
 			got := averageAll(t.Context(), ends, vectors)
@@ -231,7 +241,8 @@ func TestAverageByMix(t *testing.T) {
 					}
 				}
 			}
-			if rounds := ends[0].Sent().Messages / max(1, int64(w.Sends(0))); c.rounds > 0 && rounds != int64(c.rounds) {
+			if rounds := ends[0].Sent().Messages / max(1, int64(w.Sends(0))); c.rounds > 0 &&
+				rounds != int64(c.rounds) {
 				t.Errorf("%d rounds; they must be %d", rounds, c.rounds)
 			}
 		})
@@ -239,12 +250,14 @@ func TestAverageByMix(t *testing.T) {
 }
 
 func TestAverageRefuses(t *testing.T) {
-	w := must.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))
-	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{}); !errors.Is(err, dsbo.ErrConfig) {
+	w := testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))
+	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{}); !errors.Is(err,
+		dsbo.ErrConfig) {
 		t.Errorf("a graph in two parts: %v; it must match %q", err, dsbo.ErrConfig)
 	}
-	skew := must.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}}))
-	if _, err := network.NewAverages(network.NewLocal(skew), skew, network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
+	skew := testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}}))
+	if _, err := network.NewAverages(network.NewLocal(skew), skew,
+		network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a W without a spectrum: %v; it must match %q", err, dsbo.ErrConfig)
 	}
 	for _, byMix := range []bool{false, true} {
@@ -255,14 +268,14 @@ func TestAverageRefuses(t *testing.T) {
 	}
 }
 
-// TestAverageFeedsErrorsBack: the sum of a sequence of averages is off by what the wire has lost of the last one alone, while without
-// feedback what is lost adds up.
+// TestAverageFeedsErrorsBack: the sum of a sequence of averages is off by what the wire has lost of
+// the last one alone, while without feedback what is lost adds up.
 func TestAverageFeedsErrorsBack(t *testing.T) {
 	const n, length, times = 3, 40, 200
-	w := must.Get(network.New("complete", n, network.Options{})).W
+	w := testkit.Get(network.New("complete", n, network.Options{})).W
 	for _, wire := range []network.Wire{network.Float32, network.BF16, network.Int8} {
 		off := func(feed bool) (worst float64) {
-			averages := must.Get(network.NewAverages(network.NewLocal(w), w, network.AverageOptions{Seed: 1}))
+			averages := testkit.Get(network.NewAverages(network.NewLocal(w), w, network.AverageOptions{Seed: 1}))
 			sums, want := make([]float64, length), make([]float64, length)
 			results := make([][]float64, n)
 			var calls sync.WaitGroup

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestCompleteExchangeCounts: an agent whose neighbours have all published completes the exchange, whatever has
-// ended by the time that it looks.
+// TestCompleteExchangeCounts: an agent whose neighbours have all published completes the exchange,
+// whatever has ended by the time that it looks.
 func TestCompleteExchangeCounts(t *testing.T) {
-	l := NewLocal(must.Get(Ring(3, 0.5)).W)
+	l := NewLocal(testkit.Get(Ring(3, 0.5)).W)
 	l.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -19,7 +19,7 @@ func BenchmarkMix(b *testing.B) {
 	}
 	for _, n := range []int{8, 64} {
 		b.Run(fmt.Sprintf("complete%d/bytes=62720", n), func(b *testing.B) {
-			benchmarkMix(b, must.Get(network.New("complete", n, network.Options{})).W, 7840)
+			benchmarkMix(b, testkit.Get(network.New("complete", n, network.Options{})).W, 7840)
 		})
 	}
 }
@@ -27,7 +27,7 @@ func BenchmarkMix(b *testing.B) {
 func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
 	l := network.NewLocal(w)
 	run := func(rounds int) {
-		must.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
+		testkit.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
 			return networktest.MixZeros(b.Context(), l.Mixer(i), rounds, length)
 		})...))
 	}
@@ -38,7 +38,8 @@ func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
 	run(b.N)
 }
 
-// BenchmarkAverage times one average over all 8 agents of a ring, beside the exchanges of BenchmarkMix.
+// BenchmarkAverage times one average over all 8 agents of a ring, beside the exchanges
+// of BenchmarkMix.
 func BenchmarkAverage(b *testing.B) {
 	for _, wire := range wires {
 		for _, length := range []int{200, 7840} {
@@ -46,7 +47,7 @@ func BenchmarkAverage(b *testing.B) {
 				ends := averagers(newRing(8).W, network.AverageOptions{Wire: wire})
 				vectors := drawn(8, length, 1, 10)
 				run := func(rounds int) {
-					must.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
+					testkit.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
 						for range rounds {
 							if err := ends[i].Average(b.Context(), vectors[i], vectors[i]); err != nil {
 								return err
@@ -65,32 +66,27 @@ func BenchmarkAverage(b *testing.B) {
 	}
 }
 
-// BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of the vector is added: of MNIST's numbers, and of those of
-// a network, in float64 and in float32.
+// BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of
+// the vector is added: of MNIST's numbers, and of the numbers of a network.
 func BenchmarkMixAdd(b *testing.B) {
 	for _, length := range []int{7840, 1860000} {
-		b.Run(fmt.Sprintf("float64/numbers=%d", length), func(b *testing.B) {
+		b.Run(fmt.Sprintf("numbers=%d", length), func(b *testing.B) {
 			benchmarkMixAdd(b, length, func(m dsbo.Mixer, x []float64) error {
 				return m.(dsbo.AddingMixer).MixAdd(b.Context(), x, x, -0.1, x[length/2:])
-			})
-		})
-		b.Run(fmt.Sprintf("float32/numbers=%d", length), func(b *testing.B) {
-			benchmarkMixAdd(b, length, func(m dsbo.Mixer, x []float32) error {
-				return m.(dsbo.Float32Mixer).MixAdd32(b.Context(), x, x, -0.1, x[length/2:])
 			})
 		})
 	}
 }
 
-func benchmarkMixAdd[T dsbo.Float](b *testing.B, length int, exchange func(m dsbo.Mixer, x []T) error) {
+func benchmarkMixAdd(b *testing.B, length int, exchange func(m dsbo.Mixer, x []float64) error) {
 	const n = 8
 	l := network.NewLocal(newRing(n).W)
-	vectors := make([][]T, n)
+	vectors := make([][]float64, n)
 	for i := range vectors {
-		vectors[i] = make([]T, length)
+		vectors[i] = make([]float64, length)
 	}
 	run := func(rounds int) {
-		must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+		testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 			for range rounds {
 				if err := exchange(l.Mixer(i), vectors[i]); err != nil {
 					return err

@@ -7,24 +7,27 @@ import (
 	"dsbo"
 )
 
-// bytesPerNumber is the number of bytes that [GatherBytes] puts in a float64: as a whole number it then travels exactly.
+// bytesPerNumber is the number of bytes that [GatherBytes] puts in a float64: as a whole number it
+// then travels exactly.
 const bytesPerNumber = 4
 
-// GatherCost returns what each of n agents sends where all gather rows of so many numbers: its row, to each other agent.
+// GatherCost returns what each of n agents sends where all gather rows of n numbers: its row, to
+// each other agent.
 func GatherCost(n, length int) dsbo.Traffic { return trafficTo(n-1, 1, length, 8*length) }
 
-// GatherBytesCost returns what each of n agents sends in [GatherBytes], where the longest of the agents' has so many bytes.
+// GatherBytesCost returns what each of n agents sends in [GatherBytes], where the longest of the
+// agents' has n bytes.
 func GatherBytesCost(n, longest int) dsbo.Traffic {
 	s := GatherCost(n, 1)
 	s.Add(GatherCost(n, gatheredNumbers(longest)))
 	return s
 }
 
-// gatheredNumbers returns in how many numbers so many bytes travel.
+// gatheredNumbers returns in how many numbers n bytes travel.
 func gatheredNumbers(bytes int) int { return (bytes + bytesPerNumber - 1) / bytesPerNumber }
 
-// GatherBytes gives every process the bytes of all n agents of a team, as Gather does numbers: bytesOf returns those of a
-// local agent, and they may differ in length. It costs two Gathers.
+// GatherBytes gives every process the bytes of all n agents of a team, as Gather does numbers:
+// bytesOf returns the bytes of a local agent, and they may differ in length. It costs two Gathers.
 func GatherBytes(ctx context.Context, t Team, n int, bytesOf func(i int) []byte) ([][]byte, error) {
 	lengths := make([][]float64, n)
 	for i := range lengths {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -14,8 +14,9 @@ import (
 func TestGatherBytes(t *testing.T) {
 	teams, closeAll := networktest.Processes(newRing(2).W, []int{0}, []int{1})
 	defer closeAll()
-	for _, texts := range [][2]string{{"", ""}, {"a", ""}, {"abcd", "efghi"}, {strings.Repeat("λ", 100), "\x00\xff\x00"}} {
-		must.OK(errors.Join(networktest.RunAll(2, func(i int) error {
+	for _, texts := range [][2]string{{"", ""}, {"a", ""}, {"abcd", "efghi"},
+		{strings.Repeat("λ", 100), "\x00\xff\x00"}} {
+		testkit.OK(errors.Join(networktest.RunAll(2, func(i int) error {
 			all, err := network.GatherBytes(t.Context(), teams[i], 2, func(int) []byte { return []byte(texts[i]) })
 			if err == nil && (len(all) != 2 || string(all[0]) != texts[0] || string(all[1]) != texts[1]) {
 				t.Errorf("process %d has %q; it must have %q", i, all, texts)

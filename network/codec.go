@@ -29,14 +29,14 @@ func (w Wire) Bytes(n int) int {
 	return n + int8ScaleLen*((n+blockLength-1)/blockLength)
 }
 
-// Encode appends the w.Bytes(len(v)) bytes of v to dst. [Wire.Decode] gives the same numbers back if they are those
-// that an [Averager] sends on wire w, and the nearest ones of the wire otherwise. NaN stays NaN, without its other bits
-// but on wire Float64.
+// Encode appends the w.Bytes(len(v)) bytes of v to dst. [Wire.Decode] gives the same numbers back
+// if they are those that an [Averager] sends on wire w, and the nearest ones of the wire otherwise.
+// NaN stays NaN, without its other bits but on wire Float64.
 //
-// Numbers are little-endian: float64, float32, and the upper half of a float32 for BF16. Wire Int8 has, for each 64
-// numbers, a scale s (float32) and a whole number k from -127 to 127 for each, which stands for k·s. Either the largest
-// |k| is 127 or s is the least scale, 2^-126. A block with a number that is not finite has the scale NaN, which makes
-// all of it NaN.
+// Numbers are little-endian: float64, float32, and the upper half of a float32 for BF16. Wire Int8
+// has, for each 64 numbers, a scale s (float32) and a whole number k from -127 to 127 for each,
+// which stands for k·s. Either the largest |k| is 127 or s is the least scale, 2^-126. A block with
+// a number that is not finite has the scale NaN, which makes all of it NaN.
 func (w Wire) Encode(dst []byte, v []float64) []byte {
 	switch w {
 	case Float64:
@@ -63,7 +63,7 @@ func (w Wire) Encode(dst []byte, v []float64) []byte {
 	return dst
 }
 
-// float32Bits returns those of the nearest float32; every NaN has the same.
+// float32Bits returns the bits of the nearest float32; every NaN has the same.
 func float32Bits(x float64) uint32 {
 	if x != x {
 		return 0x7fc00000
@@ -71,8 +71,9 @@ func float32Bits(x float64) uint32 {
 	return math.Float32bits(float32(x))
 }
 
-// int8Scale returns the scale of a block: the largest float32 of which 127 times is not above the largest entry, but at
-// least int8MinScale. It is NaN if an entry is not finite or above 127 times the largest float32.
+// int8Scale returns the scale of a block: the largest float32 of which 127 times is not above the
+// largest entry, but at least int8MinScale. It is NaN if an entry is not finite or above 127 times
+// the largest float32.
 func int8Scale(v []float64) float64 {
 	largest := maxAbs(v)
 	if !(largest <= int8Max*math.MaxFloat32) {
@@ -110,11 +111,12 @@ func encodeInt8(dst []byte, v []float64) []byte {
 	return dst
 }
 
-// Decode fills dst with the numbers of which b is the code. It returns an error that matches dsbo.ErrShape, with nothing said
-// of dst, if [Wire.Encode] makes no b of len(dst) numbers.
+// Decode fills dst with the numbers of which b is the code. It returns an error that matches
+// dsbo.ErrShape, with nothing said of dst, if [Wire.Encode] makes no b of len(dst) numbers.
 func (w Wire) Decode(dst []float64, b []byte) error {
 	if want := w.Bytes(len(dst)); len(b) != want {
-		return dsbo.Errorf(dsbo.ErrShape, "%d numbers on wire %v must be %d bytes; they are %d", len(dst), w, want, len(b))
+		return dsbo.Errorf(dsbo.ErrShape, "%d numbers on wire %v must be %d bytes; they are %d", len(dst),
+			w, want, len(b))
 	}
 	switch w {
 	case Float64:
@@ -145,7 +147,8 @@ func (w Wire) Decode(dst []float64, b []byte) error {
 func decodeInt8(dst []float64, b []byte) error {
 	s := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	if !(s >= int8MinScale && !math.IsInf(s, 0) || s != s) {
-		return dsbo.Errorf(dsbo.ErrShape, "the scale of a block on wire int8 must be a finite number from 2^-126 on, or NaN; it is %g", s)
+		return dsbo.Errorf(dsbo.ErrShape,
+			"the scale of a block on wire int8 must be a finite number from 2^-126 on, or NaN; it is %g", s)
 	}
 	largest := 0
 	for i, c := range b[int8ScaleLen:] {
@@ -157,7 +160,8 @@ func decodeInt8(dst []float64, b []byte) error {
 	case s != s && largest > 0:
 		return dsbo.Errorf(dsbo.ErrShape, "numbers of a block of scale NaN on wire int8 must be 0; one is %d", largest)
 	case largest > int8Max || s > int8MinScale && largest < int8Max:
-		return dsbo.Errorf(dsbo.ErrShape, "the largest number of a block of scale %g on wire int8 must be 127; it is %d", s, largest)
+		return dsbo.Errorf(dsbo.ErrShape,
+			"the largest number of a block of scale %g on wire int8 must be 127; it is %d", s, largest)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -37,8 +37,9 @@ func TestCodec(t *testing.T) {
 	}
 	for name, v := range map[string][]float64{
 		"none": {}, "one": {-3.7}, "zeros": {0, math.Copysign(0, -1), 0}, "tiny": {1e-300, -0x1p-149, 3e-44, 0x1p-126},
-		"huge": {math.MaxFloat64, 1}, "large": {3e38, 4e39, -1}, "not finite": {1, math.NaN(), math.Inf(1), math.Inf(-1)},
-		"wide": wide, "near": near,
+		"huge": {math.MaxFloat64, 1}, "large": {3e38, 4e39, -1},
+		"not finite": {1, math.NaN(), math.Inf(1), math.Inf(-1)},
+		"wide":       wide, "near": near,
 	} {
 		for _, w := range wires {
 			code := w.Encode([]byte{42}, v)
@@ -46,12 +47,12 @@ func TestCodec(t *testing.T) {
 				t.Errorf("%v, %s: %d bytes after one other; they must be %d", w, name, len(code)-1, w.Bytes(len(v)))
 			}
 			carried := make([]float64, len(v))
-			must.OK(w.Decode(carried, code[1:]))
+			testkit.OK(w.Decode(carried, code[1:]))
 			if w == network.Float64 {
 				sameNumbers(t, name, carried, v)
 			}
 			again := make([]float64, len(v))
-			must.OK(w.Decode(again, w.Encode(nil, carried)))
+			testkit.OK(w.Decode(again, w.Encode(nil, carried)))
 			sameNumbers(t, w.String()+", "+name, again, carried)
 		}
 	}
@@ -60,9 +61,10 @@ func TestCodec(t *testing.T) {
 // TestCodecIsNear: Encode rounds to the nearest number of the wire.
 func TestCodecIsNear(t *testing.T) {
 	v := []float64{1, -0.3, 0.51, 1.0 / 3, 0, 127.0 / 256}
-	for w, unit := range map[network.Wire]float64{network.Float32: 0x1p-24, network.BF16: 0x1p-8, network.Int8: 1. / 127} {
+	for w, unit := range map[network.Wire]float64{network.Float32: 0x1p-24, network.BF16: 0x1p-8,
+		network.Int8: 1. / 127} {
 		got := make([]float64, len(v))
-		must.OK(w.Decode(got, w.Encode(nil, v)))
+		testkit.OK(w.Decode(got, w.Encode(nil, v)))
 		for i := range v {
 			if d := math.Abs(got[i] - v[i]); d > unit/2 {
 				t.Errorf("%v: %g has become %g, %g off; it must be at most %g", w, v[i], got[i], d, unit/2)
@@ -93,7 +95,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecode: bytes of anyone do no harm, and those that are accepted are the code of what they say.
+// FuzzDecode: bytes of anyone do no harm, and those that are accepted are the code of what
+// they say.
 func FuzzDecode(f *testing.F) {
 	for w := range wires {
 		f.Add(uint8(w), uint16(70), wires[w].Encode(nil, make([]float64, 70)))
@@ -109,12 +112,13 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		again := make([]float64, len(v))
-		must.OK(w.Decode(again, w.Encode(nil, v)))
+		testkit.OK(w.Decode(again, w.Encode(nil, v)))
 		sameNumbers(t, w.String(), again, v)
 	})
 }
 
-// TestPackWords: words of any number of bits come back, and take no more bytes than their bits need.
+// TestPackWords: words of any number of bits come back, and take no more bytes than their
+// bits need.
 func TestPackWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for bits := 1; bits <= 64; bits++ {
@@ -127,7 +131,7 @@ func TestPackWords(t *testing.T) {
 			if len(b) != 1+(bits*n+7)/8 || b[0] != 42 {
 				t.Fatalf("%d words of %d bits: %d bytes", n, bits, len(b)-1)
 			}
-			must.OK(network.UnpackWords(got, bits, b[1:]))
+			testkit.OK(network.UnpackWords(got, bits, b[1:]))
 			for i := range words {
 				if got[i] != words[i] {
 					t.Fatalf("word %d of %d with %d bits is %x; it must be %x", i, n, bits, got[i], words[i])

@@ -1,28 +1,28 @@
 package network
 
-import "dsbo/internal/vec"
+import "dsbo/internal/linalg"
 
 // Combine sets dst = Σ_k row[k].Weight · in[k], summed in the order of k, each product
 // rounded before it is added: the sum of every transport, so that all give the same bits. The
 // vectors have the length of dst; none may overlap it.
 func Combine(dst []float64, row []Weight, in [][]float64) {
-	vec.EachBlock(len(dst), func(from, to int) { combineBlock(dst[from:to], row, in, from, to) })
+	linalg.EachBlock(len(dst), func(from, to int) { combineBlock(dst[from:to], row, in, from, to) })
 }
 
 // combineBlock is Combine for entries from..to, which dst has.
 func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
 	if len(row) == 1 {
-		vec.Scale(dst, row[0].Weight, in[0][from:to])
+		linalg.Scale(dst, row[0].Weight, in[0][from:to])
 		return
 	}
-	vec.Comb(dst, row[0].Weight, in[0][from:to], row[1].Weight, in[1][from:to])
+	linalg.Comb(dst, row[0].Weight, in[0][from:to], row[1].Weight, in[1][from:to])
 	for k := 2; k < len(row); k++ {
-		vec.Axpy(dst, row[k].Weight, in[k][from:to])
+		linalg.Axpy(dst, row[k].Weight, in[k][from:to])
 	}
 }
 
-// A Combiner is what every transport makes of the vectors that an agent has after an exchange, by the mixing of the matrix. It
-// belongs to one goroutine at a time.
+// A Combiner is what every transport makes of the vectors that an agent has after an exchange, by
+// the mixing of the matrix. It belongs to one goroutine at a time.
 type Combiner struct {
 	mixing Mixing
 	row    []Weight // of the agent's neighbours and itself
@@ -42,7 +42,8 @@ func (m *Matrix) Combiner(i int) *Combiner {
 		c.self++
 	}
 	if c.mixing != (Plain{}) {
-		c.weights, c.distances, c.sorted = make([]Weight, len(c.row)), make([]float64, len(c.row)), make([]float64, len(c.row)-1)
+		c.weights, c.distances, c.sorted = make([]Weight, len(c.row)), make([]float64, len(c.row)),
+			make([]float64, len(c.row)-1)
 	}
 	return c
 }
@@ -50,8 +51,8 @@ func (m *Matrix) Combiner(i int) *Combiner {
 // Part says how long part k of the vectors of the next Combine is, see [dsbo.PartMixer].
 func (c *Combiner) Part(k, length int) { c.parts = append(c.parts[:k], length) }
 
-// Combine sets dst to the agent's part of an exchange; in has the vectors of the agents in the order of the matrix's row. The vectors
-// have the length of dst; none may overlap it.
+// Combine sets dst to the agent's part of an exchange; in has the vectors of the agents in the
+// order of the matrix's row. The vectors have the length of dst; none may overlap it.
 func (c *Combiner) Combine(dst []float64, in [][]float64) {
 	if c.mixing == (Plain{}) { // linear: parts make no difference
 		Combine(dst, c.row, in)

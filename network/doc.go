@@ -1,11 +1,11 @@
-// Package network holds the graphs of agents, their mixing matrices W with the checks that the theory asks for, and the
-// exchange of vectors between agents.
+// Package network holds the graphs of agents, their mixing matrices W with the checks that the
+// theory asks for, and the exchange of vectors between agents.
 //
 // # Graphs
 //
-// [New] makes a graph by name ("ring", "star", ...) or from a JSON file, [FromEdges] one of given edges. Each comes with a
-// valid mixing matrix: symmetric, doubly stochastic, non-negative and with ρ = max(|λ_2|, |λ_n|) < 1, the assumption on W
-// in the paper. [Matrix.Validate] checks it.
+// [New] makes a graph by name ("ring", "star", ...) or from a JSON file, [FromEdges] one of given
+// edges. Each comes with a valid mixing matrix: symmetric, doubly stochastic, non-negative and with
+// ρ = max(|λ_2|, |λ_n|) < 1, the assumption on W in the paper. [Matrix.Validate] checks it.
 //
 // Two rules give the weights. With w = 0 they are the Metropolis weights,
 //
@@ -27,36 +27,41 @@
 //	       [0.25, 0.50, 0.25],
 //	       [0.25, 0.25, 0.50]]}
 //
-// Agents are counted from 0. An edge is named once, in either direction. "agents" is optional beside
-// "W". Other fields, null, repeated fields, self loops, repeated edges and agents out of range are errors.
+// Agents are counted from 0. An edge is named once, in either direction. "agents" is optional
+// beside "W". Other fields, null, repeated fields, self loops, repeated edges and agents out of
+// range are errors.
 //
 // # Exchange
 //
-// A [Team] is the agents of a run that are in this process, with their ways to the others: a program
-// that is written for it runs over every transport. [Local] connects agents that are goroutines of one
-// process; in package mpi they are on the ranks of an MPI job, and in package grpc each is a process. All give
-// the same bits, because a sum runs over the agents in ascending order and each product is rounded before it
-// is added; the conformance suite in networktest holds them to it.
+// A [Team] is the agents of a run that are in this process, with their ways to the others: a
+// program that is written for it runs over every transport. [Local] connects agents that are
+// goroutines of one process; in package mpi they are on the ranks of an MPI job, and in package
+// grpc each is a process. All give the same bits, because a sum runs over the agents in ascending
+// order and each product is rounded before it is added; the conformance suite in networktest holds
+// them to it.
 //
-// A [Mixing] other than [Plain] stands up to neighbours that send plausible but hostile numbers: [Clipped] and [Trimmed] say what each
-// promises, [Matrix.WithMixing] what it needs of the graph. A [Combiner] is what all transports mix with.
+// A [Mixing] other than [Plain] stands up to neighbours that send plausible but hostile numbers:
+// [Clipped] and [Trimmed] say what each promises, [Matrix.WithMixing] what it needs of the graph. A
+// [Combiner] is what all transports mix with.
 //
 // # Averages
 //
-// [Averages] give all agents the exact mean of their vectors, the same bits on each, by two sums of whole numbers over
-// a spanning tree ([Tree]) of the graph, about two vectors an agent whatever the graph is; a [Reducer] is what a
-// transport gives for that. Where agents may do nothing but mix, [AverageOptions].ByMix finds the mean by rounds of
-// Mix. An [Averager] is an agent's end. Package grpc masks the terms of sums, so that nobody sees one alone; Mix shows
-// an agent's vector to its neighbours.
+// [Averages] give all agents the exact mean of their vectors, the same bits on each, by two sums of
+// whole numbers over a spanning tree ([Tree]) of the graph, about two vectors an agent whatever the
+// graph is; a [Reducer] is what a transport gives for that. Where agents may do nothing but mix,
+// [AverageOptions].ByMix finds the mean by rounds of Mix. An [Averager] is an agent's end. Package
+// grpc masks the terms of sums, so that nobody sees one alone; Mix shows an agent's vector to
+// its neighbours.
 //
 // # Wires
 //
-// A [Wire] says in how many bits numbers travel. An [Averager] rounds to it, in Mix and in averages, with draws that
-// have names where it rounds at random, so that a run that is resumed, or has another transport, has the same bits.
-// [Wire.Encode], [Wire.Decode], [PackWords] and [UnpackWords] are how transports send what they are given in so many
-// bytes as [Averager.Sent] counts.
+// A [Wire] says in how many bits numbers travel. An [Averager] rounds to it, in Mix and in
+// averages, with draws that have names where it rounds at random, so that a run that is resumed, or
+// has another transport, has the same bits. [Wire.Encode], [Wire.Decode], [PackWords] and
+// [UnpackWords] are how transports send what they are given in a number of bytes as
+// [Averager.Sent] counts.
 //
-// Wire Int8 has one float32 as the scale of 64 numbers. The exponent of the largest alone would take 3 bytes less, 65
-// and not 68, but make the unit up to 2 times as large, 1.47 times in the mean square where sizes are spread evenly:
-// .56 bits a number lost for .38 saved.
+// Wire Int8 has one float32 as the scale of 64 numbers. The exponent of the largest alone would
+// take 3 bytes less, 65 and not 68, but make the unit up to 2 times as large, 1.47 times in the
+// mean square where sizes are spread evenly: .56 bits a number lost for .38 saved.
 package network

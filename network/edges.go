@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // An edgeSet is an undirected graph without weights.
 type edgeSet struct{ linked [][]bool }
 
-// edgesWhere returns the graph of n agents whose edges are i-j, j < i, where linked(i, j). It asks in ascending order.
+// edgesWhere returns the graph of n agents whose edges are i-j, j < i, where linked(i, j). It asks
+// in ascending order.
 func edgesWhere(n int, linked func(i, j int) bool) edgeSet {
 	e := edgeSet{make([][]bool, n)}
 	for i := range n {
@@ -53,7 +54,8 @@ func powerOfTwo(d int) bool { return d&(d-1) == 0 }
 func checkHypercube(n int) error {
 	if !powerOfTwo(n) {
 		below := 1 << (bits.Len(uint(n)) - 1)
-		return dsbo.Errorf(dsbo.ErrConfig, "a hypercube must have a power of two of agents, such as %d or %d; it has %d", below, 2*below, n)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"a hypercube must have a power of two of agents, such as %d or %d; it has %d", below, 2*below, n)
 	}
 	return nil
 }
@@ -64,7 +66,7 @@ const erdosRenyiStream = 0x6772617068
 // erdosRenyiEdges draws the edges of a connected random graph.
 func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
 	if prob == 0 {
-		prob = min(1, 2*elementary.Log(float64(n))/float64(n))
+		prob = min(1, 2*num.Log(float64(n))/float64(n))
 	}
 	r := rand.New(rand.NewPCG(seed, erdosRenyiStream))
 	const draws = 20
@@ -103,7 +105,9 @@ func (e edgeSet) graph(name string, w float64) (*Graph, error) {
 	if w != 0 {
 		for i, d := range degree {
 			if d != degree[0] {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "self weight w must be 0 (Metropolis weights) in graph %s, where agent 0 has %d neighbours and agent %d has %d; it is %v",
+				return nil, dsbo.Errorf(dsbo.ErrConfig,
+					"self weight w must be 0 (Metropolis weights) in graph %s, where agent 0 has %d neighbours and "+
+						"agent %d has %d; it is %v",
 					name, degree[0], i, d, w)
 			}
 		}

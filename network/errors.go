@@ -17,11 +17,13 @@ var (
 	ErrClosed = errors.New("exchange closed")
 	// ErrEnded marks the end of an exchange because another process left it: see [EndedError].
 	ErrEnded = errors.New("another process ended the exchange")
-	// ErrSilent marks the end of an exchange because other processes were silent for too long: see [SilentError].
+	// ErrSilent marks the end of an exchange because other processes were silent for too long:
+	// see [SilentError].
 	ErrSilent = errors.New("silent for too long")
 )
 
-// A SilentError names the processes of which nothing was heard. It matches [ErrSilent] and [dsbo.ErrPeer].
+// A SilentError names the processes of which nothing was heard. It matches [ErrSilent]
+// and [dsbo.ErrPeer].
 type SilentError struct {
 	Processes []string // such as "agent 3", or "rank 2 (agents 4 to 5)"
 	Silent    time.Duration
@@ -49,7 +51,8 @@ func (e *PeerError) Error() string {
 // Unwrap returns what the error matches.
 func (e *PeerError) Unwrap() []error { return []error{dsbo.ErrPeer, e.Reason} }
 
-// A HoldupError names the process that has held up an exchange for too long. It matches [ErrSilent] and [dsbo.ErrPeer].
+// A HoldupError names the process that has held up an exchange for too long. It matches [ErrSilent]
+// and [dsbo.ErrPeer].
 type HoldupError struct {
 	Process string // such as "agent 3"
 	Holdup  string // in which exchange it was waited for, for how long, and why
@@ -71,9 +74,10 @@ func withLast(text string, last error) string {
 	return text + ": " + last.Error()
 }
 
-// An EndedError is another process's reason for ending the exchange. It matches [ErrEnded] and the kind of that process's
-// error, if it is one that keeps its identity; [Kind] says which. It matches [dsbo.ErrPeer] too, unless the run diverged or
-// was interrupted: the settings to be mended, if any, are the other process's.
+// An EndedError is another process's reason for ending the exchange. It matches [ErrEnded] and the
+// kind of that process's error, if it is one that keeps its identity; [Kind] says which. It matches
+// [dsbo.ErrPeer] too, unless the run diverged or was interrupted: the settings to be mended, if
+// any, are the other process's.
 type EndedError struct {
 	Process string // such as "agent 3", or "rank 1 (agents 2 to 3) after 5 exchanges"
 	Number  int    // number of the agent or the rank
@@ -83,7 +87,8 @@ type EndedError struct {
 
 func (e *EndedError) Error() string { return fmt.Sprintf("%s ended the run: %s", e.Process, e.Reason) }
 
-// Is reports whether target is ErrEnded, or dsbo.ErrPeer and the other process's error is its own affair.
+// Is reports whether target is ErrEnded, or dsbo.ErrPeer and the other process's error is its
+// own affair.
 func (e *EndedError) Is(target error) bool {
 	if target == dsbo.ErrPeer {
 		kind := ErrorOfKind(e.Kind)
@@ -95,8 +100,9 @@ func (e *EndedError) Is(target error) bool {
 // Unwrap returns the kind of the other process's error, nil if it is none of those that travel.
 func (e *EndedError) Unwrap() error { return ErrorOfKind(e.Kind) }
 
-// kinds are the errors that keep their identity on the way to other processes. Their order is part of
-// what is sent. The first that an error matches is its kind: a silent neighbour's last error may be one of the others.
+// kinds are the errors that keep their identity on the way to other processes. Their order is part
+// of what is sent. The first that an error matches is its kind: a silent neighbour's last error may
+// be one of the others.
 func kinds() []error {
 	return []error{
 		ErrClosed, ErrSilent, dsbo.ErrPeer, dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrCapability, dsbo.ErrDiverged,
@@ -104,14 +110,16 @@ func kinds() []error {
 	}
 }
 
-// Kind returns the number by which a transport tells other processes what kind of error it was that ended an
-// exchange: from 1 for those that keep their identity, ErrClosed, ErrSilent, dsbo.ErrPeer, dsbo.ErrConfig, dsbo.ErrShape,
-// dsbo.ErrCapability, dsbo.ErrDiverged, context.Canceled and context.DeadlineExceeded, and 0 for all others.
+// Kind returns the number by which a transport tells other processes what kind of error it was that
+// ended an exchange: from 1 for those that keep their identity, ErrClosed, ErrSilent, dsbo.ErrPeer,
+// dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrCapability, dsbo.ErrDiverged, context.Canceled and
+// context.DeadlineExceeded, and 0 for all others.
 func Kind(err error) int {
 	return 1 + slices.IndexFunc(kinds(), func(k error) bool { return errors.Is(err, k) })
 }
 
-// ErrorOfKind returns the error with a number of [Kind], and nil for 0 and for numbers that stand for none.
+// ErrorOfKind returns the error with a number of [Kind], and nil for 0 and for numbers that stand
+// for none.
 func ErrorOfKind(kind int) error {
 	all := kinds()
 	if kind < 1 || kind > len(all) {

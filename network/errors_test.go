@@ -12,11 +12,13 @@ import (
 
 func TestKinds(t *testing.T) {
 	seen := map[int]error{}
-	for _, kind := range []error{network.ErrClosed, network.ErrSilent, dsbo.ErrPeer, dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrDiverged,
+	for _, kind := range []error{network.ErrClosed, network.ErrSilent, dsbo.ErrPeer, dsbo.ErrConfig, dsbo.ErrShape,
+		dsbo.ErrDiverged,
 		dsbo.ErrCapability, context.Canceled, context.DeadlineExceeded} {
 		n := network.Kind(fmt.Errorf("agent 3: %w", kind))
 		if got := network.ErrorOfKind(n); n == 0 || got != kind || seen[n] != nil {
-			t.Errorf("%q has number %d, which stands for %v; it must be a number of its own that stands for it", kind, n, got)
+			t.Errorf("%q has number %d, which stands for %v; it must be a number of its own that stands for it", kind,
+				n, got)
 		}
 		seen[n] = kind
 	}

@@ -37,7 +37,8 @@ func Example() {
 	// [[3] [3] [3] [3]]
 }
 
-// Four agents on a ring find the mean of their vectors at once, each to the last bit, and know what that has cost.
+// Four agents on a ring find the mean of their vectors at once, each to the last bit, and know what
+// that has cost.
 func ExampleAverages() {
 	g, err := network.New("ring", 4, network.Options{W: 0.5})
 	if err != nil {
@@ -63,7 +64,8 @@ func ExampleAverages() {
 	}
 	agents.Wait()
 	fmt.Println(x)
-	fmt.Printf("agent 0 sent %d messages with %d numbers in %d bytes\n", sent[0].Messages, sent[0].Floats, sent[0].Bytes)
+	fmt.Printf("agent 0 sent %d messages with %d numbers in %d bytes\n", sent[0].Messages,
+		sent[0].Floats, sent[0].Bytes)
 	// Output:
 	// [[3 0.1875] [3 0.1875] [3 0.1875] [3 0.1875]]
 	// agent 0 sent 4 messages with 4 numbers in 36 bytes
@@ -80,11 +82,9 @@ func ExampleParse() {
 	}
 	_, err = network.Parse("bus.json", []byte(`{"agents": 3, "edges": [[0, 1]]}`), 0)
 	fmt.Println(err)
-	// Output:
-	// 0: neighbours [1], weights [0.667 0.333 0.000]
-	// 1: neighbours [0 2], weights [0.333 0.333 0.333]
-	// 2: neighbours [1], weights [0.000 0.333 0.667]
-	// graph file bus.json: the graph must be connected; no path of edges leads from agent 0 to agent 2
+	// Output: 0: neighbours [1], weights [0.667 0.333 0.000] 1: neighbours [0 2], weights [0.333
+	// 0.333 0.333] 2: neighbours [1], weights [0.000 0.333 0.667] graph file bus.json: the graph
+	// must be connected; no path of edges leads from agent 0 to agent 2
 }
 
 func ExampleMatrix_Validate() {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"dsbo"
-	"dsbo/internal/strictjson"
+	"dsbo/internal/files"
 )
 
 // file is the content of a graph file.
@@ -29,7 +29,7 @@ func Parse(name string, data []byte, w float64) (*Graph, error) {
 // parse is Parse without the name in its errors.
 func parse(data []byte, w float64) (*Graph, error) {
 	var f file
-	if err := strictjson.Object(data, &f); err != nil {
+	if err := files.StrictJSON(data, &f); err != nil {
 		return nil, err
 	}
 	switch {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,13 +26,15 @@ func TestParseRefused(t *testing.T) {
 		{`{"agents": 2, "edges": [[0,1`, 0, "the file ends early"},
 		{`{"agents": 2; "edges": [[0,1]]}`, 0, "invalid character ';'"},
 		{`{"agents": 2, "edges": [[0,1]]} {}`, 0, "it must be one object alone; something follows"},
-		{`{"agents": 2, "edges": [[0,1]], "weights": 3}`, 0, `field "weights" is not known; it must be one of agents, edges, W`},
+		{`{"agents": 2, "edges": [[0,1]], "weights": 3}`, 0,
+			`field "weights" is not known; it must be one of agents, edges, W`},
 		{`{"w": [[1]]}`, 0, `field "w" is not known`},
 		{`{"agents": 2, "agents": 2, "edges": [[0,1]]}`, 0, `field "agents" must be given once; it is given twice`},
 		{`{"agents": null, "edges": []}`, 0, `field "agents" must be a whole number; it is null`},
 		{`{"W": [[1, null], [0, 1]]}`, 0, `field "W" must be rows of numbers, [[0.5, 0.5], ...]; it holds null`},
 		{`{"agents": 2.5, "edges": []}`, 0, `field "agents" must be a whole number; it is 2.5`},
-		{`{"agents": 2, "edges": [[0, "1"]]}`, 0, `field "edges" must be pairs of whole numbers, [[0, 1], ...]; it is of type string`},
+		{`{"agents": 2, "edges": [[0, "1"]]}`, 0,
+			`field "edges" must be pairs of whole numbers, [[0, 1], ...]; it is of type string`},
 		{`{"W": [[1e999]]}`, 0, `field "W" must be rows of numbers, [[0.5, 0.5], ...]; it is 1e999`},
 		{`{}`, 0, `one of "edges" and "W" must be given; neither is`},
 		{`{"edges": [[0,1]]}`, 0, `"agents" must be given beside "edges"`},
@@ -47,9 +49,11 @@ func TestParseRefused(t *testing.T) {
 		{`{"agents": 1000000000, "edges": []}`, 0, "must have 1 to 1024 agents; it has 1000000000"},
 	} {
 		_, err := network.Parse("g.json", []byte(c.data), c.w)
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") ||
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") ||
 			!strings.HasPrefix(err.Error(), "graph file g.json: ") {
-			t.Errorf("%s: error %v; it must match dsbo.ErrConfig and be one line on graph file g.json with %q", c.data, err, c.want)
+			t.Errorf("%s: error %v; it must match dsbo.ErrConfig and be one line on graph file g.json with %q",
+				c.data, err, c.want)
 		}
 	}
 }
@@ -79,7 +83,7 @@ func FuzzParse(f *testing.F) {
 		if err := g.W.Validate(); err != nil {
 			t.Errorf("accepted an invalid W: %v", err)
 		}
-		text := must.Get(json.Marshal(map[string]any{"agents": g.W.N(), "W": g.W.Dense()}))
+		text := testkit.Get(json.Marshal(map[string]any{"agents": g.W.N(), "W": g.W.Dense()}))
 		again, err := network.Parse("again.json", text, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)

@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// A fixedPoint turns numbers into whole numbers of some bits, whose sums mod 2^bits over all agents are exact.
+// A fixedPoint turns numbers into whole numbers of some bits, whose sums mod 2^bits over all agents
+// are exact.
 type fixedPoint struct {
 	bits       int // of a word
 	termBits   int // m: bits of a term, without its sign and the room for the sum
@@ -22,7 +23,7 @@ const (
 	longBlock = 1024 // numbers that share a scale where a word has bits to spare
 )
 
-// newFixedPoint returns that of a vector's average over n agents.
+// newFixedPoint returns the fixed point of a vector's average over n agents.
 func newFixedPoint(w Wire, length, n int) fixedPoint {
 	carry := bits.Len(uint(n - 1)) // bits that a sum has more than a term
 	f := fixedPoint{block: longBlock, step: 1}
@@ -44,7 +45,7 @@ func newFixedPoint(w Wire, length, n int) fixedPoint {
 	return f
 }
 
-// blocks returns the number of blocks of so many numbers.
+// blocks returns the number of blocks of n numbers.
 func (f fixedPoint) blocks(length int) int { return (length + f.block - 1) / f.block }
 
 // exponents appends the scale of each block of v.
@@ -55,7 +56,8 @@ func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
 	return dst
 }
 
-// exponent returns the least scale 2^e of a block in which the largest number, rounded, is below it.
+// exponent returns the least scale 2^e of a block in which the largest number, rounded, is
+// below it.
 func (f fixedPoint) exponent(largest float64) uint64 {
 	if largest == 0 {
 		return 0
@@ -129,6 +131,6 @@ type power [2]float64
 
 func newPower(e int) power { return power{math.Ldexp(1, e/2), math.Ldexp(1, e-e/2)} }
 
-// times returns x·2^e. It is exact, or rounds once where the result is subnormal: of what exponent encodes, and the other way
-// for x = 0 and |x| ≥ 2^-10.
+// times returns x·2^e. It is exact, or rounds once where the result is subnormal: of what exponent
+// encodes, and the other way for x = 0 and |x| ≥ 2^-10.
 func (p power) times(x float64) float64 { return float64(x * p[0] * p[1]) }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestSumsFit: sums of numbers as large as they can be keep their sign and their size, for few agents and for many.
+// TestSumsFit: sums of numbers as large as they can be keep their sign and their size, for few
+// agents and for many.
 func TestSumsFit(t *testing.T) {
 	const length = shortVector + 1
 	for _, wire := range []Wire{Float64, Float32, BF16, Int8} {
@@ -15,7 +16,8 @@ func TestSumsFit(t *testing.T) {
 			if f.bits > 64 || f.termBits < 7 {
 				t.Fatalf("%v, n = %d: words of %d bits with terms of %d", wire, n, f.bits, f.termBits)
 			}
-			for _, size := range []float64{math.MaxFloat64, math.Nextafter(1, 0), 1, 0x1p-1022, math.SmallestNonzeroFloat64} {
+			for _, size := range []float64{math.MaxFloat64, math.Nextafter(1, 0), 1, 0x1p-1022,
+				math.SmallestNonzeroFloat64} {
 				v := make([]float64, length)
 				for i := range v {
 					v[i] = size * float64(1-2*(i%2))
@@ -23,7 +25,7 @@ func TestSumsFit(t *testing.T) {
 				scales := f.exponents(nil, v)
 				for draw := range uint64(3) {
 					words := f.encode(nil, v, scales, newDraws(draw))
-					for i := range words { // those of n agents that are alike
+					for i := range words { // the words of n agents that are alike
 						words[i] = words[i] * uint64(n) & mask(f.bits)
 					}
 					got := make([]float64, length)
@@ -31,7 +33,8 @@ func TestSumsFit(t *testing.T) {
 					unit := math.Ldexp(1, int(scales[0])-exponentBias-f.termBits)
 					for i, x := range got {
 						if d := math.Abs(x - v[i]); !(d <= max(unit, 0x1p-1074)) {
-							t.Errorf("%v, n = %d: the mean of %g is %g; it must be nearer than %g", wire, n, v[i], x, unit)
+							t.Errorf("%v, n = %d: the mean of %g is %g; it must be nearer than %g", wire,
+								n, v[i], x, unit)
 							break
 						}
 					}
@@ -41,7 +44,8 @@ func TestSumsFit(t *testing.T) {
 	}
 }
 
-// TestTermsAreRounded: a term is the nearest multiple of its block's unit, on wires that do not draw.
+// TestTermsAreRounded: a term is the nearest multiple of its block's unit, on wires that do
+// not draw.
 func TestTermsAreRounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	v := make([]float64, 3*longBlock)

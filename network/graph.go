@@ -37,10 +37,12 @@ type Options struct {
 // Validate returns an error that matches dsbo.ErrConfig unless 0 ≤ W < 1 and 0 ≤ Prob ≤ 1.
 func (o Options) Validate() error {
 	if !(o.W >= 0 && o.W < 1) {
-		return dsbo.Errorf(dsbo.ErrConfig, "self weight w must be at least 0 (Metropolis weights) and below 1; it is %v", o.W)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"self weight w must be at least 0 (Metropolis weights) and below 1; it is %v", o.W)
 	}
 	if !(o.Prob >= 0 && o.Prob <= 1) {
-		return dsbo.Errorf(dsbo.ErrConfig, "edge probability must be at least 0 (0: 2 ln(n)/n) and at most 1; it is %v", o.Prob)
+		return dsbo.Errorf(dsbo.ErrConfig, "edge probability must be at least 0 (0: 2 ln(n)/n) and at most 1; it is %v",
+			o.Prob)
 	}
 	return nil
 }
@@ -71,13 +73,15 @@ func New(name string, n int, o Options) (*Graph, error) {
 		return nil, err
 	}
 	if o.Prob != 0 && name != erdosRenyi {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "edge probability must be 0 for graph %s; it is %v, which is for graph %s", name, o.Prob, erdosRenyi)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"edge probability must be 0 for graph %s; it is %v, which is for graph %s", name, o.Prob, erdosRenyi)
 	}
 	if strings.HasSuffix(name, ".json") {
 		return load(name, n, o.W)
 	}
 	if !slices.Contains(Names(), name) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph must be %s, or a file that ends in .json; it is %q", strings.Join(Names(), ", "), name)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph must be %s, or a file that ends in .json; it is %q",
+			strings.Join(Names(), ", "), name)
 	}
 	if err := checkAgents(n); err != nil {
 		return nil, err
@@ -87,7 +91,8 @@ func New(name string, n int, o Options) (*Graph, error) {
 		return erdosRenyiEdges(n, o.Prob, o.Seed).graph(name, o.W)
 	case "server":
 		if o.W != 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "self weight w must be 0 for graph server, which averages exactly; it is %v", o.W)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"self weight w must be 0 for graph server, which averages exactly; it is %v", o.W)
 		}
 		return Server(n)
 	}
@@ -98,7 +103,8 @@ func New(name string, n int, o Options) (*Graph, error) {
 	return edgesWhere(n, linked).graph(name, o.W)
 }
 
-// shape returns what says, for j < i, whether i-j is an edge of the named graph of n agents, where that follows from the numbers alone.
+// shape returns what says, for j < i, whether i-j is an edge of the named graph of n agents, where
+// that follows from the numbers alone.
 func shape(name string, n int) (linked func(i, j int) bool, err error) {
 	switch name {
 	case "ring":
@@ -128,7 +134,8 @@ func squarest(n int) (int, error) {
 		rows--
 	}
 	if rows == 1 && n > 1 {
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "a torus must have rows × columns with both above 1, such as 4, 6, 8 or 9 agents; it has %d", n)
+		return 0, dsbo.Errorf(dsbo.ErrConfig,
+			"a torus must have rows × columns with both above 1, such as 4, 6, 8 or 9 agents; it has %d", n)
 	}
 	return rows, nil
 }

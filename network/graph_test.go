@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 
 	"github.com/google/go-cmp/cmp"
@@ -146,7 +146,7 @@ func TestWeights(t *testing.T) {
 }
 
 func TestMatrixViews(t *testing.T) {
-	g, s := must.Get(network.New("star", 4, network.Options{})), must.Get(network.Server(4))
+	g, s := testkit.Get(network.New("star", 4, network.Options{})), testkit.Get(network.Server(4))
 	if d := cmp.Diff([]int{1, 2, 3}, g.W.Neighbours(0)); d != "" {
 		t.Errorf("neighbours of 0 (-want +got):\n%s", d)
 	}
@@ -157,7 +157,8 @@ func TestMatrixViews(t *testing.T) {
 		t.Errorf("W[2][0], W[2][3] = %v, %v; it must be 0.25, 0", a, b)
 	}
 	if g.W.Sends(0) != 3 || g.W.Sends(1) != 1 || s.W.Sends(0) != 1 {
-		t.Errorf("hub, leaf and client send %d, %d and %d vectors; it must be 3, 1 and 1", g.W.Sends(0), g.W.Sends(1), s.W.Sends(0))
+		t.Errorf("hub, leaf and client send %d, %d and %d vectors; it must be 3, 1 and 1", g.W.Sends(0),
+			g.W.Sends(1), s.W.Sends(0))
 	}
 }
 
@@ -187,7 +188,7 @@ func TestEveryGraph(t *testing.T) {
 
 func TestErdosRenyiBySeed(t *testing.T) {
 	graph := func(prob float64, seed uint64) [][]float64 {
-		return must.Get(network.New("erdos-renyi", 30, network.Options{Prob: prob, Seed: seed})).W.Dense()
+		return testkit.Get(network.New("erdos-renyi", 30, network.Options{Prob: prob, Seed: seed})).W.Dense()
 	}
 	if d := cmp.Diff(graph(0, 7), graph(0, 7)); d != "" {
 		t.Errorf("two draws of seed 7 differ:\n%s", d)
@@ -226,43 +227,57 @@ func TestRefused(t *testing.T) {
 		{"NaN", matrix(rows{{1, math.NaN()}, {0, 1}}), "W[0][1] must be finite; it is NaN"},
 		{"infinite", matrix(rows{{1, 0}, {0, math.Inf(1)}}), "W[1][1] must be finite; it is +Inf"},
 		{"negative", matrix(rows{{1.5, -0.5}, {-0.5, 1.5}}), "W[0][1] must be 0 or more; it is -0.5"},
-		{"not symmetric", matrix(rows{{.5, .5, 0}, {.3, .5, .2}, {.2, 0, .8}}), "W must be symmetric; W[0][1] is 0.5 and W[1][0] is 0.3"},
+		{"not symmetric", matrix(rows{{.5, .5, 0}, {.3, .5, .2}, {.2, 0, .8}}),
+			"W must be symmetric; W[0][1] is 0.5 and W[1][0] is 0.3"},
 		{"one-way edge", matrix(rows{{1, 1e-12}, {0, 1}}), "W must be symmetric; W[0][1] is 1e-12 and W[1][0] is 0"},
 		{"not stochastic", matrix(rows{{.5, .5}, {.5, .25}}), "row 1 of W must sum to 1; it sums to 0.75"},
-		{"not connected", matrix(rows{{.5, .5, 0}, {.5, .5, 0}, {0, 0, 1}}), "the graph must be connected; no path of edges leads from agent 0 to agent 2"},
-		{"bipartite", matrix(rows{{0, .5, 0, .5}, {.5, 0, .5, 0}, {0, .5, 0, .5}, {.5, 0, .5, 0}}), "): give the agents more weight on themselves and on their edges"},
+		{"not connected", matrix(rows{{.5, .5, 0}, {.5, .5, 0}, {0, 0, 1}}),
+			"the graph must be connected; no path of edges leads from agent 0 to agent 2"},
+		{"bipartite", matrix(rows{{0, .5, 0, .5}, {.5, 0, .5, 0}, {0, .5, 0, .5}, {.5, 0, .5, 0}}),
+			"): give the agents more weight on themselves and on their edges"},
 		{"unknown", graph("rign", 3, network.Options{}), `graph must be ring, complete, star`},
 		{"no agents", graph("ring", 0, network.Options{}), "a graph must have 1 to 1024 agents; it has 0"},
 		{"fewer", graph("server", -1, network.Options{}), "a graph must have 1 to 1024 agents; it has -1"},
-		{"too many", graph("complete", 1<<30, network.Options{}), "a graph must have 1 to 1024 agents; it has 1073741824"},
-		{"w of 1", graph("ring", 3, network.Options{W: 1}), "self weight w must be at least 0 (Metropolis weights) and below 1; it is 1"},
+		{"too many", graph("complete", 1<<30, network.Options{}),
+			"a graph must have 1 to 1024 agents; it has 1073741824"},
+		{"w of 1", graph("ring", 3, network.Options{W: 1}),
+			"self weight w must be at least 0 (Metropolis weights) and below 1; it is 1"},
 		{"negative w", graph("ring", 3, network.Options{W: -0.1}), "it is -0.1"},
 		{"NaN w", graph("ring", 3, network.Options{W: math.NaN()}), "it is NaN"},
 		{"w too small", graph("ring", 4, network.Options{W: 1e-14}), "ρ of W must be below 1"},
-		{"w of a star", graph("star", 5, network.Options{W: 0.5}), "w must be 0 (Metropolis weights) in graph star, where agent 0 has 4 neighbours and agent 1 has 1; it is 0.5"},
-		{"w of a server", graph("server", 5, network.Options{W: 0.5}), "must be 0 for graph server, which averages exactly; it is 0.5"},
-		{"probability", graph("erdos-renyi", 5, network.Options{Prob: 1.5}), "edge probability must be at least 0 (0: 2 ln(n)/n) and at most 1; it is 1.5"},
-		{"probability of a ring", graph("ring", 5, network.Options{Prob: 0.5}), "edge probability must be 0 for graph ring; it is 0.5"},
-		{"prime torus", graph("torus", 7, network.Options{}), "a torus must have rows × columns with both above 1, such as 4, 6, 8 or 9 agents; it has 7"},
-		{"hypercube", graph("hypercube", 6, network.Options{}), "a hypercube must have a power of two of agents, such as 4 or 8; it has 6"},
+		{"w of a star", graph("star", 5, network.Options{W: 0.5}),
+			"w must be 0 (Metropolis weights) in graph star, where agent 0 has 4 neighbours and agent 1 has " +
+				"1; it is 0.5"},
+		{"w of a server", graph("server", 5, network.Options{W: 0.5}),
+			"must be 0 for graph server, which averages exactly; it is 0.5"},
+		{"probability", graph("erdos-renyi", 5, network.Options{Prob: 1.5}),
+			"edge probability must be at least 0 (0: 2 ln(n)/n) and at most 1; it is 1.5"},
+		{"probability of a ring", graph("ring", 5, network.Options{Prob: 0.5}),
+			"edge probability must be 0 for graph ring; it is 0.5"},
+		{"prime torus", graph("torus", 7, network.Options{}),
+			"a torus must have rows × columns with both above 1, such as 4, 6, 8 or 9 agents; it has 7"},
+		{"hypercube", graph("hypercube", 6, network.Options{}),
+			"a hypercube must have a power of two of agents, such as 4 or 8; it has 6"},
 		{"no file", graph(filepath.Join("testdata", "absent.json"), 0, network.Options{}), "graph file: open"},
 		{"self loop", edges(3, 0, [2]int{0, 1}, [2]int{2, 2}), "edge 1, [2, 2]: its ends must be two agents"},
 		{"out of range", edges(3, 0, [2]int{0, 3}), "edge 0, [0, 3]: an agent must be 0 to 2; it is 3"},
 		{"below range", edges(3, 0, [2]int{-1, 2}), "edge 0, [-1, 2]: an agent must be 0 to 2; it is -1"},
-		{"repeated", edges(3, 0, [2]int{0, 1}, [2]int{1, 2}, [2]int{1, 0}), "edge 2, [1, 0]: an edge must be named once"},
+		{"repeated", edges(3, 0, [2]int{0, 1}, [2]int{1, 2}, [2]int{1, 0}),
+			"edge 2, [1, 0]: an edge must be named once"},
 		{"edges of two parts", edges(4, 0, [2]int{0, 1}, [2]int{2, 3}), "from agent 0 to agent 2"},
 		{"edges and bad w", edges(3, 2), "self weight w must be at least 0"},
 		{"edges and no agents", edges(0, 0), "it has 0"},
 	} {
 		err := c.make()
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v; it must match dsbo.ErrConfig and be one line with %q", c.name, err, c.want)
 		}
 	}
 }
 
 func TestNoSpectrum(t *testing.T) {
-	m := must.Get(network.NewMatrix([][]float64{{math.NaN(), 0}, {1, 2}}))
+	m := testkit.Get(network.NewMatrix([][]float64{{math.NaN(), 0}, {1, 2}}))
 	if e := m.Eigenvalues(); e != nil || !math.IsNaN(m.Rho()) || !math.IsNaN(m.LambdaMin()) {
 		t.Errorf("eigenvalues %v, ρ %v, λ_min %v; it must be nil, NaN, NaN", e, m.Rho(), m.LambdaMin())
 	}
@@ -270,15 +285,16 @@ func TestNoSpectrum(t *testing.T) {
 
 func TestNewFromFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "square.json")
-	must.OK(os.WriteFile(path, []byte(`{"agents": 4, "edges": [[0,1],[1,2],[2,3],[3,0]]}`), 0o600))
-	ring := must.Get(network.Ring(4, 0.4))
+	testkit.OK(os.WriteFile(path, []byte(`{"agents": 4, "edges": [[0,1],[1,2],[2,3],[3,0]]}`), 0o600))
+	ring := testkit.Get(network.Ring(4, 0.4))
 	for _, n := range []int{0, 4} {
-		g := must.Get(network.New(path, n, network.Options{W: 0.4}))
+		g := testkit.Get(network.New(path, n, network.Options{W: 0.4}))
 		if d := cmp.Diff(ring.W.Dense(), g.W.Dense()); d != "" || g.Name != path {
 			t.Errorf("%v: W (-ring +file):\n%s", g, d)
 		}
 	}
-	if _, err := network.New(path, 5, network.Options{}); err == nil || !strings.Contains(err.Error(), "has 4 agents, but 5 are asked for") {
+	if _, err := network.New(path, 5, network.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "has 4 agents, but 5 are asked for") {
 		t.Errorf("5 agents of a file of 4: %v", err)
 	}
 }
@@ -290,12 +306,14 @@ func TestTree(t *testing.T) {
 		n            int
 		root, height int
 	}{
-		{"ring", 1, 0, 0}, {"ring", 2, 0, 1}, {"ring", 9, 0, 4}, {"path", 9, 4, 4}, {"path", 8, 3, 4}, {"star", 7, 0, 1},
+		{"ring", 1, 0, 0}, {"ring", 2, 0, 1}, {"ring", 9, 0, 4}, {"path", 9, 4, 4}, {"path", 8, 3, 4},
+		{"star", 7, 0, 1},
 		{"complete", 7, 0, 1}, {"torus", 25, 0, 4},
 	} {
-		tree := must.Get(network.New(c.graph, c.n, network.Options{})).W.Tree()
+		tree := testkit.Get(network.New(c.graph, c.n, network.Options{})).W.Tree()
 		if tree.Root != c.root || tree.Height != c.height {
-			t.Errorf("%s of %d: root %d, height %d; they must be %d and %d", c.graph, c.n, tree.Root, tree.Height, c.root, c.height)
+			t.Errorf("%s of %d: root %d, height %d; they must be %d and %d", c.graph, c.n, tree.Root, tree.Height,
+				c.root, c.height)
 		}
 	}
 }

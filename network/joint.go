@@ -5,19 +5,21 @@ import (
 	"sync"
 
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// jointLength is the least length of vectors that are summed jointly. Shorter ones of several agents are in the caches, and waiting
-// for all agents would cost more than copies.
+// jointLength is the least length of vectors that are summed jointly. Shorter ones of several
+// agents are in the caches, and waiting for all agents would cost more than copies.
 const jointLength = 1 << 16
 
-// termWork is how many multiplications of a product take as long as a term of a sum, which memory holds up.
+// termWork is how many multiplications of a product take as long as a term of a sum, which memory
+// holds up.
 const termWork = kernel.EntryWork / 4
 
-// A jointSum makes the sums of all agents of a process at once, where vectors are long: the agent that comes last makes those of all
-// while these wait, a block of entries after the other. A block is so read from memory once, for its agent and all neighbours, and
-// vectors are not copied. Those of float32 are widened in blocks, once for all neighbours, and sums rounded while they are in a cache. Processors that are free help.
+// A jointSum makes the sums of all agents of a process at once, where vectors are long: the agent
+// that comes last makes the sums of all while these wait, a block of entries after the other. A
+// block is so read from memory once, for its agent and all neighbours, and vectors are not copied.
+// Processors that are free help.
 type jointSum struct {
 	agents []*localAgent
 	wishes []wish // of the agents
@@ -28,25 +30,22 @@ type jointSum struct {
 	free    []*jointScratch // which nobody uses
 }
 
-// A wish is what an agent wants of a joint sum: in dst the sum of src and the neighbours' vectors, with factor·add added to the first
-// entries.
+// A wish is what an agent wants of a joint sum: in dst the sum of src and the neighbours' vectors,
+// with factor·add added to the first entries.
 type wish struct {
-	dst, src, add numbers // of one type
+	dst, src, add []float64
 	factor        float64
 }
 
-// isWide reports whether the numbers are float64.
-func (x *wish) isWide() bool { return x.dst.narrow == nil }
-
-// isKept reports whether sums must be kept until all are made, as they take the places of what others read: only float64 is read where it is.
-func (x *wish) isKept() bool { return x.isWide() && &x.dst.wide[0] == &x.src.wide[0] }
+// isKept reports whether sums must be kept until all are made, as they take the places of what
+// others read.
+func (x *wish) isKept() bool { return &x.dst[0] == &x.src[0] }
 
 // A jointScratch is memory for making a part of a joint sum.
 type jointScratch struct {
-	memory [][]float64 // a block of each agent: of its vector if that is float32, of its sum if that is kept
+	memory [][]float64 // a block of each agent, of its sum if that is kept
 	read   [][]float64 // what is summed, by agents
 	terms  [][]float64 // of one sum
-	sum, v []float64   // of float32: a block of a sum, and of what is added to it
 }
 
 // takeScratch returns memory that nobody uses.
@@ -59,9 +58,9 @@ func (j *jointSum) takeScratch() *jointScratch {
 		return d
 	}
 	n := len(j.agents)
-	d := &jointScratch{read: make([][]float64, n), terms: make([][]float64, n), sum: make([]float64, vec.Block), v: make([]float64, vec.Block)}
+	d := &jointScratch{read: make([][]float64, n), terms: make([][]float64, n)}
 	for range n {
-		d.memory = append(d.memory, make([]float64, vec.Block))
+		d.memory = append(d.memory, make([]float64, linalg.Block))
 	}
 	return d
 }
@@ -76,7 +75,8 @@ func (j *jointSum) returnScratch(d *jointScratch) {
 // serves reports whether vectors of a length are summed jointly.
 func (j *jointSum) serves(length int) bool { return j != nil && length >= jointLength }
 
-// sum makes the sum of agent a, whose neighbours' vectors are known, when all agents have called it.
+// sum makes the sum of agent a, whose neighbours' vectors are known, when all agents have
+// called it.
 func (j *jointSum) sum(ctx context.Context, a *localAgent, w wish) error {
 	j.wishes[a.id], a.summed = w, false
 	if j.arrive() {
@@ -110,7 +110,8 @@ func (j *jointSum) arrive() bool {
 	return true
 }
 
-// leave takes agent a out of a sum, unless that has begun: the agent's vectors are then read and written.
+// leave takes agent a out of a sum, unless that has begun: the agent's vectors are then read
+// and written.
 func (j *jointSum) leave(a *localAgent) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -118,11 +119,12 @@ func (j *jointSum) leave(a *localAgent) bool {
 	return !a.summed
 }
 
-// sumAll makes the sums of all agents: first the entries to which something is added, which may be later entries.
+// sumAll makes the sums of all agents: first the entries to which something is added, which may be
+// later entries.
 func (j *jointSum) sumAll() {
 	n, added := 0, 0
 	for _, x := range j.wishes {
-		n, added = max(n, x.dst.len()), max(added, x.add.len())
+		n, added = max(n, len(x.dst)), max(added, len(x.add))
 	}
 	j.sumRange(0, added)
 	j.sumRange(added, n)
@@ -145,39 +147,37 @@ func (j *jointSum) sumRange(from, to int) {
 func (j *jointSum) sumPart(from, to int) {
 	d := j.takeScratch()
 	defer j.returnScratch(d)
-	vec.EachBlock(to-from, func(low, high int) { j.sumBlock(d, from+low, from+high) })
+	linalg.EachBlock(to-from, func(low, high int) { j.sumBlock(d, from+low, from+high) })
 }
 
-// sumBlock is sumPart of at most [vec.Block] entries. What d has of 8 agents fits into a second-level cache.
+// sumBlock is sumPart of at most [linalg.Block] entries. What d has of 8 agents fits into a
+// second-level cache.
 func (j *jointSum) sumBlock(d *jointScratch, low, high int) {
 	for i := range j.wishes {
-		d.read[i] = j.wishes[i].src.part(low, high, d.memory[i])
+		d.read[i] = j.wishes[i].src[low:high]
 	}
 	for i, a := range j.agents {
 		x := &j.wishes[i]
-		sum := d.sum[:high-low]
-		switch {
-		case x.isKept():
+		sum := x.dst[low:high]
+		if x.isKept() {
 			sum = d.memory[i][:high-low]
-		case x.isWide():
-			sum = x.dst.wide[low:high]
 		}
-		x.src.prefetch(high, high+len(sum)) // the next block comes while this one is summed
-		x.add.prefetch(high, high+len(sum))
+		prefetch(x.src, high, high+len(sum)) // the next block comes while this one is summed
+		prefetch(x.add, high, high+len(sum))
 		for k, w := range a.row {
 			d.terms[k] = d.read[w.Agent]
 		}
 		combineBlock(sum, a.row, d.terms, 0, high-low)
-		if to := min(high, x.add.len()); low < to {
-			vec.Axpy(sum[:to-low], x.factor, x.add.part(low, to, d.v))
-		}
-		if !x.isWide() {
-			kernel.FromFloat64(x.dst.narrow[low:high], sum)
+		if to := min(high, len(x.add)); low < to {
+			linalg.Axpy(sum[:to-low], x.factor, x.add[low:to])
 		}
 	}
 	for i := range j.wishes {
 		if x := &j.wishes[i]; x.isKept() {
-			copy(x.dst.wide[low:high], d.memory[i])
+			copy(x.dst[low:high], d.memory[i])
 		}
 	}
 }
+
+// prefetch asks the processor to begin loading entries low..high of v, as far as there are.
+func prefetch(v []float64, low, high int) { kernel.Prefetch(v[min(low, len(v)):min(high, len(v))]) }

@@ -3,24 +3,19 @@ package network
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"dsbo"
-	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Local is an exchange between agents that are goroutines of one process.
 //
-// Each agent publishes a copy of its vector in one of two slots, in turn, and sums once all
-// its neighbours have published. An exchange thus costs a copy and one pass over the
-// neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent. Long vectors
-// that are mixed plainly are summed without copies: see [jointSum].
-//
-// Mixers are [dsbo.Float32Mixer]s: of short vectors the slots have the numbers in float64, and so have two more vectors an agent; of long ones
-// memory is read and written in float32.
+// Each agent publishes a copy of its vector in one of two slots, in turn, and sums once all its
+// neighbours have published. An exchange thus costs a copy and one pass over the neighbours' slots;
+// a steady run allocates nothing. The memory is two vectors an agent. Long vectors that are mixed
+// plainly are summed without copies: see [jointSum].
 type Local struct {
 	agents    []*localAgent
 	ids       []int // the numbers of all agents
@@ -73,8 +68,8 @@ func (l *Local) Mixer(i int) dsbo.Mixer { return l.agents[i] }
 // Local implements [Team]: it returns all agents.
 func (l *Local) Local() []int { return l.ids }
 
-// Gather implements [Team]. All rows are here already, so it checks their shape, and that neither ctx
-// nor the exchange has ended. Any error ends the exchange.
+// Gather implements [Team]. All rows are here already, so it checks their shape, and that neither
+// ctx nor the exchange has ended. Any error ends the exchange.
 func (l *Local) Gather(ctx context.Context, rows [][]float64) error {
 	err := CheckRows(rows, len(l.agents))
 	if err == nil {
@@ -112,8 +107,7 @@ type localAgent struct {
 	neighbours []*localAgent
 	round      int         // number of the next exchange
 	terms      [][]float64 // the copies that a sum reads, in the order of row
-	added      []float64   // a copy of what is to be added, where it is overwritten or float32
-	mixed      []float64   // a sum before it is rounded to float32
+	added      []float64   // a copy of what is to be added, where it is overwritten
 	summed     bool        // a joint sum with what this agent wants of it has begun
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
@@ -121,7 +115,7 @@ type localAgent struct {
 	// unless it is this agent itself. Two are enough: a neighbour enters round r+2 only after
 	// round r+1, for which this agent publishes when it is done with round r.
 	slot    [2][]float64 // copies
-	sent    [2]format    // of what the neighbours read: such a copy, or the vector itself for a joint sum
+	sent    [2]int       // length of what the neighbours read: such a copy, or the vector itself for a joint sum
 	missing [2]atomic.Int32
 	ready   chan struct{} // holds at most one wake-up, as an agent counts itself
 }
@@ -136,28 +130,13 @@ func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 
 // MixAdd implements dsbo.AddingMixer.
 func (a *localAgent) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
-	joint, err := meet(ctx, a, dst, src, v)
+	joint, err := a.meet(ctx, dst, src, v)
 	switch {
 	case err != nil:
 	case joint:
-		err = a.local.joint.sum(ctx, a, wish{dst: float64s(dst), src: float64s(src), factor: factor, add: float64s(v)})
+		err = a.local.joint.sum(ctx, a, wish{dst: dst, src: src, factor: factor, add: v})
 	default:
-		a.combine(dst, factor, vec.Apart(v, dst, &a.added))
-	}
-	return a.end(err)
-}
-
-// MixAdd32 implements dsbo.Float32Mixer.
-func (a *localAgent) MixAdd32(ctx context.Context, dst, src []float32, factor float64, v []float32) error {
-	joint, err := meet(ctx, a, dst, src, v)
-	switch {
-	case err != nil:
-	case joint:
-		err = a.local.joint.sum(ctx, a, wish{dst: float32s(dst), src: float32s(src), factor: factor, add: float32s(v)})
-	default:
-		a.mixed = slices.Grow(a.mixed[:0], len(dst))[:len(dst)]
-		a.combine(a.mixed, factor, vec.Widened(&a.added, v))
-		kernel.FromFloat64(dst, a.mixed)
+		a.combine(dst, factor, linalg.Apart(v, dst, &a.added))
 	}
 	return a.end(err)
 }
@@ -165,10 +144,10 @@ func (a *localAgent) MixAdd32(ctx context.Context, dst, src []float32, factor fl
 // combine sets dst to the sum of the neighbours' copies, with factor·v added to the first entries.
 func (a *localAgent) combine(dst []float64, factor float64, v []float64) {
 	a.combiner.Combine(dst, a.terms)
-	vec.Axpy(dst[:len(v)], factor, v)
+	linalg.Axpy(dst[:len(v)], factor, v)
 }
 
-// end ends an exchange: an error gets its number and ends that of all agents.
+// end ends an exchange: an error gets its number and ends the exchange of all agents.
 func (a *localAgent) end(err error) error {
 	if err != nil {
 		err = fmt.Errorf("agent %d, exchange %d: %w", a.id, a.round, err)
@@ -189,10 +168,12 @@ func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64
 	return err
 }
 
-// meet shows the agent's vector to the neighbours and waits for theirs: copies, which it notes, unless the sum is to be a joint one.
-func meet[T dsbo.Float](ctx context.Context, a *localAgent, dst, src, v []T) (joint bool, err error) {
+// meet shows the agent's vector to the neighbours and waits for theirs: copies, which it notes,
+// unless the sum is to be a joint one.
+func (a *localAgent) meet(ctx context.Context, dst, src, v []float64) (joint bool, err error) {
 	if len(dst) != len(src) || len(v) > len(dst) {
-		return false, dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
+		return false, dsbo.Errorf(dsbo.ErrShape,
+			"dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -200,9 +181,9 @@ func meet[T dsbo.Float](ctx context.Context, a *localAgent, dst, src, v []T) (jo
 	if a.local.hasStopped() {
 		return false, a.local.stopError()
 	}
-	parity, sent := a.round%2, formatOf(src)
+	parity, sent := a.round%2, len(src)
 	if joint = a.local.joint.serves(len(src)); !joint {
-		vec.Widened(&a.slot[parity], src)
+		a.slot[parity] = append(a.slot[parity][:0], src...)
 	}
 	if !a.publish(parity, sent) {
 		if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {
@@ -213,15 +194,18 @@ func meet[T dsbo.Float](ctx context.Context, a *localAgent, dst, src, v []T) (jo
 	for k, w := range a.row {
 		b := a.local.agents[w.Agent]
 		if b.sent[parity] != sent {
-			return false, sent.mismatch(a.id, b.sent[parity], b.id)
+			return false, dsbo.Errorf(dsbo.ErrShape,
+				"neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
+				a.id, sent, b.id, b.sent[parity])
 		}
 		a.terms[k] = b.slot[parity]
 	}
 	return joint, nil
 }
 
-// publish says that the neighbours may read what has been sent, and reports whether all of them have published too.
-func (a *localAgent) publish(parity int, sent format) bool {
+// publish says that the neighbours may read what has been sent, and reports whether all of them
+// have published too.
+func (a *localAgent) publish(parity int, sent int) bool {
 	a.sent[parity] = sent
 	for _, b := range a.neighbours {
 		if b.missing[parity].Add(-1) == 0 {

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
 
-func newRing(n int) *network.Graph { return must.Get(network.Ring(n, 0.5)) }
+func newRing(n int) *network.Graph { return testkit.Get(network.Ring(n, 0.5)) }
 
 // forever mixes until an error comes.
 func forever(ctx context.Context, m dsbo.Mixer) error {
@@ -90,12 +90,13 @@ func TestLengthErrorNamesBoth(t *testing.T) {
 
 // TestAnyMatrix mixes with a W that is neither symmetric nor stochastic.
 func TestAnyMatrix(t *testing.T) {
-	w := must.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}}))
+	w := testkit.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}}))
 	l := network.NewLocal(w)
 	x := [][]float64{{1}, {10}, {100}}
 	for range 3 {
 		want := networktest.Product(w, x)
-		for i, err := range networktest.RunAll(3, func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) }) {
+		for i, err := range networktest.RunAll(3,
+			func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) }) {
 			if err != nil || x[i][0] != want[i][0] {
 				t.Errorf("agent %d: %v, %v; it must be %v", i, x[i], err, want[i])
 			}
@@ -103,17 +104,21 @@ func TestAnyMatrix(t *testing.T) {
 	}
 }
 
-// TestLongVectors: vectors of any length give the sums of the formula, also those that all agents sum together, in place or not.
+// TestLongVectors: vectors of any length give the sums of the formula, also those that all agents
+// sum together, in place or not.
 func TestLongVectors(t *testing.T) {
-	for _, w := range []*network.Matrix{newRing(1).W, newRing(5).W, must.Get(network.New("star", 4, network.Options{})).W,
-		must.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}}))} {
+	for _, w := range []*network.Matrix{newRing(1).W, newRing(5).W,
+		testkit.Get(network.New("star", 4, network.Options{})).W,
+		testkit.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}}))} {
 		l := network.NewLocal(w)
 		n := w.N()
 		for _, length := range []int{1 << 16, 7, 1<<16 - 1, 1<<16 + 3} {
 			x := drawn(n, length, 1, 9)
 			want, out := networktest.Product(w, x), drawn(n, length, 0, 0)
-			must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return l.Mixer(i).Mix(t.Context(), out[i], x[i]) })...))
-			must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) })...))
+			testkit.OK(errors.Join(networktest.RunAll(n,
+				func(i int) error { return l.Mixer(i).Mix(t.Context(), out[i], x[i]) })...))
+			testkit.OK(errors.Join(networktest.RunAll(n,
+				func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) })...))
 			for i := range want {
 				if !slices.Equal(out[i], want[i]) || !slices.Equal(x[i], want[i]) {
 					t.Errorf("%d agents, agent %d, %d numbers: other sums than those of the formula", n, i, length)
@@ -123,8 +128,9 @@ func TestLongVectors(t *testing.T) {
 	}
 }
 
-// TestMixAdd: what is mixed and a multiple of a vector are one after the other added, also where vectors are long, where the wire rounds, in place, and
-// where the vector is the end of that to which it is added.
+// TestMixAdd: what is mixed and a multiple of a vector are one after the other added, also where
+// vectors are long, where the wire rounds, in place, and where the vector is the end of that to
+// which it is added.
 func TestMixAdd(t *testing.T) {
 	for _, length := range []int{7, 1<<16 + 3} {
 		for _, wire := range []network.Wire{network.Float64, network.Float32} {
@@ -137,7 +143,8 @@ func TestMixAdd(t *testing.T) {
 		}
 	}
 	v := make([]float64, 2)
-	if err := network.NewLocal(newRing(1).W).Mixer(0).(dsbo.AddingMixer).MixAdd(t.Context(), v[:1], v[:1], 1, v); !errors.Is(err, dsbo.ErrShape) {
+	if err := network.NewLocal(newRing(1).W).Mixer(0).(dsbo.AddingMixer).MixAdd(t.Context(), v[:1], v[:1], 1,
+		v); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("more numbers are added than mixed: error %v, want dsbo.ErrShape", err)
 	}
 }
@@ -156,22 +163,27 @@ func checkMixAdd(t *testing.T, wire network.Wire, length, added int, inPlace, in
 		}
 	}
 	plain, adding := averagers(w, network.AverageOptions{Wire: wire}), averagers(w, network.AverageOptions{Wire: wire})
-	must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return plain[i].Mix(t.Context(), want[i], x[i]) })...))
+	testkit.OK(errors.Join(networktest.RunAll(n,
+		func(i int) error { return plain[i].Mix(t.Context(), want[i], x[i]) })...))
 	for i := range want {
 		for e := range v[i] {
 			want[i][e] += float64(factor * v[i][e])
 		}
 	}
-	must.OK(errors.Join(networktest.RunAll(n, func(i int) error { return adding[i].MixAdd(t.Context(), dst[i], x[i], factor, v[i]) })...))
+	testkit.OK(errors.Join(networktest.RunAll(n,
+		func(i int) error { return adding[i].MixAdd(t.Context(), dst[i], x[i], factor, v[i]) })...))
 	for i := range want {
 		if !slices.Equal(dst[i], want[i]) {
-			t.Errorf("agent %d, %d numbers on %v, %d added, in place %v, from the end %v: other sums than those of Mix and the multiple",
+			t.Errorf(
+				"agent %d, %d numbers on %v, %d added, in place %v, from the end %v: other sums than those of Mix "+
+					"and the multiple",
 				i, length, wire, added, inPlace, inEnd)
 		}
 	}
 }
 
-// TestLongVectorsEnd: agents that wait for the last one of a joint sum end with the exchange, and nobody writes to their vectors any more.
+// TestLongVectorsEnd: agents that wait for the last one of a joint sum end with the exchange, and
+// nobody writes to their vectors any more.
 func TestLongVectorsEnd(t *testing.T) {
 	l := network.NewLocal(newRing(6).W)
 	own, cancel := context.WithCancel(t.Context())
@@ -179,7 +191,7 @@ func TestLongVectorsEnd(t *testing.T) {
 		v, dst := make([]float64, 1<<16), make([]float64, 1<<16)
 		switch i {
 		case 0: // comes once
-			must.OK(l.Mixer(i).Mix(t.Context(), dst, v))
+			testkit.OK(l.Mixer(i).Mix(t.Context(), dst, v))
 			cancel()
 			return nil
 		case 1:
@@ -219,8 +231,8 @@ func TestMixAllocatesNothing(t *testing.T) {
 	v := make([]float64, 2)
 	m := l.Mixer(0)
 	// The run before the count of AllocsPerRun grows one slot, this one the other.
-	must.OK(m.Mix(t.Context(), v, v))
-	if got := testing.AllocsPerRun(500, func() { must.OK(m.Mix(t.Context(), v, v)) }); got != 0 {
+	testkit.OK(m.Mix(t.Context(), v, v))
+	if got := testing.AllocsPerRun(500, func() { testkit.OK(m.Mix(t.Context(), v, v)) }); got != 0 {
 		t.Errorf("%v allocations an exchange; there must be none", got)
 	}
 	l.Close()

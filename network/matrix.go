@@ -38,7 +38,8 @@ func NewMatrix(rows [][]float64) (*Matrix, error) {
 	}
 	for i, row := range rows {
 		if len(row) != n {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "row %d of W must have %d entries, as W has %d rows; it has %d", i, n, n, len(row))
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "row %d of W must have %d entries, as W has %d rows; it has %d",
+				i, n, n, len(row))
 		}
 	}
 	m := &Matrix{rows: make([][]Weight, n), neighbours: make([][]int, n)}

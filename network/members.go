@@ -7,22 +7,25 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/membership"
+	"dsbo/network/membership"
 )
 
-// Members returns the mixing matrix of an epoch of a run with the roster's matrix m: row and column k are the agent e.Members[k]. That of
-// epoch 0 is m itself. Those of later epochs have Metropolis weights on the edges between members that m or an admission (e.Edges) has
-// and that are not cut, moved towards the unit matrix as far as it takes for no agent to give itself less weight than the least
-// that one gives itself in m: steps that were chosen for λ_min(W) of a lazy m stay stable. A server ([Server]) averages over the members. The members must be a subset of the roster, as those of a
-// valid log are. A graph that falls apart is an error that matches dsbo.ErrConfig and names the parts, and the fewest edges that
-// would join them.
+// Members returns the mixing matrix of an epoch of a run with the roster's matrix m: row and column
+// k are the agent e.Members[k]. The matrix of epoch 0 is m itself. The matrices of later epochs
+// have Metropolis weights on the edges between members that m or an admission (e.Edges) has and
+// that are not cut, moved towards the unit matrix as far as it takes for no agent to give itself
+// less weight than the least that one gives itself in m: steps that were chosen for λ_min(W) of a
+// lazy m stay stable. A server ([Server]) averages over the members. The members must be a subset
+// of the roster, as members of a valid log are. A graph that falls apart is an error that matches
+// dsbo.ErrConfig and names the parts, and the fewest edges that would join them.
 func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	if e.Number == 0 {
 		return m, nil
 	}
 	if m.server {
 		if len(e.Cut) > 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must cut no edges, as the graph is a server; it cuts %v", e.Number, e.Cut)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must cut no edges, as the graph is a server; it cuts %v",
+				e.Number, e.Cut)
 		}
 		g, err := Server(len(e.Members))
 		if err != nil {
@@ -59,7 +62,8 @@ func (m *Matrix) applyMixing(w *Matrix, e membership.Epoch) (*Matrix, error) {
 	return made, nil
 }
 
-// asLazyAs returns (1−t) m + t I with the least t ≥ 0 for which no agent gives itself less weight than the least in other.
+// asLazyAs returns (1−t) m + t I with the least t ≥ 0 for which no agent gives itself less weight
+// than the least in other.
 func (m *Matrix) asLazyAs(other *Matrix) (*Matrix, error) {
 	have, want := m.leastSelfWeight(), other.leastSelfWeight()
 	if have >= want {
@@ -93,9 +97,10 @@ func (m *Matrix) leastSelfWeight() float64 {
 	return least
 }
 
-// Giver returns the agent from which one that comes into epoch e takes over the state with which it begins, and the source, whose own state that is, for
-// the roster's matrix m. A source comes with its state from the epoch before. The giver is, of the neighbours in e, the first of those that are nearest to
-// a source: it is one, or comes in too and passes on what it has taken over.
+// Giver returns the agent from which one that comes into epoch e takes over the state with which it
+// begins, and the source, whose own state that is, for the roster's matrix m. A source comes with
+// its state from the epoch before. The giver is, of the neighbours in e, the first of those that
+// are nearest to a source: it is one, or comes in too and passes on what it has taken over.
 func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int, err error) {
 	w, err := m.Members(e)
 	if err != nil {
@@ -145,7 +150,8 @@ func (m *Matrix) withEdges(further [][2]int) edgeSet {
 	return e
 }
 
-// disconnectedError is the error for an epoch whose members' graph has several parts, given by the part of each position.
+// disconnectedError is the error for an epoch whose members' graph has several parts, given by the
+// part of each position.
 func disconnectedError(e membership.Epoch, part []int, roster edgeSet) error {
 	parts := make([][]string, slices.Max(part)+1)
 	for position, p := range part {
@@ -162,12 +168,13 @@ func disconnectedError(e membership.Epoch, part []int, roster edgeSet) error {
 	if len(mend) > 1 {
 		these = "these edges join them"
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "the graph of the members of epoch %d must be connected; it falls apart into agents %s; %s: %s",
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"the graph of the members of epoch %d must be connected; it falls apart into agents %s; %s: %s",
 		e.Number, strings.Join(words, " | "), these, strings.Join(mend, ", "))
 }
 
-// joiningEdges returns the fewest edges that join the parts: cut ones first, then those between neighbours of an agent that is gone, and
-// among equals the first.
+// joiningEdges returns the fewest edges that join the parts: cut ones first, then those between
+// neighbours of an agent that is gone, and among equals the first.
 func joiningEdges(e membership.Epoch, part []int, roster edgeSet) [][2]int {
 	gone := func(i, j int) int { // how many neighbours both have that are no members
 		count := 0

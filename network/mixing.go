@@ -8,27 +8,33 @@ import (
 	"dsbo"
 )
 
-// A Mixing is how an agent combines its own vector with those of its neighbours in an exchange: [Plain], or a robust one, [Clipped] or
-// [Trimmed], against neighbours that send plausible but hostile numbers. All agents of a run have the same.
+// A Mixing is how an agent combines its own vector with the vectors of its neighbours in an
+// exchange: [Plain], or a robust one, [Clipped] or [Trimmed], against neighbours that send
+// plausible but hostile numbers. All agents of a run have the same.
 //
 // # What robust mixing promises
 //
-// Up to b of an agent's neighbours may send it anything, to each agent something else: the agent's sum then stays among what honest
-// agents have sent, or near to it. What is left is a bias in proportion to b and to how far honest agents are apart, which vanishes
-// with their differences: honest agents whose losses are alike reach their common solution, those whose data differ one that is
-// off by as much as b agents with admissible data could make it.
+// Up to b of an agent's neighbours may send it anything, to each agent something else: the agent's
+// sum then stays among what honest agents have sent, or near to it. What is left is a bias in
+// proportion to b and to how far honest agents are apart, which vanishes with their differences:
+// honest agents whose losses are alike reach their common solution, those whose data differ one
+// that is off by as much as b agents with admissible data could make it.
 //
-// It does not keep the sum over the agents, not even without liars, as W does. So it is for methods that mix copies of their variables
-// and forget errors; those that keep sums (trackers, multipliers, exact averages) go astray by it, or are refused: see algo.Traits.
-// Reductions and averages are not robust: what evaluations say, and models that all agents find together at the end, a liar can spoil.
+// It does not keep the sum over the agents, not even without liars, as W does. So it is for methods
+// that mix copies of their variables and forget errors; those that keep sums (trackers,
+// multipliers, exact averages) go astray by it, or are refused: see algo.Traits. Reductions and
+// averages are not robust: what evaluations say, and models that all agents find together at the
+// end, a liar can spoil.
 type Mixing interface {
 	// String returns the form that [ParseMixing] reads, such as "trimmed:2".
 	String() string
 	// liars returns b, the number of neighbours that may lie.
 	liars() int
-	// check returns an error if agents with enough neighbours still do not suit; name returns the number of an agent for people.
+	// check returns an error if agents with enough neighbours still do not suit; name returns the
+	// number of an agent for people.
 	check(m *Matrix, name func(position int) int) error
-	// combine sets dst to the agent's part of the exchange, for one part of its vectors: see Combiner.Combine.
+	// combine sets dst to the agent's part of the exchange, for one part of its vectors:
+	// see Combiner.Combine.
 	combine(c *Combiner, dst []float64, in [][]float64)
 }
 
@@ -51,8 +57,8 @@ var mixings = []struct {
 	{"trimmed", func(b int) Mixing { return Trimmed{b} }},
 }
 
-// ParseMixing returns the mixing of a text: plain, or clipped:b or trimmed:b with the number b ≥ 1 of neighbours of an agent that may
-// lie; without :b it is 1. Errors match dsbo.ErrConfig.
+// ParseMixing returns the mixing of a text: plain, or clipped:b or trimmed:b with the number b ≥ 1
+// of neighbours of an agent that may lie; without :b it is 1. Errors match dsbo.ErrConfig.
 func ParseMixing(text string) (Mixing, error) {
 	if text == (Plain{}).String() {
 		return Plain{}, nil
@@ -67,16 +73,20 @@ func ParseMixing(text string) (Mixing, error) {
 		}
 		b, err := strconv.Atoi(count)
 		if err != nil || b < 1 || b > MaxAgents {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %s:b must have the number b of neighbours that may lie, from 1 to %d; it is %q", name, MaxAgents, text)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"mixing %s:b must have the number b of neighbours that may lie, from 1 to %d; it is %q", name,
+				MaxAgents, text)
 		}
 		return m.with(b), nil
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing must be plain, clipped:b or trimmed:b, with the number b of neighbours that may lie; it is %q", text)
+	return nil, dsbo.Errorf(dsbo.ErrConfig,
+		"mixing must be plain, clipped:b or trimmed:b, with the number b of neighbours that may lie; it is %q", text)
 }
 
-// WithMixing returns the matrix with another mixing. Robust mixing needs more honest neighbours than liars at every agent, 2b+1 neighbours
-// at least; [Trimmed] also that no two groups of agents may stay apart for ever, which is looked for among up to 14 agents. Errors match
-// dsbo.ErrConfig and name the first agent that has fewer, or the groups.
+// WithMixing returns the matrix with another mixing. Robust mixing needs more honest neighbours
+// than liars at every agent, 2b+1 neighbours at least; [Trimmed] also that no two groups of agents
+// may stay apart for ever, which is looked for among up to 14 agents. Errors match dsbo.ErrConfig
+// and name the first agent that has fewer, or the groups.
 func (m *Matrix) WithMixing(x Mixing) (*Matrix, error) {
 	return m.withMixing(x, func(position int) int { return position })
 }
@@ -88,11 +98,14 @@ func (m *Matrix) withMixing(x Mixing, name func(position int) int) (*Matrix, err
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v must be against 1 liar at least", x)
 		}
 		if i := slices.IndexFunc(m.neighbours, func(js []int) bool { return len(js) <= 2*x.liars() }); i >= 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v needs at least %d neighbours at every agent, more honest ones than liars; agent %d has %d",
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"mixing %v needs at least %d neighbours at every agent, more honest ones than liars; agent %d has %d",
 				x, 2*x.liars()+1, name(i), len(m.neighbours[i]))
 		}
 		if m.server {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v is among neighbours, and cannot be on graph server, where a server sums; take graph complete", x)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"mixing %v is among neighbours, and cannot be on graph server, where a server sums; take graph "+
+					"complete", x)
 		}
 	}
 	if x == m.Mixing() {

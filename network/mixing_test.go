@@ -10,22 +10,25 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
-	"dsbo/membership"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
 func TestParseMixing(t *testing.T) {
 	for text, want := range map[string]network.Mixing{
-		"plain": network.Plain{}, "clipped": network.Clipped{Liars: 1}, "clipped:3": network.Clipped{Liars: 3}, "trimmed:1": network.Trimmed{Liars: 1},
+		"plain": network.Plain{}, "clipped": network.Clipped{Liars: 1}, "clipped:3": network.Clipped{Liars: 3},
+		"trimmed:1": network.Trimmed{Liars: 1},
 	} {
 		if got, err := network.ParseMixing(text); err != nil || got != want {
 			t.Errorf("%q is %v, %v; it must be %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "mean", "plain:1", "Trimmed", "trimmed:", "trimmed:0", "trimmed:-1", "clipped:1025", "clipped:1.5"} {
-		if got, err := network.ParseMixing(text); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+	for _, text := range []string{"", "mean", "plain:1", "Trimmed", "trimmed:", "trimmed:0", "trimmed:-1",
+		"clipped:1025", "clipped:1.5"} {
+		if got, err := network.ParseMixing(text); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q is %v, %v; it must be refused", text, got, err)
 		}
 	}
@@ -55,18 +58,23 @@ func TestWithMixing(t *testing.T) {
 		{"complete", 7, network.Trimmed{Liars: 2}, ""},
 		{"complete", 8, network.Clipped{Liars: 3}, ""},
 		{"exponential", 8, network.Trimmed{Liars: 1}, ""},
-		{"complete", 8, network.Trimmed{Liars: 3}, "mixing trimmed:3 may leave agents 2, 3, 4 and agents 5, 6, 7 apart for ever where agents 0, 1 lie"},
-		{"hypercube", 8, network.Trimmed{Liars: 1}, "mixing trimmed:1 may leave agents 0, 1, 2, 3 and agents 4, 5, 6, 7 apart for ever: none of them has more than 1 honest"},
+		{"complete", 8, network.Trimmed{Liars: 3},
+			"mixing trimmed:3 may leave agents 2, 3, 4 and agents 5, 6, 7 apart for ever where agents 0, 1 lie"},
+		{"hypercube", 8, network.Trimmed{Liars: 1},
+			"mixing trimmed:1 may leave agents 0, 1, 2, 3 and agents 4, 5, 6, 7 apart for ever: none of them has " +
+				"more than 1 honest"},
 		{"exponential", 8, network.Clipped{Liars: 2}, ""},
-		{"ring", 8, network.Trimmed{Liars: 1}, "mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 0 has 2"},
+		{"ring", 8, network.Trimmed{Liars: 1},
+			"mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 0 has 2"},
 		{"star", 5, network.Clipped{Liars: 1}, "agent 1 has 1"},
-		{"complete", 8, network.Clipped{Liars: 4}, "at least 9 neighbours at every agent, more honest ones than liars; agent 0 has 7"},
+		{"complete", 8, network.Clipped{Liars: 4},
+			"at least 9 neighbours at every agent, more honest ones than liars; agent 0 has 7"},
 		{"complete", 1, network.Clipped{Liars: 1}, "agent 0 has 0"},
 		{"server", 8, network.Clipped{Liars: 1}, "graph server"},
 		{"complete", 8, network.Trimmed{}, "mixing trimmed:0 must be against 1 liar at least"},
 		{"complete", 8, network.Clipped{Liars: -1}, "must be against 1 liar at least"},
 	} {
-		g := must.Get(network.New(tt.graph, tt.n, network.Options{}))
+		g := testkit.Get(network.New(tt.graph, tt.n, network.Options{}))
 		w, err := g.W.WithMixing(tt.mixing)
 		switch {
 		case tt.want == "" && (err != nil || w.Mixing() != tt.mixing || w.Rho() != g.W.Rho()):
@@ -77,28 +85,32 @@ func TestWithMixing(t *testing.T) {
 	}
 }
 
-// TestMembersMixAlike holds that later epochs mix as the first, with agents named by their numbers in the roster.
+// TestMembersMixAlike holds that later epochs mix as the first, with agents named by their numbers
+// in the roster.
 func TestMembersMixAlike(t *testing.T) {
-	w := must.Get(must.Get(network.New("complete", 6, network.Options{})).W.WithMixing(network.Trimmed{Liars: 1}))
-	if m := must.Get(w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}})); m.Mixing() != w.Mixing() {
+	w := testkit.Get(testkit.Get(network.New("complete", 6, network.Options{})).W.WithMixing(network.Trimmed{Liars: 1}))
+	if m := testkit.Get(w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}})); m.Mixing() != w.Mixing() {
 		t.Errorf("members mix %v; it must be %v", m.Mixing(), w.Mixing())
 	}
 	_, err := w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}, Cut: [][2]int{{3, 5}}})
-	if want := "epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 3 has 2"; err == nil || err.Error() != want {
+	if want :=
+		"epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; " +
+			"agent 3 has 2"; err == nil || err.Error() != want {
 		t.Errorf("error %v; it must be %q", err, want)
 	}
 }
 
 func TestNoAveragesByRobustMix(t *testing.T) {
-	w := must.Get(must.Get(network.New("complete", 4, network.Options{})).W.WithMixing(network.Clipped{Liars: 1}))
-	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
+	w := testkit.Get(testkit.Get(network.New("complete", 4, network.Options{})).W.WithMixing(network.Clipped{Liars: 1}))
+	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{ByMix: true}); !errors.Is(err,
+		dsbo.ErrConfig) {
 		t.Errorf("error %v; averages by rounds of robust mixing must be refused", err)
 	}
 }
 
 // mixed returns what agent 0 of a complete graph makes of vectors.
 func mixed(x network.Mixing, in [][]float64) []float64 {
-	w := must.Get(must.Get(network.New("complete", len(in), network.Options{})).W.WithMixing(x))
+	w := testkit.Get(testkit.Get(network.New("complete", len(in), network.Options{})).W.WithMixing(x))
 	dst := make([]float64, len(in[0]))
 	w.Combiner(0).Combine(dst, in)
 	return dst
@@ -118,7 +130,7 @@ func TestRobustFormulas(t *testing.T) {
 	clipped, trimmed := slices.Clone(in[0]), make([]float64, length)
 	var distances []float64
 	for _, v := range in[1:] {
-		distances = append(distances, math.Sqrt(vec.Dist2(v, in[0])))
+		distances = append(distances, math.Sqrt(linalg.Dist2(v, in[0])))
 	}
 	slices.Sort(distances)
 	radius := distances[n-2-b]
@@ -126,7 +138,7 @@ func TestRobustFormulas(t *testing.T) {
 		var others []float64
 		for _, v := range in[1:] {
 			others = append(others, v[e])
-			clipped[e] += min(1, radius/math.Sqrt(vec.Dist2(v, in[0]))) * (v[e] - in[0][e]) / n
+			clipped[e] += min(1, radius/math.Sqrt(linalg.Dist2(v, in[0]))) * (v[e] - in[0][e]) / n
 		}
 		slices.Sort(others)
 		trimmed[e] = in[0][e]
@@ -140,14 +152,15 @@ func TestRobustFormulas(t *testing.T) {
 		want   []float64
 	}{{network.Clipped{Liars: b}, clipped}, {network.Trimmed{Liars: b}, trimmed}} {
 		// A sum of n numbers up to 5n, in another order: some n·2⁻⁵³ of them.
-		if d := math.Sqrt(vec.Dist2(mixed(tt.mixing, in), tt.want)); !(d <= n*0x1p-53*5*n*length) {
+		if d := math.Sqrt(linalg.Dist2(mixed(tt.mixing, in), tt.want)); !(d <= n*0x1p-53*5*n*length) {
 			t.Errorf("%v is off by %g", tt.mixing, d)
 		}
 	}
 }
 
-// TestLiesAreBounded holds what one exchange promises whatever b neighbours send: trimmed, each entry stays between those of honest agents;
-// clipped, the agent moves by the largest honest distance at most.
+// TestLiesAreBounded holds what one exchange promises whatever b neighbours send: trimmed, each
+// entry stays between the entries of honest agents; clipped, the agent moves by the largest honest
+// distance at most.
 func TestLiesAreBounded(t *testing.T) {
 	const n, length = 8, 5
 	lies := []float64{0, 1e300, -1e300, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 1e-300, 3}
@@ -155,7 +168,8 @@ func TestLiesAreBounded(t *testing.T) {
 	for trial := range 500 {
 		b := 1 + trial%2
 		in := make([][]float64, n)
-		low, high, far := slices.Repeat([]float64{math.Inf(1)}, length), slices.Repeat([]float64{math.Inf(-1)}, length), 0.0
+		low, high, far := slices.Repeat([]float64{math.Inf(1)}, length), slices.Repeat([]float64{math.Inf(-1)}, length),
+			0.0
 		for i := range in {
 			in[i] = make([]float64, length)
 			for e := range in[i] {
@@ -166,7 +180,7 @@ func TestLiesAreBounded(t *testing.T) {
 				low[e], high[e] = min(low[e], in[i][e]), max(high[e], in[i][e])
 			}
 			if i < n-b {
-				far = max(far, math.Sqrt(vec.Dist2(in[i], in[0])))
+				far = max(far, math.Sqrt(linalg.Dist2(in[i], in[0])))
 			}
 		}
 		// Roundings of n numbers below 10 are below 1e-13.
@@ -175,7 +189,7 @@ func TestLiesAreBounded(t *testing.T) {
 				t.Fatalf("trimmed:%d made %v of %v; it must be in [%v, %v]", b, v, in, low[e], high[e])
 			}
 		}
-		if d := math.Sqrt(vec.Dist2(mixed(network.Clipped{Liars: b}, in), in[0])); !(d <= far+1e-13) {
+		if d := math.Sqrt(linalg.Dist2(mixed(network.Clipped{Liars: b}, in), in[0])); !(d <= far+1e-13) {
 			t.Fatalf("clipped:%d moved by %v on %v; it must be at most %v", b, d, in, far)
 		}
 	}
@@ -210,7 +224,8 @@ func TestTrimmedAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	taken := 0
 	for seed := range uint64(30) {
-		w, err := must.Get(network.New("erdos-renyi", 9, network.Options{Prob: 0.7, Seed: seed})).W.WithMixing(network.Trimmed{Liars: 1})
+		w, err := testkit.Get(network.New("erdos-renyi", 9, network.Options{Prob: 0.7, Seed: seed})).W.WithMixing(
+			network.Trimmed{Liars: 1})
 		if err != nil {
 			continue
 		}

@@ -6,11 +6,12 @@ import (
 	"dsbo"
 )
 
-// PackedBytes returns the bytes that [PackWords] makes of so many words of some bits.
+// PackedBytes returns the bytes that [PackWords] makes of n words of some bits.
 func PackedBytes(bits, words int) int { return (bits*words + 7) / 8 }
 
-// PackWords appends words of some bits, 1 ≤ bits ≤ 64, to dst, the lowest bits first and without gaps: PackedBytes(bits,
-// len(words)) bytes, of which the last one is filled up with zeros. Words must be below 2^bits.
+// PackWords appends words of some bits, 1 ≤ bits ≤ 64, to dst, the lowest bits first and without
+// gaps: PackedBytes(bits, len(words)) bytes, of which the last one is filled up with zeros. Words
+// must be below 2^bits.
 func PackWords(dst []byte, bits int, words []uint64) []byte {
 	pending, filled := uint64(0), 0 // bits that are not in dst yet, and their number, below 64
 	for _, w := range words {
@@ -28,20 +29,23 @@ func PackWords(dst []byte, bits int, words []uint64) []byte {
 	return dst
 }
 
-// CheckPacked returns an error that matches dsbo.ErrShape if [PackWords] makes no b of so many words of some bits.
+// CheckPacked returns an error that matches dsbo.ErrShape if [PackWords] makes no b of n words of
+// some bits.
 func CheckPacked(words, bits int, b []byte) error {
 	want := PackedBytes(bits, words)
 	if len(b) != want {
-		return dsbo.Errorf(dsbo.ErrShape, "%d words of %d bits must be %d bytes; they are %d", words, bits, want, len(b))
+		return dsbo.Errorf(dsbo.ErrShape, "%d words of %d bits must be %d bytes; they are %d", words,
+			bits, want, len(b))
 	}
 	if fill := 8*want - bits*words; fill > 0 && b[want-1]>>(8-fill) != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "the last byte of %d words of %d bits must be filled up with zeros", words, bits)
+		return dsbo.Errorf(dsbo.ErrShape, "the last byte of %d words of %d bits must be filled up with zeros", words,
+			bits)
 	}
 	return nil
 }
 
-// UnpackWords fills words with those that [PackWords] made b of. It returns the error of [CheckPacked], with nothing said of the
-// words.
+// UnpackWords fills words with those that [PackWords] made b of. It returns the error of
+// [CheckPacked], with nothing said of the words.
 func UnpackWords(words []uint64, bits int, b []byte) error {
 	if err := CheckPacked(len(words), bits, b); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // averageByMix is Average by the polynomial of W.
@@ -28,14 +28,14 @@ func distinctValues(eigenvalues []float64) []float64 {
 	return slices.CompactFunc(slices.Clone(eigenvalues), func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
 }
 
-// lejaOrder returns the roots of a polynomial in an order in which the product of some of its factors is nowhere much
-// larger than it must be: first the root farthest from 1, then each time that with the largest product of distances to
-// those before.
+// lejaOrder returns the roots of a polynomial in an order in which the product of some of its
+// factors is nowhere much larger than it must be: first the root farthest from 1, then each time
+// that with the largest product of distances to those before.
 func lejaOrder(roots []float64) []float64 {
 	var order []float64
 	logs := make([]float64, len(roots)) // logarithms of the products, as there may be many
 	for i, r := range roots {
-		logs[i] = elementary.Log(1 - r)
+		logs[i] = num.Log(1 - r)
 	}
 	rest := slices.Clone(roots)
 	for len(rest) > 0 {
@@ -49,7 +49,7 @@ func lejaOrder(roots []float64) []float64 {
 		order = append(order, chosen)
 		rest, logs = slices.Delete(rest, best, best+1), slices.Delete(logs, best, best+1)
 		for i, r := range rest {
-			logs[i] += elementary.Log(math.Abs(r - chosen))
+			logs[i] += num.Log(math.Abs(r - chosen))
 		}
 	}
 	return order

@@ -6,28 +6,33 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/arithmetic"
-	"dsbo/internal/build"
 	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
+	"dsbo/internal/wording"
 )
 
-// A Program is the version, the kernels and the architecture of a process, and how it computes. Processes of one run compare theirs when
-// they meet, because other versions are other programs, and other kernels may round otherwise.
+// A Program is the version, the kernels and the architecture of a process, and how it computes.
+// Processes of one run compare theirs when they meet, because other versions are other programs,
+// and other kernels may round otherwise.
 type Program struct {
 	Version      string // version of the module, or revision of its source; "" if it is not known
 	Kernels      string // "generic", "avx2" or "avx512"
 	Architecture string // as Go names it: "amd64", "arm64", ...
 	Level        string // of the architecture, as GOAMD64 or GOARM64 names it; "" if it is not known
-	Arithmetic   string // a digest of a small computation: processes that have the same compute alike; "" if it is not known
+	// a digest of a small computation: processes that have the same compute alike; "" if it is
+	// not known
+	Arithmetic string
 }
 
 // ThisProgram returns the program of the running process.
 func ThisProgram() Program {
-	b := build.Read()
-	return Program{Version: b.Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH, Level: b.Level, Arithmetic: arithmetic.Digest()}
+	b := wording.Build()
+	return Program{Version: b.Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH, Level: b.Level,
+		Arithmetic: linalg.ArithmeticDigest()}
 }
 
-// Texts returns where the texts of p are, in the order in which agents send them: new ones come last.
+// Texts returns where the texts of p are, in the order in which agents send them: new ones
+// come last.
 func (p *Program) Texts() []*string {
 	return []*string{&p.Version, &p.Kernels, &p.Architecture, &p.Level, &p.Arithmetic}
 }
@@ -37,13 +42,15 @@ func (p Program) machine() string {
 	return strings.TrimSpace(p.Architecture+" "+p.Level) + " with kernels " + p.Kernels
 }
 
-// Mixable returns an error that matches dsbo.ErrConfig and says in what they differ unless processes with p and with other can
-// be in one run: they must be of the same version if both are known, and compute alike. Whether they do, a small computation of
-// each tells; where one has none, their kernels and architectures must be the same. The names are what the error calls the two
+// Mixable returns an error that matches dsbo.ErrConfig and says in what they differ unless
+// processes with p and with other can be in one run: they must be of the same version if both are
+// known, and compute alike. Whether they do, a small computation of each tells; where one has none,
+// their kernels and architectures must be the same. The names are what the error calls the two
 // processes, such as "agent 3".
 func (p Program) Mixable(name, otherName string, other Program) error {
 	if p.Version != other.Version && p.Version != "" && other.Version != "" {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s is of version %s, %s of %s: all processes of a run must be the same program",
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"%s is of version %s, %s of %s: all processes of a run must be the same program",
 			name, p.Version, otherName, other.Version)
 	}
 	if p.Arithmetic != "" && other.Arithmetic != "" {
@@ -52,19 +59,25 @@ func (p Program) Mixable(name, otherName string, other Program) error {
 		}
 		return p.mismatch(name, otherName, other)
 	}
-	if p.Kernels != other.Kernels && p.Kernels != "" && other.Kernels != "" || p.Architecture != other.Architecture && p.Architecture != "" && other.Architecture != "" {
+	if p.Kernels != other.Kernels && p.Kernels != "" && other.Kernels != "" || p.Architecture != other.Architecture &&
+		p.Architecture != "" && other.Architecture != "" {
 		return p.mismatch(name, otherName, other)
 	}
 	return nil
 }
 
-// mismatch is the error of processes that round otherwise. What all machines have alike are the plain kernels.
+// mismatch is the error of processes that round otherwise. What all machines have alike are the
+// plain kernels.
 func (p Program) mismatch(name, otherName string, other Program) error {
 	text := fmt.Sprintf("%s does not compute as %s does: it is %s", name, otherName, p.machine())
 	if p.machine() == other.machine() {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s, as that is, but a small computation has the digest %s, there %s: all processes of a run must be one program by one compiler",
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"%s, as that is, but a small computation has the digest %s, there %s: all processes of a run must be one "+
+				"program by one compiler",
 			text, p.Arithmetic, other.Arithmetic)
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "%s, that %s: DSBO_KERNEL must choose kernels that all machines of a run have (generic: every machine has them)",
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"%s, that %s: DSBO_KERNEL must choose kernels that all machines of a run have (generic: every machine "+
+			"has them)",
 		text, other.machine())
 }

@@ -6,15 +6,17 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/arithmetic"
 	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
 func TestThisProgram(t *testing.T) {
 	p := network.ThisProgram()
-	if p.Kernels != kernel.Active().String() || p.Architecture != runtime.GOARCH || p.Arithmetic != arithmetic.Digest() {
-		t.Errorf("this program is %+v; its kernels must be %v, its architecture %s, its digest %s", p, kernel.Active(), runtime.GOARCH, arithmetic.Digest())
+	if p.Kernels != kernel.Active().String() || p.Architecture != runtime.GOARCH ||
+		p.Arithmetic != linalg.ArithmeticDigest() {
+		t.Errorf("this program is %+v; its kernels must be %v, its architecture %s, its digest %s", p, kernel.Active(),
+			runtime.GOARCH, linalg.ArithmeticDigest())
 	}
 	if runtime.GOARCH == "amd64" && p.Level == "" {
 		t.Error("the level of amd64 must be known")
@@ -39,20 +41,27 @@ func TestMixable(t *testing.T) {
 		{"an unknown version", own, other(func(p *network.Program) { p.Version = "" }), ""},
 		{"the same bits by other kernels", own, other(func(p *network.Program) { p.Kernels = "avx512" }), ""},
 		{"the same bits at another level", own, other(func(p *network.Program) { p.Level = "v3" }), ""},
-		{"the same bits on another architecture", plain, network.Program{Kernels: "generic", Architecture: "arm64", Level: "v8.0", Arithmetic: "b2"}, ""},
+		{"the same bits on another architecture", plain,
+			network.Program{Kernels: "generic", Architecture: "arm64", Level: "v8.0", Arithmetic: "b2"}, ""},
 		{"an older program", own, network.Program{Version: "v1.0.0", Kernels: "avx2", Architecture: "amd64"}, ""},
 		{"another version", own, other(func(p *network.Program) { p.Version = "v1.0.1" }),
 			"agent 3 is of version v1.0.0, agent 0 of v1.0.1: all processes of a run must be the same program"},
 		{"other kernels", own, plain,
-			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, that amd64 v1 with kernels generic" + remedy},
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, that amd64 v1 with " +
+				"kernels generic" + remedy},
 		{"another level", own, other(func(p *network.Program) { p.Level, p.Arithmetic = "v3", "c3" }),
-			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, that amd64 v3 with kernels avx2" + remedy},
-		{"another architecture", plain, network.Program{Kernels: "generic", Architecture: "arm64", Level: "v8.0", Arithmetic: "c3"},
-			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels generic, that arm64 v8.0 with kernels generic" + remedy},
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, that amd64 v3 with " +
+				"kernels avx2" + remedy},
+		{"another architecture", plain,
+			network.Program{Kernels: "generic", Architecture: "arm64", Level: "v8.0", Arithmetic: "c3"},
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels generic, that arm64 v8.0 with " +
+				"kernels generic" + remedy},
 		{"an older program elsewhere", plain, network.Program{Kernels: "generic", Architecture: "arm64"},
-			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels generic, that arm64 with kernels generic" + remedy},
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels generic, that arm64 with " +
+				"kernels generic" + remedy},
 		{"another compiler", own, other(func(p *network.Program) { p.Arithmetic = "c3" }),
-			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, as that is, but a small computation has the digest a1, there c3: " +
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, as that is, but a small " +
+				"computation has the digest a1, there c3: " +
 				"all processes of a run must be one program by one compiler"},
 	} {
 		err := c.own.Mixable("agent 3", "agent 0", c.other)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 
@@ -41,15 +41,16 @@ func drawGraph(t *rapid.T) *network.Graph {
 func TestMetropolis(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawGraph(t).W
-		again := must.Get(network.NewMatrix(w.Dense()))
-		must.OK(again.Validate())
+		again := testkit.Get(network.NewMatrix(w.Dense()))
+		testkit.OK(again.Validate())
 		for i := range w.N() {
 			if w.At(i, i) <= 0 {
 				t.Fatalf("W[%d][%d] = %v; it must be above 0", i, i, w.At(i, i))
 			}
 			for j := range w.N() {
 				if w.At(i, j) != w.At(j, i) || w.At(i, j) != again.At(i, j) {
-					t.Fatalf("W[%d][%d] = %v, W[%d][%d] = %v, again %v", i, j, w.At(i, j), j, i, w.At(j, i), again.At(i, j))
+					t.Fatalf("W[%d][%d] = %v, W[%d][%d] = %v, again %v", i, j, w.At(i, j), j, i,
+						w.At(j, i), again.At(i, j))
 				}
 			}
 		}
@@ -71,7 +72,7 @@ func TestLocalOnAnyGraph(t *testing.T) {
 			}
 			want := networktest.Product(w, x)
 			got := make([][]float64, len(x))
-			must.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
+			testkit.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
 				got[i] = make([]float64, length)
 				return l.Mixer(i).Mix(t.Context(), got[i], x[i])
 			})...))

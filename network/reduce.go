@@ -16,7 +16,8 @@ const (
 	Max           // the largest
 )
 
-// Combine sets dst to dst and src combined, entry by entry. Bits above those of a reduction are dropped by its end.
+// Combine sets dst to dst and src combined, entry by entry. Bits above a reduction's are dropped by
+// its end.
 func (op Op) Combine(dst, src []uint64) {
 	for i, v := range src {
 		if op == Max {
@@ -27,23 +28,24 @@ func (op Op) Combine(dst, src []uint64) {
 	}
 }
 
-// A Reducer is an agent's end of an exchange over which whole numbers of all agents are combined. Mixers of all
-// transports are.
+// A Reducer is an agent's end of an exchange over which whole numbers of all agents are combined.
+// Mixers of all transports are.
 type Reducer interface {
 	dsbo.Mixer
-	// Reduce replaces words by those of all agents combined, the same on every agent. A word is a number below 2^bits,
-	// 1 ≤ bits ≤ 64; sums are mod 2^bits. All agents must call Mix and Reduce in the same order, with the same op, bits
-	// and number of words. It blocks until the result is here or ctx is done. After an error what the words hold is
-	// undefined.
+	// Reduce replaces words by the words of all agents combined, the same on every agent. A word is
+	// a number below 2^bits, 1 ≤ bits ≤ 64; sums are mod 2^bits. All agents must call Mix and
+	// Reduce in the same order, with the same op, bits and number of words. It blocks until the
+	// result is here or ctx is done. After an error what the words hold is undefined.
 	Reduce(ctx context.Context, op Op, bits int, words []uint64) error
 }
 
 // mask returns the number whose lowest bits are 1.
 func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 
-// A LocalReduction combines the words of the agents of one process, which all call its Reduce, and then those of all processes: for
-// transports whose processes have several agents. Between combines the words with those of the other processes, once for
-// all agents that are here; nil: all agents are here.
+// A LocalReduction combines the words of the agents of one process, which all call its Reduce, and
+// then the words of all processes: for transports whose processes have several agents. Between
+// combines the words with the words of the other processes, once for all agents that are here; nil:
+// all agents are here.
 type LocalReduction struct {
 	Agents          int // number of agents in this process
 	AcrossProcesses func(ctx context.Context, op Op, bits int, words []uint64) error
@@ -56,8 +58,8 @@ type LocalReduction struct {
 	work    [2]reduction // the reductions of even and of odd number
 }
 
-// A reduction is one call of Reduce by all agents of a process. Two are enough: an agent enters reduction r+2 only when
-// all have taken the result of r, before they entered r+1.
+// A reduction is one call of Reduce by all agents of a process. Two are enough: an agent enters
+// reduction r+2 only when all have taken the result of r, before they entered r+1.
 type reduction struct {
 	op        Op
 	bits      int
@@ -66,11 +68,12 @@ type reduction struct {
 	completed chan struct{} // holds a wake-up for each agent but the last, when words and err are final
 }
 
-// Reduce is that of a [Reducer], for one of the agents of this process; after an error the exchange must end. A steady run
-// allocates nothing.
+// Reduce is the Reduce of a [Reducer], for one of the agents of this process; after an error the
+// exchange must end. A steady run allocates nothing.
 func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
 	if op > Max || bits < 1 || bits > 64 {
-		return dsbo.Errorf(dsbo.ErrShape, "a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
+		return dsbo.Errorf(dsbo.ErrShape,
+			"a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -90,7 +93,8 @@ func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []ui
 	return r.err
 }
 
-// contribute adds an agent's words to the reduction under way, and reports whether it is the last agent.
+// contribute adds an agent's words to the reduction under way, and reports whether it is the
+// last agent.
 func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reduction, last bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -103,7 +107,8 @@ func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reducti
 		r.op, r.bits, r.err = op, bits, nil
 		r.words = append(r.words[:0], words...)
 	case r.op != op || r.bits != bits || len(r.words) != len(words):
-		r.err = dsbo.Errorf(dsbo.ErrShape, "agents must reduce alike; one reduces %d words of %d bits by operation %d and another one %d of %d by %d",
+		r.err = dsbo.Errorf(dsbo.ErrShape,
+			"agents must reduce alike; one reduces %d words of %d bits by operation %d and another one %d of %d by %d",
 			len(r.words), r.bits, r.op, len(words), bits, op)
 	default:
 		op.Combine(r.words, words)
@@ -116,7 +121,8 @@ func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reducti
 	return r, true
 }
 
-// finish combines the words with those of the other processes and wakes the other agents of this one.
+// finish combines the words with the words of the other processes and wakes the other agents of
+// this one.
 func (j *LocalReduction) finish(ctx context.Context, r *reduction) {
 	if r.err == nil && j.AcrossProcesses != nil {
 		r.err = j.AcrossProcesses(ctx, r.op, r.bits, r.words)
@@ -131,8 +137,9 @@ func (j *LocalReduction) finish(ctx context.Context, r *reduction) {
 	}
 }
 
-// Await waits for a wake-up on ready, or the end of the exchange, whose error cause returns, or of ctx. If several are
-// here at once, the wake-up counts: the outcome does not depend on which of them is seen first.
+// Await waits for a wake-up on ready, or the end of the exchange, whose error cause returns, or of
+// ctx. If several are here at once, the wake-up counts: the outcome does not depend on which of
+// them is seen first.
 func Await(ctx context.Context, ready, stopped <-chan struct{}, cause func() error) error {
 	var err error
 	select {

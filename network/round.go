@@ -3,7 +3,7 @@ package network
 import (
 	"math"
 
-	"dsbo/internal/splitmix"
+	"dsbo/internal/num"
 )
 
 // draws are random numbers by the names of the entries of a vector.
@@ -13,20 +13,24 @@ type draws uint64
 func newDraws(name ...uint64) draws {
 	h := uint64(0)
 	for _, word := range name {
-		h = splitmix.Hash(h ^ word)
+		h = num.SplitMix(h ^ word)
 	}
 	return draws(h)
 }
 
 // bits returns 64 random bits of an entry.
-func (d draws) bits(entry int) uint64 { return splitmix.Hash(uint64(d) + uint64(entry)*splitmix.Step) }
+func (d draws) bits(entry int) uint64 {
+	return num.SplitMix(uint64(d) + uint64(entry)*num.SplitMixStep)
+}
 
-// unit returns an entry's number in [0, 1), of 32 bits: added to a whole number of less than 20 bits it changes none of them.
+// unit returns an entry's number in [0, 1), of 32 bits: added to a whole number of less than 20
+// bits it changes none of them.
 func (d draws) unit(entry int) float64 { return float64(float64(d.bits(entry)>>32) * 0x1p-32) }
 
-// round sets dst to the numbers of v that the wire carries, which [Wire.Encode] encodes without another rounding: the
-// nearest on Float32, and on BF16 and Int8 one of the two around, with the number itself as expectation. The one
-// exception is the largest of a block on Int8, which may be off by 2^-23 of itself.
+// round sets dst to the numbers of v that the wire carries, which [Wire.Encode] encodes without
+// another rounding: the nearest on Float32, and on BF16 and Int8 one of the two around, with the
+// number itself as expectation. The one exception is the largest of a block on Int8, which may be
+// off by 2^-23 of itself.
 func (w Wire) round(dst, v []float64, d draws) {
 	switch w {
 	case Float64:
@@ -72,7 +76,8 @@ func roundBF16(x float64, random uint64) float64 {
 	case size < bf16Normal:
 		return math.Floor(float64(x/bf16Smallest)+float64(float64(random>>32)*0x1p-32)) * bf16Smallest
 	}
-	// The fraction is a whole number in the lowest bits, and a carry goes into the exponent as it must.
+	// The fraction is a whole number in the lowest bits, and a carry goes into the exponent as
+	// it must.
 	b := (math.Float64bits(x) + random>>(64-bf16Dropped)) >> bf16Dropped << bf16Dropped
 	if y := math.Float64frombits(b); math.Abs(y) <= bf16Max {
 		return y

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/symmetric"
+	"dsbo/internal/linalg"
 )
 
 // Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if W
@@ -22,7 +22,7 @@ func (m *Matrix) Eigenvalues() []float64 {
 				a[i*n+w.Agent], a[w.Agent*n+i] = w.Weight, w.Weight
 			}
 		}
-		if !symmetric.Eigenvalues(n, a, values) {
+		if !linalg.Eigenvalues(n, a, values) {
 			return
 		}
 		slices.Reverse(values)

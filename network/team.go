@@ -10,33 +10,35 @@ import (
 // program that is written for a team runs over every transport.
 //
 // A team whose mixers are [Rewinder] survives the loss of agents: Gather too may then return a
-// [*RollbackError], and after a Rewind it is repeated as any exchange is. Only numbers that are the same in a
-// repetition may be gathered. Other teams are all or nothing: when one agent
-// fails, so do the others.
+// [*RollbackError], and after a Rewind it is repeated as any exchange is. Only numbers that are the
+// same in a repetition may be gathered. Other teams are all or nothing: when one agent fails, so do
+// the others.
 type Team interface {
-	// Local returns this process's agents in ascending order. The slice is a view and must not be changed.
+	// Local returns this process's agents in ascending order. The slice is a view and must not
+	// be changed.
 	Local() []int
 	// Mixer returns the end of local agent i. It belongs to one goroutine at a time.
 	Mixer(i int) dsbo.Mixer
-	// Gather gives every process the vectors of all agents: rows has one row for each agent, all of one
-	// length. Those of local agents are sent, the others overwritten. All processes call it at the same point
-	// between exchanges, from one goroutine, while none of their agents mixes. Rows
-	// of another shape are an error that matches dsbo.ErrShape. After an error that is not a rollback
-	// what the rows hold is undefined.
+	// Gather gives every process the vectors of all agents: rows has one row for each agent, all of
+	// one length. The rows of local agents are sent, the others overwritten. All processes call it
+	// at the same point between exchanges, from one goroutine, while none of their agents mixes.
+	// Rows of another shape are an error that matches dsbo.ErrShape. After an error that is not a
+	// rollback what the rows hold is undefined.
 	Gather(ctx context.Context, rows [][]float64) error
 	// Fail ends the exchange for all agents, because of err. Only the first call counts.
 	Fail(err error)
 }
 
-// CheckRows checks the rows of a Gather: it returns an error that matches dsbo.ErrShape unless there is one row for each of n
-// agents, all of one length.
+// CheckRows checks the rows of a Gather: it returns an error that matches dsbo.ErrShape unless
+// there is one row for each of n agents, all of one length.
 func CheckRows(rows [][]float64, n int) error {
 	if len(rows) != n {
 		return dsbo.Errorf(dsbo.ErrShape, "there must be one row for each of the %d agents; there are %d", n, len(rows))
 	}
 	for i, row := range rows {
 		if len(row) != len(rows[0]) {
-			return dsbo.Errorf(dsbo.ErrShape, "rows must have one length; row 0 has %d and row %d has %d", len(rows[0]), i, len(row))
+			return dsbo.Errorf(dsbo.ErrShape, "rows must have one length; row 0 has %d and row %d has %d",
+				len(rows[0]), i, len(row))
 		}
 	}
 	return nil

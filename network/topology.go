@@ -2,8 +2,8 @@ package network
 
 import "dsbo"
 
-// Ring returns n agents in a circle. With w it carries the paper's W: w_ii = w, w_{i,i±1} = (1−w)/2.
-// For two agents the one edge carries 1 − w, for one agent W = [1].
+// Ring returns n agents in a circle. With w it carries the paper's W: w_ii = w, w_{i,i±1} =
+// (1−w)/2. For two agents the one edge carries 1 − w, for one agent W = [1].
 func Ring(n int, w float64) (*Graph, error) {
 	return New("ring", n, Options{W: w})
 }
@@ -43,14 +43,16 @@ func FromEdges(n int, edges [][2]int, w float64) (*Graph, error) {
 		i, j := edge[0], edge[1]
 		for _, a := range edge {
 			if a < 0 || a >= n {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "edge %d, [%d, %d]: an agent must be 0 to %d; it is %d", k, i, j, n-1, a)
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "edge %d, [%d, %d]: an agent must be 0 to %d; it is %d",
+					k, i, j, n-1, a)
 			}
 		}
 		if i == j {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "edge %d, [%d, %d]: its ends must be two agents", k, i, j)
 		}
 		if e.linked[i][j] {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "edge %d, [%d, %d]: an edge must be named once; this one was named before", k, i, j)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"edge %d, [%d, %d]: an edge must be named once; this one was named before", k, i, j)
 		}
 		e.link(i, j)
 	}

@@ -5,18 +5,22 @@ import (
 	"slices"
 )
 
-// Trimmed mixing is the screening of BRIDGE-T (Fang, Yang, Bajwa: "BRIDGE: Byzantine-Resilient Decentralized Gradient Descent", IEEE
-// Transactions on Signal and Information Processing over Networks 8, 2022; arXiv:1908.08098): of each entry an agent leaves out the b
-// largest and the b smallest numbers of its neighbours, and averages the rest with its own, with equal weights,
+// Trimmed mixing is the screening of BRIDGE-T (Fang, Yang, Bajwa: "BRIDGE: Byzantine-Resilient
+// Decentralized Gradient Descent", IEEE Transactions on Signal and Information Processing over
+// Networks 8, 2022; arXiv:1908.08098): of each entry an agent leaves out the b largest and the b
+// smallest numbers of its neighbours, and averages the rest with its own, with equal weights,
 //
 //	x_i ← (x_i + Σ_{j kept} x_j) / (d_i − 2b + 1),   d_i neighbours.
 //
-// Every number that is kept is between those of honest agents. The weights of W do not matter.
+// Every number that is kept is between the numbers of honest agents. The weights of W do
+// not matter.
 //
-// The paper promises, for strongly convex losses and near some minima of others, that honest agents agree and come to within an error of the
-// minimizer of the expected loss that shrinks as their examples grow in number, where all draw from one law and the graph is so well
-// connected that honest agents are led to agree however b of each one's edges are dropped: the complete graph of n > 3b agents is. On
-// graphs with small cuts, such as a hypercube of 8, agents may never agree, even without a liar; [Matrix.WithMixing] finds that.
+// The paper promises, for strongly convex losses and near some minima of others, that honest agents
+// agree and come to within an error of the minimizer of the expected loss that shrinks as their
+// examples grow in number, where all draw from one law and the graph is so well connected that
+// honest agents are led to agree however b of each one's edges are dropped: the complete graph of n
+// > 3b agents is. On graphs with small cuts, such as a hypercube of 8, agents may never agree, even
+// without a liar; [Matrix.WithMixing] finds that.
 type Trimmed struct{ Liars int }
 
 func (x Trimmed) String() string { return fmt.Sprintf("trimmed:%d", x.Liars) }

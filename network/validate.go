@@ -42,7 +42,8 @@ func (m *Matrix) checkEntries() error {
 				return dsbo.Errorf(dsbo.ErrConfig, "W[%d][%d] must be 0 or more; it is %v", i, j, w.Weight)
 			// An edge has two ends: one weight of 0 is refused even within the tolerance.
 			case math.Abs(w.Weight-back) > stochasticTol || (w.Weight == 0) != (back == 0):
-				return dsbo.Errorf(dsbo.ErrConfig, "W must be symmetric; W[%d][%d] is %v and W[%d][%d] is %v", i, j, w.Weight, j, i, back)
+				return dsbo.Errorf(dsbo.ErrConfig, "W must be symmetric; W[%d][%d] is %v and W[%d][%d] is %v", i, j,
+					w.Weight, j, i, back)
 			}
 		}
 	}
@@ -68,7 +69,8 @@ func (m *Matrix) checkConnected() error {
 	part := components(m.N(), func(i int) []int { return m.neighbours[i] })
 	for i, p := range part {
 		if p != 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected; no path of edges leads from agent 0 to agent %d", i)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"the graph must be connected; no path of edges leads from agent 0 to agent %d", i)
 		}
 	}
 	return nil
@@ -77,7 +79,9 @@ func (m *Matrix) checkConnected() error {
 // checkGap requires that ρ is below 1.
 func (m *Matrix) checkGap() error {
 	if rho := m.Rho(); !(rho <= 1-gapMin) {
-		return dsbo.Errorf(dsbo.ErrConfig, "ρ of W must be below 1; it is %v (λ_min = %v): give the agents more weight on themselves and on their edges",
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"ρ of W must be below 1; it is %v (λ_min = %v): give the agents more weight on themselves and on "+
+				"their edges",
 			rho, m.LambdaMin())
 	}
 	return nil

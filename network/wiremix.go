@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Part implements [dsbo.PartMixer].
@@ -45,22 +45,6 @@ func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float6
 	return nil
 }
 
-// MixAdd32 implements [dsbo.Float32Mixer]: in float32 where the wire carries that as it is, so that nothing is to be rounded; the bits of a NaN then
-// stay too.
-func (a *Averager) MixAdd32(ctx context.Context, dst, src []float32, factor float64, v []float32) error {
-	o := a.averages.options
-	if o.Wire != Float64 && (o.Wire != Float32 || o.ErrorFeedback) {
-		return a.widening.ByFloat64(ctx, a, dst, src, factor, v)
-	}
-	a.mixCount++
-	a.draws()
-	if err := a.widening.MixAdd32(ctx, a.mixer, dst, src, factor, v); err != nil {
-		return err
-	}
-	a.noteMixed(len(src))
-	return nil
-}
-
 // mix is MixAdd of what the wire carries of src, without error feedback.
 func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
 	d := a.draws()
@@ -70,19 +54,14 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 		wire.round(a.rounded, src, d)
 		src = a.rounded
 	}
-	if err := vec.MixAdd(ctx, a.mixer, dst, src, factor, v, &a.kept); err != nil {
+	if err := linalg.MixAdd(ctx, a.mixer, dst, src, factor, v, &a.kept); err != nil {
 		return err
 	}
-	a.noteMixed(len(src))
+	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, len(src), wire.Bytes(len(src))))
 	return nil
 }
 
-// noteMixed counts an exchange of a vector of a length.
-func (a *Averager) noteMixed(length int) {
-	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, length, a.averages.options.Wire.Bytes(length)))
-}
-
-// residual returns that of the next Mix: zeros if there is none of its length.
+// residual returns the residual of the next Mix: zeros if there is none of its length.
 func (a *Averager) residual(length int) []float64 {
 	for len(a.residuals) <= a.mixCount {
 		a.residuals = append(a.residuals, nil)
@@ -93,8 +72,9 @@ func (a *Averager) residual(length int) []float64 {
 	return a.residuals[a.mixCount]
 }
 
-// State returns views of what error feedback adds to vectors to come, between two stages: what a checkpoint holds of an
-// Averager beside the number of the next stage. It grows with the exchanges of the first stages.
+// State returns views of what error feedback adds to vectors to come, between two stages: what a
+// checkpoint holds of an Averager beside the number of the next stage. It grows with the exchanges
+// of the first stages.
 func (a *Averager) State() []dsbo.Named {
 	var state []dsbo.Named
 	for k, r := range a.residuals {

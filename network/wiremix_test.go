@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
 
-// A countingTeam counts what its agents' mixers are given to send, and checks that a wire carries it.
+// A countingTeam counts what its agents' mixers are given to send, and checks that a wire
+// carries it.
 type countingTeam struct {
 	network.Team
 	t     *testing.T
@@ -35,7 +36,7 @@ func (c *countingTeam) Mixer(i int) dsbo.Mixer {
 func (m countingMixer) Mix(ctx context.Context, dst, src []float64) error {
 	code := m.team.wire.Encode(nil, src)
 	carried := make([]float64, len(src))
-	must.OK(m.team.wire.Decode(carried, code))
+	testkit.OK(m.team.wire.Decode(carried, code))
 	sameNumbers(m.team.t, m.team.wire.String(), carried, src)
 	s := &m.team.mixed[m.id]
 	*s = dsbo.Traffic{Messages: s.Messages + 1, Floats: s.Floats + int64(len(src)), Bytes: s.Bytes + int64(len(code))}
@@ -55,20 +56,22 @@ func (m countingMixer) Reduce(ctx context.Context, op network.Op, bits int, word
 // TestSent: what is counted is what goes over the edges, and what Cost says.
 func TestSent(t *testing.T) {
 	for _, name := range []string{"star", "server", "ring"} {
-		w := must.Get(network.New(name, 6, network.Options{})).W
+		w := testkit.Get(network.New(name, 6, network.Options{})).W
 		tree := w.Tree()
 		for _, wire := range wires {
 			for _, byMix := range []bool{false, true} {
 				team := &countingTeam{network.NewLocal(w), t, wire, make([]dsbo.Traffic, 6), make([]dsbo.Traffic, 6)}
 				ends := averagersOf(team, w, network.AverageOptions{Wire: wire, ByMix: byMix})
-				cost := must.Get(network.NewAverages(team, w, network.AverageOptions{Wire: wire, ByMix: byMix}))
+				cost := testkit.Get(network.NewAverages(team, w, network.AverageOptions{Wire: wire, ByMix: byMix}))
 				for _, length := range []int{3, 200} {
 					before := ends[0].Sent()
 					averageAll(t.Context(), ends, drawn(6, length, 1, 3))
 					s := ends[0].Sent()
-					got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats, Bytes: s.Bytes - before.Bytes}
+					got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats,
+						Bytes: s.Bytes - before.Bytes}
 					if want := cost.Cost(0, length, wire); got != want {
-						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire, length, got, want)
+						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire,
+							length, got, want)
 					}
 				}
 				mixAll(t, ends, drawn(6, 77, 1, 3))
@@ -76,10 +79,12 @@ func TestSent(t *testing.T) {
 					m, s := team.mixed[i], team.sums[i]
 					up, edges := int64(tree.Sends(i)), int64(w.Sends(i))
 					want := dsbo.Traffic{
-						Messages: edges*m.Messages + up*s.Messages, Floats: edges*m.Floats + up*s.Floats, Bytes: edges*m.Bytes + up*s.Bytes,
+						Messages: edges*m.Messages + up*s.Messages, Floats: edges*m.Floats + up*s.Floats,
+						Bytes: edges*m.Bytes + up*s.Bytes,
 					}
 					if got := a.Sent(); got != want {
-						t.Errorf("%s, %v, by Mix %v: agent %d counts %+v; it must be %+v", name, wire, byMix, i, got, want)
+						t.Errorf("%s, %v, by Mix %v: agent %d counts %+v; it must be %+v", name, wire,
+							byMix, i, got, want)
 					}
 				}
 			}
@@ -90,21 +95,22 @@ func TestSent(t *testing.T) {
 // mixAll returns what each agent gets of one exchange.
 func mixAll(t *testing.T, ends []*network.Averager, vectors [][]float64) [][]float64 {
 	got := make([][]float64, len(ends))
-	must.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
+	testkit.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
 		got[i] = make([]float64, len(vectors[i]))
 		return ends[i].Mix(t.Context(), got[i], vectors[i])
 	})...))
 	return got
 }
 
-// TestMixOnWires: what is mixed is near the vectors, in the mean of many draws the vectors themselves, and on Float64
-// nothing else.
+// TestMixOnWires: what is mixed is near the vectors, in the mean of many draws the vectors
+// themselves, and on Float64 nothing else.
 func TestMixOnWires(t *testing.T) {
 	const rounds = 400
 	w := newRing(4).W
 	vectors := drawn(4, 70, 1, 4)
 	exact := networktest.Product(w, vectors)
-	for wire, unit := range map[network.Wire]float64{network.Float64: 0, network.Float32: 0x1p-25, network.BF16: 0x1p-8, network.Int8: 1.01 / 127} {
+	for wire, unit := range map[network.Wire]float64{network.Float64: 0, network.Float32: 0x1p-25, network.BF16: 0x1p-8,
+		network.Int8: 1.01 / 127} {
 		ends := averagers(w, network.AverageOptions{Wire: wire})
 		mean := make([]float64, 70)
 		for range rounds {
@@ -131,11 +137,12 @@ func TestMixOnWires(t *testing.T) {
 	}
 }
 
-// TestErrorFeedback: what the wire rounds off comes in the next stages at the same place, so that the sum of all that
-// is sent stays within one rounding of the sum of the vectors; and a copy of the state goes on with the same bits.
+// TestErrorFeedback: what the wire rounds off comes in the next stages at the same place, so that
+// the sum of all that is sent stays within one rounding of the sum of the vectors; and a copy of
+// the state goes on with the same bits.
 func TestErrorFeedback(t *testing.T) {
 	const stages = 50
-	w := must.Get(network.NewMatrix([][]float64{{1}}))
+	w := testkit.Get(network.NewMatrix([][]float64{{1}}))
 	places := drawn(2, 40, 1, 4)
 	for _, wire := range []network.Wire{network.Float32, network.BF16, network.Int8} {
 		o := network.AverageOptions{Wire: wire, ErrorFeedback: true}
@@ -153,13 +160,13 @@ func TestErrorFeedback(t *testing.T) {
 			resumed.Begin(s)
 			for place, v := range places {
 				got := make([]float64, 40)
-				must.OK(a.Mix(t.Context(), got, v))
+				testkit.OK(a.Mix(t.Context(), got, v))
 				for k, x := range got {
 					sums[place][k] += x
 				}
 				if s >= stages/2 {
 					again := make([]float64, 40)
-					must.OK(resumed.Mix(t.Context(), again, v))
+					testkit.OK(resumed.Mix(t.Context(), again, v))
 					sameNumbers(t, "resumed", again, got)
 				}
 			}
@@ -167,15 +174,16 @@ func TestErrorFeedback(t *testing.T) {
 		for place, v := range places {
 			for k, x := range sums[place] {
 				if d := math.Abs(x - stages*v[k]); d > 1.1/64 {
-					t.Errorf("%v: place %d, entry %d: %d times %g have become %g, %g off", wire, place, k, stages, v[k], x, d)
+					t.Errorf("%v: place %d, entry %d: %d times %g have become %g, %g off", wire, place, k,
+						stages, v[k], x, d)
 				}
 			}
 		}
 		vector := slices.Repeat([]float64{math.Inf(1)}, 40)
 		a.Begin(stages)
-		must.OK(a.Mix(t.Context(), vector, vector))
+		testkit.OK(a.Mix(t.Context(), vector, vector))
 		a.Begin(stages + 1)
-		must.OK(a.Mix(t.Context(), vector, places[0]))
+		testkit.OK(a.Mix(t.Context(), vector, places[0]))
 		if slices.ContainsFunc(vector, math.IsNaN) {
 			t.Errorf("%v: what was not finite once must not stay", wire)
 		}
@@ -189,8 +197,8 @@ func TestSteadyAverage(t *testing.T) {
 		v := make([]float64, 300)
 		allocations := testing.AllocsPerRun(10, func() {
 			a.Begin(1)
-			must.OK(a.Average(t.Context(), v, v))
-			must.OK(a.Mix(t.Context(), v, v))
+			testkit.OK(a.Average(t.Context(), v, v))
+			testkit.OK(a.Mix(t.Context(), v, v))
 		})
 		if allocations > 0 {
 			t.Errorf("%v: %g allocations; there must be none", wire, allocations)

@@ -9,14 +9,15 @@ import (
 // AssessmentFile is the name of the file that holds an [Assessment].
 const AssessmentFile = "assessment.json"
 
-// An Assessment is assessment.json: how good a run's predictions are on the test examples of all agents together. It is made of
-// counts that the agents have added up (package assess). Which fields there are depends on what is predicted.
+// An Assessment is assessment.json: how good a run's predictions are on the test examples of all
+// agents together. It is made of counts that the agents have added up (package assess). Which
+// fields there are depends on what is predicted.
 type Assessment struct {
 	Classes   []ClassCurves   `json:"classes,omitempty"`
 	Residuals *ResidualCurves `json:"residuals,omitempty"`
 }
 
-// ClassCurves are those of one class against the rest.
+// ClassCurves are the curves of one class against the rest.
 type ClassCurves struct {
 	Name      string    `json:"name"`
 	AUC       Number    `json:"auc"`       // area under the ROC curve; unknown without examples of both kinds
@@ -54,10 +55,11 @@ func (a Assessment) consistent() bool {
 func (f Folder) ReadAssessment() (Assessment, error) {
 	a, err := readFile[Assessment](f, AssessmentFile)
 	if err == nil && !a.consistent() {
-		err = dsbo.Errorf(dsbo.ErrConfig, "%s: curves that belong together must have one length", f.Path(AssessmentFile))
+		err = dsbo.Errorf(dsbo.ErrConfig, "%s: curves that belong together must have one length",
+			f.Path(AssessmentFile))
 	}
 	return a, err
 }
 
 // WriteAssessment writes assessment.json.
-func (f Folder) WriteAssessment(a Assessment) error { return f.write(AssessmentFile, a) }
+func (f Folder) WriteAssessment(a Assessment) error { return writeJSON(f, AssessmentFile, a) }

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"dsbo/internal/build"
+	"dsbo/internal/wording"
 )
 
 // Build is the program that made a run, and its machine.
@@ -25,7 +25,7 @@ type Build struct {
 
 // ThisBuild returns the build of the running program.
 func ThisBuild() Build {
-	info := build.Read()
+	info := wording.Build()
 	host, _ := os.Hostname() // "" where the system has none
 	return Build{
 		Program: filepath.Base(os.Args[0]), Host: host, Started: time.Now().UTC().Format(time.RFC3339),

@@ -13,18 +13,22 @@ import (
 	"dsbo/internal/disk"
 )
 
-// keptCheckpoints is the number of checkpoints of a process that are kept: the newest may be damaged, and a neighbour may need an older one.
+// keptCheckpoints is the number of checkpoints of a process that are kept: the newest may be
+// damaged, and a neighbour may need an older one.
 const keptCheckpoints = 3
 
-// checkpointFile begins the names of checkpoints. Alone it is that of the one checkpoint that a process of all agents once had.
+// checkpointFile begins the names of checkpoints. Alone it is the name of the one checkpoint that a
+// process of all agents once had.
 const checkpointFile = "checkpoint"
 
-// CheckpointPath returns the path of the checkpoint after an iteration of the agents of one process, nil for all agents in one.
+// CheckpointPath returns the path of the checkpoint after an iteration of the agents of one
+// process, nil for all agents in one.
 func (f Folder) CheckpointPath(agents []int, iteration int) string {
 	return f.Path(checkpointPrefix(agents) + fmt.Sprintf("%09d", iteration))
 }
 
-// checkpointPrefix returns the beginning of the names of the checkpoints of some agents. The iteration comes after it.
+// checkpointPrefix returns the beginning of the names of the checkpoints of some agents. The
+// iteration comes after it.
 func checkpointPrefix(agents []int) string {
 	if len(agents) == 0 {
 		return checkpointFile + "."
@@ -42,8 +46,9 @@ type checkpointName struct {
 	iteration int
 }
 
-// checkpoints returns the checkpoints of the agents of one process, oldest first. A folder that is not there has none.
-func (f Folder) checkpoints(agents []int) (all []checkpointName, err error) {
+// checkpointsIn returns the checkpoints of the agents of one process, oldest first. A folder that
+// is not there has none.
+func checkpointsIn(f Folder, agents []int) (all []checkpointName, err error) {
 	entries, err := disk.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -61,19 +66,21 @@ func (f Folder) checkpoints(agents []int) (all []checkpointName, err error) {
 	return all, err
 }
 
-// Checkpoints returns the paths of all checkpoints of the agents of one process, oldest first. A folder that is not there has none.
+// Checkpoints returns the paths of all checkpoints of the agents of one process, oldest first. A
+// folder that is not there has none.
 func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
-	all, err := f.checkpoints(agents)
+	all, err := checkpointsIn(f, agents)
 	for _, c := range all {
 		paths = append(paths, c.path)
 	}
 	return paths, err
 }
 
-// RemoveCheckpointsAfter removes the checkpoints of agents after an iteration with which an epoch begins: they are of an earlier
-// epoch, and no good in this one. Those of the same epoch stay when a run goes back: they have the bits that it comes to again.
+// RemoveCheckpointsAfter removes the checkpoints of agents after an iteration with which an epoch
+// begins: they are of an earlier epoch, and no good in this one. Checkpoints of the same epoch stay
+// when a run goes back: they have the bits that it comes to again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
-	all, err := f.checkpoints(agents)
+	all, err := checkpointsIn(f, agents)
 	later := slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration <= iteration })
 	if err != nil || len(later) == 0 {
 		return err
@@ -86,16 +93,16 @@ func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	return disk.SyncDir(string(f))
 }
 
-// RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after so many iterations done. The newest
-// stay, the newest of those that are not after these iterations, in a run that has gone back, and those that are held. nil holds
-// none.
+// RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after a
+// number of iterations. The newest stay, the newest of those that are not after these iterations,
+// in a run that has gone back, and those that are held. nil holds none.
 func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoints) error {
 	if held == nil {
 		held = new(HeldCheckpoints)
 	}
 	held.mu.Lock()
 	defer held.mu.Unlock()
-	all, err := f.checkpoints(agents)
+	all, err := checkpointsIn(f, agents)
 	behind := slices.IndexFunc(all, func(c checkpointName) bool { return c.iteration > done })
 	if behind < 0 {
 		behind = len(all)
@@ -109,8 +116,39 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoin
 	return err
 }
 
-// HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are. The zero value holds none. Its
-// methods may be called by any goroutine.
+// RemoveAllButNewestCheckpoints removes, of each process, all checkpoints but the newest. It is for
+// a run that has finished, and whose agents no neighbour can ask to go back.
+func (f Folder) RemoveAllButNewestCheckpoints() error {
+	paths, err := pathsWithPrefix(f, checkpointFile)
+	if err != nil {
+		return err
+	}
+	newest := map[string]checkpointName{} // by what comes before the iteration
+	var old []string
+	for _, path := range paths {
+		dot := strings.LastIndexByte(path, '.')
+		k, err := strconv.Atoi(path[dot+1:])
+		if err != nil || k < 0 {
+			continue // it is no checkpoint
+		}
+		before, found := newest[path[:dot]]
+		if found && before.iteration > k {
+			old = append(old, path)
+			continue
+		}
+		if found {
+			old = append(old, before.path)
+		}
+		newest[path[:dot]] = checkpointName{path, k}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	return removeFiles(f, old)
+}
+
+// HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are.
+// The zero value holds none. Its methods may be called by any goroutine.
 type HeldCheckpoints struct {
 	mu         sync.Mutex
 	iterations []int
@@ -127,8 +165,9 @@ func (h *HeldCheckpoints) Hold(choose func(before []int) ([]int, error)) error {
 	return err
 }
 
-// pathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted. A folder that is not there has none.
-func (f Folder) pathsWithPrefix(prefix string) (paths []string, err error) {
+// pathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted.
+// A folder that is not there has none.
+func pathsWithPrefix(f Folder, prefix string) (paths []string, err error) {
 	entries, err := disk.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -5,36 +5,37 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
-// TestCheckpoints: checkpoints are in the order of their iterations, whatever the number of digits, and the newest are kept; those of
-// other processes and other files are left alone.
+// TestCheckpoints: checkpoints are in the order of their iterations, whatever the number of digits,
+// and the newest are kept; the checkpoints of other processes and other files are left alone.
 func TestCheckpoints(t *testing.T) {
 	for name, agents := range map[string][]int{"all in one": nil, "an agent": {1}, "a rank": {2, 3, 4}} {
 		t.Run(name, func(t *testing.T) {
 			f := runs.Folder(t.TempDir())
-			others := []string{f.CheckpointPath([]int{10}, 3), f.CheckpointPath([]int{2, 3}, 4), f.Path(".checkpoint.000000007.1.tmp"), f.Path("checkpoint.old")}
+			others := []string{f.CheckpointPath([]int{10}, 3), f.CheckpointPath([]int{2, 3}, 4),
+				f.Path(".checkpoint.000000007.1.tmp"), f.Path("checkpoint.old")}
 			var want []string
 			for _, k := range []int{0, 5, 999_999_999, 1_000_000_000, 20_000_000_000} {
 				want = append(want, f.CheckpointPath(agents, k))
 			}
 			for _, path := range slices.Concat(want, others) {
-				must.OK(os.WriteFile(path, nil, 0o600))
+				testkit.OK(os.WriteFile(path, nil, 0o600))
 			}
 			check := func(want []string) {
 				t.Helper()
-				if got := must.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
+				if got := testkit.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
 					t.Errorf("checkpoints %v, want %v", got, want)
 				}
 			}
 			check(want)
-			must.OK(f.RemoveOldCheckpoints(agents, 1<<40, nil))
+			testkit.OK(f.RemoveOldCheckpoints(agents, 1<<40, nil))
 			check(want[2:])
-			must.OK(f.RemoveCheckpointsAfter(agents, 1_000_000_000))
+			testkit.OK(f.RemoveCheckpointsAfter(agents, 1_000_000_000))
 			check(want[2:4])
-			must.OK(f.RemoveCheckpointsAfter(agents, -1))
+			testkit.OK(f.RemoveCheckpointsAfter(agents, -1))
 			check(nil)
 			for _, path := range others {
 				if _, err := os.Stat(path); err != nil {
@@ -45,12 +46,40 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestHeld: of a run that has gone back the newest checkpoints stay, those up to where it is, and those that are held, until others are.
+// TestRemoveAllButNewestCheckpoints: of each process in a folder the newest checkpoint stays,
+// whatever the number of digits of its iteration, and so does all that is no checkpoint.
+func TestRemoveAllButNewestCheckpoints(t *testing.T) {
+	f := runs.Folder(t.TempDir())
+	testkit.OK(f.RemoveAllButNewestCheckpoints())
+	stay := []string{f.Path("checkpoint.old"), f.Path(runs.MetricsFile), f.Path(".checkpoint.000000007.1.tmp")}
+	var old []string
+	for _, agents := range [][]int{nil, {1}, {10}, {2, 3, 4}} {
+		old = append(old, f.CheckpointPath(agents, 0), f.CheckpointPath(agents, 999_999_999))
+		stay = append(stay, f.CheckpointPath(agents, 1_000_000_000))
+	}
+	for _, path := range slices.Concat(stay, old) {
+		testkit.OK(os.WriteFile(path, nil, 0o600))
+	}
+	for range 2 {
+		testkit.OK(f.RemoveAllButNewestCheckpoints())
+		if entries := testkit.Get(os.ReadDir(string(f))); len(entries) != len(stay) {
+			t.Errorf("%d files stay, %v; it must be %d", len(entries), entries, len(stay))
+		}
+		for _, path := range stay {
+			if _, err := os.Stat(path); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestHeld: of a run that has gone back the newest checkpoints stay, those up to where it is, and
+// those that are held, until others are.
 func TestHeld(t *testing.T) {
 	f := runs.Folder(t.TempDir())
 	agents, held := []int{1}, new(runs.HeldCheckpoints)
 	for k := range 12 {
-		must.OK(os.WriteFile(f.CheckpointPath(agents, k), nil, 0o600))
+		testkit.OK(os.WriteFile(f.CheckpointPath(agents, k), nil, 0o600))
 	}
 	for _, step := range []struct {
 		hold []int
@@ -61,14 +90,15 @@ func TestHeld(t *testing.T) {
 		{[]int{6}, 9, []int{6, 7, 9, 10, 11}},
 		{nil, 11, []int{9, 10, 11}},
 	} {
-		must.OK(held.Hold(func([]int) ([]int, error) { return step.hold, nil }))
-		must.OK(f.RemoveOldCheckpoints(agents, step.done, held))
+		testkit.OK(held.Hold(func([]int) ([]int, error) { return step.hold, nil }))
+		testkit.OK(f.RemoveOldCheckpoints(agents, step.done, held))
 		var want []string
 		for _, k := range step.want {
 			want = append(want, f.CheckpointPath(agents, k))
 		}
-		if got := must.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
-			t.Errorf("after %d iterations, with %v held, there are %v; there must be %v", step.done, step.hold, got, want)
+		if got := testkit.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
+			t.Errorf("after %d iterations, with %v held, there are %v; there must be %v", step.done,
+				step.hold, got, want)
 		}
 	}
 }

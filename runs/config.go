@@ -22,30 +22,36 @@ type Config struct {
 	W          float64         `json:"w"`
 	Prob       float64         `json:"prob,omitzero"`
 	Rho        float64         `json:"rho"`
-	Mix        string          `json:"mix,omitempty"` // how exchanges are combined, such as "trimmed:2"; "": plainly, by W
-	Average    string          `json:"average"`       // "tree" or "mix": how exact averages are found
-	Wire       string          `json:"wire"`          // type in which numbers travel
-	Batch      int             `json:"batch"`
-	Holdout    float64         `json:"holdout"`  // share of the validation examples that tunes nothing
-	Evaluate   string          `json:"evaluate"` // "exact" or "off": whether records have exact values
-	DType      string          `json:"dtype"`
-	Vectors    string          `json:"vectors,omitempty"` // type of the numbers of the method's own vectors; "": float64
-	Seed       uint64          `json:"seed"`
+	// how exchanges are combined, such as "trimmed:2"; "": plainly, by W
+	Mix      string  `json:"mix,omitempty"`
+	Average  string  `json:"average"` // "tree" or "mix": how exact averages are found
+	Wire     string  `json:"wire"`    // type in which numbers travel
+	Batch    int     `json:"batch"`
+	Holdout  float64 `json:"holdout"`  // share of the validation examples that tunes nothing
+	Evaluate string  `json:"evaluate"` // "exact" or "off": whether records have exact values
+	DType    string  `json:"dtype"`
+	Seed     uint64  `json:"seed"`
 	// Matrix is what products with second derivatives of the lower losses are with.
-	Matrix          dsbo.CurvatureMatrix `json:"curvature_matrix,omitzero"`
-	Problem         json.RawMessage      `json:"problem"`           // object of the task's own settings
-	Meaning         Meaning              `json:"meaning,omitzero"`  // what x is; the zero value: log-penalties λ, see [Config.Hyperparameters]
-	Privacy         *Privacy             `json:"privacy,omitempty"` // nil: what agents tell of their examples has no bound
-	Patience        int                  `json:"patience,omitzero"` // evaluations in a row with a held-out loss that rises and is clearly worse, which end the run; 0: none do
-	EvalEvery       int                  `json:"eval_every"`
-	CheckpointEvery int                  `json:"checkpoint_every"`
-	ExactTol        float64              `json:"exact_tolerance"`
-	AdjointTol      float64              `json:"adjoint_tolerance"`
-	Curvature       float64              `json:"curvature,omitzero"` // largest L_max of an agent at the start, where steps follow it
+	Matrix  dsbo.CurvatureMatrix `json:"curvature_matrix,omitzero"`
+	Problem json.RawMessage      `json:"problem"` // object of the task's own settings
+	// what x is; the zero value: log-penalties λ, see [Config.Hyperparameters]
+	Meaning Meaning `json:"meaning,omitzero"`
+	// nil: what agents tell of their examples has no bound
+	Privacy *Privacy `json:"privacy,omitempty"`
+	// evaluations in a row with a held-out loss that rises and is clearly worse, which end the run;
+	// 0: none do
+	Patience        int     `json:"patience,omitzero"`
+	EvalEvery       int     `json:"eval_every"`
+	CheckpointEvery int     `json:"checkpoint_every"`
+	ExactTol        float64 `json:"exact_tolerance"`
+	AdjointTol      float64 `json:"adjoint_tolerance"`
+	// largest L_max of an agent at the start, where steps follow it
+	Curvature float64 `json:"curvature,omitzero"`
 	// Transport and Processes say where the agents are; a run is resumed with the same ones.
 	Transport string `json:"transport"`
 	Processes int    `json:"processes"`
-	// Identity stands for the run and the agent of a process that may come back; "" for other processes.
+	// Identity stands for the run and the agent of a process that may come back; "" for
+	// other processes.
 	Identity string `json:"identity,omitempty"`
 	// Flags are the flags that were given; a resumed run takes them over.
 	Flags []string `json:"flags"`
@@ -73,8 +79,8 @@ var Hyperparameters = Meaning{Symbol: "x", One: "hyperparameter", Many: "hyperpa
 // Hyperparameters returns what x of the run is.
 func (c Config) Hyperparameters() Meaning { return cmp.Or(c.Meaning, Penalties) }
 
-// A ClusterConfig is the config.json of a run whose agents are processes of this machine, with folders of their own in that of the run,
-// as long as it is under way.
+// A ClusterConfig is the config.json of a run whose agents are processes of this machine, with
+// folders of their own in the run's, as long as it is under way.
 type ClusterConfig struct {
 	Format int      `json:"format"`
 	Task   string   `json:"task"`
@@ -95,8 +101,8 @@ func (c Config) Model() string {
 	return own.Model
 }
 
-// Values returns the values of c, each as Here of a [Difference]: the settings, with the method's parameters by their own names,
-// and apart from them the build and the machine.
+// Values returns the values of c, each as Here of a [Difference]: the settings, with the method's
+// parameters by their own names, and apart from them the build and the machine.
 func (c Config) Values() (settings, build Differences, err error) {
 	all, err := Diff(struct{}{}, c)
 	for _, d := range all {

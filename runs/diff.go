@@ -23,7 +23,7 @@ func (d Difference) String() string {
 // Differences are the differences of two runs, in the order of their names.
 type Differences []Difference
 
-// String lists them, that of the seed first, as others may follow from it.
+// String lists them, the seed's first, as others may follow from it.
 func (ds Differences) String() string {
 	var parts []string
 	for _, d := range ds {
@@ -39,8 +39,8 @@ func (ds Differences) String() string {
 // unsetText is the text of a value that is absent.
 const unsetText = "unset"
 
-// Diff returns the differences of two values as JSON objects, such as the configurations of two runs. JSON keeps every bit of a
-// number.
+// Diff returns the differences of two values as JSON objects, such as the configurations of two
+// runs. JSON keeps every bit of a number.
 func Diff(there, here any) (Differences, error) {
 	theirs, err := json.Marshal(there)
 	if err != nil {
@@ -100,8 +100,10 @@ func leafText(value json.RawMessage) string {
 // flagNames are flags by the names that their values have in JSON.
 var flagNames = map[string]string{
 	"algorithm": "-algorithm", "method": "-algorithm", "preset": "-preset", "iterations": "-K", "agents": "-agents",
-	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "mix": "-mix", "prob": "-prob", "transport": "-transport",
-	"examples": "the hash of each agent's examples", "batch": "-batch", "dtype": "-dtype", "vectors": "-vectors", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
+	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "mix": "-mix", "prob": "-prob",
+	"transport": "-transport",
+	"examples":  "the hash of each agent's examples", "batch": "-batch", "dtype": "-dtype", "seed": "-seed",
+	"kernels":    "the set of kernels (DSBO_KERNEL)",
 	"arithmetic": "how numbers are rounded, by the kernels (DSBO_KERNEL) and the program,",
 	"eval_every": "-eval-every", "patience": "-patience", "checkpoint_every": "-checkpoint-every",
 	"params.T": "-T", "params.N": "-N", "start": "-x0",

@@ -12,13 +12,17 @@ func TestDiff(t *testing.T) {
 		{`{"a": 1}`, `{"a": 1, "b": 2}`, "b is unset there, 2 here"},
 		{`{"a": "x", "b": 2}`, `{"a": "y"}`, "a is x there, y here, b is 2 there, unset here"},
 		{`{"a": {"c": 1, "d": null}}`, `{"a": {"c": 2, "d": null}}`, "a.c is 1 there, 2 here"},
-		{`{"seed": 1, "iterations": 40}`, `{"seed": 5, "iterations": 50}`, "-seed is 1 there, 5 here, -K is 40 there, 50 here"},
-		{`{"settings": {"seed": 1, "task": {"model": "softmax"}}}`, `{"settings": {"seed": 2, "task": {"model": "mlp"}}}`,
+		{`{"seed": 1, "iterations": 40}`, `{"seed": 5, "iterations": 50}`,
+			"-seed is 1 there, 5 here, -K is 40 there, 50 here"},
+		{`{"settings": {"seed": 1, "task": {"model": "softmax"}}}`,
+			`{"settings": {"seed": 2, "task": {"model": "mlp"}}}`,
 			"-seed is 1 there, 2 here, -model is softmax there, mlp here"},
-		{`{"params": {"alpha": 1, "mom_z": 0.9}}`, `{"params": {"alpha": 2}}`, "-alpha is 1 there, 2 here, -set mom_z is 0.9 there, unset here"},
+		{`{"params": {"alpha": 1, "mom_z": 0.9}}`, `{"params": {"alpha": 2}}`,
+			"-alpha is 1 there, 2 here, -set mom_z is 0.9 there, unset here"},
 		{`{"problem": {"r": 1}}`, `{"problem": {"r": 2}}`, "-r is 1 there, 2 here"},
 	} {
-		if got, err := Diff(json.RawMessage(tt.there), json.RawMessage(tt.here)); err != nil || got.String() != tt.want {
+		if got, err := Diff(json.RawMessage(tt.there), json.RawMessage(tt.here)); err != nil ||
+			got.String() != tt.want {
 			t.Errorf("%s, %s: %q, %v, want %q", tt.there, tt.here, got, err, tt.want)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package runs reads and writes run folders: the files of a run, the Go types of their contents, and the differences of two runs.
+// Package runs reads and writes run folders: the files of a run, the Go types of their contents,
+// and the differences of two runs.
 //
 // A run folder holds
 //
@@ -15,8 +16,9 @@
 //	SHA256SUMS     the digests of the files above, by which who reads them knows that they are what was written
 //	checkpoint...  the state from which the run can go on; package train writes it and has its format, with a digest in it; the last three are kept
 //
-// While agents run as processes of one machine, the folder of their run has a [ClusterConfig] instead, and their folders; where they have
-// failed, a [ClusterSummary].
+// While agents run as processes of one machine, the folder of their run has a [ClusterConfig]
+// instead, and their folders; where they have failed, a [ClusterSummary].
 //
-// Names in JSON do not change; new ones may be added. Numbers are written so that they read back with the same bits.
+// Names in JSON do not change; new ones may be added. Numbers are written so that they read back
+// with the same bits.
 package runs

@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/array"
 	"dsbo/internal/disk"
-	"dsbo/membership"
+	"dsbo/internal/files"
+	"dsbo/network/membership"
 )
 
 // Files of a run folder.
@@ -67,8 +67,8 @@ func (f Folder) Has(name string) (bool, error) {
 	return err == nil, err
 }
 
-// Check returns an error if a run may not use the folder in this mode, before anything is computed. Its errors match
-// [dsbo.ErrConfig].
+// Check returns an error if a run may not use the folder in this mode, before anything is computed.
+// Its errors match [dsbo.ErrConfig].
 func (f Folder) Check(m Mode) error {
 	state, err := f.State()
 	if err != nil {
@@ -80,17 +80,19 @@ func (f Folder) Check(m Mode) error {
 	case m == Resume && state == Finished:
 		return dsbo.Errorf(dsbo.ErrConfig, "the run in %s is finished: there is nothing to resume", f)
 	case m == Fresh && state == Finished:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s holds a finished run: -force replaces it, -out chooses another folder", f)
+		return dsbo.Errorf(dsbo.ErrConfig, "%s holds a finished run: -force replaces it, -out chooses another folder",
+			f)
 	case m == Fresh && state != Absent:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
 	case m == Resume:
 		return f.CheckResumable()
 	}
 	return nil
 }
 
-// Open makes the folder, which should be locked, ready for a run. With Replace it removes the files of the run that the folder
-// holds, so settings should be checked and data loaded before.
+// Open makes the folder, which should be locked, ready for a run. With Replace it removes the files
+// of the run that the folder holds, so settings should be checked and data loaded before.
 func (f Folder) Open(m Mode) error {
 	if err := f.Check(m); err != nil {
 		return err
@@ -102,22 +104,23 @@ func (f Folder) Open(m Mode) error {
 		return nil
 	}
 	// Checkpoints go first: whatever a crash leaves, none is without the records that it knows of.
-	checkpoints, err := f.pathsWithPrefix(checkpointFile)
+	checkpoints, err := pathsWithPrefix(f, checkpointFile)
 	if err != nil {
 		return err
 	}
-	if err := f.remove(checkpoints); err != nil {
+	if err := removeFiles(f, checkpoints); err != nil {
 		return err
 	}
 	var rest []string
-	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
+	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile,
+		MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		rest = append(rest, f.Path(name))
 	}
-	return f.remove(rest) // before a configuration says that what is here is the new run's
+	return removeFiles(f, rest) // before a configuration says that what is here is the new run's
 }
 
-// remove removes files of the folder, which need not be there, and brings that to the disk.
-func (f Folder) remove(paths []string) error {
+// removeFiles removes files of the folder, which need not be there, and brings that to the disk.
+func removeFiles(f Folder, paths []string) error {
 	for _, path := range paths {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -126,7 +129,8 @@ func (f Folder) remove(paths []string) error {
 	return disk.SyncDir(string(f))
 }
 
-// Abandon removes a run that was begun and could not go on, all its files, so that Lock's Close can remove a folder that it has made.
+// Abandon removes a run that was begun and could not go on, all its files, so that Lock's Close can
+// remove a folder that it has made.
 func (f Folder) Abandon() error {
 	if err := f.Open(Replace); err != nil {
 		return err
@@ -160,12 +164,14 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// State returns the state of the run in the folder. A folder that holds anything but a run is an error. That of an agent which has
-// finished in an epoch before the last one of its membership log is unfinished: it has to go back, or is left out.
+// State returns the state of the run in the folder. A folder that holds anything but a run is an
+// error. The state of an agent which has finished in an epoch before the last one of its membership
+// log is unfinished: it has to go back, or is left out.
 func (f Folder) State() (State, error) {
 	entries, err := disk.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return disk.IsTemporary(e.Name()) || e.IsDir() && f.isEmpty(e.Name()) // left by a process that was killed as it wrote, or began
+		// left by a process that was killed as it wrote, or began
+		return disk.IsTemporary(e.Name()) || e.IsDir() && isEmpty(f, e.Name())
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
@@ -196,8 +202,9 @@ func (f Folder) State() (State, error) {
 	return summary.State, err
 }
 
-// isEmpty reports whether a folder in f has nothing in it, such as that of a run that has not begun.
-func (f Folder) isEmpty(name string) bool {
+// isEmpty reports whether a folder in f has nothing in it, such as the folder of a run that has
+// not begun.
+func isEmpty(f Folder, name string) bool {
 	entries, err := disk.ReadDir(f.Path(name))
 	return err == nil && len(entries) == 0
 }
@@ -215,8 +222,8 @@ func readFile[T any](f Folder, name string) (v T, err error) {
 	return v, nil
 }
 
-// write writes a value to a file of the folder, as JSON.
-func (f Folder) write(name string, value any) error {
+// writeJSON writes a value to a file of the folder, as JSON.
+func writeJSON(f Folder, name string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path(name), err)
@@ -228,7 +235,7 @@ func (f Folder) write(name string, value any) error {
 func (f Folder) ReadConfig() (Config, error) {
 	c, err := readFile[Config](f, ConfigFile)
 	if err == nil {
-		err = f.checkFormat(c.Format)
+		err = checkFormat(f, c.Format)
 	}
 	return c, err
 }
@@ -244,8 +251,8 @@ func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, Sum
 // ReadMembership reads agent.json.
 func (f Folder) ReadMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
 
-// AllFinished reports whether the folder says that all agents of a run have finished, and whether its agent's neighbours know it too.
-// What else is there in place of agent.json is not looked at.
+// AllFinished reports whether the folder says that all agents of a run have finished, and whether
+// its agent's neighbours know it too. What else is there in place of agent.json is not looked at.
 func (f Folder) AllFinished(own Membership) (finished, confirmed bool, err error) {
 	m, err := f.ReadMembership()
 	telling := m.Unconfirmed
@@ -257,14 +264,15 @@ func (f Folder) AllFinished(own Membership) (finished, confirmed bool, err error
 	return finished, finished && !telling, err
 }
 
-// WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [ClusterConfig].
-func (f Folder) WriteConfig(config any) error { return f.write(ConfigFile, config) }
+// WriteConfig writes config.json, which makes the folder a run folder: a [Config] or
+// a [ClusterConfig].
+func (f Folder) WriteConfig(config any) error { return writeJSON(f, ConfigFile, config) }
 
 // WriteSummary writes summary.json: a [Summary] or a [ClusterSummary].
-func (f Folder) WriteSummary(summary any) error { return f.write(SummaryFile, summary) }
+func (f Folder) WriteSummary(summary any) error { return writeJSON(f, SummaryFile, summary) }
 
 // WriteMembership writes agent.json.
-func (f Folder) WriteMembership(m Membership) error { return f.write(MembershipFile, m) }
+func (f Folder) WriteMembership(m Membership) error { return writeJSON(f, MembershipFile, m) }
 
 // Records reads metrics.jsonl, but for a last line that is cut short.
 func (f Folder) Records() ([]Record, error) {
@@ -299,7 +307,7 @@ func (f Folder) ReadLambda() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	lambda, _, err := array.ReadNPY(bytes.NewReader(data))
+	lambda, _, err := files.ReadNPY(bytes.NewReader(data))
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(LambdaFile), err)
 	}
@@ -309,7 +317,7 @@ func (f Folder) ReadLambda() ([]float64, error) {
 // WriteArray writes a NumPy file, lambda.npy or omega.npy, in the given shape.
 func (f Folder) WriteArray(name string, v []float64, shape ...int) error {
 	var file bytes.Buffer
-	if err := array.WriteNPY(&file, v, shape...); err != nil {
+	if err := files.WriteNPY(&file, v, shape...); err != nil {
 		return dsbo.Errorf(dsbo.ErrShape, "%s: %w", f.Path(name), err)
 	}
 	return f.WriteFile(name, file.Bytes())

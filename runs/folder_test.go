@@ -12,33 +12,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.InMemory()
+	testkit.InMemory()
 	m.Run()
 }
 
-// folder makes a run folder in a state: "absent", "empty", "half" (killed as it wrote its first file), "" (no summary) or a state of
-// summary.json.
+// folder makes a run folder in a state: "absent", "empty", "half" (killed as it wrote its first
+// file), "" (no summary) or a state of summary.json.
 func folder(t *testing.T, state string) runs.Folder {
 	t.Helper()
 	f := runs.Folder(filepath.Join(t.TempDir(), "deep", "run"))
 	if state == "absent" {
 		return f
 	}
-	must.OK(f.Open(runs.Fresh))
+	testkit.OK(f.Open(runs.Fresh))
 	switch state {
 	case "empty":
 	case "half":
-		must.OK(os.WriteFile(f.Path(".config.json.7.tmp"), []byte("{"), 0o644))
+		testkit.OK(os.WriteFile(f.Path(".config.json.7.tmp"), []byte("{"), 0o644))
 	default:
-		must.OK(f.WriteConfig(runs.Config{Format: runs.Format, Seed: 7, Build: runs.ThisBuild()}))
+		testkit.OK(f.WriteConfig(runs.Config{Format: runs.Format, Seed: 7, Build: runs.ThisBuild()}))
 		if state != "" {
-			must.OK(f.WriteSummary(map[string]any{"state": state}))
+			testkit.OK(f.WriteSummary(map[string]any{"state": state}))
 		}
 	}
 	return f
@@ -58,7 +57,8 @@ func TestFolderModes(t *testing.T) {
 	} {
 		for m, want := range map[runs.Mode]string{runs.Fresh: c.fresh, runs.Resume: c.resume, runs.Replace: c.replace} {
 			err := folder(t, c.state).Check(m)
-			if want == "" && err != nil || want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
+			if want == "" && err != nil ||
+				want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
 				t.Errorf("state %q, mode %d: %v, want %q", c.state, m, err, want)
 			}
 		}
@@ -68,9 +68,10 @@ func TestFolderModes(t *testing.T) {
 func TestFolderRefusesWhatIsNotItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	thesis := filepath.Join(dir, "thesis.tex")
-	must.OK(os.WriteFile(thesis, nil, 0o644))
+	testkit.OK(os.WriteFile(thesis, nil, 0o644))
 	for _, m := range []runs.Mode{runs.Fresh, runs.Resume, runs.Replace} {
-		if err := runs.Folder(dir).Open(m); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "neither empty nor a run folder") {
+		if err := runs.Folder(dir).Open(m); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), "neither empty nor a run folder") {
 			t.Errorf("mode %d: %v, want that the folder is refused", m, err)
 		}
 	}
@@ -87,8 +88,9 @@ func TestFolderNotWritable(t *testing.T) {
 		t.Skip("root may write everywhere")
 	}
 	dir := t.TempDir()
-	must.OK(os.Chmod(dir, 0o555))
-	if _, err := runs.Folder(filepath.Join(dir, "run")).Lock(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
+	testkit.OK(os.Chmod(dir, 0o555))
+	if _, err := runs.Folder(filepath.Join(dir, "run")).Lock(); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("%v, want that the folder is refused", err)
 	}
 }
@@ -96,8 +98,8 @@ func TestFolderNotWritable(t *testing.T) {
 // TestReplaceRemovesTheRun: nothing of the old run is left beside the new one's files.
 func TestReplaceRemovesTheRun(t *testing.T) {
 	f := folder(t, "finished")
-	must.OK(f.WriteArray(runs.LambdaFile, []float64{1, 2}, 2))
-	must.OK(f.Open(runs.Replace))
+	testkit.OK(f.WriteArray(runs.LambdaFile, []float64{1, 2}, 2))
+	testkit.OK(f.Open(runs.Replace))
 	entries, err := os.ReadDir(string(f))
 	if err != nil || len(entries) != 1 || entries[0].Name() != "config.json" {
 		t.Errorf("left: %v, %v; want config.json alone", entries, err)
@@ -110,17 +112,18 @@ func TestReplaceRemovesTheRun(t *testing.T) {
 func TestNPY(t *testing.T) {
 	f := folder(t, "empty")
 	want := []float64{1, 2, 3, -4, 0.1, 1e300}
-	must.OK(f.WriteArray(runs.OmegaFile, want, 2, 3))
+	testkit.OK(f.WriteArray(runs.OmegaFile, want, 2, 3))
 	file, err := os.ReadFile(f.Path(runs.OmegaFile))
 	if err != nil || !bytes.Contains(file, []byte("'shape': (2, 3)")) {
 		t.Errorf("omega.npy is %q, %v; want the shape 2, 3", file, err)
 	}
-	must.OK(f.WriteArray(runs.LambdaFile, want, 6))
-	got := must.Get(f.ReadLambda())
+	testkit.OK(f.WriteArray(runs.LambdaFile, want, 6))
+	got := testkit.Get(f.ReadLambda())
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := f.WriteArray(runs.LambdaFile, want, 5); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "6 numbers in the shape [5]") {
+	if err := f.WriteArray(runs.LambdaFile, want, 5); !errors.Is(err, dsbo.ErrShape) ||
+		!strings.Contains(err.Error(), "6 numbers in the shape [5]") {
 		t.Errorf("%v, want that 6 numbers are not 5", err)
 	}
 }
@@ -128,7 +131,7 @@ func TestNPY(t *testing.T) {
 // TestLock: one run at a time has a folder, and another one after it.
 func TestLock(t *testing.T) {
 	f := folder(t, "absent")
-	first := must.Get(f.Lock())
+	first := testkit.Get(f.Lock())
 	switch second, err := f.Lock(); {
 	case runtime.GOOS == "windows":
 		t.Skip("no locks here")
@@ -137,6 +140,6 @@ func TestLock(t *testing.T) {
 	case !strings.Contains(err.Error(), "another process"):
 		t.Error(err)
 	}
-	must.OK(first.Close())
-	must.OK(must.Get(f.Lock()).Close())
+	testkit.OK(first.Close())
+	testkit.OK(testkit.Get(f.Lock()).Close())
 }

@@ -2,31 +2,34 @@ package runs
 
 import "dsbo"
 
-// Format is the number of the format of run folders that this program writes and resumes. It reads those of lower numbers too, down
-// to 0, that of folders without one.
+// Format is the number of the format of run folders that this program writes and resumes. It reads
+// formats of lower numbers too, down to 0, the number of folders without one.
 const Format = 1
 
 // checkFormat returns an error if a folder's format is not one that this program reads.
-func (f Folder) checkFormat(format int) error {
+func checkFormat(f Folder, format int) error {
 	if format <= Format {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "%s has format %d, that of a newer version of the program; this one reads up to %d", f, format, Format)
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"%s has format %d, that of a newer version of the program; this one reads up to %d", f, format, Format)
 }
 
-// CheckResumable returns an error, which matches [dsbo.ErrConfig], if the run in the folder cannot go on: a program of another version
-// began it, or a file of it is not what was written.
+// CheckResumable returns an error, which matches [dsbo.ErrConfig], if the run in the folder cannot
+// go on: a program of another version began it, or a file of it is not what was written.
 func (f Folder) CheckResumable() error {
 	c, err := readFile[struct{ Format int }](f, ConfigFile)
 	if err != nil {
 		return err
 	}
-	if err := f.checkFormat(c.Format); err != nil {
+	if err := checkFormat(f, c.Format); err != nil {
 		return err
 	}
 	if c.Format < Format {
-		return dsbo.Errorf(dsbo.ErrConfig, "the run in %s was begun by an earlier version of the program (format %d, here %d): "+
-			"that version can resume it, -force begins it anew, and the verb report shows it as it is", f, c.Format, Format)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the run in %s was begun by an earlier version of the program (format %d, here %d): "+
+				"that version can resume it, -force begins it anew, and the verb report shows it as it is", f,
+			c.Format, Format)
 	}
 	return f.Verify()
 }

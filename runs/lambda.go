@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // LambdaTableFile is the hyperparameters by name, for people.
@@ -20,7 +20,7 @@ type Penalty struct {
 	Name   string  // of what is penalized, such as a feature
 	Lambda float64 // the log-penalty
 	Norm   float64 // size of the weights: the root of the sum of their squares
-	Kept   bool    // whether they are of any size beside those of other penalties
+	Kept   bool    // whether they are of any size beside other penalties
 }
 
 // lambdaColumns are the columns of lambda.csv.
@@ -37,7 +37,7 @@ func (f Folder) WriteLambdaTable(all []Penalty) error {
 		if p.Kept {
 			kept = "yes"
 		}
-		_ = w.Write([]string{p.Name, number(p.Lambda), number(elementary.Exp(p.Lambda)), number(p.Norm), kept})
+		_ = w.Write([]string{p.Name, number(p.Lambda), number(num.Exp(p.Lambda)), number(p.Norm), kept})
 	}
 	w.Flush()
 	return f.WriteFile(LambdaTableFile, text.Bytes())
@@ -55,7 +55,8 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
 	}
 	if len(rows) < 2 || !slices.Equal(rows[0], lambdaColumns) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have the columns %s, and a line for each penalty", path, strings.Join(lambdaColumns, ", "))
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have the columns %s, and a line for each penalty", path,
+			strings.Join(lambdaColumns, ", "))
 	}
 	var all []Penalty
 	for i, row := range rows[1:] {
@@ -66,7 +67,8 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 		}{{&p.Lambda, row[1]}, {&p.Norm, row[3]}} {
 			*number.to, err = strconv.ParseFloat(number.text, 64)
 			if err != nil || math.IsNaN(*number.to) || math.IsInf(*number.to, 0) {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, penalty %d: λ and size must be finite numbers; one is %q", path, i+1, number.text)
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, penalty %d: λ and size must be finite numbers; one is %q",
+					path, i+1, number.text)
 			}
 		}
 		all = append(all, p)

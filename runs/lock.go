@@ -10,16 +10,18 @@ import (
 	"dsbo/internal/disk"
 )
 
-// Lock makes the folder if there is none, and keeps other processes from a run in it until the result is closed or the process
-// ends. It comes before anything in the folder is read, so that what is found there stays as it is found. Where another process
-// has the folder, the error says so, and nothing has changed.
+// Lock makes the folder if there is none, and keeps other processes from a run in it until the
+// result is closed or the process ends. It comes before anything in the folder is read, so that
+// what is found there stays as it is found. Where another process has the folder, the error says
+// so, and nothing has changed.
 //
-// A folder that Lock has made, and those above it, are removed when the result is closed and nothing is in them.
+// A folder that Lock has made, and those above it, are removed when the result is closed and
+// nothing is in them.
 func (f Folder) Lock() (io.Closer, error) {
 	var err error
 	for range 100 { // others may remove a folder that they have made, as it is made here
 		var l *folderLock
-		if l, err = f.tryLock(); err == nil {
+		if l, err = tryLock(f); err == nil {
 			return l, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +31,7 @@ func (f Folder) Lock() (io.Closer, error) {
 	return nil, err
 }
 
-func (f Folder) tryLock() (*folderLock, error) {
+func tryLock(f Folder) (*folderLock, error) {
 	l := new(folderLock)
 	for dir := string(f); ; dir = filepath.Dir(dir) {
 		if _, err := disk.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -37,7 +39,7 @@ func (f Folder) tryLock() (*folderLock, error) {
 		}
 		l.madeFolders = append(l.madeFolders, dir)
 	}
-	if err := f.checkWritable(); err != nil {
+	if err := checkWritable(f); err != nil {
 		return nil, err
 	}
 	if err := disk.MkdirAll(string(f)); err != nil {
@@ -48,8 +50,9 @@ func (f Folder) tryLock() (*folderLock, error) {
 	return l, err
 }
 
-// checkWritable returns an error if no file can be made in the folder, or the folder cannot be made.
-func (f Folder) checkWritable() error {
+// checkWritable returns an error if no file can be made in the folder, or the folder cannot
+// be made.
+func checkWritable(f Folder) error {
 	dir := string(f)
 	info, err := disk.Stat(dir)
 	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = disk.Stat(dir) {
@@ -83,7 +86,8 @@ func (l *folderLock) Close() error {
 	return l.Closer.Close()
 }
 
-// RemoveStale removes files that processes were writing when they were killed. The folder must be a run's, and locked.
+// RemoveStale removes files that processes were writing when they were killed. The folder must be a
+// run's, and locked.
 func (f Folder) RemoveStale() error {
 	entries, err := disk.ReadDir(string(f))
 	if err != nil {
@@ -91,7 +95,8 @@ func (f Folder) RemoveStale() error {
 	}
 	for _, e := range entries {
 		if disk.IsTemporary(e.Name()) && !e.IsDir() {
-			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was of one that is refused here
+			// it was of one that is refused here
+			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

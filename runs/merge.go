@@ -14,7 +14,8 @@ import (
 	"dsbo/internal/wording"
 )
 
-// A Membership is agent.json: the run and the agent to which a run folder belongs. It is written when the agent knows that all have finished.
+// A Membership is agent.json: the run and the agent to which a run folder belongs. It is written
+// when the agent knows that all have finished.
 type Membership struct {
 	Run    string `json:"run"`
 	Hash   string `json:"hash"` // hash of the cluster file
@@ -38,11 +39,12 @@ type Merged struct {
 // changesAt is the index of the changes of members in resultFiles.
 const changesAt = 0
 
-// resultFiles are the files in which the agents' folders hold what the run has found, each of them all of it.
+// resultFiles are the files in which the agents' folders hold what the run has found, each of them
+// all of it.
 var resultFiles = [...]struct {
 	name     string
 	optional bool
-	dated    bool // it says when it was made, so that those of two agents differ
+	dated    bool // it says when it was made, so that the files of two agents differ
 }{
 	changesAt: {name: ChangesFile, optional: true},
 	{name: LambdaFile}, {name: OmegaFile}, {name: SetupFile, optional: true}, {name: LambdaTableFile, optional: true},
@@ -50,11 +52,12 @@ var resultFiles = [...]struct {
 	{name: ModelFile, optional: true, dated: true},
 }
 
-// Merge reads the run folders of all agents of a run, as it was at its end, and puts them together. The agents must be of one run, all be there
-// and at their end, which an error that matches [dsbo.ErrConfig] says, and their numbers must agree to the last bit.
+// Merge reads the run folders of all agents of a run, as it was at its end, and puts them together.
+// The agents must be of one run, all be there and at their end, which an error that matches
+// [dsbo.ErrConfig] says, and their numbers must agree to the last bit.
 //
-// Counts are those of all agents, and so are times that are of all agents together; other times and the memory are those of
-// the slowest and the largest agent.
+// Counts are of all agents, and so are times that are of all agents together; other times and the
+// memory are of the slowest and the largest agent.
 func Merge(folders []Folder) (*Merged, error) {
 	parts := make([]*Merged, len(folders))
 	for k, folder := range folders {
@@ -67,7 +70,7 @@ func Merge(folders []Folder) (*Merged, error) {
 	if err := checkOneRun(parts); err != nil {
 		return nil, err
 	}
-	for _, p := range parts[1:] { // before parts[0] becomes that of all
+	for _, p := range parts[1:] { // before parts[0] becomes the part of all
 		if err := parts[0].compare(p); err != nil {
 			return nil, err
 		}
@@ -90,25 +93,29 @@ func Merge(folders []Folder) (*Merged, error) {
 // changed reports whether the members of the run have changed.
 func (m *Merged) changed() bool { return m.files[changesAt] != nil }
 
-// addRecords adds the records of another agent: their times, and those of iterations that the agents before were absent in. Where both
-// were there the numbers must be the same.
+// addRecords adds the records of another agent: their times, and the records of iterations that the
+// agents before were absent in. Where both were there the numbers must be the same.
 func (m *Merged) addRecords(p *Merged) error {
 	if a, b := len(m.Records), len(p.Records); a != b && !m.changed() {
 		return m.differ(p, MetricsFile, fmt.Sprintf("%s and %d", wording.Count(a, "record"), b))
 	}
 	for _, o := range p.Records {
-		k, found := slices.BinarySearchFunc(m.Records, o.Iteration, func(r Record, iteration int) int { return cmp.Compare(r.Iteration, iteration) })
+		k, found := slices.BinarySearchFunc(m.Records, o.Iteration, func(r Record, iteration int) int {
+			return cmp.Compare(r.Iteration, iteration)
+		})
 		if !found {
 			m.Records = slices.Insert(m.Records, k, o)
 			continue
 		}
 		r := &m.Records[k]
-		if err := m.compareJSON(p, fmt.Sprintf("%s, iteration %d", MetricsFile, r.Iteration), r.Timeless(), o.Timeless()); err != nil {
+		if err := m.compareJSON(p, fmt.Sprintf("%s, iteration %d", MetricsFile, r.Iteration), r.Timeless(),
+			o.Timeless()); err != nil {
 			return err
 		}
 		r.Times.Add(o.Times)
 		r.Seconds, r.EvaluationSeconds = max(r.Seconds, o.Seconds), max(r.EvaluationSeconds, o.EvaluationSeconds)
-		r.MsPerIteration, r.PeakRSSMiB = maxNumber(r.MsPerIteration, o.MsPerIteration), maxNumber(r.PeakRSSMiB, o.PeakRSSMiB)
+		r.MsPerIteration, r.PeakRSSMiB = maxNumber(r.MsPerIteration, o.MsPerIteration),
+			maxNumber(r.PeakRSSMiB, o.PeakRSSMiB)
 	}
 	return nil
 }
@@ -122,7 +129,8 @@ func (m *Merged) add(p *Merged) {
 	}
 	s.Times.Add(o.Times)
 	s.Seconds = max(s.Seconds, o.Seconds)
-	s.MsPerIteration, s.PeakRSSMiB = maxNumber(s.MsPerIteration, o.MsPerIteration), maxNumber(s.PeakRSSMiB, o.PeakRSSMiB)
+	s.MsPerIteration, s.PeakRSSMiB = maxNumber(s.MsPerIteration, o.MsPerIteration),
+		maxNumber(s.PeakRSSMiB, o.PeakRSSMiB)
 }
 
 // maxNumber returns the larger of two numbers, or the one that is known.
@@ -168,7 +176,8 @@ func readPart(f Folder) (*Merged, error) {
 	case state == Absent:
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent; it holds no run", f)
 	case state != Finished:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be a finished run; it is %s (the folder of an agent that left for good is not required)", f, state)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"%s must be a finished run; it is %s (the folder of an agent that left for good is not required)", f, state)
 	}
 	if err := f.Verify(); err != nil {
 		return nil, err
@@ -182,8 +191,10 @@ func readPart(f Folder) (*Merged, error) {
 	if p.Summary, err = f.ReadSummary(); err != nil {
 		return nil, err
 	}
-	if roster := len(p.Summary.PerAgent); p.Agent < 0 || p.Agent >= roster || roster < p.Agents { // agents may have joined
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed", f, p.Agent, p.Agents, roster)
+	// agents may have joined
+	if roster := len(p.Summary.PerAgent); p.Agent < 0 || p.Agent >= roster || roster < p.Agents {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed",
+			f, p.Agent, p.Agents, roster)
 	}
 	for k, r := range resultFiles {
 		if p.files[k], err = f.ReadFile(r.name); err != nil && !(r.optional && errors.Is(err, fs.ErrNotExist)) {
@@ -206,7 +217,8 @@ func (m *Merged) members() []int {
 	return all
 }
 
-// checkOneRun checks that the parts, in the order of agents, are those of all agents at the end of one run.
+// checkOneRun checks that the parts, in the order of agents, belong to all agents at the end of
+// one run.
 func checkOneRun(parts []*Merged) error {
 	if len(parts) == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all agents are required")
@@ -214,11 +226,13 @@ func checkOneRun(parts []*Merged) error {
 	first := parts[0]
 	for k, p := range parts {
 		if p.Run != first.Run || p.Hash != first.Hash || p.Agents != first.Agents {
-			return dsbo.Errorf(dsbo.ErrConfig, "the agents must be of one run: %s is of run %s with the cluster file %.12s, %s of run %s with %.12s",
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"the agents must be of one run: %s is of run %s with the cluster file %.12s, %s of run %s with %.12s",
 				first.folder, first.Run, first.Hash, p.folder, p.Run, p.Hash)
 		}
 		if k > 0 && p.Agent == parts[k-1].Agent {
-			return dsbo.Errorf(dsbo.ErrConfig, "each agent must have one run folder: %s and %s are both of agent %d", parts[k-1].folder, p.folder, p.Agent)
+			return dsbo.Errorf(dsbo.ErrConfig, "each agent must have one run folder: %s and %s are both of agent %d",
+				parts[k-1].folder, p.folder, p.Agent)
 		}
 	}
 	var missing []string
@@ -229,20 +243,22 @@ func checkOneRun(parts []*Merged) error {
 		}
 	}
 	if len(missing) > 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; missing: agent %s", len(members), strings.Join(missing, ", "))
+		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; missing: agent %s",
+			len(members), strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-// compare returns an error that names the first difference, to the last bit, of another agent's part but for its records. Times and memory, which
-// each agent measures for itself, may differ.
+// compare returns an error that names the first difference, to the last bit, of another agent's
+// part but for its records. Times and memory, which each agent measures for itself, may differ.
 func (m *Merged) compare(other *Merged) error {
 	if err := m.compareJSON(other, ConfigFile, m.settings(), other.settings()); err != nil {
 		return err
 	}
 	ours, theirs := m.Summary.Timeless(), other.Summary.Timeless()
 	if m.changed() {
-		theirs.PhiStart = ours.PhiStart // of each agent's first record, of which addRecords compares those that two have
+		// of each agent's first record, of which addRecords compares those that two have
+		theirs.PhiStart = ours.PhiStart
 	}
 	if err := m.compareJSON(other, SummaryFile, ours, theirs); err != nil {
 		return err
@@ -266,10 +282,12 @@ func (m *Merged) compareJSON(other *Merged, file string, a, b any) error {
 
 // differ is the error that another agent's part is another one.
 func (m *Merged) differ(other *Merged, file string, difference any) error {
-	return fmt.Errorf("agents %d and %d do not agree: %s: %v (%s, %s)", m.Agent, other.Agent, file, difference, m.folder, other.folder)
+	return fmt.Errorf("agents %d and %d do not agree: %s: %v (%s, %s)", m.Agent, other.Agent, file, difference,
+		m.folder, other.folder)
 }
 
-// settings returns the configuration without the fields that may differ: the agent, the machine, and the path of a graph file.
+// settings returns the configuration without the fields that may differ: the agent, the machine,
+// and the path of a graph file.
 func (m *Merged) settings() Config {
 	c := m.Config
 	c.Build, c.Graph, c.Flags, c.Identity = Build{}, "", nil, ""

@@ -14,8 +14,9 @@ import (
 	"dsbo/internal/wording"
 )
 
-// Metrics is an open metrics.jsonl to which records are appended. It keeps the length and the hash of the run's records so far, so
-// that a resumed run can drop records after its checkpoint. A nil Metrics writes nothing.
+// Metrics is an open metrics.jsonl to which records are appended. It keeps the length and the hash
+// of the run's records so far, so that a resumed run can drop records after its checkpoint. A nil
+// Metrics writes nothing.
 type Metrics struct {
 	folder   Folder
 	path     string
@@ -37,15 +38,17 @@ func (f Folder) OpenMetrics() (*Metrics, error) {
 	if m.lock, err = disk.Lock(m.path); err != nil {
 		return nil, errors.Join(err, m.file.Close())
 	}
-	// Before a checkpoint knows of records: after a crash it may be there without a file that was made before it.
+	// Before a checkpoint knows of records: after a crash it may be there without a file that was
+	// made before it.
 	if err := disk.SyncDir(string(f)); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
-// Continue makes m the metrics of a run of which size bytes are written, whose SHA-256 has to be sum, and returns their records. It is
-// called before the first record is written; what follows those bytes goes with [Metrics.Truncate], or comes again with [Metrics.KeepRest].
+// Continue makes m the metrics of a run of which size bytes are written, whose SHA-256 has to be
+// sum, and returns their records. It is called before the first record is written; what follows
+// those bytes goes with [Metrics.Truncate], or comes again with [Metrics.KeepRest].
 func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 	if m == nil || size == 0 {
 		return nil, nil
@@ -55,7 +58,8 @@ func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 		return nil, err
 	}
 	if int64(len(data)) < size {
-		return nil, fmt.Errorf("%s has %s, the checkpoint knows of %d: it was changed or cut off", m.path, wording.Count(len(data), "byte"), size)
+		return nil, fmt.Errorf("%s has %s, the checkpoint knows of %d: it was changed or cut off", m.path,
+			wording.Count(len(data), "byte"), size)
 	}
 	m.size = size
 	m.sum.Write(data[:size])
@@ -71,7 +75,7 @@ func (m *Metrics) Truncate() error {
 	if m == nil {
 		return nil
 	}
-	if err := m.folder.setSum(MetricsFile, nil); err != nil {
+	if err := setSum(m.folder, MetricsFile, nil); err != nil {
 		return err
 	}
 	err := m.file.Truncate(m.size)
@@ -79,14 +83,14 @@ func (m *Metrics) Truncate() error {
 	return err
 }
 
-// KeepRest keeps the records that follow the run's so far, of a run that has gone back: they are written again, with the same
-// numbers, and stay with the times that they have, so that checkpoints which know of them stay good. From the first that differs on
-// they go.
+// KeepRest keeps the records that follow the run's so far, of a run that has gone back: they are
+// written again, with the same numbers, and stay with the times that they have, so that checkpoints
+// which know of them stay good. From the first that differs on they go.
 func (m *Metrics) KeepRest() error {
 	if m == nil {
 		return nil
 	}
-	if err := m.folder.setSum(MetricsFile, nil); err != nil {
+	if err := setSum(m.folder, MetricsFile, nil); err != nil {
 		return err
 	}
 	data, err := disk.ReadFile(m.path)
@@ -97,7 +101,8 @@ func (m *Metrics) KeepRest() error {
 	return nil
 }
 
-// nextPending returns the line that the file has where a record is to be written, nil if that is not the record but for its times.
+// nextPending returns the line that the file has where a record is to be written, nil if that is
+// not the record but for its times.
 func (m *Metrics) nextPending(r Record) []byte {
 	end := bytes.IndexByte(m.pending, '\n') + 1
 	var old Record
@@ -138,7 +143,8 @@ func (m *Metrics) Write(r Record) error {
 	return nil
 }
 
-// Sync brings the file to the disk, and returns the length and the SHA-256 of the run's records so far.
+// Sync brings the file to the disk, and returns the length and the SHA-256 of the run's records
+// so far.
 func (m *Metrics) Sync() (size int64, sum []byte, err error) {
 	if m == nil {
 		return 0, nil, nil
@@ -155,7 +161,7 @@ func (m *Metrics) Close() error {
 	if m.complete && len(m.pending) == 0 {
 		if err = m.file.Sync(); err == nil {
 			digest := [sha256.Size]byte(m.sum.Sum(nil))
-			err = m.folder.setSum(MetricsFile, &digest)
+			err = setSum(m.folder, MetricsFile, &digest)
 		}
 	}
 	return errors.Join(err, m.file.Close(), m.lock.Close())

@@ -32,7 +32,8 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*float64)(n))
 }
 
-// setUnknown makes the Numbers in a struct unknown, which are to be read from JSON that may lack some of them.
+// setUnknown makes the Numbers in a struct unknown, which are to be read from JSON that may lack
+// some of them.
 func setUnknown(v reflect.Value) {
 	for i := range v.NumField() {
 		switch field := v.Field(i); {

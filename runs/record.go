@@ -9,11 +9,11 @@ import (
 	"reflect"
 
 	"dsbo"
-	"dsbo/algo"
 )
 
-// A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are averages over the agents. Numbers that are not known are null
-// or absent: accuracies without classes, exact values without oracles for them, and at iteration 0 the values of an iteration.
+// A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are averages over the agents.
+// Numbers that are not known are null or absent: accuracies without classes, exact values without
+// oracles for them, and at iteration 0 the values of an iteration.
 //
 // The same seed gives all fields the same bits again, but for the times and the memory.
 type Record struct {
@@ -35,13 +35,15 @@ type Record struct {
 	// Exact values at x̄, see Exact in package train.
 	Phi      Number `json:"phi"`       // Φ(x̄)
 	GradNorm Number `json:"grad_norm"` // ‖∇Φ(x̄)‖
-	// HypergradientError is ‖ū − ∇Φ(x̄)‖/‖∇Φ(x̄)‖, with the u of the last iteration, which belongs to the x before its step.
+	// HypergradientError is ‖ū − ∇Φ(x̄)‖/‖∇Φ(x̄)‖, with the u of the last iteration, which belongs
+	// to the x before its step.
 	HypergradientError Number `json:"hypergradient_error"`
 	LowerError         Number `json:"lower_error"` // ‖ȳ − y*(x̄)‖/‖y*(x̄)‖
 	LowerResidual      Number `json:"lower_residual"`
 
-	// LeastEigenvalue is about the least eigenvalue of the averaged Hessian ∇²_yy g at x̄ and ȳ, where the lower problem is not known to
-	// be strongly convex: where it is negative, ȳ is at no minimum.
+	// LeastEigenvalue is about the least eigenvalue of the averaged Hessian ∇²_yy g at x̄ and ȳ,
+	// where the lower problem is not known to be strongly convex: where it is negative, ȳ is at
+	// no minimum.
 	LeastEigenvalue Number `json:"least_eigenvalue"`
 
 	// (1/n) Σ_i ‖x_i − x̄‖², and so for y and z.
@@ -49,8 +51,9 @@ type Record struct {
 	ConsensusY Number `json:"consensus_y"`
 	ConsensusZ Number `json:"consensus_z"`
 
-	// Oracle calls and messages of all agents together since iteration 0, of those that have left up to the last record with them.
-	algo.Calls
+	// Oracle calls and messages of all agents together since iteration 0, of those that have left
+	// up to the last record with them.
+	dsbo.Calls
 	dsbo.Traffic
 	// EvaluationSent counts what all agents have sent in evaluations since iteration 0.
 	EvaluationSent dsbo.Traffic `json:"evaluation_sent"`
@@ -70,9 +73,9 @@ func (r Record) Timeless() Record {
 	return r
 }
 
-// ReadRecords reads what a run has written to metrics.jsonl, up to the end of the input. A last line without its end, which
-// a run that was killed leaves behind, is left out, and cut says so. name is that of the input in errors, which give the
-// line and match [dsbo.ErrConfig].
+// ReadRecords reads what a run has written to metrics.jsonl, up to the end of the input. A last
+// line without its end, which a run that was killed leaves behind, is left out, and cut says so.
+// name is the name of the input in errors, which give the line and match [dsbo.ErrConfig].
 func ReadRecords(name string, r io.Reader) (records []Record, cut bool, err error) {
 	in := bufio.NewReader(r)
 	for line := 1; ; line++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -18,7 +18,7 @@ func TestReadRecords(t *testing.T) {
 	var text strings.Builder
 	for i := range 3 {
 		r := runs.Record{Iteration: i, Phi: runs.Number(float64(i) / 3)}
-		line := must.Get(json.Marshal(r))
+		line := testkit.Get(json.Marshal(r))
 		want = append(want, r)
 		text.Write(append(line, '\n'))
 	}
@@ -31,7 +31,8 @@ func TestReadRecords(t *testing.T) {
 		t.Errorf("%v, want line 4 named", err)
 	}
 	got, cut, err = runs.ReadRecords("m", strings.NewReader(`{"phi":null, "test_loss": 2}`+"\n"))
-	if err != nil || cut || got[0].Phi.Known() || got[0].ValLoss.Known() || got[0].TestLoss != 2 { // what is missing is not 0
+	// what is missing is not 0
+	if err != nil || cut || got[0].Phi.Known() || got[0].ValLoss.Known() || got[0].TestLoss != 2 {
 		t.Errorf("%v, %v: want unknown numbers but for the loss", got, err)
 	}
 }

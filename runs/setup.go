@@ -1,15 +1,17 @@
 package runs
 
 import (
-	"dsbo"
 	"encoding/json"
+
+	"dsbo"
 )
 
 // SetupFile is what the agents of a run found together as they loaded their data, where they did.
 const SetupFile = "setup.json"
 
-// A Setup is setup.json: sums and texts of all agents, which a process that goes on with the run would find again. Every agent of the
-// run knows them; nothing in them is of one agent alone but its texts.
+// A Setup is setup.json: sums and texts of all agents, which a process that goes on with the run
+// would find again. Every agent of the run knows them; nothing in them is of one agent alone but
+// its texts.
 type Setup struct {
 	Found []Found      `json:"found"` // in the order in which they were found
 	Sent  dsbo.Traffic `json:"sent"`  // what all agents have sent for them

@@ -1,11 +1,11 @@
 package runs
 
 import (
+	"dsbo"
+
 	"cmp"
 	"fmt"
 	"slices"
-
-	"dsbo/algo"
 )
 
 // Summary is summary.json: how a run ended.
@@ -21,7 +21,8 @@ type Summary struct {
 	// Privacy is what the agents' answers keep to, nil where they have no bound.
 	Privacy *Privacy     `json:"privacy,omitempty"`
 	Traffic PhaseTraffic `json:"traffic"`
-	// Best is the iteration whose λ is the tuned one: that of the least loss on held-out examples, where there are some.
+	// Best is the iteration whose λ is the tuned one: the iteration of the least loss on held-out
+	// examples, where there are some.
 	Best int `json:"best_iteration"`
 
 	// Exact Φ at λ = 0, at the start and at x̄.
@@ -43,7 +44,8 @@ type Summary struct {
 	Models    []Model    `json:"models"`
 	Constants []Constant `json:"constants"` // exact Φ at constant λ, in the order in which they were tried
 
-	// Sites compares the sites' own models with those of all together, where each site has test examples of its own.
+	// Sites compares the sites' own models with the models of all together, where each site has
+	// test examples of its own.
 	Sites []Site `json:"sites,omitempty"`
 
 	ConsensusX         Number `json:"consensus_x"`
@@ -53,26 +55,32 @@ type Summary struct {
 
 	Seconds        float64 `json:"seconds"`          // wall time of iterations
 	MsPerIteration Number  `json:"ms_per_iteration"` // median, without evaluation
-	// FloatsSent counts the numbers that an agent sends in an iteration, to all neighbours together.
-	FloatsSent    float64    `json:"floats_sent_per_agent_per_iteration"`
-	FloatsFormula float64    `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
-	BytesSent     int64      `json:"bytes_sent"`                                // bytes that all agents sent in the whole run
-	OracleCalls   algo.Calls `json:"oracle_calls"`
-	Times                    // sums over all agents
-	PeakRSSMiB    Number     `json:"peak_rss_mib"`
-	PerAgent      []Usage    `json:"per_agent"` // by number
+	// FloatsSent counts the numbers that an agent sends in an iteration, to all
+	// neighbours together.
+	FloatsSent    float64 `json:"floats_sent_per_agent_per_iteration"`
+	FloatsFormula float64 `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
+	// bytes that all agents sent in the whole run
+	BytesSent   int64      `json:"bytes_sent"`
+	OracleCalls dsbo.Calls `json:"oracle_calls"`
+	Times                  // sums over all agents
+	PeakRSSMiB  Number     `json:"peak_rss_mib"`
+	PerAgent    []Usage    `json:"per_agent"` // by number
 	// Members are the agents that are there at the end, whose problem the models are of; nil: all.
 	Members []int `json:"members,omitempty"`
-	// Waited is for how many seconds neighbours waited for each agent, as far as this folder knows: for an agent's own neighbours, or for all
-	// agents after they were put together. nil where all agents are in one process.
+	// Waited is for how many seconds neighbours waited for each agent, as far as this folder knows:
+	// for an agent's own neighbours, or for all agents after they were put together. nil where all
+	// agents are in one process.
 	Waited []float64 `json:"waited_seconds,omitempty"`
-	// Round is the number of the exchange after the last one; 0 unless the agent is one that may be lost and come back.
+	// Round is the number of the exchange after the last one; 0 unless the agent is one that may be
+	// lost and come back.
 	Round int `json:"round,omitzero"`
-	// Epoch is that of the members whose end this is, see package membership; 0 where members stay the same.
+	// Epoch is the epoch of the members whose end this is, see package membership; 0 where members
+	// stay the same.
 	Epoch int `json:"epoch,omitzero"`
 }
 
-// Timeless returns s without the fields that depend on the machine: times, memory and the number of exchanges.
+// Timeless returns s without the fields that depend on the machine: times, memory and the number
+// of exchanges.
 func (s Summary) Timeless() Summary {
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB, s.Round, s.Times = 0, 0, 0, 0, Times{}
 	s.Waited = nil
@@ -94,31 +102,35 @@ type Model struct {
 	HoldoutLoss  Number `json:"holdout_loss"`
 	TestLoss     Number `json:"test_loss"`
 	TestAccuracy Number `json:"test_accuracy"`
-	// Reached says that the lower problem is not known to be convex: Phi is that of the solution reached, of which there may be others.
-	Reached   bool   `json:"reached,omitzero"`
-	Steps     int    `json:"refit_steps"`     // Hessian-vector products of the solution
-	Converged bool   `json:"refit_converged"` // else nothing of this model is exact; where Reached, whether the lower loss has settled
-	Gradient  Number `json:"refit_gradient"`  // norm that is left of the lower gradient, as a share of the first one
+	// Reached says that the lower problem is not known to be convex: Phi is the value at the
+	// solution reached, of which there may be others.
+	Reached bool `json:"reached,omitzero"`
+	Steps   int  `json:"refit_steps"` // Hessian-vector products of the solution
+	// else nothing of this model is exact; where Reached, whether the lower loss has settled
+	Converged bool   `json:"refit_converged"`
+	Gradient  Number `json:"refit_gradient"` // norm that is left of the lower gradient, as a share of the first one
 }
 
 // A Site says how good models are on the test examples of one site.
 type Site struct {
-	Name     string `json:"name,omitempty"` // "": that of its number, see [Site.Label]
+	Name     string `json:"name,omitempty"` // "": the label of its number, see [Site.Label]
 	Examples int    `json:"examples"`
-	// Alone is the model that the site finds by its own examples alone, at its best constant λ; Constant and Tuned are those of all sites
-	// together, at the best constant λ and at the tuned λ.
+	// Alone is the model that the site finds by its own examples alone, at its best constant λ;
+	// Constant and Tuned are the models of all sites together, at the best constant λ and at the
+	// tuned λ.
 	Alone    SiteScore `json:"alone"`
 	Constant SiteScore `json:"constant"`
 	Tuned    SiteScore `json:"tuned"`
-	// OthersAlone are the own models of all sites, by their numbers, on this site's test examples; empty where they have not left
-	// their sites.
+	// OthersAlone are the own models of all sites, by their numbers, on this site's test examples;
+	// empty where they have not left their sites.
 	OthersAlone []SiteScore `json:"lone,omitempty"`
 }
 
 // Label returns the name of the i-th site of a list.
 func (s Site) Label(i int) string { return cmp.Or(s.Name, fmt.Sprintf("site %d", i)) }
 
-// AllSites returns the scores on the test examples of all sites together, unknown where that of a site is; Alone is of each site's own model.
+// AllSites returns the scores on the test examples of all sites together, unknown where a site's
+// is; Alone is of each site's own model.
 func AllSites(sites []Site) (all Site) {
 	for _, s := range sites {
 		all.Examples += s.Examples
@@ -149,7 +161,8 @@ type SiteModel struct {
 	Scores []SiteScore
 }
 
-// SiteModels returns what sites say of each model: those of single sites, as far as others have seen them, and the two of all sites.
+// SiteModels returns what sites say of each model: of single sites, as far as others have seen
+// them, and the two of all sites.
 func SiteModels(sites []Site) (all []SiteModel) {
 	if len(sites) == 0 {
 		return nil

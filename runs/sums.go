@@ -17,11 +17,11 @@ import (
 	"dsbo/internal/disk"
 )
 
-// SumsFile lists the SHA-256 of the folder's files, as sha256sum -c reads it. Checkpoints, which end with their own, and pages and
-// figures, which can be made again, are not in it.
+// SumsFile lists the SHA-256 of the folder's files, as sha256sum -c reads it. Checkpoints, which
+// end with their own, and pages and figures, which can be made again, are not in it.
 //
-// A file is written when it is not in the list, and comes into the list when it is complete: whenever a process or a machine stops,
-// all that is listed is whole.
+// A file is written when it is not in the list, and comes into the list when it is complete:
+// whenever a process or a machine stops, all that is listed is whole.
 const SumsFile = "SHA256SUMS"
 
 // A sum is a line of SHA256SUMS.
@@ -30,15 +30,17 @@ type sum struct {
 	digest [sha256.Size]byte
 }
 
-// sumLocks keeps writers of this process from each other's list of a folder. Those of other folders go on, whose disks may answer
-// sooner. Who waits does so for a condition, not for a mutex, as virtual time goes on then (testing/synctest).
+// sumLocks keeps writers of this process from each other's list of a folder. Writers of other
+// folders go on, whose disks may answer sooner. Who waits does so for a condition, not for a mutex,
+// as virtual time goes on then (testing/synctest).
 var sumLocks = struct {
 	over *sync.Cond // a list is written
 	busy map[Folder]bool
 }{sync.NewCond(new(sync.Mutex)), map[Folder]bool{}}
 
-// lockSums waits until nobody writes the folder's list, and keeps others from it until the result is called.
-func (f Folder) lockSums() (unlock func()) {
+// lockSums waits until nobody writes the folder's list, and keeps others from it until the result
+// is called.
+func lockSums(f Folder) (unlock func()) {
 	sumLocks.over.L.Lock()
 	defer sumLocks.over.L.Unlock()
 	for sumLocks.busy[f] {
@@ -53,8 +55,8 @@ func (f Folder) lockSums() (unlock func()) {
 	}
 }
 
-// sums reads SHA256SUMS; a folder without one lists nothing.
-func (f Folder) sums() ([]sum, error) {
+// listedSums reads SHA256SUMS; a folder without one lists nothing.
+func listedSums(f Folder) ([]sum, error) {
 	data, err := disk.ReadFile(f.Path(SumsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -77,7 +79,8 @@ func parseSums(text []byte) (list []sum, err error) {
 		digest, name, ok := strings.Cut(strings.TrimSuffix(string(row), "\n"), "  ")
 		s := sum{name: name}
 		n, err := hex.Decode(s.digest[:], []byte(digest[:min(len(digest), 2*sha256.Size)]))
-		if !ok || err != nil || n != sha256.Size || len(digest) != 2*sha256.Size || name == "" || name != filepath.Base(name) || !bytes.HasSuffix(row, []byte("\n")) {
+		if !ok || err != nil || n != sha256.Size || len(digest) != 2*sha256.Size || name == "" ||
+			name != filepath.Base(name) || !bytes.HasSuffix(row, []byte("\n")) {
 			return nil, fmt.Errorf("line %d must be a SHA-256, two spaces and the name of a file beside it", line)
 		}
 		list = append(list, s)
@@ -86,9 +89,9 @@ func parseSums(text []byte) (list []sum, err error) {
 }
 
 // setSum lists a file with its digest, or without one takes it off the list.
-func (f Folder) setSum(name string, digest *[sha256.Size]byte) error {
-	defer f.lockSums()()
-	list, err := f.sums()
+func setSum(f Folder, name string, digest *[sha256.Size]byte) error {
+	defer lockSums(f)()
+	list, err := listedSums(f)
 	if err != nil {
 		return err
 	}
@@ -113,21 +116,21 @@ func (f Folder) setSum(name string, digest *[sha256.Size]byte) error {
 
 // WriteFile makes data the content of a file of the folder, at once, and lists its digest.
 func (f Folder) WriteFile(name string, data []byte) error {
-	if err := f.setSum(name, nil); err != nil {
+	if err := setSum(f, name, nil); err != nil {
 		return err
 	}
 	if err := disk.WriteBytes(f.Path(name), data); err != nil {
 		return err
 	}
 	digest := sha256.Sum256(data)
-	return f.setSum(name, &digest)
+	return setSum(f, name, &digest)
 }
 
-// ReadFile returns the content of a file of the folder. If that is not the one that was written, the error names the file and
-// matches [dsbo.ErrConfig].
+// ReadFile returns the content of a file of the folder. If that is not the one that was written,
+// the error names the file and matches [dsbo.ErrConfig].
 func (f Folder) ReadFile(name string) ([]byte, error) {
 	for {
-		before, err := f.sums()
+		before, err := listedSums(f)
 		if err != nil {
 			return nil, err
 		}
@@ -139,26 +142,27 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 		if !slices.ContainsFunc(before, func(s sum) bool { return s.name == name && s.digest != digest }) {
 			return data, nil
 		}
-		after, err := f.sums()
+		after, err := listedSums(f)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Equal(before, after) { // else the run has written it meanwhile
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is damaged or was changed: its SHA-256 is not the one that %s lists", f.Path(name), SumsFile)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"%s is damaged or was changed: its SHA-256 is not the one that %s lists", f.Path(name), SumsFile)
 		}
 	}
 }
 
-// Verify checks that all files that the folder lists are as they were written, those that are not there left aside: who needs one
-// misses it. A run of a format with lists must have one once it has ended. The error names the first that is not, and matches
-// [dsbo.ErrConfig].
+// Verify checks that all files that the folder lists are as they were written, those that are not
+// there left aside: who needs one misses it. A run of a format with lists must have one once it has
+// ended. The error names the first that is not, and matches [dsbo.ErrConfig].
 func (f Folder) Verify() error {
-	list, err := f.sums()
+	list, err := listedSums(f)
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		return f.checkUnlisted()
+		return checkUnlisted(f)
 	}
 	for _, s := range list {
 		if _, err := f.ReadFile(s.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -169,7 +173,7 @@ func (f Folder) Verify() error {
 }
 
 // checkUnlisted reports a run that has ended and must have a list of its files.
-func (f Folder) checkUnlisted() error {
+func checkUnlisted(f Folder) error {
 	ended, err := f.Has(SummaryFile)
 	if err != nil || !ended {
 		return err
@@ -177,5 +181,6 @@ func (f Folder) checkUnlisted() error {
 	if c, err := readFile[struct{ Format int }](f, ConfigFile); err != nil || c.Format == 0 {
 		return err
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "%s must list the files of the run, with which they can be checked; it is missing or empty", f.Path(SumsFile))
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"%s must list the files of the run, with which they can be checked; it is missing or empty", f.Path(SumsFile))
 }

@@ -10,31 +10,32 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestDamage: a flipped bit anywhere in any file that a folder lists is named; one in the digests of the list makes a file differ too.
+// TestDamage: a flipped bit anywhere in any file that a folder lists is named; one in the digests
+// of the list makes a file differ too.
 func TestDamage(t *testing.T) {
 	f := Folder(t.TempDir())
-	must.OK(f.WriteConfig(Config{Format: Format, Build: ThisBuild()}))
-	must.OK(f.WriteArray(LambdaFile, []float64{1, 2, 3}, 3))
-	must.OK(f.WriteSummary(Summary{State: Finished}))
-	m := must.Get(f.OpenMetrics())
-	must.OK(m.Truncate())
-	must.OK(m.Write(Record{Iteration: 1}))
-	must.OK(m.Close())
-	must.OK(f.Verify())
-	list := must.Get(f.sums())
+	testkit.OK(f.WriteConfig(Config{Format: Format, Build: ThisBuild()}))
+	testkit.OK(f.WriteArray(LambdaFile, []float64{1, 2, 3}, 3))
+	testkit.OK(f.WriteSummary(Summary{State: Finished}))
+	m := testkit.Get(f.OpenMetrics())
+	testkit.OK(m.Truncate())
+	testkit.OK(m.Write(Record{Iteration: 1}))
+	testkit.OK(m.Close())
+	testkit.OK(f.Verify())
+	list := testkit.Get(listedSums(f))
 	if len(list) != 4 {
 		t.Fatalf("%d files are listed, want 4", len(list))
 	}
 	for _, name := range []string{ConfigFile, LambdaFile, SummaryFile, MetricsFile, SumsFile} {
 		path := f.Path(name)
-		whole := must.Get(os.ReadFile(path))
+		whole := testkit.Get(os.ReadFile(path))
 		for at := 0; at < len(whole); at += 1 + len(whole)/20 {
 			flipped := slices.Clone(whole)
 			flipped[at] ^= 1
-			must.OK(os.WriteFile(path, flipped, 0o666))
+			testkit.OK(os.WriteFile(path, flipped, 0o666))
 			err := f.Verify()
 			if name == SumsFile && err == nil {
 				continue // in the name of a file, or the case of a digit
@@ -43,37 +44,38 @@ func TestDamage(t *testing.T) {
 				t.Fatalf("%s: byte %d was changed: %v, want an error that names the file", name, at, err)
 			}
 		}
-		must.OK(os.WriteFile(path, whole, 0o666))
+		testkit.OK(os.WriteFile(path, whole, 0o666))
 	}
-	must.OK(f.Verify())
-	must.OK(os.Remove(f.Path(SumsFile)))
+	testkit.OK(f.Verify())
+	testkit.OK(os.Remove(f.Path(SumsFile)))
 	if err := f.Verify(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), SumsFile) {
 		t.Errorf("the list was removed: %v, want an error that names it", err)
 	}
 }
 
-// TestSumsSurviveCrashes: whenever the machine stops as a listed file is written, replaced or appended to, what is left is whole.
+// TestSumsSurviveCrashes: whenever the machine stops as a listed file is written, replaced or
+// appended to, what is left is whole.
 func TestSumsSurviveCrashes(t *testing.T) {
 	dir := t.TempDir()
-	m := disk.NewMemory()
-	must.OK(m.MkdirAll(dir))
+	m := testkit.NewMemory()
+	testkit.OK(m.MkdirAll(dir))
 	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
-		must.OK(m.SyncDir(filepath.Dir(above)))
+		testkit.OK(m.SyncDir(filepath.Dir(above)))
 	}
 	unmount := disk.Mount(dir, m)
 	t.Cleanup(unmount)
-	f, states := Folder(dir), map[string]*disk.Memory{}
+	f, states := Folder(dir), map[string]*testkit.Memory{}
 	m.Changed = func(string) {
 		for s := range m.States() {
 			states[s.Digest()] = s
 		}
 	}
 	for _, text := range []string{"old", "new", "newest"} {
-		must.OK(f.WriteFile("file", []byte(text)))
-		metrics := must.Get(f.OpenMetrics())
-		must.OK(metrics.Truncate())
-		must.OK(metrics.Write(Record{}))
-		must.OK(metrics.Close())
+		testkit.OK(f.WriteFile("file", []byte(text)))
+		metrics := testkit.Get(f.OpenMetrics())
+		testkit.OK(metrics.Truncate())
+		testkit.OK(metrics.Write(Record{}))
+		testkit.OK(metrics.Close())
 	}
 	m.Changed = nil
 	if len(states) < 50 {
@@ -84,7 +86,8 @@ func TestSumsSurviveCrashes(t *testing.T) {
 		if err := f.Verify(); err != nil {
 			t.Error(err)
 		}
-		if data, err := f.ReadFile("file"); err == nil && !slices.Contains([]string{"old", "new", "newest"}, string(data)) {
+		if data, err := f.ReadFile("file"); err == nil &&
+			!slices.Contains([]string{"old", "new", "newest"}, string(data)) {
 			t.Errorf("file holds %q", data)
 		}
 		back()

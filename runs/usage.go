@@ -2,12 +2,12 @@ package runs
 
 import (
 	"dsbo"
-	"dsbo/algo"
 )
 
-// Usage counts the oracle calls, messages and times of iterations, of one agent or of all together. Evaluations are not in it.
+// Usage counts the oracle calls, messages and times of iterations, of one agent or of all together.
+// Evaluations are not in it.
 type Usage struct {
-	algo.Calls
+	dsbo.Calls
 	dsbo.Traffic
 	Times
 }
@@ -25,7 +25,8 @@ const UsageLen = 14
 // Pack returns u as numbers, which can be sent; counts stay exact up to 2⁵³.
 func (u Usage) Pack() []float64 {
 	return []float64{
-		float64(u.UpperGrad), float64(u.LowerGrad), float64(u.HVP), float64(u.JVP), float64(u.Hessian), float64(u.Jacobian),
+		float64(u.UpperGrad), float64(u.LowerGrad), float64(u.HVP), float64(u.JVP), float64(u.Hessian),
+		float64(u.Jacobian),
 		float64(u.Diagonal), float64(u.Value),
 		float64(u.Messages), float64(u.Floats), float64(u.Bytes), u.OracleSeconds, u.MixSeconds, u.AlgebraSeconds,
 	}
@@ -34,8 +35,9 @@ func (u Usage) Pack() []float64 {
 // UnpackUsage returns the usage that [Usage.Pack] packed into v.
 func UnpackUsage(v []float64) Usage {
 	return Usage{
-		algo.Calls{
-			UpperGrad: int(v[0]), LowerGrad: int(v[1]), HVP: int(v[2]), JVP: int(v[3]), Hessian: int(v[4]), Jacobian: int(v[5]),
+		dsbo.Calls{
+			UpperGrad: int(v[0]), LowerGrad: int(v[1]), HVP: int(v[2]), JVP: int(v[3]), Hessian: int(v[4]),
+			Jacobian: int(v[5]),
 			Diagonal: int(v[6]), Value: int(v[7]),
 		},
 		dsbo.Traffic{Messages: int64(v[8]), Floats: int64(v[9]), Bytes: int64(v[10])},

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // An Outcome is what tuning gave, in one word.
@@ -20,8 +20,8 @@ const (
 	Unclear Outcome = "unclear" // there is nothing to compare with
 )
 
-// A Verdict says what tuning gave against the best that is to be had without: all hyperparameters one number, such as a single penalty, or a
-// baseline of the model's own.
+// A Verdict says what tuning gave against the best that is to be had without: all hyperparameters
+// one number, such as a single penalty, or a baseline of the model's own.
 type Verdict struct {
 	Outcome  Outcome  `json:"outcome"`
 	Sentence string   `json:"sentence"` // one sentence for people
@@ -37,24 +37,27 @@ const (
 	Test       = "test"
 )
 
-// A Gain compares the tuned model with another one, that of the best single penalty or a baseline, on one set of examples.
-// Differences are tuned minus the other, example by example, so that what examples have in common cancels.
+// A Gain compares the tuned model with another one, the model of the best single penalty or a
+// baseline, on one set of examples. Differences are tuned minus the other, example by example, so
+// that what examples have in common cancels.
 type Gain struct {
-	Set             string `json:"set"` // "validation", "held-out" or "test"
-	Examples        int    `json:"examples"`
-	Loss            Number `json:"loss"`         // of the tuned model, mean per example
-	LossAgainst     Number `json:"loss_against"` // of the other
-	LossChange      Number `json:"loss_change"`
-	LossError       Number `json:"loss_error"`          // standard error of LossChange
-	LossStart       Number `json:"loss_start,omitzero"` // validation loss of the model at the start, beside which losses are small; 0: not known
+	Set         string `json:"set"` // "validation", "held-out" or "test"
+	Examples    int    `json:"examples"`
+	Loss        Number `json:"loss"`         // of the tuned model, mean per example
+	LossAgainst Number `json:"loss_against"` // of the other
+	LossChange  Number `json:"loss_change"`
+	LossError   Number `json:"loss_error"` // standard error of LossChange
+	// validation loss of the model at the start, beside which losses are small; 0: not known
+	LossStart       Number `json:"loss_start,omitzero"`
 	Accuracy        Number `json:"accuracy"`
 	AccuracyAgainst Number `json:"accuracy_against"`
 	AccuracyChange  Number `json:"accuracy_change"`
 	AccuracyError   Number `json:"accuracy_error"`
 }
 
-// Outcome returns what the loss on these examples says: a change of at most two standard errors, or of less than a percentage shows, is none,
-// and so is a change of losses of which next to nothing is left.
+// Outcome returns what the loss on these examples says: a change of at most two standard errors, or
+// of less than a percentage shows, is none, and so is a change of losses of which next to nothing
+// is left.
 func (g Gain) Outcome() Outcome {
 	switch change := float64(g.LossChange); {
 	case change == 0 || g.withinChance() || g.negligible():
@@ -70,13 +73,15 @@ func (g Gain) Outcome() Outcome {
 // withinChance reports whether the change is at most two standard errors.
 func (g Gain) withinChance() bool { return math.Abs(float64(g.LossChange)) <= 2*float64(g.LossError) }
 
-// negligible reports whether the change is 0.0 % of the other model's loss: with many examples that may be certain, and is nothing all the same.
+// negligible reports whether the change is 0.0 % of the other model's loss: with many examples that
+// may be certain, and is nothing all the same.
 func (g Gain) negligible() bool {
 	return g.spent() || math.Abs(float64(g.LossChange)) < 0.0005*math.Abs(float64(g.LossAgainst))
 }
 
-// spentShare is the share of the loss at the start below which a loss has nothing left that matters, whatever share of that it changes by:
-// where classes can be told apart, a penalty ever weaker lets it fall for ever.
+// spentShare is the share of the loss at the start below which a loss has nothing left that
+// matters, whatever share of that it changes by: where classes can be told apart, a penalty ever
+// weaker lets it fall for ever.
 const spentShare = 1e-4
 
 // spent reports whether of both losses next to nothing is left.
@@ -84,13 +89,17 @@ func (g Gain) spent() bool {
 	return max(math.Abs(float64(g.Loss)), math.Abs(float64(g.LossAgainst))) < spentShare*float64(g.LossStart)
 }
 
-// SimplerNote says of a kept model's gain against a simpler one that the simpler one does as well, or better; "" where that is not so.
+// SimplerNote says of a kept model's gain against a simpler one that the simpler one does as well,
+// or better; "" where that is not so.
 func (g Gain) SimplerNote(kept, simpler string) string {
 	switch g.Outcome() {
 	case Worse:
-		return fmt.Sprintf("A simpler model does better: from %s to %s the %s loss changes by %s (%s).", simpler, kept, g.Set, g.percentText(), g.changeText())
+		return fmt.Sprintf("A simpler model does better: from %s to %s the %s loss changes by %s (%s).", simpler, kept,
+			g.Set, g.percentText(), g.changeText())
 	case Same:
-		return fmt.Sprintf("A simpler model does as well: %s and %s differ in the %s loss by chance or next to nothing (%s).", simpler, kept, g.Set, g.changeText())
+		return fmt.Sprintf(
+			"A simpler model does as well: %s and %s differ in the %s loss by chance or next to nothing (%s).", simpler,
+			kept, g.Set, g.changeText())
 	}
 	return ""
 }
@@ -112,7 +121,7 @@ func (g Gain) changeText() string {
 	case g.LossAgainst >= 100:
 		digits = 2
 	case 0 < g.LossAgainst && g.LossAgainst < 0.01: // as many that count as 0.01 has
-		digits = min(3-int(math.Floor(elementary.Log(float64(g.LossAgainst))/math.Ln10)), 12)
+		digits = min(3-int(math.Floor(num.Log(float64(g.LossAgainst))/math.Ln10)), 12)
 	}
 	text := fmt.Sprintf("%.*f → %.*f", digits, float64(g.LossAgainst), digits, float64(g.Loss))
 	if g.LossError.Known() {
@@ -121,15 +130,18 @@ func (g Gain) changeText() string {
 	return text
 }
 
-// A Contest is what a [Verdict] judges: a tuned model against that of one constant for all hyperparameters, or another baseline.
+// A Contest is what a [Verdict] judges: a tuned model against the model of one constant for all
+// hyperparameters, or another baseline.
 type Contest struct {
 	Count    int     // number of hyperparameters
 	Meaning  Meaning // what they are
 	Against  string  // name of the other model; "": there is none
 	Constant Number  // the entry of its x, where all are one number; else unknown
-	// Lost says that the other one is kept, because the tuned x was not better by the rule of the run.
+	// Lost says that the other one is kept, because the tuned x was not better by the rule of
+	// the run.
 	Lost bool
-	// Foreign says that the other one is a model of its own, which cannot be kept in place of the tuned one's.
+	// Foreign says that the other one is a model of its own, which cannot be kept in place of the
+	// tuned one's.
 	Foreign bool
 	Gains   []Gain // the most telling set first; none where the model tells no losses of single examples
 	// Phi and PhiAgainst are Φ of the two, by which they are compared where there are no Gains.
@@ -137,22 +149,25 @@ type Contest struct {
 	Notes           []string
 }
 
-// Verdict judges a contest by its first gain: test examples where there are some, else held-out ones, else validation examples,
-// which have tuned λ.
+// Verdict judges a contest by its first gain: test examples where there are some, else held-out
+// ones, else validation examples, which have tuned λ.
 func (c Contest) Verdict() Verdict {
-	v := Verdict{Outcome: Unclear, Against: c.Against, Gains: append([]Gain{}, c.Gains...), Notes: append([]string{}, c.Notes...)}
+	v := Verdict{Outcome: Unclear, Against: c.Against, Gains: append([]Gain{}, c.Gains...),
+		Notes: append([]string{}, c.Notes...)}
 	head, against := fmt.Sprintf("Tuning %d %s", c.Count, c.Meaning.Many), "against "+c.Against
 	if c.Count == 1 {
 		head = "Tuning 1 " + c.Meaning.One
 	}
 	if c.Constant.Known() {
-		against = fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, c.Meaning.Symbol, float64(c.Constant))
+		against = fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, c.Meaning.Symbol,
+			float64(c.Constant))
 	}
 	switch change := c.Phi - c.PhiAgainst; {
 	case c.Against != "" && len(c.Gains) > 0:
 	case c.Against != "" && change.Known():
 		phi := Gain{Loss: c.Phi, LossAgainst: c.PhiAgainst, LossChange: change, LossError: Unknown()}
-		v.Sentence = fmt.Sprintf("%s changed Φ by %s (%s) %s%s; the model tells no losses of single examples, by which chance is judged.",
+		v.Sentence = fmt.Sprintf(
+			"%s changed Φ by %s (%s) %s%s; the model tells no losses of single examples, by which chance is judged.",
 			head, phi.percentText(), phi.changeText(), against, c.keptText())
 		return v
 	default:
@@ -165,16 +180,22 @@ func (c Contest) Verdict() Verdict {
 	case v.Outcome == Better:
 		v.Sentence = fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
 	case v.Outcome == Worse:
-		v.Sentence = fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
+		v.Sentence = fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share,
+			g.changeText(), against)
 	case v.Outcome == Same && g.spent():
-		v.Sentence = fmt.Sprintf("%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at the start), %s",
+		v.Sentence = fmt.Sprintf(
+			"%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at "+
+				"the start), %s",
 			head, g.Set, g.changeText(), float64(g.LossStart), against)
 	case v.Outcome == Same && g.negligible() && !g.withinChance():
-		v.Sentence = fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set, g.changeText(), against)
+		v.Sentence = fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set,
+			g.changeText(), against)
 	case v.Outcome == Same:
-		v.Sentence = fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set, g.changeText(), against)
+		v.Sentence = fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
+			g.changeText(), against)
 	default:
-		v.Sentence = fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head, g.Set, g.percentText(), g.changeText(), against)
+		v.Sentence = fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head,
+			g.Set, g.percentText(), g.changeText(), against)
 	}
 	var others []string
 	for _, o := range c.Gains[1:] {
@@ -189,15 +210,19 @@ func (c Contest) Verdict() Verdict {
 	switch {
 	case v.Outcome != Worse || c.Lost:
 	case c.Foreign:
-		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as %s is another model", c.Meaning.Symbol, c.Against)
+		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as %s is another model",
+			c.Meaning.Symbol, c.Against)
 	default:
-		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as Φ, which decides, is not higher", c.Meaning.Symbol)
+		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as Φ, which decides, is not higher",
+			c.Meaning.Symbol)
 	}
 	v.Sentence += "."
 	for _, o := range c.Gains[1:] {
 		if o.Outcome() == Better && v.Outcome != Better && o.Set == Validation {
-			v.Notes = append(v.Notes, fmt.Sprintf("Validation and %s disagree: the validation loss changed by %s, the %s loss by %s. "+
-				"%s fits the validation examples rather than what they stand for.", g.Set, o.percentText(), g.Set, g.percentText(), c.Meaning.Symbol))
+			v.Notes = append(v.Notes,
+				fmt.Sprintf("Validation and %s disagree: the validation loss changed by %s, the %s loss by %s. "+
+					"%s fits the validation examples rather than what they stand for.", g.Set, o.percentText(), g.Set,
+					g.percentText(), c.Meaning.Symbol))
 		}
 	}
 	return v
@@ -214,7 +239,8 @@ func (c Contest) keptText() string {
 	return "; " + c.Against + " is kept"
 }
 
-// PhaseTraffic is what all agents have sent in a whole run, payloads of the exchanges, by what it was for.
+// PhaseTraffic is what all agents have sent in a whole run, payloads of the exchanges, by what it
+// was for.
 type PhaseTraffic struct {
 	Setup      dsbo.Traffic `json:"setup,omitzero"` // what agents find together as they load their data
 	Method     dsbo.Traffic `json:"method"`         // iterations

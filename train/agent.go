@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/curvature"
-	"dsbo/internal/vec"
+	"dsbo/algo"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/runs"
 )
 
-// An agent steps its algorithm, counts and times what that costs, and checks that the numbers stay finite. It does not know
-// where the other agents are: in this process or elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
+// An agent steps its algorithm, counts and times what that costs, and checks that the numbers stay
+// finite. It does not know where the other agents are: in this process or elsewhere, they are
+// behind the mixer. It belongs to one goroutine at a time.
 type agent struct {
 	id          int // its number in the roster
 	alg         dsbo.Algorithm
@@ -27,14 +28,16 @@ type agent struct {
 	allSteps    time.Duration // time of all steps
 }
 
-// newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products are with.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *curvature.Matrix, m *network.Averager) *agent {
+// newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products
+// are with.
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *linalg.Matrix, m *network.Averager) *agent {
 	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}}
 	made.oracle, made.metered = meterOracle(o, c)
 	return made
 }
 
-// setStart sets an algorithm's y before its first step, and the y before, so that there is no momentum yet.
+// setStart sets an algorithm's y before its first step, and the y before, so that there is no
+// momentum yet.
 func setStart(a dsbo.Algorithm, y []float64) {
 	for _, s := range a.State() {
 		if s.Name == "y" || s.Name == "y_before" {
@@ -43,9 +46,9 @@ func setStart(a dsbo.Algorithm, y []float64) {
 	}
 }
 
-// step runs the next iteration. If a norm of x, y or z is then NaN, infinite or above maxNorm, the error is a
-// [*dsbo.DivergedError]; the agent may go on all the same, so that its neighbours, which need its vectors, can end their
-// iteration. After any other error it is not usable.
+// step runs the next iteration. If a norm of x, y or z is then NaN, infinite or above maxNorm, the
+// error is a [*dsbo.DivergedError]; the agent may go on all the same, so that its neighbours, which
+// need its vectors, can end their iteration. After any other error it is not usable.
 func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	start := time.Now()
 	a.mixer.Begin(2 * uint64(a.k))
@@ -63,12 +66,13 @@ func (a *agent) step(ctx context.Context, maxNorm float64) error {
 // normNames are the names of the norms that checkNorms checks.
 var normNames = []string{"norm of x", "norm of y", "norm of z"}
 
-// checkNorms returns a [*dsbo.DivergedError] if a norm of x, y or z is above maxNorm after an iteration; 0: there is no bound.
+// checkNorms returns a [*dsbo.DivergedError] if a norm of x, y or z is above maxNorm after an
+// iteration; 0: there is no bound.
 func (a *agent) checkNorms(maxNorm float64) error {
 	if maxNorm == 0 {
 		return nil
 	}
-	for i, norm := range a.norms() {
+	for i, norm := range [...]float64{linalg.Norm(a.x()), linalg.Norm(a.y()), linalg.Norm(a.z())} {
 		if !(norm <= maxNorm) { // NaN too
 			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: normNames[i], Value: norm}
 		}
@@ -76,38 +80,22 @@ func (a *agent) checkNorms(maxNorm float64) error {
 	return nil
 }
 
-// norms returns the norms of x, y and z. A method whose vectors are float32 has them without copies.
-func (a *agent) norms() [3]float64 {
-	if has, ok := a.alg.(interface{ Norms() [3]float64 }); ok {
-		return has.Norms()
-	}
-	return [3]float64{vec.Norm(a.x()), vec.Norm(a.y()), vec.Norm(a.z())}
-}
-
-// diverged reports whether an error of a step says that this agent's own iterates diverged. An exchange that ended because
-// another agent diverged has ended the step too, but is no divergence of this one.
+// diverged reports whether an error of a step says that this agent's own iterates diverged. An
+// exchange that ended because another agent diverged has ended the step too, but is no divergence
+// of this one.
 func (a *agent) diverged(err error) bool { return !a.mixer.failed && errors.Is(err, dsbo.ErrDiverged) }
 
 func (a *agent) x() []float64 { return a.alg.X() }
 func (a *agent) y() []float64 { return a.alg.Y() }
 
 // z returns the algorithm's z, nil if it has none.
-func (a *agent) z() []float64 {
-	if has, ok := a.alg.(interface{ Z() []float64 }); ok {
-		return has.Z()
-	}
-	return nil
-}
+func (a *agent) z() []float64 { return algo.TraitsOf(a.alg).Z }
 
 // u returns the algorithm's estimate of the hypergradient, nil if it has none.
-func (a *agent) u() []float64 {
-	if has, ok := a.alg.(interface{ U() []float64 }); ok {
-		return has.U()
-	}
-	return nil
-}
+func (a *agent) u() []float64 { return algo.TraitsOf(a.alg).U }
 
-// state returns the algorithm's state and the z and u that an evaluation before the next iteration looks at.
+// state returns the algorithm's state and the z and u that an evaluation before the next iteration
+// looks at.
 func (a *agent) state() []dsbo.Named {
 	s := a.alg.State()
 	return append(s, dsbo.Named{Name: "last z", Value: a.z()}, dsbo.Named{Name: "last u", Value: a.u()})

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 
+	"dsbo/algo"
 	"dsbo/network/collective"
 )
 
-// commonVector returns what all agents have alike whatever the method: the iterations done, and what is known of the best iterate.
+// commonVector returns what all agents have alike whatever the method: the iterations done, and
+// what is known of the best iterate.
 func (e *evaluator) commonVector() func(i int) []float64 {
 	v := []float64{float64(e.done)}
 	for _, s := range e.bestState.state() {
@@ -18,12 +20,13 @@ func (e *evaluator) commonVector() func(i int) []float64 {
 	return func(int) []float64 { return v }
 }
 
-// checkAgreement returns an error that names agents unless all have the same bits of what they must have alike: what is common, which
-// is the last of the variables, and x and y of methods whose state is the same on all agents. It exchanges nothing where they agree.
+// checkAgreement returns an error that names agents unless all have the same bits of what they must
+// have alike: what is common, which is the last of the variables, and x and y of methods whose
+// state is the same on all agents. It exchanges nothing where they agree.
 func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables []func(i int) []float64) error {
 	names := []string{"x", "y"}
-	method, ok := e.agents[e.Local()[0]].alg.(interface{ Alike() bool })
-	if !ok || !method.Alike() || e.problem.Average.ByMix { // by Mix alone averages differ by their rounding
+	alike := algo.TraitsOf(e.agents[e.Local()[0]].alg).Alike
+	if !alike || e.problem.Average.ByMix { // by Mix alone averages differ by their rounding
 		names = nil
 	}
 	for v, name := range names {
@@ -37,7 +40,8 @@ func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables [
 	return nil
 }
 
-// disagreement is the error of agents that have not the same of a variable. All agents ask for it: it gathers the digests of each.
+// disagreement is the error of agents that have not the same of a variable. All agents ask for it:
+// it gathers the digests of each.
 func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int) []float64) error {
 	digests := make([]string, e.N())
 	for _, i := range e.Local() {
@@ -59,7 +63,10 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 	}
 	text := fmt.Sprintf("after iteration %d agents %v have another %s than the others", e.done, others, name)
 	if 2*count[most] <= e.N() {
-		text = fmt.Sprintf("after iteration %d agents have not the same %s, and fewer than half agree; their digests are %v", e.done, name, digests)
+		text = fmt.Sprintf(
+			"after iteration %d agents have not the same %s, and fewer than half agree; their digests are %v",
+			e.done, name, digests)
 	}
-	return fmt.Errorf("%s: they must have the same bits; a machine that computes wrongly, or memory that failed, makes others", text)
+	return fmt.Errorf(
+		"%s: they must have the same bits; a machine that computes wrongly, or memory that failed, makes others", text)
 }

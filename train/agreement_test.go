@@ -13,8 +13,8 @@ import (
 	"dsbo/train"
 )
 
-// A faulty method is newtoncg of which one agent computes wrongly: after the fifth iteration its x is off by a unit in the last place, or is
-// no number.
+// A faulty method is newtoncg of which one agent computes wrongly: after the fifth iteration its x
+// is off by a unit in the last place, or is no number.
 type faulty struct {
 	*algo.NewtonCG
 	Once *sync.Once
@@ -39,17 +39,21 @@ func (f *faulty) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	return err
 }
 
-// TestAgreement: an agent whose x has another bit than that of the others ends the run at the next evaluation, and is named.
+// TestAgreement: an agent whose x has another bit than the others' x ends the run at the next
+// evaluation, and is named.
 func TestAgreement(t *testing.T) {
 	c, _ := config(t)
 	c.Method = &faulty{method(t, "newtoncg").(*algo.NewtonCG), new(sync.Once), false}
 	_, err := train.Run(context.Background(), c)
-	if want := regexp.MustCompile(`after iteration 8 agents \[[0-9]\] have another x than the others: they must have the same bits`); err == nil || !want.MatchString(err.Error()) {
+	if want := regexp.MustCompile(
+		`after iteration 8 agents \[[0-9]\] have another x than the others: they must have the same ` +
+			`bits`); err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("error %v must match %v", err, want)
 	}
 }
 
-// TestNaNIsDivergence: an iterate that is no number ends the run after its iteration, as one that is too large does.
+// TestNaNIsDivergence: an iterate that is no number ends the run after its iteration, as one that
+// is too large does.
 func TestNaNIsDivergence(t *testing.T) {
 	c, _ := config(t)
 	c.Method = &faulty{method(t, "newtoncg").(*algo.NewtonCG), new(sync.Once), true}

@@ -9,13 +9,16 @@ import (
 	"dsbo/runs"
 )
 
-// Best is the best iterate of a run, of those that records are of: by the loss of ȳ on held-out examples; without such examples by
-// exact Φ, of the records that have it ([Config.ExactAt]); without that by the validation loss of ȳ. Where there is none of these it is
-// the newest one. By losses the start is one of them, so that the best is never worse than it.
+// Best is the best iterate of a run, of those that records are of: by the loss of ȳ on held-out
+// examples; without such examples by exact Φ, of the records that have it ([Config.ExactAt]);
+// without that by the validation loss of ȳ. Where there is none of these it is the newest one. By
+// losses the start is one of them, so that the best is never worse than it.
 //
-// By held-out examples it is the newest iterate, unless its loss there is above the least by more than a standard error of their
-// difference, taken example by example ([Problem.Each]; without it, unless it is above): then it is that of the least loss. x goes
-// downhill on all other validation examples, so that stopping early takes evidence, which a difference within chance is not.
+// By held-out examples it is the newest iterate, unless its loss there is above the least by more
+// than a standard error of their difference, taken example by example ([Problem.Each]; without it,
+// unless it is above): then it is the iterate of the least loss. x goes downhill on all other
+// validation examples, so that stopping early takes evidence, which a difference within chance
+// is not.
 type Best struct {
 	X, Y, Z   []float64 // x̄, ȳ and z̄; nil before the first record, and z̄ of methods without
 	Iteration int
@@ -26,7 +29,8 @@ type Best struct {
 // criteria are the values of Best.By.
 var criteria = []string{"", "held-out loss", "Φ", "validation loss"}
 
-// An iterate is the averages x̄, ȳ and z̄ at a record, with its iteration and the value by which it is judged.
+// An iterate is the averages x̄, ȳ and z̄ at a record, with its iteration and the value by which it
+// is judged.
 type iterate struct{ x, y, z, value []float64 }
 
 // set copies the averages of a record to i.
@@ -40,20 +44,22 @@ func (i iterate) set(m *means, iteration int, value runs.Number) {
 // state returns views of i for a checkpoint.
 func (i iterate) state(name string) []dsbo.Named {
 	return []dsbo.Named{
-		{Name: name + "_x", Value: i.x}, {Name: name + "_y", Value: i.y}, {Name: name + "_z", Value: i.z}, {Name: name, Value: i.value},
+		{Name: name + "_x", Value: i.x}, {Name: name + "_y", Value: i.y}, {Name: name + "_z", Value: i.z},
+		{Name: name, Value: i.value},
 	}
 }
 
 // A bestState is what is known of the best iterate so far, in vectors that a checkpoint can hold.
 type bestState struct {
-	least  iterate // that of the least value
+	least  iterate // of the least value
 	newest iterate // the newest one, if that is best though its value is not the least
-	// head is the index of By in criteria; 0 before the first record, 1 where least is best, 2 where newest is; the number of records
-	// in a row up to this one that are worse by more than a standard error and not below the one before; and this one's value.
+	// head is the index of By in criteria; 0 before the first record, 1 where least is best, 2
+	// where newest is; the number of records in a row up to this one that are worse by more than a
+	// standard error and not below the one before; and this one's value.
 	head []float64
 }
 
-// newBestState returns that of a run without records.
+// newBestState returns the state of a run without records.
 func newBestState(p, q int) bestState {
 	iterate := func() iterate {
 		return iterate{make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, 2)}
@@ -83,7 +89,8 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	case c.head[1] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
 		c.least.set(&e.means, r.Iteration, value)
 	case by == 1 && e.problem.Each != nil:
-		held, err := e.problem.compareSets(ctx, e.Group, e.means.fit(), e.problem, Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
+		held, err := e.problem.compareSets(ctx, e.Group, e.means.fit(), e.problem,
+			Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
 		if err != nil {
 			return err
 		}
@@ -101,8 +108,8 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	return nil
 }
 
-// worseRecords returns for how many records in a row, up to the newest one, the loss on held-out examples has not fallen, and was
-// above the least by more than a standard error.
+// worseRecords returns for how many records in a row, up to the newest one, the loss on held-out
+// examples has not fallen, and was above the least by more than a standard error.
 func (e *evaluator) worseRecords() int { return int(e.bestState.head[2]) }
 
 // best returns the best iterate so far.
@@ -115,7 +122,8 @@ func (e *evaluator) best() Best {
 	case 2:
 		i = c.newest
 	}
-	best := Best{slices.Clone(i.x), slices.Clone(i.y), nil, int(i.value[0]), criteria[int(c.head[0])], runs.Number(i.value[1])}
+	best := Best{slices.Clone(i.x), slices.Clone(i.y), nil, int(i.value[0]), criteria[int(c.head[0])],
+		runs.Number(i.value[1])}
 	if e.means.z != nil {
 		best.Z = slices.Clone(i.z)
 	}

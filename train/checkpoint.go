@@ -12,7 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -43,10 +43,13 @@ type checkpointHead struct {
 	Evaluation    dsbo.Traffic    `json:"evaluation"`         // what all agents have sent in evaluations
 	Usage         []runs.Usage    `json:"usage"`              // usage of each agent of the process
 	Curvature     float64         `json:"curvature,omitzero"` // Config.Curvature of the run
-	Handover      bool            `json:"handover,omitzero"`  // it is what an agent that comes in takes over from another one
-	EvaluationDue bool            `json:"owes,omitzero"`      // an evaluation is due at its iteration that has not been made
-	EntryEpoch    int             `json:"enters,omitzero"`    // the epoch in which that agent comes in, at which the checkpoint stands then
-	Arrays        []arrayHead     `json:"arrays"`
+	// it is what an agent that comes in takes over from another one
+	Handover bool `json:"handover,omitzero"`
+	// an evaluation is due at its iteration that has not been made
+	EvaluationDue bool `json:"owes,omitzero"`
+	// the epoch in which that agent comes in, at which the checkpoint stands then
+	EntryEpoch int         `json:"enters,omitzero"`
+	Arrays     []arrayHead `json:"arrays"`
 }
 
 type arrayHead struct {
@@ -72,8 +75,8 @@ func corruptError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errCorrupt, fmt.Sprintf(format, args...))
 }
 
-// writeCheckpoint writes the checkpoint after the iterations done to the run folder, if there is one, and removes checkpoints that
-// are no longer needed. The agents stand still.
+// writeCheckpoint writes the checkpoint after the iterations done to the run folder, if there is
+// one, and removes checkpoints that are no longer needed. The agents stand still.
 func (r *runner) writeCheckpoint() error {
 	if r.Dir == "" {
 		return nil
@@ -86,7 +89,8 @@ func (r *runner) writeCheckpoint() error {
 		return err
 	}
 	c := checkpoint{checkpointHead: checkpointHead{
-		Config: config, Epoch: r.epoch.Number, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
+		Config: config, Epoch: r.epoch.Number, Iteration: r.done, Evaluated: r.evaluated, Round: r.round,
+		Seconds: r.seconds, Curvature: r.Curvature,
 		Evaluation: r.eval.sent, EvaluationDue: r.evaluationDue(),
 	}}
 	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointAgents(), r.done)
@@ -117,8 +121,9 @@ func (r *runner) writeCheckpoint() error {
 	return runs.Folder(r.Dir).RemoveOldCheckpoints(r.checkpointAgents(), r.done, r.Held)
 }
 
-// evaluationDue reports whether an evaluation is due after the iterations done that has not been made: the run was interrupted
-// before. At the beginning of an epoch none is, whose members might make it.
+// evaluationDue reports whether an evaluation is due after the iterations done that has not been
+// made: the run was interrupted before. At the beginning of an epoch none is, whose members might
+// make it.
 func (r *runner) evaluationDue() bool {
 	begins := r.epoch.Number > 0 && r.done == r.epoch.Iteration
 	return r.isDue(r.EvalEvery) && r.evaluated < r.done && !begins
@@ -132,7 +137,8 @@ func (c *checkpoint) add(agent int, state []dsbo.Named) {
 	}
 }
 
-// restore copies the values of one agent into its state. Names and lengths must be those of the state.
+// restore copies the values of one agent into its state. Names and lengths must be the same as of
+// the state.
 func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	i := slices.IndexFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
 	for j, s := range state {
@@ -146,7 +152,8 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	return nil
 }
 
-// arraysAfter returns the arrays of an agent after the first so many, which are its state: of as many as there were.
+// arraysAfter returns the arrays of an agent after the first n, which are its state: of as many as
+// there were.
 func (c *checkpoint) arraysAfter(agent, first int) (rest []dsbo.Named) {
 	for i, a := range c.Arrays {
 		if a.Agent != agent {
@@ -173,7 +180,7 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 		return err
 	}
 	for _, v := range c.values {
-		if err := vec.Write(out, v); err != nil {
+		if err := linalg.Write(out, v); err != nil {
 			return err
 		}
 	}
@@ -181,8 +188,8 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	return err
 }
 
-// parseCheckpoint reads a file's bytes. The error says what is wrong; it matches errCorrupt, or dsbo.ErrConfig for a checkpoint of
-// another version.
+// parseCheckpoint reads a file's bytes. The error says what is wrong; it matches errCorrupt, or
+// dsbo.ErrConfig for a checkpoint of another version.
 func parseCheckpoint(data []byte) (*checkpoint, error) {
 	if len(data) < checkpointPrefix+sha256.Size || string(data[:len(checkpointMagic)]) != checkpointMagic {
 		return nil, corruptError("it does not begin as one, or is cut off")
@@ -201,8 +208,9 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 		return nil, corruptError("its head: %v", err)
 	}
 	if c.Format != checkpointFormat {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "the checkpoint must have format %d; it has %d, that of another version of the program: "+
-			"that version can resume the run, or -force begins it anew", checkpointFormat, c.Format)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"the checkpoint must have format %d; it has %d, that of another version of the program: "+
+				"that version can resume the run, or -force begins it anew", checkpointFormat, c.Format)
 	}
 	if c.Iteration < 0 || c.MetricsBytes < 0 {
 		return nil, corruptError("iteration %d, %d bytes of metrics", c.Iteration, c.MetricsBytes)

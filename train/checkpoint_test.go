@@ -11,15 +11,17 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/arithmetic"
-	"dsbo/internal/must"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/runs"
 )
 
 func sample() *checkpoint {
-	c := &checkpoint{checkpointHead: checkpointHead{Config: []byte(`{"a":1}`), Iteration: 7, Usage: make([]runs.Usage, 2)}}
-	c.add(0, []dsbo.Named{{Name: "x", Value: []float64{1, math.Copysign(0, -1), math.SmallestNonzeroFloat64}}, {Name: "y", Value: nil}})
+	c := &checkpoint{checkpointHead: checkpointHead{Config: []byte(`{"a":1}`), Iteration: 7,
+		Usage: make([]runs.Usage, 2)}}
+	c.add(0, []dsbo.Named{{Name: "x", Value: []float64{1, math.Copysign(0, -1), math.SmallestNonzeroFloat64}},
+		{Name: "y", Value: nil}})
 	c.add(1, []dsbo.Named{{Name: "x", Value: make([]float64, 5000)}})
 	return c
 }
@@ -28,10 +30,10 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	c := sample()
 	c.values[2][4999] = math.Pi
 	var b bytes.Buffer
-	must.OK(c.writeTo(&b))
-	got := must.Get(parseCheckpoint(b.Bytes()))
+	testkit.OK(c.writeTo(&b))
+	got := testkit.Get(parseCheckpoint(b.Bytes()))
 	x, y := make([]float64, 3), []float64{}
-	must.OK(got.restore(0, []dsbo.Named{{Name: "x", Value: x}, {Name: "y", Value: y}}))
+	testkit.OK(got.restore(0, []dsbo.Named{{Name: "x", Value: x}, {Name: "y", Value: y}}))
 	for i, v := range c.values[0] {
 		if math.Float64bits(x[i]) != math.Float64bits(v) {
 			t.Errorf("x[%d] = %v, want %v", i, x[i], v)
@@ -78,7 +80,8 @@ func TestCheckpointErrors(t *testing.T) {
 		}
 	}
 	_, err := parseCheckpoint(seal(`{"format":1}`, nil))
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "format 3; it has 1") || !strings.Contains(err.Error(), "-force") {
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "format 3; it has 1") ||
+		!strings.Contains(err.Error(), "-force") {
 		t.Errorf("a checkpoint of another version: %v, want what the user can do", err)
 	}
 	long := seal(`{"format":3}`, nil)
@@ -92,7 +95,7 @@ func TestCheckpointErrors(t *testing.T) {
 
 func FuzzParseCheckpoint(f *testing.F) {
 	var b bytes.Buffer
-	must.OK(sample().writeTo(&b))
+	testkit.OK(sample().writeTo(&b))
 	f.Add(b.Bytes())
 	f.Add(seal(`{"format":3,"arrays":[{"name":"x","len":2}]}`, make([]byte, 16)))
 	f.Add(seal(`{"format":3,"arrays":[{"name":"x","len":-1}]}`, nil))
@@ -117,12 +120,13 @@ func FuzzParseCheckpoint(f *testing.F) {
 	})
 }
 
-// TestIdentityOfArithmetic: a checkpoint belongs to the kernels and the machine that computed it, by the digest of what they compute.
+// TestIdentityOfArithmetic: a checkpoint belongs to the kernels and the machine that computed it,
+// by the digest of what they compute.
 func TestIdentityOfArithmetic(t *testing.T) {
-	c := Config{Method: must.Get(algo.New("dsoba"))}
-	c.W = must.Get(network.Ring(3, 0.5)).W
-	identity := string(must.Get(c.identity(0)))
-	if digest := strconv.Quote(arithmetic.Digest()); !strings.Contains(identity, `"arithmetic":`+digest) {
+	c := Config{Method: testkit.Get(algo.New("dsoba"))}
+	c.W = testkit.Get(network.Ring(3, 0.5)).W
+	identity := string(testkit.Get(c.identity(0)))
+	if digest := strconv.Quote(linalg.ArithmeticDigest()); !strings.Contains(identity, `"arithmetic":`+digest) {
 		t.Errorf("the identity is %s; it must have the digest %s", identity, digest)
 	}
 }

@@ -10,9 +10,11 @@ import (
 	"dsbo/runs"
 )
 
-// Compare compares model m of the problem with model a of another one, or of the same, on the test, held-out and validation examples of all
-// agents together, as far as there are some: both problems are of the same examples. Changes are m's minus a's, example by example, so that
-// what examples have in common cancels. What leaves an agent is its part of sums. Without [Problem.Each] there are no gains.
+// Compare compares model m of the problem with model a of another one, or of the same, on the test,
+// held-out and validation examples of all agents together, as far as there are some: both problems
+// are of the same examples. Changes are m's minus a's, example by example, so that what examples
+// have in common cancels. What leaves an agent is its part of sums. Without [Problem.Each] there
+// are no gains.
 func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (gains []runs.Gain, err error) {
 	if p.Each == nil || against.Each == nil {
 		return nil, nil
@@ -32,8 +34,9 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 }
 
 // compareSets compares two models on some sets of the examples of all agents together.
-func (p Problem) compareSets(ctx context.Context, g *collective.Group, m Fit, against Problem, a Fit, sets ...Set) ([]runs.Gain, error) {
-	const each = 8 // numbers of a set: those of pairSums, and examples without answers
+func (p Problem) compareSets(ctx context.Context, g *collective.Group, m Fit, against Problem, a Fit,
+	sets ...Set) ([]runs.Gain, error) {
+	const each = 8 // numbers of a set: the numbers of pairSums, and examples without answers
 	total := make([]float64, each*len(sets))
 	err := g.MeanNumbers(ctx, total, func(i int, part []float64) error {
 		for k, set := range sets {
@@ -60,21 +63,23 @@ func (p Problem) compareSets(ctx context.Context, g *collective.Group, m Fit, ag
 		if row[7] > 0 {
 			row[4] = math.NaN()
 		}
-		gain.AccuracyAgainst, gain.Accuracy, gain.AccuracyChange, gain.AccuracyError = pairStatistics(rows, math.Round(row[4]), math.Round(row[5]), math.Round(row[6]))
+		gain.AccuracyAgainst, gain.Accuracy, gain.AccuracyChange, gain.AccuracyError = pairStatistics(rows,
+			math.Round(row[4]), math.Round(row[5]), math.Round(row[6]))
 	}
 	return all, nil
 }
 
-// pairStatistics returns the means of n pairs of numbers with sums a and b, the mean of the differences b − a, and its standard error, from
-// the sum of the differences' squares.
+// pairStatistics returns the means of n pairs of numbers with sums a and b, the mean of the
+// differences b − a, and its standard error, from the sum of the differences' squares.
 func pairStatistics(n, a, b, squares float64) (meanA, meanB, change, deviation runs.Number) {
 	mean := (b - a) / n
 	variance := max(0, squares/n-float64(mean*mean)) * n / (n - 1)
 	return runs.Number(a / n), runs.Number(b / n), runs.Number(mean), runs.Number(math.Sqrt(variance / n))
 }
 
-// pairSums returns sums over a set of agent i's examples of what models a and b make of each: examples; losses of a, of b, and the squares
-// of their differences; the same of right answers; examples without answers.
+// pairSums returns sums over a set of agent i's examples of what models a and b make of each:
+// examples; losses of a, of b, and the squares of their differences; the same of right answers;
+// examples without answers.
 func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]float64, err error) {
 	losses, hits, err := of.Each(i, set, a)
 	if err != nil {
@@ -86,7 +91,8 @@ func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]f
 		return row, err
 	}
 	if len(lossA) != len(lossB) {
-		return row, dsbo.Errorf(dsbo.ErrShape, "models must be compared on the same examples; agent %d has %d and %d", i, len(lossA), len(lossB))
+		return row, dsbo.Errorf(dsbo.ErrShape, "models must be compared on the same examples; agent %d has %d and %d",
+			i, len(lossA), len(lossB))
 	}
 	row[0] = float64(len(lossA))
 	row[1], row[2], row[3] = pairTotals(lossA, lossB)

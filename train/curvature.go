@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"dsbo"
-	"dsbo/internal/curvature"
+	"dsbo/internal/linalg"
 	"dsbo/network/collective"
 )
 
-// Curvature returns L_max, the largest eigenvalue of any agent's ∇²_yy g_i(x, y) on all its examples, by power
-// iteration on products, to about one percent (from below, as power iteration goes). x and y are not changed. The cost is
-// at most 100 products an agent; agents are asked in parallel, and send their largest number alone.
+// Curvature returns L_max, the largest eigenvalue of any agent's ∇²_yy g_i(x, y) on all its
+// examples, by power iteration on products, to about one percent (from below, as power iteration
+// goes). x and y are not changed. The cost is at most 100 products an agent; agents are asked in
+// parallel, and send their largest number alone.
 func (p Problem) Curvature(ctx context.Context, x, y []float64) (float64, error) {
 	return p.curvature(ctx, func(int) []float64 { return x }, y)
 }
@@ -23,7 +24,7 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 		return 0, err
 	}
 	return g.Maximum(ctx, func(i int) (float64, error) {
-		l, err := curvature.Largest(len(y), func(dst, v []float64) error {
+		l, err := linalg.Largest(len(y), func(dst, v []float64) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -36,10 +37,11 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	})
 }
 
-// LeastEigenvalue returns about the least eigenvalue of the Hessian ∇²_yy g(x, y) of the averaged lower loss on all examples, by the
-// method of Lanczos: it is never below the eigenvalue and rarely above it by more than a twentieth, and takes at most 30 products,
-// each over all agents. All agents find the same bits. x and y (lengths p and q, the same in all processes) are not changed. It is NaN
-// where products are not finite.
+// LeastEigenvalue returns about the least eigenvalue of the Hessian ∇²_yy g(x, y) of the averaged
+// lower loss on all examples, by the method of Lanczos: it is never below the eigenvalue and rarely
+// above it by more than a twentieth, and takes at most 30 products, each over all agents. All
+// agents find the same bits. x and y (lengths p and q, the same in all processes) are not changed.
+// It is NaN where products are not finite.
 func (p Problem) LeastEigenvalue(ctx context.Context, x, y []float64) (float64, error) {
 	g, err := p.group()
 	if err != nil {
@@ -50,7 +52,7 @@ func (p Problem) LeastEigenvalue(ctx context.Context, x, y []float64) (float64, 
 
 // leastEigenvalue is LeastEigenvalue by way of a group.
 func (p Problem) leastEigenvalue(ctx context.Context, g *collective.Group, x, y []float64) (float64, error) {
-	least, err := curvature.Least(len(y), func(dst, v []float64) error {
+	least, err := linalg.Least(len(y), func(dst, v []float64) error {
 		return g.Mean(ctx, g.FineWire(), dst, nil, func(i int, part []float64) error {
 			if err := p.oracle(i).HVP(part, x, y, v, allExamples); err != nil {
 				return fmt.Errorf("agent %d: %w", g.Number(i), err)
@@ -64,7 +66,7 @@ func (p Problem) leastEigenvalue(ctx context.Context, g *collective.Group, x, y 
 	return least, nil
 }
 
-// oracle returns the oracle that evaluation asks, that of agent i.
+// oracle returns the oracle that evaluation asks, the oracle of agent i.
 func (p Problem) oracle(i int) dsbo.Oracle {
 	if p.Evaluate != nil {
 		return p.Evaluate[i]

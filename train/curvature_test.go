@@ -11,7 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -19,7 +19,7 @@ import (
 // TestCurvature: power iteration finds what a dense decomposition finds, from below.
 func TestCurvature(t *testing.T) {
 	prob, qs := quadratics(5)
-	got, want := must.Get(prob.Curvature(context.Background(), make([]float64, p), make([]float64, q))), 0.0
+	got, want := testkit.Get(prob.Curvature(context.Background(), make([]float64, p), make([]float64, q))), 0.0
 	for _, o := range qs {
 		var e mat.EigenSym
 		if !e.Factorize(mat.NewSymDense(q, o.A), false) {
@@ -31,14 +31,17 @@ func TestCurvature(t *testing.T) {
 	if got > want*(1+1e-12) || got < 0.97*want {
 		t.Errorf("L_max = %g, want %g or a little less", got, want)
 	}
-	if _, err := prob.Curvature(context.Background(), make([]float64, p+1), make([]float64, q)); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
+	if _, err := prob.Curvature(context.Background(), make([]float64, p+1), make([]float64, q)); !errors.Is(err,
+		dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want a shape error that names the agent", err)
 	}
 	flat := []dsbo.Oracle{flat{prob.Oracles[0], 0}, flat{prob.Oracles[1], math.NaN()}}
-	if l, err := (train.Problem{Oracles: flat[:1]}).Curvature(context.Background(), make([]float64, p), make([]float64, q)); err != nil || l != 0 {
+	if l, err := (train.Problem{Oracles: flat[:1]}).Curvature(context.Background(), make([]float64, p),
+		make([]float64, q)); err != nil || l != 0 {
 		t.Errorf("curvature of a flat loss %v, %v; want 0", l, err)
 	}
-	if _, err := (train.Problem{Oracles: flat}).Curvature(context.Background(), make([]float64, p), make([]float64, q)); err == nil || !strings.Contains(err.Error(), "agent 1") {
+	if _, err := (train.Problem{Oracles: flat}).Curvature(context.Background(), make([]float64, p), make([]float64,
+		q)); err == nil || !strings.Contains(err.Error(), "agent 1") {
 		t.Errorf("%v, want that agent 1 is named", err)
 	}
 }
@@ -57,7 +60,7 @@ func (f flat) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 }
 
 func TestStepWarnings(t *testing.T) {
-	ring := must.Get(network.Ring(4, 0.5))
+	ring := testkit.Get(network.Ring(4, 0.5))
 	const lmax = 4
 	for _, c := range []struct {
 		beta, gamma float64
@@ -68,7 +71,9 @@ func TestStepWarnings(t *testing.T) {
 		{0.4, 0.126, []string{"gamma = 0.126"}},
 		{1, 1, []string{"beta = 1", "gamma = 1"}},
 	} {
-		got := train.StepWarnings(train.Config{W: ring.W, Method: &algo.MADSBO{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}}, lmax, 0)
+		got := train.StepWarnings(
+			train.Config{W: ring.W, Method: &algo.MADSBO{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}},
+			lmax, 0)
 		if len(got) != len(c.want) {
 			t.Errorf("beta %g, gamma %g: %q, want %q", c.beta, c.gamma, got, c.want)
 			continue

@@ -6,24 +6,25 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network/grpc"
 	"dsbo/network/networktest"
 	"dsbo/train"
 )
 
-// TestOneDiverges: an agent that diverges alone ends the run for all, and they say so. What becomes of agents that are
-// lost and come back is proved by package simulate.
+// TestOneDiverges: an agent that diverges alone ends the run for all, and they say so. What becomes
+// of agents that are lost and come back is proved by package simulate.
 func TestOneDiverges(t *testing.T) {
 	c, _ := config(t)
 	ctx := networktest.Context(t)
 	listeners, addresses := make([]net.Listener, agents), make([]string, agents)
 	for i := range agents {
-		listeners[i] = must.Get(net.Listen("tcp", "127.0.0.1:0"))
+		listeners[i] = testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
 		addresses[i] = listeners[i].Addr().String()
 	}
 	for i, err := range networktest.RunAll(agents, func(i int) error {
-		mixer, err := grpc.Open(grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: listeners[i]})
+		mixer, err := grpc.Open(
+			grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: listeners[i]})
 		if err != nil {
 			return err
 		}

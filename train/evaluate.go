@@ -8,28 +8,31 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/exact"
 	"dsbo/network/collective"
 	"dsbo/runs"
+	"dsbo/train/exact"
 )
 
-// An evaluator makes the records of a run. The exact solutions of one evaluation are the start of those of the next.
+// An evaluator makes the records of a run. The exact solutions of one evaluation are the start of
+// the solutions of the next.
 type evaluator struct {
 	*stepper
 	config      *Config
 	problem     Problem
-	sharedExact *exact.Solver         // the exact solution of the problem; nil: none
-	ownExact    map[int]*exact.Solver // the exact solution of each agent of this process, for methods of the personalized problem
-	means       means                 // averages over the agents
-	sent        dsbo.Traffic          // what all agents have sent in evaluations
-	lastUsage   []runs.Usage          // usage of each agent of the roster at the last record, by number
-	bestState   bestState             // the best iterate so far
-	byPhi       bool                  // whether some records have exact values, of which the last one is one
+	sharedExact *exact.Solver // the exact solution of the problem; nil: none
+	// the exact solution of each agent of this process, for methods of the personalized problem
+	ownExact  map[int]*exact.Solver
+	means     means        // averages over the agents
+	sent      dsbo.Traffic // what all agents have sent in evaluations
+	lastUsage []runs.Usage // usage of each agent of the roster at the last record, by number
+	bestState bestState    // the best iterate so far
+	byPhi     bool         // whether some records have exact values, of which the last one is one
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, config: c, problem: c.Problem, means: newMeans(c.p, c.q), bestState: newBestState(c.p, c.q)}
+	e := &evaluator{stepper: s, config: c, problem: c.Problem, means: newMeans(c.p, c.q),
+		bestState: newBestState(c.p, c.q)}
 	e.CountIn(&e.sent)
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
 		return e, nil
@@ -43,7 +46,8 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	e.ownExact = map[int]*exact.Solver{}
 	for _, i := range e.Local() {
 		var err error
-		alone := collective.New(collective.Config{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
+		alone := collective.New(
+			collective.Config{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
 		if e.ownExact[i], err = e.newSolver(c.Problem.Evaluate[i:i+1], alone); err != nil {
 			return nil, err
 		}
@@ -54,12 +58,13 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 // newSolver returns the solver of some agents of the problem.
 func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *collective.Group) (*exact.Solver, error) {
 	c := e.config
-	s := &exact.Solver{Oracles: oracles, Agents: agents, Start: c.Problem.Start, Matrix: c.Problem.Matrix, Tol: c.Tol, AdjointTol: c.AdjointTol}
+	s := &exact.Solver{Oracles: oracles, Agents: agents, Start: c.Problem.Start, Matrix: c.Problem.Matrix, Tol: c.Tol,
+		AdjointTol: c.AdjointTol}
 	return s, s.Prepare()
 }
 
-// makeRecord evaluates the agents. After an error the exact solutions and the counts are again what they were before: a run that was
-// interrupted in its evaluation repeats it to the bit.
+// makeRecord evaluates the agents. After an error the exact solutions and the counts are again what
+// they were before: a run that was interrupted in its evaluation repeats it to the bit.
 func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	var before [][]float64 // some megabytes, which only a solve changes
@@ -124,7 +129,8 @@ func (e *evaluator) addScores(ctx context.Context, r *runs.Record) error {
 	return err
 }
 
-// addSpectrum adds the least eigenvalue of the averaged Hessian at x̄ and ȳ to a record, where it is due.
+// addSpectrum adds the least eigenvalue of the averaged Hessian at x̄ and ȳ to a record, where it
+// is due.
 func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	r.LeastEigenvalue = runs.Unknown()
 	if !e.config.LeastEigenvalueAt(e.done) {
@@ -138,7 +144,7 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 // method returns the method that the first agent of this process runs.
 func (s *stepper) method() dsbo.Algorithm { return s.agents[s.Local()[0]].alg }
 
-// detachSolver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
+// detachSolver makes the evaluator's solver the run's caller's, whose averages are counted by sent.
 func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 	if e.sharedExact != nil && !e.config.ExactAt(e.done) {
 		e.adoptPairs()
@@ -150,7 +156,8 @@ func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 // dampingName is the name of the damping of products in a checkpoint.
 const dampingName = "curving"
 
-// state returns the best iterate, where the next exact solves start and the damping of products, if they are damped, as views.
+// state returns the best iterate, where the next exact solves start and the damping of products, if
+// they are damped, as views.
 func (e *evaluator) state() []dsbo.Named {
 	all := append(e.bestState.state(), e.solverState()...)
 	if e.products.Kind == dsbo.DampedHessian {

@@ -10,7 +10,7 @@ import (
 	"dsbo/train"
 )
 
-// Run works on any oracles, here those of a problem with a known answer.
+// Run works on any oracles, here the oracles of a problem with a known answer.
 func ExampleRun() {
 	var prob train.Problem
 	for _, o := range algotest.NewQuadratics(8, 3, 6, 1) {
@@ -54,7 +54,8 @@ func ExampleProblem_Curvature() {
 		fmt.Println(err)
 		return
 	}
-	for _, w := range train.StepWarnings(train.Config{W: ring.W, Method: &algo.MADSBO{Beta: "0.5", Gamma: "0.5"}}, lmax, 0) {
+	for _, w := range train.StepWarnings(train.Config{W: ring.W, Method: &algo.MADSBO{Beta: "0.5", Gamma: "0.5"}}, lmax,
+		0) {
 		fmt.Println(w)
 	}
 	// Output:

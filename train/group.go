@@ -28,16 +28,18 @@ func (p Problem) group() (*group, error) {
 
 // agents returns the problem's agents, which need not have oracles yet.
 func (p Problem) agents() *collective.Group {
-	return collective.New(collective.Config{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W, Average: p.Average, Sent: p.Sent})
+	return collective.New(collective.Config{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W,
+		Average: p.Average, Sent: p.Sent})
 }
 
-// Collective returns the way of a problem's agents to what they find together after a run. Agents are named by their numbers in the
-// roster; there are no texts of those that are not there.
+// Collective returns the way of a problem's agents to what they find together after a run. Agents
+// are named by their numbers in the roster; there are no texts of those that are not there.
 func (p Problem) Collective(ctx context.Context) network.Collective { return p.agents().Bound(ctx) }
 
-// GatherRows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every
-// agent sees. Each counts as sent to each other agent.
-func (p Problem) GatherRows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
+// GatherRows lets each agent of this process fill in a row, several at the same time, and returns
+// the rows of all agents, which every agent sees. Each counts as sent to each other agent.
+func (p Problem) GatherRows(ctx context.Context, length int,
+	fill func(i int, row []float64) error) ([][]float64, error) {
 	g, err := p.group()
 	if err != nil {
 		return nil, err

@@ -12,9 +12,10 @@ import (
 	"dsbo/runs"
 )
 
-// Handover returns what an agent that comes into the next epoch takes over from this one, from this one's checkpoint at a point: x, y
-// and what else of the method's state all agents share, and how far the run is. Nothing in it tells of this agent's examples more
-// than that. It is of some p + q numbers (with newtoncg 2p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs
+// Handover returns what an agent that comes into the next epoch takes over from this one, from this
+// one's checkpoint at a point: x, y and what else of the method's state all agents share, and how
+// far the run is. Nothing in it tells of this agent's examples more than that. It is of some p + q
+// numbers (with newtoncg 2p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs
 // Dir, Method and K.
 func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	c = c.WithDefaults()
@@ -24,7 +25,8 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 		return nil, err
 	}
 	of := checkpoint{checkpointHead: checkpointHead{
-		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Round: found.Round, Seconds: found.Seconds,
+		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Round: found.Round,
+		Seconds:    found.Seconds,
 		Evaluation: found.Evaluation, Curvature: found.Curvature, Handover: true,
 	}}
 	if of.Config, err = dropExamples(found.Config); err != nil {
@@ -38,7 +40,8 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	}
 	for i, a := range found.Arrays {
 		ofAll := a.Agent < 0 && (a.Name == dampingName || a.Name == usageName)
-		if ofAll || a.Agent == agent && (found.Handover || slices.Contains(names, a.Name)) { // what it has taken over itself it passes on
+		// what it has taken over itself it passes on
+		if ofAll || a.Agent == agent && (found.Handover || slices.Contains(names, a.Name)) {
 			of.add(a.Agent, []dsbo.Named{{Name: a.Name, Value: found.values[i]}})
 		}
 	}
@@ -63,15 +66,17 @@ func (c Config) handoverNames(state []dsbo.Named) ([]string, error) {
 	return names, nil
 }
 
-// Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes into an epoch, in its folder c.Dir, and
-// returns the point for Config.From. [Run] checks that it is of this run.
+// Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes into an
+// epoch, in its folder c.Dir, and returns the point for Config.From. [Run] checks that it is of
+// this run.
 func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 	found, err := parseCheckpoint(handover)
 	if err != nil {
 		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, err)
 	}
 	if !found.Handover {
-		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, corruptError("it is another agent's checkpoint"))
+		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent,
+			corruptError("it is another agent's checkpoint"))
 	}
 	found.EntryEpoch = epoch
 	for i := range found.Arrays {
@@ -80,7 +85,8 @@ func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 		}
 	}
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, found.Iteration)
-	return Point{Iteration: found.Iteration, Round: found.Round, Epoch: epoch, Curvature: found.Curvature}, disk.Write(path, found.writeTo)
+	return Point{Iteration: found.Iteration, Round: found.Round, Epoch: epoch, Curvature: found.Curvature},
+		disk.Write(path, found.writeTo)
 }
 
 // dropExamples returns an identity without what stands for the agents' examples.
@@ -93,26 +99,32 @@ func dropExamples(identity json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(parts)
 }
 
-// checkEpoch reports a checkpoint from which c's epoch cannot go on: it has to be of that epoch or, at the beginning of it, of one before.
+// checkEpoch reports a checkpoint from which c's epoch cannot go on: it has to be of that epoch or,
+// at the beginning of it, of one before.
 func (c *Config) checkEpoch(found *checkpoint) error {
 	epoch := c.epoch.Number
 	if found.Epoch > epoch {
-		return dsbo.Errorf(dsbo.ErrConfig, "the checkpoint is of epoch %d, which must not be after the last one of the membership log, %d", found.Epoch, epoch)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the checkpoint is of epoch %d, which must not be after the last one of the membership log, %d",
+			found.Epoch, epoch)
 	}
 	for _, change := range c.Membership[found.Epoch:epoch] {
 		if change.Iteration != found.Iteration {
-			return dsbo.Errorf(dsbo.ErrConfig, "the checkpoint must be of iteration %d, at which epoch %d begins; it is of iteration %d of epoch %d",
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"the checkpoint must be of iteration %d, at which epoch %d begins; it is of iteration %d of epoch %d",
 				change.Iteration, change.Epoch, found.Iteration, found.Epoch)
 		}
 	}
 	if epoch < len(c.Membership) && c.Membership[epoch].Iteration < found.Iteration {
-		return dsbo.Errorf(dsbo.ErrConfig, "membership log: epoch %d must not begin before the checkpoint, which is of iteration %d; it begins at %d",
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"membership log: epoch %d must not begin before the checkpoint, which is of iteration %d; it begins at %d",
 			epoch+1, found.Iteration, c.Membership[epoch].Iteration)
 	}
 	return nil
 }
 
-// restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of one before, or of what they take over.
+// restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of one before,
+// or of what they take over.
 func (r *runner) restoreEpochStart(c *checkpoint) error {
 	own := r.Problem.agentNumbers(r.Local())
 	states, err := r.methodsOf(c)
@@ -137,13 +149,15 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 			a.usageBefore = c.Usage[k]
 		}
 	}
-	// An evaluation that was due when the checkpoint was written is one of the old members, which this epoch does not make.
+	// An evaluation that was due when the checkpoint was written is one of the old members, which
+	// this epoch does not make.
 	r.done, r.evaluated, r.seconds, r.eval.sent = c.Iteration, c.Iteration, c.Seconds, c.Evaluation
 	r.epochBegun()
 	return nil
 }
 
-// methodsOf returns the methods whose states a checkpoint holds, or that a handover begins, by their agents' numbers.
+// methodsOf returns the methods whose states a checkpoint holds, or that a handover begins, by
+// their agents' numbers.
 func (r *runner) methodsOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
 	states := map[int]dsbo.Algorithm{}
 	for _, head := range c.Arrays {

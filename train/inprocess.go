@@ -9,7 +9,8 @@ import (
 	"dsbo/runs"
 )
 
-// inProcess is the layout of a run whose agents are all in this process: nothing is gathered or agreed on with other processes.
+// inProcess is the layout of a run whose agents are all in this process: nothing is gathered or
+// agreed on with other processes.
 type inProcess struct{}
 
 func (inProcess) round() int { return 0 }
@@ -20,7 +21,8 @@ func (inProcess) divergenceIsShared() bool { return true }
 
 func (inProcess) collectiveContext(ctx context.Context) context.Context { return ctx }
 
-// interruptGrace is how long agents try to finish an interrupted iteration, which may be long or need neighbours that are gone.
+// interruptGrace is how long agents try to finish an interrupted iteration, which may be long or
+// need neighbours that are gone.
 const interruptGrace = 2 * time.Second
 
 func (inProcess) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -19,8 +19,9 @@ func newMeans(p, q int) means {
 	return means{x: make([]float64, p), y: make([]float64, q), z: make([]float64, q), u: make([]float64, p)}
 }
 
-// findMeans finds the averages of the agents' x, y, z and u. Those which all agents have with the same bits are not exchanged. What
-// all agents must have with the same bits, and have not, is an error.
+// findMeans finds the averages of the agents' x, y, z and u. Those which all agents have with the
+// same bits are not exchanged. What all agents must have with the same bits, and have not, is
+// an error.
 func (e *evaluator) findMeans(ctx context.Context) error {
 	s, m := e.stepper, &e.means
 	one := s.agents[s.Local()[0]]
@@ -32,7 +33,8 @@ func (e *evaluator) findMeans(ctx context.Context) error {
 	}
 	variables := []func(i int) []float64{
 		func(i int) []float64 { return s.agents[i].x() }, func(i int) []float64 { return s.agents[i].y() },
-		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() }, e.commonVector(),
+		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() },
+		e.commonVector(),
 	}
 	same, err := s.SameBits(ctx, variables...)
 	if err == nil {

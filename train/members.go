@@ -6,30 +6,35 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/membership"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/runs"
 )
 
-// OfMembers returns the problem of the members of an epoch, whose agents are at the members' positions; p's agents are the roster's
-// or these members, and w is the roster's mixing matrix. Its W is the members'. A team connects the members already: it is taken over
-// as it is. It fails as [network.Matrix.Members] does.
+// OfMembers returns the problem of the members of an epoch, whose agents are at the members'
+// positions; p's agents are the roster's or these members, and w is the roster's mixing matrix. Its
+// W is the members'. A team connects the members already: it is taken over as it is. It fails as
+// [network.Matrix.Members] does.
 func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, error) {
 	var err error
 	if p.W, err = w.Members(e); err != nil {
 		return p, err
 	}
-	if slices.Equal(p.Numbers, e.Members) || p.Numbers == nil && len(p.Oracles) == len(e.Members) && e.Members[len(e.Members)-1] < len(p.Oracles) {
+	if slices.Equal(p.Numbers, e.Members) || p.Numbers == nil && len(p.Oracles) == len(e.Members) &&
+		e.Members[len(e.Members)-1] < len(p.Oracles) {
 		return p, nil
 	}
 	all := p
 	p.Numbers = e.Members
-	p.Oracles, p.Evaluate, p.Digests = entriesOf(all.Oracles, e.Members), entriesOf(all.Evaluate, e.Members), entriesOf(all.Digests, e.Members)
+	p.Oracles, p.Evaluate, p.Digests = entriesOf(all.Oracles, e.Members), entriesOf(all.Evaluate, e.Members),
+		entriesOf(all.Digests, e.Members)
 	if all.Score != nil {
 		p.Score = func(i int, m Fit) (Scores, error) { return all.Score(e.Members[i], m) }
 	}
 	if all.Each != nil {
-		p.Each = func(i int, set Set, m Fit) (losses, hits []float64, err error) { return all.Each(e.Members[i], set, m) }
+		p.Each = func(i int, set Set, m Fit) (losses, hits []float64, err error) {
+			return all.Each(e.Members[i], set, m)
+		}
 	}
 	return p, nil
 }
@@ -68,7 +73,8 @@ type roster struct {
 	w       *network.Matrix
 }
 
-// inEpoch returns the configuration of an epoch. c may be that of any epoch, or of the whole run.
+// inEpoch returns the configuration of an epoch. c may be the configuration of any epoch, or of the
+// whole run.
 func (c Config) inEpoch(epoch int) (Config, error) {
 	if c.roster == nil {
 		c.roster = &roster{c.Problem, c.W}
@@ -82,8 +88,9 @@ func (c Config) inEpoch(epoch int) (Config, error) {
 	return c, err
 }
 
-// startEpoch returns the configuration of the epoch in which this process begins: of a run over several processes the last one, which
-// the team connects, else that of the checkpoint. The log must be one of the run.
+// startEpoch returns the configuration of the epoch in which this process begins: of a run over
+// several processes the last one, which the team connects, else the epoch of the checkpoint. The
+// log must be one of the run.
 func (c Config) startEpoch() (Config, error) {
 	if len(c.Membership) == 0 {
 		return c, nil
@@ -103,7 +110,9 @@ func (c Config) startEpoch() (Config, error) {
 		return c, err
 	}
 	if found.Epoch > len(c.Membership) {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "the checkpoint is of epoch %d; the membership log must have it, but has %d", found.Epoch, len(c.Membership))
+		return c, dsbo.Errorf(dsbo.ErrConfig,
+			"the checkpoint is of epoch %d; the membership log must have it, but has %d", found.Epoch,
+			len(c.Membership))
 	}
 	return c.inEpoch(found.Epoch)
 }
@@ -118,7 +127,8 @@ func (c Config) checkMembership() error {
 		return dsbo.Errorf(dsbo.ErrConfig, "the problem must be of the roster's %d agents; it is of %d", want, have)
 	}
 	if _, ok := c.Method.(algo.Reformer); !ok {
-		return dsbo.Errorf(dsbo.ErrCapability, "%s does not say how it goes on when members change (algo.Reformer is missing)", algo.NameOf(c.Method))
+		return dsbo.Errorf(dsbo.ErrCapability,
+			"%s does not say how it goes on when members change (algo.Reformer is missing)", algo.NameOf(c.Method))
 	}
 	for _, w := range matrices {
 		if err := checkGraph(c.Method, w); err != nil {
@@ -128,9 +138,9 @@ func (c Config) checkMembership() error {
 	return nil
 }
 
-// EpochMatrices returns the mixing matrix of each epoch of a log, for the roster's matrix w, after a check that the log is one of a
-// run of K iterations: its agents are known, no epoch begins after K, and no graph of members falls apart. Errors match
-// dsbo.ErrConfig.
+// EpochMatrices returns the mixing matrix of each epoch of a log, for the roster's matrix w, after
+// a check that the log is one of a run of K iterations: its agents are known, no epoch begins after
+// K, and no graph of members falls apart. Errors match dsbo.ErrConfig.
 func EpochMatrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matrix, error) {
 	if err := l.Validate(w.N(), 0); err != nil {
 		return nil, err
@@ -142,7 +152,9 @@ func EpochMatrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matri
 			return nil, err
 		}
 		if e.Iteration > K {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "membership log: epoch %d must begin at iteration K = %d at the latest; it begins at %d", number, K, e.Iteration)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"membership log: epoch %d must begin at iteration K = %d at the latest; it begins at %d",
+				number, K, e.Iteration)
 		}
 		m, err := w.Members(e)
 		if err != nil {
@@ -159,8 +171,9 @@ func (r *runner) epochEnds() bool {
 	return next < len(r.Membership) && r.Membership[next].Iteration == r.done
 }
 
-// beginEpoch begins the next epoch after the iterations done: the agents of its members go on with states that are re-formed, and a
-// new exchange. What evaluation knows is of the old members, and begins anew. All agents of the run are in this process.
+// beginEpoch begins the next epoch after the iterations done: the agents of its members go on with
+// states that are re-formed, and a new exchange. What evaluation knows is of the old members, and
+// begins anew. All agents of the run are in this process.
 func (r *runner) beginEpoch() error {
 	states, usage := map[int]dsbo.Algorithm{}, map[int]runs.Usage{}
 	for _, a := range r.agents {
@@ -191,8 +204,9 @@ func (r *runner) beginEpoch() error {
 	return nil
 }
 
-// epochBegun follows the beginning of an epoch: a checkpoint of it is due and, where neither iterations nor another epoch follow, an
-// evaluation of its members. What they may have found before another epoch began after the same iteration counts for nothing.
+// epochBegun follows the beginning of an epoch: a checkpoint of it is due and, where neither
+// iterations nor another epoch follow, an evaluation of its members. What they may have found
+// before another epoch began after the same iteration counts for nothing.
 func (r *runner) epochBegun() {
 	r.end, r.newEpoch = r.K, true
 	if r.done == r.K && !r.epochEnds() {
@@ -212,10 +226,11 @@ func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 	return nil
 }
 
-// epochMethods returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that
-// members had at the end of the epoch before. A member that keeps its state needs its own, one that comes in that of its source
-// ([network.Matrix.Giver]).
-func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
+// epochMethods returns the methods with which some members of c's epoch begin it, by their numbers
+// in the roster, from those that members had at the end of the epoch before. A member that keeps
+// its state needs its own, one that comes in the checkpoint of its source ([network.Matrix.Giver]).
+func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.Epoch,
+	whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}
 	for _, i := range whose {
 		if c.epoch.Keeps(before, i) {

@@ -13,16 +13,16 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
-	"dsbo/membership"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/network/networktest"
 	"dsbo/train"
 )
 
-// changes are some of a run of 40 iterations of 5 agents: at a checkpoint and at none, with an agent that returns, one that is
-// admitted, one that has lost its state, and an edge that is cut.
+// changes are some of a run of 40 iterations of 5 agents: at a checkpoint and at none, with an
+// agent that returns, one that is admitted, one that has lost its state, and an edge that is cut.
 var changes = membership.Log{
 	{Epoch: 1, Iteration: 12, Members: []int{0, 2, 3, 4}},
 	{Epoch: 2, Iteration: 24, Members: []int{0, 1, 2, 4, 5}, Edges: [][2]int{{0, 5}, {2, 5}}, Cut: [][2]int{{1, 2}}},
@@ -43,7 +43,8 @@ func changing(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	return c, qs
 }
 
-// starting returns the named method with all of its trackers, and without a search for the start, for which quadratics have no penalty.
+// starting returns the named method with all of its trackers, and without a search for the start,
+// for which quadratics have no penalty.
 func starting(t *testing.T, name string) algo.Method {
 	more := []string{"warm_z=true", "track_y=true", "mom_y=0.5", "mom_z=0.5"}
 	if name == "newtoncg" {
@@ -52,7 +53,8 @@ func starting(t *testing.T, name string) algo.Method {
 	return method(t, name, more...)
 }
 
-// TestMembersChange: exact values are those of the agents that are there, and so is what the run ends with.
+// TestMembersChange: exact values belong to the agents that are there, and so is what the run
+// ends with.
 func TestMembersChange(t *testing.T) {
 	c, qs := changing(t)
 	var begun []int
@@ -62,15 +64,17 @@ func TestMembersChange(t *testing.T) {
 		t.Errorf("epochs %v began, the last is %+v, with the usage of %d agents", begun, r.Epoch, len(r.Usage))
 	}
 	there := algotest.Solve([]*algotest.Quadratic{qs[0], qs[1], qs[2], qs[5]})
-	want, got := vec.Norm(there.Gradient(r.X)), float64(r.Last().GradNorm)
+	want, got := linalg.Norm(there.Gradient(r.X)), float64(r.Last().GradNorm)
 	if !(math.Abs(got-want) < 1e-9*want) {
 		t.Errorf("the last record has ‖∇Φ‖ = %v; that of those present is %v", got, want)
 	}
 }
 
-// TestMembersChangeWithTheSameBits on any number of processors, and after interruptions before, at and after each change.
+// TestMembersChangeWithTheSameBits on any number of processors, and after interruptions before, at
+// and after each change.
 func TestMembersChangeWithTheSameBits(t *testing.T) {
-	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al", "newtoncg", "adamcg"} {
+	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al",
+		"newtoncg", "adamcg"} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := changing(t)
 			c.Method = starting(t, name)
@@ -89,8 +93,8 @@ func TestMembersChangeWithTheSameBits(t *testing.T) {
 	}
 }
 
-// TestMembersOfProcesses: where agents are in processes, each epoch begins from the checkpoints of the one before, with the bits of
-// one process.
+// TestMembersOfProcesses: where agents are in processes, each epoch begins from the checkpoints of
+// the one before, with the bits of one process.
 func TestMembersOfProcesses(t *testing.T) {
 	for _, name := range []string{"madsbo_tuned", "sparkle", "dascgd", "newtoncg"} {
 		t.Run(name, func(t *testing.T) {
@@ -107,15 +111,18 @@ func TestMembersOfProcesses(t *testing.T) {
 	}
 }
 
-// TestReturnAtOnce: an agent that has left and come back at one iteration takes over from another one, wherever its own checkpoints
-// stand, and a handover stands in the epoch that it was made for, so that it is good for the next ones.
+// TestReturnAtOnce: an agent that has left and come back at one iteration takes over from another
+// one, wherever its own checkpoints stand, and a handover stands in the epoch that it was made for,
+// so that it is good for the next ones.
 func TestReturnAtOnce(t *testing.T) {
 	for _, name := range []string{"madsbo_tuned", "newtoncg"} {
 		c, _ := changing(t)
 		c.Problem.Oracles, c.Problem.Evaluate = c.Problem.Oracles[:agents], c.Problem.Evaluate[:agents]
 		c.Method = starting(t, name)
 		c.Membership = membership.Log{
-			{Epoch: 1, Iteration: 12, Members: []int{0, 1, 2, 4}}, {Epoch: 2, Iteration: 12, Members: []int{0, 1, 2, 3, 4}}, {Epoch: 3, Iteration: 12, Members: []int{0, 2, 3, 4}},
+			{Epoch: 1, Iteration: 12, Members: []int{0, 1, 2, 4}},
+			{Epoch: 2, Iteration: 12, Members: []int{0, 1, 2, 3, 4}},
+			{Epoch: 3, Iteration: 12, Members: []int{0, 2, 3, 4}},
 		}
 		want := run(t, c)
 		c.Dir = t.TempDir()
@@ -133,16 +140,17 @@ type history struct {
 	ended *train.Result // of the first member, at the end of the last epoch
 }
 
-// epochOf runs an epoch in a process for each member, from a point of an epoch before to an iteration, and returns the point there.
+// epochOf runs an epoch in a process for each member, from a point of an epoch before to an
+// iteration, and returns the point there.
 func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 	h.Helper()
 	c := h.Config
-	e := must.Get(c.Membership.At(number, agents))
+	e := testkit.Get(c.Membership.At(number, agents))
 	var locals [][]int
 	for position := range e.Members {
 		locals = append(locals, []int{position})
 	}
-	teams, closeAll := networktest.Processes(must.Get(c.W.Members(e)), locals...)
+	teams, closeAll := networktest.Processes(testkit.Get(c.W.Members(e)), locals...)
 	defer closeAll()
 	c.Membership = c.Membership[:number]
 	var cs []train.Config
@@ -164,7 +172,8 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 		return train.Run(ctx, c)
 	})
 	for i, err := range errs {
-		if err != nil && !(errors.Is(err, train.ErrInterrupted) && results[i].Iterations <= stop+1) { // all agree in the next iteration
+		// all agree in the next iteration
+		if err != nil && !(errors.Is(err, train.ErrInterrupted) && results[i].Iterations <= stop+1) {
 			h.Fatalf("epoch %d, agent %d: %v", number, e.Members[i], err)
 		}
 	}
@@ -175,41 +184,49 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 // ofRoster returns the configuration of the process of one agent of the roster.
 func ofRoster(c train.Config, team network.Team, roster, i int) train.Config {
 	all := c.Problem
-	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, roster), make([]dsbo.ValueOracle, roster)
+	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, roster),
+		make([]dsbo.ValueOracle, roster)
 	c.Problem.Oracles[i], c.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
 	return c
 }
 
-// comesIn returns the point from which an agent goes on: its own or, where it was no member, that of what a neighbour hands over.
+// comesIn returns the point from which an agent goes on: its own or, where it was no member, the
+// point of what a neighbour hands over.
 func comesIn(c train.Config, agent int, from train.Point) *train.Point {
 	at := from
 	for number := from.Epoch + 1; number <= len(c.Membership); number++ {
-		before, e := must.Get(c.Membership.At(number-1, agents)), must.Get(c.Membership.At(number, agents))
+		before, e := testkit.Get(c.Membership.At(number-1, agents)), testkit.Get(c.Membership.At(number, agents))
 		if _, is := e.Position(agent); is && !e.Keeps(before, agent) {
-			_, source := must.Get2(c.W.Giver(before, e, agent))
-			at = must.Get(c.Receive(agent, number, must.Get(c.Handover(source, from))))
+			_, source := testkit.Get2(c.W.Giver(before, e, agent))
+			at = testkit.Get(c.Receive(agent, number, testkit.Get(c.Handover(source, from))))
 		}
 	}
 	return &at
 }
 
-// TestMembershipIsRefused where the log is none of the run, the graph falls apart, or a checkpoint is of another history.
+// TestMembershipIsRefused where the log is none of the run, the graph falls apart, or a checkpoint
+// is of another history.
 func TestMembershipIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		log        membership.Log
 		change     func(c *train.Config)
 	}{
-		{name: "unknown agent", want: "agent 6 is not known", log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 6}}}},
-		{name: "too late", want: "epoch 1 must begin at iteration K = 40 at the latest; it begins at 41", log: membership.Log{{Epoch: 1, Iteration: 41, Members: []int{0, 1}}}},
-		{name: "apart", want: "falls apart into agents 0 | 2 | 4; these edges join them: 0-2, 0-4", log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 2, 4}, Cut: [][2]int{{0, 4}}}}},
+		{name: "unknown agent", want: "agent 6 is not known",
+			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 6}}}},
+		{name: "too late", want: "epoch 1 must begin at iteration K = 40 at the latest; it begins at 41",
+			log: membership.Log{{Epoch: 1, Iteration: 41, Members: []int{0, 1}}}},
+		{name: "apart", want: "falls apart into agents 0 | 2 | 4; these edges join them: 0-2, 0-4",
+			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 2, 4}, Cut: [][2]int{{0, 4}}}}},
 		{name: "nobody stays", want: "epoch 2 must have a member of the epoch before",
-			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1}}, {Epoch: 2, Iteration: 4, Members: []int{2, 3}}}},
+			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1}},
+				{Epoch: 2, Iteration: 4, Members: []int{2, 3}}}},
 		{name: "no more agents", want: "the problem must be of the roster's 6 agents; it is of 5",
 			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1, 5}, Edges: [][2]int{{1, 5}}}}},
-		{name: "no average", want: `the graph must be "server"`, log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1, 2}}},
+		{name: "no average", want: `the graph must be "server"`,
+			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1, 2}}},
 			change: func(c *train.Config) {
-				c.Method, c.W = method(t, "fednest"), must.Get(network.New("star", agents, network.Options{})).W
+				c.Method, c.W = method(t, "fednest"), testkit.Get(network.New("star", agents, network.Options{})).W
 			}},
 	} {
 		cfg, _ := config(t)
@@ -223,7 +240,8 @@ func TestMembershipIsRefused(t *testing.T) {
 	}
 }
 
-// TestResumeOfAnotherHistory: a checkpoint belongs to the changes up to its epoch, and no change may come before it.
+// TestResumeOfAnotherHistory: a checkpoint belongs to the changes up to its epoch, and no change
+// may come before it.
 func TestResumeOfAnotherHistory(t *testing.T) {
 	c, _ := changing(t)
 	c.Dir, c.Resume = t.TempDir(), true
@@ -232,12 +250,19 @@ func TestResumeOfAnotherHistory(t *testing.T) {
 		want   string
 		change func(l membership.Log) membership.Log
 	}{
-		{"is of a run with other settings", func(l membership.Log) membership.Log { l[0].Members = []int{0, 1, 2, 3}; return l }},
-		{"epoch 2 must not begin before the checkpoint", func(l membership.Log) membership.Log { l[1].Iteration = 15; return l }},
+		{"is of a run with other settings", func(l membership.Log) membership.Log {
+			l[0].Members = []int{0, 1, 2, 3}
+			return l
+		}},
+		{"epoch 2 must not begin before the checkpoint", func(l membership.Log) membership.Log {
+			l[1].Iteration = 15
+			return l
+		}},
 	} {
 		other := c
 		other.Membership = bad.change(slices.Clone(c.Membership))
-		if _, err := train.Run(context.Background(), other); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), bad.want) {
+		if _, err := train.Run(context.Background(), other); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%v, want %q", err, bad.want)
 		}
 	}

@@ -4,5 +4,6 @@ package train
 
 import "dsbo/runs"
 
-// PeakRSS returns the most memory that the process has had resident, in MiB: not known on this system.
+// PeakRSS returns the most memory that the process has had resident, in MiB: not known on
+// this system.
 func PeakRSS() runs.Number { return runs.Unknown() }

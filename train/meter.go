@@ -5,17 +5,15 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/algo"
-	"dsbo/internal/curvature"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
 // A meter counts and times what an agent asks its oracle.
 type meter struct {
-	products *curvature.Matrix
+	products *linalg.Matrix
 	ctx      context.Context // of the step under way: when it ends no further call begins
-	calls    algo.Calls
+	calls    dsbo.Calls
 	busy     time.Duration
 }
 
@@ -31,41 +29,31 @@ func (m *meter) call(calls *int, ask func() error) error {
 	return err
 }
 
-// meteredIn is an oracle by vectors of T with a meter.
-type meteredIn[T dsbo.Float] struct {
-	dsbo.OracleIn[T]
+// meteredOracle is an agent's oracle with its meter.
+type meteredOracle struct {
+	dsbo.Oracle
 	*meter
 }
 
-func (m meteredIn[T]) UpperGrad(dx, dy, x, y []T, s dsbo.Sample) error {
-	return m.call(&m.calls.UpperGrad, func() error { return m.OracleIn.UpperGrad(dx, dy, x, y, s) })
+func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	return m.call(&m.calls.UpperGrad, func() error { return m.Oracle.UpperGrad(dx, dy, x, y, s) })
 }
 
-func (m meteredIn[T]) LowerGrad(dst, x, y []T, s dsbo.Sample) error {
-	return m.call(&m.calls.LowerGrad, func() error { return m.OracleIn.LowerGrad(dst, x, y, s) })
+func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	return m.call(&m.calls.LowerGrad, func() error { return m.Oracle.LowerGrad(dst, x, y, s) })
 }
 
-func (m meteredIn[T]) HVP(dst, x, y, v []T, s dsbo.Sample) error {
-	return m.call(&m.calls.HVP, func() error { return curvature.Product(m.products, m.OracleIn, dst, x, y, v, s) })
+func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return m.call(&m.calls.HVP, func() error { return linalg.Product(m.products, m.Oracle, dst, x, y, v, s) })
 }
 
-func (m meteredIn[T]) JVP(dst, x, y, v []T, s dsbo.Sample) error {
-	return m.call(&m.calls.JVP, func() error { return m.OracleIn.JVP(dst, x, y, v, s) })
+func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return m.call(&m.calls.JVP, func() error { return m.Oracle.JVP(dst, x, y, v, s) })
 }
-
-// meteredOracle is an agent's oracle with its meter, by vectors of either type.
-type meteredOracle struct {
-	meteredIn[float64]
-	narrow vec.NarrowOracle
-	single meteredIn[float32]
-}
-
-// Float32 implements [dsbo.Float32Oracle].
-func (m *meteredOracle) Float32() dsbo.OracleIn[float32] { return &m.single }
 
 // Penalty asks for P(x), which is known without data, and is not counted.
 func (m *meteredOracle) Penalty(dst, x []float64) error {
-	o, err := dsbo.OracleAs[dsbo.PenaltyOracle](m.OracleIn, "penalty")
+	o, err := dsbo.OracleAs[dsbo.PenaltyOracle](m.Oracle, "penalty")
 	if err != nil {
 		return err
 	}
@@ -73,7 +61,7 @@ func (m *meteredOracle) Penalty(dst, x []float64) error {
 }
 
 func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	o, err := dsbo.OracleAs[dsbo.DiagonalOracle](m.OracleIn, "diagonals")
+	o, err := dsbo.OracleAs[dsbo.DiagonalOracle](m.Oracle, "diagonals")
 	if err != nil {
 		return err
 	}
@@ -81,7 +69,7 @@ func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 }
 
 func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	o, err := dsbo.OracleAs[dsbo.ValueOracle](m.OracleIn, "losses")
+	o, err := dsbo.OracleAs[dsbo.ValueOracle](m.Oracle, "losses")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -103,10 +91,10 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return m.call(&m.calls.Jacobian, func() error { return m.dense.Jacobian(dst, x, y, s) })
 }
 
-// meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.
-func meterOracle(o dsbo.Oracle, c *curvature.Matrix) (*meteredOracle, dsbo.Oracle) {
-	m := &meteredOracle{meteredIn: meteredIn[float64]{o, &meter{products: c, ctx: context.Background()}}}
-	m.single = meteredIn[float32]{m.narrow.Of(o), m.meter}
+// meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products
+// are with c's matrix.
+func meterOracle(o dsbo.Oracle, c *linalg.Matrix) (*meteredOracle, dsbo.Oracle) {
+	m := &meteredOracle{o, &meter{products: c, ctx: context.Background()}}
 	if d, ok := o.(dsbo.DenseOracle); ok {
 		return m, meteredDense{m, d}
 	}
@@ -126,10 +114,6 @@ func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
 
 func (m *meteredMixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
 	return m.call(func() error { return m.Averager.MixAdd(ctx, dst, src, a, v) })
-}
-
-func (m *meteredMixer) MixAdd32(ctx context.Context, dst, src []float32, a float64, v []float32) error {
-	return m.call(func() error { return m.Averager.MixAdd32(ctx, dst, src, a, v) })
 }
 
 func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {

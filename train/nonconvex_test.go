@@ -10,12 +10,12 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/train"
 )
 
-// wellsProblem is that of three agents, whose start is near the saddle.
+// wellsProblem is a problem of three agents, whose start is near the saddle.
 func wellsProblem(q int, matrix dsbo.CurvatureMatrix) train.Problem {
 	p := train.Problem{Nonconvex: true, Matrix: matrix, Start: make([]float64, q)}
 	for _, c := range []float64{0.5, 1, 1.5} {
@@ -28,11 +28,12 @@ func wellsProblem(q int, matrix dsbo.CurvatureMatrix) train.Problem {
 	return p
 }
 
-// TestLeastEigenvalue: as many products as the matrix has eigenvalues find it, and far fewer of a large one to a twentieth.
+// TestLeastEigenvalue: as many products as the matrix has eigenvalues find it, and far fewer of a
+// large one to a twentieth.
 func TestLeastEigenvalue(t *testing.T) {
 	for _, q := range []int{1, 6, 400} {
 		p := wellsProblem(q, dsbo.Hessian)
-		got := must.Get(p.LeastEigenvalue(context.Background(), []float64{0}, make([]float64, q)))
+		got := testkit.Get(p.LeastEigenvalue(context.Background(), []float64{0}, make([]float64, q)))
 		if want := -float64(q); got < want*(1+1e-12) || got > 0.95*want {
 			t.Errorf("q = %d: the least eigenvalue is %g, want %g", q, got, want)
 		}
@@ -41,15 +42,17 @@ func TestLeastEigenvalue(t *testing.T) {
 
 // nonconvexConfig is a run of damped Newton steps on the wells.
 func nonconvexConfig(matrix dsbo.CurvatureMatrix, m algo.Method) train.Config {
-	return train.Config{Problem: wellsProblem(6, matrix), W: must.Get(network.Ring(3, 0.5)).W, K: 20, EvalEvery: 1, CheckpointEvery: 1, Method: m}
+	return train.Config{Problem: wellsProblem(6, matrix), W: testkit.Get(network.Ring(3, 0.5)).W, K: 20, EvalEvery: 1,
+		CheckpointEvery: 1, Method: m}
 }
 
-// TestNonconvexRun: iterations go down to a minimum; records have the least eigenvalue, negative first and positive at the end; and a run
-// that is interrupted goes on with the same bits, damping included.
+// TestNonconvexRun: iterations go down to a minimum; records have the least eigenvalue, negative
+// first and positive at the end; and a run that is interrupted goes on with the same bits,
+// damping included.
 func TestNonconvexRun(t *testing.T) {
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
 		c := nonconvexConfig(matrix, &algo.NewtonCG{Start: "x0", Damping: 0.1, Lr: "0.01"})
-		whole := must.Get(train.Run(context.Background(), c))
+		whole := testkit.Get(train.Run(context.Background(), c))
 		if first, last := whole.Records[0].LeastEigenvalue, whole.Last().LeastEigenvalue; !(first < 0 && last > 0) {
 			t.Errorf("%v: the least eigenvalue is %g at first and %g at last", matrix, first, last)
 		}
@@ -64,13 +67,15 @@ func TestNonconvexRun(t *testing.T) {
 			t.Fatalf("%v: the error is %v", matrix, err)
 		}
 		c.OnIteration, c.Resume = nil, true
-		resumed := must.Get(train.Run(context.Background(), c))
+		resumed := testkit.Get(train.Run(context.Background(), c))
 		if !reflect.DeepEqual(resumed.X, whole.X) || !reflect.DeepEqual(resumed.Y, whole.Y) {
 			t.Errorf("%v: a resumed run ends elsewhere: %v, %v", matrix, resumed.Y, whole.Y)
 		}
 		for i, r := range resumed.Records {
-			if w := whole.Records[i]; r.LeastEigenvalue != w.LeastEigenvalue && (r.LeastEigenvalue.Known() || w.LeastEigenvalue.Known()) {
-				t.Errorf("%v: record %d has least eigenvalue %g, without an interruption %g", matrix, i, r.LeastEigenvalue, w.LeastEigenvalue)
+			if w := whole.Records[i]; r.LeastEigenvalue != w.LeastEigenvalue &&
+				(r.LeastEigenvalue.Known() || w.LeastEigenvalue.Known()) {
+				t.Errorf("%v: record %d has least eigenvalue %g, without an interruption %g", matrix, i,
+					r.LeastEigenvalue, w.LeastEigenvalue)
 			}
 		}
 	}
@@ -78,9 +83,10 @@ func TestNonconvexRun(t *testing.T) {
 
 // TestMatrixRefused: methods that need the Hessian itself name those that do not.
 func TestMatrixRefused(t *testing.T) {
-	for _, m := range []algo.Method{&algo.JHIP{}, &algo.GBDSBO{L: 10}} {
+	for _, m := range []algo.Method{&algo.JHIP{}, &algo.GBDSBO{L: "10"}} {
 		err := nonconvexConfig(dsbo.GaussNewton, m).Validate()
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "gauss-newton") || !strings.Contains(err.Error(), "newtoncg") {
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "gauss-newton") ||
+			!strings.Contains(err.Error(), "newtoncg") {
 			t.Errorf("%s: the error is %v", algo.NameOf(m), err)
 		}
 	}

@@ -8,45 +8,49 @@ import (
 
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/train"
 )
 
-// risingHoldout returns a problem whose loss on held-out examples is the norm of y, which grows from the start at 0.
+// risingHoldout returns a problem whose loss on held-out examples is the norm of y, which grows
+// from the start at 0.
 func risingHoldout(t *testing.T) train.Problem {
-	p := must.Get(train.NewProblem(must.Get(data.HoldOut(task(t), 0.3, 1)), models.Softmax{Features: features, Classes: classes}, models.Config{}))
+	p := testkit.Get(train.NewProblem(testkit.Get(data.HoldOut(task(t), 0.3, 1)),
+		models.Softmax{Features: features, Classes: classes}, models.Config{}))
 	score := p.Score
 	p.Score = func(i int, m train.Fit) (train.Scores, error) {
 		s, err := score(i, m)
-		s.Holdout.Losses = s.Holdout.Rows * vec.Norm(m.Y)
+		s.Holdout.Losses = s.Holdout.Rows * linalg.Norm(m.Y)
 		return s, err
 	}
 	p.Each = func(_ int, _ train.Set, m train.Fit) (losses, hits []float64, err error) {
-		return slices.Repeat([]float64{vec.Norm(m.Y)}, 10), nil, nil
+		return slices.Repeat([]float64{linalg.Norm(m.Y)}, 10), nil, nil
 	}
 	return p
 }
 
-// TestPatience: a run ends after so many records in a row whose held-out loss is clearly worse, and one that is resumed, before its end or
-// there, ends the same.
+// TestPatience: a run ends after a number of records in a row whose held-out loss is clearly worse,
+// and one that is resumed, before its end or there, ends the same.
 func TestPatience(t *testing.T) {
-	ring := must.Get(network.Ring(4, 0.5))
+	ring := testkit.Get(network.Ring(4, 0.5))
 	config := func(patience int) train.Config {
-		return train.Config{Problem: risingHoldout(t), W: ring.W, K: 12, EvalEvery: 2, CheckpointEvery: 2, Patience: patience,
-			Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}, Evaluate: train.EvaluateOff}
+		return train.Config{Problem: risingHoldout(t), W: ring.W, K: 12, EvalEvery: 2, CheckpointEvery: 2,
+			Patience: patience,
+			Method:   &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}, Evaluate: train.EvaluateOff}
 	}
 	for patience, want := range map[int]int{0: 12, 3: 6, 5: 10, 9: 12} {
-		if r := must.Get(train.Run(t.Context(), config(patience))); r.Iterations != want || r.Best.Iteration != 0 {
-			t.Errorf("patience %d: %d iterations, the best after %d; want %d and 0", patience, r.Iterations, r.Best.Iteration, want)
+		if r := testkit.Get(train.Run(t.Context(), config(patience))); r.Iterations != want || r.Best.Iteration != 0 {
+			t.Errorf("patience %d: %d iterations, the best after %d; want %d and 0", patience, r.Iterations,
+				r.Best.Iteration, want)
 		}
 	}
 	if _, err := train.Run(t.Context(), config(-1)); err == nil {
 		t.Error("a negative patience must be an error")
 	}
-	alone := must.Get(train.Run(t.Context(), config(3)))
+	alone := testkit.Get(train.Run(t.Context(), config(3)))
 	c := config(3)
 	c.Dir = t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
@@ -60,7 +64,7 @@ func TestPatience(t *testing.T) {
 	}
 	c.OnIteration, c.Resume = nil, true
 	for _, from := range []string{"before the end", "at the end"} {
-		r := must.Get(train.Run(t.Context(), c))
+		r := testkit.Get(train.Run(t.Context(), c))
 		if r.Iterations != 6 {
 			t.Errorf("resumed %s: %d iterations, want 6", from, r.Iterations)
 		}

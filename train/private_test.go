@@ -13,16 +13,16 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/exact"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
-// A tally counts what the agents of a team send: as its transport would see it, a vector to each neighbour in Mix, and in a reduction
-// one up and one down each edge of a tree.
+// A tally counts what the agents of a team send: as its transport would see it, a vector to each
+// neighbour in Mix, and in a reduction one up and one down each edge of a tree.
 type tally struct {
 	mu   sync.Mutex
 	wire network.Wire
@@ -73,15 +73,18 @@ func (m guardedMixer) Reduce(ctx context.Context, op network.Op, bits int, words
 	return m.Reducer.Reduce(ctx, op, bits, words)
 }
 
-// TestNothingPrivateLeaves: in a run over two processes, with its evaluations and the models after it, nothing is gathered but usage
-// records; and all that the exchange carries is counted, by what it is for.
+// TestNothingPrivateLeaves: in a run over two processes, with its evaluations and the models after
+// it, nothing is gathered but usage records; and all that the exchange carries is counted, by what
+// it is for.
 func TestNothingPrivateLeaves(t *testing.T) {
 	for _, wire := range []network.Wire{network.Float64, network.Float32, network.Int8} {
 		t.Run(wire.String(), func(t *testing.T) {
-			ring := must.Get(network.Ring(4, 0.5))
-			set := must.Get(data.HoldOut(task(t), 0.3, 1))
-			c := train.Config{W: ring.W, K: 4, EvalEvery: 2, Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}}
-			c.Problem = must.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
+			ring := testkit.Get(network.Ring(4, 0.5))
+			set := testkit.Get(data.HoldOut(task(t), 0.3, 1))
+			c := train.Config{W: ring.W, K: 4, EvalEvery: 2,
+				Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}}
+			c.Problem = testkit.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes},
+				models.Config{}))
 			c.Problem.Average.Wire = wire
 			var want exact.Solution
 			solve := func(c train.Config) (r *train.Result, sol exact.Solution, sent dsbo.Traffic, err error) {
@@ -93,11 +96,12 @@ func TestNothingPrivateLeaves(t *testing.T) {
 					return r, sol, sent, err
 				}
 				c.Problem.W = ring.W
-				_, err = c.Problem.Compare(context.Background(), train.Fit{X: make([]float64, len(r.X)), Y: sol.Y}, c.Problem, train.Fit{X: r.X, Y: r.Y})
+				_, err = c.Problem.Compare(context.Background(), train.Fit{X: make([]float64, len(r.X)), Y: sol.Y},
+					c.Problem, train.Fit{X: r.X, Y: r.Y})
 				return r, sol, sent, err
 			}
 			alone, want, _, err := solve(c)
-			must.OK(err)
+			testkit.OK(err)
 			count := &tally{wire: wire}
 			cs := parts4(t, c, count, []int{0, 3}, []int{1, 2})
 			modelsSent, sols := make([]dsbo.Traffic, len(cs)), make([]exact.Solution, len(cs))
@@ -105,13 +109,15 @@ func TestNothingPrivateLeaves(t *testing.T) {
 				r, sols[k], modelsSent[k], err = solve(c)
 				return r, err
 			})
-			must.OK(errors.Join(errs...))
+			testkit.OK(errors.Join(errs...))
 			for k, r := range results {
 				sameRun(t, alone, r)
-				if diff := cmp.Diff(want, sols[k], cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })); diff != "" {
+				if diff := cmp.Diff(want, sols[k],
+					cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })); diff != "" {
 					t.Errorf("process %d:\n%s", k, diff)
 				}
-				total := runs.PhaseTraffic{Method: runs.Total(r.Usage).Traffic, Evaluation: r.Evaluation, Models: modelsSent[k]}.Total()
+				total := runs.PhaseTraffic{Method: runs.Total(r.Usage).Traffic, Evaluation: r.Evaluation,
+					Models: modelsSent[k]}.Total()
 				if total != count.sent {
 					t.Errorf("process %d counts %+v, the exchange %+v", k, total, count.sent)
 				}
@@ -135,16 +141,16 @@ func parts4(t *testing.T, c train.Config, count *tally, locals ...[]int) (cs []t
 	return cs
 }
 
-// TestCompare: the paired comparison is that of all examples together, counted by hand.
+// TestCompare: the paired comparison is over all examples together, counted by hand.
 func TestCompare(t *testing.T) {
-	set := must.Get(data.HoldOut(task(t), 0.3, 1))
-	prob := must.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
+	set := testkit.Get(data.HoldOut(task(t), 0.3, 1))
+	prob := testkit.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
 	a, b := make([]float64, features*classes), make([]float64, features*classes)
 	for i := range b {
 		a[i], b[i] = math.Sin(float64(i)), math.Cos(float64(3*i))
 	}
 	x := make([]float64, features)
-	got := must.Get(prob.Compare(context.Background(), train.Fit{X: x, Y: b}, prob, train.Fit{X: x, Y: a}))
+	got := testkit.Get(prob.Compare(context.Background(), train.Fit{X: x, Y: b}, prob, train.Fit{X: x, Y: a}))
 	var val, held []data.Examples
 	for _, s := range set.Shards {
 		val, held = append(val, s.Val), append(held, s.Holdout)
@@ -168,7 +174,8 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %d examples, want %d", gain.Set, gain.Examples, len(d))
 		}
 		var numbers []float64
-		for _, n := range []runs.Number{gain.LossChange, gain.LossError, gain.AccuracyChange, gain.AccuracyError, gain.Loss - gain.LossAgainst} {
+		for _, n := range []runs.Number{gain.LossChange, gain.LossError, gain.AccuracyChange, gain.AccuracyError,
+			gain.Loss - gain.LossAgainst} {
 			numbers = append(numbers, float64(n))
 		}
 		near(t, gain.Set, numbers, []float64{change, deviation, accuracy, accuracyError, change}, 1e-12)
@@ -187,8 +194,8 @@ func meanAndError(v []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / n)
 }
 
-// TestBest: the best iterate is that of the least Φ, or of the least held-out loss where the newest is above it by more than a
-// standard error, and the same after a resume.
+// TestBest: the best iterate has the least Φ, or of the least held-out loss where the newest is
+// above it by more than a standard error, and the same after a resume.
 func TestBest(t *testing.T) {
 	c, _ := config(t)
 	c.Method = method(t, "madsbo", "alpha=[0.9,0.9,0.9,0.9,0.9,0.9,0.9,0.9,0.001]", "gamma=0.4")
@@ -199,7 +206,8 @@ func TestBest(t *testing.T) {
 	heldOut.Problem.Score = func(_ int, m train.Fit) (train.Scores, error) {
 		return train.Scores{Holdout: train.Score{Rows: rows, Losses: rows * loss(m.Y)}}, nil
 	}
-	// withSpread has examples whose losses are so many times their mean above and below it, and so are the differences of losses.
+	// withSpread has examples whose losses are a number of times their mean above and below it, and
+	// so are the differences of losses.
 	withSpread := func(times float64) train.Config {
 		c := heldOut
 		c.Problem.Each = func(_ int, _ train.Set, m train.Fit) (losses, hits []float64, err error) {
@@ -229,8 +237,10 @@ func TestBest(t *testing.T) {
 		if !test.newest && chosen.Iteration == want.Last().Iteration {
 			t.Fatalf("%s: the newest iterate has the least value: that tests nothing", name)
 		}
-		if want.Best.By != test.by || want.Best.Iteration != chosen.Iteration || want.Best.Value != test.value(chosen) || len(want.Best.X) != p {
-			t.Errorf("%s: %+v, want iteration %d with %s = %v", name, want.Best, chosen.Iteration, test.by, test.value(chosen))
+		if want.Best.By != test.by || want.Best.Iteration != chosen.Iteration ||
+			want.Best.Value != test.value(chosen) || len(want.Best.X) != p {
+			t.Errorf("%s: %+v, want iteration %d with %s = %v", name, want.Best, chosen.Iteration, test.by,
+				test.value(chosen))
 		}
 		test.c.Dir = t.TempDir()
 		interruptAt(t, test.c, 20)

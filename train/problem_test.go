@@ -14,7 +14,7 @@ import (
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -35,27 +35,29 @@ func examples(t *testing.T, r *rand.Rand, n int) data.Examples {
 		}
 		x[i*features+i%classes] += 2
 	}
-	X := must.Get(ad.FloatTable(n, features, x))
-	T := must.Get(ad.LabelTable(labels, classes))
+	X := testkit.Get(ad.FloatTable(n, features, x))
+	T := testkit.Get(ad.LabelTable(labels, classes))
 	return data.Examples{X: X, Target: T}
 }
 
 func task(t *testing.T) data.Task {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
-	return must.Get(data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11}))
+	return testkit.Get(data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11}))
 }
 
-// TestScores: losses and accuracies over all agents are those of all examples together, counted by hand.
+// TestScores: losses and accuracies over all agents are taken over all examples together, counted
+// by hand.
 func TestScores(t *testing.T) {
 	d := task(t)
-	prob := must.Get(train.NewProblem(d, models.Softmax{Features: features, Classes: classes}, models.Config{Float32: true}))
+	prob := testkit.Get(train.NewProblem(d, models.Softmax{Features: features, Classes: classes},
+		models.Config{Float32: true}))
 	r := rand.New(rand.NewPCG(2, 2))
 	y := make([]float64, features*classes)
 	for i := range y {
 		y[i] = r.NormFloat64()
 	}
-	got := must.Get(prob.Scores(context.Background(), train.Fit{X: make([]float64, features), Y: y}))
+	got := testkit.Get(prob.Scores(context.Background(), train.Fit{X: make([]float64, features), Y: y}))
 	var shards [2][]data.Examples
 	for _, s := range d.Shards {
 		shards[0], shards[1] = append(shards[0], s.Train), append(shards[1], s.Val)
@@ -63,7 +65,8 @@ func TestScores(t *testing.T) {
 	for name, c := range map[string]struct {
 		got train.Score
 		of  []data.Examples
-	}{"training": {got.Train, shards[0]}, "validation": {got.Val, shards[1]}, "test": {got.Test, []data.Examples{d.Test}}} {
+	}{"training": {got.Train, shards[0]}, "validation": {got.Val, shards[1]},
+		"test": {got.Test, []data.Examples{d.Test}}} {
 		loss, hits, n := 0.0, 0.0, 0.0
 		for _, e := range c.of {
 			for i := range e.Len() {
@@ -99,19 +102,22 @@ func byHand(e data.Examples, i int, y []float64) (loss, hit float64) {
 	return math.Log(sum) - logits[right], hit
 }
 
-// TestModelRun: a model of float32 runs and falls; its evaluation is in float64, exact to its tolerance.
+// TestModelRun: a model of float32 runs and falls; its evaluation is in float64, exact to
+// its tolerance.
 func TestModelRun(t *testing.T) {
-	ring := must.Get(network.Ring(4, 0.5))
+	ring := testkit.Get(network.Ring(4, 0.5))
 	c := train.Config{
 		W: ring.W, K: 30, EvalEvery: 30, Tol: 1e-10,
 		Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"},
 	}
 	var phi [2]runs.Number
 	for i, single := range []bool{false, true} {
-		c.Problem = must.Get(train.NewProblem(task(t), models.Softmax{Features: features, Classes: classes}, models.Config{Seed: 3, Batch: 9, Float32: single}))
+		c.Problem = testkit.Get(train.NewProblem(task(t), models.Softmax{Features: features, Classes: classes},
+			models.Config{Seed: 3, Batch: 9, Float32: single}))
 		r := run(t, c)
 		first, last := r.Records[0], r.Last()
-		if !(last.Phi < first.Phi) || !(last.TestLoss < first.TestLoss) || !(last.TestAccuracy > 0.7) || last.LowerResidual > 1e-10 {
+		if !(last.Phi < first.Phi) || !(last.TestLoss < first.TestLoss) || !(last.TestAccuracy > 0.7) ||
+			last.LowerResidual > 1e-10 {
 			t.Errorf("float32 %t: from %+v to %+v", single, first, last)
 		}
 		phi[i] = last.Phi
@@ -123,15 +129,17 @@ func TestModelRun(t *testing.T) {
 
 func TestNewProblem(t *testing.T) {
 	mlp := models.MLP{Features: features, Outputs: classes, Hidden: []int{4}, Seed: 7}
-	prob := must.Get(train.NewProblem(task(t), mlp, models.Config{}))
+	prob := testkit.Get(train.NewProblem(task(t), mlp, models.Config{}))
 	want := make([]float64, len(prob.Start))
 	mlp.Start(want)
 	near(t, "start", prob.Start, want, 0)
-	r, err := train.Run(context.Background(), train.Config{Problem: prob, W: must.Get(network.Server(4)).W, K: 1, Evaluate: train.EvaluateOff})
+	r, err := train.Run(context.Background(),
+		train.Config{Problem: prob, W: testkit.Get(network.Server(4)).W, K: 1, Evaluate: train.EvaluateOff})
 	if err != nil || r.Last().Phi.Known() || !r.Last().ValAccuracy.Known() {
 		t.Errorf("%+v, %v: want scores without Φ", r, err)
 	}
-	if _, err := train.NewProblem(task(t), models.Softmax{Features: features + 1, Classes: classes}, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
+	if _, err := train.NewProblem(task(t), models.Softmax{Features: features + 1, Classes: classes},
+		models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want that the features do not fit", err)
 	}
 	if _, err := train.NewProblem(data.Task{Shards: []data.Shard{{}}}, mlp, models.Config{}); err == nil {
@@ -139,16 +147,16 @@ func TestNewProblem(t *testing.T) {
 	}
 }
 
-// TestPrivateShards: processes that hold the examples of their own agents alone find what one process with all examples finds,
-// to the bit.
+// TestPrivateShards: processes that hold the examples of their own agents alone find what one
+// process with all examples finds, to the bit.
 func TestPrivateShards(t *testing.T) {
-	ring := must.Get(network.Ring(4, 0.5))
+	ring := testkit.Get(network.Ring(4, 0.5))
 	all, m := task(t), models.Softmax{Features: features, Classes: classes}
 	c := train.Config{
 		W: ring.W, K: 6, EvalEvery: 3,
 		Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"},
 	}
-	c.Problem = must.Get(train.NewProblem(all, m, models.Config{Batch: 9}))
+	c.Problem = testkit.Get(train.NewProblem(all, m, models.Config{Batch: 9}))
 	want := run(t, c)
 	teams, closeAll := networktest.Processes(ring.W, []int{0, 2}, []int{1, 3})
 	defer closeAll()
@@ -160,11 +168,11 @@ func TestPrivateShards(t *testing.T) {
 			own.Shards[i] = all.Shards[i]
 		}
 		c := c
-		c.Problem = must.Get(train.NewPart(team, own, m, models.Config{Batch: 9}))
+		c.Problem = testkit.Get(train.NewPart(team, own, m, models.Config{Batch: 9}))
 		cs = append(cs, c)
 	}
 	results, errs := collective(cs, runAll)
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	for k, got := range results {
 		near(t, "x", got.X, want.X, 0)
 		near(t, "y", got.Y, want.Y, 0)
@@ -174,10 +182,12 @@ func TestPrivateShards(t *testing.T) {
 	}
 	absent := all
 	absent.Shards = []data.Shard{{}, all.Shards[1], {}, {}}
-	if _, err := train.NewPart(nil, absent, m, models.Config{}); err == nil || !strings.Contains(err.Error(), "agent 0") {
+	if _, err := train.NewPart(nil, absent, m, models.Config{}); err == nil ||
+		!strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want that a process with all agents needs the examples of agent 0", err)
 	}
-	if _, err := train.NewPart(teams[1], absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "AllTrainRows must be given") {
+	if _, err := train.NewPart(teams[1], absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) ||
+		!strings.Contains(err.Error(), "AllTrainRows must be given") {
 		t.Errorf("%v, want that the number of all training examples is missing", err)
 	}
 }

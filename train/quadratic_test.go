@@ -11,7 +11,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -34,7 +34,7 @@ func quadratics(seed uint64) (train.Problem, []*algotest.Quadratic) {
 // config is a run of 40 iterations on the quadratics over a ring.
 func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	t.Helper()
-	g := must.Get(network.Ring(agents, 0.5))
+	g := testkit.Get(network.Ring(agents, 0.5))
 	prob, qs := quadratics(1)
 	return train.Config{
 		Problem: prob, W: g.W, K: 40, EvalEvery: 8, CheckpointEvery: 6, Tol: 1e-13, AdjointTol: 1e-13,
@@ -42,29 +42,22 @@ func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	}, qs
 }
 
-// inFloat32 is what the name of a method ends with whose vectors are to be float32.
-const inFloat32 = " in float32"
-
 // method returns the named method with, of these parameters, those that it has.
 func method(t *testing.T, name string, more ...string) algo.Method {
 	t.Helper()
-	name, narrow := strings.CutSuffix(name, inFloat32)
-	m := must.Get(algo.New(name))
+	m := testkit.Get(algo.New(name))
 	for _, set := range append([]string{"alpha=0.2", "beta=0.1", "gamma=0.1", "T=5", "N=5", "lg=10"}, more...) {
 		key, value, _ := strings.Cut(set, "=")
 		if !slices.Contains(algo.Parameters(m), key) {
 			continue
 		}
-		must.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)))
-	}
-	if narrow {
-		return must.Get(algo.InFloat32(m))
+		testkit.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)))
 	}
 	return m
 }
 
-// A hooked oracle asks, where they are there, before its Hessian-vector products and before its gradients of the lower loss
-// whether it may.
+// A hooked oracle asks, where they are there, before its Hessian-vector products and before its
+// gradients of the lower loss whether it may.
 type hooked struct {
 	dsbo.ValueOracle
 	hvp, lower func() error
@@ -79,7 +72,7 @@ func (h *hooked) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return h.ValueOracle.HVP(dst, x, y, v, s)
 }
 
-// Penalty and Diagonal are those of the oracle: all agents have to give the same things.
+// Penalty and Diagonal ask the oracle: all agents have to give the same things.
 func (h *hooked) Penalty(dst, x []float64) error {
 	return h.ValueOracle.(dsbo.PenaltyOracle).Penalty(dst, x)
 }

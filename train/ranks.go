@@ -7,8 +7,9 @@ import (
 	"dsbo"
 )
 
-// ranks is the layout of a run whose agents are dealt to processes that start and stop together, as those of an MPI job: they
-// share the run folder, in which each has its own checkpoints, and ask each other after every iteration whether to stop.
+// ranks is the layout of a run whose agents are dealt to processes that start and stop together, as
+// the ranks of an MPI job: they share the run folder, in which each has its own checkpoints, and
+// ask each other after every iteration whether to stop.
 type ranks struct{ multiProcess }
 
 // collectiveContext does not end: no process leaves before the others know.

@@ -8,8 +8,8 @@ import (
 	"dsbo/runs"
 )
 
-// restartable is the layout of a run in which each process has one agent, which may be lost and come back while the others
-// wait for it: it has a run folder of its own, and stops alone.
+// restartable is the layout of a run in which each process has one agent, which may be lost and
+// come back while the others wait for it: it has a run folder of its own, and stops alone.
 type restartable struct {
 	multiProcess
 	mixer network.Rewinder
@@ -17,7 +17,8 @@ type restartable struct {
 
 func (l restartable) round() int { return l.mixer.Round() }
 
-// sharedUsage returns the usage without times, which differ when the agent comes back and does an iteration again.
+// sharedUsage returns the usage without times, which differ when the agent comes back and does an
+// iteration again.
 func (restartable) sharedUsage(u runs.Usage) runs.Usage {
 	u.Times = runs.Times{}
 	return u

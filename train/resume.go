@@ -23,9 +23,9 @@ type Point struct {
 	EvaluationDue bool    // an evaluation of its iteration is due: it is not one with which another epoch can begin
 }
 
-// Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error
-// that names it. They may be those of a run with other settings, which [Run] refuses when it resumes from one. One of another
-// version of the program is an error.
+// Points returns the checkpoints of the agents of a process in a run folder, the newest first, and
+// for each damaged file an error that names it. They may belong to a run with other settings, which
+// [Run] refuses when it resumes from one. One of another version of the program is an error.
 func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err error) {
 	for c, err := range checkpoints(f, agents) {
 		switch {
@@ -34,13 +34,15 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 		case err != nil:
 			return nil, nil, err
 		default:
-			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.EntryEpoch), c.Curvature, c.EvaluationDue})
+			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.EntryEpoch), c.Curvature,
+				c.EvaluationDue})
 		}
 	}
 	return points, damaged, nil
 }
 
-// checkpoints reads the checkpoints of the agents of a process, the newest first. The error of a damaged one matches errCorrupt.
+// checkpoints reads the checkpoints of the agents of a process, the newest first. The error of a
+// damaged one matches errCorrupt.
 func checkpoints(f runs.Folder, agents []int) iter.Seq2[*checkpoint, error] {
 	return func(yield func(*checkpoint, error) bool) {
 		paths, err := f.Checkpoints(agents)
@@ -74,8 +76,9 @@ func readCheckpoint(path string) (*checkpoint, error) {
 	return c, nil
 }
 
-// openFiles opens metrics.jsonl, from its beginning or, in a resumed run, from where the checkpoint stands, and restores the agents
-// from that checkpoint. What is of later iterations stays, as the run comes to the same again, unless another epoch begins.
+// openFiles opens metrics.jsonl, from its beginning or, in a resumed run, from where the checkpoint
+// stands, and restores the agents from that checkpoint. What is of later iterations stays, as the
+// run comes to the same again, unless another epoch begins.
 func (r *runner) openFiles() (err error) {
 	if r.Dir == "" {
 		return nil
@@ -109,7 +112,8 @@ func (r *runner) openFiles() (err error) {
 	return nil
 }
 
-// restoreCheckpoint restores the run from the checkpoint from which it is resumed. One that has none yet is at its start.
+// restoreCheckpoint restores the run from the checkpoint from which it is resumed. One that has
+// none yet is at its start.
 func (r *runner) restoreCheckpoint() error {
 	c, err := r.loadCheckpoint(r.OnDamage)
 	if err != nil || c == nil {
@@ -122,8 +126,8 @@ func (r *runner) restoreCheckpoint() error {
 	return err
 }
 
-// findCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there is none yet. damaged, if it is
-// set, is called with an error for each newer one that is damaged.
+// findCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there
+// is none yet. damaged, if it is set, is called with an error for each newer one that is damaged.
 func (c *Config) findCheckpoint(damaged func(error)) (*checkpoint, error) {
 	g, err := c.Problem.group()
 	if err != nil {
@@ -139,8 +143,8 @@ func (c *Config) findCheckpoint(damaged func(error)) (*checkpoint, error) {
 	return newestCheckpoint(folder, damaged)
 }
 
-// newestCheckpoint returns the newest checkpoint of all agents in one process that is whole, nil if there is none at all. If none is
-// whole the error is that of the newest.
+// newestCheckpoint returns the newest checkpoint of all agents in one process that is whole, nil if
+// there is none at all. If none is whole the error is the newest's.
 func newestCheckpoint(f runs.Folder, damaged func(error)) (*checkpoint, error) {
 	var first error
 	for found, err := range checkpoints(f, nil) {
@@ -155,8 +159,8 @@ func newestCheckpoint(f runs.Folder, damaged func(error)) (*checkpoint, error) {
 	return nil, first
 }
 
-// loadCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
-// configuration, up to its epoch. damaged is that of findCheckpoint.
+// loadCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a
+// run with this configuration, up to its epoch. damaged is the error of findCheckpoint.
 func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 	found, err := c.findCheckpoint(damaged)
 	if err != nil || found == nil {
@@ -178,7 +182,9 @@ func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", found.path, diff)
 	}
 	if !found.Handover && len(found.Usage) != len(c.Problem.agents().Local()) || found.Iteration > c.K {
-		return nil, fmt.Errorf("%s: %w", found.path, corruptError("%s after %s", wording.Count(len(found.Usage), "agent"), wording.Count(found.Iteration, "iteration")))
+		return nil, fmt.Errorf("%s: %w", found.path,
+			corruptError("%s after %s", wording.Count(len(found.Usage), "agent"),
+				wording.Count(found.Iteration, "iteration")))
 	}
 	return found, nil
 }

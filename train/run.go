@@ -8,15 +8,15 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/exact"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
 	"dsbo/internal/wording"
-	"dsbo/membership"
+	"dsbo/network/membership"
 	"dsbo/runs"
+	"dsbo/train/exact"
 )
 
-// ErrInterrupted is what [Run] returns when its context ends: the state after a whole iteration is in
-// the checkpoint, if there is a folder. It matches context.Canceled too.
+// ErrInterrupted is what [Run] returns when its context ends: the state after a whole iteration is
+// in the checkpoint, if there is a folder. It matches context.Canceled too.
 var ErrInterrupted error = interruption{}
 
 type interruption struct{}
@@ -35,10 +35,11 @@ type Result struct {
 	Epoch          membership.Epoch // the last that has begun; the zero one without [Config.Membership]
 	Evaluation     dsbo.Traffic     // what all agents have sent in evaluations
 	Best           Best             // the best of the iterates that records are of
-	// Exact is the solver that found the exact values of the records, at x̄ of the last of them; nil: there are none. It is good
-	// for further solves of all agents together, which Problem.Sent counts.
+	// Exact is the solver that found the exact values of the records, at x̄ of the last of them;
+	// nil: there are none. It is good for further solves of all agents together, which
+	// Problem.Sent counts.
 	Exact *exact.Solver
-	// Method is what this process's first agent runs: its Cost is that of the iterations done.
+	// Method is what this process's first agent runs: its Cost is the cost of the iterations done.
 	Method dsbo.Algorithm
 }
 
@@ -51,25 +52,28 @@ func (r *Result) Last() runs.Record {
 }
 
 // Run runs a method on all agents of a problem, each in its own goroutine, for c.K iterations.
-// Every c.EvalEvery of them the agents are stopped and evaluated; that time does not count as theirs.
-// The same configuration gives the same bits, whatever the number of processors and wherever a run was stopped and resumed.
+// Every c.EvalEvery of them the agents are stopped and evaluated; that time does not count as
+// theirs. The same configuration gives the same bits, whatever the number of processors and
+// wherever a run was stopped and resumed.
 //
-// Where members change ([Config.Membership]), records, exact values and the best iterate are those of the agents that are there, at the
-// end of those of the last epoch.
+// Where members change ([Config.Membership]), records, exact values and the best iterate belong to
+// the agents that are there, at the end of the last epoch.
 //
-// Each process of a run over several has some of the agents ([Problem].Team) and calls Run with the same configuration. The
-// numbers are those of a run in one process. Where agents may be lost and come back, the error may be a
-// [*network.RollbackError]: the caller begins anew from an earlier [Point].
+// Each process of a run over several has some of the agents ([Problem].Team) and calls Run with the
+// same configuration. The numbers are the same as of a run in one process. Where agents may be lost
+// and come back, the error may be a [*network.RollbackError]: the caller begins anew from an
+// earlier [Point].
 //
 // When ctx ends, the agents finish their iteration, the checkpoint is written, and the error is
-// [ErrInterrupted]. Iterates that become NaN, infinite or too large end the run with a [*dsbo.DivergedError]; the
-// checkpoint before stays. The result is never nil after the run has begun.
+// [ErrInterrupted]. Iterates that become NaN, infinite or too large end the run with a
+// [*dsbo.DivergedError]; the checkpoint before stays. The result is never nil after the run
+// has begun.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newRunner(c)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { r.close() }() // that of the last epoch
+	defer func() { r.close() }() // the runner of the last epoch
 	if err := r.openFiles(); err != nil {
 		return nil, err
 	}
@@ -93,8 +97,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return &r.result, err
 }
 
-// A runner is one call of Run. A boundary is a number of iterations after which all agents stand still, for an evaluation or a
-// checkpoint: the stepper runs the agents from one to the next, the evaluator makes the records there.
+// A runner is one call of Run. A boundary is a number of iterations after which all agents stand
+// still, for an evaluation or a checkpoint: the stepper runs the agents from one to the next, the
+// evaluator makes the records there.
 type runner struct {
 	Config
 	*stepper
@@ -120,7 +125,8 @@ func newRunner(c Config) (*runner, error) {
 	return r, r.makeAgents(c, func(int) (dsbo.Algorithm, error) { return c.newMethod() })
 }
 
-// makeAgents makes the agents of c's epoch, with the methods that they begin with, by their numbers in the roster, and the evaluator.
+// makeAgents makes the agents of c's epoch, with the methods that they begin with, by their numbers
+// in the roster, and the evaluator.
 func (r *runner) makeAgents(c Config, method func(number int) (dsbo.Algorithm, error)) (err error) {
 	r.Config = c
 	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
@@ -148,8 +154,9 @@ func (c *Config) newMethod() (dsbo.Algorithm, error) {
 	return a, nil
 }
 
-// atBoundary evaluates the agents and writes a checkpoint where that is due between two iterations, while the agents stand still.
-// stop says that the run is interrupted, diverged that an agent diverged.
+// atBoundary evaluates the agents and writes a checkpoint where that is due between two iterations,
+// while the agents stand still. stop says that the run is interrupted, diverged that an
+// agent diverged.
 func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.DivergedError) error {
 	if diverged != nil {
 		diverged.Advice = r.advice(ctx, diverged.Iteration)
@@ -159,7 +166,8 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	if stop && r.done < r.end {
 		return r.stopInterrupted(ctx)
 	}
-	if r.newEpoch && !r.epochEnds() { // before anything is found in the epoch: all have the same, however soon the next one begins
+	// before anything is found in the epoch: all have the same, however soon the next one begins
+	if r.newEpoch && !r.epochEnds() {
 		if err := r.writeCheckpoint(); err != nil {
 			return err
 		}
@@ -189,13 +197,16 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	return nil
 }
 
-// updateResult makes the result that of the iterations done. The agents stand still.
+// updateResult makes the result cover the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.layout.round()
-	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.sharedExact, Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
+	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.sharedExact, Epoch: r.epoch,
+		Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent,
+		MsPerIteration: runs.Number(num.Median(r.times))}
 }
 
-// isDue reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
+// isDue reports whether an evaluation or a checkpoint, which comes every few iterations and at the
+// end, comes now.
 func (r *runner) isDue(every int) bool { return r.done%every == 0 || r.done == r.end }
 
 // nextBoundary returns the next iteration before which the agents have to stand still.
@@ -218,7 +229,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 		return fmt.Errorf("evaluation after %s: %w", wording.Count(r.done, "iteration"), err)
 	}
 	rec.Epoch = r.epoch.Number
-	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(stat.Median(r.times[r.timesRecorded:]))
+	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(num.Median(r.times[r.timesRecorded:]))
 	r.timesRecorded = len(r.times)
 	r.records, r.evaluated = append(r.records, rec), r.done
 	if err := r.metrics.Write(rec); err != nil {
@@ -245,7 +256,8 @@ func (r *runner) stopInterrupted(ctx context.Context) error {
 // conclude adds the averages of x and y over all agents, and what each has spent, to the result.
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)
-	// Also where the averages are known: a run that is resumed here does not have them, and has to exchange the same.
+	// Also where the averages are known: a run that is resumed here does not have them, and has to
+	// exchange the same.
 	if err := r.eval.findMeans(ctx); err != nil {
 		return err
 	}

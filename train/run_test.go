@@ -14,26 +14,26 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	goleak.VerifyTestMain(m)
 }
 
 func run(t *testing.T, c train.Config) *train.Result {
 	t.Helper()
-	return must.Get(train.Run(context.Background(), c))
+	return testkit.Get(train.Run(context.Background(), c))
 }
 
-// TestRunEvaluates: records come when they should, and say what an independent look at the result says.
+// TestRunEvaluates: records come when they should, and say what an independent look at the
+// result says.
 func TestRunEvaluates(t *testing.T) {
 	c, qs := config(t)
 	steps := 0
@@ -55,11 +55,14 @@ func TestRunEvaluates(t *testing.T) {
 	}
 	last := r.Last()
 	grad := algotest.Solve(qs).Gradient(r.X)
-	near(t, "grad_norm", []float64{float64(last.GradNorm)}, []float64{vec.Norm(grad)}, 1e-10)
+	near(t, "grad_norm", []float64{float64(last.GradNorm)}, []float64{linalg.Norm(grad)}, 1e-10)
 	y := algotest.Solve(qs).LowerSolution(r.X)
-	near(t, "lower_error", []float64{float64(last.LowerError)}, []float64{math.Sqrt(vec.Dist2(r.Y, y)) / vec.Norm(y)}, 1e-10)
-	if first := r.Records[0]; last.Phi >= first.Phi || first.HypergradientError.Known() || first.MsPerIteration.Known() {
-		t.Errorf("Φ from %v to %v; hypergradient error %v before the first iteration", first.Phi, last.Phi, first.HypergradientError)
+	near(t, "lower_error", []float64{float64(last.LowerError)},
+		[]float64{math.Sqrt(linalg.Dist2(r.Y, y)) / linalg.Norm(y)}, 1e-10)
+	if first := r.Records[0]; last.Phi >= first.Phi || first.HypergradientError.Known() ||
+		first.MsPerIteration.Known() {
+		t.Errorf("Φ from %v to %v; hypergradient error %v before the first iteration", first.Phi, last.Phi,
+			first.HypergradientError)
 	}
 	if last.ConsensusX <= 0 || last.ConsensusZ <= 0 || last.TestLoss.Known() || !last.HypergradientError.Known() {
 		t.Errorf("unlikely record %+v", last)
@@ -70,18 +73,21 @@ func TestRunEvaluates(t *testing.T) {
 func TestRunCounts(t *testing.T) {
 	c, _ := config(t)
 	last := run(t, c).Last()
-	must.OK(c.Method.Init(p, q, c.K))
+	testkit.OK(c.Method.Init(p, q, c.K))
 	cost := c.Method.Cost(0)
 	const all = agents * 40
-	got := []int64{int64(last.UpperGrad), int64(last.LowerGrad), int64(last.HVP), int64(last.JVP), last.Messages, last.Floats, last.Bytes}
+	got := []int64{int64(last.UpperGrad), int64(last.LowerGrad), int64(last.HVP), int64(last.JVP), last.Messages,
+		last.Floats, last.Bytes}
 	floats := int64(2 * all * cost.Floats) // to each of two neighbours
-	want := []int64{all * int64(cost.UpperGrad), all * int64(cost.LowerGrad), all * int64(cost.HVP), all * int64(cost.JVP), 2 * all * int64(cost.Messages), floats, 8 * floats}
+	want := []int64{all * int64(cost.UpperGrad), all * int64(cost.LowerGrad), all * int64(cost.HVP),
+		all * int64(cost.JVP), 2 * all * int64(cost.Messages), floats, 8 * floats}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counts differ (-want +got):\n%s", diff)
 	}
 }
 
-// TestSameBits: neither the number of processors nor how often the run is stopped for evaluation changes a bit.
+// TestSameBits: neither the number of processors nor how often the run is stopped for evaluation
+// changes a bit.
 func TestSameBits(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)
@@ -121,7 +127,7 @@ var nanEqual = cmp.Comparer(func(a, b runs.Number) bool {
 func TestMethodsRun(t *testing.T) {
 	c, _ := config(t)
 	c.K, c.EvalEvery = 4, 2
-	complete := must.Get(network.Server(agents))
+	complete := testkit.Get(network.Server(agents))
 	for _, name := range algo.Names() {
 		t.Run(name, func(t *testing.T) {
 			c := c
@@ -140,7 +146,7 @@ func TestMethodsRun(t *testing.T) {
 				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) {
 					t.Errorf("%v, want that %d agents are refused", err, agents)
 				}
-				one := must.Get(network.Ring(1, 0))
+				one := testkit.Get(network.Ring(1, 0))
 				c.W, c.Problem.Oracles, c.Problem.Evaluate = one.W, c.Problem.Oracles[:1], c.Problem.Evaluate[:1]
 			}
 			if r := run(t, c); !r.Last().Phi.Known() || r.Iterations != 4 {
@@ -156,7 +162,8 @@ func TestMethodsRun(t *testing.T) {
 	}
 }
 
-// TestDivergence: the error names the same agent and iteration whatever the scheduling, and what would be stable.
+// TestDivergence: the error names the same agent and iteration whatever the scheduling, and what
+// would be stable.
 func TestDivergence(t *testing.T) {
 	c, _ := config(t)
 	c.Method = method(t, "madsbo", "beta=5")
@@ -203,7 +210,8 @@ func TestConfigErrors(t *testing.T) {
 		{"no problem", "must have an oracle for each agent", func(c *train.Config) { c.Problem = train.Problem{} }},
 		{"step", "alpha must be in (0, 1]; it is -1", func(c *train.Config) { c.Method = &algo.MADSBO{Alpha: "-1"} }},
 		{"start of x", "p = 3", func(c *train.Config) { c.StartX = make([]float64, 2) }},
-		{"iterations", "iterations must be at least 1, or 0 for the default; it is -1", func(c *train.Config) { c.K = -1 }},
+		{"iterations", "iterations must be at least 1, or 0 for the default; it is -1",
+			func(c *train.Config) { c.K = -1 }},
 		{"graph", "mixing matrix", func(c *train.Config) { c.W = nil }},
 		{"resume", "folder", func(c *train.Config) { c.Resume = true }},
 		{"agents", "mixing matrix must be of the problem's 4 agents; it is of 5", func(c *train.Config) {
@@ -213,7 +221,8 @@ func TestConfigErrors(t *testing.T) {
 	} {
 		bad := good
 		c.change(&bad)
-		if _, err := train.Run(context.Background(), bad); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := train.Run(context.Background(), bad); err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", c.name, err, c.want)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"dsbo/network/collective"
 )
 
-// A Score is how well a model does on some examples: their number, the sum of their losses, without regularization, and the
-// number of right answers.
+// A Score is how well a model does on some examples: their number, the sum of their losses, without
+// regularization, and the number of right answers.
 type Score struct{ Rows, Losses, Right float64 }
 
 // Loss returns the mean loss per example, NaN where there are no examples.
@@ -31,8 +31,9 @@ const (
 	allSets
 )
 
-// Scores are the scores of one model on training, validation, held-out and test examples: those of one agent, which has a part of the
-// test examples, or of all agents together. A set without examples has no rows.
+// Scores are the scores of one model on training, validation, held-out and test examples: the
+// scores of one agent, which has a part of the test examples, or of all agents together. A set
+// without examples has no rows.
 type Scores struct{ Train, Val, Holdout, Test Score }
 
 // sets returns the scores on all sets.
@@ -40,7 +41,8 @@ func (s *Scores) sets() [allSets]*Score {
 	return [allSets]*Score{&s.Train, &s.Val, &s.Holdout, &s.Test}
 }
 
-// Scores returns the scores of a model on the examples of all agents together; zero scores without [Problem.Score].
+// Scores returns the scores of a model on the examples of all agents together; zero scores
+// without [Problem.Score].
 func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 	g, err := p.group()
 	if err != nil {
@@ -49,7 +51,8 @@ func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 	return p.scores(ctx, g.Group, m)
 }
 
-// UpperLoss returns f(x, y) of a model, the averaged upper loss on all examples; NaN without [Problem.Evaluate].
+// UpperLoss returns f(x, y) of a model, the averaged upper loss on all examples; NaN
+// without [Problem.Evaluate].
 func (p Problem) UpperLoss(ctx context.Context, m Fit) (float64, error) {
 	if p.Evaluate == nil {
 		return math.NaN(), nil
@@ -66,7 +69,8 @@ func (p Problem) UpperLoss(ctx context.Context, m Fit) (float64, error) {
 	return upper[0], err
 }
 
-// scores is Scores by way of a group. An agent's counts and sums leave it as a part of an average alone.
+// scores is Scores by way of a group. An agent's counts and sums leave it as a part of an
+// average alone.
 func (p Problem) scores(ctx context.Context, g *collective.Group, m Fit) (sum Scores, err error) {
 	if p.Score == nil {
 		return sum, nil
@@ -101,7 +105,8 @@ func (p Problem) scores(ctx context.Context, g *collective.Group, m Fit) (sum Sc
 // A scorer has the programs of a model's scores for this process's agents.
 type scorer [][allSets]*models.Score // nil where there are no examples
 
-// newScorer makes a model's scores, one for each set of examples. Those of an agent share a workspace.
+// newScorer makes a model's scores, one for each set of examples. The scorers of an agent share
+// a workspace.
 func newScorer(t data.Task, programs *models.Programs, local []int) (scorer, error) {
 	s := make(scorer, len(t.Shards))
 	for _, i := range local {

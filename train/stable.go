@@ -8,20 +8,22 @@ import (
 	"strings"
 
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
-// StableBounds returns the bounds that the step γ of z and the step β of y must stay below on a graph with mixing matrix w where
-// no agent's curvature is above lmax. That of γ is the one of gradient tracking, (1+λ_min(W))²/(2 lmax): 0.5/lmax on the ring
-// with weight 1/2, 2/lmax for one agent. That of β is the one of gradient descent, 2/lmax.
+// StableBounds returns the bounds that the step γ of z and the step β of y must stay below on a
+// graph with mixing matrix w where no agent's curvature is above lmax. The bound of γ is gradient
+// tracking's, (1+λ_min(W))²/(2 lmax): 0.5/lmax on the ring with weight 1/2, 2/lmax for one agent.
+// The bound of β is gradient descent's, 2/lmax.
 func StableBounds(w *network.Matrix, lmax float64) (gamma, beta float64) {
 	return trackedBound(w, lmax, 0), 2 / lmax
 }
 
-// trackedBound returns the largest step of gradient descent with gradient tracking and heavy-ball momentum m for which a
-// swing from iteration to iteration dies out, the first thing to grow: (1+λ)(1+λ(1+2m))/(2 lmax), where λ is the least
-// eigenvalue of w. It is not positive where there is none.
+// trackedBound returns the largest step of gradient descent with gradient tracking and heavy-ball
+// momentum m for which a swing from iteration to iteration dies out, the first thing to grow:
+// (1+λ)(1+λ(1+2m))/(2 lmax), where λ is the least eigenvalue of w. It is not positive where there
+// is none.
 func trackedBound(w *network.Matrix, lmax, m float64) float64 {
 	least := w.LambdaMin()
 	return (1 + least) * (1 + float64(least*(1+2*m))) / (2 * lmax)
@@ -33,9 +35,9 @@ func (c Config) HasSteps() bool {
 	return p.Beta != "" || p.Gamma != ""
 }
 
-// StepWarnings returns a warning for each step of c.Method that is not stable at iteration k where the largest curvature
-// of an agent is lmax. A step of z with momentum may be half as large again as its bound, which takes the worst
-// agent's curvature for all.
+// StepWarnings returns a warning for each step of c.Method that is not stable at iteration k where
+// the largest curvature of an agent is lmax. A step of z with momentum may be half as large again
+// as its bound, which takes the worst agent's curvature for all.
 func StepWarnings(c Config, lmax float64, k int) []string {
 	var warnings []string
 	p := c.stepParameters()
@@ -49,15 +51,16 @@ func StepWarnings(c Config, lmax float64, k int) []string {
 		bound    float64
 	}{{"beta", "y", p.Beta, beta}, {"gamma", "z", p.Gamma, gamma}} {
 		if v, ok := c.stepAt(step.schedule, k); ok && v >= step.bound {
-			warnings = append(warnings, fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (L_max = %.3g): %s may diverge",
-				step.name, v, step.of, step.bound, lmax, step.of))
+			warnings = append(warnings,
+				fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (L_max = %.3g): %s may diverge",
+					step.name, v, step.of, step.bound, lmax, step.of))
 		}
 	}
 	return warnings
 }
 
-// stepParameters are those of a method's parameters that steps depend on, by their names in JSON, defaults filled in; zero
-// where the method has none of that name.
+// stepParameters are a method's parameters that steps depend on, by their names in JSON, defaults
+// filled in; zero where the method has none of that name.
 type stepParameters struct {
 	Beta, Gamma algo.Schedule
 	MomY        float64 `json:"mom_y"`
@@ -88,8 +91,8 @@ func (c Config) stepAt(s algo.Schedule, k int) (float64, bool) {
 	return at(k), true
 }
 
-// stableSettings returns the settings, as name=value, that would make the steps of y and z stable at iteration k for a curvature l;
-// none if they are stable.
+// stableSettings returns the settings, as name=value, that would make the steps of y and z stable
+// at iteration k for a curvature l; none if they are stable.
 func (c Config) stableSettings(l float64, k int) (settings []string) {
 	const margin = 0.8 // share of the bounds that counts as stable
 	p := c.stepParameters()
@@ -108,22 +111,25 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 		case v.bound <= 0:
 			settings = append(settings, v.momentum+"=0")
 		default:
-			settings = append(settings, fmt.Sprintf("%s=%.2g", v.step, 0.95*margin*v.bound)) // below the margin once rounded
+			// below the margin once rounded
+			settings = append(settings, fmt.Sprintf("%s=%.2g", v.step, 0.95*margin*v.bound))
 		}
 	}
 	return settings
 }
 
-// advice returns the settings that would keep the run stable where it diverged, at iteration k: steps of y and z that fit the largest
-// curvature at the agents' x and, as far as x may go, at the corners of its box; or, for steps that are stable at the start, a
-// box in which the curvature stays near that. Where this process cannot find the curvature, that of the start has to do.
+// advice returns the settings that would keep the run stable where it diverged, at iteration k:
+// steps of y and z that fit the largest curvature at the agents' x and, as far as x may go, at the
+// corners of its box; or, for steps that are stable at the start, a box in which the curvature
+// stays near that. Where this process cannot find the curvature, the curvature of the start has
+// to do.
 func (r *runner) advice(ctx context.Context, k int) string {
 	if !r.HasSteps() {
 		return ""
 	}
 	start, _ := r.start()
 	diverged := r.curvatureAt(ctx, func(i int) []float64 {
-		if a := r.agents[i]; a != nil && vec.AllFinite(a.x()) {
+		if a := r.agents[i]; a != nil && linalg.AllFinite(a.x()) {
 			return a.x()
 		}
 		return start
@@ -143,7 +149,8 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	}
 	settings := r.stableSettings(highest, k)
 	if len(settings) == 0 {
-		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller", where, highest, r.xStepName())
+		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller",
+			where, highest, r.xStepName())
 	}
 	advice := fmt.Sprintf("stable with L_max = %.3g %s: %s", highest, where, strings.Join(settings, " "))
 	if len(clip) == 2 && len(StepWarnings(r.Config, first, k)) == 0 {
@@ -154,7 +161,8 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	return advice
 }
 
-// curvatureAt returns the largest curvature of an agent where each has its own x; 0 where this process cannot find it.
+// curvatureAt returns the largest curvature of an agent where each has its own x; 0 where this
+// process cannot find it.
 func (r *runner) curvatureAt(ctx context.Context, x func(i int) []float64) float64 {
 	if !r.divergenceIsShared() {
 		return 0
@@ -167,20 +175,23 @@ func (r *runner) curvatureAt(ctx context.Context, x func(i int) []float64) float
 	return l
 }
 
-// cornerCurvature returns the larger curvature at the two corners of a share of the box of x where all entries are one number.
+// cornerCurvature returns the larger curvature at the two corners of a share of the box of x where
+// all entries are one number.
 func (r *runner) cornerCurvature(ctx context.Context, box []float64, share float64) (largest float64) {
 	for _, v := range box {
 		x := make([]float64, r.p)
-		vec.Fill(x, share*v)
+		linalg.Fill(x, share*v)
 		largest = max(largest, r.curvatureAt(ctx, func(int) []float64 { return x }))
 	}
 	return largest
 }
 
-// boxShare returns the largest share of the box of x, in eighths, at whose corners no curvature is above a bound.
+// boxShare returns the largest share of the box of x, in eighths, at whose corners no curvature is
+// above a bound.
 func (r *runner) boxShare(ctx context.Context, box []float64, bound float64) float64 {
 	const parts = 8
-	return float64(sort.Search(parts, func(i int) bool { return r.cornerCurvature(ctx, box, float64(i+1)/parts) > bound })) / parts
+	return float64(sort.Search(parts,
+		func(i int) bool { return r.cornerCurvature(ctx, box, float64(i+1)/parts) > bound })) / parts
 }
 
 // xStepName names the parameter that scales the step of x.

@@ -11,17 +11,18 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/train"
 )
 
-// TestStableIsTheBound: gradient tracking on ½Lz² over a graph's least eigenvalue dies out just below the bound and grows above.
+// TestStableIsTheBound: gradient tracking on ½Lz² over a graph's least eigenvalue dies out just
+// below the bound and grows above.
 func TestStableIsTheBound(t *testing.T) {
 	const l = 3
 	for name, n := range map[string]int{"ring": 8, "path": 5, "complete": 4, "star": 6} {
-		g := must.Get(network.New(name, n, network.Options{}))
+		g := testkit.Get(network.New(name, n, network.Options{}))
 		gamma, beta := train.StableBounds(g.W, l)
 		if beta != 2./l {
 			t.Errorf("bound of β %g, want 2/L", beta)
@@ -42,14 +43,15 @@ func TestStableIsTheBound(t *testing.T) {
 				grown = max(grown, math.Abs(z))
 			}
 			if stable := grown < 1e-3; stable != c.stable {
-				t.Errorf("%s of %d, %g of the bound: z = %g in the end, want stable %v", name, n, c.share, grown, c.stable)
+				t.Errorf("%s of %d, %g of the bound: z = %g in the end, want stable %v", name, n, c.share,
+					grown, c.stable)
 			}
 		}
 	}
 }
 
-// TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps. With either part of the
-// advice it does not.
+// TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps.
+// With either part of the advice it does not.
 func TestAdviceHelps(t *testing.T) {
 	c := train.Config{
 		K: 400, EvalEvery: 400, Evaluate: train.EvaluateOff,
@@ -58,11 +60,11 @@ func TestAdviceHelps(t *testing.T) {
 			XStep: "adam", Lr: "0.1", V: 0.95, Clip: []float64{-8, 8},
 		},
 	}
-	set := must.Get(data.Synthetic{Agents: 2, Features: 30, Train: 100, Val: 100, Rate: 1, Seed: 1}.Task())
-	c.Problem = must.Get(train.NewProblem(set, models.Logistic{Features: 30}, models.Config{}))
-	path := must.Get(network.New("path", 2, network.Options{}))
+	set := testkit.Get(data.Synthetic{Agents: 2, Features: 30, Train: 100, Val: 100, Rate: 1, Seed: 1}.Task())
+	c.Problem = testkit.Get(train.NewProblem(set, models.Logistic{Features: 30}, models.Config{}))
+	path := testkit.Get(network.New("path", 2, network.Options{}))
 	c.W = path.W
-	l := must.Get(c.Problem.Curvature(t.Context(), make([]float64, 30), make([]float64, 30)))
+	l := testkit.Get(c.Problem.Curvature(t.Context(), make([]float64, 30), make([]float64, 30)))
 	use(t, c.Method, fmt.Sprintf("beta=%g", 0.7/l), fmt.Sprintf("gamma=%g", 0.65/l))
 	_, err := train.Run(context.Background(), c)
 	d := (*dsbo.DivergedError)(nil)

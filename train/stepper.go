@@ -8,19 +8,19 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/curvature"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
-// A stepper is the agents of this process with their ends of the exchange. It runs them between boundaries at which all agents
-// stand still.
+// A stepper is the agents of this process with their ends of the exchange. It runs them between
+// boundaries at which all agents stand still.
 type stepper struct {
 	*group
 	exchange    network.Team
-	close       func()            // ends the exchange, if it was made here
-	products    *curvature.Matrix // what the agents' products are with
-	agents      []*agent          // the agents by their numbers; nil for agents of other processes
-	maxNorm     float64           // a norm of x, y or z above it counts as divergence; 0: no norm does
+	close       func()         // ends the exchange, if it was made here
+	products    *linalg.Matrix // what the agents' products are with
+	agents      []*agent       // the agents by their numbers; nil for agents of other processes
+	maxNorm     float64        // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
 
 	done    int       // iterations done
@@ -28,13 +28,16 @@ type stepper struct {
 	times   []float64 // milliseconds of each iteration of this process's first agent
 }
 
-// newStepper makes the agents of a problem that are in this process, each with its algorithm and oracle.
-func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm, dsbo.Oracle, error)) (*stepper, error) {
+// newStepper makes the agents of a problem that are in this process, each with its algorithm
+// and oracle.
+func newStepper(p Problem, w *network.Matrix,
+	member func(i int) (dsbo.Algorithm, dsbo.Oracle, error)) (*stepper, error) {
 	g, err := p.group()
 	if err != nil {
 		return nil, err
 	}
-	s := &stepper{group: g, exchange: p.Team, close: func() {}, products: curvature.NewMatrix(p.Matrix), agents: make([]*agent, g.N())}
+	s := &stepper{group: g, exchange: p.Team, close: func() {}, products: linalg.NewMatrix(p.Matrix),
+		agents: make([]*agent, g.N())}
 	if s.exchange == nil {
 		local := network.NewLocal(w)
 		s.exchange, s.close = local, local.Close
@@ -55,8 +58,8 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 	return s, nil
 }
 
-// advance runs the agents up to iteration limit, or to the one in which they are interrupted or one diverges. It reports whether
-// the run is interrupted, and the first divergence.
+// advance runs the agents up to iteration limit, or to the one in which they are interrupted or one
+// diverges. It reports whether the run is interrupted, and the first divergence.
 func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsbo.DivergedError, err error) {
 	g := &gate{ctx: s.collectiveContext(ctx), limit: s.iterationLimit(s.done, limit), entered: s.done}
 	inner, cancel := s.stepContext(ctx)
@@ -100,8 +103,8 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 	return diverged
 }
 
-// earliest returns the divergence of the earliest iteration, of several that of the lowest agent, so that it does not depend on
-// which agent was faster; nil if there is none.
+// earliest returns the divergence of the earliest iteration, of several the one of the lowest
+// agent, so that it does not depend on which agent was faster; nil if there is none.
 func earliest(errs []error) (first *dsbo.DivergedError) {
 	for _, err := range errs {
 		if d := (*dsbo.DivergedError)(nil); errors.As(err, &d) && (first == nil || d.Iteration < first.Iteration) {
@@ -111,8 +114,8 @@ func earliest(errs []error) (first *dsbo.DivergedError) {
 	return first
 }
 
-// failure returns an error of an agent that is no divergence, if there is one. One that is not about the exchange comes first:
-// the exchange ends for all agents when one of them fails.
+// failure returns an error of an agent that is no divergence, if there is one. One that is not
+// about the exchange comes first: the exchange ends for all agents when one of them fails.
 func (s *stepper) failure(errs []error) (failed error) {
 	for i, err := range errs {
 		switch {
@@ -126,7 +129,8 @@ func (s *stepper) failure(errs []error) (failed error) {
 	return failed
 }
 
-// interruption returns the error of iterations that ended with err: where ctx has ended, that is why.
+// interruption returns the error of iterations that ended with err: where ctx has ended, that
+// is why.
 func (s *stepper) interruption(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err

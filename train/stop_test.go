@@ -11,8 +11,8 @@ import (
 	"dsbo/train"
 )
 
-// TestStopInALongIteration: a run whose iterations take minutes stops seconds after it is told to, and goes on from its last
-// checkpoint with the same bits.
+// TestStopInALongIteration: a run whose iterations take minutes stops seconds after it is told to,
+// and goes on from its last checkpoint with the same bits.
 func TestStopInALongIteration(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)

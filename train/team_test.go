@@ -12,18 +12,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/exact"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 // ofAgents returns the configuration of a process that has some of the agents.
 func ofAgents(c train.Config, team network.Team, local ...int) train.Config {
 	all := c.Problem
-	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, agents), make([]dsbo.ValueOracle, agents)
+	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, agents),
+		make([]dsbo.ValueOracle, agents)
 	for _, i := range local {
 		c.Problem.Oracles[i], c.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
 	}
@@ -55,16 +56,17 @@ func collective(cs []train.Config, f func(k int, c train.Config) (*train.Result,
 // runAll runs a process to its end.
 func runAll(_ int, c train.Config) (*train.Result, error) { return train.Run(context.Background(), c) }
 
-// TestParts: a run in several processes has the bits of one process, in its records too, wherever the agents are.
+// TestParts: a run in several processes has the bits of one process, in its records too, wherever
+// the agents are.
 func TestParts(t *testing.T) {
-	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "pdsbo_al", "madsbo" + inFloat32} {
+	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "pdsbo_al"} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := config(t)
 			c.Method = method(t, name)
 			want := run(t, c)
 			for _, locals := range [][][]int{{{0, 1, 2, 3, 4}}, {{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
 				results, errs := collective(parts(t, c, locals...), runAll)
-				must.OK(errors.Join(errs...))
+				testkit.OK(errors.Join(errs...))
 				for _, got := range results {
 					sameRun(t, want, got)
 					for i, u := range got.Usage {
@@ -78,8 +80,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsStopTogether: one process that is interrupted stops all, after the same iteration, and they go on from there
-// with the same bits.
+// TestPartsStopTogether: one process that is interrupted stops all, after the same iteration, and
+// they go on from there with the same bits.
 func TestPartsStopTogether(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)
@@ -93,22 +95,25 @@ func TestPartsStopTogether(t *testing.T) {
 	})
 	for k, err := range errs {
 		if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 15 {
-			t.Fatalf("process %d: %v after %d iterations, want both interrupted after 15", k, err, results[k].Iterations)
+			t.Fatalf("process %d: %v after %d iterations, want both interrupted after 15", k, err,
+				results[k].Iterations)
 		}
 	}
 	results, errs = collective(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
 		points, damaged, err := train.Points(runs.Folder(c.Dir), locals[k])
-		if err != nil || len(damaged) != 0 || len(points) != 3 || points[0].Iteration != 15 || points[2].Iteration != 6 {
+		if err != nil || len(damaged) != 0 || len(points) != 3 || points[0].Iteration != 15 ||
+			points[2].Iteration != 6 {
 			return nil, fmt.Errorf("points %+v, %v, %w: want those of iterations 15, 12 and 6", points, damaged, err)
 		}
 		c.Resume, c.From = true, &points[0]
 		return train.Run(context.Background(), c)
 	})
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	sameRun(t, want, results[0])
 }
 
-// TestPartsStopBetween: a process that is interrupted between two iterations takes the others with it all the same.
+// TestPartsStopBetween: a process that is interrupted between two iterations takes the others with
+// it all the same.
 func TestPartsStopBetween(t *testing.T) {
 	for name, at := range map[string]func(c *train.Config, stop func()){
 		"evaluation": func(c *train.Config, stop func()) { c.OnRecord = func(runs.Record) { stop() } },
@@ -119,16 +124,18 @@ func TestPartsStopBetween(t *testing.T) {
 			c.Dir = t.TempDir()
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			results, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(k int, c train.Config) (*train.Result, error) {
-				if k == 1 {
-					at(&c, cancel)
-					return train.Run(ctx, c)
-				}
-				return train.Run(context.Background(), c)
-			})
+			results, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}),
+				func(k int, c train.Config) (*train.Result, error) {
+					if k == 1 {
+						at(&c, cancel)
+						return train.Run(ctx, c)
+					}
+					return train.Run(context.Background(), c)
+				})
 			for k, err := range errs {
 				if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 1 {
-					t.Errorf("process %d: %v after %d iterations, want both interrupted after the next one", k, err, results[k].Iterations)
+					t.Errorf("process %d: %v after %d iterations, want both interrupted after the next one", k, err,
+						results[k].Iterations)
 				}
 			}
 		})
@@ -162,7 +169,7 @@ func TestPartsSolve(t *testing.T) {
 		}
 		return sol, nil
 	}
-	want := must.Get(solve(c))
+	want := testkit.Get(solve(c))
 	if !want.Converged {
 		t.Errorf("%+v, want that it converged", want)
 	}
@@ -172,7 +179,7 @@ func TestPartsSolve(t *testing.T) {
 		got[k], err = solve(c)
 		return nil, err
 	})
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	for k := range cs {
 		if diff := cmp.Diff(want, got[k]); diff != "" {
 			t.Errorf("process %d:\n%s", k, diff)
@@ -180,7 +187,8 @@ func TestPartsSolve(t *testing.T) {
 	}
 }
 
-// TestPointsAhead: a run that has gone back keeps the points that it had come to before, which are good to go on from.
+// TestPointsAhead: a run that has gone back keeps the points that it had come to before, which are
+// good to go on from.
 func TestPointsAhead(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)
@@ -188,7 +196,7 @@ func TestPointsAhead(t *testing.T) {
 	locals := [][]int{{0, 1}, {2, 3, 4}}
 	c.Resume = true
 	_, errs := collective(parts(t, c, locals...), runAll)
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	if _, errs := collective(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
 		c.From = &train.Point{Iteration: 30}
 		return stopAfter(c, 31)
@@ -207,7 +215,7 @@ func TestPointsAhead(t *testing.T) {
 		c.From = &points[1]
 		return train.Run(context.Background(), c)
 	})
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	sameRun(t, want, results[0])
 }
 
@@ -216,21 +224,23 @@ func TestPointsDamaged(t *testing.T) {
 	c, _ := config(t)
 	c.Dir = t.TempDir()
 	_, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	paths, err := filepath.Glob(filepath.Join(c.Dir, "checkpoint.agent2-4.*"))
 	if err != nil || len(paths) != 3 {
 		t.Fatalf("%q, %v: want three", paths, err)
 	}
 	edit(t, paths[2], func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 	points, damaged, err := train.Points(runs.Folder(c.Dir), []int{2, 3, 4})
-	if err != nil || len(points) != 2 || points[0].Iteration != 36 || len(damaged) != 1 || !strings.Contains(damaged[0].Error(), paths[2]) {
+	if err != nil || len(points) != 2 || points[0].Iteration != 36 || len(damaged) != 1 ||
+		!strings.Contains(damaged[0].Error(), paths[2]) {
 		t.Errorf("points %+v, damaged %v, %v: want those before the damaged one", points, damaged, err)
 	}
-	if points, _, err := train.Points(runs.Folder(filepath.Join(c.Dir, "none")), []int{0}); err != nil || points != nil {
+	if points, _, err := train.Points(runs.Folder(filepath.Join(c.Dir, "none")), []int{0}); err != nil ||
+		points != nil {
 		t.Errorf("%v, %v: a folder that is not there has no points", points, err)
 	}
 	f := runs.Folder(c.Dir)
-	must.OK(errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)))
+	testkit.OK(errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)))
 	if points, damaged, err := train.Points(f, []int{2, 3, 4}); points != nil || damaged != nil || err != nil {
 		t.Errorf("%v, %v, %v after the run was replaced: want nothing", points, damaged, err)
 	}

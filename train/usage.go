@@ -8,7 +8,8 @@ import (
 	"dsbo/runs"
 )
 
-// usageByNumber returns the usage of each agent of the roster, given that of the members: for others it is that at their last record.
+// usageByNumber returns the usage of each agent of the roster, given the usage of the members: for
+// others it is the usage at their last record.
 func (e *evaluator) usageByNumber(members []runs.Usage) []runs.Usage {
 	all := slices.Clone(e.lastUsage)
 	for position, u := range members {
@@ -33,7 +34,8 @@ func (e *evaluator) usageState() []dsbo.Named {
 	return []dsbo.Named{{Name: usageName, Value: all}}
 }
 
-// restoreShared takes over the usage of all agents and the damping of products from a checkpoint, if they are there.
+// restoreShared takes over the usage of all agents and the damping of products from a checkpoint,
+// if they are there.
 func (e *evaluator) restoreShared(c *checkpoint) {
 	for _, part := range c.arraysAfter(evaluationArrays, 0) {
 		switch part.Name {
@@ -56,7 +58,8 @@ func (e *evaluator) usageOf(number int) runs.Usage {
 	return runs.Usage{}
 }
 
-// usages returns the usage of each agent. Agents of other processes that may come back are without their times.
+// usages returns the usage of each agent. Agents of other processes that may come back are without
+// their times.
 func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 	rows, err := s.Gather(ctx, runs.UsageLen, func(i int, row []float64) error {
 		copy(row, s.sharedUsage(s.agents[i].usage()).Pack())

@@ -4,15 +4,17 @@ import (
 	"context"
 	"math"
 
-	"dsbo/exact"
-	"dsbo/internal/recycle"
-	"dsbo/internal/vec"
+	"dsbo/algo"
+	"dsbo/internal/linalg"
 	"dsbo/runs"
+	"dsbo/train/exact"
 )
 
-// addExactValues adds the exact values to a record. For a personalized problem these are averages over the agents' own solutions.
+// addExactValues adds the exact values to a record. For a personalized problem these are averages
+// over the agents' own solutions.
 func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
-	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
+	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(),
+		runs.Unknown(), runs.Unknown(), runs.Unknown()
 	var all values
 	var err error
 	switch {
@@ -29,20 +31,21 @@ func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
 	if err != nil {
 		return err
 	}
-	norm := vec.Norm(all.gradient)
+	norm := linalg.Norm(all.gradient)
 	r.Phi, r.GradNorm, r.LowerResidual = runs.Number(all.phi), runs.Number(norm), runs.Number(all.residual)
 	r.LowerError = runs.Number(math.Sqrt(all.off / all.size))
 	if e.means.u != nil && r.Iteration > 0 {
-		r.HypergradientError = runs.Number(math.Sqrt(vec.Dist2(e.means.u, all.gradient)) / norm)
+		r.HypergradientError = runs.Number(math.Sqrt(linalg.Dist2(e.means.u, all.gradient)) / norm)
 	}
 	return nil
 }
 
-// adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike: they are of a lower problem nearby.
+// adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike:
+// they are of a lower problem nearby.
 func (e *evaluator) adoptPairs() {
-	m, ok := e.method().(interface{ Pairs() *recycle.Memory })
-	if ok && !e.problem.Average.ByMix && m.Pairs().Relative && m.Pairs().Pairs() > 0 {
-		e.sharedExact.AdoptPairs(m.Pairs())
+	pairs := algo.TraitsOf(e.method()).Pairs
+	if pairs != nil && !e.problem.Average.ByMix && pairs.Relative && pairs.Pairs() > 0 {
+		e.sharedExact.AdoptPairs(pairs)
 	}
 }
 
@@ -58,7 +61,7 @@ func (e *evaluator) exactValues(ctx context.Context, s *exact.Solver, y, z []flo
 	if err != nil {
 		return values{}, err
 	}
-	return values{sol.Phi, sol.Residual, vec.Dist2(y, sol.Y), vec.Dot(sol.Y, sol.Y), sol.Gradient}, nil
+	return values{sol.Phi, sol.Residual, linalg.Dist2(y, sol.Y), linalg.Dot(sol.Y, sol.Y), sol.Gradient}, nil
 }
 
 // personalizedValues finds the averages of the agents' own exact values, and the largest residual.
@@ -80,5 +83,8 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 		return all, err
 	}
 	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
-	return all, e.Mean(ctx, e.FineWire(), all.gradient, nil, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
+	return all, e.Mean(ctx, e.FineWire(), all.gradient, nil, func(i int, part []float64) error {
+		copy(part, own[i].gradient)
+		return nil
+	})
 }

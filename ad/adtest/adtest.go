@@ -25,14 +25,16 @@ type Loss interface {
 	JVP(dst, x, y, v []float64) error
 }
 
-// An Item is one comparison of two numbers: of a derivative along directions or, where that is
-// off, of its entry.
+// An Item is one comparison of two numbers: of a derivative along directions or, where that is off,
+// of its entry.
 type Item struct {
 	Name      string
 	Entry     int     // its index in the derivative, -1 for a scalar
 	Got, Want float64 // the loss's own number, and the one that it is compared with
 	Allowed   float64 // largest |Got-Want| that rounding and truncation explain
-	Scale     float64 // the root of the sum of squares of the derivative's entries
+	// what the derivative's entries come to as independent terms: the root of the sum of
+	// their squares
+	Scale float64
 	// Vague says that Want is so uncertain, against Scale, that the comparison says nothing.
 	Vague bool
 	// Kink says that the loss has a kink at this very point, and that Got is the derivative of one
@@ -53,13 +55,13 @@ func (i Item) Err() error {
 	switch {
 	case i.Vague:
 		return fmt.Errorf("%s: differences are uncertain by %.2g where the derivative's scale is %.2g: "+
-			"the loss is not finite around this point, has kinks too close to it, or is lost in rounding",
-			name, i.Allowed, i.Scale)
+			"the loss is not finite around this point, has kinks too close to it, or is lost in rounding", name,
+			i.Allowed, i.Scale)
 	case math.IsNaN(off) || math.IsInf(off, 0):
 		return fmt.Errorf("%s: %g should be %.10g", name, i.Got, i.Want)
 	case off > i.Allowed:
-		return fmt.Errorf("%s: %.10g should be %.10g: "+
-			"off by %.2g, which is %.1e of the derivative's scale; allowed is %.2g",
+		return fmt.Errorf(
+			"%s: %.10g should be %.10g: off by %.2g, which is %.1e of the derivative's scale; allowed is %.2g",
 			name, i.Got, i.Want, off, off/i.Scale, i.Allowed)
 	}
 	return nil
@@ -101,8 +103,8 @@ func (r Report) String() string {
 		if i.Kink {
 			kink = " at a kink"
 		}
-		fmt.Fprintf(&b, "%s %-38s %6d %17.9g %17.9g %8.1e %8.1e%s\n",
-			mark, i.Name, i.Entry, i.Got, i.Want, math.Abs(i.Got-i.Want), i.Allowed, kink)
+		fmt.Fprintf(&b, "%s %-38s %6d %17.9g %17.9g %8.1e %8.1e%s\n", mark, i.Name, i.Entry, i.Got, i.Want,
+			math.Abs(i.Got-i.Want), i.Allowed, kink)
 	}
 	return b.String()
 }
@@ -126,8 +128,8 @@ func Check(t testing.TB, l Loss, x, y []float64) {
 //   - w·(∇²_yy)v with differences of w·∇_y along v, and u·(∇²_xy)v with those of u·∇_x,
 //   - w·(∇²_yy)v with v·(∇²_yy)w, and u·(∇²_xy)v with differences of v·∇_y along u.
 //
-// A random direction sees an error in any entry, so the cost does not depend on how many there
-// are: 10 to 70 values and gradients, and a few vectors of memory. Differences are central and
+// A random direction sees an error in any entry, so the cost does not depend on how many there are:
+// 10 to 70 values and gradients, and a few vectors of memory. Differences are central and
 // extrapolated (Richardson); what is allowed is the uncertainty that their own table shows, plus
 // rounding. Where the loss has kinks, as with ReLU, steps are so small that none is crossed. What
 // is off is measured again along other directions, up to three, and wrong if two agree; then its

@@ -10,7 +10,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/ad/adtest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // hand is a loss with derivatives by hand, into which a test can put mistakes:
@@ -95,7 +95,7 @@ func TestMeasure(t *testing.T) {
 		{"JVP is infinite", hand{jvp: func(d []float64) { d[3] = math.Inf(1) }}, "entry 3: +Inf should be"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := must.Get(adtest.Measure(c.l, x, y))
+			r := testkit.Get(adtest.Measure(c.l, x, y))
 			switch err := r.Err(); {
 			case c.want == "" && err != nil:
 				t.Errorf("%v\n%v", err, r)
@@ -126,7 +126,7 @@ func (a asymmetric) HVP(dst, x, y, v []float64) error {
 }
 
 func TestAsymmetric(t *testing.T) {
-	r := must.Get(adtest.Measure(asymmetric{}, x, y))
+	r := testkit.Get(adtest.Measure(asymmetric{}, x, y))
 	found := false
 	for _, i := range r {
 		if i.Err() != nil && strings.HasPrefix(i.Name, "symmetry") {
@@ -161,7 +161,7 @@ func TestKink(t *testing.T) {
 		at, y float64
 		right bool
 	}{{0, 0, true}, {2, 0, true}, {1, 0, false}, {2.1, 0, false}, {-.1, 0, false}, {7, 1e-4, true}} {
-		r := must.Get(adtest.Measure(absolute{c.at}, []float64{0}, []float64{c.y}))
+		r := testkit.Get(adtest.Measure(absolute{c.at}, []float64{0}, []float64{c.y}))
 		kink := slices.ContainsFunc(r, func(i adtest.Item) bool { return i.Name == "∇_y" && i.Kink })
 		if err := r.Err(); (err == nil) != c.right || c.right && kink != (c.y == 0) {
 			t.Errorf("derivative %g at y=%g: error %v, kink %v; right is %v\n%v", c.at, c.y, err, kink, c.right, r)
@@ -236,7 +236,8 @@ func TestCrowdOfKinks(t *testing.T) {
 		adtest.Check(t, c, x, y)
 		wrong := c
 		wrong.wrong = .01 // of a gradient of the order of 100
-		if report := must.Get(adtest.Measure(wrong, x, y)); report.Err() == nil || !strings.HasPrefix(report.Err().Error(), "∇_y") {
+		if report := testkit.Get(adtest.Measure(wrong, x, y)); report.Err() == nil ||
+			!strings.HasPrefix(report.Err().Error(), "∇_y") {
 			t.Errorf("error %v, want one about ∇_y\n%v", report.Err(), report)
 		}
 	}
@@ -275,8 +276,9 @@ func TestDifferences(t *testing.T) {
 func TestScales(t *testing.T) {
 	for _, size := range []float64{1e-6, 1e-3, 1, 30, 1000} {
 		for _, factor := range []float64{1e-8, 1, 1e8} {
-			d := must.Get(ad.Differentiate(ad.Loss{P: 3, Q: 3, Build: func(x, y *ad.Node, _ []*ad.Node) *ad.Node {
-				return ad.Scale(factor, ad.Add(ad.SumAll(ad.Softplus(ad.Mul(x, y))), ad.Dot(ad.Square(y), ad.Sigmoid(x))))
+			d := testkit.Get(ad.Differentiate(ad.Loss{P: 3, Q: 3, Build: func(x, y *ad.Node, _ []*ad.Node) *ad.Node {
+				return ad.Scale(factor, ad.Add(ad.SumAll(ad.Softplus(ad.Mul(x, y))),
+					ad.Dot(ad.Square(y), ad.Sigmoid(x))))
 			}}))
 			t.Run(fmt.Sprintf("y=%g times %g", size, factor), func(t *testing.T) {
 				adtest.Check(t, d, []float64{.3, -.2, 1}, []float64{size, -.6 * size, .1 * size})

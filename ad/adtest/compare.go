@@ -9,8 +9,8 @@ import (
 // all if an entry differs by more than tol of the derivative's largest entry. A tol of 1e-4 shows
 // whether a float32 loss is the float64 one.
 //
-// Where an entry differs by more, want is asked again as close to (x, y) as tol/64 of each of
-// their entries: what changes there, as across a kink of ReLU, got may be off by too, 8 times.
+// Where an entry differs by more, want is asked again as close to (x, y) as tol/64 of each of their
+// entries: what changes there, as across a kink of ReLU, got may be off by too, 8 times.
 func Compare(t testing.TB, got, want Loss, x, y []float64, tol float64) {
 	t.Helper()
 	r, err := Differences(got, want, x, y, tol)

@@ -17,8 +17,8 @@ type slope struct {
 }
 
 // Steps shrink from firstStep to 3e-11. Along a direction with entries of up to 1 the first is
-// coarse for every usual loss. The last is so fine that a network with 10⁷ hidden values is as
-// good as never at one's kink: those lie within 1e-9 of each other.
+// coarse for every usual loss. The last is so fine that a network with 10⁷ hidden values is as good
+// as never at one's kink: those lie within 1e-9 of each other.
 const (
 	firstStep = .125
 	shrink    = 4
@@ -73,9 +73,9 @@ func slopes(scales []float64, far float64, read func(dst []reading, h float64) e
 	return all, nil
 }
 
-// An extrapolation is Richardson's table for differences of shrinking steps. The error of a
-// central difference is a₁h² + a₂h⁴ + ..., that of a one-sided one a₁h + a₂h² + ...; column j
-// removes the first j terms by combining two neighbours of column j-1.
+// An extrapolation is Richardson's table for differences of shrinking steps. The error of a central
+// difference is a₁h² + a₂h⁴ + ..., that of a one-sided one a₁h + a₂h² + ...; column j removes the
+// first j terms by combining two neighbours of column j-1.
 //
 // How much a number differs from those it was made of, and from the one before it in its column,
 // times safety, bounds its truncation (Ridders 1982, with a third number). Three steps that agree

@@ -74,12 +74,12 @@ func (m *measure) round() (Report, error) {
 	}, nil
 }
 
-// symmetric compares two sums of numbers that are each a sum: 1e-9 of what the terms come to is
-// far above their rounding.
+// symmetric compares two sums of numbers that are each a sum: 1e-9 of what the terms come to is far
+// above their rounding.
 func symmetric(whv, vhw reading) Item {
 	scale := max(whv.size, vhw.size)
-	return Item{Name: symmetry, Entry: -1, Got: whv.value, Want: vhw.value,
-		Allowed: 1e-9 * scale, Scale: scale, Vague: math.IsNaN(scale)}
+	return Item{Name: symmetry, Entry: -1, Got: whv.value, Want: vhw.value, Allowed: 1e-9 * scale, Scale: scale,
+		Vague: math.IsNaN(scale)}
 }
 
 // alongY returns the slopes of the value, of w·∇_y and of u·∇_x, as y moves along v.

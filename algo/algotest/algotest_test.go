@@ -13,7 +13,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 var whole = dsbo.Sample{Set: dsbo.Whole}
@@ -24,8 +24,10 @@ func TestQuadraticDerivatives(t *testing.T) {
 	const p, q, h = 3, 4, 1e-3
 	for agent, o := range algotest.NewQuadratics(3, p, q, 17) {
 		x, y, v := []float64{0.3, -0.4, 1}, []float64{1, -2, 0.5, 0.25}, []float64{0.5, 1, -1, 2}
-		fx, fy, gy, hv, jv := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q), make([]float64, p)
-		ask(t, o.UpperGrad(fx, fy, x, y, whole), o.LowerGrad(gy, x, y, whole), o.HVP(hv, x, y, v, whole), o.JVP(jv, x, y, v, whole))
+		fx, fy, gy, hv, jv := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q),
+			make([]float64, p)
+		ask(t, o.UpperGrad(fx, fy, x, y, whole), o.LowerGrad(gy, x, y, whole), o.HVP(hv, x, y, v, whole),
+			o.JVP(jv, x, y, v, whole))
 		at := func(z []float64, i int, d float64) (f, g, slope float64) {
 			old := z[i]
 			z[i] += d
@@ -62,10 +64,10 @@ func TestQuadraticDerivatives(t *testing.T) {
 
 func ask(t *testing.T, errs ...error) {
 	t.Helper()
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 }
 
-// The matrices are those of the products, noise included, and one draw gives one answer.
+// The matrices are the matrices of the products, noise included, and one draw gives one answer.
 func TestQuadraticMatricesAndDraws(t *testing.T) {
 	const p, q = 2, 3
 	o := algotest.NewQuadratics(1, p, q, 1)[0]
@@ -135,8 +137,11 @@ func spoilers() map[string]broken {
 	}
 	ask := func(o dsbo.Oracle, dst []float64) { o.LowerGrad(dst, x, y, dsbo.Sample{Set: dsbo.Lower}) }
 	return map[string]broken{
-		"views":         {state: func(s []dsbo.Named) []dsbo.Named { return s[1:] }},
-		"resume":        {state: func(s []dsbo.Named) []dsbo.Named { s[1].Value = make([]float64, len(s[1].Value)); return s }},
+		"views": {state: func(s []dsbo.Named) []dsbo.Named { return s[1:] }},
+		"resume": {state: func(s []dsbo.Named) []dsbo.Named {
+			s[1].Value = make([]float64, len(s[1].Value))
+			return s
+		}},
 		"no_allocation": before(func(dsbo.Algorithm, dsbo.Oracle) { dst = make([]float64, len(dst)) }),
 		"cost":          before(func(_ dsbo.Algorithm, o dsbo.Oracle) { ask(o, dst) }),
 		"oracle_calls":  before(func(_ dsbo.Algorithm, o dsbo.Oracle) { ask(o, y) }), // the destination is an input
@@ -148,7 +153,8 @@ func spoilers() map[string]broken {
 	}
 }
 
-// TestBroken runs the suite on a broken method; it only does so in the child that TestSuiteFinds starts.
+// TestBroken runs the suite on a broken method; it only does so in the child that
+// TestSuiteFinds starts.
 func TestBroken(t *testing.T) {
 	name := os.Getenv("ALGOTEST_BROKEN")
 	if name == "" {
@@ -177,18 +183,19 @@ func TestSuiteFinds(t *testing.T) {
 	}
 }
 
-// TestMixerCounts: an exchange of float32 counts, and fails, as one of float64.
+// TestMixerCounts: exchanges are counted, and the one of FailAt fails.
 func TestMixerCounts(t *testing.T) {
 	failure := errors.New("failure")
 	m := algotest.NewMixers(algotest.Average(1))[0]
 	m.FailAt, m.Err = 3, failure
-	wide, narrow := []float64{1, 2, 3}, []float32{1, 2, 3}
-	must.OK(m.MixAdd(t.Context(), wide, wide, 0, nil))
-	must.OK(m.MixAdd32(t.Context(), narrow, narrow, 0, nil))
+	wide := []float64{1, 2, 3}
+	testkit.OK(m.MixAdd(t.Context(), wide, wide, 0, nil))
+	testkit.OK(m.MixAdd(t.Context(), wide, wide, 0, nil))
 	if m.Messages != 2 || m.Floats != 6 || m.Longest != 3 {
-		t.Errorf("%d messages of %d numbers, the longest of %d; there were 2 of 6, the longest of 3", m.Messages, m.Floats, m.Longest)
+		t.Errorf("%d messages of %d numbers, the longest of %d; there were 2 of 6, the longest of 3", m.Messages,
+			m.Floats, m.Longest)
 	}
-	if err := m.MixAdd32(t.Context(), narrow, narrow, 0, nil); err != failure {
+	if err := m.MixAdd(t.Context(), wide, wide, 0, nil); err != failure {
 		t.Errorf("the third exchange ends with %v; it must be %v", err, failure)
 	}
 }

@@ -14,17 +14,18 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Sizes of the suite's problem, and iterations of its runs.
 const p, q, K = 3, 4, 8
 
-// TestMethod checks that a method holds to the contract of [algo.Method]: parameters by their names, views and state, the same
-// bits again and after a resume, other members, nothing allocated in steady state, inputs of the oracle left alone,
-// cost as stated, errors passed on with their place, cancelling, NaN, one agent. newMethod is called
-// often and must return a fresh method each time, before Init, with parameters that suit quadratics of curvature up to 3. A
-// parameter lg that is left open is set to 5. The agents are a ring of four, or what the method's traits ask for.
+// TestMethod checks that a method holds to the contract of [algo.Method]: parameters by their
+// names, views and state, the same bits again and after a resume, other members, nothing allocated
+// in steady state, inputs of the oracle left alone, cost as stated, errors passed on with their
+// place, cancelling, NaN, one agent. newMethod is called often and must return a fresh method each
+// time, before Init, with parameters that suit quadratics of curvature up to 3. A parameter lg that
+// is left open is set to 5. The agents are a ring of four, or what the method's traits ask for.
 func TestMethod(t *testing.T, newMethod func() algo.Method) {
 	s := suite{newMethod: newMethod, W: Ring(4, 0.5)}
 	switch traits := algo.TraitsOf(newMethod()); {
@@ -84,7 +85,8 @@ func oracle(agent int) dsbo.Oracle {
 	return o
 }
 
-// parameters have names, are what JSON and a clone say, and have defaults that work; what cannot work is refused by name.
+// parameters have names, are what JSON and a clone say, and have defaults that work; what cannot
+// work is refused by name.
 func (s suite) parameters(t *testing.T) {
 	m := s.template()
 	text, err := json.Marshal(m)
@@ -100,7 +102,8 @@ func (s suite) parameters(t *testing.T) {
 			t.Errorf("parameters %s are %s once %s (%v)", text, got, what, err)
 		}
 	}
-	if err := algo.Decode(again, []byte(`{"no such":1}`)); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `"no such"`) {
+	if err := algo.Decode(again, []byte(`{"no such":1}`)); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), `"no such"`) {
 		t.Errorf("an unknown parameter: %v", err)
 	}
 	for _, size := range [][2]int{{0, q}, {p, 0}, {-1, q}} {
@@ -110,11 +113,12 @@ func (s suite) parameters(t *testing.T) {
 	}
 	a := s.method(p, q)
 	if err := a.Init(p+1, q+2, K); err != nil || len(a.X()) != p+1 || len(a.Y()) != q+2 {
-		t.Errorf("a second Init for p = %d, q = %d: %v, x has %d entries and y %d", p+1, q+2, err, len(a.X()), len(a.Y()))
+		t.Errorf("a second Init for p = %d, q = %d: %v, x has %d entries and y %d", p+1, q+2, err,
+			len(a.X()), len(a.Y()))
 	}
 }
 
-// agents are those of one run.
+// agents are the agents of one run.
 type agents struct {
 	methods []algo.Method
 	oracles []dsbo.Oracle
@@ -241,12 +245,14 @@ func (s suite) cost(t *testing.T) {
 		for i, o := range f.oracles {
 			r, want := o.(*Recorder), f.methods[i].Cost(k)
 			m := f.mixers[i]
-			got := algo.Cost{Floats: m.Floats, Messages: m.Messages, Averages: m.Averages, AverageFloats: m.AverageFloats, Calls: r.Total}
+			got := algo.Cost{Floats: m.Floats, Messages: m.Messages, Averages: m.Averages,
+				AverageFloats: m.AverageFloats, Calls: r.Total}
 			if got != want {
 				t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
 			}
 			if most := algo.TraitsOf(f.methods[i]).LongestVector(p, q); m.Longest > most {
-				t.Errorf("iteration %d, agent %d: a vector has %d numbers; it must have %d at most", k, i, m.Longest, most)
+				t.Errorf("iteration %d, agent %d: a vector has %d numbers; it must have %d at most", k, i,
+					m.Longest, most)
 			}
 			r.Reset()
 			f.mixers[i].Reset()
@@ -278,7 +284,7 @@ func (s suite) allocation(t *testing.T) {
 
 func (s suite) oneAgent(t *testing.T) {
 	a, err := s.alone(t, 3, oracle(0), single())
-	if err != nil || !vec.AllFinite(a.X()) || !vec.AllFinite(a.Y()) {
+	if err != nil || !linalg.AllFinite(a.X()) || !linalg.AllFinite(a.Y()) {
 		t.Fatalf("x = %v, y = %v (%v)", a.X(), a.Y(), err)
 	}
 }

@@ -42,7 +42,8 @@ func ExampleNewQuadratics() {
 	solution := algotest.Solve(problem)
 	for i, m := range methods {
 		distance := math.Hypot(m.X()[0]-solution.X[0], m.X()[1]-solution.X[1])
-		fmt.Printf("agent %d sent %d numbers to each neighbour; near the solution: %t\n", i, mixers[i].Floats, distance < 1e-9)
+		fmt.Printf("agent %d sent %d numbers to each neighbour; near the solution: %t\n", i, mixers[i].Floats,
+			distance < 1e-9)
 	}
 	// Output:
 	// agent 0 sent 12000 numbers to each neighbour; near the solution: true

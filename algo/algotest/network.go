@@ -6,11 +6,12 @@ import (
 	"sync"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
-// A Mixer is one agent's end of an exchange, with a count of what it was asked. It can be made to fail.
+// A Mixer is one agent's end of an exchange, with a count of what it was asked. It can be made
+// to fail.
 type Mixer struct {
 	dsbo.Averager
 	Messages      int // calls of Mix
@@ -19,7 +20,6 @@ type Mixer struct {
 	AverageFloats int // numbers in them
 	Longest       int // numbers of the longest vector of either
 	kept          []float64
-	widening      vec.Widening // of MixAdd32
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error
@@ -49,12 +49,8 @@ func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 
 // MixAdd counts and exchanges.
 func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
-	return m.count(&m.Messages, &m.Floats, len(src), func() error { return vec.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
-}
-
-// MixAdd32 counts and exchanges.
-func (m *Mixer) MixAdd32(ctx context.Context, dst, src []float32, a float64, v []float32) error {
-	return m.count(&m.Messages, &m.Floats, len(src), func() error { return m.widening.MixAdd32(ctx, m.Averager, dst, src, a, v) })
+	return m.count(&m.Messages, &m.Floats, len(src),
+		func() error { return linalg.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
 }
 
 // Average counts and averages.

@@ -4,13 +4,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/models"
 )
 
-// A Quadratic is the oracle of a [models.Quadratic], without a graph. With Noise ≠ 0 each answer carries an error of
-// that size, a pure function of the agent, the sample and the entry: one draw gives one answer, two
-// draws differ. Draws of [dsbo.Whole] and values carry none.
+// A Quadratic is the oracle of a [models.Quadratic], without a graph. With Noise ≠ 0 each answer
+// carries an error of that size, a pure function of the agent, the sample and the entry: one draw
+// gives one answer, two draws differ. Draws of [dsbo.Whole] and values carry none.
 type Quadratic struct {
 	models.Quadratic
 	Noise float64
@@ -33,7 +33,8 @@ func (o *Quadratic) noise(s dsbo.Sample, quantity, entry int) float64 {
 // answer returns an error for x and y of other lengths, and else writes entry i to dst[i].
 func (o *Quadratic) answer(dst, x, y []float64, entry func(i int) float64) error {
 	if len(x) != o.P || len(y) != o.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "x and y must have %d and %d numbers; they have %d and %d", o.P, o.Q, len(x), len(y))
+		return dsbo.Errorf(dsbo.ErrShape, "x and y must have %d and %d numbers; they have %d and %d", o.P,
+			o.Q, len(x), len(y))
 	}
 	for i := range dst {
 		dst[i] = entry(i)
@@ -42,7 +43,7 @@ func (o *Quadratic) answer(dst, x, y []float64, entry func(i int) float64) error
 }
 
 // rowDot is the product of row i of a row-major M, whose rows have v's length, with v.
-func rowDot(m []float64, i int, v []float64) float64 { return vec.Dot(m[i*len(v):(i+1)*len(v)], v) }
+func rowDot(m []float64, i int, v []float64) float64 { return linalg.Dot(m[i*len(v):(i+1)*len(v)], v) }
 
 // UpperGrad writes Ex + e and D(y−t).
 func (o *Quadratic) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
@@ -61,7 +62,8 @@ func (o *Quadratic) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 
 // LowerGrad writes Ay − Bx − c.
 func (o *Quadratic) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	return o.answer(dst, x, y, func(i int) float64 { return rowDot(o.A, i, y) - rowDot(o.B, i, x) - o.C[i] + o.noise(s, 2, i) })
+	return o.answer(dst, x, y,
+		func(i int) float64 { return rowDot(o.A, i, y) - rowDot(o.B, i, x) - o.C[i] + o.noise(s, 2, i) })
 }
 
 // HVP writes (A + noise) v, where the noise is diagonal.
@@ -95,7 +97,8 @@ func (o *Quadratic) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	return o.answer(dst, x, y, func(i int) float64 { return o.A[i*o.Q+i] + o.noise(s, 3, i) })
 }
 
-// Penalty writes the part of A that counts as the penalty's: 1/2 of the unit matrix, which leaves the rest positive.
+// Penalty writes the part of A that counts as the penalty's: 1/2 of the unit matrix, which leaves
+// the rest positive.
 func (o *Quadratic) Penalty(dst, x []float64) error {
 	return o.answer(dst, x, dst, func(int) float64 { return 0.5 })
 }
@@ -114,20 +117,22 @@ func (o *Quadratic) Values(x, y []float64, _ dsbo.Sample) (upper, lower float64,
 	return upper, lower, nil
 }
 
-// NewQuadratics makes the oracles of n agents whose data differ. Eigenvalues of A lie in [1, 1+Q/2],
-// those of D and E in [0, 2]. The same arguments give the same problem.
+// NewQuadratics makes the oracles of n agents whose data differ. Eigenvalues of A lie in [1,
+// 1+Q/2], the eigenvalues of D and E in [0, 2]. The same arguments give the same problem.
 func NewQuadratics(n, p, q int, seed uint64) []*Quadratic {
 	r := source(seed*2654435761 + 12345)
 	out := make([]*Quadratic, n)
 	for i := range out {
 		out[i] = &Quadratic{Agent: i, Quadratic: models.Quadratic{
-			P: p, Q: q, A: r.spd(q, 1, 0.5*float64(q)), B: r.vec(q * p), C: r.vec(q), D: r.spd(q, 0, 2), T: r.vec(q), E: r.spd(p, 0, 2), LinearTerm: r.vec(p),
+			P: p, Q: q, A: r.spd(q, 1, 0.5*float64(q)), B: r.vec(q * p), C: r.vec(q), D: r.spd(q, 0, 2), T: r.vec(q),
+			E: r.spd(p, 0, 2), LinearTerm: r.vec(p),
 		}}
 	}
 	return out
 }
 
-// source is a small generator (an xorshift of Marsaglia's), so that problems do not depend on a library's.
+// source is a small generator (an xorshift of Marsaglia's), so that problems do not depend on
+// a library's.
 type source uint64
 
 // next is uniform in [−1, 1).
@@ -160,7 +165,8 @@ func (r *source) spd(n int, low, scale float64) []float64 {
 	return m.RawMatrix().Data
 }
 
-// Solve returns the closed form of the oracles' problem, without noise. It panics where there is no unique solution.
+// Solve returns the closed form of the oracles' problem, without noise. It panics where there is no
+// unique solution.
 func Solve(qs []*Quadratic) models.QuadraticSolution {
 	var ms []models.Quadratic
 	for _, o := range qs {

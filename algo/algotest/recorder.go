@@ -8,11 +8,11 @@ import (
 	"unsafe"
 
 	"dsbo"
-	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// A Call is one question to an oracle. X, Y and V are copies of what was given, V for products only.
+// A Call is one question to an oracle. X, Y and V are copies of what was given, V for
+// products only.
 type Call struct {
 	Kind    string // "upper", "lower", "hvp", "jvp", "hessian", "jacobian", "diagonal", "value"
 	Sample  dsbo.Sample
@@ -25,18 +25,20 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s k=%d t=%d", c.Kind, c.Sample.Set, c.Sample.K, c.Sample.T)
 }
 
-// A Recorder passes questions on to an oracle and records them. It is all that the oracle is; what the oracle does not know it
-// answers with [dsbo.ErrCapability], and records only what it is. It can be made to fail.
+// A Recorder passes questions on to an oracle and records them. It is all that the oracle is; what
+// the oracle does not know it answers with [dsbo.ErrCapability], and records only what it is. It
+// can be made to fail.
 type Recorder struct {
 	dsbo.Oracle
 	Calls []Call
-	Total algo.Calls
+	Total dsbo.Calls
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without asking the oracle.
 	FailAt int
 	Err    error
 
-	// guard, when not nil, is told of vectors of a wrong length and of destinations that overlap an input. Destinations are
-	// then filled with NaN first, so that a method that counts on what stood there is found out; with nan they stay so.
+	// guard, when not nil, is told of vectors of a wrong length and of destinations that overlap an
+	// input. Destinations are then filled with NaN first, so that a method that counts on what
+	// stood there is found out; with nan they stay so.
 	guard *testing.T
 	nan   bool
 }
@@ -45,7 +47,7 @@ type Recorder struct {
 func NewRecorder(o dsbo.Oracle) *Recorder { return &Recorder{Oracle: o} }
 
 // Reset forgets what was recorded.
-func (r *Recorder) Reset() { r.Calls, r.Total = nil, algo.Calls{} }
+func (r *Recorder) Reset() { r.Calls, r.Total = nil, dsbo.Calls{} }
 
 // A vector is an argument of a question with the length that it must have.
 type vector struct {
@@ -64,7 +66,8 @@ func (r *Recorder) ask(c Call, dst []vector, answer func() error) error {
 	r.Calls = append(r.Calls, c)
 	*map[string]*int{
 		"upper": &r.Total.UpperGrad, "lower": &r.Total.LowerGrad, "hvp": &r.Total.HVP, "jvp": &r.Total.JVP,
-		"hessian": &r.Total.Hessian, "jacobian": &r.Total.Jacobian, "diagonal": &r.Total.Diagonal, "value": &r.Total.Value,
+		"hessian": &r.Total.Hessian, "jacobian": &r.Total.Jacobian, "diagonal": &r.Total.Diagonal,
+		"value": &r.Total.Value,
 	}[c.Kind]++
 	if len(r.Calls) == r.FailAt {
 		return r.Err
@@ -89,7 +92,7 @@ func (r *Recorder) check(c Call, dst, in []vector) error {
 		if slices.ContainsFunc(slices.Concat(in, dst[:i]), func(v vector) bool { return overlap(d.v, v.v) }) {
 			r.guard.Errorf("%v: a destination overlaps another vector", c)
 		}
-		vec.Fill(d.v, math.NaN())
+		linalg.Fill(d.v, math.NaN())
 	}
 	return nil
 }
@@ -159,7 +162,8 @@ func (r *Recorder) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if !ok {
 		return r.lacks("diagonal")
 	}
-	return r.ask(Call{Kind: "diagonal", Sample: s, X: x, Y: y}, []vector{{dst, len(y)}}, func() error { return o.Diagonal(dst, x, y, s) })
+	return r.ask(Call{Kind: "diagonal", Sample: s, X: x, Y: y}, []vector{{dst, len(y)}},
+		func() error { return o.Diagonal(dst, x, y, s) })
 }
 
 // Values records and asks, if the oracle has values.
@@ -182,7 +186,8 @@ func (r *Recorder) lacks(what string) error {
 }
 
 // askDense records and asks for a matrix of n numbers.
-func (r *Recorder) askDense(c Call, dst []float64, n int, matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
+func (r *Recorder) askDense(c Call, dst []float64, n int,
+	matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
 	return r.ask(c, []vector{{dst, n}}, func() error {
 		if d, ok := r.Oracle.(dsbo.DenseOracle); ok {
 			return matrix(d, dst, c.X, c.Y, c.Sample)

@@ -6,12 +6,13 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
-// members: a method goes on when the last agent leaves, and when one comes in. What a change does is a function of the state alone, done
-// twice is done once, leaves x as it is, and neither names nor lengths change. The cost is as stated after it too.
+// members: a method goes on when the last agent leaves, and when one comes in. What a change does
+// is a function of the state alone, done twice is done once, leaves x as it is, and neither names
+// nor lengths change. The cost is as stated after it too.
 func (s suite) members(t *testing.T) {
 	if _, ok := s.method(p, q).(algo.Reformer); !ok {
 		t.Skip("it is no algo.Reformer, and runs where members stay the same")
@@ -27,7 +28,8 @@ func (s suite) members(t *testing.T) {
 		r.Reform()
 		once := agents{methods: f.methods[i : i+1]}.state()
 		r.Reform()
-		if twice := (agents{methods: f.methods[i : i+1]}).state(); !slices.EqualFunc(once, twice, slices.Equal[[]float64]) {
+		if twice := (agents{methods: f.methods[i : i+1]}).state(); !slices.EqualFunc(once, twice,
+			slices.Equal[[]float64]) {
 			t.Errorf("agent %d: a second Reform changes the state", i)
 		}
 		if !slices.Equal(x, m.X()) || !slices.Equal(before, shape(m)) {
@@ -51,14 +53,15 @@ func (s suite) members(t *testing.T) {
 	f.run(t, 3, 4)
 	for i, m := range f.methods {
 		sent := f.mixers[i]
-		got := algo.Cost{Floats: sent.Floats, Messages: sent.Messages, Averages: sent.Averages, AverageFloats: sent.AverageFloats, Calls: f.oracles[i].(*Recorder).Total}
+		got := algo.Cost{Floats: sent.Floats, Messages: sent.Messages, Averages: sent.Averages,
+			AverageFloats: sent.AverageFloats, Calls: f.oracles[i].(*Recorder).Total}
 		if want := m.Cost(3); got != want {
 			t.Errorf("agent %d: after a change of members the cost is %+v, stated %+v", i, got, want)
 		}
 	}
 	f.run(t, 4, 6)
 	for _, v := range f.state() {
-		if !vec.AllFinite(v) {
+		if !linalg.AllFinite(v) {
 			t.Fatalf("after a change of members the state holds %v", v)
 		}
 	}
@@ -78,7 +81,8 @@ func shape(m algo.Method) (all []struct {
 	return all
 }
 
-// A Membership is agents of one method on quadratics, and who of them takes part. Agents are named by their numbers.
+// A Membership is agents of one method on quadratics, and who of them takes part. Agents are named
+// by their numbers.
 type Membership struct {
 	Methods []algo.Method // by number; those that are not there have what they left with
 	Oracles []dsbo.Oracle
@@ -88,10 +92,12 @@ type Membership struct {
 	mixers  []*Mixer
 }
 
-// NewMembership returns as many agents as there are oracles, with methods that made returns after Init; all of present are there. matrix
-// gives the weights of so many agents.
-func NewMembership(made func() algo.Method, oracles []dsbo.Oracle, present []int, matrix func(n int) [][]float64) *Membership {
-	m := &Membership{Methods: make([]algo.Method, len(oracles)), Oracles: oracles, Present: present, made: made, matrix: matrix}
+// NewMembership returns as many agents as there are oracles, with methods that made returns after
+// Init; all of present are there. matrix gives the weights of n agents.
+func NewMembership(made func() algo.Method, oracles []dsbo.Oracle, present []int,
+	matrix func(n int) [][]float64) *Membership {
+	m := &Membership{Methods: make([]algo.Method, len(oracles)), Oracles: oracles, Present: present,
+		made: made, matrix: matrix}
 	for _, i := range present {
 		m.Methods[i] = made()
 	}
@@ -144,7 +150,7 @@ func (m *Membership) Sum(name string) []float64 {
 			if sum == nil {
 				sum = make([]float64, len(part.Value))
 			}
-			vec.Add(sum, sum, part.Value)
+			linalg.Add(sum, sum, part.Value)
 		}
 	}
 	return sum

@@ -6,9 +6,9 @@ import (
 	"dsbo"
 )
 
-// Wells is agent i of a problem whose lower loss is not convex: g_i = c_i Σ_j (y_j⁴/4 − b_j y_j²/2) with b_j = 1 + j, and
-// f_i = ½ ‖y − e^x‖², of one x. Where the c_i average to 1 the averaged lower loss has a saddle at 0, with Hessian −diag(b), and minima
-// at y_j = ±√b_j, all of [WellsMinimum].
+// Wells is agent i of a problem whose lower loss is not convex: g_i = c_i Σ_j (y_j⁴/4 − b_j y_j²/2)
+// with b_j = 1 + j, and f_i = ½ ‖y − e^x‖², of one x. Where the c_i average to 1 the averaged lower
+// loss has a saddle at 0, with Hessian −diag(b), and minima at y_j = ±√b_j, all of [WellsMinimum].
 type Wells struct {
 	Q int // length of y
 	C float64

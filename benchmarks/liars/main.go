@@ -1,6 +1,6 @@
-// Command liars measures what robust mixing is worth against agents that send plausible but hostile numbers: 1 and 2 of 8 agents lie in
-// all exchanges of a run, on a graph and with a mixing, and the honest agents' average is compared with that of a run of the honest
-// agents alone.
+// Command liars measures what robust mixing is worth against agents that send plausible but hostile
+// numbers: 1 and 2 of 8 agents lie in all exchanges of a run, on a graph and with a mixing, and the
+// honest agents' average is compared with the average of a run of the honest agents alone.
 //
 //	go run ./benchmarks/liars                     # all of it, some minutes on 2 cores
 //	go run ./benchmarks/liars -only quadratic -graph exponential
@@ -20,12 +20,12 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/exact"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
+	"dsbo/train/exact"
 )
 
 func main() { os.Exit(cli.Main("liars", command)) }
@@ -63,7 +63,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	return must.Try(func() {
+	return testkit.Try(func() {
 		for _, p := range problems() {
 			if slices.Contains(chosen, p.name) {
 				p.measure(ctx, *graph, stdout)
@@ -72,24 +72,25 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	})
 }
 
-// measure prints the table of a problem: for each attack and mixing, Φ(x̄) and f(x̄, ȳ) of the honest agents as multiples of those of the
-// run without liars.
+// measure prints the table of a problem: for each attack and mixing, Φ(x̄) and f(x̄, ȳ) of the
+// honest agents as multiples of the values of the run without liars.
 func (p problem) measure(ctx context.Context, graph string, stdout io.Writer) {
 	o := p.load()
-	w := must.Get(network.New(graph, agents, network.Options{})).W
+	w := testkit.Get(network.New(graph, agents, network.Options{})).W
 	fmt.Fprintf(stdout, "%s, %s, %d iterations, graph %s\n\n", p.about, algo.NameOf(p.method), p.iterations, graph)
 	rows := [][]string{{"attack", "liars", "plain", "clipped", "trimmed"}}
 	for liars := 1; liars <= 2; liars++ {
 		honest := p.run(ctx, o, induced(w, agents-liars), 0, nil)
 		for _, a := range attacks() {
 			row := []string{a.name, fmt.Sprint(liars)}
-			for _, mixing := range []network.Mixing{network.Plain{}, network.Clipped{Liars: liars}, network.Trimmed{Liars: liars}} {
-				row = append(row, p.run(ctx, o, must.Get(w.WithMixing(mixing)), liars, a.lie).relativeTo(honest))
+			for _, mixing := range []network.Mixing{network.Plain{}, network.Clipped{Liars: liars},
+				network.Trimmed{Liars: liars}} {
+				row = append(row, p.run(ctx, o, testkit.Get(w.WithMixing(mixing)), liars, a.lie).relativeTo(honest))
 			}
 			rows = append(rows, row)
 		}
 	}
-	must.OK(cli.Markdown(stdout, rows))
+	testkit.OK(cli.Markdown(stdout, rows))
 	fmt.Fprintln(stdout)
 }
 
@@ -103,11 +104,11 @@ func induced(w *network.Matrix, n int) *network.Matrix {
 			}
 		}
 	}
-	return must.Get(network.FromEdges(n, edges, 0)).W
+	return testkit.Get(network.FromEdges(n, edges, 0)).W
 }
 
-// An outcome is what the honest agents have at the end: Φ of their losses at their average x, and f at their average x and y; infinite
-// where they have diverged.
+// An outcome is what the honest agents have at the end: Φ of their losses at their average x, and f
+// at their average x and y; infinite where they have diverged.
 type outcome struct{ phi, f float64 }
 
 // relativeTo returns o as multiples of another outcome.
@@ -135,8 +136,8 @@ func (p problem) run(ctx context.Context, o oracles, w *network.Matrix, liars in
 	g, inner := errgroup.WithContext(ctx)
 	for i := range methods {
 		m := algo.Clone(p.method)
-		must.OK(m.Init(np, nq, p.iterations))
-		vec.Fill(m.X(), p.start)
+		testkit.OK(m.Init(np, nq, p.iterations))
+		linalg.Fill(m.X(), p.start)
 		methods[i] = m
 		g.Go(func() error {
 			for k := range p.iterations {
@@ -147,7 +148,7 @@ func (p problem) run(ctx context.Context, o oracles, w *network.Matrix, liars in
 			return nil
 		})
 	}
-	must.OK(g.Wait())
+	testkit.OK(g.Wait())
 	return p.evaluate(ctx, o.exact[:w.N()-liars], methods)
 }
 
@@ -156,16 +157,16 @@ func (p problem) evaluate(ctx context.Context, honest []dsbo.ValueOracle, method
 	x, y := make([]float64, len(methods[0].X())), make([]float64, len(methods[0].Y()))
 	share := 1 / float64(len(honest))
 	for i := range honest {
-		vec.Axpy(x, share, methods[i].X())
-		vec.Axpy(y, share, methods[i].Y())
+		linalg.Axpy(x, share, methods[i].X())
+		linalg.Axpy(y, share, methods[i].Y())
 	}
-	if !(vec.Norm(x) < divergedNorm && vec.Norm(y) < divergedNorm) {
+	if !(linalg.Norm(x) < divergedNorm && linalg.Norm(y) < divergedNorm) {
 		return outcome{math.Inf(1), math.Inf(1)}
 	}
-	s := must.Get((&exact.Solver{Oracles: honest, Tol: 1e-5}).Solve(ctx, x))
+	s := testkit.Get((&exact.Solver{Oracles: honest, Tol: 1e-5}).Solve(ctx, x))
 	end := outcome{phi: s.Phi}
 	for _, o := range honest {
-		f, _ := must.Get2(o.Values(x, y, dsbo.Sample{Set: dsbo.Whole}))
+		f, _ := testkit.Get2(o.Values(x, y, dsbo.Sample{Set: dsbo.Whole}))
 		end.f += share * f
 	}
 	return end

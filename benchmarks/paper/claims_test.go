@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"dsbo/exact"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/train/exact"
 )
 
 func testLab() *lab { return &lab{out: io.Discard, quick: true, seed: 1} }
@@ -45,7 +45,7 @@ func TestHIGPFactor(t *testing.T) {
 	alike := unlikeAgents(testLab())
 	alike.differ = 0
 	for _, w := range []float64{0.3, 0.8} {
-		g := must.Get(network.Ring(8, w))
+		g := testkit.Get(network.Ring(8, w))
 		s := newInverseProduct(alike, g.W)
 		limit := s.limit()
 		if want := math.Pow(1+g.W.LambdaMin(), 2) / 2; math.Abs(limit-want) > 1e-4 {
@@ -60,7 +60,8 @@ func TestTraffic(t *testing.T) {
 		e.measure(t.Context(), 7, 3, 1)
 		right := e.traffic
 		e.traffic = func(d, T, N int) int { return right(d, T, N) + 1 }
-		if err := must.Try(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil || !strings.Contains(err.Error(), "the table's") {
+		if err := testkit.Try(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil ||
+			!strings.Contains(err.Error(), "the table's") {
 			t.Errorf("%s with a wrong formula: %v", e.method, err)
 		}
 	}
@@ -75,19 +76,14 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
-func TestOptimum(t *testing.T) {
-	if o := solve(t.Context(), composition{n: 3, p: 2, q: 4, seed: 1}.problem(0)); o.gradient > 1e-12 {
-		t.Errorf("gradient %.3g at the optimum", o.gradient)
-	}
-}
-
-// On a quadratic the flow is linear: ∇Φ(x(t)) = exp(−Qt) ∇Φ(0), with the columns of Q from exact gradients.
+// On a quadratic the flow is linear: ∇Φ(x(t)) = exp(−Qt) ∇Φ(0), with the columns of Q from
+// exact gradients.
 func TestFlow(t *testing.T) {
 	c := quadratics{n: 2, p: 2, q: 3, low: 1, high: 3, coupling: 0.5, differ: 1, seed: 1}
 	p := c.problem(0)
 	gradient := func(x ...float64) *mat.VecDense {
 		solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
-		s := must.Get(solver.Solve(t.Context(), x))
+		s := testkit.Get(solver.Solve(t.Context(), x))
 		return mat.NewVecDense(2, s.Gradient)
 	}
 	const K = 4 // t = 2

@@ -5,10 +5,13 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/report"
+	"dsbo/algo"
+	"dsbo/runs/report"
+	"dsbo/train"
 )
 
-// A theorem is a problem with the steps of Theorem 3.3: α = a/√K, β = b/√K, N = ⌈logs·ln K⌉, γ constant.
+// A theorem is a problem with the steps of Theorem 3.3: α = a/√K, β = b/√K, N = ⌈logs·ln K⌉,
+// γ constant.
 type theorem struct {
 	name        string
 	of          problemOf
@@ -18,7 +21,8 @@ type theorem struct {
 	T           int
 }
 
-// rates are what numbers K of iterations give: averages over seeds, then the least, the mean or the last over the iterations.
+// rates are what numbers K of iterations give: averages over seeds, then the least, the mean or the
+// last over the iterations.
 type rates struct {
 	k                        []float64
 	minGrad, meanGrad        []float64 // of ‖∇Φ(x̄_k)‖²
@@ -47,7 +51,11 @@ func (t theorem) steps(K int) int { return int(math.Ceil(t.logs * math.Log(float
 // rates runs each K with several seeds.
 func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 	for _, K := range ks {
-		_, m, _ := t.course(ctx, K, seeds, 50)
+		root := math.Sqrt(float64(K))
+		method := &algo.MADSBO{Alpha: algo.Constant(t.a / root), Beta: algo.Constant(t.b / root),
+			Gamma: algo.Constant(t.gamma), T: t.T, N: t.steps(K)}
+		_, m := average(ctx, t.of, seeds,
+			train.Config{W: ring(t.agents), Method: method, K: K, EvalEvery: max(1, K/50)}, gradient2, consensusX)
 		r.k = append(r.k, float64(K))
 		r.minGrad, r.meanGrad = append(r.minGrad, slices.Min(m[0])), append(r.meanGrad, mean(m[0]))
 		r.consensus, r.lastConsensus = append(r.consensus, mean(m[1])), append(r.lastConsensus, m[1][len(m[1])-1])
@@ -55,8 +63,9 @@ func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 	return r
 }
 
-// convergence measures Theorem 3.3. The least consensus error over k, of which the theorem speaks, is 0 at k = 0
-// where all agents start alike; its mean over k is what the proof bounds, and what is fitted.
+// convergence measures Theorem 3.3. The least consensus error over k, of which the theorem speaks,
+// is 0 at k = 0 where all agents start alike; its mean over k is what the proof bounds, and what
+// is fitted.
 func convergence(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000, 10000}, []int{8, 16}), pick(l, 8, 1)
 	gradient := newChart("convergence-gradient", "MA-DSBO: the gradient against K",
@@ -65,7 +74,8 @@ func convergence(ctx context.Context, l *lab) {
 		"K, iterations", "mean squared distance of x from its average, mean over k", report.Log, report.Log)
 	for _, t := range []theorem{stochasticQuadratic(l, 1), stochasticLogistic(l, 1), flatLogistic(l, 1)} {
 		r := t.rates(ctx, ks, seeds)
-		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name, t.agents, seeds, t.a, t.b, t.gamma, t.T)
+		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name, t.agents,
+			seeds, t.a, t.b, t.gamma, t.T)
 		t.report(l, r)
 		gradient.fit(t.name, r.k, r.minGrad)
 		apart.fit(t.name, r.k, r.consensus)

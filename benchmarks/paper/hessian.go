@@ -8,13 +8,14 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
-// A price is what second derivatives of one agent's lower loss cost at one q; the last two are 0 where there is no whole Hessian.
+// A price is what second derivatives of one agent's lower loss cost at one q; the last two are 0
+// where there is no whole Hessian.
 type price struct {
 	q                     int
 	gradient, product     float64 // seconds
@@ -28,17 +29,17 @@ func priceOf(m models.Model, e data.Examples, repeats int, dense bool) price {
 	r := rand.New(rand.NewPCG(uint64(q), 5))
 	x, y, v, dst := normal(r, pp, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
 	p := price{q: q}
-	before := stat.LiveBytes()
-	o := must.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
+	before := num.LiveBytes()
+	o := testkit.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
 	s := dsbo.Sample{Set: dsbo.Whole}
 	// Each repeat is at another point: nothing of the last can be used again.
 	p.gradient = fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, x, y, s) })
 	p.product = fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, x, y, v, s) })
-	p.productBytes = stat.LiveBytes() - before
+	p.productBytes = num.LiveBytes() - before
 	if dense {
 		h := make([]float64, q*q)
 		p.hessian = fastest(min(repeats, 2), func() error { return o.Hessian(h, x, y, s) })
-		p.hessianBytes = stat.LiveBytes() - before
+		p.hessianBytes = num.LiveBytes() - before
 		runtime.KeepAlive(h)
 	}
 	runtime.KeepAlive(o)
@@ -50,7 +51,7 @@ func fastest(repeats int, f func() error) float64 {
 	best := 0.0
 	for i := range repeats + 1 {
 		start := time.Now()
-		must.OK(f())
+		testkit.OK(f())
 		if t := time.Since(start).Seconds(); i == 1 || t < best {
 			best = t
 		}
@@ -60,8 +61,10 @@ func fastest(repeats int, f func() error) float64 {
 
 // hessian compares products with whole Hessians, of a convex loss and of networks.
 func hessian(_ context.Context, l *lab) {
-	time := newChart("hessian-time", "Second derivatives: time", "q, length of y", "milliseconds, 64 examples", report.Log, report.Log)
-	memory := newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB that stay live", report.Log, report.Log)
+	time := newChart("hessian-time", "Second derivatives: time", "q, length of y", "milliseconds, 64 examples",
+		report.Log, report.Log)
+	memory := newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB that stay live",
+		report.Log, report.Log)
 	for _, c := range secondOrder() {
 		list := pick(l, c.sizes, c.quick)
 		if len(list) == 0 {
@@ -83,14 +86,17 @@ func hessian(_ context.Context, l *lab) {
 		}
 		l.table(rows)
 		sizes := func(p price) float64 { return float64(p.q) }
-		product, bytes := func(p price) float64 { return 1e3 * p.product }, func(p price) float64 { return p.productBytes / 1e6 }
-		whole, wholeBytes := func(p price) float64 { return 1e3 * p.hessian }, func(p price) float64 { return p.hessianBytes / 1e6 }
+		product, bytes := func(p price) float64 { return 1e3 * p.product },
+			func(p price) float64 { return p.productBytes / 1e6 }
+		whole, wholeBytes := func(p price) float64 { return 1e3 * p.hessian },
+			func(p price) float64 { return p.hessianBytes / 1e6 }
 		exponent := func(ps []price, of func(price) float64) float64 {
 			last := ps[max(0, len(ps)-3):]
 			return slope(column(last, sizes), column(last, of))
 		}
 		l.printf("%s, exponents in q: HVP %.2f in time and %.2f in memory, whole Hessian %.2f and %.2f\n\n",
-			c.name, exponent(prices, product), exponent(prices, bytes), exponent(dense, whole), exponent(dense, wholeBytes))
+			c.name, exponent(prices, product), exponent(prices, bytes), exponent(dense, whole),
+			exponent(dense, wholeBytes))
 		for _, f := range []struct {
 			*chart
 			product, whole func(price) float64

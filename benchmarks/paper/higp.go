@@ -13,11 +13,11 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
 // An inverseProduct is what Algorithm 1 solves: Σ H_i z = Σ b_i for the quadratics' H_i = A_i and
@@ -32,11 +32,12 @@ type inverseProduct struct {
 
 func newInverseProduct(c quadratics, w *network.Matrix) *inverseProduct {
 	ms := c.agents()
-	star := must.Get(models.SolveQuadratics(ms)).InverseProduct(make([]float64, c.q))
+	star := testkit.Get(models.SolveQuadratics(ms)).InverseProduct(make([]float64, c.q))
 	return &inverseProduct{ms: ms, oracles: c.problem(0).Oracles, w: w, star: star, lmax: c.high}
 }
 
-// errorAfter runs N steps from 0 on all agents and returns the root of the mean of ‖z_i − z*‖², relative to ‖z*‖.
+// errorAfter runs N steps from 0 on all agents and returns the root of the mean of ‖z_i − z*‖²,
+// relative to ‖z*‖.
 func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) float64 {
 	p, q := s.oracles[0].Dims()
 	x, y := make([]float64, p), make([]float64, q)
@@ -44,10 +45,10 @@ func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) f
 	onAgents(ctx, s.oracles, s.w, func(ctx context.Context, i int, o dsbo.Oracle, m dsbo.Mixer) error {
 		h := algo.NewHIGP(q)
 		err := h.Solve(ctx, 0, o, m, x, y, gamma, N)
-		off[i] = vec.Dist2(h.Z(), s.star)
+		off[i] = linalg.Dist2(h.Z(), s.star)
 		return err
 	})
-	return math.Sqrt(mean(off)) / vec.Norm(s.star)
+	return math.Sqrt(mean(off)) / linalg.Norm(s.star)
 }
 
 // A decay is the error of HIGP against its number of steps.
@@ -73,15 +74,15 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) de
 	if from < 0 || len(d.errors)-from < 3 {
 		from = len(d.errors) / 2
 	}
-	line := must.Get(report.FitLine(d.steps[from:], d.errors[from:], false, true))
+	line := testkit.Get(report.FitLine(d.steps[from:], d.errors[from:], false, true))
 	d.factor = math.Pow(10, line.Slope)
 	fitted := column(d.steps[from:], func(step float64) float64 { return math.Log10(line.At(step)) })
 	d.straight = stat.RSquaredFrom(fitted, column(d.errors[from:], math.Log10), nil)
 	return d
 }
 
-// radius is the spectral radius of the iteration (z, d) ← (Wz − γd, Wd + H(z⁺ − z)) on the errors that can
-// occur: Σ d = Σ (Hz − b) at all times, which leaves out q eigenvalues that are 1.
+// radius is the spectral radius of the iteration (z, d) ← (Wz − γd, Wd + H(z⁺ − z)) on the errors
+// that can occur: Σ d = Σ (Hz − b) at all times, which leaves out q eigenvalues that are 1.
 func (s *inverseProduct) radius(gamma float64) float64 {
 	n, q := s.w.N(), s.ms[0].Q
 	m := mat.NewDense(2*n*q, 2*n*q, nil)
@@ -105,7 +106,7 @@ func (s *inverseProduct) radius(gamma float64) float64 {
 	}
 	var e mat.Eigen
 	if !e.Factorize(m, mat.EigenNone) {
-		must.OK(errors.New("the eigenvalues of HIGP's iteration were not found"))
+		testkit.OK(errors.New("the eigenvalues of HIGP's iteration were not found"))
 	}
 	v := e.Values(nil)
 	slices.SortFunc(v, func(a, b complex128) int { return cmp.Compare(cmplx.Abs(a-1), cmplx.Abs(b-1)) })
@@ -130,10 +131,11 @@ func (s *inverseProduct) limit() float64 {
 	return low * s.lmax
 }
 
-// least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the factor 1 − γ·least.
+// least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the
+// factor 1 − γ·least.
 func (s *inverseProduct) least() float64 { return smallestEigenvalue(s.sum()) / float64(len(s.ms)) }
 
-// sum is that of the agents' Hessians.
+// sum is the sum of the agents' Hessians.
 func (s *inverseProduct) sum() *mat.SymDense {
 	q := s.ms[0].Q
 	sum := mat.NewSymDense(q, nil)

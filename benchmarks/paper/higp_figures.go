@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
 func higp(ctx context.Context, l *lab) {
@@ -20,7 +20,8 @@ func higp(ctx context.Context, l *lab) {
 	higpLimits(l)
 }
 
-// unlikeAgents are eight agents whose Hessians have eigenvalues from 1 to 4, each in a basis of its own.
+// unlikeAgents are eight agents whose Hessians have eigenvalues from 1 to 4, each in a basis of
+// its own.
 func unlikeAgents(l *lab) quadratics {
 	return quadratics{n: 8, p: 2, q: 5, low: 1, high: 4, coupling: 0.5, differ: 1, seed: l.seed}
 }
@@ -37,19 +38,23 @@ func higpSteps(ctx context.Context, l *lab) {
 		d := s.decay(ctx, gamma, pick(l, 1500, 60))
 		radius := s.radius(gamma)
 		worst = min(worst, d.straight)
-		rows.add(share, d.steps[len(d.steps)-1], fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius), fmt.Sprintf("%.4f", d.straight))
+		rows.add(share, d.steps[len(d.steps)-1], fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius),
+			fmt.Sprintf("%.4f", d.straight))
 		f.line(fmt.Sprintf("γ = %g / L_max", share), d.steps, d.errors)
 	}
 	l.table(rows)
-	l.claim(worst > 0.99, "HIGP converges linearly: lines through the logarithms of the error explain at least %.2f %% of it", 100*worst)
+	l.claim(worst > 0.99,
+		"HIGP converges linearly: lines through the logarithms of the error explain at least %.2f %% of it", 100*worst)
 	l.save(f)
 }
 
 // namedGraphs are graphs of 8 agents, and rings with other weights.
 func namedGraphs(names []string, weights []float64) []*network.Graph {
-	gs := column(names, func(name string) *network.Graph { return must.Get(network.New(name, 8, network.Options{})) })
+	gs := column(names, func(name string) *network.Graph {
+		return testkit.Get(network.New(name, 8, network.Options{}))
+	})
 	for _, w := range weights {
-		g := must.Get(network.Ring(8, w))
+		g := testkit.Get(network.Ring(8, w))
 		g.Name = fmt.Sprintf("ring, w = %g", w)
 		gs = append(gs, g)
 	}
@@ -91,9 +96,11 @@ func higpGamma(ctx context.Context, l *lab) {
 	l.save(f)
 }
 
-// higpRho draws the factor a step against ρ, on graphs of all kinds and on the ring with other weights.
+// higpRho draws the factor a step against ρ, on graphs of all kinds and on the ring with
+// other weights.
 func higpRho(ctx context.Context, l *lab) {
-	gs := namedGraphs(pick(l, []string{"path", "star", "ring", "torus", "hypercube", "exponential", "complete"}, []string{"ring", "complete"}),
+	gs := namedGraphs(pick(l, []string{"path", "star", "ring", "torus", "hypercube", "exponential", "complete"},
+		[]string{"ring", "complete"}),
 		pick(l, []float64{0.5, 0.6, 0.7, 0.8, 0.9, 0.95}, nil))
 	slices.SortFunc(gs, func(a, b *network.Graph) int { return cmp.Compare(a.W.Rho(), b.W.Rho()) })
 	const share = 0.08 // below the limit of all these graphs
@@ -113,10 +120,11 @@ func higpRho(ctx context.Context, l *lab) {
 	l.save(f)
 }
 
-// higpLimits compares the largest stable γ with (1 + λ_min)² / (2 L), which is what the iteration allows when all
-// agents have the same curvature.
+// higpLimits compares the largest stable γ with (1 + λ_min)² / (2 L), which is what the iteration
+// allows when all agents have the same curvature.
 func higpLimits(l *lab) {
-	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, nil), pick(l, []float64{0.5, 0.8}, []float64{0.5}))
+	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, nil),
+		pick(l, []float64{0.5, 0.8}, []float64{0.5}))
 	rows := table{{"graph", "λ_min(W)", "(1+λ_min)²/2", "alike", "each its own basis", "one agent stiff"}}
 	agree := true
 	for _, g := range gs {
@@ -129,9 +137,9 @@ func higpLimits(l *lab) {
 			q := unlikeAgents(l)
 			q.differ = c.differ
 			s := newInverseProduct(q, g.W)
-			if c.stiff { // L_max stays that of agent 0 alone
+			if c.stiff { // L_max stays the curvature of agent 0 alone
 				for _, m := range s.ms[1:] {
-					vec.Scale(m.A, 0.02, m.A)
+					linalg.Scale(m.A, 0.02, m.A)
 				}
 			}
 			limit := s.limit()

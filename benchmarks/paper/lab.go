@@ -13,8 +13,8 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
-	"dsbo/report"
+	"dsbo/internal/testkit"
+	"dsbo/runs/report"
 )
 
 // A lab is where the experiments leave their results.
@@ -44,7 +44,7 @@ func (l *lab) perform(ctx context.Context, e experiment) error {
 	l.page.Reset()
 	fmt.Fprintln(l.out)
 	l.printf("## %s: %s\n\n", e.name, e.about)
-	if err := must.Try(func() { e.run(ctx, l) }); err != nil {
+	if err := testkit.Try(func() { e.run(ctx, l) }); err != nil {
 		return fmt.Errorf("%s: %w", e.name, err)
 	}
 	fmt.Fprintf(l.log, "%s took %.0f s\n", e.name, time.Since(start).Seconds())
@@ -71,11 +71,6 @@ type chart struct {
 
 func newChart(file, title, xLabel, yLabel string, xScale, yScale report.Scale) *chart {
 	return &chart{file, report.Figure{Title: title, XLabel: xLabel, YLabel: yLabel, XScale: xScale, YScale: yScale}}
-}
-
-// sibling returns an empty chart of the same title and y over another x.
-func (c *chart) sibling(file, xLabel string, xScale report.Scale) *chart {
-	return newChart(file, c.Title, xLabel, c.YLabel, xScale, c.YScale)
 }
 
 // line adds a line.
@@ -117,7 +112,7 @@ func (l *lab) save(charts ...*chart) {
 			return
 		}
 		if err := report.Save(&c.Figure, l.dir, c.file); err != nil {
-			must.OK(fmt.Errorf("figure %s: %w", c.file, err))
+			testkit.OK(fmt.Errorf("figure %s: %w", c.file, err))
 		}
 		fmt.Fprintf(l.out, "figure: %s\n", c.file)
 		fmt.Fprintf(&l.page, "\n![%s](%s.svg)\n", c.Title, c.file)
@@ -167,7 +162,7 @@ func (l *lab) table(t table) {
 
 // slope fits the exponent of a power law.
 func slope(x, y []float64) float64 {
-	return must.Get(report.FitLine(x, y, true, true)).Slope
+	return testkit.Get(report.FitLine(x, y, true, true)).Slope
 }
 
 func mean(v []float64) float64 {

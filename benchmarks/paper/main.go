@@ -1,5 +1,6 @@
 // Command paper measures what the paper states: its theorem, its table and its remarks, with the
-// methods that it names. It prints tables and what holds, and draws the figures of benchmarks/README.md.
+// methods that it names. It prints tables and what holds, and draws the figures
+// of benchmarks/README.md.
 //
 //	go run ./benchmarks/paper                     # all of it, some minutes on 2 cores
 //	go run ./benchmarks/paper -only higp,table1
@@ -30,12 +31,8 @@ func experiments() []experiment {
 		{"convergence", "Theorem 3.3: slopes of the gradient and of the consensus error against K", convergence},
 		{"flat", "the theorem's problem whose Φ has no minimum: what limits the method", flat},
 		{"higp", "Algorithm 1 alone: linear convergence, against the step and the graph", higp},
-		{"loops", "the number T of inner steps", loops},
-		{"graphs", "the communication graph", graphs},
 		{"mismatch", "eq. 4: the bias of averaged local hypergradients, and MDBO's", mismatch},
 		{"table1", "Table 1: time, traffic and oracle calls of an iteration against the dimension", table1},
-		{"dsco", "the compositional problem by MA-DSBO and by D-ASCGD", compositional},
-		{"methods", "all methods on one logistic problem each: global, personalized, one agent", methods},
 		{"hessian", "a Hessian-vector product against the whole Hessian: time and memory", hessian},
 	}
 }
@@ -57,13 +54,16 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return nil
 }
 
-// parse reads the command line. Without an error and without experiments there is nothing left to do.
+// parse reads the command line. Without an error and without experiments there is nothing left
+// to do.
 func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	l := &lab{out: stdout}
 	f := cli.NewFlags("paper", "paper measures what the paper states, prints what holds, and draws the figures.", "")
 	only := f.String("only", "", "`experiments` to run, with commas between (default all; -list shows them)")
 	list := f.Bool("list", false, "list the experiments")
-	f.StringVar(&l.dir, "figures", "", "`folder` for the figures, as SVG and PNG, and for a page of each experiment with its tables; it must exist (default none)")
+	f.StringVar(&l.dir, "figures", "",
+		"`folder` for the figures, as SVG, and for a page of each experiment with its tables; it must exist "+
+			"(default none)")
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
 	f.Group("Experiments", "only", "list", "figures", "quick", "seed")

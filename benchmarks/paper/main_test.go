@@ -6,24 +6,22 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	m.Run()
 }
 
 func TestExitCodes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	must.OK(os.WriteFile(file, nil, 0o644))
+	testkit.OK(os.WriteFile(file, nil, 0o644))
 	for _, c := range []struct {
 		args []string
 		code int
@@ -31,10 +29,12 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
-		{[]string{"-only", "higp,rain"}, cli.Usage, `-only must name some of convergence, flat, higp, loops, graphs, mismatch, table1, dsco, methods, hessian; "rain" is none of them`},
+		{[]string{"-only", "higp,rain"}, cli.Usage,
+			`-only must name some of convergence, flat, higp, mismatch, table1, hessian; "rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
 		{[]string{"table1"}, cli.Usage, `unexpected argument "table1"`},
-		{[]string{"-figures", "no/such/folder"}, cli.Usage, "-figures must be a folder that exists; it is no/such/folder"},
+		{[]string{"-figures", "no/such/folder"}, cli.Usage,
+			"-figures must be a folder that exists; it is no/such/folder"},
 		{[]string{"-figures", file}, cli.Usage, "must be a folder that exists"},
 		{[]string{"-speed", "9"}, cli.Usage, "-speed"},
 		{[]string{"-seed", "one"}, cli.Usage, "-seed"},
@@ -45,7 +45,8 @@ func TestExitCodes(t *testing.T) {
 		if c.code != cli.OK {
 			text += cli.OneLine(err)
 		}
-		if cli.Code(err) != c.code || !strings.Contains(text, c.says) || c.code != cli.OK && strings.Contains(text, "\n") {
+		if cli.Code(err) != c.code || !strings.Contains(text, c.says) || c.code != cli.OK &&
+			strings.Contains(text, "\n") {
 			t.Errorf("%q ends with %d, want %d, and says\n%s\nwant %s", c.args, cli.Code(err), c.code, text, c.says)
 		}
 	}
@@ -59,7 +60,7 @@ func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
 			measuresTime := e.name == "table1" || e.name == "hessian"
-			if testing.Short() && (measuresTime || slices.Contains([]string{"loops", "methods", "higp", "graphs"}, e.name)) {
+			if testing.Short() && (measuresTime || e.name == "higp") {
 				t.Skip("takes the longest")
 			}
 			dir := t.TempDir()
@@ -74,7 +75,7 @@ func TestQuick(t *testing.T) {
 			if testing.Short() {
 				return
 			}
-			figures, err := filepath.Glob(filepath.Join(dir, "*.png"))
+			figures, err := filepath.Glob(filepath.Join(dir, "*.svg"))
 			if err != nil || len(figures) == 0 || len(figures) != strings.Count(first.String(), "figure: ") {
 				t.Errorf("%d figures (%v) for\n%s", len(figures), err, first.String())
 			}
@@ -83,13 +84,14 @@ func TestQuick(t *testing.T) {
 					t.Errorf("%s: %v, want at most 150 KiB", f, err)
 				}
 			}
-			if page, err := os.ReadFile(filepath.Join(dir, e.name+".md")); err != nil || strings.Count(string(page), "![") != len(figures) {
+			if page, err := os.ReadFile(filepath.Join(dir, e.name+".md")); err != nil ||
+				strings.Count(string(page), "![") != len(figures) {
 				t.Errorf("%v, want a page with %d figures; it is\n%s", err, len(figures), page)
 			}
-			if e.name != "convergence" { // whose seeds run at once, as those of all others do
+			if e.name != "convergence" { // whose seeds run at once, as the IDs of all others do
 				return
 			}
-			must.OK(command(t.Context(), args[:3], &second, &errs)) // draws nothing
+			testkit.OK(command(t.Context(), args[:3], &second, &errs)) // draws nothing
 			if figureLine.ReplaceAllString(first.String(), "") != second.String() {
 				t.Errorf("first\n%s\nthen\n%s", first.String(), second.String())
 			}
@@ -101,7 +103,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out bytes.Buffer
-	if err := command(ctx, []string{"-quick", "-only", "loops"}, &out, &out); cli.Code(err) != cli.Interrupted {
+	if err := command(ctx, []string{"-quick", "-only", "mismatch"}, &out, &out); cli.Code(err) != cli.Interrupted {
 		t.Errorf("exit code %d after an interrupt, want %d: %v", cli.Code(err), cli.Interrupted, err)
 	}
 }

@@ -9,12 +9,12 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/exact"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/report"
+	"dsbo/runs/report"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 func mismatch(ctx context.Context, l *lab) {
@@ -34,21 +34,21 @@ type biases struct {
 // biasesAt measures them at x on the paper's synthetic task.
 func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases) {
 	solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
-	sol := must.Get(solver.Solve(ctx, x))
+	sol := testkit.Get(solver.Solve(ctx, x))
 	off := func(estimates [][]float64) float64 {
 		avg := make([]float64, len(x))
-		vec.Mean(avg, estimates...)
-		vec.Sub(avg, avg, sol.Gradient)
-		return vec.Norm(avg) / vec.Norm(sol.Gradient)
+		linalg.Mean(avg, estimates...)
+		linalg.Sub(avg, avg, sol.Gradient)
+		return linalg.Norm(avg) / linalg.Norm(sol.Gradient)
 	}
 	var own, mixed [][]float64
 	for _, o := range p.Evaluate {
 		alone := exact.Solver{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-12, AdjointTol: 1e-12}
-		own = append(own, must.Get(alone.Solve(ctx, x)).Gradient)
+		own = append(own, testkit.Get(alone.Solve(ctx, x)).Gradient)
 		mixed = append(mixed, withOwnHessian(o, x, sol.Y))
 	}
 	b.local, b.mdbo = off(own), off(mixed)
-	lmax := must.Get(p.Curvature(ctx, x, sol.Y))
+	lmax := testkit.Get(p.Curvature(ctx, x, sol.Y))
 	for _, N := range steps {
 		b.higp = append(b.higp, off(estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/lmax, N)))
 	}
@@ -59,15 +59,16 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 func withOwnHessian(o dsbo.Oracle, x, y []float64) []float64 {
 	p, q := o.Dims()
 	u, j, b := make([]float64, p), make([]float64, p), make([]float64, q)
-	must.OK(o.UpperGrad(u, b, x, y, allExamples))
+	testkit.OK(o.UpperGrad(u, b, x, y, allExamples))
 	z := solveDefinite(mat.NewSymDense(q, denseHessian(o, x, y)), b)
-	must.OK(o.JVP(j, x, y, z, allExamples))
-	vec.Sub(u, u, j)
+	testkit.OK(o.JVP(j, x, y, z, allExamples))
+	linalg.Sub(u, u, j)
 	return u
 }
 
 // estimates runs Algorithm 2 on all agents at (x, y).
-func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x, y []float64, gamma float64, N int) [][]float64 {
+func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x, y []float64, gamma float64,
+	N int) [][]float64 {
 	us := make([][]float64, len(oracles))
 	onAgents(ctx, oracles, w, func(ctx context.Context, i int, o dsbo.Oracle, m dsbo.Mixer) error {
 		h := algo.NewHypergradient(len(x), len(y))
@@ -79,8 +80,10 @@ func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x,
 
 // mismatchOfEstimates draws the bias of three estimates against the heterogeneity rate r.
 func mismatchOfEstimates(ctx context.Context, l *lab) {
-	rates, points, steps := pick(l, []float64{0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.25, 1.5}, []float64{0.1, 1}), pick(l, 5, 1), []int{10, 100, 300}
-	names := []string{"average of local hypergradients (eq. 4)", "own Hessians at the common y* (MDBO)", "HIGP, N = 10", "HIGP, N = 100", "HIGP, N = 300"}
+	rates, points, steps := pick(l, []float64{0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.25, 1.5}, []float64{0.1, 1}),
+		pick(l, 5, 1), []int{10, 100, 300}
+	names := []string{"average of local hypergradients (eq. 4)", "own Hessians at the common y* (MDBO)", "HIGP, N = 10",
+		"HIGP, N = 100", "HIGP, N = 300"}
 	f := newChart("mismatch-bias", "Bias of the averaged hypergradient against r",
 		"r, heterogeneity rate", "distance of the mean of u from the gradient, relative", report.Log, report.Log)
 	rows := table{append([]string{"r"}, names...)}
@@ -88,7 +91,8 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 	for _, r := range rates {
 		sums = make([]float64, len(names))
 		for point := range points {
-			c := logistic{n: 8, p: pick(l, 20, 3), examples: pick(l, 100, 20), rate: r, weight: 1, seed: l.seed + uint64(point)}
+			c := logistic{n: 8, p: pick(l, 20, 3), examples: pick(l, 100, 20), rate: r, weight: 1,
+				seed: l.seed + uint64(point)}
 			x := normal(rand.New(rand.NewPCG(l.seed, uint64(point))), c.p, 0.5)
 			b := biasesAt(ctx, c.problem(0), ring(8), x, steps)
 			for i, v := range append([]float64{b.local, b.mdbo}, b.higp...) {
@@ -102,26 +106,33 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 	}
 	l.printf("logistic, 8 agents on the ring, p = q = %d, mean of %d problems and points:\n\n", pick(l, 20, 3), points)
 	l.table(rows)
-	l.claim(sums[0] > 0.1 && sums[4] < 1e-3, "at r = %g the average of local hypergradients is off by %.3g of the gradient, MDBO's by %.3g, HIGP's by %.3g",
+	l.claim(sums[0] > 0.1 && sums[4] < 1e-3,
+		"at r = %g the average of local hypergradients is off by %.3g of the gradient, MDBO's by %.3g, HIGP's by %.3g",
 		rates[len(rates)-1], sums[0], sums[1], sums[4])
 	l.save(f)
 }
 
-// mismatchOfMethods draws where methods end, against how much the agents of a quadratic problem differ.
+// mismatchOfMethods draws where methods end, against how much the agents of a quadratic
+// problem differ.
 func mismatchOfMethods(ctx context.Context, l *lab) {
 	K := pick(l, 4000, 10)
 	f := newChart("mismatch-methods", fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K),
-		"share by which the agents differ", "norm of the gradient of Φ at the last average x", report.Linear, report.Log)
+		"share by which the agents differ", "norm of the gradient of Φ at the last average x",
+		report.Linear, report.Log)
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
 	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
 		var norms []float64
-		for _, r := range []contestant{
-			{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: 3, N: 60}},
-			{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
+		for _, r := range []struct {
+			name   string
+			method algo.Method
+		}{
+			{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: "3", N: 60}},
+			{"MA-DSBO, α_k = β_k = 0.5/√(k+1)",
+				&algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
 			{"SPARKLE (ed)", &algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"}},
 		} {
 			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
-			res := must.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: r.method, K: K, EvalEvery: K}))
+			res := testkit.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: r.method, K: K, EvalEvery: K}))
 			norms = append(norms, float64(res.Last().GradNorm))
 			f.point(r.name, differ, norms[len(norms)-1])
 		}

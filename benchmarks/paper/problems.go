@@ -7,8 +7,8 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/train"
 )
@@ -35,7 +35,7 @@ func (c quadratics) agents() []models.Quadratic {
 		ms[i] = c.draw(r)
 		for _, a := range [][2][]float64{{ms[i].A, common.A}, {ms[i].B, common.B}, {ms[i].C, common.C},
 			{ms[i].D, common.D}, {ms[i].T, common.T}, {ms[i].E, common.E}, {ms[i].LinearTerm, common.LinearTerm}} {
-			vec.Comb(a[0], c.differ, a[0], 1-c.differ, a[1])
+			linalg.Comb(a[0], c.differ, a[0], 1-c.differ, a[1])
 		}
 	}
 	return ms
@@ -57,8 +57,8 @@ func (c quadratics) problem(draws uint64) train.Problem {
 	return p
 }
 
-// addAgent adds an agent. If it is noisy, its minibatches are one of the rows of noise of its own, which rows makes for
-// training and for validation.
+// addAgent adds an agent. If it is noisy, its minibatches are one of the rows of noise of its own,
+// which rows makes for training and for validation.
 func addAgent(p *train.Problem, m models.Model, draws uint64, noisy bool, rows func() []float64) {
 	var s data.Shard
 	cfg := models.Config{Agent: len(p.Oracles), Seed: draws}
@@ -66,11 +66,11 @@ func addAgent(p *train.Problem, m models.Model, draws uint64, noisy bool, rows f
 		cfg.Batch = 1
 		for _, e := range []*data.Examples{&s.Train, &s.Val} {
 			v := rows()
-			e.X = must.Get(ad.FloatTable(noiseRows, len(v)/noiseRows, v))
-			e.Target = must.Get(ad.FloatTable(noiseRows, 1, make([]float64, noiseRows)))
+			e.X = testkit.Get(ad.FloatTable(noiseRows, len(v)/noiseRows, v))
+			e.Target = testkit.Get(ad.FloatTable(noiseRows, 1, make([]float64, noiseRows)))
 		}
 	}
-	o := must.Get(models.NewOracle(m, s, cfg))
+	o := testkit.Get(models.NewOracle(m, s, cfg))
 	p.Oracles, p.Evaluate = append(p.Oracles, o), append(p.Evaluate, o)
 }
 
@@ -102,7 +102,8 @@ func spectrum(r *rand.Rand, n int, low, high float64) []float64 {
 	return m.RawMatrix().Data
 }
 
-// logistic is the paper's synthetic task with mean losses, and an upper loss that is weighed against a prior on x,
+// logistic is the paper's synthetic task with mean losses, and an upper loss that is weighed
+// against a prior on x,
 //
 //	f_i(x, y) = weight · (mean of ψ over validation examples) + ½ prior ‖x‖²
 //
@@ -115,9 +116,10 @@ type logistic struct {
 }
 
 func (c logistic) problem(draws uint64) train.Problem {
-	t := must.Get(data.Synthetic{Agents: c.n, Features: c.p, Train: c.examples, Val: c.examples, Test: 1, Rate: c.rate, Seed: c.seed}.Task())
+	t := testkit.Get(data.Synthetic{Agents: c.n, Features: c.p, Train: c.examples, Val: c.examples, Test: 1,
+		Rate: c.rate, Seed: c.seed}.Task())
 	m := weighed{models.Logistic{Features: c.p, Mean: true}, c.weight, c.prior}
-	return must.Get(train.NewProblem(t, m, models.Config{Seed: draws, Batch: c.batch}))
+	return testkit.Get(train.NewProblem(t, m, models.Config{Seed: draws, Batch: c.batch}))
 }
 
 // weighed is a logistic model with the upper loss of logistic.

@@ -12,7 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -36,20 +36,21 @@ func withParameters(m algo.Method, values map[string]any) algo.Method {
 	m = algo.Clone(m)
 	known := algo.Parameters(m)
 	maps.DeleteFunc(values, func(name string, _ any) bool { return !slices.Contains(known, name) })
-	must.OK(algo.Decode(m, must.Get(json.Marshal(values))))
+	testkit.OK(algo.Decode(m, testkit.Get(json.Marshal(values))))
 	return m
 }
 
 // initialized returns a clone of a method after Init, which can say its Cost.
 func initialized(m algo.Method, p, q, K int) algo.Method {
 	m = algo.Clone(m)
-	must.OK(m.Init(p, q, K))
+	testkit.OK(m.Init(p, q, K))
 	return m
 }
 
-// average runs a configuration for several seeds of the draws, as many at once as there are processors, and
-// returns the mean of each measure at each evaluation, beside the iterations.
-func average(ctx context.Context, of problemOf, seeds int, c train.Config, measures ...func(runs.Record) float64) (k []float64, means [][]float64) {
+// average runs a configuration for several seeds of the draws, as many at once as there are
+// processors, and returns the mean of each measure at each evaluation, beside the iterations.
+func average(ctx context.Context, of problemOf, seeds int, c train.Config,
+	measures ...func(runs.Record) float64) (k []float64, means [][]float64) {
 	results := make([]*train.Result, seeds)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -60,7 +61,7 @@ func average(ctx context.Context, of problemOf, seeds int, c train.Config, measu
 			return err
 		})
 	}
-	must.OK(g.Wait())
+	testkit.OK(g.Wait())
 	means = make([][]float64, len(measures))
 	for i, r := range results[0].Records {
 		k = append(k, float64(r.Iteration))
@@ -79,23 +80,24 @@ func gradient2(r runs.Record) float64  { return float64(r.GradNorm) * float64(r.
 func consensusX(r runs.Record) float64 { return float64(r.ConsensusX) }
 
 // onAgents calls work for every agent, at once, with its end of an exchange.
-func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, work func(context.Context, int, dsbo.Oracle, dsbo.Mixer) error) {
+func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix,
+	work func(context.Context, int, dsbo.Oracle, dsbo.Mixer) error) {
 	l := network.NewLocal(w)
 	defer l.Close()
 	g, ctx := errgroup.WithContext(ctx)
 	for i, o := range oracles {
 		g.Go(func() error { return work(ctx, i, o, l.Mixer(i)) })
 	}
-	must.OK(g.Wait())
+	testkit.OK(g.Wait())
 }
 
 // ring is the mixing matrix of n agents in a ring, w = 1/2.
-func ring(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
+func ring(n int) *network.Matrix { return testkit.Get(network.Ring(n, 0.5)).W }
 
-// ringOrServer is that of a ring, or of a server where a method takes exact averages.
+// ringOrServer is the mixing matrix of a ring, or of a server where a method takes exact averages.
 func ringOrServer(m algo.Method, n int) *network.Matrix {
 	if algo.TraitsOf(m).ExactAverage {
-		return must.Get(network.Server(n)).W
+		return testkit.Get(network.Server(n)).W
 	}
 	return ring(n)
 }

@@ -5,7 +5,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/nn"
 )
@@ -32,18 +32,18 @@ func secondOrder() []growing {
 
 const secondOrderRows = 64
 
-// logisticOf is the logistic loss of so many features.
+// logisticOf is the logistic loss of n features.
 func logisticOf(q int) (models.Model, data.Examples) {
 	e, r := pictures(q), rand.New(rand.NewPCG(uint64(q), 6))
 	signs := make([]float64, secondOrderRows)
 	for i := range signs {
 		signs[i] = float64(2*r.IntN(2) - 1)
 	}
-	e.Target = must.Get(ad.FloatTable(len(signs), 1, signs))
+	e.Target = testkit.Get(ad.FloatTable(len(signs), 1, signs))
 	return models.Logistic{Features: q}, e
 }
 
-// pictures makes examples of so many bytes, with ten classes.
+// pictures makes examples of n bytes, with ten classes.
 func pictures(features int) data.Examples {
 	r := rand.New(rand.NewPCG(uint64(features), 5))
 	pixels, labels := make([]uint8, secondOrderRows*features), make([]uint8, secondOrderRows)
@@ -53,7 +53,8 @@ func pictures(features int) data.Examples {
 	for i := range labels {
 		labels[i] = uint8(r.IntN(10))
 	}
-	return data.Examples{X: must.Get(ad.ByteTable(len(labels), features, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, 10))}
+	return data.Examples{X: testkit.Get(ad.ByteTable(len(labels), features, pixels, 1./255)),
+		Target: testkit.Get(ad.LabelTable(labels, 10))}
 }
 
 // A layered is a network of ten classes, with one log-penalty.
@@ -83,7 +84,8 @@ func convolutions(n int) (models.Model, data.Examples) {
 	}}, pictures(784)
 }
 
-// attention has one head over 8 tokens of so many numbers, with what a transformer's block has around it but the dense layers.
+// attention has one head over 8 tokens of n numbers, with what a transformer's block has around it
+// but the dense layers.
 func attention(width int) (models.Model, data.Examples) {
 	const tokens = 8
 	ps := &nn.Params{}

@@ -1,14 +1,31 @@
 package main
 
 import (
+	"embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// An edit makes a bug of right code.
+// patches hold the bugs: bugs/*.patch, each bug with its name, the test that finds it, and edits.
+//
+//	bug: credit off by one
+//	test: network/grpc.TestNeighbourBehind
+//	--- network/grpc/protocol.go
+//	@@
+//	-	e.credit = f.exchange + 1
+//	+	e.credit = f.exchange + 2
+//
+// A hunk has no line numbers: its old lines stand in the file exactly once, so that a bug moves
+// with the code around it.
+//
+//go:embed bugs/*.patch
+var patches embed.FS
+
+// An edit makes a bug of right code: the old lines of a hunk, and the new ones.
 type edit struct {
 	file     string
 	old, new string
@@ -17,16 +34,70 @@ type edit struct {
 // A bug is one that somebody could write.
 type bug struct {
 	name  string
-	test  string // the one that is known to find it, as in "network/grpc.TestWindow"; the module's own package is "dsbo"
+	test  string // the test that finds it, as in "network/grpc.TestWindow"; "dsbo" is the root
 	edits []edit
 }
 
-// one returns a bug of one edit.
-func one(name, test, file, old, new string) bug { return bug{name, test, []edit{{file, old, new}}} }
+// bugs returns all bugs, in the order of the patches.
+func bugs() (all []bug, err error) {
+	files, err := fs.Glob(patches, "bugs/*.patch")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		text, err := patches.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		some, err := parse(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
 
-// bugs returns all.
-func bugs() []bug {
-	return slices.Concat(exchangeBugs(), fileBugs(), memberBugs(), lossBugs(), sumBugs(), trustBugs(), computingBugs())
+// parse reads the bugs of a patch.
+func parse(text string) (all []bug, err error) {
+	file := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutPrefix(line, "bug: "); ok {
+			all, file = append(all, bug{name: name}), ""
+			continue
+		}
+		if len(all) == 0 {
+			return nil, fmt.Errorf("a patch must begin with a line bug: NAME; it begins with %q", line)
+		}
+		b := &all[len(all)-1]
+		if test, ok := strings.CutPrefix(line, "test: "); ok {
+			b.test = test
+		} else if name, ok := strings.CutPrefix(line, "--- "); ok {
+			file = name
+		} else if line == "@@" {
+			b.edits = append(b.edits, edit{file: file})
+		} else if line != "" && (len(b.edits) == 0 || !b.edits[len(b.edits)-1].add(line)) {
+			return nil, fmt.Errorf("%s: line %q must begin with a blank, + or -, below @@", b.name, line)
+		}
+	}
+	return all, nil
+}
+
+// add adds a line of a hunk, if it is one.
+func (e *edit) add(line string) bool {
+	text := line[1:] + "\n"
+	switch line[0] {
+	case ' ':
+		e.old, e.new = e.old+text, e.new+text
+	case '-':
+		e.old += text
+	case '+':
+		e.new += text
+	default:
+		return false
+	}
+	return true
 }
 
 // apply returns the files of a folder with the bug in them, by their names.
@@ -64,7 +135,8 @@ func (b bug) narrow() [][]string {
 	return [][]string{{"./" + folder, "-run=^(" + name + ")$"}}
 }
 
-// wide returns all tests of the packages that the bug is in and of that of its test, first those of -short.
+// wide returns all tests of the packages that the bug is in and of the package of its test, first
+// the tests of -short.
 func (b bug) wide() (all [][]string) {
 	folder, _ := folderOf(b.test)
 	packages := []string{folder}
@@ -83,5 +155,5 @@ func (b bug) wide() (all [][]string) {
 
 // simulated returns the simulator's test.
 func simulated(seeds int) [][]string {
-	return [][]string{{"./simulate", "-run=^TestSeeds$", fmt.Sprintf("-seeds=%d", seeds)}}
+	return [][]string{{"./experiment/simulate", "-run=^TestSeeds$", fmt.Sprintf("-seeds=%d", seeds)}}
 }

@@ -1,17 +1,21 @@
-// Command planted proves the tests: it plants bugs in the module, one after the other, and says which test finds each.
+// Command planted proves the tests: it plants bugs in the module, one after the other, and says
+// which test finds each.
 //
 //	go run ./benchmarks/planted
 //
-// A bug is a text of a file in place of another one, so that it moves with the code around it. One whose old text is not in its
-// file exactly once is an error, which TestPlanted finds: whoever changes that code says how the bug looks from then on. No file
-// is changed: the go command builds and tests the module with the bug from an overlay.
+// The bugs are patches in the folder bugs. A bug whose old lines are not in its file exactly once
+// is an error, which TestPlanted finds: whoever changes that code says how the bug looks from then
+// on. No file is changed: the go command builds and tests the module with the bug from an overlay.
 //
-// Each bug names the test that finds it, of those that "go test ./..." runs, and the command runs that one; before, all of these tests
-// have to pass without a bug. With -wide all tests of the packages look for it, with -seeds the simulator's. The exit code is 1 if a bug is not found.
+// Each bug names a test of "go test ./..." that finds it, and the command runs that test; before,
+// all of these tests have to pass without a bug. With -wide all tests of the packages look for it,
+// with -seeds the simulator's. The results are lines of CSV. The exit code is 1 if a bug is
+// not found.
 package main
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
@@ -29,13 +33,18 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f := cli.NewFlags("planted", "planted plants bugs, and says which test finds each.", "")
 	only := f.String("only", "", "`part` of the names of the bugs that are planted; \"\": all are")
 	limit := f.Duration("limit", 3*time.Minute, "`time` that the tests of a package may take")
-	wide := f.Bool("wide", false, "run all tests of the packages that own the code, rather than the one test that is known to find the bug")
+	wide := f.Bool("wide", false,
+		"run all tests of the packages that own the code, rather than the one test that is known to find the bug")
 	seeds := f.Int("seeds", 0, "`number` of seeds that the simulator runs, and no test of a package; 0: none")
 	f.Group("Bugs", "only", "limit", "wide", "seeds")
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
-	chosen := slices.DeleteFunc(bugs(), func(b bug) bool { return !strings.Contains(b.name, *only) })
+	all, err := bugs()
+	if err != nil {
+		return err
+	}
+	chosen := slices.DeleteFunc(all, func(b bug) bool { return !strings.Contains(b.name, *only) })
 	if len(chosen) == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-only must be part of a bug's name; no name has %q", *only)
 	}
@@ -49,20 +58,37 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 	}
-	found := 0
-	for _, b := range chosen {
-		tests := b.narrow()
-		switch {
-		case *seeds > 0:
-			tests = simulated(*seeds)
-		case *wide:
-			tests = b.wide()
-		}
+	choose := func(b bug) [][]string { return b.narrow() }
+	if *seeds > 0 {
+		choose = func(bug) [][]string { return simulated(*seeds) }
+	} else if *wide {
+		choose = bug.wide
+	}
+	found, err := p.findAll(ctx, chosen, choose, stdout)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "%d of %d found\n", found, len(chosen))
+	if found < len(chosen) {
+		return fmt.Errorf("%d bugs are not found", len(chosen)-found)
+	}
+	return nil
+}
+
+// findAll plants bugs one after the other and runs the tests that are chosen for each. It writes a
+// line of CSV for each bug and returns how many were found.
+func (p *planter) findAll(ctx context.Context, all []bug, choose func(bug) [][]string,
+	out io.Writer) (found int, err error) {
+	table := csv.NewWriter(out)
+	if err := table.Write([]string{"bug", "found by", "seconds to fail", "seconds"}); err != nil {
+		return 0, err
+	}
+	for _, b := range all {
 		began := time.Now()
-		finding, err := p.find(ctx, b, tests)
+		finding, err := p.find(ctx, b, choose(b))
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return found, ctx.Err()
 		case err != nil:
 			finding.by = "not planted: " + cli.OneLine(err)
 		case finding.by == "":
@@ -70,11 +96,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		default:
 			found++
 		}
-		fmt.Fprintf(stdout, "| %s | %s | %s | %.0f |\n", b.name, finding.by, finding.took, time.Since(began).Seconds())
+		line := []string{b.name, finding.by, finding.took, fmt.Sprintf("%.0f", time.Since(began).Seconds())}
+		if err := table.Write(line); err != nil {
+			return found, err
+		}
+		table.Flush()
 	}
-	fmt.Fprintf(stdout, "%d of %d found\n", found, len(chosen))
-	if found < len(chosen) {
-		return fmt.Errorf("%d bugs are not found", len(chosen)-found)
-	}
-	return nil
+	return found, table.Error()
 }

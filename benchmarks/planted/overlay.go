@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// A planter builds and tests the module as if some of its files had other texts, and changes none: the go command reads the other
-// texts from an overlay. So what a bug does not touch comes from the build cache.
+// A planter builds and tests the module as if some of its files had other texts, and changes none:
+// the go command reads the other texts from an overlay. So what a bug does not touch comes from the
+// build cache.
 type planter struct {
 	root   string        // of the module
 	folder string        // of the overlay
@@ -103,10 +104,12 @@ func (p *planter) control(ctx context.Context, all []bug) error {
 	return nil
 }
 
-// test runs go test with arguments and further environment variables, and returns what it writes. Nothing is taken from the cache of results, which
-// does not know what programs that tests build are made of.
+// test runs go test with arguments and further environment variables, and returns what it writes.
+// Nothing is taken from the cache of results, which does not know what programs that tests build
+// are made of.
 func (p *planter) test(ctx context.Context, args []string, env ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-count=1", "-failfast", fmt.Sprintf("-timeout=%v", p.limit)}, args...)...)
+	cmd := exec.CommandContext(ctx, "go",
+		append([]string{"test", "-count=1", "-failfast", fmt.Sprintf("-timeout=%v", p.limit)}, args...)...)
 	cmd.Dir, cmd.Env = p.root, append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestPlanted: each bug can be planted in the code as it is, has a name of its own and a test that is there, and leaves code that can
-// be read.
+// TestPlanted: each bug can be planted in the code as it is, has a name of its own and a test that
+// is there, and leaves code that can be read.
 func TestPlanted(t *testing.T) {
 	seen, tests := map[string]bool{}, map[string]string{} // tests by folder
-	for _, b := range bugs() {
+	for _, b := range testkit.Get(bugs()) {
 		if seen[b.name] {
 			t.Errorf("two bugs are %q", b.name)
 		}
@@ -26,8 +26,8 @@ func TestPlanted(t *testing.T) {
 		}
 		folder, test := folderOf(b.test)
 		if _, read := tests[folder]; !read {
-			for _, file := range must.Get(filepath.Glob(filepath.Join("../..", folder, "*_test.go"))) {
-				tests[folder] += string(must.Get(os.ReadFile(file)))
+			for _, file := range testkit.Get(filepath.Glob(filepath.Join("../..", folder, "*_test.go"))) {
+				tests[folder] += string(testkit.Get(os.ReadFile(file)))
 			}
 		}
 		if !strings.Contains(tests[folder], "\nfunc "+test+"(t *testing.T)") {

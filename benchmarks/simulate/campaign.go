@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"dsbo/experiment/simulate"
 	"dsbo/internal/cli"
-	"dsbo/simulate"
 )
 
 // A campaign is many seeds, which some workers run.
@@ -86,11 +86,12 @@ func (c *campaign) take() (seed uint64, ok bool) {
 	return 0, false
 }
 
-// workerSeeds is how many seeds a process runs. Go's runtime never frees 32 bytes, outside of the heap, for each [sync.WaitGroup] that was waited for on
-// virtual time: that is some 30 kB a seed.
+// workerSeeds is how many seeds a process runs. Go's runtime never frees 32 bytes, outside of the
+// heap, for each [sync.WaitGroup] that was waited for on virtual time: that is some 30 kB a seed.
 const workerSeeds = 5000
 
-// worker has one process run workerSeeds seeds, or fewer where none is left or one of them ends the process.
+// worker has one process run workerSeeds seeds, or fewer where none is left or one of them ends
+// the process.
 func (c *campaign) worker(ctx context.Context) error {
 	path, err := os.Executable()
 	if err != nil {
@@ -150,7 +151,8 @@ func ask(in io.Writer, lines *bufio.Reader, seed uint64) outcome {
 		if err != nil {
 			return failed
 		}
-		if o := (outcome{}); json.Unmarshal(line, &o) == nil && o.Seed == seed { // else it is what package testing prints
+		// else it is what package testing prints
+		if o := (outcome{}); json.Unmarshal(line, &o) == nil && o.Seed == seed {
 			return o
 		}
 	}
@@ -179,7 +181,8 @@ func (c *campaign) note(o outcome) {
 	}
 	if o.Error != "" {
 		c.failed = append(c.failed, o.Seed)
-		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -from %d -seeds 1 -trace\n", o.Seed, o.Error, o.Seed)
+		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -from %d -seeds 1 -trace\n", o.Seed,
+			o.Error, o.Seed)
 	}
 	state := fmt.Sprintf("%d seeds, %d fail", c.done, len(c.failed))
 	if c.done%logEvery == 0 {
@@ -195,9 +198,13 @@ const logEvery = 500
 func (c *campaign) report() {
 	took := time.Since(c.began)
 	days := c.virtual.Hours() / 24
-	fmt.Fprintf(c.stdout, "%d seeds from %d in %v: %.1f a second, %.2f simulated days a second; %d processes of agents; %d runs refused by name; %d fail\n",
-		c.done, c.from, took.Round(time.Second), float64(c.done)/took.Seconds(), days/took.Seconds(), c.lives, c.refused, len(c.failed))
+	fmt.Fprintf(c.stdout,
+		"%d seeds from %d in %v: %.1f a second, %.2f simulated days a second; %d processes of agents; %d runs "+
+			"refused by name; %d fail\n",
+		c.done, c.from, took.Round(time.Second), float64(c.done)/took.Seconds(), days/took.Seconds(), c.lives,
+		c.refused, len(c.failed))
 	if n := len(c.heaps); n > 1 {
-		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n", heapFirst, float64(c.heaps[0])/(1<<20), float64(c.heaps[n-1])/(1<<20))
+		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n", heapFirst,
+			float64(c.heaps[0])/(1<<20), float64(c.heaps[n-1])/(1<<20))
 	}
 }

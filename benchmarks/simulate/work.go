@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsbo/simulate"
+	"dsbo/experiment/simulate"
 )
 
 // workerVariable is the environment variable that makes a process a worker.
@@ -31,12 +31,14 @@ type outcome struct {
 const (
 	heapFirst = 50  // seeds before the first look at the heap: all is there that is made once
 	heapEvery = 250 // seeds from one look to the next
-	// heapGrowth is by how many bytes a heap may be larger than at the first look. Go's runtime keeps some 450 bytes for each of as many goroutines as
-	// there ever were at once, which are thousands in a few seeds, and returns none: that alone has been 1.4 MB.
+	// heapGrowth is by how many bytes a heap may be larger than at the first look. Go's runtime
+	// keeps some 450 bytes for each of as many goroutines as there ever were at once, which are
+	// thousands in a few seeds, and returns none: that alone has been 1.4 MB.
 	heapGrowth = 4 << 20
 )
 
-// work runs the seeds that are read, one a line, and ends the process. Virtual time needs a test: all of this is one.
+// work runs the seeds that are read, one a line, and ends the process. Virtual time needs a test:
+// all of this is one.
 func work(in io.Reader, out io.Writer) {
 	testing.Main(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
 		Name: "work", F: func(t *testing.T) {
@@ -62,7 +64,8 @@ func workIn(t *testing.T, seeds *bufio.Scanner, outcomes *json.Encoder) error {
 			runtime.ReadMemStats(&m)
 			o.Heap, first = m.HeapAlloc, cmp.Or(first, m.HeapAlloc)
 			if o.Heap > first+heapGrowth && o.Error == "" {
-				o.Error = fmt.Sprintf("memory leaks: the heap has %d bytes after %d seeds, and had %d after %d", o.Heap, done, first, heapFirst)
+				o.Error = fmt.Sprintf("memory leaks: the heap has %d bytes after %d seeds, and had %d after %d", o.Heap,
+					done, first, heapFirst)
 			}
 		}
 		if err := outcomes.Encode(o); err != nil {

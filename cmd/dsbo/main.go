@@ -1,10 +1,10 @@
-// Command dsbo runs the tasks of this module: in one process, or on agents that are processes of their own, on one machine or on
-// many. dsbo help lists its verbs; package command explains them.
+// Command dsbo runs the tasks of this module: in one process, or on agents that are processes of
+// their own, on one machine or on many. dsbo help lists its verbs; package command explains them.
 package main
 
 import (
 	"dsbo/command"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
 )
 
 func main() { command.Main(tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune()) }

@@ -10,14 +10,15 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/minimnist"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
 // long is a run with a line on stderr after each iteration.
 func long(dir, out string, more ...string) []string {
-	return append(strings.Fields("-data "+dir+" -out "+out+" -agents 3 -train 30 -val 30 -preset madsbo_tuned -batch 10 -K 60 -T 1 -N 1 -eval-every 1 -checkpoint-every 4 -seed 5 -report=false"), more...)
+	return append(strings.Fields("-data "+dir+" -out "+out+
+		" -agents 3 -train 30 -val 30 -preset madsbo_tuned -batch 10 -K 60 -T 1 -N 1 -eval-every 1 -checkpoint-every "+
+		"4 -seed 5 -report=false"), more...)
 }
 
 // TestDiskFull: the error says so in one line, and what was there before stays whole.
@@ -31,13 +32,13 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	must.OK(minimnist.Write(dir, 200, 30))
+	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
 	out := filepath.Join(disk, "run")
 	err := run(t.Context(), long(dir, out, "-quiet"), io.Discard, io.Discard)
 	if cli.Code(err) != cli.Failure || !errors.Is(err, syscall.ENOSPC) || strings.Contains(cli.OneLine(err), "\n") {
 		t.Errorf("%v, want that the disk is full", err)
 	}
-	entries := must.Get(os.ReadDir(out))
+	entries := testkit.Get(os.ReadDir(out))
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".tmp") {
 			t.Errorf("%s is left over", e.Name())

@@ -1,5 +1,6 @@
-// Command mnist tunes the regularization of a classifier of handwritten digits: one log-penalty λ for
-// each pixel, chosen by the validation loss of all agents, none of which shows its pictures to another.
+// Command mnist tunes the regularization of a classifier of handwritten digits: one log-penalty λ
+// for each pixel, chosen by the validation loss of all agents, none of which shows its pictures
+// to another.
 //
 //	go run ./cmd/mnist
 //
@@ -8,7 +9,7 @@ package main
 
 import (
 	"dsbo/experiment"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
 )
 
 func main() { experiment.Main(tasks.MNIST()) }

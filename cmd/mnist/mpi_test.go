@@ -17,13 +17,12 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
-	"dsbo/internal/minimnist"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
-// jobTime bounds each job: one that a process has left must end by itself. It is far longer than any
-// takes, as ranks that wait keep processors busy that others may need.
+// jobTime bounds each job: one that a process has left must end by itself. It is far longer than
+// any takes, as ranks that wait keep processors busy that others may need.
 const jobTime = 4 * time.Minute
 
 func init() { experimenttest.Struck("mnist", run) }
@@ -31,7 +30,7 @@ func init() { experimenttest.Struck("mnist", run) }
 // program returns the path by which the test program is the command.
 func program(t *testing.T) string {
 	link := filepath.Join(t.TempDir(), "mnist")
-	must.OK(os.Symlink(must.Get(os.Executable()), link))
+	testkit.OK(os.Symlink(testkit.Get(os.Executable()), link))
 	return link
 }
 
@@ -52,21 +51,23 @@ func state(t *testing.T, dir string, want runs.State) {
 	}
 }
 
-// job returns the command as an MPI job of so many processes.
+// job returns the command as an MPI job of n processes.
 func job(t *testing.T, n int, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
 	t.Cleanup(cancel)
-	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n), program(t), "-transport", "mpi"}, args...)
+	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n),
+		program(t), "-transport", "mpi"}, args...)
 	c := exec.CommandContext(ctx, "mpirun.openmpi", all...)
 	c.WaitDelay = time.Second // processes that are left behind hold the output
 	return c
 }
 
-// TestMPI: the run of one process and those of several find the same, also after one of several was lost.
+// TestMPI: the run of one process and runs of several find the same, also after one of several
+// was lost.
 func TestMPI(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
-	must.OK(minimnist.Write(dir, 200, 30))
+	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
 	whole := filepath.Join(home, "whole")
 	finish(t, long(dir, whole))
 	for _, n := range []int{1, 2, 3} {
@@ -84,7 +85,8 @@ func TestMPI(t *testing.T) {
 		t.Errorf("a process was killed: want that the job fails\n%s", text)
 	}
 	state(t, lost, "unfinished")
-	if text, err := job(t, 2, "-out", lost, "-resume", "-data", dir).CombinedOutput(); err == nil || !strings.Contains(string(text), "has its agents in 3 processes") {
+	if text, err := job(t, 2, "-out", lost, "-resume", "-data", dir).CombinedOutput(); err == nil ||
+		!strings.Contains(string(text), "has its agents in 3 processes") {
 		t.Errorf("%v, want that fewer processes are refused:\n%s", err, text)
 	}
 	text, err := job(t, 3, "-out", lost, "-resume", "-data", dir).CombinedOutput()
@@ -98,10 +100,11 @@ func TestMPI(t *testing.T) {
 // TestMPICurvature: products with other matrices than the Hessian have the bits of one process.
 func TestMPICurvature(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
-	must.OK(minimnist.Write(dir, 90, 30))
+	testkit.OK(testkit.WriteMNIST(dir, 90, 30))
 	for _, matrix := range []string{"damped", "gauss-newton"} {
 		args := func(out string) []string {
-			return append(strings.Fields("-agents=3 -model=mlp -hidden=3 -train=10 -val=10 -K=2 -evaluate=off -report=false -quiet"),
+			return append(strings.Fields(
+				"-agents=3 -model=mlp -hidden=3 -train=10 -val=10 -K=2 -evaluate=off -report=false -quiet"),
 				"-data="+dir, "-curvature="+matrix, "-out="+out)
 		}
 		one, two := filepath.Join(home, matrix+"1"), filepath.Join(home, matrix+"2")
@@ -116,7 +119,7 @@ func TestMPICurvature(t *testing.T) {
 // TestMPIUsage: a setting that cannot work is one line, whatever the number of processes.
 func TestMPIUsage(t *testing.T) {
 	dir := t.TempDir()
-	must.OK(minimnist.Write(dir, 200, 30))
+	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
 	for _, tt := range []struct {
 		n    int
 		args []string
@@ -127,7 +130,8 @@ func TestMPIUsage(t *testing.T) {
 		{2, []string{"-out", "/proc/none"}, "mnist: run folder /proc/none"},
 	} {
 		text, err := job(t, tt.n, long(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()
-		if c, ok := err.(*exec.ExitError); !ok || c.ExitCode() != cli.Usage || strings.Count(string(text), "mnist: ") != 1 || !strings.Contains(string(text), tt.want) {
+		if c, ok := err.(*exec.ExitError); !ok || c.ExitCode() != cli.Usage ||
+			strings.Count(string(text), "mnist: ") != 1 || !strings.Contains(string(text), tt.want) {
 			t.Errorf("%q: %v, want one line with %q:\n%s", tt.args, err, tt.want, text)
 		}
 	}

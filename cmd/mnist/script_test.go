@@ -10,18 +10,18 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/lockstep"
-	"dsbo/internal/minimnist"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	testscript.Main(m, map[string]func(){"mnist": main})
 }
 
-// small are the flags of a run that takes a moment on the small data set, and stepped those of one with steps and draws.
+// small are the flags of a run that takes a moment on the small data set, and stepped the flags of
+// a run with steps and draws.
 const (
 	small   = "-agents=2 -train=10 -val=10 -K=2 -report=false"
 	stepped = small + " -preset=madsbo_tuned -batch=5 -T=2 -N=2 -evaluate=off"
@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 		e.Setenv("DSBO_DATA", dir)
 		e.Setenv("SMALL", small)
 		e.Setenv("STEPPED", stepped)
-		return minimnist.Write(dir, 200, 30)
+		return testkit.WriteMNIST(dir, 200, 30)
 	})
 }
 

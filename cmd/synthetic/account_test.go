@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dsbo/algo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -17,16 +17,19 @@ func TestAccounting(t *testing.T) {
 		"fednest": {{"-graph=server"}, {"-graph=server", "-set=nprime=[1,0,1]"}},
 		"mdbo":    {{}, {"-set=nprime=[1,0,1]"}},
 		"madsbo_tuned": {
-			{}, {"-set=warm_z=true"}, {"-set=track_y=true", "-set=warm_z=true", "-graph=path"}, {"-set=reuse_b=true", "-batch=3"},
+			{}, {"-set=warm_z=true"}, {"-set=track_y=true", "-set=warm_z=true", "-graph=path"},
+			{"-set=reuse_b=true", "-batch=3"},
 		},
 		"newtoncg": {
-			{}, {"-set=init=x0"}, {"-set=damping=0.1", "-graph=path"}, {"-preset=tuned"}, {"-set=most=6", "-set=reach=0.5"},
+			{}, {"-set=init=x0"}, {"-set=damping=0.1", "-graph=path"}, {"-preset=tuned"},
+			{"-set=most=6", "-set=reach=0.5"},
 		},
 		"sparkle": {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {
-		m := must.Get(algo.New(name))
-		if traits := algo.TraitsOf(m); traits.OneAgent || traits.Compositional { // one sends nothing, the other is not for this problem
+		m := testkit.Get(algo.New(name))
+		// one sends nothing, the other is not for this problem
+		if traits := algo.TraitsOf(m); traits.OneAgent || traits.Compositional {
 			continue
 		}
 		variants := more[name]
@@ -39,7 +42,8 @@ func TestAccounting(t *testing.T) {
 					t.Skip("the other methods")
 				}
 				dir := filepath.Join(t.TempDir(), "run")
-				args := strings.Fields(small + " -r=1 -agents=4 -T=2 -N=3 -alpha=0.01 -preset=paper -evaluate=off -quiet")
+				args := strings.Fields(small +
+					" -r=1 -agents=4 -T=2 -N=3 -alpha=0.01 -preset=paper -evaluate=off -quiet")
 				complete(t, append(append(args, "-algorithm="+name, "-out="+dir), v...)...)
 				asCounted(t, dir)
 			})
@@ -50,7 +54,7 @@ func TestAccounting(t *testing.T) {
 // asCounted checks that what the agents of a run have sent is what the formula says.
 func asCounted(t *testing.T, dir string) {
 	t.Helper()
-	s := must.Get(runs.Folder(dir).ReadSummary())
+	s := testkit.Get(runs.Folder(dir).ReadSummary())
 	if s.FloatsSent <= 0 || s.FloatsSent != s.FloatsFormula {
 		t.Errorf("sent %v numbers, %v by the formula", s.FloatsSent, s.FloatsFormula)
 	}

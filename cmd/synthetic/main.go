@@ -1,5 +1,5 @@
-// Command synthetic tunes the regularization of a logistic regression whose data differ between agents:
-// the paper's synthetic task.
+// Command synthetic tunes the regularization of a logistic regression whose data differ between
+// agents: the paper's synthetic task.
 //
 //	go run ./cmd/synthetic
 //
@@ -8,7 +8,7 @@ package main
 
 import (
 	"dsbo/experiment"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
 )
 
 func main() { experiment.Main(tasks.Synthetic()) }

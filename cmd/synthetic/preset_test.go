@@ -3,16 +3,18 @@ package main
 import (
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
-// falling checks that a number is less in each record than in the one before, from the first that is looked at on.
+// falling checks that a number is less in each record than in the one before, from the first that
+// is looked at on.
 func falling(t *testing.T, name string, rs []runs.Record, of func(runs.Record) runs.Number) {
 	t.Helper()
 	for i := 1; i < len(rs); i++ {
 		if a, b := of(rs[i-1]), of(rs[i]); !(b < a) {
-			t.Errorf("%s is %v after %d iterations and %v after %d: want it to fall", name, a, rs[i-1].Iteration, b, rs[i].Iteration)
+			t.Errorf("%s is %v after %d iterations and %v after %d: want it to fall", name, a, rs[i-1].Iteration, b,
+				rs[i].Iteration)
 		}
 	}
 }
@@ -20,8 +22,8 @@ func falling(t *testing.T, name string, rs []runs.Record, of func(runs.Record) r
 func phi(r runs.Record) runs.Number      { return r.Phi }
 func testLoss(r runs.Record) runs.Number { return r.TestLoss }
 
-// TestPaperPreset: at each rate Φ and the test loss fall from one evaluation to the next, and the test accuracy is at least 0.97; with
-// a tenth of the features, as all take five times as long.
+// TestPaperPreset: at each rate Φ and the test loss fall from one evaluation to the next, and the
+// test accuracy is at least 0.97; with a tenth of the features, as all take five times as long.
 func TestPaperPreset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -30,7 +32,7 @@ func TestPaperPreset(t *testing.T) {
 		t.Run(r, func(t *testing.T) {
 			dir := t.TempDir()
 			complete(t, "-preset=paper", "-p=20", "-r="+r, "-quiet", "-report=false", "-out="+dir)
-			rs := must.Get(runs.Folder(dir).Records())
+			rs := testkit.Get(runs.Folder(dir).Records())
 			falling(t, "Φ", rs, phi)
 			falling(t, "the test loss", rs, testLoss)
 			if last := rs[len(rs)-1]; last.TestAccuracy < 0.97 {
@@ -40,18 +42,19 @@ func TestPaperPreset(t *testing.T) {
 	}
 }
 
-// TestDefaultPreset: the tuned λ, from a start that the method finds, has at most 0.7 of the Φ of the best constant and a test loss that
-// is no worse, and is kept.
+// TestDefaultPreset: the tuned λ, from a start that the method finds, has at most 0.7 of the Φ of
+// the best constant and a test loss that is no worse, and is kept.
 func TestDefaultPreset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
 	dir := t.TempDir()
 	complete(t, "-r=1", "-quiet", "-report=false", "-out="+dir)
-	s := must.Get(runs.Folder(dir).ReadSummary())
+	s := testkit.Get(runs.Folder(dir).ReadSummary())
 	tuned, best := s.Models[len(s.Models)-1], s.Models[max(0, len(s.Models)-2)]
 	if !tuned.Kept || !(tuned.Phi <= 0.7*best.Phi) || !(tuned.TestLoss <= best.TestLoss) {
-		t.Errorf("tuned: Φ %v, test loss %v, kept %t; %s: Φ %v, test loss %v", tuned.Phi, tuned.TestLoss, tuned.Kept, best.Name, best.Phi, best.TestLoss)
+		t.Errorf("tuned: Φ %v, test loss %v, kept %t; %s: Φ %v, test loss %v", tuned.Phi, tuned.TestLoss, tuned.Kept,
+			best.Name, best.Phi, best.TestLoss)
 	}
 	if s.Verdict.Outcome == runs.Worse || s.Verdict.Sentence == "" {
 		t.Errorf("%s: %s", s.Verdict.Outcome, s.Verdict.Sentence)

@@ -15,18 +15,20 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
 // brief is a run of moments.
 func brief(out string, seed int, more ...string) []string {
-	args := strings.Fields(small + " -r 1 -preset madsbo_tuned -batch 2 -K 2 -T 1 -N 1 -evaluate off -checkpoint-every 1 -quiet")
+	args := strings.Fields(small +
+		" -r 1 -preset madsbo_tuned -batch 2 -K 2 -T 1 -N 1 -evaluate off -checkpoint-every 1 -quiet")
 	return append(append(args, "-out", out, fmt.Sprintf("-seed=%d", seed)), more...)
 }
 
-// TestRaces: of two runs that begin at once in one folder, fresh, replaced or resumed, whose settings differ, one has the folder:
-// what stands there is the whole of one of them, and the other one is refused in one line.
+// TestRaces: of two runs that begin at once in one folder, fresh, replaced or resumed, whose
+// settings differ, one has the folder: what stands there is the whole of one of them, and the other
+// one is refused in one line.
 func TestRaces(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks here")
@@ -79,10 +81,11 @@ func raceOnce(t *testing.T, out, mode string, whole [2]string) {
 	if ended < 0 {
 		t.Fatalf("no run ended: %v, %v", errs[0], errs[1])
 	}
-	config := must.Get(runs.Folder(out).ReadConfig())
+	config := testkit.Get(runs.Folder(out).ReadConfig())
 	if other := errs[1-ended]; other != nil {
 		refused := errors.Is(other, disk.ErrLocked) || strings.Contains(other.Error(), "finished")
-		if code := cli.Code(other); !refused || code != cli.Failure && code != cli.Usage || strings.Contains(cli.OneLine(other), "\n") {
+		if code := cli.Code(other); !refused || code != cli.Failure && code != cli.Usage ||
+			strings.Contains(cli.OneLine(other), "\n") {
 			t.Errorf("%v, want one line that another process has the folder", other)
 		}
 		if mode != "-resume" && int(config.Seed) != ended {
@@ -93,7 +96,8 @@ func raceOnce(t *testing.T, out, mode string, whole [2]string) {
 	}
 	want := whole[config.Seed]
 	for _, name := range []string{runs.LambdaFile, runs.OmegaFile} {
-		if !bytes.Equal(must.Get(os.ReadFile(filepath.Join(out, name))), must.Get(os.ReadFile(filepath.Join(want, name)))) {
+		if !bytes.Equal(testkit.Get(os.ReadFile(filepath.Join(out, name))),
+			testkit.Get(os.ReadFile(filepath.Join(want, name)))) {
 			t.Errorf("%s is not that of the run in %s", name, runs.ConfigFile)
 		}
 	}
@@ -103,10 +107,11 @@ func raceOnce(t *testing.T, out, mode string, whole [2]string) {
 func stop(t *testing.T, out string) {
 	t.Helper()
 	complete(t, brief(out, 0)...)
-	must.OK(os.Remove(filepath.Join(out, runs.SummaryFile)))
+	testkit.OK(os.Remove(filepath.Join(out, runs.SummaryFile)))
 }
 
-// TestForceOnARun: -force on a run that is under way is refused, and removes nothing; so is a second one that would resume it.
+// TestForceOnARun: -force on a run that is under way is refused, and removes nothing; so is a
+// second one that would resume it.
 func TestForceOnARun(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks here")
@@ -120,23 +125,25 @@ func TestForceOnARun(t *testing.T) {
 			return
 		}
 		once.Do(func() {
-			before := must.Get(os.ReadDir(out))
-			for _, args := range [][]string{brief(out, 2, "-force"), brief(out, 2), {"-resume", "-out", out, "-quiet"}} {
+			before := testkit.Get(os.ReadDir(out))
+			for _, args := range [][]string{brief(out, 2, "-force"), brief(out, 2),
+				{"-resume", "-out", out, "-quiet"}} {
 				err := run(t.Context(), args, io.Discard, io.Discard)
 				if !errors.Is(err, disk.ErrLocked) || cli.Code(err) != cli.Failure {
 					t.Errorf("%v: %v, want that the folder is locked", args, err)
 				}
 			}
-			if after := must.Get(os.ReadDir(out)); fmt.Sprint(after) != fmt.Sprint(before) {
+			if after := testkit.Get(os.ReadDir(out)); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("the folder holds %v, and held %v", after, before)
 			}
 		})
 	})
 	args := append(brief(out, 1), "-quiet=false", "-eval-every=1")
-	must.OK(run(t.Context(), args, io.Discard, log))
+	testkit.OK(run(t.Context(), args, io.Discard, log))
 	complete(t, append(brief(whole, 1, "-force"), "-eval-every=1")...)
 	once.Do(func() { t.Error("there was no line of iteration 1") })
-	if a, b := must.Get(os.ReadFile(filepath.Join(out, runs.LambdaFile))), must.Get(os.ReadFile(filepath.Join(whole, runs.LambdaFile))); !bytes.Equal(a, b) {
+	if a, b := testkit.Get(os.ReadFile(filepath.Join(out, runs.LambdaFile))),
+		testkit.Get(os.ReadFile(filepath.Join(whole, runs.LambdaFile))); !bytes.Equal(a, b) {
 		t.Error("the run under way was changed")
 	}
 }
@@ -149,15 +156,17 @@ func (w writer) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestRefusedRunLeavesNothing: a folder that was locked before its run was refused is not there afterwards.
+// TestRefusedRunLeavesNothing: a folder that was locked before its run was refused is not
+// there afterwards.
 func TestRefusedRunLeavesNothing(t *testing.T) {
 	home := t.TempDir()
-	for _, args := range [][]string{brief(filepath.Join(home, "a", "b"), 1, "-set=nosuch=1"), {"-resume", "-out", filepath.Join(home, "c")}} {
+	for _, args := range [][]string{brief(filepath.Join(home, "a", "b"), 1, "-set=nosuch=1"),
+		{"-resume", "-out", filepath.Join(home, "c")}} {
 		if err := run(t.Context(), args, io.Discard, io.Discard); cli.Code(err) != cli.Usage {
 			t.Errorf("%v, want that the command line is refused", err)
 		}
 	}
-	if left := must.Get(os.ReadDir(home)); len(left) > 0 {
+	if left := testkit.Get(os.ReadDir(home)); len(left) > 0 {
 		t.Errorf("left are %v", left)
 	}
 }

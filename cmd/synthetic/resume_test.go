@@ -12,11 +12,12 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
-// A breaker takes what a command writes to stderr and ends its context at the n-th line with a text.
+// A breaker takes what a command writes to stderr and ends its context at the n-th line with
+// a text.
 type breaker struct {
 	text string
 	n    int
@@ -61,15 +62,17 @@ func TestResumeTheNewest(t *testing.T) {
 	args := strings.Fields(small + " -evaluate=off -eval-every=2")
 	complete(t, args...)
 	interrupted(t, args, "iteration 2 ", 1)
-	if out, want := complete(t, "-resume", "-quiet", "-report=false"), filepath.Join("runs", "synthetic-tuned-seed1-2"); !strings.Contains(out, want) {
+	if out, want := complete(t, "-resume", "-quiet", "-report=false"),
+		filepath.Join("results", "synthetic-tuned-seed1-2"); !strings.Contains(out, want) {
 		t.Errorf("stdout %s: want %s", out, want)
 	}
-	experimenttest.SameRun(t, "runs/synthetic-tuned-seed1", "runs/synthetic-tuned-seed1-2")
+	experimenttest.SameRun(t, "results/synthetic-tuned-seed1", "results/synthetic-tuned-seed1-2")
 }
 
 func TestDiskIsFull(t *testing.T) {
 	var full fullDisk
-	err := run(t.Context(), strings.Fields(small+" -r=1 -evaluate=off -quiet -out="+filepath.Join(t.TempDir(), "run")), full, io.Discard)
+	err := run(t.Context(), strings.Fields(small+" -r=1 -evaluate=off -quiet -out="+filepath.Join(t.TempDir(), "run")),
+		full, io.Discard)
 	if !errors.Is(err, errFull) || cli.Code(err) != cli.Failure {
 		t.Errorf("error %v, want that of stdout", err)
 	}
@@ -82,8 +85,8 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-// TestStoppedModels: what a run has found stands before the models are found, with a page where one is wanted, and the run that goes
-// on ends as one that was not stopped.
+// TestStoppedModels: what a run has found stands before the models are found, with a page where one
+// is wanted, and the run that goes on ends as one that was not stopped.
 func TestStoppedModels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes a page")
@@ -94,7 +97,7 @@ func TestStoppedModels(t *testing.T) {
 	complete(t, append(args, "-out="+whole)...)
 	interrupted(t, append(args, "-out="+stopped, "-report"), "model of λ = 0", 1)
 	lambda := func(folder string) string {
-		return string(must.Get(os.ReadFile(filepath.Join(folder, runs.LambdaFile))))
+		return string(testkit.Get(os.ReadFile(filepath.Join(folder, runs.LambdaFile))))
 	}
 	if lambda(stopped) != lambda(whole) {
 		t.Error("lambda.npy differs")
@@ -102,19 +105,21 @@ func TestStoppedModels(t *testing.T) {
 	if s, err := runs.Folder(stopped).ReadSummary(); err != nil || s.State != runs.Interrupted || !s.PhiEnd.Known() {
 		t.Errorf("state %q, Φ %v, %v", s.State, s.PhiEnd, err)
 	}
-	must.Get(os.Stat(filepath.Join(stopped, "report.html")))
+	testkit.Get(os.Stat(filepath.Join(stopped, "report.html")))
 	complete(t, "-resume", "-report=false", "-out="+stopped)
 	experimenttest.SameRun(t, stopped, whole)
 }
 
-// TestResumeAcrossAChange: a run whose members change goes on from before, at and after the change with the same bits, by the log that its folder keeps.
+// TestResumeAcrossAChange: a run whose members change goes on from before, at and after the change
+// with the same bits, by the log that its folder keeps.
 func TestResumeAcrossAChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("package train resumes across changes")
 	}
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log.jsonl")
-	must.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
+	testkit.OK(os.WriteFile(log,
+		[]byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
 	args := append(strings.Fields(small), "-r=1", "-agents=4", "-K=5", "-eval-every=1", "-membership="+log)
 	whole := filepath.Join(dir, "whole")
 	complete(t, append(args, "-out="+whole)...)
@@ -122,10 +127,11 @@ func TestResumeAcrossAChange(t *testing.T) {
 		parts := filepath.Join(dir, strings.ReplaceAll(text, " ", "-"))
 		interrupted(t, append(args, "-out="+parts), text, 1)
 		complete(t, "-resume", "-report=false", "-out="+parts)
-		if diff := must.Get(experimenttest.Difference(whole, parts)); diff != "" {
+		if diff := testkit.Get(experimenttest.Difference(whole, parts)); diff != "" {
 			t.Errorf("interrupted at %q:\n%s", text, diff)
 		}
-		if !bytes.Equal(must.Get(os.ReadFile(filepath.Join(whole, "lambda.npy"))), must.Get(os.ReadFile(filepath.Join(parts, "lambda.npy")))) {
+		if !bytes.Equal(testkit.Get(os.ReadFile(filepath.Join(whole, "lambda.npy"))),
+			testkit.Get(os.ReadFile(filepath.Join(parts, "lambda.npy")))) {
 			t.Errorf("interrupted at %q: λ differs", text)
 		}
 	}

@@ -9,17 +9,18 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/lockstep"
-	"dsbo/tasks"
+	"dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	lockstep.SmallRuns()
-	lockstep.InMemory()
+	testkit.SmallRuns()
+	testkit.InMemory()
 	testscript.Main(m, map[string]func(){"synthetic": main})
 }
 
-// small are flags of a run that takes a moment: so few examples want a penalty, and the best constant is near 0.
+// small are flags of a run that takes a moment: so few examples want a penalty, and the best
+// constant is near 0.
 const small = "-p=2 -agents=3 -train=4 -val=6 -test=20 -K=4 -report=false"
 
 func TestScripts(t *testing.T) {

@@ -5,12 +5,13 @@ import (
 
 	"dsbo/data"
 	"dsbo/experiment"
-	"dsbo/features"
 	"dsbo/models"
-	"dsbo/table"
+	"dsbo/tables"
+	"dsbo/tables/features"
 )
 
-// cellars is the task: agent i has the wines of the file agent-i, of a format that package table knows, or of our own.
+// cellars is the task: agent i has the wines of the file agent-i, of a format that package table
+// knows, or of our own.
 type cellars struct {
 	folder string
 	recipe features.Recipe // of features, which all cellars have found together
@@ -35,21 +36,24 @@ func (*cellars) Presets() []experiment.Preset {
 	}}
 }
 
-// Load reads the files of the agents that are in this process, and no others, and makes features of their columns.
+// Load reads the files of the agents that are in this process, and no others, and makes features of
+// their columns.
 func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
-	wines := make([]*table.Table, a.N)
+	wines := make([]*tables.Table, a.N)
 	for _, i := range a.Local {
 		path, err := c.file(i)
 		if err != nil {
 			return task, nil, err
 		}
-		if wines[i], err = table.Open(path, table.Options{}); err != nil {
+		if wines[i], err = tables.Open(path, tables.Options{}); err != nil {
 			return task, nil, err
 		}
 	}
-	found, err := features.Prepare(features.Sites{Tables: wines, Collective: a.Collective, Seed: a.Seed}, features.Options{
-		Target: "quality", Kind: features.Value, Split: features.DefaultShares, Rare: 1, Missing: features.MeanOfOthers,
-	})
+	found, err := features.Prepare(features.Sites{Tables: wines, Collective: a.Collective, Seed: a.Seed},
+		features.Options{
+			Target: "quality", Kind: features.Value, Split: features.DefaultShares, Rare: 1,
+			Missing: features.MeanOfOthers,
+		})
 	if err != nil {
 		return task, nil, err
 	}

@@ -19,7 +19,8 @@ func (c *cellars) file(agent int) (string, error) {
 	return files[0], nil
 }
 
-// Fingerprint stands for an agent's wines before the agents meet: the masks of the sums by which features are found follow from it.
+// Fingerprint stands for an agent's wines before the agents meet: the masks of the sums by which
+// features are found follow from it.
 func (c *cellars) Fingerprint(a experiment.Agents) (digest []byte, err error) {
 	for _, i := range a.Local {
 		path, err := c.file(i)

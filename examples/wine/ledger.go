@@ -7,19 +7,19 @@ import (
 	"strconv"
 	"strings"
 
-	"dsbo/table"
-	"dsbo/table/input"
+	"dsbo/tables"
+	"dsbo/tables/input"
 )
 
-// ledger is the table format of one of the cellars: a line that says so, then for each wine a line such as "acidity 0.10; ph -0.94", with the
-// same measurements in the same order.
+// ledger is the table format of one of the cellars: a line that says so, then for each wine a line
+// such as "acidity 0.10; ph -0.94", with the same measurements in the same order.
 type ledger struct{}
 
 const ledgerHead = "# a ledger of wines"
 
 func (ledger) Match(start []byte) bool { return bytes.HasPrefix(start, []byte(ledgerHead+"\n")) }
 
-func (ledger) Read(in *input.File, _ table.Options) (*table.Table, error) {
+func (ledger) Read(in *input.File, _ tables.Options) (*tables.Table, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -37,7 +37,9 @@ func (ledger) Read(in *input.File, _ table.Options) (*table.Table, error) {
 			}
 			v, err := strconv.ParseFloat(text, 32)
 			if err != nil || j >= len(names) || names[j] != name || number > 2 && len(fields) != len(names) {
-				reason := fmt.Sprintf("a wine must have the same measurements as the first one, each with its number; it has %q", lines.Text())
+				reason := fmt.Sprintf(
+					"a wine must have the same measurements as the first one, each with its number; it has %q",
+					lines.Text())
 				return nil, &input.Error{File: in.Name(), Line: number, Column: name, Reason: reason}
 			}
 			values[j] = append(values[j], float32(v))
@@ -46,9 +48,9 @@ func (ledger) Read(in *input.File, _ table.Options) (*table.Table, error) {
 	if err := lines.Err(); err != nil {
 		return nil, in.Error(err)
 	}
-	var columns []*table.Column
+	var columns []*tables.Column
 	for j, name := range names {
-		columns = append(columns, table.NumberColumn(name, values[j]))
+		columns = append(columns, tables.NumberColumn(name, values[j]))
 	}
-	return table.New(in.Name(), columns...)
+	return tables.New(in.Name(), columns...)
 }

@@ -35,7 +35,7 @@ func (m *oneLoop) State() []dsbo.Named {
 	return []dsbo.Named{{Name: "x", Value: m.x}, {Name: "y", Value: m.y}, {Name: "z", Value: m.z}}
 }
 func (m *oneLoop) Cost(int) algo.Cost {
-	return algo.Cost{Floats: len(m.all), Messages: 1, Calls: algo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
+	return algo.Cost{Floats: len(m.all), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
 }
 
 func (m *oneLoop) Step(ctx context.Context, k int, o dsbo.Oracle, mix dsbo.Mixer) error {

@@ -39,7 +39,8 @@ func (m ridge) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) {
 	return m.squares(y, b), nil
 }
 
-// Penalty and Diagonal are the two parts of the lower loss's Hessian that a preconditioner wants: e^{x_j}, and mean_e a_ej².
+// Penalty and Diagonal are the two parts of the lower loss's Hessian that a preconditioner wants:
+// e^{x_j}, and mean_e a_ej².
 func (ridge) Penalty(dst, x []float64) {
 	for j, v := range x {
 		dst[j] = math.Exp(v)
@@ -54,5 +55,6 @@ func (ridge) Diagonal(_, _ *ad.Node, b models.Batch) *ad.Node {
 	return ad.Scale(1/float64(b.Rows), ad.ColDot(b.X, rows))
 }
 
-// Modulus says that the lower problem has one solution, so that exact values and the best constant λ are found.
+// Modulus says that the lower problem has one solution, so that exact values and the best constant
+// λ are found.
 func (ridge) Modulus(x []float64) float64 { return math.Exp(slices.Min(x)) }

@@ -3,11 +3,12 @@ package main
 import (
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
-	"dsbo/modelfile"
 	"dsbo/models"
+	"dsbo/tables/modelfile"
 )
 
-// Layers says what the weights do with the measurements, so that others can: a program that predicts knows no losses.
+// Layers says what the weights do with the measurements, so that others can: a program that
+// predicts knows no losses.
 func (m ridge) Layers() []models.Layer { return []models.Layer{{In: m.features, Out: 1}} }
 
 // Finish keeps the model for the verb predict and for other programs.

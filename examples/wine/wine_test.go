@@ -9,12 +9,12 @@ import (
 	"dsbo/experiment/experimenttest"
 	"dsbo/models/modeltest"
 	"dsbo/network/collective"
-	"dsbo/table"
+	"dsbo/tables"
 )
 
 func init() { // as main does
 	algo.Register("oneloop", func() algo.Method { return new(oneLoop) })
-	table.Register(ledger{})
+	tables.Register(ledger{})
 }
 
 func TestMethod(t *testing.T) {
@@ -23,7 +23,8 @@ func TestMethod(t *testing.T) {
 
 func TestModel(t *testing.T) {
 	together := collective.New(collective.Config{N: 3}).Bound(t.Context())
-	task, model, err := (&cellars{folder: "data"}).Load(experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: together})
+	task, model, err := (&cellars{folder: "data"}).Load(
+		experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: together})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestModel(t *testing.T) {
 func TestTask(t *testing.T) { experimenttest.TestTask(t, &cellars{}, "-data=data") }
 
 func TestLedger(t *testing.T) {
-	wines, err := table.Open("data/agent-2.ledger", table.Options{})
+	wines, err := tables.Open("data/agent-2.ledger", tables.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

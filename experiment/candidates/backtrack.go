@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"slices"
 
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/runs"
 )
 
-// Halvings bounds how often a tuned x is moved half of the way to that of its rival.
+// Halvings bounds how often a tuned x is moved half of the way to its rival's x.
 const Halvings = 3
 
-// Backtrack returns a tuned model whose Φ is below that of its rival, if one is found, and a note on how; else the tuned model. Where
-// the lower problem is not convex, hypergradients are those of solutions on the way, and x may go farther than the solutions that are
-// reached bear: there x is moved half of the way to the rival's, and half again, as a line search from the rival's along what tuning
+// Backtrack returns a tuned model whose Φ is below its rival's, if one is found, and a note on how;
+// else the tuned model. Where the lower problem is not convex, hypergradients belong to solutions
+// on the way, and x may go farther than the solutions that are reached bear: there x is moved half
+// of the way to the rival's, and half again, as a line search from the rival's along what tuning
 // has found would.
 func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []string, error) {
 	if !f.Problem.Nonconvex || rival.Finder != f || rival.Y == nil {
@@ -27,7 +28,7 @@ func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []
 		}
 		share = float64(share / 2)
 		x := slices.Clone(rival.X)
-		vec.Comb(x, 1-share, x, share, tuned.X)
+		linalg.Comb(x, 1-share, x, share, tuned.X)
 		nearer = NewModel(tuned.Name, runs.Unknown(), x)
 		if err := f.Solve(ctx, nearer, rival.Y, nil); err != nil {
 			return nil, nil, err
@@ -36,6 +37,9 @@ func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []
 	if nearer == tuned || !(nearer.objective() < rival.objective()) {
 		return tuned, nil, nil
 	}
-	return nearer, []string{fmt.Sprintf("Φ at the %[1]s of the iterations is %.4[2]f, not below that of %[3]s: the tuned %[1]s is %[4]g of the way from there to it.",
-		f.Symbol, float64(tuned.Phi), rival.Name, share)}, nil
+	return nearer, []string{
+		fmt.Sprintf(
+			"Φ at the %[1]s of the iterations is %.4[2]f, not below that of %[3]s: the tuned %[1]s is %[4]g of the "+
+				"way from there to it.",
+			f.Symbol, float64(tuned.Phi), rival.Name, share)}, nil
 }

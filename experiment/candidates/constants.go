@@ -7,19 +7,21 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/runs"
 )
 
 // farthestConstant bounds the constants that are tried, on both sides of 0.
 const farthestConstant = 14
 
-// flatShare is the share of Φ below which its fall from a constant to the next one would show in no table.
+// flatShare is the share of Φ below which its fall from a constant to the next one would show in
+// no table.
 const flatShare = 1e-4
 
-// Constants finds the model of λ = 0 and the best one of a constant λ, which may be the same. It tries 0, and near if the slope at 0 points
-// there, and then goes downhill by ones from the best so far, until what is downhill is known. A constant is solved as exactly as it takes
-// to tell which one is best.
+// Constants finds the model of λ = 0 and the best one of a constant λ, which may be the same. It
+// tries 0, and near if the slope at 0 points there, and then goes downhill by ones from the best so
+// far, until what is downhill is known. A constant is solved as exactly as it takes to tell which
+// one is best.
 func (f *Finder) Constants(ctx context.Context, near int) (zero, best *Model, err error) {
 	if zero, err = f.constant(ctx, 0, f.fineTol); err != nil {
 		return nil, nil, err
@@ -45,14 +47,14 @@ func (f *Finder) Constants(ctx context.Context, near int) (zero, best *Model, er
 	}
 }
 
-// constant returns the model whose λ is one number. If it is not known yet, it is solved to a tolerance from the nearest one that is,
-// or from the last solution.
+// constant returns the model whose λ is one number. If it is not known yet, it is solved to a
+// tolerance from the nearest one that is, or from the last solution.
 func (f *Finder) constant(ctx context.Context, c int, tol float64) (*Model, error) {
 	if m := f.constants[c]; m != nil {
 		return m, nil
 	}
 	m, near := NewModel(fmt.Sprintf("%s = %d", f.Symbol, c), runs.Number(c), make([]float64, f.length)), new(Model)
-	vec.Fill(m.X, float64(c))
+	linalg.Fill(m.X, float64(c))
 	for _, d := range f.solvedConstants() {
 		if near.X == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
 			near = f.constants[d]
@@ -82,8 +84,9 @@ func (f *Finder) bestSolved() (best *Model) {
 	return best
 }
 
-// nextConstant returns a neighbour of a constant that may be better and is not known yet: on the side to which Φ falls, on either side
-// where its slope is not known. Where Φ is flat, and beyond the farthest constant, there is none.
+// nextConstant returns a neighbour of a constant that may be better and is not known yet: on the
+// side to which Φ falls, on either side where its slope is not known. Where Φ is flat, and beyond
+// the farthest constant, there is none.
 func (f *Finder) nextConstant(m *Model) (next int, ok bool) {
 	if math.IsInf(m.objective(), 1) || m.slope != 0 && math.Abs(m.slope) <= flatShare*math.Abs(float64(m.Phi)) {
 		return 0, false
@@ -97,7 +100,8 @@ func (f *Finder) nextConstant(m *Model) (next int, ok bool) {
 	return 0, false
 }
 
-// contender returns a constant that is solved roughly and may be the best one, that one first; nil if there is none.
+// contender returns a constant that is solved roughly and may be the best one, that one first; nil
+// if there is none.
 func (f *Finder) contender(best *Model) *Model {
 	if best.tol != f.fineTol {
 		return best
@@ -110,15 +114,19 @@ func (f *Finder) contender(best *Model) *Model {
 	return nil
 }
 
-// BeyondNotes says of the best constant that it is the farthest that was tried, where Φ falls still.
+// BeyondNotes says of the best constant that it is the farthest that was tried, where Φ
+// falls still.
 func (m *Model) BeyondNotes() []string {
 	if !m.Lambda.Known() || math.Abs(float64(m.Lambda)) < farthestConstant || float64(m.Lambda)*m.slope >= 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Φ falls still at %s = %v, the farthest constant that was tried: a better one may be beyond.", m.Finder.Symbol, float64(m.Lambda))}
+	return []string{fmt.Sprintf(
+		"Φ falls still at %s = %v, the farthest constant that was tried: a better one may be beyond.", m.Finder.Symbol,
+		float64(m.Lambda))}
 }
 
-// refine solves the best constant to the tolerance of the models that are shown, and another one more exactly than it was.
+// refine solves the best constant to the tolerance of the models that are shown, and another one
+// more exactly than it was.
 func (f *Finder) refine(ctx context.Context, m, best *Model) error {
 	tol := f.fineTol
 	if m != best {

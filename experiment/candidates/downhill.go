@@ -4,18 +4,20 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
-// Of a search downhill: the most by which an entry of x changes in the first step, and in any one; and how many pairs it remembers.
+// Of a search downhill: the most by which an entry of x changes in the first step, and in any one;
+// and how many pairs it remembers.
 const (
 	firstChange = 1
 	mostChange  = 4
 	mostPairs   = 6
 )
 
-// A downhill is a search for an x of the least Φ by BFGS with limited memory (Liu, Nocedal 1989), whose entries are no farther from 0 than the
-// farthest constant, and than those of the start. All agents have the same bits of it, as of the solutions.
+// A downhill is a search for an x of the least Φ by BFGS with limited memory (Liu, Nocedal 1989),
+// whose entries are no farther from 0 than the farthest constant, and than the start's. All agents
+// have the same bits of it, as of the solutions.
 type downhill struct {
 	best  *Model  // the lowest one so far, at a solution with a gradient
 	bound float64 // of the entries of x
@@ -26,7 +28,7 @@ type downhill struct {
 	reach float64 // the most that an entry of d may be
 }
 
-// A pair is a change of x and that of ∇Φ.
+// A pair is a change of x and the change of ∇Φ.
 type pair struct{ x, g []float64 }
 
 // newDownhill returns the search that begins at a model.
@@ -45,14 +47,15 @@ func (s *downhill) promise() float64 { return float64(-s.slope*s.share) / 2 }
 // trial returns the x to be solved for next.
 func (s *downhill) trial() []float64 {
 	x := slices.Clone(s.best.X)
-	vec.Axpy(x, s.share, s.d)
+	linalg.Axpy(x, s.share, s.d)
 	for r, v := range x {
 		x[r] = min(max(v, -s.bound), s.bound)
 	}
 	return x
 }
 
-// take goes on from a trial that is lower, else nearer to the best: where a parabola through what is known of Φ on the way there is least.
+// take goes on from a trial that is lower, else nearer to the best: where a parabola through what
+// is known of Φ on the way there is least.
 func (s *downhill) take(m *Model) {
 	if !m.Below(s.best) || m.gradient == nil {
 		rise := float64(m.Phi - s.best.Phi)
@@ -64,9 +67,9 @@ func (s *downhill) take(m *Model) {
 		return
 	}
 	change := pair{slices.Clone(m.X), slices.Clone(m.gradient)}
-	vec.Axpy(change.x, -1, s.best.X)
-	vec.Axpy(change.g, -1, s.best.gradient)
-	if curvature := vec.Dot(change.x, change.g); curvature > 0 {
+	linalg.Axpy(change.x, -1, s.best.X)
+	linalg.Axpy(change.g, -1, s.best.gradient)
+	if curvature := linalg.Dot(change.x, change.g); curvature > 0 {
 		s.pairs = append(s.pairs, change)
 		s.pairs = s.pairs[max(0, len(s.pairs)-mostPairs):]
 	}
@@ -83,17 +86,17 @@ func (s *downhill) turn() {
 		}
 	}
 	s.d, s.share = s.direction(g), 1
-	if s.slope = vec.Dot(g, s.d); s.slope > 0 { // the pairs are of other places
+	if s.slope = linalg.Dot(g, s.d); s.slope > 0 { // the pairs are of other places
 		s.pairs = nil
 		s.d = s.direction(g)
-		s.slope = vec.Dot(g, s.d)
+		s.slope = linalg.Dot(g, s.d)
 	}
 	largest := 0.0
 	for _, v := range s.d {
 		largest = max(largest, math.Abs(v))
 	}
 	if largest > s.reach || s.pairs == nil && largest > 0 { // the gradient alone tells no length
-		vec.Scale(s.d, s.reach/largest, s.d)
+		linalg.Scale(s.d, s.reach/largest, s.d)
 		s.slope *= s.reach / largest
 	}
 }
@@ -102,16 +105,16 @@ func (s *downhill) turn() {
 func (s *downhill) direction(g []float64) []float64 {
 	d, weights := slices.Clone(g), make([]float64, len(s.pairs))
 	for k, p := range slices.Backward(s.pairs) {
-		weights[k] = vec.Dot(p.x, d) / vec.Dot(p.x, p.g)
-		vec.Axpy(d, -weights[k], p.g)
+		weights[k] = linalg.Dot(p.x, d) / linalg.Dot(p.x, p.g)
+		linalg.Axpy(d, -weights[k], p.g)
 	}
 	if n := len(s.pairs); n > 0 {
 		newest := s.pairs[n-1]
-		vec.Scale(d, vec.Dot(newest.x, newest.g)/vec.Dot(newest.g, newest.g), d)
+		linalg.Scale(d, linalg.Dot(newest.x, newest.g)/linalg.Dot(newest.g, newest.g), d)
 	}
 	for k, p := range s.pairs {
-		vec.Axpy(d, weights[k]-vec.Dot(p.g, d)/vec.Dot(p.x, p.g), p.x)
+		linalg.Axpy(d, weights[k]-linalg.Dot(p.g, d)/linalg.Dot(p.x, p.g), p.x)
 	}
-	vec.Scale(d, -1, d)
+	linalg.Scale(d, -1, d)
 	return d
 }

@@ -8,8 +8,9 @@ import (
 	"dsbo/runs"
 )
 
-// TestDownhill: within the solutions that a descent may take, the search comes near the least Φ of bowls whose curvatures are far apart, of
-// valleys that are bent, and of slopes that lead out of the box.
+// TestDownhill: within the solutions that a descent may take, the search comes near the least Φ of
+// bowls whose curvatures are far apart, of valleys that are bent, and of slopes that lead out of
+// the box.
 func TestDownhill(t *testing.T) {
 	bowl := func(curvature ...float64) func(x, g []float64) float64 {
 		return func(x, g []float64) float64 {
@@ -27,10 +28,11 @@ func TestDownhill(t *testing.T) {
 		phi   func(x, g []float64) float64
 		least float64
 	}{
-		"one entry":      {1, bowl(0.3), 0},
-		"steep":          {1, bowl(400), 0},
-		"far apart":      {3, bowl(0.1, 1, 10), 0},
-		"out of the box": {2, func(x, g []float64) float64 { g[0], g[1] = 1, -2; return x[0] - 2*x[1] + 50 }, 50 - 3*farthestConstant},
+		"one entry": {1, bowl(0.3), 0},
+		"steep":     {1, bowl(400), 0},
+		"far apart": {3, bowl(0.1, 1, 10), 0},
+		"out of the box": {2, func(x, g []float64) float64 { g[0], g[1] = 1, -2; return x[0] - 2*x[1] + 50 },
+			50 - 3*farthestConstant},
 		"bent": {2, func(x, g []float64) float64 { // y = x²/4 at its bottom
 			bend := x[1] - x[0]*x[0]/4
 			g[0], g[1] = -bend*x[0]+0.2*(x[0]-3), 2*bend
@@ -60,7 +62,8 @@ func TestDownhill(t *testing.T) {
 	}
 }
 
-// TestDownhillFarOff: from a constant beyond all others no entry goes farther, and what leads on there is no way down.
+// TestDownhillFarOff: from a constant beyond all others no entry goes farther, and what leads on
+// there is no way down.
 func TestDownhillFarOff(t *testing.T) {
 	const far = farthestConstant + 2
 	first := NewModel("", runs.Unknown(), []float64{-far, -far})
@@ -74,7 +77,8 @@ func TestDownhillFarOff(t *testing.T) {
 	}
 }
 
-// TestDownhillKeepsTheStart: where nothing is lower, or Φ is not known, the search stays where it began and promises less and less.
+// TestDownhillKeepsTheStart: where nothing is lower, or Φ is not known, the search stays where it
+// began and promises less and less.
 func TestDownhillKeepsTheStart(t *testing.T) {
 	first := NewModel("", runs.Unknown(), []float64{0, 0})
 	first.gradient, first.Phi, first.Converged = []float64{1, 1}, 1, true

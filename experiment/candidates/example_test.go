@@ -6,18 +6,19 @@ import (
 
 	"dsbo/data"
 	"dsbo/experiment/candidates"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/train"
 )
 
-// The model without penalties, and that of the best single penalty, which three agents find together.
+// The model without penalties, and the model of the best single penalty, which three agents
+// find together.
 func ExampleFinder_Constants() {
-	task := must.Get(data.Synthetic{Agents: 3, Features: 4, Train: 30, Val: 30, Test: 20, Rate: 1, Seed: 1}.Task())
-	p := must.Get(train.NewProblem(task, models.Logistic{Features: 4}, models.Config{Seed: 1}))
+	task := testkit.Get(data.Synthetic{Agents: 3, Features: 4, Train: 30, Val: 30, Test: 20, Rate: 1, Seed: 1}.Task())
+	p := testkit.Get(train.NewProblem(task, models.Logistic{Features: 4}, models.Config{Seed: 1}))
 	find := candidates.New(p, "λ", 4, p.Solver(), nil, nil)
 	zero, best, err := find.Constants(context.Background(), 0)
-	must.OK(err)
+	testkit.OK(err)
 	fmt.Println(best.Name, best.Below(zero), "after", len(find.Tried), "constants")
 	// Output: λ = -8 true after 9 constants
 }

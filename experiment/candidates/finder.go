@@ -8,16 +8,19 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/exact"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
-// A Model is one choice of hyperparameters with the solution of the lower problem there, which is the model to take home.
+// A Model is one choice of hyperparameters with the solution of the lower problem there, which is
+// the model to take home.
 type Model struct {
 	runs.Model
-	X, Y     []float64 // hyperparameters, length p; solution, length q, nil before it is found and where it is not finite
+	// hyperparameters, length p; solution, length q, nil before it is found and where it is
+	// not finite
+	X, Y     []float64
 	Finder   *Finder   // what has solved it; nil before
 	z        []float64 // solution of the adjoint system
 	gradient []float64 // ∇Φ, length p; nil where there is none, as at one of several solutions
@@ -26,7 +29,8 @@ type Model struct {
 	tol      float64   // PhiTol of its solution
 }
 
-// NewModel returns a model at x, which it keeps, that is not solved yet. lambda is the number of all entries of x, unknown where they differ.
+// NewModel returns a model at x, which it keeps, that is not solved yet. lambda is the number of
+// all entries of x, unknown where they differ.
 func NewModel(name string, lambda runs.Number, x []float64) *Model {
 	m := &Model{Model: runs.Model{Name: name, Lambda: lambda}, X: x}
 	for _, n := range []*runs.Number{&m.Phi, &m.ValLoss, &m.HoldoutLoss, &m.TestLoss, &m.TestAccuracy, &m.Gradient} {
@@ -38,8 +42,9 @@ func NewModel(name string, lambda runs.Number, x []float64) *Model {
 // Fit returns the model with its hyperparameters.
 func (m *Model) Fit() train.Fit { return train.Fit{X: m.X, Y: m.Y} }
 
-// objective returns what models are compared by: Φ, of which a model that has not converged tells nothing, unless Φ is at the solution
-// reached; or, where there is no Φ, the validation loss of the model itself.
+// objective returns what models are compared by: Φ, of which a model that has not converged tells
+// nothing, unless Φ is at the solution reached; or, where there is no Φ, the validation loss of the
+// model itself.
 func (m *Model) objective() float64 {
 	switch {
 	case m.Phi.Known() && (m.Converged || m.Reached):
@@ -50,11 +55,13 @@ func (m *Model) objective() float64 {
 	return math.Inf(1)
 }
 
-// Below reports whether a model is better than another one, by what models are compared by; false where neither tells.
+// Below reports whether a model is better than another one, by what models are compared by; false
+// where neither tells.
 func (m *Model) Below(other *Model) bool { return m.objective() < other.objective() }
 
-// LosesTo reports whether a tuned model lost against a rival: its Φ is larger, or its loss on held-out examples by more than a
-// standard error, as gains say. One that has not converged loses against one that has.
+// LosesTo reports whether a tuned model lost against a rival: its Φ is larger, or its loss on
+// held-out examples by more than a standard error, as gains say. One that has not converged loses
+// against one that has.
 func (m *Model) LosesTo(rival *Model, gains []runs.Gain) bool {
 	return !(m.objective() <= rival.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
 		return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
@@ -66,12 +73,13 @@ type Watcher interface {
 	Begin(name string) // the model of that name is sought
 	Solved()           // its solution has ended
 	Found(m *Model)    // it has its losses
-	Expect(models int) // about so many there will be
+	Expect(models int) // about how many there will be
 	Log(format string, args ...any)
 }
 
-// A Finder solves the lower problem at some λ, by all agents of a problem together. A solution gives both Φ and the model. It belongs to
-// one goroutine, and all processes of the problem's team make the same calls.
+// A Finder solves the lower problem at some λ, by all agents of a problem together. A solution
+// gives both Φ and the model. It belongs to one goroutine, and all processes of the problem's team
+// make the same calls.
 type Finder struct {
 	Problem train.Problem
 	Symbol  string          // of x, such as λ
@@ -86,14 +94,17 @@ type Finder struct {
 	watch     Watcher
 }
 
-// New returns the finder of a problem whose x has so many entries, which finds models by training where there is a configuration of it,
-// else by solver. nil watches nothing. On wires narrower than float32 the digits that are shown are right at less exact solutions
-// too; what solutions are off by, see [exact.Solver].
-func New(p train.Problem, symbol string, length int, solver *exact.Solver, training *train.Config, watch Watcher) *Finder {
+// New returns the finder of a problem whose x has p entries, which finds models by training where
+// there is a configuration of it, else by solver. nil watches nothing. On wires narrower than
+// float32 the digits that are shown are right at less exact solutions too; what solutions are off
+// by, see [exact.Solver].
+func New(p train.Problem, symbol string, length int, solver *exact.Solver, training *train.Config,
+	watch Watcher) *Finder {
 	if watch == nil {
 		watch = unwatched{}
 	}
-	f := &Finder{Problem: p, Symbol: symbol, length: length, solver: solver, training: training, constants: map[int]*Model{}, roughTol: 1e-4, fineTol: 1e-4, watch: watch}
+	f := &Finder{Problem: p, Symbol: symbol, length: length, solver: solver, training: training,
+		constants: map[int]*Model{}, roughTol: 1e-4, fineTol: 1e-4, watch: watch}
 	if !p.Nonconvex {
 		f.roughTol = 2e-2
 		if p.Average.Wire > network.Float32 {
@@ -115,12 +126,13 @@ func (unwatched) Log(string, ...any) {}
 // roughSlope is the least GradientTol of models: the slope of Φ says where to go, no more.
 const roughSlope = 1e-2
 
-// MostProducts bounds the products of a model whose lower problem is not convex. For networks of 32 hidden units on 1000 examples of
-// MNIST the lower loss settles after some 470 (at λ = 3), and is within 3 % of that after 300.
+// MostProducts bounds the products of a model whose lower problem is not convex. For networks of 32
+// hidden units on 1000 examples of MNIST the lower loss settles after some 470 (at λ = 3), and is
+// within 3 % of that after 300.
 const MostProducts = 400
 
-// Solve finds a model's y, and with it Φ and the losses, from y and z; nil: from the last solution. A solution that is not finite leaves
-// the model as one that has not converged.
+// Solve finds a model's y, and with it Φ and the losses, from y and z; nil: from the last solution.
+// A solution that is not finite leaves the model as one that has not converged.
 func (f *Finder) Solve(ctx context.Context, m *Model, y, z []float64) error {
 	return f.solve(ctx, m, y, z, f.fineTol)
 }
@@ -163,8 +175,9 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 	return nil
 }
 
-// solveLower solves the lower problem at x, by the method of the run with x held still, if it has a way to; else from y and z or the last
-// solution, or where it may have several solutions from its start, as far from all models alike, or from y.
+// solveLower solves the lower problem at x, by the method of the run with x held still, if it has a
+// way to; else from y and z or the last solution, or where it may have several solutions from its
+// start, as far from all models alike, or from y.
 func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (exact.Solution, error) {
 	if f.training != nil {
 		return f.solveByTraining(ctx, x)
@@ -177,12 +190,13 @@ func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (exact.Solut
 	return f.solver.Model(ctx, x, y)
 }
 
-// solveByTraining finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as
-// far as such a run does. Phi of the result is f(x, y).
+// solveByTraining finds y of the lower problem at x by a run from the start, with the draws of
+// every other model. It has converged as far as such a run does. Phi of the result is f(x, y).
 func (f *Finder) solveByTraining(ctx context.Context, x []float64) (exact.Solution, error) {
 	c := *f.training
 	c.Problem, c.StartX = f.Problem, x
-	c.Problem.Score, c.Problem.Each, c.Problem.Matrix = nil, nil, dsbo.Hessian // the model is scored afterwards, and there are no products
+	// the model is scored afterwards, and there are no products
+	c.Problem.Score, c.Problem.Each, c.Problem.Matrix = nil, nil, dsbo.Hessian
 	result, err := train.Run(ctx, c)
 	if result != nil {
 		f.Problem.Sent.Add(runs.Total(result.Usage).Traffic)

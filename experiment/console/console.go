@@ -1,5 +1,6 @@
-// Package console says on a terminal what runs have found: a line for each record of a run under way, and at its end the verdict, the table
-// of models, and where the rest is. Lines have 80 columns at most.
+// Package console says on a terminal what runs have found: a line for each record of a run under
+// way, and at its end the verdict, the table of models, and where the rest is. Lines have 80
+// columns at most.
 package console
 
 import (
@@ -11,12 +12,13 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
-	"dsbo/report"
 	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
-// Result writes to w what a finished run gave: the verdict, then the table of models, what they cost, and where the rest is. head
-// says what problem it was. With page it first writes report.html and its figures to the run's folder.
+// Result writes to w what a finished run gave: the verdict, then the table of models, what they
+// cost, and where the rest is. head says what problem it was. With page it first writes report.html
+// and its figures to the run's folder.
 func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page bool) (err error) {
 	path := ""
 	if page {
@@ -37,7 +39,8 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page 
 		{"privacy", privacyLine(s)},
 		{"kept", keptLine(s)},
 		{"members at the end", wording.Ranges(s.Members)},
-		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, Number("%.0f", s.MsPerIteration))},
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm,
+			Number("%.0f", s.MsPerIteration))},
 		{"sent by all agents", megabytes(s.Traffic)},
 		{"peak memory", Number("%.0f MiB", s.PeakRSSMiB)},
 		{"run folder", string(folder)},
@@ -70,7 +73,8 @@ func writeFacts(b *bytes.Buffer, facts [][2]string) {
 	}
 }
 
-// privacyLine says what differential privacy a run had, and how good its model is as far as that tells.
+// privacyLine says what differential privacy a run had, and how good its model is as far as
+// that tells.
 func privacyLine(s *runs.Summary) string {
 	if s.Privacy == nil {
 		return ""
@@ -82,7 +86,8 @@ func privacyLine(s *runs.Summary) string {
 // megabytes writes what all agents have sent.
 func megabytes(t runs.PhaseTraffic) string {
 	mb := func(s dsbo.Traffic) float64 { return float64(s.Bytes) / 1e6 }
-	text := fmt.Sprintf("%.1f MB: method %.1f, evaluation %.1f, models %.1f", mb(t.Total()), mb(t.Method), mb(t.Evaluation), mb(t.Models))
+	text := fmt.Sprintf("%.1f MB: method %.1f, evaluation %.1f, models %.1f", mb(t.Total()), mb(t.Method),
+		mb(t.Evaluation), mb(t.Models))
 	if t.Setup.Bytes > 0 {
 		text += fmt.Sprintf(", loading %.1f", mb(t.Setup))
 	}

@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"dsbo/experiment/console"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -15,11 +15,13 @@ func ExampleResult() {
 		Algorithm: "newtoncg", Iterations: 20, MsPerIteration: 12, PeakRSSMiB: unknown,
 		Verdict: runs.Verdict{Outcome: runs.Better, Sentence: "Tuning 4 penalties cut the test loss by 3.1 %."},
 		Models: []runs.Model{
-			{Name: "λ = 0", Converged: true, Phi: .5, ValLoss: .5, HoldoutLoss: unknown, TestLoss: .52, TestAccuracy: .75},
-			{Name: "λ tuned", Converged: true, Kept: true, Phi: .48, ValLoss: .48, HoldoutLoss: unknown, TestLoss: .504, TestAccuracy: .78},
+			{Name: "λ = 0", Converged: true, Phi: .5, ValLoss: .5, HoldoutLoss: unknown, TestLoss: .52,
+				TestAccuracy: .75},
+			{Name: "λ tuned", Converged: true, Kept: true, Phi: .48, ValLoss: .48, HoldoutLoss: unknown, TestLoss: .504,
+				TestAccuracy: .78},
 		},
 	}
-	must.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "runs/first", false))
+	testkit.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "results/first", false))
 	// Output:
 	// Tuning 4 penalties cut the test loss by 3.1 %.
 	//
@@ -34,5 +36,5 @@ func ExampleResult() {
 	// iterations          20 of newtoncg, 12 ms each
 	// sent by all agents  0.0 MB: method 0.0, evaluation 0.0, models 0.0
 	// peak memory         -
-	// run folder          runs/first
+	// run folder          results/first
 }

@@ -31,7 +31,8 @@ func RecordLine(r runs.Record) string {
 	})
 }
 
-// recordRow lays out a line about a record: 69 columns in all, so that the name of an agent may stand before it.
+// recordRow lays out a line about a record: 69 columns in all, so that the name of an agent may
+// stand before it.
 func recordRow(first string, cell func(k int) string) string {
 	line := first + strings.Repeat(" ", max(1, 14-len(first)))
 	for k := range recordColumns {

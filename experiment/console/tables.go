@@ -9,8 +9,8 @@ import (
 // notConverged marks the name of a model whose solution has not converged, in every table.
 const notConverged = " (not converged)"
 
-// modelRows returns the table of models; nil if there are none. A model that has not converged is marked, and has no Φ, which would not be
-// exact, unless it is that of a solution among several.
+// modelRows returns the table of models; nil if there are none. A model that has not converged is
+// marked, and has no Φ, which would not be exact, unless it belongs to a solution among several.
 func modelRows(s *runs.Summary) [][]string {
 	if len(s.Models) == 0 {
 		return nil
@@ -29,7 +29,8 @@ func modelRows(s *runs.Summary) [][]string {
 			phi = "-"
 		}
 		rows = append(rows, []string{
-			name, phi, Number("%.4f", m.ValLoss), Number("%.4f", m.HoldoutLoss), Number("%.4f", m.TestLoss), Number("%.4f", m.TestAccuracy),
+			name, phi, Number("%.4f", m.ValLoss), Number("%.4f", m.HoldoutLoss), Number("%.4f", m.TestLoss),
+			Number("%.4f", m.TestAccuracy),
 		})
 	}
 	if !heldOut {
@@ -40,7 +41,8 @@ func modelRows(s *runs.Summary) [][]string {
 	return rows
 }
 
-// siteRows returns the table that says what each site gains by taking part, and all test examples together; nil if there are no sites.
+// siteRows returns the table that says what each site gains by taking part, and all test examples
+// together; nil if there are no sites.
 func siteRows(sites []runs.Site) [][]string {
 	if len(sites) == 0 {
 		return nil
@@ -67,8 +69,8 @@ func siteRows(sites []runs.Site) [][]string {
 // widestCross is the largest number of sites whose models and rows fit on a line.
 const widestCross = 6
 
-// crossRows returns the table of test losses of each model on the test rows of each site; nil where the sites' own models have not
-// been tried on others' rows, or are too many for a screen.
+// crossRows returns the table of test losses of each model on the test rows of each site; nil where
+// the sites' own models have not been tried on others' rows, or are too many for a screen.
 func crossRows(sites []runs.Site) [][]string {
 	if len(sites) == 0 || len(sites) > widestCross || len(sites[0].OthersAlone) == 0 {
 		return nil

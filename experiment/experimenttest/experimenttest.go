@@ -1,5 +1,5 @@
-// Package experimenttest is the conformance test of tasks, [TestTask], scripts about commands, [Scripts], and processes that a
-// signal strikes at a line of theirs, [Struck].
+// Package experimenttest is the conformance test of tasks, [TestTask], scripts about commands,
+// [Scripts], and processes that a signal strikes at a line of theirs, [Struck].
 package experimenttest
 
 import (
@@ -24,8 +24,8 @@ import (
 // A Command is a program's function for a command line.
 type Command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-// Scripts runs the scripts in testdata/script about the command of that name, each after its setup. They run one after the other, as refused
-// changes the folder of this process.
+// Scripts runs the scripts in testdata/script about the command of that name, each after its setup.
+// They run one after the other, as refused changes the folder of this process.
 func Scripts(t *testing.T, name string, command Command, setup func(*testscript.Env) error) {
 	testscript.RunT(inOrder{t}, testscript.Params{
 		Dir:                 "testdata/script",
@@ -59,8 +59,9 @@ func flags(args []string) (all []string) {
 	return all
 }
 
-// refused TEXT ARGUMENTS...: a command line ends with the exit code of wrong use, an error with this text, and no output. It runs in this
-// process, as a process of its own takes most of its time to begin.
+// refused TEXT ARGUMENTS...: a command line ends with the exit code of wrong use, an error with
+// this text, and no output. It runs in this process, as a process of its own takes most of its time
+// to begin.
 func refused(command Command) func(ts *testscript.TestScript, _ bool, args []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		home, err := os.Getwd()
@@ -70,7 +71,8 @@ func refused(command Command) func(ts *testscript.TestScript, _ bool, args []str
 		var out bytes.Buffer
 		err = command(context.Background(), flags(args[1:]), &out, &out)
 		if cli.Code(err) != cli.Usage || !strings.Contains(cli.OneLine(err), args[0]) || out.Len() > 0 {
-			ts.Fatalf("error %v with exit code %d, want %q with %d; output %q, want nothing", err, cli.Code(err), args[0], cli.Usage, out.String())
+			ts.Fatalf("error %v with exit code %d, want %q with %d; output %q, want nothing", err, cli.Code(err),
+				args[0], cli.Usage, out.String())
 		}
 	}
 }
@@ -93,8 +95,10 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 func oneline(name string) func(ts *testscript.TestScript, _ bool, args []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		text := ts.ReadFile("stderr")
-		if strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, name+": ") || !strings.Contains(text, args[0]) || ts.ReadFile("stdout") != "" {
-			ts.Fatalf("stderr is %q, want one line with %q, and stdout %q, want nothing", text, args[0], ts.ReadFile("stdout"))
+		if strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, name+": ") || !strings.Contains(text, args[0]) ||
+			ts.ReadFile("stdout") != "" {
+			ts.Fatalf("stderr is %q, want one line with %q, and stdout %q, want nothing", text, args[0],
+				ts.ReadFile("stdout"))
 		}
 	}
 }
@@ -108,7 +112,8 @@ func samerecords(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// Difference says in what the metrics of two run folders differ, times and memory left aside; "" if in nothing.
+// Difference says in what the metrics of two run folders differ, times and memory left aside; "" if
+// in nothing.
 func Difference(a, b string) (string, error) {
 	var metrics [2][]runs.Record
 	for i, dir := range []string{a, b} {
@@ -132,7 +137,8 @@ func Difference(a, b string) (string, error) {
 	return "", nil
 }
 
-// SameRun checks that two run folders have the same metrics, times and memory left aside, λ and model.
+// SameRun checks that two run folders have the same metrics, times and memory left aside, λ
+// and model.
 func SameRun(t *testing.T, got, want string) {
 	t.Helper()
 	if diff, err := Difference(want, got); err != nil || diff != "" {

@@ -13,25 +13,26 @@ import (
 	"syscall"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 const struckVariable = "DSBO_TEST_STRUCK"
 
-// Strike is the environment variable of a process that sends itself a signal, one that ends it, at the first line of its stderr with a
-// text: the moment is exact, however busy the machine.
+// Strike is the environment variable of a process that sends itself a signal, one that ends it, at
+// the first line of its stderr with a text: the moment is exact, however busy the machine.
 func Strike(s syscall.Signal, text string) string {
 	return fmt.Sprintf("%s=%d %s", struckVariable, int(s), text)
 }
 
-// Struck makes a process of a test that has a [Strike] the command, before it would become a test: init calls it.
+// Struck makes a process of a test that has a [Strike] the command, before it would become a test:
+// init calls it.
 func Struck(name string, command func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
 	strike, is := os.LookupEnv(struckVariable)
 	if !is {
 		return
 	}
 	number, text, _ := strings.Cut(strike, " ")
-	s := struck{signal: syscall.Signal(must.Get(strconv.Atoi(number))), text: []byte(text)}
+	s := struck{signal: syscall.Signal(testkit.Get(strconv.Atoi(number))), text: []byte(text)}
 	os.Exit(cli.Main(name, func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		s.ctx, s.stderr = ctx, stderr
 		return command(ctx, args, stdout, &s)

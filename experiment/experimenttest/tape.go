@@ -8,8 +8,8 @@ import (
 	"dsbo/network/collective"
 )
 
-// A tape holds what the agents of one process found together as they loaded a task. Played to a process with one of the agents, it is
-// what the others would send.
+// A tape holds what the agents of one process found together as they loaded a task. Played to a
+// process with one of the agents, it is what the others would send.
 type tape struct {
 	live  network.Collective // nil: the tape plays
 	sums  [][]float64
@@ -40,7 +40,8 @@ func (r recorder) Texts(of func(i int) (string, error)) ([]string, error) {
 // Sum plays the next sum.
 func (r *tape) Sum(dst []float64, _ func(i int, part []float64) error) error {
 	if len(r.sums) == 0 || len(r.sums[0]) != len(dst) {
-		return fmt.Errorf("a process with one agent asks for another sum, of %d numbers, than one with all agents", len(dst))
+		return fmt.Errorf("a process with one agent asks for another sum, of %d numbers, than one with all agents",
+			len(dst))
 	}
 	copy(dst, r.sums[0])
 	r.sums = r.sums[1:]

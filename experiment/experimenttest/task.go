@@ -12,10 +12,11 @@ import (
 	"dsbo/runs"
 )
 
-// TestTask proves that a task is one that commands can run: its words and presets are there, its flags set their defaults
-// each time, its data depend on flags, agents and seed alone, a process that has one agent loads for it what a process of all
-// loads, and nothing of others, and a run with each preset finishes and can be told from its folder. small are flags for runs of
-// moments, for three agents at most.
+// TestTask proves that a task is one that commands can run: its words and presets are there, its
+// flags set their defaults each time, its data depend on flags, agents and seed alone, a process
+// that has one agent loads for it what a process of all loads, and nothing of others, and a run
+// with each preset finishes and can be told from its folder. small are flags for runs of moments,
+// for three agents at most.
 func TestTask(t *testing.T, task experiment.Task, small ...string) {
 	t.Helper()
 	if task.Name() == "" || strings.ContainsAny(task.Name(), " /\n") {
@@ -31,7 +32,8 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 	}
 }
 
-// testData compares what is loaded for all agents, for them again after other flags were read, and for one of them.
+// testData compares what is loaded for all agents, for them again after other flags were read, and
+// for one of them.
 func testData(t *testing.T, task experiment.Task, small []string) {
 	const agents, one = 3, 1
 	var all tape
@@ -76,13 +78,16 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 	}
 }
 
-// withPreset returns flags with a preset, which brings a model where it is made for others than that of the flags.
+// withPreset returns flags with a preset, which brings a model where it is made for other models
+// than the flags name.
 func withPreset(small []string, p experiment.Preset) []string {
 	flags := append(slices.Clone(small), "-preset="+p.Name)
-	if p.Models == nil || slices.ContainsFunc(p.Models, func(model string) bool { return slices.Contains(small, "-model="+model) }) {
+	if p.Models == nil || slices.ContainsFunc(p.Models,
+		func(model string) bool { return slices.Contains(small, "-model="+model) }) {
 		return flags
 	}
-	return slices.DeleteFunc(flags, func(f string) bool { return strings.HasPrefix(f, "-model=") || strings.HasPrefix(f, "-hidden=") })
+	return slices.DeleteFunc(flags,
+		func(f string) bool { return strings.HasPrefix(f, "-model=") || strings.HasPrefix(f, "-hidden=") })
 }
 
 // testRun runs two iterations in this process.

@@ -1,5 +1,6 @@
-// Package peer runs one agent of a run over gRPC: a job of package experiment with an end of the exchange of package network/grpc, from the agent's
-// run folder and to it. It is what a process of an agent does, however it is started and whatever its wires, its disk and its clock are.
+// Package peer runs one agent of a run over gRPC: a job of package experiment with an end of the
+// exchange of package network/grpc, from the agent's run folder and to it. It is what a process of
+// an agent does, however it is started and whatever its wires, its disk and its clock are.
 package peer
 
 import (
@@ -18,8 +19,9 @@ type Agent struct {
 	Folder   runs.Folder     // of the agent alone
 	Own      runs.Membership // the run, and which of its agents this is
 	Identity string          // stands for both in the folder
-	// Exchange is its end of the exchange, without what the job finds and what the folder has of the council. A fingerprint that it has stands
-	// before that of the data; Finished is what runs.Folder.AllFinished says.
+	// Exchange is its end of the exchange, without what the job finds and what the folder has of
+	// the council. A fingerprint that it has stands before the data's; Finished is what
+	// runs.Folder.AllFinished says.
 	Exchange grpc.Config
 	// Open opens the exchange, with Exchange filled in. nil is [grpc.Open].
 	Open func(grpc.Config) (*grpc.Mixer, error)
@@ -27,12 +29,13 @@ type Agent struct {
 	Known func()
 }
 
-// Run runs a job as the agent's until all agents have finished. Output and errors are those of [experiment.Job.Run]. The exchange is closed
-// when Run returns.
+// Run runs a job as the agent's until all agents have finished. Output and errors are as in
+// [experiment.Job.Run]. The exchange is closed when Run returns.
 func (a Agent) Run(ctx context.Context, j *experiment.Job, stdout, stderr io.Writer) error {
 	var mixer *grpc.Mixer
 	j.Layout = experiment.OneAgent(a.Own.Agent, a.Identity,
-		func(_ context.Context, g *network.Graph, from int, data []byte, seat *experiment.Seat, longest int) (network.Team, error) {
+		func(_ context.Context, g *network.Graph, from int, data []byte, seat *experiment.Seat,
+			longest int) (network.Team, error) {
 			c := a.exchange(seat)
 			c.Matrix, c.Round, c.Wire, c.MaxFloats = g.W, from, j.Settings.ExchangeWire(), longest
 			c.Fingerprint = append(c.Fingerprint[:len(c.Fingerprint):len(c.Fingerprint)], data...)
@@ -54,7 +57,8 @@ func (a Agent) Run(ctx context.Context, j *experiment.Job, stdout, stderr io.Wri
 	return err
 }
 
-// exchange returns the settings of the exchange with what the folder has of the council and keeps of the end.
+// exchange returns the settings of the exchange with what the folder has of the council and keeps
+// of the end.
 func (a Agent) exchange(seat *experiment.Seat) grpc.Config {
 	c := a.Exchange
 	if c.Membership != nil {
@@ -62,7 +66,8 @@ func (a Agent) exchange(seat *experiment.Seat) grpc.Config {
 		m.Log, m.Vote, m.Records, m.Give = seat.Log, seat.Vote, seat, seat.Handover
 		c.Membership = &m
 	}
-	// The file is written before other agents leave: without it this agent, started again, would wait for them in vain.
+	// The file is written before other agents leave: without it this agent, started again, would
+	// wait for them in vain.
 	c.AllFinished = func(told bool) error {
 		if a.Known != nil {
 			a.Known()

@@ -46,7 +46,8 @@ func (l *listing) addIterations() error {
 	return nil
 }
 
-// leastIterations returns how many iterations the run has at least: it may end as soon as patience does.
+// leastIterations returns how many iterations the run has at least: it may end as soon as
+// patience does.
 func (l *listing) leastIterations() int {
 	if c := l.Config; c.Patience > 0 && l.HeldOut {
 		return min(c.K, c.Patience*c.EvalEvery)

@@ -58,7 +58,7 @@ func (l *listing) add(q Quantity) {
 	}
 }
 
-// addSum lists averages of so many numbers on a wire.
+// addSum lists averages of n numbers on a wire.
 func (l *listing) addSum(name string, length int, wire network.Wire, times Range) {
 	l.add(Quantity{Name: name, Way: BySum, Length: length, Wire: wire, Times: times})
 }
@@ -83,5 +83,6 @@ func (l *listing) addFound(f runs.Found) {
 	for _, text := range f.Texts {
 		longest = max(longest, len(text))
 	}
-	l.add(Quantity{Name: "text: columns, words or classes", Way: ByText, Length: longest, Times: exactly(1), Text: f.Texts[0]})
+	l.add(Quantity{Name: "text: columns, words or classes", Way: ByText, Length: longest, Times: exactly(1),
+		Text: f.Texts[0]})
 }

@@ -2,12 +2,13 @@ package plan
 
 import (
 	"dsbo/algo"
-	"dsbo/internal/recycle"
+	"dsbo/internal/linalg"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// A memory is what a process of all agents takes, in bytes, by what one of a single agent takes of it.
+// A memory is what a process of all agents takes, in bytes, by what one of a single agent takes
+// of it.
 type memory struct {
 	program float64 // the program, before anything is loaded
 	data    float64 // what loading took, of all agents
@@ -16,15 +17,16 @@ type memory struct {
 	meeting float64 // what a site's process takes beyond its share of these
 }
 
-// What a site's process takes to meet the others, for TLS and gRPC, and to make its page; and the vectors of exchanges that it keeps for
-// neighbours that come back, of which package command has the defaults. Go's collector lets these take twice their memory.
+// What a site's process takes to meet the others, for TLS and gRPC, and to make its page; and the
+// vectors of exchanges that it keeps for neighbours that come back, of which package command has
+// the defaults. Go's collector lets these take twice their memory.
 const (
 	meetingBytes  = 7e6
 	keptExchanges = 1024
 	keptBytes     = 16 << 20
 )
 
-// bytesOf returns the bytes of so many MiB, 0 where they are not known.
+// bytesOf returns the bytes of a number of MiB, 0 where they are not known.
 func bytesOf(mib runs.Number) float64 {
 	if !mib.Known() {
 		return 0
@@ -40,29 +42,22 @@ func (r Run) memory() (memory, error) {
 	m.meeting = meetingBytes + 2*min(keptBytes, keptExchanges*8*float64(q))
 	if method := algo.Clone(r.Config.Method); method.Init(p, q, r.Config.K) == nil {
 		for _, s := range method.State() {
-			m.agents += float64(stateBytes(method) * len(s.Value))
+			m.agents += float64(8 * len(s.Value))
 		}
 	}
 	m.agents *= float64(r.Config.W.N())
 	if r.Privacy != nil {
 		return m, err
 	}
-	m.solver = 3 * 8 * float64(q) * float64(min(recycle.MostPairs, max(4, q)))
+	m.solver = 3 * 8 * float64(q) * float64(min(linalg.MostPairs, max(4, q)))
 	if r.Config.Problem.Nonconvex {
 		m.solver *= 3 // each model has a solver of its own, and the last two wait to be collected
 	}
 	return m, err
 }
 
-// stateBytes returns what a number of a method's state takes: of one in float32, with the copy in float64 that evaluations and checkpoints look at.
-func stateBytes(m algo.Method) int {
-	if algo.IsFloat32(m) {
-		return 4 + 8
-	}
-	return 8
-}
-
-// withPeak takes the place of what the agents were reckoned to take when the process has run them all.
+// withPeak takes the place of what the agents were reckoned to take when the process has run
+// them all.
 func (m memory) withPeak(peak float64) memory {
 	m.agents = max(0, peak-m.program-m.data-m.solver)
 	return m

@@ -9,7 +9,8 @@ import (
 	"dsbo/network"
 )
 
-// An Experience is what runs of a task took on average where that depends on what they find: a plan calls it usual.
+// An Experience is what runs of a task took on average where that depends on what they find: a plan
+// calls it usual.
 type Experience struct {
 	algo.Experience
 	RecordProducts float64 // products with the Hessian by which a record's exact solution is found
@@ -17,27 +18,32 @@ type Experience struct {
 	ModelProducts  float64 // products of each
 }
 
-// DefaultExperience is what softmax on MNIST took, with which plans count where a task does not know its own.
+// DefaultExperience is what softmax on MNIST took, with which plans count where a task does not
+// know its own.
 var DefaultExperience = Experience{algo.Experience{Constants: 3, FurtherShare: 0.35}, 70, 3, 65}
 
 // An effort is what an exact solution asks for again and again.
 type effort struct{ products, steps, losses Range }
 
-// Products of a solution, and steps of Newton's method, from the least to the most that was seen on the tasks of this module.
+// Products of a solution, and steps of Newton's method, from the least to the most that was seen on
+// the tasks of this module.
 const (
 	leastProducts, mostProductsSeen = 4, 500
 	leastSteps, mostStepsSeen       = 1, 30
 	mostLossesSeen                  = 700 // where losses no longer fall but for their round-off
 )
 
-// effortOf returns the effort of a solution that usually takes so many products, and a step for so many of these.
+// effortOf returns the effort of a solution that usually takes a number of products, and a step for
+// each share of these.
 func effortOf(products, perStep float64) effort {
 	steps := 1 + products/perStep
-	return effort{Range{leastProducts, products, mostProductsSeen}, Range{leastSteps, steps, mostStepsSeen}, Range{leastSteps, steps, mostLossesSeen}}
+	return effort{Range{leastProducts, products, mostProductsSeen}, Range{leastSteps, steps, mostStepsSeen},
+		Range{leastSteps, steps, mostLossesSeen}}
 }
 
-// modelEffort returns the effort of a model at the end, where a step takes some 25 products. Where the lower problem is not convex it ends
-// mostly by the bound of its products, which are not rounded after the first negative curvature, and many a step is tried in vain.
+// modelEffort returns the effort of a model at the end, where a step takes some 25 products. Where
+// the lower problem is not convex it ends mostly by the bound of its products, which are not
+// rounded after the first negative curvature, and many a step is tried in vain.
 func (l *listing) modelEffort() effort {
 	if l.Config.Problem.Nonconvex {
 		const most = candidates.MostProducts
@@ -46,8 +52,8 @@ func (l *listing) modelEffort() effort {
 	return effortOf(l.Experience.ModelProducts, 25)
 }
 
-// addExact lists what n exact solutions send, by so many solvers, each of which begins at the gradient that all of its solutions are
-// relative to.
+// addExact lists what n exact solutions send, by a number of solvers, each of which begins at the
+// gradient that all of its solutions are relative to.
 func (l *listing) addExact(n, solvers Range, e effort) {
 	if n.Most == 0 {
 		return
@@ -60,15 +66,16 @@ func (l *listing) addExact(n, solvers Range, e effort) {
 	case prob.Nonconvex:
 		coarse = fine
 	}
-	// Residuals of the adjoint system, at its start and after each round; and the first gradient of a first solution is a change from that
-	// at the start.
+	// Residuals of the adjoint system, at its start and after each round; and the first gradient of
+	// a first solution is a change from that at the start.
 	changes := n.times(e.steps).plus(Range{1, 2.3, 4}.times(n)).plus(solvers)
 	l.addSum("gradients", l.q, fine, n)
 	l.addSum("validation gradients", l.p+l.q, fine, n)
 	l.addSum("changes of gradients, residuals", l.q, change, changes)
 	l.addSum("products with the Hessian", l.q, coarse, n.times(e.products))
 	l.addSum("hypergradient", l.p, fine, n)
-	l.addNumbers("training and validation loss", 2, n.times(e.losses).plus(n.Times(2))) // at the two points where a solution may start, too
+	// at the two points where a solution may start, too
+	l.addNumbers("training and validation loss", 2, n.times(e.losses).plus(n.Times(2)))
 	if _, ok := prob.Evaluate[0].(dsbo.DiagonalOracle); ok {
 		l.addSum("diagonal of the Hessian", l.q, coarse, n)
 	}
@@ -95,7 +102,8 @@ func (l *listing) addModels() {
 	}
 	if l.Simpler > 0 {
 		simpler := *l
-		simpler.p, simpler.q, simpler.suffix, simpler.Held, simpler.Config.Problem.Nonconvex = 1, l.Simpler, ", simpler model", nil, false
+		simpler.p, simpler.q, simpler.suffix, simpler.Held, simpler.Config.Problem.Nonconvex = 1, l.Simpler,
+			", simpler model", nil, false
 		n := Range{2, DefaultExperience.Models, 16}
 		simpler.addSolutions(n, exactly(1))
 		simpler.addNumbers("losses and right answers", scoreNumbers, n)
@@ -107,7 +115,7 @@ func (l *listing) addModels() {
 	}
 }
 
-// addSolutions lists what n models send, which are found by so many solvers, or by training.
+// addSolutions lists what n models send, which are found by a number of solvers, or by training.
 func (l *listing) addSolutions(n, solvers Range) {
 	if l.Held == nil {
 		l.addExact(n, solvers, l.modelEffort())

@@ -7,7 +7,8 @@ import (
 	"dsbo/train"
 )
 
-// A Run is what there is to know of a run that has not begun, whose data are loaded as far as they are in this process.
+// A Run is what there is to know of a run that has not begun, whose data are loaded as far as they
+// are in this process.
 type Run struct {
 	Line   string       // what problem, on what graph
 	Config train.Config // of the run: its problem, its matrix, its method
@@ -35,11 +36,11 @@ type Row struct {
 type Ending struct {
 	Sums  []int // lengths of its sums
 	Model int   // length of the y of a lower problem of its own that it has solved; 0: there is none
-	X     int   // length of the x of that problem; 0: that of the run
+	X     int   // length of the x of that problem; 0: of the run's x
 }
 
-// A Plan is what a run will send and need, before it is run. Where that depends on what the run finds, it is a range with what is usual
-// on the tasks of this module.
+// A Plan is what a run will send and need, before it is run. Where that depends on what the run
+// finds, it is a range with what is usual on the tasks of this module.
 type Plan struct {
 	Line       string // what problem, on what graph
 	Agents     int
@@ -54,7 +55,8 @@ type Plan struct {
 	averages   *network.Averages
 }
 
-// New returns the plan of a run. It exchanges nothing. Errors are those of the run's method, problem and graph.
+// New returns the plan of a run. It exchanges nothing. Errors come from the run's method, problem
+// and graph.
 func New(r Run) (*Plan, error) {
 	r.Config = r.Config.WithDefaults()
 	w, options := r.Config.W, r.Config.Problem.Average
@@ -118,8 +120,9 @@ type Link struct {
 	Ms   float64 // milliseconds of one way
 }
 
-// Seconds returns the time that exchanges take over links, without computation: a sum goes up the tree and down again, scales first, and
-// each step sends all of it to the agent that has most to send.
+// Seconds returns the time that exchanges take over links, without computation: a sum goes up the
+// tree and down again, scales first, and each step sends all of it to the agent that has most
+// to send.
 func (p *Plan) Seconds(l Link) (total Range) {
 	children := 1
 	for _, c := range p.tree.Children {

@@ -12,7 +12,7 @@ type Way string
 const (
 	BySum  Way = "sum"     // a term of a sum over all agents; over gRPC it is masked
 	ByMix  Way = "mix"     // as it is, to each neighbour
-	ByMax  Way = "largest" // the largest of all agents; its parent in the tree sees that of the agents below
+	ByMax  Way = "largest" // the largest of all agents; its parent in the tree sees the largest of the agents below
 	ByText Way = "text"    // as it is, to all agents
 	ByRow  Way = "row"     // numbers, as they are, to all agents
 )
@@ -36,9 +36,11 @@ type Quantity struct {
 	Length int // numbers, or of a text bytes
 	Wire   network.Wire
 	Times  Range
-	Text   string  // of a text that is known: that of the first agent
+	Text   string  // of a text that is known: the first agent's
 	Bytes  float64 // that all agents together send each time
-	more   float64 // what the mean length has more than Length, of messages by Mix of which some have more parts than others
+	// what the mean length has more than Length, of messages by Mix of which some have more parts
+	// than others
+	more float64
 }
 
 // An amount is what one agent sends at a time, on average where messages differ.
@@ -49,7 +51,8 @@ func (a amount) sending(times Range) Sending {
 	return Sending{Bytes: times.Times(a.bytes), Messages: times.Times(a.messages)}
 }
 
-// manyNumbers is so many numbers that their scales on a narrow wire are a fixed share of their bytes.
+// manyNumbers is a number of numbers at which their scales on a narrow wire are a fixed share of
+// their bytes.
 const manyNumbers = 1 << 20
 
 // sent returns what agent i sends of a quantity at a time.

@@ -11,7 +11,7 @@ func exactly[T int | int64 | float64](n T) Range {
 // Times returns the range of c times the number.
 func (r Range) Times(c float64) Range { return r.times(exactly(c)) }
 
-// times returns the range of so many things with another number each.
+// times returns the range of n things with another number each.
 func (r Range) times(s Range) Range {
 	return Range{float64(r.Least * s.Least), float64(r.Usual * s.Usual), float64(r.Most * s.Most)}
 }

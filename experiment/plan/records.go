@@ -2,7 +2,7 @@ package plan
 
 import (
 	"dsbo/algo"
-	"dsbo/internal/curvature"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -28,8 +28,10 @@ func (l *listing) addRecords() {
 		l.addNumbers("held-out losses of two iterates", pairNumbers, Range{0, float64(records) / 2, float64(records)})
 	}
 	l.addConsensus(exactly(records+1), exactly(records))
-	l.addSum("products for the least eigenvalue", l.q, l.fine, Range{2, 20, curvature.MostProducts}.Times(float64(spectra)))
-	l.addExact(exactly(exact), exactly(1), effortOf(l.Experience.RecordProducts, 45)) // a step of Newton's method takes some 45, and more for the gradient
+	l.addSum("products for the least eigenvalue", l.q, l.fine,
+		Range{2, 20, linalg.MostProducts}.Times(float64(spectra)))
+	// a step of Newton's method takes some 45, and more for the gradient
+	l.addExact(exactly(exact), exactly(1), effortOf(l.Experience.RecordProducts, 45))
 }
 
 // addPrivateRecords lists what records of a run with differential privacy send.
@@ -38,14 +40,15 @@ func (l *listing) addPrivateRecords(records int) {
 	l.addNumbers("noisy losses and right answers", scoreNumbers, exactly(records))
 }
 
-// addConsensus lists what comparisons of the agents' copies send, at some of which they differ: not at the first one, where all start.
+// addConsensus lists what comparisons of the agents' copies send, at some of which they differ: not
+// at the first one, where all start.
 func (l *listing) addConsensus(comparisons, differ Range) {
 	variables := 4 // x, y, z and u, as far as the method has them
 	m := algo.Clone(l.Config.Method)
 	if m.Init(l.p, l.q, 1) != nil {
 		return // which has been checked
 	}
-	if m, ok := m.(interface{ Z() []float64 }); !ok || m.Z() == nil {
+	if algo.TraitsOf(m).Z == nil {
 		variables--
 	}
 	l.addLargest("fingerprints of x, y, z, u, best iterate", 2*(variables+1), comparisons)

@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestBegin: each signal that asks a command to stop ends its context, so that it can write a checkpoint.
+// TestBegin: each signal that asks a command to stop ends its context, so that it can write
+// a checkpoint.
 func TestBegin(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if signal.Ignored(s) { // as nohup has SIGHUP
 			continue
 		}
-		ctx := must.Get(cli.Begin())
-		must.OK(syscall.Kill(os.Getpid(), s))
+		ctx := testkit.Get(cli.Begin())
+		testkit.OK(syscall.Kill(os.Getpid(), s))
 		<-ctx.Done()
 	}
 }

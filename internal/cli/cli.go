@@ -1,4 +1,5 @@
-// Package cli holds what command lines share: flags in groups, exit codes, interrupts, progress and tables.
+// Package cli holds what command lines share: flags in groups, exit codes, interrupts, progress
+// and tables.
 package cli
 
 import (
@@ -14,7 +15,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/plain"
+	"dsbo/internal/wording"
 )
 
 // Exit codes of all commands.
@@ -63,8 +64,9 @@ func Main(name string, command func(ctx context.Context, args []string, stdout, 
 	return End(name, err)
 }
 
-// Begin returns the context of a command. The first interrupt (SIGINT, SIGTERM, or SIGHUP unless it is ignored) ends it, so that the command can write a
-// checkpoint; the second one ends the process. A wrong value of DSBO_KERNEL is an error.
+// Begin returns the context of a command. The first interrupt (SIGINT, SIGTERM, or SIGHUP unless it
+// is ignored) ends it, so that the command can write a checkpoint; the second one ends the process.
+// A wrong value of DSBO_KERNEL is an error.
 func Begin() (context.Context, error) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
@@ -90,6 +92,6 @@ func Report(stderr io.Writer, name string, err error) {
 
 // OneLine returns an error's text for users, in one line.
 func OneLine(err error) string {
-	s := plain.Text(strings.Join(strings.Fields(err.Error()), " "))
+	s := wording.Plain(strings.Join(strings.Fields(err.Error()), " "))
 	return strings.ReplaceAll(s, context.Canceled.Error(), "interrupted")
 }

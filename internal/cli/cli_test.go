@@ -17,7 +17,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestCode(t *testing.T) {
@@ -60,7 +60,8 @@ func TestOneLine(t *testing.T) {
 
 func flags() (*cli.Flags, *int) {
 	f := cli.NewFlags("tool", "tool does things", "The end.")
-	n := f.Int("n", 3, "n of the paper, a `number` of agents that is explained in words that do not fit on one line of the help")
+	n := f.Int("n", 3,
+		"n of the paper, a `number` of agents that is explained in words that do not fit on one line of the help")
 	f.Bool("loud", false, "say more")
 	f.String("name", "", "`name` of the run (default: a new one)")
 	f.Example = "tool -n 8"
@@ -110,7 +111,8 @@ func TestParse(t *testing.T) {
 	}
 	for _, args := range [][]string{{"-n", "x"}, {"-m"}, {"-n"}, {"file"}} {
 		f, _ := flags()
-		if err := f.Parse(args, nil); !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "-h lists") {
+		if err := f.Parse(args, nil); !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), "-h lists") {
 			t.Errorf("%v: %v, want one line that says where help is", args, err)
 		}
 	}
@@ -137,7 +139,8 @@ func TestFlagsAndOperands(t *testing.T) {
 				t.Errorf("%s: error %v, want %s", tt.args, err, tt.err)
 			}
 		case err != nil || *n != 7 || fmt.Sprint(f.Args()) != tt.operands || f.NArg() != len(f.Args()):
-			t.Errorf("%s: operands %v, n = %d, %v; want operands %s, n = 7 and no error", tt.args, f.Args(), *n, err, tt.operands)
+			t.Errorf("%s: operands %v, n = %d, %v; want operands %s, n = 7 and no error", tt.args, f.Args(), *n,
+				err, tt.operands)
 		}
 	}
 }
@@ -156,7 +159,8 @@ func TestSuggest(t *testing.T) {
 
 func TestRequired(t *testing.T) {
 	f, _ := flags()
-	if err := f.Parse(nil, nil, "n", "name"); !errors.Is(err, dsbo.ErrConfig) || !strings.HasPrefix(err.Error(), "-name name is required") {
+	if err := f.Parse(nil, nil, "n", "name"); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.HasPrefix(err.Error(), "-name name is required") {
 		t.Error(err)
 	}
 }
@@ -171,7 +175,7 @@ func TestTable(t *testing.T) {
 		{cli.Markdown, "| model |      Φ | loss |\n|-------|--------|------|\n| λ = 0 | 0.3010 |    1 |\n| last  |\n"},
 	} {
 		var out bytes.Buffer
-		must.OK(c.write(&out, rows))
+		testkit.OK(c.write(&out, rows))
 		if diff := cmp.Diff(c.want, out.String()); diff != "" {
 			t.Error(diff)
 		}
@@ -192,7 +196,8 @@ func TestProgressElsewhere(t *testing.T) {
 	}
 }
 
-// TestUnknownKernels: a command whose environment asks for kernels that do not exist says so and does nothing else.
+// TestUnknownKernels: a command whose environment asks for kernels that do not exist says so and
+// does nothing else.
 func TestUnknownKernels(t *testing.T) {
 	const marker = "DSBO_TEST_CLI_MAIN"
 	if os.Getenv(marker) != "" {
@@ -205,7 +210,8 @@ func TestUnknownKernels(t *testing.T) {
 	out, err := c.CombinedOutput()
 	want := "tool: DSBO_KERNEL must be generic, avx2 or avx512; it is \"neon\"\n"
 	if e, ok := errors.AsType[*exec.ExitError](err); !ok || e.ExitCode() != cli.Usage || string(out) != want {
-		t.Errorf("the command ended with %v and said %q; it must end with exit code %d and say %q", err, out, cli.Usage, want)
+		t.Errorf("the command ended with %v and said %q; it must end with exit code %d and say %q", err, out,
+			cli.Usage, want)
 	}
 }
 

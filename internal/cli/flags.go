@@ -29,8 +29,8 @@ type group struct {
 	names []string
 }
 
-// NewFlags makes an empty set for a command of that name. intro says what the command does, before the flags, and
-// outro follows them.
+// NewFlags makes an empty set for a command of that name. intro says what the command does, before
+// the flags, and outro follows them.
 func NewFlags(name, intro, outro string) *Flags {
 	f := &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), intro: intro, outro: outro}
 	f.SetOutput(io.Discard)
@@ -53,9 +53,10 @@ func (f *Flags) Parse(args []string, out io.Writer, required ...string) error {
 	return nil
 }
 
-// ParseOperands reads a command line of flags and of operands, which Args returns. Flags may stand before, between and after operands;
-// all that follows -- is operands. The required flags, by their names, must not be empty. With -h it writes the help to out and returns
-// flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the nearest known one.
+// ParseOperands reads a command line of flags and of operands, which Args returns. Flags may stand
+// before, between and after operands; all that follows -- is operands. The required flags, by their
+// names, must not be empty. With -h it writes the help to out and returns flag.ErrHelp. Errors
+// match [dsbo.ErrConfig]; the error of an unknown flag names the nearest known one.
 func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) error {
 	err := f.parseMixed(args)
 	switch {
@@ -73,7 +74,8 @@ func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) 
 	return dsbo.Errorf(dsbo.ErrConfig, "%w (-h lists the flags)", f.explain(err))
 }
 
-// explain names what a flag's value must be, where package flag says "parse error". It has no type for its errors.
+// explain names what a flag's value must be, where package flag says "parse error". It has no type
+// for its errors.
 func (f *Flags) explain(err error) error {
 	var value, name string
 	if _, other := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s parse error", &value, &name); other != nil {
@@ -95,7 +97,8 @@ func (f *Flags) explain(err error) error {
 	return err
 }
 
-// FlagName returns the name of the flag that an argument such as -name=value sets, or an argument that is none, and whether it is one.
+// FlagName returns the name of the flag that an argument such as -name=value sets, or an argument
+// that is none, and whether it is one.
 func FlagName(arg string) (name string, is bool) {
 	name, _, _ = strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	return name, strings.HasPrefix(arg, "-")
@@ -140,7 +143,8 @@ func (f *Flags) help(out io.Writer) {
 		for _, name := range g.names {
 			fl := f.Lookup(name)
 			value, usage := flag.UnquoteUsage(fl)
-			if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") { // else it says it itself
+			// else it says it itself
+			if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") {
 				usage += " (default " + fl.DefValue + ")"
 			}
 			fmt.Fprintf(out, "  %s\n", strings.TrimSpace("-"+name+" "+value))
@@ -160,8 +164,8 @@ func (f *Flags) help(out io.Writer) {
 // Columns is the width of lines for people.
 const Columns = 80
 
-// Wrap breaks a text at blanks into lines of at most width characters, if no word is longer. One that is short enough
-// is left as it is.
+// Wrap breaks a text at blanks into lines of at most width characters, if no word is longer. One
+// that is short enough is left as it is.
 func Wrap(text string, width int) []string {
 	if utf8.RuneCountInString(text) <= width {
 		return []string{text}
@@ -190,8 +194,8 @@ func (f *Flags) Given() map[string]bool {
 	return given
 }
 
-// Choose returns, in the order of known, which names a flag's list with commas holds. The empty list stands for all. A
-// name that is not known is an error that matches [dsbo.ErrConfig].
+// Choose returns, in the order of known, which names a flag's list with commas holds. The empty
+// list stands for all. A name that is not known is an error that matches [dsbo.ErrConfig].
 func Choose(flag, list string, known []string) ([]string, error) {
 	if list == "" {
 		return known, nil
@@ -199,7 +203,8 @@ func Choose(flag, list string, known []string) ([]string, error) {
 	wanted := strings.Split(list, ",")
 	for _, w := range wanted {
 		if !slices.Contains(known, w) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-%s must name some of %s; %q is none of them", flag, strings.Join(known, ", "), w)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-%s must name some of %s; %q is none of them", flag,
+				strings.Join(known, ", "), w)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(known), func(name string) bool { return !slices.Contains(wanted, name) }), nil

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress shows how far a command is, as a bar on a terminal, and nothing elsewhere. Lines go through Log, so that the bar does
-// not break them. Its methods may be called by many goroutines.
+// Progress shows how far a command is, as a bar on a terminal, and nothing elsewhere. Lines go
+// through Log, so that the bar does not break them. Its methods may be called by many goroutines.
 type Progress struct {
 	out      io.Writer
 	terminal bool
@@ -39,11 +39,12 @@ func IsTerminal(w io.Writer) bool {
 const (
 	barSteps  = 100
 	barPause  = 100 * time.Millisecond // least time between two drawings
-	clearLine = "\r\x1b[K"             // the line may hold the bar, or that of another process
+	clearLine = "\r\x1b[K"             // the line may hold the bar, or the line of another process
 )
 
-// Show draws the bar at a share of the whole, from 0 to 1, with a text beside it. The text has the time left, if that is to be
-// shown: the bar's own estimate would be of steps that take equally long, which the phases of a run do not.
+// Show draws the bar at a share of the whole, from 0 to 1, with a text beside it. The text has the
+// time left, if that is to be shown: the bar's own estimate would be of steps that take equally
+// long, which the phases of a run do not.
 func (p *Progress) Show(share float64, text string) {
 	if !p.terminal {
 		return
@@ -63,7 +64,8 @@ func (p *Progress) Show(share float64, text string) {
 		return
 	}
 	p.drawn = time.Now()
-	// The last step is left to Stop, as a bar that is full is not drawn again. One that cannot be drawn is no failure of the command.
+	// The last step is left to Stop, as a bar that is full is not drawn again. One that cannot be
+	// drawn is no failure of the command.
 	_ = p.bar.Set(min(int(barSteps*max(share, 0)), barSteps-1))
 	p.bar.Describe(text)
 }

@@ -1,6 +1,7 @@
 package cli
 
-// Suggest returns ": did you mean PREFIXknown?" with the known word that is nearest to word, and "" if none is near.
+// Suggest returns ": did you mean PREFIXknown?" with the known word that is nearest to word, and ""
+// if none is near.
 func Suggest(prefix, word string, known []string) string {
 	for edits := range min((len(word)+4)/3, 5) {
 		for _, k := range known {
@@ -12,8 +13,8 @@ func Suggest(prefix, word string, known []string) string {
 	return ""
 }
 
-// withinEdits reports whether so many bytes inserted, deleted, replaced or swapped with their neighbour turn a into b, where
-// no byte is edited twice. It takes time O(4^edits (len(a) + len(b))).
+// withinEdits reports whether n bytes inserted, deleted, replaced or swapped with their neighbour
+// turn a into b, where no byte is edited twice. It takes time O(4^edits (len(a) + len(b))).
 func withinEdits(edits int, a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -7,14 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Table writes rows in columns: the first column to the left, the others to the right, under the first row as
-// head. Rows may be of different lengths.
+// Table writes rows in columns: the first column to the left, the others to the right, under the
+// first row as head. Rows may be of different lengths.
 func Table(w io.Writer, rows [][]string) error { return writeTable(w, rows, "%s", "  ") }
 
 // Markdown writes rows as [Table] does, as a table of Markdown.
 func Markdown(w io.Writer, rows [][]string) error { return writeTable(w, rows, "| %s |", " | ") }
 
-// writeTable writes rows with a text between the cells of a line, which has a format, and a rule under the first row.
+// writeTable writes rows with a text between the cells of a line, which has a format, and a rule
+// under the first row.
 func writeTable(w io.Writer, rows [][]string, format, between string) error {
 	var widths []int
 	for _, r := range rows {

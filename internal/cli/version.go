@@ -7,13 +7,14 @@ import (
 	"runtime"
 	"strings"
 
-	"dsbo/internal/build"
 	"dsbo/internal/kernel"
+	"dsbo/internal/wording"
 )
 
-// PrintVersion writes the version of the running program, which it calls by name, what it was built by and for, and its kernels.
+// PrintVersion writes the version of the running program, which it calls by name, what it was built
+// by and for, and its kernels.
 func PrintVersion(w io.Writer, name string) error {
-	b := build.Read()
+	b := wording.Build()
 	version := cmp.Or(b.Version, "(unknown version)")
 	if b.Revision != "" {
 		version += ", revision " + b.Revision

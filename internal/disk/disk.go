@@ -1,9 +1,10 @@
-// Package disk is the files of run folders: on the system's file system, or on one in memory that knows what a crash may leave
-// behind.
+// Package disk is the files of run folders: on the system's file system, or on one in memory that
+// knows what a crash may leave behind.
 //
-// [FS] is the few operations that run folders need, of which [System] is the real one and [Memory] the one for simulations.
-// Paths belong to the system unless a folder above them is that of another file system ([Mount]). Above these operations stand
-// [Write], which replaces a file at once, and [Lock], which keeps other processes out of a folder.
+// [FS] is the few operations that run folders need, of which [System] is the real one and [Memory]
+// the one for simulations. Paths belong to the system unless a folder above them belongs to another
+// file system ([Mount]). Above these operations stand [Write], which replaces a file at once, and
+// [Lock], which keeps other processes out of a folder.
 package disk
 
 import (
@@ -21,16 +22,17 @@ import (
 	"sync/atomic"
 )
 
-// An FS is a file system, as far as run folders need one. Paths are those of package filepath; errors are [*fs.PathError] and
-// match the errors of package fs.
+// An FS is a file system, as far as run folders need one. Paths are paths of package filepath;
+// errors are [*fs.PathError] and match the errors of package fs.
 type FS interface {
-	// OpenFile opens a file as os.OpenFile does. New files have the permissions that perm and the process's mask leave.
+	// OpenFile opens a file as os.OpenFile does. New files have the permissions that perm and the
+	// process's mask leave.
 	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
 	// Stat returns what is known of a file or a folder.
 	Stat(path string) (fs.FileInfo, error)
 	// ReadDir returns the entries of a folder, by their names.
 	ReadDir(path string) ([]fs.DirEntry, error)
-	// MkdirAll makes a folder, and those above it that are not there.
+	// MkdirAll makes a folder, and the folders above it that are not there.
 	MkdirAll(path string) error
 	// Rename gives a file or a folder another name, in place of the file that has it.
 	Rename(from, to string) error
@@ -38,8 +40,9 @@ type FS interface {
 	Remove(path string) error
 	// SyncDir brings the names in a folder to the disk, where the system and the file system can.
 	SyncDir(path string) error
-	// Lock keeps other processes, and other callers of Lock, from a file or a folder until the result is closed or the process
-	// ends. It does not wait: the error matches [ErrLocked] where another one has it. A path without a file is an error.
+	// Lock keeps other processes, and other callers of Lock, from a file or a folder until the
+	// result is closed or the process ends. It does not wait: the error matches [ErrLocked] where
+	// another one has it. A path without a file is an error.
 	Lock(path string) (io.Closer, error)
 }
 
@@ -55,7 +58,7 @@ type File interface {
 // ErrLocked is the error of a lock that another process has.
 var ErrLocked = errors.New("is being written by another process: is the run still going?")
 
-// A mounted file system is that of a folder and all below it.
+// A mounted file system belongs to a folder and all below it.
 type mounted struct {
 	dir string // absolute
 	fs  FS
@@ -66,8 +69,9 @@ var (
 	mountLock sync.Mutex
 )
 
-// Mount makes a file system that of a folder and all below it, for this process, until the result is called. It is for
-// simulations, and for tests of what a process leaves that ends at some file.
+// Mount makes a file system the one of a folder and all below it, for this process, until the
+// result is called. It is for simulations, and for tests of what a process leaves that ends at
+// some file.
 func Mount(dir string, of FS) (unmount func()) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -101,7 +105,8 @@ func fileSystemOf(path string) FS {
 	}
 	abs, err := filepath.Abs(path)
 	for _, m := range *all {
-		if below := strings.TrimSuffix(m.dir, string(filepath.Separator)) + string(filepath.Separator); err == nil && (abs == m.dir || strings.HasPrefix(abs, below)) {
+		if below := strings.TrimSuffix(m.dir, string(filepath.Separator)) + string(filepath.Separator); err == nil &&
+			(abs == m.dir || strings.HasPrefix(abs, below)) {
 			return m.fs
 		}
 	}
@@ -119,8 +124,9 @@ func Stat(path string) (fs.FileInfo, error) { return fileSystemOf(path).Stat(pat
 // ReadDir returns the entries of a folder, by their names.
 func ReadDir(path string) ([]fs.DirEntry, error) { return fileSystemOf(path).ReadDir(path) }
 
-// MkdirAll makes a folder, and those above it that are not there, and brings their names to the disk: each before the next one is made, and that of
-// the lowest one that is there too, as a process that has made it may have been lost before it did that.
+// MkdirAll makes a folder, and the folders above it that are not there, and brings their names to
+// the disk: each before the next one is made, and the name of the lowest one that is there too, as
+// a process that has made it may have been lost before it did that.
 func MkdirAll(path string) error { return mkdirAll(fileSystemOf(path), path) }
 
 func mkdirAll(files FS, path string) error {
@@ -135,7 +141,8 @@ func mkdirAll(files FS, path string) error {
 	if err := files.MkdirAll(path); err != nil {
 		return err
 	}
-	if err := files.SyncDir(above); missing || !errors.Is(err, fs.ErrPermission) { // not to be read, it is another one's folder
+	// not to be read, it is another one's folder
+	if err := files.SyncDir(above); missing || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil
@@ -150,7 +157,8 @@ func Remove(path string) error { return fileSystemOf(path).Remove(path) }
 // SyncDir brings the names in a folder to the disk.
 func SyncDir(path string) error { return fileSystemOf(path).SyncDir(path) }
 
-// Lock keeps other processes from a file or a folder. The error matches [ErrLocked] and names the path.
+// Lock keeps other processes from a file or a folder. The error matches [ErrLocked] and names
+// the path.
 func Lock(path string) (io.Closer, error) { return fileSystemOf(path).Lock(path) }
 
 // ReadFile returns the content of a file.
@@ -163,9 +171,10 @@ func ReadFile(path string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// Write makes what fill writes the content of the file at path, so that a reader, or a machine that stops in the middle, finds
-// the old content or the new one, complete. It writes to a temporary file of the same folder, brings that to the disk, renames
-// it and brings the folder to the disk. After an error the old file stands as it was, and no temporary file is left.
+// Write makes what fill writes the content of the file at path, so that a reader, or a machine that
+// stops in the middle, finds the old content or the new one, complete. It writes to a temporary
+// file of the same folder, brings that to the disk, renames it and brings the folder to the disk.
+// After an error the old file stands as it was, and no temporary file is left.
 func Write(path string, fill func(w io.Writer) error) error { return write(path, 0o666, fill) }
 
 // buffers are for writes: a run writes small files often.
@@ -224,8 +233,9 @@ func createTemp(path string, perm fs.FileMode) (f File, name string, err error) 
 	return f, name, err
 }
 
-// IsTemporary reports whether a file of this name is one that [Write] renames when it is complete. One that stands in a folder of
-// which the process has the lock was left by a process that was killed.
+// IsTemporary reports whether a file of this name is one that [Write] renames when it is complete.
+// One that stands in a folder of which the process has the lock was left by a process that
+// was killed.
 func IsTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp")
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // onBoth runs a test on the system's file system and on one in memory.
@@ -20,11 +20,11 @@ func onBoth(t *testing.T, test func(t *testing.T, dir string)) {
 	t.Run("system", func(t *testing.T) { test(t, t.TempDir()) })
 	t.Run("memory", func(t *testing.T) {
 		dir := t.TempDir()
-		m := disk.NewMemory()
-		must.OK(m.MkdirAll(dir))
+		m := testkit.NewMemory()
+		testkit.OK(m.MkdirAll(dir))
 		t.Cleanup(disk.Mount(dir, m))
 		test(t, dir)
-		if left := must.Get(os.ReadDir(dir)); len(left) > 0 {
+		if left := testkit.Get(os.ReadDir(dir)); len(left) > 0 {
 			t.Errorf("the system has got %v", left)
 		}
 	})
@@ -34,7 +34,7 @@ func TestWriteReplaces(t *testing.T) {
 	onBoth(t, func(t *testing.T, dir string) {
 		path := filepath.Join(dir, "file")
 		for _, text := range []string{"one", "another, longer", ""} {
-			must.OK(disk.WriteBytes(path, []byte(text)))
+			testkit.OK(disk.WriteBytes(path, []byte(text)))
 			got, err := disk.ReadFile(path)
 			if err != nil || string(got) != text {
 				t.Fatalf("got %q, %v; want %q", got, err, text)
@@ -47,7 +47,7 @@ func TestWriteReplaces(t *testing.T) {
 func TestFailedWriteChangesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, dir string) {
 		path := filepath.Join(dir, "file")
-		must.OK(disk.WriteBytes(path, []byte("whole")))
+		testkit.OK(disk.WriteBytes(path, []byte("whole")))
 		broken := errors.New("broken")
 		err := disk.Write(path, func(w io.Writer) error {
 			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
@@ -78,8 +78,8 @@ func only(t *testing.T, dir, name string) {
 func TestErrors(t *testing.T) {
 	onBoth(t, func(t *testing.T, dir string) {
 		file, folder, absent := filepath.Join(dir, "file"), filepath.Join(dir, "folder"), filepath.Join(dir, "absent")
-		must.OK(disk.WriteBytes(file, []byte("text")))
-		must.OK(disk.MkdirAll(filepath.Join(folder, "below")))
+		testkit.OK(disk.WriteBytes(file, []byte("text")))
+		testkit.OK(disk.MkdirAll(filepath.Join(folder, "below")))
 		open := func(path string, flag int) error {
 			_, err := disk.OpenFile(path, flag, 0o666)
 			return err
@@ -110,7 +110,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%s must be an error", name)
 			}
 		}
-		if info := must.Get(disk.Stat(folder)); !info.IsDir() || info.Name() != "folder" {
+		if info := testkit.Get(disk.Stat(folder)); !info.IsDir() || info.Name() != "folder" {
 			t.Errorf("%v is no folder", info)
 		}
 	})
@@ -120,11 +120,12 @@ func TestErrors(t *testing.T) {
 func TestAppend(t *testing.T) {
 	onBoth(t, func(t *testing.T, dir string) {
 		path := filepath.Join(dir, "file")
-		f := must.Get(disk.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666))
-		for _, step := range []error{write(f, "one"), write(f, "two"), f.Truncate(4), write(f, "x"), f.Sync(), f.Close()} {
-			must.OK(step)
+		f := testkit.Get(disk.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666))
+		for _, step := range []error{write(f, "one"), write(f, "two"), f.Truncate(4), write(f, "x"),
+			f.Sync(), f.Close()} {
+			testkit.OK(step)
 		}
-		if got := must.Get(disk.ReadFile(path)); string(got) != "onetx" {
+		if got := testkit.Get(disk.ReadFile(path)); string(got) != "onetx" {
 			t.Errorf("%q, want onetx", got)
 		}
 	})
@@ -142,21 +143,21 @@ func TestLock(t *testing.T) {
 			t.Skip("no locks here")
 		}
 		path := filepath.Join(dir, "run")
-		must.OK(disk.MkdirAll(path))
-		first := must.Get(disk.Lock(path))
+		testkit.OK(disk.MkdirAll(path))
+		first := testkit.Get(disk.Lock(path))
 		if _, err := disk.Lock(path); !errors.Is(err, disk.ErrLocked) {
 			t.Errorf("%v, want that it is locked", err)
 		}
-		must.OK(disk.Remove(path))
-		must.OK(disk.MkdirAll(path))
-		second := must.Get(disk.Lock(path)) // of another folder
-		must.OK(errors.Join(first.Close(), second.Close()))
-		must.OK(must.Get(disk.Lock(path)).Close())
+		testkit.OK(disk.Remove(path))
+		testkit.OK(disk.MkdirAll(path))
+		second := testkit.Get(disk.Lock(path)) // of another folder
+		testkit.OK(errors.Join(first.Close(), second.Close()))
+		testkit.OK(testkit.Get(disk.Lock(path)).Close())
 	})
 }
 
-// TestStates: a crash leaves the old content or the new one of a file that is replaced as Write does, and other things of one that
-// is not.
+// TestStates: a crash leaves the old content or the new one of a file that is replaced as Write
+// does, and other things of one that is not.
 func TestStates(t *testing.T) {
 	for name, c := range map[string]struct {
 		replace func(path string) error
@@ -165,15 +166,16 @@ func TestStates(t *testing.T) {
 		"by Write": {func(path string) error { return disk.WriteBytes(path, []byte("news")) }, []string{"news", "old"}},
 		"in place": {
 			func(path string) error {
-				f := must.Get(disk.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0))
+				f := testkit.Get(disk.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0))
 				return errors.Join(write(f, "news"), f.Sync(), f.Close())
 			},
 			[]string{"", "\x00\x00\x00\x00", "ne", "news", "old"},
 		},
 		"renamed before its content is on the disk": {
 			func(path string) error {
-				f := must.Get(disk.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE, 0))
-				return errors.Join(write(f, "news"), f.Close(), disk.Rename(path+".tmp", path), disk.SyncDir(filepath.Dir(path)))
+				f := testkit.Get(disk.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE, 0))
+				return errors.Join(write(f, "news"), f.Close(), disk.Rename(path+".tmp", path),
+					disk.SyncDir(filepath.Dir(path)))
 			},
 			[]string{"", "\x00\x00\x00\x00", "ne", "news", "old"},
 		},
@@ -187,10 +189,10 @@ func TestStates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "file")
-			m := disk.NewMemory()
-			must.OK(m.MkdirAll(dir))
+			m := testkit.NewMemory()
+			testkit.OK(m.MkdirAll(dir))
 			t.Cleanup(disk.Mount(dir, m))
-			must.OK(disk.WriteBytes(path, []byte("old")))
+			testkit.OK(disk.WriteBytes(path, []byte("old")))
 			syncAbove(m, dir)
 			var got []string
 			m.Changed = func(string) {
@@ -198,12 +200,12 @@ func TestStates(t *testing.T) {
 					got = append(got, contentOf(state, path))
 				}
 			}
-			must.OK(c.replace(path))
+			testkit.OK(c.replace(path))
 			slices.Sort(got)
 			if got = slices.Compact(got); !slices.Equal(got, c.want) {
 				t.Errorf("left are %q, want %q", got, c.want)
 			}
-			if now := must.Get(disk.ReadFile(path)); string(now) != "news" {
+			if now := testkit.Get(disk.ReadFile(path)); string(now) != "news" {
 				t.Errorf("at the end %q", now)
 			}
 		})
@@ -211,26 +213,27 @@ func TestStates(t *testing.T) {
 }
 
 // syncAbove brings the folders above one to the disk.
-func syncAbove(m *disk.Memory, dir string) {
+func syncAbove(m *testkit.Memory, dir string) {
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		must.OK(m.SyncDir(filepath.Dir(dir)))
+		testkit.OK(m.SyncDir(filepath.Dir(dir)))
 	}
 }
 
-func contentOf(m *disk.Memory, path string) string {
+func contentOf(m *testkit.Memory, path string) string {
 	f, err := m.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return "absent"
 	}
-	return string(must.Get(io.ReadAll(f)))
+	return string(testkit.Get(io.ReadAll(f)))
 }
 
-// TestLostNames: of many names that were not brought to the disk, any may be lost, and what lies below a lost folder is.
+// TestLostNames: of many names that were not brought to the disk, any may be lost, and what lies
+// below a lost folder is.
 func TestLostNames(t *testing.T) {
 	for _, n := range []int{1, 3, 4, 6} {
-		m := disk.NewMemory()
+		m := testkit.NewMemory()
 		for i := range n {
-			must.OK(must.Get(m.OpenFile("/"+string(rune('a'+i)), os.O_WRONLY|os.O_CREATE, 0)).Close())
+			testkit.OK(testkit.Get(m.OpenFile("/"+string(rune('a'+i)), os.O_WRONLY|os.O_CREATE, 0)).Close())
 		}
 		left := map[string]bool{}
 		for state := range m.States() {
@@ -240,9 +243,9 @@ func TestLostNames(t *testing.T) {
 			t.Errorf("%d states of %d names, want %d", len(left), n, want)
 		}
 	}
-	m := disk.NewMemory()
-	must.OK(m.MkdirAll("/run/agent"))
-	must.OK(m.SyncDir("/run"))
+	m := testkit.NewMemory()
+	testkit.OK(m.MkdirAll("/run/agent"))
+	testkit.OK(m.SyncDir("/run"))
 	for state := range m.States() {
 		_, err := state.Stat("/run")
 		if _, below := state.Stat("/run/agent"); (err == nil) != (below == nil) {
@@ -251,12 +254,13 @@ func TestLostNames(t *testing.T) {
 	}
 }
 
-// TestFolderOfALostProcess: what is in a folder is safe, also where a process that made it was lost after any of its operations.
+// TestFolderOfALostProcess: what is in a folder is safe, also where a process that made it was lost
+// after any of its operations.
 func TestFolderOfALostProcess(t *testing.T) {
 	for last := 0; ; last++ {
 		dir := t.TempDir()
-		m := disk.NewMemory()
-		must.OK(m.MkdirAll(dir))
+		m := testkit.NewMemory()
+		testkit.OK(m.MkdirAll(dir))
 		t.Cleanup(disk.Mount(dir, m))
 		syncAbove(m, dir)
 		folder, operations := filepath.Join(dir, "a", "b", "c"), 0
@@ -268,17 +272,18 @@ func TestFolderOfALostProcess(t *testing.T) {
 		var process sync.WaitGroup
 		whole := false
 		process.Go(func() {
-			must.OK(disk.MkdirAll(folder))
+			testkit.OK(disk.MkdirAll(folder))
 			whole = true
 		})
 		process.Wait()
 		m.Changed = nil
 		file := filepath.Join(folder, "file")
-		must.OK(disk.MkdirAll(folder))
-		must.OK(disk.WriteBytes(file, []byte("text")))
+		testkit.OK(disk.MkdirAll(folder))
+		testkit.OK(disk.WriteBytes(file, []byte("text")))
 		for state := range m.States() {
 			if got := contentOf(state, file); got != "text" {
-				t.Fatalf("a process was lost after %d operations: the file of the next one is %s after a loss of power", last, got)
+				t.Fatalf("a process was lost after %d operations: the file of the next one is %s after a loss of power",
+					last, got)
 			}
 		}
 		if whole {
@@ -287,15 +292,16 @@ func TestFolderOfALostProcess(t *testing.T) {
 	}
 }
 
-// TestRestart: what has a file open, or a lock, when its process ends does no more harm to the next one.
+// TestRestart: what has a file open, or a lock, when its process ends does no more harm to the
+// next one.
 func TestRestart(t *testing.T) {
-	m := disk.NewMemory()
-	must.OK(m.MkdirAll("/run"))
-	f := must.Get(m.OpenFile("/run/file", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0))
-	must.OK(write(f, "kept"))
-	lock := must.Get(m.Lock("/run"))
+	m := testkit.NewMemory()
+	testkit.OK(m.MkdirAll("/run"))
+	f := testkit.Get(m.OpenFile("/run/file", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0))
+	testkit.OK(write(f, "kept"))
+	lock := testkit.Get(m.Lock("/run"))
 	next := m.Restart()
-	second := must.Get(next.Lock("/run"))
+	second := testkit.Get(next.Lock("/run"))
 	if err := write(f, "lost"); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("%v, want that the file is closed", err)
 	}
@@ -303,7 +309,7 @@ func TestRestart(t *testing.T) {
 	if _, err := next.Lock("/run"); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("%v, want that the lock is the next process's", err)
 	}
-	must.OK(second.Close())
+	testkit.OK(second.Close())
 	if got := contentOf(next, "/run/file"); got != "kept" {
 		t.Errorf("%q", got)
 	}

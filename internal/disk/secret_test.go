@@ -10,23 +10,25 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestCheckSecret: secrets that others can read are refused; the group may read those of root, but of nobody else.
+// TestCheckSecret: secrets that others can read are refused; the group may read the secrets of
+// root, but of nobody else.
 func TestCheckSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
-	must.OK(disk.CheckSecret(path))
-	must.OK(os.WriteFile(path, nil, 0o600))
-	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: os.Getuid() != 0, 0o440: os.Getuid() != 0, 0o604: true, 0o644: true, 0o660: true} {
-		must.OK(os.Chmod(path, mode))
+	testkit.OK(disk.CheckSecret(path))
+	testkit.OK(os.WriteFile(path, nil, 0o600))
+	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: os.Getuid() != 0,
+		0o440: os.Getuid() != 0, 0o604: true, 0o644: true, 0o660: true} {
+		testkit.OK(os.Chmod(path, mode))
 		if err := disk.CheckSecret(path); errors.Is(err, dsbo.ErrConfig) != refused {
 			t.Errorf("%04o: %v, want that it is refused: %t", mode, err, refused)
 		}
 	}
-	must.OK(os.Chmod(path, 0o640))
+	testkit.OK(os.Chmod(path, 0o640))
 	if os.Getuid() == 0 {
-		must.OK(os.Chown(path, 1000, 1000))
+		testkit.OK(os.Chown(path, 1000, 1000))
 	}
 	if err := disk.CheckSecret(path); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("%v; a user's key that a group can read must be refused", err)

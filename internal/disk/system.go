@@ -51,8 +51,9 @@ func (System) SyncDir(path string) error {
 	return err
 }
 
-// Lock implements [FS]. File systems that know no locks go without. A lock is of what has the path when it is taken: one of a
-// folder that was removed meanwhile, and of which another process may have made a new one, is not kept.
+// Lock implements [FS]. File systems that know no locks go without. A lock is of what has the path
+// when it is taken: one of a folder that was removed meanwhile, and of which another process may
+// have made a new one, is not kept.
 func (System) Lock(path string) (io.Closer, error) {
 	for {
 		f, err := os.Open(path)

@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"dsbo/internal/disk"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// TestUmask: new files and folders have the permissions that the process's mask leaves, and secrets are their owner's alone.
+// TestUmask: new files and folders have the permissions that the process's mask leaves, and secrets
+// are their owner's alone.
 func TestUmask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o027))
 	dir := t.TempDir()
@@ -25,8 +26,8 @@ func TestUmask(t *testing.T) {
 		"folder": {disk.MkdirAll, 0o750},
 	} {
 		path := filepath.Join(dir, name)
-		must.OK(c.make(path))
-		if got := must.Get(os.Stat(path)).Mode().Perm(); got != c.want {
+		testkit.OK(c.make(path))
+		if got := testkit.Get(os.Stat(path)).Mode().Perm(); got != c.want {
 			t.Errorf("%s: permissions %o, want %o", name, got, c.want)
 		}
 	}

@@ -54,7 +54,8 @@ func BenchmarkGemm(b *testing.B) { eachType(b, benchGemm[float32], benchGemm[flo
 // benchGemm has the products of small models.
 func benchGemm[T Float](b *testing.B) {
 	benchProducts[T](b, map[string][]gemmShape{
-		"NT": {{16, 10, 784}, {32, 10, 784}, {64, 10, 784}, {32, 128, 784}, {32, 10, 128}, {32, 20, 784}, {16, 1, 200}, {64, 1, 200}},
+		"NT": {{16, 10, 784}, {32, 10, 784}, {64, 10, 784}, {32, 128, 784}, {32, 10, 128}, {32, 20, 784},
+			{16, 1, 200}, {64, 1, 200}},
 		"TN": {{10, 784, 16}, {10, 784, 32}, {10, 784, 64}, {128, 784, 32}, {1, 200, 16}, {1, 200, 64}},
 		"NN": {{32, 128, 10}, {32, 784, 10}, {32, 128, 128}, {32, 784, 128}},
 	})
@@ -62,8 +63,9 @@ func benchGemm[T Float](b *testing.B) {
 
 func BenchmarkDeep(b *testing.B) { eachType(b, benchDeep[float32], benchDeep[float64]) }
 
-// benchDeep has the products of the layers of networks, of 784-256-128-10 and 784-1024-1024-10 and of convolutions 5×5×8 and,
-// with stride 2, 5×5×16: forward, for the gradient with respect to the weights, and for that with respect to the activations.
+// benchDeep has the products of the layers of networks, of 784-256-128-10 and 784-1024-1024-10 and
+// of convolutions 5×5×8 and, with stride 2, 5×5×16: forward, for the gradient with respect to the
+// weights, and for that with respect to the activations.
 func benchDeep[T Float](b *testing.B) {
 	shapes := map[string][]gemmShape{}
 	for _, layer := range []struct{ in, out int }{{784, 256}, {256, 128}, {784, 1024}, {1024, 1024}, {1024, 10}} {
@@ -173,8 +175,8 @@ func benchElem[T Float](b *testing.B) {
 	}
 }
 
-// peak measures the billions of flops a second of one core on the active path: the kernel of outer products with
-// strides of 0, whose loads are always the same few numbers. It is 0 for plain Go.
+// peak measures the billions of flops a second of one core on the active path: the kernel of outer
+// products with strides of 0, whose loads are always the same few numbers. It is 0 for plain Go.
 func peak[T Float]() float64 {
 	if active == Generic {
 		return 0
@@ -185,7 +187,8 @@ func peak[T Float]() float64 {
 	fastest := time.Hour
 	for range 100 {
 		fastest = min(fastest, timed(func() {
-			outer[T](mr, 2, 1, lanes, k, 1, pointer(z), 2*lanes*size[T](), 0, pointer(x), size[T](), 0, 0, 0, pointer(y), 0, 0, 0, 0)
+			outer[T](mr, 2, 1, lanes, k, 1, pointer(z), 2*lanes*size[T](), 0, pointer(x), size[T](), 0, 0, 0,
+				pointer(y), 0, 0, 0, 0)
 		}, 1))
 	}
 	return float64(2*mr*2*lanes*k) / float64(fastest.Nanoseconds())

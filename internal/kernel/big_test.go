@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // exact is a number with 160 bits, of which the functions here get at least 130 right.
@@ -101,7 +101,8 @@ func bigTanh(x float64) exact {
 	return d
 }
 
-// bigErf sums 2/√π e^−x² Σ 2ⁿ x²ⁿ⁺¹/(2n+1)!!, whose terms are all positive, and grow while 2x² is above 2n+1; 1 beyond 10, where what lacks is below 2^-144.
+// bigErf sums 2/√π e^−x² Σ 2ⁿ x²ⁿ⁺¹/(2n+1)!!, whose terms are all positive, and grow while 2x² is
+// above 2n+1; 1 beyond 10, where what lacks is below 2^-144.
 func bigErf(x float64) exact {
 	if x < 0 {
 		v := bigErf(-x)
@@ -118,10 +119,12 @@ func bigErf(x float64) exact {
 		sum.Add(sum, term)
 		term.Quo(term.Mul(term, twice), number(float64(2*n+1)))
 	}
-	return sum.Mul(sum, fresh().Mul(fresh().Sqrt(fresh().Quo(number(4), bigPi())), fresh().Quo(number(1), bigExpOf(square))))
+	return sum.Mul(sum, fresh().Mul(fresh().Sqrt(fresh().Quo(number(4), bigPi())),
+		fresh().Quo(number(1), bigExpOf(square))))
 }
 
-// bigLog is k·log 2 + log(1+f) with x = 2ᵏ(1+f) and 0 ≤ f < 1, or for k = −1, where the two would cancel, −log(1/x).
+// bigLog is k·log 2 + log(1+f) with x = 2ᵏ(1+f) and 0 ≤ f < 1, or for k = −1, where the two would
+// cancel, −log(1/x).
 func bigLog(x float64) exact {
 	switch {
 	case x < 0:
@@ -181,7 +184,7 @@ func TestBig(t *testing.T) {
 		{"log 5/8", bigLog(0.625), "-0.47000362924573555365093703114834206470089904881224"},
 		{"sigmoid 1", bigSigmoid(1), "0.73105857863000487925115924182183627436514464016505"},
 	} {
-		w, _ := must.Get2(big.ParseFloat(c.want, 10, precision, big.ToNearestEven))
+		w, _ := testkit.Get2(big.ParseFloat(c.want, 10, precision, big.ToNearestEven))
 		d := fresh().Sub(c.got, w)
 		if d.Abs(d).Cmp(number(0x1p-130)) > 0 {
 			t.Errorf("%s = %s; it must be %s", c.name, c.got.Text('g', 40), c.want)

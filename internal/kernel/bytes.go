@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// BytesBlock divides the number of columns of the rows of bytes that [BytesNT] and [BytesTN] read, and
-// BytesAhead is how many rows beyond those that it reads BytesNT makes use of.
+// BytesBlock divides the number of columns of the rows of bytes that [BytesNT] and [BytesTN] read,
+// and BytesAhead is how many rows beyond those that it reads BytesNT makes use of.
 const (
 	BytesBlock = 16
 	BytesAhead = 8
@@ -21,7 +21,8 @@ type ByteRow struct {
 	length   int32
 }
 
-// NewByteRow returns the row of the given bytes, and looks for the zeros at its ends, with which products need no multiplications.
+// NewByteRow returns the row of the given bytes, and looks for the zeros at its ends, with which
+// products need no multiplications.
 func NewByteRow(bytes []byte) ByteRow {
 	r := WholeByteRow(bytes)
 	for r.from < r.to && zeros(bytes[r.from:]) {
@@ -46,15 +47,17 @@ func WholeByteRow(bytes []byte) ByteRow {
 	return ByteRow{first: unsafe.SliceData(bytes), length: int32(len(bytes))}.Whole()
 }
 
-// Whole returns the row with zeros that are multiplied as other numbers are: with infinity they give NaN.
+// Whole returns the row with zeros that are multiplied as other numbers are: with infinity they
+// give NaN.
 func (r ByteRow) Whole() ByteRow {
 	r.from, r.to = 0, r.length/BytesBlock*BytesBlock
 	return r
 }
 
-// BytesNT sets C = A·Bᵀ for C m×n and B n×k, as [GemmNT] does, where A is the first m of rows, of k bytes or a few more; k is a multiple of
-// [BytesBlock]. Zeros at the ends of rows of [NewByteRow] may be left out, so that numbers in B that are not finite need not show. Rows beyond
-// the first m are not read, but the processor is asked to begin loading the next ones, up to BytesAhead.
+// BytesNT sets C = A·Bᵀ for C m×n and B n×k, as [GemmNT] does, where A is the first m of rows, of k
+// bytes or a few more; k is a multiple of [BytesBlock]. Zeros at the ends of rows of [NewByteRow]
+// may be left out, so that numbers in B that are not finite need not show. Rows beyond the first m
+// are not read, but the processor is asked to begin loading the next ones, up to BytesAhead.
 func BytesNT[T Float](m, n, k int, c []T, ldc int, rows []ByteRow, b []T, ldb int) {
 	if hasEntries("BytesNT", m, n, k, c, ldc, factor[T]{"b", b, n, k, ldb}) {
 		checkBytes("BytesNT", rows, m, k)
@@ -62,8 +65,8 @@ func BytesNT[T Float](m, n, k int, c []T, ldc int, rows []ByteRow, b []T, ldb in
 	}
 }
 
-// BytesTN sets C = Aᵀ·B, or C += Aᵀ·B if acc, for C m×n and A k×m, as [GemmTN] does, where B is all k rows: bytes
-// as in [BytesNT], n or a few more.
+// BytesTN sets C = Aᵀ·B, or C += Aᵀ·B if acc, for C m×n and A k×m, as [GemmTN] does, where B is all
+// k rows: bytes as in [BytesNT], n or a few more.
 func BytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows []ByteRow, acc bool) {
 	k := len(rows)
 	if hasEntries("BytesTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// byteRows returns rows of k bytes and sometimes a few more, that lie apart, and their numbers. There are zeros at the ends of rows, and the first
-// has nothing else.
+// byteRows returns rows of k bytes and sometimes a few more, that lie apart, and their numbers.
+// There are zeros at the ends of rows, and the first has nothing else.
 func byteRows[T Float](rng *rand.Rand, m, k int) (rows []ByteRow, numbers []T) {
 	rows, numbers = make([]ByteRow, m), make([]T, m*k)
 	for i := range rows {
@@ -45,10 +45,12 @@ func TestByteRow(t *testing.T) {
 	}
 }
 
-// TestBytes: products of bytes and small whole numbers are exact in any order, and nothing is written beside them.
+// TestBytes: products of bytes and small whole numbers are exact in any order, and nothing is
+// written beside them.
 func TestBytes(t *testing.T) {
 	for _, s := range [][3]int{ // m, n and k, a multiple of BytesBlock
-		{0, 3, 16}, {3, 0, 16}, {3, 4, 0}, {1, 1, 16}, {1, 5, 32}, {2, 3, 48}, {3, 10, 16}, {4, 5, 64}, {5, 6, 80}, {8, 10, 112},
+		{0, 3, 16}, {3, 0, 16}, {3, 4, 0}, {1, 1, 16}, {1, 5, 32}, {2, 3, 48}, {3, 10, 16}, {4, 5, 64},
+		{5, 6, 80}, {8, 10, 112},
 		{9, 11, 272}, {13, 2, 528}, {16, 7, 96}, {31, 10, 784}, {80, 10, 784}, {6, 32, 256}, {7, 1, 1040},
 	} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
@@ -68,7 +70,8 @@ func FuzzBytes(f *testing.F) {
 	})
 }
 
-// testBytes: the largest sum, 1040 terms of at most 255·8, and with C, stays below the 2^24 up to which float32 is exact.
+// testBytes: the largest sum, 1040 terms of at most 255·8, and with C, stays below the 2^24 up to
+// which float32 is exact.
 func testBytes[T Float](t *testing.T, m, n, k int, seed uint64) {
 	eachPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -96,8 +99,8 @@ func testBytes[T Float](t *testing.T, m, n, k int, seed uint64) {
 	})
 }
 
-// TestBytesSameBits: a row of BytesNT does not depend on the others, BytesTN goes on summing where C stands, and the
-// assembly paths agree.
+// TestBytesSameBits: a row of BytesNT does not depend on the others, BytesTN goes on summing where
+// C stands, and the assembly paths agree.
 func TestBytesSameBits(t *testing.T) {
 	eachType(t, testBytesSameBits[float32], testBytesSameBits[float64])
 }

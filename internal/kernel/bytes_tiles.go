@@ -5,7 +5,8 @@ import "unsafe"
 // byteRow is the size of a row's place in a list.
 const byteRow = int(unsafe.Sizeof(ByteRow{}))
 
-// bytesTile returns the most rows of bytes and of B that the dot kernel of the active path takes at once.
+// bytesTile returns the most rows of bytes and of B that the dot kernel of the active path takes
+// at once.
 func bytesTile() (mr, nr int) {
 	if active == AVX2 {
 		return 2, 3
@@ -13,8 +14,8 @@ func bytesTile() (mr, nr int) {
 	return 2, 10
 }
 
-// bytesNT takes the rows of bytes in groups and the columns of C in strips; the first strip of a group asks for a later
-// group, as far as there is one.
+// bytesNT takes the rows of bytes in groups and the columns of C in strips; the first strip of a
+// group asks for a later group, as far as there is one.
 func bytesNT[T Float](m, n, k int, c []T, ldc int, rows []ByteRow, b []T, ldb int) {
 	if active == Generic {
 		bytesNTGo(m, n, k, c, ldc, rows, b, ldb)

@@ -2,21 +2,24 @@ package kernel
 
 import "fmt"
 
-// Window is the geometry of a convolution: images of H×W pixels with C channels (row-major, channels last), surrounded by
-// PadH rows of zeros above and below and PadW columns at each side, and cut into KH×KW patches at every Stride-th pixel.
-// All lengths fit together: a patch is no larger than the padded image.
+// Window is the geometry of a convolution: images of H×W pixels with C channels (row-major,
+// channels last), surrounded by PadH rows of zeros above and below and PadW columns at each side,
+// and cut into KH×KW patches at every Stride-th pixel. All lengths fit together: a patch is no
+// larger than the padded image.
 type Window struct{ H, W, C, KH, KW, Stride, PadH, PadW int }
 
 // OutH and OutW return how many patches fit along each side.
 func (w Window) OutH() int { return (w.H+2*w.PadH-w.KH)/w.Stride + 1 }
 func (w Window) OutW() int { return (w.W+2*w.PadW-w.KW)/w.Stride + 1 }
 
-// Patches returns the number of patches of an image, Taps that of values of a patch, and Pixels that of values of an image.
+// Patches returns the number of patches of an image, Taps the number of values of a patch, and
+// Pixels the number of values of an image.
 func (w Window) Patches() int { return w.OutH() * w.OutW() }
 func (w Window) Taps() int    { return w.KH * w.KW * w.C }
 func (w Window) Pixels() int  { return w.H * w.W * w.C }
 
-// run is the number of values that a row of a patch has side by side in its image, and line that of a row of an image.
+// run is the number of values that a row of a patch has side by side in its image, and line the
+// number of a row of an image.
 func (w Window) run() int  { return w.KW * w.C }
 func (w Window) line() int { return w.W * w.C }
 
@@ -26,20 +29,22 @@ func (w Window) framed() Window {
 	return w
 }
 
-// Products with the patches of images: P has a row for each patch, image by image, and a column for each value of a patch.
-// It is never in memory; the kernels read its entries where they lie in the images. Matrices and images have no gaps.
+// Products with the patches of images: P has a row for each patch, image by image, and a column for
+// each value of a patch. It is never in memory; the kernels read its entries where they lie in the
+// images. Matrices and images have no gaps.
 
-// PatchesNT sets C = P·Bᵀ for P of m images, B n×taps, C m·patches×n. Each entry is one sum in the order of the taps. It
-// costs 2·m·patches·taps·n flops.
+// PatchesNT sets C = P·Bᵀ for P of m images, B n×taps, C m·patches×n. Each entry is one sum in the
+// order of the taps. It costs 2·m·patches·taps·n flops.
 func PatchesNT[T Float](w Window, m, n int, c, images, b []T) {
-	if w.fits("PatchesNT", m, n, length{"c", len(c), m * w.Patches() * n}, length{"images", len(images), m * w.Pixels()},
+	if w.fits("PatchesNT", m, n, length{"c", len(c), m * w.Patches() * n},
+		length{"images", len(images), m * w.Pixels()},
 		length{"b", len(b), n * w.Taps()}) {
 		patchesNT(w, m, n, c, images, b)
 	}
 }
 
-// PatchesTN sets C = Aᵀ·P, or C += Aᵀ·P if acc, for P of m images, A m·patches×n, C n×taps. Each entry is one sum in the
-// order of the patches. It costs 2·m·patches·taps·n flops.
+// PatchesTN sets C = Aᵀ·P, or C += Aᵀ·P if acc, for P of m images, A m·patches×n, C n×taps. Each
+// entry is one sum in the order of the patches. It costs 2·m·patches·taps·n flops.
 func PatchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	if w.fits("PatchesTN", m, n, length{"c", len(c), n * w.Taps()}, length{"a", len(a), m * w.Patches() * n},
 		length{"images", len(images), m * w.Pixels()}) {
@@ -49,8 +54,9 @@ func PatchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	}
 }
 
-// ImagesNN sets images to the sums of the patches P = A·B at their places in m images, or adds them if acc, for A m·patches×n,
-// B n×taps. Patches are added in their order. It costs 2·m·patches·taps·n flops, and what is added.
+// ImagesNN sets images to the sums of the patches P = A·B at their places in m images, or adds them
+// if acc, for A m·patches×n, B n×taps. Patches are added in their order. It costs
+// 2·m·patches·taps·n flops, and what is added.
 func ImagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
 	if w.fits("ImagesNN", m, n, length{"images", len(images), m * w.Pixels()}, length{"a", len(a), m * w.Patches() * n},
 		length{"b", len(b), n * w.Taps()}) {
@@ -66,14 +72,16 @@ type length struct {
 	have, must int
 }
 
-// fits reports whether there are images and columns. It panics if slices do not have the lengths that they must have.
+// fits reports whether there are images and columns. It panics if slices do not have the lengths
+// that they must have.
 func (w Window) fits(fn string, m, n int, lengths ...length) bool {
 	if m < 0 || n < 0 {
 		panic(fmt.Sprintf("kernel: %s: sizes m=%d n=%d must not be negative", fn, m, n))
 	}
 	for _, l := range lengths {
 		if l.have != l.must {
-			panic(fmt.Sprintf("kernel: %s: %s has length %d, which must be %d with %d images and %d columns", fn, l.name, l.have, l.must, m, n))
+			panic(fmt.Sprintf("kernel: %s: %s has length %d, which must be %d with %d images and %d columns", fn,
+				l.name, l.have, l.must, m, n))
 		}
 	}
 	return m > 0 && n > 0

@@ -2,7 +2,8 @@ package kernel
 
 import "unsafe"
 
-// frameOf returns memory for an image of the window with its padding, or nil if the window has none.
+// frameOf returns memory for an image of the window with its padding, or nil if the window
+// has none.
 func frameOf[T Float](ws *workspace, w Window) []T {
 	if w.PadH == 0 && w.PadW == 0 {
 		return nil
@@ -44,7 +45,8 @@ func rowOfPatches[T Float](ws *workspace, f Window) []T {
 	return unsafe.Slice((*T)(ws.panels(n*size[T]())), n)
 }
 
-// eachRun calls f with the places of the runs of row oi of patches, in a framed image and among the patches.
+// eachRun calls f with the places of the runs of row oi of patches, in a framed image and among
+// the patches.
 func (w Window) eachRun(oi int, f func(at, p int)) {
 	p := 0
 	for oj := range w.OutW() {

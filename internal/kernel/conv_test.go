@@ -7,12 +7,15 @@ import (
 	"testing"
 )
 
-// windows of all kinds: several channels, strides, patches that are not square or as large as the image, padding, rows of more
-// patches than the kernels take at once.
+// windows of all kinds: several channels, strides, patches that are not square or as large as the
+// image, padding, rows of more patches than the kernels take at once.
 var windows = []Window{
-	{H: 5, W: 6, C: 1, KH: 3, KW: 2, Stride: 1}, {H: 28, W: 28, C: 1, KH: 5, KW: 5, Stride: 1}, {H: 13, W: 11, C: 3, KH: 3, KW: 5, Stride: 2},
-	{H: 12, W: 12, C: 8, KH: 5, KW: 5, Stride: 2}, {H: 4, W: 3, C: 2, KH: 4, KW: 3, Stride: 1}, {H: 1, W: 1, C: 1, KH: 1, KW: 1, Stride: 3},
-	{H: 6, W: 30, C: 2, KH: 1, KW: 4, Stride: 1}, {H: 7, W: 6, C: 3, KH: 3, KW: 4, Stride: 2, PadH: 2, PadW: 1}, {H: 2, W: 3, C: 5, KH: 4, KW: 3, Stride: 1, PadH: 1},
+	{H: 5, W: 6, C: 1, KH: 3, KW: 2, Stride: 1}, {H: 28, W: 28, C: 1, KH: 5, KW: 5, Stride: 1},
+	{H: 13, W: 11, C: 3, KH: 3, KW: 5, Stride: 2},
+	{H: 12, W: 12, C: 8, KH: 5, KW: 5, Stride: 2}, {H: 4, W: 3, C: 2, KH: 4, KW: 3, Stride: 1},
+	{H: 1, W: 1, C: 1, KH: 1, KW: 1, Stride: 3},
+	{H: 6, W: 30, C: 2, KH: 1, KW: 4, Stride: 1}, {H: 7, W: 6, C: 3, KH: 3, KW: 4, Stride: 2, PadH: 2, PadW: 1},
+	{H: 2, W: 3, C: 5, KH: 4, KW: 3, Stride: 1, PadH: 1},
 	{H: 9, W: 8, C: 1, KH: 7, KW: 7, Stride: 1}, {H: 8, W: 9, C: 2, KH: 6, KW: 2, Stride: 2, PadW: 1},
 }
 
@@ -40,9 +43,10 @@ func patchesOf[T Float](w Window, m int, images []T) []T {
 	return p
 }
 
-// eachConvolution runs f for windows and numbers of images and filters, with numbers for the images, the filters, and what
-// belongs to the patches.
-func eachConvolution[T Float](number func(*rand.Rand) T, f func(what string, w Window, m, n int, a *arena[T], images, b, g []T)) {
+// eachConvolution runs f for windows and numbers of images and filters, with numbers for the
+// images, the filters, and what belongs to the patches.
+func eachConvolution[T Float](number func(*rand.Rand) T,
+	f func(what string, w Window, m, n int, a *arena[T], images, b, g []T)) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, w := range windows {
 		for _, n := range []int{1, 8, 16, 37} {
@@ -54,8 +58,8 @@ func eachConvolution[T Float](number func(*rand.Rand) T, f func(what string, w W
 	}
 }
 
-// TestConvExact: products of small whole numbers are those with the patches as a matrix, on all paths, and nothing is written
-// beside them.
+// TestConvExact: products of small whole numbers are those with the patches as a matrix, on all
+// paths, and nothing is written beside them.
 func TestConvExact(t *testing.T) { eachPathAndType(t, testConvExact[float32], testConvExact[float64]) }
 
 func testConvExact[T Float](t *testing.T) {
@@ -100,8 +104,8 @@ func sumOfPatches[T Float](w Window, m int, images, patches []T, acc bool) []T {
 	return sum
 }
 
-// TestConvSameBits: images alone give the bits that they give among others, sums over images can be cut, and the assembly
-// paths agree.
+// TestConvSameBits: images alone give the bits that they give among others, sums over images can be
+// cut, and the assembly paths agree.
 func TestConvSameBits(t *testing.T) {
 	eachType(t, testConvSameBits[float32], testConvSameBits[float64])
 }
@@ -138,7 +142,8 @@ func benchConv[T Float](b *testing.B) {
 	for _, l := range []struct {
 		Window
 		n int
-	}{{Window{H: 28, W: 28, C: 1, KH: 5, KW: 5, Stride: 1}, 8}, {Window{H: 24, W: 24, C: 8, KH: 5, KW: 5, Stride: 2}, 16}} {
+	}{{Window{H: 28, W: 28, C: 1, KH: 5, KW: 5, Stride: 1}, 8},
+		{Window{H: 24, W: 24, C: 8, KH: 5, KW: 5, Stride: 2}, 16}} {
 		w, n := l.Window, l.n
 		images, f, g := random[T](m*w.Pixels()), random[T](n*w.Taps()), random[T](m*w.Patches()*n)
 		for _, c := range []struct {

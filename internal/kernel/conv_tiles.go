@@ -2,8 +2,8 @@ package kernel
 
 import "unsafe"
 
-// strides are those of the framed images of a window, in bytes: from value to value, from patch to patch along a row, and from
-// row to row.
+// strides are the strides of the framed images of a window, in bytes: from value to value, from
+// patch to patch along a row, and from row to row.
 type strides struct{ value, patch, line int }
 
 func stridesOf[T Float](f Window) strides {
@@ -11,7 +11,8 @@ func stridesOf[T Float](f Window) strides {
 	return strides{s, f.Stride * f.C * s, f.line() * s}
 }
 
-// patchesNT makes the patches along a row of an image the rows of the outer kernel, and the taps, which lie in runs, its k.
+// patchesNT makes the patches along a row of an image the rows of the outer kernel, and the taps,
+// which lie in runs, its k.
 func patchesNT[T Float](w Window, m, n int, c, images, b []T) {
 	ws := takeWorkspace()
 	defer ws.release()
@@ -37,8 +38,8 @@ func patchesNT[T Float](w Window, m, n int, c, images, b []T) {
 	}
 }
 
-// tapLines returns how many lines of a patch tapSums takes at once with nv registers across, or 0 if there is no code for such
-// runs of taps, or need for it.
+// tapLines returns how many lines of a patch tapSums takes at once with nv registers across, or 0
+// if there is no code for such runs of taps, or need for it.
 func tapLines(f Window, nv int) int {
 	const lines, shortest, longest = 5, 2, 7
 	most := 28 // sums in registers
@@ -51,8 +52,9 @@ func tapLines(f Window, nv int) int {
 	return ceil(f.KH, ceil(f.KH, min(lines, most/f.run())))
 }
 
-// patchesTN makes the taps of a run, or of several runs if they are short, the rows of the outer kernel, and the patches, row by
-// row of an image, its k: it sums Pᵀ·A, the transpose of what is asked for.
+// patchesTN makes the taps of a run, or of several runs if they are short, the rows of the outer
+// kernel, and the patches, row by row of an image, its k: it sums Pᵀ·A, the transpose of what is
+// asked for.
 func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	ws := takeWorkspace()
 	defer ws.release()
@@ -77,7 +79,8 @@ func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	packTransposed[T](n, taps, pointer(c), taps*s, sums.transposed())
 }
 
-// imageTN adds the products of the patches of an image and nv registers of columns, ld bytes from row to row.
+// imageTN adds the products of the patches of an image and nv registers of columns, ld bytes from
+// row to row.
 func imageTN[T Float](f Window, nv, last, most, ld int, sums operand, image, left unsafe.Pointer) {
 	s, st, across := size[T](), stridesOf[T](f), f.OutW()
 	jump := f.Stride*st.line - across*st.patch
@@ -96,7 +99,8 @@ func imageTN[T Float](f Window, nv, last, most, ld int, sums operand, image, lef
 	}
 }
 
-// imagesNN multiplies out one row of patches at a time, which stays in the first-level cache until it is added.
+// imagesNN multiplies out one row of patches at a time, which stays in the first-level cache until
+// it is added.
 func imagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
 	ws := takeWorkspace()
 	defer ws.release()
@@ -112,11 +116,14 @@ func imagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
 			rows := a[(i*f.OutH()+oi)*across*n:][:across*n]
 			if active == Generic {
 				gemmOuterGo(across, taps, n, patches, taps, rows, n, 1, b, taps, false)
-				f.eachRun(oi, func(at, p int) { addToGo(image[at:][:f.run()], image[at:][:f.run()], patches[p:][:f.run()]) })
+				f.eachRun(oi, func(at, p int) {
+					addToGo(image[at:][:f.run()], image[at:][:f.run()], patches[p:][:f.run()])
+				})
 				continue
 			}
 			gemmChain[T](across, taps, n, pointer(patches), taps*s, rowMajor(rows, n), rowMajor(b, taps), false)
-			addRuns[T](across, f.KH, f.run(), unsafe.Add(pointer(image), oi*f.Stride*st.line), st.line, st.patch, pointer(patches))
+			addRuns[T](across, f.KH, f.run(), unsafe.Add(pointer(image), oi*f.Stride*st.line), st.line, st.patch,
+				pointer(patches))
 		}
 		unframe(w, images, frame, i)
 	}

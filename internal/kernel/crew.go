@@ -6,15 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// A large product is shared with goroutines of its own while there are processors for which nobody has begun to compute: in parts
-// of C, whose entries are the same sums wherever C is cut, so that bits do not depend on how many help. Callers share work on long
-// vectors in the same way.
+// A large product is shared with goroutines of its own while there are processors for which nobody
+// has begun to compute: in parts of C, whose entries are the same sums wherever C is cut, so that
+// bits do not depend on how many help. Callers share work on long vectors in the same way.
 
-// crewWork is how many multiplications a product has at least that is shared: it takes about 0.2 ms, of which waking a processor
-// costs a tenth.
+// crewWork is how many multiplications a product has at least that is shared: it takes about 0.2
+// ms, of which waking a processor costs a tenth.
 const crewWork = 1 << 23
 
-// EntryWork is how many multiplications of a product take as long as an entry of long vectors, which memory holds up.
+// EntryWork is how many multiplications of a product take as long as an entry of long vectors,
+// which memory holds up.
 const EntryWork = 32
 
 // crewGrain is what parts are a multiple of, in columns or rows: whole panels of any path and type.
@@ -23,8 +24,9 @@ const crewGrain = 64
 // busy is how many goroutines compute.
 var busy atomic.Int64
 
-// Begin says that the calling goroutine computes from now on, until [End]: large products are shared with processors that are
-// left over. A goroutine that does not say so has the same results, and takes a processor that was counted as free.
+// Begin says that the calling goroutine computes from now on, until [End]: large products are
+// shared with processors that are left over. A goroutine that does not say so has the same results,
+// and takes a processor that was counted as free.
 func Begin() { busy.Add(1) }
 
 // End says that what began with [Begin] is over.
@@ -39,7 +41,7 @@ type Crew struct {
 	open    sync.WaitGroup // of parts that are not done
 }
 
-// NewCrew returns a crew for work of so many multiplications, or nil if it is for its caller alone.
+// NewCrew returns a crew for work of n multiplications, or nil if it is for its caller alone.
 func NewCrew(work int) *Crew {
 	if work < crewWork {
 		return nil
@@ -51,8 +53,9 @@ func NewCrew(work int) *Crew {
 	return &Crew{helpers: helpers}
 }
 
-// Share calls part for parts from..to of 0..n until all are done. A crew shares once. Each of the crew takes the next part when it is done with one: a helper
-// that finds no processor takes none, and nobody waits for it.
+// Share calls part for parts from..to of 0..n until all are done. A crew shares once. Each of the
+// crew takes the next part when it is done with one: a helper that finds no processor takes none,
+// and nobody waits for it.
 func (c *Crew) Share(n int, part func(from, to int)) {
 	const turns = 2 // so that a slow one does not keep the others waiting for half of the work
 	c.n, c.part = n, part

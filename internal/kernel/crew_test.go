@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// processors sets GOMAXPROCS for the test, and makes busy be what it was before: helpers of earlier products may not have ended.
+// processors sets GOMAXPROCS for the test, and makes busy be what it was before: helpers of earlier
+// products may not have ended.
 func processors(t *testing.T, n int) {
 	for busy.Load() > 0 {
 		runtime.Gosched()
@@ -16,7 +17,8 @@ func processors(t *testing.T, n int) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
-// TestSharedProducts: products that are shared have the bits of those that are not, however they are cut.
+// TestSharedProducts: products that are shared have the bits of those that are not, however they
+// are cut.
 func TestSharedProducts(t *testing.T) {
 	eachPathAndType(t, testSharedProducts[float32], testSharedProducts[float64])
 }
@@ -63,7 +65,8 @@ func atEach[T Float](t *testing.T, what string, start []T, work func(dst []T)) {
 	}
 }
 
-// TestCrew: all parts are computed once, and by several goroutines: a part waits for another one that has begun.
+// TestCrew: all parts are computed once, and by several goroutines: a part waits for another one
+// that has begun.
 func TestCrew(t *testing.T) {
 	processors(t, 2)
 	for _, n := range []int{1, crewGrain, crewGrain + 1, 1000} {

@@ -1,5 +1,6 @@
-// Package kernel holds the inner loops of compiled programs: products of matrices of any size, and with the patches of
-// images, pooling, the exponential family and elementwise arithmetic over float32 and float64 slices.
+// Package kernel holds the inner loops of compiled programs: products of matrices of any size, and
+// with the patches of images, pooling, the exponential family and elementwise arithmetic over
+// float32 and float64 slices.
 //
 // # Layout
 //
@@ -9,23 +10,27 @@
 // call; a slice that is too short panics with the name of the function, the slice and the length
 // that it needs. A destination must not overlap an input unless the function says so.
 //
-// [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as those of a minibatch do, without the zeros at the ends of rows. [SparseRowNT]
-// and its kin are products with one sparse row. [PatchesNT], [PatchesTN] and [ImagesNN] are the products of convolutions, which
-// read the patches where they lie in the images; a [Pooling] does so too. Products copy what they read again and again to memory that is kept for the next
-// ones, as much as there ever were products at once.
+// [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as the rows
+// of a minibatch do, without the zeros at the ends of rows. [SparseRowNT] and its kin are products
+// with one sparse row. [PatchesNT], [PatchesTN] and [ImagesNN] are the products of convolutions,
+// which read the patches where they lie in the images; a [Pooling] does so too. Products copy what
+// they read again and again to memory that is kept for the next ones, as much as there ever were
+// products at once.
 //
 // # Paths
 //
-// Three paths stand behind the same functions: generated assembly for AVX-512 and for AVX2 with FMA, and plain Go,
-// which serves every other machine, builds with the noasm tag, and the tests as the reference. The best path of the
-// machine is chosen once at start. The environment variable DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one;
-// [Env] says when it could not be followed, and [Use] changes the path for a test.
+// Three paths stand behind the same functions: generated assembly for AVX-512 and for AVX2 with
+// FMA, and plain Go, which serves every other machine, builds with the noasm tag, and the tests as
+// the reference. The best path of the machine is chosen once at start. The environment variable
+// DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one; [Env] says when it could not be followed,
+// and [Use] changes the path for a test.
 //
 // # Processors
 //
-// Large products of matrices, and work entry by entry on long vectors, are shared with goroutines on processors that nobody
-// else computes on: those of GOMAXPROCS for which no [Begin] is without its [End]. With as many agents at work as processors, each has one.
-// Plain Go's products are not shared.
+// Large products of matrices, and work entry by entry on long vectors, are shared with goroutines
+// on processors that nobody else computes on: the processors of GOMAXPROCS for which no [Begin] is
+// without its [End]. With as many agents at work as processors, each has one. Plain Go's products
+// are not shared.
 //
 // # Accuracy
 //
@@ -35,11 +40,12 @@
 //
 // # Same bits
 //
-// Every function adds in an order that is a function of the sizes alone, so one path gives the
-// same bits on every call, whatever the alignment and the number of processors. A row of [GemmNT], [BytesNT] or [GemmNN], of a softmax
-// and of a log-sum-exp does not depend on the other rows of the call, nor an entry of [Dots] on anything but its two rows; an image in
-// [PatchesNT] and [ImagesNN] does not depend on the other images; and [GemmTN], [BytesTN], [PatchesTN] and [GemmNN]
-// that accumulate go on summing where C stands, so that a batch which is cut into tiles of any size
+// Every function adds in an order that is a function of the sizes alone, so one path gives the same
+// bits on every call, whatever the alignment and the number of processors. A row of [GemmNT],
+// [BytesNT] or [GemmNN], of a softmax and of a log-sum-exp does not depend on the other rows of the
+// call, nor an entry of [Dots] on anything but its two rows; an image in [PatchesNT] and [ImagesNN]
+// does not depend on the other images; and [GemmTN], [BytesTN], [PatchesTN] and [GemmNN] that
+// accumulate go on summing where C stands, so that a batch which is cut into tiles of any size
 // gives the bits of the uncut batch. The two assembly paths agree with each other to the bit. The
 // plain path never fuses a multiply with an add; it differs from the others by rounding alone.
 package kernel

@@ -36,13 +36,15 @@ func DivTo[T Float](dst, x, y []T) {
 	divTo(dst, x, y)
 }
 
-// Sqrt sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and dst may be x.
+// Sqrt sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and dst may
+// be x.
 func Sqrt[T Float](dst, x []T) {
 	checkLen("Sqrt", len(dst), len(x))
 	sqrt(dst, x)
 }
 
-// ReLU sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both have one length, and dst may be x.
+// ReLU sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both have
+// one length, and dst may be x.
 func ReLU[T Float](dst, x []T) {
 	checkLen("ReLU", len(dst), len(x))
 	relu(dst, x)
@@ -54,7 +56,8 @@ func Step[T Float](dst, x []T) {
 	step(dst, 1, x)
 }
 
-// Gate sets dst to y where x is positive, else to 0, also where y is not finite. All have one length, and dst may be x or y.
+// Gate sets dst to y where x is positive, else to 0, also where y is not finite. All have one
+// length, and dst may be x or y.
 func Gate[T Float](dst, x, y []T) {
 	checkLen("Gate", len(dst), len(x), len(y))
 	gate(dst, x, y)
@@ -72,7 +75,8 @@ func ToFloat64[T Float](dst []float64, src []T) {
 	toFloat64(dst, src)
 }
 
-// SameBits reports whether a and b have the same bits, entry by entry: 0 and −0 differ, and a NaN is like itself. Both have one length.
+// SameBits reports whether a and b have the same bits, entry by entry: 0 and −0 differ, and a NaN
+// is like itself. Both have one length.
 func SameBits[T Float](a, b []T) bool {
 	checkLen("SameBits", len(a), len(b))
 	return bytes.Equal(inMemory(a), inMemory(b))
@@ -94,13 +98,15 @@ func Scale[T Float](dst []T, a T, x []T) {
 	scale(dst, a, x)
 }
 
-// Comb sets dst = a·x + b·y; products are rounded before they are added, on every path. All have one length, and dst may be x or y.
+// Comb sets dst = a·x + b·y; products are rounded before they are added, on every path. All have
+// one length, and dst may be x or y.
 func Comb[T Float](dst []T, a T, x []T, b T, y []T) {
 	checkLen("Comb", len(dst), len(x), len(y))
 	comb(dst, a, x, b, y)
 }
 
-// Dot returns Σ x_i y_i of two slices of one length. The order of summation depends on the length alone.
+// Dot returns Σ x_i y_i of two slices of one length. The order of summation depends on the
+// length alone.
 func Dot[T Float](x, y []T) T {
 	checkLen("Dot", len(x), len(y))
 	return dotSum(x, y)
@@ -116,7 +122,8 @@ func Prefetch[E byte | float32 | float64](src []E) {
 	prefetch(unsafe.Slice((*byte)(pointer(src)), len(src)*int(unsafe.Sizeof(e))))
 }
 
-// Transpose sets dst, of cols rows with stride ldd, to the transpose of src, of rows×cols with stride lds.
+// Transpose sets dst, of cols rows with stride ldd, to the transpose of src, of rows×cols with
+// stride lds.
 func Transpose[T Float](rows, cols int, dst []T, ldd int, src []T, lds int) {
 	checkMatrix("Transpose", "dst", len(dst), cols, rows, ldd)
 	checkMatrix("Transpose", "src", len(src), rows, cols, lds)

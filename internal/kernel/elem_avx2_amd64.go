@@ -4,42 +4,42 @@
 
 package kernel
 
-// addToF32AVX2 makes the n entries of dst of those of x and y.
+// addToF32AVX2 makes the n entries of dst of the entries of x and y.
 //
 //go:noescape
 func addToF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// subToF32AVX2 makes the n entries of dst of those of x and y.
+// subToF32AVX2 makes the n entries of dst of the entries of x and y.
 //
 //go:noescape
 func subToF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// mulToF32AVX2 makes the n entries of dst of those of x and y.
+// mulToF32AVX2 makes the n entries of dst of the entries of x and y.
 //
 //go:noescape
 func mulToF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// divToF32AVX2 makes the n entries of dst of those of x and y.
+// divToF32AVX2 makes the n entries of dst of the entries of x and y.
 //
 //go:noescape
 func divToF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// sqrtF32AVX2 sets the n entries of dst to the square roots of those of x.
+// sqrtF32AVX2 sets the n entries of dst to the square roots of the entries of x.
 //
 //go:noescape
 func sqrtF32AVX2(n int, dst *float32, x *float32)
 
-// reluF32AVX2 sets the n entries of dst to the larger of 0 and those of x.
+// reluF32AVX2 sets the n entries of dst to the larger of 0 and the entries of x.
 //
 //go:noescape
 func reluF32AVX2(n int, dst *float32, x *float32)
 
-// stepF32AVX2 sets the n entries of dst to a where those of x are positive, else to 0.
+// stepF32AVX2 sets the n entries of dst to a where the entries of x are positive, else to 0.
 //
 //go:noescape
 func stepF32AVX2(n int, dst *float32, a float32, x *float32)
 
-// gateF32AVX2 sets the n entries of dst to those of y where those of x are positive, else to 0.
+// gateF32AVX2 sets the n entries of dst to the entries of y where the entries of x are positive, else to 0.
 //
 //go:noescape
 func gateF32AVX2(n int, dst *float32, x *float32, y *float32)
@@ -74,67 +74,67 @@ func sumF32AVX2(n int, x *float32) float32
 //go:noescape
 func fromBytesF32AVX2(n int, dst *float32, src *byte, scale float32)
 
-// fromFloat64F32AVX2 sets the n entries of dst to those of src, rounded.
+// fromFloat64F32AVX2 sets the n entries of dst to the entries of src, rounded.
 //
 //go:noescape
 func fromFloat64F32AVX2(n int, dst *float32, src *float64)
 
-// toFloat64F32AVX2 sets the n entries of dst to those of src.
+// toFloat64F32AVX2 sets the n entries of dst to the entries of src.
 //
 //go:noescape
 func toFloat64F32AVX2(n int, dst *float64, src *float32)
 
-// largestTapsF32AVX2 sets dst, of so many channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.
+// largestTapsF32AVX2 sets dst, of a number of channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.
 //
 //go:noescape
 func largestTapsF32AVX2(patches int, channels int, dst *float32, src *float32, step int, taps int, places *int, numbers *float32)
 
-// pickTapsF32AVX2 sets dst, of so many channels a patch, to the entries of src at the taps that chosen has.
+// pickTapsF32AVX2 sets dst, of a number of channels a patch, to the entries of src at the taps that chosen has.
 //
 //go:noescape
 func pickTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
 
-// addTapsF32AVX2 adds src, of so many channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.
+// addTapsF32AVX2 adds src, of a number of channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.
 //
 //go:noescape
 func addTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
 
-// addToF64AVX2 makes the n entries of dst of those of x and y.
+// addToF64AVX2 makes the n entries of dst of the entries of x and y.
 //
 //go:noescape
 func addToF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// subToF64AVX2 makes the n entries of dst of those of x and y.
+// subToF64AVX2 makes the n entries of dst of the entries of x and y.
 //
 //go:noescape
 func subToF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// mulToF64AVX2 makes the n entries of dst of those of x and y.
+// mulToF64AVX2 makes the n entries of dst of the entries of x and y.
 //
 //go:noescape
 func mulToF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// divToF64AVX2 makes the n entries of dst of those of x and y.
+// divToF64AVX2 makes the n entries of dst of the entries of x and y.
 //
 //go:noescape
 func divToF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// sqrtF64AVX2 sets the n entries of dst to the square roots of those of x.
+// sqrtF64AVX2 sets the n entries of dst to the square roots of the entries of x.
 //
 //go:noescape
 func sqrtF64AVX2(n int, dst *float64, x *float64)
 
-// reluF64AVX2 sets the n entries of dst to the larger of 0 and those of x.
+// reluF64AVX2 sets the n entries of dst to the larger of 0 and the entries of x.
 //
 //go:noescape
 func reluF64AVX2(n int, dst *float64, x *float64)
 
-// stepF64AVX2 sets the n entries of dst to a where those of x are positive, else to 0.
+// stepF64AVX2 sets the n entries of dst to a where the entries of x are positive, else to 0.
 //
 //go:noescape
 func stepF64AVX2(n int, dst *float64, a float64, x *float64)
 
-// gateF64AVX2 sets the n entries of dst to those of y where those of x are positive, else to 0.
+// gateF64AVX2 sets the n entries of dst to the entries of y where the entries of x are positive, else to 0.
 //
 //go:noescape
 func gateF64AVX2(n int, dst *float64, x *float64, y *float64)
@@ -169,27 +169,27 @@ func sumF64AVX2(n int, x *float64) float64
 //go:noescape
 func fromBytesF64AVX2(n int, dst *float64, src *byte, scale float64)
 
-// fromFloat64F64AVX2 sets the n entries of dst to those of src, rounded.
+// fromFloat64F64AVX2 sets the n entries of dst to the entries of src, rounded.
 //
 //go:noescape
 func fromFloat64F64AVX2(n int, dst *float64, src *float64)
 
-// toFloat64F64AVX2 sets the n entries of dst to those of src.
+// toFloat64F64AVX2 sets the n entries of dst to the entries of src.
 //
 //go:noescape
 func toFloat64F64AVX2(n int, dst *float64, src *float64)
 
-// largestTapsF64AVX2 sets dst, of so many channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.
+// largestTapsF64AVX2 sets dst, of a number of channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.
 //
 //go:noescape
 func largestTapsF64AVX2(patches int, channels int, dst *float64, src *float64, step int, taps int, places *int, numbers *float64)
 
-// pickTapsF64AVX2 sets dst, of so many channels a patch, to the entries of src at the taps that chosen has.
+// pickTapsF64AVX2 sets dst, of a number of channels a patch, to the entries of src at the taps that chosen has.
 //
 //go:noescape
 func pickTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
 
-// addTapsF64AVX2 adds src, of so many channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.
+// addTapsF64AVX2 adds src, of a number of channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.
 //
 //go:noescape
 func addTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)

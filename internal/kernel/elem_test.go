@@ -22,9 +22,11 @@ func testElementwise[T Float](t *testing.T) {
 		{"MulTo", MulTo[T], mulToGo[T]},
 		{"DivTo", DivTo[T], divToGo[T]},
 		{"Gate", Gate[T], gateGo[T]},
-		{"Axpy", func(dst, x, y []T) { copy(dst, y); Axpy(dst, x[0], x) }, func(dst, x, y []T) { copy(dst, y); axpyGo(dst, x[0], x) }},
+		{"Axpy", func(dst, x, y []T) { copy(dst, y); Axpy(dst, x[0], x) },
+			func(dst, x, y []T) { copy(dst, y); axpyGo(dst, x[0], x) }},
 		{"Scale", func(dst, x, y []T) { Scale(dst, y[0], x) }, func(dst, x, y []T) { scaleGo(dst, y[0], x) }},
-		{"Comb", func(dst, x, y []T) { Comb(dst, .3, x, -1.7, y) }, func(dst, x, y []T) { combGo(dst, .3, x, -1.7, y) }},
+		{"Comb", func(dst, x, y []T) { Comb(dst, .3, x, -1.7, y) },
+			func(dst, x, y []T) { combGo(dst, .3, x, -1.7, y) }},
 	}
 	eachPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -52,8 +54,9 @@ func testElementwise[T Float](t *testing.T) {
 	})
 }
 
-// TestOneInput: rectifying, of a second input too, and conversions have the bits of the plain loop, for zeros of either sign, NaN,
-// infinities and numbers that are too large or too small for float32 too.
+// TestOneInput: rectifying, of a second input too, and conversions have the bits of the plain loop,
+// for zeros of either sign, NaN, infinities and numbers that are too large or too small for
+// float32 too.
 func TestOneInput(t *testing.T) { eachType(t, testOneInput[float32], testOneInput[float64]) }
 
 func testOneInput[T Float](t *testing.T) {
@@ -104,7 +107,8 @@ func testOneInput[T Float](t *testing.T) {
 	})
 }
 
-// TestSumRows: rows are added one by one, in their order, where dst stands, with nothing read or written between them.
+// TestSumRows: rows are added one by one, in their order, where dst stands, with nothing read or
+// written between them.
 func TestSumRows(t *testing.T) { eachPathAndType(t, testSumRows[float32], testSumRows[float64]) }
 
 func testSumRows[T Float](t *testing.T) {
@@ -147,7 +151,7 @@ func testFromBytes[T Float](t *testing.T) {
 	}
 }
 
-// TestSums compares with sums that are exact (integers) and holds those of reals to
+// TestSums compares with sums that are exact (integers) and holds the sums of reals to
 // γ_n·Σ|x·y|, as the products of matrices.
 func TestSums(t *testing.T) { eachPathAndType(t, testSums[float32], testSums[float64]) }
 
@@ -220,7 +224,8 @@ func TestPrefetch(t *testing.T) {
 	})
 }
 
-// TestTranspose: every entry is where it belongs, of matrices of all small sizes with gaps between their rows, and nothing is written in the gaps.
+// TestTranspose: every entry is where it belongs, of matrices of all small sizes with gaps between
+// their rows, and nothing is written in the gaps.
 func TestTranspose(t *testing.T) { eachPathAndType(t, testTranspose[float32], testTranspose[float64]) }
 
 func testTranspose[T Float](t *testing.T) {
@@ -229,7 +234,8 @@ func testTranspose[T Float](t *testing.T) {
 		for _, cols := range []int{0, 1, 3, 8, 16, 24, 37} {
 			lds, ldd := cols+rng.IntN(3), rows+rng.IntN(3)
 			a := &arena[T]{rng: rng}
-			src, dst := a.slice(rows*lds, func() T { return T(rng.NormFloat64()) }), a.slice(cols*ldd, func() T { return 7 })
+			src, dst := a.slice(rows*lds, func() T { return T(rng.NormFloat64()) }),
+				a.slice(cols*ldd, func() T { return 7 })
 			want := slices.Clone(dst)
 			for i := range rows {
 				for j := range cols {

@@ -5,10 +5,11 @@ import (
 	"unsafe"
 )
 
-// GemmNT sets C = A·Bᵀ, or C += A·Bᵀ if acc, for C m×n, A m×k, B n×k. It costs 2mnk flops, and where sums are short a copy
-// of B, which takes as long as about ten rows of A.
+// GemmNT sets C = A·Bᵀ, or C += A·Bᵀ if acc, for C m×n, A m×k, B n×k. It costs 2mnk flops, and
+// where sums are short a copy of B, which takes as long as about ten rows of A.
 func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasEntries("GemmNT", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
+	if hasEntries("GemmNT", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) &&
+		hasTerms(m, n, k, c, ldc, acc) {
 		switch {
 		case active == Generic:
 			gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, acc)
@@ -20,9 +21,11 @@ func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 	}
 }
 
-// Dots is GemmNT without acc, with the same bits for an entry in every product: its two rows alone determine them.
+// Dots is GemmNT without acc, with the same bits for an entry in every product: its two rows alone
+// determine them.
 func Dots[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int) {
-	if hasEntries("Dots", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) && hasTerms(m, n, k, c, ldc, false) {
+	if hasEntries("Dots", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) &&
+		hasTerms(m, n, k, c, ldc, false) {
 		if active == Generic {
 			gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, false)
 			return
@@ -34,7 +37,8 @@ func Dots[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int) 
 // GemmTN sets C = Aᵀ·B, or C += Aᵀ·B if acc, for C m×n, A k×m, B k×n: the sum over the k rows
 // of their outer products, added in the order of the rows. It costs 2mnk flops.
 func GemmTN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasEntries("GemmTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}, factor[T]{"b", b, k, n, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
+	if hasEntries("GemmTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}, factor[T]{"b", b, k, n, ldb}) &&
+		hasTerms(m, n, k, c, ldc, acc) {
 		if active == Generic {
 			gemmOuterGo(m, n, k, c, ldc, a, 1, lda, b, ldb, acc)
 			return
@@ -45,7 +49,8 @@ func GemmTN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 
 // GemmNN sets C = A·B, or C += A·B if acc, for C m×n, A m×k, B k×n. It costs 2mnk flops.
 func GemmNN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasEntries("GemmNN", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, k, n, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
+	if hasEntries("GemmNN", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, k, n, ldb}) &&
+		hasTerms(m, n, k, c, ldc, acc) {
 		if active == Generic {
 			gemmOuterGo(m, n, k, c, ldc, a, lda, 1, b, ldb, acc)
 			return
@@ -65,7 +70,8 @@ func SumRows[T Float](m, n int, dst, a []T, lda int) {
 		}
 		return
 	}
-	// A product with a row of ones adds what a sum does, as a multiple of 1 is exact. The row is one number, without strides.
+	// A product with a row of ones adds what a sum does, as a multiple of 1 is exact. The row is
+	// one number, without strides.
 	one := unsafe.Pointer(&one64)
 	if size[T]() == 4 {
 		one = unsafe.Pointer(&one32)
@@ -100,7 +106,8 @@ func hasEntries[T Float](fn string, m, n, k int, c []T, ldc int, factors ...fact
 	return true
 }
 
-// hasTerms reports whether the entries of a product have terms to sum; entries without terms it has set.
+// hasTerms reports whether the entries of a product have terms to sum; entries without terms it
+// has set.
 func hasTerms[T Float](m, n, k int, c []T, ldc int, acc bool) bool {
 	if k == 0 {
 		emptySum(m, n, c, ldc, acc)
@@ -127,7 +134,8 @@ func checkMatrix(fn, name string, have, rows, cols, ld int) {
 		return
 	}
 	if ld < cols {
-		panic(fmt.Sprintf("kernel: %s: %s has row stride %d, which must be at least its %d columns", fn, name, ld, cols))
+		panic(fmt.Sprintf("kernel: %s: %s has row stride %d, which must be at least its %d columns", fn,
+			name, ld, cols))
 	}
 	// Divided rather than multiplied, so that huge sizes cannot overflow into a small need.
 	if have < cols || (have-cols)/ld < rows-1 {

@@ -6,14 +6,14 @@ package kernel
 
 // dotF32AVX512 adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,
 // each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of k, and with
-// the next group lds further on. Strides are in bytes; rs and cs are those of C between rows and columns.
+// the next group lds further on. Strides are in bytes; rs and cs are the strides of C between rows and columns.
 //
 //go:noescape
 func dotF32AVX512(mr int, nr int, groups int, k int, c *float32, rs int, cs int, a *float32, lda int, b *float32, ldb int, ask *float32, step int, lds int)
 
 // outerF32AVX512 sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of
-// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least that of a register.
-// Strides are in bytes: ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,
+// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least the number of a register.
+// Strides are in bytes: ra and ca are the strides of A between rows and columns, jump is what lies between two runs of k of its columns,
 // and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind
 // each row of B.
 //
@@ -31,13 +31,13 @@ func outerPackF32AVX512(mr int, nv int, panels int, last int, k int, c *float32,
 //go:noescape
 func packRowsF32AVX512(cols int, rows int, dst *float32, ldd int, src *float32, lds int)
 
-// packColumnsF32AVX512 sets dst to the first columns, in groups of 16 bytes, of so many rows as fill 32 bytes, each column
+// packColumnsF32AVX512 sets dst to the first columns, in groups of 16 bytes, of as many rows as fill 32 bytes, each column
 // a row of dst, and asks for the numbers that lie ahead bytes further. Strides are in bytes.
 //
 //go:noescape
 func packColumnsF32AVX512(groups int, dst *float32, ldd int, src *float32, lds int, ahead int)
 
-// addRunsF32AVX512 adds patches, which lie one after the other in src as so many rows of run elements, to as many rows of dst. Strides
+// addRunsF32AVX512 adds patches, which lie one after the other in src as rows of run elements, to as many rows of dst. Strides
 // are in bytes: ldd is from row to row, step from patch to patch.
 //
 //go:noescape
@@ -52,14 +52,14 @@ func tapSumsF32AVX512(lines int, run int, cols int, k int, rows int, c *float32,
 
 // dotF64AVX512 adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,
 // each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of k, and with
-// the next group lds further on. Strides are in bytes; rs and cs are those of C between rows and columns.
+// the next group lds further on. Strides are in bytes; rs and cs are the strides of C between rows and columns.
 //
 //go:noescape
 func dotF64AVX512(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int, ask *float64, step int, lds int)
 
 // outerF64AVX512 sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of
-// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least that of a register.
-// Strides are in bytes: ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,
+// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least the number of a register.
+// Strides are in bytes: ra and ca are the strides of A between rows and columns, jump is what lies between two runs of k of its columns,
 // and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind
 // each row of B.
 //
@@ -77,13 +77,13 @@ func outerPackF64AVX512(mr int, nv int, panels int, last int, k int, c *float64,
 //go:noescape
 func packRowsF64AVX512(cols int, rows int, dst *float64, ldd int, src *float64, lds int)
 
-// packColumnsF64AVX512 sets dst to the first columns, in groups of 16 bytes, of so many rows as fill 32 bytes, each column
+// packColumnsF64AVX512 sets dst to the first columns, in groups of 16 bytes, of as many rows as fill 32 bytes, each column
 // a row of dst, and asks for the numbers that lie ahead bytes further. Strides are in bytes.
 //
 //go:noescape
 func packColumnsF64AVX512(groups int, dst *float64, ldd int, src *float64, lds int, ahead int)
 
-// addRunsF64AVX512 adds patches, which lie one after the other in src as so many rows of run elements, to as many rows of dst. Strides
+// addRunsF64AVX512 adds patches, which lie one after the other in src as rows of run elements, to as many rows of dst. Strides
 // are in bytes: ldd is from row to row, step from patch to patch.
 //
 //go:noescape

@@ -2,9 +2,10 @@ package kernel
 
 import "unsafe"
 
-// What is copied: B if it has more than looseBytes, a share of the second-level cache, and at least packHeight rows of C
-// read it, of which the first do the copying; A if the rows or columns that a sliver is made of are spread over more than
-// looseSliver, a share of the first-level cache, and C has at least sliverCols columns.
+// What is copied: B if it has more than looseBytes, a share of the second-level cache, and at least
+// packHeight rows of C read it, of which the first do the copying; A if the rows or columns that a
+// sliver is made of are spread over more than looseSliver, a share of the first-level cache, and C
+// has at least sliverCols columns.
 const (
 	looseBytes  = 1 << 20
 	packHeight  = 32
@@ -18,15 +19,15 @@ const outerWide = 12
 // singleRows is the most rows that the outer kernel takes at once with one register across.
 const singleRows = 12
 
-// rowsAhead is how many rows of B before its turn one is asked for, where sums have so many terms that those beyond the last
-// one matter little.
+// rowsAhead is how many rows of B before its turn one is asked for, where sums have more terms, so
+// that the terms beyond the last one matter little.
 const (
 	rowsAhead = 8
 	askTerms  = 16 * rowsAhead
 )
 
-// outerTile returns the most rows that the outer kernel of the active path takes at once with two registers across, and
-// the numbers in a register.
+// outerTile returns the most rows that the outer kernel of the active path takes at once with two
+// registers across, and the numbers in a register.
 func outerTile[T Float]() (most, lanes int) {
 	if active == AVX2 {
 		return 6, registerBytes() / size[T]()
@@ -50,9 +51,9 @@ func tallest[T Float](n int) int {
 	return singleRows
 }
 
-// gemmChain sets C = A·B, or adds the product. Each entry is one sum in the order of k that starts from C, wherever it is
-// cut and whatever is copied. Blocks of B and slivers of A are copied where that pays, so that the kernel finds what it
-// reads one after the other side by side.
+// gemmChain sets C = A·B, or adds the product. Each entry is one sum in the order of k that starts
+// from C, wherever it is cut and whatever is copied. Blocks of B and slivers of A are copied where
+// that pays, so that the kernel finds what it reads one after the other side by side.
 func gemmChain[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, acc bool) {
 	switch team := NewCrew(m * n * k); {
 	case team == nil:
@@ -103,7 +104,8 @@ func chainPart[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, ac
 	}
 }
 
-// chainRows computes mr rows of n columns of C. A block that is to be packed, which takes at least 2 rows, is so from then on.
+// chainRows computes mr rows of n columns of C. A block that is to be packed, which takes at least
+// 2 rows, is so from then on.
 func chainRows[T Float](mr, n, k int, c unsafe.Pointer, ldc int, a operand, b *block, acc bool) {
 	_, lanes := outerTile[T]()
 	s, add := size[T](), flag(acc)
@@ -118,7 +120,8 @@ func chainRows[T Float](mr, n, k int, c unsafe.Pointer, ldc int, a operand, b *b
 		}
 		to, at := unsafe.Add(c, from*s), unsafe.Add(b.at, from*s*b.packed)
 		if b.to != nil {
-			outerPack[T](mr, nv, count, last, k, to, ldc, row, a.at, a.row, a.col, at, ldb, row, ahead, unsafe.Add(b.to, from*s*k), add)
+			outerPack[T](mr, nv, count, last, k, to, ldc, row, a.at, a.row, a.col, at, ldb, row, ahead,
+				unsafe.Add(b.to, from*s*k), add)
 			return
 		}
 		outer[T](mr, nv, count, last, k, 1, to, ldc, row, a.at, a.row, a.col, 0, 0, at, ldb, row*b.packed, ahead, add)

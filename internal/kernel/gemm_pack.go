@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// The sizes of blocks, in bytes: of a row of A, and of all of B that stays in the second-level cache while the rows of A
-// pass by in slivers, which stay in the first-level cache.
+// The sizes of blocks, in bytes: of a row of A, and of all of B that stays in the second-level
+// cache while the rows of A pass by in slivers, which stay in the first-level cache.
 const (
 	depthBytes = 1 << 10
 	blockBytes = 1 << 19
@@ -19,11 +19,11 @@ const sliverBytes = 16 * depthBytes
 // A workspace is the memory of one product in progress. It grows to what products need.
 type workspace struct{ block, sliver []byte }
 
-// panels returns memory for a block of B, and rows for rows of A, of at least so many bytes.
+// panels returns memory for a block of B, and rows for rows of A, of at least n bytes.
 func (w *workspace) panels(bytes int) unsafe.Pointer { return aligned(&w.block, bytes) }
 func (w *workspace) rows(bytes int) unsafe.Pointer   { return aligned(&w.sliver, bytes) }
 
-// aligned returns the first address in memory that begins a cache line, before at least so many bytes.
+// aligned returns the first address in memory that begins a cache line, before at least n bytes.
 func aligned(memory *[]byte, bytes int) unsafe.Pointer {
 	const line = 64
 	if len(*memory) < bytes+line {
@@ -33,7 +33,8 @@ func aligned(memory *[]byte, bytes int) unsafe.Pointer {
 	return unsafe.Add(p, -int(uintptr(p))&(line-1))
 }
 
-// workspaces are those that no product has now; there are as many in all as there were ever products at the same time.
+// workspaces are those that no product has now; there are as many in all as there were ever
+// products at the same time.
 var workspaces struct {
 	sync.Mutex
 	free []*workspace
@@ -80,8 +81,9 @@ func (o operand) from(i, j int) operand {
 // transposed returns the transposed matrix.
 func (o operand) transposed() operand { return operand{o.at, o.col, o.row} }
 
-// A block is rows of B. Packed, it lies in panels one after the other, whose rows have no gaps, and packed is the number of
-// rows of each; else packed is 1. The first product with a block whose to is not nil packs it there.
+// A block is rows of B. Packed, it lies in panels one after the other, whose rows have no gaps, and
+// packed is the number of rows of each; else packed is 1. The first product with a block whose to
+// is not nil packs it there.
 type block struct {
 	operand
 	packed int
@@ -124,8 +126,8 @@ func packedBytes[T Float](k, n int) int {
 	return ceil(n, lanes) * lanes * k * size[T]()
 }
 
-// packTransposed copies k rows and n columns of B, whose columns have no gaps. It takes so many rows at a time that those
-// of the panel stay in the first-level cache until they are full.
+// packTransposed copies k rows and n columns of B, whose columns have no gaps. It takes a number of
+// rows at a time at which those of the panel stay in the first-level cache until they are full.
 func packTransposed[T Float](k, n int, to unsafe.Pointer, ldd int, b operand) {
 	const vector, group, chunk = 32, 16, 256 // bytes of columns, of rows, and of rows at a time
 	s := size[T]()
@@ -147,7 +149,8 @@ func packTransposed[T Float](k, n int, to unsafe.Pointer, ldd int, b operand) {
 	}
 }
 
-// eachRegisters calls f for each panel of n columns, with the most rows that the outer kernel takes of it.
+// eachRegisters calls f for each panel of n columns, with the most rows that the outer kernel takes
+// of it.
 func eachRegisters[T Float](n int, f func(col, nv, last, most int)) {
 	eachPanel[T](n, func(from, count, nv, last int) {
 		two, lanes := outerTile[T]()
@@ -161,8 +164,8 @@ func eachRegisters[T Float](n int, f func(col, nv, last, most int)) {
 	})
 }
 
-// eachPanel calls f for the panels of n columns: those of two registers, then one of one register, then one of the last
-// columns that fill none. from is the first column.
+// eachPanel calls f for the panels of n columns: panels of two registers, then one of one register,
+// then one of the last columns that fill none. from is the first column.
 func eachPanel[T Float](n int, f func(from, count, nv, last int)) {
 	_, lanes := outerTile[T]()
 	from, full := 0, n/lanes

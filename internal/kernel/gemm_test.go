@@ -59,7 +59,8 @@ func span(rows, cols, ld int) int {
 }
 
 func (q *problem[T]) String() string {
-	return fmt.Sprintf("%s on %v: m=%d n=%d k=%d lda=%d ldb=%d ldc=%d acc=%v", q.name, active, q.m, q.n, q.k, q.lda, q.ldb, q.ldc, q.acc)
+	return fmt.Sprintf("%s on %v: m=%d n=%d k=%d lda=%d ldb=%d ldc=%d acc=%v", q.name, active, q.m, q.n, q.k, q.lda,
+		q.ldb, q.ldc, q.acc)
 }
 
 // multiply computes the product into c, of the layout of q.c.
@@ -113,7 +114,8 @@ func (q *problem[T]) reference() (want, bound []float64) {
 	return want, bound
 }
 
-// check multiplies and fails if an entry is off by more than gamma times its bound, or anything around C was changed.
+// check multiplies and fails if an entry is off by more than gamma times its bound, or anything
+// around C was changed.
 func (q *problem[T]) check(t *testing.T, gamma float64) {
 	t.Helper()
 	want, bound := q.reference()
@@ -125,19 +127,22 @@ func (q *problem[T]) check(t *testing.T, gamma float64) {
 	q.arena.check(t, q.String())
 }
 
-// eachProblem runs f on problems of all three products, with the sizes that the kernels meet, their neighbours, and
-// count small ones of every kind.
-func eachProblem[T Float](seed uint64, count int, number func(rng *rand.Rand) T, f func(q *problem[T], rng *rand.Rand)) {
+// eachProblem runs f on problems of all three products, with the sizes that the kernels meet, their
+// neighbours, and count small ones of every kind.
+func eachProblem[T Float](seed uint64, count int, number func(rng *rand.Rand) T,
+	f func(q *problem[T], rng *rand.Rand)) {
 	rng := rand.New(rand.NewPCG(seed, seed+1))
 	for _, p := range products[T]() {
 		sizes := [][3]int{
 			{32, 10, 784}, {10, 784, 32}, {33, 10, 785}, {10, 783, 31}, {16, 1, 200}, {1, 200, 16},
 			{17, 32, 128}, {20, 128, 20}, {1, 1, 1}, {0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {3, 1, 1500}, {1, 3, 1500},
-			{11, 5, 1027}, {2, 70, 300}, {23, 600, 3}, {70, 10, 16}, {64, 20, 33}, {13, 131, 45}, {14, 515, 21}, {25, 40, 259}, {dotRows + 7, 12, 150},
+			{11, 5, 1027}, {2, 70, 300}, {23, 600, 3}, {70, 10, 16}, {64, 20, 33}, {13, 131, 45}, {14, 515, 21},
+			{25, 40, 259}, {dotRows + 7, 12, 150},
 		}
 		for range count {
 			// Products of two draws favour small sizes without leaving out large ones.
-			sizes = append(sizes, [3]int{rng.IntN(5) * rng.IntN(8), rng.IntN(7) * rng.IntN(12), rng.IntN(7) * rng.IntN(25)})
+			sizes = append(sizes, [3]int{rng.IntN(5) * rng.IntN(8), rng.IntN(7) * rng.IntN(12),
+				rng.IntN(7) * rng.IntN(25)})
 		}
 		for _, s := range sizes {
 			f(newProblem(rng, p, s[0], s[1], s[2], func() T { return number(rng) }), rng)
@@ -232,8 +237,9 @@ func testGemmPathsAgree[T Float](t *testing.T) {
 	})
 }
 
-// TestGemmBlocks: products so large that blocks of them are copied have the bits of the same sums without copies: those of a
-// few rows of NN at a time, where B lies as it is, and NT and TN multiply the same matrices, transposed.
+// TestGemmBlocks: products so large that blocks of them are copied have the bits of the same sums
+// without copies: the bits of a few rows of NN at a time, where B lies as it is, and NT and TN
+// multiply the same matrices, transposed.
 func TestGemmBlocks(t *testing.T) {
 	eachPathAndType(t, testGemmBlocks[float32], testGemmBlocks[float64])
 }
@@ -270,7 +276,8 @@ func transposed[T Float](rows, cols int, x []T) []T {
 	return y
 }
 
-// TestDots: an entry has the bits of the product of its two rows alone, and those of GemmNT to rounding.
+// TestDots: an entry has the bits of the product of its two rows alone, and the numbers of GemmNT
+// to rounding.
 func TestDots(t *testing.T) { eachPathAndType(t, testDots[float32], testDots[float64]) }
 
 func testDots[T Float](t *testing.T) {

@@ -6,16 +6,18 @@ import "unsafe"
 // in the first-level cache.
 const sumBytes = 4096
 
-// dotRows is how many rows of A pass by at a time, so that their pieces stay in the second-level cache.
+// dotRows is how many rows of A pass by at a time, so that their pieces stay in the
+// second-level cache.
 const dotRows = 128
 
-// isChain reports whether each entry of GemmNT is one sum in the order of k, as in GemmNN, and not the sum of the lanes of
-// a dot product: where adding up the lanes takes longer than the copy of B that transposes it. It must not ask for m, so
-// that a row has the same bits among any number of others.
+// isChain reports whether each entry of GemmNT is one sum in the order of k, as in GemmNN, and not
+// the sum of the lanes of a dot product: where adding up the lanes takes longer than the copy of B
+// that transposes it. It must not ask for m, so that a row has the same bits among any number
+// of others.
 func isChain(n, k int) bool { return n >= 128 && k <= 512 || n > 4 && k <= 48 }
 
-// dotTile returns the most rows and columns that the dot kernel of the active path takes at once, and
-// the rows that it takes of a single column.
+// dotTile returns the most rows and columns that the dot kernel of the active path takes at once,
+// and the rows that it takes of a single column.
 func dotTile() (mr, nr, tall int) {
 	if active == AVX2 {
 		return 2, 3, 4
@@ -43,8 +45,8 @@ func flag(acc bool) int {
 // ceil returns n/d rounded up.
 func ceil(n, d int) int { return (n + d - 1) / d }
 
-// gemmDot sets C = A·Bᵀ, or adds the product. It cuts k into pieces, a matter of k alone, and adds their products to C
-// one by one.
+// gemmDot sets C = A·Bᵀ, or adds the product. It cuts k into pieces, a matter of k alone, and adds
+// their products to C one by one.
 func gemmDot[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
 	emptySum(m, n, c, ldc, acc)
 	s := size[T]()
@@ -80,14 +82,16 @@ func dotPart[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointe
 	for p := 0; p < k; p += piece {
 		h := min(piece, k-p)
 		for i := 0; i < m; i += dotRows {
-			dotStrips[T](min(dotRows, m-i), n, h, unsafe.Add(c, i*rs), rs, cs, unsafe.Add(a, i*lda+p*s), lda, unsafe.Add(b, p*s), ldb)
+			dotStrips[T](min(dotRows, m-i), n, h, unsafe.Add(c, i*rs), rs, cs, unsafe.Add(a, i*lda+p*s), lda,
+				unsafe.Add(b, p*s), ldb)
 		}
 	}
 }
 
 // dotStrips cuts the columns of C into strips of a few, whose rows of B stay in the first-level
 // cache while the rows of A pass by in groups.
-func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int) {
+func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int,
+	b unsafe.Pointer, ldb int) {
 	mr, nr, tall := dotTile()
 	strips := ceil(n, nr)
 	for j := 0; strips > 0; strips-- {
@@ -103,16 +107,18 @@ func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Poin
 			if i == 0 && n*ldb > looseBytes {
 				next = min(w, n-j-w)
 			}
-			dotGroups[T](h, w, groups, k, unsafe.Add(c, i*rs+j*cs), rs, cs, unsafe.Add(a, i*lda), lda, unsafe.Add(b, j*ldb), ldb, next)
+			dotGroups[T](h, w, groups, k, unsafe.Add(c, i*rs+j*cs), rs, cs, unsafe.Add(a, i*lda), lda,
+				unsafe.Add(b, j*ldb), ldb, next)
 			i += groups * h
 		}
 		j += w
 	}
 }
 
-// dotGroups computes groups of mr rows of a strip of nr columns. It asks for the next rows of B, a share of a row with each
-// group: a whole row with each of the first groups would hold them up.
-func dotGroups[T Float](mr, nr, groups, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb, next int) {
+// dotGroups computes groups of mr rows of a strip of nr columns. It asks for the next rows of B, a
+// share of a row with each group: a whole row with each of the first groups would hold them up.
+func dotGroups[T Float](mr, nr, groups, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int,
+	b unsafe.Pointer, ldb, next int) {
 	done := 0
 	tiles := func(count int, ask unsafe.Pointer, step, lds int) {
 		i := done * mr

@@ -3,7 +3,8 @@ package kernel
 // The plain twins. A product is converted to T before it is added, which forbids the compiler
 // to fuse the two, so that these loops give the same bits on every machine.
 
-// gemmNTGo is GemmNT: each entry is summed in order of k. Four columns at a time keep four independent sums going.
+// gemmNTGo is GemmNT: each entry is summed in order of k. Four columns at a time keep four
+// independent sums going.
 func gemmNTGo[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
 	for i := range m {
 		ai, ci := a[i*lda:][:k], c[i*ldc:][:n]

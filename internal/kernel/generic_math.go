@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"dsbo/internal/elementary"
+	"dsbo/internal/num"
 )
 
 // The float32 twins compute in float64 and round once.
@@ -11,7 +11,7 @@ import (
 func expGo[T Float](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
-		dst[i] = T(elementary.Exp(float64(src[i])))
+		dst[i] = T(num.Exp(float64(src[i])))
 	}
 }
 
@@ -19,7 +19,7 @@ func log1pExpGo[T Float](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
 		x := float64(src[i])
-		dst[i] = T(max(x, 0) + elementary.Log1p(elementary.Exp(-math.Abs(x))))
+		dst[i] = T(max(x, 0) + num.Log1p(num.Exp(-math.Abs(x))))
 	}
 }
 
@@ -27,7 +27,7 @@ func sigmoidGo[T Float](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
 		x := float64(src[i])
-		e := elementary.Exp(-math.Abs(x))
+		e := num.Exp(-math.Abs(x))
 		if x < 0 {
 			dst[i] = T(e / (1 + e))
 		} else {
@@ -39,21 +39,21 @@ func sigmoidGo[T Float](dst, src []T) {
 func tanhGo[T Float](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
-		dst[i] = T(elementary.Tanh(float64(src[i])))
+		dst[i] = T(num.Tanh(float64(src[i])))
 	}
 }
 
 func erfGo[T Float](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
-		dst[i] = T(elementary.Erf(float64(src[i])))
+		dst[i] = T(num.Erf(float64(src[i])))
 	}
 }
 
 func logGo[T Float](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
-		dst[i] = T(elementary.Log(float64(src[i])))
+		dst[i] = T(num.Log(float64(src[i])))
 	}
 }
 

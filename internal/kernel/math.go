@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// Exp sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the normal numbers underflow
-// gradually. NaN gives NaN, -Inf gives 0, +Inf gives +Inf. dst and src have one length, and dst may be src.
+// Exp sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the normal
+// numbers underflow gradually. NaN gives NaN, -Inf gives 0, +Inf gives +Inf. dst and src have one
+// length, and dst may be src.
 func Exp[T Float](dst, src []T) {
 	checkLen("Exp", len(dst), len(src))
 	exp(dst, src)
@@ -20,8 +21,9 @@ func Log1pExp[T Float](dst, src []T) {
 	log1pExp(dst, src)
 }
 
-// Sigmoid sets dst = 1/(1+e⁻ˣ) for each x of src, with a relative error of at most 1e-15 (float64) or 2 ulp (float32)
-// over the whole range: it is eˣ far to the left. NaN gives NaN. dst and src have one length, and dst may be src.
+// Sigmoid sets dst = 1/(1+e⁻ˣ) for each x of src, with a relative error of at most 1e-15 (float64)
+// or 2 ulp (float32) over the whole range: it is eˣ far to the left. NaN gives NaN. dst and src
+// have one length, and dst may be src.
 func Sigmoid[T Float](dst, src []T) {
 	checkLen("Sigmoid", len(dst), len(src))
 	sigmoid(dst, src)
@@ -34,8 +36,9 @@ func Tanh[T Float](dst, src []T) {
 	tanh(dst, src)
 }
 
-// Erf sets dst = 2/√π ∫₀ˣ e^−t² dt, the error function, for each x of src, with a relative error of at most 1e-15 (float64) or
-// 2 ulp (float32), near 0 too. NaN gives NaN. dst and src have one length, and dst may be src.
+// Erf sets dst = 2/√π ∫₀ˣ e^−t² dt, the error function, for each x of src, with a relative error of
+// at most 1e-15 (float64) or 2 ulp (float32), near 0 too. NaN gives NaN. dst and src have one
+// length, and dst may be src.
 func Erf[T Float](dst, src []T) {
 	checkLen("Erf", len(dst), len(src))
 	erf(dst, src)
@@ -71,10 +74,11 @@ const (
 	chunkSize = 256
 )
 
-// RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, which holds rows×cols numbers without gaps;
-// dst has length rows at least. The row's maximum is subtracted first, so that nothing overflows. A row with a NaN
-// gives NaN, else one with +Inf gives +Inf, and one with nothing but -Inf, or without columns, gives -Inf. It
-// allocates a row when cols exceeds 256. dst must not overlap src.
+// RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, which holds rows×cols
+// numbers without gaps; dst has length rows at least. The row's maximum is subtracted first, so
+// that nothing overflows. A row with a NaN gives NaN, else one with +Inf gives +Inf, and one with
+// nothing but -Inf, or without columns, gives -Inf. It allocates a row when cols exceeds 256. dst
+// must not overlap src.
 func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	checkRows("RowLogSumExp", rows, cols, len(src), 1, len(dst))
 	if cols == 0 {
@@ -117,8 +121,8 @@ func infiniteRow[T Float](m T, row []T) T {
 	return m
 }
 
-// RowAdd adds u[i] to each entry of row i of src, and RowMul multiplies them with it; dst and src hold rows×cols numbers without gaps, u one for each row. dst
-// may be src.
+// RowAdd adds u[i] to each entry of row i of src, and RowMul multiplies them with it; dst and src
+// hold rows×cols numbers without gaps, u one for each row. dst may be src.
 func RowAdd[T Float](rows, cols int, dst, src, u []T) {
 	if hasRows("RowAdd", rows, cols, len(dst), len(src), len(u)) {
 		rowAdd(rows, cols, dst, src, u)
@@ -132,7 +136,8 @@ func RowMul[T Float](rows, cols int, dst, src, u []T) {
 	}
 }
 
-// hasRows reports whether there are entries. It panics unless dst and src hold rows×cols numbers and u one for each row.
+// hasRows reports whether there are entries. It panics unless dst and src hold rows×cols numbers
+// and u one for each row.
 func hasRows(fn string, rows, cols, dst, src, u int) bool {
 	checkRows(fn, rows, cols, src, cols, dst)
 	checkMatrix(fn, "u", u, rows, 1, 1)

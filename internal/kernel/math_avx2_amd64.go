@@ -4,32 +4,32 @@
 
 package kernel
 
-// expF32AVX2 sets the n entries of dst to the function of those of src.
+// expF32AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func expF32AVX2(n int, dst *float32, src *float32)
 
-// log1pExpF32AVX2 sets the n entries of dst to the function of those of src.
+// log1pExpF32AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func log1pExpF32AVX2(n int, dst *float32, src *float32)
 
-// sigmoidF32AVX2 sets the n entries of dst to the function of those of src.
+// sigmoidF32AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func sigmoidF32AVX2(n int, dst *float32, src *float32)
 
-// tanhF32AVX2 sets the n entries of dst to the function of those of src.
+// tanhF32AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func tanhF32AVX2(n int, dst *float32, src *float32)
 
-// erfF32AVX2 sets the n entries of dst to the function of those of src.
+// erfF32AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func erfF32AVX2(n int, dst *float32, src *float32)
 
-// logF32AVX2 sets the n entries of dst to the function of those of src.
+// logF32AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func logF32AVX2(n int, dst *float32, src *float32)
@@ -50,42 +50,42 @@ func rowSumF32AVX2(rows int, cols int, dst *float32, src *float32)
 //go:noescape
 func rowNormalizeF32AVX2(rows int, cols int, dst *float32)
 
-// rowAddF32AVX2 sets every row of dst to that of src plus the number of u that belongs to it.
+// rowAddF32AVX2 sets every row of dst to the row of src plus the number of u that belongs to it.
 //
 //go:noescape
 func rowAddF32AVX2(rows int, cols int, dst *float32, src *float32, u *float32)
 
-// rowMulF32AVX2 sets every row of dst to that of src times the number of u that belongs to it.
+// rowMulF32AVX2 sets every row of dst to the row of src times the number of u that belongs to it.
 //
 //go:noescape
 func rowMulF32AVX2(rows int, cols int, dst *float32, src *float32, u *float32)
 
-// expF64AVX2 sets the n entries of dst to the function of those of src.
+// expF64AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func expF64AVX2(n int, dst *float64, src *float64)
 
-// log1pExpF64AVX2 sets the n entries of dst to the function of those of src.
+// log1pExpF64AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func log1pExpF64AVX2(n int, dst *float64, src *float64)
 
-// sigmoidF64AVX2 sets the n entries of dst to the function of those of src.
+// sigmoidF64AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func sigmoidF64AVX2(n int, dst *float64, src *float64)
 
-// tanhF64AVX2 sets the n entries of dst to the function of those of src.
+// tanhF64AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func tanhF64AVX2(n int, dst *float64, src *float64)
 
-// erfF64AVX2 sets the n entries of dst to the function of those of src.
+// erfF64AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func erfF64AVX2(n int, dst *float64, src *float64)
 
-// logF64AVX2 sets the n entries of dst to the function of those of src.
+// logF64AVX2 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func logF64AVX2(n int, dst *float64, src *float64)
@@ -106,12 +106,12 @@ func rowSumF64AVX2(rows int, cols int, dst *float64, src *float64)
 //go:noescape
 func rowNormalizeF64AVX2(rows int, cols int, dst *float64)
 
-// rowAddF64AVX2 sets every row of dst to that of src plus the number of u that belongs to it.
+// rowAddF64AVX2 sets every row of dst to the row of src plus the number of u that belongs to it.
 //
 //go:noescape
 func rowAddF64AVX2(rows int, cols int, dst *float64, src *float64, u *float64)
 
-// rowMulF64AVX2 sets every row of dst to that of src times the number of u that belongs to it.
+// rowMulF64AVX2 sets every row of dst to the row of src times the number of u that belongs to it.
 //
 //go:noescape
 func rowMulF64AVX2(rows int, cols int, dst *float64, src *float64, u *float64)

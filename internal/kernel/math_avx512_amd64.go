@@ -4,32 +4,32 @@
 
 package kernel
 
-// expF32AVX512 sets the n entries of dst to the function of those of src.
+// expF32AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func expF32AVX512(n int, dst *float32, src *float32)
 
-// log1pExpF32AVX512 sets the n entries of dst to the function of those of src.
+// log1pExpF32AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func log1pExpF32AVX512(n int, dst *float32, src *float32)
 
-// sigmoidF32AVX512 sets the n entries of dst to the function of those of src.
+// sigmoidF32AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func sigmoidF32AVX512(n int, dst *float32, src *float32)
 
-// tanhF32AVX512 sets the n entries of dst to the function of those of src.
+// tanhF32AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func tanhF32AVX512(n int, dst *float32, src *float32)
 
-// erfF32AVX512 sets the n entries of dst to the function of those of src.
+// erfF32AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func erfF32AVX512(n int, dst *float32, src *float32)
 
-// logF32AVX512 sets the n entries of dst to the function of those of src.
+// logF32AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func logF32AVX512(n int, dst *float32, src *float32)
@@ -50,42 +50,42 @@ func rowSumF32AVX512(rows int, cols int, dst *float32, src *float32)
 //go:noescape
 func rowNormalizeF32AVX512(rows int, cols int, dst *float32)
 
-// rowAddF32AVX512 sets every row of dst to that of src plus the number of u that belongs to it.
+// rowAddF32AVX512 sets every row of dst to the row of src plus the number of u that belongs to it.
 //
 //go:noescape
 func rowAddF32AVX512(rows int, cols int, dst *float32, src *float32, u *float32)
 
-// rowMulF32AVX512 sets every row of dst to that of src times the number of u that belongs to it.
+// rowMulF32AVX512 sets every row of dst to the row of src times the number of u that belongs to it.
 //
 //go:noescape
 func rowMulF32AVX512(rows int, cols int, dst *float32, src *float32, u *float32)
 
-// expF64AVX512 sets the n entries of dst to the function of those of src.
+// expF64AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func expF64AVX512(n int, dst *float64, src *float64)
 
-// log1pExpF64AVX512 sets the n entries of dst to the function of those of src.
+// log1pExpF64AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func log1pExpF64AVX512(n int, dst *float64, src *float64)
 
-// sigmoidF64AVX512 sets the n entries of dst to the function of those of src.
+// sigmoidF64AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func sigmoidF64AVX512(n int, dst *float64, src *float64)
 
-// tanhF64AVX512 sets the n entries of dst to the function of those of src.
+// tanhF64AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func tanhF64AVX512(n int, dst *float64, src *float64)
 
-// erfF64AVX512 sets the n entries of dst to the function of those of src.
+// erfF64AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func erfF64AVX512(n int, dst *float64, src *float64)
 
-// logF64AVX512 sets the n entries of dst to the function of those of src.
+// logF64AVX512 sets the n entries of dst to the function of the entries of src.
 //
 //go:noescape
 func logF64AVX512(n int, dst *float64, src *float64)
@@ -106,12 +106,12 @@ func rowSumF64AVX512(rows int, cols int, dst *float64, src *float64)
 //go:noescape
 func rowNormalizeF64AVX512(rows int, cols int, dst *float64)
 
-// rowAddF64AVX512 sets every row of dst to that of src plus the number of u that belongs to it.
+// rowAddF64AVX512 sets every row of dst to the row of src plus the number of u that belongs to it.
 //
 //go:noescape
 func rowAddF64AVX512(rows int, cols int, dst *float64, src *float64, u *float64)
 
-// rowMulF64AVX512 sets every row of dst to that of src times the number of u that belongs to it.
+// rowMulF64AVX512 sets every row of dst to the row of src times the number of u that belongs to it.
 //
 //go:noescape
 func rowMulF64AVX512(rows int, cols int, dst *float64, src *float64, u *float64)

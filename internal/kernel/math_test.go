@@ -43,8 +43,10 @@ func functions[T Float]() []function[T] {
 // over- and underflow, halves of log 2 where the reduction of the argument jumps, and the limits.
 func arguments[T Float](rng *rand.Rand, count int) []T {
 	x := []float64{0, math.Copysign(0, -1), 1, -1, 800, -800, 1000, -1000, 16, 19, 20, -16, -40, -700,
-		708.3, 709.7, 709.8, -708.3, -708.5, -740, -745, -745.1, -745.2, -746, 88.7, 88.8, -87.3, -87.4, -103, -103.9, -104,
-		5e-324, -5e-324, 1e-300, 1e-45, 1e-38, -1e-38, 1e-20, 1e-8, -1e-8, 0.5, 0.881, math.Ln2 / 2, -math.Ln2 / 2, math.MaxFloat64, -math.MaxFloat64}
+		708.3, 709.7, 709.8, -708.3, -708.5, -740, -745, -745.1, -745.2, -746, 88.7, 88.8, -87.3, -87.4,
+		-103, -103.9, -104,
+		5e-324, -5e-324, 1e-300, 1e-45, 1e-38, -1e-38, 1e-20, 1e-8, -1e-8, 0.5, 0.881, math.Ln2 / 2, -math.Ln2 / 2,
+		math.MaxFloat64, -math.MaxFloat64}
 	for i := range count {
 		s := 2*float64(rng.IntN(2)) - 1
 		switch i % 5 {

@@ -14,7 +14,8 @@ func fence[T Float | byte](t *testing.T, n int, atEnd bool) []T {
 	var v T
 	bytes := n * int(unsafe.Sizeof(v))
 	inner := (bytes + page - 1) / page * page
-	mem, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	mem, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Skip("mmap:", err)
 	}
@@ -61,7 +62,8 @@ func testNoReadOutsideConv[T Float](t *testing.T) {
 	for _, w := range windows {
 		for _, n := range []int{1, 16, 21} {
 			for _, atEnd := range []bool{false, true} {
-				images, b, c := fence[T](t, w.Pixels(), atEnd), fence[T](t, n*w.Taps(), atEnd), fence[T](t, w.Patches()*n, atEnd)
+				images, b, c := fence[T](t, w.Pixels(), atEnd), fence[T](t, n*w.Taps(), atEnd),
+					fence[T](t, w.Patches()*n, atEnd)
 				eachPath(t, func(t *testing.T) {
 					PatchesNT(w, 1, n, c, images, b)
 					PatchesTN(w, 1, n, b, c, images, true)
@@ -81,7 +83,8 @@ func testNoReadOutsidePooling[T Float](t *testing.T) {
 	for _, w := range poolingWindows() {
 		for _, atEnd := range []bool{false, true} {
 			entries := w.Patches() * w.C
-			images, taps, picked := fence[T](t, w.Pixels(), atEnd), fence[T](t, entries, atEnd), fence[T](t, entries, atEnd)
+			images, taps, picked := fence[T](t, w.Pixels(), atEnd), fence[T](t, entries, atEnd),
+				fence[T](t, entries, atEnd)
 			p := NewPooling[T](w)
 			eachPath(t, func(t *testing.T) {
 				p.Largest(1, taps, images)
@@ -145,7 +148,8 @@ func testNoReadOutside[T Float](t *testing.T) {
 				RowMul(m, n, cut(x, m*n), cut(y, m*n), cut(z, m))
 				RowLogSumExp(m, n, cut(x, m), cut(y, m*n))
 			}
-			for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13}, {45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45},
+			for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13},
+				{45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45},
 				{3, 150, 13}, {14, 131, 9}, {33, 45, 44}, {2, 515, 3}} {
 				m, n, k := s[0], s[1], s[2]
 				a, b, c := cut(x, m*k), cut(y, n*k), cut(z, m*n)

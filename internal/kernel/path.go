@@ -41,7 +41,8 @@ func choosePath(setting string, best Path) (Path, error) {
 	case i < 0:
 		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be generic, avx2 or avx512; it is %q", setting)
 	case Path(i) > best:
-		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be at most %s with this build and machine; it is %s", best, setting)
+		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be at most %s with this build and machine; it is %s",
+			best, setting)
 	default:
 		return Path(i), nil
 	}
@@ -50,9 +51,9 @@ func choosePath(setting string, best Path) (Path, error) {
 // Active returns the path in use.
 func Active() Path { return active }
 
-// Env returns an error that matches dsbo.ErrConfig if the environment variable DSBO_KERNEL asks for a path that
-// does not exist or that this machine lacks. The commands refuse to run then; a program that does not ask gets the
-// best path there is.
+// Env returns an error that matches dsbo.ErrConfig if the environment variable DSBO_KERNEL asks for
+// a path that does not exist or that this machine lacks. The commands refuse to run then; a program
+// that does not ask gets the best path there is.
 func Env() error { return errEnv }
 
 // Supported reports whether this build and machine have path p.

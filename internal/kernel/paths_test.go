@@ -128,13 +128,16 @@ func TestMisuse(t *testing.T) {
 		{"Scale: dst", func() { Scale(f(2), 1, f(3)) }},
 		{"Dot: dst", func() { Dot(f(2), f(3)) }},
 		{"FromBytes: dst", func() { FromBytes(f(2), make([]byte, 3), 1) }},
-		{"BytesNT: 8 columns, which must be a multiple of 16", func() { BytesNT(1, 1, 8, f(1), 1, bytesOf(1, 8), f(8), 8) }},
+		{"BytesNT: 8 columns, which must be a multiple of 16",
+			func() { BytesNT(1, 1, 8, f(1), 1, bytesOf(1, 8), f(8), 8) }},
 		{"BytesNT: 1 rows, which must be at least 2", func() { BytesNT(2, 1, 16, f(2), 1, bytesOf(1, 16), f(16), 16) }},
-		{"BytesNT: row 1 has length 15", func() { BytesNT(2, 1, 16, f(2), 1, append(bytesOf(1, 16), bytesOf(1, 15)...), f(16), 16) }},
+		{"BytesNT: row 1 has length 15",
+			func() { BytesNT(2, 1, 16, f(2), 1, append(bytesOf(1, 16), bytesOf(1, 15)...), f(16), 16) }},
 		{"BytesNT: c has length 1", func() { BytesNT(2, 1, 16, f(1), 1, bytesOf(2, 16), f(16), 16) }},
 		{"BytesTN: a has length 1", func() { BytesTN(1, 16, f(16), 16, f(1), 1, bytesOf(2, 16), false) }},
 		{"BytesTN: row 0 has length 16", func() { BytesTN(1, 32, f(32), 32, f(2), 1, bytesOf(2, 16), false) }},
-		{"PatchesNT: c has length 3, which must be 4 with 1 images and 1 columns", func() { PatchesNT(w, 1, 1, f(3), f(9), f(4)) }},
+		{"PatchesNT: c has length 3, which must be 4 with 1 images and 1 columns",
+			func() { PatchesNT(w, 1, 1, f(3), f(9), f(4)) }},
 		{"PatchesTN: images has length 8", func() { PatchesTN(w, 1, 1, f(4), f(4), f(8), true) }},
 		{"ImagesNN: sizes m=-1", func() { ImagesNN(w, -1, 1, f(9), f(4), f(4), true) }},
 		{"RowSoftmax: src has length 5", func() { RowSoftmax(2, 3, f(6), f(5)) }},
@@ -153,7 +156,8 @@ func TestAllocs(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		x, y, z := random[float32](2000), random[float32](2000), random[float32](2000)
 		const wide = 1 << 9 // of a factor that is copied
-		left, right, result := random[float32](packHeight*wide), random[float32](wide*(wide+1)), random[float32](packHeight*(wide+1))
+		left, right, result := random[float32](packHeight*wide), random[float32](wide*(wide+1)),
+			random[float32](packHeight*(wide+1))
 		w := Window{H: 12, W: 13, C: 2, KH: 5, KW: 4, Stride: 1, PadH: 1}
 		src := make([]byte, 2000)
 		rows, _ := byteRows[float32](rand.New(rand.NewPCG(1, 1)), 10, 96)
@@ -167,7 +171,8 @@ func TestAllocs(t *testing.T) {
 			ImagesNN(w, 1, 10, x[:w.Pixels()], result[:w.Patches()*10], y[:10*w.Taps()], true)
 			BytesNT(10, 10, 96, z, 10, rows, y, 96)
 			BytesTN(10, 96, z, 96, x, 10, rows, true)
-			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32], Tanh[float32], Erf[float32], Log[float32]} {
+			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32],
+				Tanh[float32], Erf[float32], Log[float32]} {
 				fn(z, x)
 			}
 			RowSoftmax(200, 10, z, x)
@@ -209,7 +214,8 @@ func sameBits[T Float](t *testing.T, what string, got, want []T) {
 	}
 	for i := range got {
 		if bits(got[i]) != bits(want[i]) {
-			t.Fatalf("%s: entry %d of %d is %g (%x); it must be %g (%x)", what, i, len(got), got[i], bits(got[i]), want[i], bits(want[i]))
+			t.Fatalf("%s: entry %d of %d is %g (%x); it must be %g (%x)", what, i, len(got), got[i], bits(got[i]),
+				want[i], bits(want[i]))
 		}
 	}
 }
@@ -219,7 +225,8 @@ func within[T Float](t *testing.T, what string, got []T, want, bound []float64) 
 	t.Helper()
 	for i, w := range want {
 		if d := math.Abs(float64(got[i]) - w); !(d <= bound[i]) && float64(got[i]) != w {
-			t.Fatalf("%s: entry %d of %d is %g; it must be %g: off by %g, bound %g", what, i, len(want), got[i], w, d, bound[i])
+			t.Fatalf("%s: entry %d of %d is %g; it must be %g: off by %g, bound %g", what, i, len(want),
+				got[i], w, d, bound[i])
 		}
 	}
 }

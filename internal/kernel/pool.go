@@ -2,8 +2,9 @@ package kernel
 
 import "math"
 
-// A Pooling finds where the patches of a window have their largest entries, channel by channel, and reads or adds there. Taps are counted along
-// the rows of a patch, those in the padding too. Any number of goroutines may use one.
+// A Pooling finds where the patches of a window have their largest entries, channel by channel, and
+// reads or adds there. Taps are counted along the rows of a patch, those in the padding too. Any
+// number of goroutines may use one.
 type Pooling[T Float] struct {
 	w       Window
 	places  []int // of the taps, in entries from where the patch begins
@@ -24,7 +25,8 @@ func NewPooling[T Float](w Window) *Pooling[T] {
 	return p
 }
 
-// leastChannels is how many channels a patch has at least for assembly, which takes a register of them at a time, to be faster.
+// leastChannels is how many channels a patch has at least for assembly, which takes a register of
+// them at a time, to be faster.
 const leastChannels = 4
 
 // hasAssembly reports whether there is assembly for the window.
@@ -35,13 +37,16 @@ func (p *Pooling[T]) hasAssembly() bool {
 // entries is the number of patches and channels of an image.
 func (p *Pooling[T]) entries() int { return p.w.Patches() * p.w.C }
 
-// fits reports whether there are images. It panics if slices have not the lengths of m images and of their patches.
+// fits reports whether there are images. It panics if slices have not the lengths of m images and
+// of their patches.
 func (p *Pooling[T]) fits(fn string, m int, images, taps, entries []T) bool {
-	return p.w.fits(fn, m, 1, length{"images", len(images), m * p.w.Pixels()}, length{"taps", len(taps), m * p.entries()},
+	return p.w.fits(fn, m, 1, length{"images", len(images), m * p.w.Pixels()},
+		length{"taps", len(taps), m * p.entries()},
 		length{"entries", len(entries), m * p.entries()})
 }
 
-// eachRow calls f with the places of the first entries of each row of patches, in m images and among the patches' entries.
+// eachRow calls f with the places of the first entries of each row of patches, in m images and
+// among the patches' entries.
 func (p *Pooling[T]) eachRow(m int, f func(image, patch int)) {
 	w := p.w
 	for i := range m {
@@ -51,27 +56,31 @@ func (p *Pooling[T]) eachRow(m int, f func(image, patch int)) {
 	}
 }
 
-// Largest sets taps, one for each patch and channel of m images, to the number of the tap with the largest entry: that of the first one of equal
-// ones, and of NaN, which is larger than any number. Padding does not count.
+// Largest sets taps, one for each patch and channel of m images, to the number of the tap with the
+// largest entry: of the first one of equal ones, and of NaN, which is larger than any number.
+// Padding does not count.
 func (p *Pooling[T]) Largest(m int, taps, images []T) {
 	switch w := p.w; {
 	case !p.fits("Largest", m, images, taps, taps):
 	case p.hasAssembly():
 		p.eachRow(m, func(image, patch int) {
-			largestTaps[T](w.OutW(), w.C, pointer(taps[patch:]), pointer(images[image:]), w.Stride*w.C*size[T](), len(p.bytes), &p.bytes[0], pointer(p.numbers))
+			largestTaps[T](w.OutW(), w.C, pointer(taps[patch:]), pointer(images[image:]), w.Stride*w.C*size[T](),
+				len(p.bytes), &p.bytes[0], pointer(p.numbers))
 		})
 	default:
 		p.largestGo(m, taps, images)
 	}
 }
 
-// Pick sets dst, one entry for each patch and channel of m images, to the entry at the tap that taps has.
+// Pick sets dst, one entry for each patch and channel of m images, to the entry at the tap that
+// taps has.
 func (p *Pooling[T]) Pick(m int, dst, taps, images []T) {
 	switch w := p.w; {
 	case !p.fits("Pick", m, images, taps, dst):
 	case p.hasAssembly():
 		p.eachRow(m, func(image, patch int) {
-			pickTaps[T](w.OutW(), w.C, pointer(dst[patch:]), pointer(taps[patch:]), pointer(images[image:]), w.Stride*w.C*size[T](),
+			pickTaps[T](w.OutW(), w.C, pointer(dst[patch:]), pointer(taps[patch:]), pointer(images[image:]),
+				w.Stride*w.C*size[T](),
 				len(p.bytes), &p.bytes[0], pointer(p.numbers))
 		})
 	default:
@@ -79,15 +88,16 @@ func (p *Pooling[T]) Pick(m int, dst, taps, images []T) {
 	}
 }
 
-// Unpick sets m images to the sums of a, which has one entry for each patch and channel, each added at the tap that taps has, in the order of
-// the patches.
+// Unpick sets m images to the sums of a, which has one entry for each patch and channel, each added
+// at the tap that taps has, in the order of the patches.
 func (p *Pooling[T]) Unpick(m int, images, taps, a []T) {
 	clear(images)
 	switch w := p.w; {
 	case !p.fits("Unpick", m, images, taps, a):
 	case p.hasAssembly():
 		p.eachRow(m, func(image, patch int) {
-			addTaps[T](w.OutW(), w.C, pointer(images[image:]), pointer(taps[patch:]), pointer(a[patch:]), w.Stride*w.C*size[T](),
+			addTaps[T](w.OutW(), w.C, pointer(images[image:]), pointer(taps[patch:]), pointer(a[patch:]),
+				w.Stride*w.C*size[T](),
 				len(p.bytes), &p.bytes[0], pointer(p.numbers))
 		})
 	default:
@@ -95,7 +105,8 @@ func (p *Pooling[T]) Unpick(m int, images, taps, a []T) {
 	}
 }
 
-// eachEntryGo calls f with the places of each patch's and channel's entry at its tap, in the images and among these entries.
+// eachEntryGo calls f with the places of each patch's and channel's entry at its tap, in the images
+// and among these entries.
 func (p *Pooling[T]) eachEntryGo(m int, taps []T, f func(image, patch int)) {
 	w := p.w
 	p.eachRow(m, func(image, patch int) {
@@ -124,8 +135,9 @@ func (p *Pooling[T]) largestGo(m int, taps, images []T) {
 	}
 }
 
-// clippedPatch is the part of a patch that is in the image: its first tap and that one's place, its last place in each direction as seen from there,
-// and the steps to the next row and column of the image, with those of taps to the next row of the kernel. Places are in entries.
+// clippedPatch is the part of a patch that is in the image: its first tap and that one's place, its
+// last place in each direction as seen from there, and the steps to the next row and column of the
+// image, with the steps of taps to the next row of the kernel. Places are in entries.
 type clippedPatch struct{ tap, first, down, right, row, col, taps int }
 
 // clipped returns the patch in row i and column j of the patches.
@@ -139,8 +151,8 @@ func (w Window) clipped(i, j int) clippedPatch {
 	}
 }
 
-// largest returns the tap that has the largest entry of a channel. It compares whole numbers, for which no jump is needed that a processor has to
-// guess.
+// largest returns the tap that has the largest entry of a channel. It compares whole numbers, for
+// which no jump is needed that a processor has to guess.
 func largest[T Float](channel []T, p clippedPatch) int {
 	best, at := int64(math.MinInt64), 0
 	first := p.tap
@@ -157,7 +169,8 @@ func largest[T Float](channel []T, p clippedPatch) int {
 	return at
 }
 
-// ranked returns a number that is larger for larger v, the same for 0 and −0, and the largest for NaN.
+// ranked returns a number that is larger for larger v, the same for 0 and −0, and the largest
+// for NaN.
 func ranked[T Float](v T) int64 {
 	f := float64(v) + 0 // −0 becomes 0
 	if f != f {

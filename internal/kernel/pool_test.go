@@ -7,17 +7,19 @@ import (
 	"testing"
 )
 
-// poolingWindows are windows, and some with as many channels as registers have lanes, or more and fewer.
+// poolingWindows are windows, and some with as many channels as registers have lanes, or more
+// and fewer.
 func poolingWindows() (all []Window) {
 	all = append(all, windows...)
 	for _, channels := range []int{4, 8, 16, 19, 37} {
-		all = append(all, Window{H: 6, W: 8, C: channels, KH: 2, KW: 2, Stride: 2}, Window{H: 7, W: 6, C: channels, KH: 3, KW: 3, Stride: 1})
+		all = append(all, Window{H: 6, W: 8, C: channels, KH: 2, KW: 2, Stride: 2},
+			Window{H: 7, W: 6, C: channels, KH: 3, KW: 3, Stride: 1})
 	}
 	return all
 }
 
-// TestPooling: entries are found, read and added as the definition says, with equal entries, zeros of either sign, infinities and NaN among them,
-// and nothing is written beside them.
+// TestPooling: entries are found, read and added as the definition says, with equal entries, zeros
+// of either sign, infinities and NaN among them, and nothing is written beside them.
 func TestPooling(t *testing.T) { eachPathAndType(t, testPooling[float32], testPooling[float64]) }
 
 func testPooling[T Float](t *testing.T) {
@@ -47,7 +49,8 @@ func testPooling[T Float](t *testing.T) {
 	}
 }
 
-// poolingOf returns the taps with the largest entries of images, these entries, and their sums at their places, from the definition.
+// poolingOf returns the taps with the largest entries of images, these entries, and their sums at
+// their places, from the definition.
 func poolingOf[T Float](w Window, m int, images []T) (taps, picked, sums []T) {
 	places := make([]float64, len(images))
 	for i := range places {
@@ -59,7 +62,8 @@ func poolingOf[T Float](w Window, m int, images []T) (taps, picked, sums []T) {
 		for ch := range w.C {
 			best := -1
 			for tap := range w.KH * w.KW {
-				if place := int(patches[first+tap*w.C+ch]) - 1; place >= 0 && (best < 0 || larger(images[place], images[int(patches[first+best*w.C+ch])-1])) {
+				if place := int(patches[first+tap*w.C+ch]) - 1; place >= 0 &&
+					(best < 0 || larger(images[place], images[int(patches[first+best*w.C+ch])-1])) {
 					best = tap
 				}
 			}

@@ -10,8 +10,10 @@ import (
 
 // rowShapes are rows×cols of softmaxes: class counts, widths around every register size, and
 // rows wider than the memory that RowLogSumExp has of its own.
-var rowShapes = [][2]int{{0, 3}, {3, 0}, {1, 1}, {32, 10}, {64, 10}, {7, 2}, {5, 3}, {9, 7}, {3, 8}, {3, 9}, {4, 15}, {4, 16},
-	{4, 17}, {3, 31}, {3, 33}, {2, 64}, {2, 65}, {2, 100}, {5, 200}, {2, 255}, {3, 256}, {3, 257}, {2, 1200}, {300, 3}, {700, 1}}
+var rowShapes = [][2]int{{0, 3}, {3, 0}, {1, 1}, {32, 10}, {64, 10}, {7, 2}, {5, 3}, {9, 7}, {3, 8}, {3, 9},
+	{4, 15}, {4, 16},
+	{4, 17}, {3, 31}, {3, 33}, {2, 64}, {2, 65}, {2, 100}, {5, 200}, {2, 255}, {3, 256}, {3, 257}, {2, 1200},
+	{300, 3}, {700, 1}}
 
 func TestRows(t *testing.T) { eachType(t, testRows[float32], testRows[float64]) }
 
@@ -116,7 +118,8 @@ func testRowLimits[T Float](t *testing.T) {
 	})
 }
 
-// TestRowsAlone: a row has the same bits alone and among others, in place and not, and on both assembly paths.
+// TestRowsAlone: a row has the same bits alone and among others, in place and not, and on both
+// assembly paths.
 func TestRowsAlone(t *testing.T) { eachType(t, testRowsAlone[float32], testRowsAlone[float64]) }
 
 func testRowsAlone[T Float](t *testing.T) {
@@ -146,7 +149,8 @@ func testRowsAlone[T Float](t *testing.T) {
 	}
 }
 
-// TestRowNumbers: results are rounded once, so every path must have the bits of the plain loop, in place too.
+// TestRowNumbers: results are rounded once, so every path must have the bits of the plain loop, in
+// place too.
 func TestRowNumbers(t *testing.T) {
 	eachPathAndType(t, testRowNumbers[float32], testRowNumbers[float64])
 }
@@ -162,7 +166,8 @@ func testRowNumbers[T Float](t *testing.T) {
 			what := fmt.Sprintf("%s %d×%d", op.name, rows, cols)
 			a := &arena[T]{rng: rng}
 			fill := func() T { return T(rng.NormFloat64()) }
-			src, u, dst, want := a.slice(rows*cols, fill), a.slice(rows, fill), a.slice(rows*cols, fill), make([]T, rows*cols)
+			src, u, dst, want := a.slice(rows*cols, fill), a.slice(rows, fill), a.slice(rows*cols, fill),
+				make([]T, rows*cols)
 			op.twin(rows, cols, want, src, u)
 			op.f(rows, cols, dst, src, u)
 			sameBits(t, what, dst, want)

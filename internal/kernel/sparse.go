@@ -1,7 +1,8 @@
 package kernel
 
-// Products with one sparse row: the numbers val in the columns idx, ascending, and zeros elsewhere. Each runs in plain Go on every path,
-// with the same bits on all of them, and adds in the order of the columns. The columns must be within the matrix.
+// Products with one sparse row: the numbers val in the columns idx, ascending, and zeros elsewhere.
+// Each runs in plain Go on every path, with the same bits on all of them, and adds in the order of
+// the columns. The columns must be within the matrix.
 
 // SparseRowNT sets dst_k = Σ_e val_e b[k·ldb + idx_e]: the row times Bᵀ, for B of len(dst) rows.
 func SparseRowNT[T Float](dst []T, idx []int32, val []T, b []T, ldb int) {
@@ -59,7 +60,8 @@ func SparseRowNN[T Float](dst []T, idx []int32, val []T, b []T, ldb int) {
 	}
 }
 
-// SparseOuter adds u_k val_e to c[k·ldc + idx_e]: the product of the column u and the row, to C of len(u) rows.
+// SparseOuter adds u_k val_e to c[k·ldc + idx_e]: the product of the column u and the row, to C of
+// len(u) rows.
 func SparseOuter[T Float](c []T, ldc int, u []T, idx []int32, val []T) {
 	val = val[:len(idx)]
 	k := 0
@@ -79,7 +81,8 @@ func SparseOuter[T Float](c []T, ldc int, u []T, idx []int32, val []T) {
 	}
 }
 
-// SparseOuterT adds val_e u_k to c[idx_e·ldc + k]: the transpose of [SparseOuter]'s product, to C of len(u) columns.
+// SparseOuterT adds val_e u_k to c[idx_e·ldc + k]: the transpose of [SparseOuter]'s product, to C
+// of len(u) columns.
 func SparseOuterT[T Float](c []T, ldc int, u []T, idx []int32, val []T) {
 	val = val[:len(idx)]
 	k := 0

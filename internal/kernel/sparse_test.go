@@ -9,7 +9,8 @@ import (
 
 func TestSparse(t *testing.T) { eachType(t, testSparse[float32], testSparse[float64]) }
 
-// testSparse compares with plain loops over the whole row in the same order: zeros change no sum, so the bits are the same.
+// testSparse compares with plain loops over the whole row in the same order: zeros change no sum,
+// so the bits are the same.
 func testSparse[T Float](t *testing.T) {
 	const cols = 37
 	rng := rand.New(rand.NewPCG(2, 3))
@@ -55,7 +56,8 @@ func testSparse[T Float](t *testing.T) {
 
 func BenchmarkSparse(b *testing.B) { eachType(b, benchSparse[float32], benchSparse[float64]) }
 
-// benchSparse measures passes over 20 000 rows of 75 values in 10⁵ columns, as bytes of columns and float32 values a second.
+// benchSparse measures passes over 20 000 rows of 75 values in 10⁵ columns, as bytes of columns and
+// float32 values a second.
 func benchSparse[T Float](b *testing.B) {
 	const rows, each, cols = 20_000, 75, 100_000
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -1,4 +1,5 @@
-// Package wording writes numbers of things in sentences for people.
+// Count and Ranges write numbers of things in sentences for people.
+
 package wording
 
 import (
@@ -7,7 +8,8 @@ import (
 	"strings"
 )
 
-// Count writes how many things there are, of which one is called by the English name one: "1 penalty", "2 penalties", "0 classes".
+// Count writes how many things there are, of which one is called by the English name one: "1
+// penalty", "2 penalties", "0 classes".
 func Count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -21,7 +23,8 @@ func plural(one string) string {
 	switch {
 	case y && !strings.ContainsAny(stem[max(0, len(stem)-1):], "aeiou"):
 		return stem + "ies"
-	case strings.HasSuffix(one, "s") || strings.HasSuffix(one, "x") || strings.HasSuffix(one, "ch") || strings.HasSuffix(one, "sh"):
+	case strings.HasSuffix(one, "s") || strings.HasSuffix(one, "x") || strings.HasSuffix(one, "ch") ||
+		strings.HasSuffix(one, "sh"):
 		return one + "es"
 	}
 	return one + "s"

@@ -13,7 +13,8 @@ func TestCount(t *testing.T) {
 		want string
 	}{
 		{1, "penalty", "1 penalty"}, {2, "penalty", "2 penalties"}, {0, "class", "0 classes"}, {3, "day", "3 days"},
-		{12, "validation example", "12 validation examples"}, {2, "box", "2 boxes"}, {2, "match", "2 matches"}, {-1, "seed", "-1 seeds"},
+		{12, "validation example", "12 validation examples"}, {2, "box", "2 boxes"}, {2, "match", "2 matches"},
+		{-1, "seed", "-1 seeds"},
 	} {
 		if got := wording.Count(c.n, c.one); got != c.want {
 			t.Errorf("%d, %q: %q, want %q", c.n, c.one, got, c.want)
@@ -26,7 +27,8 @@ func TestRanges(t *testing.T) {
 		numbers []int
 		want    string
 	}{
-		{nil, ""}, {[]int{4}, "4"}, {[]int{0, 1}, "0, 1"}, {[]int{0, 1, 2, 3, 5}, "0–3, 5"}, {[]int{0, 2, 3, 4, 7, 8}, "0, 2–4, 7, 8"},
+		{nil, ""}, {[]int{4}, "4"}, {[]int{0, 1}, "0, 1"}, {[]int{0, 1, 2, 3, 5}, "0–3, 5"},
+		{[]int{0, 2, 3, 4, 7, 8}, "0, 2–4, 7, 8"},
 	} {
 		if got := wording.Ranges(c.numbers); got != c.want {
 			t.Errorf("%v: %q, want %q", c.numbers, got, c.want)

@@ -7,25 +7,25 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// call is one of the oracle's questions, at a fixed point, by vectors of V.
-type call[V dsbo.Float] struct {
+// call is one of the oracle's questions, at a fixed point.
+type call struct {
 	name string
 	n    int // length of the result
-	ask  func(o dsbo.OracleIn[V], dst []V, name dsbo.Sample) error
+	ask  func(o dsbo.Oracle, dst []float64, name dsbo.Sample) error
 }
 
 // calls returns all questions at a new point.
-func (s *subject) calls() []call[float64] { return s.callsAt(s.point()) }
+func (s *subject) calls() []call { return s.callsAt(s.point()) }
 
-func (s *subject) callsAt(x, y, v []float64) []call[float64] {
+func (s *subject) callsAt(x, y, v []float64) []call {
 	list := questions(x, y, v)
 	if s.asksDiagonal() {
-		list = append(list, call[float64]{"diagonal of ∇²_yy g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
+		list = append(list, call{"diagonal of ∇²_yy g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
 			return o.(dsbo.DiagonalOracle).Diagonal(dst, x, y, n)
 		}})
 	}
@@ -33,18 +33,19 @@ func (s *subject) callsAt(x, y, v []float64) []call[float64] {
 }
 
 // questions returns those that every oracle answers.
-func questions[V dsbo.Float](x, y, v []V) []call[V] {
+func questions(x, y, v []float64) []call {
 	p, q := len(x), len(y)
-	return []call[V]{
-		{"∇_x f", p, func(o dsbo.OracleIn[V], dst []V, n dsbo.Sample) error { return o.UpperGrad(dst, nil, x, y, n) }},
-		{"∇_y f", q, func(o dsbo.OracleIn[V], dst []V, n dsbo.Sample) error { return o.UpperGrad(nil, dst, x, y, n) }},
-		{"∇_y g", q, func(o dsbo.OracleIn[V], dst []V, n dsbo.Sample) error { return o.LowerGrad(dst, x, y, n) }},
-		{"(∇²_yy g)v", q, func(o dsbo.OracleIn[V], dst []V, n dsbo.Sample) error { return o.HVP(dst, x, y, v, n) }},
-		{"(∇²_xy g)v", p, func(o dsbo.OracleIn[V], dst []V, n dsbo.Sample) error { return o.JVP(dst, x, y, v, n) }},
+	return []call{
+		{"∇_x f", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(dst, nil, x, y, n) }},
+		{"∇_y f", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(nil, dst, x, y, n) }},
+		{"∇_y g", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.LowerGrad(dst, x, y, n) }},
+		{"(∇²_yy g)v", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.HVP(dst, x, y, v, n) }},
+		{"(∇²_xy g)v", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.JVP(dst, x, y, v, n) }},
 	}
 }
 
-// asksDiagonal reports whether the diagonal is the model's own, or cheap enough as an estimate of 8 products.
+// asksDiagonal reports whether the diagonal is the model's own, or cheap enough as an estimate of
+// 8 products.
 func (s *subject) asksDiagonal() bool {
 	_, ok := s.m.(models.Curved)
 	return ok || s.q < largeLimit
@@ -60,7 +61,7 @@ var table = crc64.MakeTable(crc64.ECMA)
 
 func fingerprint(v []float64) answer {
 	var buffer [8 * 512]byte
-	a, used := answer{norm: vec.Norm(v)}, 0
+	a, used := answer{norm: linalg.Norm(v)}, 0
 	for _, e := range v {
 		binary.LittleEndian.PutUint64(buffer[used:], math.Float64bits(e))
 		if used += 8; used == len(buffer) {
@@ -80,12 +81,12 @@ func fingerprints(vectors ...[]float64) []answer {
 }
 
 // answers makes all the calls under one sample name.
-func answers(o dsbo.Oracle, calls []call[float64], name dsbo.Sample) []answer {
+func answers(o dsbo.Oracle, calls []call, name dsbo.Sample) []answer {
 	out := make([]answer, len(calls))
 	for i, c := range calls {
 		dst := make([]float64, c.n)
 		if err := c.ask(o, dst, name); err != nil {
-			must.OK(fmt.Errorf("%s: %w", c.name, err))
+			testkit.OK(fmt.Errorf("%s: %w", c.name, err))
 		}
 		out[i] = fingerprint(dst)
 	}
@@ -93,7 +94,7 @@ func answers(o dsbo.Oracle, calls []call[float64], name dsbo.Sample) []answer {
 }
 
 // sameBits compares two sets of answers.
-func sameBits(calls []call[float64], a, b []answer, what string) error {
+func sameBits(calls []call, a, b []answer, what string) error {
 	for i, c := range calls {
 		if a[i].bits != b[i].bits {
 			return fmt.Errorf("%s: %s has two answers, with norms %.17g and %.17g", what, c.name, a[i].norm, b[i].norm)

@@ -8,15 +8,17 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// copies compares the gradients of a loss on some examples with those where each is there twice, and three times: g, g₂ and g₃.
-// Where the loss is a mean over the examples plus terms without them, they are the same, and where it is a sum, in a row: in both cases
-// g₃ - 2g₂ + g is 0. Where it is an average over pairs of unlike examples, or the variance with one degree of freedom less, they change by
-// about 1/rows, and g₃ - 2g₂ + g is a third of that. A loss that is divided once too often by the rows has g/3, and one multiplied by them 2g.
+// copies compares the gradients of a loss on some examples with those where each is there twice,
+// and three times: g, g₂ and g₃. Where the loss is a mean over the examples plus terms without
+// them, they are the same, and where it is a sum, in a row: in both cases g₃ - 2g₂ + g is 0. Where
+// it is an average over pairs of unlike examples, or the variance with one degree of freedom less,
+// they change by about 1/rows, and g₃ - 2g₂ + g is a third of that. A loss that is divided once too
+// often by the rows has g/3, and one multiplied by them 2g.
 func (s *subject) copies() error {
 	for _, l := range s.sides() {
 		rows := (l.on.Len() + 1) / 2
@@ -31,26 +33,29 @@ func (s *subject) copies() error {
 			for i := range list {
 				list[i] = i % rows
 			}
-			must.OK(s.differentiate(l, pickRows(l.on, list), false).Grad(gx, gy, x, y))
-			vec.Axpy(dx, weight, gx)
-			vec.Axpy(dy, weight, gy)
-			scaleX, scaleY = max(scaleX, vec.Norm(gx)), max(scaleY, vec.Norm(gy))
+			testkit.OK(s.differentiate(l, pickRows(l.on, list), false).Grad(gx, gy, x, y))
+			linalg.Axpy(dx, weight, gx)
+			linalg.Axpy(dy, weight, gy)
+			scaleX, scaleY = max(scaleX, linalg.Norm(gx)), max(scaleY, linalg.Norm(gy))
 		}
 		for _, g := range []struct {
 			name        string
 			off, allows float64
-		}{{"∇_x", vec.Norm(dx), scaleX / float64(rows)}, {"∇_y", vec.Norm(dy), scaleY / float64(rows)}} {
+		}{{"∇_x", linalg.Norm(dx), scaleX / float64(rows)}, {"∇_y", linalg.Norm(dy), scaleY / float64(rows)}} {
 			if g.off > g.allows {
-				return fmt.Errorf("the %s is neither a mean nor a sum over its examples: with each once, twice and three times, "+
-					"%[2]s − 2%[2]s₂ + %[2]s₃ has norm %.3[3]g; allowed is %.3[4]g", l.name, g.name, g.off, g.allows)
+				return fmt.Errorf(
+					"the %s is neither a mean nor a sum over its examples: with each once, twice and three times, "+
+						"%[2]s − 2%[2]s₂ + %[2]s₃ has norm %.3[3]g; allowed is %.3[4]g", l.name, g.name,
+					g.off, g.allows)
 			}
 		}
 	}
 	return nil
 }
 
-// leaks returns an error if a loss is no sum, and no mean, of terms of single examples, and the model does not say so: an example that another
-// one's loss depends on has leaked, such as through attention over the batch in place of a sequence.
+// leaks returns an error if a loss is no sum, and no mean, of terms of single examples, and the
+// model does not say so: an example that another one's loss depends on has leaked, such as through
+// attention over the batch in place of a sequence.
 func (s *subject) leaks() error {
 	if _, ok := s.m.(models.Batched); ok {
 		return nil
@@ -58,15 +63,18 @@ func (s *subject) leaks() error {
 	x, y, _ := s.point()
 	for _, l := range s.sides() {
 		if !s.separates(l, x, y) {
-			return fmt.Errorf("the %s of an example depends on the others of its batch: where that is meant, as with statistics of the batch, "+
-				"the model must be a models.Batched", l.name)
+			return fmt.Errorf(
+				"the %s of an example depends on the others of its batch: where that is meant, as with statistics of "+
+					"the batch, "+
+					"the model must be a models.Batched", l.name)
 		}
 	}
 	return nil
 }
 
-// separates reports whether a loss, less the same at another y, is a sum or a mean of terms of single examples: by its values on a third of the
-// examples with either of the others, and on these alone. What does not depend on the examples cancels, and so does what does not depend on y.
+// separates reports whether a loss, less the same at another y, is a sum or a mean of terms of
+// single examples: by its values on a third of the examples with either of the others, and on these
+// alone. What does not depend on the examples cancels, and so does what does not depend on y.
 func (s *subject) separates(l side, x, y []float64) bool {
 	third, size := l.on.Len()/3, 0.0
 	if third == 0 {
@@ -81,7 +89,7 @@ func (s *subject) separates(l side, x, y []float64) bool {
 			}
 		}
 		d := s.differentiate(l, pickRows(l.on, rows), false)
-		at, elsewhere := must.Get(d.Value(x, y)), must.Get(d.Value(x, other))
+		at, elsewhere := testkit.Get(d.Value(x, y)), testkit.Get(d.Value(x, other))
 		size = max(size, math.Abs(at), math.Abs(elsewhere))
 		return at - elsewhere
 	}
@@ -89,14 +97,15 @@ func (s *subject) separates(l side, x, y []float64) bool {
 	return min(math.Abs(beside-alone), math.Abs(beside-alone/2)) <= 1e-10*size
 }
 
-// bounded follows the lower loss along rays: those of two random directions, of its steepest descent and, where q is small, of its least curvature.
-// A loss that falls for ever at least in proportion to the way has no minimum.
+// bounded follows the lower loss along rays: along two random directions, of its steepest descent
+// and, where q is small, of its least curvature. A loss that falls for ever at least in proportion
+// to the way has no minimum.
 func (s *subject) bounded() error {
 	o := s.oracle(models.Config{})
 	x, y, v := s.point()
 	w, down := s.normal(s.q, 1), make([]float64, s.q)
-	must.OK(o.LowerGrad(down, x, y, whole))
-	vec.Scale(down, -math.Sqrt(float64(s.q))/max(vec.Norm(down), 1e-300), down)
+	testkit.OK(o.LowerGrad(down, x, y, whole))
+	linalg.Scale(down, -math.Sqrt(float64(s.q))/max(linalg.Norm(down), 1e-300), down)
 	rays := []struct {
 		name string
 		dir  []float64
@@ -104,7 +113,7 @@ func (s *subject) bounded() error {
 	if s.q <= denseLimit {
 		least := s.leastCurved(o, x, y)
 		up := make([]float64, s.q)
-		vec.Scale(up, -1, least)
+		linalg.Scale(up, -1, least)
 		rays = append(rays, rays[0], rays[0])
 		rays[3].name, rays[3].dir = "its least curvature", least
 		rays[4].name, rays[4].dir = "its least curvature", up
@@ -113,29 +122,32 @@ func (s *subject) bounded() error {
 	for _, ray := range rays {
 		var values []float64
 		for far := 1.; far <= 1e7; far *= 10 {
-			vec.Comb(at, 1, y, far, ray.dir)
-			_, lower := must.Get2(o.Values(x, at, whole))
+			linalg.Comb(at, 1, y, far, ray.dir)
+			_, lower := testkit.Get2(o.Values(x, at, whole))
 			values = append(values, lower)
 		}
 		n := len(values)
 		fall, next := values[n-3]-values[n-2], values[n-2]-values[n-1]
-		if fall > 0 && next > 5*fall && fall > math.Abs(values[0]) && slices.Min(values) == values[n-1] && !math.IsInf(next, 0) {
-			return fmt.Errorf("the lower loss falls without bound along %s: it is %.3g, %.3g, %.3g after 10⁵, 10⁶, 10⁷ steps",
+		if fall > 0 && next > 5*fall && fall > math.Abs(values[0]) && slices.Min(values) == values[n-1] &&
+			!math.IsInf(next, 0) {
+			return fmt.Errorf(
+				"the lower loss falls without bound along %s: it is %.3g, %.3g, %.3g after 10⁵, 10⁶, 10⁷ steps",
 				ray.name, values[n-3], values[n-2], values[n-1])
 		}
 	}
 	return nil
 }
 
-// leastCurved returns the direction, of a random vector's length, in which the lower loss curves least.
+// leastCurved returns the direction, of a random vector's length, in which the lower loss
+// curves least.
 func (s *subject) leastCurved(o *models.Oracle, x, y []float64) []float64 {
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(s.q, slices.Concat(s.hessian(o, x, y, whole)...)), true) {
-		must.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
+	if !e.Factorize(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, whole)...)), true) {
+		testkit.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
 	dir := mat.Col(nil, 0, &vectors)
-	vec.Scale(dir, math.Sqrt(float64(s.q)), dir)
+	linalg.Scale(dir, math.Sqrt(float64(s.q)), dir)
 	return dir
 }

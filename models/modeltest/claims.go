@@ -9,27 +9,28 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// convexity compares the curvature of the lower loss with the modulus that the model claims: by the smallest eigenvalue
-// where q is small, else by an upper bound on it.
+// convexity compares the curvature of the lower loss with the modulus that the model claims: by the
+// smallest eigenvalue where q is small, else by an upper bound on it.
 func (s *subject) convexity() error {
 	c, ok := s.m.(models.StronglyConvex)
 	if !ok {
 		return nil
 	}
 	o := s.oracle(models.Config{Batch: s.batch()})
-	for k := range s.points() {
+	for k := range points(s) {
 		x, y, v := s.point()
 		mu := c.Modulus(x)
 		if !(mu > 0) {
 			return fmt.Errorf("the modulus that the model claims must be positive; it is %g", mu)
 		}
-		least, largest := s.curvatures(o, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k})
-		if !(least >= mu*(1-1e-6)-1e-12*largest) { // the eigenvalues' own error is some units in the last place of the largest
+		least, largest := curvatures(s, o, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k})
+		// the eigenvalues' own error is some units in the last place of the largest
+		if !(least >= mu*(1-1e-6)-1e-12*largest) {
 			return fmt.Errorf("the lower loss has curvature %g, the model claims at least %g", least, mu)
 		}
 	}
@@ -39,29 +40,29 @@ func (s *subject) convexity() error {
 // lanczosSteps is how many products find extreme curvatures where q is large.
 const lanczosSteps = 12
 
-// curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large those of its part that Lanczos' recurrence
-// reaches from v. These lie between the true ones.
-func (s *subject) curvatures(o *models.Oracle, x, y, v []float64, name dsbo.Sample) (least, largest float64) {
+// curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large of its
+// part that Lanczos' recurrence reaches from v. These lie between the true ones.
+func curvatures(s *subject, o *models.Oracle, x, y, v []float64, name dsbo.Sample) (least, largest float64) {
 	if s.q <= denseLimit {
-		return extremes(mat.NewSymDense(s.q, slices.Concat(s.hessian(o, x, y, name)...)))
+		return extremes(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, name)...)))
 	}
 	t := mat.NewSymDense(lanczosSteps, nil)
 	before, next := make([]float64, s.q), make([]float64, s.q)
-	vec.Scale(v, 1/vec.Norm(v), v)
+	linalg.Scale(v, 1/linalg.Norm(v), v)
 	for k := range lanczosSteps {
-		must.OK(o.HVP(next, x, y, v, name))
-		alpha := vec.Dot(v, next)
+		testkit.OK(o.HVP(next, x, y, v, name))
+		alpha := linalg.Dot(v, next)
 		t.SetSym(k, k, alpha)
-		vec.Axpy(next, -alpha, v)
+		linalg.Axpy(next, -alpha, v)
 		if k > 0 {
-			vec.Axpy(next, -t.At(k-1, k), before)
+			linalg.Axpy(next, -t.At(k-1, k), before)
 		}
-		beta := vec.Norm(next)
+		beta := linalg.Norm(next)
 		if k == lanczosSteps-1 || beta <= 1e-10*math.Abs(t.At(0, 0)) {
 			return extremes(t.SliceSym(0, k+1).(*mat.SymDense))
 		}
 		t.SetSym(k, k+1, beta)
-		vec.Scale(next, 1/beta, next)
+		linalg.Scale(next, 1/beta, next)
 		before, v, next = v, next, before
 	}
 	return 0, 0
@@ -70,29 +71,30 @@ func (s *subject) curvatures(o *models.Oracle, x, y, v []float64, name dsbo.Samp
 func extremes(h *mat.SymDense) (least, largest float64) {
 	var e mat.EigenSym
 	if !e.Factorize(h, false) {
-		must.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
+		testkit.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
 	}
 	values := e.Values(nil)
 	return values[0], values[len(values)-1]
 }
 
 // hessian returns the rows of the lower loss's Hessian.
-func (s *subject) hessian(o *models.Oracle, x, y []float64, name dsbo.Sample) [][]float64 {
+func hessian(s *subject, o *models.Oracle, x, y []float64, name dsbo.Sample) [][]float64 {
 	h := make([]float64, s.q*s.q)
-	must.OK(o.Hessian(h, x, y, name))
+	testkit.OK(o.Hessian(h, x, y, name))
 	return slices.Collect(slices.Chunk(h, s.q))
 }
 
 // column returns one of the Hessian's columns.
-func (s *subject) column(o *models.Oracle, x, y []float64, j int, name dsbo.Sample) []float64 {
+func column(s *subject, o *models.Oracle, x, y []float64, j int, name dsbo.Sample) []float64 {
 	e, h := make([]float64, s.q), make([]float64, s.q)
 	e[j] = 1
-	must.OK(o.HVP(h, x, y, e, name))
+	testkit.OK(o.HVP(h, x, y, e, name))
 	return h
 }
 
-// entries returns the places of y that are looked at one by one: all if there are few, else the ends and what lies evenly between.
-func (s *subject) entries() []int {
+// entries returns the places of y that are looked at one by one: all if there are few, else the
+// ends and what lies evenly between.
+func entries(s *subject) []int {
 	count := min(s.q, 16)
 	if s.q <= denseLimit {
 		count = s.q
@@ -104,8 +106,9 @@ func (s *subject) entries() []int {
 	return list
 }
 
-// diagonal compares the diagonal with that of the Hessian. One that is the same whatever the seed is exact, up to the
-// rounding of sums; an estimate is off by at most 6 of its standard deviations, and not looked at where q is large.
+// diagonal compares the diagonal with the Hessian's. One that is the same whatever the seed is
+// exact, up to the rounding of sums; an estimate is off by at most 6 of its standard deviations,
+// and not looked at where q is large.
 func (s *subject) diagonal() error {
 	if _, ok := s.m.(models.Curved); !ok && s.q > denseLimit {
 		return nil
@@ -113,25 +116,26 @@ func (s *subject) diagonal() error {
 	x, y, _ := s.point()
 	o, other := s.oracle(models.Config{Batch: s.batch(), Seed: 1}), s.oracle(models.Config{Seed: 2})
 	d, again := make([]float64, s.q), make([]float64, s.q)
-	must.OK(errors.Join(o.Diagonal(d, x, y, whole), other.Diagonal(again, x, y, whole)))
+	testkit.OK(errors.Join(o.Diagonal(d, x, y, whole), other.Diagonal(again, x, y, whole)))
 	exact := slices.Equal(d, again)
 	if !exact && s.q > denseLimit {
 		return nil
 	}
 	for _, name := range []dsbo.Sample{whole, {Set: dsbo.Curvature, K: 3}} {
-		must.OK(o.Diagonal(d, x, y, name))
+		testkit.OK(o.Diagonal(d, x, y, name))
 		size := 0.0
 		for _, v := range d {
 			size = max(size, math.Abs(v))
 		}
-		for _, j := range s.entries() {
-			h := s.column(o, x, y, j, name)
+		for _, j := range entries(s) {
+			h := column(s, o, x, y, j, name)
 			tolerance := 1e-10 * max(size, math.Abs(h[j]))
 			if !exact {
-				tolerance += 6 * math.Sqrt((vec.Dot(h, h)-h[j]*h[j])/8)
+				tolerance += 6 * math.Sqrt((linalg.Dot(h, h)-h[j]*h[j])/8)
 			}
 			if !(math.Abs(d[j]-h[j]) <= tolerance) {
-				return fmt.Errorf("sample %v: entry %d of the diagonal is %g, that of the Hessian %g; exact is %v", name, j, d[j], h[j], exact)
+				return fmt.Errorf("sample %v: entry %d of the diagonal is %g, that of the Hessian %g; exact is %v",
+					name, j, d[j], h[j], exact)
 			}
 		}
 	}

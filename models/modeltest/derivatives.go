@@ -10,7 +10,7 @@ import (
 )
 
 // points is at how many points derivatives are measured.
-func (s *subject) points() int {
+func points(s *subject) int {
 	if s.q > denseLimit {
 		return 1
 	}
@@ -21,7 +21,7 @@ func (s *subject) points() int {
 func (s *subject) derivatives() error {
 	for _, l := range s.sides() {
 		d := s.differentiate(l, l.on, false)
-		err := s.atPoints(func(x, y []float64) (adtest.Report, error) { return adtest.Measure(d, x, y) })
+		err := atPoints(s, func(x, y []float64) (adtest.Report, error) { return adtest.Measure(d, x, y) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
@@ -29,12 +29,14 @@ func (s *subject) derivatives() error {
 	return nil
 }
 
-// float32 compares both losses in the two element types. Sums of a few thousand terms, each with float32's
-// relative error of 6e-8, stay well within 1e-4.
+// float32 compares both losses in the two element types. Sums of a few thousand terms, each with
+// float32's relative error of 6e-8, stay well within 1e-4.
 func (s *subject) float32() error {
 	for _, l := range s.sides() {
 		wide, narrow := s.differentiate(l, l.on, false), s.differentiate(l, l.on, true)
-		err := s.atPoints(func(x, y []float64) (adtest.Report, error) { return adtest.Differences(narrow, wide, x, y, 1e-4) })
+		err := atPoints(s, func(x, y []float64) (adtest.Report, error) {
+			return adtest.Differences(narrow, wide, x, y, 1e-4)
+		})
 		if err != nil {
 			return fmt.Errorf("%s in float32: %w", l.name, err)
 		}
@@ -42,12 +44,12 @@ func (s *subject) float32() error {
 	return nil
 }
 
-// atPoints returns what compare finds wrong at a point. Points at which some comparison says nothing, for a kink in the wrong place,
-// give way to others, up to two.
-func (s *subject) atPoints(compare func(x, y []float64) (adtest.Report, error)) error {
+// atPoints returns what compare finds wrong at a point. Points at which some comparison says
+// nothing, for a kink in the wrong place, give way to others, up to two.
+func atPoints(s *subject, compare func(x, y []float64) (adtest.Report, error)) error {
 	var vague error
 	proved := 0
-	for range s.points() + 2 {
+	for range points(s) + 2 {
 		x, y, _ := s.point()
 		r, err := compare(x, y)
 		if err != nil {
@@ -61,7 +63,7 @@ func (s *subject) atPoints(compare func(x, y []float64) (adtest.Report, error)) 
 		default:
 			return fmt.Errorf("%w\n%v", err, r)
 		}
-		if proved == s.points() {
+		if proved == points(s) {
 			return nil
 		}
 	}

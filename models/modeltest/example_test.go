@@ -24,8 +24,8 @@ func (*findings) Helper() {}
 
 func (f *findings) Errorf(_ string, args ...any) { f.checks = append(f.checks, fmt.Sprint(args[0])) }
 
-// The test of a model is one line, modeltest.TestModel(t, model, shard). Here it looks at a right model, and at one whose lower loss
-// does not depend on x.
+// The test of a model is one line, modeltest.TestModel(t, model, shard). Here it looks at a right
+// model, and at one whose lower loss does not depend on x.
 func ExampleTestModel() {
 	shard := examples(30, 3, 0, normal)
 	for _, m := range []models.Model{ridge{3}, forgetful{ridge{3}}} {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -34,7 +34,9 @@ func (s *subject) layers() error {
 			size += l.Out
 		}
 		if l.In != in || l.Out < 1 || l.Offset < 0 || l.Offset+size > s.q {
-			return fmt.Errorf("layer %d must take %d numbers and have its weights within y's %d; it takes %d, and has %d weights from %d on",
+			return fmt.Errorf(
+				"layer %d must take %d numbers and have its weights within y's %d; it takes %d, and has %d "+
+					"weights from %d on",
 				i, in, s.q, l.In, size, l.Offset)
 		}
 		in = l.Out
@@ -61,9 +63,9 @@ func (s *subject) start() error {
 		return nil
 	}
 	o, g := s.oracle(models.Config{}), make([]float64, s.q)
-	_, lower := must.Get2(o.Values(x, y, whole))
-	must.OK(o.LowerGrad(g, x, y, whole))
-	if math.IsNaN(lower) || math.IsInf(lower, 0) || !vec.AllFinite(g) {
+	_, lower := testkit.Get2(o.Values(x, y, whole))
+	testkit.OK(o.LowerGrad(g, x, y, whole))
+	if math.IsNaN(lower) || math.IsInf(lower, 0) || !linalg.AllFinite(g) {
 		return fmt.Errorf("the lower loss and its gradient must be finite at the start; the loss is %g", lower)
 	}
 	return nil
@@ -74,7 +76,7 @@ func (s *subject) startOf(dst []float64, start func([]float64)) error {
 	again := make([]float64, len(dst))
 	start(dst)
 	start(again)
-	if !vec.AllFinite(again) {
+	if !linalg.AllFinite(again) {
 		return errors.New("the start is not finite")
 	}
 	if !slices.Equal(dst, again) {
@@ -114,8 +116,9 @@ func (s *subject) baselines() error {
 		if of == nil {
 			of = s.m
 		}
-		if p, _ := of.Dims(); b.Name == "" || len(b.X) != p || !vec.AllFinite(b.X) {
-			return fmt.Errorf("baseline %q must have a name and %d finite hyperparameters; it has %d", b.Name, p, len(b.X))
+		if p, _ := of.Dims(); b.Name == "" || len(b.X) != p || !linalg.AllFinite(b.X) {
+			return fmt.Errorf("baseline %q must have a name and %d finite hyperparameters; it has %d",
+				b.Name, p, len(b.X))
 		}
 	}
 	return nil

@@ -11,7 +11,8 @@ import (
 	"dsbo/models/modeltest"
 )
 
-// A kind is a model of a loss for each example, with a log-penalty on all of y, and the score that goes with it.
+// A kind is a model of a loss for each example, with a log-penalty on all of y, and the score that
+// goes with it.
 type kind struct {
 	q    int
 	each func(y *ad.Node, b models.Batch) *ad.Node
@@ -43,12 +44,15 @@ func counts(features int) kind {
 
 // rate builds w'a + c for each example.
 func rate(y *ad.Node, b models.Batch, features int) *ad.Node {
-	return ad.Add(ad.MatVec(b.X, ad.PartVec(y, 0, features), false), ad.ScaleBy(ad.Item(y, features), ad.Uniform(1, b.T)))
+	return ad.Add(ad.MatVec(b.X, ad.PartVec(y, 0, features), false),
+		ad.ScaleBy(ad.Item(y, features), ad.Uniform(1, b.T)))
 }
 
 // grades is an ordinal regression: P(t ≤ k) = σ(θ_k − w'a), with thresholds θ that rise by e^δ.
 func grades(features, classes int) kind {
-	return kind{features + classes - 1, func(y *ad.Node, b models.Batch) *ad.Node { return gradesLoss(y, b, features, classes, false) }}
+	return kind{features + classes - 1, func(y *ad.Node, b models.Batch) *ad.Node {
+		return gradesLoss(y, b, features, classes, false)
+	}}
 }
 
 // gradesLoss builds −log P(t) for each example; where cumulative, −log P(≤ t).
@@ -89,12 +93,16 @@ func machine(features, rank int) kind {
 	}}
 }
 
-// elman reads an example's numbers one after the other into a state of so many units: h ← tanh(a u + W h), and the output is v'h.
+// elman reads an example's numbers one after the other into a state of a number of units: h ←
+// tanh(a u + W h), and the output is v'h.
 func elman(steps, units int) kind {
-	return kind{units * (units + 2), func(y *ad.Node, b models.Batch) *ad.Node { return elmanLoss(y, b, steps, units, false) }}
+	return kind{units * (units + 2), func(y *ad.Node, b models.Batch) *ad.Node {
+		return elmanLoss(y, b, steps, units, false)
+	}}
 }
 
-// elmanLoss builds the squared loss of each example; where it leaks, the state begins at that of the example before it.
+// elmanLoss builds the squared loss of each example; where it leaks, the state begins at the state
+// of the example before it.
 func elmanLoss(y *ad.Node, b models.Batch, steps, units int, leaks bool) *ad.Node {
 	in, w, out := ad.Part(y, 0, 1, units), ad.Part(y, units, units, units), ad.PartVec(y, units*(units+1), units)
 	var h *ad.Node
@@ -115,7 +123,8 @@ func elmanLoss(y *ad.Node, b models.Batch, steps, units int, leaks bool) *ad.Nod
 	return ad.Scale(.5, ad.Square(ad.Sub(ad.MatVec(h, out, false), b.T)))
 }
 
-// experts is a mixture of linear experts, which a gate weighs by the features: Σ_k softmax(G a)_k W_k a.
+// experts is a mixture of linear experts, which a gate weighs by the features: Σ_k softmax(G a)_k
+// W_k a.
 func experts(features, count int) kind {
 	return kind{2 * count * features, func(y *ad.Node, b models.Batch) *ad.Node {
 		return expertsLoss(y, b, features, count, ad.RowSoftmax)
@@ -128,7 +137,8 @@ func expertsLoss(y *ad.Node, b models.Batch, features, count int, shares func(*a
 	return ad.Scale(.5, ad.Square(ad.Sub(out, b.T)))
 }
 
-// normalized is a regression on features that have mean 0 and variance 1 in the batch: its losses are of a batch.
+// normalized is a regression on features that have mean 0 and variance 1 in the batch: its losses
+// are of a batch.
 type normalized struct{ kind }
 
 func (normalized) Batched() {}
@@ -143,7 +153,8 @@ func standardized(features int) kind {
 	}}
 }
 
-// dropping leaves out features of training examples, and whole examples, at random: a mask that is a matrix and one that is a vector.
+// dropping leaves out features of training examples, and whole examples, at random: a mask that is
+// a matrix and one that is a vector.
 type dropping struct{ kind }
 
 func (dropping) Masks() []models.Mask {
@@ -160,7 +171,8 @@ func whole(r *rand.Rand, _ int) float64 { return float64(r.IntN(3)) }
 // The data of the kinds, of examples that are neither a power of two nor below 8.
 func numbers(features int) data.Shard { return examples(30, features, 0, normal) }
 
-// TestKinds: right models of kinds that are no networks of layers, and one of statistics of the batch, raise no alarm.
+// TestKinds: right models of kinds that are no networks of layers, and one of statistics of the
+// batch, raise no alarm.
 func TestKinds(t *testing.T) {
 	for name, c := range map[string]struct {
 		m models.Model
@@ -180,7 +192,7 @@ func TestKinds(t *testing.T) {
 
 // Mistakes that such models make.
 type (
-	flatCounts   struct{ kind } // takes the curvature of counts for that of squares
+	flatCounts   struct{ kind } // takes the curvature of counts for the curvature of squares
 	convexCounts struct{ kind } // claims that e^o curves by 1 everywhere
 	otherGrades  struct{ kind } // scores by P(≤ t)
 	halfMachine  struct{ kind } // tells the penalty of the linear weights alone
@@ -204,7 +216,8 @@ func (m halfMachine) Penalty(dst, x []float64) {
 }
 
 func (m batchExperts) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
-	return ad.Mean(expertsLoss(y, b, 4, 3, func(a *ad.Node) *ad.Node { return ad.Transpose(ad.RowSoftmax(ad.Transpose(a))) }))
+	return ad.Mean(expertsLoss(y, b, 4, 3,
+		func(a *ad.Node) *ad.Node { return ad.Transpose(ad.RowSoftmax(ad.Transpose(a))) }))
 }
 
 func (m worseNorm) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) {
@@ -213,7 +226,8 @@ func (m worseNorm) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) 
 
 // TestMistakesOfKinds: the suite says by name what is wrong with such a model.
 func TestMistakesOfKinds(t *testing.T) {
-	attending := kind{4, func(y *ad.Node, b models.Batch) *ad.Node { // over the batch, in place of each example's own rows
+	// over the batch, in place of each example's own rows
+	attending := kind{4, func(y *ad.Node, b models.Batch) *ad.Node {
 		shares := ad.RowSoftmax(ad.MatMul(b.X, b.X, false, true))
 		return ad.Square(ad.Sub(ad.MatVec(ad.MatMul(shares, b.X, false, false), y, false), b.T))
 	}}

@@ -1,6 +1,7 @@
-// Package modeltest is the conformance suite of package models: the author of a model runs [TestModel] on
-// it, with a few examples of the kind that it is meant for. It needs no closed forms: derivatives are held
-// against finite differences, and the rest against what the contracts say.
+// Package modeltest is the conformance suite of package models: the author of a model runs
+// [TestModel] on it, with a few examples of the kind that it is meant for. It needs no closed
+// forms: derivatives are held against finite differences, and the rest against what the
+// contracts say.
 package modeltest
 
 import (
@@ -14,34 +15,41 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
 // TestModel proves model m on the data of one agent; of a *testing.T each part is a subtest:
 //
-//   - derivatives: both losses' by finite differences along random directions, symmetry and adjointness ([adtest.Measure]), with
-//     what is allowed found from the differences' own error; kinks, as of ReLU, are stepped around;
+//   - derivatives: both losses' by finite differences along random directions, symmetry and
+//     adjointness ([adtest.Measure]), with what is allowed found from the differences' own error;
+//     kinks, as of ReLU, are stepped around;
 //   - x: some answer depends on it;
-//   - float32: within 1e-4 of float64's largest entry, and what float64 changes by across a kink that rounding can cross;
-//   - vectors: answers by vectors of float32 are those by vectors of float64, rounded;
-//   - names, minibatch, whole, results: same name, same bits, also of a model that is built again; a minibatch is its rows;
-//     [dsbo.Whole], and a batch no smaller than the data, are all rows; results overwrite what was there, and inputs stay;
-//   - copies: with each example twice, and three times, a loss is the mean over its examples or their sum, up to the 1/rows by which
-//     averages over pairs of examples differ;
-//   - leaks: a loss of one example depends on no other one, but where the model is [models.Batched];
+//   - float32: within 1e-4 of float64's largest entry, and what float64 changes by across a kink
+//     that rounding can cross;
+//   - names, minibatch, whole, results: same name, same bits, also of a model that is built again;
+//     a minibatch is its rows; [dsbo.Whole], and a batch no smaller than the data, are all rows;
+//     results overwrite what was there, and inputs stay;
+//   - copies: with each example twice, and three times, a loss is the mean over its examples or
+//     their sum, up to the 1/rows by which averages over pairs of examples differ;
+//   - leaks: a loss of one example depends on no other one, but where the model
+//     is [models.Batched];
 //   - dense: the dense derivatives are made of the products' columns;
 //   - bounded: the lower loss does not fall for ever along rays;
-//   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score, shape, layers, start, meaning, baselines, simpler;
-//   - lengths, allocations: vectors of a wrong length are errors, and steady work allocates nothing.
+//   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score,
+//     shape, layers, start, meaning, baselines, simpler;
+//   - lengths, allocations: vectors of a wrong length are errors, and steady work
+//     allocates nothing.
 //
-// A score's losses must be those of which Upper is the mean or the sum, up to terms that do not depend on the examples, where these have
-// no weights. They depend on no other example, but where Upper is no sum of terms of single ones, as with statistics of the batch. A penalty that
-// x enters the lower loss by, and nothing else, must be all of it.
+// A score's losses must have Upper as their mean or the sum, up to terms that do not depend on the
+// examples, where these have no weights. They depend on no other example, but where Upper is no sum
+// of terms of single ones, as with statistics of the batch. A penalty that x enters the lower loss
+// by, and nothing else, must be all of it.
 //
-// Up to q = 256 whole matrices are compared, beyond random directions and entries. The cost is that of a few hundred gradients of at
-// most 61 examples, the first ones (23 from q = 10⁵ on): under a second for small models, some ten seconds at q = 2·10⁶. Take a number
-// of examples that is neither a power of two nor below 8.
+// Up to q = 256 whole matrices are compared, beyond random directions and entries. The cost is a
+// few hundred gradients of at most 61 examples, the first ones (23 from q = 10⁵ on): under a second
+// for small models, some ten seconds at q = 2·10⁶. Take a number of examples that is neither a
+// power of two nor below 8.
 func TestModel(t testing.TB, m models.Model, s data.Shard) {
 	t.Helper()
 	if _, err := models.NewOracle(m, s, models.Config{}); err != nil {
@@ -71,7 +79,7 @@ func (c check) report(t testing.TB, m models.Model, s data.Shard) {
 
 // err returns what the check finds wrong, or what kept it from looking.
 func (c check) err(m models.Model, s data.Shard) (found error) {
-	if failed := must.Try(func() { found = c.run(newSubject(m, s)) }); failed != nil {
+	if failed := testkit.Try(func() { found = c.run(newSubject(m, s)) }); failed != nil {
 		return failed
 	}
 	return found
@@ -81,7 +89,6 @@ var checks = []check{
 	{"derivatives", (*subject).derivatives},
 	{"x", (*subject).xMatters},
 	{"float32", (*subject).float32},
-	{"vectors", (*subject).vectors},
 	{"names", (*subject).names},
 	{"minibatch", (*subject).minibatch},
 	{"whole", (*subject).wholeData},
@@ -143,8 +150,9 @@ func (s *subject) point() (x, y, v []float64) {
 	return s.around(s.p, startX), s.around(s.q, startY), s.normal(s.q, 1)
 }
 
-// around returns n numbers around a start. They differ from it by half a standard normal number, and by less from 256 on: in a network
-// of real size a unit's sum has up to √n terms, and keeps its size.
+// around returns n numbers around a start. They differ from it by half a standard normal number,
+// and by less from 256 on: in a network of real size a unit's sum has up to √n terms, and keeps
+// its size.
 func (s *subject) around(n int, start func([]float64)) []float64 {
 	at := make([]float64, n)
 	start(at)
@@ -165,10 +173,11 @@ func (s *subject) normal(n int, deviation float64) []float64 {
 
 func (s *subject) oracle(c models.Config) *models.Oracle {
 	s.collect()
-	return must.Get(models.NewOracle(s.m, s.s, c))
+	return testkit.Get(models.NewOracle(s.m, s.s, c))
 }
 
-// collect frees the last program's buffers before the next one has its own: of a large model they are hundreds of megabytes.
+// collect frees the last program's buffers before the next one has its own: of a large model they
+// are hundreds of megabytes.
 func (s *subject) collect() {
 	if s.q >= largeLimit {
 		runtime.GC()
@@ -186,7 +195,8 @@ func (s *subject) sides() [2]side {
 	return [2]side{{"lower loss", s.m.Lower, s.withMasks(s.s.Train)}, {"upper loss", s.m.Upper, s.s.Val}}
 }
 
-// withMasks returns training examples with the model's masks, if it has some, as the columns that they are where all examples are asked for.
+// withMasks returns training examples with the model's masks, if it has some, as the columns that
+// they are where all examples are asked for.
 func (s *subject) withMasks(e data.Examples) data.Examples {
 	masked, ok := s.m.(models.Masked)
 	if !ok || e.X == nil {
@@ -194,7 +204,7 @@ func (s *subject) withMasks(e data.Examples) data.Examples {
 	}
 	e.Columns = slices.Clone(e.Columns)
 	for _, m := range masked.Masks() {
-		ones := must.Get(ad.FloatTable(e.Len(), m.Cols, slices.Repeat([]float64{1}, e.Len()*m.Cols)))
+		ones := testkit.Get(ad.FloatTable(e.Len(), m.Cols, slices.Repeat([]float64{1}, e.Len()*m.Cols)))
 		e.Columns = append(e.Columns, data.Column{Name: m.Name, Table: ones})
 	}
 	return e
@@ -205,7 +215,7 @@ func (s *subject) differentiate(l side, e data.Examples, float32 bool) *ad.Deriv
 	s.collect()
 	d, err := models.Differentiate(l.loss, s.p, s.q, e, float32)
 	if err != nil {
-		must.OK(fmt.Errorf("%s: %w", l.name, err))
+		testkit.OK(fmt.Errorf("%s: %w", l.name, err))
 	}
 	return d
 }
@@ -228,7 +238,7 @@ func pickRows(e data.Examples, rows []int) data.Examples {
 	if e.X == nil {
 		return e
 	}
-	picked := must.Get(e.Pick(rows))
+	picked := testkit.Get(e.Pick(rows))
 	for _, row := range rows {
 		if e.ID != nil {
 			picked.ID = append(picked.ID, e.ID[row])

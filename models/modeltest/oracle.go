@@ -9,7 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -20,10 +20,12 @@ func (s *subject) batch() int {
 
 // sampleNames are draws of each kind; two differ in K or T alone.
 var sampleNames = []dsbo.Sample{
-	whole, {Set: dsbo.Lower}, {Set: dsbo.Lower, T: 1}, {Set: dsbo.Lower, K: 1}, {Set: dsbo.Curvature}, {Set: dsbo.Upper, K: 7, T: 3},
+	whole, {Set: dsbo.Lower}, {Set: dsbo.Lower, T: 1}, {Set: dsbo.Lower, K: 1}, {Set: dsbo.Curvature},
+	{Set: dsbo.Upper, K: 7, T: 3},
 }
 
-// names compares two oracles of the same configuration, called with the same draws in different orders.
+// names compares two oracles of the same configuration, called with the same draws in
+// different orders.
 func (s *subject) names() error {
 	cfg := models.Config{Agent: 2, Seed: 5, Batch: s.batch()}
 	calls, names := s.calls(), sampleNames
@@ -40,7 +42,8 @@ func (s *subject) names() error {
 		what string
 	}{{o, "asked twice"}, {s.oracle(cfg), "asked of a model that is built again"}} {
 		for _, name := range slices.Backward(names) {
-			if err := sameBits(calls, answers(again.o, calls, name), once[name], fmt.Sprintf("sample %v %s", name, again.what)); err != nil {
+			if err := sameBits(calls, answers(again.o, calls, name), once[name],
+				fmt.Sprintf("sample %v %s", name, again.what)); err != nil {
 				return err
 			}
 		}
@@ -48,8 +51,8 @@ func (s *subject) names() error {
 	return nil
 }
 
-// minibatch compares a draw with an agent that has the drawn rows alone. It asks both for the same draw, whose masks, if there are some, are
-// the same then.
+// minibatch compares a draw with an agent that has the drawn rows alone. It asks both for the same
+// draw, whose masks, if there are some, are the same then.
 func (s *subject) minibatch() error {
 	cfg := models.Config{Agent: 1, Seed: 3, Batch: s.batch()}
 	if cfg.Batch == 0 {
@@ -67,7 +70,8 @@ func (s *subject) minibatch() error {
 	return sameBits(calls, got, want, "a minibatch, and its rows as the whole data")
 }
 
-// wholeData compares the ways to call for all rows. Draws with masks have their own, also of all rows, and are left out.
+// wholeData compares the ways to call for all rows. Draws with masks have their own, also of all
+// rows, and are left out.
 func (s *subject) wholeData() error {
 	calls := s.calls()
 	all := max(s.s.Train.Len(), s.s.Val.Len())
@@ -87,15 +91,16 @@ func (s *subject) wholeData() error {
 		if want == nil {
 			want = got
 		}
-		if err := sameBits(calls, got, want, fmt.Sprintf("all rows by batch %d and sample %v", c.batch, c.name)); err != nil {
+		if err := sameBits(calls, got, want, fmt.Sprintf("all rows by batch %d and sample %v", c.batch,
+			c.name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// results checks that answers do not depend on what was in their place, that inputs stay, and that Values
-// and UpperGrad of both gradients at once agree with the separate questions.
+// results checks that answers do not depend on what was in their place, that inputs stay, and that
+// Values and UpperGrad of both gradients at once agree with the separate questions.
 func (s *subject) results() error {
 	o := s.oracle(models.Config{})
 	x, y, v := s.point()
@@ -104,26 +109,28 @@ func (s *subject) results() error {
 		var want answer
 		for k, fill := range []float64{0, math.NaN()} {
 			dst := slices.Repeat([]float64{fill}, c.n)
-			must.OK(c.ask(o, dst, whole))
+			testkit.OK(c.ask(o, dst, whole))
 			if slices.ContainsFunc(dst, math.IsNaN) {
-				return fmt.Errorf("%s holds NaN where the result was %g before: it is not overwritten, or not finite", c.name, fill)
+				return fmt.Errorf("%s holds NaN where the result was %g before: it is not overwritten, or not finite",
+					c.name, fill)
 			}
 			got := fingerprint(dst)
 			if k == 0 {
 				want = got
 			}
 			if got != want {
-				return fmt.Errorf("%s depends on what was in its place: its norm is %g and %g", c.name, want.norm, got.norm)
+				return fmt.Errorf("%s depends on what was in its place: its norm is %g and %g", c.name,
+					want.norm, got.norm)
 			}
 		}
 	}
 	if !slices.Equal(fingerprints(x, y, v), before) {
 		return errors.New("an input was changed")
 	}
-	upper, lower := must.Get2(o.Values(x, y, whole))
+	upper, lower := testkit.Get2(o.Values(x, y, whole))
 	for i, value := range []float64{lower, upper} {
 		l := s.sides()[i]
-		if want := must.Get(s.differentiate(l, l.on, false).Value(x, y)); value != want {
+		if want := testkit.Get(s.differentiate(l, l.on, false).Value(x, y)); value != want {
 			return fmt.Errorf("the oracle's value of the %s is %g; the loss is %g", l.name, value, want)
 		}
 	}
@@ -139,7 +146,7 @@ func (s *subject) dense() error {
 	x, y, _ := s.point()
 	name := dsbo.Sample{Set: dsbo.Curvature, K: 1}
 	h, j := make([]float64, s.q*s.q), make([]float64, s.p*s.q)
-	must.OK(errors.Join(o.Hessian(h, x, y, name), o.Jacobian(j, x, y, name)))
+	testkit.OK(errors.Join(o.Hessian(h, x, y, name), o.Jacobian(j, x, y, name)))
 	e, hv, jv := make([]float64, s.q), make([]float64, s.q), make([]float64, s.p)
 	size := 0.0
 	for _, a := range h {
@@ -147,18 +154,20 @@ func (s *subject) dense() error {
 	}
 	for c := range s.q {
 		e[c] = 1
-		must.OK(errors.Join(o.HVP(hv, x, y, e, name), o.JVP(jv, x, y, e, name)))
+		testkit.OK(errors.Join(o.HVP(hv, x, y, e, name), o.JVP(jv, x, y, e, name)))
 		e[c] = 0
 		for r, a := range hv {
-			// The rows may be made as columns: they are equal up to the rounding of sums over the examples,
-			// a few thousand times 1e-16.
+			// The rows may be made as columns: they are equal up to the rounding of sums over the
+			// examples, a few thousand times 1e-16.
 			if math.Abs(h[r*s.q+c]-a) > 1e-12*size {
-				return fmt.Errorf("entry (%d, %d) of the Hessian is %g, the product with unit vector %d gives %g", r, c, h[r*s.q+c], c, a)
+				return fmt.Errorf("entry (%d, %d) of the Hessian is %g, the product with unit vector %d gives %g", r, c,
+					h[r*s.q+c], c, a)
 			}
 		}
 		for r, a := range jv {
 			if j[r*s.q+c] != a {
-				return fmt.Errorf("entry (%d, %d) of the Jacobian is %g, the product with unit vector %d gives %g", r, c, j[r*s.q+c], c, a)
+				return fmt.Errorf("entry (%d, %d) of the Jacobian is %g, the product with unit vector %d gives %g", r,
+					c, j[r*s.q+c], c, a)
 			}
 		}
 	}
@@ -201,7 +210,8 @@ func (s *subject) lengths() error {
 	return nil
 }
 
-// allocations makes all calls at changing points and draws; of a model with masks, which are made for each draw, in one draw.
+// allocations makes all calls at changing points and draws; of a model with masks, which are made
+// for each draw, in one draw.
 func (s *subject) allocations() error {
 	o := s.oracle(models.Config{Batch: s.batch()})
 	x, y, v := s.point()
@@ -219,15 +229,15 @@ func (s *subject) allocations() error {
 		x[0], y[0], v[0] = -x[0], -y[0], -v[0]
 		for _, set := range sets {
 			name := dsbo.Sample{Set: set, K: k}
-			must.OK(o.UpperGrad(dx, dy, x, y, name))
-			must.OK(o.UpperGrad(nil, dy, x, y, name))
-			must.OK(o.LowerGrad(dy, x, y, name))
-			must.OK(o.HVP(dy, x, y, v, name))
-			must.OK(o.JVP(dx, x, y, v, name))
+			testkit.OK(o.UpperGrad(dx, dy, x, y, name))
+			testkit.OK(o.UpperGrad(nil, dy, x, y, name))
+			testkit.OK(o.LowerGrad(dy, x, y, name))
+			testkit.OK(o.HVP(dy, x, y, v, name))
+			testkit.OK(o.JVP(dx, x, y, v, name))
 			if s.asksDiagonal() {
-				must.OK(o.Diagonal(dy, x, y, name))
+				testkit.OK(o.Diagonal(dy, x, y, name))
 			}
-			must.Get2(o.Values(x, y, name))
+			testkit.Get2(o.Values(x, y, name))
 		}
 	})
 	if n > 0 {

@@ -10,8 +10,8 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -42,8 +42,8 @@ func (claimed) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) {
 }
 func (claimed) Modulus(x []float64) float64 { return math.Exp(slices.Min(x)) }
 func (claimed) Shape() (rows, cols int)     { return 1, 3 }
-func (claimed) Start(y []float64)           { vec.Fill(y, .1) }
-func (claimed) StartX(x []float64)          { vec.Fill(x, -1) }
+func (claimed) Start(y []float64)           { linalg.Fill(y, .1) }
+func (claimed) StartX(x []float64)          { linalg.Fill(x, -1) }
 func (claimed) Layers() []models.Layer      { return []models.Layer{{In: 3, Out: 1}} }
 func (claimed) Meaning() models.Meaning {
 	return models.Meaning{Symbol: "λ", One: "penalty", Many: "penalties"}
@@ -67,9 +67,10 @@ func shard() data.Shard {
 		for i := range v {
 			v[i] = r.NormFloat64()
 		}
-		return must.Get(ad.FloatTable(rows, cols, v))
+		return testkit.Get(ad.FloatTable(rows, cols, v))
 	}
-	return data.Shard{Train: data.Examples{X: table(30, 3), Target: table(30, 1)}, Val: data.Examples{X: table(22, 3), Target: table(22, 1)}}
+	return data.Shard{Train: data.Examples{X: table(30, 3), Target: table(30, 1)},
+		Val: data.Examples{X: table(22, 3), Target: table(22, 1)}}
 }
 
 func TestClaimedModelPasses(t *testing.T) { modeltest.TestModel(t, claimed{ridge{3}}, shard()) }
@@ -210,18 +211,18 @@ func (randomStart) Start(y []float64) {
 
 func (partialStart) Start(y []float64)   { y[0] = 1 }
 func (partialStartX) StartX(x []float64) { x[0] = 1 }
-func (farStart) StartX(x []float64)      { vec.Fill(x, 1000) }
+func (farStart) StartX(x []float64)      { linalg.Fill(x, 1000) }
 
 func (halfPenalty) Penalty(dst, x []float64)     { dst[0] = 1 }
-func (negativePenalty) Penalty(dst, x []float64) { vec.Fill(dst, -1) }
+func (negativePenalty) Penalty(dst, x []float64) { linalg.Fill(dst, -1) }
 func (largePenalty) Penalty(dst, x []float64) {
 	claimed{}.Penalty(dst, x)
-	vec.Add(dst, dst, []float64{0, 1000, 0})
+	linalg.Add(dst, dst, []float64{0, 1000, 0})
 }
 
 func (doublePenalty) Penalty(dst, x []float64) {
 	claimed{}.Penalty(dst, x)
-	vec.Scale(dst, 2, dst)
+	linalg.Scale(dst, 2, dst)
 }
 
 func (otherPenalty) Penalty(dst, x []float64) {
@@ -269,13 +270,15 @@ func (m mistake) test(t *testing.T, s data.Shard) {
 	t.Helper()
 	a := &alarms{TB: t}
 	modeltest.TestModel(a, m.model, s)
-	if !slices.ContainsFunc(a.all, func(s string) bool { return strings.HasPrefix(s, m.claim+": ") && strings.Contains(s, m.says) }) {
-		t.Errorf("%T: the suite must say of %q that %q; it says\n%s", m.model, m.claim, m.says, strings.Join(a.all, "\n"))
+	if !slices.ContainsFunc(a.all,
+		func(s string) bool { return strings.HasPrefix(s, m.claim+": ") && strings.Contains(s, m.says) }) {
+		t.Errorf("%T: the suite must say of %q that %q; it says\n%s", m.model, m.claim, m.says,
+			strings.Join(a.all, "\n"))
 	}
 }
 
-// TestPlantedMistakes: each mistake that a model can make is called by the name of what it breaks. Mistakes in derivatives themselves are planted
-// beside the ops (package ad).
+// TestPlantedMistakes: each mistake that a model can make is called by the name of what it breaks.
+// Mistakes in derivatives themselves are planted beside the ops (package ad).
 func TestPlantedMistakes(t *testing.T) {
 	r := ridge{3}
 	for _, c := range []mistake{

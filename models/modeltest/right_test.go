@@ -8,13 +8,13 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
 
-// A network is what users write for themselves: the outputs of classes from y and the features, the cross-entropy of their softmax, and
-// one log-penalty for all of y.
+// A network is what users write for themselves: the outputs of classes from y and the features, the
+// cross-entropy of their softmax, and one log-penalty for all of y.
 type network struct {
 	q       int
 	outputs func(y *ad.Node, b models.Batch) *ad.Node
@@ -74,7 +74,8 @@ func (r *reader) dense(h *ad.Node, in, out int) *ad.Node {
 	return ad.AddRow(ad.MatMul(h, r.matrix(out, in), false, true), r.vector(out))
 }
 
-// mlp has dense layers of these sizes, the first of which is the features. Unit gives the values of hidden layer 1, 2, ...
+// mlp has dense layers of these sizes, the first of which is the features. Unit gives the values of
+// hidden layer 1, 2, ...
 func mlp(unit func(layer int, a *ad.Node) *ad.Node, sizes ...int) network {
 	q := 0
 	for i, in := range sizes[:len(sizes)-1] {
@@ -102,7 +103,8 @@ func both(layer int, a *ad.Node) *ad.Node {
 	return ad.ReLU(a)
 }
 
-// lenet has convolutions of 5×5 pixels with stride 2, to 8 and to 16 channels, of pictures of side×side pixels.
+// lenet has convolutions of 5×5 pixels with stride 2, to 8 and to 16 channels, of pictures of
+// side×side pixels.
 func lenet(side, classes int) network {
 	first := ad.Window{H: side, W: side, C: 1, KH: 5, KW: 5, Stride: 2}
 	second := ad.Window{H: first.OutH(), W: first.OutW(), C: 8, KH: 5, KW: 5, Stride: 2}
@@ -135,7 +137,7 @@ func token(h *ad.Node, t, width int) *ad.Node {
 	return ad.MatMul(h, ad.NewConst(h, fmt.Sprintf("token %d of %d", t, width), cols, width, pick), false, false)
 }
 
-// attention is a transformer's block: each example is so many tokens of width numbers.
+// attention is a transformer's block: each example is a number of tokens of width numbers.
 func attention(tokens, width, classes int) network {
 	q := 3*width*width + 2*(width+1)*width + (width+1)*classes
 	return network{q, func(y *ad.Node, b models.Batch) *ad.Node {
@@ -212,7 +214,8 @@ func (m representation) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 
 func (representation) Modulus([]float64) float64 { return .01 }
 
-// cox is the partial likelihood of proportional hazards: an example's term depends on those who were still at risk.
+// cox is the partial likelihood of proportional hazards: an example's term depends on those who
+// were still at risk.
 type cox struct{ features int }
 
 func (cox) Batched() {}
@@ -229,7 +232,8 @@ func (m cox) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return ad.Add(m.Upper(x, y, b), ad.Scale(.5, ad.Dot(ad.Exp(x), ad.Square(y))))
 }
 
-// factors completes a matrix by the product of two thin ones: an example is a row's and a column's number, with the entry.
+// factors completes a matrix by the product of two thin ones: an example is a row's and a column's
+// number, with the entry.
 type factors struct{ rows, cols, rank int }
 
 func (m factors) Dims() (p, q int) { return 2, (m.rows + m.cols) * m.rank }
@@ -251,7 +255,8 @@ func (m factors) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return loss
 }
 
-// examples makes so many training and validation examples with features from feature and classes, or with times if there are none.
+// examples makes n training and validation examples with features from feature and classes, or with
+// times if there are none.
 func examples(rows, features, classes int, feature func(r *rand.Rand, column int) float64) data.Shard {
 	r := rand.New(rand.NewPCG(8, uint64(features)))
 	set := func(rows int) data.Examples {
@@ -265,9 +270,10 @@ func examples(rows, features, classes int, feature func(r *rand.Rand, column int
 				target[i] = float64(r.IntN(classes))
 			}
 		}
-		e := data.Examples{X: must.Get(ad.FloatTable(rows, features, v)), Target: must.Get(ad.FloatTable(rows, 1, target))}
+		e := data.Examples{X: testkit.Get(ad.FloatTable(rows, features, v)),
+			Target: testkit.Get(ad.FloatTable(rows, 1, target))}
 		if classes > 0 {
-			e.Target = must.Get(data.OneHot(e.Target, classes))
+			e.Target = testkit.Get(data.OneHot(e.Target, classes))
 		}
 		return e
 	}
@@ -276,18 +282,20 @@ func examples(rows, features, classes int, feature func(r *rand.Rand, column int
 
 func normal(r *rand.Rand, _ int) float64 { return r.NormFloat64() }
 
-// pixel is mostly black, as those of MNIST are.
+// pixel is mostly black, as MNIST's are.
 func pixel(r *rand.Rand, _ int) float64 { return max(0, 1.5*r.Float64()-.7) }
 
-// BenchmarkMillions runs the suite on a network with 1.9 million weights, which must raise no alarm either. What depends on the size is
-// the same from 10⁵ weights on, so that tests have a smaller one.
+// BenchmarkMillions runs the suite on a network with 1.9 million weights, which must raise no alarm
+// either. What depends on the size is the same from 10⁵ weights on, so that tests have a
+// smaller one.
 func BenchmarkMillions(b *testing.B) {
 	for b.Loop() {
 		modeltest.TestModel(b, mlp(both, 784, 1024, 1024, 10), examples(75, 784, 10, pixel))
 	}
 }
 
-// TestRightModels: networks of real size, with kinks wherever they like, and models that are no means over examples, raise no alarm.
+// TestRightModels: networks of real size, with kinks wherever they like, and models that are no
+// means over examples, raise no alarm.
 func TestRightModels(t *testing.T) {
 	index := func(r *rand.Rand, column int) float64 { return float64(r.IntN([]int{300, 200}[column])) }
 	for _, c := range []struct {

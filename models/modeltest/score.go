@@ -5,19 +5,19 @@ import (
 	"math"
 
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// score holds the score to its word on both sets: finite losses, hits from 0 to 1, losses that are of examples, not of batches, and that are
-// those of Upper.
+// score holds the score to its word on both sets: finite losses, hits from 0 to 1, losses that are
+// of examples, not of batches, and that are the values of Upper.
 func (s *subject) score() error {
 	if _, ok := s.m.(models.Scorer); !ok {
 		return nil
 	}
 	x, y, _ := s.point()
 	for _, e := range []data.Examples{s.s.Train, s.s.Val} {
-		losses, hits := must.Get2(must.Get(models.NewScore(s.m, e, false)).Examples(x, y))
+		losses, hits := testkit.Get2(testkit.Get(models.NewScore(s.m, e, false)).Examples(x, y))
 		for i, l := range losses {
 			if math.IsNaN(l) || math.IsInf(l, 0) {
 				return fmt.Errorf("the score's loss of example %d is %g", i, l)
@@ -28,17 +28,18 @@ func (s *subject) score() error {
 				return fmt.Errorf("the score's hits must be from 0 to 1; that of example %d is %g", i, h)
 			}
 		}
-		if err := s.scoreOfExamples(e, x, y, losses); err != nil {
+		if err := scoreOfExamples(s, e, x, y, losses); err != nil {
 			return err
 		}
 	}
-	return s.scoreIsUpper(x, y)
+	return scoreIsUpper(s, x, y)
 }
 
-// scoreOfExamples returns an error if the score's losses of some examples, as given, are others where an example is the only one: losses are of
-// examples, not of batches. Where the upper loss itself does not fall apart into terms of single examples, as with statistics of the
-// batch, they are to be the same where each example is there twice, in another order.
-func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error {
+// scoreOfExamples returns an error if the score's losses of some examples, as given, are others
+// where an example is the only one: losses are of examples, not of batches. Where the upper loss
+// itself does not fall apart into terms of single examples, as with statistics of the batch, they
+// are to be the same where each example is there twice, in another order.
+func scoreOfExamples(s *subject, e data.Examples, x, y, losses []float64) error {
 	where, lists := "where it is the only one", [][]int{{0}, {e.Len() - 1}}
 	if !s.separates(s.sides()[1], x, y) {
 		both := make([]int, 2*e.Len())
@@ -48,7 +49,7 @@ func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error
 		where, lists = "where each example is there twice", [][]int{both}
 	}
 	for _, list := range lists {
-		again, _ := must.Get2(must.Get(models.NewScore(s.m, pickRows(e, list), false)).Examples(x, y))
+		again, _ := testkit.Get2(testkit.Get(models.NewScore(s.m, pickRows(e, list), false)).Examples(x, y))
 		for k, i := range list {
 			// Statistics are sums over the examples, whose rounding a small variance enlarges.
 			if math.Abs(again[k]-losses[i]) > 1e-12*float64(len(list))*max(1, math.Abs(losses[i])) {
@@ -59,9 +60,9 @@ func (s *subject) scoreOfExamples(e data.Examples, x, y, losses []float64) error
 	return nil
 }
 
-// scoreIsUpper compares how Upper differs between two halves of the examples with how the scores do, both at y less at another point:
-// what does not depend on the examples, or not on y, cancels.
-func (s *subject) scoreIsUpper(x, y []float64) error {
+// scoreIsUpper compares how Upper differs between two halves of the examples with how the scores
+// do, both at y less at another point: what does not depend on the examples, or not on y, cancels.
+func scoreIsUpper(s *subject, x, y []float64) error {
 	upper := s.sides()[1]
 	half := upper.on.Len() / 2
 	if upper.on.Weight != nil || half == 0 {
@@ -71,13 +72,13 @@ func (s *subject) scoreIsUpper(x, y []float64) error {
 	var loss, score, size float64
 	for k, sign := range []float64{1, -1} {
 		e := firstRows(upper.on, k*half, half)
-		d, each := s.differentiate(upper, e, false), must.Get(models.NewScore(s.m, e, false))
+		d, each := s.differentiate(upper, e, false), testkit.Get(models.NewScore(s.m, e, false))
 		for _, at := range []struct {
 			y    []float64
 			sign float64
 		}{{y, sign}, {other, -sign}} {
-			value := must.Get(d.Value(x, at.y))
-			sum, _ := must.Get2(each.Sums(x, at.y))
+			value := testkit.Get(d.Value(x, at.y))
+			sum, _ := testkit.Get2(each.Sums(x, at.y))
 			loss += at.sign * value
 			score += at.sign * sum / float64(half)
 			size = max(size, math.Abs(value), math.Abs(sum))
@@ -85,8 +86,9 @@ func (s *subject) scoreIsUpper(x, y []float64) error {
 	}
 	mean, sum := math.Abs(loss-score), math.Abs(loss-float64(half)*score)
 	if !(min(mean, sum) <= 1e-10*size) {
-		return fmt.Errorf("the upper loss must be the mean or the sum of the score's losses, up to terms without examples; "+
-			"between two halves of these and two points it changes by %g, their mean by %g", loss, score)
+		return fmt.Errorf(
+			"the upper loss must be the mean or the sum of the score's losses, up to terms without examples; "+
+				"between two halves of these and two points it changes by %g, their mean by %g", loss, score)
 	}
 	return nil
 }

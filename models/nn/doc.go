@@ -1,7 +1,8 @@
 // Package nn has layers of neural networks, as small functions that build graphs of ad's ops.
 //
-// [Params] lays out the named parameters of a model in one vector, y (or x, where hyperparameters are weights), and says where it starts. A layer is
-// the places of its parameters; it is made once, with the model:
+// [Params] lays out the named parameters of a model in one vector, y (or x, where hyperparameters
+// are weights), and says where it starts. A layer is the places of its parameters; it is made once,
+// with the model:
 //
 //	type model struct {
 //		nn.Params
@@ -11,14 +12,16 @@
 //	m.hidden = nn.NewDense(&m.Params, "hidden", 784, 300)
 //	m.last = nn.NewDense(&m.Params, "last", 300, 10)
 //
-// and builds its part of a loss's graph from the vector's node and the values of the layer before, as often as it is asked, so that layers can share weights:
+// and builds its part of a loss's graph from the vector's node and the values of the layer before,
+// as often as it is asked, so that layers can share weights:
 //
 //	scores := m.last.Outputs(y, ad.ReLU(m.hidden.Outputs(y, b.X)))
 //	loss := ad.Mean(nn.CrossEntropy(scores, b.T))
 //
-// Values are matrices with one row for each example. An image is a row of H·W·C numbers, channels last, see [ad.Window];
-// pooling is [ad.MaxPool] and [ad.AvgPool]. A sequence is as many rows as it is long, and those of all examples are stacked:
-// [ad.Reshape] makes them of wider rows. All derivatives, to any order, are ad's.
+// Values are matrices with one row for each example. An image is a row of H·W·C numbers, channels
+// last, see [ad.Window]; pooling is [ad.MaxPool] and [ad.AvgPool]. A sequence is as many rows as it
+// is long, and the sequences of all examples are stacked: [ad.Reshape] makes them of wider rows.
+// All derivatives, to any order, are ad's.
 //
 // The example of the package is a whole model in one file.
 package nn

@@ -8,24 +8,28 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/nn"
 )
 
-// LeNet is the convolution network of LeCun et al. (1998), with ReLU and the largest of each patch, for pictures of side×side grey pixels. x has the logarithm of a weight of decay for each of its layers.
+// LeNet is the convolution network of LeCun et al. (1998), with ReLU and the largest of each patch,
+// for pictures of side×side grey pixels. x has the logarithm of a weight of decay for each of
+// its layers.
 type LeNet struct {
 	params       nn.Params
 	conv1, conv2 nn.Conv
 	dense, last  nn.Dense
 }
 
-// NewLeNet lays out the network for so many classes.
+// NewLeNet lays out the network for a number of classes.
 func NewLeNet(side, classes int) *LeNet {
 	n := &LeNet{params: nn.Params{Gain: 2}}
-	n.conv1 = nn.NewConv(&n.params, "conv1", ad.Window{H: side, W: side, C: 1, KH: 5, KW: 5, Stride: 1, PadH: 2, PadW: 2}, 6)
+	n.conv1 = nn.NewConv(&n.params, "conv1",
+		ad.Window{H: side, W: side, C: 1, KH: 5, KW: 5, Stride: 1, PadH: 2, PadW: 2}, 6)
 	pool := n.conv1.Pool(2)
-	n.conv2 = nn.NewConv(&n.params, "conv2", ad.Window{H: pool.OutH(), W: pool.OutW(), C: 6, KH: 5, KW: 5, Stride: 1}, 16)
+	n.conv2 = nn.NewConv(&n.params, "conv2", ad.Window{H: pool.OutH(), W: pool.OutW(), C: 6, KH: 5, KW: 5, Stride: 1},
+		16)
 	pool = n.conv2.Pool(2)
 	n.dense = nn.NewDense(&n.params, "dense", pool.OutH()*pool.OutW()*pool.C, 84)
 	n.last = nn.NewDense(&n.params, "last", 84, classes)
@@ -111,7 +115,8 @@ func pictures(m, side, classes int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		return data.Examples{X: must.Get(ad.ByteTable(m, side*side, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, classes))}
+		return data.Examples{X: testkit.Get(ad.ByteTable(m, side*side, pixels, 1./255)),
+			Target: testkit.Get(ad.LabelTable(labels, classes))}
 	}
 	return data.Shard{Train: set(), Val: set()}
 }

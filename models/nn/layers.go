@@ -28,7 +28,7 @@ type Conv struct {
 	W, B   Param // W: a row of KH·KW·C numbers for each filter
 }
 
-// NewConv adds a convolution with so many filters, of normal weights and biases 0.
+// NewConv adds a convolution with a number of filters, of normal weights and biases 0.
 func NewConv(ps *Params, name string, w ad.Window, filters int) Conv {
 	taps := w.KH * w.KW * w.C
 	return Conv{
@@ -38,17 +38,20 @@ func NewConv(ps *Params, name string, w ad.Window, filters int) Conv {
 	}
 }
 
-// Outputs builds the layer's outputs, images with a channel for each filter, for images as the window says, one a row.
+// Outputs builds the layer's outputs, images with a channel for each filter, for images as the
+// window says, one a row.
 func (c Conv) Outputs(z, images *ad.Node) *ad.Node {
 	rows, _ := ad.Dims(images)
 	maps := ad.AddRow(ad.MatMul(ad.Im2col(images, c.Window), c.W.Node(z), false, true), c.B.Node(z))
 	return ad.Reshape(maps, rows, c.Window.OutH()*c.Window.OutW()*c.W.Rows)
 }
 
-// Pool returns the window of a pooling of the layer's outputs by patches of k×k pixels side by side.
+// Pool returns the window of a pooling of the layer's outputs by patches of k×k pixels side
+// by side.
 func (c Conv) Pool(k int) ad.Window { return c.Behind(k, k, k) }
 
-// Behind returns the window of what reads the layer's outputs: of a kernel kh×kw at every stride-th pixel, without padding.
+// Behind returns the window of what reads the layer's outputs: of a kernel kh×kw at every stride-th
+// pixel, without padding.
 func (c Conv) Behind(kh, kw, stride int) ad.Window {
 	return ad.Window{H: c.Window.OutH(), W: c.Window.OutW(), C: c.W.Rows, KH: kh, KW: kw, Stride: stride}
 }
@@ -56,12 +59,14 @@ func (c Conv) Behind(kh, kw, stride int) ad.Window {
 // epsilon is added to variances, so that constant numbers can be normalized too.
 const epsilon = 1e-5
 
-// LayerNorm gives each row mean 0 and variance 1, and then the layer's scale and offset for each column.
+// LayerNorm gives each row mean 0 and variance 1, and then the layer's scale and offset for
+// each column.
 type LayerNorm struct{ Scale, Offset Param }
 
-// NewLayerNorm adds a normalization of rows of so many numbers, of scales 1 and offsets 0.
+// NewLayerNorm adds a normalization of rows of n numbers, of scales 1 and offsets 0.
 func NewLayerNorm(ps *Params, name string, width int) LayerNorm {
-	return LayerNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}), Offset: ps.Vector(name+".offsets", width, Init{})}
+	return LayerNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}),
+		Offset: ps.Vector(name+".offsets", width, Init{})}
 }
 
 // Outputs builds the normalized rows of h, m × width.
@@ -73,18 +78,20 @@ func (l LayerNorm) Outputs(z, h *ad.Node) *ad.Node {
 	return ad.AddRow(ad.ColScale(normal, l.Scale.Node(z)), l.Offset.Node(z))
 }
 
-// BatchNorm gives each column mean 0 and variance 1 over the rows of the batch, and then the layer's scale and offset. Its statistics are a function
-// of the batch, and derivatives go through them: outputs of an example depend on the others of its draw, also where the model is scored. Such a
-// model is a [dsbo/models.Batched].
+// BatchNorm gives each column mean 0 and variance 1 over the rows of the batch, and then the
+// layer's scale and offset. Its statistics are a function of the batch, and derivatives go through
+// them: outputs of an example depend on the others of its draw, also where the model is scored.
+// Such a model is a [dsbo/models.Batched].
 type BatchNorm struct{ Scale, Offset Param }
 
-// NewBatchNorm adds a normalization of so many columns, or channels, of scales 1 and offsets 0.
+// NewBatchNorm adds a normalization of n columns, or channels, of scales 1 and offsets 0.
 func NewBatchNorm(ps *Params, name string, width int) BatchNorm {
-	return BatchNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}), Offset: ps.Vector(name+".offsets", width, Init{})}
+	return BatchNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}),
+		Offset: ps.Vector(name+".offsets", width, Init{})}
 }
 
-// Outputs builds the normalized columns of h, m × width. Rows of k·width numbers are images of k pixels with width channels: statistics are then
-// over all pixels.
+// Outputs builds the normalized columns of h, m × width. Rows of k·width numbers are images of k
+// pixels with width channels: statistics are then over all pixels.
 func (b BatchNorm) Outputs(z, h *ad.Node) *ad.Node {
 	width := b.Scale.Rows
 	m, cols := ad.Dims(h)
@@ -100,21 +107,23 @@ func (b BatchNorm) Outputs(z, h *ad.Node) *ad.Node {
 // Embedding is a table of vectors, of which rows are read by index.
 type Embedding struct{ Table Param }
 
-// NewEmbedding adds a table of so many vectors, of standard normal numbers.
+// NewEmbedding adds a table of n vectors, of standard normal numbers.
 func NewEmbedding(ps *Params, name string, vectors, width int) Embedding {
 	return Embedding{ps.Matrix(name+".table", vectors, width, Init{Deviation: 1})}
 }
 
-// Outputs builds the vectors of the indices, a vector of m whole numbers: m × width. See [ad.Gather].
+// Outputs builds the vectors of the indices, a vector of m whole numbers: m × width.
+// See [ad.Gather].
 func (e Embedding) Outputs(z, indices *ad.Node) *ad.Node { return ad.Gather(e.Table.Node(z), indices) }
 
-// GELU builds a Φ(a) elementwise, Φ being the standard normal distribution, without an approximation.
+// GELU builds a Φ(a) elementwise, Φ being the standard normal distribution, without
+// an approximation.
 func GELU(a *ad.Node) *ad.Node {
 	return ad.Scale(.5, ad.Mul(a, ad.Offset(1, ad.Erf(ad.Scale(1/math.Sqrt2, a)))))
 }
 
-// CrossEntropy builds the loss of each example, a vector, for its scores of all classes and its target, one-hot or probabilities that sum to 1:
-// −Σ_k t_k log softmax(scores)_k.
+// CrossEntropy builds the loss of each example, a vector, for its scores of all classes and its
+// target, one-hot or probabilities that sum to 1: −Σ_k t_k log softmax(scores)_k.
 func CrossEntropy(scores, targets *ad.Node) *ad.Node {
 	return ad.Sub(ad.RowLogSumExp(scores), ad.RowDot(targets, scores))
 }

@@ -9,7 +9,8 @@ import (
 	"dsbo/models/nn"
 )
 
-// A classifier is a model whose scores are made of layers; x is the logarithm of the decay of all parameters.
+// A classifier is a model whose scores are made of layers; x is the logarithm of the decay of
+// all parameters.
 type classifier struct {
 	params *nn.Params
 	scores func(y *ad.Node, b models.Batch) *ad.Node
@@ -56,7 +57,8 @@ func recurrent() classifier {
 	}}
 }
 
-// transformer reads 4×4 numbers as a sequence of four: attention and a dense layer, each beside its input, with normalization.
+// transformer reads 4×4 numbers as a sequence of four: attention and a dense layer, each beside its
+// input, with normalization.
 func transformer() classifier {
 	var ps nn.Params
 	place := ps.Vector("places", 16, nn.Init{Deviation: .5})

@@ -11,11 +11,12 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/ad/adtest"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models/nn"
 )
 
-// A layer under test: its parameters and what it makes of rows of so many columns, of n examples of a few rows each.
+// A layer under test: its parameters and what it makes of rows of a number of columns, of n
+// examples of a few rows each.
 type layer struct {
 	name      string
 	cols, per int // of the rows that it reads; rows for each example
@@ -70,9 +71,15 @@ var layers = []layer{
 		g := nn.NewGRU(ps, "l", 3, 2)
 		return plain(func(z, h *ad.Node) *ad.Node { return g.Next(z, ad.Sin(h), g.Next(z, h, nil)) })
 	}},
-	{"Attention with one head", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node { return nn.NewAttention(ps, "l", 4, 1).Outputs }},
-	{"Attention with two heads", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node { return nn.NewAttention(ps, "l", 4, 2).Outputs }},
-	{"Attention to itself alone", 2, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node { return nn.NewAttention(ps, "l", 2, 2).Outputs }},
+	{"Attention with one head", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+		return nn.NewAttention(ps, "l", 4, 1).Outputs
+	}},
+	{"Attention with two heads", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+		return nn.NewAttention(ps, "l", 4, 2).Outputs
+	}},
+	{"Attention to itself alone", 2, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+		return nn.NewAttention(ps, "l", 2, 2).Outputs
+	}},
 	{"CrossEntropy", 3, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
 		return func(z, h *ad.Node, n int) *ad.Node {
 			hot := make([]float64, 3*n)
@@ -91,11 +98,13 @@ func (l layer) parameters() *nn.Params {
 	return ps
 }
 
-// loss is a scalar of the layer's outputs for n examples in which all count, differently; x bends what the layer reads.
+// loss is a scalar of the layer's outputs for n examples in which all count, differently; x bends
+// what the layer reads.
 func (l layer) loss(n int, float32 bool) ad.Loss {
 	ps := &nn.Params{}
 	outputs := l.build(ps)
-	return ad.Loss{P: l.cols, Q: ps.Len() + 1, Rows: n, Float32: float32, Inputs: []ad.Input{{Name: "h", Shape: []int{l.per * l.cols}, Batch: true}},
+	return ad.Loss{P: l.cols, Q: ps.Len() + 1, Rows: n, Float32: float32,
+		Inputs: []ad.Input{{Name: "h", Shape: []int{l.per * l.cols}, Batch: true}},
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node {
 			h := ad.Reshape(in[0], n*l.per, l.cols)
 			h = ad.ScaleBy(ad.Item(y, ps.Len()), ad.Tanh(ad.AddRow(ad.ColScale(h, ad.Exp(x)), ad.Sin(x))))
@@ -110,8 +119,8 @@ func (l layer) loss(n int, float32 bool) ad.Loss {
 
 // derivs compiles the loss on examples that are always the same.
 func (l layer) derivs(n int, float32 bool) *ad.Derivs {
-	d := must.Get(ad.Differentiate(l.loss(n, float32)))
-	must.OK(d.Bind("h", must.Get(ad.FloatTable(n, l.per*l.cols, normal(n*l.per*l.cols, 5))), nil))
+	d := testkit.Get(ad.Differentiate(l.loss(n, float32)))
+	testkit.OK(d.Bind("h", testkit.Get(ad.FloatTable(n, l.per*l.cols, normal(n*l.per*l.cols, 5))), nil))
 	return d
 }
 
@@ -124,12 +133,13 @@ func normal(n int, seed uint64) []float64 {
 	return v
 }
 
-// TestLayers: derivatives of each layer, of one example too, by differences; and float32 is close to float64.
+// TestLayers: derivatives of each layer, of one example too, by differences; and float32 is close
+// to float64.
 func TestLayers(t *testing.T) {
 	for _, l := range layers {
 		t.Run(l.name, func(t *testing.T) {
 			ps := l.parameters()
-			must.OK(ps.Err())
+			testkit.OK(ps.Err())
 			x, y := normal(l.cols, 2), append(normal(ps.Len(), 3), 1)
 			adtest.Check(t, l.derivs(1, false), x, y)
 			d := l.derivs(7, false)
@@ -144,13 +154,14 @@ func (l layer) values(z, h []float64, n int) []float64 {
 	ps := &nn.Params{}
 	outputs := l.build(ps)
 	var size int
-	p := must.Get(ad.Compile(ad.Func{P: len(h), Q: max(ps.Len(), 1), Build: func(x, y *ad.Node, _ []*ad.Node) []*ad.Node {
-		out := outputs(y, ad.Reshape(x, len(h)/l.cols, l.cols), n)
-		size = out.Shape().TotalSize()
-		return []*ad.Node{out}
-	}}))
+	p := testkit.Get(ad.Compile(
+		ad.Func{P: len(h), Q: max(ps.Len(), 1), Build: func(x, y *ad.Node, _ []*ad.Node) []*ad.Node {
+			out := outputs(y, ad.Reshape(x, len(h)/l.cols, l.cols), n)
+			size = out.Shape().TotalSize()
+			return []*ad.Node{out}
+		}}))
 	dst := make([]float64, size)
-	must.OK(p.Eval(dst, h, append(z, make([]float64, max(ps.Len(), 1)-len(z))...)))
+	testkit.OK(p.Eval(dst, h, append(z, make([]float64, max(ps.Len(), 1)-len(z))...)))
 	return dst
 }
 
@@ -233,7 +244,8 @@ func TestGRU(t *testing.T) {
 		for i := range next {
 			gate := func(k int) float64 { return sum("l.inputs", k, a) + part["l.biases"][k] + sum("l.states", k, h) }
 			r, u := sigmoid(gate(i)), sigmoid(gate(2+i))
-			c := math.Tanh(sum("l.inputs", 4+i, a) + part["l.biases"][4+i] + r*(sum("l.states", 4+i, h)+part["l.candidates"][i]))
+			c := math.Tanh(sum("l.inputs", 4+i, a) + part["l.biases"][4+i] +
+				r*(sum("l.states", 4+i, h)+part["l.candidates"][i]))
 			next[i] = (1-u)*c + u*h[i]
 		}
 		return next
@@ -289,7 +301,8 @@ func TestAttention(t *testing.T) {
 	near(t, "outputs", l.values(z, h, 2), want)
 }
 
-// TestFunctions: a convolution with padding and a bias against the definition; GELU and the cross-entropy at numbers that are known.
+// TestFunctions: a convolution with padding and a bias against the definition; GELU and the
+// cross-entropy at numbers that are known.
 func TestFunctions(t *testing.T) {
 	l := named("Conv")
 	z, h := normal(l.parameters().Len(), 4), normal(24, 6)
@@ -309,7 +322,8 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 	near(t, "Conv", l.values(z, h, 1), want)
-	near(t, "GELU", named("GELU").values(nil, []float64{0, 1, -2}, 1), []float64{0, .8413447460685429, -2 * .02275013194817921})
+	near(t, "GELU", named("GELU").values(nil, []float64{0, 1, -2}, 1),
+		[]float64{0, .8413447460685429, -2 * .02275013194817921})
 	near(t, "CrossEntropy", named("CrossEntropy").values(nil, []float64{0, 0, 0, 1, 3, 2}, 2),
 		[]float64{math.Log(3), math.Log(math.Exp(1)+math.Exp(3)+math.Exp(2)) - 3})
 }
@@ -332,7 +346,10 @@ func TestBadShapes(t *testing.T) {
 			"3 by 3":   func(z *ad.Node) *ad.Node { return ad.Part(z, 0, 3, 3) },
 			"a vector": func(z *ad.Node) *ad.Node { return ad.PartVec(z, 0, 3) },
 		} {
-			_, err := ad.Differentiate(ad.Loss{P: 1, Q: ps.Len(), Build: func(_, y *ad.Node, _ []*ad.Node) *ad.Node { return ad.SumAll(build(y, value(y))) }})
+			_, err := ad.Differentiate(
+				ad.Loss{P: 1, Q: ps.Len(), Build: func(_, y *ad.Node, _ []*ad.Node) *ad.Node {
+					return ad.SumAll(build(y, value(y)))
+				}})
 			fits := what == "a vector" && (name == "Conv" || name == "Embedding")
 			if !fits && !errors.Is(err, dsbo.ErrShape) {
 				t.Errorf("%s of %s: error %v, want one that matches ErrShape", name, what, err)
@@ -346,7 +363,8 @@ func TestParams(t *testing.T) {
 	nn.NewDense(ps, "a", 8, 3)
 	b := ps.Vector("b", 2, nn.Init{Mean: 7})
 	if ps.Len() != 29 || b.Offset != 27 || ps.List()[1].Offset != 24 {
-		t.Errorf("length %d, offset of b %d, parameters %v; want 29, 27 and biases from 24 on", ps.Len(), b.Offset, ps.List())
+		t.Errorf("length %d, offset of b %d, parameters %v; want 29, 27 and biases from 24 on", ps.Len(),
+			b.Offset, ps.List())
 	}
 	z, again := make([]float64, 29), make([]float64, 29)
 	ps.Init(z, 5)
@@ -360,7 +378,8 @@ func TestParams(t *testing.T) {
 	if z[0] == 0 || slices.ContainsFunc(z[24:27], func(v float64) bool { return v != 0 }) || z[27] != 7 || z[28] != 7 {
 		t.Errorf("start %v, want normal weights, biases 0 and b 7", z)
 	}
-	if s := ps.String(); !strings.Contains(s, "a.weights") || !strings.Contains(s, "3×8") || !strings.Contains(s, "from 27") {
+	if s := ps.String(); !strings.Contains(s, "a.weights") || !strings.Contains(s, "3×8") ||
+		!strings.Contains(s, "from 27") {
 		t.Errorf("listing %q, want names, shapes and offsets", s)
 	}
 	wide := &nn.Params{}
@@ -371,7 +390,8 @@ func TestParams(t *testing.T) {
 	for _, w := range start[:120_000] {
 		variance += w * w / 120_000
 	}
-	// The variance of n normal numbers has the relative deviation √(2/n): 0.004; this is five times it.
+	// The variance of n normal numbers has the relative deviation √(2/n): 0.004; this is five
+	// times it.
 	if math.Abs(400*variance-1) > .02 {
 		t.Errorf("the weights' variance times the number of inputs is %v, want 1", 400*variance)
 	}
@@ -382,12 +402,17 @@ func TestBadParams(t *testing.T) {
 		want string
 		add  func(ps *nn.Params)
 	}{
-		{`parameter "l.weights" must have at least 1 row; it has 0`, func(ps *nn.Params) { nn.NewDense(ps, "l", 3, 0) }},
-		{`parameter "l.weights" must have at least 1 column; it has 0`, func(ps *nn.Params) { nn.NewDense(ps, "l", 0, 3) }},
+		{`parameter "l.weights" must have at least 1 row; it has 0`,
+			func(ps *nn.Params) { nn.NewDense(ps, "l", 3, 0) }},
+		{`parameter "l.weights" must have at least 1 column; it has 0`,
+			func(ps *nn.Params) { nn.NewDense(ps, "l", 0, 3) }},
 		{`parameter "v" must have at least 1 row; it has -1`, func(ps *nn.Params) { ps.Vector("v", -1, nn.Init{}) }},
-		{`names of parameters must be distinct; "l.weights" is there twice`, func(ps *nn.Params) { nn.NewDense(ps, "l", 2, 2); nn.NewDense(ps, "l", 2, 2) }},
-		{`the width of attention "a" must be a multiple of its heads; they are 4 and 3`, func(ps *nn.Params) { nn.NewAttention(ps, "a", 4, 3) }},
-		{`the width of attention "a" must be a multiple of its heads; they are 4 and 0`, func(ps *nn.Params) { nn.NewAttention(ps, "a", 4, 0) }},
+		{`names of parameters must be distinct; "l.weights" is there twice`,
+			func(ps *nn.Params) { nn.NewDense(ps, "l", 2, 2); nn.NewDense(ps, "l", 2, 2) }},
+		{`the width of attention "a" must be a multiple of its heads; they are 4 and 3`,
+			func(ps *nn.Params) { nn.NewAttention(ps, "a", 4, 3) }},
+		{`the width of attention "a" must be a multiple of its heads; they are 4 and 0`,
+			func(ps *nn.Params) { nn.NewAttention(ps, "a", 4, 0) }},
 	} {
 		var ps nn.Params
 		c.add(&ps)

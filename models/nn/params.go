@@ -9,20 +9,23 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/normal"
+	"dsbo/internal/num"
 )
 
-// Params lays out parameters in a vector, in the order in which they are added. The zero value is empty and ready for use.
+// Params lays out parameters in a vector, in the order in which they are added. The zero value is
+// empty and ready for use.
 type Params struct {
-	// Gain is the variance of a layer's weights at the start times the number of the layer's inputs; 0 means 1, which keeps the size of a signal
-	// through units that are like the identity around 0; 2 does so through ReLU.
+	// Gain is the variance of a layer's weights at the start times the number of the layer's
+	// inputs; 0 means 1, which keeps the size of a signal through units that are like the identity
+	// around 0; 2 does so through ReLU.
 	Gain float64
 
 	list []Param
 	err  error
 }
 
-// A Param is a matrix, or a vector where Cols is 0, in a vector of parameters: row by row from Offset on.
+// A Param is a matrix, or a vector where Cols is 0, in a vector of parameters: row by row from
+// Offset on.
 type Param struct {
 	Name       string
 	Rows, Cols int
@@ -41,7 +44,7 @@ func (ps *Params) Matrix(name string, rows, cols int, init Init) Param {
 	return ps.add(Param{Name: name, Rows: rows, Cols: cols, Init: init})
 }
 
-// Vector adds a vector of so many entries.
+// Vector adds a vector of n entries.
 func (ps *Params) Vector(name string, entries int, init Init) Param {
 	return ps.add(Param{Name: name, Rows: entries, Init: init})
 }
@@ -65,7 +68,8 @@ func (ps *Params) fail(format string, args ...any) {
 	}
 }
 
-// Err returns the first thing that was wrong with a parameter or a layer that was added, as [dsbo.ErrConfig]: what a model's Check returns.
+// Err returns the first thing that was wrong with a parameter or a layer that was added, as
+// [dsbo.ErrConfig]: what a model's Check returns.
 func (ps *Params) Err() error { return ps.err }
 
 // Len returns the length of the vector: q of a model whose y it is.
@@ -100,13 +104,13 @@ func (ps *Params) Init(dst []float64, seed uint64) {
 		part := p.View(dst)
 		for i := range part {
 			if part[i] = p.Init.Mean; p.Init.Deviation != 0 {
-				part[i] += float64(p.Init.Deviation * normal.Number(r))
+				part[i] += float64(p.Init.Deviation * num.Normal(r))
 			}
 		}
 	}
 }
 
-// weights returns the start of the weights of a layer with so many inputs.
+// weights returns the start of the weights of a layer with n inputs.
 func (ps *Params) weights(inputs int) Init {
 	gain := ps.Gain
 	if gain == 0 {

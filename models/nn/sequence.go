@@ -6,17 +6,18 @@ import (
 	"dsbo/ad"
 )
 
-// GRU is a gated recurrent unit: with reset gates r, update gates u and candidates c, the state h becomes
+// GRU is a gated recurrent unit: with reset gates r, update gates u and candidates c, the state
+// h becomes
 //
 //	r = σ(W_r a + U_r h + b_r)    u = σ(W_u a + U_u h + b_u)
 //	c = tanh(W_c a + b_c + r ∘ (U_c h + d))
 //	h ← (1 − u) ∘ c + u ∘ h
 type GRU struct {
-	W, U, B Param // those of r, u and c, one below the other
+	W, U, B Param // the weights of r, u and c, one below the other
 	D       Param
 }
 
-// NewGRU adds a unit with so many inputs and so many numbers of state, of normal weights and biases 0.
+// NewGRU adds a unit with a number of inputs and of numbers of state, of normal weights and biases 0.
 func NewGRU(ps *Params, name string, inputs, state int) GRU {
 	return GRU{
 		W: ps.Matrix(name+".inputs", 3*state, inputs, ps.weights(inputs)),
@@ -26,7 +27,8 @@ func NewGRU(ps *Params, name string, inputs, state int) GRU {
 	}
 }
 
-// Next builds the state after the inputs a, m × inputs, from the state h before, m × state; nil is the state 0.
+// Next builds the state after the inputs a, m × inputs, from the state h before, m × state; nil is
+// the state 0.
 func (g GRU) Next(z, a, h *ad.Node) *ad.Node {
 	n := g.D.Rows
 	in := ad.AddRow(ad.MatMul(a, g.W.Node(z), false, true), g.B.Node(z))
@@ -42,8 +44,9 @@ func (g GRU) Next(z, a, h *ad.Node) *ad.Node {
 	return ad.Add(c, ad.Mul(update, ad.Sub(h, c)))
 }
 
-// Attend builds softmax(Q Kᵀ/√d) V for each of n sequences: queries and keys have d columns, and keys and values as many rows. Each is the stacked
-// matrices of all sequences; so is the result, a row for each query.
+// Attend builds softmax(Q Kᵀ/√d) V for each of n sequences: queries and keys have d columns, and
+// keys and values as many rows. Each is the stacked matrices of all sequences; so is the result, a
+// row for each query.
 func Attend(queries, keys, values *ad.Node, n int) *ad.Node {
 	_, d := ad.Dims(queries)
 	scale := 1 / math.Sqrt(float64(d))
@@ -51,13 +54,15 @@ func Attend(queries, keys, values *ad.Node, n int) *ad.Node {
 	return ad.BatchMatMul(ad.RowSoftmax(scores), values, n, false, false)
 }
 
-// Attention is self-attention with one head or more, each of which attends to its share of the columns.
+// Attention is self-attention with one head or more, each of which attends to its share of
+// the columns.
 type Attention struct {
 	Q, K, V, O Param
 	Heads      int
 }
 
-// NewAttention adds an attention of rows of so many numbers, a multiple of the number of heads, of normal weights.
+// NewAttention adds an attention of rows of n numbers, a multiple of the number of heads, of
+// normal weights.
 func NewAttention(ps *Params, name string, width, heads int) Attention {
 	if heads < 1 || width%heads != 0 {
 		ps.fail("the width of attention %q must be a multiple of its heads; they are %d and %d", name, width, heads)
@@ -66,7 +71,8 @@ func NewAttention(ps *Params, name string, width, heads int) Attention {
 	return Attention{Q: matrix("queries"), K: matrix("keys"), V: matrix("values"), O: matrix("outputs"), Heads: heads}
 }
 
-// Outputs builds the outputs for n sequences of equal length whose rows are stacked in h, n·length × width.
+// Outputs builds the outputs for n sequences of equal length whose rows are stacked in h, n·length
+// × width.
 func (a Attention) Outputs(z, h *ad.Node, n int) *ad.Node {
 	project := func(w Param) *ad.Node { return ad.MatMul(h, w.Node(z), false, true) }
 	q, k, v := project(a.Q), project(a.K), project(a.V)

@@ -6,17 +6,19 @@ import (
 	"sync"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
-// FineWire returns the wire of vectors that have to be right to seven digits at least, such as a gradient: the configured one if it is
-// as good.
+// FineWire returns the wire of vectors that have to be right to seven digits at least, such as a
+// gradient: the configured one if it is as good.
 func (g *Group) FineWire() network.Wire { return min(g.config.Average.Wire, network.Float32) }
 
-// Mean sets dst to the average over all agents of what those that are here fill in, in parallel: a vector on the given wire. lost,
-// where it is not nil, has what the wire rounds off by local agent, see [network.Averager.AverageOn]; nil: that is not fed back.
-func (g *Group) Mean(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64, fill func(i int, part []float64) error) error {
+// Mean sets dst to the average over all agents of what those that are here fill in, in parallel: a
+// vector on the given wire. lost, where it is not nil, has what the wire rounds off by local agent,
+// see [network.Averager.AverageOn]; nil: that is not fed back.
+func (g *Group) Mean(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64,
+	fill func(i int, part []float64) error) error {
 	err := g.ForEach(ctx, func(k, i int) error { return fill(i, g.part(k, len(dst))) })
 	if err != nil {
 		return err
@@ -29,9 +31,10 @@ func (g *Group) MeanNumbers(ctx context.Context, dst []float64, fill func(i int,
 	return g.Mean(ctx, network.Float64, dst, nil, fill)
 }
 
-// MeanAndSpread sets mean to the average of a vector of each agent and returns (1/n) Σ_i ‖v_i − mean‖². same says that all agents
-// have the vector with the same bits: nothing is exchanged then.
-func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int) []float64, same bool) (float64, error) {
+// MeanAndSpread sets mean to the average of a vector of each agent and returns (1/n) Σ_i ‖v_i −
+// mean‖². same says that all agents have the vector with the same bits: nothing is exchanged then.
+func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int) []float64,
+	same bool) (float64, error) {
 	if same {
 		copy(mean, of(g.local[0]))
 		return 0, nil
@@ -41,11 +44,15 @@ func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int
 		return 0, err
 	}
 	spread := []float64{0}
-	err = g.MeanNumbers(ctx, spread, func(i int, part []float64) error { part[0] = vec.Dist2(of(i), mean); return nil })
+	err = g.MeanNumbers(ctx, spread, func(i int, part []float64) error {
+		part[0] = linalg.Dist2(of(i), mean)
+		return nil
+	})
 	return spread[0], err
 }
 
-// part returns the vector of length numbers that belongs to the k-th local agent. It stays the group's.
+// part returns the vector of length numbers that belongs to the k-th local agent. It stays
+// the group's.
 func (g *Group) part(k, length int) []float64 {
 	if cap(g.parts[k]) < length {
 		g.parts[k] = make([]float64, length)
@@ -53,7 +60,8 @@ func (g *Group) part(k, length int) []float64 {
 	return g.parts[k][:length]
 }
 
-// average sets dst to the average over all agents of the parts of this process's agents and those elsewhere.
+// average sets dst to the average over all agents of the parts of this process's agents and
+// those elsewhere.
 func (g *Group) average(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64) error {
 	if g.config.N == 1 {
 		copy(dst, g.part(0, len(dst)))

@@ -9,7 +9,8 @@ import (
 	"dsbo/network/collective"
 )
 
-// Three agents of one process find the mean of a number each, over a star: one to each of two leaves, and back.
+// Three agents of one process find the mean of a number each, over a star: one to each of two
+// leaves, and back.
 func ExampleGroup_MeanNumbers() {
 	var sent dsbo.Traffic
 	group := collective.New(collective.Config{N: 3, Sent: &sent, Average: network.AverageOptions{}})

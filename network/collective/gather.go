@@ -7,9 +7,10 @@ import (
 	"dsbo/network"
 )
 
-// Gather lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every agent
-// sees: small ones, that are no data. They are not counted; see [Group.CountRows]. What is gathered must depend on nothing but the run's
-// configuration: an agent that may be lost gathers it again when it comes back, and has to send the same.
+// Gather lets each agent of this process fill in a row, several at the same time, and returns the
+// rows of all agents, which every agent sees: small ones, that are no data. They are not counted;
+// see [Group.CountRows]. What is gathered must depend on nothing but the run's configuration: an
+// agent that may be lost gathers it again when it comes back, and has to send the same.
 func (g *Group) Gather(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
 	rows := make([][]float64, g.config.N)
 	for i := range rows {
@@ -39,7 +40,8 @@ func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
 	if err := g.open(); err != nil {
 		return err
 	}
-	all, err := network.GatherBytes(g.context(ctx), g.config.Team, g.config.N, func(i int) []byte { return []byte(texts[i]) })
+	all, err := network.GatherBytes(g.context(ctx), g.config.Team, g.config.N,
+		func(i int) []byte { return []byte(texts[i]) })
 	if err != nil {
 		return err
 	}

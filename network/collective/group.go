@@ -1,8 +1,9 @@
-// Package collective is what all agents of a run find together outside of its iterations: exact averages, the largest of numbers, whether
-// vectors have the same bits, and small records and texts that are no data.
+// Package collective is what all agents of a run find together outside of its iterations: exact
+// averages, the largest of numbers, whether vectors have the same bits, and small records and texts
+// that are no data.
 //
-// Nothing of one agent's leaves it but as a part of these. Results are the same bits on all agents, and depend neither on the number of
-// processors nor on how the agents are divided among processes.
+// Nothing of one agent's leaves it but as a part of these. Results are the same bits on all agents,
+// and depend neither on the number of processors nor on how the agents are divided among processes.
 package collective
 
 import (
@@ -22,18 +23,19 @@ const StageAfterRun = 1 << 63
 type Config struct {
 	N       int   // number of agents
 	Numbers []int // the agents' numbers in the roster, where these are others than their positions; nil: they are not
-	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same calls on
-	// their groups, in the same order.
+	// Team connects the agents of this process to the agents of others; nil: all agents are in this
+	// one. All processes make the same calls on their groups, in the same order.
 	Team network.Team
-	// W is the mixing matrix over whose edges averages travel; nil: a star. Average says how: ByMix is ignored, as averages of a group go
-	// over the tree wherever those of a method go: all agents have to come to the same decisions, by the same bits.
+	// W is the mixing matrix over whose edges averages travel; nil: a star. Average says how: ByMix
+	// is ignored, as averages of a group go over the tree wherever the averages of a method go: all
+	// agents have to come to the same decisions, by the same bits.
 	W       *network.Matrix
 	Average network.AverageOptions
 	Sent    *dsbo.Traffic // counts what all agents send; nil: that is not counted
 }
 
-// A Group is the n agents of a problem as one process sees them, by their positions 0..n-1: some are in this process, the team reaches
-// the others. It belongs to one goroutine at a time.
+// A Group is the n agents of a problem as one process sees them, by their positions 0..n-1: some
+// are in this process, the team reaches the others. It belongs to one goroutine at a time.
 type Group struct {
 	config   Config
 	local    []int
@@ -82,8 +84,8 @@ func (g *Group) Number(position int) int {
 	return g.config.Numbers[position]
 }
 
-// Dims returns p and q of the oracles of a group's agents, nil for agents of other processes, or an error that matches [dsbo.ErrShape]
-// where one is missing or has other sizes.
+// Dims returns p and q of the oracles of a group's agents, nil for agents of other processes, or an
+// error that matches [dsbo.ErrShape] where one is missing or has other sizes.
 func Dims[O dsbo.Oracle](g *Group, oracles []O) (p, q int, err error) {
 	if err := CheckOracles(g, oracles); err != nil {
 		return 0, 0, err
@@ -92,14 +94,16 @@ func Dims[O dsbo.Oracle](g *Group, oracles []O) (p, q int, err error) {
 	p, q = oracles[first].Dims()
 	for _, i := range g.local {
 		if a, b := oracles[i].Dims(); a != p || b != q {
-			return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d",
+			return 0, 0, dsbo.Errorf(dsbo.ErrShape,
+				"oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d",
 				g.Number(i), a, b, g.Number(first), p, q)
 		}
 	}
 	return p, q, nil
 }
 
-// CheckOracles returns an error that matches [dsbo.ErrShape] unless each of a group's agents in this process has an oracle.
+// CheckOracles returns an error that matches [dsbo.ErrShape] unless each of a group's agents in
+// this process has an oracle.
 func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
 	if g.config.N == 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a problem must have an oracle for each agent; it has none")
@@ -115,8 +119,8 @@ func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
 	return nil
 }
 
-// ForEach calls f for the agents that are here, k of them before agent i, in parallel, and returns the error of the first of them that
-// failed. No new call starts once ctx is done.
+// ForEach calls f for the agents that are here, k of them before agent i, in parallel, and returns
+// the error of the first of them that failed. No new call starts once ctx is done.
 func (g *Group) ForEach(ctx context.Context, f func(k, i int) error) error {
 	errs := make([]error, len(g.local))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -172,8 +176,8 @@ func (g *Group) Begin(stage uint64) error {
 	return nil
 }
 
-// context returns the context of what agents find together. It does not end where all are here: that takes no time, and is not left
-// by some of them alone.
+// context returns the context of what agents find together. It does not end where all are here:
+// that takes no time, and is not left by some of them alone.
 func (g *Group) context(ctx context.Context) context.Context {
 	if g.alone {
 		return context.WithoutCancel(ctx)

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
@@ -29,7 +29,8 @@ func (g *Group) Maximum(ctx context.Context, value func(i int) (float64, error))
 	return math.Float64frombits(words[0]), err
 }
 
-// SameBits reports for each of several vectors of the agents whether all agents have it with the same bits.
+// SameBits reports for each of several vectors of the agents whether all agents have it with the
+// same bits.
 func (g *Group) SameBits(ctx context.Context, vectors ...func(i int) []float64) ([]bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -54,11 +55,12 @@ func (g *Group) SameBits(ctx context.Context, vectors ...func(i int) []float64) 
 // Digest returns a number that stands for the bits of a vector: the first of its SHA-256.
 func Digest(v []float64) uint64 {
 	sum := sha256.New()
-	_ = vec.Write(sum, v) // a hash takes all
+	_ = linalg.Write(sum, v) // a hash takes all
 	return binary.LittleEndian.Uint64(sum.Sum(nil))
 }
 
-// largestWords replaces words by the largest of all agents; those of the local agents are in words already.
+// largestWords replaces words by the largest of all agents; the words of the local agents are in
+// words already.
 func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 	if g.config.N == 1 {
 		return nil
@@ -70,7 +72,8 @@ func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 	err := g.exchange(func(k int) error {
 		r, ok := g.config.Team.Mixer(g.local[k]).(network.Reducer)
 		if !ok {
-			return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no largest number of all agents (network.Reducer is missing)")
+			return dsbo.Errorf(dsbo.ErrCapability,
+				"this exchange has no largest number of all agents (network.Reducer is missing)")
 		}
 		results[k] = append(results[k], words...)
 		return r.Reduce(ctx, network.Max, 64, results[k])

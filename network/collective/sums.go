@@ -9,8 +9,9 @@ import (
 	"dsbo/network"
 )
 
-// Bound returns the group's way to what agents find together before a run, or after it; ctx bounds all calls. Agents are named by their
-// numbers in the roster; there are no texts of those that are not there.
+// Bound returns the group's way to what agents find together before a run, or after it; ctx bounds
+// all calls. Agents are named by their numbers in the roster; there are no texts of those that are
+// not there.
 func (g *Group) Bound(ctx context.Context) network.Collective { return boundGroup{ctx, g} }
 
 // A boundGroup is a [network.Collective] by the averages of a group.
@@ -19,8 +20,8 @@ type boundGroup struct {
 	group *Group
 }
 
-// Sum implements [network.Collective]. An average of whole numbers is off by less than a millionth, and so their sum is rounded to
-// what it was.
+// Sum implements [network.Collective]. An average of whole numbers is off by less than a millionth,
+// and so their sum is rounded to what it was.
 func (b boundGroup) Sum(dst []float64, fill func(i int, part []float64) error) error {
 	err := b.group.MeanNumbers(b.ctx, dst, func(i int, part []float64) error {
 		clear(part)

@@ -7,9 +7,9 @@ import (
 	"net"
 	"time"
 
-	"dsbo/internal/entrance"
-	"dsbo/internal/plain"
-	"dsbo/pki"
+	"dsbo/internal/guard"
+	"dsbo/internal/wording"
+	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -18,14 +18,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-func (m *Mixer) newServer() *rpc.Server {
-	creds, readBuffer := m.protection(m.serverSettings)
+func (l *links) newServer() *rpc.Server {
+	creds, readBuffer := l.protection(l.serverSettings)
 	s := rpc.NewServer(
 		rpc.Creds(creds),
 		rpc.ForceServerCodecV2(codec{}),
-		rpc.MaxRecvMsgSize(m.maxMessage()),
-		rpc.StaticStreamWindowSize(m.streamWindow()),
-		rpc.StaticConnWindowSize(m.streamWindow()),
+		rpc.MaxRecvMsgSize(l.maxMessage()),
+		rpc.StaticStreamWindowSize(l.streamWindow()),
+		rpc.StaticConnWindowSize(l.streamWindow()),
 		rpc.ReadBufferSize(readBuffer),
 		rpc.WriteBufferSize(bufferSize),
 		rpc.MaxConcurrentStreams(1),
@@ -33,60 +33,62 @@ func (m *Mixer) newServer() *rpc.Server {
 		rpc.ConnectionTimeout(handshakeTimeout),
 		rpc.WaitForHandlers(true),
 	)
-	s.RegisterService(&service, m)
+	s.RegisterService(&service, l)
 	return s
 }
 
-// refusalPeriod is how long a refusal is not logged again: an agent that is refused tries again each second.
+// refusalPeriod is how long a refusal is not logged again: an agent that is refused tries again
+// each second.
 const refusalPeriod = time.Minute
 
 // maxRefusals bounds how many of them are kept in mind: strangers find many reasons.
 const maxRefusals = 256
 
-// refuse counts a connection that was refused and logs why, unless it has just logged the same of that host.
-func (m *Mixer) refuse(from net.Addr, reason error) {
+// refuse counts a connection that was refused and logs why, unless it has just logged the same of
+// that host.
+func (l *links) refuse(from net.Addr, reason error) {
 	host, _, _ := net.SplitHostPort(from.String())
-	text := plain.Text(reason.Error())
+	text := wording.Plain(reason.Error())
 	key, now := host+" "+text, time.Now()
-	m.mu.Lock()
-	m.refused++
-	maps.DeleteFunc(m.refusals, func(_ string, logged time.Time) bool { return now.Sub(logged) >= refusalPeriod })
-	_, again := m.refusals[key]
-	if !again && len(m.refusals) < maxRefusals {
-		m.refusals[key] = now
+	l.m.mu.Lock()
+	l.refused++
+	maps.DeleteFunc(l.refusals, func(_ string, logged time.Time) bool { return now.Sub(logged) >= refusalPeriod })
+	_, again := l.refusals[key]
+	if !again && len(l.refusals) < maxRefusals {
+		l.refusals[key] = now
 	}
-	m.mu.Unlock()
+	l.m.mu.Unlock()
 	if !again {
-		m.config.Log.Warn("refused a connection", "from", from.String(), "reason", text)
+		l.m.config.Log.Warn("refused a connection", "from", from.String(), "reason", text)
 	}
 }
 
 // accept serves one stream that a neighbour has opened.
-func (m *Mixer) accept(s rpc.ServerStream) error {
+func (l *links) accept(s rpc.ServerStream) error {
 	p, ok := peer.FromContext(s.Context())
 	if !ok {
 		return status.Error(codes.Internal, "a stream from nowhere")
 	}
 	var e *edge
-	h, err := m.awaitHello(s)
+	h, err := l.awaitHello(s)
 	if err == nil {
-		e, err = m.admit(h, p.AuthInfo)
+		e, err = l.admit(h, p.AuthInfo)
 	}
 	if err != nil {
-		m.refuse(p.Addr, err)
+		l.refuse(p.Addr, err)
 		return status.Error(codes.PermissionDenied, err.Error())
 	}
-	if conn := entrance.ConnOf(p.Addr); conn != nil {
+	if conn := guard.ConnOf(p.Addr); conn != nil {
 		conn.Admit()
 		defer conn.Dismiss()
 	}
-	n := newSession(e, s, m.connectionExpiry(p.AuthInfo))
+	n := newSession(e, s, l.connectionExpiry(p.AuthInfo))
 	if err := n.open(h); err != nil {
 		return refusalOf(err)
 	}
-	m.mu.Lock()
+	l.m.mu.Lock()
 	greeting := e.hello()
-	m.mu.Unlock()
+	l.m.mu.Unlock()
 	if err := s.SendMsg(greeting); err != nil {
 		return err
 	}
@@ -97,10 +99,10 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 }
 
 // awaitHello returns the first frame of a stream.
-func (m *Mixer) awaitHello(s stream) (hello, error) {
+func (l *links) awaitHello(s stream) (hello, error) {
 	var f frame
 	received := make(chan error, 1)
-	m.work.Go(func() { received <- s.RecvMsg(&f) })
+	l.work.Go(func() { received <- s.RecvMsg(&f) })
 	t := time.NewTimer(handshakeTimeout)
 	defer t.Stop()
 	select {
@@ -111,51 +113,58 @@ func (m *Mixer) awaitHello(s stream) (hello, error) {
 		return readHello(&f)
 	case <-t.C:
 		return hello{}, fmt.Errorf("no hello for %v", handshakeTimeout)
-	case <-m.dialing.Done():
+	case <-l.dialing.Done():
 		return hello{}, errors.New("closed")
 	}
 }
 
-// admit returns the edge to the agent that h comes from, and an error unless that is a neighbour of this run that has the right to connect.
-func (m *Mixer) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
-	if err := m.checkIdentity(h, auth); err != nil {
+// admit returns the edge to the agent that h comes from, and an error unless that is a neighbour of
+// this run that has the right to connect.
+func (l *links) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
+	if err := l.checkIdentity(h, auth); err != nil {
 		return nil, err
 	}
-	e, err := m.edgeFor(h)
+	e, err := l.m.neighbours.edgeFor(h)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.checkHello(h); err != nil {
+	if err := l.checkHello(h); err != nil {
 		e.noteRefusal(err)
 		return nil, err
 	}
-	if m.config.dials(h.from) {
-		return nil, fmt.Errorf("agent %d connects to agent %d, but the other way is right: the one with the lower number connects, or the one without an address",
-			h.from, m.config.Agent)
+	if l.m.config.dials(h.from) {
+		return nil,
+			fmt.Errorf(
+				"agent %d connects to agent %d, but the other way is right: the one with the lower number connects, "+
+					"or the one without an address",
+				h.from, l.m.config.Agent)
 	}
-	return e, e.barred()
+	return e, e.conduct.barred()
 }
 
-// noteRefusal notes why the neighbour is not connected though it is there: who ends as it is silent says so.
+// noteRefusal notes why the neighbour is not connected though it is there: who ends as it is silent
+// says so.
 func (e *edge) noteRefusal(reason error) {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
 	if e.session == nil {
-		e.lastErr = errors.New(plain.Text(reason.Error()))
+		e.lastErr = errors.New(wording.Plain(reason.Error()))
 	}
 }
 
 // checkHello returns an error unless h is for this agent and of this run.
-func (m *Mixer) checkHello(h hello) error {
-	c := &m.config
+func (l *links) checkHello(h hello) error {
+	c := &l.m.config
 	switch {
 	case h.to != c.Agent:
 		return fmt.Errorf("agent %d takes agent %d for agent %d", h.from, c.Agent, h.to)
 	case h.run != c.Run:
 		return fmt.Errorf("agent %d is of run %q, agent %d of run %q", h.from, h.run, c.Agent, c.Run)
 	case h.config != c.Hash:
-		return fmt.Errorf("agent %d has other settings than agent %d (SHA-256 %.8s and %.8s): seed, graph, flags and all else "+
-			"but the addresses must be the same in the cluster file of each agent", h.from, c.Agent, h.config, c.Hash)
+		return fmt.Errorf(
+			"agent %d has other settings than agent %d (SHA-256 %.8s and %.8s): seed, graph, flags and all else "+
+				"but the addresses must be the same in the cluster file of each agent", h.from, c.Agent,
+			h.config, c.Hash)
 	case h.form != c.form():
 		return fmt.Errorf("agent %d exchanges %s, agent %d %s: Wire and Unmasked must be the same for all agents",
 			h.from, h.form, c.Agent, c.form())
@@ -163,16 +172,17 @@ func (m *Mixer) checkHello(h hello) error {
 	if err := c.checkCapabilities(h); err != nil {
 		return err
 	}
-	if err := h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program); err != nil {
+	if err := h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent),
+		c.Program); err != nil {
 		return err
 	}
-	return m.checkOwnKey(h)
+	return l.m.checkKey(h)
 }
 
-// checkIdentity returns an error unless the certificate, if there has to be one, is that of the agent
-// that the hello names.
-func (m *Mixer) checkIdentity(h hello, auth credentials.AuthInfo) error {
-	if m.identity() == nil {
+// checkIdentity returns an error unless the certificate, if there has to be one, belongs to the
+// agent that the hello names.
+func (l *links) checkIdentity(h hello, auth credentials.AuthInfo) error {
+	if l.m.identity() == nil {
 		return nil
 	}
 	info, ok := auth.(credentials.TLSInfo)
@@ -185,16 +195,6 @@ func (m *Mixer) checkIdentity(h hello, auth credentials.AuthInfo) error {
 	}
 	if agent != h.from {
 		return fmt.Errorf("it claims to be agent %d, but shows the certificate of agent %d", h.from, agent)
-	}
-	return nil
-}
-
-// edge returns the edge to neighbour i, nil if i is none.
-func (m *Mixer) edge(i int) *edge {
-	for _, e := range m.edges {
-		if e.id == i {
-			return e
-		}
 	}
 	return nil
 }

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/kernel/kerneltest"
-	"dsbo/internal/must"
+	"dsbo/ad/adtest"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
-	"dsbo/pki"
+	"dsbo/network/pki"
 
 	"go.uber.org/goleak"
 )
@@ -20,17 +20,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newAuthority() *pki.Authority {
 	now := time.Now()
-	return must.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
+	return testkit.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
 }
 
-// issue returns an agent's certificate that is valid for as long as this, and invalid if that is below 0.
+// issue returns an agent's certificate that is valid for as long as this, and invalid if that is
+// below 0.
 func issue(a *pki.Authority, agent int, valid time.Duration) *pki.Identity {
-	return must.Get(a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid)))
+	return testkit.Get(a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid)))
 }
 
-// ca returns the authority of all agents for which a test makes no other one. It is valid at any time of a test, that of a bubble of
-// testing/synctest too.
-var ca = sync.OnceValue(func() *pki.Authority { return must.Get(pki.NewAuthority("test", dawn, dusk)) })
+// ca returns the authority of all agents for which a test makes no other one. It is valid at any
+// time of a test, also in a bubble of testing/synctest too.
+var ca = sync.OnceValue(func() *pki.Authority { return testkit.Get(pki.NewAuthority("test", dawn, dusk)) })
 
 var dawn, dusk = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -41,7 +42,7 @@ var certificates sync.Map
 func certificate(agent int) *pki.Identity {
 	id, ok := certificates.Load(agent)
 	if !ok {
-		id, _ = certificates.LoadOrStore(agent, must.Get(ca().Issue(agent, dawn, dusk)))
+		id, _ = certificates.LoadOrStore(agent, testkit.Get(ca().Issue(agent, dawn, dusk)))
 	}
 	return id.(*pki.Identity)
 }
@@ -56,10 +57,10 @@ func identities(n int) []*pki.Identity {
 }
 
 func newGraph(name string, n int) *network.Matrix {
-	return must.Get(network.New(name, n, network.Options{Seed: 1})).W
+	return testkit.Get(network.New(name, n, network.Options{Seed: 1})).W
 }
 
-func listen() net.Listener { return must.Get(net.Listen("tcp", "127.0.0.1:0")) }
+func listen() net.Listener { return testkit.Get(net.Listen("tcp", "127.0.0.1:0")) }
 
 // configs returns settings of all agents of w on this machine, without certificates if ids is nil.
 func configs(w *network.Matrix, ids []*pki.Identity) []Config {
@@ -79,12 +80,13 @@ func configs(w *network.Matrix, ids []*pki.Identity) []Config {
 func open(cs []Config) ([]*Mixer, func()) {
 	ms := make([]*Mixer, len(cs))
 	for i, c := range cs {
-		ms[i] = must.Get(Open(c))
+		ms[i] = testkit.Get(Open(c))
 	}
 	return ms, func() { succeed(ms, func(_ int, m *Mixer) error { return m.Close() }) }
 }
 
-// openAgents starts all agents of w, with certificates, until the test ends. change, if not nil, sets more.
+// openAgents starts all agents of w, with certificates, until the test ends. change, if not nil,
+// sets more.
 func openAgents(tb testing.TB, w *network.Matrix, change func(c *Config)) []*Mixer {
 	tb.Helper()
 	cs := configs(w, identities(w.N()))
@@ -104,7 +106,9 @@ func together(ms []*Mixer, do func(i int, m *Mixer) error) []error {
 }
 
 // succeed is together for what must not fail. It ends the test if it does.
-func succeed(ms []*Mixer, do func(i int, m *Mixer) error) { must.OK(errors.Join(together(ms, do)...)) }
+func succeed(ms []*Mixer, do func(i int, m *Mixer) error) {
+	testkit.OK(errors.Join(together(ms, do)...))
+}
 
 func TestConforms(t *testing.T) {
 	ids, most := identities(5), 9
@@ -146,5 +150,5 @@ func TestConforms(t *testing.T) {
 
 // TestOnEveryPath: the exchange uses kernels where it weighs long vectors.
 func TestOnEveryPath(t *testing.T) {
-	kerneltest.Everywhere(t, "^TestSameBitsAsLocal$")
+	adtest.Everywhere(t, "^TestSameBitsAsLocal$")
 }

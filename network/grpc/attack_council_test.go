@@ -10,20 +10,25 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsbo/membership"
-	"dsbo/membership/council"
+	"dsbo/network/grpc/holdup"
+	"dsbo/network/membership"
+	"dsbo/network/membership/paxos"
 )
 
 // councilAttacks are those by frames of the council, which runs without one refuse.
 var councilAttacks = []attack{
-	{name: "says that it computes, for ever", do: connects(reporting(report{computing, 0, 0, causeComputing}))},
-	{name: "a message of the council that cannot be read", do: says(encode(header{kind: kindControl}, []byte("vote for me")))},
+	{name: "says that it computes, for ever",
+		do: connects(reporting(holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0,
+			Cause: holdup.ByComputing}))},
+	{name: "a message of the council that cannot be read",
+		do: says(encode(header{kind: kindControl}, []byte("vote for me")))},
 	{name: "a storm of messages of the council", do: func(s *siege) {
-		message := council.Message{Kind: council.Report, From: 0, To: council.All, Epoch: 1, ID: rand.Uint64(), Hops: 7}
+		message := paxos.Message{Kind: paxos.Report, From: 0, To: paxos.All, Epoch: 1, ID: rand.Uint64(), Hops: 7}
 		floods(encode(header{kind: kindControl}, message.Encode()))(s)
 	}},
 	{name: "a proposal of the highest ballot", do: func(s *siege) {
-		message := council.Message{Kind: council.Prepare, From: 0, To: council.All, Epoch: 1, ID: rand.Uint64(), Hops: 7, Ballot: council.Ballot{Number: 1 << 40}}
+		message := paxos.Message{Kind: paxos.Prepare, From: 0, To: paxos.All, Epoch: 1, ID: rand.Uint64(), Hops: 7,
+			Ballot: paxos.Ballot{Number: 1 << 40}}
 		s.as(s.hello(), encode(header{kind: kindControl}, message.Encode()))
 	}},
 	{name: "an epoch of no number", do: says(encode(header{kind: kindEpoch}, []byte{1, 2, 3}))},
@@ -32,18 +37,24 @@ var councilAttacks = []attack{
 	{name: "asks for the state of an epoch that is not", do: says(encode(header{kindAsk, 77, 0}, nil))},
 }
 
-// uncounted are attacks whose frames an honest agent may send too, and those whose harm is that nothing comes.
+// uncounted are attacks whose frames an honest agent may send too, and those whose harm is that
+// nothing comes.
 var uncounted = []string{
-	"heartbeats of absurd numbers", "a resend of what will be", "failure by bad settings", "failure of no kind", "control characters", "nothing after the hello",
-	"hellos alone", "heartbeats alone", "says that it computes, for ever", "says that it waits for agent 2", "says that it waits for agent 1", "has sent and needs what is not",
-	"a message of the council that cannot be read", "a proposal of the highest ballot", "an epoch that is not decided", "a piece that nobody has asked for",
+	"heartbeats of absurd numbers", "a resend of what will be", "failure by bad settings", "failure of no kind",
+	"control characters", "nothing after the hello",
+	"hellos alone", "heartbeats alone", "says that it computes, for ever", "says that it waits for agent 2",
+	"says that it waits for agent 1", "has sent and needs what is not",
+	"a message of the council that cannot be read", "a proposal of the highest ballot", "an epoch that is not decided",
+	"a piece that nobody has asked for",
 	"asks for the state of an epoch that is not",
 }
 
-// TestAttacksOnACouncil: with a quorum, whatever one that plays agent 0 does to all others at once, they refuse and count it, leave agent 0 out by
-// name, and go on with the right numbers, as if it had been absent.
+// TestAttacksOnACouncil: with a quorum, whatever one that plays agent 0 does to all others at once,
+// they refuse and count it, leave agent 0 out by name, and go on with the right numbers, as if it
+// had been absent.
 func TestAttacksOnACouncil(t *testing.T) {
-	for k, a := range slices.Concat(attacks, councilAttacks, strangerAttacks[:1]) { // the council hears nothing of strangers
+	// the council hears nothing of strangers
+	for k, a := range slices.Concat(attacks, councilAttacks, strangerAttacks[:1]) {
 		if testing.Short() && k%8 != 0 {
 			continue
 		}
@@ -53,7 +64,8 @@ func TestAttacksOnACouncil(t *testing.T) {
 	}
 }
 
-// onCouncil has an attack happen to agents 1, 2 and 3 of a council, and looks at what becomes of it.
+// onCouncil has an attack happen to agents 1, 2 and 3 of a council, and looks at what becomes
+// of it.
 func (a attack) onCouncil(t *testing.T) {
 	const n, quorum = 4, 3
 	mixers := make([]*Mixer, n)
@@ -64,13 +76,14 @@ func (a attack) onCouncil(t *testing.T) {
 	v.w = newGraph("complete", n)
 	v.citizens = v.citizens[1:]
 	before := allocated()
-	all := siege{} // its log is that of all
+	all := siege{} // its log is the log of all
 	var attackers sync.WaitGroup
 	var sieges []*siege
 	for _, z := range v.citizens {
 		c := &z.config
 		c.Matrix, c.Run, c.Hash, c.MaxFloats, c.Identity = v.w, "run", "hash", 1000, certificate(z.agent)
-		c.Heartbeat, c.SilentAfter, c.Membership.AbsentAfter = 20*time.Millisecond, 100*time.Millisecond, 400*time.Millisecond
+		c.Heartbeat, c.SilentAfter, c.Membership.AbsentAfter = 20*time.Millisecond, 100*time.Millisecond,
+			400*time.Millisecond
 		c.Membership.StragglerDeadline = c.Membership.AbsentAfter
 		c.Log = slog.New(slog.NewTextHandler(&all, nil))
 		s := &siege{t: t, outside: v.network.Host("outside"), target: z.agent}
@@ -82,7 +95,8 @@ func (a attack) onCouncil(t *testing.T) {
 		s.over.Store(true)
 	}
 	attackers.Wait()
-	if len(log) != 1 || !slices.Equal(log[0].Members, []int{1, 2, 3}) || len(log[0].Why) != 1 || !strings.HasPrefix(log[0].Why[0], "agent 0 left") {
+	if len(log) != 1 || !slices.Equal(log[0].Members, []int{1, 2, 3}) || len(log[0].Why) != 1 ||
+		!strings.HasPrefix(log[0].Why[0], "agent 0 left") {
 		t.Errorf("agents 1, 2 and 3 must go on without agent 0; the changes are\n%s", log.Bytes())
 	}
 	for _, m := range mixers[1:] {

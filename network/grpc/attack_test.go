@@ -19,22 +19,24 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/memnet"
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/grpc/holdup"
+	"dsbo/network/grpc/masks"
+	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 )
 
-// A siege is a run of agents 0, 1 and 2, a path, of which 1 and 2 mix and wait for agent 0, whom an attacker plays. It belongs into a bubble
-// of testing/synctest: networks are in memory and time is virtual.
+// A siege is a run of agents 0, 1 and 2, a path, of which 1 and 2 mix and wait for agent 0, whom an
+// attacker plays. It belongs into a bubble of testing/synctest: networks are in memory and time
+// is virtual.
 type siege struct {
 	t       *testing.T
 	configs []Config
-	target  int          // whom the attacker visits
-	outside *memnet.Host // of the attacker
-	ms      []*Mixer     // agents 1 and 2
+	target  int           // whom the attacker visits
+	outside *testkit.Host // of the attacker
+	ms      []*Mixer      // agents 1 and 2
 	errs    chan error
 	lines   atomic.Int64 // of the logs of both
 	over    atomic.Bool  // one of them has ended
@@ -54,7 +56,7 @@ const (
 
 // newSiege opens agents 1 and 2, which give up soon if the run is to end.
 func newSiege(t *testing.T, ends bool) *siege {
-	wires := memnet.New(memnet.FixedDelay(time.Millisecond))
+	wires := testkit.NewNetwork(testkit.FixedDelay(time.Millisecond))
 	s := &siege{t: t, errs: make(chan error, 2), target: self, outside: wires.Host("outside")}
 	ids := identities(3)
 	s.configs = make([]Config, len(ids))
@@ -62,7 +64,7 @@ func newSiege(t *testing.T, ends bool) *siege {
 		c, host := &s.configs[i], wires.Host(machine(i))
 		c.Agent, c.Matrix, c.Identity = i, newGraph("path", 3), ids[i]
 		c.Addresses = []string{machine(0) + ":7000", machine(1) + ":7000", machine(2) + ":7000"}
-		c.Listener, c.Dial = must.Get(host.Listen("7000")), host.Dial
+		c.Listener, c.Dial = testkit.Get(host.Listen("7000")), host.Dial
 		c.Run, c.Hash, c.MaxFloats = "run", "hash", 1000
 		c.Heartbeat, c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 100*time.Millisecond, siegeTime
 		if ends {
@@ -76,7 +78,8 @@ func newSiege(t *testing.T, ends bool) *siege {
 	return s
 }
 
-// mix has an agent mix a few times, and checks the sums: they are those of a run in which all are honest.
+// mix has an agent mix a few times, and checks the sums: they are the sums of a run in which all
+// are honest.
 func (s *siege) mix(ctx context.Context, m *Mixer) error {
 	x := make([]float64, siegeLength)
 	for k := range siegeExchanges {
@@ -87,7 +90,8 @@ func (s *siege) mix(ctx context.Context, m *Mixer) error {
 			return err
 		}
 		for _, v := range x {
-			if math.Abs(v-float64(k)) > 1e-12 { // the weights of a row sum to 1, up to the rounding of three products below 3
+			// the weights of a row sum to 1, up to the rounding of three products below 3
+			if math.Abs(v-float64(k)) > 1e-12 {
 				return fmt.Errorf("a sum is %v; it must be %d", v, k)
 			}
 		}
@@ -95,7 +99,7 @@ func (s *siege) mix(ctx context.Context, m *Mixer) error {
 	return nil
 }
 
-// address is that of the target.
+// address is the target's.
 func (s *siege) address() string { return machine(s.target) + ":7000" }
 
 // visit connects to the target and sends frames.
@@ -117,7 +121,8 @@ func (s *siege) hello() hello {
 	return h
 }
 
-// as connects with a hello as agent 0 and says what follows. The stream stays until the end of the test.
+// as connects with a hello as agent 0 and says what follows. The stream stays until the end of
+// the test.
 func (s *siege) as(h hello, frames ...[]byte) {
 	stream, err := s.visit(h.encode())
 	for _, f := range frames {
@@ -133,7 +138,7 @@ func says(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(s.hello(
 // floods sends frames after a good hello until the target ends the stream.
 func floods(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
-		stream := must.Get(s.visit(s.hello().encode()))
+		stream := testkit.Get(s.visit(s.hello().encode()))
 		ended := make(chan error)
 		go func() {
 			var err error
@@ -167,22 +172,25 @@ func hellos(change func(*hello)) func(*siege) {
 	}
 }
 
-// crowds opens many connections, on each of which something is done, and leaves them open until the end of the test.
+// crowds opens many connections, on each of which something is done, and leaves them open until the
+// end of the test.
 func crowds(n int, do func(s *siege, c net.Conn)) func(*siege) {
 	return func(s *siege) {
 		for range n {
-			c := must.Get(s.outside.Dial(s.t.Context(), s.address()))
+			c := testkit.Get(s.outside.Dial(s.t.Context(), s.address()))
 			s.t.Cleanup(func() { c.Close() })
 			do(s, c)
 		}
 	}
 }
 
-// connects again and again with a good hello, and sends heartbeats that say this, until the target has ended.
+// connects again and again with a good hello, and sends heartbeats that say this, until the target
+// has ended.
 func connects(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
 		for !s.over.Load() {
-			conn := must.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds()), rpc.WithContextDialer(s.outside.Dial)))
+			conn := testkit.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds()),
+				rpc.WithContextDialer(s.outside.Dial)))
 			ctx, cancel := context.WithTimeout(s.t.Context(), 60*time.Millisecond)
 			if stream, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{})); err == nil {
 				_ = stream.SendMsg(s.hello().encode())
@@ -206,8 +214,8 @@ func fails(agent, kind int, text string) []byte {
 
 func full(v float64) []float64 { return slices.Repeat([]float64{v}, siegeLength) }
 
-// An attack is a way in which a member or a stranger misbehaves, and what the run ends with; "" where it goes on as if nothing had been,
-// with an honest agent 0.
+// An attack is a way in which a member or a stranger misbehaves, and what the run ends with; ""
+// where it goes on as if nothing had been, with an honest agent 0.
 type attack struct {
 	name string
 	do   func(*siege)
@@ -216,14 +224,22 @@ type attack struct {
 
 var attacks = []attack{
 	// Vectors that a member sends.
-	{"NaN", says(encodeVector(0, mixing, full(math.NaN()))), "agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
-	{"infinite", says(encodeVector(0, mixing, full(math.Inf(1)))), "agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
-	{"short", says(encodeVector(0, mixing, full(0)[:3])), "agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"empty", says(encodeVector(0, mixing, nil)), "agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"long", says(encodeVector(0, mixing, make([]float64, 999))), "agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"other work", says(encodeVector(0, gathering(4), full(0))), "agent 0 is at fault in exchange 0: neighbours must do the same"},
-	{"work of no kind", says(encodeVector(0, 3, full(0))), "agent 0 is at fault in exchange 0: neighbours must do the same"},
-	{"other numbers again", says(encodeVector(0, mixing, full(0)), encodeVector(0, mixing, full(1))), "agent 0 is at fault in exchange 0: an exchange was repeated"},
+	{"NaN", says(encodeVector(0, mixing, full(math.NaN()))),
+		"agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
+	{"infinite", says(encodeVector(0, mixing, full(math.Inf(1)))),
+		"agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
+	{"short", says(encodeVector(0, mixing, full(0)[:3])),
+		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
+	{"empty", says(encodeVector(0, mixing, nil)),
+		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
+	{"long", says(encodeVector(0, mixing, make([]float64, 999))),
+		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
+	{"other work", says(encodeVector(0, gathering(4), full(0))),
+		"agent 0 is at fault in exchange 0: neighbours must do the same"},
+	{"work of no kind", says(encodeVector(0, 3, full(0))),
+		"agent 0 is at fault in exchange 0: neighbours must do the same"},
+	{"other numbers again", says(encodeVector(0, mixing, full(0)), encodeVector(0, mixing, full(1))),
+		"agent 0 is at fault in exchange 0: an exchange was repeated"},
 	{"future", says(encodeVector(1, mixing, full(0))), ""},
 	{"far future", says(encodeVector(maxNumber, mixing, full(0))), ""},
 	{"huge", says(encodeVector(0, mixing, make([]float64, 1100))), ""},
@@ -234,25 +250,33 @@ var attacks = []attack{
 	{"no frame", says([]byte("GET / HTTP/1.1\r\n\r\n")), ""},
 	{"two versions later", says(ofVersion(version+2, alive(0))), ""},
 	{"a second hello", says(goodHello(0).encode()), ""},
-	{"heartbeats of absurd numbers", says(reporting(report{exchanging, maxNumber, math.MaxUint32, causeWithholding}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
+	{"heartbeats of absurd numbers",
+		says(reporting(holdup.Report{Doing: holdup.Exchanging, Round: maxNumber, Holder: math.MaxUint32,
+			Cause: holdup.ByWithholding}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
 	{"a storm of heartbeats", floods(alive(0)), ""},
 	{"a storm of resends", floods(encode(header{kindResend, 0, 0}, nil)), ""},
 	{"a resend of what will be", says(encode(header{kindResend, maxNumber, maxNumber}, nil)), ""},
 	{"a storm of keys", floods(keyFrame(keyConfig(2, nil))), "the key of agent 2, which came from agent 0, is refused"},
-	{"a key of nobody", says(encode(header{kindKey, maxNumber, 0}, make([]byte, keyLength))), "which came from agent 0, is refused"},
+	{"a key of nobody", says(encode(header{kindKey, maxNumber, 0}, make([]byte, masks.KeyLength))),
+		"which came from agent 0, is refused"},
 	{"failure of another", says(fails(2, 0, "disk full")), "agent 0 says that agent 2 ended the run: disk full"},
 	{"failure of this agent", says(fails(1, 0, "disk full")), ""},
 	{"failure of nobody", says(fails(maxNumber, 0, "")), ""},
 	{"failure by bad settings", says(fails(0, 4, "-K must be at least 1")), "agent 0 ended the run: -K"},
 	{"failure of no kind", says(fails(0, maxNumber, "")), "agent 0 ended the run"},
-	{"control characters", says(fails(0, 0, "\x1b[2J\u202e\nagent 2: ")), `agent 0 ended the run: \x1b[2J\u202e\nagent 2: `},
+	{"control characters", says(fails(0, 0, "\x1b[2J\u202e\nagent 2: ")),
+		`agent 0 ended the run: \x1b[2J\u202e\nagent 2: `},
 
 	// A member that is there, and sends nothing.
 	{"nothing after the hello", says(), "silent"},
 	{"hellos alone", connects(), "agent 0 holds up the run"},
 	{"heartbeats alone", connects(alive(0)), "agent 0 holds up the run"},
-	{"says that it waits for agent 2", connects(reporting(report{exchanging, 0, 2, causeSilence})), "agent 0 holds up the run"},
-	{"says that it waits for agent 1", connects(reporting(report{exchanging, 0, 1, causeSilence})), "agent 0 holds up the run"},
+	{"says that it waits for agent 2",
+		connects(reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 2, Cause: holdup.BySilence})),
+		"agent 0 holds up the run"},
+	{"says that it waits for agent 1",
+		connects(reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 1, Cause: holdup.BySilence})),
+		"agent 0 holds up the run"},
 
 	// Hellos.
 	{"another run", hellos(func(h *hello) { h.run = "walk" }), ""},
@@ -269,17 +293,20 @@ var attacks = []attack{
 	}, "silent"},
 }
 
-// strangerAttacks are those of strangers, and of members that do not come as far as a good hello.
+// strangerAttacks are the attacks of strangers, and of members that do not come as far as a
+// good hello.
 var strangerAttacks = []attack{
 	{"nothing after TCP", crowds(200, func(*siege, net.Conn) {}), ""},
 	{"nothing after TLS", crowds(80, func(s *siege, c net.Conn) {
 		_ = tls.Client(c, s.client()).Handshake() // those that had to make room fail
 	}), ""},
-	{"garbage after TCP", crowds(100, func(_ *siege, c net.Conn) { _, _ = c.Write([]byte(strings.Repeat("x", 1<<16))) }), ""},
+	{"garbage after TCP", crowds(100, func(_ *siege, c net.Conn) {
+		_, _ = c.Write([]byte(strings.Repeat("x", 1<<16)))
+	}), ""},
 	{"megabytes after TLS", crowds(3, func(s *siege, c net.Conn) {
 		_ = c.SetDeadline(time.Now().Add(siegeTime))
 		t := tls.Client(c, s.client())
-		must.OK(t.Handshake())
+		testkit.OK(t.Handshake())
 		go func() { // one that reads learns that the other end is closed
 			_, _ = io.Copy(io.Discard, t)
 			c.Close()
@@ -306,8 +333,9 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestAttacks: whatever one that plays agent 0 does, the others' run goes on with the right numbers, or ends with exit code 1 and an
-// error that names agent 0; they write few lines and take little memory. TestMain sees that no goroutine stays.
+// TestAttacks: whatever one that plays agent 0 does, the others' run goes on with the right
+// numbers, or ends with exit code 1 and an error that names agent 0; they write few lines and take
+// little memory. TestMain sees that no goroutine stays.
 func TestAttacks(t *testing.T) {
 	for k, a := range slices.Concat(attacks, strangerAttacks) {
 		if testing.Short() && k%4 != 0 {
@@ -334,13 +362,16 @@ func (a attack) run(t *testing.T) {
 	}
 	a.do(s)
 	if a.ends == "" {
-		honest := must.Get(Open(s.configs[0]))
-		t.Cleanup(func() { must.OK(honest.Close()) })
+		honest := testkit.Get(Open(s.configs[0]))
+		t.Cleanup(func() { testkit.OK(honest.Close()) })
 		if err := errors.Join(s.mix(ctx, honest), <-s.errs, <-s.errs); err != nil {
 			t.Errorf("the run ended with %v; it must go on with an honest agent 0", err)
 		}
-	} else if err := errors.Join(<-s.errs, <-s.errs); !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 0") || !strings.Contains(err.Error(), a.ends) || cli.Code(err) != cli.Failure {
-		t.Errorf("the run ended with %v and exit code %d; it must be %d, with agent 0 and %q", err, cli.Code(err), cli.Failure, a.ends)
+	} else if err := errors.Join(<-s.errs, <-s.errs); !errors.Is(err, dsbo.ErrPeer) ||
+		!strings.Contains(err.Error(), "agent 0") || !strings.Contains(err.Error(), a.ends) ||
+		cli.Code(err) != cli.Failure {
+		t.Errorf("the run ended with %v and exit code %d; it must be %d, with agent 0 and %q", err, cli.Code(err),
+			cli.Failure, a.ends)
 	}
 	if n := s.lines.Load(); n > 60 {
 		t.Errorf("%d lines in the logs of two agents; there must be 60 at most", n)

@@ -8,15 +8,17 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// A batchingTLS makes connections on which each Write above TLS is one below it. TLS alone makes a system call of each
-// record of 16 KiB, which on one machine wakes the receiver as often, and costs more than the copy here.
+// A batchingTLS makes connections on which each Write above TLS is one below it. TLS alone makes a
+// system call of each record of 16 KiB, which on one machine wakes the receiver as often, and costs
+// more than the copy here.
 type batchingTLS struct {
 	credentials.TransportCredentials
 	onRefusal func(from net.Addr, reason error) // is called by a server for a connection that it refuses
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
-func (b batchingTLS) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (b batchingTLS) ClientHandshake(ctx context.Context, authority string,
+	c net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	below := &recordConn{Conn: c}
 	conn, info, err := b.TransportCredentials.ClientHandshake(ctx, authority, below)
 	return &batchConn{Conn: conn, below: below}, info, err
@@ -56,7 +58,8 @@ func (c *batchConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements net.Conn. It ends a Write that is stuck, and so takes no leave above TLS: gRPC has done that.
+// Close implements net.Conn. It ends a Write that is stuck, and so takes no leave above TLS: gRPC
+// has done that.
 func (c *batchConn) Close() error { return c.below.Close() }
 
 // A recordConn is a connection below TLS.

@@ -8,8 +8,8 @@ import (
 	"net"
 	"testing"
 
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
 
 	"google.golang.org/grpc/credentials"
 )
@@ -42,8 +42,9 @@ func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 		server, _, err = batchingTLS{credentials.NewTLS(ids[1].Server()), nil}.ServerHandshake(s)
 		done <- err
 	}()
-	client, info, err := batchingTLS{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(), pki.Name(1), below)
-	must.OK(errors.Join(err, <-done))
+	client, info, err := batchingTLS{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(),
+		pki.Name(1), below)
+	testkit.OK(errors.Join(err, <-done))
 	if _, ok := info.(credentials.TLSInfo); !ok {
 		t.Fatalf("%T; it must be credentials.TLSInfo, which names the neighbour", info)
 	}
@@ -53,7 +54,8 @@ func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 	return client, server, below
 }
 
-// TestBatchedWrite: what is written above TLS at once is so below it, however many records it takes.
+// TestBatchedWrite: what is written above TLS at once is so below it, however many records
+// it takes.
 func TestBatchedWrite(t *testing.T) {
 	client, server, below := batchPair(t)
 	for _, length := range []int{1, 100 << 10, 3} {
@@ -65,7 +67,7 @@ func TestBatchedWrite(t *testing.T) {
 		}()
 		got := make([]byte, len(want))
 		_, err := io.ReadFull(server, got)
-		must.OK(errors.Join(err, <-done))
+		testkit.OK(errors.Join(err, <-done))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%d bytes did not come as they were sent", len(want))
 		}
@@ -85,7 +87,7 @@ func TestBatchedClose(t *testing.T) {
 		done <- err
 	}()
 	<-below.writes
-	must.OK(client.Close())
+	testkit.OK(client.Close())
 	if err := <-done; err == nil {
 		t.Error("a Write that was stuck has succeeded")
 	}

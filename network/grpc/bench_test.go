@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"dsbo/network/networktest"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // The vectors of package network's own benchmark: p = 200 numbers, MNIST's 7,840, and 8 MiB.
 var benchLengths = []int{200, 7840, 1 << 20}
 
-// BenchmarkMix times one exchange of all 8 agents of a ring with certificates on both sides. A gathering of their rows
-// is 4 exchanges.
+// BenchmarkMix times one exchange of all 8 agents of a ring with certificates on both sides. A
+// gathering of their rows is 4 exchanges.
 func BenchmarkMix(b *testing.B) {
 	for _, length := range benchLengths {
 		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) { benchmarkMix(b, identities(8), length) })

@@ -1,23 +1,26 @@
 package grpc
 
-// A blank is what an agent knows of a neighbour that needs exchange 0 again, which is no longer kept, in a run whose members change: it may have lost
-// its disk, in epoch 0, whose beginning is that of the run. In later epochs it knows that by itself. An agent that has a checkpoint does not go back
-// to the start for it, but tells the council, which has it begin with a neighbour's state. Before it has written one it goes back at once: agents that keep
-// few vectors, and go back for each other late, do so for ever.
+// A blank is what an agent knows of a neighbour that needs exchange 0 again, which is no longer
+// kept, in a run whose members change: it may have lost its disk, in epoch 0, whose beginning is
+// the run's. In later epochs it knows that by itself. An agent that has a checkpoint does not go
+// back to the start for it, but tells the council, which has it begin with a neighbour's state.
+// Before it has written one it goes back at once: agents that keep few vectors, and go back for
+// each other late, do so for ever.
 type blank struct {
 	suspected bool // it is to be seen whether this agent has a checkpoint
 	known     bool
 	beats     int // heartbeats since that is known
 }
 
-// judgeBlank tells neighbours without a state, of which the council is to hear, from those for whom this agent goes back to the start. It is called by
-// the chamber, which reads what checkpoints there are.
+// judgeBlank tells neighbours without a state, of which the council is to hear, from those for whom
+// this agent goes back to the start. It is called by the chamber, which reads what checkpoints
+// there are.
 func (c *chamber) judgeBlank() error {
 	m := c.m
 	m.mu.Lock()
 	suspected := false
-	for _, e := range m.edges {
-		suspected = suspected || e.blank.suspected
+	for _, e := range m.neighbours.edges {
+		suspected = suspected || e.conduct.blank.suspected
 	}
 	m.mu.Unlock()
 	if !suspected {
@@ -29,12 +32,12 @@ func (c *chamber) judgeBlank() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, e := range m.edges {
-		if !e.blank.suspected {
+	for _, e := range m.neighbours.edges {
+		if !e.conduct.blank.suspected {
 			continue
 		}
-		if e.blank = (blank{known: len(points) > 0 && !m.allFinished()}); !e.blank.known {
-			m.rollBack(e.id, e.next)
+		if e.conduct.blank = (blank{known: len(points) > 0 && !m.finish.allFinished()}); !e.conduct.blank.known {
+			m.flow.rollBack(e.id, e.next)
 			continue
 		}
 		m.config.Log.Warn("a neighbour has come back without a state", "neighbour", e.id)
@@ -42,14 +45,15 @@ func (c *chamber) judgeBlank() error {
 	return nil
 }
 
-// countBlank counts a heartbeat for which the neighbour is known to have no state. If the council does nothing about it for as long as members may be
-// absent, as it has one all the same, this agent goes back for it.
-func (e *edge) countBlank() {
+// countBlank counts a heartbeat for which the neighbour is known to have no state. If the council
+// does nothing about it for as long as members may be absent, as it has one all the same, this
+// agent goes back for it.
+func (e *conduct) countBlank() {
 	if !e.blank.known {
 		return
 	}
-	if e.blank.beats++; e.m.heartbeatsFor(e.blank.beats) >= e.m.config.Membership.AbsentAfter {
+	if e.blank.beats++; e.m.watch.Beats(e.blank.beats) >= e.m.config.Membership.AbsentAfter {
 		e.blank = blank{}
-		e.m.rollBack(e.id, e.next)
+		e.m.flow.rollBack(e.id, e.next)
 	}
 }

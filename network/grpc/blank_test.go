@@ -2,8 +2,9 @@ package grpc
 
 import "testing"
 
-// TestBlankNeighbour: where there is a council, a neighbour that needs exchange 0 again, which is no longer kept, is the council's matter, if this agent
-// may have a checkpoint. Before it has begun to write one it goes back at once, as it does without a council.
+// TestBlankNeighbour: where there is a council, a neighbour that needs exchange 0 again, which is
+// no longer kept, is the council's matter, if this agent may have a checkpoint. Before it has begun
+// to write one it goes back at once, as it does without a council.
 func TestBlankNeighbour(t *testing.T) {
 	for _, c := range []struct {
 		name                    string
@@ -18,13 +19,14 @@ func TestBlankNeighbour(t *testing.T) {
 		if c.council {
 			a, _ = withCouncil(m, 2)
 		}
-		m.window.start = 2
+		m.flow.window.start = 2
 		if c.saved {
 			m.Saving()()
 		}
 		a.e.sendFrom(0)
-		if back := m.rollback != nil; back != c.rewinds || a.e.blank.suspected == c.rewinds {
-			t.Errorf("%s: it goes back: %t, and suspects that the neighbour has no state: %t", c.name, back, a.e.blank.suspected)
+		if back := m.flow.rollback != nil; back != c.rewinds || a.e.conduct.blank.suspected == c.rewinds {
+			t.Errorf("%s: it goes back: %t, and suspects that the neighbour has no state: %t", c.name, back,
+				a.e.conduct.blank.suspected)
 		}
 	}
 }

@@ -9,36 +9,42 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/membership"
-	"dsbo/membership/council"
 	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/network/membership/paxos"
 )
 
-// A Membership has the agents of a run decide who takes part in it: one that is absent or slow for too long is left out, and may come back. All
-// agents have the same Quorum and AbsentAfter.
+// A Membership has the agents of a run decide who takes part in it: one that is absent or slow for
+// too long is left out, and may come back. All agents have the same Quorum and AbsentAfter.
 type Membership struct {
 	// Quorum is how many members must agree to a change: more than half of the roster.
 	Quorum int
-	// AbsentAfter is after how long without a sign of life a neighbour is reported absent. It is longer than SilentAfter, and
-	// takes the place of PeerTimeout, but for an agent that hears nobody, whose neighbour has diverged, or whose disk does not answer.
+	// AbsentAfter is after how long without a sign of life a neighbour is reported absent. It is
+	// longer than SilentAfter, and takes the place of PeerTimeout, but for an agent that hears
+	// nobody, whose neighbour has diverged, or whose disk does not answer.
 	AbsentAfter time.Duration
-	// StragglerDeadline is for how long an exchange waits for what a neighbour computes until that is reported as slow, and twice as long after each
-	// time that it has been left out for that; Config.ComputeTimeout is the most. A member is left out when all its neighbours have reported it. 0 stands
-	// for Config.ComputeTimeout. Agents may have different ones.
+	// StragglerDeadline is for how long an exchange waits for what a neighbour computes until that
+	// is reported as slow, and twice as long after each time that it has been left out for that;
+	// Config.ComputeTimeout is the most. A member is left out when all its neighbours have reported
+	// it. 0 stands for Config.ComputeTimeout. Agents may have different ones.
 	StragglerDeadline time.Duration
-	// Log and Vote are what the agent's disk has of the council: the changes so far, and its last vote.
+	// Log and Vote are what the agent's disk has of the council: the changes so far, and its
+	// last vote.
 	Log  membership.Log
-	Vote council.Vote
-	// Give returns what an agent that comes into an epoch takes over from this one. It is called in a goroutine of its own.
+	Vote paxos.Vote
+	// Give returns what an agent that comes into an epoch takes over from this one. It is called in
+	// a goroutine of its own.
 	Give func(epoch int) ([]byte, error)
-	// Draw returns random numbers, which spread proposals and name messages. nil means those of math/rand/v2.
+	// Draw returns random numbers, which spread proposals and name messages. nil means the numbers
+	// of math/rand/v2.
 	Draw func() uint64
-	// Records keeps them from now on. Its methods are called by one goroutine, which is not that of Mix.
-	Records council.Records
+	// Records keeps them from now on. Its methods are called by one goroutine, which is not the
+	// goroutine of Mix.
+	Records paxos.Records
 }
 
-// patience is how long a proposer waits for answers. Between processes that are there they take milliseconds, but for a disk
-// that writes a vote.
+// patience is how long a proposer waits for answers. Between processes that are there they take
+// milliseconds, but for a disk that writes a vote.
 func (s *Membership) patience() time.Duration {
 	return min(max(s.AbsentAfter/10, 20*time.Millisecond), time.Second)
 }
@@ -49,11 +55,15 @@ func (s *Membership) validate(c *Config) error {
 	case s == nil:
 		return nil
 	case 2*s.Quorum <= n || s.Quorum > n:
-		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Quorum must be more than half of the %d agents, and no more than all; it is %d", n, s.Quorum)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"Membership.Quorum must be more than half of the %d agents, and no more than all; it is %d", n, s.Quorum)
 	case s.AbsentAfter <= c.SilentAfter:
-		return dsbo.Errorf(dsbo.ErrConfig, "Membership.AbsentAfter must be longer than SilentAfter, %v; it is %v", c.SilentAfter, s.AbsentAfter)
+		return dsbo.Errorf(dsbo.ErrConfig, "Membership.AbsentAfter must be longer than SilentAfter, %v; it is %v",
+			c.SilentAfter, s.AbsentAfter)
 	case s.StragglerDeadline != 0 && (s.StragglerDeadline <= c.SilentAfter || s.StragglerDeadline > c.ComputeTimeout):
-		return dsbo.Errorf(dsbo.ErrConfig, "Membership.StragglerDeadline must be longer than SilentAfter, %v, and at most ComputeTimeout, %v; it is %v",
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"Membership.StragglerDeadline must be longer than SilentAfter, %v, and at most ComputeTimeout, %v; "+
+				"it is %v",
 			c.SilentAfter, c.ComputeTimeout, s.StragglerDeadline)
 	case s.Records == nil || s.Give == nil:
 		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Records and Give must be set")
@@ -61,12 +71,13 @@ func (s *Membership) validate(c *Config) error {
 	return s.Log.Validate(n, s.Quorum)
 }
 
-// A chamber is where an agent's seat in the council is: it brings the seat its messages and the time, and passes on those of all
-// agents from neighbour to neighbour. Its goroutine writes to the disk, and holds no lock meanwhile.
+// A chamber is where an agent's seat in the council is: it brings the seat its messages and the
+// time, and passes on the messages of all agents from neighbour to neighbour. Its goroutine writes
+// to the disk, and holds no lock meanwhile.
 type chamber struct {
 	m     *Mixer
-	seat  *council.Seat // of the goroutine
-	seen  recent        // of the goroutine
+	seat  *paxos.Node // of the goroutine
+	seen  recent      // of the goroutine
 	inbox chan letter
 
 	// Guarded by the mixer's lock.
@@ -77,7 +88,8 @@ type chamber struct {
 	unheard int            // heartbeats since a member of the newest epoch was heard, through whomever
 }
 
-// A letter is what a neighbour sent to the council, or that it knows other changes than this agent: those up to an epoch.
+// A letter is what a neighbour sent to the council, or that it knows other changes than this agent:
+// those up to an epoch.
 type letter struct {
 	neighbour int
 	data      []byte // nil: it knows others
@@ -87,9 +99,11 @@ type letter struct {
 const (
 	// ticks of a chamber make a patience.
 	ticks = 4
-	// settled is for how many times the patience connections that were lost together may take to come back.
+	// settled is for how many times the patience connections that were lost together may take to
+	// come back.
 	settled = 15
-	// inboxSize bounds the letters that wait for a chamber. Those that come while it is full are lost, as any may be.
+	// inboxSize bounds the letters that wait for a chamber. Those that come while it is full are
+	// lost, as any may be.
 	inboxSize = 256
 	// maxQueued bounds those that wait for a stream.
 	maxQueued = 256
@@ -104,8 +118,9 @@ func newChamber(m *Mixer) (*chamber, error) {
 	if draw == nil {
 		draw = rand.Uint64
 	}
-	seat, err := council.New(council.Settings{
-		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix), Admission: m.config.Admission, Quorum: s.Quorum, Absent: s.AbsentAfter,
+	seat, err := paxos.New(paxos.Settings{
+		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix),
+		Admission: m.config.Admission, Quorum: s.Quorum, Absent: s.AbsentAfter,
 		Patience: s.patience(), Draw: draw, Records: s.Records,
 		Check: func(e membership.Epoch) error {
 			_, err := m.config.Matrix.Members(e)
@@ -115,7 +130,8 @@ func newChamber(m *Mixer) (*chamber, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(), held: seat.Held(time.Now())}, nil
+	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(),
+		held: seat.Held(time.Now())}, nil
 }
 
 // edgesOf returns the edges of a graph.
@@ -140,19 +156,19 @@ func (c *chamber) sit(ctx context.Context) {
 		case l := <-c.inbox:
 			err = c.open(l)
 		case <-t.C:
-			if c.m.hasEnded() { // and is none of those who are there
+			if c.m.chamber.hasEnded() { // and is none of those who are there
 				return
 			}
 			err = cmp.Or(c.seal(), c.judgeBlank())
 			if err == nil {
-				err = c.seat.Tick(time.Now(), c.m.observe())
+				err = c.seat.Tick(time.Now(), c.m.chamber.observe())
 			}
 		case <-ctx.Done():
 			return
 		}
 		c.publish()
 		if err != nil {
-			c.m.endHere(err)
+			c.m.chamber.endHere(err)
 			return
 		}
 	}
@@ -161,10 +177,10 @@ func (c *chamber) sit(ctx context.Context) {
 // open reads a letter, passes it on, and hands it to the seat.
 func (c *chamber) open(l letter) error {
 	if l.data == nil {
-		c.seat.Greet(time.Now(), l.neighbour, l.epoch)
+		c.seat.Meet(time.Now(), l.neighbour, l.epoch)
 		return nil
 	}
-	m, err := council.ParseMessage(l.data, c.seat.Agents())
+	m, err := paxos.ParseMessage(l.data, c.seat.Agents())
 	if err != nil {
 		c.m.config.Log.Warn("a message of the council cannot be read", "neighbour", l.neighbour, "reason", err)
 		return nil
@@ -186,23 +202,24 @@ func (c *chamber) open(l letter) error {
 	return c.seat.Receive(time.Now(), m)
 }
 
-// seal has the seat let nobody in any more as soon as all members are known to have finished, unless it has a vote whose outcome is not known. When
-// that is on the disk, the neighbours are told of a radius of n and more. An agent that goes back is sealed no more.
+// seal has the seat let nobody in any more as soon as all members are known to have finished,
+// unless it has a vote whose outcome is not known. When that is on the disk, the neighbours are
+// told of a radius of n and more. An agent that goes back is sealed no more.
 func (c *chamber) seal() error {
 	m := c.m
 	m.mu.Lock()
-	is := m.epochChange() == nil && (m.finish.sealed || m.allFinished() && !c.seat.Voted())
-	c.seat.Lose(m.stateLost && m.epochChange() == nil)
+	is := m.epochChange() == nil && (m.finish.sealed || m.finish.allFinished() && !c.seat.Voted())
+	c.seat.SetLost(m.stateLost && m.epochChange() == nil)
 	m.mu.Unlock()
 	if err := c.seat.Seal(is); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if is && !m.finish.sealed && m.allFinished() { // it has not gone back meanwhile
+	if is && !m.finish.sealed && m.finish.allFinished() { // it has not gone back meanwhile
 		m.finish.sealed = true
-		m.announce()
-		m.notifyWaiter()
+		m.neighbours.announce()
+		m.flow.notifyWaiter()
 	}
 	return nil
 }
@@ -220,30 +237,31 @@ func (c *chamber) publish() {
 	if waiting != c.waiting && waiting != "" {
 		m.config.Log.Warn("the run waits", "reason", waiting)
 	}
-	m.askPieceAgain()
+	m.handovers.askPieceAgain()
 	if held != c.held {
-		m.notifyWaiter()
+		m.flow.notifyWaiter()
 	}
 	c.held, c.waiting = held, waiting
 	for _, change := range c.seat.Changes() {
 		c.log = c.seat.Log()
-		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members", change.Members, "why", change.Why)
-		m.notifyWaiter()
+		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members",
+			change.Members, "why", change.Why)
+		m.flow.notifyWaiter()
 	}
 }
 
-// send has a message put on the stream to the neighbour that it is for, if there is one, else on all but that to the neighbour that it
-// came from.
-func (c *chamber) send(msg council.Message, from int) {
+// send has a message put on the stream to the neighbour that it is for, if there is one, else on
+// all but that to the neighbour that it came from.
+func (c *chamber) send(msg paxos.Message, from int) {
 	frame := encode(header{kind: kindControl}, msg.Encode())
 	m := c.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.edge(msg.To); e != nil && e.session != nil {
+	if e := m.neighbours.edge(msg.To); e != nil && e.session != nil {
 		e.queue(frame)
 		return
 	}
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		if e.id != from {
 			e.queue(frame)
 		}
@@ -267,10 +285,10 @@ func (e *edge) queue(frame []byte) {
 }
 
 // hasEnded reports whether this agent's part has ended.
-func (m *Mixer) hasEnded() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.err != nil
+func (c *chamber) hasEnded() bool {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	return c.m.err != nil
 }
 
 // hear notes that an agent has said something.
@@ -288,36 +306,39 @@ func (c *chamber) isMember(agent int) bool {
 	return is
 }
 
-// checkIsolation returns an error if this agent has heard nobody who counts for PeerTimeout, and so long that the others may have left it out: where there
-// is a council nothing else ends the wait of one that comes back after the others have finished. Who counts for one that is no member are members:
-// they answer those who ask to come in.
-func (m *Mixer) checkIsolation() error {
-	if m.chamber == nil || len(m.edges) == 0 || m.allFinished() && m.finish.recorded {
+// checkIsolation returns an error if this agent has heard nobody who counts for PeerTimeout, and so
+// long that the others may have left it out: where there is a council nothing else ends the wait of
+// one that comes back after the others have finished. Who counts for one that is no member are
+// members: they answer those who ask to come in.
+func (c *chamber) checkIsolation() error {
+	if c == nil || len(c.m.neighbours.edges) == 0 || c.m.finish.allFinished() && c.m.finish.recorded {
 		return nil
 	}
-	m.chamber.unheard++
-	silent, names, last := m.heartbeatsFor(m.chamber.unheard), []string(nil), error(nil)
-	all := m.chamber.isMember(m.config.Agent)
-	for _, e := range m.edges {
-		if all || m.chamber.isMember(e.id) {
+	c.unheard++
+	silent, names, last := c.m.watch.Beats(c.unheard), []string(nil), error(nil)
+	all := c.isMember(c.m.config.Agent)
+	for _, e := range c.m.neighbours.edges {
+		if all || c.isMember(e.id) {
 			silent = min(silent, e.silence())
 		}
 		last = cmp.Or(last, e.lastErr)
 		names = append(names, fmt.Sprintf("agent %d", e.id))
 	}
-	if silent < max(m.config.PeerTimeout, 2*m.config.Membership.AbsentAfter) {
+	if silent < max(c.m.config.PeerTimeout, 2*c.m.config.Membership.AbsentAfter) {
 		return nil
 	}
-	return fmt.Errorf("no member is heard: the others have finished without agent %d, or it is cut off, and the same command tries again: %w",
-		m.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
+	return fmt.Errorf(
+		"no member is heard: the others have finished without agent %d, or it is cut off, and the same command "+
+			"tries again: %w",
+		c.m.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
 }
 
 // endHere ends this agent's part, for this process alone: it may be started again.
-func (m *Mixer) endHere(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.err = cmp.Or(m.err, err)
-	m.notifyWaiter()
+func (c *chamber) endHere(err error) {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	c.m.err = cmp.Or(c.m.err, err)
+	c.m.flow.notifyWaiter()
 }
 
 // recent is the last numbers that were added.
@@ -326,8 +347,8 @@ type recent struct {
 	order []uint64
 }
 
-// mostRecent is of how many messages an agent knows that it has seen them. They cross no more edges than there are agents, so that
-// those that it has forgotten end too.
+// mostRecent is of how many messages an agent knows that it has seen them. They cross no more edges
+// than there are agents, so that those that it has forgotten end too.
 const mostRecent = 4096
 
 // add adds a number and reports whether it was not there.

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dsbo/internal/plain"
+	"dsbo/internal/wording"
 	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
@@ -23,23 +23,24 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Between two attempts to connect passes firstRetry, then twice as long each time up to two heartbeats, which is a second unless
-// others are set, less up to a half that is drawn. A stream that brings nothing new counts as an attempt.
+// Between two attempts to connect passes firstRetry, then twice as long each time up to two
+// heartbeats, which is a second unless others are set, less up to a half that is drawn. A stream
+// that brings nothing new counts as an attempt.
 const firstRetry = 20 * time.Millisecond
 
 // dial keeps a stream to a neighbour that this agent connects to open until the mixer is closed.
-func (m *Mixer) dial(e *edge) {
+func (l *links) dial(e *edge) {
 	wait := firstRetry
 	logged := ""
-	draw := rand.New(rand.NewPCG(m.config.Instance, uint64(e.id)))
+	draw := rand.New(rand.NewPCG(l.m.config.Instance, uint64(e.id)))
 	for {
 		var unreachable atomic.Bool // nobody listens
 		before := e.progress()
-		opened, err := m.connect(e, &unreachable)
+		opened, err := l.connect(e, &unreachable)
 		if status.Code(err) == fencedCode {
-			m.fence(e.id)
+			l.m.links.fence(e.id)
 		}
-		if m.dialing.Err() != nil {
+		if l.dialing.Err() != nil {
 			return
 		}
 		if opened {
@@ -48,26 +49,26 @@ func (m *Mixer) dial(e *edge) {
 				wait = firstRetry
 			}
 		} else {
-			err = errors.New(plain.Text(err.Error()))
-			m.mu.Lock()
+			err = errors.New(wording.Plain(err.Error()))
+			l.m.mu.Lock()
 			e.lastErr = err
-			m.mu.Unlock()
+			l.m.mu.Unlock()
 			if logged != err.Error() {
 				logged = err.Error()
 				level := slog.LevelWarn
 				if unreachable.Load() { // which may pass by itself
 					level = slog.LevelInfo
 				}
-				m.config.Log.Log(m.dialing, level, "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
+				l.m.config.Log.Log(l.dialing, level, "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
 			}
 		}
 		pause := wait - time.Duration(draw.Int64N(int64(wait)/2))
 		select {
-		case <-time.After(max(pause, e.penalty())):
-		case <-m.dialing.Done():
+		case <-time.After(max(pause, e.conduct.penalty())):
+		case <-l.dialing.Done():
 			return
 		}
-		wait = min(2*wait, max(firstRetry, 2*m.config.Heartbeat))
+		wait = min(2*wait, max(firstRetry, 2*l.m.config.Heartbeat))
 	}
 }
 
@@ -76,17 +77,18 @@ func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
-// dialer returns how a connection to a neighbour is opened: to its address, or over the relay. unreachable says whether nobody listens there.
-func (m *Mixer) dialer(e *edge, unreachable *atomic.Bool) func(ctx context.Context, address string) (net.Conn, error) {
-	if !m.config.isRelayed(e.id) {
+// dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
+// unreachable says whether nobody listens there.
+func (l *links) dialer(e *edge, unreachable *atomic.Bool) func(ctx context.Context, address string) (net.Conn, error) {
+	if !l.m.config.isRelayed(e.id) {
 		return func(ctx context.Context, address string) (net.Conn, error) {
-			conn, err := m.config.Dial(ctx, address)
+			conn, err := l.m.config.Dial(ctx, address)
 			unreachable.Store(err != nil)
 			return conn, err
 		}
 	}
 	return func(ctx context.Context, _ string) (net.Conn, error) {
-		conn, err := m.relay().Dial(ctx, e.id)
+		conn, err := l.relay().Dial(ctx, e.id)
 		unreachable.Store(errors.Is(err, relay.ErrAbsent))
 		return conn, err
 	}
@@ -94,15 +96,15 @@ func (m *Mixer) dialer(e *edge, unreachable *atomic.Bool) func(ctx context.Conte
 
 // connect opens a connection and its stream, and moves frames until it ends. opened reports whether
 // both sides agreed to it.
-func (m *Mixer) connect(e *edge, unreachable *atomic.Bool) (opened bool, err error) {
-	ctx, cancel := context.WithCancel(m.streams)
+func (l *links) connect(e *edge, unreachable *atomic.Bool) (opened bool, err error) {
+	ctx, cancel := context.WithCancel(l.streams)
 	defer cancel()
-	undo := context.AfterFunc(m.dialing, cancel)
+	undo := context.AfterFunc(l.dialing, cancel)
 	defer undo()
 	limit := time.AfterFunc(handshakeTimeout, cancel)
 	defer limit.Stop()
 
-	conn, err := m.newConn(e, m.dialer(e, unreachable))
+	conn, err := l.newConn(e, l.dialer(e, unreachable))
 	if err != nil {
 		return false, err
 	}
@@ -111,14 +113,14 @@ func (m *Mixer) connect(e *edge, unreachable *atomic.Bool) (opened bool, err err
 	if err != nil {
 		return false, err
 	}
-	h, auth, err := m.greet(e, s)
+	h, auth, err := l.greet(e, s)
 	if err != nil {
 		return false, err
 	}
 	if !undo() || !limit.Stop() { // or the mixer is closed, and nobody asks why
 		return false, fmt.Errorf("no connection in %v", handshakeTimeout)
 	}
-	n := newSession(e, s, m.connectionExpiry(auth))
+	n := newSession(e, s, l.connectionExpiry(auth))
 	if err := n.open(h); err != nil {
 		return false, err
 	}
@@ -129,11 +131,12 @@ func (m *Mixer) connect(e *edge, unreachable *atomic.Bool) (opened bool, err err
 	return true, err
 }
 
-// greet exchanges hellos with a neighbour that this agent has connected to. auth says by which certificates.
-func (m *Mixer) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.AuthInfo, err error) {
-	m.mu.Lock()
+// greet exchanges hellos with a neighbour that this agent has connected to. auth says by
+// which certificates.
+func (l *links) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.AuthInfo, err error) {
+	l.m.mu.Lock()
 	greeting := e.hello()
-	m.mu.Unlock()
+	l.m.mu.Unlock()
 	if err := s.SendMsg(greeting); err != nil && err != io.EOF { // with io.EOF the reason comes from RecvMsg
 		return h, nil, err
 	}
@@ -153,20 +156,20 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.Au
 	if p, ok := peer.FromContext(s.Context()); ok {
 		auth = p.AuthInfo
 	}
-	if err := m.checkIdentity(h, auth); err != nil {
+	if err := l.checkIdentity(h, auth); err != nil {
 		return h, auth, err
 	}
-	return h, auth, m.checkHello(h)
+	return h, auth, l.checkHello(h)
 }
 
-func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
-	creds, readBuffer := m.protection(func() *tls.Config { return m.identity().Client(e.id) })
-	return rpc.NewClient("passthrough:///"+m.config.address(e.id),
+func (l *links) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
+	creds, readBuffer := l.protection(func() *tls.Config { return l.m.identity().Client(e.id) })
+	return rpc.NewClient("passthrough:///"+l.m.config.address(e.id),
 		rpc.WithTransportCredentials(creds),
 		rpc.WithContextDialer(dial),
-		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(m.maxMessage())),
-		rpc.WithStaticStreamWindowSize(m.streamWindow()),
-		rpc.WithStaticConnWindowSize(m.streamWindow()),
+		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(l.maxMessage())),
+		rpc.WithStaticStreamWindowSize(l.streamWindow()),
+		rpc.WithStaticConnWindowSize(l.streamWindow()),
 		rpc.WithReadBufferSize(readBuffer),
 		rpc.WithWriteBufferSize(bufferSize),
 		rpc.WithMaxHeaderListSize(8<<10),
@@ -175,11 +178,12 @@ func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, e
 	)
 }
 
-// protection returns what a connection has below gRPC, by this agent's certificate if it has one, and the size of gRPC's
-// buffer for reading: TLS has one of its own, from which pieces go where they belong.
-func (m *Mixer) protection(settings func() *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
-	if m.identity() == nil {
+// protection returns what a connection has below gRPC, by this agent's certificate if it has one,
+// and the size of gRPC's buffer for reading: TLS has one of its own, from which pieces go where
+// they belong.
+func (l *links) protection(settings func() *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
+	if l.m.identity() == nil {
 		return insecure.NewCredentials(), bufferSize
 	}
-	return batchingTLS{credentials.NewTLS(settings()), m.refuse}, 0
+	return batchingTLS{credentials.NewTLS(settings()), l.refuse}, 0
 }

@@ -25,17 +25,19 @@ func (r *registry) AfterFunc(func()) func() bool {
 	}
 }
 
-// TestFailedConnectionsLeaveNothing: an agent that redials a lost neighbour for weeks needs no more memory for it.
+// TestFailedConnectionsLeaveNothing: an agent that redials a lost neighbour for weeks needs no more
+// memory for it.
 func TestFailedConnectionsLeaveNothing(t *testing.T) {
 	m, _ := pathAgent(func(config *Config) {
 		config.Addresses = []string{"nowhere:1", "", ""}
 		config.Dial = func(context.Context, string) (net.Conn, error) { return nil, errors.New("nobody listens") }
 	})
 	life := &registry{Context: t.Context()}
-	m.dialing = life
+	m.links.dialing = life
 	for range 3 {
 		var unreachable atomic.Bool
-		if opened, err := m.connect(m.edge(0), &unreachable); opened || err == nil || !unreachable.Load() {
+		if opened, err := m.links.connect(m.neighbours.edge(0), &unreachable); opened || err == nil ||
+			!unreachable.Load() {
 			t.Fatalf("opened %v, error %v; nobody listens", opened, err)
 		}
 	}

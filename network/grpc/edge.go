@@ -7,23 +7,25 @@ import (
 	"time"
 
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 )
 
-// ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents do not repeat
-// themselves to the bit cannot be resumed.
+// ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents do
+// not repeat themselves to the bit cannot be resumed.
 var ErrConflict = errors.New("an exchange was repeated with other numbers")
 
-// An edge is one neighbour as this agent sees it: a state machine without input and output, guarded by the mixer's lock.
-// Sessions hand it what was received (handle) and ask it what to send (nextFrame). The package documentation has its messages, and
-// what holds on it under the names Order, Credit, Window and Repetition.
+// An edge is one neighbour as this agent sees it: a state machine without input and output, guarded
+// by the mixer's lock. Sessions hand it what was received (handle) and ask it what to send
+// (nextFrame). The package documentation has its messages, and what holds on it under the names
+// Order, Credit, Window and Repetition.
 type edge struct {
 	m        *Mixer
 	id       int
 	position int // of the neighbour among the members
 
-	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their slots at k%2 and
-	// (k+1)%2.
-	received     int       // vectors that have come; Order: the next one is that of this exchange
+	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their
+	// slots at k%2 and (k+1)%2.
+	received     int       // vectors that have come; Order: the next one is of this exchange
 	slot         [2][]byte // payloads
 	purpose      [2]int    // of the exchanges in the slots
 	digests      digests
@@ -35,11 +37,10 @@ type edge struct {
 	credit  int  // Credit: the neighbour has room for the vectors of exchanges up to this one
 	pending kind // a resend or an alive that is to be sent first; 0 for none
 
-	computes holding // how long it has held up the exchange under way by what it computes
-	blank    blank   // whether it has come back without a state
+	conduct conduct
 
-	radius   int    // the neighbour's; see Mixer.radius
-	report   report // what it said of itself last on this stream, if reported
+	radius   int           // the neighbour's; see Mixer.radius
+	report   holdup.Report // what it said of itself last on this stream, if reported
 	reported bool
 
 	session       *session // nil while there is no stream
@@ -47,12 +48,22 @@ type edge struct {
 	silentBeats   int      // heartbeats since the neighbour's last sign of life
 	silenceLogged bool
 	lastErr       error // what ended the last connection or attempt
-	failure       error // that of the neighbour's present process, or its offences, where members change; nil: there is none
+	failure       error // of the neighbour's present process, or its offences, where members change; nil: there is none
 	stats         Neighbour
+}
 
-	controlFrames, repeats int // frames since the last heartbeat: those that are no vectors, and vectors that came before
-	barBeats               int // heartbeats for which it was refused after the last offence; 0: an exchange with it has ended since
-	barredUntil            time.Time
+// conduct is what a neighbour did that it must not do, and what it does too slowly.
+type conduct struct {
+	*edge
+	computes holding // how long it has held up the exchange under way by what it computes
+	blank    blank   // whether it has come back without a state
+
+	controlFrames int // frames since the last heartbeat that bring no vector
+	repeats       int // vectors since the last heartbeat that came before
+	// heartbeats for which it was refused after the last offence; 0: an exchange with it has
+	// ended since
+	barBeats    int
+	barredUntil time.Time
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
@@ -81,9 +92,9 @@ func (e *edge) detach(s *session, err error) {
 	}
 	e.session = nil
 	e.lastErr = err
-	e.punish(err)
+	e.conduct.punish(err)
 	if err == io.EOF && e.radius > 0 { // else it would have stayed
-		e.setRadius(e.m.lastRadius())
+		e.setRadius(e.m.finish.lastRadius())
 	} else if !e.m.closed {
 		e.m.config.Log.Warn("lost the connection to a neighbour", "neighbour", e.id, "reason", err)
 	}
@@ -101,19 +112,20 @@ func (e *edge) silence() time.Duration {
 }
 
 // isAwaited reports whether an exchange waits for this neighbour.
-func (e *edge) isAwaited() bool { return e.m.missing > 0 && e.received <= e.m.round }
+func (e *edge) isAwaited() bool { return e.m.flow.missing > 0 && e.received <= e.m.flow.round }
 
 // hello returns what opens a stream to the neighbour.
 func (e *edge) hello() []byte {
 	c := &e.m.config
-	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.window.end(), next: e.received,
-		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program, admission: c.Admission,
-		key: string(e.m.keys.public[c.Agent])}.encode()
+	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.flow.window.end(), next: e.received,
+		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(),
+		program: c.Program, admission: c.Admission,
+		key: string(e.m.keys.Own())}.encode()
 }
 
 // sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.
 func (e *edge) sendFrom(exchange int) {
-	e.next = min(exchange, e.m.window.end())
+	e.next = min(exchange, e.m.flow.window.end())
 	e.checkKept()
 }
 
@@ -121,18 +133,18 @@ func (e *edge) sendFrom(exchange int) {
 func (e *edge) checkKept() {
 	switch {
 	case !e.carriesVectors():
-	case e.next >= e.m.window.start:
-		e.blank = blank{}
+	case e.next >= e.m.flow.window.start:
+		e.conduct.blank = blank{}
 	case e.m.chamber != nil && e.m.view.epoch.Number == 0 && e.next == 0 && e.m.hasSaved:
-		e.blank.suspected = !e.blank.known
+		e.conduct.blank.suspected = !e.conduct.blank.known
 	default:
-		e.m.rollBack(e.id, e.next)
+		e.m.flow.rollBack(e.id, e.next)
 	}
 }
 
 // hasVector reports whether a vector can be sent.
 func (e *edge) hasVector() bool {
-	w := &e.m.window
+	w := &e.m.flow.window
 	return e.carriesVectors() && w.start <= e.next && e.next < w.end() && e.next <= e.credit
 }
 
@@ -146,22 +158,22 @@ func (e *edge) announce() {
 
 // setRadius sets the neighbour's radius and passes on what that does to this agent's.
 func (e *edge) setRadius(radius int) {
-	before := e.m.radius()
+	before := e.m.finish.radius()
 	e.radius = radius
-	if e.m.radius() == before {
+	if e.m.finish.radius() == before {
 		return
 	}
-	e.m.notifyWaiter()
-	e.m.announce()
+	e.m.flow.notifyWaiter()
+	e.m.neighbours.announce()
 }
 
 // heartbeat returns an error if the neighbour was silent for too long.
 func (e *edge) heartbeat() error {
 	c := &e.m.config
 	e.silentBeats++
-	e.countComputing()
-	e.countBlank()
-	e.controlFrames, e.repeats = 0, 0
+	e.conduct.countComputing()
+	e.conduct.countBlank()
+	e.conduct.controlFrames, e.conduct.repeats = 0, 0
 	if s := e.session; s != nil {
 		e.announce()
 		if !s.expires.IsZero() && time.Now().After(s.expires) {
@@ -171,7 +183,7 @@ func (e *edge) heartbeat() error {
 			s.drop(fmt.Errorf("nothing heard for %v", e.silence()))
 		}
 	}
-	if e.radius == e.m.lastRadius() && !e.isAwaited() { // it has left for good
+	if e.radius == e.m.finish.lastRadius() && !e.isAwaited() { // it has left for good
 		return nil
 	}
 	if e.silence() >= c.SilentAfter && !e.silenceLogged {
@@ -185,14 +197,15 @@ func (e *edge) heartbeat() error {
 	switch {
 	case e.silence() < c.PeerTimeout:
 		return nil
-	case e.m.allFinished() && !e.m.isCutOff(): // what was lost is the news that it leaves
-		e.setRadius(e.m.lastRadius())
+	case e.m.finish.allFinished() && !e.m.finish.isCutOff(): // what was lost is the news that it leaves
+		e.setRadius(e.m.finish.lastRadius())
 		return nil
 	}
 	if e.m.chamber != nil { // the council leaves it out
 		return nil
 	}
-	return &network.SilentError{Processes: []string{fmt.Sprintf("agent %d", e.id)}, Silent: e.silence(), Last: e.lastErr}
+	return &network.SilentError{Processes: []string{fmt.Sprintf("agent %d", e.id)}, Silent: e.silence(),
+		Last: e.lastErr}
 }
 
 // rewind makes this exchange the one whose vectors are received and sent next.
@@ -200,7 +213,7 @@ func (e *edge) rewind(exchange int) {
 	e.received, e.expectsStale = exchange, true
 	e.next = min(e.next, exchange)
 	if e.next == exchange { // all that it needs is made again
-		e.blank = blank{}
+		e.conduct.blank = blank{}
 	}
 	e.pending = kindResend
 	e.wake()

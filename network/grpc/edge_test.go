@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -21,20 +21,21 @@ func pathAgent(change func(*Config)) (*Mixer, lines) {
 	if change != nil {
 		change(&c)
 	}
-	return must.Get(newMixer(c.withDefaults())), lines
+	return testkit.Get(newMixer(c.withDefaults())), lines
 }
 
-// attached opens a stream to a neighbour that has sent and received as many vectors as the hello says.
+// attached opens a stream to a neighbour that has sent and received as many vectors as the
+// hello says.
 func attached(m *Mixer, neighbour, vectors, next int) *session {
-	s := newSession(m.edge(neighbour), nil, time.Time{})
+	s := newSession(m.neighbours.edge(neighbour), nil, time.Time{})
 	h := goodHello(neighbour)
 	h.sent, h.next = vectors, next
-	must.OK(s.open(h))
+	testkit.OK(s.open(h))
 	return s
 }
 
 // deliver hands the edge a frame.
-func deliver(s *session, frame []byte) { must.OK(s.e.handle(decoded(frame))) }
+func deliver(s *session, frame []byte) { testkit.OK(s.e.handle(decoded(frame))) }
 
 // vectorOfOne is the frame of a vector of one number.
 func vectorOfOne(exchange int, v float64) []byte { return encodeVector(exchange, mixing, []float64{v}) }
@@ -51,7 +52,8 @@ func wantSent(t *testing.T, s *session, want string) {
 			break
 		}
 		f := decoded(b)
-		name := [kindEnd]string{kindVector: "vector", kindAlive: "alive", kindResend: "resend", kindFail: "fail", kindKey: "key"}[f.kind]
+		name := [kindEnd]string{kindVector: "vector", kindAlive: "alive", kindResend: "resend", kindFail: "fail",
+			kindKey: "key"}[f.kind]
 		all = append(all, fmt.Sprintf("%s %d/%d", name, f.exchange, f.detail))
 	}
 	if got := strings.Join(all, ", "); got != want {
@@ -61,8 +63,8 @@ func wantSent(t *testing.T, s *session, want string) {
 
 // publish sends the vector of an exchange.
 func publish(m *Mixer, exchange int) {
-	m.round = exchange
-	must.OK(m.publish(entry{frame: vectorOfOne(exchange, float64(exchange))}))
+	m.flow.round = exchange
+	testkit.OK(m.flow.publish(entry{frame: vectorOfOne(exchange, float64(exchange))}))
 }
 
 // TestNewStreamGoesOn: what was lost with a stream is sent on the next one, and nothing else.
@@ -71,7 +73,7 @@ func TestNewStreamGoesOn(t *testing.T) {
 	s := attached(m, 0, 0, 0)
 	publish(m, 0)
 	wantSent(t, s, "vector 0/0")
-	m.edge(0).detach(s, errors.New("cut"))
+	m.neighbours.edge(0).detach(s, errors.New("cut"))
 	wantSent(t, s, "")
 	s = attached(m, 0, 0, 0)
 	wantSent(t, s, "vector 0/0")
@@ -88,7 +90,7 @@ func TestNeighbourBehind(t *testing.T) {
 	for k := range 4 {
 		publish(m, k)
 	}
-	m.edge(0).received = 3
+	m.neighbours.edge(0).received = 3
 	s := attached(m, 0, 1, 1) // it has sent and received the vector of exchange 0
 	wantSent(t, s, "vector 1/0")
 	deliver(s, vectorOfOne(1, 5))
@@ -97,7 +99,8 @@ func TestNeighbourBehind(t *testing.T) {
 	wantSent(t, s, "vector 3/0")
 }
 
-// TestVectorsOutOfOrder end the stream, but for those that were on their way when this agent went back.
+// TestVectorsOutOfOrder end the stream, but for those that were on their way when this agent
+// went back.
 func TestVectorsOutOfOrder(t *testing.T) {
 	m, _ := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
@@ -106,15 +109,16 @@ func TestVectorsOutOfOrder(t *testing.T) {
 		deliver(s, vectorOfOne(k, 5))
 	}
 	for _, exchange := range []int{4, 1 << 61} {
-		if err := s.e.handle(decoded(encodeVector(exchange, mixing, nil))); err == nil || !strings.Contains(err.Error(), "must be that of exchange 3") {
+		if err := s.e.handle(decoded(encodeVector(exchange, mixing, nil))); err == nil ||
+			!strings.Contains(err.Error(), "must be that of exchange 3") {
 			t.Errorf("the vector of exchange %d where 3 is next: error %v", exchange, err)
 		}
 	}
-	must.OK(m.Rewind(1))
+	testkit.OK(m.Rewind(1))
 	deliver(s, vectorOfOne(3, 5))
 	wantSent(t, s, "resend 1/1, vector 0/0") // the neighbour has not had that one yet
-	if m.edge(0).received != 1 {
-		t.Errorf("%d vectors have come; there must be 1 after the rewind", m.edge(0).received)
+	if m.neighbours.edge(0).received != 1 {
+		t.Errorf("%d vectors have come; there must be 1 after the rewind", m.neighbours.edge(0).received)
 	}
 	deliver(s, vectorOfOne(1, 5))
 	s = attached(m, 0, 4, 1)
@@ -123,7 +127,8 @@ func TestVectorsOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestVectorsThatDoNotCount: one that came before, and one of an exchange that this agent has not come to. A hello asks for the next one.
+// TestVectorsThatDoNotCount: one that came before, and one of an exchange that this agent has not
+// come to. A hello asks for the next one.
 func TestVectorsThatDoNotCount(t *testing.T) {
 	m, _ := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
@@ -135,7 +140,7 @@ func TestVectorsThatDoNotCount(t *testing.T) {
 	if deliver(s, vectorOfOne(0, 5)); s.e.received != 1 {
 		t.Errorf("%d vectors have come, one of them twice; there must be 1", s.e.received)
 	}
-	if h := must.Get(readHello(decoded(s.e.hello()))); h.sent != 1 || h.next != 1 {
+	if h := testkit.Get(readHello(decoded(s.e.hello()))); h.sent != 1 || h.next != 1 {
 		t.Errorf("a hello says that %d vectors were sent and needs that of exchange %d; both must be 1", h.sent, h.next)
 	}
 }
@@ -178,7 +183,7 @@ func TestSilence(t *testing.T) {
 			dropped = true
 		default:
 		}
-		if named := m.edge(0).silenceLogged; named != (k >= 5) || dropped != (k >= 5) {
+		if named := m.neighbours.edge(0).silenceLogged; named != (k >= 5) || dropped != (k >= 5) {
 			t.Fatalf("after %d s the neighbour is named: %v, its stream given up: %v", k, named, dropped)
 		}
 		m.heartbeat()
@@ -188,7 +193,7 @@ func TestSilence(t *testing.T) {
 	if m.err != nil {
 		t.Fatalf("error %v after 19 s", m.err)
 	}
-	m.edge(0).detach(s, s.reason)
+	m.neighbours.edge(0).detach(s, s.reason)
 	m.heartbeat()
 	e, ok := errors.AsType[*network.SilentError](m.err)
 	if !ok || e.Processes[0] != "agent 0" || e.Silent != 20*time.Second || !errors.Is(m.err, network.ErrSilent) ||
@@ -207,7 +212,8 @@ func TestBackFromSilence(t *testing.T) {
 	log.want(t, "level=INFO", "a neighbour is back", "neighbour=2", "silent=6s")
 }
 
-// TestRollback: a neighbour that needs what is no longer kept has this agent go back, once for all of them.
+// TestRollback: a neighbour that needs what is no longer kept has this agent go back, once for all
+// of them.
 func TestRollback(t *testing.T) {
 	m, log := pathAgent(func(c *Config) { c.KeepFrames = 2 })
 	for k := range 10 {
@@ -231,7 +237,7 @@ func TestRollback(t *testing.T) {
 	if r, ok := errors.AsType[*network.RollbackError](m.Rewind(4)); !ok || r.Round != 3 {
 		t.Error("rewind to 4 while a neighbour needs 3: it must be told so again")
 	}
-	must.OK(m.Rewind(2))
+	testkit.OK(m.Rewind(2))
 	wantSent(t, s, "resend 2/2")
 	publish(m, 2)
 	wantSent(t, s, "vector 2/0")
@@ -240,7 +246,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// TestMixAgain: after the end of a context the same exchange can be mixed again with the same numbers only.
+// TestMixAgain: after the end of a context the same exchange can be mixed again with the same
+// numbers only.
 func TestMixAgain(t *testing.T) {
 	m, _ := pathAgent(nil)
 	a, b := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
@@ -277,28 +284,28 @@ func TestMixAgain(t *testing.T) {
 func TestEndOfStream(t *testing.T) {
 	m, log := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
-	m.edge(0).detach(s, io.EOF)
+	m.neighbours.edge(0).detach(s, io.EOF)
 	log.want(t, "level=WARN", "lost the connection", "neighbour=0")
-	if m.edge(0).radius != 0 {
-		t.Errorf("radius %d of one that had not finished", m.edge(0).radius)
+	if m.neighbours.edge(0).radius != 0 {
+		t.Errorf("radius %d of one that had not finished", m.neighbours.edge(0).radius)
 	}
 	s = attached(m, 0, 0, 0)
 	deliver(s, alive(1))
-	if deliver(s, encode(header{kindResend, 0, 0}, nil)); m.edge(0).radius != 0 {
-		t.Errorf("radius %d of one that had finished and has gone back", m.edge(0).radius)
+	if deliver(s, encode(header{kindResend, 0, 0}, nil)); m.neighbours.edge(0).radius != 0 {
+		t.Errorf("radius %d of one that had finished and has gone back", m.neighbours.edge(0).radius)
 	}
 	deliver(s, alive(1))
-	m.edge(0).detach(s, io.EOF)
-	if m.edge(0).radius != m.lastRadius() {
-		t.Errorf("radius %d of one that has left; it must be %d", m.edge(0).radius, m.lastRadius())
+	m.neighbours.edge(0).detach(s, io.EOF)
+	if m.neighbours.edge(0).radius != m.finish.lastRadius() {
+		t.Errorf("radius %d of one that has left; it must be %d", m.neighbours.edge(0).radius, m.finish.lastRadius())
 	}
 	for range 10_000 { // nobody waits for it
-		must.OK(m.edge(0).heartbeat())
+		testkit.OK(m.neighbours.edge(0).heartbeat())
 	}
 }
 
-// TestSilenceAfterTheEnd: a neighbour that has finished, and has not left, is waited for as long as any other, and then is
-// no loss if all have finished.
+// TestSilenceAfterTheEnd: a neighbour that has finished, and has not left, is waited for as long as
+// any other, and then is no loss if all have finished.
 func TestSilenceAfterTheEnd(t *testing.T) {
 	for _, tt := range []struct {
 		radius, other int
@@ -307,16 +314,18 @@ func TestSilenceAfterTheEnd(t *testing.T) {
 		m, _ := pathAgent(inSeconds)
 		s, other := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
 		deliver(s, alive(tt.radius))
-		m.beginDrain()
+		m.finish.beginDrain()
 		for k := range 20 {
-			if m.err != nil || m.drained() {
-				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err, m.drained(), k)
+			if m.err != nil || m.finish.drained() {
+				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err,
+					m.finish.drained(), k)
 			}
 			deliver(other, alive(tt.other))
 			m.heartbeat()
 		}
 		err := m.Drain(t.Context())
-		if e, ok := errors.AsType[*network.SilentError](err); ok != tt.lost || ok && e.Processes[0] != "agent 0" || !ok && err != nil {
+		if e, ok := errors.AsType[*network.SilentError](err); ok != tt.lost || ok && e.Processes[0] != "agent 0" ||
+			!ok && err != nil {
 			t.Errorf("radii %d and %d: error %v after 20 s, but agent 0 is lost: %v", tt.radius, tt.other, err, tt.lost)
 		}
 	}
@@ -348,12 +357,14 @@ func TestWindow(t *testing.T) {
 	} {
 		c.event()
 		if w.start != c.start || w.end() != c.end || w.bytes != c.bytes {
-			t.Errorf("event %d: window %d to %d with %d bytes; it must be %d to %d with %d", k, w.start, w.end(), w.bytes, c.start, c.end, c.bytes)
+			t.Errorf("event %d: window %d to %d with %d bytes; it must be %d to %d with %d", k, w.start, w.end(),
+				w.bytes, c.start, c.end, c.bytes)
 		}
 	}
 }
 
-// deadStream is a stream whose other end was lost: sending tells only that it has ended, as gRPC's SendMsg does, and receiving how, later.
+// deadStream is a stream whose other end was lost: sending tells only that it has ended, as gRPC's
+// SendMsg does, and receiving how, later.
 type deadStream struct {
 	sent chan struct{} // gets an element for each attempt to send
 	how  chan error
@@ -362,8 +373,8 @@ type deadStream struct {
 func (s deadStream) SendMsg(any) error { s.sent <- struct{}{}; return io.EOF }
 func (s deadStream) RecvMsg(any) error { return <-s.how }
 
-// TestLostWhileSending: a neighbour that waits for the end of all is lost as this agent sends to it. It may come back, and has not left,
-// unless the receiving direction says so.
+// TestLostWhileSending: a neighbour that waits for the end of all is lost as this agent sends to
+// it. It may come back, and has not left, unless the receiving direction says so.
 func TestLostWhileSending(t *testing.T) {
 	for _, tt := range []struct {
 		how    error
@@ -372,8 +383,8 @@ func TestLostWhileSending(t *testing.T) {
 		m, _ := pathAgent(nil)
 		m.finish.drains = true
 		dead := deadStream{make(chan struct{}), make(chan error)}
-		s := newSession(m.edge(0), dead, time.Time{})
-		must.OK(s.open(goodHello(0)))
+		s := newSession(m.neighbours.edge(0), dead, time.Time{})
+		testkit.OK(s.open(goodHello(0)))
 		deliver(s, alive(1))
 		ended := make(chan error)
 		go func() {
@@ -382,8 +393,9 @@ func TestLostWhileSending(t *testing.T) {
 		}()
 		<-dead.sent
 		dead.how <- tt.how
-		if err := <-ended; err != tt.how || m.edge(0).radius != tt.radius {
-			t.Errorf("the session ended with %v and the neighbour at radius %d, want %v and %d", err, m.edge(0).radius, tt.how, tt.radius)
+		if err := <-ended; err != tt.how || m.neighbours.edge(0).radius != tt.radius {
+			t.Errorf("the session ended with %v and the neighbour at radius %d, want %v and %d", err,
+				m.neighbours.edge(0).radius, tt.how, tt.radius)
 		}
 	}
 }

@@ -7,33 +7,39 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/plain"
+	"dsbo/internal/wording"
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 )
 
-// A finish is how far an agent is in the end of the run. It begins anew where the agent goes back, or on in another epoch.
+// A finish is how far an agent is in the end of the run. It begins anew where the agent goes back,
+// or on in another epoch.
 type finish struct {
-	drains   bool // Drain has begun
-	sealed   bool // all members have finished, and this agent's seat in the council lets nobody in any more, as is on its disk
+	m      *Mixer
+	drains bool // Drain has begun
+	// all members have finished, and this agent's seat in the council lets nobody in any more, as
+	// is on its disk
+	sealed   bool
 	recorded bool // Config.AllFinished has been called; true if there is none
 	former   bool // a former process has called it, and this agent has not gone back since
 }
 
-// newFinish returns that of an agent which has not finished.
-func newFinish(c *Config) finish { return finish{recorded: c.AllFinished == nil} }
+// newFinish returns the finish of an agent which has not finished.
+func newFinish(m *Mixer) finish { return finish{m: m, recorded: m.config.AllFinished == nil} }
 
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
-	m.beginDrain()
-	err := m.await(ctx, func() bool { return m.radius() >= m.finishRadius() })
+	m.finish.beginDrain()
+	err := m.flow.await(ctx, func() bool { return m.finish.radius() >= m.finish.finishRadius() })
 	if err == nil {
-		err = m.recordFinish()
+		err = m.finish.recordFinish()
 	}
 	if err == nil {
-		err = m.await(ctx, m.drained)
+		err = m.flow.await(ctx, m.finish.drained)
 	}
 	if err != nil {
-		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
+		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent,
+			m.flow.round, err)
 	}
 	m.mu.Lock()
 	m.leaving = true // whoever connects anew meanwhile
@@ -47,93 +53,91 @@ func (m *Mixer) Drain(ctx context.Context) error {
 }
 
 // recordFinish has the caller keep that all agents have finished, and lets the neighbours know.
-func (m *Mixer) recordFinish() error {
-	if m.config.AllFinished != nil {
-		if err := m.config.AllFinished(false); err != nil {
+func (f *finish) recordFinish() error {
+	if f.m.config.AllFinished != nil {
+		if err := f.m.config.AllFinished(false); err != nil {
 			return err
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.finish.recorded = true
-	m.announce()
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.recorded = true
+	f.m.neighbours.announce()
 	return nil
 }
 
-func (m *Mixer) beginDrain() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.finish.drains, m.leaving = true, false
-	m.setActivity(ending)
-	m.announce()
+func (f *finish) beginDrain() {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.drains, f.m.leaving = true, false
+	f.m.watch.Begin(holdup.Ending)
+	f.m.neighbours.announce()
 }
 
-// allFinished reports whether this agent knows that all have finished. One that is sealed has known it before.
-func (m *Mixer) allFinished() bool { return m.finish.sealed || m.radius() >= len(m.view.epoch.Members) }
+// allFinished reports whether this agent knows that all have finished. One that is sealed has known
+// it before.
+func (f *finish) allFinished() bool { return f.sealed || f.radius() >= len(f.m.view.epoch.Members) }
 
-// isCutOff reports whether the members may have left this agent out, and go on: they vote, it does not know that all know that all have finished, and it
-// hears nobody.
-func (m *Mixer) isCutOff() bool {
-	return m.chamber != nil && !m.finish.recorded && !slices.ContainsFunc(m.view.edges, func(e *edge) bool { return e.silence() < m.config.SilentAfter })
+// isCutOff reports whether the members may have left this agent out, and go on: they vote, it does
+// not know that all know that all have finished, and it hears nobody.
+func (f *finish) isCutOff() bool {
+	return f.m.chamber != nil && !f.recorded &&
+		!slices.ContainsFunc(f.m.view.edges, func(e *edge) bool { return e.silence() < f.m.config.SilentAfter })
 }
 
 // drained reports whether this agent can leave.
-func (m *Mixer) drained() bool { return m.finish.recorded && m.radius() == m.lastRadius() }
+func (f *finish) drained() bool { return f.recorded && f.radius() == f.lastRadius() }
 
-// radius returns 0 until this agent has finished, and then 1 more than the least radius of its neighbours. At radius
-// r+1 all agents up to r edges away have finished, so that at radius n all have: none can come back and need what
-// another one sends. An agent whose former process has recorded that needs no neighbour for it.
-func (m *Mixer) radius() int {
-	if !m.finish.drains {
+// radius returns 0 until this agent has finished, and then 1 more than the least radius of its
+// neighbours. At radius r+1 all agents up to r edges away have finished, so that at radius n all
+// have: none can come back and need what another one sends. An agent whose former process has
+// recorded that needs no neighbour for it.
+func (f *finish) radius() int {
+	if !f.drains {
 		return 0
 	}
-	least := m.lastRadius() - 1
-	for _, e := range m.view.edges {
+	least := f.lastRadius() - 1
+	for _, e := range f.m.view.edges {
 		least = min(least, e.radius)
 	}
-	if m.finish.former {
-		least = max(least, m.finishRadius()-1)
+	if f.former {
+		least = max(least, f.finishRadius()-1)
 	}
 	return 1 + least
 }
 
-// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced that which is
-// enough, which this agent does once it has recorded the finish.
-func (m *Mixer) announcedRadius() int {
-	if m.chamber != nil && !m.finish.sealed {
-		return min(m.radius(), len(m.view.epoch.Members)-1)
+// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs
+// have announced that which is enough, which this agent does once it has recorded the finish.
+func (f *finish) announcedRadius() int {
+	if f.m.chamber != nil && !f.sealed {
+		return min(f.radius(), len(f.m.view.epoch.Members)-1)
 	}
-	if m.finish.recorded {
-		return m.radius()
+	if f.recorded {
+		return f.radius()
 	}
-	return min(m.radius(), m.finishRadius()-1)
+	return min(f.radius(), f.finishRadius()-1)
 }
 
-// finishRadius is the radius at which an agent records the finish: that at which it knows that all have finished; where there is a council that
-// all know so and are sealed, so that nobody is let in by a change which those that leave would not learn of.
-func (m *Mixer) finishRadius() int {
-	n := len(m.view.epoch.Members)
-	if m.chamber != nil {
+// finishRadius is the radius at which an agent records the finish: that at which it knows that all
+// have finished; where there is a council that all know so and are sealed, so that nobody is let in
+// by a change which those that leave would not learn of.
+func (f *finish) finishRadius() int {
+	n := len(f.m.view.epoch.Members)
+	if f.m.chamber != nil {
 		return 2 * n
 	}
 	return n
 }
 
-// lastRadius is the radius at which an agent leaves. It is one above what is enough, because the neighbours of one that has
-// got so far are at radius 2 or more: they know that it has finished, and understand its end.
-func (m *Mixer) lastRadius() int { return m.finishRadius() + 1 }
+// lastRadius is the radius at which an agent leaves. It is one above what is enough, because the
+// neighbours of one that has got so far are at radius 2 or more: they know that it has finished,
+// and understand its end.
+func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 
-// announce tells all neighbours how far this agent is in the end of the run.
-func (m *Mixer) announce() {
-	for _, e := range m.edges {
-		e.announce()
-	}
-}
-
-// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this agent's
-// number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
-// Close brings the news to the neighbours that can be reached. Where members change, the others go on without this agent if
-// they are a quorum.
+// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this
+// agent's number, err's message and its kind, and this agent's an error that wraps err. The first
+// failure counts. Close brings the news to the neighbours that can be reached. Where members
+// change, the others go on without this agent if they are a quorum.
 func (m *Mixer) Fail(err error) { m.failWith(err) }
 
 func (m *Mixer) failWith(err error) error {
@@ -151,26 +155,28 @@ func (m *Mixer) failLocked(err error) error {
 	return err
 }
 
-// endRun ends the run for this agent because of err, and for all others because of what this one tells its neighbours.
+// endRun ends the run for this agent because of err, and for all others because of what this one
+// tells its neighbours.
 func (m *Mixer) endRun(err error, news *network.EndedError) {
 	if m.err != nil {
 		return
 	}
 	m.err, m.ended = err, news
-	m.notifyWaiter()
-	for _, e := range m.edges {
+	m.flow.notifyWaiter()
+	for _, e := range m.neighbours.edges {
 		e.wake()
 	}
 }
 
-// handleFail ends the run as the neighbour says that an agent has failed. That an agent has is known of that agent alone: of another one
-// it is what the neighbour says.
+// handleFail ends the run as the neighbour says that an agent has failed. That an agent has is
+// known of that agent alone: of another one it is what the neighbour says.
 func (e *edge) handleFail(f *frame) error {
 	agent := f.exchange
 	if agent >= e.m.config.agents() || agent == e.m.config.Agent {
 		return fmt.Errorf("it says that agent %d has failed, which must be another agent than this one", agent)
 	}
-	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent, Reason: bounded(string(f.text)), Kind: f.detail}
+	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent,
+		Reason: bounded(string(f.text)), Kind: f.detail}
 	if agent != e.id {
 		said.Process = fmt.Sprintf("agent %d says that agent %d", e.id, agent)
 	}
@@ -181,12 +187,14 @@ func (e *edge) handleFail(f *frame) error {
 	return nil
 }
 
-// noteFailure takes in that the neighbour has failed where there is a council, which leaves it out. Where that leaves less than a quorum this agent
-// fails too. There each agent speaks for itself alone.
+// noteFailure takes in that the neighbour has failed where there is a council, which leaves it out.
+// Where that leaves less than a quorum this agent fails too. There each agent speaks for
+// itself alone.
 func (e *edge) noteFailure(said *network.EndedError) error {
 	m := e.m
 	if said.Number != e.id {
-		return fmt.Errorf("it says that agent %d has failed, which only that agent may where members change", said.Number)
+		return fmt.Errorf("it says that agent %d has failed, which only that agent may where members change",
+			said.Number)
 	}
 	if e.failure == nil {
 		m.config.Log.Warn("a member has failed", "neighbour", e.id, "reason", said)
@@ -206,6 +214,6 @@ func (e *edge) noteFailure(said *network.EndedError) error {
 
 // bounded returns as much of a text as fits a frame, without characters that are not printable.
 func bounded(text string) string {
-	text = plain.Text(text[:min(len(text), maxText)])
+	text = wording.Plain(text[:min(len(text), maxText)])
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }

@@ -9,7 +9,7 @@ import (
 
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // Three agents, here in one process, exchange their numbers over connections with certificates.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -32,12 +32,16 @@ func TestFailureKeepsItsKind(t *testing.T) {
 			agent, from int
 			says        string
 		}{{2, 1, "agent 1 ended the run: "}, {0, 2, "agent 2 says that agent 1 ended the run: "}} {
-			far, _ := pathAgent(func(config *Config) { config.Agent, config.Matrix = hop.agent, newGraph("complete", 3) })
+			far, _ := pathAgent(func(config *Config) {
+				config.Agent, config.Matrix = hop.agent, newGraph("complete", 3)
+			})
 			reason := strings.Join(strings.Fields(c.err.Error()), " ")
 			deliver(attached(far, hop.from, 0, 0), news)
 			e, ok := errors.AsType[*network.EndedError](far.err)
-			if !ok || e.Number != self || e.Error() != hop.says+reason || !errors.Is(e, network.ErrEnded) || e.Unwrap() != c.kind {
-				t.Errorf("%v arrives as %v of kind %v, but it is of agent %d and of kind %v", c.err, far.err, errors.Unwrap(far.err), self, c.kind)
+			if !ok || e.Number != self || e.Error() != hop.says+reason || !errors.Is(e, network.ErrEnded) ||
+				e.Unwrap() != c.kind {
+				t.Errorf("%v arrives as %v of kind %v, but it is of agent %d and of kind %v", c.err, far.err,
+					errors.Unwrap(far.err), self, c.kind)
 			}
 			to := attached(far, self, 0, 0)
 			news, _ = to.e.nextFrame(to)
@@ -69,8 +73,8 @@ func TestFailureKeepsValues(t *testing.T) {
 	}
 }
 
-// TestGarbageIsTheSenders: numbers that a neighbour must not have sent are its fault, whatever they make of this agent's. Those of a
-// run that diverges are not: their sender says so.
+// TestGarbageIsTheSenders: numbers that a neighbour must not have sent are its fault, whatever they
+// make of this agent's. The numbers of a run that diverges are not: their sender says so.
 func TestGarbageIsTheSenders(t *testing.T) {
 	marked := func(v ...float64) []byte { return encodeVector(0, mixing|notFinite, v) }
 	for _, c := range []struct {
@@ -83,7 +87,8 @@ func TestGarbageIsTheSenders(t *testing.T) {
 		{"infinite", 1, vectorOfOne(0, math.Inf(-1)), "numbers that are not finite"},
 		{"too short", 1, encodeVector(0, mixing, nil), "agent 1 sends 8 bytes and agent 0 sends 0"},
 		{"too long", 1, encodeVector(0, mixing, make([]float64, 2)), "agent 1 sends 8 bytes and agent 0 sends 16"},
-		{"something else", 1, encodeVector(0, gathering(1), []float64{1}), "agent 1 mixes and agent 0 gathers rows of 1 numbers"},
+		{"something else", 1, encodeVector(0, gathering(1), []float64{1}),
+			"agent 1 mixes and agent 0 gathers rows of 1 numbers"},
 		{"NaN beside own NaN", math.NaN(), vectorOfOne(0, math.NaN()), "numbers that are not finite"},
 		{"own NaN", math.NaN(), vectorOfOne(0, 1), ""},
 		{"NaN of one that diverges", 1, marked(math.NaN()), ""},
@@ -98,69 +103,75 @@ func TestGarbageIsTheSenders(t *testing.T) {
 		switch e, blamed := errors.AsType[*network.PeerError](err); {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: error %v; the run must go on", c.name, err)
-		case c.want != "" && (!blamed || e.Process != "agent 0" || !errors.Is(err, dsbo.ErrPeer) || errors.Is(err, dsbo.ErrDiverged) || !strings.Contains(err.Error(), c.want)):
+		case c.want != "" && (!blamed || e.Process != "agent 0" || !errors.Is(err, dsbo.ErrPeer) ||
+			errors.Is(err, dsbo.ErrDiverged) || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: error %v; it must blame agent 0 for %q", c.name, err, c.want)
 		}
 	}
 }
 
-// TestBarsGrow: a neighbour is refused for longer after each offence, up to a bound, until an exchange with it has ended.
+// TestBarsGrow: a neighbour is refused for longer after each offence, up to a bound, until an
+// exchange with it has ended.
 func TestBarsGrow(t *testing.T) {
 	m, _ := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
 	for k := range 10 {
-		s.e.punish(&offence{errors.New("a flood")})
-		if want := min(firstBar<<k, lastBar); s.e.barBeats != want {
-			t.Errorf("after %d offences a neighbour is refused for %d heartbeats; it must be %d", k+1, s.e.barBeats, want)
+		s.e.conduct.punish(&offence{errors.New("a flood")})
+		if want := min(firstBar<<k, lastBar); s.e.conduct.barBeats != want {
+			t.Errorf("after %d offences a neighbour is refused for %d heartbeats; it must be %d", k+1,
+				s.e.conduct.barBeats, want)
 		}
 	}
-	if s.e.barred() == nil {
+	if s.e.conduct.barred() == nil {
 		t.Error("it is not refused")
 	}
-	if deliver(s, vectorOfOne(0, math.NaN())); s.e.barBeats != lastBar {
-		t.Errorf("after a vector that may be no good the last offence counts for %d heartbeats; it must be %d", s.e.barBeats, lastBar)
+	if deliver(s, vectorOfOne(0, math.NaN())); s.e.conduct.barBeats != lastBar {
+		t.Errorf("after a vector that may be no good the last offence counts for %d heartbeats; it must be %d",
+			s.e.conduct.barBeats, lastBar)
 	}
-	if m.advance(); s.e.barBeats != 0 {
-		t.Errorf("after an exchange the last offence counts for %d heartbeats", s.e.barBeats)
+	if m.flow.advance(); s.e.conduct.barBeats != 0 {
+		t.Errorf("after an exchange the last offence counts for %d heartbeats", s.e.conduct.barBeats)
 	}
 }
 
-// TestOffendersStayOut: where there is a council, a neighbour that offends again and again is absent for it, whatever it asks for, until another process
-// of it comes. One offence, or several with exchanges between them, are not enough.
+// TestOffendersStayOut: where there is a council, a neighbour that offends again and again is
+// absent for it, whatever it asks for, until another process of it comes. One offence, or several
+// with exchanges between them, are not enough.
 func TestOffendersStayOut(t *testing.T) {
 	m, _ := pathAgent(nil)
 	a, _ := withCouncil(m, 2)
-	absent := func() bool { return slices.Equal(m.observe().Down, []int{0}) }
+	absent := func() bool { return slices.Equal(m.chamber.observe().Down, []int{0}) }
 	offend := func(times int) {
 		for range times {
-			a.e.punish(&offence{errors.New("numbers that are not finite")})
+			a.e.conduct.punish(&offence{errors.New("numbers that are not finite")})
 		}
 	}
 	for range 3 {
 		offend(2)
-		m.advance()
+		m.flow.advance()
 	}
 	if absent() {
 		t.Error("it is absent though exchanges with it have ended")
 	}
 	offend(3)
-	must.OK(newSession(a.e, nil, time.Time{}).open(goodHello(0)))
+	testkit.OK(newSession(a.e, nil, time.Time{}).open(goodHello(0)))
 	if !absent() {
-		t.Errorf("%v are absent; agent 0 must be, also when it connects again", m.observe().Down)
+		t.Errorf("%v are absent; agent 0 must be, also when it connects again", m.chamber.observe().Down)
 	}
 	h := goodHello(0)
 	h.instance++
-	must.OK(newSession(a.e, nil, time.Time{}).open(h))
+	testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
 	if absent() {
 		t.Error("it is absent as another process")
 	}
 }
 
-// TestGarbageIsRefused: where there is a council, a neighbour whose vectors cannot be is as if it were absent, and the run goes on with
-// the one that it sends in their place.
+// TestGarbageIsRefused: where there is a council, a neighbour whose vectors cannot be is as if it
+// were absent, and the run goes on with the one that it sends in their place.
 func TestGarbageIsRefused(t *testing.T) {
 	for name, garbage := range map[string][]byte{
-		"NaN": vectorOfOne(0, math.NaN()), "short": encodeVector(0, mixing, nil), "other work": encodeVector(0, gathering(1), []float64{1}),
+		"NaN": vectorOfOne(0, math.NaN()), "short": encodeVector(0, mixing, nil),
+		"other work": encodeVector(0, gathering(1), []float64{1}),
 	} {
 		m, _ := pathAgent(nil)
 		s, other := withCouncil(m, 2)
@@ -173,13 +184,15 @@ func TestGarbageIsRefused(t *testing.T) {
 			t.Errorf("%s: the stream ended with %v; it must be an offence", name, s.reason)
 		}
 		m.mu.Lock()
-		m.edge(0).detach(s, s.reason)
+		m.neighbours.edge(0).detach(s, s.reason)
 		m.mu.Unlock()
-		if st := m.Status(); st.Neighbours[0].Offences != 1 || m.edge(0).barred() == nil || m.err != nil {
-			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name, st.Neighbours[0].Offences, m.edge(0).barred(), m.err)
+		if st := m.Status(); st.Neighbours[0].Offences != 1 || m.neighbours.edge(0).conduct.barred() == nil ||
+			m.err != nil {
+			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name,
+				st.Neighbours[0].Offences, m.neighbours.edge(0).conduct.barred(), m.err)
 		}
-		again := newSession(m.edge(0), nil, time.Time{})
-		must.OK(again.open(goodHello(0)))
+		again := newSession(m.neighbours.edge(0), nil, time.Time{})
+		testkit.OK(again.open(goodHello(0)))
 		m.mu.Lock()
 		again.announced = 0
 		deliver(again, vectorOfOne(0, 1))
@@ -199,37 +212,43 @@ func withCouncil(m *Mixer, quorum int) (a, b *session) {
 	return a, b
 }
 
-// TestFailureIsAbsence: where there is a council, a neighbour that fails is left out, until it comes back as another process; the run
-// ends where those that are left are no quorum. Nobody fails by the word of another one.
+// TestFailureIsAbsence: where there is a council, a neighbour that fails is left out, until it
+// comes back as another process; the run ends where those that are left are no quorum. Nobody fails
+// by the word of another one.
 func TestFailureIsAbsence(t *testing.T) {
 	fail := func(s *session, agent int) error {
 		return s.e.handle(decoded(encode(header{kindFail, agent, network.Kind(dsbo.ErrConfig)}, []byte("no room"))))
 	}
 	m, _ := pathAgent(nil)
 	a, b := withCouncil(m, 2)
-	if err := fail(a, 2); err == nil || m.edge(2).failure != nil {
+	if err := fail(a, 2); err == nil || m.neighbours.edge(2).failure != nil {
 		t.Errorf("agent 0 says that agent 2 failed: error %v; it must be one", err)
 	}
-	must.OK(fail(a, 0))
-	if down := m.observe().Down; m.err != nil || !slices.Equal(down, []int{0}) {
+	testkit.OK(fail(a, 0))
+	if down := m.chamber.observe().Down; m.err != nil || !slices.Equal(down, []int{0}) {
 		t.Errorf("error %v, and %v are absent; there must be none, and agent 0", m.err, down)
 	}
 	h := goodHello(0)
 	h.instance++
-	must.OK(newSession(a.e, nil, time.Time{}).open(h))
-	if down := m.observe().Down; len(down) > 0 {
+	testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
+	if down := m.chamber.observe().Down; len(down) > 0 {
 		t.Errorf("%v are absent; agent 0 is back", down)
 	}
 	a.e.session.announced = 0
-	must.OK(fail(a.e.session, 0))
-	must.OK(fail(b, 2))
-	if e := (*network.EndedError)(nil); !errors.As(m.err, &e) || e.Number != 2 || !errors.Is(m.err, dsbo.ErrPeer) || m.ended.Number != 1 {
-		t.Errorf("error %v, and agent %d is said to have failed; the run must end by agent 2, and agent 1 must say that of itself", m.err, m.ended.Number)
+	testkit.OK(fail(a.e.session, 0))
+	testkit.OK(fail(b, 2))
+	if e := (*network.EndedError)(nil); !errors.As(m.err, &e) || e.Number != 2 || !errors.Is(m.err, dsbo.ErrPeer) ||
+		m.ended.Number != 1 {
+		t.Errorf(
+			"error %v, and agent %d is said to have failed; the run must end by agent 2, and agent 1 must say "+
+				"that of itself", m.err, m.ended.Number)
 	}
 }
 
-// TestDivergenceEndsTheWait: where there is a council and no quorum without a member that has failed, the others wait for it to come back; not for
-// longer than PeerTimeout if the run has diverged for it, as nobody starts it again. The agent here waits for a vector of agent 0, and hears agent 2.
+// TestDivergenceEndsTheWait: where there is a council and no quorum without a member that has
+// failed, the others wait for it to come back; not for longer than PeerTimeout if the run has
+// diverged for it, as nobody starts it again. The agent here waits for a vector of agent 0, and
+// hears agent 2.
 func TestDivergenceEndsTheWait(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -246,21 +265,23 @@ func TestDivergenceEndsTheWait(t *testing.T) {
 		a, b := withCouncil(m, 2)
 		publish(m, 0)
 		deliver(b, vectorOfOne(0, 1))
-		must.OK(a.e.handle(decoded(encode(header{kindFail, 0, network.Kind(c.kind)}, []byte("no more")))))
+		testkit.OK(a.e.handle(decoded(encode(header{kindFail, 0, network.Kind(c.kind)}, []byte("no more")))))
 		if c.back {
 			h := goodHello(0)
 			h.instance++
-			must.OK(newSession(a.e, nil, time.Time{}).open(h))
+			testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
 		}
 		for k := range 40 {
-			m.edge(2).silentBeats = 0
+			m.neighbours.edge(2).silentBeats = 0
 			if m.heartbeat(); (m.err != nil) != (c.ends && k >= 19) {
 				t.Errorf("%s: after %d heartbeats the error is %v", c.name, k+1, m.err)
 				break
 			}
 		}
-		if c.ends && (!errors.Is(m.err, dsbo.ErrDiverged) || m.ended == nil || m.ended.Number != self || !errors.Is(m.ended, dsbo.ErrDiverged)) {
-			t.Errorf("%s: the error is %v, and neighbours are told %v; both must be that the run diverged", c.name, m.err, m.ended)
+		if c.ends && (!errors.Is(m.err, dsbo.ErrDiverged) || m.ended == nil || m.ended.Number != self ||
+			!errors.Is(m.ended, dsbo.ErrDiverged)) {
+			t.Errorf("%s: the error is %v, and neighbours are told %v; both must be that the run diverged",
+				c.name, m.err, m.ended)
 		}
 	}
 }

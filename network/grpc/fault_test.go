@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/network/networktest"
 )
 
@@ -27,22 +27,23 @@ func (m *Mixer) kill() {
 	if m.err == nil {
 		m.err = killed
 	}
-	m.notifyWaiter()
-	for _, e := range m.edges {
+	m.flow.notifyWaiter()
+	for _, e := range m.neighbours.edges {
 		if e.session != nil {
 			e.session.drop(killed)
 		}
 		e.session = nil
 	}
 	m.mu.Unlock()
-	m.stopDial()
-	m.stopAll()
-	m.server.Stop()
-	m.work.Wait()
+	m.links.stopDial()
+	m.links.stopAll()
+	m.links.server.Stop()
+	m.links.work.Wait()
 }
 
-// iterate does one iteration of these tests' agents: it mixes, now and then gathers and adds a part of each agent's vector,
-// or sums bits of all and adds something of the sum, and makes a step that no other agent makes.
+// iterate does one iteration of these tests' agents: it mixes, now and then gathers and adds a part
+// of each agent's vector, or sums bits of all and adds something of the sum, and makes a step that
+// no other agent makes.
 func iterate(ctx context.Context, m *Mixer, k int, x []float64) error {
 	if err := m.Mix(ctx, x, x); err != nil {
 		return err
@@ -108,7 +109,7 @@ func startVector(agent, length int) []float64 {
 	return x
 }
 
-// unfaulted returns the agents' ends after so many iterations as plain sums give them.
+// unfaulted returns the agents' ends after a number of iterations as plain sums give them.
 func unfaulted(w *network.Matrix, iterations, length int) [][]float64 {
 	xs := make([][]float64, w.N())
 	for i := range xs {
@@ -147,7 +148,8 @@ func wantSameBits(t *testing.T, got, want [][]float64) {
 	for i := range want {
 		for e := range want[i] {
 			if math.Float64bits(got[i][e]) != math.Float64bits(want[i][e]) {
-				t.Errorf("agent %d ends with entry %d = %v; it must be %v as in one process", i, e, got[i][e], want[i][e])
+				t.Errorf("agent %d ends with entry %d = %v; it must be %v as in one process", i, e,
+					got[i][e], want[i][e])
 				break
 			}
 		}
@@ -208,12 +210,13 @@ func wantCuts(t *testing.T, cutters []*cutter, ms []*Mixer) {
 		}
 	}
 	if cuts == 0 || connects <= cuts || resent == 0 {
-		t.Errorf("%d connections broke, %d were made, %d vectors were sent again; there must be some of each", cuts, connects, resent)
+		t.Errorf("%d connections broke, %d were made, %d vectors were sent again; there must be some of each", cuts,
+			connects, resent)
 	}
 }
 
-// TestCutConnections: connections break again and again, amid frames and handshakes, and the numbers are those of an
-// exchange whose connections hold.
+// TestCutConnections: connections break again and again, amid frames and handshakes, and the
+// numbers are the numbers of an exchange whose connections hold.
 func TestCutConnections(t *testing.T) {
 	for graph, n := range map[string]int{"ring": 6, "complete": 4} {
 		t.Run(graph, func(t *testing.T) {
@@ -255,8 +258,8 @@ func (c *checkpoints) add(k, round int, x []float64) {
 	*c = (*c)[max(0, len(*c)-3):]
 }
 
-// rewind drops those of later exchanges than round, and returns the newest that is left, or else the agent's start, with
-// memory of its own.
+// rewind drops the states of later exchanges than round, and returns the newest that is left, or
+// else the agent's start, with memory of its own.
 func (c *checkpoints) rewind(round, agent, length int) checkpoint {
 	*c = slices.DeleteFunc(*c, func(c checkpoint) bool { return c.round > round })
 	if len(*c) == 0 {
@@ -333,8 +336,8 @@ func (w *worker) oneLife(ctx context.Context) (killed bool, err error) {
 	}
 }
 
-// work goes on from the present iteration. At the iterations of kills it dies, at a moment of the exchange that nobody
-// chose.
+// work goes on from the present iteration. At the iterations of kills it dies, at a moment of the
+// exchange that nobody chose.
 func (w *worker) work(ctx context.Context, m *Mixer, kill func()) error {
 	for ; w.now.k < workerIterations; w.now.k++ {
 		if w.now.k%savedEvery == 0 {
@@ -351,8 +354,9 @@ func (w *worker) work(ctx context.Context, m *Mixer, kill func()) error {
 	return m.Drain(ctx)
 }
 
-// TestKilledAgents kills each agent three times, among other moments in the middle of masked sums. With much kept the others wait;
-// with little they go back. Keys of masks come from certificates in the one case and from secrets in the other.
+// TestKilledAgents kills each agent three times, among other moments in the middle of masked sums.
+// With much kept the others wait; with little they go back. Keys of masks come from certificates in
+// the one case and from secrets in the other.
 func TestKilledAgents(t *testing.T) {
 	for _, keep := range []int{1000, 3} {
 		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
@@ -375,7 +379,7 @@ func TestKilledAgents(t *testing.T) {
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
 				workers[i] = &worker{t: t, config: c, kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
 			}
-			must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+			testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 				err := workers[i].live(ctx)
 				if err != nil {
 					cancel()

@@ -10,16 +10,18 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// A FencedError says that this agent runs in two processes, of which this one is to end: [Config.Instance] says which. The run
-// goes on with the other one. It matches [dsbo.ErrConfig]: a supervisor that started this process again would have the two end each
-// other in turn.
+// A FencedError says that this agent runs in two processes, of which this one is to end:
+// [Config.Instance] says which. The run goes on with the other one. It matches [dsbo.ErrConfig]: a
+// supervisor that started this process again would have the two end each other in turn.
 type FencedError struct {
 	Agent     int
 	Neighbour int // who says so
 }
 
 func (e *FencedError) Error() string {
-	return fmt.Sprintf("agent %d runs in another process too, which began later and is connected to agent %d: this one ends; an agent must have one supervisor", e.Agent, e.Neighbour)
+	return fmt.Sprintf(
+		"agent %d runs in another process too, which began later and is connected to agent %d: this one ends; an "+
+			"agent must have one supervisor", e.Agent, e.Neighbour)
 }
 
 // Is reports whether target is dsbo.ErrConfig.
@@ -40,13 +42,14 @@ func refusalOf(err error) error {
 	return status.Error(code, err.Error())
 }
 
-// isFenced reports whether a process of the neighbour must not be connected: a later one is, and is not silent. One that is lost
-// fences nobody, however its clock went.
+// isFenced reports whether a process of the neighbour must not be connected: a later one is, and is
+// not silent. One that is lost fences nobody, however its clock went.
 func (e *edge) isFenced(instance uint64) bool {
 	return e.session != nil && instance < e.instance && e.silence() < e.m.config.SilentAfter
 }
 
-// replace ends the stream, if there is one, as the neighbour's process of this instance opens another.
+// replace ends the stream, if there is one, as the neighbour's process of this instance
+// opens another.
 func (e *edge) replace(instance uint64) {
 	if e.session != nil {
 		reason := errReplaced
@@ -59,13 +62,13 @@ func (e *edge) replace(instance uint64) {
 }
 
 // fence ends this agent's part, for this process alone, as a neighbour is connected to a later one.
-func (m *Mixer) fence(neighbour int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.err == nil {
-		m.err = &FencedError{Agent: m.config.Agent, Neighbour: neighbour}
-		m.config.Log.Error("this process ends", "reason", m.err)
-		m.notifyWaiter()
+func (l *links) fence(neighbour int) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.m.err == nil {
+		l.m.err = &FencedError{Agent: l.m.config.Agent, Neighbour: neighbour}
+		l.m.config.Log.Error("this process ends", "reason", l.m.err)
+		l.m.flow.notifyWaiter()
 	}
-	m.stopDial()
+	l.stopDial()
 }

@@ -7,10 +7,10 @@ import (
 	"dsbo/network"
 )
 
-// A flood is one agent's plan by which all learn the rows of all. In step s every agent sends its neighbours the
-// rows of the agents that are s edges away from it, and learns those of the agents that are s+1 away. The
-// graph alone gives the plan, so that no row needs to say whose it is; it has as many steps as the graph's diameter,
-// for all agents, because exchanges are numbered.
+// A flood is one agent's plan by which all learn the rows of all. In step s every agent sends its
+// neighbours the rows of the agents that are s edges away from it, and learns the rows of the
+// agents that are s+1 away. The graph alone gives the plan, so that no row needs to say whose it
+// is; it has as many steps as the graph's diameter, for all agents, because exchanges are numbered.
 type flood struct {
 	send   [][]int        // by step: whose rows this agent sends, in ascending order
 	sizes  [][]int        // by step and neighbour: how many rows it sends
@@ -32,7 +32,8 @@ func newFlood(w *network.Matrix, agent int) (*flood, error) {
 	for i := range far {
 		far[i] = w.Distances(i)
 		if j := slices.Index(far[i], -1); j >= 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to gather over it; no path of edges leads from agent %d to agent %d", i, j)
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"the graph must be connected to gather over it; no path of edges leads from agent %d to agent %d", i, j)
 		}
 		steps = max(steps, slices.Max(far[i]))
 	}

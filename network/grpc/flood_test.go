@@ -8,15 +8,17 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
-// TestFloodReachesAll plays the plans of all agents against each other: who sends a row knows it, what comes is what
-// is expected, each agent learns each row once and as soon as its neighbours know it, and no step is one too many.
+// TestFloodReachesAll plays the plans of all agents against each other: who sends a row knows it,
+// what comes is what is expected, each agent learns each row once and as soon as its neighbours
+// know it, and no step is one too many.
 func TestFloodReachesAll(t *testing.T) {
 	for graph, sizes := range map[string][]int{
-		"ring": {1, 2, 3, 4, 5, 8, 9}, "path": {1, 2, 3, 6}, "star": {1, 2, 3, 7}, "complete": {1, 2, 6}, "server": {1, 2, 4},
+		"ring": {1, 2, 3, 4, 5, 8, 9}, "path": {1, 2, 3, 6}, "star": {1, 2, 3, 7}, "complete": {1, 2, 6},
+		"server":    {1, 2, 4},
 		"hypercube": {1, 8}, "torus": {9, 12}, "exponential": {1, 5, 16}, "erdos-renyi": {1, 16, 40},
 	} {
 		for _, n := range sizes {
@@ -24,7 +26,7 @@ func TestFloodReachesAll(t *testing.T) {
 				w := newGraph(graph, n)
 				plans, known := make([]*flood, n), make([][]bool, n)
 				for i := range plans {
-					plans[i] = must.Get(newFlood(w, i))
+					plans[i] = testkit.Get(newFlood(w, i))
 					known[i] = make([]bool, n)
 					known[i][i] = true
 				}
@@ -44,7 +46,8 @@ func TestFloodReachesAll(t *testing.T) {
 				}
 				for i, p := range plans {
 					if slices.Contains(known[i], false) || len(p.send) != len(plans[0].send) || p.widest != widest {
-						t.Errorf("agent %d knows %v after %d steps with %d rows at most; it must know all after %d with %d",
+						t.Errorf(
+							"agent %d knows %v after %d steps with %d rows at most; it must know all after %d with %d",
 							i, known[i], len(p.send), p.widest, len(plans[0].send), widest)
 					}
 				}
@@ -53,7 +56,8 @@ func TestFloodReachesAll(t *testing.T) {
 	}
 }
 
-// checkStep checks agent i's part in a step, before which the agents have the known rows, and notes in own what it learns.
+// checkStep checks agent i's part in a step, before which the agents have the known rows, and notes
+// in own what it learns.
 func checkStep(t *testing.T, w *network.Matrix, plans []*flood, known [][]bool, own []bool, i, s int) {
 	t.Helper()
 	for _, a := range plans[i].send[s] {
@@ -64,7 +68,8 @@ func checkStep(t *testing.T, w *network.Matrix, plans []*flood, known [][]bool, 
 	for _, l := range plans[i].learn[s] {
 		j := w.Neighbours(i)[l.neighbour]
 		if got := plans[j].send[s][l.position]; got != l.agent || own[l.agent] {
-			t.Errorf("step %d: agent %d learns the row of agent %d from agent %d, who sends that of %d; known before: %v",
+			t.Errorf(
+				"step %d: agent %d learns the row of agent %d from agent %d, who sends that of %d; known before: %v",
 				s, i, l.agent, j, got, own[l.agent])
 		}
 		own[l.agent] = true
@@ -82,8 +87,9 @@ func checkStep(t *testing.T, w *network.Matrix, plans []*flood, known [][]bool, 
 }
 
 func TestFloodNeedsAWay(t *testing.T) {
-	_, err := newFlood(must.Get(network.NewMatrix([][]float64{{0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 0, 1}})), 1)
-	if want := "no path of edges leads from agent 0 to agent 2"; !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want) {
+	_, err := newFlood(testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 0, 1}})), 1)
+	if want := "no path of edges leads from agent 0 to agent 2"; !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v must match dsbo.ErrConfig and have %q", err, want)
 	}
 }

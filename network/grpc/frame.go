@@ -8,7 +8,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"dsbo/membership/council"
+	"dsbo/network/grpc/masks"
+	"dsbo/network/membership/paxos"
 
 	"golang.org/x/sys/cpu"
 )
@@ -41,9 +42,9 @@ const (
 const (
 	headerSize = 24
 	magic      = "dsbo"
-	// version is that of the protocol. An agent understands those from version-1 to version+1, but none before leastVersion, the
-	// first in which agents say what they can do: what a frame of a later version has and this one does not know is left out
-	// for those that lack the capability.
+	// version is the protocol's. An agent understands versions version-1 to version+1, but none
+	// before leastVersion, the first in which agents say what they can do: what a frame of a later
+	// version has and this one does not know is left out for those that lack the capability.
 	version      = 5
 	leastVersion = 5
 
@@ -55,11 +56,13 @@ const (
 
 type header struct {
 	kind kind
-	// exchange is that of a vector, in an alive that of the sender's report. In a hello and a resend it is how many vectors the
-	// sender has sent, in a fail the number of the agent that failed, in a key that of the agent whose key it is.
+	// exchange is the exchange of a vector, in an alive the round of the sender's report. In a
+	// hello and a resend it is how many vectors the sender has sent, in a fail the number of the
+	// agent that failed, in a key the agent whose key it is.
 	exchange int
-	// detail is the purpose of a vector. In a hello and a resend it is the exchange of the first vector that the sender
-	// needs, in an alive the sender's radius, in a fail the kind of the error.
+	// detail is the purpose of a vector. In a hello and a resend it is the exchange of the first
+	// vector that the sender needs, in an alive the sender's radius, in a fail the kind of
+	// the error.
 	detail int
 }
 
@@ -82,7 +85,7 @@ func encode(h header, text []byte) []byte {
 	return b
 }
 
-// newFrame returns the header of a frame that has room for a payload of so many bytes after it.
+// newFrame returns the header of a frame that has room for a payload of n bytes after it.
 func newFrame(h header, payload int) []byte {
 	b := alignedBytes(headerSize + payload)[:headerSize]
 	h.put(b)
@@ -138,7 +141,9 @@ func (f *frame) decode(r io.Reader, size int) error {
 		return fmt.Errorf("a frame must begin with %q; it begins with %q", magic, b[:4])
 	}
 	if f.version = b[4]; f.version < max(leastVersion, version-1) || f.version > version+1 {
-		return fmt.Errorf("the protocol must be of version %d to %d; it is of version %d: the programs of neighbours may be one version apart",
+		return fmt.Errorf(
+			"the protocol must be of version %d to %d; it is of version %d: the programs of neighbours may be one "+
+				"version apart",
 			max(leastVersion, version-1), version+1, f.version)
 	}
 	exchange, detail := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
@@ -157,9 +162,9 @@ func (f *frame) decode(r io.Reader, size int) error {
 	case kindHello:
 		most = maxHello - headerSize
 	case kindKey:
-		most = maxKeyText
+		most = masks.MaxText
 	case kindControl:
-		most = council.MaxMessage
+		most = paxos.MaxMessage
 	case kindPiece:
 		most = maxPiece
 	}

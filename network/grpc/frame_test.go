@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -15,7 +16,7 @@ import (
 // decoded returns a good frame as it is received.
 func decoded(b []byte) *frame {
 	var f frame
-	must.OK(f.decode(bytes.NewReader(b), len(b)))
+	testkit.OK(f.decode(bytes.NewReader(b), len(b)))
 	return &f
 }
 
@@ -37,10 +38,12 @@ func TestVectorRoundTrip(t *testing.T) {
 		}
 		own, received := vectorOf(b[headerSize:]), vectorOf(f.data)
 		if len(received) != len(v) || len(own) != len(v) {
-			t.Fatalf("%d numbers were received and %d are in the frame; there must be %d", len(f.data), len(own), len(v))
+			t.Fatalf("%d numbers were received and %d are in the frame; there must be %d", len(f.data),
+				len(own), len(v))
 		}
 		for i := range v {
-			if math.Float64bits(received[i]) != math.Float64bits(v[i]) || math.Float64bits(own[i]) != math.Float64bits(v[i]) {
+			if math.Float64bits(received[i]) != math.Float64bits(v[i]) ||
+				math.Float64bits(own[i]) != math.Float64bits(v[i]) {
 				t.Fatalf("entry %d is %x, and %x in the frame; it must be %x", i, received[i], own[i], v[i])
 			}
 		}
@@ -50,7 +53,8 @@ func TestVectorRoundTrip(t *testing.T) {
 // TestVectorBytes holds the format to what the documentation says, byte by byte.
 func TestVectorBytes(t *testing.T) {
 	got := encodeVector(6, 2, []float64{1})
-	want := append([]byte("dsbo\x05\x02\x00\x00"), 6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f)
+	want := append([]byte("dsbo\x05\x02\x00\x00"), 6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0xf0, 0x3f)
 	if !bytes.Equal(got, want) {
 		t.Errorf("the frame is % x; it must be\n% x", got, want)
 	}
@@ -61,10 +65,11 @@ func TestHelloRoundTrip(t *testing.T) {
 	for _, h := range []hello{
 		{},
 		goodHello(3),
-		{from: 1023, to: 1022, sent: 17, next: 18, instance: math.MaxUint64, epoch: maxNumber, offers: 5, needs: 1 << 63, run: long, config: long,
+		{from: 1023, to: 1022, sent: 17, next: 18, instance: math.MaxUint64, epoch: maxNumber, offers: 5,
+			needs: 1 << 63, run: long, config: long,
 			program: network.Program{Version: long}},
 	} {
-		if d := cmp.Diff(h, must.Get(readHello(decoded(h.encode()))), cmp.AllowUnexported(hello{})); d != "" {
+		if d := cmp.Diff(h, testkit.Get(readHello(decoded(h.encode()))), cmp.AllowUnexported(hello{})); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
 	}
@@ -84,18 +89,24 @@ func TestUnreadableFrames(t *testing.T) {
 	}{
 		{"short", vector[:headerSize-1], "a frame must have at least 24 bytes; it has 23"},
 		{"magic", with(0, 'x'), `must begin with "dsbo"; it begins with "xsbo"`},
-		{"version", with(4, 9), "the protocol must be of version 5 to 6; it is of version 9: the programs of neighbours may be one version apart"},
+		{"version", with(4, 9),
+			"the protocol must be of version 5 to 6; it is of version 9: the programs of neighbours may be one " +
+				"version apart"},
 		{"kind 0", with(5, 0), "frames of kind 0 are not known"},
 		{"kind 200", with(5, 200), "frames of kind 200 are not known"},
 		{"not zero", with(6, 1), "are not known"},
 		{"exchange", with(15, 0x80), "must be at most 4611686018427387904"},
 		{"detail", with(23, 0x50), "must be at most 4611686018427387904"},
-		{"long text", encode(header{kind: kindFail}, make([]byte, maxText+1)), "must have at most 2072 bytes; it has 2073"},
-		{"long hello", encode(header{kind: kindHello}, make([]byte, maxHello)), "must have at most 1024 bytes; it has 1048"},
-		{"long key", encode(header{kind: kindKey}, make([]byte, maxKeyText+1)), "must have at most 8216 bytes; it has 8217"},
+		{"long text", encode(header{kind: kindFail}, make([]byte, maxText+1)),
+			"must have at most 2072 bytes; it has 2073"},
+		{"long hello", encode(header{kind: kindHello}, make([]byte, maxHello)),
+			"must have at most 1024 bytes; it has 1048"},
+		{"long key", encode(header{kind: kindKey}, make([]byte, masks.MaxText+1)),
+			"must have at most 8216 bytes; it has 8217"},
 	} {
 		var f frame
-		if err := f.decode(bytes.NewReader(c.frame), len(c.frame)); err == nil || !strings.Contains(err.Error(), c.err) {
+		if err := f.decode(bytes.NewReader(c.frame), len(c.frame)); err == nil ||
+			!strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: error %v; it must have %q", c.name, err, c.err)
 		}
 	}
@@ -122,7 +133,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("% x was read as %+v, which is written % x", b, g.header, again)
 		}
 		if h, err := readHello(&g); err == nil {
-			again := must.Get(readHello(decoded(h.encode())))
+			again := testkit.Get(readHello(decoded(h.encode())))
 			if d := cmp.Diff(h, again, cmp.AllowUnexported(hello{})); d != "" {
 				t.Errorf("% x was read as a hello that is written and read as another one (-want +got)\n%s", b, d)
 			}

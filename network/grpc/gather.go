@@ -8,7 +8,8 @@ import (
 	"dsbo/network"
 )
 
-// Local implements [network.Team]: it returns this agent's position among the members, which is its number where all are members.
+// Local implements [network.Team]: it returns this agent's position among the members, which is its
+// number where all are members.
 func (m *Mixer) Local() []int { return m.view.local }
 
 // Mixer implements [network.Team]: it returns m for this agent's position, and nil for others.
@@ -19,22 +20,25 @@ func (m *Mixer) Mixer(i int) dsbo.Mixer {
 	return m
 }
 
-// Gather implements [network.Team]. It takes as many exchanges as the graph's diameter, in which the rows go from
-// neighbour to neighbour, each of which passes each row on once; rows that are too long to travel together in
-// MaxFloats numbers, which must be the same for all agents, take as many again for each part.
+// Gather implements [network.Team]. It takes as many exchanges as the graph's diameter, in which
+// the rows go from neighbour to neighbour, each of which passes each row on once; rows that are too
+// long to travel together in MaxFloats numbers, which must be the same for all agents, take as many
+// again for each part.
 //
-// After the end of its ctx, and after a [*network.RollbackError], it can be repeated once Rewind has gone back to
-// the exchange at which it began, or before. Any other error lasts, as one of Mix does.
+// After the end of its ctx, and after a [*network.RollbackError], it can be repeated once Rewind
+// has gone back to the exchange at which it began, or before. Any other error lasts, as one of
+// Mix does.
 func (m *Mixer) Gather(ctx context.Context, rows [][]float64) error {
-	first := m.round
+	first := m.flow.round
 	if err := m.gather(ctx, rows); err != nil {
-		return fmt.Errorf("agent %d, exchange %d, gathering since exchange %d: %w", m.config.Agent, m.round, first, err)
+		return fmt.Errorf("agent %d, exchange %d, gathering since exchange %d: %w", m.config.Agent,
+			m.flow.round, first, err)
 	}
 	return nil
 }
 
 func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
-	if err := m.checkRunning(ctx); err != nil {
+	if err := m.flow.checkRunning(ctx); err != nil {
 		return err
 	}
 	if err := network.CheckRows(rows, m.view.matrix.N()); err != nil {
@@ -49,7 +53,8 @@ func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
 	}
 	part := m.config.MaxFloats / m.view.flood.widest
 	if part == 0 {
-		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "MaxFloats must be at least %d, as so many rows travel together; it is %d",
+		return m.failWith(dsbo.Errorf(dsbo.ErrConfig,
+			"MaxFloats must be at least %d, as so many rows travel together; it is %d",
 			m.view.flood.widest, m.config.MaxFloats))
 	}
 	length := len(rows[0])
@@ -69,33 +74,25 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 			m.rows = append(m.rows, rows[i][lo:hi]...)
 		}
 		purpose := gathering(len(rows[0]))
-		err := m.exchange(ctx, purpose, entry{frame: encodeVector(m.round, purpose, m.rows)}, func() (*edge, error) {
-			for k, e := range m.view.edges {
-				if got, want := len(e.slot[m.round%2]), 8*m.view.flood.sizes[step][k]*(hi-lo); got != want {
-					return e, dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
-						"that are gathered, where %d are next", e.id, got, want)
+		err := m.flow.exchange(ctx, purpose, entry{frame: encodeVector(m.flow.round, purpose, m.rows)},
+			func() (*edge, error) {
+				for k, e := range m.view.edges {
+					if got, want := len(e.slot[m.flow.round%2]), 8*m.view.flood.sizes[step][k]*(hi-lo); got != want {
+						return e, dsbo.Errorf(dsbo.ErrShape,
+							"MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
+								"that are gathered, where %d are next", e.id, got, want)
+					}
 				}
-			}
-			return nil, nil
-		})
+				return nil, nil
+			})
 		if err != nil {
 			return err
 		}
 		for _, l := range m.view.flood.learn[step] {
-			in := vectorOf(m.view.edges[l.neighbour].slot[m.round%2])
+			in := vectorOf(m.view.edges[l.neighbour].slot[m.flow.round%2])
 			copy(rows[l.agent][lo:hi], in[l.position*(hi-lo):])
 		}
-		m.advance()
+		m.flow.advance()
 	}
 	return nil
-}
-
-// checkRunning returns an error if ctx or the exchange has ended, or a neighbour has this agent go back.
-func (m *Mixer) checkRunning(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.interruption()
 }

@@ -12,13 +12,13 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
 
-// gatherRows has an agent gather with own as its row, and checks that the others' rows are the ones that they have by
-// rowOf.
+// gatherRows has an agent gather with own as its row, and checks that the others' rows are the ones
+// that they have by rowOf.
 func gatherRows(ctx context.Context, m *Mixer, own []float64) error {
 	n, length := m.config.Matrix.N(), len(own)
 	rows := make([][]float64, n)
@@ -46,11 +46,13 @@ func rowOf(agent, length int) []float64 {
 	return v
 }
 
-// TestGatherInParts: rows that do not fit a frame together travel in several; the longest frame is as
-// long as MaxFloats allows, which must be enough for one entry of each row. The bytes count as sent, not as mixed.
+// TestGatherInParts: rows that do not fit a frame together travel in several; the longest frame is
+// as long as MaxFloats allows, which must be enough for one entry of each row. The bytes count as
+// sent, not as mixed.
 func TestGatherInParts(t *testing.T) {
 	const n = 5 // the centre of the star passes 4 rows on at once
-	for _, c := range []struct{ maxFloats, length, parts int }{{7, 0, 1}, {7, 1, 1}, {7, 2, 2}, {7, 3, 3}, {8, 4, 2}, {0, 1000, 1}, {3, 1, 0}} {
+	for _, c := range []struct{ maxFloats, length, parts int }{{7, 0, 1}, {7, 1, 1}, {7, 2, 2}, {7, 3, 3}, {8, 4, 2},
+		{0, 1000, 1}, {3, 1, 0}} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			ms := openAgents(t, newGraph("star", n), func(config *Config) { config.MaxFloats = c.maxFloats })
 			errs := together(ms, func(i int, m *Mixer) error { return gatherRows(t.Context(), m, rowOf(i, c.length)) })
@@ -58,22 +60,24 @@ func TestGatherInParts(t *testing.T) {
 				const refusal = "MaxFloats must be at least 4, as so many rows travel together; it is 3"
 				s := m.Status()
 				switch {
-				case c.parts == 0 && (!errors.Is(errs[i], dsbo.ErrConfig) || !strings.Contains(errs[i].Error(), refusal)):
+				case c.parts == 0 && (!errors.Is(errs[i], dsbo.ErrConfig) ||
+					!strings.Contains(errs[i].Error(), refusal)):
 					t.Errorf("agent %d ends with %v; it must match dsbo.ErrConfig and have %q", i, errs[i], refusal)
 				case c.parts > 0 && errs[i] != nil:
 					t.Error(errs[i])
 				case s.Round != 2*c.parts:
 					t.Errorf("agent %d is at exchange %d; it must be %d", i, s.Round, 2*c.parts)
 				case s.Vectors != 0 || c.parts > 0 && s.Neighbours[0].BytesReceived < int64(8*c.length):
-					t.Errorf("agent %d: %+v; nothing must count as mixed and at least %d bytes as received", i, s, 8*c.length)
+					t.Errorf("agent %d: %+v; nothing must count as mixed and at least %d bytes as received",
+						i, s, 8*c.length)
 				}
 			}
 		})
 	}
 }
 
-// TestGatherNotAtTheSamePoint: agents that do not do the same find out, even where lengths agree. One that has not found out by itself
-// ends as the other one tells it to.
+// TestGatherNotAtTheSamePoint: agents that do not do the same find out, even where lengths agree.
+// One that has not found out by itself ends as the other one tells it to.
 func TestGatherNotAtTheSamePoint(t *testing.T) {
 	type call func(ctx context.Context, m *Mixer) error
 	mix := func(ctx context.Context, m *Mixer) error { return networktest.MixZeros(ctx, m, 1, 2) }
@@ -89,13 +93,16 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 		{"mix", [2]int{}, [2]call{mix, gather(2)},
 			[2]string{"mixes and agent 1 gathers rows of 2 numbers", "gathers rows of 2 numbers and agent 0 mixes"}},
 		{"lengths", [2]int{}, [2]call{gather(1), gather(2)},
-			[2]string{"gathers rows of 1 numbers and agent 1 gathers rows of 2", "gathers rows of 2 numbers and agent 0 gathers rows of 1"}},
+			[2]string{"gathers rows of 1 numbers and agent 1 gathers rows of 2",
+				"gathers rows of 2 numbers and agent 0 gathers rows of 1"}},
 		{"parts", [2]int{2, 3}, [2]call{gather(4), gather(4)},
-			[2]string{"agent 1 sends 24 bytes of the rows that are gathered, where 16 are next", "agent 0 sends 16 bytes of the rows that are gathered, where 24 are next"}},
+			[2]string{"agent 1 sends 24 bytes of the rows that are gathered, where 16 are next",
+				"agent 0 sends 16 bytes of the rows that are gathered, where 24 are next"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := networktest.Context(t)
-			ms := openAgents(t, newGraph("path", 2), func(config *Config) { config.MaxFloats = c.maxFloats[config.Agent] })
+			ms := openAgents(t, newGraph("path", 2),
+				func(config *Config) { config.MaxFloats = c.maxFloats[config.Agent] })
 			errs := together(ms, func(i int, m *Mixer) error {
 				if err := c.calls[i](ctx, m); err != nil {
 					return err
@@ -108,7 +115,8 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 				case errors.Is(err, dsbo.ErrShape) && strings.Contains(err.Error(), c.errors[i]):
 					found++
 				case !errors.Is(err, network.ErrEnded) || !strings.Contains(err.Error(), c.errors[1-i]):
-					t.Errorf("agent %d ends with %v; it must match dsbo.ErrShape and have %q, or be told %q", i, err, c.errors[i], c.errors[1-i])
+					t.Errorf("agent %d ends with %v; it must match dsbo.ErrShape and have %q, or be told %q", i, err,
+						c.errors[i], c.errors[1-i])
 				}
 			}
 			if found == 0 {
@@ -132,8 +140,8 @@ func (s trigger) Send(frame []byte) error {
 	return s.Sender.Send(frame)
 }
 
-// TestGatherAgain: one that was interrupted is repeated from where it began, to the same end. What was sent
-// before is known to the neighbours, who hold it against the repetition.
+// TestGatherAgain: one that was interrupted is repeated from where it began, to the same end. What
+// was sent before is known to the neighbours, who hold it against the repetition.
 func TestGatherAgain(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		t.Run(fmt.Sprintf("other=%v", other), func(t *testing.T) {
@@ -153,15 +161,16 @@ func TestGatherAgain(t *testing.T) {
 				wg.Go(func() { gather(i) })
 			}
 			row := rowOf(0, length)
-			if err := gatherRows(inner, ms[0], row); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gathering since exchange 0") {
+			if err := gatherRows(inner, ms[0], row); !errors.Is(err, context.Canceled) ||
+				!strings.Contains(err.Error(), "gathering since exchange 0") {
 				t.Fatalf("error %v; it must match context.Canceled while gathering since exchange 0", err)
 			}
-			must.OK(ms[0].Rewind(0))
+			testkit.OK(ms[0].Rewind(0))
 			wg.Go(func() { gather(n - 1) })
 			if !other {
 				gather(0)
 				wg.Wait()
-				must.OK(errors.Join(errs...))
+				testkit.OK(errors.Join(errs...))
 				return
 			}
 			row[0]++
@@ -169,7 +178,8 @@ func TestGatherAgain(t *testing.T) {
 			if err == nil { // it was done before agent 1 looked
 				err = ms[0].Drain(outer)
 			}
-			if e, ok := errors.AsType[*network.EndedError](err); !ok || e.Number != 1 || !strings.Contains(err.Error(), ErrConflict.Error()) {
+			if e, ok := errors.AsType[*network.EndedError](err); !ok || e.Number != 1 ||
+				!strings.Contains(err.Error(), ErrConflict.Error()) {
 				t.Errorf("other numbers end with %v; it must be a conflict that agent 1 sees", err)
 			}
 			wg.Wait()

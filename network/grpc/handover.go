@@ -17,11 +17,19 @@ const (
 	maxHandover = 1 << 30
 )
 
-// A handover is what this agent gives to one that comes in, for the newest epoch that was asked for, or what it takes over.
+// A handover is what this agent gives to one that comes in, for the newest epoch that was asked
+// for, or what it takes over.
 type handover struct {
 	epoch   int
 	data    []byte
 	reading bool // it is being read
+}
+
+// handovers are what this agent gives to others and takes over itself, guarded by the mixer's lock.
+type handovers struct {
+	m        *Mixer
+	handover handover
+	takeover *takeover // nil if it takes over nothing
 }
 
 // A takeover is a handover that this agent asks for.
@@ -34,16 +42,18 @@ type takeover struct {
 	asked    time.Time // when it was asked for the next piece
 }
 
-// TakeOver implements [network.Reformer]. It asks for one piece at a time, and again where none comes.
+// TakeOver implements [network.Reformer]. It asks for one piece at a time, and again where
+// none comes.
 func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) {
 	m.mu.Lock()
-	if m.edge(giver) == nil {
+	if m.neighbours.edge(giver) == nil {
 		m.mu.Unlock()
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "agent %d takes over from agent %d, which must be a neighbour", m.config.Agent, giver)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "agent %d takes over from agent %d, which must be a neighbour",
+			m.config.Agent, giver)
 	}
 	t := &takeover{giver: giver, epoch: epoch}
-	m.takeover = t
-	m.askPiece()
+	m.handovers.takeover = t
+	m.handovers.askPiece()
 	m.mu.Unlock()
 	for {
 		m.mu.Lock()
@@ -52,46 +62,47 @@ func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) 
 			err = m.epochChange()
 		}
 		if err != nil || t.complete {
-			m.takeover = nil
+			m.handovers.takeover = nil
 			m.mu.Unlock()
 			return t.data, err
 		}
 		m.mu.Unlock()
 		select {
-		case <-m.signal:
+		case <-m.flow.signal:
 		case <-ctx.Done():
 		}
 	}
 }
 
 // askPiece asks for the next piece, if this agent takes over.
-func (m *Mixer) askPiece() {
-	if t := m.takeover; t != nil && !t.complete {
+func (h *handovers) askPiece() {
+	if t := h.takeover; t != nil && !t.complete {
 		t.asked = time.Now()
-		m.edge(t.giver).queue(encode(header{kindAsk, t.epoch, len(t.data)}, nil))
+		h.m.neighbours.edge(t.giver).queue(encode(header{kindAsk, t.epoch, len(t.data)}, nil))
 	}
 }
 
 // askPieceAgain does if none has come for a while: what was asked, or the piece, may be lost.
-func (m *Mixer) askPieceAgain() {
-	if t := m.takeover; t != nil && time.Since(t.asked) >= m.config.Membership.patience() {
-		m.askPiece()
+func (h *handovers) askPieceAgain() {
+	if t := h.takeover; t != nil && time.Since(t.asked) >= h.m.config.Membership.patience() {
+		h.askPiece()
 	}
 }
 
-// handleAsk answers a neighbour that asks for a piece. What it takes over is read once, in a goroutine of its own.
+// handleAsk answers a neighbour that asks for a piece. What it takes over is read once, in a
+// goroutine of its own.
 func (e *edge) handleAsk(f *frame) error {
 	m := e.m
 	if m.chamber == nil {
 		return fmt.Errorf("there is nothing to take over")
 	}
-	epoch, offset, h := f.exchange, f.detail, &m.handover
+	epoch, offset, h := f.exchange, f.detail, &m.handovers.handover
 	if epoch > len(m.chamber.log) || h.reading {
 		return nil // it asks again
 	}
 	if h.epoch != epoch || h.data == nil {
 		h.epoch, h.reading = epoch, true
-		m.work.Go(func() { m.readHandover(epoch) })
+		m.links.work.Go(func() { m.handovers.readHandover(epoch) })
 		return nil
 	}
 	offset = min(offset, len(h.data))
@@ -101,31 +112,32 @@ func (e *edge) handleAsk(f *frame) error {
 }
 
 // readHandover reads what others take over from this agent in an epoch.
-func (m *Mixer) readHandover(epoch int) {
-	data, err := m.config.Membership.Give(epoch)
+func (h *handovers) readHandover(epoch int) {
+	data, err := h.m.config.Membership.Give(epoch)
 	if err != nil {
-		m.config.Log.Warn("nothing can be handed over", "epoch", epoch, "reason", err)
+		h.m.config.Log.Warn("nothing can be handed over", "epoch", epoch, "reason", err)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.handover = handover{epoch: epoch, data: data}
+	h.m.mu.Lock()
+	defer h.m.mu.Unlock()
+	h.handover = handover{epoch: epoch, data: data}
 }
 
 // handlePiece takes in a piece, and asks for the next one.
 func (e *edge) handlePiece(f *frame) error {
-	t := e.m.takeover
+	t := e.m.handovers.takeover
 	if t == nil || t.giver != e.id || f.exchange != len(t.data) {
 		return nil // it came twice
 	}
 	if f.detail > maxHandover || f.detail < len(t.data)+len(f.text) || len(f.text) == 0 && f.detail > len(t.data) {
-		t.err = dsbo.Errorf(dsbo.ErrPeer, "agent %d hands over pieces that do not fit: %d bytes after %d of %d", e.id, len(f.text), len(t.data), f.detail)
-		e.m.notifyWaiter()
+		t.err = dsbo.Errorf(dsbo.ErrPeer, "agent %d hands over pieces that do not fit: %d bytes after %d of %d", e.id,
+			len(f.text), len(t.data), f.detail)
+		e.m.flow.notifyWaiter()
 		return nil
 	}
 	t.data = append(t.data, bytes.Clone(f.text)...)
 	if t.complete = len(t.data) == f.detail; t.complete {
-		e.m.notifyWaiter()
+		e.m.flow.notifyWaiter()
 	}
-	e.m.askPiece()
+	e.m.handovers.askPiece()
 	return nil
 }

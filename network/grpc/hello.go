@@ -6,20 +6,22 @@ import (
 	"fmt"
 	"strings"
 
-	"dsbo/internal/plain"
+	"dsbo/internal/wording"
 	"dsbo/network"
 )
 
 const (
 	// maxName bounds each text in a hello.
 	maxName = 255
-	// maxHello bounds a hello, with its header: nothing larger is read of one that has not said who it is.
+	// maxHello bounds a hello, with its header: nothing larger is read of one that has not said who
+	// it is.
 	maxHello = 1 << 10
 )
 
-// A hello opens a stream. It says who the sender is, whom it takes the receiver for, how many vectors it has sent, of
-// which exchange the first one is that it needs, in which form it sends them, with which key it masks sums, and what it can
-// do. Its layout is that of all versions of the protocol: a later one may add texts at the end.
+// A hello opens a stream. It says who the sender is, whom it takes the receiver for, how many
+// vectors it has sent, of which exchange the first one is that it needs, in which form it sends
+// them, with which key it masks sums, and what it can do. Its layout is the layout of all versions
+// of the protocol: a later one may add texts at the end.
 type hello struct {
 	from, to    int
 	sent, next  int
@@ -55,8 +57,8 @@ func (h hello) encode() []byte {
 	return encode(header{kindHello, h.sent, h.next}, b)
 }
 
-// readHello reads the hello in a frame. Texts that an earlier version does not send are "", those that a later one adds are
-// passed over.
+// readHello reads the hello in a frame. Texts that an earlier version does not send are "", those
+// that a later one adds are passed over.
 func readHello(f *frame) (hello, error) {
 	if f.kind != kindHello {
 		return hello{}, fmt.Errorf("a stream must begin with a hello; it begins with a frame of kind %d", f.kind)
@@ -80,7 +82,7 @@ func readHello(f *frame) (hello, error) {
 		}
 		var text string
 		text, b = string(b[1:][:b[0]]), b[1:][b[0]:]
-		if k > 0 && !plain.Printable(text) { // the key, which is first, is bytes
+		if k > 0 && !wording.Printable(text) { // the key, which is first, is bytes
 			return hello{}, fmt.Errorf("the texts of a hello must be printable; one is %+q", text)
 		}
 		if k < len(texts) {
@@ -92,16 +94,18 @@ func readHello(f *frame) (hello, error) {
 
 var errHelloLength = errors.New("a hello has the wrong length")
 
-// capabilities are what agents of some versions of the protocol can do and those of others cannot, one bit each.
+// capabilities are what agents of some versions of the protocol can do and agents of others cannot,
+// one bit each.
 type capabilities uint64
 
 const (
-	// changesMembers is that of agents that take part in a council.
+	// changesMembers is the capability of agents that take part in a council.
 	changesMembers capabilities = 1 << iota
-	// leavesOutSlow is that of agents whose council leaves out members that are slow, and has logs that say so.
+	// leavesOutSlow is the capability of agents whose council leaves out members that are slow, and
+	// has logs that say so.
 	leavesOutSlow
 
-	// ownCapabilities are those of this version.
+	// ownCapabilities are the capabilities of this version.
 	ownCapabilities = changesMembers | leavesOutSlow
 )
 
@@ -141,5 +145,7 @@ func (c *Config) checkCapabilities(h hello) error {
 	if lacks == 0 {
 		return nil
 	}
-	return fmt.Errorf("agent %d lacks what agent %d needs, %v: the program of agent %d must be replaced by that of agent %d", of, who, lacks, of, who)
+	return fmt.Errorf(
+		"agent %d lacks what agent %d needs, %v: the program of agent %d must be replaced by that of agent %d", of,
+		who, lacks, of, who)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -15,13 +15,13 @@ func helloFrame(h hello, more ...byte) *frame {
 	return f
 }
 
-// TestHelloOfNeighbouringVersions: texts that the other side does not send are empty, those that are not known here are
-// passed over.
+// TestHelloOfNeighbouringVersions: texts that the other side does not send are empty, those that
+// are not known here are passed over.
 func TestHelloOfNeighbouringVersions(t *testing.T) {
 	h := goodHello(0)
 	f := helloFrame(h, 3, 'n', 'e', 'w')
 	f.version = version + 1
-	if got := must.Get(readHello(f)); got != h {
+	if got := testkit.Get(readHello(f)); got != h {
 		t.Errorf("with a text more it is %+v; it must be %+v", got, h)
 	}
 	h.program = network.Program{}
@@ -29,11 +29,11 @@ func TestHelloOfNeighbouringVersions(t *testing.T) {
 	for range h.program.Texts() {
 		short.text = short.text[:len(short.text)-1] // the length of an empty text
 	}
-	got := must.Get(readHello(short))
+	got := testkit.Get(readHello(short))
 	if got != h {
 		t.Errorf("with texts less it is %+v; it must be %+v", got, h)
 	}
-	must.OK(got.program.Mixable("agent 0", "agent 1", network.ThisProgram()))
+	testkit.OK(got.program.Mixable("agent 0", "agent 1", network.ThisProgram()))
 }
 
 func TestUnreadableHellos(t *testing.T) {
@@ -69,10 +69,11 @@ func TestCapabilities(t *testing.T) {
 	c := Config{Agent: self}
 	h := goodHello(0)
 	h.offers = ^capabilities(0) // a later version
-	must.OK(c.checkCapabilities(h))
+	testkit.OK(c.checkCapabilities(h))
 	h.needs = 1<<62 | 1<<63
 	if err := c.checkCapabilities(h); err == nil || err.Error() !=
-		"agent 1 lacks what agent 0 needs, capability 62, capability 63: the program of agent 1 must be replaced by that of agent 0" {
+		"agent 1 lacks what agent 0 needs, capability 62, capability 63: the program of agent 1 must be replaced by "+
+			"that of agent 0" {
 		t.Errorf("error %v; it must name what agent 1 lacks", err)
 	}
 }

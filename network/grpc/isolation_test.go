@@ -4,12 +4,13 @@ import (
 	"errors"
 	"testing"
 
-	"dsbo/membership"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
-// TestIsolation: where there is a council, an agent that hears nobody who counts ends by itself, after twice the time after which it would be left out. For a
-// member all count, for one that has been left out those that may let it in, through whomever it hears them.
+// TestIsolation: where there is a council, an agent that hears nobody who counts ends by itself,
+// after twice the time after which it would be left out. For a member all count, for one that has
+// been left out those that may let it in, through whomever it hears them.
 func TestIsolation(t *testing.T) {
 	leftOut := membership.Log{{Epoch: 1, Members: []int{2}}} // the agent here is 1
 	for _, c := range []struct {
@@ -32,7 +33,7 @@ func TestIsolation(t *testing.T) {
 		m.chamber.log = c.log
 		for k := range 125 {
 			if c.heard >= 0 {
-				m.edge(c.heard).silentBeats = 0
+				m.neighbours.edge(c.heard).silentBeats = 0
 			}
 			if c.told >= 0 {
 				m.chamber.hear(c.told)
@@ -48,8 +49,9 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// TestCutOffAtTheEnd: an agent that knows that all have finished, and not that all know it, takes a silent neighbour for one that has left. Where there is a
-// council, one that hears nobody does not: the others may have left it out, and go on.
+// TestCutOffAtTheEnd: an agent that knows that all have finished, and not that all know it, takes a
+// silent neighbour for one that has left. Where there is a council, one that hears nobody does not:
+// the others may have left it out, and go on.
 func TestCutOffAtTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -66,15 +68,16 @@ func TestCutOffAtTheEnd(t *testing.T) {
 		})
 		withCouncil(m, 2)
 		m.finish.drains, m.finish.recorded = true, c.recorded
-		m.edge(0).radius, m.edge(2).radius = 2, 2
+		m.neighbours.edge(0).radius, m.neighbours.edge(2).radius = 2, 2
 		for range 125 {
 			if c.hears {
-				m.edge(2).silentBeats = 0
+				m.neighbours.edge(2).silentBeats = 0
 			}
 			m.heartbeat()
 		}
-		if left := m.edge(0).radius == m.lastRadius(); left != c.left || (m.err == nil) != c.left {
-			t.Errorf("%s: the neighbour has left: %v, error %v; it must be %v, and an error if not", c.name, left, m.err, c.left)
+		if left := m.neighbours.edge(0).radius == m.finish.lastRadius(); left != c.left || (m.err == nil) != c.left {
+			t.Errorf("%s: the neighbour has left: %v, error %v; it must be %v, and an error if not", c.name,
+				left, m.err, c.left)
 		}
 	}
 }

@@ -9,20 +9,29 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/membership"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/grpc/masks"
+	"dsbo/network/pki"
 )
 
 // keyConfig returns the settings by which an agent of the tests' path makes its key.
 func keyConfig(agent int, id *pki.Identity) Config {
-	return Config{Agent: agent, Matrix: newGraph("path", 3), Run: "run", Hash: "hash", Identity: id, Secret: []byte{1, byte(agent)}}
+	return Config{Agent: agent, Matrix: newGraph("path", 3), Run: "run", Hash: "hash", Identity: id,
+		Secret: []byte{1, byte(agent)}}
 }
 
 // keyFrame returns the key frame of an agent with these settings.
-func keyFrame(c Config) []byte { return must.Get(newKeys(&c)).ownFrame }
+func keyFrame(c Config) []byte { return ownFrame(keysOf(c)) }
 
-// claimed returns a key frame as that of another agent.
+func keysOf(c Config) *masks.Keys { return testkit.Get(masks.New(c.masking(), c.Identity)) }
+
+// ownFrame returns the key frame of an agent with these keys.
+func ownFrame(k *masks.Keys) []byte {
+	k.Announce()
+	return encode(header{kindKey, k.Published()[0].Agent, 0}, k.Published()[0].Text)
+}
+
+// claimed returns a key frame as another agent's.
 func claimed(frame []byte, agent int) []byte {
 	return encode(header{kindKey, agent, 0}, decoded(frame).text)
 }
@@ -37,7 +46,8 @@ func changed(frame []byte, at int) []byte {
 	return frame
 }
 
-// TestKeysRefused: whatever is wrong with a key ends the run, with an error that names the agent and says what.
+// TestKeysRefused: whatever is wrong with a key ends the run, with an error that names the agent
+// and says what.
 func TestKeysRefused(t *testing.T) {
 	certified := func(agent int, change func(*Config)) []byte {
 		c := keyConfig(agent, certificate(agent))
@@ -47,7 +57,7 @@ func TestKeysRefused(t *testing.T) {
 		return keyFrame(c)
 	}
 	good, alone := certified(0, nil), keyFrame(keyConfig(0, nil))
-	const signature = keyLength + 2 + 10 // a byte of it
+	const signature = masks.KeyLength + 2 + 10 // a byte of it
 	for _, c := range []struct {
 		name  string
 		id    *pki.Identity // of agent 1
@@ -60,33 +70,40 @@ func TestKeysRefused(t *testing.T) {
 		{"another signature", certificate(self), changed(good, signature), "verification failure"},
 		{"another certificate", certificate(self), changed(good, -1), "verification failure"},
 		{"another run", certificate(self), certified(0, func(c *Config) { c.Run = "walk" }), "verification failure"},
-		{"other settings", certificate(self), certified(0, func(c *Config) { c.Hash = "mash" }), "verification failure"},
-		{"another agent", certificate(self), claimed(certified(2, nil), 0), "it must be the certificate of agent 0; it is that of agent 2"},
-		{"another authority", certificate(self), keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour))), "unknown authority"},
+		{"other settings", certificate(self), certified(0, func(c *Config) { c.Hash = "mash" }),
+			"verification failure"},
+		{"another agent", certificate(self), claimed(certified(2, nil), 0),
+			"it must be the certificate of agent 0; it is that of agent 2"},
+		{"another authority", certificate(self), keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour))),
+			"unknown authority"},
 		{"expired", certificate(self), keyFrame(keyConfig(0, issue(ca(), 0, -time.Minute))), "expired"},
 		{"no certificate", certificate(self), alone, "it must come with a certificate; it is alone"},
 		{"alone", nil, alone, ""},
 		{"one too many", nil, good, "it must be alone, as there are no certificates"},
 		{"no agent", nil, claimed(alone, 3), "agents must be 0 to 2"},
-		{"short", nil, alone[:headerSize+31], "a key must have 32 bytes, or these, a signature with its length, and a certificate; it has 31 in all"},
-		{"half", certificate(self), good[:headerSize+keyLength+1], "it has 33 in all"},
+		{"short", nil, alone[:headerSize+31],
+			"a key must have 32 bytes, or these, a signature with its length, and a certificate; it has 31 in all"},
+		{"half", certificate(self), good[:headerSize+masks.KeyLength+1], "it has 33 in all"},
 		{"no signature", certificate(self), append(bytes.Clone(alone), 0, 0, 1, 1), "it has 36 in all"},
 		{"a long signature", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1), "it has 36 in all"},
 		{"garbage", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1, 7), "malformed certificate"},
 		{"bytes after it", certificate(self), append(bytes.Clone(good), 0), "malformed certificate"},
-		{"of order 1", nil, encode(header{kindKey, 0, 0}, make([]byte, keyLength)), "bad X25519 remote ECDH input"},
+		{"of order 1", nil, encode(header{kindKey, 0, 0}, make([]byte, masks.KeyLength)),
+			"bad X25519 remote ECDH input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, c.id) })
 			if c.frame == nil {
-				c.frame = m.keys.ownFrame
+				c.frame = keyFrame(m.config)
 			}
 			deliver(attached(m, 2, 0, 0), c.frame)
-			prefix := fmt.Sprintf("the key of agent %d, which came from agent 2, is refused: ", decoded(c.frame).exchange)
+			prefix := fmt.Sprintf("the key of agent %d, which came from agent 2, is refused: ",
+				decoded(c.frame).exchange)
 			switch {
 			case c.want == "" && m.err != nil:
 				t.Errorf("error %v for a good key", m.err)
-			case c.want != "" && (!errors.Is(m.err, dsbo.ErrPeer) || !strings.HasPrefix(m.err.Error(), prefix) || !strings.Contains(m.err.Error(), c.want)):
+			case c.want != "" && (!errors.Is(m.err, dsbo.ErrPeer) || !strings.HasPrefix(m.err.Error(), prefix) ||
+				!strings.Contains(m.err.Error(), c.want)):
 				t.Errorf("error %v; it must match dsbo.ErrPeer, begin with %q and have %q", m.err, prefix, c.want)
 			}
 		})
@@ -97,8 +114,9 @@ func TestKeysRefused(t *testing.T) {
 	}
 }
 
-// TestKeysSpread: an agent that has no sum to make passes keys on and adds its own, each once on each stream, so that one that
-// comes back finds them all. One that comes back with another key is an error.
+// TestKeysSpread: an agent that has no sum to make passes keys on and adds its own, each once on
+// each stream, so that one that comes back finds them all. One that comes back with another key is
+// an error.
 func TestKeysSpread(t *testing.T) {
 	config := func(c *Config) { *c = keyConfig(self, nil) }
 	m, _ := pathAgent(config)
@@ -110,11 +128,11 @@ func TestKeysSpread(t *testing.T) {
 	deliver(b, keyFrame(keyConfig(2, nil)))
 	wantSent(t, b, "key 2/0")
 	wantSent(t, attached(m, 0, 0, 0), "key 1/0, key 0/0, key 2/0")
-	if m.keys.missing != 0 || m.err != nil {
-		t.Fatalf("%d keys are missing, error %v; all must be known", m.keys.missing, m.err)
+	if agent, some := m.keys.Missing(); some || m.err != nil {
+		t.Fatalf("the key of agent %d is missing, error %v; all must be known", agent, m.err)
 	}
 	again, _ := pathAgent(config)
-	if !bytes.Equal(again.keys.ownFrame, m.keys.ownFrame) {
+	if !bytes.Equal(again.keys.Own(), m.keys.Own()) {
 		t.Error("an agent that comes back with its secret has another key")
 	}
 	other := keyConfig(2, nil)
@@ -125,149 +143,32 @@ func TestKeysSpread(t *testing.T) {
 	}
 }
 
-// TestKeysDiffer by agent, run, settings, data, program, certificate and secret, and not by chance.
-func TestKeysDiffer(t *testing.T) {
-	id := certificate(0)
-	seen := map[string]int{}
-	for k, change := range []func(*Config){
-		func(*Config) {},
-		func(c *Config) { c.Run = "walk" },
-		func(c *Config) { c.Hash = "mash" },
-		func(c *Config) { c.Secret = []byte("other") },
-		func(c *Config) { c.Fingerprint = []byte("data") },
-		func(c *Config) { c.Program.Version = "newer" },
-		func(c *Config) { c.Program.Arithmetic = "abacus" },
-		func(c *Config) { c.Identity = issue(ca(), 0, time.Hour) },
-		func(c *Config) { c.Identity = nil },
-		func(c *Config) { c.Identity, c.Secret = nil, nil },
-		func(c *Config) { c.Identity, c.Secret = nil, nil },
-		func(c *Config) { c.Identity, c.Agent = nil, 2 },
-	} {
-		c := keyConfig(0, id)
-		change(&c)
-		public := string(must.Get(newKeys(&c)).public[c.Agent])
-		if before, twice := seen[public]; twice {
-			t.Errorf("settings %d and %d have the same key", before, k)
-		}
-		seen[public] = k
-	}
-	c := keyConfig(0, id)
-	if _, again := seen[string(must.Get(newKeys(&c)).public[0])]; !again {
-		t.Error("the same settings have another key")
-	}
-}
-
-// pairStreams returns the beginnings of the streams that each two of three agents share in an epoch, as both of them have them.
-func pairStreams(t *testing.T, epoch int, change func(*Config)) map[[2]int]string {
-	t.Helper()
-	var all [3]keys
-	for i := range all {
-		c := keyConfig(i, nil)
-		change(&c)
-		all[i] = must.Get(newKeys(&c))
-	}
-	streams := map[[2]int]string{}
-	for i := range all {
-		c := keyConfig(i, nil)
-		for j := range all {
-			if all[i].public[j] = all[j].public[j]; i != j {
-				all[i].secrets[j] = must.Get(all[i].sharedSecret(all[j].public[j]))
-			}
-		}
-		must.OK(all[i].setEpoch(&c, membership.Epoch{Number: epoch, Members: []int{0, 1, 2}}))
-		for j := range all {
-			if i == j {
-				continue
-			}
-			b := make([]byte, 16)
-			all[i].ciphers[j].Encrypt(b, b)
-			pair := [2]int{min(i, j), max(i, j)}
-			if before, known := streams[pair]; known && before != string(b) {
-				t.Errorf("agents %v do not share a stream", pair)
-			}
-			streams[pair] = string(b)
-		}
-	}
-	return streams
-}
-
-// TestStreamsDiffer: two agents share a stream, no other two have it, and where one agent has other data or another program, or is
-// in another run, no two have a stream that was there before. Nor have they in a later epoch, though its members be the same: exchanges are
-// counted from its checkpoint on, so that numbers come again.
-func TestStreamsDiffer(t *testing.T) {
-	seen := map[string]bool{}
-	for k, settings := range []struct {
-		epoch  int
-		change func(*Config)
-	}{
-		{0, func(*Config) {}},
-		{0, func(c *Config) { c.Run = "walk" }},
-		{0, func(c *Config) {
-			if c.Agent == 2 {
-				c.Fingerprint = []byte("other data")
-			}
-		}},
-		{0, func(c *Config) {
-			if c.Agent == 2 {
-				c.Program.Version = "newer"
-			}
-		}},
-		{1, func(*Config) {}},
-		{2, func(*Config) {}},
-	} {
-		for pair, stream := range pairStreams(t, settings.epoch, settings.change) {
-			if seen[stream] {
-				t.Errorf("settings %d: agents %v have a stream that others have, or had", k, pair)
-			}
-			seen[stream] = true
-		}
-	}
-}
-
-// TestOtherKeyRefused: a neighbour that comes back with other data is refused by name when it connects, and the run goes on.
+// TestOtherKeyRefused: a neighbour that comes back with other data is refused by name when it
+// connects, and the run goes on.
 func TestOtherKeyRefused(t *testing.T) {
 	m, _ := pathAgent(func(c *Config) { *c = keyConfig(self, nil) })
 	hello := func(fingerprint string) hello {
 		c := keyConfig(0, nil)
 		c.Fingerprint = []byte(fingerprint)
-		k := must.Get(newKeys(&c))
-		deliver(attached(m, 2, 0, 0), k.ownFrame)
+		k := keysOf(c)
+		deliver(attached(m, 2, 0, 0), ownFrame(k))
 		h := goodHello(0)
-		h.key = string(k.public[0])
+		h.key = string(k.Own())
 		return h
 	}
 	first := hello("")
-	must.OK(m.checkHello(first))
+	testkit.OK(m.links.checkHello(first))
 	other := first
 	other.key = strings.Repeat("k", len(first.key))
-	if err := m.checkHello(other); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
+	if err := m.links.checkHello(other); err == nil ||
+		!strings.HasPrefix(err.Error(),
+			"the key of agent 0 is refused: it is another one than before: an agent's data") {
 		t.Errorf("error %v for a neighbour with another key", err)
 	}
-	must.OK(m.err)
-	must.OK(m.checkHello(first))
-	if hello("other data"); m.err == nil || !strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
+	testkit.OK(m.err)
+	testkit.OK(m.links.checkHello(first))
+	if hello("other data"); m.err == nil ||
+		!strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
 		t.Errorf("error %v for another key that a neighbour passes on", m.err)
 	}
-}
-
-// FuzzReadKey: what is read is written again as it was, and its parts are taken for what they are.
-func FuzzReadKey(f *testing.F) {
-	f.Add(decoded(keyFrame(keyConfig(0, nil))).text)
-	f.Add(decoded(keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour)))).text)
-	f.Add([]byte("short"))
-	f.Add(append(make([]byte, keyLength), 1, 0, 2, 3))
-	id := issue(newAuthority(), self, time.Hour)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		k, err := readKey(b)
-		if err != nil {
-			return
-		}
-		if again := k.encode(); !bytes.Equal(again, b) || len(k.public) != keyLength {
-			t.Errorf("% x was read as %+v, which is written % x", b, k, again)
-		}
-		c := keyConfig(self, id)
-		if _, err := c.verifyKey(0, k); err == nil {
-			t.Errorf("% x is taken for a key that is signed", b)
-		}
-	})
 }

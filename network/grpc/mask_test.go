@@ -8,13 +8,14 @@ import (
 	"sync"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
 
-// sentWords has agents that are all neighbours sum words a few times and returns the words that each but agent 0, the root,
-// has sent it each time. The secrets are given, so that a test has one outcome.
+// sentWords has agents that are all neighbours sum words a few times and returns the words that
+// each but agent 0, the root, has sent it each time. The secrets are given, so that a test has
+// one outcome.
 func sentWords(t *testing.T, width int, times int, words func(agent int) []uint64) [][][]uint64 {
 	t.Helper()
 	const n = 4
@@ -46,7 +47,7 @@ func sentWords(t *testing.T, width int, times int, words func(agent int) []uint6
 		for _, frame := range all {
 			if f := decoded(frame); f.kind == kindVector && len(f.data) > 0 {
 				v := make([]uint64, len(words(0)))
-				must.OK(network.UnpackWords(v, width, f.data))
+				testkit.OK(network.UnpackWords(v, width, f.data))
 				sent[1+i] = append(sent[1+i], v)
 			}
 		}
@@ -66,10 +67,11 @@ func difference(a, b []uint64, width int) []uint64 {
 	return d
 }
 
-// wantUniform checks that words look like uniform ones of so many bits. Of N independent fair bits the number of ones has mean
-// N/2 and standard deviation √N/2, and is further than 5 of these from the mean with a probability below 10⁻⁶. With 2⁶
-// values of each word's 6 highest and of its 6 lowest bits, equally likely, Σ (count − E)²/E has mean 63 and standard deviation
-// √126, and is above 63 + 7·√126 with a probability below 10⁻⁶. Keys and so outcomes are the same each time.
+// wantUniform checks that words look like uniform ones of n bits. Of N independent fair bits the
+// number of ones has mean N/2 and standard deviation √N/2, and is further than 5 of these from the
+// mean with a probability below 10⁻⁶. With 2⁶ values of each word's 6 highest and of its 6 lowest
+// bits, equally likely, Σ (count − E)²/E has mean 63 and standard deviation √126, and is above 63 +
+// 7·√126 with a probability below 10⁻⁶. Keys and so outcomes are the same each time.
 func wantUniform(t *testing.T, name string, words []uint64, width int) {
 	t.Helper()
 	ones, n := 0, float64(len(words)*width)
@@ -93,8 +95,9 @@ func wantUniform(t *testing.T, name string, words []uint64, width int) {
 	}
 }
 
-// TestFramesSayNothing: the words that an agent sends are uniform when its own are all zero, and so are the differences of those
-// of two exchanges with the same words, and of two agents with the same words. What all send together is the sum.
+// TestFramesSayNothing: the words that an agent sends are uniform when its own are all zero, and so
+// are the differences of those of two exchanges with the same words, and of two agents with the
+// same words. What all send together is the sum.
 func TestFramesSayNothing(t *testing.T) {
 	const length, times = 5000, 2 // more words than a chunk of a stream has
 	for _, width := range []int{11, 16, 32, 64} {
@@ -106,66 +109,18 @@ func TestFramesSayNothing(t *testing.T) {
 			for i := 1; i < len(zero); i++ {
 				for k := range times {
 					wantUniform(t, fmt.Sprintf("agent %d, zeros, sum %d", i, k), zero[i][k], width)
-					// The settings are those of before, and so are the streams: what this repeats with other words is the difference.
+					// The settings are as before, and so are the streams: what this repeats with
+					// other words is the difference.
 					if d := difference(same[i][k], zero[i][k], width); !slices.Equal(d, constant(5)(i)) {
 						t.Errorf("agent %d, sum %d: the same streams hide other words than in the first run", i, k)
 					}
 				}
-				wantUniform(t, fmt.Sprintf("agent %d, two exchanges", i), difference(same[i][0], same[i][1], width), width)
+				wantUniform(t, fmt.Sprintf("agent %d, two exchanges", i), difference(same[i][0], same[i][1], width),
+					width)
 				if i > 1 {
 					wantUniform(t, fmt.Sprintf("agents %d and 1", i), difference(same[i][0], same[1][0], width), width)
 				}
 			}
 		})
-	}
-}
-
-// TestMaskCancels: masks change the words of each agent, and not their sum, for all numbers of bits.
-func TestMaskCancels(t *testing.T) {
-	const n, length = 5, 3000
-	ms := make([]*Mixer, n)
-	for i := range ms {
-		ms[i] = must.Get(newMixer(Config{Agent: i, Matrix: newGraph("ring", n), Run: "r", Secret: []byte{byte(i), 1}}.withDefaults()))
-	}
-	for _, m := range ms {
-		for i, other := range ms {
-			m.learnKey(i, i, decoded(other.keys.ownFrame).text)
-		}
-		must.OK(m.err)
-	}
-	for width := 1; width <= 64; width++ {
-		sum := make([]uint64, length)
-		for i, m := range ms {
-			words := wordsOf(i, width, length)
-			m.keys.maskWords(words, width, 77)
-			if slices.Equal(words, wordsOf(i, width, length)) {
-				t.Errorf("%d bits: agent %d sends its words as they are", width, i)
-			}
-			network.Sum.Combine(sum, words)
-		}
-		if !slices.Equal(difference(sum, make([]uint64, length), width), combined(network.Sum, n, width, length)) {
-			t.Errorf("%d bits: the sum is another one with masks", width)
-		}
-	}
-}
-
-// TestMasksOfExchanges: each exchange has masks of its own.
-func TestMasksOfExchanges(t *testing.T) {
-	c := keyConfig(0, nil)
-	k := must.Get(newKeys(&c))
-	for j := 1; j < 3; j++ {
-		other := keyConfig(j, nil)
-		k.public[j] = must.Get(newKeys(&other)).public[j]
-		k.secrets[j] = must.Get(k.sharedSecret(k.public[j]))
-	}
-	must.OK(k.makeCiphers(&c))
-	seen := map[uint64]int{}
-	for exchange := range 100 {
-		words := []uint64{0}
-		k.maskWords(words, 64, exchange)
-		if before, again := seen[words[0]]; again {
-			t.Errorf("exchange %d has the masks of exchange %d", exchange, before)
-		}
-		seen[words[0]] = exchange
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
-// TestLeaveAndReturn: two agents are lost at different moments, and the others go on without them; when they come back they are let
-// in again.
+// TestLeaveAndReturn: two agents are lost at different moments, and the others go on without them;
+// when they come back they are let in again.
 func TestLeaveAndReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, first, second = 8, 3, 5
@@ -22,7 +22,8 @@ func TestLeaveAndReturn(t *testing.T) {
 		v = newTown(t, n, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
 			log := z.changes()
 			switch {
-			case z.agent == first && k == 12 && !without(log, first), z.agent == second && k == 26 && !without(log, second):
+			case z.agent == first && k == 12 && !without(log, first), z.agent == second && k == 26 &&
+				!without(log, second):
 				m.kill()
 				z.host.PowerOff()
 				select {
@@ -42,8 +43,8 @@ func TestLeaveAndReturn(t *testing.T) {
 	})
 }
 
-// TestFailedMember: the others go on without an agent that fails, and need not wait for as long as for one that is silent; when it comes
-// back it is let in again.
+// TestFailedMember: the others go on without an agent that fails, and need not wait for as long as
+// for one that is silent; when it comes back it is let in again.
 func TestFailedMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, failing = 8, 3
@@ -54,7 +55,7 @@ func TestFailedMember(t *testing.T) {
 			if z.agent == failing && k == 12 && !failed {
 				began = time.Now()
 				m.Fail(errKilled)
-				must.OK(m.Close())
+				testkit.OK(m.Close())
 				z.host.PowerOff()
 				select {
 				case <-v.left:
@@ -73,8 +74,9 @@ func TestFailedMember(t *testing.T) {
 	})
 }
 
-// TestPartition: of two parts the one that has the quorum goes on, the other one waits and comes in again when the network is whole;
-// where neither has it, both wait, and go on as if nothing had been.
+// TestPartition: of two parts the one that has the quorum goes on, the other one waits and comes in
+// again when the network is whole; where neither has it, both wait, and go on as if nothing
+// had been.
 func TestPartition(t *testing.T) {
 	for _, tt := range []struct{ below, on int }{{5, 5}, {3, 5}, {4, 0}} {
 		t.Run(fmt.Sprintf("%d|%d", tt.below, 8-tt.below), func(t *testing.T) {
@@ -116,8 +118,8 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// TestMembersThatCannotMix: a change is not made whose members have too few neighbours for robust mixing. The others wait, say why, and go on as
-// if nothing had been when the lost ones are back.
+// TestMembersThatCannotMix: a change is not made whose members have too few neighbours for robust
+// mixing. The others wait, say why, and go on as if nothing had been when the lost ones are back.
 func TestMembersThatCannotMix(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, firstLost = 5, 3
@@ -133,7 +135,8 @@ func TestMembersThatCannotMix(t *testing.T) {
 				}
 			case z.agent == 0 && k == 0:
 				go func() {
-					const why = "epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 0 has 2"
+					const why = "epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more " +
+						"honest ones than liars; agent 0 has 2"
 					for range 1000 {
 						if time.Sleep(time.Second); strings.Contains(m.Status().Waiting, why) {
 							close(said)
@@ -146,7 +149,7 @@ func TestMembersThatCannotMix(t *testing.T) {
 			}
 			return false
 		})
-		v.w = must.Get(newGraph("complete", n).WithMixing(network.Trimmed{Liars: 1}))
+		v.w = testkit.Get(newGraph("complete", n).WithMixing(network.Trimmed{Liars: 1}))
 		for _, z := range v.citizens {
 			z.config.Matrix = v.w
 		}

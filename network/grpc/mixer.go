@@ -6,53 +6,34 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"dsbo"
 	"dsbo/network"
-
-	rpc "google.golang.org/grpc"
+	"dsbo/network/grpc/holdup"
+	"dsbo/network/grpc/masks"
 )
 
-// A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder], and
-// [network.Team] with this one agent. Mix, Gather, Reduce, Rewind and Drain belong to one goroutine at a time; any
-// goroutine may call the other methods.
+// A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder],
+// and [network.Team] with this one agent. Mix, Gather, Reduce, Rewind and Drain belong to one
+// goroutine at a time; any goroutine may call the other methods.
 type Mixer struct {
-	config Config
-	server *rpc.Server
+	config  Config
+	links   *links
+	closing sync.Once
+	terms   [][]float64 // the terms of a sum
+	decoded [][]float64 // those that came in another form than float64
+	rows    []float64   // those that Gather sends
+	words   []uint64    // those that came from one neighbour
+	chamber *chamber    // of the council; nil: all agents are members, always
+	view    view        // of the run that this agent takes: among whom it exchanges
 
-	// dialing ends when no new stream is wanted, streams when none may go on.
-	dialing, streams  context.Context
-	stopDial, stopAll context.CancelFunc
-	work              sync.WaitGroup
-	closing           sync.Once
-	signal            chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
-	terms             [][]float64   // the terms of a sum
-	decoded           [][]float64   // those that came in another form than float64
-	rows              []float64     // those that Gather sends
-	words             []uint64      // those that came from one neighbour
-	chamber           *chamber      // of the council; nil: all agents are members, always
-	view              view          // of the run that this agent takes: among whom it exchanges
+	mu         sync.Mutex
+	neighbours neighbours
+	flow       flow
+	keys       *masks.Keys
+	handovers  handovers
 
-	mu       sync.Mutex
-	edges    []*edge // in ascending order of the neighbours
-	round    int     // the next exchange, or the one under way
-	window   window
-	keys     keys // of masks
-	missing  int  // neighbours that an exchange waits for
-	rollback *network.RollbackError
-	handover handover  // to agents that come in
-	takeover *takeover // what this agent takes over as it comes in; nil if it does not
-
-	// The progress of the exchange under way; see watch.
-	activity     activity
-	activeSince  time.Time // since when the agent does that
-	stalledBeats int       // heartbeats for which one that does not compute has held it up
-	waitedBeats  int       // heartbeats for which anyone has
-	stallLogged  bool
-	reached      int // the largest round so far
-	setbacks     int // how often neighbours had it go back since
-	setbackBy    int // the last of these
+	watch holdup.Watch // over the exchange under way
 
 	stateLost bool                // this agent has no state to go on with
 	hasSaved  bool                // it has begun to write a checkpoint, in this process or, as it seems, a former one
@@ -62,8 +43,6 @@ type Mixer struct {
 	err       error               // what Mix, Gather and Reduce return from now on; nil while all is well
 	closed    bool
 	rewinds   int64
-	refused   int64
-	refusals  map[string]time.Time // those that have just been logged: when, by host and reason
 
 	vectors, vectorBytes int64 // see Status
 }
@@ -82,7 +61,7 @@ func (m *Mixer) Part(k, length int) { m.view.combiner.Part(k, length) }
 // and after a [*network.RollbackError] with Rewind before; the others wait meanwhile. Any other
 // error lasts, and ends the exchange for all agents with an [*network.EndedError].
 func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
-	round := m.round
+	round := m.flow.round
 	if err := m.mix(ctx, dst, src); err != nil {
 		return fmt.Errorf("agent %d, exchange %d: %w", m.config.Agent, round, err)
 	}
@@ -94,13 +73,15 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 		return err
 	}
 	if len(dst) != len(src) {
-		return m.failWith(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src)))
+		return m.failWith(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d",
+			len(dst), len(src)))
 	}
 	if len(src) > m.config.MaxFloats {
-		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
+		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d",
+			m.config.MaxFloats, len(src)))
 	}
 	e := entry{frame: m.encodeMix(src), sends: m.view.matrix.Sends(m.view.position)}
-	err := m.exchange(ctx, mixing, e, func() (*edge, error) {
+	err := m.flow.exchange(ctx, mixing, e, func() (*edge, error) {
 		if bad, err := m.findTerms(e.frame[headerSize:], len(src)); err != nil {
 			return bad, err
 		}
@@ -113,12 +94,12 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	if err != nil {
 		return err
 	}
-	m.advance()
+	m.flow.advance()
 	return nil
 }
 
-// checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not say so: it has not diverged, but is
-// broken. m.terms has the terms of the sum.
+// checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not
+// say so: it has not diverged, but is broken. m.terms has the terms of the sum.
 func (m *Mixer) checkFinite() (bad *edge, err error) {
 	edges := m.view.edges
 	for k, w := range m.view.matrix.Row(m.view.position) {
@@ -127,7 +108,7 @@ func (m *Mixer) checkFinite() (bad *edge, err error) {
 		}
 		e := edges[0]
 		edges = edges[1:]
-		if e.purpose[m.round%2]&notFinite == 0 && !finite(m.terms[k]) {
+		if e.purpose[m.flow.round%2]&notFinite == 0 && !finite(m.terms[k]) {
 			return e, errors.New("it sends numbers that are not finite")
 		}
 	}
@@ -156,92 +137,14 @@ func (m *Mixer) encodeMix(src []float64) []byte {
 		purpose |= notFinite
 	}
 	if m.config.Wire == network.Float64 {
-		return encodeVector(m.round, purpose, src)
+		return encodeVector(m.flow.round, purpose, src)
 	}
-	return m.config.Wire.Encode(newFrame(header{kindVector, m.round, purpose}, m.config.Wire.Bytes(len(src))), src)
+	return m.config.Wire.Encode(newFrame(header{kindVector, m.flow.round, purpose}, m.config.Wire.Bytes(len(src))), src)
 }
 
-// exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in their slots until advance
-// and the next exchange. check returns a neighbour whose vector cannot be, and why; it is called again where that one is to send another.
-func (m *Mixer) exchange(ctx context.Context, purpose int, e entry, check func() (bad *edge, reason error)) error {
-	if m.chamber != nil {
-		if err := m.await(ctx, func() bool { return !m.chamber.held }); err != nil {
-			return err
-		}
-	}
-	if err := m.publish(e); err != nil {
-		return err
-	}
-	for {
-		err := m.awaitAll(ctx, purpose, func() bool { return m.missing == 0 })
-		if err != nil {
-			return err
-		}
-		bad, reason := check()
-		if bad == nil {
-			return nil
-		}
-		if err := m.reject(bad, reason); err != nil {
-			return err
-		}
-	}
-}
-
-// awaitAll waits until ready, while no neighbour does something else than this agent.
-func (m *Mixer) awaitAll(ctx context.Context, purpose int, ready func() bool) error {
-	for {
-		var other *edge
-		if err := m.await(ctx, func() bool { other = m.otherPurpose(purpose); return other != nil || ready() }); err != nil || other == nil {
-			return err
-		}
-		err := m.reject(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
-			m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[m.round%2])))
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// advance makes the next exchange the present one.
-func (m *Mixer) advance() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.round++
-	for _, e := range m.view.edges {
-		e.barBeats = 0 // what it sent could be used
-	}
-	m.noteProgress()
-	m.setActivity(computing)
-}
-
-// publish puts the entry of this exchange before the neighbours.
-func (m *Mixer) publish(e entry) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.interruption(); err != nil {
-		return err
-	}
-	if m.round == m.window.end() {
-		m.window.add(e)
-		m.vectors += int64(e.sends)
-		m.vectorBytes += int64(e.sends) * int64(len(e.frame)-headerSize)
-	} else if !m.window.get(m.round).equal(e) {
-		return m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
-	}
-	m.setActivity(exchanging)
-	m.missing = 0
-	for _, e := range m.view.edges {
-		if e.received <= m.round {
-			m.missing++
-		}
-		e.checkKept()
-		e.wake()
-	}
-	return nil
-}
-
-// findTerms sets m.in to the terms of this agent's sum, each of so many numbers, or returns a neighbour whose vector is none. own is the
-// payload that it has sent, not the vector itself, which may be where the sum goes: a long sum writes that before it has read all terms.
+// findTerms sets m.in to the terms of this agent's sum, each of n numbers, or returns a neighbour
+// whose vector is none. own is the payload that it has sent, not the vector itself, which may be
+// where the sum goes: a long sum writes that before it has read all terms.
 func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 	edges, wire := m.view.edges, m.config.Wire
 	for k, w := range m.view.matrix.Row(m.view.position) {
@@ -249,10 +152,11 @@ func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 		var e *edge
 		if w.Agent != m.view.position {
 			e, edges = edges[0], edges[1:]
-			payload = e.slot[m.round%2]
+			payload = e.slot[m.flow.round%2]
 		}
 		if want := wire.Bytes(length); len(payload) != want {
-			return e, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
+			return e, dsbo.Errorf(dsbo.ErrShape,
+				"neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
 				m.config.Agent, want, e.id, len(payload))
 		}
 		if wire == network.Float64 {
@@ -271,64 +175,6 @@ func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 // resize returns n elements in the memory of s, if that is enough.
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// await waits until ready, which it asks under the lock whenever something has changed.
-func (m *Mixer) await(ctx context.Context, ready func() bool) error {
-	for {
-		m.mu.Lock()
-		ok, err := ready(), ctx.Err()
-		if err == nil {
-			err = m.interruption()
-		}
-		if err != nil {
-			m.missing = 0
-		}
-		m.mu.Unlock()
-		switch {
-		case ok:
-			return nil
-		case err != nil:
-			return err
-		}
-		select {
-		case <-m.signal:
-		case <-ctx.Done():
-		}
-	}
-}
-
-// notifyWaiter wakes Mix, Gather, Reduce or Drain.
-func (m *Mixer) notifyWaiter() {
-	select {
-	case m.signal <- struct{}{}:
-	default:
-	}
-}
-
-// interruption returns why Mix, Gather, Reduce and Drain cannot go on.
-func (m *Mixer) interruption() error {
-	if m.err != nil {
-		return m.err
-	}
-	if err := m.epochChange(); err != nil {
-		return err
-	}
-	if m.rollback != nil {
-		return m.rollback
-	}
-	return nil
-}
-
-// rollBack notes that a neighbour needs what is no longer kept.
-func (m *Mixer) rollBack(neighbour, round int) {
-	if m.rollback == nil || round < m.rollback.Round {
-		m.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
-		m.setbacks, m.setbackBy = m.setbacks+1, neighbour
-		m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
-			"from", round, "kept from", m.window.start)
-		m.notifyWaiter()
-	}
-}
-
 // Rewind implements [network.Rewinder]. What has been sent from round on is sent again when it
 // is mixed again, and the neighbours are asked for theirs. They check that it is the same.
 func (m *Mixer) Rewind(round int) error {
@@ -338,18 +184,19 @@ func (m *Mixer) Rewind(round int) error {
 		return m.err
 	}
 	switch {
-	case round < 0 || round > m.round:
-		return dsbo.Errorf(dsbo.ErrConfig, "agent %d can rewind to exchanges 0 to %d, its present one; it was to rewind to %d",
-			m.config.Agent, m.round, round)
-	case m.rollback != nil && round > m.rollback.Round:
-		return m.rollback
+	case round < 0 || round > m.flow.round:
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"agent %d can rewind to exchanges 0 to %d, its present one; it was to rewind to %d",
+			m.config.Agent, m.flow.round, round)
+	case m.flow.rollback != nil && round > m.flow.rollback.Round:
+		return m.flow.rollback
 	}
-	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
-	m.round, m.missing, m.rollback = round, 0, nil
-	m.setActivity(computing)
-	m.finish = newFinish(&m.config)
+	m.config.Log.Info("going back", "from exchange", m.flow.round, "to", round)
+	m.flow.round, m.flow.missing, m.flow.rollback = round, 0, nil
+	m.watch.Begin(holdup.Computing)
+	m.finish = newFinish(m)
 	m.rewinds++
-	m.window.rewind(round)
+	m.flow.window.rewind(round)
 	for _, e := range m.view.edges {
 		e.rewind(round)
 	}

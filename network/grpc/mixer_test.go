@@ -13,7 +13,8 @@ import (
 	"dsbo/network/networktest"
 )
 
-// TestFailReachesAll: an agent that fails and leaves at once has told its neighbours, and they theirs.
+// TestFailReachesAll: an agent that fails and leaves at once has told its neighbours, and
+// they theirs.
 func TestFailReachesAll(t *testing.T) {
 	for _, failing := range []int{0, 2, 4} { // who connects, both, who listens
 		t.Run(fmt.Sprint(failing), func(t *testing.T) {
@@ -39,8 +40,8 @@ func TestFailReachesAll(t *testing.T) {
 	}
 }
 
-// TestDrain: an agent leaves when all have finished, not its neighbours alone, and when it and its neighbours have
-// recorded that. Drain can be repeated after an error of AllFinished.
+// TestDrain: an agent leaves when all have finished, not its neighbours alone, and when it and its
+// neighbours have recorded that. Drain can be repeated after an error of AllFinished.
 func TestDrain(t *testing.T) {
 	const n = 4
 	var finished atomic.Int32
@@ -85,7 +86,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestDrainTellsAgain: an agent that was lost as it knew that all had finished lets a neighbour know that does not, however often it comes back.
+// TestDrainTellsAgain: an agent that was lost as it knew that all had finished lets a neighbour
+// know that does not, however often it comes back.
 func TestDrainTellsAgain(t *testing.T) {
 	ctx := networktest.Context(t)
 	told := make(chan bool, 2)
@@ -100,7 +102,8 @@ func TestDrainTellsAgain(t *testing.T) {
 	})
 	succeed(ms, func(_ int, m *Mixer) error { return m.Drain(ctx) })
 	if known, after := <-told, <-told; known || !after {
-		t.Errorf("agent 0 keeps that it has told its neighbours: %v, then %v; it must be false, then true", known, after)
+		t.Errorf("agent 0 keeps that it has told its neighbours: %v, then %v; it must be false, then true", known,
+			after)
 	}
 }
 
@@ -109,7 +112,8 @@ func TestDrainDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	err := ms[0].Drain(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "agent 0, after exchange 0, waiting for the others' end") {
+	if !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "agent 0, after exchange 0, waiting for the others' end") {
 		t.Errorf("error %v; it must say that the deadline is over", err)
 	}
 }
@@ -127,8 +131,10 @@ func TestStatus(t *testing.T) {
 	}
 	for k, n := range s.Neighbours {
 		const frame = headerSize + 8*length
-		if n.Agent != 2*k || n.Connects != 1 || n.Round != rounds || n.FramesSent <= rounds || n.BytesSent <= rounds*frame ||
-			n.FramesReceived <= rounds || n.BytesReceived <= rounds*frame || n.Waited < 0 || n.Resent+n.Duplicates != 0 {
+		if n.Agent != 2*k || n.Connects != 1 || n.Round != rounds || n.FramesSent <= rounds ||
+			n.BytesSent <= rounds*frame ||
+			n.FramesReceived <= rounds || n.BytesReceived <= rounds*frame || n.Waited < 0 ||
+			n.Resent+n.Duplicates != 0 {
 			t.Errorf("%+v; there must be %d vectors and a few frames more each way, and none again", n, rounds)
 		}
 	}

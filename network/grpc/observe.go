@@ -3,7 +3,8 @@ package grpc
 import (
 	"time"
 
-	"dsbo/membership/council"
+	"dsbo/network/grpc/holdup"
+	"dsbo/network/membership/paxos"
 )
 
 // A holding counts for how many heartbeats of one exchange a neighbour has held it up.
@@ -12,39 +13,46 @@ type holding struct {
 	reported     bool
 }
 
-// countComputing counts a heartbeat for which this agent has waited for a neighbour that says of itself that it computes, or writes a file. What others
-// say of it does not count, nor do heartbeats for which it has waited itself.
-func (e *edge) countComputing() {
+// countComputing counts a heartbeat for which this agent has waited for a neighbour that says of
+// itself that it computes, or writes a file. What others say of it does not count, nor do
+// heartbeats for which it has waited itself.
+func (e *conduct) countComputing() {
 	m := e.m
-	if e.computes.round != m.round || !e.holdsUp() {
-		e.computes = holding{round: m.round}
+	if e.computes.round != m.flow.round || !e.holdsUp() {
+		e.computes = holding{round: m.flow.round}
 	}
 	if c := m.chamber; !e.holdsUp() || c != nil && c.held { // it may stand still for a proposal, as this agent does
 		return
 	}
-	if h := e.holdup(); h.Source == e.id && h.Agent == e.id && (h.cause == causeComputing || h.cause == causeSaving) {
+	if h := e.holdup(); h.Source == e.id && h.Agent == e.id &&
+		(h.Cause == holdup.ByComputing || h.Cause == holdup.BySaving) {
 		e.computes.beats++
 	}
 	if e.isSlow() && !e.computes.reported {
 		e.computes.reported = true
-		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.round, "waited", m.heartbeatsFor(e.computes.beats), "reason", e.holdup().cause)
+		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.flow.round, "waited",
+			m.watch.Beats(e.computes.beats), "reason", e.holdup().Cause)
 	}
 }
 
-// isSlow reports whether this agent has waited so long for what the neighbour computes that it should be left out.
-func (e *edge) isSlow() bool {
+// isSlow reports whether this agent has waited so long for what the neighbour computes that it
+// should be left out.
+func (e *conduct) isSlow() bool {
 	m := e.m
-	return m.chamber != nil && e.position >= 0 && e.computes.round == m.round && e.holdsUp() && m.heartbeatsFor(e.computes.beats) >= m.computePatience(e.id)
+	return m.chamber != nil && e.position >= 0 && e.computes.round == m.flow.round && e.holdsUp() &&
+		m.watch.Beats(e.computes.beats) >= m.chamber.computePatience(e.id)
 }
 
-// computePatience returns how long an exchange waits for what a neighbour computes: StragglerDeadline, twice as long for each time that it has been
-// left out as slow, so that one that is always slow costs the others few changes. When all has been computed, for the end, it is the most.
-func (m *Mixer) computePatience(agent int) time.Duration {
-	most, patience := m.config.ComputeTimeout, m.config.Membership.StragglerDeadline
-	if patience == 0 || m.activity == ending {
+// computePatience returns how long an exchange waits for what a neighbour computes:
+// StragglerDeadline, twice as long for each time that it has been left out as slow, so that one
+// that is always slow costs the others few changes. When all has been computed, for the end, it is
+// the most.
+func (c *chamber) computePatience(agent int) time.Duration {
+	most, patience := c.m.config.ComputeTimeout, c.m.config.Membership.StragglerDeadline
+	if patience == 0 || c.m.watch.Doing() == holdup.Ending {
 		return most
 	}
-	for range m.chamber.log.SlowDepartures(agent) {
+	for range c.log.SlowDepartures(agent) {
 		if patience >= most/2 {
 			return most
 		}
@@ -53,36 +61,40 @@ func (m *Mixer) computePatience(agent int) time.Duration {
 	return patience
 }
 
-// observe returns what the council is to know of this agent's neighbours: of which it has heard nothing for as long as Membership says, or that are
-// there and keep all from going on, and those that have failed are down. It is ready to come in if it does nothing else and is connected to all, or has
-// had time to be since it was to the first: an edge that is not there then is cut. It is called by the chamber at each of its ticks.
-func (m *Mixer) observe() (seen council.Observation) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.view.matrix != nil && m.allFinished() {
+// observe returns what the council is to know of this agent's neighbours: of which it has heard
+// nothing for as long as Membership says, or that are there and keep all from going on, and those
+// that have failed are down. It is ready to come in if it does nothing else and is connected to
+// all, or has had time to be since it was to the first: an edge that is not there then is cut. It
+// is called by the chamber at each of its ticks.
+func (c *chamber) observe() (seen paxos.Observation) {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	if c.m.view.matrix != nil && c.m.finish.allFinished() {
 		return seen // they leave
 	}
-	most, obstacle := m.config.Membership.AbsentAfter, -1
-	if h := m.obstacle(); h != nil && (h.cause == causeWithholding || h.cause == causeSetbacks) && m.heartbeatsFor(m.stalledBeats) >= most {
+	most, obstacle := c.m.config.Membership.AbsentAfter, -1
+	if h := c.m.obstacle(); h != nil && (h.Cause == holdup.ByWithholding || h.Cause == holdup.BySetbacks) &&
+		c.m.watch.Stalled() >= most {
 		obstacle = h.Agent
 	}
 	company, all := false, true
-	for _, e := range m.edges {
+	for _, e := range c.m.neighbours.edges {
 		if e.silence() >= most || e.id == obstacle || e.failure != nil {
 			seen.Down = append(seen.Down, e.id)
 		}
-		if e.isSlow() {
+		if e.conduct.isSlow() {
 			seen.Slow = append(seen.Slow, e.id)
 		}
-		if e.blank.known {
+		if e.conduct.blank.known {
 			seen.Blank = append(seen.Blank, e.id)
 		}
 		company, all = company || e.session != nil, all && e.session != nil
 	}
-	if m.chamber.company++; !company {
-		m.chamber.company = 0
+	if c.company++; !company {
+		c.company = 0
 	}
-	// One that was left out as it computed has not begun the newest epoch before it is through with that.
-	seen.Ready = m.epochChange() == nil && (all || m.chamber.company >= settled*ticks)
+	// One that was left out as it computed has not begun the newest epoch before it is through
+	// with that.
+	seen.Ready = c.m.epochChange() == nil && (all || c.company >= settled*ticks)
 	return seen
 }

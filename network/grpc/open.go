@@ -1,30 +1,32 @@
 package grpc
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"time"
 
-	"dsbo/internal/entrance"
-	"dsbo/membership"
+	"dsbo/internal/guard"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
+	"dsbo/network/membership"
 	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
 )
 
 const (
-	// handshakeTimeout bounds the opening of a connection, from the first packet to the neighbour's hello.
+	// handshakeTimeout bounds the opening of a connection, from the first packet to the
+	// neighbour's hello.
 	handshakeTimeout = 10 * time.Second
 	// closeTimeout bounds how long Close waits until a neighbour has what was sent to it.
 	closeTimeout = time.Second
-	// maxWindow is how many bytes may be on their way before they are read, minWindow the least number for short vectors.
+	// maxWindow is how many bytes may be on their way before they are read, minWindow the least
+	// number for short vectors.
 	maxWindow, minWindow = 16 << 20, 256 << 10
-	// bufferSize is that of reading from and writing to a connection: two vectors of MNIST's weights, as an agent
-	// that was late has two to send at once.
+	// bufferSize is the size of the buffers for reading from and writing to a connection: two
+	// vectors of MNIST's weights, as an agent that was late has two to send at once.
 	bufferSize = 128 << 10
 )
 
@@ -38,40 +40,41 @@ func Open(c Config) (*Mixer, error) {
 		}
 		return nil, err
 	}
-	m.server = m.newServer()
+	m.links.server = m.links.newServer()
 	if m.config.Listener != nil {
-		m.serve(m.config.Listener)
+		m.links.serve(m.config.Listener)
 	}
 	if m.config.waitsAtRelay() {
-		m.serve(m.relay().Listen(m.config.Log))
+		m.links.serve(m.links.relay().Listen(m.config.Log))
 	}
 	m.mu.Lock()
-	edges := slices.Clone(m.edges) // to which who connects already may add its own
+	edges := slices.Clone(m.neighbours.edges) // to which who connects already may add its own
 	m.mu.Unlock()
 	for _, e := range edges {
 		if m.config.dials(e.id) {
-			m.work.Go(func() { m.dial(e) })
+			m.links.work.Go(func() { m.links.dial(e) })
 		}
 	}
-	m.work.Go(m.heartbeats)
+	m.links.work.Go(m.links.heartbeats)
 	if m.chamber != nil {
-		m.work.Go(func() { m.chamber.sit(m.dialing) })
+		m.links.work.Go(func() { m.chamber.sit(m.links.dialing) })
 	}
 	return m, nil
 }
 
 // serve accepts connections of a listener until the server stops.
-func (m *Mixer) serve(l net.Listener) {
-	m.work.Go(func() {
-		if err := m.server.Serve(entrance.Wrap(l, strangerLimits)); err != nil && err != rpc.ErrServerStopped { // before it began
-			m.config.Log.Error("no longer listening", "reason", err)
+func (l *links) serve(listener net.Listener) {
+	l.work.Go(func() {
+		// before it began
+		if err := l.server.Serve(guard.Wrap(listener, strangerLimits)); err != nil && err != rpc.ErrServerStopped {
+			l.m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
 }
 
 // relay returns this agent as the relay knows it.
-func (m *Mixer) relay() relay.Client {
-	return relay.Client{Address: m.config.Relay, Run: m.config.Run, Identity: m.identity}
+func (l *links) relay() relay.Client {
+	return relay.Client{Address: l.m.config.Relay, Run: l.m.config.Run, Identity: l.m.identity}
 }
 
 // newListening returns a mixer that is connected to nothing, with a listener if it has an address.
@@ -90,25 +93,22 @@ func newListening(c Config) (*Mixer, error) {
 
 // newMixer returns a mixer that is connected to nothing.
 func newMixer(c Config) (*Mixer, error) {
-	keys, err := newKeys(&c)
+	keys, err := masks.New(c.masking(), c.Identity)
 	if err != nil {
 		return nil, err
 	}
 	m := &Mixer{
-		config:      c,
-		signal:      make(chan struct{}, 1),
-		round:       c.Round,
-		activeSince: time.Now(),
-		hasSaved:    c.Round > 0,
-		finish:      newFinish(&c),
-		keys:        keys,
-		window:      window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
-		refusals:    map[string]time.Time{},
+		config:   c,
+		watch:    c.newWatch(),
+		hasSaved: c.Round > 0,
+		keys:     keys,
 	}
+	m.flow = flow{m: m, signal: make(chan struct{}, 1), round: c.Round,
+		window: window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes}}
+	m.neighbours.m, m.handovers.m = m, m
+	m.finish, m.links = newFinish(m), newLinks(m)
 	m.finish.former = c.Finished
-	m.dialing, m.stopDial = context.WithCancel(context.Background())
-	m.streams, m.stopAll = context.WithCancel(context.Background())
-	m.firstEdges()
+	m.neighbours.firstEdges()
 	if m.chamber, err = newChamber(m); err != nil {
 		return nil, err
 	}
@@ -116,10 +116,10 @@ func newMixer(c Config) (*Mixer, error) {
 	if m.chamber != nil {
 		epoch, m.finish.sealed = m.chamber.seat.Epoch(), m.chamber.seat.Sealed()
 	}
-	if m.view, err = newView(&c, epoch, m.edges); err != nil {
+	if m.view, err = newView(&c, epoch, m.neighbours.edges); err != nil {
 		return nil, err
 	}
-	if err := m.keys.setEpoch(&c, epoch); err != nil {
+	if err := m.keys.SetEpoch(epoch); err != nil {
 		return nil, err
 	}
 	m.terms, m.decoded = make([][]float64, len(m.view.edges)+1), make([][]float64, len(m.view.edges)+1)
@@ -127,14 +127,14 @@ func newMixer(c Config) (*Mixer, error) {
 }
 
 // heartbeats has a heartbeat every so often until the mixer is closed.
-func (m *Mixer) heartbeats() {
-	t := time.NewTicker(m.config.Heartbeat)
+func (l *links) heartbeats() {
+	t := time.NewTicker(l.m.config.Heartbeat)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
-			m.heartbeat()
-		case <-m.dialing.Done():
+			l.m.heartbeat()
+		case <-l.dialing.Done():
 			return
 		}
 	}
@@ -143,25 +143,25 @@ func (m *Mixer) heartbeats() {
 func (m *Mixer) heartbeat() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		if err := e.heartbeat(); err != nil && m.err == nil {
 			m.failLocked(err)
 		}
 	}
 	if m.err == nil {
-		if err := m.watch(); err != nil {
+		if err := m.checkWait(); err != nil {
 			m.failLocked(err)
 		}
 	}
-	if err := m.checkIsolation(); err != nil && m.err == nil {
+	if err := m.chamber.checkIsolation(); err != nil && m.err == nil {
 		m.err = err // of this process alone
-		m.notifyWaiter()
+		m.flow.notifyWaiter()
 	}
 }
 
-// Close ends this agent's part with [network.ErrClosed], after what Mix, Gather and Fail had to say has
-// been sent, for which it takes a second at most. Neighbours that still mix wait for this
-// agent to come back; Drain before it avoids that. It may be called twice.
+// Close ends this agent's part with [network.ErrClosed], after what Mix, Gather and Fail had to say
+// has been sent, for which it takes a second at most. Neighbours that still mix wait for this agent
+// to come back; Drain before it avoids that. It may be called twice.
 func (m *Mixer) Close() error {
 	m.closing.Do(func() {
 		m.mu.Lock()
@@ -169,19 +169,20 @@ func (m *Mixer) Close() error {
 		if m.err == nil {
 			m.err = network.ErrClosed
 		}
-		m.finish.drains = m.finish.drains && (m.leaving || m.drained()) // who leaves early is not one that has finished
-		m.notifyWaiter()
-		m.announce()
+		// who leaves early is not one that has finished
+		m.finish.drains = m.finish.drains && (m.leaving || m.finish.drained())
+		m.flow.notifyWaiter()
+		m.neighbours.announce()
 		m.mu.Unlock()
-		m.stopDial()
+		m.links.stopDial()
 		late := time.AfterFunc(closeTimeout, func() {
-			m.stopAll()
-			m.server.Stop()
+			m.links.stopAll()
+			m.links.server.Stop()
 		})
-		m.server.GracefulStop()
-		m.work.Wait()
+		m.links.server.GracefulStop()
+		m.links.work.Wait()
 		late.Stop()
-		m.stopAll()
+		m.links.stopAll()
 	})
 	return nil
 }
@@ -192,7 +193,7 @@ var service = rpc.ServiceDesc{
 	HandlerType: (*any)(nil),
 	Streams: []rpc.StreamDesc{{
 		StreamName:    "Frames",
-		Handler:       func(m any, s rpc.ServerStream) error { return m.(*Mixer).accept(s) },
+		Handler:       func(m any, s rpc.ServerStream) error { return m.(*links).accept(s) },
 		ServerStreams: true,
 		ClientStreams: true,
 	}},
@@ -201,15 +202,17 @@ var service = rpc.ServiceDesc{
 // method is the name under which a client asks for it.
 const method = "/dsbo.Exchange/Frames"
 
-// strangerLimits are the bounds of connections that have not said a good hello: what a TLS handshake and a hello take, with room.
-var strangerLimits = entrance.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
+// strangerLimits are the bounds of connections that have not said a good hello: what a TLS
+// handshake and a hello take, with room.
+var strangerLimits = guard.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
 
-// streamWindow returns how many bytes may be on their way before they are read: two frames if they are short.
-func (m *Mixer) streamWindow() int32 {
-	return int32(min(max(2*m.maxMessage(), minWindow), maxWindow))
+// streamWindow returns how many bytes may be on their way before they are read: two frames if they
+// are short.
+func (l *links) streamWindow() int32 {
+	return int32(min(max(2*l.maxMessage(), minWindow), maxWindow))
 }
 
 // maxMessage returns the size of the largest frame.
-func (m *Mixer) maxMessage() int {
-	return headerSize + max(8*m.config.MaxFloats, maxKeyText)
+func (l *links) maxMessage() int {
+	return headerSize + max(8*l.m.config.MaxFloats, masks.MaxText)
 }

@@ -19,20 +19,20 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
-// BenchmarkProcesses gives the time of an exchange of a ring of 8 agents, each a process, over package
-// grpc with certificates on both sides, and over plain TLS streams, which have no frames, keep nothing and survive
-// nothing. Each process takes turns between both, some exchanges each:
+// BenchmarkProcesses gives the time of an exchange of a ring of 8 agents, each a process, over
+// package grpc with certificates on both sides, and over plain TLS streams, which have no frames,
+// keep nothing and survive nothing. Each process takes turns between both, some exchanges each:
 //
 //	go test -run '^$' -bench Processes -benchtime 1x ./network/grpc
 //
-// Reported are medians over the turns: of the time of an exchange as agent 0 sees it (each turn gives the
-// median of its exchanges), of the processor's time of all processes per exchange, and of the quotients
-// of two turns that follow each other.
+// Reported are medians over the turns: of the time of an exchange as agent 0 sees it (each turn
+// gives the median of its exchanges), of the processor's time of all processes per exchange, and of
+// the quotients of two turns that follow each other.
 func BenchmarkProcesses(b *testing.B) {
 	for k, rounds := range []int{400, 200, 4} {
 		benchmarkProcesses(b, processConfig{Kinds: [2]string{"grpc", "tls"}, Length: benchLengths[k], Rounds: rounds})
@@ -42,7 +42,8 @@ func BenchmarkProcesses(b *testing.B) {
 // BenchmarkMasks does the same with sums that are masked, and those that are not.
 func BenchmarkMasks(b *testing.B) {
 	for k, rounds := range []int{100, 50, 2} {
-		benchmarkProcesses(b, processConfig{Kinds: [2]string{"masked", "unmasked"}, Length: benchLengths[k], Rounds: rounds})
+		benchmarkProcesses(b, processConfig{Kinds: [2]string{"masked", "unmasked"}, Length: benchLengths[k],
+			Rounds: rounds})
 	}
 }
 
@@ -68,11 +69,13 @@ func benchmarkProcesses(b *testing.B, c processConfig) {
 	})
 }
 
-// A turn is what an exchange of the one and of the other kind took, in µs: the median time, and the processor's time.
+// A turn is what an exchange of the one and of the other kind took, in µs: the median time, and the
+// processor's time.
 type turn [2][2]float64
 
-// processEnv holds a processConfig where the test binary is one agent of a benchmark. Its listeners, one for each kind of
-// exchange, are then files 3 and 4. It writes its turns to standard output.
+// processEnv holds a processConfig where the test binary is one agent of a benchmark. Its
+// listeners, one for each kind of exchange, are then files 3 and 4. It writes its turns to
+// standard output.
 const processEnv = "DSBO_TEST_GRPC_PROCESS"
 
 type processConfig struct {
@@ -82,19 +85,20 @@ type processConfig struct {
 	Folder                               string // of the certificates
 }
 
-// runProcesses returns the turns of all agents: the times of agent 0, and the processor's time of all.
+// runProcesses returns the turns of all agents: the times of agent 0, and the processor's time
+// of all.
 func runProcesses(b *testing.B, c processConfig) []turn {
 	c.Folder = b.TempDir()
 	authority := newAuthority()
-	must.OK(authority.Save(c.Folder))
+	testkit.OK(authority.Save(c.Folder))
 	files := make([][]*os.File, c.Agents)
 	for i := range files {
-		must.OK(issue(authority, i, time.Hour).Save(c.Folder))
+		testkit.OK(issue(authority, i, time.Hour).Save(c.Folder))
 		for k := range c.Addresses {
 			l := listen().(*net.TCPListener)
 			c.Addresses[k] = append(c.Addresses[k], l.Addr().String())
-			f := must.Get(l.File())
-			must.OK(l.Close())
+			f := testkit.Get(l.File())
+			testkit.OK(l.Close())
 			defer f.Close()
 			files[i] = append(files[i], f)
 		}
@@ -104,7 +108,7 @@ func runProcesses(b *testing.B, c processConfig) []turn {
 	for i := range all {
 		c.Agent = i
 		cmd := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestProcess$")
-		cmd.Env = append(os.Environ(), processEnv+"="+string(must.Get(json.Marshal(c))))
+		cmd.Env = append(os.Environ(), processEnv+"="+string(testkit.Get(json.Marshal(c))))
 		cmd.ExtraFiles, cmd.Stderr = files[i], os.Stderr
 		wg.Go(func() {
 			out, err := cmd.Output()
@@ -141,11 +145,11 @@ func TestProcess(t *testing.T) {
 		t.Skip("for benchmarks")
 	}
 	var p processConfig
-	must.OK(json.Unmarshal([]byte(text), &p))
-	id := must.Get(pki.Load(p.Folder, p.Agent, time.Now()))
+	testkit.OK(json.Unmarshal([]byte(text), &p))
+	id := testkit.Get(pki.Load(p.Folder, p.Agent, time.Now()))
 	var exchanges [2]func()
 	for k, kind := range p.Kinds {
-		l := must.Get(net.FileListener(os.NewFile(uintptr(3+k), "listener")))
+		l := testkit.Get(net.FileListener(os.NewFile(uintptr(3+k), "listener")))
 		t.Cleanup(func() { l.Close() })
 		exchanges[k] = starts[kind](t, Config{Agent: p.Agent, Matrix: newGraph("ring", p.Agents), Run: "test",
 			Addresses: p.Addresses[k], Listener: l, Identity: id}, p.Length)
@@ -155,10 +159,10 @@ func TestProcess(t *testing.T) {
 	for i := range turns {
 		turns[i] = turn{measure(exchanges[0], p.Rounds), measure(exchanges[1], p.Rounds)}
 	}
-	must.OK(json.NewEncoder(os.Stdout).Encode(turns))
+	testkit.OK(json.NewEncoder(os.Stdout).Encode(turns))
 }
 
-// measure times so many exchanges, as a turn has it.
+// measure times n exchanges, as a turn has it.
 func measure(exchange func(), rounds int) [2]float64 {
 	took := make([]time.Duration, rounds)
 	before := cpuTime()
@@ -174,27 +178,27 @@ func measure(exchange func(), rounds int) [2]float64 {
 // cpuTime returns the processor's time of this process in ns.
 func cpuTime() int64 {
 	var u syscall.Rusage
-	must.OK(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	testkit.OK(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 // startGRPC returns an agent's exchange of a vector over this package.
 func startGRPC(t *testing.T, c Config, length int) func() {
 	m, v := openProcess(t, c), make([]float64, length)
-	return func() { must.OK(m.Mix(t.Context(), v, v)) }
+	return func() { testkit.OK(m.Mix(t.Context(), v, v)) }
 }
 
 // startSum returns an agent's sum of a vector over this package.
 func startSum(t *testing.T, c Config, length int) func() {
 	m, v := openProcess(t, c), make([]uint64, length)
-	return func() { must.OK(m.Reduce(t.Context(), network.Sum, 64, v)) }
+	return func() { testkit.OK(m.Reduce(t.Context(), network.Sum, 64, v)) }
 }
 
 // openProcess starts an agent until the test ends.
 func openProcess(t *testing.T, c Config) *Mixer {
 	ms, closeAll := open([]Config{c})
 	t.Cleanup(func() {
-		must.OK(ms[0].Drain(context.Background()))
+		testkit.OK(ms[0].Drain(context.Background()))
 		closeAll()
 	})
 	return ms[0]
@@ -218,26 +222,27 @@ func startTLS(t *testing.T, c Config, length int) func() {
 			if w.Agent == c.Agent {
 				continue
 			}
-			round.Go(func() { must.Get(conns[w.Agent].Write(bytesOf(own))) })
-			round.Go(func() { must.Get(io.ReadFull(conns[w.Agent], bytesOf(in[k]))) })
+			round.Go(func() { testkit.Get(conns[w.Agent].Write(bytesOf(own))) })
+			round.Go(func() { testkit.Get(io.ReadFull(conns[w.Agent], bytesOf(in[k]))) })
 		}
 		round.Wait()
 		network.Combine(v, row, in)
 	}
 }
 
-// connect opens plain TLS streams to the neighbours with higher numbers and takes those of the others.
+// connect opens plain TLS streams to the neighbours with higher numbers and takes the streams of
+// the others.
 func connect(t *testing.T, c Config) map[int]*tls.Conn {
 	conns := map[int]*tls.Conn{}
 	for _, j := range c.Matrix.Neighbours(c.Agent) {
 		if j > c.Agent {
-			conns[j] = must.Get(tls.Dial("tcp", c.Addresses[j], c.Identity.Client(j)))
+			conns[j] = testkit.Get(tls.Dial("tcp", c.Addresses[j], c.Identity.Client(j)))
 		}
 	}
 	for len(conns) < len(c.Matrix.Neighbours(c.Agent)) {
-		conn := tls.Server(must.Get(c.Listener.Accept()), c.Identity.Server())
-		must.OK(conn.Handshake())
-		conns[must.Get(pki.Agent(conn.ConnectionState().PeerCertificates[0]))] = conn
+		conn := tls.Server(testkit.Get(c.Listener.Accept()), c.Identity.Server())
+		testkit.OK(conn.Handshake())
+		conns[testkit.Get(pki.Agent(conn.ConnectionState().PeerCertificates[0]))] = conn
 	}
 	t.Cleanup(func() {
 		for _, conn := range conns {

@@ -1,183 +1,86 @@
 package grpc
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 )
-
-// An activity is what an agent is about.
-type activity uint8
-
-const (
-	computing  activity = iota // between two exchanges
-	saving                     // a file is written
-	exchanging                 // vectors of the neighbours are awaited
-	asking                     // keys of masks are awaited
-	ending                     // the others' end is awaited
-	activityEnd
-)
-
-// A cause is why an agent holds up others.
-type cause uint8
-
-const (
-	causeComputing   cause = iota // it says that it does, which takes the time that it takes
-	causeSaving                   // it says that a file is being written
-	causeSilence                  // nothing is heard of it
-	causeWithholding              // it is there and does not send what is due
-	causeNoKey                    // its key has not come
-	causeSetbacks                 // it has this agent go back again and again
-	causeEnd                      // the first number that is no cause
-)
-
-func (c cause) String() string {
-	return [...]string{"it computes", "it writes a file", "it is silent", "it is there and does not send what is due", "the key of its masks has not come",
-		"it has this agent go back again and again"}[c]
-}
-
-// A report is what an agent says of itself with each heartbeat, so that of a whole chain of agents that wait the one that holds
-// them up is known to all.
-type report struct {
-	doing  activity
-	round  int // the next exchange, or the one under way
-	holder int // who holds up the sender, in the end; the sender itself if nobody does
-	cause  cause
-}
-
-// reportLength is that of the payload of an alive frame; an earlier version may send none.
-const reportLength = 8
-
-func (r report) encode() []byte {
-	return binary.LittleEndian.AppendUint32([]byte{byte(r.doing), byte(r.cause), 0, 0}, uint32(r.holder))
-}
-
-// readReport reads the report in an alive frame.
-func readReport(f *frame) (r report, ok bool) {
-	if len(f.text) < reportLength || f.text[0] >= byte(activityEnd) || f.text[1] >= byte(causeEnd) {
-		return r, false
-	}
-	return report{activity(f.text[0]), f.exchange, int(binary.LittleEndian.Uint32(f.text[4:])), cause(f.text[1])}, true
-}
-
-// ownReport returns what this agent says of itself.
-func (m *Mixer) ownReport() report {
-	r := report{doing: m.activity, round: m.round, holder: m.config.Agent, cause: causeComputing}
-	if m.activity == saving {
-		r.cause = causeSaving
-	}
-	if h := m.holdup(); h != nil {
-		r.holder, r.cause = h.Agent, h.cause
-	}
-	return r
-}
 
 // A Holdup is what an exchange waits for.
-type Holdup struct {
-	Agent     int           // who holds it up
-	Source    int           // the neighbour that says so; the agent itself, or -1 if this agent knows it of itself
-	Exchange  int           // the exchange that waits
-	Waiting   time.Duration // since it does
-	Computing bool          // the agent says that it computes: all is well, but slow
-	Reason    string
-	cause     cause
+type Holdup = holdup.Holdup
+
+// newWatch returns the watch over this agent's exchanges.
+func (c *Config) newWatch() holdup.Watch {
+	return holdup.NewWatch(c.Agent, holdup.Limits{
+		Heartbeat: c.Heartbeat, SilentAfter: c.SilentAfter, Stalled: c.PeerTimeout, Computing: c.ComputeTimeout,
+	}, c.Log)
 }
 
-func (h *Holdup) String() string {
-	s := fmt.Sprintf("exchange %d has waited for agent %d for %v: %s", h.Exchange, h.Agent, h.Waiting.Round(time.Second), h.Reason)
-	if h.Source >= 0 && h.Source != h.Agent {
-		s += fmt.Sprintf(", as agent %d says", h.Source)
-	}
-	return s
-}
-
-// setActivity notes what this agent is about from now on.
-func (m *Mixer) setActivity(a activity) {
-	m.activity, m.activeSince = a, time.Now()
-}
-
-// holdup returns what this agent waits for, nil if it does not wait. Of several neighbours it waits for, that is the one
-// with the worst cause, and of these the first.
+// holdup returns what this agent waits for, nil if it does not wait. Of several neighbours that it
+// waits for, it is the first with the worst cause.
 func (m *Mixer) holdup() (worst *Holdup) {
-	if m.activity == asking {
-		worst = m.awaitedKey()
+	if m.watch.Doing() == holdup.AwaitingKeys {
+		if agent, some := m.keys.Missing(); some {
+			worst = &Holdup{Agent: agent, Source: -1, Cause: holdup.ByNoKey}
+		}
 	}
 	for _, e := range m.view.edges {
 		if e.holdsUp() {
-			if h := e.holdup(); worst == nil || h.cause > worst.cause {
+			if h := e.holdup(); worst == nil || h.Cause > worst.Cause {
 				worst = h
 			}
 		}
 	}
-	if worst != nil {
-		worst.Exchange, worst.Waiting = m.round, time.Since(m.activeSince)
-		worst.Computing, worst.Reason = worst.cause == causeComputing, worst.cause.String()
-	}
-	return worst
+	return m.watch.Complete(worst, m.flow.round)
 }
 
-// awaitedKey returns the first agent whose key is awaited; nil if there is none.
-func (m *Mixer) awaitedKey() *Holdup {
-	for _, agent := range m.keys.members {
-		if m.keys.public[agent] == nil {
-			return &Holdup{Agent: agent, Source: -1, cause: causeNoKey}
-		}
-	}
-	return nil
-}
-
-// holdsUp reports whether this agent waits for the neighbour: for its vector, or at the end for its news of the others.
+// holdsUp reports whether this agent waits for the neighbour: for its vector, or at the end for its
+// news of the others.
 func (e *edge) holdsUp() bool {
-	switch e.m.activity {
-	case exchanging:
+	switch e.m.watch.Doing() {
+	case holdup.Exchanging:
 		return e.isAwaited()
-	case ending:
-		return e.radius < e.m.lastRadius() && e.radius < e.m.radius()
+	case holdup.Ending:
+		return e.radius < e.m.finish.lastRadius() && e.radius < e.m.finish.radius()
 	}
 	return false
 }
 
-// holdup returns who holds up this agent as far as the neighbour goes. One that waits itself does so in an earlier exchange, or
-// nearer to an agent that has not finished: what it says of another agent is passed on only then, so that in a chain of agents which wait
-// nobody is blamed but its end.
+// holdup returns who holds up this agent as far as the neighbour goes.
 func (e *edge) holdup() *Holdup {
-	m, r := e.m, e.report
-	h := &Holdup{Agent: e.id, Source: -1, cause: causeWithholding}
-	behind := r.round < m.round || m.activity == ending
-	works := behind || r.round == m.round || e.isInEarlierEpoch() // if it does, on what is due
-	switch {
-	case e.session == nil || e.silence() >= m.config.SilentAfter:
-		h.cause = causeSilence
-	case !e.reported:
-	case r.doing == computing && works:
-		h.cause, h.Source = causeComputing, e.id
-	case r.doing == saving && works:
-		h.cause, h.Source = causeSaving, e.id
-	case r.doing == ending && m.activity != ending, !behind && r.doing != asking:
-	case r.holder != e.id && r.holder < m.config.agents() && !m.hasSent(r.holder):
-		h.Agent, h.cause, h.Source = r.holder, r.cause, e.id
+	m := e.m
+	return m.watch.Judge(holdup.Neighbour{
+		Agent: e.id, Silent: e.session == nil || e.silence() >= m.config.SilentAfter,
+		Reported: e.reported, Report: e.report, EarlierEpoch: e.isInEarlierEpoch(),
+	}, m.flow.round, func(agent int) bool {
+		// Of agents that are no neighbours nothing is known.
+		other := m.neighbours.edge(agent)
+		return agent >= m.config.agents() || agent == m.config.Agent ||
+			other != nil && m.watch.Doing() == holdup.Exchanging && !other.isAwaited()
+	})
+}
+
+// obstacle returns what this agent waits for, or who has it go back again and again; nil if it
+// goes on.
+func (m *Mixer) obstacle() *Holdup {
+	if h := m.watch.Setbacks(); h != nil {
+		return h
 	}
-	return h
+	return m.holdup()
 }
 
-// hasSent reports whether this agent knows of another one that it does not hold up the exchange under way: it is a neighbour whose vector
-// is here, or this one.
-func (m *Mixer) hasSent(agent int) bool {
-	e := m.edge(agent)
-	return agent == m.config.Agent || e != nil && m.activity == exchanging && !e.isAwaited()
-}
-
-// watch counts how long this agent has waited, says so in the log, and returns an error where it is too long: for one that holds up all
-// without a reason, after PeerTimeout, and for one that says that it computes, after ComputeTimeout. It is called once a heartbeat.
-// Where there is a council, that leaves the agent out (observe), and only a member that has diverged ends the wait. What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
-func (m *Mixer) watch() error {
+// checkWait counts a heartbeat of the exchange under way, and returns an error where that has
+// waited too long. Where there is a council, that leaves the agent out (observe), and only a member
+// that has diverged ends the wait.
+func (m *Mixer) checkWait() error {
 	c := &m.config
-	if m.activity == saving && time.Since(m.activeSince) >= c.PeerTimeout {
-		err := fmt.Errorf("agent %d has been writing a file for %v: the disk does not answer", c.Agent, time.Since(m.activeSince).Round(time.Second))
+	if m.watch.Doing() == holdup.Saving && m.watch.Waiting() >= c.PeerTimeout {
+		err := fmt.Errorf("agent %d has been writing a file for %v: the disk does not answer", c.Agent,
+			m.watch.Waiting().Round(time.Second))
 		if c.OnDiskHang != nil {
 			go c.OnDiskHang(err)
 		}
@@ -187,34 +90,23 @@ func (m *Mixer) watch() error {
 	if h == nil {
 		return nil
 	}
-	m.waitedBeats++
-	if !h.Computing {
-		m.stalledBeats++
-	}
-	stalled, waited := m.heartbeatsFor(m.stalledBeats), m.heartbeatsFor(m.waitedBeats)
-	if !h.Computing && stalled >= c.SilentAfter && !m.stallLogged {
-		m.stallLogged = true
-		c.Log.Warn("an exchange is held up", "exchange", h.Exchange, "by agent", h.Agent, "since", h.Waiting.Round(c.Heartbeat), "reason", h.Reason, "says", h.Source)
-	}
-	patience := c.PeerTimeout
-	if h.Source >= 0 && h.Source != h.Agent {
-		patience += c.SilentAfter // who says so knows more, and ends the run before with what it knows
-	}
+	m.watch.Beat(h)
 	switch {
-	case stalled < patience && waited < c.ComputeTimeout || m.activity == ending && m.allFinished():
+	case !m.watch.Exceeds(h) || m.watch.Doing() == holdup.Ending && m.finish.allFinished():
 		return nil
 	case m.chamber != nil:
 		return m.divergence()
 	}
 	err := &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String()}
-	if e := m.edge(h.Agent); e != nil {
+	if e := m.neighbours.edge(h.Agent); e != nil {
 		err.Last = e.lastErr
 	}
 	return err
 }
 
-// divergence returns the failure of a member whose run has diverged, nil if there is none. Where there is a council it has been left out as it failed, or
-// those that are left are no quorum: the others may have failed too, out of this agent's sight. Nobody starts it again, so that no
+// divergence returns the failure of a member whose run has diverged, nil if there is none. Where
+// there is a council it has been left out as it failed, or those that are left are no quorum: the
+// others may have failed too, out of this agent's sight. Nobody starts it again, so that no
 // patience helps.
 func (m *Mixer) divergence() error {
 	for _, e := range m.view.edges {
@@ -225,45 +117,18 @@ func (m *Mixer) divergence() error {
 	return nil
 }
 
-// obstacle returns what this agent waits for, or who has it go back again and again; nil if it goes on.
-func (m *Mixer) obstacle() *Holdup {
-	if m.setbacks > maxSetbacks { // whatever comes, it comes to nothing
-		return &Holdup{Agent: m.setbackBy, Source: -1, Exchange: m.reached, Waiting: m.heartbeatsFor(m.waitedBeats), Reason: causeSetbacks.String(), cause: causeSetbacks}
-	}
-	return m.holdup()
-}
-
-func (m *Mixer) heartbeatsFor(n int) time.Duration { return time.Duration(n) * m.config.Heartbeat }
-
-// maxSetbacks is how often neighbours may have this agent go back before it is further than it was. Agents whose checkpoints differ
-// meet after a few; one that goes on with that keeps all others from going on.
-const maxSetbacks = 16
-
-// noteProgress begins the wait anew, as an exchange has ended.
-func (m *Mixer) noteProgress() {
-	if m.round > m.reached {
-		m.reached, m.setbacks = m.round, 0
-	}
-	if m.setbacks > maxSetbacks {
-		return
-	}
-	if m.stallLogged {
-		m.config.Log.Info("the exchange goes on", "exchange", m.round, "after", time.Since(m.activeSince).Round(m.config.Heartbeat))
-	}
-	m.stalledBeats, m.waitedBeats, m.stallLogged = 0, 0, false
-}
-
-// Saving says that a file is being written until done is called: neighbours that wait are told, and if it takes longer than
-// Config.PeerTimeout the run ends, as the disk does not answer. It belongs to the goroutine of Mix.
+// Saving says that a file is being written until done is called: neighbours that wait are told, and
+// if it takes longer than Config.PeerTimeout the run ends, as the disk does not answer. It belongs
+// to the goroutine of Mix.
 func (m *Mixer) Saving() (done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before := m.activity
-	m.setActivity(saving)
+	before := m.watch.Doing()
+	m.watch.Begin(holdup.Saving)
 	m.hasSaved = true
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.setActivity(before)
+		m.watch.Begin(before)
 	}
 }

@@ -8,92 +8,104 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/networktest"
 )
 
 // reporting is a heartbeat of a neighbour that says this of itself.
-func reporting(r report) []byte { return encode(header{kindAlive, r.round, 0}, r.encode()) }
+func reporting(r holdup.Report) []byte { return encode(header{kindAlive, r.Round, 0}, r.Encode()) }
 
-// TestHoldup: of a chain of agents that wait, the one that holds them up is named, and not one that waits itself. The agent here is 1
-// of a path, waits in exchange 5 for agent 0, and gets heartbeats of it.
+// TestHoldup: of a chain of agents that wait, the one that holds them up is named, and not one that
+// waits itself. The agent here is 1 of a path, waits in exchange 5 for agent 0, and gets heartbeats
+// of it.
 func TestHoldup(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		says  *report // nil: nothing
+		says  *holdup.Report // nil: nothing
 		agent int
-		want  cause
+		want  holdup.Cause
 	}{
-		{"says nothing of itself", nil, 0, causeWithholding},
-		{"computes", &report{computing, 5, 0, causeComputing}, 0, causeComputing},
-		{"computes in an earlier iteration", &report{computing, 2, 0, causeComputing}, 0, causeComputing},
-		{"writes", &report{saving, 5, 0, causeSaving}, 0, causeSaving},
-		{"waits for one that computes", &report{exchanging, 4, 3, causeComputing}, 3, causeComputing},
-		{"waits for one that is silent", &report{exchanging, 3, 3, causeSilence}, 3, causeSilence},
-		{"waits for one that withholds", &report{exchanging, 3, 3, causeWithholding}, 3, causeWithholding},
-		{"waits for a key", &report{asking, 5, 3, causeNoKey}, 3, causeNoKey},
-		{"says that it has sent", &report{exchanging, 5, 3, causeSilence}, 0, causeWithholding},
-		{"says that it is further", &report{computing, 6, 0, causeComputing}, 0, causeWithholding},
-		{"says that it waits for this one, which has sent", &report{exchanging, 4, self, causeSilence}, 0, causeWithholding},
-		{"waits for nobody that there is", &report{exchanging, 4, 1 << 30, causeSilence}, 0, causeWithholding},
-		{"waits for itself", &report{exchanging, 4, 0, causeComputing}, 0, causeWithholding},
-		{"has finished", &report{ending, 4, 0, causeComputing}, 0, causeWithholding},
+		{"says nothing of itself", nil, 0, holdup.ByWithholding},
+		{"computes", &holdup.Report{Doing: holdup.Computing, Round: 5, Holder: 0, Cause: holdup.ByComputing}, 0,
+			holdup.ByComputing},
+		{"computes in an earlier iteration",
+			&holdup.Report{Doing: holdup.Computing, Round: 2, Holder: 0, Cause: holdup.ByComputing}, 0,
+			holdup.ByComputing},
+		{"writes", &holdup.Report{Doing: holdup.Saving, Round: 5, Holder: 0, Cause: holdup.BySaving}, 0,
+			holdup.BySaving},
+		{"waits for one that computes",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 3, Cause: holdup.ByComputing}, 3,
+			holdup.ByComputing},
+		{"waits for one that is silent",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 3, Holder: 3, Cause: holdup.BySilence}, 3,
+			holdup.BySilence},
+		{"waits for one that withholds",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 3, Holder: 3, Cause: holdup.ByWithholding}, 3,
+			holdup.ByWithholding},
+		{"waits for a key", &holdup.Report{Doing: holdup.AwaitingKeys, Round: 5, Holder: 3, Cause: holdup.ByNoKey}, 3,
+			holdup.ByNoKey},
+		{"says that it has sent",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 5, Holder: 3, Cause: holdup.BySilence}, 0,
+			holdup.ByWithholding},
+		{"says that it is further",
+			&holdup.Report{Doing: holdup.Computing, Round: 6, Holder: 0, Cause: holdup.ByComputing}, 0,
+			holdup.ByWithholding},
+		{"says that it waits for this one, which has sent",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: self, Cause: holdup.BySilence}, 0,
+			holdup.ByWithholding},
+		{"waits for nobody that there is",
+			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 1 << 30, Cause: holdup.BySilence}, 0,
+			holdup.ByWithholding},
+		{"waits for itself", &holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 0, Cause: holdup.ByComputing},
+			0, holdup.ByWithholding},
+		{"has finished", &holdup.Report{Doing: holdup.Ending, Round: 4, Holder: 0, Cause: holdup.ByComputing}, 0,
+			holdup.ByWithholding},
 	} {
 		m, _ := pathAgent(func(c *Config) { c.Round, c.Matrix = 5, newGraph("path", 4) })
-		m.edge(2).received = 6
+		m.neighbours.edge(2).received = 6
 		s := attached(m, 0, 5, 5)
 		publish(m, 5)
 		if c.says != nil {
 			deliver(s, reporting(*c.says))
 		}
 		h := m.holdup()
-		if h == nil || h.Agent != c.agent || h.cause != c.want || h.Exchange != 5 {
+		if h == nil || h.Agent != c.agent || h.Cause != c.want || h.Exchange != 5 {
 			t.Errorf("agent 0 %s: held up by %+v; it must be agent %d, as %v", c.name, h, c.agent, c.want)
 		}
-		if c.says != nil && c.says.doing == computing && c.says.round > 5 { // as one of an epoch before may be
+		if c.says != nil && c.says.Doing == holdup.Computing && c.says.Round > 5 { // as one of an epoch before may be
 			s.remote--
-			if h := m.holdup(); h.cause != causeComputing || h.Source != 0 {
+			if h := m.holdup(); h.Cause != holdup.ByComputing || h.Source != 0 {
 				t.Errorf("agent 0 %s, in an earlier epoch: held up by %+v; it must be what it computes", c.name, h)
 			}
 			s.remote++
 		}
-		if own := m.ownReport(); own != (report{exchanging, 5, c.agent, c.want}) {
-			t.Errorf("agent 0 %s: this agent says %+v of itself; it must pass on agent %d, as %v", c.name, own, c.agent, c.want)
+		if own := m.watch.Report(m.flow.round, m.holdup()); own != (holdup.Report{Doing: holdup.Exchanging, Round: 5,
+			Holder: c.agent, Cause: c.want}) {
+			t.Errorf("agent 0 %s: this agent says %+v of itself; it must pass on agent %d, as %v", c.name, own,
+				c.agent, c.want)
 		}
 	}
 }
 
-// TestReadReport: what no agent says of itself is no report.
-func TestReadReport(t *testing.T) {
-	want := report{saving, 1 << 40, 7, causeSaving}
-	if got, ok := readReport(decoded(reporting(want))); !ok || got != want {
-		t.Errorf("%+v, %v; it must be %+v", got, ok, want)
-	}
-	for _, text := range [][]byte{nil, {1}, {byte(activityEnd), 0, 0, 0, 0, 0, 0, 0}, {0, byte(causeEnd), 0, 0, 0, 0, 0, 0}} {
-		if r, ok := readReport(&frame{text: text}); ok {
-			t.Errorf("% x is read as %+v", text, r)
-		}
-	}
-}
-
-// TestHeldUp: an agent that is there, or comes back again and again, and does not send, is named after SilentAfter and ends the run
-// after PeerTimeout; one that computes does not.
+// TestHeldUp: an agent that is there, or comes back again and again, and does not send, is named
+// after SilentAfter and ends the run after PeerTimeout; one that computes does not.
 func TestHeldUp(t *testing.T) {
-	withheld := report{exchanging, 0, 2, causeWithholding}
+	withheld := holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 2, Cause: holdup.ByWithholding}
 	for _, c := range []struct {
 		name string
-		says report
-		ends int // after so many heartbeats
+		says holdup.Report
+		ends int // after this number of heartbeats
 	}{
 		{"withholds", withheld, 20},
-		{"computes", report{computing, 0, 0, causeComputing}, 60},
+		{"computes", holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0, Cause: holdup.ByComputing}, 60},
 	} {
 		m, log := pathAgent(func(c *Config) {
 			inSeconds(c)
 			c.ComputeTimeout = time.Minute
 		})
-		m.edge(2).received = 1
+		m.neighbours.edge(2).received = 1
 		publish(m, 0)
 		for k := range c.ends {
 			if m.err != nil {
@@ -103,7 +115,8 @@ func TestHeldUp(t *testing.T) {
 			s := attached(m, 0, 0, 0) // each hello is a sign of life, and no progress
 			deliver(s, reporting(c.says))
 			m.heartbeat()
-			if st := m.Status(); st.Stalled != (c.says == withheld && k >= 4) || st.Holdup.Agent != 0 || st.Neighbours[0].Waiting == 0 {
+			if st := m.Status(); st.Stalled != (c.says == withheld && k >= 4) || st.Holdup.Agent != 0 ||
+				st.Neighbours[0].Waiting == 0 {
 				t.Fatalf("%s: status %+v after %d s", c.name, st, k+1)
 			}
 		}
@@ -117,7 +130,8 @@ func TestHeldUp(t *testing.T) {
 	}
 }
 
-// TestGoesBackForEver: a neighbour that has all others go back again and again keeps them from going on, whatever it sends meanwhile.
+// TestGoesBackForEver: a neighbour that has all others go back again and again keeps them from
+// going on, whatever it sends meanwhile.
 func TestGoesBackForEver(t *testing.T) {
 	m, _ := pathAgent(func(c *Config) {
 		inSeconds(c)
@@ -129,31 +143,34 @@ func TestGoesBackForEver(t *testing.T) {
 		for k := range 4 {
 			publish(m, k)
 			for _, from := range []*session{s, other} {
-				deliver(from, reporting(report{computing, k, from.e.id, causeComputing}))
+				deliver(from, reporting(
+					holdup.Report{Doing: holdup.Computing, Round: k, Holder: from.e.id, Cause: holdup.ByComputing}))
 				deliver(from, vectorOfOne(k, 1))
 				for sent := []byte{}; sent != nil; {
 					sent, _ = from.e.nextFrame(from)
 				}
 			}
-			m.advance()
+			m.flow.advance()
 		}
 		m.heartbeat()
 		if m.err != nil {
-			if e, ok := errors.AsType[*network.HoldupError](m.err); !ok || e.Process != "agent 0" || !strings.Contains(m.err.Error(), "go back again and again") {
+			if e, ok := errors.AsType[*network.HoldupError](m.err); !ok || e.Process != "agent 0" ||
+				!strings.Contains(m.err.Error(), "go back again and again") {
 				t.Errorf("error %v; it must name agent 0", m.err)
 			}
-			if n < maxSetbacks+19 {
+			if n < holdup.MaxSetbacks+19 {
 				t.Errorf("the run ended after it had gone back %d times", n)
 			}
 			return
 		}
 		deliver(s, encode(header{kindResend, 0, 0}, nil))
-		must.OK(m.Rewind(0))
+		testkit.OK(m.Rewind(0))
 	}
 	t.Error("the run goes on for ever")
 }
 
-// TestDiskDoesNotAnswer: an agent whose file is being written for ever ends the run for all others, and tells its process.
+// TestDiskDoesNotAnswer: an agent whose file is being written for ever ends the run for all others,
+// and tells its process.
 func TestDiskDoesNotAnswer(t *testing.T) {
 	hung := make(chan error, 1)
 	m, _ := pathAgent(func(c *Config) {
@@ -161,12 +178,13 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 	})
 	s := attached(m, 0, 0, 0)
 	done := m.Saving()
-	if r := m.ownReport(); r != (report{saving, 0, self, causeSaving}) {
+	if r := m.watch.Report(m.flow.round, m.holdup()); r != (holdup.Report{Doing: holdup.Saving, Round: 0,
+		Holder: self, Cause: holdup.BySaving}) {
 		t.Errorf("the neighbours are told %+v; it must be that this agent writes", r)
 	}
 	for m.err == nil {
-		must.OK(m.edge(0).handle(decoded(alive(0))))
-		must.OK(m.edge(2).handle(decoded(alive(0))))
+		testkit.OK(m.neighbours.edge(0).handle(decoded(alive(0))))
+		testkit.OK(m.neighbours.edge(2).handle(decoded(alive(0))))
 		m.heartbeat()
 	}
 	if err := <-hung; !strings.Contains(err.Error(), "the disk does not answer") || errors.Is(err, dsbo.ErrPeer) {
@@ -176,8 +194,8 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 		t.Errorf("the neighbour is sent %+v; it must be the end of the run", decoded(news))
 	}
 	done()
-	if m.activity != computing {
-		t.Errorf("after the file is written, the agent does %d", m.activity)
+	if m.watch.Doing() != holdup.Computing {
+		t.Errorf("after the file is written, the agent does %d", m.watch.Doing())
 	}
 }
 

@@ -4,18 +4,20 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"time"
 
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 )
 
-// The package documentation has all messages in one table, by the kinds that nextFrame sends and handle takes in.
+// The package documentation has all messages in one table, by the kinds that nextFrame sends and
+// handle takes in.
 
 // nextFrame returns what is to be sent next, nil if there is nothing now. last says that there
 // will be nothing more on this stream.
 func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	m := e.m
-	for s.keysSent < len(m.keys.published) && m.keys.published[s.keysSent].frame == nil {
+	known := m.keys.Published()
+	for s.keysSent < len(known) && known[s.keysSent].Text == nil {
 		s.keysSent++
 	}
 	switch {
@@ -28,19 +30,20 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
 	case e.pending == kindResend && e.carriesVectors():
 		e.pending = 0
-		return encode(header{kindResend, m.window.end(), e.received}, nil), false
+		return encode(header{kindResend, m.flow.window.end(), e.received}, nil), false
 	case e.pending == kindAlive:
 		e.pending = 0
-		r := m.ownReport()
-		return encode(header{kindAlive, r.round, m.announcedRadius()}, r.encode()), false
-	case s.keysSent < len(m.keys.published):
+		r := m.watch.Report(m.flow.round, m.holdup())
+		return encode(header{kindAlive, r.Round, m.finish.announcedRadius()}, r.Encode()), false
+	case s.keysSent < len(known):
+		k := known[s.keysSent]
 		s.keysSent++
-		return m.keys.published[s.keysSent-1].frame, false
+		return encode(header{kindKey, k.Agent, 0}, k.Text), false
 	case len(s.councilFrames) > 0:
 		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
 		return frame, false
 	case e.hasVector():
-		frame = m.window.get(e.next).frameFor(e.position)
+		frame = m.flow.window.get(e.next).frameFor(e.position)
 		if e.next < e.sent {
 			e.stats.Resent++
 		}
@@ -53,7 +56,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
 func (e *edge) handle(f *frame) error {
-	if err := e.countFrame(f); err != nil {
+	if err := e.conduct.countFrame(f); err != nil {
 		return err
 	}
 	e.stats.FramesReceived++
@@ -76,7 +79,7 @@ func (e *edge) handle(f *frame) error {
 	case kindAlive:
 		e.handleAlive(f)
 	case kindKey:
-		err = e.m.learnKey(e.id, f.exchange, f.text)
+		err = e.handleKey(f)
 	case kindControl:
 		err = e.handleControl(f)
 	case kindAsk:
@@ -94,7 +97,8 @@ func (e *edge) handle(f *frame) error {
 	return err
 }
 
-// handleResend has the neighbour, which went back, get again what it needs. It has not finished any more.
+// handleResend has the neighbour, which went back, get again what it needs. It has not finished
+// any more.
 func (e *edge) handleResend(f *frame) {
 	e.credit = f.exchange
 	e.sendFrom(f.detail)
@@ -103,8 +107,8 @@ func (e *edge) handleResend(f *frame) {
 
 // handleAlive takes in what the neighbour says of itself.
 func (e *edge) handleAlive(f *frame) {
-	e.report, e.reported = readReport(f)
-	e.setRadius(min(f.detail, e.m.lastRadius()))
+	e.report, e.reported = holdup.ReadReport(f.exchange, f.text)
+	e.setRadius(min(f.detail, e.m.finish.lastRadius()))
 }
 
 // handleControl hands a message to the council.
@@ -128,11 +132,12 @@ func (e *edge) handleVector(f *frame) error {
 		}
 		m.failLocked(err)
 		return nil
-	case f.exchange > min(e.received, m.window.end()):
+	case f.exchange > min(e.received, m.flow.window.end()):
 		if e.expectsStale {
 			return nil
 		}
-		return fmt.Errorf("the next vector must be that of exchange %d; it is that of exchange %d", e.received, f.exchange)
+		return fmt.Errorf("the next vector must be that of exchange %d; it is that of exchange %d",
+			e.received, f.exchange)
 	}
 	e.credit = f.exchange + 1
 	if f.exchange < e.received {
@@ -144,12 +149,12 @@ func (e *edge) handleVector(f *frame) error {
 	e.slot[slot], f.data = f.data, e.slot[slot]
 	e.purpose[slot] = f.detail
 	if e.isAwaited() {
-		e.stats.Waited += time.Since(m.activeSince)
-		m.missing--
+		e.stats.Waited += m.watch.Waiting()
+		m.flow.missing--
 	}
 	e.received++
-	if m.missing == 0 {
-		m.notifyWaiter()
+	if m.flow.missing == 0 {
+		m.flow.notifyWaiter()
 	}
 	return nil
 }

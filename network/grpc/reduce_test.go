@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -44,12 +44,14 @@ func reduceWords(ctx context.Context, m *Mixer, op network.Op, bits, length int)
 		return err
 	}
 	if want := combined(op, m.config.Matrix.N(), bits, length); !slices.Equal(words, want) {
-		return fmt.Errorf("agent %d has %v of %d words of %d bits; it must be %v", m.config.Agent, words, length, bits, want)
+		return fmt.Errorf("agent %d has %v of %d words of %d bits; it must be %v", m.config.Agent, words,
+			length, bits, want)
 	}
 	return nil
 }
 
-// TestReduce: every agent has the words of all combined, masked or not, after as many exchanges as the tree's height demands.
+// TestReduce: every agent has the words of all combined, masked or not, after as many exchanges as
+// the tree's height demands.
 func TestReduce(t *testing.T) {
 	for graph, n := range map[string]int{"ring": 5, "star": 4, "path": 1, "server": 3} {
 		for _, unmasked := range []bool{false, true} {
@@ -74,15 +76,16 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestAverageCounts: what goes over the wire, in Mix and in averages, is what the layer above counts, and the result has the bits
-// that agents of one process find.
+// TestAverageCounts: what goes over the wire, in Mix and in averages, is what the layer above
+// counts, and the result has the bits that agents of one process find.
 func TestAverageCounts(t *testing.T) {
 	const n, length = 6, 300
 	w := newGraph("erdos-renyi", n)
 	for _, c := range []struct {
 		wire     network.Wire
 		unmasked bool
-	}{{network.Float64, true}, {network.Float64, false}, {network.Float32, false}, {network.BF16, false}, {network.Int8, false}} {
+	}{{network.Float64, true}, {network.Float64, false}, {network.Float32, false}, {network.BF16, false},
+		{network.Int8, false}} {
 		t.Run(fmt.Sprintf("%v/unmasked=%v", c.wire, c.unmasked), func(t *testing.T) {
 			if testing.Short() && c.wire != network.BF16 {
 				t.Skip("another wire")
@@ -90,7 +93,7 @@ func TestAverageCounts(t *testing.T) {
 			ctx := networktest.Context(t)
 			local := network.NewLocal(w)
 			defer local.Close()
-			inProcess := must.Get(network.NewAverages(local, w, network.AverageOptions{Wire: c.wire}))
+			inProcess := testkit.Get(network.NewAverages(local, w, network.AverageOptions{Wire: c.wire}))
 			ms := openAgents(t, w, func(config *Config) { config.Wire, config.Unmasked = c.wire, c.unmasked })
 			turn := func(averages *network.Averages, i int) (dsbo.Traffic, []float64, error) {
 				a, v := averages.Agent(i), startVector(i, length)
@@ -98,15 +101,16 @@ func TestAverageCounts(t *testing.T) {
 				return a.Sent(), v, err
 			}
 			want, got := make([][]float64, n), make([][]float64, n)
-			must.OK(errors.Join(networktest.RunAll(n, func(i int) (err error) {
+			testkit.OK(errors.Join(networktest.RunAll(n, func(i int) (err error) {
 				_, want[i], err = turn(inProcess, i)
 				return err
 			})...))
 			succeed(ms, func(i int, m *Mixer) error {
-				sent, v, err := turn(must.Get(network.NewAverages(m, w, network.AverageOptions{Wire: c.wire})), i)
+				sent, v, err := turn(testkit.Get(network.NewAverages(m, w, network.AverageOptions{Wire: c.wire})), i)
 				got[i] = v
 				if s := m.Status(); s.Vectors != sent.Messages || s.VectorBytes != sent.Bytes || sent.Bytes == 0 {
-					t.Errorf("agent %d: %d payloads with %d bytes went over the wire; %+v were counted", i, s.Vectors, s.VectorBytes, sent)
+					t.Errorf("agent %d: %d payloads with %d bytes went over the wire; %+v were counted", i, s.Vectors,
+						s.VectorBytes, sent)
 				}
 				return err
 			})
@@ -115,7 +119,8 @@ func TestAverageCounts(t *testing.T) {
 	}
 }
 
-// TestMixOnWires: vectors that a wire holds exactly are mixed as in one process, and go over it in its bytes.
+// TestMixOnWires: vectors that a wire holds exactly are mixed as in one process, and go over it in
+// its bytes.
 func TestMixOnWires(t *testing.T) {
 	const n, length = 4, 100
 	w := newGraph("ring", n)
@@ -125,7 +130,7 @@ func TestMixOnWires(t *testing.T) {
 			for i := range start {
 				code := wire.Encode(nil, startVector(i, length))
 				start[i] = make([]float64, length)
-				must.OK(wire.Decode(start[i], code))
+				testkit.OK(wire.Decode(start[i], code))
 			}
 			want, got := networktest.Product(w, start), make([][]float64, n)
 			ms := openAgents(t, w, func(c *Config) { c.Wire = wire })
@@ -135,7 +140,8 @@ func TestMixOnWires(t *testing.T) {
 			})
 			wantSameBits(t, got, want)
 			if s := ms[0].Status(); s.Vectors != 2 || s.VectorBytes != int64(2*wire.Bytes(length)) {
-				t.Errorf("%d vectors with %d bytes were sent; they must be 2 with %d", s.Vectors, s.VectorBytes, 2*wire.Bytes(length))
+				t.Errorf("%d vectors with %d bytes were sent; they must be 2 with %d", s.Vectors, s.VectorBytes,
+					2*wire.Bytes(length))
 			}
 		})
 	}
@@ -157,9 +163,12 @@ func TestReduceRefuses(t *testing.T) {
 		{"no bits", sum(0, 1), dsbo.ErrShape, "words must have 1 to 64 bits; they have 0"},
 		{"too many bits", sum(65, 1), dsbo.ErrShape, "they have 65"},
 		{"too long", sum(64, 11), dsbo.ErrConfig, "a reduction must have at most MaxFloats = 10 words; it has 11"},
-		{"no operation", func(ctx context.Context, m *Mixer) error { return m.Reduce(ctx, 7, 1, nil) }, dsbo.ErrConfig, "an operation must be 0 to 1; it is 7"},
-		{"other lengths", func(ctx context.Context, m *Mixer) error { return sum(64, 1+m.config.Agent)(ctx, m) }, dsbo.ErrShape, "sums 2 words of 64 bits"},
-		{"other bits", func(ctx context.Context, m *Mixer) error { return sum(8+m.config.Agent, 1)(ctx, m) }, dsbo.ErrShape, "sums 1 words of 9 bits"},
+		{"no operation", func(ctx context.Context, m *Mixer) error { return m.Reduce(ctx, 7, 1, nil) }, dsbo.ErrConfig,
+			"an operation must be 0 to 1; it is 7"},
+		{"other lengths", func(ctx context.Context, m *Mixer) error { return sum(64, 1+m.config.Agent)(ctx, m) },
+			dsbo.ErrShape, "sums 2 words of 64 bits"},
+		{"other bits", func(ctx context.Context, m *Mixer) error { return sum(8+m.config.Agent, 1)(ctx, m) },
+			dsbo.ErrShape, "sums 1 words of 9 bits"},
 		{"another operation", func(ctx context.Context, m *Mixer) error {
 			return m.Reduce(ctx, network.Op(m.config.Agent), 8, make([]uint64, 1))
 		}, dsbo.ErrShape, "takes the largest of 1 words of 8 bits"},
@@ -184,14 +193,16 @@ func TestReduceRefuses(t *testing.T) {
 			}
 		})
 	}
-	m := must.Get(newMixer(Config{Matrix: must.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))}.withDefaults()))
-	if err := m.Reduce(t.Context(), network.Max, 8, nil); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "must be connected") {
+	m := testkit.Get(newMixer(
+		Config{Matrix: testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))}.withDefaults()))
+	if err := m.Reduce(t.Context(), network.Max, 8, nil); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "must be connected") {
 		t.Errorf("error %v without edges; it must say that the graph must be connected", err)
 	}
 }
 
-// TestPayloadOfAnotherLength: a neighbour that sends more words than it has to, or none where they are due, or bits that are in no word,
-// ends the run; where there is a council it is refused.
+// TestPayloadOfAnotherLength: a neighbour that sends more words than it has to, or none where they
+// are due, or bits that are in no word, ends the run; where there is a council it is refused.
 func TestPayloadOfAnotherLength(t *testing.T) {
 	for _, tt := range []struct {
 		payload []byte
@@ -202,12 +213,14 @@ func TestPayloadOfAnotherLength(t *testing.T) {
 		{[]byte{0, 0, 0, 0, 0, 0, 0, 0x80}, "must be filled up with zeros"},
 	} {
 		purpose := reducing(network.Sum, 63, 1)
-		garbage, good := encode(header{kindVector, 0, purpose}, tt.payload), encode(header{kindVector, 0, purpose}, make([]byte, 8))
+		garbage, good := encode(header{kindVector, 0, purpose}, tt.payload),
+			encode(header{kindVector, 0, purpose}, make([]byte, 8))
 		m, _ := pathAgent(func(c *Config) { c.Unmasked = true })
 		deliver(attached(m, 0, 0, 0), garbage)
 		deliver(attached(m, 2, 0, 0), good)
 		err := m.Reduce(t.Context(), network.Sum, 63, []uint64{1})
-		if !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 0 is at fault") || !strings.Contains(err.Error(), tt.want) {
+		if !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 0 is at fault") ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("error %v; it must blame agent 0 for %q", err, tt.want)
 		}
 
@@ -221,7 +234,8 @@ func TestPayloadOfAnotherLength(t *testing.T) {
 		<-s.dropped
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) || !errors.As(s.reason, new(*offence)) || m.err != nil {
-			t.Errorf("the stream ended with %v and the run with %v, %v; only the stream must end, for an offence", s.reason, m.err, err)
+			t.Errorf("the stream ended with %v and the run with %v, %v; only the stream must end, for an offence",
+				s.reason, m.err, err)
 		}
 	}
 }

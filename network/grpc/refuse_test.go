@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
 	"dsbo/network/networktest"
-	"dsbo/pki"
+	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -58,8 +59,8 @@ func (l lines) want(t *testing.T, words ...string) {
 // The agents of these tests are 0-1-2-3, a path, and the one under test is agent 1.
 const self = 1
 
-// foreign returns the settings of a certificate of another authority that trusts the right one, so that the refusal comes
-// from the other end.
+// foreign returns the settings of a certificate of another authority that trusts the right one, so
+// that the refusal comes from the other end.
 func foreign(agent int, config func(*pki.Identity) *tls.Config) *tls.Config {
 	c, right := config(issue(newAuthority(), agent, time.Hour)), certificate(9)
 	c.RootCAs, c.ClientCAs = right.Client(self).RootCAs, right.Server().ClientCAs
@@ -71,7 +72,8 @@ func openSelf(t *testing.T, address2 string) (*Mixer, lines) {
 	l := listen()
 	log, lines := newLog()
 	ms, closeAll := open([]Config{{Agent: self, Matrix: newGraph("path", 4), Run: "run", Hash: "hash", Listener: l,
-		Identity: certificate(self), Log: log, Addresses: []string{"", l.Addr().String(), address2, ""}, MaxFloats: 1000,
+		Identity: certificate(self), Log: log, Addresses: []string{"", l.Addr().String(), address2, ""},
+		MaxFloats: 1000,
 		Heartbeat: time.Hour, SilentAfter: 3 * time.Hour, PeerTimeout: 4 * time.Hour}})
 	t.Cleanup(closeAll)
 	return ms[0], lines
@@ -79,7 +81,8 @@ func openSelf(t *testing.T, address2 string) (*Mixer, lines) {
 
 // goodHello returns what an agent says to agent 1.
 func goodHello(from int) hello {
-	return hello{from: from, to: self, run: "run", config: "hash", form: Config{}.form(), program: network.ThisProgram()}
+	return hello{from: from, to: self, run: "run", config: "hash", form: Config{}.form(),
+		program: network.ThisProgram()}
 }
 
 // ofVersion returns the frame as a program with another version of the protocol sends it.
@@ -94,12 +97,12 @@ type refusal struct {
 	creds credentials.TransportCredentials
 	frame []byte // what the other one says first
 	log   string
-	// answer is what a visitor is told; "" where it is a matter of chance whether an alert of TLS gets through before the
-	// connection ends.
+	// answer is what a visitor is told; "" where it is a matter of chance whether an alert of TLS
+	// gets through before the connection ends.
 	answer string
 }
 
-// refusals returns those of an agent on either side of a connection.
+// refusals returns the refusals of an agent on either side of a connection.
 func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 	good, frame := credentials.NewTLS(config(certificate(agent))), goodHello(agent).encode()
 	expired := config(issue(ca(), agent, -time.Minute))
@@ -108,11 +111,16 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 		{"no encryption", insecure.NewCredentials(), frame, "does not look like a TLS handshake", ""},
 		{"expired", credentials.NewTLS(expired), frame, "expired", ""},
 		{"no hello", good, alive(0), "must begin with a hello", "must begin with a hello"},
-		{"a short hello", good, encode(header{kind: kindHello}, []byte("short")), "a hello has the wrong length", "wrong length"},
-		{"the version before capabilities", good, ofVersion(leastVersion-1, goodHello(agent).encode()), "must be of version 5 to 6; it is of version 4", "version 4"},
-		{"two versions later", good, ofVersion(version+2, goodHello(agent).encode()), "must be of version 5 to 6; it is of version 7", "version 7"},
-		{"a hello of 1025 bytes", good, encode(header{kind: kindHello}, make([]byte, 1001)), "must have at most 1024 bytes", "at most 1024"},
-		{"too long", good, make([]byte, headerSize+maxKeyText+1), "larger than max (8217 vs. 8216)", "larger than max"},
+		{"a short hello", good, encode(header{kind: kindHello}, []byte("short")), "a hello has the wrong length",
+			"wrong length"},
+		{"the version before capabilities", good, ofVersion(leastVersion-1, goodHello(agent).encode()),
+			"must be of version 5 to 6; it is of version 4", "version 4"},
+		{"two versions later", good, ofVersion(version+2, goodHello(agent).encode()),
+			"must be of version 5 to 6; it is of version 7", "version 7"},
+		{"a hello of 1025 bytes", good, encode(header{kind: kindHello}, make([]byte, 1001)),
+			"must have at most 1024 bytes", "at most 1024"},
+		{"too long", good, make([]byte, headerSize+masks.MaxText+1), "larger than max (8217 vs. 8216)",
+			"larger than max"},
 	}
 	for _, c := range []struct {
 		name   string
@@ -120,15 +128,21 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 		log    string
 	}{
 		{"another run", func(h *hello) { h.run = "walk" }, `is of run \"walk\", agent 1 of run \"run\"`},
-		{"another configuration", func(h *hello) { h.config = "mash" }, "has other settings than agent 1 (SHA-256 mash and hash)"},
+		{"another configuration", func(h *hello) { h.config = "mash" },
+			"has other settings than agent 1 (SHA-256 mash and hash)"},
 		{"another wire", func(h *hello) { h.form = Config{Wire: network.BF16}.form() },
 			"exchanges bf16, sums with masks, agent 1 float64, sums with masks: Wire and Unmasked must be the same"},
-		{"without masks", func(h *hello) { h.form = Config{Unmasked: true}.form() }, "exchanges float64, sums without masks"},
-		{"a need that is not known", func(h *hello) { h.needs = 1 << 40 }, "needs, capability 40: the program of agent 1 must be replaced"},
+		{"without masks", func(h *hello) { h.form = Config{Unmasked: true}.form() },
+			"exchanges float64, sums without masks"},
+		{"a need that is not known", func(h *hello) { h.needs = 1 << 40 },
+			"needs, capability 40: the program of agent 1 must be replaced"},
 		{"for another", func(h *hello) { h.to = 3 }, "takes agent 1 for agent 3"},
-		{"other kernels", func(h *hello) { h.program.Kernels, h.program.Arithmetic = "abacus", "clay" }, "does not compute as agent 1 does: it is " + network.ThisProgram().Architecture},
-		{"another architecture", func(h *hello) { h.program.Architecture, h.program.Arithmetic = "pdp11", "octal" }, "does not compute as agent 1 does: it is pdp11 "},
-		{"another compiler", func(h *hello) { h.program.Arithmetic = "fused" }, "does not compute as agent 1 does: it is " + network.ThisProgram().Architecture},
+		{"other kernels", func(h *hello) { h.program.Kernels, h.program.Arithmetic = "abacus", "clay" },
+			"does not compute as agent 1 does: it is " + network.ThisProgram().Architecture},
+		{"another architecture", func(h *hello) { h.program.Architecture, h.program.Arithmetic = "pdp11", "octal" },
+			"does not compute as agent 1 does: it is pdp11 "},
+		{"another compiler", func(h *hello) { h.program.Arithmetic = "fused" },
+			"does not compute as agent 1 does: it is " + network.ThisProgram().Architecture},
 	} {
 		h, name := goodHello(agent), fmt.Sprintf("agent %d ", agent)
 		c.change(&h)
@@ -138,7 +152,8 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 }
 
 // visit connects to agent 1 and says the frames.
-func visit(t *testing.T, address string, creds credentials.TransportCredentials, frames ...[]byte) (rpc.ClientStream, error) {
+func visit(t *testing.T, address string, creds credentials.TransportCredentials,
+	frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
 	return visitOver(networktest.Context(t), t, dialTCP, address, creds, frames...)
 }
@@ -147,7 +162,8 @@ func visit(t *testing.T, address string, creds credentials.TransportCredentials,
 func visitOver(ctx context.Context, t *testing.T, dial func(context.Context, string) (net.Conn, error), address string,
 	creds credentials.TransportCredentials, frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
-	conn := must.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds), rpc.WithContextDialer(dial)))
+	conn := testkit.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds),
+		rpc.WithContextDialer(dial)))
 	t.Cleanup(func() { conn.Close() })
 	s, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{}))
 	if err != nil {
@@ -162,8 +178,8 @@ func visitOver(ctx context.Context, t *testing.T, dial func(context.Context, str
 	return s, s.RecvMsg(&f)
 }
 
-// TestVisitorsRefused: agent 1 refuses those who connect to it, says why, and tells those who have a
-// right to know.
+// TestVisitorsRefused: agent 1 refuses those who connect to it, says why, and tells those who have
+// a right to know.
 func TestVisitorsRefused(t *testing.T) {
 	client := func(id *pki.Identity) *tls.Config { return id.Client(self) }
 	as := func(agent int) credentials.TransportCredentials {
@@ -173,8 +189,10 @@ func TestVisitorsRefused(t *testing.T) {
 	bare.GetClientCertificate = nil
 	for _, c := range append(refusals(0, client), []refusal{
 		{"no certificate", credentials.NewTLS(bare), goodHello(0).encode(), "didn't provide a certificate", ""},
-		{"another identity", as(2), goodHello(0).encode(), "claims to be agent 0, but shows the certificate of agent 2", "claims to be agent 0"},
-		{"another identity as itself", as(0), goodHello(1).encode(), "claims to be agent 1, but shows the certificate of agent 0", "claims to be agent 1"},
+		{"another identity", as(2), goodHello(0).encode(), "claims to be agent 0, but shows the certificate of agent 2",
+			"claims to be agent 0"},
+		{"another identity as itself", as(0), goodHello(1).encode(),
+			"claims to be agent 1, but shows the certificate of agent 0", "claims to be agent 1"},
 		{"no neighbour", as(3), goodHello(3).encode(), "agent 3 is not a neighbour of agent 1", "not a neighbour"},
 		{"itself", as(1), goodHello(1).encode(), "agent 1 is not a neighbour of agent 1", "not a neighbour"},
 		{"the wrong direction", as(2), goodHello(2).encode(), "the other way is right", "lower number"},
@@ -194,7 +212,8 @@ func TestVisitorsRefused(t *testing.T) {
 	}
 }
 
-// TestRefusalLoggedOnce: an agent of other kernels tries again and again; the log of the one that refuses it says so once.
+// TestRefusalLoggedOnce: an agent of other kernels tries again and again; the log of the one that
+// refuses it says so once.
 func TestRefusalLoggedOnce(t *testing.T) {
 	m, log := openSelf(t, "127.0.0.1:1")
 	address, creds := m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self))
@@ -219,21 +238,24 @@ func TestRefusalLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestRefusalIsTheReason: who refuses a neighbour of other kernels ends with that as the reason, as it is silent, though it is the neighbour that connects.
+// TestRefusalIsTheReason: who refuses a neighbour of other kernels ends with that as the reason, as
+// it is silent, though it is the neighbour that connects.
 func TestRefusalIsTheReason(t *testing.T) {
 	m, _ := openSelf(t, "127.0.0.1:1")
 	other := goodHello(0)
 	other.program.Arithmetic = "fused"
-	if _, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self)), other.encode()); err == nil {
+	if _, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self)),
+		other.encode()); err == nil {
 		t.Error("a visitor with other kernels was accepted")
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var err error
 	for range 4 {
-		err = m.edge(0).heartbeat()
+		err = m.neighbours.edge(0).heartbeat()
 	}
-	if err == nil || !strings.Contains(err.Error(), "agent 0 has been silent for 4h0m0s") || !strings.Contains(err.Error(), "agent 0 does not compute as agent 1 does") {
+	if err == nil || !strings.Contains(err.Error(), "agent 0 has been silent for 4h0m0s") ||
+		!strings.Contains(err.Error(), "agent 0 does not compute as agent 1 does") {
 		t.Errorf("error %v; it must say that agent 0 is silent as it does not compute as agent 1 does", err)
 	}
 }
@@ -262,7 +284,7 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
 		s.Stop()
-		must.OK(<-done)
+		testkit.OK(<-done)
 	})
 	return l.Addr().String()
 }
@@ -271,9 +293,12 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 func TestHostsRefused(t *testing.T) {
 	server := (*pki.Identity).Server
 	for _, c := range append(refusals(2, server), []refusal{
-		{"one that trusts another authority", credentials.NewTLS(server(issue(newAuthority(), 2, time.Hour))), goodHello(2).encode(), "tls: ", ""},
-		{"another identity", credentials.NewTLS(server(certificate(3))), goodHello(2).encode(), "valid for agent-3, not agent-2", ""},
-		{"another claim", credentials.NewTLS(server(certificate(2))), goodHello(3).encode(), "it must be agent 2; it says that it is agent 3", ""},
+		{"one that trusts another authority", credentials.NewTLS(server(issue(newAuthority(), 2, time.Hour))),
+			goodHello(2).encode(), "tls: ", ""},
+		{"another identity", credentials.NewTLS(server(certificate(3))), goodHello(2).encode(),
+			"valid for agent-3, not agent-2", ""},
+		{"another claim", credentials.NewTLS(server(certificate(2))), goodHello(3).encode(),
+			"it must be agent 2; it says that it is agent 3", ""},
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := openSelf(t, host(t, c.creds, c.frame))
@@ -301,9 +326,10 @@ func TestBadFrames(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := openSelf(t, "127.0.0.1:1")
-			s, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self)), goodHello(0).encode())
-			must.OK(err)
-			must.OK(s.SendMsg(c.frame))
+			s, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self)),
+				goodHello(0).encode())
+			testkit.OK(err)
+			testkit.OK(s.SendMsg(c.frame))
 			log.want(t, "level=WARN", "neighbour=0", "lost the connection", c.log)
 		})
 	}

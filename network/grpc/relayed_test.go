@@ -8,20 +8,20 @@ import (
 	"sync"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network/networktest"
+	"dsbo/network/pki"
 	"dsbo/network/relay"
-	"dsbo/pki"
 )
 
-// relayed takes the addresses of all agents but 0, 3, 6, ... away, with a relay of the authority's agents between those without, and
-// returns what stops it.
+// relayed takes the addresses of all agents but 0, 3, 6, ... away, with a relay of the authority's
+// agents between those without, and returns what stops it.
 func relayed(cs []Config) ([]Config, func()) {
 	l := listen()
 	for i := range cs {
 		cs[i].Relay = l.Addr().String()
 		if i%3 > 0 {
-			must.OK(cs[i].Listener.Close())
+			testkit.OK(cs[i].Listener.Close())
 			cs[i].Listener, cs[i].Addresses[i] = nil, "" // the same slice for all agents
 		}
 	}
@@ -33,7 +33,7 @@ func serveRelay(l net.Listener) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		must.OK(relay.Serve(ctx, l, relay.Options{Trust: func() (*pki.Trust, error) { return ca().Trust(), nil }}))
+		testkit.OK(relay.Serve(ctx, l, relay.Options{Trust: func() (*pki.Trust, error) { return ca().Trust(), nil }}))
 	})
 	return func() {
 		cancel()
@@ -41,7 +41,8 @@ func serveRelay(l net.Listener) (stop func()) {
 	}
 }
 
-// TestRelayed: agents with and without addresses sum the same numbers, also when the relay is lost and comes back in between.
+// TestRelayed: agents with and without addresses sum the same numbers, also when the relay is lost
+// and comes back in between.
 func TestRelayed(t *testing.T) {
 	const n, times = 6, 40
 	ctx, w := networktest.Context(t), newGraph("ring", n)
@@ -51,7 +52,7 @@ func TestRelayed(t *testing.T) {
 	mix := func(i int, m *Mixer) error { return networktest.MixZeros(ctx, m, times, 3) }
 	succeed(ms, mix)
 	stop()
-	l := must.Get(net.Listen("tcp", cs[0].Relay))
+	l := testkit.Get(net.Listen("tcp", cs[0].Relay))
 	defer serveRelay(l)()
 	succeed(ms, mix)
 	want := networktest.Product(w, [][]float64{{1}, {2}, {3}, {4}, {5}, {6}})
@@ -79,7 +80,8 @@ func neighbour(m *Mixer, agent int) Neighbour {
 	return all[slices.IndexFunc(all, func(n Neighbour) bool { return n.Agent == agent })]
 }
 
-// TestWhoDials: of two neighbours exactly one connects, and those without addresses alone need the relay.
+// TestWhoDials: of two neighbours exactly one connects, and those without addresses alone need
+// the relay.
 func TestWhoDials(t *testing.T) {
 	w := newGraph("path", 4)
 	for lacking := range 16 {

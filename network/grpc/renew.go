@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/pki"
+	"dsbo/network/pki"
 
 	"google.golang.org/grpc/credentials"
 )
@@ -17,9 +17,9 @@ func (m *Mixer) identity() *pki.Identity {
 	return m.config.Identity
 }
 
-// Renew gives this agent another certificate, or other authorities: all its connections are made again with them, and no vector is
-// lost. The key must be that of the certificate before, as the masks follow from it: else the error matches dsbo.ErrConfig and all
-// stays as it was.
+// Renew gives this agent another certificate, or other authorities: all its connections are made
+// again with them, and no vector is lost. The key must be the key of the certificate before, as the
+// masks follow from it: else the error matches dsbo.ErrConfig and all stays as it was.
 func (m *Mixer) Renew(id *pki.Identity) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -28,20 +28,20 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 	case c.Identity == nil:
 		return dsbo.Errorf(dsbo.ErrConfig, "agent %d began without a certificate, and must go on without one", c.Agent)
 	case id.Agent != c.Agent:
-		return dsbo.Errorf(dsbo.ErrConfig, "the certificate must be that of agent %d; it is that of agent %d", c.Agent, id.Agent)
+		return dsbo.Errorf(dsbo.ErrConfig, "the certificate must be that of agent %d; it is that of agent %d",
+			c.Agent, id.Agent)
 	case !id.SameKey(c.Identity):
-		return dsbo.Errorf(dsbo.ErrConfig, "the key of %s must stay the same during a run, as masks follow from it; it is another one", pki.Name(c.Agent))
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the key of %s must stay the same during a run, as masks follow from it; it is another one",
+			pki.Name(c.Agent))
 	}
 	c.Identity = id
-	if m.keys.own != nil {
-		if err := m.keys.certify(c); err != nil {
-			return err
-		}
-		if m.keys.ownPublished {
-			m.publishKey(c.Agent, m.keys.ownFrame)
-		}
+	published, err := m.keys.Certify(id)
+	if err != nil {
+		return err
 	}
-	for _, e := range m.edges {
+	m.neighbours.passKeysOn(published)
+	for _, e := range m.neighbours.edges {
 		if e.session != nil {
 			e.session.drop(errRenewed)
 		}
@@ -49,21 +49,23 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 	return nil
 }
 
-// serverSettings are those of a listener, each of whose connections has the certificate of its time.
-func (m *Mixer) serverSettings() *tls.Config {
+// serverSettings are the settings of a listener, each of whose connections has the certificate of
+// its time.
+func (l *links) serverSettings() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			now := m.identity().Server()
+			now := l.m.identity().Server()
 			now.NextProtos = []string{"h2"} // which gRPC adds to the settings that it is given, and requires
 			return now, nil
 		},
 	}
 }
 
-// connectionExpiry returns when the first certificate of a connection expires, of either side; the zero time if it has none.
-func (m *Mixer) connectionExpiry(auth credentials.AuthInfo) time.Time {
-	id := m.identity()
+// connectionExpiry returns when the first certificate of a connection expires, of either side; the
+// zero time if it has none.
+func (l *links) connectionExpiry(auth credentials.AuthInfo) time.Time {
+	id := l.m.identity()
 	info, ok := auth.(credentials.TLSInfo)
 	if id == nil || !ok {
 		return time.Time{}

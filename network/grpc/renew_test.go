@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
-// site is the folder of an agent that made its own key; renewed returns its identity with another certificate for it.
+// site is the folder of an agent that made its own key; renewed returns its identity with another
+// certificate for it.
 type site struct {
 	folder  string
 	request *pki.Request
@@ -24,20 +25,21 @@ type site struct {
 
 func newSite(t *testing.T, agent int) site {
 	folder := t.TempDir()
-	return site{folder, must.Get(pki.MakeRequest(folder, agent))}
+	return site{folder, testkit.Get(pki.MakeRequest(folder, agent))}
 }
 
-// renewed returns the site's identity with a new certificate of an authority, which is valid as long as that.
+// renewed returns the site's identity with a new certificate of an authority, which is valid as
+// long as that.
 func (s site) renewed(a *pki.Authority, valid time.Duration) *pki.Identity {
 	now := time.Now()
 	path := s.folder + "/" + pki.Name(s.request.Agent) + ".pem"
-	must.OK(pki.ReplaceCertificate(path, must.Get(a.Grant(s.request, now.Add(-time.Hour), now.Add(valid)))))
-	must.OK(a.PutCertificate(s.folder))
-	return must.Get(pki.Load(s.folder, s.request.Agent, now))
+	testkit.OK(pki.ReplaceCertificate(path, testkit.Get(a.Grant(s.request, now.Add(-time.Hour), now.Add(valid)))))
+	testkit.OK(a.PutCertificate(s.folder))
+	return testkit.Get(pki.Load(s.folder, s.request.Agent, now))
 }
 
-// TestRenew: agents whose certificates are renewed while they sum connect again, with the new ones, and no number changes. One
-// that comes later gets keys with certificates of its time.
+// TestRenew: agents whose certificates are renewed while they sum connect again, with the new ones,
+// and no number changes. One that comes later gets keys with certificates of its time.
 func TestRenew(t *testing.T) {
 	const n, before, after = 3, 5, 5
 	a := newAuthority()
@@ -57,7 +59,8 @@ func TestRenew(t *testing.T) {
 				if err := m.Reduce(ctx, network.Sum, 40, words); err != nil {
 					return err
 				}
-				if want := combined(network.Sum, n, 40, 100); !bytes.Equal(network.PackWords(nil, 40, words), network.PackWords(nil, 40, want)) {
+				if want := combined(network.Sum, n, 40, 100); !bytes.Equal(network.PackWords(nil, 40, words),
+					network.PackWords(nil, 40, want)) {
 					return errors.New("the sum is another one")
 				}
 			}
@@ -67,7 +70,7 @@ func TestRenew(t *testing.T) {
 	succeed(ms, sums(before))
 	var renewing sync.WaitGroup
 	for i, m := range ms {
-		renewing.Go(func() { must.OK(m.Renew(sites[i].renewed(a, 20*time.Minute))) })
+		renewing.Go(func() { testkit.OK(m.Renew(sites[i].renewed(a, 20*time.Minute))) })
 	}
 	succeed(ms, sums(after))
 	renewing.Wait()
@@ -80,7 +83,8 @@ func TestRenew(t *testing.T) {
 	succeed(ms, func(i int, m *Mixer) error { return m.Drain(ctx) })
 }
 
-// TestRenewedKeySpreads: a key whose certificate is valid longer takes the place of the one before, and no other does.
+// TestRenewedKeySpreads: a key whose certificate is valid longer takes the place of the one before,
+// and no other does.
 func TestRenewedKeySpreads(t *testing.T) {
 	s := newSite(t, 0)
 	m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, certificate(self)) })
@@ -92,10 +96,10 @@ func TestRenewedKeySpreads(t *testing.T) {
 	}
 	other := attached(m, 2, 0, 0)
 	wantSent(t, other, "key 1/0, key 0/0")
-	if last := m.keys.published[len(m.keys.published)-1]; !bytes.Equal(last.frame, longer) {
+	if last := m.keys.Published()[len(m.keys.Published())-1]; !bytes.Equal(last.Text, decoded(longer).text) {
 		t.Error("the key that is passed on must be that with the certificate that is valid longest")
 	}
-	must.OK(m.err)
+	testkit.OK(m.err)
 }
 
 // TestRenewRefused: what is no renewal leaves all as it was.
@@ -136,7 +140,7 @@ func TestExpiredConnection(t *testing.T) {
 	succeed(ms, func(_ int, m *Mixer) error { return networktest.MixZeros(networktest.Context(t), m, 1, 1) })
 	for _, m := range ms {
 		m.mu.Lock()
-		if got, want := m.edges[0].session.expires.Unix(), ids[0].Expires().Unix(); got != want {
+		if got, want := m.neighbours.edges[0].session.expires.Unix(), ids[0].Expires().Unix(); got != want {
 			t.Errorf("the connection is valid until %d; it must be %d", got, want)
 		}
 		m.mu.Unlock()

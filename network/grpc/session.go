@@ -74,7 +74,8 @@ func (s *session) Send(frame []byte) error {
 	return s.stream.SendMsg(frame)
 }
 
-// open makes the session the edge's stream. It fails if the mixer is closed, or a later process of the neighbour has one.
+// open makes the session the edge's stream. It fails if the mixer is closed, or a later process of
+// the neighbour has one.
 func (s *session) open(h hello) error {
 	m := s.e.m
 	m.mu.Lock()
@@ -89,14 +90,15 @@ func (s *session) open(h hello) error {
 	return nil
 }
 
-// run moves frames until the stream ends and returns why: nil if this side is closed and has nothing more
-// to say, io.EOF if the other side is. in gets what ends the receiving direction, if that has not ended.
+// run moves frames until the stream ends and returns why: nil if this side is closed and has
+// nothing more to say, io.EOF if the other side is. in gets what ends the receiving direction, if
+// that has not ended.
 func (s *session) run() (in chan error, err error) {
 	m := s.e.m
 	in = make(chan error, 1)
 	out := make(chan error, 1)
-	m.work.Go(func() { in <- s.receive() })
-	m.work.Go(func() { out <- s.transmit() })
+	m.links.work.Go(func() { in <- s.receive() })
+	m.links.work.Go(func() { out <- s.transmit() })
 	select {
 	case err = <-in:
 	case err = <-out:
@@ -147,7 +149,8 @@ func (s *session) receive() error {
 	var f frame
 	for {
 		if err := s.stream.RecvMsg(&f); err != nil {
-			if f.fault != nil || status.Code(err) == codes.ResourceExhausted { // what gRPC says of a frame that is too long
+			// what gRPC says of a frame that is too long
+			if f.fault != nil || status.Code(err) == codes.ResourceExhausted {
 				return &offence{err}
 			}
 			return err

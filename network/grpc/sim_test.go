@@ -8,13 +8,13 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
 
-// A sim runs the agents' state machines in one goroutine over links that break and come back, while agents are lost and
-// restored. Each choice is drawn, so that a seed is a run.
+// A sim runs the agents' state machines in one goroutine over links that break and come back, while
+// agents are lost and restored. Each choice is drawn, so that a seed is a run.
 type sim struct {
 	t      *testing.T
 	rand   *rand.Rand
@@ -67,11 +67,13 @@ func newSim(t *testing.T, seed uint64, w *network.Matrix, keep, rounds int) *sim
 }
 
 func (s *sim) mixer(i, round int) *Mixer {
-	return must.Get(newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep, Unmasked: true,
-		Addresses: make([]string, s.w.N())}.withDefaults()))
+	return testkit.Get(newMixer(
+		Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep, Unmasked: true,
+			Addresses: make([]string, s.w.N())}.withDefaults()))
 }
 
-// restore puts the newest checkpoint of at most this round into the agent's vector and returns its round.
+// restore puts the newest checkpoint of at most this round into the agent's vector and returns
+// its round.
 func (s *sim) restore(a *simAgent, i, round int) int {
 	newest := a.saved.rewind(round, i, simLength)
 	a.x, a.published, a.draining, a.over = newest.x, false, false, false
@@ -85,49 +87,51 @@ func (s *sim) advance(i int) {
 	if a.over {
 		return
 	}
-	err := m.checkRunning(s.t.Context())
+	err := m.flow.checkRunning(s.t.Context())
 	if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
-		must.OK(m.Rewind(s.restore(a, i, rollback.Round)))
+		testkit.OK(m.Rewind(s.restore(a, i, rollback.Round)))
 		return
 	}
 	if err != nil {
 		s.t.Fatalf("agent %d: %v", i, err)
 	}
 	switch {
-	case m.round == s.rounds:
+	case m.flow.round == s.rounds:
 		if !a.draining {
 			a.draining = true
-			a.saved = checkpoints{{m.round, m.round, slices.Clone(a.x)}} // the result, which is safe
-			m.beginDrain()
+			a.saved = checkpoints{{m.flow.round, m.flow.round, slices.Clone(a.x)}} // the result, which is safe
+			m.finish.beginDrain()
 		}
-		if m.drained() {
+		if m.finish.drained() {
 			s.leave(i)
 		}
 	case !a.published:
-		if m.round%simSaveEvery == 0 {
-			a.saved.add(m.round, m.round, a.x)
+		if m.flow.round%simSaveEvery == 0 {
+			a.saved.add(m.flow.round, m.flow.round, a.x)
 		}
-		err := m.publish(entry{frame: encodeVector(m.round, mixing, a.x), to: simReceivers(s.w, i, m.round)})
+		err := m.flow.publish(entry{frame: encodeVector(m.flow.round, mixing, a.x),
+			to: simReceivers(s.w, i, m.flow.round)})
 		if _, rollback := errors.AsType[*network.RollbackError](err); err != nil && !rollback {
 			s.t.Fatalf("agent %d: %v", i, err)
 		}
 		a.published = err == nil
-	case m.missing == 0:
-		if simReceivers(s.w, i, m.round) == nil {
-			must.Get(m.findTerms(m.window.get(m.round).frame[headerSize:], simLength))
+	case m.flow.missing == 0:
+		if simReceivers(s.w, i, m.flow.round) == nil {
+			testkit.Get(m.findTerms(m.flow.window.get(m.flow.round).frame[headerSize:], simLength))
 			network.Combine(a.x, m.view.matrix.Row(m.view.position), m.terms)
 		} else {
-			for _, e := range m.edges {
-				addShorter(a.x, vectorOf(e.slot[m.round%2]))
+			for _, e := range m.neighbours.edges {
+				addShorter(a.x, vectorOf(e.slot[m.flow.round%2]))
 			}
 		}
-		localStep(a.x, i, m.round)
-		m.round++
+		localStep(a.x, i, m.flow.round)
+		m.flow.round++
 		a.published = false
 	}
 }
 
-// simReceivers returns who gets an agent's vector: all for nil, as in Mix, or in some exchanges one neighbour, each in turn.
+// simReceivers returns who gets an agent's vector: all for nil, as in Mix, or in some exchanges one
+// neighbour, each in turn.
 func simReceivers(w *network.Matrix, agent, round int) []int {
 	near := w.Neighbours(agent)
 	if round%3 != 2 || len(near) == 0 {
@@ -143,7 +147,7 @@ func addShorter(dst, src []float64) {
 	}
 }
 
-// simulated returns the agents' ends after so many exchanges without faults.
+// simulated returns the agents' ends after a number of exchanges without faults.
 func simulated(w *network.Matrix, rounds int) [][]float64 {
 	xs := make([][]float64, w.N())
 	for i := range xs {
@@ -203,7 +207,8 @@ func (s *sim) step() {
 func (s *sim) run(faultySteps int) {
 	limit := faultySteps + 1000*s.rounds*(len(s.keys)+1)
 	for !s.allOver() {
-		s.unsafe = s.steps < faultySteps && !(s.gentle && slices.ContainsFunc(s.agents, func(a *simAgent) bool { return a.draining }))
+		s.unsafe = s.steps < faultySteps &&
+			!(s.gentle && slices.ContainsFunc(s.agents, func(a *simAgent) bool { return a.draining }))
 		s.step()
 		if s.steps > limit {
 			s.t.Fatalf("no end after %d steps: %s", s.steps, s.state())
@@ -226,7 +231,8 @@ func (s *sim) allOver() bool {
 func (s *sim) state() string {
 	text := ""
 	for i, a := range s.agents {
-		text += fmt.Sprintf("\nagent %d: published %v, over %v, missing %d, %+v", i, a.published, a.over, a.m.missing, a.m.Status())
+		text += fmt.Sprintf("\nagent %d: published %v, over %v, missing %d, %+v", i, a.published, a.over,
+			a.m.flow.missing, a.m.Status())
 	}
 	return text
 }

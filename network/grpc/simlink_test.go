@@ -5,25 +5,27 @@ import (
 	"math"
 	"time"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
-// connect has the neighbour with the lower number say hello. Both go on meanwhile, until the hellos are delivered.
+// connect has the neighbour with the lower number say hello. Both go on meanwhile, until the hellos
+// are delivered.
 func (s *sim) connect(i, j int) {
 	if s.agents[i].over || s.agents[j].over {
 		return
 	}
 	s.disconnect(i, j)
 	ends := [2]int{min(i, j), max(i, j)}
-	s.links[ends].frames = [][]byte{s.agents[ends[0]].m.edge(ends[1]).hello()}
+	s.links[ends].frames = [][]byte{s.agents[ends[0]].m.neighbours.edge(ends[1]).hello()}
 }
 
-// open takes in a hello that came over a link, as the two ends of a stream do: the one that did not connect answers.
+// open takes in a hello that came over a link, as the two ends of a stream do: the one that did not
+// connect answers.
 func (s *sim) open(ends [2]int, f *frame) {
-	e := s.agents[ends[1]].m.edge(ends[0])
+	e := s.agents[ends[1]].m.neighbours.edge(ends[0])
 	back := s.links[[2]int{ends[1], ends[0]}]
 	back.session = newSession(e, nil, time.Time{})
-	must.OK(back.session.open(must.Get(readHello(f))))
+	testkit.OK(back.session.open(testkit.Get(readHello(f))))
 	if ends[0] < ends[1] {
 		back.frames = append(back.frames, e.hello())
 	}
@@ -44,7 +46,7 @@ func (s *sim) disconnect(i, j int) {
 func (s *sim) leave(i int) {
 	a := s.agents[i]
 	a.over = true
-	a.m.announce()
+	a.m.neighbours.announce()
 	for _, j := range s.w.Neighbours(i) {
 		ends := [2]int{i, j}
 		l := s.links[ends]
@@ -99,7 +101,7 @@ func (s *sim) deliver(ends [2]int, l *simLink) {
 		s.open(ends, f)
 		return
 	}
-	if err := s.agents[ends[1]].m.edge(ends[0]).handle(f); err != nil {
+	if err := s.agents[ends[1]].m.neighbours.edge(ends[0]).handle(f); err != nil {
 		s.t.Fatalf("agent %d from agent %d: %v", ends[1], ends[0], err)
 	}
 }

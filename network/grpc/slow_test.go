@@ -5,34 +5,42 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
-	"dsbo/membership"
+	"dsbo/internal/testkit"
+	"dsbo/network/grpc/holdup"
+	"dsbo/network/membership"
 )
 
-// TestSlowNeighbours: the council is told of a neighbour that computes, or writes, when an exchange has waited for that for longer than the deadline, by what
-// the neighbour says itself, and later after each time that it was left out. Without a deadline, and in the end, ComputeTimeout is the most.
+// TestSlowNeighbours: the council is told of a neighbour that computes, or writes, when an exchange
+// has waited for that for longer than the deadline, by what the neighbour says itself, and later
+// after each time that it was left out. Without a deadline, and in the end, ComputeTimeout is
+// the most.
 func TestSlowNeighbours(t *testing.T) {
-	says := func(doing activity) report {
-		return report{doing, 0, 0, map[activity]cause{saving: causeSaving}[doing]}
+	says := func(doing holdup.Activity) holdup.Report {
+		return holdup.Report{Doing: doing, Round: 0, Holder: 0,
+			Cause: map[holdup.Activity]holdup.Cause{holdup.Saving: holdup.BySaving}[doing]}
 	}
 	left := membership.Log{{Epoch: 1, Members: []int{1, 2}, Slow: []int{0}}, {Epoch: 2, Members: []int{0, 1, 2}}}
 	for _, c := range []struct {
 		name     string
-		says     report
+		says     holdup.Report
 		deadline time.Duration
 		log      membership.Log
 		ends     bool // all has been computed
 		after    int  // heartbeats; 0: never
 	}{
-		{name: "computes", says: says(computing), deadline: 10 * time.Second, after: 10},
-		{name: "writes", says: says(saving), deadline: 10 * time.Second, after: 10},
-		{name: "computes again", says: says(computing), deadline: 10 * time.Second, log: left, after: 20},
-		{name: "computes a third time", says: says(computing), deadline: 10 * time.Second, log: slices.Concat(left, left), after: 40},
-		{name: "computes a fourth time", says: says(computing), deadline: 10 * time.Second, log: slices.Concat(left, left, left), after: 60},
-		{name: "computes without a deadline", says: says(computing), after: 60},
-		{name: "computes in the end", says: says(computing), deadline: 10 * time.Second, ends: true, after: 60},
-		{name: "waits for another one that computes", says: report{exchanging, -1, 3, causeComputing}, deadline: 10 * time.Second},
-		{name: "withholds", says: says(exchanging), deadline: 10 * time.Second},
+		{name: "computes", says: says(holdup.Computing), deadline: 10 * time.Second, after: 10},
+		{name: "writes", says: says(holdup.Saving), deadline: 10 * time.Second, after: 10},
+		{name: "computes again", says: says(holdup.Computing), deadline: 10 * time.Second, log: left, after: 20},
+		{name: "computes a third time", says: says(holdup.Computing), deadline: 10 * time.Second,
+			log: slices.Concat(left, left), after: 40},
+		{name: "computes a fourth time", says: says(holdup.Computing), deadline: 10 * time.Second,
+			log: slices.Concat(left, left, left), after: 60},
+		{name: "computes without a deadline", says: says(holdup.Computing), after: 60},
+		{name: "computes in the end", says: says(holdup.Computing), deadline: 10 * time.Second, ends: true, after: 60},
+		{name: "waits for another one that computes",
+			says:     holdup.Report{Doing: holdup.Exchanging, Round: -1, Holder: 3, Cause: holdup.ByComputing},
+			deadline: 10 * time.Second},
+		{name: "withholds", says: says(holdup.Exchanging), deadline: 10 * time.Second},
 	} {
 		m, log := pathAgent(func(c *Config) {
 			inSeconds(c)
@@ -40,47 +48,49 @@ func TestSlowNeighbours(t *testing.T) {
 		})
 		s, other := withCouncil(m, 3)
 		m.config.Membership.StragglerDeadline = c.deadline
-		c.says.round++
+		c.says.Round++
 		m.chamber.log = c.log
 		m.view.epoch.Number = len(c.log)
 		s.remote, s.announced = len(c.log), len(c.log)
 		publish(m, 1)
 		if c.ends {
 			m.finish.drains = true
-			m.setActivity(ending)
+			m.watch.Begin(holdup.Ending)
 		}
 		for k := range 70 {
 			want := c.after > 0 && k >= c.after
-			if is := slices.Contains(m.observe().Slow, 0); is != want || is != m.Status().Neighbours[0].Slow {
+			if is := slices.Contains(m.chamber.observe().Slow, 0); is != want || is != m.Status().Neighbours[0].Slow {
 				t.Errorf("%s: after %d heartbeats it is slow: %v; it must be %v, in Status too", c.name, k, is, want)
 				break
 			}
 			deliver(s, reporting(c.says))
-			deliver(other, reporting(report{exchanging, 1, 2, causeComputing}))
+			deliver(other, reporting(
+				holdup.Report{Doing: holdup.Exchanging, Round: 1, Holder: 2, Cause: holdup.ByComputing}))
 			m.heartbeat()
 		}
 		if c.after > 0 && !c.ends {
 			log.want(t, "level=WARN", "a neighbour is slow", "neighbour=0", "exchange=1")
-			if deliver(s, vectorOfOne(1, 1)); len(m.observe().Slow) > 0 {
+			if deliver(s, vectorOfOne(1, 1)); len(m.chamber.observe().Slow) > 0 {
 				t.Errorf("%s: it is slow when its vector is here", c.name)
 			}
 		}
 	}
 }
 
-// TestReadyWhenThrough: an agent that was left out as it computed is not ready to come in before it has begun the epoch without it.
+// TestReadyWhenThrough: an agent that was left out as it computed is not ready to come in before it
+// has begun the epoch without it.
 func TestReadyWhenThrough(t *testing.T) {
 	m, _ := pathAgent(nil)
 	withCouncil(m, 2)
-	if !m.observe().Ready {
+	if !m.chamber.observe().Ready {
 		t.Error("it is ready, as it is connected to all")
 	}
 	m.chamber.log = membership.Log{{Epoch: 1, Members: []int{0, 2}, Slow: []int{self}}}
-	if m.observe().Ready {
+	if m.chamber.observe().Ready {
 		t.Error("it computes in an epoch before, and cannot be ready")
 	}
-	must.OK(m.Reform(m.chamber.log.Last(3), 0))
-	if !m.observe().Ready {
+	testkit.OK(m.Reform(m.chamber.log.Last(3), 0))
+	if !m.chamber.observe().Ready {
 		t.Error("it is ready, as it has begun the epoch without it")
 	}
 }

@@ -7,7 +7,8 @@ type Status struct {
 	Round   int   // the next exchange, or the one under way
 	Rewinds int64 // how often the agent went back
 	Refused int64 // connections that were refused
-	// Vectors counts those of Mix and the words of Reduce, once for each neighbour they go to, and VectorBytes their bytes.
+	// Vectors counts the vectors of Mix and the words of Reduce, once for each neighbour they go
+	// to, and VectorBytes their bytes.
 	Vectors, VectorBytes int64
 	Holdup               *Holdup // what an exchange waits for at present; nil if none waits
 	Stalled              bool    // it has waited for so long that the log says so
@@ -20,15 +21,15 @@ type Status struct {
 	Waiting string // why there is no change of the members although there must be; "" if there need be none
 }
 
-// A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with their headers and
-// without what TLS and gRPC add.
+// A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with
+// their headers and without what TLS and gRPC add.
 type Neighbour struct {
 	Agent     int
 	Connected bool
 	Connects  int64         // how often a stream was opened
 	Round     int           // how many exchanges the neighbour is known to have sent
 	Silent    time.Duration // since something was heard of it, in whole heartbeats
-	Waited    time.Duration // for its vectors, that of the exchange under way included
+	Waited    time.Duration // for its vectors, the exchange under way included
 	Waiting   time.Duration // for its vector of the exchange under way; 0 if that is here
 	Slow      bool          // it computes, and this agent has waited for so long that it says so to the council
 
@@ -43,14 +44,15 @@ type Neighbour struct {
 func (m *Mixer) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
-		Holdup: m.holdup(), Stalled: m.stallLogged}
+	s := Status{Round: m.flow.round, Rewinds: m.rewinds, Refused: m.links.refused, Vectors: m.vectors,
+		VectorBytes: m.vectorBytes,
+		Holdup:      m.holdup(), Stalled: m.watch.Logged()}
 	s.Epoch, s.Members = m.view.epoch.Number, m.view.epoch.Members
 	if m.chamber != nil {
 		s.Quorum, s.Waiting = m.config.Membership.Quorum, m.chamber.waiting
 		s.Slow = m.chamber.log.LeftAsSlow()
 	}
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		s.Neighbours = append(s.Neighbours, e.snapshot())
 	}
 	return s
@@ -60,7 +62,7 @@ func (m *Mixer) Status() Status {
 func (m *Mixer) Round() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.round
+	return m.flow.round
 }
 
 // snapshot returns the edge's numbers.
@@ -69,9 +71,9 @@ func (e *edge) snapshot() Neighbour {
 	n.Agent = e.id
 	n.Connected = e.session != nil
 	n.Round = e.credit
-	n.Silent, n.Slow = e.silence(), e.isSlow()
+	n.Silent, n.Slow = e.silence(), e.conduct.isSlow()
 	if e.isAwaited() {
-		n.Waiting = time.Since(e.m.activeSince)
+		n.Waiting = e.m.watch.Waiting()
 		n.Waited += n.Waiting
 	}
 	return n
@@ -82,11 +84,11 @@ func (m *Mixer) Waited() []float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := len(m.config.Addresses)
-	if len(m.edges) > 0 { // the last may be one that was admitted
-		n = max(n, m.edges[len(m.edges)-1].id+1)
+	if len(m.neighbours.edges) > 0 { // the last may be one that was admitted
+		n = max(n, m.neighbours.edges[len(m.neighbours.edges)-1].id+1)
 	}
 	waited := make([]float64, n)
-	for _, e := range m.edges {
+	for _, e := range m.neighbours.edges {
 		waited[e.id] = e.stats.Waited.Seconds()
 	}
 	return waited

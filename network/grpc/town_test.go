@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/memnet"
-	"dsbo/internal/must"
-	"dsbo/membership"
-	"dsbo/membership/council"
+	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/network/membership/paxos"
 	"dsbo/network/networktest"
 )
 
@@ -30,12 +29,12 @@ type citizen struct {
 	*town
 	config Config
 	agent  int
-	host   *memnet.Host // of the present process
-	lives  int          // how many processes it has had
+	host   *testkit.Host // of the present process
+	lives  int           // how many processes it has had
 
 	mu     sync.Mutex
 	log    membership.Log
-	vote   council.Vote
+	vote   paxos.Vote
 	stages []stage // the newest last
 	end    []float64
 }
@@ -44,10 +43,10 @@ type citizen struct {
 type town struct {
 	w        *network.Matrix
 	citizens []*citizen
-	// act is called by each citizen before each iteration, and says whether it is to wait for a change of the members first. It may
-	// kill the mixer.
+	// act is called by each citizen before each iteration, and says whether it is to wait for a
+	// change of the members first. It may kill the mixer.
 	act     func(c *citizen, m *Mixer, epoch membership.Epoch, k int) (wait bool)
-	network *memnet.Network
+	network *testkit.Network
 	mu      sync.Mutex
 	leaving int           // how many agents are to leave
 	left    chan struct{} // closed when they have
@@ -56,7 +55,8 @@ type town struct {
 
 const townIterations = 60
 
-// townGraph is a ring in which each agent has the next two on either side: two may leave wherever they are.
+// townGraph is a ring in which each agent has the next two on either side: two may leave wherever
+// they are.
 func townGraph(n int) *network.Matrix {
 	rows := make([][]float64, n)
 	for i := range rows {
@@ -66,12 +66,14 @@ func townGraph(n int) *network.Matrix {
 		}
 		rows[i][i] = .5
 	}
-	return must.Get(network.NewMatrix(rows))
+	return testkit.Get(network.NewMatrix(rows))
 }
 
-// newTown returns agents on a network of virtual time: it belongs into a bubble of testing/synctest.
+// newTown returns agents on a network of virtual time: it belongs into a bubble
+// of testing/synctest.
 func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch membership.Epoch, k int) bool) *town {
-	v := &town{w: townGraph(n), act: act, left: make(chan struct{}), network: memnet.New(memnet.FixedDelay(time.Millisecond))}
+	v := &town{w: townGraph(n), act: act, left: make(chan struct{}),
+		network: testkit.NewNetwork(testkit.FixedDelay(time.Millisecond))}
 	addresses := make([]string, n)
 	for i := range addresses {
 		addresses[i] = fmt.Sprintf("%s:7000", machine(i))
@@ -100,19 +102,19 @@ func (v *town) part(below int) {
 	v.network.Cut(func(from, to string) bool { return side[from] != side[to] })
 }
 
-func (z *citizen) Points() (points []council.Point, err error) {
+func (z *citizen) Points() (points []paxos.Point, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	e := z.log.Last(z.w.N())
 	for _, s := range slices.Backward(z.stages) {
 		if s.epoch == e.Number || s.k == e.Iteration {
-			points = append(points, council.Point{Iteration: s.k, Round: s.round})
+			points = append(points, paxos.Point{Iteration: s.k, Round: s.round})
 		}
 	}
 	return points, nil
 }
 
-func (z *citizen) SaveVote(v council.Vote) error {
+func (z *citizen) SaveVote(v paxos.Vote) error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.vote = v
@@ -151,15 +153,15 @@ func (z *citizen) at(k int) (stage, bool) {
 
 // give returns the citizen's numbers at the beginning of an epoch.
 func (z *citizen) give(epoch int) ([]byte, error) {
-	s, ok := z.at(must.Get(z.changes().At(epoch, z.w.N())).Iteration)
+	s, ok := z.at(testkit.Get(z.changes().At(epoch, z.w.N())).Iteration)
 	if !ok {
 		return nil, fmt.Errorf("agent %d has no stage of epoch %d", z.agent, epoch)
 	}
 	return bytesOf(s.x), nil
 }
 
-// begin returns where the citizen goes on in an epoch that it has not begun: with its own numbers if it stays, and else with those that it
-// takes over.
+// begin returns where the citizen goes on in an epoch that it has not begun: with its own numbers
+// if it stays, and else with those that it takes over.
 func (z *citizen) begin(ctx context.Context, m *Mixer, log membership.Log, e membership.Epoch) (s stage, err error) {
 	if e.Number == 0 {
 		return stage{x: startVector(z.agent, workerLength)}, nil
@@ -181,14 +183,14 @@ func (z *citizen) begin(ctx context.Context, m *Mixer, log membership.Log, e mem
 
 // stays reports whether a member of an epoch was one of that before.
 func stays(log membership.Log, e membership.Epoch, agent, n int) bool {
-	_, was := must.Get(log.At(e.Number-1, n)).Position(agent)
+	_, was := testkit.Get(log.At(e.Number-1, n)).Position(agent)
 	return was
 }
 
 // giver returns the lowest neighbour of an agent in an epoch who stays.
 func giver(w *network.Matrix, log membership.Log, e membership.Epoch, agent int) int {
 	position, _ := e.Position(agent)
-	for _, j := range must.Get(w.Members(e)).Neighbours(position) {
+	for _, j := range testkit.Get(w.Members(e)).Neighbours(position) {
 		if stays(log, e, e.Members[j], w.N()) {
 			return e.Members[j]
 		}
@@ -301,12 +303,13 @@ func (z *citizen) killed(m *Mixer) error {
 	return nil
 }
 
-// live runs all citizens, and checks that all have the same log and the numbers that it gives in one process.
+// live runs all citizens, and checks that all have the same log and the numbers that it gives in
+// one process.
 func (v *town) live(t *testing.T) membership.Log {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 	defer cancel()
-	must.OK(errors.Join(networktest.RunAll(len(v.citizens), func(i int) error {
+	testkit.OK(errors.Join(networktest.RunAll(len(v.citizens), func(i int) error {
 		err := v.citizens[i].live(ctx)
 		if err != nil {
 			cancel()
@@ -317,7 +320,8 @@ func (v *town) live(t *testing.T) membership.Log {
 	xs := make([][]float64, v.w.N())
 	for _, z := range v.citizens {
 		if string(z.log.Bytes()) != string(log.Bytes()) {
-			t.Errorf("agent %d has the log\n%sand agent %d has\n%s", z.agent, z.log.Bytes(), v.citizens[0].agent, log.Bytes())
+			t.Errorf("agent %d has the log\n%sand agent %d has\n%s", z.agent, z.log.Bytes(),
+				v.citizens[0].agent, log.Bytes())
 		}
 		xs[z.agent] = z.end
 	}
@@ -337,12 +341,12 @@ func (v *town) replay(log membership.Log) [][]float64 {
 		xs[i] = startVector(i, workerLength)
 	}
 	for number := range len(log) + 1 {
-		e := must.Get(log.At(number, n))
+		e := testkit.Get(log.At(number, n))
 		until := townIterations
 		if number < len(log) {
 			until = log[number].Iteration
 		}
-		w := must.Get(v.w.Members(e))
+		w := testkit.Get(v.w.Members(e))
 		if number > 0 {
 			came := map[int][]float64{}
 			for _, i := range e.Members {

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/membership"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
 // A view is what an agent exchanges over in one epoch: the members and the edges between them.
@@ -49,7 +49,8 @@ func newView(c *Config, e membership.Epoch, all []*edge) (view, error) {
 	return p, nil
 }
 
-// epochChange returns the error that stands for an epoch that is decided and not yet this agent's, nil if there is none.
+// epochChange returns the error that stands for an epoch that is decided and not yet this agent's,
+// nil if there is none.
 func (m *Mixer) epochChange() error {
 	if m.chamber == nil || len(m.chamber.log) == m.view.epoch.Number {
 		return nil
@@ -72,10 +73,11 @@ func (m *Mixer) AwaitChange(ctx context.Context, lost bool) error {
 	m.mu.Lock()
 	m.stateLost = lost
 	m.mu.Unlock()
-	return m.await(ctx, func() bool { return false })
+	return m.flow.await(ctx, func() bool { return false })
 }
 
-// Reform implements [network.Reformer]. The streams to members that do the same carry vectors again.
+// Reform implements [network.Reformer]. The streams to members that do the same carry
+// vectors again.
 func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,34 +85,35 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 		return m.err
 	}
 	if m.chamber == nil || e.Number > len(m.chamber.log) || e.Number < m.view.epoch.Number {
-		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d", m.view.epoch.Number, e.Number)
+		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d",
+			m.view.epoch.Number, e.Number)
 	}
-	m.admittedEdges(e.Edges)
-	p, err := newView(&m.config, e, m.edges)
+	m.neighbours.admittedEdges(e.Edges)
+	p, err := newView(&m.config, e, m.neighbours.edges)
 	if err != nil {
 		return err
 	}
 	m.config.Log.Info("a new epoch", "epoch", e.Number, "exchange", round, "members", e.Members)
 	m.view = p
 	m.terms, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
-	m.round, m.missing, m.rollback = round, 0, nil
-	m.finish, m.stateLost = newFinish(&m.config), false
-	if m.handover.epoch < e.Number && !m.handover.reading {
-		m.handover = handover{} // who still asks for it has it read again
+	m.flow.round, m.flow.missing, m.flow.rollback = round, 0, nil
+	m.finish, m.stateLost = newFinish(m), false
+	if m.handovers.handover.epoch < e.Number && !m.handovers.handover.reading {
+		m.handovers.handover = handover{} // who still asks for it has it read again
 	}
-	m.reached, m.setbacks, m.stalledBeats, m.waitedBeats = round, 0, 0, 0
-	m.setActivity(computing)
-	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}
-	for _, edge := range m.edges {
+	m.watch.Restart(round)
+	m.flow.window = window{start: round, maxFrames: m.flow.window.maxFrames, maxBytes: m.flow.window.maxBytes}
+	for _, edge := range m.neighbours.edges {
 		edge.reform(round)
 	}
-	return m.keys.setEpoch(&m.config, e)
+	return m.keys.SetEpoch(e)
 }
 
 // reform makes this exchange the first one over the edge.
 func (e *edge) reform(round int) {
 	e.received, e.next, e.sent, e.credit = round, round, 0, round
-	e.digests, e.expectsStale, e.pending, e.radius, e.computes, e.blank = digests{}, false, 0, 0, holding{}, blank{}
+	e.digests, e.expectsStale, e.pending, e.radius, e.conduct.computes, e.conduct.blank = digests{}, false, 0, 0,
+		holding{}, blank{}
 	s := e.session
 	if s == nil {
 		return
@@ -123,18 +126,20 @@ func (e *edge) reform(round int) {
 	s.wake()
 }
 
-// epochs are what the two sides of a session have told each other of the epochs that they are in. Vectors travel where both are
-// members of the same one.
+// epochs are what the two sides of a session have told each other of the epochs that they are in.
+// Vectors travel where both are members of the same one.
 type epochs struct {
 	announced   int  // what the neighbour has been told; -1: nothing
 	announceDue bool // it must be told
 	remote      int  // the neighbour's
 
-	// remoteSent and next are how many vectors the neighbour has sent in its epoch, and the first one that it needs.
+	// remoteSent and next are how many vectors the neighbour has sent in its epoch, and the first
+	// one that it needs.
 	remoteSent, remoteNext int
 }
 
-// handleHello takes in the epoch of the neighbour that has said hello, and has it told this agent's: the hello's may have passed.
+// handleHello takes in the epoch of the neighbour that has said hello, and has it told this
+// agent's: the hello's may have passed.
 func (s *session) handleHello(h hello) {
 	s.remote, s.remoteSent, s.remoteNext = h.epoch, h.sent, h.next
 	if s.e.m.chamber == nil {
@@ -144,7 +149,8 @@ func (s *session) handleHello(h hello) {
 	s.e.compareLogs(h.epoch)
 }
 
-// compareLogs has the council bring a neighbour, which knows the changes up to an epoch, and this agent to the same ones.
+// compareLogs has the council bring a neighbour, which knows the changes up to an epoch, and this
+// agent to the same ones.
 func (e *edge) compareLogs(epoch int) {
 	if c := e.m.chamber; epoch != len(c.log) {
 		c.deliver(letter{neighbour: e.id, epoch: epoch})
@@ -155,7 +161,8 @@ func (e *edge) compareLogs(epoch int) {
 func (s *session) epochFrame() []byte {
 	m := s.e.m
 	s.announced, s.announceDue = m.view.epoch.Number, false
-	return encode(header{kindEpoch, m.window.end(), s.e.received}, binary.LittleEndian.AppendUint64(nil, uint64(s.announced)))
+	return encode(header{kindEpoch, m.flow.window.end(), s.e.received},
+		binary.LittleEndian.AppendUint64(nil, uint64(s.announced)))
 }
 
 // handleEpoch takes in the neighbour's epoch.
@@ -172,12 +179,14 @@ func (e *edge) handleEpoch(f *frame) error {
 	return nil
 }
 
-// isInEarlierEpoch reports whether the neighbour has yet to begin this agent's epoch: it computes what it has begun in one before, or readies its state.
+// isInEarlierEpoch reports whether the neighbour has yet to begin this agent's epoch: it computes
+// what it has begun in one before, or readies its state.
 func (e *edge) isInEarlierEpoch() bool {
 	return e.session != nil && e.session.remote < e.m.view.epoch.Number
 }
 
-// carriesVectors reports whether there is a stream that carries vectors: both ends are members of the same epoch, and know it.
+// carriesVectors reports whether there is a stream that carries vectors: both ends are members of
+// the same epoch, and know it.
 func (e *edge) carriesVectors() bool {
 	s, epoch := e.session, e.m.view.epoch.Number
 	return s != nil && e.position >= 0 && s.announced == epoch && s.remote == epoch

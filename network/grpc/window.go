@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// An entry is what an agent sends in one exchange: a payload to some neighbours, and to the others that it has none for them.
+// An entry is what an agent sends in one exchange: a payload to some neighbours, and to the others
+// that it has none for them.
 type entry struct {
 	frame []byte // with the payload
 	to    []int  // positions of the neighbours that get the payload; nil: all
@@ -39,7 +40,7 @@ type window struct {
 // that mixes, so that each vector which is lost with a connection can be sent again.
 const minKept = 2
 
-// end returns how many exchanges the agent has sent, which is that of the next entry.
+// end returns how many exchanges the agent has sent, which is the number of the next entry.
 func (w *window) end() int { return w.start + len(w.entries) }
 
 func (w *window) add(e entry) {
@@ -56,7 +57,7 @@ func (w *window) add(e entry) {
 // get returns the entry of an exchange from start to before end.
 func (w *window) get(exchange int) entry { return w.entries[exchange-w.start] }
 
-// rewind drops the entries from an exchange on. With none left, the next one is that of this exchange.
+// rewind drops the entries from an exchange on. With none left, the next one is of this exchange.
 func (w *window) rewind(exchange int) {
 	keep := min(max(exchange-w.start, 0), len(w.entries))
 	for _, e := range w.entries[keep:] {
@@ -69,8 +70,8 @@ func (w *window) rewind(exchange int) {
 	}
 }
 
-// digests tell, of the exchanges whose vectors came last from a neighbour, what was in them: a neighbour that came back from
-// a checkpoint must repeat itself to the bit.
+// digests tell, of the exchanges whose vectors came last from a neighbour, what was in them: a
+// neighbour that came back from a checkpoint must repeat itself to the bit.
 type digests map[int]digest
 
 type digest struct {
@@ -78,8 +79,9 @@ type digest struct {
 	data    uint64
 }
 
-// keptDigests is of how many exchanges digests are kept: all that a neighbour repeats after a checkpoint of the method, and
-// the last of an exact solution, which takes many more. What a neighbour repeats from before is taken unchecked.
+// keptDigests is of how many exchanges digests are kept: all that a neighbour repeats after a
+// checkpoint of the method, and the last of an exact solution, which takes many more. What a
+// neighbour repeats from before is taken unchecked.
 const keptDigests = 4096
 
 func (d digests) add(exchange int, vector digest) {

@@ -12,9 +12,10 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/networktest"
 )
 
@@ -79,9 +80,9 @@ func (l frameLog) Send(frame []byte) error {
 	return l.Sender.Send(frame)
 }
 
-// TestDataStays runs MA-DSBO between three agents without encryption and looks at what is sent. Each
-// frame is a vector that the method exchanges, of a length that only the model gives, or a few bytes of
-// bookkeeping; nothing of an agent's examples is among the bytes on the connections.
+// TestDataStays runs MA-DSBO between three agents without encryption and looks at what is sent.
+// Each frame is a vector that the method exchanges, of a length that only the model gives, or a few
+// bytes of bookkeeping; nothing of an agent's examples is among the bytes on the connections.
 func TestDataStays(t *testing.T) {
 	const n, iterations = 3, 4
 	synthetic := data.Synthetic{Agents: n, Features: 6, Train: 40, Val: 40, Test: 1, Seed: 3}
@@ -119,7 +120,8 @@ func TestDataStays(t *testing.T) {
 	for i := range frames {
 		count += len(frames[i])
 		for _, f := range frames[i] {
-			report := kind(f[5]) == kindAlive && len(f) == headerSize+reportLength // what the agent does, and for whom it waits
+			// what the agent does, and for whom it waits
+			report := kind(f[5]) == kindAlive && len(f) == headerSize+len(holdup.Report{}.Encode())
 			if payload := f[headerSize:]; len(payload) > 0 && !report && !given[i][string(payload)] {
 				t.Errorf("agent %d sent %d bytes that its method did not give to Mix", i, len(payload))
 			}
@@ -132,7 +134,8 @@ func TestDataStays(t *testing.T) {
 			wantAbsent(t, synthetic, i, tap.bytes)
 		}
 	}
-	// Beyond the numbers: a header and what gRPC adds for each frame, and the opening of each stream.
+	// Beyond the numbers: a header and what gRPC adds for each frame, and the opening of
+	// each stream.
 	const perFrame, perStream = headerSize + 100, 4096
 	if limit := total + int64(perFrame*count+perStream*n); int64(seen) < total || int64(seen) > limit {
 		t.Errorf("%d bytes went over the connections; they must be the %d of the vectors to %d", seen, total, limit)
@@ -141,11 +144,12 @@ func TestDataStays(t *testing.T) {
 
 // runMADSBO runs one agent of the paper's method on the paper's synthetic task.
 func runMADSBO(ctx context.Context, s data.Synthetic, agent int, m dsbo.Mixer, iterations int) (dsbo.Algorithm, error) {
-	model := must.Get(models.ByName("logistic", models.Size{Features: s.Features}))
-	oracle := must.Get(models.NewOracle(model, must.Get(s.Shard(agent)), models.Config{Agent: agent, Seed: 1, Batch: 8}))
+	model := testkit.Get(models.ByName("logistic", models.Size{Features: s.Features}))
+	oracle := testkit.Get(models.NewOracle(model, testkit.Get(s.Shard(agent)),
+		models.Config{Agent: agent, Seed: 1, Batch: 8}))
 	p, q := oracle.Dims()
 	a := &algo.MADSBO{T: 2, N: 2, Beta: "1e-3", Gamma: "1e-3"}
-	must.OK(a.Init(p, q, iterations))
+	testkit.OK(a.Init(p, q, iterations))
 	for k := range iterations {
 		if err := a.Step(ctx, k, oracle, m); err != nil {
 			return nil, err
@@ -154,8 +158,8 @@ func runMADSBO(ctx context.Context, s data.Synthetic, agent int, m dsbo.Mixer, i
 	return a, nil
 }
 
-// TestSameBitsAsLocal: the method ends in the same state, whichever way its vectors take, also if the connections break. The
-// vectors are long enough that the exchange calls kernels.
+// TestSameBitsAsLocal: the method ends in the same state, whichever way its vectors take, also if
+// the connections break. The vectors are long enough that the exchange calls kernels.
 func TestSameBitsAsLocal(t *testing.T) {
 	const n, iterations = 4, 8
 	synthetic := data.Synthetic{Agents: n, Features: 100, Train: 40, Val: 40, Test: 1, Seed: 3}
@@ -166,7 +170,7 @@ func TestSameBitsAsLocal(t *testing.T) {
 	defer cancel()
 	run := func(mixer func(i int) dsbo.Mixer) [][]float64 {
 		states := make([][]float64, n)
-		must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+		testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 			a, err := runMADSBO(ctx, synthetic, i, mixer(i), iterations)
 			if err != nil {
 				cancel()
@@ -188,7 +192,7 @@ func TestSameBitsAsLocal(t *testing.T) {
 // wantAbsent checks that no number of an agent's examples is in the bytes, at any offset.
 func wantAbsent(t *testing.T, s data.Synthetic, agent int, sent []byte) {
 	t.Helper()
-	shard, own := must.Get(s.Shard(agent)), map[uint64]bool{}
+	shard, own := testkit.Get(s.Shard(agent)), map[uint64]bool{}
 	for _, e := range []data.Examples{shard.Train, shard.Val} {
 		for i := range e.X.Rows() {
 			for j := range e.X.Cols() {
@@ -198,7 +202,8 @@ func wantAbsent(t *testing.T, s data.Synthetic, agent int, sent []byte) {
 	}
 	for at := 0; at+8 <= len(sent); at++ {
 		if bits := binary.LittleEndian.Uint64(sent[at:]); own[bits] {
-			t.Errorf("a feature of an example of agent %d, %v, is at byte %d of what was sent", agent, math.Float64frombits(bits), at)
+			t.Errorf("a feature of an example of agent %d, %v, is at byte %d of what was sent", agent,
+				math.Float64frombits(bits), at)
 			return
 		}
 	}

@@ -19,8 +19,8 @@ type agent struct {
 	vectors  [][]float64 // the numbers in that
 	round    int
 
-	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2, after
-	// all agents of the rank have entered r+1 and so are done with r.
+	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2,
+	// after all agents of the rank have entered r+1 and so are done with r.
 	slot  [2]frame
 	ready chan struct{} // holds one wake-up
 }

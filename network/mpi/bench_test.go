@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -23,8 +23,8 @@ const benchAgents = 8
 // benchCases are vectors of p = 200 numbers, of MNIST's 7,840 and of 8 MiB.
 var benchCases = []struct{ bytes, rounds int }{{1600, 500}, {62720, 500}, {8 << 20, 30}}
 
-// BenchmarkJobs gives the median time of an exchange of a ring of 8 agents: in process, over this package on 8
-// and on 2 ranks, and over mpi4py on as many:
+// BenchmarkJobs gives the median time of an exchange of a ring of 8 agents: in process, over this
+// package on 8 and on 2 ranks, and over mpi4py on as many:
 //
 //	go test -tags mpi -run '^$' -bench Jobs -benchtime 1x ./network/mpi
 func BenchmarkJobs(b *testing.B) {
@@ -53,10 +53,12 @@ func BenchmarkJobs(b *testing.B) {
 		})
 		for _, n := range []int{8, 2} {
 			report(fmt.Sprintf("mpi/ranks=%d", n), func(b *testing.B) time.Duration {
-				return parseMedian(runJob(b, n, "^TestRankTimes$", fmt.Sprintf("%s=%d %d", timesEnv, c.bytes, c.rounds)))
+				return parseMedian(runJob(b, n, "^TestRankTimes$",
+					fmt.Sprintf("%s=%d %d", timesEnv, c.bytes, c.rounds)))
 			})
 			report(fmt.Sprintf("mpi4py/ranks=%d", n), func(b *testing.B) time.Duration {
-				return parseMedian(launch(b, n, nil, python(b), "testdata/exchange.py", fmt.Sprint(c.rounds), fmt.Sprint(c.bytes)))
+				return parseMedian(launch(b, n, nil, python(b), "testdata/exchange.py", fmt.Sprint(c.rounds),
+					fmt.Sprint(c.bytes)))
 			})
 		}
 	}
@@ -81,7 +83,7 @@ func parseMedian(out string, err error) time.Duration {
 	if err != nil || m == nil {
 		panic(fmt.Sprintf("%v; it must be a median:\n%s", err, out))
 	}
-	return time.Duration(must.Get(strconv.Atoi(m[1])))
+	return time.Duration(testkit.Get(strconv.Atoi(m[1])))
 }
 
 // timesEnv holds the bytes and rounds of TestRankTimes.

@@ -2,7 +2,8 @@ package mpi
 
 import "context"
 
-// A collective is a transfer of all ranks that an exchange repeats at the same points in each: gatherings, or reductions.
+// A collective is a transfer of all ranks that an exchange repeats at the same points in each:
+// gatherings, or reductions.
 type collective struct {
 	x     *Exchange
 	begin func()        // has the transfer polled; made once
@@ -39,7 +40,7 @@ func (c *collective) complete() {
 	c.ready <- struct{}{}
 }
 
-// isAbandoned reports whether it waits for a rank that has left after so many of them.
+// isAbandoned reports whether it waits for a rank that has left after n of them.
 func (c *collective) isAbandoned(completed int64) bool {
 	return c.waiting && completed <= int64(c.round)
 }

@@ -2,45 +2,49 @@
 //
 // # Building and running
 //
-// MPI is a C library, so it is asked for with a tag, and needs a C compiler, pkg-config and the headers of one MPI:
+// MPI is a C library, so it is asked for with a tag, and needs a C compiler, pkg-config and the
+// headers of one MPI:
 //
 //	go build -tags mpi ./...          Open MPI (Debian: libopenmpi-dev), found as ompi-c
 //	go build -tags mpi,mpich ./...    MPICH (Debian: libmpich-dev), found as mpich
 //
-// Without the tag, or without cgo, the package builds all the same and [Init] says what is missing. A program is
-// started by the launcher of the MPI that it was built with:
+// Without the tag, or without cgo, the package builds all the same and [Init] says what is missing.
+// A program is started by the launcher of the MPI that it was built with:
 //
 //	mpirun -n 8 ./program
 //	srun --mpi=pmix -n 8 ./program
 //
-// Agents are dealt to ranks in order, several to a rank where there are fewer ranks. Open MPI binds each of up
-// to two ranks to one core: a rank with several agents wants --bind-to none, or --map-by slot:PE=4 for four.
-// More ranks than cores need --oversubscribe.
+// Agents are dealt to ranks in order, several to a rank where there are fewer ranks. Open MPI binds
+// each of up to two ranks to one core: a rank with several agents wants --bind-to none, or --map-by
+// slot:PE=4 for four. More ranks than cores need --oversubscribe.
 //
 // # Threads
 //
-// MPI is started with MPI_THREAD_FUNNELED, by a goroutine that has its thread to itself and makes all calls. One
-// round of an exchange is one call into C: it sends, finds and receives until all of the rank's messages are done, and
-// sleeps briefly between looks when that takes long. What needs the thread meanwhile interrupts the call. Go's
-// signal handlers, some of which MPI replaces when it starts, are put back.
+// MPI is started with MPI_THREAD_FUNNELED, by a goroutine that has its thread to itself and makes
+// all calls. One round of an exchange is one call into C: it sends, finds and receives until all of
+// the rank's messages are done, and sleeps briefly between looks when that takes long. What needs
+// the thread meanwhile interrupts the call. Go's signal handlers, some of which MPI replaces when
+// it starts, are put back.
 //
 // # Reductions
 //
-// Reduce combines the words of a rank's agents first and then those of all ranks by MPI_Iallreduce, in words of 32 or
-// 64 bits, on a communicator of the exchange's own; it is looked at now and then, as messages are. A head of five words
-// that says what each rank combines goes before. If the heads differ, the words stay where they are and all ranks have
-// an error; if one of them says that its rank has left, so do the others. A rank takes part to the end in what it has
-// said, even if it has failed meanwhile, so that nothing is under way when MPI ends. Ranks without agents take part
-// with zeros.
+// Reduce combines the words of a rank's agents first and then the words of all ranks by
+// MPI_Iallreduce, in words of 32 or 64 bits, on a communicator of the exchange's own; it is looked
+// at now and then, as messages are. A head of five words that says what each rank combines goes
+// before. If the heads differ, the words stay where they are and all ranks have an error; if one of
+// them says that its rank has left, so do the others. A rank takes part to the end in what it has
+// said, even if it has failed meanwhile, so that nothing is under way when MPI ends. Ranks without
+// agents take part with zeros.
 //
 // # When something goes wrong
 //
-// No wait is without end. A rank that fails, or whose context ends, tells the others, whose Mix returns an
-// [*network.EndedError]; what it has completed they complete first, so that the outcome does not depend on who is
-// faster. Lengths that differ, another matrix and another number of exchanges are found so. A rank that is there but
-// says nothing is named by a [*network.SilentError] after Options.Timeout. A rank that dies, or exits
-// before [World.Close], makes mpirun end the job within seconds, as srun --kill-on-bad-exit=1 does: start it again
-// from a checkpoint. One that fails before [Init] calls [Abandon].
+// No wait is without end. A rank that fails, or whose context ends, tells the others, whose Mix
+// returns an [*network.EndedError]; what it has completed they complete first, so that the outcome
+// does not depend on who is faster. Lengths that differ, another matrix and another number of
+// exchanges are found so. A rank that is there but says nothing is named by a
+// [*network.SilentError] after Options.Timeout. A rank that dies, or exits before [World.Close],
+// makes mpirun end the job within seconds, as srun --kill-on-bad-exit=1 does: start it again from a
+// checkpoint. One that fails before [Init] calls [Abandon].
 //
 // Errors of MPI itself are returned where MPI returns them: the error handler is MPI_ERRORS_RETURN.
 package mpi

@@ -8,12 +8,12 @@ import (
 	"dsbo/network"
 )
 
-// Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err, on other ranks as
-// soon as they have completed what this one has. Only the first call counts.
+// Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err, on other
+// ranks as soon as they have completed what this one has. Only the first call counts.
 func (x *Exchange) Fail(err error) { x.end(err, x.leave) }
 
-// Close ends the exchange with [network.ErrClosed] unless it has failed before, and waits until no Mix uses it.
-// It may be called twice.
+// Close ends the exchange with [network.ErrClosed] unless it has failed before, and waits until no
+// Mix uses it. It may be called twice.
 func (x *Exchange) Close() {
 	x.Fail(network.ErrClosed)
 	x.closing.Do(func() {
@@ -23,8 +23,8 @@ func (x *Exchange) Close() {
 	})
 }
 
-// end sets the cause, unless there is one, and has serve call then with what to tell the other ranks: before all that is asked of
-// serve by those who see the end.
+// end sets the cause, unless there is one, and has serve call then with what to tell the other
+// ranks: before all that is asked of serve by those who see the end.
 func (x *Exchange) end(err error, then func(notice)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -33,8 +33,9 @@ func (x *Exchange) end(err error, then func(notice)) {
 	}
 	x.cause = err
 	close(x.stopped)
-	n := notice{exchange: int64(x.number), rank: int64(x.world.rank), mixed: int64(x.round), gathered: int64(x.gather.round),
-		reduced: int64(x.sum.round), kind: int64(network.Kind(err))}
+	n := notice{exchange: int64(x.number), rank: int64(x.world.rank), mixed: int64(x.round),
+		gathered: int64(x.gather.round),
+		reduced:  int64(x.sum.round), kind: int64(network.Kind(err))}
 	n.setReason(err.Error())
 	if len(x.local) == 0 {
 		n.mixed = math.MaxInt64 // nobody waits for vectors of this rank
@@ -47,7 +48,8 @@ func (x *Exchange) leave(n notice) {
 	x.giveUp()
 	for r := range x.blocks.ranks {
 		if r != x.world.rank {
-			// A rank that cannot be told finds out when its time is over: this error is not worth another.
+			// A rank that cannot be told finds out when its time is over: this error is not
+			// worth another.
 			_ = x.world.lib.sendNotice(r, n)
 		}
 	}
@@ -67,12 +69,14 @@ func (x *Exchange) noteDeparture(n notice) {
 	x.endIfAbandoned()
 }
 
-// endIfAbandoned ends this rank's part too if it waits for what a rank that has left will not send. What that one has
-// completed this one can complete as well, so that it does not matter who is faster. The others have been told.
+// endIfAbandoned ends this rank's part too if it waits for what a rank that has left will not send.
+// What that one has completed this one can complete as well, so that it does not matter who is
+// faster. The others have been told.
 func (x *Exchange) endIfAbandoned() {
 	x.mu.Lock()
 	i := slices.IndexFunc(x.departures, func(n notice) bool {
-		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.isAbandoned(n.gathered) || x.sum.isAbandoned(n.reduced)
+		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.isAbandoned(n.gathered) ||
+			x.sum.isAbandoned(n.reduced)
 	})
 	var n notice
 	if i >= 0 {

@@ -12,7 +12,8 @@ import (
 
 // Options are the settings of an [Exchange].
 type Options struct {
-	// Timeout is how long a rank waits in an exchange for another one that says nothing. 0 means 10 minutes.
+	// Timeout is how long a rank waits in an exchange for another one that says nothing. 0 means
+	// 10 minutes.
 	Timeout time.Duration
 }
 
@@ -24,18 +25,18 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// An Exchange connects agents that are goroutines of several ranks. Agents are dealt to ranks in order: of n
-// agents on P ranks, rank r has those from r·n/P on. Agents of one rank read each other's vectors in
-// place; each other rank where a neighbour is gets a vector once.
+// An Exchange connects agents that are goroutines of several ranks. Agents are dealt to ranks in
+// order: of n agents on P ranks, rank r has those from r·n/P on. Agents of one rank read each
+// other's vectors in place; each other rank where a neighbour is gets a vector once.
 //
-// An exchange of a rank begins when all its agents have called Mix. Its memory is two vectors for each
-// local agent and one for each remote neighbour; a steady run allocates nothing.
+// An exchange of a rank begins when all its agents have called Mix. Its memory is two vectors for
+// each local agent and one for each remote neighbour; a steady run allocates nothing.
 type Exchange struct {
 	world  *World
 	number int
 	blocks blocks
 	key    uint64
-	agents []*agent // those of other ranks are nil
+	agents []*agent // agents of other ranks are nil
 	local  []*agent
 	ids    []int // of local
 	mixing *flow
@@ -56,8 +57,9 @@ type Exchange struct {
 
 var _ network.Team = (*Exchange)(nil)
 
-// Exchange opens an exchange over the edges of m with its weights. All ranks open the same ones in the same order;
-// it waits until they have, and fails if a rank's matrix is another. There may be more ranks than agents.
+// Exchange opens an exchange over the edges of m with its weights. All ranks open the same ones in
+// the same order; it waits until they have, and fails if a rank's matrix is another. There may be
+// more ranks than agents.
 func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Exchange, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -109,12 +111,12 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 // Local implements [network.Team]: it returns the agents of this rank.
 func (x *Exchange) Local() []int { return x.ids }
 
-// Mixer returns the end of agent i, 0 ≤ i < n, or nil if that agent belongs to another rank. It belongs to one
-// goroutine at a time.
+// Mixer returns the end of agent i, 0 ≤ i < n, or nil if that agent belongs to another rank. It
+// belongs to one goroutine at a time.
 //
-// When Mix returns, src is the caller's again. After any error, the end of its context too, the agent has
-// left the exchange, and Mix of all the others returns an error: on this rank one that wraps the first one,
-// on others an [*network.EndedError].
+// When Mix returns, src is the caller's again. After any error, the end of its context too, the
+// agent has left the exchange, and Mix of all the others returns an error: on this rank one that
+// wraps the first one, on others an [*network.EndedError].
 func (x *Exchange) Mixer(i int) dsbo.Mixer {
 	if x.agents[i] == nil {
 		return nil
@@ -147,7 +149,8 @@ func (x *Exchange) beginMix() {
 	n := x.local[0].slot[slot].n
 	for _, a := range x.local[1:] {
 		if m := a.slot[slot].n; m != n {
-			x.Fail(dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
+			x.Fail(dsbo.Errorf(dsbo.ErrShape,
+				"neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
 				x.local[0].id, n, a.id, m))
 			return
 		}

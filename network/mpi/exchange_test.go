@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
 
 // mustRing returns the mixing matrix of n agents in a circle.
-func mustRing(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
+func mustRing(n int) *network.Matrix { return testkit.Get(network.Ring(n, 0.5)).W }
 
 // openAll opens an exchange on all ranks.
 func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exchange {
@@ -28,7 +28,7 @@ func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exc
 		xs[r], err = worlds[r].Exchange(t.Context(), w, o)
 		return err
 	})
-	must.OK(errors.Join(errs...))
+	testkit.OK(errors.Join(errs...))
 	return xs
 }
 
@@ -55,13 +55,15 @@ func TestConforms(t *testing.T) {
 
 func TestMixerOfAnotherRank(t *testing.T) {
 	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(5), Options{})
-	if got := [2][]int{xs[0].Local(), xs[1].Local()}; !slices.Equal(got[0], []int{0, 1}) || !slices.Equal(got[1], []int{2, 3, 4}) {
+	if got := [2][]int{xs[0].Local(), xs[1].Local()}; !slices.Equal(got[0], []int{0, 1}) ||
+		!slices.Equal(got[1], []int{2, 3, 4}) {
 		t.Errorf("the ranks have %v; it must be [0 1] and [2 3 4]", got)
 	}
 	for i := range 5 {
 		home := xs[0].blocks.rank(i)
 		if xs[home].Mixer(i) == nil || xs[1-home].Mixer(i) != nil {
-			t.Errorf("agent %d, rank %d: mixers %v and %v; there must be one there alone", i, home, xs[0].Mixer(i), xs[1].Mixer(i))
+			t.Errorf("agent %d, rank %d: mixers %v and %v; there must be one there alone", i, home,
+				xs[0].Mixer(i), xs[1].Mixer(i))
 		}
 	}
 }
@@ -83,7 +85,8 @@ func TestOtherLength(t *testing.T) {
 				t.Errorf("%s: %v; both must match dsbo.ErrShape", name, errs)
 			}
 			want := fmt.Sprintf("rank 1 (agent 1) sends %d numbers where this rank has %d", n[1], n[0])
-			or := fmt.Sprintf("rank 0 (agent 0) sends %d numbers where this rank has %d", n[0], n[1]) // if that one is faster
+			// if that one is faster
+			or := fmt.Sprintf("rank 0 (agent 0) sends %d numbers where this rank has %d", n[0], n[1])
 			if all := fmt.Sprint(errs); !strings.Contains(all, want) && !strings.Contains(all, or) {
 				t.Errorf("%s: %s; %q or %q must be in it", name, all, want, or)
 			}
@@ -99,7 +102,8 @@ func TestOtherMatrix(t *testing.T) {
 		return err
 	})
 	const reason = "must mix over one graph"
-	if !errors.Is(errs[0], dsbo.ErrConfig) || !errors.Is(errs[1], dsbo.ErrConfig) || !strings.Contains(fmt.Sprint(errs), reason) {
+	if !errors.Is(errs[0], dsbo.ErrConfig) || !errors.Is(errs[1], dsbo.ErrConfig) ||
+		!strings.Contains(fmt.Sprint(errs), reason) {
 		t.Errorf("%v; both must match dsbo.ErrConfig, and the reason must be %q", errs, reason)
 	}
 }
@@ -133,14 +137,18 @@ func TestOtherRounds(t *testing.T) {
 				continue
 			}
 			ended, ok := errors.AsType[*network.EndedError](err)
-			if !ok || ended.Number != leaver || !strings.HasSuffix(ended.Process, fmt.Sprintf(" after %d exchanges", rounds)) || !errors.Is(err, network.ErrClosed) || strings.Contains(err.Error(), "before the end") {
-				t.Errorf("agent %d ended with %v; it must be the end of rank %d after %d exchanges", i, err, leaver, rounds)
+			if !ok || ended.Number != leaver ||
+				!strings.HasSuffix(ended.Process, fmt.Sprintf(" after %d exchanges", rounds)) ||
+				!errors.Is(err, network.ErrClosed) || strings.Contains(err.Error(), "before the end") {
+				t.Errorf("agent %d ended with %v; it must be the end of rank %d after %d exchanges", i,
+					err, leaver, rounds)
 			}
 		}
 	}
 }
 
-// inBubble has a test see virtual time, in which nobody is slow: a rank is silent only if it has nothing to say.
+// inBubble has a test see virtual time, in which nobody is slow: a rank is silent only if it has
+// nothing to say.
 func inBubble(t *testing.T, size int, test func(t *testing.T, ranks []*fakeLibrary, worlds []*World)) {
 	synctest.Test(t, func(t *testing.T) {
 		ranks := newJob(size)
@@ -155,13 +163,15 @@ func TestSilent(t *testing.T) {
 		ranks[2].mu.Lock()
 		ranks[2].mute = true
 		ranks[2].mu.Unlock()
-		errs := networktest.RunAll(4, func(i int) error { return networktest.MixZeros(t.Context(), xs[xs[0].blocks.rank(i)].Mixer(i), 1, 3) })
+		errs := networktest.RunAll(4,
+			func(i int) error { return networktest.MixZeros(t.Context(), xs[xs[0].blocks.rank(i)].Mixer(i), 1, 3) })
 		for i, err := range errs {
 			s, ok := errors.AsType[*network.SilentError](err)
 			if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
 				continue
 			}
-			if !ok || !errors.Is(err, network.ErrSilent) || !slices.Equal(s.Processes, []string{"rank 2 (agents 4 to 5)"}) || s.Silent != 50*time.Millisecond {
+			if !ok || !errors.Is(err, network.ErrSilent) ||
+				!slices.Equal(s.Processes, []string{"rank 2 (agents 4 to 5)"}) || s.Silent != 50*time.Millisecond {
 				t.Errorf("agent %d ended with %v; rank 2 must be silent", i, err)
 			}
 		}
@@ -186,7 +196,8 @@ func TestSilentReduction(t *testing.T) {
 	})
 }
 
-// TestReductionIsKept: a rank that fails when the others have heard of its words is no reason for them to wait, nor for MPI not to end.
+// TestReductionIsKept: a rank that fails when the others have heard of its words is no reason for
+// them to wait, nor for MPI not to end.
 func TestReductionIsKept(t *testing.T) {
 	xs := openAll(t, newWorlds(t, newJob(3)), mustRing(3), Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -212,7 +223,8 @@ func TestReductionIsKept(t *testing.T) {
 func TestNobodyElse(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, _ []*fakeLibrary, worlds []*World) {
 		_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{Timeout: time.Millisecond})
-		if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 1ms") {
+		if !errors.Is(err, network.ErrSilent) ||
+			!strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 1ms") {
 			t.Errorf("%v; rank 1 must be silent", err)
 		}
 		// The news of the first one's end is there before rank 1 opens.
@@ -222,13 +234,13 @@ func TestNobodyElse(t *testing.T) {
 	})
 }
 
-// TestTwoAtOnce: exchanges that are under way at the same time do not block each other, whatever the
-// order in which the ranks enter them.
+// TestTwoAtOnce: exchanges that are under way at the same time do not block each other, whatever
+// the order in which the ranks enter them.
 func TestTwoAtOnce(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	xs := [][]*Exchange{openAll(t, worlds, mustRing(2), Options{}), openAll(t, worlds, mustRing(4), Options{})}
 	const rounds = 50
-	must.OK(errors.Join(networktest.RunAll(6, func(k int) error {
+	testkit.OK(errors.Join(networktest.RunAll(6, func(k int) error {
 		x, i := xs[0], k
 		if k >= 2 {
 			x, i = xs[1], k-2
@@ -241,14 +253,14 @@ func TestTwoAtOnce(t *testing.T) {
 	errs := networktest.RunAll(4, func(i int) error {
 		return networktest.MixZeros(t.Context(), xs[1][xs[1][0].blocks.rank(i)].Mixer(i), rounds, 3)
 	})
-	must.OK(errors.Join(append(errs, networktest.MixZeros(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
+	testkit.OK(errors.Join(append(errs, networktest.MixZeros(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
 }
 
 func TestAfterClose(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	xs := openAll(t, worlds, mustRing(2), Options{})
 	for range 2 {
-		must.OK(errors.Join(networktest.RunAll(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
+		testkit.OK(errors.Join(networktest.RunAll(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
 	}
 	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{})
 	for name, err := range map[string]error{
@@ -268,7 +280,8 @@ func TestCloseAlone(t *testing.T) {
 	worlds := newWorlds(t, ranks)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := worlds[0].Close(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "rank 0, waiting for the other ranks' end") {
+	if err := worlds[0].Close(ctx); !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "rank 0, waiting for the other ranks' end") {
 		t.Errorf("%v; it must be the end of the context", err)
 	}
 	worlds[0].Abort(3)
@@ -284,7 +297,8 @@ func TestExchangeRefused(t *testing.T) {
 	w := newWorlds(t, ranks)[0]
 	for k, o := range []Options{{Timeout: -1}, {}, {}, {}} {
 		refused := k == 0 || k == 3
-		if _, err := w.Exchange(t.Context(), mustRing(2), o); errors.Is(err, dsbo.ErrConfig) != refused || !refused && err != nil {
+		if _, err := w.Exchange(t.Context(), mustRing(2), o); errors.Is(err, dsbo.ErrConfig) != refused ||
+			!refused && err != nil {
 			t.Errorf("exchange %d, %+v: error %v; one that matches dsbo.ErrConfig: %v", k, o, err, refused)
 		}
 	}

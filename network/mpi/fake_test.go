@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network/networktest"
 )
 
@@ -205,10 +205,11 @@ func (l *fakeLibrary) abort(status int) {
 func newWorlds(t *testing.T, ranks []*fakeLibrary) []*World {
 	worlds := make([]*World, len(ranks))
 	for r, l := range ranks {
-		worlds[r] = must.Get(start(func() (library, error) { return l, nil }))
+		worlds[r] = testkit.Get(start(func() (library, error) { return l, nil }))
 	}
 	t.Cleanup(func() {
-		must.OK(errors.Join(networktest.RunAll(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })...))
+		testkit.OK(errors.Join(networktest.RunAll(len(worlds),
+			func(r int) error { return worlds[r].Close(context.Background()) })...))
 	})
 	return worlds
 }

@@ -60,13 +60,15 @@ func (f *frame) label(key uint64, agent, round int) {
 	f.words[headKey], f.words[headAgent], f.words[headRound] = key, uint64(agent), uint64(round)
 }
 
-// check returns an error unless the frame is that of the given agent and round.
+// check returns an error unless the frame belongs to the given agent and round.
 func (f *frame) check(from string, key uint64, agent, round int) error {
 	switch h := f.words; {
 	case h[headKey] != key:
-		return dsbo.Errorf(dsbo.ErrConfig, "all ranks must mix over one graph with the same weights and in the same way; %s does not", from)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"all ranks must mix over one graph with the same weights and in the same way; %s does not", from)
 	case h[headAgent] != uint64(agent) || h[headRound] != uint64(round):
-		return fmt.Errorf("vector %d of agent %d must come next; %s sent vector %d of agent %d", round, agent, from, h[headRound], h[headAgent])
+		return fmt.Errorf("vector %d of agent %d must come next; %s sent vector %d of agent %d", round, agent, from,
+			h[headRound], h[headAgent])
 	}
 	return nil
 }

@@ -32,8 +32,8 @@ func (g *gather) init(x *Exchange, timeout time.Duration) {
 	g.outgoing.lib = x.world.lib
 }
 
-// Gather implements [network.Team]. All ranks call it, those without agents too; here agents may mix meanwhile.
-// An error ends the exchange.
+// Gather implements [network.Team]. All ranks call it, those without agents too; here agents may
+// mix meanwhile. An error ends the exchange.
 //
 // It is for now and then: every rank sends its rows to every other one.
 func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
@@ -68,7 +68,8 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 	return nil
 }
 
-// pack writes the local rows, one after another, where they are sent from, and makes room for the others'.
+// pack writes the local rows, one after another, where they are sent from, and makes room for
+// the others'.
 func (x *Exchange) pack(rows [][]float64, length int) {
 	g := &x.gather
 	lo, hi := x.blocks.agentsOf(x.world.rank)

@@ -6,7 +6,7 @@ var launchers = []string{"mpirun.openmpi", "mpirun"}
 
 var launcherFlags = []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none"}
 
-// statusOfKilled is that of no job here: the status is that of the process which failed.
+// statusOfKilled is the status of no job here: the status belongs to the process which failed.
 const statusOfKilled = -1
 
 // pythons are where an mpi4py for this MPI may be.

@@ -55,15 +55,16 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestAbsentRank: a job of which one process fails before it is a rank ends, with the status of that process or, where the launcher says that of one which it
-// has killed for it, with that.
+// TestAbsentRank: a job of which one process fails before it is a rank ends, with the status of
+// that process or, where the launcher says so, of one which it has killed for it, with that.
 func TestAbsentRank(t *testing.T) {
 	if world != nil {
 		t.Skip("this is a job's")
 	}
 	for _, rank := range []string{"0", "2"} {
 		out, err := runJob(t, 3, "^TestRankRounds$", absentEnv+"="+rank)
-		if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != absentStatus && exit.ExitCode() != statusOfKilled {
+		if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != absentStatus &&
+			exit.ExitCode() != statusOfKilled {
 			t.Errorf("rank %s: %v, want exit status %d:\n%s", rank, err, absentStatus, out)
 		}
 	}
@@ -72,7 +73,8 @@ func TestAbsentRank(t *testing.T) {
 // runJob runs this binary's tests of that name on n ranks.
 func runJob(tb testing.TB, n int, tests string, env ...string) (string, error) {
 	tb.Helper()
-	return launch(tb, n, append(env, jobEnv+"=1"), os.Args[0], "-test.run="+tests, fmt.Sprintf("-test.timeout=%v", jobTime))
+	return launch(tb, n, append(env, jobEnv+"=1"), os.Args[0], "-test.run="+tests,
+		fmt.Sprintf("-test.timeout=%v", jobTime))
 }
 
 // launch runs a program on n ranks and returns what they wrote.

@@ -9,29 +9,30 @@ import (
 	"dsbo/network"
 )
 
-// A library is what this package asks of MPI, which is little. Its methods are called by one thread, but for
-// interrupt. The tests have one of their own.
+// A library is what this package asks of MPI, which is little. Its methods are called by one
+// thread, but for interrupt. The tests have one of their own.
 type library interface {
 	// position returns the number of this rank, how many there are, and the highest tag.
 	position() (rank, size, lastTag int)
 	// alloc returns memory that messages may lie in, which free takes back.
 	alloc(words int) []uint64
 	free(words []uint64)
-	// poll posts the messages of t if they are not, and waits until all have arrived and left, a notice
-	// has come, interrupt has been called or d has passed. A nil t waits for notices alone.
+	// poll posts the messages of t if they are not, and waits until all have arrived and left, a
+	// notice has come, interrupt has been called or d has passed. A nil t waits for notices alone.
 	poll(t *transfer, d time.Duration) (state, error)
 	// pending returns which messages of t are neither done nor failed.
 	pending(t *transfer) []int
-	// drop gives up the receives of t and reports whether, within d, nothing of t is still under way. If so
-	// its memory is free.
+	// drop gives up the receives of t and reports whether, within d, nothing of t is still under
+	// way. If so its memory is free.
 	drop(t *transfer, d time.Duration) bool
-	// openSum makes the ranks' way to combine words of t, which is a sum. All ranks open the same ones in the same order.
+	// openSum makes the ranks' way to combine words of t, which is a sum. All ranks open the same
+	// ones in the same order.
 	openSum(t *transfer)
-	// sumWords returns memory for the words of t: those of this rank before they are combined, of all after. Any thread
-	// may call it while t is not polled.
+	// sumWords returns memory for the words of t: the words of this rank before they are combined,
+	// of all after. Any thread may call it while t is not polled.
 	sumWords(t *transfer, bytes int) []byte
-	// closeSum ends t. The memory of its words is then the library's, which combines them with the others' if these
-	// have heard of them.
+	// closeSum ends t. The memory of its words is then the library's, which combines them with the
+	// others' if these have heard of them.
 	closeSum(t *transfer)
 	// notice returns what came when poll said noticed.
 	notice() notice
@@ -40,7 +41,8 @@ type library interface {
 	// interrupt makes poll return at once, now or when it is called next, until quiet is called.
 	interrupt()
 	quiet()
-	// leave ends MPI once all ranks have called it. It waits for d and reports whether that is done.
+	// leave ends MPI once all ranks have called it. It waits for d and reports whether that
+	// is done.
 	leave(d time.Duration) (bool, error)
 	// abort ends all ranks.
 	abort(code int)
@@ -86,8 +88,8 @@ type sumKind struct {
 	started bool // has been polled
 }
 
-// width returns the bytes of a word, 4 or 8. MPI has words of 2 as well, but sums of these saturate in Open MPI 4.1
-// where it uses AVX, instead of going round.
+// width returns the bytes of a word, 4 or 8. MPI has words of 2 as well, but sums of these saturate
+// in Open MPI 4.1 where it uses AVX, instead of going round.
 func (s *sumKind) width() int {
 	if s.bits <= 32 {
 		return 4
@@ -95,8 +97,8 @@ func (s *sumKind) width() int {
 	return 8
 }
 
-// kind stands for all that must be alike on all ranks but the number of words: the operation in bit 0, and the width
-// from bit 1 on.
+// kind stands for all that must be alike on all ranks but the number of words: the operation in bit
+// 0, and the width from bit 1 on.
 func (s *sumKind) kind() int { return int(s.op) | s.width()<<1 | s.bits<<5 }
 
 // errMismatch says that ranks combine words of other numbers, bits or operations.

@@ -15,8 +15,8 @@ import (
 	"dsbo"
 )
 
-// cgoLibrary is MPI itself. Messages lie in memory from malloc: it stays in place, and fast networks that keep
-// memory registered notice when it is freed, as they do not with Go's.
+// cgoLibrary is MPI itself. Messages lie in memory from malloc: it stays in place, and fast
+// networks that keep memory registered notice when it is freed, as they do not with Go's.
 type cgoLibrary struct{ world *C.struct_dsbo_world }
 
 // A handle is a transfer's C side, whose messages are seen here as a slice.
@@ -31,9 +31,11 @@ func newLibrary() (library, error) {
 	case C.DSBO_DONE:
 		return l, nil
 	case C.DSBO_STARTED_BEFORE:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "MPI must be started once in a process; it has been started in this process before")
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"MPI must be started once in a process; it has been started in this process before")
 	case C.DSBO_NO_THREADS:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "MPI must provide MPI_THREAD_FUNNELED, which a program with several threads needs; this one does not")
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"MPI must provide MPI_THREAD_FUNNELED, which a program with several threads needs; this one does not")
 	default:
 		return nil, l.failure()
 	}

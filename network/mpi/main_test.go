@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 		return
 	}
-	if rank := cmp.Or(os.Getenv("OMPI_COMM_WORLD_RANK"), os.Getenv("PMI_RANK")); rank != "" && rank == os.Getenv(absentEnv) {
+	if rank := cmp.Or(os.Getenv("OMPI_COMM_WORLD_RANK"), os.Getenv("PMI_RANK")); rank != "" &&
+		rank == os.Getenv(absentEnv) {
 		Abandon(absentStatus)
 		os.Exit(absentStatus)
 	}

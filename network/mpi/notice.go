@@ -9,8 +9,8 @@ import (
 	"dsbo/network"
 )
 
-// A notice tells other ranks that one has left an exchange, so that they do not wait for it. It travels as it lies in
-// memory.
+// A notice tells other ranks that one has left an exchange, so that they do not wait for it. It
+// travels as it lies in memory.
 type notice struct {
 	exchange, rank  int64
 	mixed, gathered int64 // what it completed, which the others can complete too
@@ -35,5 +35,6 @@ func (n *notice) error(b blocks) error {
 	if n.mixed != math.MaxInt64 { // else it has no agents
 		name = fmt.Sprintf("%s after %d exchanges", name, n.mixed)
 	}
-	return &network.EndedError{Process: name, Number: rank, Reason: string(bytes.TrimRight(n.text[:], "\x00")), Kind: int(n.kind)}
+	return &network.EndedError{Process: name, Number: rank, Reason: string(bytes.TrimRight(n.text[:], "\x00")),
+		Kind: int(n.kind)}
 }

@@ -10,13 +10,14 @@ import (
 	"unsafe"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 
 	"pgregory.net/rapid"
 )
 
-// TestBlocks: every agent is on one rank, in order, evenly, and what one rank sends another one receives.
+// TestBlocks: every agent is on one rank, in order, evenly, and what one rank sends another
+// one receives.
 func TestBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := blocks{rapid.IntRange(1, 40).Draw(t, "agents"), rapid.IntRange(1, 50).Draw(t, "ranks")}
@@ -36,7 +37,8 @@ func TestBlocks(t *testing.T) {
 		if next != b.agents {
 			t.Fatalf("%d agents dealt; they must be %d", next, b.agents)
 		}
-		checkRoutes(t, b, must.Get(network.New("erdos-renyi", b.agents, network.Options{Seed: rapid.Uint64().Draw(t, "seed")})).W)
+		checkRoutes(t, b, testkit.Get(
+			network.New("erdos-renyi", b.agents, network.Options{Seed: rapid.Uint64().Draw(t, "seed")})).W)
 	})
 }
 
@@ -69,7 +71,8 @@ func checkRoutes(t *rapid.T, b blocks, w *network.Matrix) {
 	}
 }
 
-// TestNotice: a rank's end becomes an error of its kind on another one, with as much of the reason as there is room for.
+// TestNotice: a rank's end becomes an error of its kind on another one, with as much of the reason
+// as there is room for.
 func TestNotice(t *testing.T) {
 	long := strings.Repeat("ç", 200)
 	for _, c := range []struct {
@@ -85,7 +88,8 @@ func TestNotice(t *testing.T) {
 	} {
 		n := notice{rank: 1, mixed: 5, kind: int64(network.Kind(c.err))}
 		n.setReason(c.err.Error())
-		want := network.EndedError{Process: "rank 1 (agents 2 to 3) after 5 exchanges", Number: 1, Reason: c.reason, Kind: network.Kind(c.err)}
+		want := network.EndedError{Process: "rank 1 (agents 2 to 3) after 5 exchanges", Number: 1, Reason: c.reason,
+			Kind: network.Kind(c.err)}
 		if got, ok := n.error(blocks{4, 2}).(*network.EndedError); !ok || *got != want || got.Unwrap() != c.kind {
 			t.Errorf("%v became %+v; it must be %+v", c.err, got, want)
 		}
@@ -102,7 +106,8 @@ func TestFrameCheck(t *testing.T) {
 		want   string
 	}{
 		{func(w []uint64) {}, ""},
-		{func(w []uint64) { w[headKey]++ }, "must mix over one graph with the same weights and in the same way; rank 1 does not"},
+		{func(w []uint64) { w[headKey]++ },
+			"must mix over one graph with the same weights and in the same way; rank 1 does not"},
 		{func(w []uint64) { w[headAgent]++ }, "vector 3 of agent 2 must come next; rank 1 sent vector 3 of agent 3"},
 		{func(w []uint64) { w[headRound]++ }, "vector 3 of agent 2 must come next; rank 1 sent vector 4 of agent 2"},
 	} {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -29,7 +29,7 @@ func onRank(tb testing.TB) {
 
 // openRank opens an exchange of this rank. All ranks do so at the same time.
 func openRank(tb testing.TB, w *network.Matrix, o Options) *Exchange {
-	return must.Get(world.Exchange(tb.Context(), w, o))
+	return testkit.Get(world.Exchange(tb.Context(), w, o))
 }
 
 // A meeting lets the ranks wait for each other.
@@ -54,7 +54,8 @@ func TestRankConforms(t *testing.T) {
 		x := openRank(t, w, Options{})
 		var once sync.Once
 		return []network.Team{x}, func() {
-			// The end of a rank that is ready early would be another reason to end than the subtest's.
+			// The end of a rank that is ready early would be another reason to end than
+			// the subtest's.
 			once.Do(func() { m.wait(t) })
 			x.Close()
 		}
@@ -77,7 +78,7 @@ func TestRankLong(t *testing.T) {
 		}
 		want := networktest.Product(w, src)
 		local := x.Local()
-		must.OK(errors.Join(networktest.RunAll(len(local), func(k int) error {
+		testkit.OK(errors.Join(networktest.RunAll(len(local), func(k int) error {
 			return x.Mixer(local[k]).Mix(t.Context(), src[local[k]], src[local[k]])
 		})...))
 		for _, i := range local {
@@ -88,8 +89,8 @@ func TestRankLong(t *testing.T) {
 	}
 }
 
-// TestRankLengths: vectors of other lengths are an error on all ranks, also of lengths that travel in pieces.
-// What is left of them does not keep MPI from ending.
+// TestRankLengths: vectors of other lengths are an error on all ranks, also of lengths that travel
+// in pieces. What is left of them does not keep MPI from ending.
 func TestRankLengths(t *testing.T) {
 	onRank(t)
 	m := newMeeting(t)
@@ -101,7 +102,8 @@ func TestRankLengths(t *testing.T) {
 			if world.Rank() == 0 {
 				n += more
 			}
-			if err := networktest.MixZeros(t.Context(), x.Mixer(world.Rank()), math.MaxInt, n); !errors.Is(err, dsbo.ErrShape) {
+			if err := networktest.MixZeros(t.Context(), x.Mixer(world.Rank()), math.MaxInt, n); !errors.Is(err,
+				dsbo.ErrShape) {
 				t.Errorf("length %d%+d: %v; it must match dsbo.ErrShape", length, more, err)
 			}
 			x.Close()
@@ -124,12 +126,14 @@ func TestRankRounds(t *testing.T) {
 		return
 	}
 	err := networktest.MixZeros(t.Context(), mixer, math.MaxInt, length)
-	if e, ok := errors.AsType[*network.EndedError](err); !ok || e.Number != 1 || e.Process != fmt.Sprintf("rank 1 (agent 1) after %d exchanges", rounds) || !errors.Is(err, network.ErrClosed) {
+	if e, ok := errors.AsType[*network.EndedError](err); !ok || e.Number != 1 ||
+		e.Process != fmt.Sprintf("rank 1 (agent 1) after %d exchanges", rounds) || !errors.Is(err, network.ErrClosed) {
 		t.Errorf("%v; it must be the end of rank 1 after %d exchanges", err, rounds)
 	}
 }
 
-// TestRankSilent: rank 1 of 3, a neighbour of both others, is there but does not mix. One that is slow may be named beside it.
+// TestRankSilent: rank 1 of 3, a neighbour of both others, is there but does not mix. One that is
+// slow may be named beside it.
 func TestRankSilent(t *testing.T) {
 	onRank(t)
 	m := newMeeting(t)
@@ -153,7 +157,8 @@ func TestRankSignals(t *testing.T) {
 		if r := fmt.Sprint(recover()); !strings.Contains(r, "nil pointer") {
 			t.Errorf("recovered %q; it must be a nil pointer", r)
 		}
-		if _, err := Init(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "started in this process before") {
+		if _, err := Init(); !errors.Is(err, dsbo.ErrConfig) ||
+			!strings.Contains(err.Error(), "started in this process before") {
 			t.Errorf("a second Init returns %v; it must match dsbo.ErrConfig", err)
 		}
 	}()
@@ -183,7 +188,7 @@ func lose(t *testing.T, end func()) {
 
 func TestRankKilled(t *testing.T) {
 	lose(t, func() {
-		t.Error(must.Get(os.FindProcess(os.Getpid())).Kill())
+		t.Error(testkit.Get(os.FindProcess(os.Getpid())).Kill())
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	// pollTime is how long one call into the library lasts at most.
 	pollTime = 100 * time.Millisecond
-	// turnTime is that of each exchange when several are under way.
+	// turnTime is the turn of each exchange when several are under way.
 	turnTime = 100 * time.Microsecond
 	// idleTime is how often a rank that waits for nothing looks for news of the others.
 	idleTime = 10 * time.Millisecond
@@ -23,8 +23,9 @@ const (
 	dropTime = 100 * time.Millisecond
 )
 
-// A World is this process's place among the ranks of an MPI job. Any goroutine may call its methods: what they
-// ask of MPI is done by one goroutine, which has the thread that called MPI_Init_thread to itself.
+// A World is this process's place among the ranks of an MPI job. Any goroutine may call its
+// methods: what they ask of MPI is done by one goroutine, which has the thread that called
+// MPI_Init_thread to itself.
 type World struct {
 	lib        library
 	rank, size int
@@ -45,8 +46,8 @@ type World struct {
 	finished  bool // MPI has ended
 }
 
-// Init starts MPI, which a process does once, and asks for MPI_THREAD_FUNNELED. The program has to be built with
-// -tags mpi and started by mpirun, srun or the like; started alone it is rank 0 of 1.
+// Init starts MPI, which a process does once, and asks for MPI_THREAD_FUNNELED. The program has to
+// be built with -tags mpi and started by mpirun, srun or the like; started alone it is rank 0 of 1.
 func Init() (*World, error) {
 	begun.Store(true)
 	return start(newLibrary)
@@ -105,7 +106,8 @@ func (w *World) call(f func()) bool {
 	return true
 }
 
-// callAndWait has f called by serve and waits until it has returned. It reports false when the world is closed.
+// callAndWait has f called by serve and waits until it has returned. It reports false when the
+// world is closed.
 func (w *World) callAndWait(f func()) bool {
 	finished := make(chan struct{})
 	if !w.call(func() { f(); close(finished) }) {
@@ -211,7 +213,8 @@ func (w *World) deliver(n notice) {
 	}
 }
 
-// register gives an exchange its number and tags, and tells it what other ranks have said about it already.
+// register gives an exchange its number and tags, and tells it what other ranks have said about
+// it already.
 func (w *World) register(x *Exchange) error {
 	w.mu.Lock()
 	if w.closed {
@@ -241,9 +244,9 @@ func (w *World) unregister(x *Exchange) {
 	delete(w.exchanges, x.number)
 }
 
-// Close closes all exchanges, waits until the other ranks call it too and ends MPI. If ctx ends before, the
-// error is that of ctx and MPI has not ended: the other ranks may be stuck, and [World.Abort] is left. A second
-// Close does nothing.
+// Close closes all exchanges, waits until the other ranks call it too and ends MPI. If ctx ends
+// before, the error is the error of ctx and MPI has not ended: the other ranks may be stuck, and
+// [World.Abort] is left. A second Close does nothing.
 func (w *World) Close(ctx context.Context) error {
 	w.mu.Lock()
 	open := make([]*Exchange, 0, len(w.exchanges))
@@ -281,6 +284,7 @@ func (w *World) leave() (bool, error) {
 	return w.finished, err
 }
 
-// Abort ends all ranks of the job at once, with this exit status where the launcher passes one on. It is for
-// a rank that cannot go on and must not leave the others waiting, and returns only if MPI has ended.
+// Abort ends all ranks of the job at once, with this exit status where the launcher passes one on.
+// It is for a rank that cannot go on and must not leave the others waiting, and returns only if MPI
+// has ended.
 func (w *World) Abort(status int) { w.callAndWait(func() { w.lib.abort(status) }) }

@@ -47,7 +47,8 @@ func testConsensus(t *testing.T, x *exchange) {
 			}
 		}
 		if bound := rho*before + all; after > bound {
-			t.Errorf("exchange %d: the distance from the mean went from %g to %g; it must be at most ρ of it, %g", r, before, after, bound)
+			t.Errorf("exchange %d: the distance from the mean went from %g to %g; it must be at most ρ of it, %g", r,
+				before, after, bound)
 		}
 	}
 	// Later exchanges shrink the rounding of earlier ones too: in all it is 1/(1−ρ) of one.
@@ -194,8 +195,8 @@ func testLengthOfNeighbour(t *testing.T, x *exchange) {
 	x.wantMismatch(t, mixStep(4, 4), mixStep(3, 3))
 }
 
-// wantMismatch has agent 0 take a step of its own, and the others another one that does not fit to it, for ever. All must end, and those
-// that saw it say so.
+// wantMismatch has agent 0 take a step of its own, and the others another one that does not fit to
+// it, for ever. All must end, and those that saw it say so.
 func (x *exchange) wantMismatch(t *testing.T, first, others step) {
 	t.Helper()
 	if x.w.N() == 1 {

@@ -11,7 +11,7 @@ import (
 	"dsbo/network/networktest"
 )
 
-// A transport passes if the suite does, in a test of its own: here that of agents which are goroutines.
+// A transport passes if the suite does, in a test of its own: here of agents which are goroutines.
 func ExampleTestTeam() {
 	test := func(t *testing.T) {
 		networktest.TestTeam(t, func(w *network.Matrix) (teams []network.Team, closeAll func()) {
@@ -23,8 +23,8 @@ func ExampleTestTeam() {
 	// Output: func(*testing.T)
 }
 
-// Of five agents that all know of each other the last one lies. Trimmed mixing leaves its numbers out: what honest agents get is between
-// what honest agents have sent.
+// Of five agents that all know of each other the last one lies. Trimmed mixing leaves its numbers
+// out: what honest agents get is between what honest agents have sent.
 func ExampleWithLiars() {
 	g, err := network.New("complete", 5, network.Options{})
 	if err != nil {
@@ -43,7 +43,8 @@ func ExampleWithLiars() {
 	}
 	mixers = networktest.WithLiars(mixers, 1, networktest.Drift(1000))
 	x := [][]float64{{1}, {2}, {3}, {4}, {5}}
-	err = errors.Join(networktest.RunAll(len(mixers), func(i int) error { return mixers[i].Mix(context.Background(), x[i], x[i]) })...)
+	err = errors.Join(networktest.RunAll(len(mixers),
+		func(i int) error { return mixers[i].Mix(context.Background(), x[i], x[i]) })...)
 	fmt.Printf("%.2f %v\n", x[:4], err)
 	// Output: [[2.67] [3.00] [3.00] [3.00]] <nil>
 }

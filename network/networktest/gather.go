@@ -17,7 +17,8 @@ func (x *exchange) onTeams(body func(team network.Team) error) []error {
 	return RunAll(len(x.teams), func(k int) error { return body(x.teams[k]) })
 }
 
-// gather has all teams gather given vectors and checks what they get. What is not local is NaN before.
+// gather has all teams gather given vectors and checks what they get. What is not local is
+// NaN before.
 func (x *exchange) gather(ctx context.Context, all [][]float64) []error {
 	n := x.w.N()
 	return x.onTeams(func(team network.Team) error {
@@ -43,8 +44,8 @@ func (x *exchange) gather(ctx context.Context, all [][]float64) []error {
 // gatherLengths holds 0, 1 and others around them, and one that fills many packets.
 var gatherLengths = []int{3, 0, 1, 1, 0, 4099, 2}
 
-// testGather gathers several times in a row, and after each mixes once or not at all: the vectors of both have
-// different lengths.
+// testGather gathers several times in a row, and after each mixes once or not at all: the vectors
+// of both have different lengths.
 func testGather(t *testing.T, x *exchange) {
 	n := x.w.N()
 	ctx := Context(t)
@@ -91,7 +92,8 @@ func testGatherCancelledBefore(t *testing.T, x *exchange) {
 	}
 }
 
-// testFail: the reason of the process that has agent 0 is that of all others, for what they do next.
+// testFail: the reason of the process that has agent 0 is the reason of all others, for what they
+// do next.
 func testFail(t *testing.T, x *exchange) {
 	ctx := Context(t)
 	if err := errors.Join(x.gather(ctx, vectors(x.w.N(), 2, 0))...); err != nil {
@@ -107,7 +109,8 @@ func testFail(t *testing.T, x *exchange) {
 	x.wantEnd(ctx, t, errs, dsbo.ErrDiverged)
 }
 
-// wantEnd checks that the teams ended with an error that is target, and that so does what comes after.
+// wantEnd checks that the teams ended with an error that is target, and that so does what
+// comes after.
 func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, target error) {
 	t.Helper()
 	for k, err := range errs {

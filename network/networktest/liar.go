@@ -10,7 +10,8 @@ import (
 	"dsbo"
 )
 
-// An Attack is how agents lie: it changes what one of them would have sent in an exchange, knowing what all honest agents send in it.
+// An Attack is how agents lie: it changes what one of them would have sent in an exchange, knowing
+// what all honest agents send in it.
 type Attack func(lie []float64, honest [][]float64, exchange int)
 
 // SignFlip sends −factor times what an honest agent would have sent.
@@ -41,8 +42,9 @@ func Noise(deviation float64) Attack {
 	}
 }
 
-// Little sends the honest agents' mean less z times their standard deviation in each entry: numbers that any of them might have sent
-// (Baruch, Baruch, Goldberg: "A Little Is Enough: Circumventing Defenses For Distributed Learning", NeurIPS 2019).
+// Little sends the honest agents' mean less z times their standard deviation in each entry: numbers
+// that any of them might have sent (Baruch, Baruch, Goldberg: "A Little Is Enough: Circumventing
+// Defenses For Distributed Learning", NeurIPS 2019).
 func Little(z float64) Attack {
 	return func(lie []float64, honest [][]float64, _ int) {
 		n := float64(len(honest))
@@ -60,8 +62,9 @@ func Little(z float64) Attack {
 	}
 }
 
-// WithLiars puts liars, the last agents of mixers, among the others. A liar runs the method as all do, on what it is sent; what it sends
-// is the attack's. The mixers are for the exchanges alone: they make no averages.
+// WithLiars puts liars, the last agents of mixers, among the others. A liar runs the method as all
+// do, on what it is sent; what it sends is the attack's. The mixers are for the exchanges alone:
+// they make no averages.
 func WithLiars(mixers []dsbo.Mixer, liars int, attack Attack) []dsbo.Mixer {
 	c := &conspiracy{honest: len(mixers) - liars, liars: liars, attack: attack, rounds: map[int]*honestRound{}}
 	out := make([]dsbo.Mixer, len(mixers))
@@ -93,7 +96,8 @@ func (c *conspiracy) round(k int) *honestRound {
 	defer c.mu.Unlock()
 	r := c.rounds[k]
 	if r == nil {
-		r = &honestRound{vectors: make([][]float64, c.honest), missing: c.honest, readers: c.liars, all: make(chan struct{})}
+		r = &honestRound{vectors: make([][]float64, c.honest), missing: c.honest, readers: c.liars,
+			all: make(chan struct{})}
 		c.rounds[k] = r
 	}
 	return r

@@ -112,23 +112,26 @@ var faults = map[string]fault{
 		}
 		return team.Gather(ctx, rows)
 	}},
-	"Reduce: they must be": {reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
-		err := r.Reduce(ctx, op, bits, words)
-		if len(words) > 100 {
-			words[100] ^= 1
-		}
-		return err
-	}},
-	"Average: not what agents of one process get": {reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
-		if op == network.Sum && len(words) > 0 {
-			words[0] += 1 << 20
-		}
-		return r.Reduce(ctx, op, bits, words)
-	}},
-	"ReduceBits: agent 0 ended with gone": {reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
-		_ = r.Reduce(ctx, op, bits, words)
-		return errors.New("gone")
-	}},
+	"Reduce: they must be": {
+		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
+			err := r.Reduce(ctx, op, bits, words)
+			if len(words) > 100 {
+				words[100] ^= 1
+			}
+			return err
+		}},
+	"Average: not what agents of one process get": {
+		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
+			if op == network.Sum && len(words) > 0 {
+				words[0] += 1 << 20
+			}
+			return r.Reduce(ctx, op, bits, words)
+		}},
+	"ReduceBits: agent 0 ended with gone": {
+		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
+			_ = r.Reduce(ctx, op, bits, words)
+			return errors.New("gone")
+		}},
 	"GatherRefuses: team 0": {gather: func(ctx context.Context, team network.Team, _ [][]float64) error {
 		return team.Gather(ctx, make([][]float64, len(team.Local())))
 	}},

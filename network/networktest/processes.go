@@ -18,8 +18,8 @@ type process struct {
 	local     []int
 }
 
-// Processes returns the teams of processes that share a run over w, the k-th with the agents locals[k]: what is tested of
-// several processes needs no transport. closeAll ends their exchange.
+// Processes returns the teams of processes that share a run over w, the k-th with the agents
+// locals[k]: what is tested of several processes needs no transport. closeAll ends their exchange.
 func Processes(w *network.Matrix, locals ...[]int) (teams []network.Team, closeAll func()) {
 	ones := make([][]float64, len(locals))
 	for k := range ones {
@@ -40,7 +40,8 @@ func (p *process) Local() []int           { return p.local }
 func (p *process) Mixer(i int) dsbo.Mixer { return p.agents.Mixer(i) }
 func (p *process) Fail(err error)         { p.agents.Fail(err); p.processes.Fail(err) }
 
-// Gather sums what the processes have: of each row one process has the numbers and the others −0, which changes no bit.
+// Gather sums what the processes have: of each row one process has the numbers and the others −0,
+// which changes no bit.
 func (p *process) Gather(ctx context.Context, rows [][]float64) error {
 	err := p.agents.Gather(ctx, rows)
 	if err != nil {

@@ -19,14 +19,15 @@ type reduction struct {
 	length int
 }
 
-// reductions returns a quarter of all numbers of bits, by the number of agents, with lengths in turn, and a few
-// of more words: the graphs of the suite together have all.
+// reductions returns a quarter of all numbers of bits, by the number of agents, with lengths in
+// turn, and a few of more words: the graphs of the suite together have all.
 func reductions(n int) (all []reduction) {
 	lengths := []int{3, 0, 1, 17, 1000, 5, 1}
 	for bits := 1 + n%4; bits <= 64; bits += 4 {
 		all = append(all, reduction{network.Op(bits % 2), bits, lengths[bits%len(lengths)]})
 	}
-	return append(all, reduction{network.Sum, 64, 1000}, reduction{network.Sum, 16, 1000}, reduction{network.Max, 12, 123}, reduction{network.Sum, 11, 7840})
+	return append(all, reduction{network.Sum, 64, 1000}, reduction{network.Sum, 16, 1000},
+		reduction{network.Max, 12, 123}, reduction{network.Sum, 11, 7840})
 }
 
 // words returns what the agents reduce: the same in every process.
@@ -85,7 +86,8 @@ func testReduce(t *testing.T, x *exchange) {
 					return err
 				}
 				if !slices.Equal(words[i], want) {
-					return fmt.Errorf("reduction %d, %d words of %d bits: %x; they must be %x", round, r.length, r.bits, words[i], want)
+					return fmt.Errorf("reduction %d, %d words of %d bits: %x; they must be %x", round, r.length,
+						r.bits, words[i], want)
 				}
 				if round%3 != 0 {
 					continue
@@ -107,7 +109,7 @@ func testReduce(t *testing.T, x *exchange) {
 	}
 }
 
-// testAverage compares averages with those of agents in one process, to the last bit.
+// testAverage compares averages with averages of agents in one process, to the last bit.
 func testAverage(t *testing.T, x *exchange) {
 	n := x.w.N()
 	local := network.NewLocal(x.w)
@@ -189,8 +191,8 @@ func testReduceBits(t *testing.T, x *exchange) {
 	x.wantAll(t, x.allStep(Context(t), reduction{network.Sum, bits, 2}.step), dsbo.ErrShape)
 }
 
-// testReduceEnds: agents that wait in a reduction for the last one, and between reductions mix, are released by the end of their context,
-// and by that of the exchange.
+// testReduceEnds: agents that wait in a reduction for the last one, and between reductions mix, are
+// released by the end of their context, and by the end of the exchange.
 func testReduceEnds(t *testing.T, x *exchange) {
 	mixAndReduce := func(ctx context.Context, m dsbo.Mixer) error {
 		if err := mixStep(3, 3)(ctx, m); err != nil {
@@ -206,7 +208,8 @@ func testReduceEnds(t *testing.T, x *exchange) {
 	x.wantEnds(t, x.withhold(Context(t), x.closeAll, mixAndReduce), network.ErrClosed)
 }
 
-// testReduceFail: a process that fails, with the reason of the process of agent 0, releases all agents that wait in a reduction.
+// testReduceFail: a process that fails, with the reason of the process of agent 0, releases all
+// agents that wait in a reduction.
 func testReduceFail(t *testing.T, x *exchange) {
 	ctx, r := Context(t), reduction{network.Max, 12, 4}
 	errs := x.onAgents(func(i int, m dsbo.Mixer) (err error) {

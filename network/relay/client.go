@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 // ErrAbsent marks the error of [Client.Dial] when the other agent does not wait at the relay now.
@@ -83,7 +83,8 @@ func (c Client) await(ctx context.Context, conn net.Conn, to int) (net.Conn, err
 // absentText is what the relay answers where an agent does not wait.
 func absentText(to int) string { return fmt.Sprintf("agent %d %v", to, ErrAbsent) }
 
-// withContext does something with a connection, whose reads and writes fail when ctx ends. Afterwards they do no longer.
+// withContext does something with a connection, whose reads and writes fail when ctx ends.
+// Afterwards they do no longer.
 func withContext(ctx context.Context, conn net.Conn, do func() error) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	err := do()
@@ -93,8 +94,9 @@ func withContext(ctx context.Context, conn net.Conn, do func() error) error {
 	return err
 }
 
-// Listen returns a listener whose connections are those of agents that name this one at the relay. It connects to the relay when
-// Accept is called, again and again until it is closed, and says in the log why it cannot.
+// Listen returns a listener whose connections come from agents that name this one at the relay. It
+// connects to the relay when Accept is called, again and again until it is closed, and says in the
+// log why it cannot.
 func (c Client) Listen(log *slog.Logger) net.Listener {
 	l := &listener{client: c, log: log}
 	l.ctx, l.close = context.WithCancel(context.Background())
@@ -157,7 +159,7 @@ func (l *listener) Close() error {
 	return nil
 }
 
-// Addr implements net.Listener: it is that of the relay.
+// Addr implements net.Listener: it is the relay's address.
 func (l *listener) Addr() net.Addr { return address(l.client.Address) }
 
 type address string

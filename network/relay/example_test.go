@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"dsbo/network/pki"
 	"dsbo/network/relay"
-	"dsbo/pki"
 )
 
-// Agent 5, which nobody can reach, waits at a relay; agent 2 talks to it there. What they say is in the clear here: package grpc makes a TLS
-// connection of it, from end to end.
+// Agent 5, which nobody can reach, waits at a relay; agent 2 talks to it there. What they say is in
+// the clear here: package grpc makes a TLS connection of it, from end to end.
 func Example() {
 	from, until := time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
 	authority, err := pki.NewAuthority("example", from, until)

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/must"
-	"dsbo/pki"
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
 
 	"go.uber.org/goleak"
 )
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newAuthority() *pki.Authority {
 	now := time.Now()
-	return must.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
+	return testkit.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
 }
 
 // A hall is a relay of a test.
@@ -34,12 +34,13 @@ type hall struct {
 
 // newHall runs a relay until the test ends.
 func newHall(t *testing.T, connections int) hall {
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+	l := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
 	h := hall{newAuthority(), l.Addr().String()}
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		must.OK(Serve(ctx, l, Options{Trust: func() (*pki.Trust, error) { return h.Trust(), nil }, Connections: connections}))
+		testkit.OK(Serve(ctx, l,
+			Options{Trust: func() (*pki.Trust, error) { return h.Trust(), nil }, Connections: connections}))
 	})
 	t.Cleanup(func() {
 		cancel()
@@ -49,7 +50,7 @@ func newHall(t *testing.T, connections int) hall {
 }
 
 func (h hall) identity(agent int) *pki.Identity {
-	return must.Get(h.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	return testkit.Get(h.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
 }
 
 // client returns an agent of run "r".
@@ -73,7 +74,7 @@ func (h hall) listen(t *testing.T, c Client) chan net.Conn {
 		}
 	})
 	t.Cleanup(func() {
-		must.OK(l.Close())
+		testkit.OK(l.Close())
 		work.Wait()
 	})
 	return came
@@ -94,7 +95,8 @@ func dial(t *testing.T, c Client, to int) net.Conn {
 	}
 }
 
-// TestJoined: what one end says the other one hears, both ways, with the end of each, and one pair does not hear another.
+// TestJoined: what one end says the other one hears, both ways, with the end of each, and one pair
+// does not hear another.
 func TestJoined(t *testing.T) {
 	h := newHall(t, 0)
 	came := h.listen(t, h.client(5))
@@ -104,15 +106,15 @@ func TestJoined(t *testing.T) {
 		long := bytes.Repeat([]byte{byte(i)}, 1<<20)
 		var work sync.WaitGroup
 		work.Go(func() {
-			must.Get(called.Write(long[:10]))
-			if got := must.Get(io.ReadAll(called)); !bytes.Equal(got, long) {
+			testkit.Get(called.Write(long[:10]))
+			if got := testkit.Get(io.ReadAll(called)); !bytes.Equal(got, long) {
 				t.Errorf("%d bytes were heard", len(got))
 			}
-			must.OK(called.Close())
+			testkit.OK(called.Close())
 		})
-		must.Get(caller.Write(long))
-		must.OK(caller.(*net.TCPConn).CloseWrite())
-		if got := must.Get(io.ReadAll(caller)); !bytes.Equal(got, long[:10]) {
+		testkit.Get(caller.Write(long))
+		testkit.OK(caller.(*net.TCPConn).CloseWrite())
+		if got := testkit.Get(io.ReadAll(caller)); !bytes.Equal(got, long[:10]) {
 			t.Errorf("%d bytes came back", len(got))
 		}
 		work.Wait()
@@ -131,7 +133,7 @@ func TestAbsent(t *testing.T) {
 	absent(h.client(1), 5)
 	came := h.listen(t, h.client(5))
 	caller := dial(t, h.client(1), 5)
-	must.OK((<-came).Close())
+	testkit.OK((<-came).Close())
 	if _, err := caller.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("%v after the other end has closed", err)
 	}
@@ -140,8 +142,8 @@ func TestAbsent(t *testing.T) {
 	absent(other, 5)
 
 	lost := h.client(7)
-	conn := must.Get(lost.connect(t.Context(), nil))
-	must.OK(conn.Close())
+	conn := testkit.Get(lost.connect(t.Context(), nil))
+	testkit.OK(conn.Close())
 	absent(h.client(1), 7)
 }
 
@@ -151,7 +153,7 @@ func TestOldestMakesRoom(t *testing.T) {
 	c := h.client(5)
 	var all []net.Conn
 	for range maxWaiting + 1 {
-		conn := must.Get(c.connect(t.Context(), nil))
+		conn := testkit.Get(c.connect(t.Context(), nil))
 		defer conn.Close()
 		all = append(all, conn)
 	}
@@ -178,10 +180,10 @@ func TestOldestMakesRoom(t *testing.T) {
 // speak says something to a relay after its greeting, and returns its answer.
 func speak(t *testing.T, address string, say func(nonce []byte) []byte) string {
 	t.Helper()
-	conn := must.Get(net.Dial("tcp", address))
+	conn := testkit.Get(net.Dial("tcp", address))
 	defer conn.Close()
-	nonce := must.Get(readNonce(conn))
-	must.Get(conn.Write(say(nonce)))
+	nonce := testkit.Get(readNonce(conn))
+	testkit.Get(conn.Write(say(nonce)))
 	line, err := readLine(conn)
 	if err != nil {
 		return err.Error()
@@ -189,7 +191,8 @@ func speak(t *testing.T, address string, say func(nonce []byte) []byte) string {
 	return line
 }
 
-// TestRefused: who is not an agent of the authority, or another one than it says, cannot use the relay.
+// TestRefused: who is not an agent of the authority, or another one than it says, cannot use
+// the relay.
 func TestRefused(t *testing.T) {
 	h := newHall(t, 0)
 	stranger := hall{newAuthority(), h.address}
@@ -197,10 +200,10 @@ func TestRefused(t *testing.T) {
 		return func(nonce []byte) []byte {
 			to := 5
 			r := request{Run: "r", Agent: 1, To: &to}
-			must.OK(r.sign(id, nonce))
+			testkit.OK(r.sign(id, nonce))
 			change(&r)
 			var b bytes.Buffer
-			must.OK(r.write(&b))
+			testkit.OK(r.write(&b))
 			return b.Bytes()
 		}
 	}
@@ -219,7 +222,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{"good", signed(h.identity(1), func(*request) {}), "agent 5 is not at the relay"},
 		{"another authority", signed(stranger.identity(1), func(*request) {}), "unknown authority"},
-		{"another agent", signed(h.identity(2), func(*request) {}), "it must be the certificate of agent 1; it is that of agent 2"},
+		{"another agent", signed(h.identity(2), func(*request) {}),
+			"it must be the certificate of agent 1; it is that of agent 2"},
 		{"another run", signed(h.identity(1), func(r *request) { r.Run = "s" }), "verification failure"},
 		{"another wish", signed(h.identity(1), func(r *request) { r.To = nil }), "verification failure"},
 		{"said before", func([]byte) []byte { return before }, "verification failure"},
@@ -238,13 +242,14 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestBounds: strangers that say nothing make room, and agents are served up to a number of connections.
+// TestBounds: strangers that say nothing make room, and agents are served up to a number
+// of connections.
 func TestBounds(t *testing.T) {
 	h := newHall(t, 2)
 	for range 9 {
-		silent := must.Get(net.Dial("tcp", h.address))
+		silent := testkit.Get(net.Dial("tcp", h.address))
 		defer silent.Close()
-		must.Get(readNonce(silent))
+		testkit.Get(readNonce(silent))
 	}
 	if _, err := h.client(1).Dial(t.Context(), 5); !errors.Is(err, ErrAbsent) {
 		t.Errorf("error %v beside strangers that say nothing; the agent must be served", err)
@@ -254,7 +259,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("error %v for one too many", err)
 	}
 	r = &relay{Options: Options{Connections: 200}, agents: map[int]int{3: agentConnections - 1}}
-	must.OK(r.admit(3))
+	testkit.OK(r.admit(3))
 	if err := r.admit(3); err == nil || !strings.Contains(err.Error(), "agent 3 has 128 connections") {
 		t.Errorf("error %v for an agent with too many", err)
 	}
@@ -262,17 +267,18 @@ func TestBounds(t *testing.T) {
 
 // TestCancelled: a call ends with its context.
 func TestCancelled(t *testing.T) {
-	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+	silent := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
 	defer silent.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		conn := must.Get(silent.Accept())
+		conn := testkit.Get(silent.Accept())
 		cancel() // which says nothing
 		_, _ = io.Copy(io.Discard, conn)
 		conn.Close()
 	}()
 	id := hall{newAuthority(), ""}.identity(1)
-	_, err := Client{Address: silent.Addr().String(), Run: "r", Identity: func() *pki.Identity { return id }}.Dial(ctx, 2)
+	_, err := Client{Address: silent.Addr().String(), Run: "r", Identity: func() *pki.Identity { return id }}.Dial(ctx,
+		2)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
@@ -282,7 +288,7 @@ func TestCancelled(t *testing.T) {
 func FuzzReadRequest(f *testing.F) {
 	var b bytes.Buffer
 	to := 5
-	must.OK((&request{Run: "r", Agent: 3, To: &to, Certificate: []byte{1}, Signature: []byte{2}}).write(&b))
+	testkit.OK((&request{Run: "r", Agent: 3, To: &to, Certificate: []byte{1}, Signature: []byte{2}}).write(&b))
 	f.Add(b.Bytes())
 	f.Add([]byte{0, 0, 0, 2, '{', '}'})
 	trust := newAuthority().Trust()

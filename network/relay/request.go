@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"dsbo/pki"
+	"dsbo/network/pki"
 )
 
 const (

@@ -14,30 +14,31 @@ import (
 	"sync"
 	"time"
 
-	"dsbo/internal/entrance"
-	"dsbo/internal/loglimit"
-	"dsbo/internal/plain"
-	"dsbo/pki"
+	"dsbo/internal/guard"
+	"dsbo/internal/wording"
+	"dsbo/network/pki"
 )
 
 // Options are the settings of [Serve].
 type Options struct {
-	// Trust returns the authorities whose agents may use the relay. It is called for each connection.
+	// Trust returns the authorities whose agents may use the relay. It is called for
+	// each connection.
 	Trust func() (*pki.Trust, error)
-	// Connections is how many there may be at once of agents that have said who they are, and a quarter of that of others. 0 means
-	// 1024.
+	// Connections is how many there may be at once of agents that have said who they are, and a
+	// quarter of it of others. 0 means 1024.
 	Connections int
-	// Log gets a line for each pair that is joined, and for each connection that is refused. nil logs nothing.
+	// Log gets a line for each pair that is joined, and for each connection that is refused. nil
+	// logs nothing.
 	Log *slog.Logger
 }
 
 const (
 	defaultConnections = 1024
-	// agentConnections is how many connections of one agent there may be at once: more than it has neighbours in a graph of
-	// which each needs its relay.
+	// agentConnections is how many connections of one agent there may be at once: more than it has
+	// neighbours in a graph of which each needs its relay.
 	agentConnections = 128
-	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes room: those of an agent that was lost
-	// may still be here.
+	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes
+	// room: connections of an agent that was lost may still be here.
 	maxWaiting = 4
 	// halfOpenTime is how long one direction of a pair may go on when the other one has ended.
 	halfOpenTime = time.Minute
@@ -68,11 +69,12 @@ type relay struct {
 	mu       sync.Mutex
 	conns    map[net.Conn]struct{}
 	admitted int         // connections of agents that have said who they are
-	agents   map[int]int // those of each
+	agents   map[int]int // connections of each
 	places   map[place][]*waiter
 }
 
-// Serve joins connections that come from a listener until ctx ends, and then closes them all, and the listener.
+// Serve joins connections that come from a listener until ctx ends, and then closes them all, and
+// the listener.
 func Serve(ctx context.Context, l net.Listener, o Options) error {
 	if o.Connections == 0 {
 		o.Connections = defaultConnections
@@ -80,9 +82,9 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Log = loglimit.New(o.Log)
+	o.Log = guard.LimitLog(o.Log)
 	r := &relay{Options: o, conns: map[net.Conn]struct{}{}, agents: map[int]int{}, places: map[place][]*waiter{}}
-	l = entrance.Wrap(l, entrance.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
+	l = guard.Wrap(l, guard.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer func() {
 		stop()
@@ -107,7 +109,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 			case <-ctx.Done():
 			}
 		default:
-			c := conn.(*entrance.Conn)
+			c := conn.(*guard.Conn)
 			r.register(c)
 			r.work.Go(func() { r.serve(c) })
 		}
@@ -115,7 +117,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 }
 
 // register keeps a connection in mind until release.
-func (r *relay) register(conn *entrance.Conn) {
+func (r *relay) register(conn *guard.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.conns[conn] = struct{}{}
@@ -141,7 +143,7 @@ func (r *relay) closeAll() {
 }
 
 // serve does what the agent of a connection wants, to its end.
-func (r *relay) serve(stranger *entrance.Conn) {
+func (r *relay) serve(stranger *guard.Conn) {
 	defer r.release(stranger)
 	conn := stranger.Conn // which can end one of its directions
 	q, err := r.greet(conn)
@@ -149,7 +151,7 @@ func (r *relay) serve(stranger *entrance.Conn) {
 		err = r.admit(q.Agent)
 	}
 	if err != nil {
-		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", plain.Text(err.Error()))
+		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", wording.Plain(err.Error()))
 		answer(conn, err.Error())
 		return
 	}
@@ -171,7 +173,8 @@ func (r *relay) serve(stranger *entrance.Conn) {
 	}
 	began := time.Now()
 	sent, received := join(conn, w.conn)
-	r.Log.Info("connection", "run", q.Run, "agent", q.Agent, "to", *q.To, "bytes", sent, "bytes back", received, "time", time.Since(began).Round(time.Second))
+	r.Log.Info("connection", "run", q.Run, "agent", q.Agent, "to", *q.To, "bytes", sent, "bytes back", received, "time",
+		time.Since(began).Round(time.Second))
 }
 
 // greet reads what an agent wants, and checks that it is the agent.
@@ -238,7 +241,8 @@ func (r *relay) wait(at place, conn net.Conn) {
 	}
 	r.places[at] = append(r.places[at], w)
 	r.mu.Unlock()
-	// An agent that waits says nothing, so that this ends when the connection does, or by the deadline that call sets.
+	// An agent that waits says nothing, so that this ends when the connection does, or by the
+	// deadline that call sets.
 	_, err := conn.Read(make([]byte, 1))
 	w.alive = errors.Is(err, os.ErrDeadlineExceeded)
 	close(w.woken)
@@ -276,7 +280,8 @@ func (r *relay) call(at place) *waiter {
 	}
 }
 
-// join moves bytes between two connections until both directions have ended, and returns how many went to b and to a.
+// join moves bytes between two connections until both directions have ended, and returns how many
+// went to b and to a.
 func join(a, b net.Conn) (toB, toA int64) {
 	var back sync.WaitGroup
 	back.Go(func() { toA = copyHalf(a, b) })
@@ -285,7 +290,8 @@ func join(a, b net.Conn) (toB, toA int64) {
 	return toB, toA
 }
 
-// copyHalf moves bytes until src ends. Then dst gets that end, and the other direction has a while to end too.
+// copyHalf moves bytes until src ends. Then dst gets that end, and the other direction has a while
+// to end too.
 func copyHalf(dst, src net.Conn) int64 {
 	n, err := io.Copy(dst, src)
 	half, ok := dst.(interface{ CloseWrite() error })

@@ -6,7 +6,6 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/pages"
 )
 
 // A machine holds the numbers of a template's values, a slot for each, and runs plans over them.
@@ -65,7 +64,7 @@ func (m *machine[T]) update() {
 	}
 	for i := range m.slots {
 		if s := &m.slots[i]; s.kept && s.own == nil {
-			s.keep(pages.Make[T](s.numbers()))
+			s.keep(kernel.MakePages[T](s.numbers()))
 		}
 	}
 	m.instrs = slices.Grow(m.instrs, len(t.steps)-len(m.instrs))

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"dsbo/internal/pages"
+	"dsbo/internal/kernel"
 )
 
 // A Workspace is memory that programs share which are used one at a time: the numbers of x, y and
@@ -60,7 +60,7 @@ func (m *memory[T]) take(n int) []T {
 	}
 	p.busy++
 	if len(*list) == 0 {
-		return pages.Make[T](n)
+		return kernel.MakePages[T](n)
 	}
 	best := 0 // the shortest that is long enough, else the longest, which a longer one replaces
 	for i, s := range *list {
@@ -72,7 +72,7 @@ func (m *memory[T]) take(n int) []T {
 	*list = slices.Delete(*list, best, best+1)
 	if len(found) < n {
 		found = nil // free before the longer one is made
-		found = pages.Make[T](n)
+		found = kernel.MakePages[T](n)
 	}
 	return found
 }
@@ -105,7 +105,7 @@ func (m *memory[T]) point(name string, length int) *sharedVector[T] {
 		m.points = map[pointKey]*sharedVector[T]{}
 	}
 	if m.points[key] == nil {
-		m.points[key] = &sharedVector[T]{v: pages.Make[T](length)}
+		m.points[key] = &sharedVector[T]{v: kernel.MakePages[T](length)}
 	}
 	return m.points[key]
 }

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"dsbo"
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // Float is the element type of a program.
-type Float = dsbo.Float
+type Float = kernel.Float
 
 // Rows is the numbers of a table in the form in which they were given. Many machines may read it at
 // once. One of F64, F32, Bytes, Labels and Sparse holds the numbers of the base, row-major.
@@ -103,9 +102,9 @@ func Read[T Float](t *Rows, dst []T, idx []int, from, to int) {
 		case t.Bytes != nil:
 			kernel.FromBytes(row, t.Bytes[r*t.C:][:t.C], T(t.Scale))
 		case t.F32 != nil:
-			vec.Convert(row, t.F32[r*t.C:][:t.C])
+			linalg.Convert(row, t.F32[r*t.C:][:t.C])
 		default:
-			vec.Convert(row, t.F64[r*t.C:][:t.C])
+			linalg.Convert(row, t.F64[r*t.C:][:t.C])
 		}
 	}
 }
@@ -148,7 +147,7 @@ func (s *sparseRows[T]) row(i int) (indices []int32, values []T) {
 		return indices, same
 	}
 	s.values = slices.Grow(s.values[:0], len(v))[:len(v)]
-	vec.Convert(s.values, v)
+	linalg.Convert(s.values, v)
 	if s.square {
 		kernel.MulTo(s.values, s.values, s.values)
 	}

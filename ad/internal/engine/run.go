@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A port is a machine of T to callers with vectors of V, which it converts as it reads and writes.
@@ -19,10 +19,10 @@ func (m port[T, V]) SetInput(i int, v []V) {
 		piece, same := any(v[j:][:n]).([]T)
 		if !same {
 			piece = m.piece[:n]
-			vec.Convert(piece, v[j:][:n])
+			linalg.Convert(piece, v[j:][:n])
 		}
 		if !kernel.SameBits(piece, p.v[j:][:n]) {
-			vec.Convert(p.v[j:], v[j:])
+			linalg.Convert(p.v[j:], v[j:])
 			p.version++
 			return
 		}
@@ -67,7 +67,7 @@ func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 	}
 	for i, d := range dst {
 		if tl == nil || tl.outs[i] < 0 {
-			vec.Convert(d, m.slots[p.outs[i]].whole())
+			linalg.Convert(d, m.slots[p.outs[i]].whole())
 		}
 	}
 	return nil

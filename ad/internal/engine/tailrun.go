@@ -2,7 +2,7 @@ package engine
 
 import (
 	"dsbo/internal/kernel"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
 )
 
 // A tailMemory is the registers of a tail that runs.
@@ -49,7 +49,7 @@ func (m port[T, V]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]V
 		}
 		for i, r := range tl.outs {
 			if r >= 0 {
-				vec.Convert(dst[i][from:from+n], w.blocks[r])
+				linalg.Convert(dst[i][from:from+n], w.blocks[r])
 			}
 		}
 	}

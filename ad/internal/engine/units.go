@@ -1,6 +1,6 @@
 package engine
 
-import "dsbo/internal/vec"
+import "dsbo/internal/linalg"
 
 // A Machine holds the numbers of one program.
 type Machine interface {
@@ -67,9 +67,9 @@ func (m *machine[T]) ReadLanes(dst []float64, n int, p *Plan) {
 	s := &m.slots[p.outs[0]]
 	for l := range m.lanes {
 		if to := dst[l*n:][:n]; m.hasLanes(s) {
-			vec.Convert(to, s.wide[l*s.stride:][:n])
+			linalg.Convert(to, s.wide[l*s.stride:][:n])
 		} else {
-			vec.Convert(to, s.whole())
+			linalg.Convert(to, s.whole())
 		}
 	}
 }

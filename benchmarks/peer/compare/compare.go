@@ -10,14 +10,14 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/kernel"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 )
 
 // compare runs the chosen parts and prints a table.
 func compare(ctx context.Context, o options, out io.Writer) {
-	chosen := must.Get(cli.Choose("only", o.only, parts()))
-	dir := must.Get(os.MkdirTemp("", "dsbo-peer"))
+	chosen := testkit.Get(cli.Choose("only", o.only, parts()))
+	dir := testkit.Get(os.MkdirTemp("", "dsbo-peer"))
 	defer os.RemoveAll(dir)
 	fmt.Fprintf(out, "%s/%s, %d processors, GOMAXPROCS %d, kernels %s; the peer: %d ranks\n",
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.procs, kernel.Active(), o.ranks)
@@ -26,7 +26,8 @@ func compare(ctx context.Context, o options, out io.Writer) {
 		fmt.Fprintf(out, "the peer cannot run here, so this is ours alone: %v\n", err)
 	}
 
-	rows := [][]string{{"", "ms/iteration", "peer", "ours/peer", "at most", "MiB", "peer", "ours/peer", "at most", "floats sent", "peer", "test loss", "peer"}}
+	rows := [][]string{{"", "ms/iteration", "peer", "ours/peer", "at most", "MiB", "peer", "ours/peer", "at most",
+		"floats sent", "peer", "test loss", "peer"}}
 	mnist := 0.0 // ms of an iteration in float32
 	for _, t := range tasks() {
 		if !slices.Contains(chosen, t.name) {
@@ -39,7 +40,7 @@ func compare(ctx context.Context, o options, out io.Writer) {
 		}
 	}
 	if len(rows) > 1 {
-		must.OK(cli.Table(out, rows))
+		testkit.OK(cli.Table(out, rows))
 	}
 	compareDeep(ctx, o, chosen, r, out)
 	if slices.Contains(chosen, productsPart) {
@@ -62,7 +63,7 @@ func rounds(ctx context.Context, o options, t task, r *rival) (p pair) {
 	for range o.rounds {
 		p.ours = append(p.ours, child[run](ctx, t.name, o))
 		if r != nil {
-			p.theirs = append(p.theirs, must.Get(r.run(ctx, t)))
+			p.theirs = append(p.theirs, testkit.Get(r.run(ctx, t)))
 		}
 	}
 	return p
@@ -71,7 +72,8 @@ func rounds(ctx context.Context, o options, t task, r *rival) (p pair) {
 // row returns the table's line of a task.
 func (p pair) row(t task) []string {
 	ms, mib := medianOf(p.ours, run.ms), medianOf(p.ours, run.mib)
-	line := []string{t.title(), fmt.Sprintf("%.2f", ms), "", "", fmt.Sprint(t.most), fmt.Sprintf("%.0f", mib), "", "", "",
+	line := []string{t.title(), fmt.Sprintf("%.2f", ms), "", "", fmt.Sprint(t.most),
+		fmt.Sprintf("%.0f", mib), "", "", "",
 		fmt.Sprintf("%.0f", p.ours[0].Floats), "", fmt.Sprintf("%.4f", p.ours[0].Loss), ""}
 	if p.theirs == nil {
 		return line
@@ -81,7 +83,7 @@ func (p pair) row(t task) []string {
 	for i := range p.ours {
 		ratios = append(ratios, p.ours[i].ms()/p.theirs[i].ms())
 	}
-	line[2], line[3] = fmt.Sprintf("%.2f", medianOf(p.theirs, run.ms)), fmt.Sprintf("%.3f", stat.Median(ratios))
+	line[2], line[3] = fmt.Sprintf("%.2f", medianOf(p.theirs, run.ms)), fmt.Sprintf("%.3f", num.Median(ratios))
 	line[6], line[7] = fmt.Sprintf("%.0f", peerMiB), fmt.Sprintf("%.2f", mib/peerMiB)
 	if t.mnist() && t.network == "" {
 		line[8] = fmt.Sprint(mnistMemory)
@@ -90,7 +92,7 @@ func (p pair) row(t task) []string {
 	return line
 }
 
-func (r run) ms() float64  { return stat.Median(r.Ms) }
+func (r run) ms() float64  { return num.Median(r.Ms) }
 func (r run) mib() float64 { return float64(r.MiB) }
 
 // medianOf returns the median of a number over rounds.
@@ -99,5 +101,5 @@ func medianOf(rs []run, number func(run) float64) float64 {
 	for _, r := range rs {
 		v = append(v, number(r))
 	}
-	return stat.Median(v)
+	return num.Median(v)
 }

@@ -12,10 +12,9 @@ import (
 	"testing"
 
 	"dsbo/algo"
-	"dsbo/benchmarks/peer"
 	"dsbo/data"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // tiny is a task that runs in milliseconds.
@@ -32,7 +31,7 @@ func TestOurs(t *testing.T) {
 	c := tiny(t)
 	r := ours(t.Context(), c)
 	m := algo.Clone(c.method)
-	must.OK(m.Init(c.features, c.features, c.k))
+	testkit.OK(m.Init(c.features, c.features, c.k))
 	cost := m.Cost(0)
 	if want := float64(2 * cost.Floats); r.Floats != want { // two neighbours on the ring
 		t.Errorf("%g numbers sent, want %g", r.Floats, want)
@@ -61,7 +60,7 @@ func TestTasksAreValid(t *testing.T) {
 func TestFlagsExist(t *testing.T) {
 	for _, c := range tasks() {
 		for _, f := range append(c.flags(), "--out", "--mnist") {
-			if strings.HasPrefix(f, "--") && !bytes.Contains(peer.Program, []byte(`a("`+f+`"`)) {
+			if strings.HasPrefix(f, "--") && !bytes.Contains(torchProgram, []byte(`a("`+f+`"`)) {
 				t.Errorf("%s: the peer's program has no flag %s", c.name, f)
 			}
 		}
@@ -91,7 +90,8 @@ func TestUsage(t *testing.T) {
 		if c.code != cli.OK {
 			text += cli.OneLine(err)
 		}
-		if cli.Code(err) != c.code || !strings.Contains(text, c.want) || c.code != cli.OK && strings.Contains(text, "\n") {
+		if cli.Code(err) != c.code || !strings.Contains(text, c.want) || c.code != cli.OK &&
+			strings.Contains(text, "\n") {
 			t.Errorf("%s: exit code %d, %q; want %d and %q", c.args, cli.Code(err), text, c.code, c.want)
 		}
 	}
@@ -100,13 +100,16 @@ func TestUsage(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := command(ctx, []string{"-only", "p100", "-rounds", "1"}, io.Discard, io.Discard); cli.Code(err) != cli.Interrupted {
+	if err := command(ctx, []string{"-only", "p100", "-rounds", "1"}, io.Discard,
+		io.Discard); cli.Code(err) != cli.Interrupted {
 		t.Errorf("exit code %d (%v), want %d", cli.Code(err), err, cli.Interrupted)
 	}
 }
 
 func TestReadResult(t *testing.T) {
-	r, err := readResult([]byte(`{"iter_ms_median": 1.5, "rss_MiB_sum": 400, "floats_sent_per_agent_iter": 7, "log": [{"test_loss": 1}, {"test_loss": 0.25}]}`))
+	r, err := readResult([]byte(
+		`{"iter_ms_median": 1.5, "rss_MiB_sum": 400, "floats_sent_per_agent_iter": 7, "log": [{"test_loss": ` +
+			`1}, {"test_loss": 0.25}]}`))
 	if err != nil || r.ms() != 1.5 || r.mib() != 400 || r.Floats != 7 || r.Loss != .25 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -120,7 +123,8 @@ func TestReadResult(t *testing.T) {
 // TestNoPeer says what is missing.
 func TestNoPeer(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
-	if _, err := newRival(t.Context(), t.TempDir(), options{mpirun: missing, python: missing}); err == nil || !strings.Contains(err.Error(), missing) {
+	if _, err := newRival(t.Context(), t.TempDir(), options{mpirun: missing, python: missing}); err == nil ||
+		!strings.Contains(err.Error(), missing) {
 		t.Errorf("error %v, want one that names %s", err, missing)
 	}
 }
@@ -137,7 +141,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 `
-	must.OK(os.WriteFile(script, []byte(text), 0o700))
+	testkit.OK(os.WriteFile(script, []byte(text), 0o700))
 	r, err := newRival(t.Context(), dir, options{mpirun: script, python: script, ranks: 2})
 	if err != nil {
 		t.Skipf("no shell here: %v", err)
@@ -145,7 +149,7 @@ done
 	if got, err := r.run(t.Context(), tiny(t)); err != nil || got.ms() != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	must.OK(os.WriteFile(script, []byte("#!/bin/sh\necho first\necho no such task\nexit 1\n"), 0o700))
+	testkit.OK(os.WriteFile(script, []byte("#!/bin/sh\necho first\necho no such task\nexit 1\n"), 0o700))
 	if _, err := r.run(t.Context(), tiny(t)); err == nil || !strings.HasSuffix(err.Error(), ": no such task") {
 		t.Errorf("error %v, want the program's last words", err)
 	}

@@ -12,11 +12,9 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/benchmarks/peer"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
-	"dsbo/internal/vec"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -53,33 +51,24 @@ func deepRows() (rows []deepRow) {
 // deepTimes are medians in ms. Cold is a product at a new point, Warm one more at the same point.
 type deepTimes struct{ Gradient, Cold, Warm float64 }
 
-// measureDeep measures ours, for so long each, on vectors of the row's type, as the peer's are.
+// measureDeep measures ours, each for a number of seconds, on vectors of float64.
 func measureDeep(d deepRow, seconds float64) deepTimes {
 	m := newDeep(d.network)
-	o := must.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
-	if d.kind == f32 {
-		return timesOf(o.Float32(), m, seconds)
-	}
-	return timesOf[float64](o, m, seconds)
-}
-
-// timesOf times an oracle's answers.
-func timesOf[T dsbo.Float](o dsbo.OracleIn[T], m *deepModel, seconds float64) deepTimes {
+	o := testkit.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
 	_, q := m.Dims()
-	start, x, y, v, dst := make([]float64, q), []T{-4.6}, make([]T, q), make([]T, q), make([]T, q)
-	m.params.Init(start, 1)
-	vec.Convert(y, start)
-	m.params.Init(start, 2)
-	vec.Convert(v, start)
+	x, y, v, dst := []float64{-4.6}, make([]float64, q), make([]float64, q), make([]float64, q)
+	m.params.Init(y, 1)
+	m.params.Init(v, 2)
 	name := dsbo.Sample{Set: dsbo.Whole}
-	gradient := func() { must.OK(o.LowerGrad(dst, x, y, name)) }
-	product := func() { must.OK(o.HVP(dst, x, y, v, name)) }
+	gradient := func() { testkit.OK(o.LowerGrad(dst, x, y, name)) }
+	product := func() { testkit.OK(o.HVP(dst, x, y, v, name)) }
 	elsewhere := func() { y[0] = -y[0] - 1e-3 }
 	another := func() { v[0] = -v[0] - 1e-3 }
-	return deepTimes{medianTime(seconds, elsewhere, gradient), medianTime(seconds, elsewhere, product), medianTime(seconds, another, product)}
+	return deepTimes{medianTime(seconds, elsewhere, gradient), medianTime(seconds, elsewhere, product),
+		medianTime(seconds, another, product)}
 }
 
-// medianTime calls both for so many seconds, and returns the median time in ms of f.
+// medianTime calls both for a number of seconds, and returns the median time in ms of f.
 func medianTime(seconds float64, before, f func()) float64 {
 	var times []float64
 	f()
@@ -89,16 +78,17 @@ func medianTime(seconds float64, before, f func()) float64 {
 		f()
 		times = append(times, ms(time.Since(start)))
 	}
-	return stat.Median(times)
+	return num.Median(times)
 }
 
 // deep runs the peer's program for one row.
 func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
 	program, result := filepath.Join(r.dir, "products.py"), filepath.Join(r.dir, "products.json")
-	if err := os.WriteFile(program, peer.Products, 0o600); err != nil {
+	if err := os.WriteFile(program, torchProducts, 0o600); err != nil {
 		return t, err
 	}
-	cmd := exec.CommandContext(ctx, r.python, program, "--network", d.network, "--batch", fmt.Sprint(d.batch), "--dtype", string(d.kind), "--out", result)
+	cmd := exec.CommandContext(ctx, r.python, program, "--network", d.network, "--batch", fmt.Sprint(d.batch),
+		"--dtype", string(d.kind), "--out", result)
 	cmd.Env = peerEnv()
 	if err := cli.RunProgram(ctx, cmd); err != nil {
 		return t, fmt.Errorf("the peer on %s: %w", d.name(), err)
@@ -113,11 +103,13 @@ func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
 	return t, nil
 }
 
-// compareDeep runs the chosen rows on both sides in turn, on one thread each, and prints a table. By count is the quotient of the multiplications that
-// an HVP and a gradient take at the least, and behind it the measured one over it; share is the part of a product's time that its matrix products would
-// take at the machine's best rate.
+// compareDeep runs the chosen rows on both sides in turn, on one thread each, and prints a table.
+// By count is the quotient of the multiplications that an HVP and a gradient take at the least, and
+// behind it the measured one over it; share is the part of a product's time that its matrix
+// products would take at the machine's best rate.
 func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out io.Writer) {
-	table := [][]string{{"", "gradient, ms", "peer", "ours/peer", "at most", "HVP, ms", "peer", "ours/peer", "at most", "HVP/gradient", "by count", "÷",
+	table := [][]string{{"", "gradient, ms", "peer", "ours/peer", "at most", "HVP, ms", "peer", "ours/peer", "at most",
+		"HVP/gradient", "by count", "÷",
 		"warm, ms", "peer", "ours/peer", "warm/gradient", "share"}}
 	o.procs = 1
 	var l limit
@@ -132,17 +124,18 @@ func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out 
 		for range o.rounds {
 			mine = append(mine, child[deepTimes](ctx, d.name(), o))
 			if r != nil {
-				theirs = append(theirs, must.Get(r.deep(ctx, d)))
+				theirs = append(theirs, testkit.Get(r.deep(ctx, d)))
 			}
 		}
 		table = append(table, d.row(mine, theirs, l))
 	}
 	if len(table) > 1 {
-		must.OK(cli.Table(out, table))
+		testkit.OK(cli.Table(out, table))
 	}
 }
 
-// row returns the table's line of what the rounds measured; theirs is empty where the peer cannot run.
+// row returns the table's line of what the rounds measured; theirs is empty where the peer
+// cannot run.
 func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
 	gradient := func(t deepTimes) float64 { return t.Gradient }
 	cold := func(t deepTimes) float64 { return t.Cold }
@@ -152,7 +145,7 @@ func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
 		for _, t := range all {
 			v = append(v, of(t))
 		}
-		return stat.Median(v)
+		return num.Median(v)
 	}
 	line := []string{fmt.Sprintf("%s, batch %d, %s", d.network, d.batch, d.kind)}
 	compared := func(of func(deepTimes) float64) {
@@ -164,7 +157,8 @@ func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
 		for i := range mine {
 			ratios = append(ratios, of(mine[i])/of(theirs[i]))
 		}
-		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", median(theirs, of)), fmt.Sprintf("%.2f", stat.Median(ratios))
+		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", median(theirs, of)),
+			fmt.Sprintf("%.2f", num.Median(ratios))
 	}
 	compared(gradient)
 	line = append(line, fmt.Sprint(d.gradient))

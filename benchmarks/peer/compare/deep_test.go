@@ -7,8 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/benchmarks/peer"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 func TestDeepRows(t *testing.T) {
@@ -18,7 +17,7 @@ func TestDeepRows(t *testing.T) {
 		}
 	}
 	for _, flag := range []string{"--network", "--batch", "--dtype", "--out"} {
-		if !bytes.Contains(peer.Products, []byte(`a("`+flag+`"`)) {
+		if !bytes.Contains(torchProducts, []byte(`a("`+flag+`"`)) {
 			t.Errorf("the peer's program has no flag %s", flag)
 		}
 	}
@@ -66,7 +65,10 @@ func TestMeasureDeep(t *testing.T) {
 func TestDeepRival(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "stand-in")
-	must.OK(os.WriteFile(script, []byte("#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\necho '{\"Gradient\": 1, \"Cold\": 2, \"Warm\": 3}' > \"$1\"\n"), 0o700))
+	testkit.OK(os.WriteFile(script,
+		[]byte(
+			"#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\necho '{\"Gradient\": 1, \"Cold\": 2, \"Warm\": "+
+				"3}' > \"$1\"\n"), 0o700))
 	r := &rival{python: script, dir: dir}
 	got, err := r.deep(t.Context(), deepRows()[0])
 	if err != nil {
@@ -75,7 +77,8 @@ func TestDeepRival(t *testing.T) {
 	if got != (deepTimes{1, 2, 3}) {
 		t.Errorf("%+v", got)
 	}
-	must.OK(os.WriteFile(script, []byte("#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\necho '{}' > \"$1\"\n"), 0o700))
+	testkit.OK(os.WriteFile(script, []byte("#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\necho '{}' > \"$1\"\n"),
+		0o700))
 	if _, err := r.deep(t.Context(), deepRows()[0]); err == nil {
 		t.Error("no error for a result without times")
 	}

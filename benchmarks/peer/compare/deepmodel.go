@@ -6,12 +6,13 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/nn"
 )
 
-// A deepModel is a network that tells ten classes apart. x is the logarithm of the decay of all weights.
+// A deepModel is a network that tells ten classes apart. x is the logarithm of the decay of
+// all weights.
 type deepModel struct {
 	params nn.Params
 	inputs int // numbers of an example
@@ -19,7 +20,8 @@ type deepModel struct {
 	count  productCount // 0: not counted
 }
 
-// newDeep returns the network of a name, as the peer's program has it; any other name than these is the sizes of dense layers.
+// newDeep returns the network of a name, as the peer's program has it; any other name than these is
+// the sizes of dense layers.
 func newDeep(name string) *deepModel {
 	n := &deepModel{inputs: 784}
 	n.params.Gain = 2
@@ -81,13 +83,16 @@ func (n *deepModel) buildLeNet() {
 	}
 }
 
-// buildColours is for images of 32×32 pixels with 3 channels: two padded convolutions of 3×3 pixels to 32 and 64 channels, each with
-// normalization over the batch, ReLU and the largest of 2×2 pixels.
+// buildColours is for images of 32×32 pixels with 3 channels: two padded convolutions of 3×3 pixels
+// to 32 and 64 channels, each with normalization over the batch, ReLU and the largest of
+// 2×2 pixels.
 func (n *deepModel) buildColours() {
 	n.inputs = 32 * 32 * 3
-	first := nn.NewConv(&n.params, "conv1", ad.Window{H: 32, W: 32, C: 3, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}, 32)
+	first := nn.NewConv(&n.params, "conv1", ad.Window{H: 32, W: 32, C: 3, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1},
+		32)
 	norm1 := nn.NewBatchNorm(&n.params, "norm1", 32)
-	second := nn.NewConv(&n.params, "conv2", ad.Window{H: 16, W: 16, C: 32, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}, 64)
+	second := nn.NewConv(&n.params, "conv2", ad.Window{H: 16, W: 16, C: 32, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1},
+		64)
 	norm2 := nn.NewBatchNorm(&n.params, "norm2", 64)
 	last := nn.NewDense(&n.params, "last", 8*8*64, 10)
 	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
@@ -109,14 +114,15 @@ func (n *deepModel) buildRecurrent() {
 	}
 }
 
-// buildTransformer reads a picture's rows as a sequence of 28: attention of four heads and a hidden layer with GELU, each beside its input and behind a
-// normalization of rows of 64 numbers.
+// buildTransformer reads a picture's rows as a sequence of 28: attention of four heads and a hidden
+// layer with GELU, each beside its input and behind a normalization of rows of 64 numbers.
 func (n *deepModel) buildTransformer() {
 	const width = 64
 	ps := &n.params
 	embed, places := nn.NewDense(ps, "embed", 28, width), ps.Vector("places", 28*width, nn.Init{Deviation: .1})
 	norm1, attention := nn.NewLayerNorm(ps, "norm1", width), nn.NewAttention(ps, "attention", width, 4)
-	norm2, hidden, out := nn.NewLayerNorm(ps, "norm2", width), nn.NewDense(ps, "hidden", width, 4*width), nn.NewDense(ps, "out", 4*width, width)
+	norm2, hidden, out := nn.NewLayerNorm(ps, "norm2", width), nn.NewDense(ps, "hidden", width, 4*width),
+		nn.NewDense(ps, "out", 4*width, width)
 	last := nn.NewDense(ps, "last", 28*width, 10)
 	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
 		h := ad.Reshape(embed.Outputs(y, ad.Reshape(b.X, 28*b.Rows, 28)), b.Rows, 28*width)
@@ -127,12 +133,14 @@ func (n *deepModel) buildTransformer() {
 	}
 }
 
-// A productCount is how many multiplications and additions of matrix products an example takes at the least. The gradient takes one product a layer
-// forwards, and two backwards. A Hessian-vector product that nothing is known for takes those but for the weights' gradient, and those of the
-// sweeps in which each factor's derivative stands in for the factor. What goes into the first layer, and only that, has no derivative.
+// A productCount is how many multiplications and additions of matrix products an example takes at
+// the least. The gradient takes one product a layer forwards, and two backwards. A Hessian-vector
+// product that nothing is known for takes these but for the weights' gradient, and the ones of the
+// sweeps in which each factor's derivative stands in for the factor. What goes into the first
+// layer, and only that, has no derivative.
 type productCount struct{ gradient, cold, warm float64 }
 
-// add counts a layer that takes so many forwards.
+// add counts a layer that takes n forwards.
 func (c *productCount) add(forwards int, first bool) {
 	flops := float64(forwards)
 	if first {
@@ -142,7 +150,7 @@ func (c *productCount) add(forwards int, first bool) {
 	c.gradient, c.cold, c.warm = c.gradient+3*flops, c.cold+8*flops, c.warm+6*flops
 }
 
-// pictures makes so many random examples of some numbers for both losses.
+// pictures makes n random examples of some numbers for both losses.
 func pictures(rows, inputs int) data.Shard {
 	r := rand.New(rand.NewPCG(1, uint64(rows)))
 	pixels, labels := make([]uint8, rows*inputs), make([]uint8, rows)
@@ -152,6 +160,7 @@ func pictures(rows, inputs int) data.Shard {
 	for i := range labels {
 		labels[i] = uint8(r.IntN(10))
 	}
-	e := data.Examples{X: must.Get(ad.ByteTable(rows, inputs, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, 10))}
+	e := data.Examples{X: testkit.Get(ad.ByteTable(rows, inputs, pixels, 1./255)),
+		Target: testkit.Get(ad.LabelTable(labels, 10))}
 	return data.Shard{Train: e, Val: e}
 }

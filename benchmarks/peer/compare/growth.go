@@ -12,24 +12,28 @@ import (
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/report"
+	"dsbo/runs/report"
 )
 
-// measureGrowth measures the time of an iteration of MA-DSBO, and the memory of an agent, over sizes, and prints the
-// exponents of the power laws that fit best. 1 is linear growth.
+// measureGrowth measures the time of an iteration of MA-DSBO, and the memory of an agent, over
+// sizes, and prints the exponents of the power laws that fit best. 1 is linear growth.
 func measureGrowth(ctx context.Context, out io.Writer) {
-	printGrowth(ctx, out, "ms an iteration, by agents n (synthetic, p=100, 100 examples)", []int{8, 16, 32, 64}, overAgents)
-	printGrowth(ctx, out, "ms an iteration, by p (synthetic, 16 examples)", []int{100, 300, 1000, 3000, 10000, 30000, 100000}, overFeatures)
+	printGrowth(ctx, out, "ms an iteration, by agents n (synthetic, p=100, 100 examples)",
+		[]int{8, 16, 32, 64}, overAgents)
+	printGrowth(ctx, out, "ms an iteration, by p (synthetic, 16 examples)",
+		[]int{100, 300, 1000, 3000, 10000, 30000, 100000}, overFeatures)
 	printGrowth(ctx, out, "ms an iteration, by batch (MNIST, f32)", []int{125, 250, 500, 1000, 2000}, overBatch)
-	printGrowth(ctx, out, "KiB an agent without its data, by q (softmax of 10 classes)", []int{1000, 10000, 100000, 1000000}, memoryOver)
+	printGrowth(ctx, out, "KiB an agent without its data, by q (softmax of 10 classes)",
+		[]int{1000, 10000, 100000, 1000000}, memoryOver)
 	overIterations(ctx, out)
 }
 
 // printGrowth prints a line of values with their exponent.
-func printGrowth(ctx context.Context, out io.Writer, title string, sizes []int, value func(context.Context, int) float64) {
+func printGrowth(ctx context.Context, out io.Writer, title string, sizes []int,
+	value func(context.Context, int) float64) {
 	var x, y []float64
 	var row strings.Builder
 	for _, size := range sizes {
@@ -37,23 +41,25 @@ func printGrowth(ctx context.Context, out io.Writer, title string, sizes []int, 
 		x, y = append(x, float64(size)), append(y, v)
 		fmt.Fprintf(&row, "  %d: %.3g", size, v)
 	}
-	line := must.Get(report.FitLine(x, y, true, true))
+	line := testkit.Get(report.FitLine(x, y, true, true))
 	fmt.Fprintf(out, "%s\n %s\n  exponent %.2f\n", title, row.String(), line.Slope)
 }
 
 func overAgents(ctx context.Context, n int) float64 {
-	return synthetic(ctx, data.Synthetic{Agents: n, Features: 100, Train: 100, Val: 100, Test: 1, Seed: seed}, time.Second)
+	return synthetic(ctx, data.Synthetic{Agents: n, Features: 100, Train: 100, Val: 100, Test: 1, Seed: seed},
+		time.Second)
 }
 
 func overFeatures(ctx context.Context, p int) float64 {
-	return synthetic(ctx, data.Synthetic{Agents: agents, Features: p, Train: 16, Val: 16, Test: 1, Seed: seed}, time.Second)
+	return synthetic(ctx, data.Synthetic{Agents: agents, Features: p, Train: 16, Val: 16, Test: 1, Seed: seed},
+		time.Second)
 }
 
 // synthetic times MA-DSBO for so long, with steps that are stable at every size here.
 func synthetic(ctx context.Context, s data.Synthetic, long time.Duration) float64 {
 	t := tasks()[2]
 	t.method = &algo.MADSBO{Alpha: "0.1", Beta: "1e-8", Gamma: "1e-8", T: loops, N: loops}
-	return newTeam(models.Logistic{Features: s.Features}, must.Get(s.Task()), t).fastest(ctx, long)
+	return newTeam(models.Logistic{Features: s.Features}, testkit.Get(s.Task()), t).fastest(ctx, long)
 }
 
 func overBatch(ctx context.Context, batch int) float64 {
@@ -63,8 +69,8 @@ func overBatch(ctx context.Context, batch int) float64 {
 	return newTeam(m, d, t).fastest(ctx, time.Second)
 }
 
-// fastest is the least time of an iteration in ms, over at least 5 iterations and so long: on a shared machine
-// the others say more about the neighbours.
+// fastest is the least time of an iteration in ms, over at least 5 iterations and so long: on a
+// shared machine the others say more about the neighbours.
 func (c *team) fastest(ctx context.Context, long time.Duration) float64 {
 	least := math.Inf(1)
 	start := time.Now()
@@ -81,17 +87,17 @@ func memoryOver(ctx context.Context, q int) float64 {
 	d := data.Task{Features: m.Features, Classes: classes}
 	for range agents {
 		e := data.Examples{
-			X:      must.Get(ad.ByteTable(examples, m.Features, make([]byte, examples*m.Features), 1)),
-			Target: must.Get(ad.LabelTable(make([]byte, examples), classes)),
+			X:      testkit.Get(ad.ByteTable(examples, m.Features, make([]byte, examples*m.Features), 1)),
+			Target: testkit.Get(ad.LabelTable(make([]byte, examples), classes)),
 		}
 		d.Shards = append(d.Shards, data.Shard{Train: e, Val: e})
 	}
-	before := stat.LiveBytes()
+	before := num.LiveBytes()
 	c := newTeam(m, d, tasks()[0])
 	for k := range 2 {
 		c.iterate(ctx, k)
 	}
-	after := stat.LiveBytes()
+	after := num.LiveBytes()
 	runtime.KeepAlive(c)
 	return (after - before) / 1024 / agents
 }
@@ -109,7 +115,8 @@ func overIterations(ctx context.Context, out io.Writer) {
 		for ; k < until; k++ {
 			took += c.iterate(ctx, k)
 		}
-		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first), int64(stat.LiveBytes())/1024)
+		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first),
+			int64(num.LiveBytes())/1024)
 	}
 	fmt.Fprintf(out, "ms an iteration and memory of all, by iteration (synthetic, p=100)\n %s\n", row.String())
 	runtime.KeepAlive(c)

@@ -21,13 +21,14 @@ type limit struct {
 	GBs      float64 // bandwidth of copying, bytes read and bytes written
 }
 
-// measureLimit measures each rate so many times.
+// measureLimit measures each rate a number of times.
 func measureLimit(tries int) limit {
 	const size = 1 << 24 // numbers: well beyond the caches
-	return limit{productRate[float32](tries), productRate[float64](tries), 2 * 4 * size / 1e9 * callRate(tries, func() func() {
-		dst, src := ones[float32](size), ones[float32](size)
-		return func() { copy(dst, src) }
-	}, 1)}
+	return limit{productRate[float32](tries), productRate[float64](tries),
+		2 * 4 * size / 1e9 * callRate(tries, func() func() {
+			dst, src := ones[float32](size), ones[float32](size)
+			return func() { copy(dst, src) }
+		}, 1)}
 }
 
 // productRate returns the best rate of matrix products of some sizes, in GFLOP/s.
@@ -42,7 +43,7 @@ func productRate[T kernel.Float](tries int) (best float64) {
 		{kernel.GemmTN[T], 10, 784, 64, 10}, // the products of MNIST
 		{kernel.GemmNT[T], 64, 10, 784, 784},
 		{kernel.GemmNT[T], 64, 20, 784, 784},
-		{kernel.GemmNN[T], 256, 1024, 1024, 1024}, // those of deep networks
+		{kernel.GemmNN[T], 256, 1024, 1024, 1024}, // the sizes of deep networks
 	} {
 		flops := 2 * float64(s.m*s.n*s.k)
 		ldb := s.n
@@ -66,8 +67,8 @@ func ones[T kernel.Float](n int) []T {
 	return v
 }
 
-// callRate runs what each makes reps times on every processor at once and returns calls a second of all of
-// them, the best of the tries: on a shared machine the others say more about the neighbours.
+// callRate runs what each makes reps times on every processor at once and returns calls a second of
+// all of them, the best of the tries: on a shared machine the others say more about the neighbours.
 func callRate(tries int, each func() func(), reps int) float64 {
 	n := runtime.GOMAXPROCS(0)
 	calls := make([]func(), n)
@@ -91,12 +92,13 @@ func callRate(tries int, each func() func(), reps int) float64 {
 	return float64(n*reps) / best
 }
 
-// iterationWork is what an outer iteration of MA-DSBO on MNIST needs at the least, all agents together.
+// iterationWork is what an outer iteration of MA-DSBO on MNIST needs at the least, all
+// agents together.
 //
 // Each draw of B examples has its rows read once, as bytes. A gradient is two products of B×d with
 // d×c, a Hessian-vector product at a new draw three; the Jacobian-vector product reads no data. An
-// exchange reads the vectors of an agent and its two neighbours, and writes one. Exponentials, draws and
-// updates are not counted.
+// exchange reads the vectors of an agent and its two neighbours, and writes one. Exponentials,
+// draws and updates are not counted.
 func iterationWork() (flops, bytes float64) {
 	const d, c, b = 784, 10, 1000
 	const p, q = d, c * d
@@ -106,7 +108,8 @@ func iterationWork() (flops, bytes float64) {
 	return flops, bytes
 }
 
-// floor is the time in ms below which no program can be on this machine that multiplies by every byte, zeros too.
+// floor is the time in ms below which no program can be on this machine that multiplies by every
+// byte, zeros too.
 func (l limit) floor() (ms float64, why string) {
 	flops, bytes := iterationWork()
 	products, memory := flops/l.GFLOPS/1e6, bytes/l.GBs/1e6
@@ -119,8 +122,11 @@ func (l limit) floor() (ms float64, why string) {
 func (l limit) print(out io.Writer) {
 	flops, bytes := iterationWork()
 	floor, why := l.floor()
-	fmt.Fprintf(out, "limit: best matrix product %.0f GFLOP/s in float32 and %.0f in float64, copy %.1f GB/s, all processors together\n", l.GFLOPS, l.GFLOPS64, l.GBs)
-	fmt.Fprintf(out, "  an MNIST iteration in f32 takes %.2f GFLOP and at least %.0f MB: floor %.1f ms (%s)\n", flops/1e9, bytes/1e6, floor, why)
+	fmt.Fprintf(out,
+		"limit: best matrix product %.0f GFLOP/s in float32 and %.0f in float64, copy %.1f GB/s, all "+
+			"processors together\n", l.GFLOPS, l.GFLOPS64, l.GBs)
+	fmt.Fprintf(out, "  an MNIST iteration in f32 takes %.2f GFLOP and at least %.0f MB: floor %.1f ms (%s)\n",
+		flops/1e9, bytes/1e6, floor, why)
 }
 
 // compare says how far a time in ms is from the floor.

@@ -1,5 +1,6 @@
-// Command compare runs dsbo and the PyTorch + mpi4py program of the folder above in turn on the same
-// tasks and prints times, memory and traffic side by side. README.md there says what is measured.
+// Command compare runs dsbo and the PyTorch + mpi4py program of the folder above in turn on the
+// same tasks and prints times, memory and traffic side by side. README.md there says what
+// is measured.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 )
 
 // options are the command line's.
@@ -34,11 +35,15 @@ func main() { os.Exit(cli.Main("compare", command)) }
 // command runs a command line.
 func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	var o options
-	f := cli.NewFlags("compare", "compare runs dsbo and the peer's program in turn and prints their times, memory and traffic.", "")
-	f.StringVar(&o.only, "only", "", "`parts` to run, with commas between: "+strings.Join(parts(), ", ")+" (default all)")
+	f := cli.NewFlags("compare",
+		"compare runs dsbo and the peer's program in turn and prints their times, memory and traffic.", "")
+	f.StringVar(&o.only, "only", "", "`parts` to run, with commas between: "+strings.Join(parts(), ", ")+
+		" (default all)")
 	f.IntVar(&o.rounds, "rounds", 3, "`number` of runs of each task on either side")
-	f.BoolVar(&o.growth, "growth", false, "measure how time and memory grow with agents, sizes and iterations, in place of the tasks")
-	f.StringVar(&o.worker, "worker", "", "one `part` to measure in this process, with the result as JSON; compare runs itself with this flag")
+	f.BoolVar(&o.growth, "growth", false,
+		"measure how time and memory grow with agents, sizes and iterations, in place of the tasks")
+	f.StringVar(&o.worker, "worker", "",
+		"one `part` to measure in this process, with the result as JSON; compare runs itself with this flag")
 	f.Group("Measurement", "only", "rounds", "growth", "worker")
 	f.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of ours, a `number`")
 	f.IntVar(&o.ranks, "ranks", 2, "`number` of ranks of the peer")
@@ -53,10 +58,10 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		return err
 	}
 	runtime.GOMAXPROCS(o.procs)
-	err := must.Try(func() {
+	err := testkit.Try(func() {
 		switch {
 		case o.worker != "":
-			must.OK(json.NewEncoder(stdout).Encode(measurePart(ctx, o.worker)))
+			testkit.OK(json.NewEncoder(stdout).Encode(measurePart(ctx, o.worker)))
 		case o.growth:
 			measureGrowth(ctx, stdout)
 		default:
@@ -72,18 +77,21 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 func (o options) validate() error {
 	switch {
 	case o.rounds < 1 || o.procs < 1 || o.ranks < 1:
-		return dsbo.Errorf(dsbo.ErrConfig, "-rounds, -procs and -ranks must be at least 1; they are %d, %d and %d", o.rounds, o.procs, o.ranks)
+		return dsbo.Errorf(dsbo.ErrConfig, "-rounds, -procs and -ranks must be at least 1; they are %d, %d and %d",
+			o.rounds, o.procs, o.ranks)
 	case agents%o.ranks != 0:
 		return dsbo.Errorf(dsbo.ErrConfig, "-ranks must divide %d agents; it is %d", agents, o.ranks)
 	case o.growth && o.only != "":
 		return dsbo.Errorf(dsbo.ErrConfig, "-only and -growth are mutually exclusive")
 	case o.worker != "" && !slices.Contains(workers(), o.worker):
-		return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q", strings.Join(workers(), ", "), o.worker)
+		return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q",
+			strings.Join(workers(), ", "), o.worker)
 	}
 	return nil
 }
 
-// workers lists what a process of its own measures: the parts, and the rows of those that have several.
+// workers lists what a process of its own measures: the parts, and the rows of those that
+// have several.
 func workers() []string {
 	names := parts()
 	for _, d := range deepRows() {
@@ -109,12 +117,12 @@ func measurePart(ctx context.Context, part string) any {
 
 // child measures one part in a new process of this program.
 func child[T any](ctx context.Context, part string, o options) (result T) {
-	cmd := exec.CommandContext(ctx, must.Get(os.Executable()), "-worker", part, "-procs", fmt.Sprint(o.procs))
+	cmd := exec.CommandContext(ctx, testkit.Get(os.Executable()), "-worker", part, "-procs", fmt.Sprint(o.procs))
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
-		must.OK(fmt.Errorf("ours, %s: %w", part, err))
+		testkit.OK(fmt.Errorf("ours, %s: %w", part, err))
 	}
-	must.OK(json.Unmarshal(text, &result))
+	testkit.OK(json.Unmarshal(text, &result))
 	return result
 }

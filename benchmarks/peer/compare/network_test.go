@@ -11,14 +11,14 @@ import (
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// TestNetworkOfThePeer: a run with a network follows the trajectory of x̄ that the peer's program wrote for the same examples, start
-// and W, on all examples in float64 (ref_torch_mpi.py --task golden --golden testdata/network.json): both programs
-// compute the same.
+// TestNetworkOfThePeer: a run with a network follows the trajectory of x̄ that the peer's program
+// wrote for the same examples, start and W, on all examples in float64 (ref_torch_mpi.py --task
+// golden --golden testdata/network.json): both programs compute the same.
 func TestNetworkOfThePeer(t *testing.T) {
 	var g struct {
 		Network string
@@ -35,10 +35,10 @@ func TestNetworkOfThePeer(t *testing.T) {
 			XBar [][]float64 `json:"x_bar"`
 		}
 	}
-	text := must.Get(os.ReadFile("testdata/network.json"))
-	must.OK(json.Unmarshal(text, &g))
+	text := testkit.Get(os.ReadFile("testdata/network.json"))
+	testkit.OK(json.Unmarshal(text, &g))
 	var method algo.MADSBO
-	must.OK(json.Unmarshal(text, &method))
+	testkit.OK(json.Unmarshal(text, &method))
 
 	m := networkOf(g.Network)
 	p, q := m.Dims()
@@ -46,19 +46,20 @@ func TestNetworkOfThePeer(t *testing.T) {
 	var oracles []dsbo.Oracle
 	for i, a := range g.Data.Agents {
 		s := data.Shard{Train: examplesOf(a.Xtr, a.Ytr), Val: examplesOf(a.Xval, a.Yval)}
-		oracles = append(oracles, must.Get(models.NewOracle(m, s, models.Config{Agent: i})))
+		oracles = append(oracles, testkit.Get(models.NewOracle(m, s, models.Config{Agent: i})))
 		agent := algo.Clone(&method)
-		must.OK(agent.Init(p, q, g.K))
+		testkit.OK(agent.Init(p, q, g.K))
 		copy(agent.Y(), g.Y0)
 		agents = append(agents, agent)
 	}
 	mixers, mean := algotest.NewMixers(g.W), make([]float64, p)
 	for k := range g.K {
-		must.OK(algotest.Step(t.Context(), k, agents, oracles, mixers))
-		vec.Mean(mean, agents[0].X(), agents[1].X(), agents[2].X())
+		testkit.OK(algotest.Step(t.Context(), k, agents, oracles, mixers))
+		linalg.Mean(mean, agents[0].X(), agents[1].X(), agents[2].X())
 		want := g.Expected.XBar[k+1]
 		for r := range mean {
-			// Some hundred sums of numbers of about 1, whose errors the steps do not let grow: far below 1e-12.
+			// Some hundred sums of numbers of about 1, whose errors the steps do not let grow: far
+			// below 1e-12.
 			if math.Abs(mean[r]-want[r]) > 1e-12 {
 				t.Fatalf("iteration %d: x̄ is %v, the peer's %v", k, mean, want)
 			}
@@ -71,5 +72,6 @@ func examplesOf(rows [][]float64, labels []uint8) data.Examples {
 	for _, r := range rows {
 		x = append(x, r...)
 	}
-	return data.Examples{X: must.Get(ad.FloatTable(len(rows), len(rows[0]), x)), Target: must.Get(ad.LabelTable(labels, 3))}
+	return data.Examples{X: testkit.Get(ad.FloatTable(len(rows), len(rows[0]), x)),
+		Target: testkit.Get(ad.LabelTable(labels, 3))}
 }

@@ -9,8 +9,8 @@ import (
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 	"dsbo/data"
-	"dsbo/internal/must"
-	"dsbo/internal/vec"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
@@ -35,17 +35,15 @@ type team struct {
 
 // newTeam puts one agent at each shard of d, on a ring.
 func newTeam(m models.Model, d data.Task, t task) *team {
-	ring := must.Get(network.Ring(len(d.Shards), weight))
+	ring := testkit.Get(network.Ring(len(d.Shards), weight))
 	p, q := m.Dims()
 	c := &team{mixers: algotest.NewMixers(ring.W.Dense()), sends: ring.W.Sends(0)}
 	programs := models.NewPrograms(m)
 	for i, s := range d.Shards {
-		o := must.Get(programs.Oracle(s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
+		o := testkit.Get(programs.Oracle(s,
+			models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
 		a := algo.Clone(t.method)
-		if t.ours == f32 { // as the peer's vectors are
-			a = must.Get(algo.InFloat32(a))
-		}
-		must.OK(a.Init(p, q, t.k))
+		testkit.OK(a.Init(p, q, t.k))
 		if st, ok := m.(models.Starter); ok {
 			st.Start(a.Y())
 		}
@@ -57,7 +55,7 @@ func newTeam(m models.Model, d data.Task, t task) *team {
 // iterate runs outer iteration k of all agents and returns its time.
 func (c *team) iterate(ctx context.Context, k int) time.Duration {
 	start := time.Now()
-	must.OK(algotest.Step(ctx, k, c.agents, c.oracles, c.mixers))
+	testkit.OK(algotest.Step(ctx, k, c.agents, c.oracles, c.mixers))
 	return time.Since(start)
 }
 
@@ -83,12 +81,12 @@ func (c *team) loss(m models.Model, e data.Examples) float64 {
 		ys = append(ys, a.Y())
 	}
 	y := make([]float64, len(ys[0]))
-	vec.Mean(y, ys...)
-	if !vec.AllFinite(y) {
-		must.OK(fmt.Errorf("the run has diverged: %w", dsbo.ErrDiverged))
+	linalg.Mean(y, ys...)
+	if !linalg.AllFinite(y) {
+		testkit.OK(fmt.Errorf("the run has diverged: %w", dsbo.ErrDiverged))
 	}
-	score := must.Get(models.NewScore(m, e, false))
-	losses, _ := must.Get2(score.Sums(c.agents[0].X(), y))
+	score := testkit.Get(models.NewScore(m, e, false))
+	losses, _ := testkit.Get2(score.Sums(c.agents[0].X(), y))
 	return losses / float64(score.Len())
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/must"
-	"dsbo/internal/stat"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -23,7 +23,8 @@ func measureProducts() products {
 	ps := products{}
 	for _, kind := range []dtype{f32, f64} {
 		p := ps[kind]
-		p.Gradient, p.HVP = productTimes(must.Get(models.NewOracle(m, d.Shards[0], models.Config{Batch: t.batch, Float32: kind == f32})))
+		p.Gradient, p.HVP = productTimes(
+			testkit.Get(models.NewOracle(m, d.Shards[0], models.Config{Batch: t.batch, Float32: kind == f32})))
 		ps[kind] = p
 	}
 	return ps
@@ -40,17 +41,18 @@ func productTimes(o dsbo.Oracle) (gradient, hvp float64) {
 	for k := range 200 {
 		y[0] = -y[0]
 		start := time.Now()
-		must.OK(o.LowerGrad(dst, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
+		testkit.OK(o.LowerGrad(dst, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
 		middle := time.Now()
-		must.OK(o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k}))
+		testkit.OK(o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k}))
 		gs, hs = append(gs, ms(middle.Sub(start))), append(hs, ms(time.Since(middle)))
 	}
-	return stat.Median(gs), stat.Median(hs)
+	return num.Median(gs), num.Median(hs)
 }
 
 func (ps products) print(out io.Writer) {
 	for _, kind := range []dtype{f32, f64} {
 		p := ps[kind]
-		fmt.Fprintf(out, "products: MNIST %s, gradient of g %.3f ms, HVP %.3f ms, ratio %.2f, at most %g\n", kind, p.Gradient, p.HVP, p.HVP/p.Gradient, hvpOverGradient)
+		fmt.Fprintf(out, "products: MNIST %s, gradient of g %.3f ms, HVP %.3f ms, ratio %.2f, at most %g\n", kind,
+			p.Gradient, p.HVP, p.HVP/p.Gradient, hvpOverGradient)
 	}
 }

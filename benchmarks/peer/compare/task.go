@@ -9,11 +9,12 @@ import (
 
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/must"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
-// What all tasks have in common, and the peer's defaults: n agents on a ring with weight w, T and N.
+// What all tasks have in common, and the peer's defaults: n agents on a ring with weight w, T
+// and N.
 const (
 	agents = 8
 	weight = 0.5
@@ -25,13 +26,15 @@ const (
 type task struct {
 	name     string
 	method   algo.Method
-	features int    // of the synthetic task; 0: MNIST
-	network  string // on MNIST, as the peer's program has it: sizes of dense layers, or lenet; empty: softmax regression
-	batch    int    // 0: all examples
-	ours     dtype
-	theirs   dtype
-	k        int     // iterations
-	most     float64 // ours/peer, time
+	features int // of the synthetic task; 0: MNIST
+	// on MNIST, as the peer's program has it: sizes of dense layers, or lenet; empty:
+	// softmax regression
+	network string
+	batch   int // 0: all examples
+	ours    dtype
+	theirs  dtype
+	k       int     // iterations
+	most    float64 // ours/peer, time
 }
 
 // A dtype is the type in which the losses are computed.
@@ -59,7 +62,7 @@ func tasks() []task {
 	dense := &algo.MADSBO{Alpha: "0.1", Beta: "2e-4", Gamma: "1e-4", T: loops, N: loops}
 	jhip := &algo.JHIP{Alpha: "0.1", Beta: "2e-4", Gamma: "1e-4", T: loops, N: loops}
 	deep := &algo.MADSBO{Alpha: "0.1", Beta: "0.1", Gamma: "0.01", T: loops, N: loops}
-	gbdsbo := &algo.GBDSBO{Alpha: "0.1", Beta: "2e-4", Mav: .5, L: 20000, N: loops}
+	gbdsbo := &algo.GBDSBO{Alpha: "0.1", Beta: "2e-4", Mav: .5, L: "20000", N: loops}
 	return []task{
 		{name: "mnist-f32", method: mnist, batch: 1000, ours: f32, theirs: f32, k: 10, most: .25},
 		{name: "mnist-f64", method: mnist, batch: 1000, ours: f64, theirs: f64, k: 6, most: .3},
@@ -69,8 +72,10 @@ func tasks() []task {
 		{name: "p100-jhip-batch", method: jhip, features: 100, batch: 200, ours: f64, theirs: f32, k: 25, most: .2},
 		{name: "p100-gbdsbo", method: gbdsbo, features: 100, ours: f64, theirs: f32, k: 25, most: .2},
 		{name: "p100-gbdsbo-batch", method: gbdsbo, features: 100, batch: 200, ours: f64, theirs: f32, k: 25, most: .2},
-		{name: "run-784-256-128-10", method: deep, network: "784-256-128-10", batch: 256, ours: f32, theirs: f32, k: 4, most: .6},
-		{name: "run-784-1024-1024-10", method: deep, network: "784-1024-1024-10", batch: 256, ours: f32, theirs: f32, k: 2, most: .6},
+		{name: "run-784-256-128-10", method: deep, network: "784-256-128-10", batch: 256, ours: f32, theirs: f32,
+			k: 4, most: .6},
+		{name: "run-784-1024-1024-10", method: deep, network: "784-1024-1024-10", batch: 256, ours: f32, theirs: f32,
+			k: 2, most: .6},
 		{name: "run-lenet", method: deep, network: lenet, batch: 256, ours: f32, theirs: f32, k: 2, most: .6},
 	}
 }
@@ -95,30 +100,33 @@ func (t task) mnist() bool { return t.features == 0 }
 // problem loads or makes the task's data for n agents.
 func (t task) problem(n int) (models.Model, data.Task) {
 	if !t.mnist() {
-		return models.Logistic{Features: t.features}, must.Get(data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task())
+		return models.Logistic{Features: t.features},
+			testkit.Get(data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task())
 	}
-	train, test := must.Get2(data.LoadMNIST(""))
-	d := must.Get(data.NewTask(train, test, data.Split{Agents: n, Seed: seed}))
+	train, test := testkit.Get2(data.LoadMNIST(""))
+	d := testkit.Get(data.NewTask(train, test, data.Split{Agents: n, Seed: seed}))
 	if t.network != "" {
 		return networkOf(t.network), d
 	}
 	return models.Softmax{Features: d.Features, Classes: d.Classes}, d
 }
 
-// networkOf returns the model of the peer's network of that name: units are ReLU, and each layer has a log-penalty.
+// networkOf returns the model of the peer's network of that name: units are ReLU, and each layer
+// has a log-penalty.
 func networkOf(name string) models.Model {
 	if name == lenet {
 		return models.LeNet{Side: 28, Classes: 10, Seed: seed, PerLayer: true}
 	}
 	sizes := sizesOf(name)
 	last := len(sizes) - 1
-	return models.MLP{Features: sizes[0], Outputs: sizes[last], Hidden: sizes[1:last], ReLU: true, Penalties: models.PerLayer{}, Seed: seed}
+	return models.MLP{Features: sizes[0], Outputs: sizes[last], Hidden: sizes[1:last], ReLU: true,
+		Penalties: models.PerLayer{}, Seed: seed}
 }
 
 // sizesOf returns the sizes of a name such as 784-256-128-10.
 func sizesOf(name string) (sizes []int) {
 	for size := range strings.SplitSeq(name, "-") {
-		sizes = append(sizes, must.Get(strconv.Atoi(size)))
+		sizes = append(sizes, testkit.Get(strconv.Atoi(size)))
 	}
 	return sizes
 }
@@ -127,7 +135,8 @@ func sizesOf(name string) (sizes []int) {
 func (t task) flags() []string {
 	s := func(v any) string { return fmt.Sprint(v) }
 	f := []string{
-		"--algo", algo.NameOf(t.method), "--n", s(agents), "--w", s(weight), "--T", s(loops), "--N", s(loops), "--K", s(t.k), "--seed", s(seed),
+		"--algo", algo.NameOf(t.method), "--n", s(agents), "--w", s(weight), "--T", s(loops), "--N", s(loops), "--K",
+		s(t.k), "--seed", s(seed),
 		"--batch", s(t.batch), "--dtype", string(t.theirs), "--eval-every", s(t.k),
 	}
 	f = append(f, t.methodFlags()...)
@@ -137,11 +146,11 @@ func (t task) flags() []string {
 	return append(f, "--task", "synthetic", "--p", s(t.features))
 }
 
-// methodFlags are those of the method's own parameters.
+// methodFlags are the flags of the method's own parameters.
 func (t task) methodFlags() []string {
 	names := map[string]string{"alpha": "--alpha", "beta": "--beta", "gamma": "--gamma", "mav": "--mav", "lg": "--Lg"}
 	var values map[string]json.RawMessage
-	must.OK(json.Unmarshal(must.Get(json.Marshal(t.method)), &values))
+	testkit.OK(json.Unmarshal(testkit.Get(json.Marshal(t.method)), &values))
 	var f []string
 	for _, name := range algo.Parameters(t.method) {
 		if names[name] != "" && values[name] != nil {

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dsbo/benchmarks/peer"
 	"dsbo/data"
 	"dsbo/internal/cli"
 	"dsbo/internal/kernel"
@@ -39,7 +38,7 @@ func newRival(ctx context.Context, dir string, o options) (*rival, error) {
 			return nil, fmt.Errorf("%s has no module %s", r.python, module)
 		}
 	}
-	return r, os.WriteFile(r.program(), peer.Program, 0o600)
+	return r, os.WriteFile(r.program(), torchProgram, 0o600)
 }
 
 func (r *rival) program() string { return filepath.Join(r.dir, "peer.py") }
@@ -71,12 +70,14 @@ func (r *rival) run(ctx context.Context, t task) (run, error) {
 	return readResult(text)
 }
 
-// keptMemory has glibc keep the memory of large arrays that are freed. It gives it back to the system by default, and each of PyTorch's results is then in pages
-// that are new, which on some virtual machines takes longer than computing them.
+// keptMemory has glibc keep the memory of large arrays that are freed. It gives it back to the
+// system by default, and each of PyTorch's results is then in pages that are new, which on some
+// virtual machines takes longer than computing them.
 const keptMemory = "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=8589934592:glibc.malloc.top_pad=268435456"
 
-// peerEnv is the environment of the peer's programs: one thread each, memory that is kept, and the fastest kernels of OpenBLAS for this machine, which
-// a release older than the machine does not find by itself: it falls back on those of a Prescott.
+// peerEnv is the environment of the peer's programs: one thread each, memory that is kept, and the
+// fastest kernels of OpenBLAS for this machine, which a release older than the machine does not
+// find by itself: it falls back on a Prescott's.
 func peerEnv() []string {
 	const coreType, tunables = "OPENBLAS_CORETYPE", "GLIBC_TUNABLES"
 	env := append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")

@@ -7,8 +7,9 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 )
 
-// gomlxEngine has both by graph.Gradient: the gradient's own graph is differentiated again. Convolutions have neither: their gradient asks for
-// the op Reverse, which the backend in Go has not.
+// gomlxEngine has both by graph.Gradient: the gradient's own graph is differentiated again.
+// Convolutions have neither: their gradient asks for the op Reverse, which the backend in Go
+// has not.
 func gomlxEngine[T float](n network, batch int, d numbers[T]) engine {
 	backend, err := simplego.New("ops_sequential")
 	if err != nil {
@@ -72,7 +73,8 @@ func (n network) gomlxLoss(pictures, onehot *graph.Node, w []*graph.Node) *graph
 		h = graph.Add(graph.Dot(h, rest[i]), graph.ExpandLeftToRank(rest[i+1], 2))
 	}
 	shifted := graph.Sub(h, graph.StopGradient(graph.ReduceAndKeep(h, graph.ReduceMax, -1)))
-	entropy := graph.Sub(graph.Log(graph.ReduceSum(graph.Exp(shifted), -1)), graph.ReduceSum(graph.Mul(onehot, shifted), -1))
+	entropy := graph.Sub(graph.Log(graph.ReduceSum(graph.Exp(shifted), -1)),
+		graph.ReduceSum(graph.Mul(onehot, shifted), -1))
 	loss := graph.ReduceAllMean(entropy)
 	for _, v := range w {
 		loss = graph.Add(loss, graph.MulScalar(graph.ReduceAllSum(graph.Mul(v, v)), decay))

@@ -7,7 +7,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// gorgoniaEngine has the gradient alone: gorgonia.Grad, called on its own result, gives the first gradient again.
+// gorgoniaEngine has the gradient alone: gorgonia.Grad, called on its own result, gives the first
+// gradient again.
 func gorgoniaEngine[T float](n network, batch int, d numbers[T]) engine {
 	g := gorgonia.NewGraph()
 	kind := tensor.Float64
@@ -16,7 +17,8 @@ func gorgoniaEngine[T float](n network, batch int, d numbers[T]) engine {
 	}
 	leaf := func(name string, v []T, shape ...int) *gorgonia.Node {
 		t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(v))
-		return gorgonia.NewTensor(g, kind, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name), gorgonia.WithValue(t))
+		return gorgonia.NewTensor(g, kind, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name),
+			gorgonia.WithValue(t))
 	}
 	var weights gorgonia.Nodes
 	for i, s := range n.shapes() {
@@ -28,7 +30,8 @@ func gorgoniaEngine[T float](n network, batch int, d numbers[T]) engine {
 	var vm gorgonia.VM
 	return engine{gradient: func() {
 		if vm == nil {
-			loss := n.gorgoniaLoss(leaf("pictures", d.pictures, batch, 784), leaf("onehot", d.onehot, batch, 10), weights, batch, constant[T](decay))
+			loss := n.gorgoniaLoss(leaf("pictures", d.pictures, batch, 784), leaf("onehot", d.onehot, batch, 10),
+				weights, batch, constant[T](decay))
 			must(gorgonia.Grad(loss, weights...))
 			vm = gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(weights...))
 		}
@@ -53,7 +56,8 @@ func must[V any](v V, err error) V {
 	return v
 }
 
-func (n network) gorgoniaLoss(pictures, onehot *gorgonia.Node, w gorgonia.Nodes, batch int, decay *gorgonia.Node) *gorgonia.Node {
+func (n network) gorgoniaLoss(pictures, onehot *gorgonia.Node, w gorgonia.Nodes, batch int,
+	decay *gorgonia.Node) *gorgonia.Node {
 	relu := func(a *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Rectify(a)) }
 	h, rest := pictures, w
 	if n.sizes == nil {
@@ -70,7 +74,8 @@ func (n network) gorgoniaLoss(pictures, onehot *gorgonia.Node, w gorgonia.Nodes,
 		if i > 0 {
 			h = relu(h)
 		}
-		h = must(gorgonia.BroadcastAdd(must(gorgonia.Mul(h, rest[i])), must(gorgonia.Reshape(rest[i+1], tensor.Shape{1, rest[i+1].Shape()[0]})), nil, []byte{0}))
+		h = must(gorgonia.BroadcastAdd(must(gorgonia.Mul(h, rest[i])),
+			must(gorgonia.Reshape(rest[i+1], tensor.Shape{1, rest[i+1].Shape()[0]})), nil, []byte{0}))
 	}
 	right := must(gorgonia.Sum(must(gorgonia.HadamardProd(onehot, must(gorgonia.Log(must(gorgonia.SoftMax(h))))))))
 	scale := gorgonia.NewConstant(float64(-1) / float64(batch))

@@ -1,5 +1,6 @@
-// Command golang times the gradient and the Hessian-vector product of deep networks by other Go programs: Gorgonia's TapeMachine,
-// and GoMLX on its backend in Go. The networks, batches and types are those of the rows deep-... of the command compare.
+// Command golang times the gradient and the Hessian-vector product of deep networks by other Go
+// programs: Gorgonia's TapeMachine, and GoMLX on its backend in Go. The networks, batches and types
+// are the same as in the rows deep-... of the command compare.
 //
 //	cd benchmarks/peer/golang && go run . -seconds 1
 //
@@ -16,8 +17,9 @@ import (
 	"time"
 )
 
-// A network is dense layers of these sizes or, if there are none, two convolutions of 5×5 pixels with stride 2 to 8 and 16 channels and a
-// dense layer; hidden units are ReLU. The loss is the mean cross-entropy and a decay of all weights.
+// A network is dense layers of these sizes or, if there are none, two convolutions of 5×5 pixels
+// with stride 2 to 8 and 16 channels and a dense layer; hidden units are ReLU. The loss is the mean
+// cross-entropy and a decay of all weights.
 type network struct {
 	name  string
 	sizes []int
@@ -31,7 +33,8 @@ var networks = []network{
 
 const decay = .01
 
-// shapes returns the shapes of the parameters: of a dense layer in×out and out, of a convolution 5×5×in×out and out.
+// shapes returns the shapes of the parameters: of a dense layer in×out and out, of a convolution
+// 5×5×in×out and out.
 func (n network) shapes() (list [][]int) {
 	sizes := n.sizes
 	if sizes == nil {
@@ -46,7 +49,8 @@ func (n network) shapes() (list [][]int) {
 
 type float interface{ float32 | float64 }
 
-// An engine has compiled a network's loss of one batch. Either function may be nil: the engine cannot do that.
+// An engine has compiled a network's loss of one batch. Either function may be nil: the engine
+// cannot do that.
 type engine struct{ gradient, product func() }
 
 // numbers are the data of one row, random.
@@ -100,13 +104,15 @@ func main() {
 	}
 }
 
-func row[T float](n network, batch int, kind string, seconds float64, gomlx, gorgonia func(network, int, numbers[T]) engine) {
+func row[T float](n network, batch int, kind string, seconds float64, gomlx,
+	gorgonia func(network, int, numbers[T]) engine) {
 	for _, e := range []struct {
 		name string
 		make func(network, int, numbers[T]) engine
 	}{{"GoMLX 0.26.0, Go backend", gomlx}, {"Gorgonia 0.9.18, TapeMachine", gorgonia}} {
 		engine := e.make(n, batch, draw[T](n, batch))
-		fmt.Printf("| %s | %d | %s | %s | %s | %s |\n", n.name, batch, kind, e.name, median(seconds, engine.gradient), median(seconds, engine.product))
+		fmt.Printf("| %s | %d | %s | %s | %s | %s |\n", n.name, batch, kind, e.name, median(seconds, engine.gradient),
+			median(seconds, engine.product))
 	}
 }
 

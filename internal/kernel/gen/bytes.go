@@ -5,7 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A ByteRow in memory: where its bytes are, and the columns from..to beside which there are zeros alone, of 4 bytes each.
+// A ByteRow in memory: where its bytes are, and the columns from..to beside which there are zeros
+// alone, of 4 bytes each.
 const (
 	byteRowFrom = 8
 	byteRowTo   = 12
@@ -25,7 +26,7 @@ func (e *emitter) loadBytes(m operand.Mem, v int) {
 }
 
 // A bytesDotKernel is a dotKernel whose A is rows of bytes that lie anywhere. While it goes along a
-// group of rows it asks for those of another one.
+// group of rows it asks for the rows of another one.
 type bytesDotKernel struct {
 	*emitter
 	c, list, b, ldb reg.GPVirtual
@@ -33,16 +34,19 @@ type bytesDotKernel struct {
 
 // bytesDot emits the kernel.
 func (e *emitter) bytesDot() {
-	e.fn("bytesDot", "adds to C, of groups·mr rows and nr columns, the products of rows of bytes and the rows of B, of which\n"+
-		"it leaves out where all rows of a group have zeros. list is where the rows are; of those that lie ahead bytes\n"+
-		"further as many bytes are loaded into the cache. Strides are in bytes.",
+	e.fn("bytesDot",
+		"adds to C, of groups·mr rows and nr columns, the products of rows of bytes and the rows of B, of which\n"+
+			"it leaves out where all rows of a group have zeros. list is where the rows are; of those that lie "+
+			"ahead bytes\n"+
+			"further as many bytes are loaded into the cache. Strides are in bytes.",
 		"mr, nr, groups int, c *T, rs, cs int, list *byte, ahead int, b *T, ldb int", "")
 	d := &bytesDotKernel{emitter: e}
 	d.c, d.list, d.b, d.ldb = e.arg("c"), e.arg("list"), e.arg("b"), e.arg("ldb")
 	e.choice("tile", e.bytesShapes(), e.arg("mr"), e.arg("nr"), d.tile)
 }
 
-// bytesShapes are the tiles that there is code for: few rows of bytes, as to make numbers of them takes as long as two products.
+// bytesShapes are the tiles that there is code for: few rows of bytes, as to make numbers of them
+// takes as long as two products.
 func (e *emitter) bytesShapes() (s []shape) {
 	const mr = 2
 	nr := 10
@@ -69,7 +73,8 @@ func (d *bytesDotKernel) tile(s shape) {
 	for i := range a {
 		a[i], lines[i] = d.GP64(), d.GP64()
 		d.MOVQ(memory(d.list, byteRow*i), a[i])
-		d.MOVLQSX(memory(ahead, byteRow*i+byteRowFrom), lines[i]) // where that row has something, from the first column of this one on
+		// where that row has something, from the first column of this one on
+		d.MOVLQSX(memory(ahead, byteRow*i+byteRowFrom), lines[i])
 		d.ADDQ(memory(ahead, byteRow*i), lines[i])
 		d.SUBQ(off, lines[i])
 	}
@@ -113,9 +118,11 @@ func (d *bytesDotKernel) columns(s shape, from, to reg.GPVirtual) {
 
 // bytesOuter emits a kernel as outer is, for the columns of A as they lie and rows of bytes.
 func (e *emitter) bytesOuter() {
-	e.fn("bytesOuter", "sets C, or adds to it if acc is not 0, the sum of k outer products of rows of A and rows of bytes,\n"+
-		"over a number of panels of nv registers across the columns, which start at column off. Rows that have zeros alone\n"+
-		"in a panel are left out. list is where the rows are. Strides are in bytes.",
+	e.fn("bytesOuter",
+		"sets C, or adds to it if acc is not 0, the sum of k outer products of rows of A and rows of bytes,\n"+
+			"over a number of panels of nv registers across the columns, which start at column off. Rows that have "+
+			"zeros alone\n"+
+			"in a panel are left out. list is where the rows are. Strides are in bytes.",
 		"mr, nv, panels, k int, c *T, ldc int, a *T, lda int, list *byte, off, acc int", "")
 	o := &outerKernel{emitter: e}
 	o.c, o.a, o.ca = e.arg("c"), e.arg("a"), e.arg("lda")

@@ -5,11 +5,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// addRuns emits the sum of patches into an image. It takes a register at a time and not, as the sums of rows do, 64 bytes,
-// of which a mask would leave out the second register of AVX2 for short runs: a store of nothing takes long.
+// addRuns emits the sum of patches into an image. It takes a register at a time and not, as the
+// sums of rows do, 64 bytes, of which a mask would leave out the second register of AVX2 for short
+// runs: a store of nothing takes long.
 func (e *emitter) addRuns() {
-	e.fn("addRuns", "adds patches, which lie one after the other in src as so many rows of run elements, to as many rows of dst. Strides\n"+
-		"are in bytes: ldd is from row to row, step from patch to patch.",
+	e.fn("addRuns",
+		"adds patches, which lie one after the other in src as rows of run elements, to as many rows of dst. Strides\n"+
+			"are in bytes: ldd is from row to row, step from patch to patch.",
 		"patches, rows, run int, dst *T, ldd, step int, src *T", "")
 	run, dst, src := e.arg("run"), e.arg("dst"), e.arg("src")
 	full, rest := e.copyOf(run), e.copyOf(run)
@@ -45,8 +47,9 @@ func (e *emitter) addRuns() {
 	e.ret()
 }
 
-// tapShapes are the lines of an image and the taps on each that there is code for: the accumulators of all have to fit in the
-// registers, beside a row of B and, where an instruction cannot do that, a broadcast.
+// tapShapes are the lines of an image and the taps on each that there is code for: the accumulators
+// of all have to fit in the registers, beside a row of B and, where an instruction cannot do that,
+// a broadcast.
 func (e *emitter) tapShapes() (s []shape) {
 	const lines, taps = 5, 7
 	most := 28
@@ -61,11 +64,15 @@ func (e *emitter) tapShapes() (s []shape) {
 	return s
 }
 
-// tapSums emits sums of outer products for runs of a few taps, too few to keep the processor busy line by line.
+// tapSums emits sums of outer products for runs of a few taps, too few to keep the processor busy
+// line by line.
 func (e *emitter) tapSums() {
-	e.fn("tapSums", "adds to C, of lines·run rows and up to a register of columns, the outer products of patches and the rows of B,\n"+
-		"over rows of k patches. Strides are in bytes: line is from line to line of the image, step from patch to patch, and\n"+
-		"jump what lies between two rows of patches.",
+	e.fn("tapSums",
+		"adds to C, of lines·run rows and up to a register of columns, the outer products of patches and the "+
+			"rows of B,\n"+
+			"over rows of k patches. Strides are in bytes: line is from line to line of the image, step from patch to "+
+			"patch, and\n"+
+			"jump what lies between two rows of patches.",
 		"lines, run, cols, k, rows int, c *T, ldc int, a *T, line, step, jump int, b *T, ldb int", "")
 	k := e.mask(e.arg("cols"), 15)
 	c, ldc, a, line := e.arg("c"), e.arg("ldc"), e.arg("a"), e.arg("line")

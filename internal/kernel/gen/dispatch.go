@@ -12,8 +12,9 @@ import (
 	"text/template"
 )
 
-// A function is what Go code calls by one name on all paths and for both element types. If its first parameter is a
-// count, n or rows, it works on arrays without gaps, which are slices to Go code, and it has a twin in plain Go.
+// A function is what Go code calls by one name on all paths and for both element types. If its
+// first parameter is a count, n or rows, it works on arrays without gaps, which are slices to Go
+// code, and it has a twin in plain Go.
 type function struct {
 	Name, Result string // the result is T or nothing
 	Count        string // n, rows, or nothing
@@ -46,7 +47,7 @@ func newFunction(name, params, result string) function {
 	return f
 }
 
-// As is the argument that assembly for elements of so many bits takes.
+// As is the argument that assembly for elements of n bits takes.
 func (p param) As(bits int) string {
 	typ := strings.ReplaceAll(p.asm, "T", fmt.Sprintf("float%d", bits))
 	switch {

@@ -5,8 +5,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A dotKernel multiplies tiles of rows with rows: C[i,j] += Σ_p A[i,p]·B[j,p]. Each entry has one accumulator of 64
-// bytes, so its bits depend on its two rows alone. A shape is the rows of A and of B in one tile.
+// A dotKernel multiplies tiles of rows with rows: C[i,j] += Σ_p A[i,p]·B[j,p]. Each entry has one
+// accumulator of 64 bytes, so its bits depend on its two rows alone. A shape is the rows of A and
+// of B in one tile.
 type dotKernel struct {
 	*emitter
 	c, a, lda, b, ldb, groups, tail reg.GPVirtual
@@ -31,8 +32,9 @@ func (e *emitter) dotShapes() (s []shape) {
 // dot emits the kernel.
 func (e *emitter) dot() {
 	e.fn("dot", "adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,\n"+
-		"each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of k, and with\n"+
-		"the next group lds further on. Strides are in bytes; rs and cs are those of C between rows and columns.",
+		"each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of "+
+		"k, and with\n"+
+		"the next group lds further on. Strides are in bytes; rs and cs are the strides of C between rows and columns.",
 		"mr, nr, groups, k int, c *T, rs, cs int, a *T, lda int, b *T, ldb int, ask *T, step, lds int", "")
 	d := &dotKernel{emitter: e}
 	k := e.arg("k")
@@ -73,8 +75,8 @@ func (d *dotKernel) tile(s shape) {
 	d.endTile(d.groups, s)
 }
 
-// beginTile begins the code of a tile: it clears an accumulator of 64 bytes, in one or two registers, for each entry by
-// column, then row. It returns them and the first free register.
+// beginTile begins the code of a tile: it clears an accumulator of 64 bytes, in one or two
+// registers, for each entry by column, then row. It returns them and the first free register.
 func (e *emitter) beginTile(s shape) (acc [][]int, free int) {
 	e.label("tile%s", s)
 	for range s.mr * s.nr {
@@ -113,7 +115,8 @@ func (d *dotKernel) step(s shape, acc [][]int, a, b rows, free int, k *mask) {
 	}
 }
 
-// products multiplies part p of the rows of A, which are in the registers from free on, with that of the rows of B.
+// products multiplies part p of the rows of A, which are in the registers from free on, with the
+// part of the rows of B.
 func (e *emitter) products(s shape, acc [][]int, b rows, free int, k *mask, p int) {
 	for j := range s.nr {
 		y := free + s.mr
@@ -127,8 +130,8 @@ func (e *emitter) products(s shape, acc [][]int, b rows, free int, k *mask, p in
 	}
 }
 
-// addSums sums the accumulators of a tile up and adds them to C: as many columns of a row as fill 16 bytes at once, if
-// they are side by side, else one by one.
+// addSums sums the accumulators of a tile up and adds them to C: as many columns of a row as fill
+// 16 bytes at once, if they are side by side, else one by one.
 func (e *emitter) addSums(to reg.GPVirtual, s shape, acc [][]int, free int) {
 	per := 16 / e.size
 	side := s.nr / per * per // columns whose sums stand side by side; the sums of the others stand by rows

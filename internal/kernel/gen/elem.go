@@ -10,8 +10,9 @@ const elemMask, elemFactor = 15, 14
 
 // elementwise emits the functions that make one entry of others.
 func (e *emitter) elementwise() {
-	for _, f := range []struct{ name, op string }{{"addTo", "VADD"}, {"subTo", "VSUB"}, {"mulTo", "VMUL"}, {"divTo", "VDIV"}} {
-		e.fn(f.name, "makes the n entries of dst of those of x and y.", "n int, dst, x, y *T", "")
+	for _, f := range []struct{ name, op string }{{"addTo", "VADD"}, {"subTo", "VSUB"}, {"mulTo", "VMUL"},
+		{"divTo", "VDIV"}} {
+		e.fn(f.name, "makes the n entries of dst of the entries of x and y.", "n int, dst, x, y *T", "")
 		s := e.span(e.arg("n"), elemMask)
 		dst, x, y := e.arg("dst"), e.arg("x"), e.arg("y")
 		e.eachPiece("all", s, func(off reg.Register, k *mask) {
@@ -32,7 +33,7 @@ func (e *emitter) elementwise() {
 
 // roots emits the square root.
 func (e *emitter) roots() {
-	e.fn("sqrt", "sets the n entries of dst to the square roots of those of x.", "n int, dst, x *T", "")
+	e.fn("sqrt", "sets the n entries of dst to the square roots of the entries of x.", "n int, dst, x *T", "")
 	s := e.span(e.arg("n"), elemMask)
 	dst, x := e.arg("dst"), e.arg("x")
 	e.eachPiece("all", s, func(off reg.Register, k *mask) {
@@ -48,7 +49,8 @@ func (e *emitter) roots() {
 // combined emits the sum of two multiples.
 func (e *emitter) combined() {
 	const second = elemFactor - 1
-	e.fn("comb", "sets the n entries of dst to a·x + b·y, each product rounded before.", "n int, dst *T, a T, x *T, b T, y *T", "")
+	e.fn("comb", "sets the n entries of dst to a·x + b·y, each product rounded before.",
+		"n int, dst *T, a T, x *T, b T, y *T", "")
 	s := e.span(e.arg("n"), elemMask)
 	dst, x, y := e.arg("dst"), e.arg("x"), e.arg("y")
 	e.broadcast(e.param("a"), elemFactor)
@@ -84,11 +86,12 @@ func (e *emitter) scaled(name, doc string, add bool) {
 	e.ret()
 }
 
-// rectified emits the positive part of numbers, its slope, and products with the slope. The maximum of two zeros is the second, and so is that with a NaN: what is
-// added makes a −0 of x 0, as the maximum of compiled Go is.
+// rectified emits the positive part of numbers, its slope, and products with the slope. The maximum
+// of two zeros is the second, and so is that with a NaN: what is added makes a −0 of x 0, as the
+// maximum of compiled Go is.
 func (e *emitter) rectified() {
 	const zero = elemFactor - 1
-	e.fn("relu", "sets the n entries of dst to the larger of 0 and those of x.", "n int, dst, x *T", "")
+	e.fn("relu", "sets the n entries of dst to the larger of 0 and the entries of x.", "n int, dst, x *T", "")
 	s := e.span(e.arg("n"), elemMask)
 	dst, x := e.arg("dst"), e.arg("x")
 	e.zero(zero)
@@ -101,7 +104,8 @@ func (e *emitter) rectified() {
 	})
 	e.ret()
 
-	e.fn("step", "sets the n entries of dst to a where those of x are positive, else to 0.", "n int, dst *T, a T, x *T", "")
+	e.fn("step", "sets the n entries of dst to a where the entries of x are positive, else to 0.",
+		"n int, dst *T, a T, x *T", "")
 	s = e.span(e.arg("n"), elemMask)
 	dst, x = e.arg("dst"), e.arg("x")
 	e.broadcast(e.param("a"), elemFactor)
@@ -115,7 +119,8 @@ func (e *emitter) rectified() {
 	})
 	e.ret()
 
-	e.fn("gate", "sets the n entries of dst to those of y where those of x are positive, else to 0.", "n int, dst, x, y *T", "")
+	e.fn("gate", "sets the n entries of dst to the entries of y where the entries of x are positive, else to 0.",
+		"n int, dst, x, y *T", "")
 	s = e.span(e.arg("n"), elemMask)
 	dst, x = e.arg("dst"), e.arg("x")
 	y := e.arg("y")
@@ -165,8 +170,8 @@ type sumKernel struct {
 // acc is the accumulator of a chain for one part of 64 bytes.
 func (s *sumKernel) acc(chain, part int) int { return chain*s.parts() + part }
 
-// sums emits the dot product and the sum: pieces of 64 bytes go to the chains in turn, those that do
-// not fill all chains to the first, and the rest to the second.
+// sums emits the dot product and the sum: pieces of 64 bytes go to the chains in turn, those that
+// do not fill all chains to the first, and the rest to the second.
 func (e *emitter) sums() {
 	e.fn("dotSum", "returns Σ x·y over n entries.", "n int, x, y *T", "T")
 	n := e.arg("n")
@@ -244,16 +249,17 @@ func (s *sumKernel) total() {
 // conversions emit copies from and to float64.
 func (e *emitter) conversions() {
 	const wide = 8
-	e.fn("fromFloat64", "sets the n entries of dst to those of src, rounded.", "n int, dst *T, src *float64", "")
+	e.fn("fromFloat64", "sets the n entries of dst to the entries of src, rounded.", "n int, dst *T, src *float64", "")
 	e.converted(wide, e.size, e.lanes64(), "VCVTPD2PS", "VCVTSD2SS")
-	e.fn("toFloat64", "sets the n entries of dst to those of src.", "n int, dst *float64, src *T", "")
+	e.fn("toFloat64", "sets the n entries of dst to the entries of src.", "n int, dst *float64, src *T", "")
 	e.converted(e.size, wide, e.lanes64(), "VCVTPS2PD", "VCVTSS2SD")
 }
 
 // lanes64 is the float64 in a register.
 func (e *emitter) lanes64() int { return e.width / 8 }
 
-// converted emits a loop over so many numbers at a time, and one over the rest. Numbers of one size are only copied.
+// converted emits a loop over a number of numbers at a time, and one over the rest. Numbers of one
+// size are only copied.
 func (e *emitter) converted(from, to, lanes int, vector, scalar string) {
 	n, dst, src := e.arg("n"), e.arg("dst"), e.arg("src")
 	e.op("SUBQ", lanes, n)

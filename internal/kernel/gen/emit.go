@@ -116,7 +116,8 @@ type shape struct{ mr, nr int }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%d", s.mr, s.nr) }
 
-// choice emits jumps to the code of the shape mr×nr, whose label starts with name, and the code of all shapes.
+// choice emits jumps to the code of the shape mr×nr, whose label starts with name, and the code of
+// all shapes.
 func (e *emitter) choice(name string, shapes []shape, mr, nr reg.GPVirtual, code func(shape)) {
 	for _, s := range shapes {
 		e.op("CMPQ", mr, s.mr)
@@ -147,8 +148,9 @@ func (e *emitter) shorter(emit func()) {
 	e.short, e.width = false, width
 }
 
-// eachWidth emits code for columns of one register and, before it, the same for registers of 32 bytes if they are enough for cols columns, where there is
-// a choice: some processors with AVX-512 do twice as many of these.
+// eachWidth emits code for columns of one register and, before it, the same for registers of 32
+// bytes if they are enough for cols columns, where there is a choice: some processors with AVX-512
+// do twice as many of these.
 func (e *emitter) eachWidth(cols reg.Register, emit func()) {
 	if e.wide {
 		e.op("CMPQ", cols, e.lanes()/2)
@@ -247,8 +249,9 @@ func (e *emitter) mask(n reg.GPVirtual, tmp int) mask {
 	return mask{gp: base, tmp: tmp}
 }
 
-// move copies a register to memory or memory to a register, or the elements that part p of the mask stands for; what is
-// masked becomes 0 in a register. width gives the mask the width of the register.
+// move copies a register to memory or memory to a register, or the elements that part p of the mask
+// stands for; what is masked becomes 0 in a register. width gives the mask the width of
+// the register.
 func (e *emitter) move(from, to operand.Op, k *mask, p int, width func(int) reg.Physical) {
 	name := "VMOVUP" + e.letter()
 	switch _, load := from.(operand.Mem); {
@@ -269,7 +272,8 @@ func (e *emitter) load(m operand.Mem, v int, k *mask, p int) {
 	e.move(m.Offset(p*e.width), e.vec(v), k, p, e.vec)
 }
 
-// source is part p of 64 bytes at m as an operand: memory or, if it is masked, register v after a load.
+// source is part p of 64 bytes at m as an operand: memory or, if it is masked, register v after
+// a load.
 func (e *emitter) source(m operand.Mem, v int, k *mask, p int) operand.Op {
 	if k == nil {
 		return m.Offset(p * e.width)
@@ -304,9 +308,10 @@ func (e *emitter) ret() {
 	e.RET()
 }
 
-// reduce adds up the 64 bytes of each of the given accumulators (register numbers, by part) and leaves the sums side
-// by side in the first register of the result, up to 16 bytes of them in each. The tree is one whatever stands
-// beside: halves, then quarters of each 16 bytes, then the two 16 bytes. tmp is a free vector register.
+// reduce adds up the 64 bytes of each of the given accumulators (register numbers, by part) and
+// leaves the sums side by side in the first register of the result, up to 16 bytes of them in each.
+// The tree is one whatever stands beside: halves, then quarters of each 16 bytes, then the two 16
+// bytes. tmp is a free vector register.
 func (e *emitter) reduce(acc [][]int, tmp int) (sums []int) {
 	for _, a := range acc {
 		if e.wide {

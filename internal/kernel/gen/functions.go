@@ -120,19 +120,25 @@ func (m *mathEmitter) signOf(x int) {
 	m.op("VORPD", m.vec(x), m.vec(vQ), m.vec(vQ))
 }
 
-// The end of erf's polynomials, where it is next to 1, and their coefficients: of −g/x for 0 ≤ x ≤ end, nearest in the relative error of erf that they
-// make, by Remez's exchange. That error is 7e-17, and 4e-10 for float32.
+// The end of erf's polynomials, where it is next to 1, and their coefficients: of −g/x for 0 ≤ x ≤
+// end, nearest in the relative error of erf that they make, by Remez's exchange. That error is
+// 7e-17, and 4e-10 for float32.
 const erfEnd64, erfEnd32 = 6, 4
 
 var (
 	erfTerms64 = []float64{
-		-0x1.20dd750429b6dp+0, -0x1.45f306dc9c98ap-1, -0x1.a4f4e2a19441ep-4, 0x1.3966858875a29p-6, 0x1.b6b6d4c3b7f4fp-13, -0x1.bca6c2730409ep-10,
-		0x1.35682586553f0p-11, -0x1.b3731be652950p-16, -0x1.0da7c294da549p-14, 0x1.ebfd61c09c6ebp-16, -0x1.777a6e2ba4843p-19, -0x1.de39e4e030039p-19,
-		0x1.45f4737350f75p-19, -0x1.c9edda1c91bf4p-21, 0x1.7514dcb7fdc81p-23, -0x1.1add0789929ebp-27, -0x1.0cd4f02340fccp-27, 0x1.b2af8dbf0be45p-29,
-		-0x1.775cf792ba7c1p-31, 0x1.a4e21b63e4b96p-34, -0x1.3382aab4e4eafp-37, 0x1.0c3fa3178e7b3p-41, -0x1.aa0e0df55b475p-47,
+		-0x1.20dd750429b6dp+0, -0x1.45f306dc9c98ap-1, -0x1.a4f4e2a19441ep-4, 0x1.3966858875a29p-6,
+		0x1.b6b6d4c3b7f4fp-13, -0x1.bca6c2730409ep-10,
+		0x1.35682586553f0p-11, -0x1.b3731be652950p-16, -0x1.0da7c294da549p-14, 0x1.ebfd61c09c6ebp-16,
+		-0x1.777a6e2ba4843p-19, -0x1.de39e4e030039p-19,
+		0x1.45f4737350f75p-19, -0x1.c9edda1c91bf4p-21, 0x1.7514dcb7fdc81p-23, -0x1.1add0789929ebp-27,
+		-0x1.0cd4f02340fccp-27, 0x1.b2af8dbf0be45p-29,
+		-0x1.775cf792ba7c1p-31, 0x1.a4e21b63e4b96p-34, -0x1.3382aab4e4eafp-37, 0x1.0c3fa3178e7b3p-41,
+		-0x1.aa0e0df55b475p-47,
 	}
 	erfTerms32 = []float64{
-		-0x1.20dd75025da38p+0, -0x1.45f308e3a14a0p-1, -0x1.a4f3838139a05p-4, 0x1.3939c2421e174p-6, 0x1.09294cd2ddba1p-12, -0x1.d7a088db65743p-10,
+		-0x1.20dd75025da38p+0, -0x1.45f308e3a14a0p-1, -0x1.a4f3838139a05p-4, 0x1.3939c2421e174p-6,
+		0x1.09294cd2ddba1p-12, -0x1.d7a088db65743p-10,
 		0x1.843cadc133babp-11, -0x1.5f108f6176e6bp-13, 0x1.65f4b9ca51acdp-16, -0x1.3fd77435e965fp-20,
 	}
 )

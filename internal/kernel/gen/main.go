@@ -1,4 +1,5 @@
-// Command gen writes the assembly of package kernel and its Go declarations to the folder that is its argument.
+// Command gen writes the assembly of package kernel and its Go declarations to the folder that is
+// its argument.
 package main
 
 import (

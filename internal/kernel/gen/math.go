@@ -9,20 +9,22 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The exponential family works on float64 lanes for both element types: a float32 is widened, and rounded once at the
-// end, which leaves little more than half an ulp of error. The series are as long as the result needs.
+// The exponential family works on float64 lanes for both element types: a float32 is widened, and
+// rounded once at the end, which leaves little more than half an ulp of error. The series are as
+// long as the result needs.
 //
 // eˣ = 2ⁿ·eʳ with n the integer next to x/log 2 and |r| ≤ log(2)/2, eʳ by its Taylor series. The
 // first term left out of 14 is 4e-18, of 9 (float32) 2e-10.
 //
 // log(1+e) for 0 ≤ e ≤ 1 is 2·atanh(f/(2+f)) with f = e up to √2−1 and, beyond, log 2 plus that
-// with f = (e−1)/2; so |s| ≤ 0.344 for s = 2f/(2+f), and the series is s·Σ (s²/4)ⁱ/(2i+1). The first
-// term left out of 11 is 6e-19, of 6 (float32) 5e-11.
+// with f = (e−1)/2; so |s| ≤ 0.344 for s = 2f/(2+f), and the series is s·Σ (s²/4)ⁱ/(2i+1). The
+// first term left out of 11 is 6e-19, of 6 (float32) 5e-11.
 
-// erf x for x ≥ 0 is 1 − e^−g with g = −log(1 − erf x), which is smooth, so that the digits near 0 stay: g/x is a polynomial up to the end, where
-// erf x is next to 1.
+// erf x for x ≥ 0 is 1 − e^−g with g = −log(1 − erf x), which is smooth, so that the digits near 0
+// stay: g/x is a polynomial up to the end, where erf x is next to 1.
 
-// Constants of a mathEmitter by name; "expa".. are 1/n!, "loga".. are 1/((2i+1)·4ⁱ), "erfa".. and "shorta".. are those of −g/x.
+// Constants of a mathEmitter by name; "expa".. are 1/n!, "loga".. are 1/((2i+1)·4ⁱ), "erfa".. and
+// "shorta".. are the constants of −g/x.
 const (
 	expTerms64, expTerms32 = 14, 9
 	logTerms64, logTerms32 = 11, 6
@@ -63,7 +65,8 @@ func (e *emitter) constants() *mathEmitter {
 	// 1.5·2⁵²: adding it rounds to an integer, which then stands in the lowest bits.
 	add("magic", real(0x1.8p52))
 	// log 2 in two parts too; the first ends in zeros so that its product with n is exact.
-	add("log2e ln2 ln2hi ln2lo", real(math.Log2E), real(math.Ln2), real(0x1.62e42fee00000p-1), real(0x1.a39ef35793c76p-33))
+	add("log2e ln2 ln2hi ln2lo", real(math.Log2E), real(math.Ln2), real(0x1.62e42fee00000p-1),
+		real(0x1.a39ef35793c76p-33))
 	// For log: half of the mantissas go to either side of 1.
 	add("split root", real(math.Sqrt2-1), real(math.Sqrt2/2))
 	add("exponent biased whole wholeBias", 0xfff<<52, 1023<<52, real(0x1p52), real(0x1p52+1023))
@@ -137,7 +140,8 @@ func (m *mathEmitter) terms(for64, for32 int) int {
 // clamp keeps x between the limits; the operand that may be NaN comes last, where it survives.
 func (m *mathEmitter) clamp(x int) { m.op("VMAXPD", m.vec(x), m.vec(vLow), m.vec(x)) }
 
-// reduceArgument leaves n in vN, n in the lowest bits of vT, and r in vR, for the exponent in register x.
+// reduceArgument leaves n in vN, n in the lowest bits of vT, and r in vR, for the exponent in
+// register x.
 func (m *mathEmitter) reduceArgument(x int) {
 	m.op("VMOVAPD", m.vec(x), m.vec(vT))
 	m.op("VFMADD213PD", m.vec(vMagic), m.vec(vLog2e), m.vec(vT))
@@ -194,7 +198,8 @@ func (m *mathEmitter) constantWhere(constant string, v int) {
 	}
 }
 
-// selectLanes sets dst to yes where the mask register says so (AVX-512: K2, AVX2: the signs of mask).
+// selectLanes sets dst to yes where the mask register says so (AVX-512: K2, AVX2: the signs
+// of mask).
 func (m *mathEmitter) selectLanes(mask, yes, no, dst int) {
 	if m.wide {
 		m.op("VBLENDMPD", m.vec(yes), m.vec(no), reg.K2, m.vec(dst))
@@ -216,7 +221,7 @@ func (m *mathEmitter) functions() {
 		{"erf", "low", m.fErf},
 		{"log", "low", m.fLog},
 	} {
-		m.fn(f.name, "sets the n entries of dst to the function of those of src.", "n int, dst, src *T", "")
+		m.fn(f.name, "sets the n entries of dst to the function of the entries of src.", "n int, dst, src *T", "")
 		n, dst, src := m.arg("n"), m.arg("dst"), m.arg("src")
 		m.fill(vHigh, "high")
 		m.fill(vLow, f.low)

@@ -7,9 +7,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// An outerKernel sums outer products: C[i,j] = Σ_p A(i,p)·B[p,j], the columns j across the lanes and the sum over p in
-// registers, in the order of p and starting from C. A shape is the rows of C and the registers across its columns in
-// one panel. The first registers are the accumulators by row; a broadcast of A follows, and then registers of B.
+// An outerKernel sums outer products: C[i,j] = Σ_p A(i,p)·B[p,j], the columns j across the lanes
+// and the sum over p in registers, in the order of p and starting from C. A shape is the rows of C
+// and the registers across its columns in one panel. The first registers are the accumulators by
+// row; a broadcast of A follows, and then registers of B.
 type outerKernel struct {
 	*emitter
 	c, a, ra, ca, b, ldb reg.GPVirtual
@@ -38,16 +39,22 @@ func (e *emitter) outerShapes(wide int) (s []shape) {
 // outer emits the kernel, and one that copies B to panels as it reads it.
 func (e *emitter) outer() {
 	e.fn("outer", "sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of\n"+
-		"panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least that of a register.\n"+
-		"Strides are in bytes: ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,\n"+
-		"and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind\n"+
+		"panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least the "+
+		"number of a register.\n"+
+		"Strides are in bytes: ra and ca are the strides of A between rows and columns, jump is what lies between "+
+		"two runs of k of its columns,\n"+
+		"and cs, as and bs are from one panel to the next. With two registers across it asks for what lies "+
+		"ahead behind\n"+
 		"each row of B.",
-		"mr, nv, panels, last, k, runs int, c *T, ldc, cs int, a *T, ra, ca, jump, as int, b *T, ldb, bs, ahead, acc int", "")
+		"mr, nv, panels, last, k, runs int, c *T, ldc, cs int, a *T, ra, ca, jump, as int, b *T, ldb, bs, "+
+			"ahead, acc int", "")
 	o := e.outerArgs()
 	e.eachWidth(e.arg("last"), func() { e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), o.panel) })
-	e.fn("outerPack", "is outer with one run and one A for all panels, of at least 2 rows, and copies the panels of B one after\n"+
-		"the other to memory.",
-		"mr, nv, panels, last, k int, c *T, ldc, cs int, a *T, ra, ca int, b *T, ldb, bs, ahead int, to *T, acc int", "")
+	e.fn("outerPack",
+		"is outer with one run and one A for all panels, of at least 2 rows, and copies the panels of B one after\n"+
+			"the other to memory.",
+		"mr, nv, panels, last, k int, c *T, ldc, cs int, a *T, ra, ca int, b *T, ldb, bs, ahead int, to *T, acc int",
+		"")
 	o = e.outerArgs()
 	to := e.arg("to")
 	shapes := slices.DeleteFunc(e.outerShapes(0), func(s shape) bool { return s.mr == 1 })
@@ -123,8 +130,8 @@ func (o *outerKernel) packPanel(s shape, to reg.GPVirtual) {
 	o.endPanels(s)
 }
 
-// ask returns the register of how far ahead B is asked for, or nil if it is not: rows of a matrix lie on a page each, and what
-// the processor loads by itself ends with a page.
+// ask returns the register of how far ahead B is asked for, or nil if it is not: rows of a matrix
+// lie on a page each, and what the processor loads by itself ends with a page.
 func (o *outerKernel) ask(s shape) reg.Register {
 	if s.nr != 2 || s.mr == 1 {
 		return nil

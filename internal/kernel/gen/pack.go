@@ -22,11 +22,13 @@ func (e *emitter) packRows() {
 	e.ret()
 }
 
-// packColumns emits the transposition of a few rows, of as many as fill 32 bytes. The columns of 16 bytes are taken
-// from pairs of rows: whole registers would be of so many rows that those whose distance is a power of two evict each other.
+// packColumns emits the transposition of a few rows, of as many as fill 32 bytes. The columns of 16
+// bytes are taken from pairs of rows: whole registers would be of more rows, of which those whose
+// distance is a power of two evict each other.
 func (e *emitter) packColumns() {
-	e.fn("packColumns", "sets dst to the first columns, in groups of 16 bytes, of so many rows as fill 32 bytes, each column\n"+
-		"a row of dst, and asks for the numbers that lie ahead bytes further. Strides are in bytes.",
+	e.fn("packColumns",
+		"sets dst to the first columns, in groups of 16 bytes, of as many rows as fill 32 bytes, each column\n"+
+			"a row of dst, and asks for the numbers that lie ahead bytes further. Strides are in bytes.",
 		"groups int, dst *T, ldd int, src *T, lds, ahead int", "")
 	groups, ldd, ahead := e.arg("groups"), e.arg("ldd"), e.arg("ahead")
 	per := 16 / e.size
@@ -66,7 +68,8 @@ func (e *emitter) packColumns() {
 	e.ret()
 }
 
-// interleave leaves the elements of x and y by turns in low and high, those of the lower halves of each 16 bytes in low.
+// interleave leaves the elements of x and y by turns in low and high, the elements of the lower
+// halves of each 16 bytes in low.
 func (e *emitter) interleave(unpack string, x, y, low, high int) {
 	e.op(fmt.Sprintf(unpack, "L"), e.half(y), e.half(x), e.half(low))
 	e.op(fmt.Sprintf(unpack, "H"), e.half(y), e.half(x), e.half(high))

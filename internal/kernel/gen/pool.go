@@ -5,7 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The registers of pooling: of each channel the tap and its entry, of the tap in hand its number and its entries, and scratch.
+// The registers of pooling: of each channel the tap and its entry, of the tap in hand its number
+// and its entries, and scratch.
 const poolTap, poolEntry, poolNumber, poolNext, poolWhere, poolMask = 0, 1, 2, 3, 4, 6
 
 // The parameters of all functions of pooling.
@@ -14,10 +15,13 @@ const poolSizes, poolTaps = "patches, channels int, ", "step, taps int, places *
 // Predicates of comparisons: equal; none is NaN; greater, or one is NaN.
 const cmpEqual, cmpOrdered, cmpNotLessEqual = 0x00, 0x07, 0x16
 
-// pooling emits what a window does to patches side by side along a row, a register of channels at a time. They begin step bytes apart; the
-// taps of each lie at places, in bytes from where it begins, and numbers has 0, 1, 2 ... as elements.
+// pooling emits what a window does to patches side by side along a row, a register of channels at a
+// time. They begin step bytes apart; the taps of each lie at places, in bytes from where it begins,
+// and numbers has 0, 1, 2 ... as elements.
 func (e *emitter) pooling() {
-	e.fn("largestTaps", "sets dst, of so many channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.",
+	e.fn("largestTaps",
+		"sets dst, of a number of channels a patch, to the tap at which each channel is largest: to the first of "+
+			"equal ones, and of NaN.",
 		poolSizes+"dst, src *T, "+poolTaps, "")
 	dst, src := e.arg("dst"), e.arg("src")
 	e.eachChannels(src, []reg.GPVirtual{dst}, func(eachTap func(func(tap operand.Mem)), tap operand.Mem, k *mask) {
@@ -34,46 +38,53 @@ func (e *emitter) pooling() {
 	})
 	e.ret()
 
-	e.fn("pickTaps", "sets dst, of so many channels a patch, to the entries of src at the taps that chosen has.", poolSizes+"dst, chosen, src *T, "+poolTaps, "")
+	e.fn("pickTaps", "sets dst, of a number of channels a patch, to the entries of src at the taps that chosen has.",
+		poolSizes+"dst, chosen, src *T, "+poolTaps, "")
 	dst, src = e.arg("dst"), e.arg("src")
 	chosen := e.arg("chosen")
-	e.eachChannels(src, []reg.GPVirtual{dst, chosen}, func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
-		e.load(memory(chosen, 0), poolTap, k, 0)
-		e.zero(poolEntry)
-		eachTap(func(tap operand.Mem) {
-			e.where(cmpEqual, poolNumber, poolTap)
-			e.load(tap, poolNext, k, 0)
-			e.choose(poolNext, poolEntry)
+	e.eachChannels(src, []reg.GPVirtual{dst, chosen},
+		func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
+			e.load(memory(chosen, 0), poolTap, k, 0)
+			e.zero(poolEntry)
+			eachTap(func(tap operand.Mem) {
+				e.where(cmpEqual, poolNumber, poolTap)
+				e.load(tap, poolNext, k, 0)
+				e.choose(poolNext, poolEntry)
+			})
+			e.store(poolEntry, memory(dst, 0), k, 0)
 		})
-		e.store(poolEntry, memory(dst, 0), k, 0)
-	})
 	e.ret()
 
-	// A sum that is stored is soon read again, in part: a store of 64 bytes, some of them masked, would hold that up.
+	// A sum that is stored is soon read again, in part: a store of 64 bytes, some of them masked,
+	// would hold that up.
 	e.shorter(e.addTaps)
 }
 
 // addTaps emits the adjoint of pickTaps.
 func (e *emitter) addTaps() {
-	e.fn("addTaps", "adds src, of so many channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.",
+	e.fn("addTaps",
+		"adds src, of a number of channels a patch, to the entries of dst at the taps that chosen has, and 0 to "+
+			"those at the others.",
 		poolSizes+"dst, chosen, src *T, "+poolTaps, "")
 	dst, chosen, src := e.arg("dst"), e.arg("chosen"), e.arg("src")
-	e.eachChannels(dst, []reg.GPVirtual{src, chosen}, func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
-		e.load(memory(chosen, 0), poolTap, k, 0)
-		e.load(memory(src, 0), poolEntry, k, 0)
-		eachTap(func(tap operand.Mem) {
-			e.where(cmpEqual, poolNumber, poolTap)
-			e.zero(poolNext)
-			e.choose(poolEntry, poolNext)
-			e.packed("VADD", e.source(tap, poolWhere, k, 0), e.vec(poolNext), e.vec(poolNext))
-			e.store(poolNext, tap, k, 0)
+	e.eachChannels(dst, []reg.GPVirtual{src, chosen},
+		func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
+			e.load(memory(chosen, 0), poolTap, k, 0)
+			e.load(memory(src, 0), poolEntry, k, 0)
+			eachTap(func(tap operand.Mem) {
+				e.where(cmpEqual, poolNumber, poolTap)
+				e.zero(poolNext)
+				e.choose(poolEntry, poolNext)
+				e.packed("VADD", e.source(tap, poolWhere, k, 0), e.vec(poolNext), e.vec(poolNext))
+				e.store(poolNext, tap, k, 0)
+			})
 		})
-	})
 	e.ret()
 }
 
-// eachChannels emits a loop over patches, the first of which begins at start, and the registers of their channels, which move the other pointers
-// on. The body gets a function that emits a loop over the taps, with the broadcast number of each, and the memory of the first one.
+// eachChannels emits a loop over patches, the first of which begins at start, and the registers of
+// their channels, which move the other pointers on. The body gets a function that emits a loop over
+// the taps, with the broadcast number of each, and the memory of the first one.
 func (e *emitter) eachChannels(start reg.GPVirtual, others []reg.GPVirtual,
 	body func(eachTap func(func(tap operand.Mem)), first operand.Mem, k *mask)) {
 	n, places, numbers := e.arg("channels"), e.arg("places"), e.arg("numbers")
@@ -119,7 +130,8 @@ func (e *emitter) eachChannels(start reg.GPVirtual, others []reg.GPVirtual,
 	e.countDown(e.param("patches"), "patch")
 }
 
-// where notes in which lanes a comparison holds of register x with y, and andWhere leaves those in which another holds too.
+// where notes in which lanes a comparison holds of register x with y, and andWhere leaves those in
+// which another holds too.
 func (e *emitter) where(predicate, y, x int) {
 	if e.wide {
 		e.packed("VCMP", predicate, e.vec(y), e.vec(x), reg.K2)

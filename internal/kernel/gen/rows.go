@@ -22,8 +22,8 @@ func (e *emitter) span(n reg.GPVirtual, tmp int) span {
 	return s
 }
 
-// eachPiece emits a loop over the pieces. The body gets the register of the offset in bytes, and a mask
-// for the last piece. The labels start with name.
+// eachPiece emits a loop over the pieces. The body gets the register of the offset in bytes, and a
+// mask for the last piece. The labels start with name.
 func (e *emitter) eachPiece(name string, s span, body func(off reg.Register, k *mask)) {
 	off, count := e.GP64(), e.copyOf(s.full)
 	e.XORQ(off, off)
@@ -50,7 +50,8 @@ const (
 	rAcc, rX, rTmp, rWhole, rInf, rMask = 0, 2, 4, 5, 6, 7
 )
 
-// rowLoop emits a function over the rows of a matrix without gaps; body emits one row, whose pointers move on.
+// rowLoop emits a function over the rows of a matrix without gaps; body emits one row, whose
+// pointers move on.
 func (e *emitter) rowLoop(body func(s span), pointers ...reg.GPVirtual) {
 	count, cols := e.arg("rows"), e.arg("cols")
 	s := e.span(cols, rMask)
@@ -125,9 +126,9 @@ func (e *emitter) loadOr(m operand.Mem, v int, k *mask, p int) {
 	}
 }
 
-// storePieces stores the 64 bytes of rX and the register after it, or of the last piece of a row what
-// there is of it, in powers of two: a masked store would hold up the load of the next row, which
-// begins among the bytes that the mask leaves out.
+// storePieces stores the 64 bytes of rX and the register after it, or of the last piece of a row
+// what there is of it, in powers of two: a masked store would hold up the load of the next row,
+// which begins among the bytes that the mask leaves out.
 func (e *emitter) storePieces(name string, m operand.Mem, s span, k *mask) {
 	if k == nil {
 		for p := range e.parts() {
@@ -218,8 +219,8 @@ func (e *emitter) rowNormalize() {
 // rowNumbers emits the sums and the products of each row and a number.
 func (e *emitter) rowNumbers() {
 	for _, f := range []struct{ name, doc, op string }{
-		{"rowAdd", "sets every row of dst to that of src plus the number of u that belongs to it.", "VADD"},
-		{"rowMul", "sets every row of dst to that of src times the number of u that belongs to it.", "VMUL"},
+		{"rowAdd", "sets every row of dst to the row of src plus the number of u that belongs to it.", "VADD"},
+		{"rowMul", "sets every row of dst to the row of src times the number of u that belongs to it.", "VMUL"},
 	} {
 		e.fn(f.name, f.doc, "rows, cols int, dst, src, u *T", "")
 		dst, src, u := e.arg("dst"), e.arg("src"), e.arg("u")

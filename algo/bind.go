@@ -1,0 +1,125 @@
+package algo
+
+import (
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"dsbo"
+)
+
+// Auto is the schedule of a step that follows the curvature by itself: half the bound of the step
+// of y ("beta"), 0.8 times the bound of the step of z ("gamma"), or a bound of L ("lg").
+const Auto Schedule = "auto"
+
+// A Curvature is what schedules may follow: the largest curvature of an agent at the start, and the
+// bounds below which steps are stable.
+type Curvature struct {
+	L    float64 // largest eigenvalue of any agent's ∇²_yy g, to about one per cent
+	Y, Z float64 // bounds of the steps of y and of z
+}
+
+// auto returns the number that [Auto] stands for in a parameter; false where it stands for none.
+func (c Curvature) auto(parameter string) (float64, bool) {
+	switch parameter {
+	case "beta":
+		return c.Y / 2, true
+	case "gamma":
+		return 0.8 * c.Z, true
+	case "lg":
+		return 1.05 * c.L, true
+	}
+	return 0, false
+}
+
+// Follows reports whether a schedule is c/L, c*L or [Auto], which is a number once L is known:
+// see [Bind].
+func (s Schedule) Follows() bool {
+	return s == Auto || strings.HasSuffix(string(s), "/L") || strings.HasSuffix(string(s), "*L")
+}
+
+// at returns the number of a schedule that follows the curvature, in the named parameter.
+func (s Schedule) at(parameter string, c Curvature) (float64, error) {
+	if s == Auto {
+		if v, ok := c.auto(parameter); ok {
+			return v, nil
+		}
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must be a schedule; auto stands for beta, gamma and lg alone",
+			parameter)
+	}
+	text := string(s)
+	v, err := strconv.ParseFloat(text[:len(text)-2], 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must have a positive number before /L or *L; it is %s", parameter, s)
+	}
+	if strings.HasSuffix(text, "*L") {
+		return v * c.L, nil
+	}
+	return v / c.L, nil
+}
+
+// A parameter is a field of a method.
+type parameter struct {
+	name  string // in JSON
+	value reflect.Value
+}
+
+// parametersOf returns a method's parameters, in the order of its fields.
+func parametersOf(m Method) (all []parameter) {
+	v := reflect.ValueOf(m).Elem()
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && !f.Anonymous && name != "-" {
+			if name == "" {
+				name = f.Name
+			}
+			all = append(all, parameter{name, v.FieldByIndex(f.Index)})
+		}
+	}
+	return all
+}
+
+// Set sets the named parameter to a value of its type, and reports whether the method has it.
+func Set(m Method, name string, value any) bool {
+	for _, p := range parametersOf(m) {
+		if p.name == name && p.value.Type() == reflect.TypeOf(value) {
+			p.value.Set(reflect.ValueOf(value))
+			return true
+		}
+	}
+	return false
+}
+
+// Inherit sets the parameters of m that another method has too, and has set, to that method's.
+func Inherit(m, from Method) {
+	for _, p := range parametersOf(from) {
+		if !p.value.IsZero() {
+			Set(m, p.name, p.value.Interface())
+		}
+	}
+}
+
+// Follow sets the schedules that [Auto] may stand for, and that are unset, to it.
+func Follow(m Method) {
+	for _, p := range parametersOf(m) {
+		if _, ok := (Curvature{}).auto(p.name); ok && p.value.IsZero() {
+			Set(m, p.name, Auto)
+		}
+	}
+}
+
+// Bind sets the schedules of a method that follow the curvature to their numbers. Init takes a
+// method before that, whose steps are then NaN.
+func Bind(m Method, c Curvature) error {
+	for _, p := range parametersOf(m) {
+		if s, ok := p.value.Interface().(Schedule); ok && s.Follows() {
+			v, err := s.at(p.name, c)
+			if err != nil {
+				return err
+			}
+			Set(m, p.name, Constant(v))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+// This file makes up tables of patients of three clinics, on which people try the program before
+// they take data of their own: words and numbers, some missing, in populations that are unlike. No
+// patient is real.
+
+package command
+
+import (
+	"encoding/csv"
+	"io"
+	"math/rand/v2"
+	"strconv"
+
+	"dsbo/internal/num"
+)
+
+// Count is the number of clinics.
+const clinicCount = 3
+
+// A clinic is what differs between the patients of the clinics.
+type clinic struct {
+	patients int
+	age      float64 // mean
+	smokers  float64 // share
+	missing  float64 // share of values that nobody wrote down
+	wards    []string
+}
+
+var clinics = [clinicCount]clinic{
+	{patients: 320, age: 67, smokers: .3, missing: .02, wards: []string{"surgery", "internal", "internal", "heart"}},
+	{patients: 240, age: 52, smokers: .5, missing: .08,
+		wards: []string{"internal", "surgery", "emergency", "emergency"}},
+	{patients: 400, age: 44, smokers: .2, missing: .04,
+		wards: []string{"surgery", "surgery", "birth", "internal", "eyes"}},
+}
+
+// Markers of the blood, of which the first few say something about the diagnosis.
+const (
+	markers = 60
+	telling = 4
+)
+
+// Header returns the names of the columns; the diagnosis is the last one.
+func clinicHeader() []string {
+	names := []string{"patient", "age", "sex", "smoker", "ward", "pressure", "pulse", "temperature"}
+	for m := range markers {
+		names = append(names, "marker"+strconv.Itoa(m+1))
+	}
+	return append(names, "diagnosis")
+}
+
+// Write writes the patients of clinic i, from 0 to Count-1, as comma-separated values with a
+// header. They are the same each time.
+func writeClinic(w io.Writer, i int) error { return write(w, i, clinics[i].patients, true) }
+
+// WriteNew writes some patients whose diagnosis nobody knows yet, without its column.
+func writeNewClinic(w io.Writer) error { return write(w, clinicCount, 8, false) }
+
+// write writes patients; the patients of clinic Count are of all.
+func write(w io.Writer, i, patients int, diagnosed bool) error {
+	r := rand.New(rand.NewPCG(2, uint64(i)))
+	out := csv.NewWriter(w)
+	columns := len(clinicHeader())
+	if !diagnosed {
+		columns--
+	}
+	if err := out.Write(clinicHeader()[:columns]); err != nil {
+		return err
+	}
+	for n := range patients {
+		c := clinics[i%clinicCount]
+		if i == clinicCount {
+			c = clinics[n%clinicCount]
+		}
+		if err := out.Write(c.patient(r, 1000*(i+1)+n)[:columns]); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// patient makes up a patient.
+func (c clinic) patient(r *rand.Rand, number int) []string {
+	age := min(max(c.age+float64(14*num.Normal(r)), 18), 97)
+	smoker := "never"
+	if r.Float64() < c.smokers {
+		smoker = []string{"current", "former"}[r.IntN(2)]
+	}
+	temperature := 37 + float64(.6*num.Normal(r))
+	pressure := 105 + float64(.4*age) + float64(14*num.Normal(r))
+	risk := -.9 + float64(.045*(age-55)) + float64(1.2*(temperature-37)) + float64(1.1*share(smoker == "current")) +
+		float64(.4*share(smoker == "former"))
+	row := []string{
+		strconv.Itoa(number), c.number(r, age, 0), c.word(r, []string{"f", "m"}[r.IntN(2)]), c.word(r, smoker),
+		c.word(r, c.wards[r.IntN(len(c.wards))]), c.number(r, pressure, 0),
+		c.number(r, 74+float64(10*num.Normal(r)), 0), c.number(r, temperature, 1),
+	}
+	for m := range markers {
+		level := num.Normal(r)
+		if m < telling {
+			risk += float64([]float64{1.4, -1, .8, .6}[m] * level)
+		}
+		row = append(row, c.number(r, 10*num.Exp(.3*level), 2))
+	}
+	diagnosis := "healthy"
+	if r.Float64() < 1/(1+num.Exp(-risk)) {
+		diagnosis = "ill"
+	}
+	return append(row, diagnosis)
+}
+
+// number writes a number with n digits, or nothing if it was forgotten.
+func (c clinic) number(r *rand.Rand, v float64, digits int) string {
+	return c.word(r, strconv.FormatFloat(v, 'f', digits, 64))
+}
+
+// word returns a word, or nothing if it was forgotten.
+func (c clinic) word(r *rand.Rand, w string) string {
+	if r.Float64() < c.missing {
+		return ""
+	}
+	return w
+}
+
+func share(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

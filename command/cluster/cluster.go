@@ -1,0 +1,181 @@
+package cluster
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// A Cluster is what a cluster file says about a run: its agents and what they agree on.
+type Cluster struct {
+	Run       string         // name of the run
+	Addresses []string       // host:port, by agent; "": nobody can reach it, it connects to others
+	Relay     string         // host:port of the relay between agents without addresses; "": there is none
+	Graph     *network.Graph // with the mixing matrix
+	Seed      uint64
+	Task      string
+	Flags     []string // of the task's command line, -name=value or -name each
+	// Quorum is how many agents decide who takes part, and AbsentAfter after how long one that is
+	// not heard is left out; 0: all take part, always.
+	Quorum      int
+	AbsentAfter time.Duration
+
+	inline  bool    // the file holds the graph's edges or matrix
+	w, prob float64 // of a graph by name
+}
+
+// A Check reports what is wrong with the task of a cluster and the flags of its command line, on
+// its graph and with its quorum, as far as it can be known without data.
+type Check func(c *Cluster) error
+
+// Load reads the cluster file at path, as [Parse] does.
+func Load(path string, check Check) (*Cluster, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "cluster file: %w", err)
+	}
+	return Parse(path, data, check)
+}
+
+// Parse reads a cluster file, whose format the package documentation states, and checks it; the
+// check of the graph takes O(n³) time. The program that knows the tasks gives a check of the task
+// and its flags; nil accepts all. name is the file's, for errors, which match dsbo.ErrConfig.
+func Parse(name string, data []byte, check Check) (*Cluster, error) {
+	c, err := parse(name, data, check)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "cluster file %s: %w", name, err)
+	}
+	return c, nil
+}
+
+func parse(name string, data []byte, check Check) (*Cluster, error) {
+	f, err := parseFields(data)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{Run: f.Run, Seed: f.Seed, Task: f.Task, Flags: f.Flags, inline: f.Edges != nil || f.W != nil}
+	if c.Addresses, err = f.addresses(); err != nil {
+		return nil, err
+	}
+	if f.Relay != nil {
+		c.Relay = *f.Relay
+		if _, err := checkAddress("the relay", c.Relay); err != nil {
+			return nil, err
+		}
+	}
+	if c.Quorum, c.AbsentAfter, err = f.membership(len(c.Addresses)); err != nil {
+		return nil, err
+	}
+	if f.Self != nil {
+		c.w = *f.Self
+	}
+	if c.Graph, err = f.graph(name, c); err != nil {
+		return nil, err
+	}
+	if check != nil {
+		if err := check(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.checkReach()
+}
+
+// graph returns the graph of a cluster, whose weights it sets as they stand in the file.
+func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
+	n := len(c.Addresses)
+	if c.inline {
+		object := map[string]any{"agents": n}
+		if f.W != nil {
+			object["W"] = f.W
+		} else {
+			object["edges"] = f.Edges
+		}
+		text, err := json.Marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		return network.Parse(name, text, c.w)
+	}
+	graph := cmp.Or(f.Graph, "ring")
+	if graph == "ring" && f.Self == nil {
+		c.w = 0.5
+	}
+	if f.Prob != nil {
+		c.prob = *f.Prob
+	}
+	return network.New(graph, n, network.Options{W: c.w, Prob: c.prob, Seed: c.Seed})
+}
+
+// Hash returns the SHA-256, in hexadecimal, of what must be the same for all agents of the run: its
+// name, the number of agents, the mixing matrix to the bit, the seed, the task and its flags in
+// their order, and which agents have no address. The addresses themselves are left out.
+func (c *Cluster) Hash() string {
+	type entry struct {
+		Agent int
+		Bits  uint64
+	}
+	rows := make([][]entry, c.Graph.W.N())
+	for i := range rows {
+		for _, e := range c.Graph.W.Row(i) {
+			rows[i] = append(rows[i], entry{e.Agent, math.Float64bits(e.Weight)})
+		}
+	}
+	var dial []int
+	for i, a := range c.Addresses {
+		if a == "" {
+			dial = append(dial, i)
+		}
+	}
+	h := sha256.New()
+	// A value without maps and floats can always be encoded, and a hash always be written to.
+	_ = json.NewEncoder(h).Encode(struct {
+		Format int // of this type
+		Run    string
+		Agents int
+		W      [][]entry
+		Seed   uint64
+		Task   string
+		Flags  []string
+		Dial   []int         `json:",omitempty"` // agents that only connect to others
+		Quorum int           `json:",omitempty"`
+		Absent time.Duration `json:",omitempty"`
+	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, dial, c.Quorum, c.AbsentAfter})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// GraphFile returns the mixing matrix as a graph file of package network if the cluster file gives
+// edges or a matrix, and nil if it names a graph.
+func (c *Cluster) GraphFile() []byte {
+	if !c.inline {
+		return nil
+	}
+	// The entries of a valid matrix are finite and can be encoded; reading them restores every bit.
+	data, _ := json.Marshal(map[string]any{"W": c.Graph.W.Dense()})
+	return data
+}
+
+// Args returns the task's command line: Flags and, for the other fields of the file, -agents,
+// -seed, -graph, -w and -prob. graphFile is the path under which the caller has stored what
+// GraphFile returns, if that is not nil.
+func (c *Cluster) Args(graphFile string) []string {
+	args := append(slices.Clone(c.Flags), fmt.Sprintf("-agents=%d", len(c.Addresses)), fmt.Sprintf("-seed=%d", c.Seed))
+	if c.inline {
+		return append(args, "-graph="+graphFile)
+	}
+	float := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	args = append(args, "-graph="+c.Graph.Name, "-w="+float(c.w))
+	if c.prob != 0 {
+		args = append(args, "-prob="+float(c.prob))
+	}
+	return args
+}

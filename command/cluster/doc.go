@@ -1,0 +1,56 @@
+// Package cluster reads cluster files, which say what the agents of a run on several machines
+// agree on.
+//
+// A cluster file is one JSON object.
+//
+//	{
+//	  "run": "mnist-8",
+//	  "agents": ["host-0:7000", "host-1:7000", "host-2:7000", "host-3:7000"],
+//	  "graph": "ring", "w": 0.5,
+//	  "seed": 1,
+//	  "task": "mnist",
+//	  "flags": ["-preset=tuned", "-K=20"]
+//	}
+//
+// "run" names the run: 1 to 64 letters, digits, dots, dashes and underscores. "agents" lists the
+// agents' addresses, host:port each, by agent number from 0 on. Where the addresses follow a rule,
+// "agents" is their number and "address" the rule: {agent} in it stands for the agent's number and
+// {7000+agent} for the sum of 7000 and it.
+//
+//	"agents": 8, "address": "dsbo-{agent}.dsbo:7000"      dsbo-0.dsbo:7000 to dsbo-7.dsbo:7000
+//	"agents": 8, "address": "127.0.0.1:{7000+agent}"      127.0.0.1:7000 to 127.0.0.1:7007
+//
+// Sites whose machines can only connect to others, and are reached by nobody, have the address "".
+// Their neighbours must have one, or "relay" is the host:port of a relay (dsbo relay) over which
+// two without an address talk to each other.
+//
+//	"agents": ["host-0:7000", "", "", "host-3:7000"], "relay": "relay.example:7443"
+//
+// The graph is "graph", a name that package network knows (default: ring), or "edges", [[0, 1], [1,
+// 2], ...], or "W", the mixing matrix by rows. "w" is each agent's weight on itself (default: 0.5
+// on the ring; elsewhere 0, which stands for Metropolis weights), and "prob" the probability of an
+// edge of erdos-renyi. "seed" (default: 1) is what all draws depend on. "task" names the task and
+// "flags" lists flags of its command line, "-name=value" each, without those that the file replaces
+// (-agents, -graph, -w, -prob, -seed).
+//
+// "quorum" and "absent_after" let the run go on without agents that are absent, of which package
+// dsbo/network/membership/paxos says how: this number of agents, more than half, decide to leave
+// out one that was not heard for that long, and to let it in again.
+//
+//	"quorum": 5, "absent_after": "10m"
+//
+// Agents beyond the agents of the file may come into such a run while it goes on, as long as the
+// quorum is more than half of all: each shows an admission that the authority has signed for this
+// file (its [Cluster.Hash]), with the agents of the file that it connects to (pki.Admission). The
+// file itself stays as it is.
+//
+// An unknown field, null, a field or an address that is given twice, and text after the object
+// are errors.
+//
+// The machines of a run may each have a file of their own. [Cluster.Hash] covers what must be the
+// same in all of them: everything but the addresses, as a machine may know the others by names of
+// its own; but who has none is the same for all.
+//
+// A program that runs agents over [dsbo/network/grpc] itself takes Run, Hash, Addresses and Graph.W
+// from a [Cluster] for its grpc.Config; it may use Task and Flags as it likes.
+package cluster

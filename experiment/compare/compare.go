@@ -1,0 +1,233 @@
+// Package compare runs methods on tasks and sets them side by side: for every task, each method at
+// every point of a grid of its parameters, with every seed. [Run] makes the runs, each a process of
+// its own, and keeps those that an earlier call has made; [Result.Write] leaves one page, figures,
+// and tables as CSV and LaTeX.
+//
+// A [Spec] says what is compared (spec.go reads it, validate.go checks it, grid.go has the points).
+// trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go,
+// figures.go and page.go show it. Runs are ranked with runs of the same task alone.
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"dsbo"
+	"dsbo/experiment"
+	"dsbo/internal/cli"
+	"dsbo/internal/wording"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// Options say how a comparison is run.
+type Options struct {
+	Out       string            // folder of runs, page and tables; made if need be
+	Processes int               // runs at once; 0: one for each processor. Each has its share of the processors
+	Force     bool              // make the runs again that have been made
+	Program   []string          // command line of the program whose verbs are the tasks; nil: the running one
+	Tasks     []experiment.Task // of that program
+	Log       func(share float64, line string)
+}
+
+// Run makes the runs of a spec that Options.Out does not have yet. A run that is refused, diverges
+// or fails is a state of the result; errors are of the spec, which match [dsbo.ErrConfig] and come
+// before any run, of files, and of ctx.
+func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
+	if o.Processes < 0 {
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"processes must be at least 1, or 0 for one for each processor; they are %d", o.Processes)
+	}
+	if err := s.checkTasks(o.Tasks); err != nil {
+		return nil, err
+	}
+	if o.Program == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		o.Program = []string{self}
+	}
+	if o.Processes == 0 {
+		o.Processes = runtime.NumCPU()
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r := &runner{Spec: s, Options: o, stop: stop, free: make(chan struct{}, o.Processes),
+		cores: max(1, runtime.NumCPU()/o.Processes)}
+	result := &Result{Spec: s, Processes: o.Processes}
+	for _, t := range s.Tasks {
+		rank := &Ranking{Task: t, spec: s}
+		result.Rankings = append(result.Rankings, rank)
+		for _, m := range s.Methods {
+			if m.isFor(t) {
+				rank.Entries = append(rank.Entries, &Entry{Method: m, points: map[string][]*Trial{}})
+				r.total += m.mostPoints() * len(s.Seeds)
+			}
+		}
+	}
+	var work sync.WaitGroup
+	for _, k := range result.Rankings {
+		for _, e := range k.Entries {
+			work.Go(func() { r.findBest(ctx, k.Task, e) })
+		}
+	}
+	work.Wait()
+	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
+		return nil, fmt.Errorf("%w after %d of %s; the same command goes on", train.ErrInterrupted, r.done,
+			wording.Count(r.total, "run"))
+	} else if err != nil {
+		return nil, err
+	}
+	return result, result.rank()
+}
+
+// mostPoints returns the most points of its grid at which a method is run.
+func (m Method) mostPoints() int {
+	if m.Trials > 0 {
+		return min(m.Trials, m.Grid.points())
+	}
+	return m.Grid.points()
+}
+
+// A runner runs the trials of all entries.
+type runner struct {
+	*Spec
+	Options
+	stop  context.CancelCauseFunc // on an error that is not of a run
+	free  chan struct{}           // as many as there are processes
+	cores int                     // of each process
+
+	mu          sync.Mutex
+	done, total int
+}
+
+// findBest finds the best point of a method on a task.
+func (r *runner) findBest(ctx context.Context, t Task, e *Entry) {
+	m := e.Method
+	e.search = m.Grid.search(m.Trials)
+	e.search.Try = func(points [][]int) { r.tryPoints(ctx, t, e, points) }
+	e.search.Value = func(p []int) float64 {
+		return medianOf(e.points[m.Grid.String(p)], func(t *Trial) float64 { return t.end(r.Choose.of) })
+	}
+	e.search.Run()
+}
+
+// tryPoints makes the runs of some points, all seeds of each.
+func (r *runner) tryPoints(ctx context.Context, t Task, e *Entry, points [][]int) {
+	var work sync.WaitGroup
+	for _, p := range points {
+		var all []*Trial
+		for _, seed := range r.Seeds {
+			trial := newTrial(r.Out, r.Spec, t, e.Method, p, seed)
+			all = append(all, trial)
+			work.Go(func() { r.runTrial(ctx, trial) })
+		}
+		e.points[e.Method.Grid.String(p)] = all
+	}
+	work.Wait()
+}
+
+// runTrial makes one run when a process is free.
+func (r *runner) runTrial(ctx context.Context, t *Trial) {
+	select {
+	case r.free <- struct{}{}:
+		defer func() { <-r.free }()
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	if err := t.run(ctx, r.Program, r.cores, r.Force); err != nil {
+		r.stop(err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done++; r.Log != nil {
+		r.Log(float64(r.done)/float64(r.total), t.line(r.Choose))
+	}
+}
+
+// line says in one line how a run ended.
+func (t *Trial) line(by Criterion) string {
+	name := strings.Join(slices.DeleteFunc([]string{t.Task, t.Method, t.Point}, func(s string) bool { return s == "" }),
+		", ")
+	text := string(t.State)
+	if t.Error != "" {
+		text += ": " + strings.TrimPrefix(t.Error, text+": ")
+	}
+	if v := t.end(by.of); !math.IsNaN(v) {
+		text = fmt.Sprintf("%s %.5g", by.title(), v)
+	}
+	if t.kept {
+		text += " (kept)"
+	}
+	return fmt.Sprintf("%s, seed %d: %s", name, t.Seed, text)
+}
+
+// checkTasks reports a task that the program does not have, or the first command line of the spec
+// that it does not understand, or that sets the problem by the flags of a method.
+func (s *Spec) checkTasks(all []experiment.Task) error {
+	known := names(all, experiment.Task.Name)
+	for _, t := range s.Tasks {
+		i := slices.Index(known, t.Verb)
+		if i < 0 {
+			return dsbo.Errorf(dsbo.ErrConfig, `field "tasks": %q is no task of this program (%s)%s`,
+				t.Verb, strings.Join(known, ", "), cli.Suggest("", t.Verb, known))
+		}
+		for _, m := range s.Methods {
+			if !m.isFor(t) {
+				continue
+			}
+			if err := s.checkLine(all[i], t, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
+	flags := m.flagsAt(make([]int, len(m.Grid)))
+	for _, f := range flags {
+		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		if changesProblem(task, name) {
+			return dsbo.Errorf(dsbo.ErrConfig,
+				`field "methods", %q: %s changes the problem of %q, and results of unlike problems are not `+
+					`ranked; it belongs to "tasks" or "flags"`,
+				m.Name, f, t.Name)
+		}
+	}
+	if _, err := experiment.Parse(task, slices.Concat(s.Flags, t.Flags, flags), io.Discard); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "task %q, method %q: %w", t.Name, m.Name, err)
+	}
+	return nil
+}
+
+// problemFlags are the flags of a run, beside the task's flags, that change Φ.
+var problemFlags = []string{"agents", "holdout", "evaluate"}
+
+// changesProblem reports whether a flag is part of the problem.
+func changesProblem(task experiment.Task, flag string) bool {
+	return slices.Contains(problemFlags, flag) || experiment.HasFlag(task, flag)
+}
+
+// State returns how the runs of an entry's best point ended: finished if all have, else the first
+// other state.
+func (e *Entry) State() runs.State {
+	for _, t := range e.Best {
+		if t.State != runs.Finished {
+			return t.State
+		}
+	}
+	return runs.Finished
+}

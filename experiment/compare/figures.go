@@ -1,0 +1,61 @@
+package compare
+
+import (
+	"math"
+
+	"dsbo/runs"
+	"dsbo/runs/report"
+)
+
+// figure draws a quantity of the best runs against a cost: medians over seeds, in a band from the
+// least to the greatest.
+func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
+	f := report.Figure{Title: k.Task.Name, XLabel: c.title(), YLabel: q.title(), XCount: c == Iterations}
+	less := 0.0
+	if q == PhiGap {
+		f.YScale, less = report.Log, k.Lowest
+	}
+	if c != Iterations {
+		f.XScale = report.Log
+	}
+	for _, e := range k.Entries {
+		if e.State() != runs.Finished {
+			continue // in all figures of the task, so that a method has one colour
+		}
+		s := report.Series{Name: e.Method.Name}
+		for i := range e.recordCount() {
+			y := k.bestNumbers(e, i, func(r runs.Record, _ *Trial) float64 { return q.of(r) - less })
+			if math.IsNaN(median(y)) {
+				continue // the line goes on to the next record that has it: some methods know Φ seldom
+			}
+			x := k.bestNumbers(e, i, func(r runs.Record, t *Trial) float64 { return c.of(r, t.Config.Agents) })
+			s.X, s.Y = append(s.X, median(x)), append(s.Y, median(y))
+			if len(e.Best) > 1 {
+				low, high := extremes(y)
+				s.Low, s.High = append(s.Low, low), append(s.High, high)
+			}
+		}
+		f.Series = append(f.Series, s)
+	}
+	if (q == Phi || q == PhiGap) && !math.IsNaN(k.Constant) {
+		f.Levels = []report.Level{{Name: "best constant λ", Y: k.Constant - less}}
+	}
+	return f
+}
+
+// recordCount returns the number of records that all best runs have.
+func (e *Entry) recordCount() int {
+	n := math.MaxInt
+	for _, t := range e.Best {
+		n = min(n, len(t.Records))
+	}
+	return n
+}
+
+// bestNumbers returns a number of record i of each best run.
+func (k *Ranking) bestNumbers(e *Entry, i int, of func(runs.Record, *Trial) float64) (all []float64) {
+	for _, t := range e.Best {
+		all = append(all, of(t.Records[i], t))
+	}
+	return all
+}

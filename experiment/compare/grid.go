@@ -1,0 +1,136 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Grid is the values that parameters may take, an axis for each.
+type Grid []Axis
+
+// An Axis is a parameter with its values, in their order. Where {Name} stands in a flag of the
+// method, the value takes its place. Else the parameter is the flag -Name of a run if there is one,
+// and the method's own otherwise, as -set Name=value.
+type Axis struct {
+	Name   string
+	Values []string
+}
+
+// UnmarshalJSON reads an object of lists of numbers and texts, and keeps the order of its fields.
+func (g *Grid) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("it must be an object")
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		a := Axis{Name: t.(string)} // the decoder allows nothing else before a colon
+		var values []json.RawMessage
+		if err := dec.Decode(&values); err != nil || len(values) == 0 || a.Name == "" {
+			return fmt.Errorf("%q must be a list of values", a.Name)
+		}
+		for _, v := range values {
+			text := string(v)
+			if text[0] == '"' {
+				if err := json.Unmarshal(v, &text); err != nil {
+					return err
+				}
+			}
+			a.Values = append(a.Values, text)
+		}
+		if v, twice := duplicate(a.Values); twice {
+			return fmt.Errorf("the values of %q must differ; %s is there twice", a.Name, v)
+		}
+		if slices.ContainsFunc(*g, func(other Axis) bool { return other.Name == a.Name }) {
+			return fmt.Errorf("%q must be given once", a.Name)
+		}
+		*g = append(*g, a)
+	}
+	return nil
+}
+
+// points returns the number of points, at most one more than a comparison may have runs.
+func (g Grid) points() int {
+	n := 1
+	for _, a := range g {
+		if n *= len(a.Values); n > maxRuns {
+			return maxRuns + 1
+		}
+	}
+	return n
+}
+
+// search returns a search over the grid, from its middle.
+func (g Grid) search(most int) *Search {
+	s := &Search{Most: most}
+	for _, a := range g {
+		s.Lengths, s.Start = append(s.Lengths, len(a.Values)), append(s.Start, len(a.Values)/2)
+	}
+	return s
+}
+
+// edges names the parameters that may have better values than at the best point, beyond the grid or
+// among those that were not tried. An axis of one value, or of words, has no edge.
+func (g Grid) edges(s *Search) (names []string) {
+	for i, a := range g {
+		if len(a.Values) > 1 && a.ordered() && s.Open(i, false, false) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// String writes a point with the names of the axes, "" where there is none.
+func (g Grid) String(point []int) string {
+	var words []string
+	for i, a := range g {
+		words = append(words, a.Name+"="+a.Values[point[i]])
+	}
+	return strings.Join(words, " ")
+}
+
+// ordered reports whether an axis has values of which one can be the least: numbers, or texts that
+// begin with one.
+func (a Axis) ordered() bool {
+	return !slices.ContainsFunc(a.Values, func(v string) bool {
+		end := strings.IndexFunc(v, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
+		if end < 0 {
+			end = len(v)
+		}
+		_, err := strconv.ParseFloat(strings.TrimRight(v[:end], "eE+-"), 64)
+		return err != nil
+	})
+}
+
+// runFlags are the flags of a run that are parameters of methods.
+var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "average",
+	"mix", "graph", "w", "prob"}
+
+// flagsAt returns the method's flags at a point of its grid.
+func (m Method) flagsAt(point []int) []string {
+	flags := slices.Clone(m.Flags)
+	for i, a := range m.Grid {
+		value, used := a.Values[point[i]], false
+		for j, f := range flags {
+			filled := strings.ReplaceAll(f, "{"+a.Name+"}", value)
+			used = used || filled != f
+			flags[j] = filled
+		}
+		switch {
+		case used:
+		case slices.Contains(runFlags, a.Name):
+			flags = append(flags, "-"+a.Name+"="+value)
+		default:
+			flags = append(flags, "-set="+a.Name+"="+value)
+		}
+	}
+	return append([]string{"-algorithm=" + m.Algorithm}, flags...)
+}

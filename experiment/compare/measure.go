@@ -1,0 +1,131 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"dsbo/internal/num"
+	"dsbo/runs"
+)
+
+// A Criterion is what the best point of a grid has the least of: at the end of a run, as a median
+// over seeds. The test loss is none: what is chosen by it says nothing of other examples any more.
+type Criterion string
+
+// Criteria.
+const (
+	ByPhi         Criterion = "phi" // exact Φ, the default
+	ByValLoss     Criterion = "val_loss"
+	ByHoldoutLoss Criterion = "holdout_loss"
+)
+
+var criteria = []Criterion{ByPhi, ByValLoss, ByHoldoutLoss}
+
+// title names the criterion in tables.
+func (c Criterion) title() string { return Quantity(c).title() }
+
+// of returns the criterion's number in a record.
+func (c Criterion) of(r runs.Record) float64 { return Quantity(c).of(r) }
+
+// A Quantity is what a figure shows.
+type Quantity string
+
+// Quantities. PhiGap is Φ less the lowest of all runs of the task.
+const (
+	Phi          Quantity = "phi"
+	PhiGap       Quantity = "phi_gap"
+	ValLoss      Quantity = "val_loss"
+	HoldoutLoss  Quantity = "holdout_loss"
+	TestLoss     Quantity = "test_loss"
+	TestAccuracy Quantity = "test_accuracy"
+)
+
+var quantities = []Quantity{Phi, PhiGap, ValLoss, HoldoutLoss, TestLoss, TestAccuracy}
+
+func (q Quantity) title() string {
+	return map[Quantity]string{
+		Phi: "Φ", PhiGap: "Φ less the lowest", ValLoss: "validation loss", HoldoutLoss: "held-out loss",
+		TestLoss:     "test loss",
+		TestAccuracy: "test accuracy",
+	}[q]
+}
+
+// of returns the quantity of a record, NaN if it is not known. For PhiGap it is Φ.
+func (q Quantity) of(r runs.Record) float64 {
+	return float64(map[Quantity]runs.Number{
+		Phi: r.Phi, PhiGap: r.Phi, ValLoss: r.ValLoss, HoldoutLoss: r.HoldoutLoss, TestLoss: r.TestLoss,
+		TestAccuracy: r.TestAccuracy,
+	}[q])
+}
+
+// A Cost is what is spent: in exchanges of the method, calls of its oracles, or time, evaluations
+// left aside.
+type Cost string
+
+// Costs.
+const (
+	Bytes      Cost = "bytes"
+	Calls      Cost = "calls"
+	Seconds    Cost = "seconds"
+	Iterations Cost = "iterations"
+)
+
+var costs = []Cost{Bytes, Calls, Seconds, Iterations}
+
+// tableCosts are the costs of the tables.
+var tableCosts = []Cost{Bytes, Calls, Seconds}
+
+// title names the cost, with its unit.
+func (c Cost) title() string {
+	return map[Cost]string{
+		Bytes: "MB sent by all agents", Calls: "oracle calls of an agent", Seconds: "seconds",
+		Iterations: "outer iterations k",
+	}[c]
+}
+
+// of returns what a run of n agents has spent up to a record, in the unit of the title. A whole
+// matrix is one call.
+func (c Cost) of(r runs.Record, agents int) float64 {
+	calls := r.UpperGrad + r.LowerGrad + r.HVP + r.JVP + r.Hessian + r.Jacobian + r.Diagonal + r.Value
+	return map[Cost]float64{
+		Bytes: float64(r.Bytes) / 1e6, Calls: float64(calls) / float64(max(1, agents)), Seconds: r.Seconds,
+		Iterations: float64(r.Iteration),
+	}[c]
+}
+
+// usesMatrices reports whether a run has asked for a whole Hessian or Jacobian.
+func (k *Ranking) usesMatrices() bool {
+	return slices.ContainsFunc(k.Entries, func(e *Entry) bool {
+		return medianOf(e.Best, func(t *Trial) float64 {
+			return t.end(func(r runs.Record) float64 { return float64(r.Hessian + r.Jacobian) })
+		}) > 0
+	})
+}
+
+// medianOf returns the median of a number of some runs, NaN where one of them does not have it.
+func medianOf(trials []*Trial, of func(*Trial) float64) float64 {
+	var all []float64
+	for _, t := range trials {
+		all = append(all, of(t))
+	}
+	return median(all)
+}
+
+// median returns the median of numbers, NaN if one of them is.
+func median(all []float64) float64 {
+	for _, v := range all {
+		if math.IsNaN(v) {
+			return v
+		}
+	}
+	return num.Median(all)
+}
+
+// extremes returns the least and the greatest of numbers, NaN if one of them is.
+func extremes(all []float64) (low, high float64) {
+	low, high = all[0], all[0]
+	for _, v := range all[1:] {
+		low, high = min(low, v), max(high, v)
+	}
+	return low, high
+}

@@ -1,0 +1,213 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/runs"
+)
+
+// A Result is what a comparison has found.
+type Result struct {
+	Spec      *Spec
+	Processes int        // runs at once
+	Rankings  []*Ranking // one for each task, in the order of the spec
+}
+
+// A Ranking is the methods on one task.
+type Ranking struct {
+	Task    Task
+	Entries []*Entry // in the order of the spec
+	// of the criterion, to which costs are counted: the median over seeds; NaN if no method has
+	// a value
+	Target   float64
+	Constant float64 // Φ of the best constant λ, the median over seeds of the least that a run found; NaN if none did
+	Lowest   float64 // the lowest Φ of all records of all runs; NaN if none is known
+
+	spec    *Spec
+	targets map[uint64]float64 // by seed, whose data are others
+}
+
+// An Entry is a method on a task.
+type Entry struct {
+	Method Method
+	Best   []*Trial // the runs of the best point, one for each seed
+	Edges  []string // parameters that may have better values beyond the grid, or beyond the points that were tried
+
+	search *Search
+	points map[string][]*Trial
+}
+
+// Trials returns the runs of all points that were tried.
+func (e *Entry) Trials() (all []*Trial) {
+	for _, p := range e.search.Tried {
+		all = append(all, e.points[e.Method.Grid.String(p)]...)
+	}
+	return all
+}
+
+// Applicable reports whether any run of the method began.
+func (e *Entry) Applicable() bool {
+	return slices.ContainsFunc(e.Trials(), func(t *Trial) bool { return t.State != Refused })
+}
+
+// value returns the criterion's median over the seeds at the best point.
+func (e *Entry) value(by Criterion) float64 {
+	return medianOf(e.Best, func(t *Trial) float64 { return t.end(by.of) })
+}
+
+// rank finds the best point of each entry, the targets, and whether all runs of a task solved
+// one problem.
+func (r *Result) rank() error {
+	for _, k := range r.Rankings {
+		for _, e := range k.Entries {
+			e.Best = e.points[e.Method.Grid.String(e.search.Best)]
+			if !math.IsNaN(e.value(r.Spec.Choose)) {
+				e.Edges = e.Method.Grid.edges(e.search)
+			}
+		}
+		if err := k.checkProblem(); err != nil {
+			return err
+		}
+		k.setTargets()
+	}
+	return nil
+}
+
+// checkProblem returns an error if runs of the same seed have solved unlike problems.
+func (k *Ranking) checkProblem() error {
+	first := map[uint64]*Trial{}
+	for _, e := range k.Entries {
+		for _, t := range e.Trials() {
+			f := first[t.Seed]
+			if f == nil && t.Config.Task != "" {
+				first[t.Seed] = t
+			}
+			if f == nil || t.Config.Task == "" {
+				continue
+			}
+			if a, b := f.Config, t.Config; a.Agents != b.Agents || a.Holdout != b.Holdout ||
+				!bytes.Equal(a.Problem, b.Problem) {
+				return dsbo.Errorf(dsbo.ErrConfig,
+					"task %q: the problem of method %q is not that of %q, and results of unlike problems are not "+
+						"ranked: %s, %d agents, %g held out; %s, %d agents, %g held out",
+					k.Task.Name, t.Method, f.Method, b.Problem, b.Agents, b.Holdout, a.Problem, a.Agents, a.Holdout)
+			}
+		}
+	}
+	return nil
+}
+
+// setTargets finds the targets, the best constant, and the lowest Φ.
+func (k *Ranking) setTargets() {
+	k.Constant, k.Lowest, k.targets = math.NaN(), math.NaN(), map[uint64]float64{}
+	var all []float64
+	for i, seed := range k.spec.Seeds {
+		target := math.NaN()
+		for _, e := range k.Entries { // what all methods reach is the largest of their ends
+			if v := e.Best[i].end(k.spec.Choose.of); !math.IsNaN(e.value(k.spec.Choose)) && !(v <= target) {
+				target = v
+			}
+		}
+		if k.Task.Target != nil {
+			target = *k.Task.Target
+		}
+		k.targets[seed] = target
+		all = append(all, target)
+	}
+	k.Target = median(all)
+	for _, e := range k.Entries {
+		if v := medianOf(e.Best, (*Trial).constant); !math.IsNaN(v) && !(v >= k.Constant) {
+			k.Constant = v
+		}
+		for _, t := range e.Trials() {
+			for _, r := range t.Records {
+				if v := float64(r.Phi); r.Phi.Known() && !(v >= k.Lowest) {
+					k.Lowest = v
+				}
+			}
+		}
+	}
+}
+
+// costReached returns the median of what the best runs had spent when they reached their targets,
+// NaN if one of them did not.
+func (k *Ranking) costReached(e *Entry, c Cost) float64 {
+	return medianOf(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.spec.Choose, c) })
+}
+
+// sorted returns the entries by the criterion, those without a value last.
+func (k *Ranking) sorted() []*Entry {
+	all := slices.Clone(k.Entries)
+	slices.SortStableFunc(all, func(a, b *Entry) int {
+		v, w := a.value(k.spec.Choose), b.value(k.spec.Choose)
+		switch {
+		case v < w || v == v && w != w:
+			return -1
+		case w < v || w == w && v != v:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
+// Sentence says which method is the best on the task.
+func (k *Ranking) Sentence() string {
+	by := k.spec.Choose
+	first := k.sorted()[0]
+	v := first.value(by)
+	if math.IsNaN(v) {
+		return fmt.Sprintf("No method ended with a known %s.", by.title())
+	}
+	text := fmt.Sprintf("Lowest %s: %s, %s", by.title(), first.Method.Name, fiveDigits(v))
+	if by == ByPhi && !math.IsNaN(k.Constant) {
+		text += fmt.Sprintf("; the best constant λ has %s", fiveDigits(k.Constant))
+	}
+	return text + "."
+}
+
+// refusals lists why runs were refused, or failed, once each.
+func (k *Ranking) refusals() (all []string) {
+	for _, e := range k.Entries {
+		for _, t := range e.Trials() {
+			if t.State != Refused && t.State != runs.Failed && t.State != runs.Diverged {
+				continue
+			}
+			word := string(t.State)
+			if t.State == Refused {
+				word = "not applicable"
+			}
+			text := strings.Join(strings.Fields(
+				fmt.Sprintf("%s %s: %s: %s", t.Method, t.Point, word, strings.TrimPrefix(t.Error, word+": "))), " ")
+			text = strings.Replace(text, " :", ":", 1)
+			if !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	return all
+}
+
+// Failure returns an error if a run failed, or if every run was refused; else nil.
+func (r *Result) Failure() error {
+	applicable := false
+	for _, k := range r.Rankings {
+		for _, e := range k.Entries {
+			applicable = applicable || e.Applicable()
+			for _, t := range e.Trials() {
+				if t.State == runs.Failed {
+					return fmt.Errorf("%s, %s, seed %d failed: %s", t.Task, t.Method, t.Seed, t.Error)
+				}
+			}
+		}
+	}
+	if !applicable {
+		return dsbo.Errorf(dsbo.ErrConfig, "every run was refused: %s", strings.Join(r.Rankings[0].refusals(), "; "))
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package compare
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestSearch: the lowest point of a bowl is found at all points and by a climb, with no more trials
+// than allowed, and is open where a better one may lie beyond it or was not tried.
+func TestSearch(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		most   int
+		center [2]int
+		best   []int
+		tried  int
+		open   []int // axes, of which nothing is below the second
+	}{
+		{"all points", 0, [2]int{3, 1}, []int{3, 1}, 15, nil},
+		{"all points, at an end", 0, [2]int{9, 1}, []int{4, 1}, 15, []int{0}},
+		{"climb", 14, [2]int{3, 1}, []int{3, 1}, 5, nil},
+		{"climb to an end beyond which is nothing", 14, [2]int{2, -5}, []int{2, 0}, 7, nil},
+		{"climb to an end", 14, [2]int{2, 5}, []int{2, 2}, 6, []int{1}},
+		{"too few points", 2, [2]int{2, 0}, []int{2, 1}, 2, []int{0, 1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			measured := 0
+			s := Search{
+				Lengths: []int{5, 3}, Start: []int{2, 1}, Most: tt.most,
+				Try: func(points [][]int) { measured += len(points) },
+				Value: func(p []int) float64 {
+					a, b := p[0]-tt.center[0], p[1]-tt.center[1]
+					return float64(a*a + b*b)
+				},
+			}
+			s.Run()
+			var open []int
+			for axis := range s.Lengths {
+				if s.Open(axis, axis == 1, false) {
+					open = append(open, axis)
+				}
+			}
+			if !slices.Equal(s.Best, tt.best) || measured != len(s.Tried) || measured != tt.tried ||
+				!slices.Equal(open, tt.open) {
+				t.Errorf("best %v after %d points, open %v; want %v, %d, %v", s.Best, measured, open, tt.best,
+					tt.tried, tt.open)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package compare
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// handmade is a result of two methods, one at the edge of its grid, and one that is refused.
+func handmade(t *testing.T) *Result {
+	t.Helper()
+	s := testkit.Get(Parse([]byte(`{
+		"tasks": [{"task": "synthetic -r=1", "name": "50 % & _more_"}],
+		"methods": [{"method": "dsoba", "grid": {"alpha": [0.1, 1]}}, "newtoncg", "dascgd"], "seeds": [1, 2]}`)))
+	k := &Ranking{Task: s.Tasks[0], spec: s}
+	for i, m := range s.Methods {
+		e := &Entry{Method: m, points: map[string][]*Trial{}, search: m.Grid.search(0)}
+		e.search.Best = make([]int, len(m.Grid))
+		for n := range m.Grid.points() {
+			point := make([]int, len(m.Grid))
+			if len(point) > 0 {
+				point[0] = n
+			}
+			e.search.Tried = append(e.search.Tried, point)
+			for _, seed := range s.Seeds {
+				trial := &Trial{Task: s.Tasks[0].Name, Method: m.Name, Point: m.Grid.String(point), Seed: seed,
+					Folder: "out", State: Refused, Error: "dascgd is for others"}
+				if m.Algorithm != "dascgd" {
+					trial.State, trial.Error = runs.Finished, ""
+					trial.Config = runs.Config{Task: "synthetic", Agents: 4}
+					for record := range 3 {
+						trial.Records = append(trial.Records, runs.Record{
+							Iteration: record, Phi: runs.Number(8 - 2*float64(i*record) - float64(n*record) -
+								float64(seed)/4), TestLoss: 0.5, TestAccuracy: runs.Unknown(),
+							ValLoss: 0.25, HoldoutLoss: runs.Unknown(), Calls: dsbo.Calls{HVP: 40 * record},
+							Traffic: dsbo.Traffic{Bytes: int64(record) * 3e6}, Seconds: float64(record),
+						})
+					}
+					trial.Summary = runs.Summary{TestLossTuned: runs.Unknown(),
+						Models: []runs.Model{{Name: "λ = 0", Phi: 7}, {Name: "tuned", Lambda: runs.Unknown(), Phi: 1}}}
+				}
+				e.points[trial.Point] = append(e.points[trial.Point], trial)
+			}
+		}
+		if i == 0 {
+			e.search.Best = []int{1}
+		}
+		k.Entries = append(k.Entries, e)
+	}
+	r := &Result{Spec: s, Processes: 2, Rankings: []*Ranking{k}}
+	testkit.OK(r.rank())
+	return r
+}
+
+// TestTables compares both tables with those that were read through by hand.
+func TestTables(t *testing.T) {
+	r := handmade(t)
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		CSVFile:   func(b *bytes.Buffer) error { return r.WriteCSV(b) },
+		LaTeXFile: func(b *bytes.Buffer) error { return r.WriteLaTeX(b) },
+	} {
+		var b bytes.Buffer
+		testkit.OK(write(&b))
+		path := filepath.Join("testdata", name)
+		if *update {
+			testkit.OK(os.WriteFile(path, b.Bytes(), 0o644))
+		}
+		if want := testkit.Get(os.ReadFile(path)); !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("%s is\n%s\nwant\n%s", name, &b, want)
+		}
+	}
+}
+
+// TestUnlikeProblems: runs with other data than the first one's are not ranked with it.
+func TestUnlikeProblems(t *testing.T) {
+	r := handmade(t)
+	r.Rankings[0].Entries[1].Trials()[1].Config.Agents = 5
+	if err := r.rank(); err == nil {
+		t.Error("want an error")
+	}
+}

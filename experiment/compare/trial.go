@@ -1,0 +1,191 @@
+package compare
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"dsbo/internal/cli"
+	"dsbo/runs"
+)
+
+// Refused is the state of a run that did not begin: its method is not for its task, or its settings
+// cannot work.
+const Refused runs.State = "refused"
+
+// A Trial is one run: a method on a task, at a point of its grid, with a seed.
+type Trial struct {
+	Task, Method string
+	Point        string   // of the grid, "" where there is none
+	Seed         uint64   //
+	Args         []string // command line of the program, beginning with the task's verb
+	Folder       runs.Folder
+	State        runs.State // finished, diverged, failed or refused; "" before
+	Error        string     // of the last three
+	Records      []runs.Record
+	Summary      runs.Summary
+	Config       runs.Config
+	kept         bool // from an earlier call
+}
+
+// newTrial returns a trial in its folder of out. The folder's name tells the whole command line
+// apart from any other.
+func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *Trial {
+	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, m.flagsAt(point), []string{fmt.Sprintf("-seed=%d", seed)})
+	values := m.Grid.String(point)
+	sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))
+	name := fmt.Sprintf("seed%d-%x", seed, sum[:4])
+	if values != "" {
+		name = fileName(values) + "-" + name
+	}
+	return &Trial{
+		Task: t.Name, Method: m.Name, Point: values, Seed: seed, Args: args,
+		Folder: runs.Folder(filepath.Join(out, "runs", fileName(t.Name), fileName(m.Name), name)),
+	}
+}
+
+var unsafeCharacters = regexp.MustCompile(`[^\pL\pN.=+-]+`)
+
+// fileName makes a name of files of a text, of at most 80 bytes and without what shells or systems
+// may not take.
+func fileName(text string) string {
+	name := strings.Trim(unsafeCharacters.ReplaceAllString(text, "_"), "_.")
+	if len(name) > 80 {
+		sum := sha256.Sum256([]byte(text))
+		name = strings.ToValidUTF8(name[:70], "") + fmt.Sprintf("_%x", sum[:4])
+	}
+	if name == "" {
+		name = "_"
+	}
+	return name
+}
+
+// run makes the run, unless its folder has it already and again is false: one that has finished or
+// diverged is kept, and one that was interrupted goes on. The error is of ctx, or of the files,
+// such as that a process of a comparison that was killed is still ending there; the state of the
+// run itself is a state.
+func (t *Trial) run(ctx context.Context, program []string, cores int, again bool) error {
+	lock, err := t.Folder.Lock()
+	if err != nil {
+		return err
+	}
+	lock.Close() // for the process of the run
+	state, err := t.Folder.State()
+	if err != nil {
+		return err
+	}
+	if t.kept = !again && (state == runs.Finished || state == runs.Diverged); t.kept {
+		return t.read()
+	}
+	mode := "-force"
+	if at, err := t.Folder.Checkpoints(nil); err != nil {
+		return err
+	} else if len(at) > 0 && !again && (state == runs.Interrupted || state == runs.Unfinished) {
+		mode = "-resume"
+	}
+	code, text, err := t.start(ctx, program, cores, mode)
+	if err != nil {
+		return err
+	}
+	switch code {
+	case cli.OK, cli.Diverged:
+		return t.read()
+	case cli.Usage:
+		t.State, t.Error = Refused, text
+	default:
+		t.State, t.Error = runs.Failed, text
+	}
+	return nil
+}
+
+// programName is what the text of an error begins with; the verb follows.
+var programName = regexp.MustCompile(`^[^ :]+: `)
+
+// start runs the program as a process with a number of processors, and returns its exit code with
+// the text of its error.
+func (t *Trial) start(ctx context.Context, program []string, cores int,
+	mode string) (code int, text string, err error) {
+	line := slices.Concat(program, t.Args,
+		[]string{"-out=" + string(t.Folder), "-report=false", "-quiet", "-attached", mode})
+	c := exec.CommandContext(ctx, line[0], line[1:]...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	c.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+	err = cli.RunAttached(c, time.Minute)
+	if ctx.Err() != nil {
+		return 0, "", ctx.Err()
+	}
+	if c.ProcessState == nil {
+		return 0, "", err
+	}
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	text = strings.TrimPrefix(programName.ReplaceAllString(lines[len(lines)-1], ""), t.Args[0]+": ")
+	return c.ProcessState.ExitCode(), cmp.Or(text, c.ProcessState.String()), nil
+}
+
+// read reads what the run left in its folder.
+func (t *Trial) read() (err error) {
+	if t.Config, err = t.Folder.ReadConfig(); err != nil {
+		return err
+	}
+	if t.Summary, err = t.Folder.ReadSummary(); err != nil {
+		return err
+	}
+	t.State, t.Error = t.Summary.State, t.Summary.Error
+	t.Records, err = t.Folder.Records()
+	return err
+}
+
+// end returns a number of the last record of a run that has finished, NaN of others.
+func (t *Trial) end(of func(runs.Record) float64) float64 {
+	if t.State != runs.Finished || len(t.Records) == 0 {
+		return math.NaN()
+	}
+	return of(t.Records[len(t.Records)-1])
+}
+
+// spent returns what a run has spent when it has ended.
+func (t *Trial) spent(c Cost) float64 {
+	return t.end(func(r runs.Record) float64 { return c.of(r, t.Config.Agents) })
+}
+
+// costUntil returns what a run had spent at its first record that is at most a target, NaN where
+// none is.
+func (t *Trial) costUntil(target float64, by Criterion, c Cost) float64 {
+	for _, r := range t.Records {
+		if t.State == runs.Finished && by.of(r) <= target {
+			return c.of(r, t.Config.Agents)
+		}
+	}
+	return math.NaN()
+}
+
+// testScores returns loss and accuracy of the tuned model, with the lower problem solved where it
+// was; else of the model as it stands.
+func (t *Trial) testScores() (loss, accuracy float64) {
+	if t.Summary.TestLossTuned.Known() && t.State == runs.Finished {
+		return float64(t.Summary.TestLossTuned), float64(t.Summary.TestAccuracyTuned)
+	}
+	return t.end(TestLoss.of), t.end(TestAccuracy.of)
+}
+
+// constant returns the Φ of the best constant λ that the run has found, NaN if it found none.
+func (t *Trial) constant() float64 {
+	least := math.NaN()
+	for _, m := range t.Summary.Models {
+		if v := float64(m.Phi); m.Lambda.Known() && !(v >= least) {
+			least = v
+		}
+	}
+	return least
+}

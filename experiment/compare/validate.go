@@ -1,0 +1,160 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/experiment"
+	"dsbo/internal/cli"
+)
+
+// maxRuns bounds the runs of a comparison.
+const maxRuns = 100_000
+
+// validate reports the first field that cannot work, whatever the program's tasks.
+func (s *Spec) validate() error {
+	switch {
+	case len(s.Tasks) == 0:
+		return dsbo.Errorf(dsbo.ErrConfig, `field "tasks" must name at least one task`)
+	case len(s.Methods) == 0:
+		return dsbo.Errorf(dsbo.ErrConfig, `field "methods" must name at least one method`)
+	case len(s.Seeds) == 0:
+		return dsbo.Errorf(dsbo.ErrConfig, `field "seeds" must have at least one seed`)
+	}
+	for _, list := range []struct {
+		field string
+		names []string
+	}{{"tasks", names(s.Tasks, func(t Task) string { return t.Name })},
+		{"methods", names(s.Methods, func(m Method) string { return m.Name })}} {
+		if name, twice := duplicate(list.names); twice {
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ; %q is there twice`, list.field, name)
+		}
+		if name, twice := duplicate(names(list.names, fileName)); twice {
+			return dsbo.Errorf(dsbo.ErrConfig,
+				`field %q: names must differ in letters or digits; two are the folder %q`, list.field, name)
+		}
+	}
+	if seed, twice := duplicate(s.Seeds); twice {
+		return dsbo.Errorf(dsbo.ErrConfig, `field "seeds": they must differ; %d is there twice`, seed)
+	}
+	if err := checkNames("choose", criteria, s.Choose); err != nil {
+		return err
+	}
+	if err := checkNames("show", quantities, s.Show...); err != nil {
+		return err
+	}
+	if err := checkNames("against", costs, s.Against...); err != nil {
+		return err
+	}
+	if err := checkFlags("flags", s.Flags); err != nil {
+		return err
+	}
+	for _, t := range s.Tasks {
+		if err := checkFlags("tasks", t.Flags); err != nil {
+			return err
+		}
+	}
+	runs := 0
+	for _, m := range s.Methods {
+		if err := s.checkMethod(m); err != nil {
+			return err
+		}
+		if runs += m.Grid.points() * len(s.Seeds) * len(s.Tasks); runs > maxRuns {
+			return dsbo.Errorf(dsbo.ErrConfig,
+				`field "methods": all grids together must ask for at most %d runs; with %q they ask for more`,
+				maxRuns, m.Name)
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkMethod(m Method) error {
+	if all := algo.Names(); !slices.Contains(all, m.Algorithm) {
+		return dsbo.Errorf(dsbo.ErrConfig, `field "methods": %q is no method (%s)%s`,
+			m.Algorithm, strings.Join(all, ", "), cli.Suggest("", m.Algorithm, all))
+	}
+	if m.Trials < 0 {
+		return dsbo.Errorf(dsbo.ErrConfig,
+			`field "methods", %q: "trials" must be at least 1, or 0 for all points of the grid; it is %d`,
+			m.Name, m.Trials)
+	}
+	if err := checkFlags("methods", m.Flags); err != nil {
+		return err
+	}
+	first := m.flagsAt(make([]int, len(m.Grid)))[1:] // without the method itself
+	if err := checkFlags("methods", first); err != nil {
+		return err
+	}
+	if err := m.checkParameters(first); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: %w`, m.Name, err)
+	}
+	for _, name := range m.Tasks {
+		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Name == name }) {
+			return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: "tasks" must be names of tasks; %q is none`,
+				m.Name, name)
+		}
+	}
+	return nil
+}
+
+// checkParameters reports the first -set of flags that names no parameter of the method.
+func (m Method) checkParameters(flags []string) error {
+	method, err := algo.New(m.Algorithm)
+	if err != nil {
+		return err
+	}
+	for _, f := range flags {
+		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		if parameter, _, _ := strings.Cut(value, "="); name == "set" &&
+			!slices.Contains(algo.Parameters(method), parameter) {
+			return fmt.Errorf("%s has no parameter %q; it has %s", m.Algorithm, parameter,
+				strings.Join(algo.Parameters(method), ", "))
+		}
+	}
+	return nil
+}
+
+// checkFlags reports what is no flag, or one that the comparison sets itself.
+func checkFlags(field string, flags []string) error {
+	for _, f := range flags {
+		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		switch {
+		case !strings.HasPrefix(f, "-") || name == "":
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q: flags must be of the form -name=value; %q is not`, field, f)
+		case name == "seed" || name == "algorithm" || name == "h" || name == "help" || experiment.LocalOnly(name):
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q: %s is not allowed: the comparison sets it`, field, f)
+		}
+	}
+	return nil
+}
+
+// checkNames reports the first name that is not in a list.
+func checkNames[T ~string](field string, all []T, some ...T) error {
+	for _, name := range some {
+		if !slices.Contains(all, name) {
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q must be of %s; it has %q`, field,
+				strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
+		}
+	}
+	return nil
+}
+
+// duplicate returns the first value that comes again.
+func duplicate[T comparable](all []T) (value T, found bool) {
+	for i, v := range all {
+		if slices.Contains(all[:i], v) {
+			return v, true
+		}
+	}
+	return value, false
+}
+
+func names[T any](all []T, of func(T) string) (list []string) {
+	for _, v := range all {
+		list = append(list, of(v))
+	}
+	return list
+}

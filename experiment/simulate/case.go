@@ -1,0 +1,174 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dsbo/internal/num"
+)
+
+// A Case is a simulated run: all that a seed chooses, but for what depends on the moment.
+type Case struct {
+	Seed   uint64
+	Agents int
+	Flags  []string // of the run's command line
+
+	// How long things take.
+	Latency time.Duration // most bytes are at most so long on their way
+	Step    time.Duration // what an agent computes between two exchanges takes about so long, at times
+	Sync    time.Duration // bringing a file to the disk takes up to so long
+
+	// Settings of the exchange.
+	Heartbeat, SilentAfter time.Duration
+	Patience               time.Duration // silence that ends the run
+	Refused                bool          // silence may be so long
+	KeepFrames             int
+	Unmasked               bool
+	Quorum                 int           // 0: all agents stay
+	AbsentAfter            time.Duration // silence after which an agent is left out
+	StragglerDeadline      time.Duration // how long others wait for what an agent computes; 0: as long as it takes
+	Newcomers              []newcomer    // agents that are admitted to the run, by number from Agents on
+
+	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
+	Pause       time.Duration
+	Calm, Limit time.Duration
+}
+
+// A newcomer is an agent that is admitted to a run that goes on. Its neighbours are agents that
+// were there from the start.
+type newcomer struct {
+	at         time.Duration // when its first process starts: it may be too late
+	neighbours []int         // ascending
+	// the agent that is killed meanwhile: this one or a neighbour, as its state is handed over or
+	// before; -1: none
+	lost  int
+	after time.Duration // since at
+	down  time.Duration
+}
+
+// Draw returns the case of a seed.
+func Draw(seed uint64) Case {
+	d := draw(num.SplitMix(seed))
+	c := Case{Seed: seed, Agents: among(d.of("agents"), 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)}
+	c.Flags = []string{
+		fmt.Sprintf("-agents=%d", c.Agents),
+		"-graph=" + among(d.of("graph"), "ring", "path", "star", "complete"),
+		"-wire=" + among(d.of("wire"), "float64", "float64", "float64", "float32", "bf16", "int8"),
+		"-evaluate=" + among(d.of("evaluate"), "off", "off", "exact"),
+		"-checkpoint-every=" + among(d.of("checkpoints"), "1", "1", "2", "3"),
+		"-eval-every=" + among(d.of("evaluations"), "1", "2", "4"),
+	}
+	c.Flags = append(c.Flags, among(d.of("method"),
+		[]string{"-algorithm=newtoncg", "-K=4", "-x0=0"},
+		[]string{"-algorithm=madsbo", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
+		[]string{"-algorithm=madsbo_tuned", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2",
+			"-set=warm_z=true", "-set=track_y=true", "-set=mom_y=0.5"},
+		[]string{"-algorithm=dsoba", "-K=8", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
+	)...)
+	members, latency, step := d.of("members").uniform(), 2*time.Second, 6*time.Hour
+	joined := members >= 0.95
+	changing := members < 0.15 || joined
+	if changing { // it is shorter: a council looks at its clock four times a second
+		latency, step = 200*time.Millisecond, 2*time.Minute
+	}
+	c.Latency = d.of("latency").between(time.Millisecond, latency)
+	c.Step = d.of("step").between(time.Second, step)
+	c.Sync = d.of("sync").between(time.Millisecond, 10*time.Second)
+	c.Heartbeat = max(5*time.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/20, c.Step))
+	c.SilentAfter = c.Heartbeat * time.Duration(3+d.of("silent").below(4))
+	c.KeepFrames = among(d.of("keep"), 2, 10, 50, 1024)
+	c.Unmasked = d.of("masks").chance(0.2)
+	usual := 10*c.Step + 2000*c.Latency // about what a run without faults takes
+	c.Calm = d.of("calm").between(usual/2, 4*usual)
+	c.Pause = d.of("pause").between(c.Calm/20, c.Calm)
+	c.Patience = d.of("patience").between(c.SilentAfter, 3*c.SilentAfter)
+	if c.Refused = d.of("refused").chance(0.1); !c.Refused {
+		c.Patience += c.Calm + time.Hour // no fault lasts longer, nor does a restart
+	}
+	// After the last fault an agent may have all to do again, and each return makes others wait,
+	// redial and go back. Who did not hear that a neighbour has left waits as long as the
+	// patience says.
+	c.Limit = 10*usual + 50*c.SilentAfter + 2*c.Patience + 12*time.Hour
+	if changing {
+		c.drawMembers(d.of("council"))
+	}
+	if joined {
+		c.drawNewcomers(d.of("newcomers"))
+	}
+	return c
+}
+
+// drawMembers makes a case one of a run whose members may change.
+func (c *Case) drawMembers(d draw) {
+	c.Agents = among(d.of("agents"), 3, 3, 4, 5, 5, 8)
+	c.Quorum = c.Agents/2 + 1 + d.of("quorum").below((c.Agents+1)/2-1)
+	c.Flags[0] = fmt.Sprintf("-agents=%d", c.Agents)
+	c.Flags[1] = "-graph=" + among(d.of("graph"), "complete", "complete", "ring", "exponential", "star")
+	if d.of("stragglers").chance(0.4) { // silence is noticed sooner, so that they are too
+		c.Heartbeat = max(5*time.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/40, c.Step/10))
+		c.SilentAfter = 3 * c.Heartbeat
+		c.StragglerDeadline = d.of("deadline").between(c.SilentAfter+c.SilentAfter/10, 2*c.SilentAfter+c.Step)
+		c.Limit += 200 * c.StragglerDeadline
+	}
+	c.AbsentAfter = d.of("absent").between(c.SilentAfter+c.SilentAfter/10, 2*c.SilentAfter+c.Calm/10)
+	c.Refused = false
+	c.Patience = c.Calm + time.Hour // ends nothing
+	c.Limit += 100 * c.AbsentAfter
+}
+
+// mostNewcomers is the largest number of agents that are admitted to a run whose case is drawn.
+const mostNewcomers = 2
+
+// drawNewcomers has a case's run, whose members may change, admit agents. The quorum is more than
+// half of all.
+func (c *Case) drawNewcomers(d draw) {
+	n := 1 + d.of("number").below(mostNewcomers)
+	c.Quorum = max(c.Quorum, (c.Agents+n)/2+1)
+	for k := range n {
+		c.Newcomers = append(c.Newcomers, c.drawNewcomer(d.of("newcomer", int64(k)), c.Agents+k))
+	}
+}
+
+// drawNewcomer draws an agent that is admitted.
+func (c *Case) drawNewcomer(d draw, agent int) newcomer {
+	n := newcomer{at: d.of("at").between(c.Calm/50, 3*c.Calm), lost: -1}
+	for j := range c.Agents {
+		if d.of("beside", int64(j)).chance(0.4) {
+			n.neighbours = append(n.neighbours, j)
+		}
+	}
+	if len(n.neighbours) == 0 {
+		n.neighbours = []int{d.of("one").below(c.Agents)}
+	}
+	if d.of("losses").chance(0.5) {
+		n.lost = among(d.of("lost"), append(slices.Clone(n.neighbours), agent, agent)...)
+		n.after, n.down = d.of("after").between(time.Second, c.AbsentAfter),
+			d.of("down").between(time.Second, 2*c.AbsentAfter)
+	}
+	return n
+}
+
+// begin is when virtual time begins.
+var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// A weather is what the network of a case does to bytes: each link has delays of its own that
+// change every few seconds, and some stretches of time are bad.
+type weather struct {
+	of     draw
+	usual  time.Duration
+	period time.Duration
+}
+
+// Delay implements memnet's.
+func (w weather) Delay(from, to string, bytes int, at time.Time) time.Duration {
+	since := at.Sub(begin)
+	d := w.of.of(from).of(to)
+	delay := d.of("moment", int64(since)).between(w.usual/10, w.usual)
+	if d.of("stretch", int64(since/w.period)).chance(0.1) {
+		delay *= 5
+	}
+	// A megabyte a second, in whole blocks: signatures in handshakes are now a byte shorter,
+	// now longer.
+	return delay + time.Duration(bytes>>14)*16*time.Millisecond
+}

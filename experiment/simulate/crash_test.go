@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsbo/internal/testkit"
+)
+
+var crashes = flag.Int("crashes", 12, "`number` of states that TestCrashStates resumes from, spread over all; 0: all")
+
+// A crash is a loss of power right after an operation of an agent's disk.
+type crash struct {
+	agent, operation int
+	what             string
+	state            int  // which of those that may be left then
+	all              bool // all other agents lose their power too, and each finds one of its states, as it is drawn
+}
+
+func (c crash) String() string {
+	return fmt.Sprintf("operation %d of agent %d (%s), state %d, all agents: %v", c.operation, c.agent,
+		c.what, c.state, c.all)
+}
+
+// TestCrashStates: a run of three goes on without one of them, which comes back. From each state
+// that a crash may leave on an agent's disk meanwhile, of votes, the membership log, checkpoints
+// and all else, and where all agents crash at once, it goes on to the same end.
+func TestCrashStates(t *testing.T) {
+	c := changing("-algorithm=dsoba", "-K=16", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c.Agents, c.Quorum, c.Latency, c.Step = 3, 2, 5*time.Millisecond, 4*time.Second
+	c.Flags[0], c.Flags[1] = "-agents=3", "-graph=complete"
+	c.Heartbeat, c.SilentAfter, c.AbsentAfter = 500*time.Millisecond, 2*time.Second, 8*time.Second
+	var all []crash
+	var mu sync.Mutex
+	err := c.crash(t, func(m *machine) func(*testkit.Memory, string) {
+		seen, operations := map[string]bool{}, 0
+		return func(files *testkit.Memory, operation string) {
+			mu.Lock()
+			defer mu.Unlock()
+			state := 0
+			for s := range files.States() {
+				if d := s.Digest(); !seen[d] {
+					seen[d] = true
+					at := crash{m.agent, operations, operation, state, false}
+					together := at
+					together.all = true
+					all = append(all, at, together)
+				}
+				state++
+			}
+			operations++
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed := *crashes
+	if testing.Short() {
+		resumed = min(resumed, 3)
+	}
+	stride := 1
+	if resumed > 0 {
+		stride = max(1, len(all)/resumed|1) // odd: both kinds
+	}
+	votes := 0
+	for k := 0; k < len(all); k += stride {
+		if strings.Contains(all[k].what, "vote") || strings.Contains(all[k].what, "membership") {
+			votes++
+		}
+		if err := c.crash(t, all[k].strike); err != nil {
+			t.Errorf("%v: %v", all[k], err)
+		}
+	}
+	t.Logf("%d states, of which every %d. was resumed from; %d of these amid a change of members",
+		len(all), stride, votes)
+	if len(all) < 1000 {
+		t.Errorf("%d states alone", len(all))
+	}
+}
+
+// crash runs the case while agent 2 is away for a while. watch returns what looks at the changes of
+// an agent's disk.
+func (c Case) crash(t *testing.T, watch func(m *machine) func(files *testkit.Memory, operation string)) (err error) {
+	synctest.Test(t, func(t *testing.T) {
+		w, closeAll := testkit.Get2(c.world())
+		defer closeAll()
+		for _, m := range w.machines {
+			m.drive.changed = watch(m)
+		}
+		var absent sync.WaitGroup
+		absent.Go(func() {
+			time.Sleep(15 * time.Second)
+			w.machines[2].lose(true, 20*time.Second)
+		})
+		err = w.live()
+		absent.Wait()
+		if err == nil {
+			err = w.verify()
+		}
+		if err != nil {
+			err = fmt.Errorf("%w\n%v", err, Result{Trace: w.trace.sorted()})
+		}
+	})
+	return err
+}
+
+// strike looks at the changes of a machine's disk until the crash comes, if it is that machine's.
+func (c crash) strike(m *machine) func(files *testkit.Memory, operation string) {
+	if m.agent != c.agent {
+		return nil
+	}
+	var operations atomic.Int64 // of several goroutines of the agent
+	return func(files *testkit.Memory, _ string) {
+		if operations.Add(1) != int64(c.operation)+1 {
+			return
+		}
+		state, left := 0, (*testkit.Memory)(nil)
+		for s := range files.States() {
+			if left = s; state == c.state {
+				break
+			}
+			state++
+		}
+		for _, other := range m.machines {
+			if c.all || other == m {
+				other.lose(true, time.Second)
+			}
+		}
+		m.drive.state.Lock()
+		m.drive.next = left
+		m.drive.state.Unlock()
+	}
+}

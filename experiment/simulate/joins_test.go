@@ -1,0 +1,160 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsbo/internal/testkit"
+	"dsbo/network/membership"
+	"dsbo/runs"
+)
+
+// changing is the case of eight agents of which five decide who takes part, with a method.
+func changing(method ...string) Case {
+	return Case{
+		Seed: 7, Agents: 8, Latency: 20 * time.Millisecond, Step: 5 * time.Second, Sync: 10 * time.Millisecond,
+		Flags: slices.Concat([]string{"-agents=8", "-graph=exponential", "-evaluate=off", "-checkpoint-every=2",
+			"-eval-every=4"}, method),
+		Heartbeat: time.Second, SilentAfter: 5 * time.Second, Patience: 10 * time.Minute, KeepFrames: 1024,
+		Quorum: 5, AbsentAfter: 2 * time.Minute,
+		Calm: time.Minute, Pause: 1e6 * time.Hour, Limit: 30 * time.Minute,
+	}
+}
+
+// script runs a case to its end while act does to it what it does, and has check look at what
+// is left.
+func script(t *testing.T, c Case, act func(w *world), check func(t *testing.T, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w, closeAll := testkit.Get2(c.world())
+		defer closeAll()
+		var acts sync.WaitGroup
+		acts.Go(func() { act(w) })
+		err := w.live()
+		acts.Wait()
+		if err != nil {
+			for _, l := range w.trace.sorted() {
+				t.Logf("%v", l)
+			}
+			t.Fatal(err)
+		}
+		check(t, w)
+	})
+}
+
+// live runs a case to its end while act does to it what it does, and returns the log of members,
+// which must be the same at all agents, and what each has found.
+func live(t *testing.T, c Case, act func(w *world)) (log membership.Log, ends []*reference) {
+	t.Helper()
+	script(t, c, act, func(t *testing.T, w *world) {
+		for i, m := range w.machines {
+			ends = append(ends, testkit.Get(read(runs.Folder(m.dir))))
+			own := testkit.Get(runs.Folder(m.dir).ReadChanges())
+			if i == 0 {
+				log = own
+			}
+			if !bytes.Equal(own.Bytes(), log.Bytes()) {
+				t.Errorf("agent %d has the log\n%s, agent 0\n%s", i, own.Bytes(), log.Bytes())
+			}
+		}
+	})
+	t.Logf("%s", log.Bytes())
+	return log, ends
+}
+
+// replayed has one process replay a log, and compares what each agent has found with what
+// that finds.
+func replayed(t *testing.T, c Case, log membership.Log, ends []*reference) {
+	t.Helper()
+	want := testkit.Get(c.reference(log))
+	for i, end := range ends {
+		for name, data := range want.files {
+			if !bytes.Equal(end.files[name], data) {
+				t.Errorf("%s of agent %d has other bytes than the replay", name, i)
+			}
+		}
+	}
+}
+
+// TestJoin: two of eight leave, a ninth agent that the authority admits comes in, and the two
+// return; all that are there in the end find the bits of the log's replay in one process, with the
+// data of the ninth, and with the default method the optimum of all nine.
+func TestJoin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many exchanges of nine agents")
+	}
+	newtoncg := []string{"-algorithm=newtoncg", "-K=60", "-x0=0", "-set=mem=3"} // as many pairs as y has entries
+	for _, method := range [][]string{{"-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"},
+		newtoncg} {
+		t.Run(method[0], func(t *testing.T) {
+			exact := method[0] == newtoncg[0]
+			c := changing(method...)
+			c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}, lost: -1}}
+			log, ends := live(t, c, func(w *world) {
+				time.Sleep(time.Minute)
+				w.machines[3].lose(true, 200*time.Second)
+				time.Sleep(20 * time.Second)
+				w.machines[5].lose(false, 150*time.Second)
+			})
+			if e := log.Last(c.Agents); len(e.Members) != 9 ||
+				!slices.Equal(e.Edges, membership.Edges{{0, 8}, {3, 8}}) {
+				t.Errorf(
+					"the ninth agent must come in beside agents 0 and 3, and two return; there are %v with edges %v",
+					e.Members, e.Edges)
+			}
+			replayed(t, c, log, ends)
+			if !exact {
+				return
+			}
+			c.Flags = append(method, "-agents=8", "-graph=exponential", "-evaluate=exact", "-eval-every=60")
+			records := testkit.Get(c.reference(log)).records
+			if g := float64(records[len(records)-1].GradNorm); !(g <= 1e-6) {
+				t.Errorf("‖∇Φ‖ of all nine is %g in the end; it must be at most 1e-6", g)
+			}
+		})
+	}
+}
+
+// TestTooLate: an agent that comes back when all others have finished does not wait for ever: its
+// process ends with a line that says so.
+func TestTooLate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many exchanges of eight agents")
+	}
+	c := changing("-algorithm=dsoba", "-K=20", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	synctest.Test(t, func(t *testing.T) {
+		w, closeAll := testkit.Get2(c.world())
+		defer closeAll()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var others, late sync.WaitGroup
+		for i, m := range w.machines {
+			if i == 3 {
+				late.Go(func() { _ = m.supervise(ctx) })
+			} else {
+				others.Go(func() {
+					if err := m.supervise(ctx); err != nil {
+						t.Errorf("agent %d: %v", i, err)
+					}
+				})
+			}
+		}
+		time.Sleep(20 * time.Second)
+		w.machines[3].lose(true, time.Hour)
+		others.Wait()
+		time.Sleep(90*time.Minute - time.Since(begin))
+		cancel()
+		late.Wait()
+		if text := fmt.Sprint(w.trace.sorted()); !strings.Contains(text,
+			"the others have finished without agent 3, or it is cut off") {
+			t.Errorf("no line says why agent 3 ends:\n%s", text[max(0, len(text)-2000):])
+		}
+	})
+}

@@ -1,0 +1,113 @@
+// TLS is without keys by lattices: they take as long as the rest of a handshake, and their seeds
+// tell nothing of them.
+//
+//go:debug tlsmlkem=0
+
+package simulate
+
+import (
+	"flag"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo/internal/testkit"
+)
+
+var (
+	from  = flag.Uint64("from", 0, "first `seed` of TestSeeds")
+	seeds = flag.Int("seeds", 12, "`number` of seeds of TestSeeds")
+)
+
+// TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as
+// in the campaigns of benchmarks/simulate, each on one processor.
+func TestMain(m *testing.M) {
+	testkit.SmallRuns()
+	os.Exit(m.Run())
+}
+
+// TestSeeds: whatever happens to agents and links, each agent ends with the bits of one process.
+func TestSeeds(t *testing.T) {
+	count := *seeds
+	if testing.Short() {
+		count = min(count, 3)
+	}
+	for seed := *from; seed < *from+uint64(count); seed++ {
+		endsAsItMust(t, Draw(seed))
+	}
+}
+
+// TestSmallSeeds is TestSeeds for the seeds whose runs take least: of two agents that stay. What
+// the program keeps in memory stays the same meanwhile.
+func TestSmallSeeds(t *testing.T) {
+	count := 188 // 200 with TestSeeds
+	if testing.Short() {
+		count = 12
+	}
+	var first uint64
+	for seed, done := uint64(0), 0; done < count; seed++ {
+		c := Draw(seed)
+		if c.Agents > 2 || c.Quorum > 0 {
+			continue
+		}
+		endsAsItMust(t, c)
+		if done++; done == 10 { // all is there that is made once
+			first = heap()
+		}
+	}
+	// A connection alone has buffers of 64 KiB at each end: if one in 20 runs left one, that would
+	// be more than this.
+	if last := heap(); last > first+256<<10 {
+		t.Errorf("%d bytes are in use after %d runs, %d after 10", last, count, first)
+	}
+}
+
+// endsAsItMust runs a case.
+func endsAsItMust(t *testing.T, c Case) {
+	synctest.Test(t, func(t *testing.T) {
+		if r, err := c.Run(); err != nil {
+			t.Errorf("seed %d: %v\n%+v\n%v", c.Seed, err, c, r)
+		}
+	})
+}
+
+// heap returns the bytes in use.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // pools have two lives
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestReplay: a seed has the same history twice.
+func TestReplay(t *testing.T) {
+	if testkit.Racing() {
+		t.Skip("the race detector draws the order of goroutines")
+	}
+	count := uint64(3)
+	if testing.Short() {
+		count = 1
+	}
+	for seed := range count {
+		c := Draw(seed)
+		var histories [2][]Line
+		for k := range histories {
+			synctest.Test(t, func(t *testing.T) {
+				r, err := c.Run()
+				if err != nil {
+					t.Fatal(err)
+				}
+				histories[k] = r.Trace
+			})
+			histories[k] = slices.DeleteFunc(histories[k], func(l Line) bool { return l.Logged })
+		}
+		if diff := cmp.Diff(histories[0], histories[1]); diff != "" {
+			t.Errorf("seed %d: the histories of two runs differ:\n%s", seed, diff)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+// Package tasks has the tasks that come with the engine: what each has of flags, presets, data
+// and models.
+package tasks
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/experiment"
+	"dsbo/experiment/plan"
+	"dsbo/internal/wording"
+	"dsbo/models"
+)
+
+// MNIST returns the task that tunes the hyperparameters of a classifier of handwritten digits: a
+// penalty per pixel, or what else a model has.
+func MNIST() experiment.Task { return &mnist{} }
+
+// mnist is what the flags of the task choose.
+type mnist struct {
+	model      string
+	hidden     hidden
+	train, val int
+	partition  data.Partition
+	mislabel   float64
+	data       string
+
+	wrong  [][]int     // rows of wrong training labels of each agent
+	loaded data.Task   // the data as they were loaded
+	size   models.Size // of the model
+}
+
+func (*mnist) Name() string { return "mnist" }
+
+func (*mnist) About() string {
+	return `tune one log-penalty λ per pixel of a classifier of MNIST
+
+  min over λ of the agents' validation loss at ω*(λ), where ω*(λ) minimizes their training loss + Σ e^λ ω²
+
+x of the paper is λ, y is ω. The best model found is compared with those of λ = 0 and of the best constant λ,
+and written to the run folder with all measurements. Other models have another x:
+
+  mlp, mlp-relu   penalties of each pixel and each layer of a network
+  lenet           penalties of the inputs of each layer of a network with convolutions
+  hyperrep        the hidden layers of a network, ω its last one
+  distilled       ten pictures, ω a classifier that is trained on these alone
+  temperature     a temperature for each digit
+  hyperclean      a weight for each training example; with -mislabel, wrong labels are found by it
+  hyperclean-mlp  the same, of a network`
+}
+
+func (t *mnist) Flags(f *flag.FlagSet) {
+	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
+	t.hidden = defaultHidden
+	f.Var(&t.hidden, "hidden",
+		"`units` of the hidden layers of mlp, mlp-relu, hyperrep and hyperclean-mlp, such as 256,128")
+	f.IntVar(&t.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
+	f.IntVar(&t.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
+	f.TextVar(&t.partition, "partition", data.Partition{},
+		"`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or "+
+			"labels:2 (so many labels an agent)")
+	f.Float64Var(&t.mislabel, "mislabel", 0, "`share` of the training labels that are made wrong, each another digit")
+	f.StringVar(&t.data, "data", "",
+		"`folder` with the four files of MNIST (default: $DSBO_DATA, else that of the GoMNIST module)")
+}
+
+// distilled is the name of the model whose pictures start at the means of the classes.
+const distilled = "distilled"
+
+// layered names the models with hidden layers that -hidden chooses.
+var layered = []string{"mlp", "mlp-relu", "hyperrep", "hyperclean-mlp"}
+
+// mnistModels are the models for ten classes.
+func mnistModels() []string { return models.NamesFor(10) }
+
+// Check implements [experiment.Checker].
+func (t *mnist) Check() error {
+	switch {
+	case !slices.Contains(mnistModels(), t.model):
+		return dsbo.Errorf(dsbo.ErrConfig, "-model must be one of %s; it is %s",
+			strings.Join(mnistModels(), ", "), t.model)
+	case t.train < 0:
+		return dsbo.Errorf(dsbo.ErrConfig, "-train must be at least 1, or 0 for half of an agent's share; it is %d",
+			t.train)
+	case t.val < 0:
+		return dsbo.Errorf(dsbo.ErrConfig, "-val must be at least 1, or 0 for half of an agent's share; it is %d",
+			t.val)
+	}
+	if err := t.checkMislabel(); err != nil {
+		return err
+	}
+	return t.hidden.check(t.model, layered...)
+}
+
+// Experience implements [experiment.Experienced]: of softmax on 8 agents. Of few examples the best
+// constant is far from 0, and solutions take more.
+func (t *mnist) Experience() plan.Experience {
+	if t.train > 0 && t.train < 1000 {
+		return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.13}, RecordProducts: 155,
+			Models: 6, ModelProducts: 58}
+	}
+	return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3,
+		ModelProducts: 65}
+}
+
+// Load deals the images to all agents, reads the images of the agents that are here, and makes
+// the model.
+func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
+	split := data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed}
+	here := a.Local
+	if t.model == distilled { // whose start is made of the training images of all
+		here = nil
+	}
+	if task, err = data.ShareMNIST(t.data, split, here...); err != nil {
+		return task, nil, err
+	}
+	if task, err = t.withMislabels(task, a); err != nil {
+		return task, nil, err
+	}
+	t.size = models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
+	if t.size.Hidden, err = t.hidden.units(); err != nil {
+		return task, nil, err
+	}
+	if t.model == distilled {
+		t.size.Means = task.ClassMeans()
+		task = task.OfAgents(a.Local)
+	}
+	t.loaded = task
+	m, err = models.ByName(t.model, t.size)
+	return task, m, err
+}
+
+// Describe implements [experiment.Describer].
+func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string) {
+	// all have as many examples
+	one := task.Shards[slices.IndexFunc(task.Shards, func(s data.Shard) bool { return s.Train.Len() > 0 })]
+	train, val := one.Train.Len(), one.Val.Len()
+	p, q := m.Dims()
+	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.AllTestRows,
+		"train": train, "val": val}
+	if slices.Contains(layered, t.model) {
+		settings["hidden"] = t.hidden.text
+	}
+	if t.mislabel > 0 {
+		settings["mislabel"] = t.mislabel
+	}
+	return settings, fmt.Sprintf("MNIST, %s with %s and %s, %s with %d training and %s (%v)",
+		t.model, wording.Count(q, "weight"), hyperparameterText(m, p), wording.Count(len(task.Shards), "agent"), train,
+		wording.Count(val, "validation example"), t.partition)
+}
+
+// hyperparameterText says what p hyperparameters of a model are.
+func hyperparameterText(m models.Model, p int) string {
+	if of, ok := m.(models.Meant); ok && p != 1 {
+		return fmt.Sprintf("%d %s", p, of.Meaning().Many)
+	} else if ok {
+		return "1 " + of.Meaning().One
+	}
+	return wording.Count(p, "penalty")
+}

@@ -1,0 +1,99 @@
+package tasks
+
+import (
+	"slices"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/experiment"
+)
+
+func (*mnist) Presets() []experiment.Preset {
+	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(),
+		mnistCleaning(), mnistNetworkCleaning()}
+}
+
+// Preset implements [experiment.Chooser]: "tuned" is for penalties, and other x have a preset that
+// is made for their model.
+func (t *mnist) Preset() string {
+	for _, p := range t.Presets() {
+		if slices.Contains(p.Models, t.model) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// mnistWeights tunes weights of hidden layers, some ten thousand at once, from their random start.
+func mnistWeights() experiment.Preset {
+	return experiment.Preset{
+		Name: "weights", Models: []string{"hyperrep"}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.002*(1-k/K)"},
+	}
+}
+
+// mnistValues tunes pixels of pictures and temperatures.
+func mnistValues() experiment.Preset {
+	return experiment.Preset{
+		Name: "values", Models: []string{"temperature", distilled}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"},
+	}
+}
+
+// mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.
+func mnistPaper() experiment.Preset {
+	return experiment.Preset{
+		Name:   "paper",
+		K:      100,
+		Batch:  1000,
+		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "0.5", Gamma: "0.2"},
+	}
+}
+
+// mnistMADSBO moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag
+// far behind, and λ then moves the wrong way; from above they keep up. The rest makes them keep up:
+// z continues where it was, both have momentum and four times the paper's inner steps, y is
+// tracked, and each entry of λ has its own scale of steps, which shrink to nothing over the run so
+// that the last hypergradients belong to the last λ.
+func mnistMADSBO() experiment.Preset {
+	return experiment.Preset{
+		Name:  "madsbo_tuned",
+		K:     60,
+		X0:    3.5,
+		Batch: 1000,
+		Method: &algo.Tuned{
+			T: 40, N: 40, Alpha: "0.5", Beta: "0.2", Gamma: "0.1",
+			WarmZ: true, TrackY: true, MomY: 0.9, MomZ: 0.9, ReuseB: true,
+			XStep: "adam", Lr: "0.15*(1-k/K)", V: 0.95, Clip: []float64{-1, 12},
+		},
+	}
+}
+
+// mnistCleaning tunes a weight for each training example, from ½.
+func mnistCleaning() experiment.Preset {
+	return experiment.Preset{
+		Name: "cleaning", Models: []string{"hyperclean"}, Wire: "float32", K: 30, EvalEvery: 5, Patience: 5,
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0"},
+	}
+}
+
+// mnistNetworkCleaning tunes a weight for each training example of a network, from ½. The network
+// first learns what most labels of a kind agree on, which takes few steps; then each example's
+// weight follows how its loss and the loss of the validation examples fall together. By Hessians,
+// which have negative eigenvalues by then, z grows beyond all bounds.
+func mnistNetworkCleaning() experiment.Preset {
+	return experiment.Preset{
+		Name: "cleaning-network", Models: []string{"hyperclean-mlp"}, Wire: "float32", K: 30, EvalEvery: 10, Batch: 64,
+		Matrix: dsbo.GaussNewton,
+		Method: &algo.AdamCG{T: 10, N: 8, Mu: 0.02, Wait: 4, All: true, Ly: "0.003*(1-k/K)", Lr: "1.2*(1-k/K)"},
+	}
+}
+
+// mnistDraws trains a deep network by draws of 32 examples an agent, and tunes its few
+// penalties meanwhile.
+func mnistDraws() experiment.Preset {
+	return experiment.Preset{
+		Name: "draws", Models: []string{"lenet"}, Wire: "float32", K: 40, EvalEvery: 20, Batch: 32, X0: 1,
+		Method: &algo.AdamCG{T: 25, N: 4, Ly: "0.003*(1-k/K)", Lr: "0.4*(1-k/K)", Wait: 20},
+	}
+}

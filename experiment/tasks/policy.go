@@ -1,0 +1,79 @@
+package tasks
+
+import (
+	"flag"
+	"fmt"
+
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/experiment"
+	"dsbo/internal/wording"
+	"dsbo/models"
+)
+
+// Policy returns the task of policy evaluation on a drawn Markov chain.
+func Policy() experiment.Task { return &policy{} }
+
+// policy is what the flags of the task choose.
+type policy struct{ data.Policy }
+
+func (*policy) Name() string { return "policy" }
+
+func (*policy) About() string {
+	return `evaluate a policy from the transitions that several agents have seen
+
+  min over x of ½ mean_s y_s(x)²,  where y_s(x) is the mean temporal difference V(s) − γ V(s') − r in state s
+  over the transitions of all agents, and V(s) = φ(s)'x
+
+x are the weights of the value function, y is as long as there are states. The Markov chain and the transitions are drawn,
+with a value function that is known: the test loss is half the mean square of the error of the values.`
+}
+
+func (t *policy) Flags(f *flag.FlagSet) {
+	f.IntVar(&t.States, "states", 100, "`number` of states, q")
+	f.IntVar(&t.Features, "features", 10, "`number` of features of a state, p")
+	f.IntVar(&t.Transitions, "transitions", 10, "`number` of transitions from each state that an agent has seen")
+	f.Float64Var(&t.Discount, "discount", 0.9, "γ, `factor` by which the next reward counts less")
+	f.Float64Var(&t.Rate, "r", 0.5,
+		"`rate` of heterogeneity: rewards in a state differ between agents by a normal number with this deviation")
+}
+
+// of returns what is drawn for n agents.
+func (t *policy) of(agents int, seed uint64) data.Policy {
+	c := t.Policy
+	c.Agents, c.Seed = agents, seed
+	return c
+}
+
+// Check implements [experiment.Checker].
+func (t *policy) Check() error { return t.of(1, 0).Validate() }
+
+func (*policy) Presets() []experiment.Preset { return []experiment.Preset{policyValues()} }
+
+// Preset implements [experiment.Chooser].
+func (*policy) Preset() string { return policyValues().Name }
+
+// policyValues takes steps that suit weights of a value function. The lower problem is solved by
+// one product, as its Hessian is the identity.
+func policyValues() experiment.Preset {
+	return experiment.Preset{
+		Name: "values", DType: "float64", Wire: "float64", K: 100, EvalEvery: 10,
+		Method: &algo.NewtonCG{C: 2, Cold: 2, Lr: "0.3*(1-k/K)", Clip: []float64{-1e6, 1e6}},
+	}
+}
+
+// Load draws the transitions of the agents that are here.
+func (t *policy) Load(a experiment.Agents) (data.Task, models.Model, error) {
+	task, err := t.of(a.N, a.Seed).Task(a.Local...)
+	return task, models.PolicyEvaluation{Features: t.Features, States: t.States}, err
+}
+
+// Describe implements [experiment.Describer].
+func (t *policy) Describe(task data.Task, _ models.Model) (map[string]any, string) {
+	return map[string]any{
+			"model": "policy evaluation", "states": t.States, "features": t.Features, "transitions": t.Transitions,
+			"discount": t.Discount, "rate": t.Rate,
+		}, fmt.Sprintf("policy evaluation with %s, %s, γ = %g and r = %g, %s with %s from each state",
+			wording.Count(t.States, "state"), wording.Count(t.Features, "feature"), t.Discount, t.Rate,
+			wording.Count(len(task.Shards), "agent"), wording.Count(t.Transitions, "transition"))
+}

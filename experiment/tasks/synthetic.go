@@ -1,0 +1,103 @@
+package tasks
+
+import (
+	"flag"
+	"fmt"
+	"math"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/experiment"
+	"dsbo/experiment/plan"
+	"dsbo/internal/num"
+	"dsbo/internal/wording"
+	"dsbo/models"
+)
+
+// Synthetic returns the paper's synthetic task: a penalty per feature of a logistic regression
+// whose data differ between agents.
+func Synthetic() experiment.Task { return &synthetic{} }
+
+// synthetic is what the flags of the task choose.
+type synthetic struct {
+	rate             float64
+	features         int // p = q
+	train, val, test int // examples of each agent
+	reduce           string
+}
+
+func (*synthetic) Name() string { return "synthetic" }
+
+func (*synthetic) About() string {
+	return `tune one log-penalty λ per feature of a logistic regression on synthetic data
+
+  min over λ of Σ_i f_i,  f_i = Σ_e log(1 + exp(-t_e a_e'ω*(λ))) on agent i's validation examples,
+  where ω*(λ) minimizes the sum of the same on all training examples + ½ Σ_j e^λ_j ω_j²
+
+x of the paper is λ, y is ω. Agent i draws its features from N(0, i²r²): r is the rate of heterogeneity.`
+}
+
+func (t *synthetic) Flags(f *flag.FlagSet) {
+	f.Float64Var(&t.rate, "r", 1, "r, heterogeneity rate, a positive `number`: features of agent i are N(0, i²r²)")
+	f.IntVar(&t.features, "p", 200, "p = q, `number` of features")
+	f.IntVar(&t.train, "train", 500, "training `examples` of each agent, for g_i")
+	f.IntVar(&t.val, "val", 500, "validation `examples` of each agent, for f_i")
+	f.IntVar(&t.test, "test", 500, "test `examples` drawn like each agent's")
+	f.StringVar(&t.reduce, "reduce", "sum",
+		"`how` an agent's losses are put together: sum, as the paper prints it, or mean; against a mean the penalty "+
+			"weighs as much more as there are examples, and -x0 -4 is a better start")
+}
+
+// Check implements [experiment.Checker].
+func (t *synthetic) Check() error {
+	for _, count := range []struct {
+		flag  string
+		value int
+	}{{"p", t.features}, {"train", t.train}, {"val", t.val}, {"test", t.test}} {
+		if count.value < 1 {
+			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", count.flag, count.value)
+		}
+	}
+	if t.reduce != "sum" && t.reduce != "mean" {
+		return dsbo.Errorf(dsbo.ErrConfig, "-reduce must be sum or mean; it is %s", t.reduce)
+	}
+	if !(t.rate > 0) || math.IsInf(t.rate, 0) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-r must be a positive number; it is %v", t.rate)
+	}
+	return nil
+}
+
+// Experience implements [experiment.Experienced]: the fewer features, the better they separate the
+// classes, and the farther is the search for the best constant.
+func (t *synthetic) Experience() plan.Experience {
+	share := max(0, num.Log(float64(t.features)/20)) / num.Log(10) // 0 at 20 features, 1 at 200
+	at := func(few, many float64) float64 { return few + float64((many-few)*min(share, 1.5)) }
+	return plan.Experience{
+		Experience:     algo.Experience{Constants: int(math.Round(at(16, 10))), FurtherShare: 0.1},
+		RecordProducts: at(25, 46), Models: at(8, 4.3), ModelProducts: 47,
+	}
+}
+
+// Load draws the examples of the agents that are here.
+func (t *synthetic) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
+	c := data.Synthetic{Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test,
+		Rate: t.rate, Seed: a.Seed}
+	task = data.Task{Shards: make([]data.Shard, a.N), Features: t.features, AllTrainRows: a.N * t.train}
+	for _, i := range a.Local {
+		if task.Shards[i], err = c.Shard(i); err != nil {
+			return task, nil, err
+		}
+	}
+	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean"}, nil
+}
+
+// Describe implements [experiment.Describer].
+func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, string) {
+	return map[string]any{
+			"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,
+			"train": t.train, "val": t.val, "test": t.test,
+		}, fmt.Sprintf("synthetic task with r = %g, p = q = %d, %s with %d training and %s, losses as a %s",
+			t.rate, t.features, wording.Count(len(task.Shards), "agent"), t.train,
+			wording.Count(t.val, "validation example"), t.reduce)
+}

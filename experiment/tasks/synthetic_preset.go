@@ -1,0 +1,40 @@
+package tasks
+
+import (
+	"dsbo/algo"
+	"dsbo/experiment"
+)
+
+// Presets of summed losses, which are stiff and whose curvature grows like r²: all steps of y and z
+// follow it.
+func (*synthetic) Presets() []experiment.Preset {
+	return []experiment.Preset{syntheticPaper(), syntheticMADSBO()}
+}
+
+// syntheticPaper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls
+// in every run.
+func syntheticPaper() experiment.Preset {
+	return experiment.Preset{
+		Name:   "paper",
+		K:      100,
+		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "1", Beta: "auto", Gamma: "auto"},
+	}
+}
+
+// syntheticMADSBO lets y and z keep up with x where the curvatures are thousands of times apart:
+// momentum on both, z continues where it was, y is tracked. Each entry of λ has its own scale of
+// steps, which fall to 0: with constant ones x overtakes y and z in the end, and the test loss
+// turns up. Twice the lr takes a tenth off Φ, which is of the validation examples, and nothing off
+// the test loss.
+func syntheticMADSBO() experiment.Preset {
+	return experiment.Preset{
+		Name:  "madsbo_tuned",
+		DType: "float64",
+		K:     100,
+		Method: &algo.Tuned{
+			T: 20, N: 20, Alpha: "0.5", Beta: "0.7/L", Gamma: "0.65/L",
+			WarmZ: true, TrackY: true, MomY: 0.95, MomZ: 0.95,
+			XStep: "adam", Lr: "0.05*(1-k/K)", V: 0.95, Clip: []float64{-8, 8},
+		},
+	}
+}

@@ -1,0 +1,334 @@
+package tasks
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/experiment"
+	"dsbo/internal/num"
+	"dsbo/internal/wording"
+	"dsbo/models"
+	"dsbo/tables/features"
+)
+
+// Tune returns the task that tunes the penalties of a model of the user's own tables.
+func Tune() experiment.Task { return new(tune) }
+
+// tune is what the flags of the task choose, and what Load has made of them.
+type tune struct {
+	data                  string
+	target, weight        string
+	features, drop, words list
+	kind, loss            string
+	model, penalty        string
+	shared                string // the penalty that is taken, which is penalty but for auto; "" before Load
+	hidden                hidden
+	balance, alone        bool
+	exchangeAlone         bool
+	rare                  int
+	missing               string
+	split                 features.Shares
+	splitColumn           string
+	folds                 string
+	prior                 float64
+	from                  string
+	prepared              *features.Prepared // nil before Load
+	sites                 int                // of whose rows prepared tells: those at the start
+	earlier               *earlier           // nil: there is none
+}
+
+// A list is a flag of names with commas between.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(text string) error {
+	*l = nil
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			*l = append(*l, name)
+		}
+	}
+	return nil
+}
+
+func (*tune) Name() string { return "tune" }
+
+// Example implements [experiment.Exampler], with the files that the verb init makes.
+func (*tune) Example() string {
+	return "-data 'site{agent}.csv' -target diagnosis -drop patient -out model"
+}
+
+func (*tune) About() string {
+	return `tune the penalties of a model over tables that stay where they are
+
+Each agent reads a table of its own, -data 'site{agent}.csv'; without {agent}, the rows of one file are dealt to the agents. Means,
+deviations and categories are found by sums over the training rows of all sites, a model is trained on them together, and its penalties
+are tuned on their validation rows.`
+}
+
+func (t *tune) Flags(f *flag.FlagSet) {
+	*t = tune{split: features.DefaultShares, hidden: defaultHidden}
+	f.StringVar(&t.data, "data", "",
+		"`file` of each agent, such as 'site{agent}.csv', of which an agent opens its own alone: site0.csv is that "+
+			"of agent 0, or site1.csv if there is no site0.csv; without {agent} the rows of one file are dealt to "+
+			"the agents, and over gRPC it is the agent's own")
+	f.StringVar(&t.target, "target", "", "`column` to predict; label in LIBSVM files")
+	f.Var(&t.features, "features", "`columns` to learn from, with commas between (default: all)")
+	f.Var(&t.drop, "drop", "`columns` to leave out, with commas between")
+	f.Var(&t.words, "words", "`columns` of words, with commas between, whose words look like numbers")
+	f.StringVar(&t.weight, "weight", "", "`column` of the rows' weights (default: all rows weigh alike)")
+	f.StringVar(&t.kind, "task", auto,
+		"`kind` of the target: classification, regression or count; auto takes words, and whole numbers of at most "+
+			"20 values, for classes")
+	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
+	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
+	f.StringVar(&t.model, "model", linear, "`name` of the model: linear (softmax, or regression), or mlp, a network")
+	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32")
+	f.StringVar(&t.penalty, "penalty", auto,
+		"`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: "+
+			"feature where there are 4 training and validation rows of all sites for each feature, else one")
+	f.IntVar(&t.rare, "rare", 10,
+		"a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a "+
+			"feature; so is one that no site has in 5 training rows")
+	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers),
+		"`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes "+
+			"them an error")
+	f.TextVar(&t.split, "split", features.DefaultShares,
+		"`shares` of a site's rows for training, validation and test, by the seed, each class in proportion")
+	f.BoolVar(&t.alone, "alone", true,
+		"find what each site could do alone, and compare it with what all do together: every site then sees the test "+
+			"losses and accuracies of each (default true)")
+	f.BoolVar(&t.exchangeAlone, "exchange-alone", false,
+		"let every site see the model that each site finds alone, and try it on its own test rows; where all sites "+
+			"are in one process that is shown in any case")
+	f.StringVar(&t.from, "from", "",
+		"`folder` of an earlier run of tune, perhaps of other sites: λ and the model start at its own, by the names "+
+			"of features; {agent} is the number of the agent")
+	f.StringVar(&t.splitColumn, "split-column", "",
+		"`column` with the words train, validation and test, instead of -split")
+	f.StringVar(&t.folds, "folds", auto,
+		"`parts` of the training and validation rows for cross-validation, of which each validates a model of the "+
+			"others, so that all rows train and tune, and the model that is kept has all of them; 0: none; auto: 5 "+
+			"for a linear model of at most 20000 such rows of all sites without -split-column, else none")
+	f.Float64Var(&t.prior, "prior", 0.5,
+		"standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows "+
+			"it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")
+}
+
+// Values of flags.
+const (
+	auto    = "auto"
+	squared = "squared"
+	huber   = "huber"
+	linear  = "linear"
+	network = "mlp"
+
+	perFeature = "feature"
+	onePenalty = "one"
+)
+
+// kinds are the values of -task.
+var kinds = map[string]features.TargetKind{auto: "", "classification": features.Class, "regression": features.Value,
+	"count": features.Counts}
+
+// Check implements [experiment.Checker]. What one site may leave to its own command line is checked
+// by Load.
+func (t *tune) Check() error {
+	for _, c := range []struct {
+		flag, value string
+		allowed     []string
+	}{
+		{"task", t.kind, []string{auto, "classification", "regression", "count"}},
+		{"loss", t.loss, []string{squared, huber}},
+		{"model", t.model, []string{linear, network}},
+		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
+		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
+	} {
+		if !slices.Contains(c.allowed, c.value) {
+			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be %s; it is %s", c.flag,
+				strings.Join(c.allowed, " or "), c.value)
+		}
+	}
+	if t.rare < 1 {
+		return dsbo.Errorf(dsbo.ErrConfig, "-rare must be at least 1; it is %d", t.rare)
+	}
+	if err := t.hidden.check(t.model, network); err != nil {
+		return err
+	}
+	if !(t.prior >= 0) || math.IsInf(t.prior, 1) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-prior must be positive, or 0 for none; it is %g", t.prior)
+	}
+	if t.exchangeAlone && !t.alone {
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-exchange-alone must not be given with -alone=false, by which there are no such models")
+	}
+	_, _, err := t.foldCount(false)
+	return err
+}
+
+// LocalFlags implements [experiment.Local].
+func (*tune) LocalFlags() []string { return []string{"data"} }
+
+func (*tune) Presets() []experiment.Preset { return nil }
+
+// Load reads the tables of the agents that are here and prepares them together with the tables of
+// the others.
+func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
+	tables, err := t.read(a)
+	if err != nil {
+		return data.Task{}, nil, err
+	}
+	t.sites = cmp.Or(a.Start, a.N)
+	folds, foldRows, err := t.foldCount(a.Private)
+	if err != nil {
+		return data.Task{}, nil, err
+	}
+	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: a.Collective, Seed: a.Seed},
+		features.Options{
+			Target: t.target, Kind: kinds[t.kind], Weight: t.weight, SplitColumn: t.splitColumn,
+			Split: t.split, Rare: t.rare,
+			Missing: features.MissingRule(t.missing), Balance: t.balance, Folds: folds, FoldRows: foldRows,
+		}
+	if a.Private {
+		t.prepared, err = t.prepareByEarlier(a, sites, o)
+	} else {
+		t.prepared, err = features.Prepare(sites, o)
+	}
+	if err != nil {
+		return data.Task{}, nil, err
+	}
+	for _, note := range t.prepared.Notes {
+		if a.Log != nil {
+			a.Log("%s", note)
+		}
+	}
+	t.choosePenalty(a.Log)
+	m, err := t.newModel(a.Seed)
+	if err == nil {
+		err = t.startFromEarlier(a, m)
+	}
+	return t.prepared.Data, t.inFolds(m), err
+}
+
+// rowsPerPenalty is how many training and validation rows there must be for each feature to have a
+// penalty of its own, where -penalty leaves that open. With fewer, such as 60000 rows of 100000
+// sparse features, most penalties have hardly a row that tells of them, and would fit chance.
+const rowsPerPenalty = 4
+
+// choosePenalty decides what has a penalty of its own, where the flag leaves it open, and says so
+// where it is not the usual.
+func (t *tune) choosePenalty(log func(format string, args ...any)) {
+	if t.shared = t.penalty; t.penalty != auto {
+		return
+	}
+	t.shared = perFeature
+	// with folds they are the validation rows too; with differential privacy nobody knows how many
+	// there are
+	rows := t.prepared.Rows[0]
+	if t.prepared.Folds == 0 {
+		rows += t.prepared.Rows[1]
+	}
+	features := len(t.prepared.Recipe.Features())
+	if rows == 0 || rows >= rowsPerPenalty*features {
+		return
+	}
+	t.shared = onePenalty
+	if log != nil {
+		log("all weights share one penalty: for %s there are %s, fewer than %d for each (-penalty feature gives "+
+			"each its own)",
+			wording.Count(features, "feature"), wording.Count(rows, "training and validation row"), rowsPerPenalty)
+	}
+}
+
+// newModel makes the model of the prepared examples.
+func (t *tune) newModel(seed uint64) (models.Model, error) {
+	r := t.prepared.Recipe
+	inputs, outputs := len(r.Features()), max(1, len(r.Target.Classes))
+	loss, penalties := t.outputLoss(r.Target.Kind), t.penalties(r)
+	var prior models.Prior
+	if t.prior > 0 && t.prepared.Rows[1] > 0 { // with differential privacy nobody knows how many rows there are
+		prior = models.Prior{Deviation: t.prior, Rows: float64(t.prepared.Rows[1])}
+	}
+	var start []float64
+	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far
+		start = []float64{num.Log(r.Target.Mean)}
+	}
+	if t.model == linear {
+		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start,
+			Prior: prior}, nil
+	}
+	hidden, err := t.hidden.units()
+	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties,
+		Intercepts: start, Prior: prior, Seed: seed}, err
+}
+
+// outputLoss returns the loss of a kind of target.
+func (t *tune) outputLoss(kind features.TargetKind) models.OutputLoss {
+	switch {
+	case kind == features.Class:
+		return models.CrossEntropy{}
+	case kind == features.Counts:
+		return models.Poisson{}
+	case t.loss == huber:
+		return models.Huber{}
+	}
+	return models.Squared{}
+}
+
+// penalties returns which weights share a penalty.
+func (t *tune) penalties(r features.Recipe) models.Penalties {
+	switch t.shared {
+	case "group":
+		return models.PerGroup{Of: r.Groups()}
+	case "layer":
+		return models.PerLayer{}
+	case onePenalty:
+		return models.OnePenalty{}
+	}
+	return models.PerFeature{}
+}
+
+// Describe implements [experiment.Describer].
+func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string) {
+	r, rows := t.prepared.Recipe, t.prepared.Rows
+	p, q := m.Dims()
+	what := wording.Count(task.Classes, "class")
+	switch r.Target.Kind {
+	case features.Value:
+		what = "a number"
+	case features.Counts:
+		what = "a count"
+	}
+	return map[string]any{
+			"model": t.model, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
+			"features":        task.Features,
+			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
+			"balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
+		}, fmt.Sprintf("%s, %s of %s; %s with %s and %s; %s with %d training, %d validation and %s together",
+			r.Target.Name, what, wording.Count(task.Features, "feature"), t.model, wording.Count(q, "weight"),
+			wording.Count(p, "penalty"),
+			wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
+}
+
+// digestOf stands for a list of names, which lambda.csv has: settings hold no line for each of 100000.
+func digestOf(names []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// layersOf returns the number of a model's layers.
+func layersOf(m models.Model) int {
+	if l, ok := m.(models.Layered); ok {
+		return len(l.Layers())
+	}
+	return 1
+}

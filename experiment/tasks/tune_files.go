@@ -1,0 +1,173 @@
+package tasks
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/command/cluster"
+	"dsbo/experiment"
+	"dsbo/internal/num"
+	"dsbo/tables"
+	"dsbo/tables/input"
+)
+
+// namesFiles reports whether -data names a file for each agent.
+func (t *tune) namesFiles() bool { return strings.Contains(t.data, "{") }
+
+// fileExists reports whether a file exists, without opening it.
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// firstNumber returns the number that the file of agent 0 has: 1 if files are counted from there.
+func (t *tune) firstNumber() int {
+	zero, err := cluster.Expand(t.data, 0)
+	one, err1 := cluster.Expand(t.data, 1)
+	if err == nil && err1 == nil && !fileExists(zero) && fileExists(one) {
+		return 1
+	}
+	return 0
+}
+
+// Agents implements [experiment.Populated]: there is one file for each agent.
+func (t *tune) Agents() (n int) {
+	for first := t.firstNumber(); t.namesFiles(); n++ {
+		path, err := cluster.Expand(t.data, first+n)
+		if err != nil || !fileExists(path) || n > 0 && path == t.filePath(first+n-1) {
+			break
+		}
+	}
+	return n
+}
+
+// filePath returns the file with a number, "" where -data is no rule.
+func (t *tune) filePath(number int) string {
+	path, err := cluster.Expand(t.data, number)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// files returns the file of each agent that is here; dealt says that it is one, whose rows are
+// dealt to all.
+func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err error) {
+	if t.data == "" || t.target == "" {
+		return nil, false, dsbo.Errorf(dsbo.ErrConfig,
+			"-data and -target are required: the files and the column to predict, label in LIBSVM files (-h "+
+				"lists the flags)")
+	}
+	paths = map[int]string{}
+	for _, i := range a.Local {
+		if paths[i] = t.data; t.namesFiles() {
+			if paths[i], err = cluster.Expand(t.data, t.firstNumber()+i); err != nil {
+				return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data %s: %w", t.data, err)
+			}
+		}
+	}
+	return paths, !t.namesFiles() && !a.Own, nil
+}
+
+// Fingerprint implements [experiment.Fingerprinter].
+func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
+	paths, _, err := t.files(a)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	shown := *t
+	shown.prepared, shown.earlier, shown.shared = nil, nil, ""
+	fmt.Fprintf(h, "%+v seed %d\n", shown, a.Seed)
+	if e, err := t.readEarlier(a.Local[0]); err != nil {
+		return nil, err
+	} else if e != nil {
+		e.fingerprint(h)
+	}
+	for _, i := range a.Local {
+		f, err := os.Open(paths[i])
+		if err != nil {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "site %d: %w", i, err)
+		}
+		_, err = io.Copy(h, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return h.Sum(nil), nil
+}
+
+// read returns the tables of the agents that are here, nil for the others.
+func (t *tune) read(a experiment.Agents) ([]*tables.Table, error) {
+	paths, dealt, err := t.files(a)
+	if err != nil {
+		return nil, err
+	}
+	sites := make([]*tables.Table, a.N)
+	if dealt {
+		whole, err := t.open(t.data)
+		if err != nil {
+			return nil, err
+		}
+		return t.deal(whole, a), nil
+	}
+	for _, i := range a.Local {
+		if sites[i], err = t.open(paths[i]); err != nil {
+			return nil, fmt.Errorf("site %d: %w", i, err)
+		}
+	}
+	return sites, nil
+}
+
+// open reads the columns of a file that the flags ask for.
+func (t *tune) open(path string) (*tables.Table, error) {
+	o := tables.Options{Drop: t.drop, Kinds: map[string]tables.Kind{}}
+	for _, name := range t.words {
+		o.Kinds[name] = tables.Word
+	}
+	if t.splitColumn != "" {
+		o.Kinds[t.splitColumn] = tables.Word
+	}
+	if len(t.features) > 0 {
+		o.Keep = slices.Clone(t.features)
+		for _, name := range []string{t.target, t.weight, t.splitColumn} {
+			if name != "" && !slices.Contains(o.Keep, name) {
+				o.Keep = append(o.Keep, name)
+			}
+		}
+	}
+	read, err := tables.Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range t.words {
+		if !slices.ContainsFunc(read.Columns, func(c *tables.Column) bool { return c.Name == name }) {
+			return nil, &input.Error{File: path, Column: name, Reason: "-words names it, and there is no such column"}
+		}
+	}
+	return read, nil
+}
+
+// streamDeal tells the draws of rows for agents from all others.
+const streamDeal = 0x6465616c
+
+// deal deals the rows of a table to all agents, in an order of the seed, and returns the tables of
+// those that are here.
+func (t *tune) deal(whole *tables.Table, a experiment.Agents) []*tables.Table {
+	order := rand.New(rand.NewPCG(num.SplitMix(a.Seed), streamDeal)).Perm(whole.Rows())
+	sites := make([]*tables.Table, a.N)
+	for _, i := range a.Local {
+		rows := slices.Clone(order[i*whole.Rows()/a.N : (i+1)*whole.Rows()/a.N])
+		slices.Sort(rows)
+		sites[i] = whole.Pick(rows)
+	}
+	return sites
+}

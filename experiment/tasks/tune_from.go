@@ -1,0 +1,192 @@
+package tasks
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"dsbo"
+	"dsbo/command/cluster"
+	"dsbo/experiment"
+	"dsbo/internal/wording"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
+)
+
+// An earlier run is the run of -from.
+type earlier struct {
+	folder  runs.Folder
+	model   *modelfile.Model
+	lambdas []runs.Penalty
+	x, y    []float64 // start of this run; nil before Load. A nil y: the models have other layers or targets
+}
+
+// readEarlier reads the run of -from; nil: there is none.
+func (t *tune) readEarlier(agent int) (*earlier, error) {
+	if t.from == "" {
+		return nil, nil
+	}
+	path, err := cluster.Expand(t.from, agent)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "-from %s: %w", t.from, err)
+	}
+	e := &earlier{folder: runs.Folder(path)}
+	if e.model, err = modelfile.Read(e.folder.Path(runs.ModelFile)); err == nil {
+		e.lambdas, err = e.folder.ReadLambdaTable()
+	}
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "-from must be the folder of a run of tune that has finished: %w", err)
+	}
+	return e, nil
+}
+
+// Start implements [experiment.Starter].
+func (t *tune) Start() (x, y []float64) {
+	if t.earlier == nil {
+		return nil, nil
+	}
+	return t.earlier.x, t.earlier.y
+}
+
+// prepareByEarlier prepares the sites' tables for a run with differential privacy: by the recipe of
+// an earlier run, as sums for a recipe of their own would tell of their rows.
+func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o features.Options) (*features.Prepared, error) {
+	e, err := t.readEarlier(a.Local[0])
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"-dp-epsilon: -from must name a run of tune over rows that may be public, whose means, deviations, words "+
+				"and classes are taken: "+
+				"sums over the sites' own rows would have no noise")
+	}
+	if name := e.model.Recipe().Target.Name; name != t.target {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "-target must be that of -from, %s; it is %s", name, t.target)
+	}
+	return features.Follow(s, e.model.Recipe(), o)
+}
+
+// startFromEarlier finds where a run of the model m starts by the earlier run of -from, which must
+// be the same at all sites.
+func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error) {
+	if t.earlier, err = t.readEarlier(a.Local[0]); err != nil || t.earlier == nil {
+		return err
+	}
+	e, layered := t.earlier, m.(models.Layered)
+	var notes [2]string
+	e.x, notes[0] = e.startLambda(t.layering(len(layered.Layers())).names)
+	if adapted := e.model.Adapted(t.prepared.Recipe); adapted != nil {
+		e.y = t.startInFolds(adapted.Y(layered))
+	}
+	notes[1] = fmt.Sprintf("the model starts at that of %s", e.folder)
+	if e.y == nil {
+		notes[1] = fmt.Sprintf(
+			"the model does not start at that of %s, which has other layers or predicts something else", e.folder)
+	}
+	for _, note := range notes {
+		if a.Log != nil {
+			a.Log("%s", note)
+		}
+	}
+	if a.Private {
+		return nil // λ and models that differ are averaged
+	}
+	return e.agree(a)
+}
+
+// agree returns an error if not all sites start at the same place.
+func (e *earlier) agree(a experiment.Agents) error {
+	digests, err := a.Collective.Texts(func(int) (string, error) { return e.digest(), nil })
+	if err != nil {
+		return err
+	}
+	for i, d := range digests {
+		if d != digests[0] {
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"-from must be the same run at all sites; site %d starts elsewhere than site 0", i)
+		}
+	}
+	return nil
+}
+
+// startLambda returns the start of penalties with these names, and says which have no counterpart:
+// these start at the mean of the others.
+func (e *earlier) startLambda(names []string) (x []float64, note string) {
+	of := map[string]float64{}
+	for _, p := range e.lambdas {
+		of[p.Name] = p.Lambda
+	}
+	var known []float64
+	var added, dropped []string
+	here := map[string]bool{}
+	for _, name := range names {
+		here[name] = true
+		if v, ok := of[name]; ok {
+			known = append(known, v)
+		} else {
+			added = append(added, name)
+		}
+	}
+	for _, p := range e.lambdas {
+		if !here[p.Name] {
+			dropped = append(dropped, p.Name)
+		}
+		if len(added) == len(names) { // the mean of all, as none has a counterpart
+			known = append(known, p.Lambda)
+		}
+	}
+	mean := 0.
+	for _, v := range known {
+		mean += v / float64(len(known))
+	}
+	for _, name := range names {
+		v, ok := of[name]
+		if !ok {
+			v = mean
+		}
+		x = append(x, v)
+	}
+	note = fmt.Sprintf("λ starts at that of %s", e.folder)
+	if len(added) > 0 {
+		note += fmt.Sprintf("; of %s %d start at %.3g, the mean of the others, as they are new: %s",
+			wording.Count(len(names), "penalty"), len(added), mean, shortList(added))
+	}
+	if len(dropped) > 0 {
+		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), shortList(dropped))
+	}
+	return x, note
+}
+
+// shortList lists names, not all if there are many.
+func shortList(names []string) string {
+	const most = 5
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}
+
+// digest stands for the start.
+func (e *earlier) digest() string {
+	h := sha256.New()
+	for _, v := range [][]float64{e.x, e.y} {
+		for _, number := range v {
+			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(number)))
+		}
+		fmt.Fprintf(h, " %d\n", len(v))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// fingerprint writes what of the earlier run the start follows from.
+func (e *earlier) fingerprint(w io.Writer) {
+	fmt.Fprintf(w, "%+v %+v\n", e.model, e.lambdas)
+}

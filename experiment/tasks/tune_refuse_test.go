@@ -1,0 +1,140 @@
+package tasks_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/experiment"
+	"dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
+)
+
+// table is a file of rows lines with a class that a says, where %d stands for the row.
+func table(head, line string, rows int) string {
+	text := head + "\n"
+	for row := range rows {
+		text += strings.NewReplacer("%d", fmt.Sprint(row), "%c", []string{"yes", "no"}[row%2], "%w",
+			[]string{"red", "blue"}[row/2%2]).Replace(line) + "\n"
+	}
+	return text
+}
+
+var good = table("a,w,y", "%d,%w,%c", 12)
+
+// TestTuneRefused: what is wrong with a site's table is said in one line that names the site, its
+// file and the column, before anything is written.
+func TestTuneRefused(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		third string // the file of site 2; the files of sites 0 and 1 are good
+		flags string
+		says  string // after the names of files are cut to their last part
+	}{
+		{"words here, numbers there", table("a,w,y", "x%d,%w,%c", 12), "",
+			"column a holds numbers at site 0 (site0.csv) and words at site 2 (site2.csv)"},
+		{"times here, numbers there", table("a,w,y", "2020-01-02,%w,%c", 12), "",
+			"column a holds numbers at site 0 (site0.csv) and times in day at site 2 (site2.csv)"},
+		{"another name", table("b,w,y", "%d,%w,%c", 12), "",
+			"column 1 is a at site 0 (site0.csv) and b at site 2 (site2.csv): all sites must have the same columns"},
+		{"another order", table("w,a,y", "%w,%d,%c", 12), "",
+			"column 1 is a at site 0 (site0.csv) and w at site 2 (site2.csv)"},
+		{"a column more", table("a,w,y,z", "%d,%w,%c,1", 12), "",
+			"site 0 (site0.csv) has 3 columns; column 4 of site 2 (site2.csv), z, is missing there"},
+		{"a column less", table("a,w", "%d,%w", 12), "",
+			"site 2 (site2.csv) has 2 columns; column 3 of site 0 (site0.csv), y, is missing there"},
+		{"target of another kind", table("a,w,y", "%d,%w,%d", 12), "",
+			"column y holds words at site 0 (site0.csv) and numbers at site 2 (site2.csv)"},
+		{"a target is missing", good + "12,red,\n", "",
+			"site 2: site2.csv, line 14, column y: each row must have a target; it is missing"},
+		{"ragged", good + "12,red\n", "", "site 2: site2.csv, line 14"},
+		{"no number", table("a,w,y", "%d,%w,%c", 30) + "old,red,yes\n", "",
+			"site 2: site2.csv, line 32, column a: a value must be a number"},
+		{"too large a number", good + "1e400,red,yes\n", "", "site 2: site2.csv, line 14, column a"},
+		{"empty file", "", "", "site 2: site2.csv: the file is empty"},
+		{"a header alone", "a,w,y\n", "", "site2.csv"},
+		{"two columns of one name", table("a,a,y", "%d,%w,%c", 12), "",
+			"site 2: site2.csv, line 1, column a: the header must give each name once"},
+		{"too few rows", table("a,w,y", "%d,%w,%c", 2), "",
+			"site 2 (site2.csv): a split in 3 sets needs as many rows at least; there are 2"},
+		{"Latin-1", "a,w,y\n1,caf\xe9,yes\n", "", "site 2: site2.csv, line 2: the file must be text in UTF-8"},
+		{"cut gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x4a", "", "site 2: site2.csv"},
+		{"no file", "-", "-agents=3", "site2.csv: no such file or directory"},
+		{"no column of that name", good, "-target=z", `has no column "z"; its columns are a, w, y`},
+		{"no feature of that name", good, "-features=z", `there is no column "z"; its columns are a, w, y`},
+		{"no words of that name", good, "-words=z",
+			"site0.csv, column z: -words names it, and there is no such column"},
+		{"nothing left", good, "-drop=a,w", "no column is left that could be a feature"},
+		{"a count that is none", table("a,w,y", "-1,%w,%c", 12), "-target=a -task=count",
+			"site 2: site2.csv, line 2, column a: a count must be a whole number from 0; it is -1"},
+		{"a regression of words", good, "-task=regression",
+			"column y, the target, must hold numbers to be learned as a value; it holds words"},
+		{"one value", good, "-drop=y,a -target=one", `has no column "one"`},
+		{"weights of words", good, "-weight=w", "column w: a weight must be a number from 0"},
+		{"a negative weight", table("a,w,y", "-%d,%w,%c", 12), "-weight=a",
+			"site 2: site2.csv, line 3, column a: a weight must be a number from 0; it is missing, negative or a word"},
+		{"a missing value refused", good + ",red,yes\n", "-missing=refuse",
+			"site 2: site2.csv, line 14, column a: the value is missing, which -missing refuse does not allow"},
+		{"a split of other words", good, "-split-column=w",
+			"site 0: site0.csv, line 2, column w: the word must be train or validation or test; it is \"red\""},
+		{"balance without classes", good, "-target=a -task=regression -balance",
+			"-balance is for classes; the target a is a value"},
+		{"no target", good, "-target=", "-data and -target are required"},
+		{"a sentinel", table("a,w,y", "%d,%w,%c", 200) + "9e30,red,yes\n9e30,red,no\n9e30,red,yes\n9e30,red,no\n", "",
+			"column a must not have a few numbers that are out of all proportion"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for i, text := range []string{good, good, c.third} {
+				if text != "-" {
+					testkit.OK(os.WriteFile(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), []byte(text), 0o644))
+				}
+			}
+			out := filepath.Join(dir, "run")
+			args := append([]string{"-target=y", "-quiet", "-data=" + filepath.Join(dir, "site{agent}.csv"),
+				"-out=" + out}, strings.Fields(c.flags)...)
+			err := experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard)
+			if !errors.Is(err, dsbo.ErrConfig) {
+				t.Fatalf("error %v; it must be one of the user's", err)
+			}
+			if line := strings.ReplaceAll(err.Error(), dir+"/", ""); !strings.Contains(line, c.says) ||
+				strings.Contains(line, "\n") {
+				t.Errorf("error %q; it must be one line with %q", line, c.says)
+			}
+			if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the run folder must not be there: %v", err)
+			}
+		})
+	}
+}
+
+// TestTuneUnlikeSites: what only one site has is allowed, and said.
+func TestTuneUnlikeSites(t *testing.T) {
+	dir := t.TempDir()
+	for i, text := range []string{
+		table("a,w,y,z", "%d,%w,%c,%d", 40),
+		table("a,w,y,z", ",%w,maybe,%d", 40), // a class of its own, and no other; a is missing
+		table("a,w,y,z", "7,green,%c,7", 40), // a word of its own
+	} {
+		testkit.OK(os.WriteFile(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), []byte(text), 0o644))
+	}
+	var log strings.Builder
+	testkit.OK(experiment.Run(t.Context(), tasks.Tune(),
+		[]string{"-target=y", "-K=2", "-folds=0", "-report=false", "-data=" + filepath.Join(dir, "site{agent}.csv"),
+			"-out=" + filepath.Join(dir, "run")}, io.Discard, &log))
+	said := strings.Join(strings.Fields(log.String()), " ")
+	for _, want := range []string{
+		fmt.Sprintf("class maybe is at site 1 (%s/site1.csv) alone", dir),
+		fmt.Sprintf("site 1 (%s/site1.csv) has one class alone, maybe", dir),
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the log must have %q; it is %q", want, said)
+		}
+	}
+}

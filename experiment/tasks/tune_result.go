@@ -1,0 +1,167 @@
+package tasks
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"dsbo/algo"
+	"dsbo/experiment"
+	"dsbo/experiment/plan"
+	"dsbo/internal/wording"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/tables/modelfile"
+)
+
+// ComparesSites implements [experiment.Sited].
+func (t *tune) ComparesSites() bool { return t.alone && t.prepared.Rows[2] > 0 }
+
+// ExchangesAlone implements [experiment.Sited].
+func (t *tune) ExchangesAlone() bool { return t.exchangeAlone }
+
+// Finish implements [experiment.Finisher]: it writes λ by name, the model, and how good its
+// predictions are.
+func (t *tune) Finish(f experiment.FinishedRun) error {
+	m, err := t.newModel(0)
+	if err != nil {
+		return err
+	}
+	layered, ok := m.(models.Layered)
+	if !ok {
+		return fmt.Errorf("model %T must tell its layers", m)
+	}
+	y, err := t.keptWeights(f, m)
+	if err != nil {
+		return err
+	}
+	made, err := modelfile.New(t.prepared.Recipe, layered, y, modelfile.Origin{
+		Program: "dsbo " + wording.Build().Name(), Made: time.Now().UTC().Format(time.RFC3339), Run: string(f.Folder),
+		Lambda: runs.LambdaTableFile,
+	})
+	if err != nil {
+		return err
+	}
+	assessment, err := t.assess(made, f)
+	if err != nil || !f.Writes {
+		return err
+	}
+	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, y)); err != nil {
+		return err
+	}
+	if err := made.Write(f.Folder); err != nil || assessment == nil {
+		return err
+	}
+	return f.Folder.WriteAssessment(*assessment)
+}
+
+// Experience implements [experiment.Experienced]: what runs over ten tables of 3 to 5 sites took,
+// made ones and scikit-learn's, with 178 to 3500 rows. Three classes and more are often separable,
+// and then the best constants are far from 0, where solutions take long.
+func (t *tune) Experience() plan.Experience {
+	folds, several := t.prepared.Folds > 0, len(t.prepared.Recipe.Target.Classes) > 2
+	switch {
+	case folds && several:
+		return plan.Experience{Experience: algo.Experience{Constants: 7}, RecordProducts: 80, Models: 8,
+			ModelProducts: 180}
+	case several:
+		return plan.Experience{Experience: algo.Experience{Constants: 6}, RecordProducts: 40, Models: 6,
+			ModelProducts: 32}
+	case folds:
+		return plan.Experience{Experience: algo.Experience{Constants: 3}, RecordProducts: 12, Models: 4,
+			ModelProducts: 18}
+	}
+	return plan.Experience{Experience: algo.Experience{Constants: 4}, RecordProducts: 14, Models: 6, ModelProducts: 22}
+}
+
+// Ending implements [experiment.Finisher].
+func (t *tune) Ending() (e plan.Ending) {
+	if n := t.assessedNumbers(); n > 0 {
+		e.Sums = []int{n}
+	}
+	if t.prepared.Folds == 0 {
+		return e
+	}
+	if m, err := t.newModel(0); err == nil {
+		_, e.Model = m.Dims()
+	}
+	return e
+}
+
+// A layering says which entry of λ penalizes what, and how that is called.
+type layering struct {
+	names []string
+	of    []int               // entry of the first layer's weights of each feature
+	rest  func(layer int) int // entry of the first layer's biases, for layer 0, or of a later layer
+}
+
+// layering returns the layering of -penalty for a model of n layers. Intercepts of a linear model
+// have none.
+func (t *tune) layering(layers int) (l layering) {
+	r := t.prepared.Recipe
+	all := r.Features()
+	l.of = make([]int, len(all))
+	l.rest = func(layer int) int { return len(l.names) - layers + layer }
+	switch t.shared {
+	case onePenalty:
+		l.names, l.rest = []string{"all weights"}, func(int) int { return 0 }
+		return l
+	case "layer":
+		for k := range layers {
+			l.names = append(l.names, fmt.Sprintf("layer %d", k+1))
+		}
+		return l
+	case "group":
+		l.of = r.Groups()
+		for _, f := range all {
+			l.names = append(l.names, r.Input(f.Input).Name)
+		}
+		l.names = slices.Compact(l.names)
+	default:
+		for k, f := range all {
+			l.of[k] = k
+			l.names = append(l.names, f.Name)
+		}
+	}
+	if layers > 1 {
+		l.names = append(l.names, "biases of layer 1")
+		for k := range layers - 1 {
+			l.names = append(l.names, fmt.Sprintf("layer %d", k+2))
+		}
+	}
+	return l
+}
+
+// negligible is the size of weights, beside the largest, at which a feature counts as one that the
+// model does without.
+const negligible = 0.01
+
+// penaltyTable returns the entries of λ = x with the sizes of the weights in y that they penalize.
+func (t *tune) penaltyTable(m models.Layered, x, y []float64) []runs.Penalty {
+	layers := m.Layers()
+	l := t.layering(len(layers))
+	squares := make([]float64, len(x))
+	for k, layer := range layers {
+		weights := y[layer.Offset:][:layer.Out*layer.In]
+		for j, w := range weights {
+			entry := l.of[j%len(l.of)]
+			if k > 0 {
+				entry = l.rest(k)
+			}
+			squares[entry] += float64(w * w)
+		}
+		if len(layers) > 1 {
+			for _, b := range y[layer.Offset+len(weights):][:layer.Out] {
+				squares[l.rest(k)] += float64(b * b)
+			}
+		}
+	}
+	largest := math.Sqrt(slices.Max(squares))
+	var all []runs.Penalty
+	for k, name := range l.names {
+		size := math.Sqrt(squares[k])
+		all = append(all, runs.Penalty{Name: name, Lambda: x[k], Norm: size, Kept: size > negligible*largest})
+	}
+	return all
+}

@@ -1,0 +1,24 @@
+package dsbo_test
+
+// limits are the most that there may be under each rule of house_test.go, and after it where we are
+// on the way to. They only go down, but for tokens: a commit that needs more of these raises the
+// limit, and its message says for what.
+var limits = map[rule]int{
+	tokens: 545_000, // 500,000
+
+	wideCode:     2957, // 0
+	wideComments: 4154, // 0
+	longFiles:    0,
+	longFuncs:    17, // 0
+
+	thatOf:    60,
+	soMany:    11, // 0
+	bareVerbs: 98, // 0
+
+	bareFields:  98, // 0
+	mostMethods: 40,
+
+	topFolders:      17,
+	packages:        60,
+	internalFolders: 9,
+}

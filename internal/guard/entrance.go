@@ -1,0 +1,184 @@
+// A Listener bounds what strangers use of a server: everybody is one until the server knows who
+// it is.
+//
+// A listener of this package accepts all connections. Those that have not been admitted have a
+// number of bytes and a time in which they must become known, and are closed then. Their number at
+// once is bounded: where one more comes, the oldest of the host that has the most makes room (of
+// several such hosts, the oldest of all), so that a host with few is let in however many another
+// one opens.
+
+package guard
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Limits are what strangers may use.
+type Limits struct {
+	Strangers int           // connections at once
+	Bytes     int64         // that each may send; 0: there is no bound
+	Time      time.Duration // within which each must be admitted; 0: there is no bound
+}
+
+// ErrStranger ends connections that must have been admitted before they send more.
+var ErrStranger = errors.New("too much was sent before it was known who it is")
+
+// A Listener is a net.Listener whose connections are *[Conn].
+type Listener struct {
+	net.Listener
+	limits Limits
+
+	mu        sync.Mutex
+	strangers int
+	hosts     map[string][]*Conn // strangers by host, the oldest first
+	entered   int64
+}
+
+// Wrap returns a listener whose strangers are bounded. It must not be used without it then.
+func Wrap(l net.Listener, limits Limits) *Listener {
+	return &Listener{Listener: l, limits: limits, hosts: map[string][]*Conn{}}
+}
+
+// Accept implements net.Listener.
+func (l *Listener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{Conn: conn, listener: l, host: hostOf(conn.RemoteAddr())}
+	c.address = address{conn.RemoteAddr(), c}
+	c.allowance.Store(l.limits.Bytes)
+	if crowded := l.enter(c); crowded != nil {
+		crowded.Close()
+	}
+	return c, nil
+}
+
+// enter counts a stranger, and returns one that has to make room; nil if there is room.
+func (l *Listener) enter(c *Conn) (crowded *Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.closed || c.stranger {
+		return nil
+	}
+	c.stranger = true
+	l.entered++
+	c.number = l.entered
+	l.strangers++
+	l.hosts[c.host] = append(l.hosts[c.host], c)
+	if l.limits.Time > 0 {
+		c.timer = time.AfterFunc(l.limits.Time, func() { c.Close() })
+	}
+	if l.strangers <= l.limits.Strangers {
+		return nil
+	}
+	most := l.hosts[c.host]
+	for _, all := range l.hosts {
+		if len(all) > len(most) || len(all) == len(most) && all[0].number < most[0].number {
+			most = all
+		}
+	}
+	return most[0]
+}
+
+// leave counts a stranger no longer.
+func (l *Listener) leave(c *Conn) {
+	if !c.stranger {
+		return
+	}
+	c.stranger = false
+	l.strangers--
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	all := slices.DeleteFunc(l.hosts[c.host], func(of *Conn) bool { return of == c })
+	if l.hosts[c.host] = all; len(all) == 0 {
+		delete(l.hosts, c.host)
+	}
+}
+
+// A Conn is a connection that was accepted. It is a stranger's until Admit.
+type Conn struct {
+	net.Conn
+	listener  *Listener
+	host      string
+	address   address
+	known     atomic.Bool
+	allowance atomic.Int64 // bytes that a stranger may still send
+
+	// Guarded by the listener's lock.
+	stranger, closed bool
+	number           int64 // among those that entered
+	timer            *time.Timer
+}
+
+// Admit lifts all bounds.
+func (c *Conn) Admit() {
+	c.known.Store(true)
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.listener.leave(c)
+}
+
+// Dismiss makes the connection a stranger's again.
+func (c *Conn) Dismiss() {
+	c.allowance.Store(c.listener.limits.Bytes)
+	c.known.Store(false)
+	if crowded := c.listener.enter(c); crowded != nil {
+		crowded.Close()
+	}
+}
+
+// Read implements net.Conn. A stranger that has sent all that it may is cut off.
+func (c *Conn) Read(b []byte) (int, error) {
+	if c.known.Load() || c.listener.limits.Bytes == 0 {
+		return c.Conn.Read(b)
+	}
+	left := c.allowance.Load()
+	if left <= 0 {
+		return 0, errors.Join(ErrStranger, c.Close())
+	}
+	n, err := c.Conn.Read(b[:min(int64(len(b)), left)])
+	c.allowance.Add(-int64(n))
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *Conn) Close() error {
+	c.listener.mu.Lock()
+	c.closed = true
+	c.listener.leave(c)
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// RemoteAddr implements net.Conn. [Of] finds the connection by it, through all that is put on top
+// of the connection.
+func (c *Conn) RemoteAddr() net.Addr { return c.address }
+
+type address struct {
+	net.Addr
+	conn *Conn
+}
+
+// ConnOf returns the connection whose remote address this is; nil if it was not accepted by
+// a [Listener].
+func ConnOf(remote net.Addr) *Conn {
+	if a, ok := remote.(address); ok {
+		return a.conn
+	}
+	return nil
+}
+
+// hostOf returns what counts as one host.
+func hostOf(a net.Addr) string {
+	if host, _, err := net.SplitHostPort(a.String()); err == nil {
+		return host
+	}
+	return a.String()
+}

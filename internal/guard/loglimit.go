@@ -1,0 +1,96 @@
+// LimitLog bounds the lines that a log gets, whatever others do: each kind of line comes so often
+// at most, and says how many of its kind were left out before it.
+
+package guard
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Of each kind, as many lines as Burst come at once, and then one each Every.
+const (
+	LogBurst = 10
+	Every    = 10 * time.Second
+)
+
+// neighbour is the attribute that makes lines with one message of several kinds.
+const neighbour = "neighbour"
+
+// New returns a logger that passes lines on to another one. Lines are of one kind if their messages
+// are the same, and their attribute "neighbour" if they have it: both are the program's own, so
+// that there are few kinds.
+func LimitLog(to *slog.Logger) *slog.Logger {
+	return slog.New(&handler{to.Handler(), &kinds{all: map[kind]*count{}}})
+}
+
+type kind struct{ message, neighbour string }
+
+// A count is what there was of a kind.
+type count struct {
+	credit  time.Duration // Every for each line that may come at once
+	updated time.Time
+	omitted int // left out since the last line
+}
+
+type kinds struct {
+	mu  sync.Mutex
+	all map[kind]*count
+}
+
+// allow reports whether a line of a kind may come, and how many were left out before it.
+func (k *kinds) allow(of kind, now time.Time) (missed int, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.all[of]
+	if c == nil {
+		c = &count{credit: LogBurst * Every, updated: now}
+		k.all[of] = c
+	}
+	c.credit = min(LogBurst*Every, c.credit+now.Sub(c.updated))
+	c.updated = now
+	if c.credit < Every {
+		c.omitted++
+		return 0, false
+	}
+	c.credit -= Every
+	missed, c.omitted = c.omitted, 0
+	return missed, true
+}
+
+type handler struct {
+	slog.Handler
+	kinds *kinds
+}
+
+// Handle implements slog.Handler.
+func (h *handler) Handle(ctx context.Context, r slog.Record) error {
+	of := kind{message: r.Message}
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == neighbour {
+			of.neighbour = a.Value.String()
+		}
+		return a.Key != neighbour
+	})
+	missed, ok := h.kinds.allow(of, r.Time)
+	if !ok {
+		return nil
+	}
+	if missed > 0 {
+		r = r.Clone()
+		r.AddAttrs(slog.Int("left out", missed))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &handler{h.Handler.WithAttrs(attrs), h.kinds}
+}
+
+// WithGroup implements slog.Handler.
+func (h *handler) WithGroup(name string) slog.Handler {
+	return &handler{h.Handler.WithGroup(name), h.kinds}
+}

@@ -1,0 +1,47 @@
+package guard_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsbo/internal/guard"
+)
+
+// TestLimit: lines of a kind come ten at once, then one each ten seconds with the number of those
+// left out; other kinds come beside them.
+func TestLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		log := guard.LimitLog(slog.New(slog.NewTextHandler(&b, nil))).With("agent", 3)
+		lines := func() int {
+			n := strings.Count(b.String(), "\n")
+			return n
+		}
+		for range 1000 {
+			log.Info("refused", "from", "a stranger")
+		}
+		if lines() != guard.LogBurst {
+			t.Errorf("%d lines of 1000 came; they must be %d", lines(), guard.LogBurst)
+		}
+		log.Info("lost", "neighbour", 1)
+		log.Info("lost", "neighbour", 2)
+		if lines() != guard.LogBurst+2 {
+			t.Errorf("%d lines; those of other kinds must come", lines())
+		}
+		b.Reset()
+		for range 100 {
+			time.Sleep(time.Second)
+			log.Info("refused")
+		}
+		if got := b.String(); lines() != 10 || !strings.Contains(got, `agent=3 "left out"=999`) ||
+			!strings.Contains(got, `"left out"=9`+"\n") {
+			t.Errorf(
+				"in 100 s came\n%s\nthey must be 10 lines, the first of which says that 999 were left out, the "+
+					"others 9", got)
+		}
+	})
+}

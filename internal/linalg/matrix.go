@@ -1,0 +1,56 @@
+// This file has the matrices of second derivatives of a lower loss that products are taken with,
+// and finds eigenvalues of them by products alone.
+
+package linalg
+
+import (
+	"math"
+
+	"dsbo"
+)
+
+// A Matrix is what an agent's products with second derivatives of its lower loss are of, the same
+// for all agents.
+type Matrix struct {
+	Kind dsbo.CurvatureMatrix
+	Mu   []float64 // μ of a damped Hessian, one number, which a checkpoint holds
+}
+
+// NewMatrix returns a matrix of a kind, which is not damped yet.
+func NewMatrix(kind dsbo.CurvatureMatrix) *Matrix { return &Matrix{kind, make([]float64, 1)} }
+
+// SetDamping sets μ by the least eigenvalue of the averaged Hessian: a tenth more than it takes.
+// NaN leaves μ as it is.
+func (m *Matrix) SetDamping(least float64) {
+	if m.Kind == dsbo.DampedHessian && !math.IsNaN(least) {
+		m.Mu[0] = max(0, -1.1*least)
+	}
+}
+
+// Product writes the product of v with an agent's matrix at (x, y) to dst (length q, as v and y).
+func Product(m *Matrix, o dsbo.Oracle, dst, x, y, v []float64, s dsbo.Sample) error {
+	if m.Kind == dsbo.GaussNewton {
+		g, err := dsbo.OracleAs[dsbo.GaussNewtonOracle](o, "Gauss-Newton products")
+		if err != nil {
+			return err
+		}
+		return g.GaussNewton(dst, x, y, v, s)
+	}
+	if err := o.HVP(dst, x, y, v, s); err != nil {
+		return err
+	}
+	Axpy(dst, m.Mu[0], v)
+	return nil
+}
+
+// Diagonal writes the diagonal of an agent's matrix to dst (length q), the diagonal of a
+// Gauss-Newton matrix about: it is the Hessian's.
+func (m *Matrix) Diagonal(o dsbo.DiagonalOracle, dst, x, y []float64, s dsbo.Sample) error {
+	if err := o.Diagonal(dst, x, y, s); err != nil {
+		return err
+	}
+	for i := range dst {
+		dst[i] += m.Mu[0]
+	}
+	return nil
+}

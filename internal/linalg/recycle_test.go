@@ -1,0 +1,301 @@
+package linalg_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dsbo/internal/linalg"
+)
+
+// A matrix is symmetric and dense, row by row.
+type matrix struct {
+	q       int
+	entries []float64
+}
+
+// random is a matrix with the eigenvalues 10^(−decay·i/q), i = 0..q−1, some of which may be
+// turned negative.
+func random(q int, decay float64, negative int) matrix {
+	rng := rand.New(rand.NewPCG(7, 8))
+	m := matrix{q, make([]float64, q*q)}
+	var basis [][]float64
+	for i := range q {
+		v := make([]float64, q)
+		for j := range v {
+			v[j] = rng.NormFloat64()
+		}
+		for range 2 { // twice is enough
+			for _, b := range basis {
+				linalg.Axpy(v, -linalg.Dot(b, v), b)
+			}
+		}
+		linalg.Scale(v, 1/linalg.Norm(v), v)
+		basis = append(basis, v)
+		w := math.Pow(10, -decay*float64(i)/float64(q))
+		if i < negative {
+			w = -w
+		}
+		for j := range q {
+			linalg.Axpy(m.entries[j*q:][:q], w*v[j], v)
+		}
+	}
+	return m
+}
+
+func (m matrix) product(dst, v []float64) error {
+	for i := range dst {
+		dst[i] = linalg.Dot(m.entries[i*m.q:][:m.q], v)
+	}
+	return nil
+}
+
+func (m matrix) diagonal() []float64 {
+	d := make([]float64, m.q)
+	for i := range d {
+		d[i] = m.entries[i*m.q+i]
+	}
+	return d
+}
+
+func filled(q int, a float64) []float64 { return slices.Repeat([]float64{a}, q) }
+
+// system is m + e I.
+func (m matrix) system(e float64) linalg.System {
+	return linalg.System{E: filled(m.q, e), Diagonal: m.diagonal(), Product: m.product}
+}
+
+// residual returns ‖b − (m + e I) s‖ / ‖b‖.
+func (m matrix) residual(e float64, s, b []float64) float64 {
+	r := make([]float64, m.q)
+	m.product(r, s)
+	linalg.Axpy(r, e, s)
+	linalg.Sub(r, b, r)
+	return linalg.Norm(r) / linalg.Norm(b)
+}
+
+// Conjugate gradients end after q products whatever the preconditioner, and later solves need
+// far fewer.
+func TestRecyclingSavesProducts(t *testing.T) {
+	const q, e = 40, 1e-3
+	d, memory := random(q, 3, 0), linalg.NewMemory(q, 60, 1e-9, 1e-6)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var asked []int
+	for range 3 {
+		s, b := make([]float64, q), make([]float64, q)
+		for i := range b {
+			b[i] = rng.NormFloat64()
+		}
+		r := slices.Clone(b)
+		n, positive, err := memory.Solve(s, r, d.system(e), 3*q,
+			func(int) bool { return linalg.Norm(r) <= 1e-8*linalg.Norm(b) })
+		if err != nil || !positive {
+			t.Fatal(positive, err)
+		}
+		if left := d.residual(e, s, b); left > 1e-7 {
+			t.Errorf("after %d products the residual is %g", n, left)
+		}
+		asked = append(asked, n)
+	}
+	if asked[0] > 2*q || asked[1] > 3 || asked[2] > 3 {
+		t.Errorf("products of solves: %v; the first must need at most 80, the others 3", asked)
+	}
+}
+
+// The pairs of q independent directions are all of D: then the preconditioner is the inverse but
+// for the floor of the diagonal.
+func TestAllPairsAreTheMatrix(t *testing.T) {
+	const q, e = 12, 0.5
+	d, memory := random(q, 1, 0), linalg.NewMemory(q, q, 1e-14, 1e-12)
+	dd := make([]float64, q)
+	for i := range q {
+		v := make([]float64, q)
+		v[i] = 3 // of another length than 1
+		d.product(dd, v)
+		memory.Add(v, dd)
+	}
+	memory.Prepare(filled(q, e), d.diagonal())
+	b, s := filled(q, 1), make([]float64, q)
+	memory.Precondition(s, b)
+	if left := d.residual(e, s, b); left > 1e-10 {
+		t.Errorf("the residual of M⁻¹ b is %g", left)
+	}
+}
+
+// Relative pairs are pairs of R D R once the diagonal says so.
+func TestRelativePairsFollowTheDiagonal(t *testing.T) {
+	const q, e = 12, 0.5
+	d := random(q, 1, 0)
+	changed := matrix{q, slices.Clone(d.entries)}
+	for i := range changed.entries {
+		changed.entries[i] *= float64(1+i/q) * float64(1+i%q)
+	}
+	for _, relative := range []bool{false, true} {
+		memory, dd := linalg.NewMemory(q, q, 1e-14, 1e-12), make([]float64, q)
+		memory.Relative = relative
+		memory.Prepare(filled(q, e), d.diagonal())
+		for i := range q {
+			v := make([]float64, q)
+			v[i] = 1
+			d.product(dd, v)
+			memory.Add(v, dd)
+		}
+		memory.Prepare(filled(q, e), changed.diagonal())
+		b, s := filled(q, 1), make([]float64, q)
+		memory.Precondition(s, b)
+		if left := changed.residual(e, s, b); (left < 1e-9) != relative {
+			t.Errorf("relative %v: the residual of M⁻¹ b is %g", relative, left)
+		}
+	}
+}
+
+func TestWithoutPairsTheDiagonalAlone(t *testing.T) {
+	memory := linalg.NewMemory(3, 5, 0.02, 1e-6)
+	memory.Prepare([]float64{1, 0, 0}, []float64{1, -4, 0})
+	got := make([]float64, 3)
+	memory.Precondition(got, []float64{2, 2, 2})
+	if want := []float64{1, 0.5, 2}; linalg.Dist2(got, want) > 1e-30 {
+		t.Errorf("M⁻¹ (2, 2, 2) = %v, want %v", got, want)
+	}
+}
+
+// A solve of a fixed count asks for all its products, and takes nothing from those after a
+// direction of negative curvature.
+func TestFixedCount(t *testing.T) {
+	const q = 10
+	for _, c := range []struct {
+		name     string
+		d        matrix
+		b        []float64
+		positive bool
+	}{
+		{"positive", random(q, 1, 0), filled(q, 1), true},
+		{"negative", random(q, 1, q), filled(q, 1), false},
+		{"no right-hand side", random(q, 1, 0), filled(q, 0), false},
+	} {
+		memory, s, r := linalg.NewMemory(q, 20, 0.02, 1e-6), make([]float64, q), slices.Clone(c.b)
+		sys := c.d.system(0)
+		asked, positive, err := memory.Solve(s, r, sys, 4, nil)
+		if asked != 4 || positive != c.positive || err != nil {
+			t.Errorf("%s: %d products, positive %v (%v)", c.name, asked, positive, err)
+		}
+		if want := map[bool]int{true: 4}[c.positive]; memory.Pairs() != want || (linalg.Norm(s) != 0) != c.positive {
+			t.Errorf("%s: %d pairs, want %d; s = %v", c.name, memory.Pairs(), want, s)
+		}
+		if asked, _, _ := memory.Solve(s, slices.Clone(c.b), sys, 4, func(int) bool { return false }); !c.positive &&
+			asked != 1 {
+			t.Errorf("%s: a solve that may end asked for %d products", c.name, asked)
+		}
+	}
+}
+
+func TestErrorOfAProduct(t *testing.T) {
+	failed, memory := errors.New("no answer"), linalg.NewMemory(3, 4, 0.02, 1e-6)
+	sys := linalg.System{E: filled(3, 1), Diagonal: filled(3, 1), Product: func([]float64, []float64) error {
+		return failed
+	}}
+	if asked, _, err := memory.Solve(filled(3, 0), filled(3, 1), sys, 4, nil); asked != 0 || err != failed {
+		t.Errorf("%d products, error %v", asked, err)
+	}
+}
+
+// A memory restored from its state goes on with the same bits, its oldest pairs gone; and a solve
+// allocates nothing.
+func TestStateRestores(t *testing.T) {
+	const q = 70
+	d := random(q, 2, 0)
+	a, b := linalg.NewMemory(q, 7, 0.02, 1e-6), linalg.NewMemory(q, 7, 0.02, 1e-6)
+	a.Relative, b.Relative = true, true
+	sys, s, r := d.system(0.01), make([]float64, q), filled(q, 1)
+	solve := func(m *linalg.Memory) []float64 {
+		linalg.Fill(s, 0)
+		linalg.Fill(r, 1)
+		m.Solve(s, r, sys, 5, nil)
+		return s
+	}
+	for range 3 {
+		solve(a)
+	}
+	views := func(m *linalg.Memory) [][]float64 {
+		s, t, gram, counts := m.State()
+		return [][]float64{s, t, gram, counts}
+	}
+	for i, v := range views(b) {
+		copy(v, views(a)[i])
+	}
+	if a.Pairs() != 7 {
+		t.Errorf("%d pairs, want 7", a.Pairs())
+	}
+	for range 3 {
+		if want := slices.Clone(solve(a)); !slices.Equal(want, solve(b)) {
+			t.Fatal("a restored memory gives other bits")
+		}
+	}
+	if n := testing.AllocsPerRun(5, func() { solve(a) }); n != 0 {
+		t.Errorf("a solve allocates %v times", n)
+	}
+}
+
+// A copy of a memory has its newest pairs, the oldest first, and preconditions as it does.
+func TestCopyFrom(t *testing.T) {
+	const q = 30
+	d := random(q, 2, 0)
+	a, all, few := linalg.NewMemory(q, 7, 0.02, 1e-6), linalg.NewMemory(q, 9, 0.02, 1e-6),
+		linalg.NewMemory(q, 3, 0.02, 1e-6)
+	for range 2 { // ten pairs, of which three are gone
+		a.Solve(make([]float64, q), filled(q, 1), d.system(0.01), 5, nil)
+	}
+	all.CopyFrom(a)
+	few.CopyFrom(a)
+	if all.Pairs() != 7 || few.Pairs() != 3 {
+		t.Fatalf("%d and %d pairs, want 7 and 3", all.Pairs(), few.Pairs())
+	}
+	newest, _, _, _ := a.State()
+	oldest, _, _, _ := few.State()
+	if !slices.Equal(oldest[2*q:], newest[2*q:3*q]) { // the tenth pair is in row 9 mod 7
+		t.Error("the newest pair is not the last")
+	}
+	sys, want, got := d.system(0.01), make([]float64, q), make([]float64, q)
+	a.Prepare(sys.E, sys.Diagonal)
+	a.Precondition(want, filled(q, 1))
+	all.Prepare(sys.E, sys.Diagonal)
+	all.Precondition(got, filled(q, 1))
+	if linalg.Dist2(got, want) > 1e-16*linalg.Dot(want, want) {
+		t.Error("a copy preconditions otherwise")
+	}
+}
+
+// TestDescend: at directions without positive curvature a step down goes on, so that the quadratic
+// ½ s'Hs − r's is lower than where the solve would have ended, and is never 0.
+func TestDescend(t *testing.T) {
+	const q = 12
+	for _, negative := range []int{1, 6, q} {
+		m := random(q, 2, negative)
+		value := func(s, r []float64) float64 {
+			hs := make([]float64, q)
+			m.product(hs, s)
+			return linalg.Dot(s, hs)/2 - linalg.Dot(r, s)
+		}
+		solve := func(descend bool) float64 {
+			s, r, rhs := make([]float64, q), make([]float64, q), make([]float64, q)
+			for i := range r {
+				r[i] = math.Cos(float64(i))
+			}
+			copy(rhs, r)
+			ones := slices.Repeat([]float64{1}, q)
+			memory := linalg.NewMemory(q, 4, 0.02, 1e-6)
+			_, positive, err := memory.Solve(s, r,
+				linalg.System{E: make([]float64, q), Diagonal: ones, Product: m.product, Descend: descend}, 2*q, nil)
+			if positive || err != nil {
+				t.Fatalf("%d negative eigenvalues: positive %v, error %v", negative, positive, err)
+			}
+			return value(s, rhs)
+		}
+		if with, without := solve(true), solve(false); !(with < 0 && with < without) {
+			t.Errorf("%d negative eigenvalues: the quadratic falls to %g, without going on to %g",
+				negative, with, without)
+		}
+	}
+}

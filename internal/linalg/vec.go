@@ -1,0 +1,164 @@
+// This file holds the few dense-vector loops that the methods, the exchange and the
+// evaluation share.
+//
+// Every product is rounded before it is added (the conversion forbids a fused multiply-add), so
+// results are the same bits on every machine. Of float32, factors are rounded to float32 first. All
+// slices of a call have the length of the first; functions that write allow the destination to be
+// an input.
+
+package linalg
+
+import (
+	"math"
+
+	"dsbo/internal/kernel"
+)
+
+// short is the length below which a loop here is quicker than the call of a kernel, which gives the
+// same bits.
+const short = 64
+
+// Block is how many numbers stay in the first-level cache: 8 KiB of float64.
+const Block = 1024
+
+// EachBlock calls f for all of 0..n in blocks of at most [Block] numbers, for loops of several
+// functions here over the same vectors: what one of them writes the next one reads from the
+// first-level cache.
+func EachBlock(n int, f func(from, to int)) {
+	for from := 0; from < n; from += Block {
+		f(from, min(from+Block, n))
+	}
+}
+
+// Axpy adds a·x to dst.
+func Axpy[T kernel.Float](dst []T, a float64, x []T) {
+	x = x[:len(dst)]
+	if len(dst) >= short {
+		kernel.Axpy(dst, T(a), x)
+		return
+	}
+	for i := range dst {
+		dst[i] += T(T(a) * x[i])
+	}
+}
+
+// Comb sets dst = a·x + b·y.
+func Comb[T kernel.Float](dst []T, a float64, x []T, b float64, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	if len(dst) >= short {
+		kernel.Comb(dst, T(a), x, T(b), y)
+		return
+	}
+	for i := range dst {
+		dst[i] = T(T(a)*x[i]) + T(T(b)*y[i])
+	}
+}
+
+// Scale sets dst = a·x.
+func Scale[T kernel.Float](dst []T, a float64, x []T) {
+	x = x[:len(dst)]
+	if len(dst) >= short {
+		kernel.Scale(dst, T(a), x)
+		return
+	}
+	for i := range dst {
+		dst[i] = T(a) * x[i]
+	}
+}
+
+// Add sets dst = x + y.
+func Add[T kernel.Float](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	if len(dst) >= short {
+		kernel.AddTo(dst, x, y)
+		return
+	}
+	for i := range dst {
+		dst[i] = x[i] + y[i]
+	}
+}
+
+// Sub sets dst = x − y.
+func Sub[T kernel.Float](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	if len(dst) >= short {
+		kernel.SubTo(dst, x, y)
+		return
+	}
+	for i := range dst {
+		dst[i] = x[i] - y[i]
+	}
+}
+
+// Fill sets every entry of dst to a.
+func Fill[T kernel.Float](dst []T, a T) {
+	for i := range dst {
+		dst[i] = a
+	}
+}
+
+// Dot returns Σ x_i y_i, summed in order in float64.
+func Dot[T kernel.Float](x, y []T) float64 {
+	y = y[:len(x)]
+	s := 0.0
+	for i := range x {
+		s += float64(float64(x[i]) * float64(y[i]))
+	}
+	return s
+}
+
+// Norm returns the Euclidean length of x.
+func Norm[T kernel.Float](x []T) float64 { return math.Sqrt(Dot(x, x)) }
+
+// Dist2 returns ‖x − y‖².
+func Dist2(x, y []float64) float64 {
+	y = y[:len(x)]
+	s := 0.0
+	for i := range x {
+		d := x[i] - y[i]
+		s += float64(d * d)
+	}
+	return s
+}
+
+// Mean sets dst to the average of the rows, summed in order.
+func Mean(dst []float64, rows ...[]float64) {
+	Fill(dst, 0)
+	for _, r := range rows {
+		Add(dst, dst, r)
+	}
+	Scale(dst, 1/float64(len(rows)), dst)
+}
+
+// AllFinite reports whether no entry of x is NaN or infinite.
+func AllFinite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// Convert sets dst = src, each entry rounded to the nearest of its new type. Between different
+// types the two do not overlap, and processors that are free take parts of long ones.
+func Convert[T, F kernel.Float](dst []T, src []F) {
+	if same, ok := any(src).([]T); ok {
+		copy(dst, same)
+		return
+	}
+	if team := kernel.NewCrew(len(dst) * kernel.EntryWork); team != nil {
+		team.Share(len(dst), func(from, to int) { convert(dst[from:to], src[from:to]) })
+		return
+	}
+	convert(dst, src[:len(dst)])
+}
+
+// convert converts between different types.
+func convert[T, F kernel.Float](dst []T, src []F) {
+	if f64, ok := any(src).([]float64); ok {
+		kernel.FromFloat64(dst, f64)
+		return
+	}
+	kernel.ToFloat64(any(dst).([]float64), src) // there is no third type
+}

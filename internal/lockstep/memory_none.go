@@ -1,5 +1,0 @@
-//go:build !linux
-
-package lockstep
-
-func memoryFolder() string { return "" }

@@ -1,5 +1,0 @@
-//go:build race
-
-package lockstep
-
-const racing = true

@@ -1,0 +1,90 @@
+package num
+
+import "math"
+
+// The series of sine and cosine in Cephes up to π/4, by ascending powers of x².
+var (
+	sineTerms = []float64{-1.66666666666666307295e-1, 8.33333333332211858878e-3, -1.98412698295895385996e-4,
+		2.75573136213857245213e-6,
+		-2.50507477628578072866e-8, 1.58962301576546568060e-10}
+	cosineTerms = []float64{4.16666666666665929218e-2, -1.38888888888730564116e-3, 2.48015872888517045348e-5,
+		-2.75573141792967388112e-7,
+		2.08757008419747316778e-9, -1.13585365213876817300e-11}
+)
+
+// Sin returns the sine of an angle in radians: NaN of infinities and NaN. From 2^53 on, where
+// neighbouring numbers are 2 or more apart, it is some number between −1 and 1, the same on
+// every machine.
+func Sin(x float64) float64 {
+	if x == 0 {
+		return x
+	}
+	quadrant, z := reduced(x)
+	v := sineOf(z)
+	if quadrant&1 == 1 {
+		v = cosineOf(z)
+	}
+	if (quadrant >= 2) != (x < 0) {
+		return -v
+	}
+	return v
+}
+
+// Cos returns the cosine of an angle in radians; see [Sin].
+func Cos(x float64) float64 {
+	quadrant, z := reduced(x)
+	v := cosineOf(z)
+	if quadrant&1 == 1 {
+		v = sineOf(z)
+	}
+	if quadrant == 1 || quadrant == 2 {
+		return -v
+	}
+	return v
+}
+
+// reduced returns z within ±π/4 and a quadrant from 0 to 3 so that |x| is z and this number of
+// quarters of a turn.
+func reduced(x float64) (quadrant int, z float64) {
+	const ( // π/4 in three parts, the first two so short that their products with an eighth of 2^32 turns are exact
+		first  = 7.85398125648498535156e-1
+		second = 3.77489470793079817668e-8
+		third  = 2.69515142907905952645e-15
+	)
+	x = math.Abs(x)
+	if x >= 1<<29 {
+		x = withinTurn(x)
+	}
+	if !(x <= math.MaxFloat64) {
+		return 0, math.NaN()
+	}
+	eighths := int64(x * (4 / math.Pi))
+	eighths += eighths & 1
+	n := float64(eighths)
+	return int(eighths / 2 & 3), ((x - float64(n*first)) - float64(n*second)) - float64(n*third)
+}
+
+// withinTurn takes whole turns off a large angle. What FMA returns is the same on every machine, by
+// software if need be.
+func withinTurn(x float64) float64 {
+	const ( // 2π in three parts
+		first  = 0x1.921fb54442d18p+2
+		second = 0x1.1a62633145c07p-52
+		third  = -0x1.f1976b7ed8fbcp-108
+	)
+	if x >= 0x1p53 {
+		return math.Mod(x, first)
+	}
+	n := -math.Floor(x / first)
+	return math.FMA(n, third, math.FMA(n, second, math.FMA(n, first, x)))
+}
+
+func sineOf(z float64) float64 {
+	zz := float64(z * z)
+	return z + float64(float64(z*zz)*polynomial(zz, sineTerms))
+}
+
+func cosineOf(z float64) float64 {
+	zz := float64(z * z)
+	return 1 - float64(0.5*zz) + float64(float64(zz*zz)*polynomial(zz, cosineTerms))
+}

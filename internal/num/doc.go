@@ -1,0 +1,3 @@
+// Package num has numbers with the same bits on every machine: exponentials, logarithms and their
+// like, normally distributed numbers, the hash of which named draws are made, and a median.
+package num

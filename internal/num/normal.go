@@ -1,0 +1,83 @@
+// Normal draws normally distributed numbers with the same bits on every machine.
+//
+// math/rand/v2 draws others of the same generator where the compiler may fuse a product with the
+// sum that follows (arm64, GOAMD64=v3 and others), so that even made data differ. This is the same
+// method, the ziggurat of Marsaglia and Tsang ("The ziggurat method for generating random
+// variables", 2000), in operations that round the same everywhere; where nothing is fused it draws
+// the numbers of rand.NormFloat64 from the same bits of the generator.
+
+package num
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+const (
+	strips = 128
+	tail   = 3.442619855899      // where the lowest strip's rectangle ends
+	area   = 9.91256303526217e-3 // of each strip
+)
+
+// A strip of the ziggurat: numbers j·width of whole j below inside in size are under the curve,
+// whose height at the strip's end is height.
+type strip struct {
+	inside        uint32
+	width, height float32
+}
+
+var ziggurat = newZiggurat()
+
+// newZiggurat returns the strips, the lowest first; the others from the top downwards.
+func newZiggurat() (z [strips]strip) {
+	const unit = 1 << 31
+	bell := func(x float64) float64 { return Exp(-.5 * x * x) }
+	end := tail
+	base := area / bell(end)
+	z[0] = strip{uint32(end / base * unit), float32(base / unit), 1}
+	z[strips-1] = strip{0, float32(end / unit), float32(bell(end))}
+	for i := strips - 2; i >= 1; i-- {
+		before := end
+		end = math.Sqrt(-2 * Log(area/before+bell(before)))
+		z[i+1].inside = uint32(end / before * unit)
+		z[i].width, z[i].height = float32(end/unit), float32(bell(end))
+	}
+	return z
+}
+
+// Number draws a number of mean 0 and deviation 1.
+func Normal(r *rand.Rand) float64 {
+	for {
+		bits := r.Uint64()
+		j, i := int32(bits), bits>>32%strips
+		x := float64(j) * float64(ziggurat[i].width)
+		size := uint32(j)
+		if j < 0 {
+			size = -size
+		}
+		switch s := ziggurat[i]; {
+		case size < s.inside:
+			return x
+		case i == 0 && j > 0:
+			return tailNumber(r)
+		case i == 0:
+			return -tailNumber(r)
+		default:
+			above := float32(r.Float64()) * (ziggurat[i-1].height - s.height)
+			if s.height+float32(above) < float32(Exp(-.5*x*x)) {
+				return x
+			}
+		}
+	}
+}
+
+// tailNumber draws a number of the tail.
+func tailNumber(r *rand.Rand) float64 {
+	for {
+		x := -Log(r.Float64()) * (1.0 / tail)
+		y := -Log(r.Float64())
+		if y+y >= float64(x*x) {
+			return tail + float64(x)
+		}
+	}
+}

@@ -1,0 +1,391 @@
+package testkit
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"dsbo/internal/disk"
+)
+
+// A Memory is a file system in memory, which knows what it has been told to bring to the disk:
+// content by File.Sync, names by SyncDir. What a crash may leave of it say [Memory.States] and
+// [Memory.Crash]. Its memory is the memory of what is there, and of what has changed since it was
+// synced. It has no permissions and no times, and renames within a folder alone. It is safe for use
+// by several goroutines.
+type Memory struct {
+	// Changed, if it is set, is called after each operation, by its goroutine, with a text such as
+	// "rename .a.tmp to a".
+	Changed func(operation string)
+
+	mu   sync.Mutex
+	root *node // nil: the processes that used it have ended
+}
+
+// A node is a file or a folder.
+type node struct {
+	folder bool
+	locked bool
+
+	// content of a file, as processes see it; never changed in place, as others below may be views
+	// of it
+	data    []byte
+	saved   []byte    // as it is on the disk
+	changes []content // since
+
+	names      map[string]*node // names in a folder, as processes see them
+	savedNames map[string]*node
+	renames    []map[string]*node // since: names with what they are of then, nil where they are gone
+}
+
+// A content is a file's content after a change, which has written bytes from at on.
+type content struct {
+	data []byte
+	from int
+}
+
+func newFolder() *node {
+	return &node{folder: true, names: map[string]*node{}, savedNames: map[string]*node{}}
+}
+
+// NewMemory returns an empty file system.
+func NewMemory() *Memory { return &Memory{root: newFolder()} }
+
+// Restart returns a file system with the same content, for the next process after one that was
+// killed: m itself is of no use any more, whatever still has files of it open, and locks are gone.
+// What was not synced is still in the system's memory.
+func (m *Memory) Restart() *Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next := &Memory{root: m.root, Changed: m.Changed}
+	m.root = nil
+	next.root.unlock()
+	return next
+}
+
+func (n *node) unlock() {
+	n.locked = false
+	for _, child := range n.names {
+		child.unlock()
+	}
+}
+
+// operate runs one operation on what a path names: its folder, nil where there is none, and its
+// name in that.
+func (m *Memory) operate(operation, path string, change bool, run func(dir *node, name string) error) error {
+	return m.lockAndRun(operation, path, change, func() error { return m.resolve(path, run) })
+}
+
+// lockAndRun runs one operation, unless the processes that used the file system have ended, and
+// tells of it if it changes something.
+func (m *Memory) lockAndRun(operation, path string, change bool, run func() error) error {
+	m.mu.Lock()
+	err := error(fs.ErrClosed)
+	if m.root != nil {
+		err = run()
+	}
+	m.mu.Unlock()
+	if err != nil {
+		return &fs.PathError{Op: operation, Path: path, Err: err}
+	}
+	if change && m.Changed != nil {
+		m.Changed(operation + " " + path)
+	}
+	return nil
+}
+
+// resolve finds what a path names. The root is the name "" in itself.
+func (m *Memory) resolve(path string, run func(dir *node, name string) error) error {
+	dir, name := m.root, ""
+	for _, part := range strings.Split(filepath.ToSlash(filepath.Clean(path)), "/") {
+		if part == "" || part == "." {
+			continue
+		}
+		if name != "" {
+			next := dir.names[name]
+			if next == nil {
+				return fs.ErrNotExist
+			}
+			if !next.folder {
+				return syscall.ENOTDIR
+			}
+			dir = next
+		}
+		name = part
+	}
+	return run(dir, name)
+}
+
+// child returns what a name in a folder is of, nil for nothing.
+func (n *node) child(name string) *node {
+	if name == "" {
+		return n
+	}
+	return n.names[name]
+}
+
+// rename gives names in a folder, or takes them.
+func (n *node) rename(to map[string]*node) {
+	for name, of := range to {
+		if of == nil {
+			delete(n.names, name)
+		} else {
+			n.names[name] = of
+		}
+	}
+	n.renames = append(n.renames, to)
+}
+
+// set changes a file's content, and keeps data.
+func (n *node) set(data []byte, at int) {
+	n.data = data
+	n.changes = append(n.changes, content{data, at})
+}
+
+// OpenFile implements [FS].
+func (m *Memory) OpenFile(path string, flag int, _ fs.FileMode) (disk.File, error) {
+	f := &memoryFile{m: m, path: path, flag: flag}
+	changes := false
+	err := m.operate("open", path, false, func(dir *node, name string) error {
+		f.n = dir.child(name)
+		switch {
+		case f.n == nil && flag&os.O_CREATE == 0:
+			return fs.ErrNotExist
+		case f.n == nil:
+			f.n, changes = new(node), true
+			dir.rename(map[string]*node{name: f.n})
+		case flag&os.O_EXCL != 0:
+			return fs.ErrExist
+		case f.n.folder:
+			return syscall.EISDIR
+		case flag&os.O_TRUNC != 0:
+			f.n.set(nil, 0)
+			changes = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if changes && m.Changed != nil {
+		m.Changed("create " + path)
+	}
+	return f, nil
+}
+
+// Stat implements [FS].
+func (m *Memory) Stat(path string) (info fs.FileInfo, err error) {
+	err = m.operate("stat", path, false, func(dir *node, name string) error {
+		n := dir.child(name)
+		if n == nil {
+			return fs.ErrNotExist
+		}
+		info = memoryInfo{filepath.Base(path), int64(len(n.data)), n.folder}
+		return nil
+	})
+	return info, err
+}
+
+// ReadDir implements [FS].
+func (m *Memory) ReadDir(path string) (entries []fs.DirEntry, err error) {
+	err = m.operate("open", path, false, func(dir *node, name string) error {
+		n := dir.child(name)
+		switch {
+		case n == nil:
+			return fs.ErrNotExist
+		case !n.folder:
+			return syscall.ENOTDIR
+		}
+		for _, name := range slices.Sorted(maps.Keys(n.names)) {
+			of := n.names[name]
+			entries = append(entries, fs.FileInfoToDirEntry(memoryInfo{name, int64(len(of.data)), of.folder}))
+		}
+		return nil
+	})
+	return entries, err
+}
+
+// MkdirAll implements [FS].
+func (m *Memory) MkdirAll(path string) error {
+	if above := filepath.Dir(path); above != path {
+		if err := m.MkdirAll(above); err != nil {
+			return err
+		}
+	}
+	return m.operate("mkdir", path, true, func(dir *node, name string) error {
+		switch n := dir.child(name); {
+		case n == nil:
+			dir.rename(map[string]*node{name: newFolder()})
+		case !n.folder:
+			return syscall.ENOTDIR
+		}
+		return nil
+	})
+}
+
+// Rename implements [FS], within one folder.
+func (m *Memory) Rename(from, to string) error {
+	if filepath.Dir(from) != filepath.Dir(to) {
+		return &fs.PathError{Op: "rename", Path: from, Err: fs.ErrInvalid}
+	}
+	last := filepath.Base(to)
+	return m.operate("rename to "+last, from, true, func(dir *node, name string) error {
+		n := dir.names[name]
+		if n == nil {
+			return fs.ErrNotExist
+		}
+		if name != last {
+			dir.rename(map[string]*node{name: nil, last: n})
+		}
+		return nil
+	})
+}
+
+// Remove implements [FS].
+func (m *Memory) Remove(path string) error {
+	return m.operate("remove", path, true, func(dir *node, name string) error {
+		switch n := dir.names[name]; {
+		case n == nil:
+			return fs.ErrNotExist
+		case len(n.names) > 0:
+			return syscall.ENOTEMPTY
+		}
+		dir.rename(map[string]*node{name: nil})
+		return nil
+	})
+}
+
+// SyncDir implements [FS].
+func (m *Memory) SyncDir(path string) error {
+	return m.operate("sync folder", path, true, func(dir *node, name string) error {
+		n := dir.child(name)
+		if n == nil {
+			return fs.ErrNotExist
+		}
+		n.savedNames, n.renames = maps.Clone(n.names), nil
+		return nil
+	})
+}
+
+// Lock implements [FS].
+func (m *Memory) Lock(path string) (io.Closer, error) {
+	var n *node
+	err := m.operate("lock", path, false, func(dir *node, name string) error {
+		if n = dir.child(name); n == nil {
+			return fs.ErrNotExist
+		}
+		if n.locked {
+			return disk.ErrLocked
+		}
+		n.locked = true
+		return nil
+	})
+	if err != nil {
+		if n != nil {
+			err = fmt.Errorf("%s %w", path, disk.ErrLocked)
+		}
+		return nil, err
+	}
+	return memoryLock{m, n}, nil
+}
+
+type memoryLock struct {
+	m *Memory
+	n *node
+}
+
+func (l memoryLock) Close() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.m.root == nil { // another process may have it
+		return fs.ErrClosed
+	}
+	l.n.locked = false
+	return nil
+}
+
+// A memoryFile is an open file of a Memory.
+type memoryFile struct {
+	m      *Memory
+	n      *node
+	path   string
+	flag   int
+	offset int // where reading and, without os.O_APPEND, writing goes on
+}
+
+// operate runs one operation on the file.
+func (f *memoryFile) operate(operation string, change bool, run func()) error {
+	return f.m.lockAndRun(operation, f.path, change, func() error {
+		run()
+		return nil
+	})
+}
+
+func (f *memoryFile) Read(p []byte) (n int, err error) {
+	err = f.operate("read", false, func() {
+		n = copy(p, f.n.data[min(f.offset, len(f.n.data)):])
+		f.offset += n
+	})
+	if err == nil && n == 0 && len(p) > 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (f *memoryFile) Write(p []byte) (int, error) {
+	err := f.operate("write", true, func() {
+		if f.flag&os.O_APPEND != 0 {
+			f.offset = len(f.n.data)
+		}
+		data := make([]byte, max(len(f.n.data), f.offset+len(p)))
+		copy(data, f.n.data)
+		copy(data[f.offset:], p)
+		f.n.set(data, f.offset)
+		f.offset += len(p)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (f *memoryFile) Truncate(size int64) error {
+	return f.operate("truncate", true, func() {
+		data := make([]byte, size)
+		copy(data, f.n.data)
+		f.n.set(data, int(size))
+	})
+}
+
+func (f *memoryFile) Sync() error {
+	return f.operate("sync", true, func() { f.n.saved, f.n.changes = f.n.data, nil })
+}
+
+func (f *memoryFile) Close() error { return f.operate("close", false, func() {}) }
+
+type memoryInfo struct {
+	name   string
+	size   int64
+	folder bool
+}
+
+func (i memoryInfo) Name() string       { return i.name }
+func (i memoryInfo) Size() int64        { return i.size }
+func (i memoryInfo) IsDir() bool        { return i.folder }
+func (i memoryInfo) ModTime() time.Time { return time.Time{} }
+func (i memoryInfo) Sys() any           { return nil }
+
+func (i memoryInfo) Mode() fs.FileMode {
+	if i.folder {
+		return fs.ModeDir | 0o777
+	}
+	return 0o666
+}

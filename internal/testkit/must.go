@@ -1,0 +1,43 @@
+// OK, Get and Try are for straight-line code of many steps, each of which can fail, where a failure
+// of any one ends them all: measurements and conformance suites. A step's error becomes a panic
+// that [Try] turns back into the error, so that the steps read as what they do. No exported
+// function may let such a panic out.
+
+package testkit
+
+// failure is what [OK] panics with.
+type failure struct{ error }
+
+// OK panics if err is not nil. It is called inside [Try], in the same goroutine, alone.
+func OK(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// Get returns v. It panics as [OK] does.
+func Get[T any](v T, err error) T {
+	OK(err)
+	return v
+}
+
+// Get2 returns a and b. It panics as [OK] does.
+func Get2[A, B any](a A, b B, err error) (A, B) {
+	OK(err)
+	return a, b
+}
+
+// Try calls steps and returns the error that ended them, or nil. Other panics pass through.
+func Try(steps func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	steps()
+	return nil
+}

@@ -1,0 +1,76 @@
+// Build says from what source the running program was made.
+
+package wording
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
+
+// An Info is what the Go tool wrote into a program.
+type BuildInfo struct {
+	Version  string // of the main module; "" or "(devel)" if it has none
+	Revision string // of its version control; "" if the program was built without it
+	Modified bool   // the source differed from the revision
+	// of the architecture, for which the compiler was free to choose instructions: "v3" of amd64;
+	// "" if it is not known
+	Level string
+}
+
+// Build returns the information on the running program.
+var Build = sync.OnceValue(func() BuildInfo {
+	var b BuildInfo
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Version = info.Main.Version
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		case "GO" + strings.ToUpper(runtime.GOARCH): // GOAMD64, GOARM64, ...
+			b.Level = s.Value
+		}
+	}
+	return b
+})
+
+// Digest returns the SHA-256 of the running program's file: the digest of another program, or of
+// the same source and another compiler, is another one. It reads the file at the first call.
+var BuildDigest = sync.OnceValues(func() ([]byte, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("the file of this program: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the file of this program: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return nil, fmt.Errorf("the file of this program: %w", err)
+	}
+	return h.Sum(nil), nil
+})
+
+// Name returns the version if there is one, else the revision, marked if the source differed from
+// it, and "" if neither is known.
+func (b BuildInfo) Name() string {
+	switch {
+	case b.Version != "" && b.Version != "(devel)":
+		return b.Version
+	case b.Revision != "" && b.Modified:
+		return b.Revision + "+modified"
+	}
+	return b.Revision
+}

@@ -1,0 +1,207 @@
+package grpc
+
+import (
+	"context"
+	"fmt"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/grpc/holdup"
+)
+
+// A flow is the exchanges of an agent, one after the other: it puts a vector before all neighbours
+// and waits for theirs. Its fields are guarded by the mixer's lock, but for signal; round and
+// window are changed by the goroutine of Mix alone.
+type flow struct {
+	m        *Mixer
+	signal   chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
+	round    int           // the next exchange, or the one under way
+	window   window        // what may have to be sent again
+	missing  int           // neighbours that the exchange waits for
+	rollback *network.RollbackError
+}
+
+// exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in
+// their slots until advance and the next exchange. check returns a neighbour whose vector cannot
+// be, and why; it is called again where that one is to send another.
+func (x *flow) exchange(ctx context.Context, purpose int, e entry, check func() (bad *edge, reason error)) error {
+	if x.m.chamber != nil {
+		if err := x.await(ctx, func() bool { return !x.m.chamber.held }); err != nil {
+			return err
+		}
+	}
+	if err := x.publish(e); err != nil {
+		return err
+	}
+	for {
+		err := x.awaitAll(ctx, purpose, func() bool { return x.missing == 0 })
+		if err != nil {
+			return err
+		}
+		bad, reason := check()
+		if bad == nil {
+			return nil
+		}
+		if err := x.reject(bad, reason); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitAll waits until ready, while no neighbour does something else than this agent.
+func (x *flow) awaitAll(ctx context.Context, purpose int, ready func() bool) error {
+	for {
+		var other *edge
+		if err := x.await(ctx, func() bool {
+			other = x.otherPurpose(purpose)
+			return other != nil ||
+				ready()
+		}); err != nil || other == nil {
+			return err
+		}
+		err := x.reject(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
+			x.m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[x.round%2])))
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// advance makes the next exchange the present one.
+func (x *flow) advance() {
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
+	x.round++
+	for _, e := range x.m.view.edges {
+		e.conduct.barBeats = 0 // what it sent could be used
+	}
+	x.m.watch.Advance(x.round)
+	x.m.watch.Begin(holdup.Computing)
+}
+
+// publish puts the entry of this exchange before the neighbours.
+func (x *flow) publish(e entry) error {
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
+	if err := x.interruption(); err != nil {
+		return err
+	}
+	if x.round == x.window.end() {
+		x.window.add(e)
+		x.m.vectors += int64(e.sends)
+		x.m.vectorBytes += int64(e.sends) * int64(len(e.frame)-headerSize)
+	} else if !x.window.get(x.round).equal(e) {
+		return x.m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, x.round))
+	}
+	x.m.watch.Begin(holdup.Exchanging)
+	x.missing = 0
+	for _, e := range x.m.view.edges {
+		if e.received <= x.round {
+			x.missing++
+		}
+		e.checkKept()
+		e.wake()
+	}
+	return nil
+}
+
+// await waits until ready, which it asks under the lock whenever something has changed.
+func (x *flow) await(ctx context.Context, ready func() bool) error {
+	for {
+		x.m.mu.Lock()
+		ok, err := ready(), ctx.Err()
+		if err == nil {
+			err = x.interruption()
+		}
+		if err != nil {
+			x.missing = 0
+		}
+		x.m.mu.Unlock()
+		switch {
+		case ok:
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-x.signal:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// notifyWaiter wakes Mix, Gather, Reduce or Drain.
+func (x *flow) notifyWaiter() {
+	select {
+	case x.signal <- struct{}{}:
+	default:
+	}
+}
+
+// interruption returns why Mix, Gather, Reduce and Drain cannot go on.
+func (x *flow) interruption() error {
+	if x.m.err != nil {
+		return x.m.err
+	}
+	if err := x.m.epochChange(); err != nil {
+		return err
+	}
+	if x.rollback != nil {
+		return x.rollback
+	}
+	return nil
+}
+
+// rollBack notes that a neighbour needs what is no longer kept.
+func (x *flow) rollBack(neighbour, round int) {
+	if x.rollback == nil || round < x.rollback.Round {
+		x.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
+		x.m.watch.SetBack(neighbour)
+		x.m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
+			"from", round, "kept from", x.window.start)
+		x.notifyWaiter()
+	}
+}
+
+// otherPurpose returns the first neighbour whose vector of this exchange has come and is for
+// another purpose, nil if there is none.
+func (x *flow) otherPurpose(purpose int) *edge {
+	for _, e := range x.m.view.edges {
+		if e.received > x.round && !sameWork(e.purpose[x.round%2], purpose) {
+			return e
+		}
+	}
+	return nil
+}
+
+// reject returns the error with which the run ends because of the neighbour's vector of this
+// exchange. Where there is a council it returns nil: the neighbour is refused for a while and has
+// to send another vector, and the council leaves it out if it does not.
+func (x *flow) reject(e *edge, reason error) error {
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
+	err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: x.round, Reason: reason}
+	if x.m.chamber == nil {
+		return x.m.failLocked(err)
+	}
+	for exchange := x.round; exchange < e.received; exchange++ {
+		delete(e.digests, exchange)
+	}
+	e.received = x.round
+	x.missing++
+	if e.session != nil {
+		e.session.drop(&offence{err})
+	}
+	return nil
+}
+
+// checkRunning returns an error if ctx or the exchange has ended, or a neighbour has this agent
+// go back.
+func (x *flow) checkRunning(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
+	return x.interruption()
+}

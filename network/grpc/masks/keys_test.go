@@ -1,0 +1,199 @@
+package masks
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo/internal/testkit"
+	"dsbo/network/membership"
+	"dsbo/network/pki"
+)
+
+// three returns the settings by which one of three agents makes its key.
+func three(agent int) Config {
+	return Config{Agent: agent, Agents: 3, Founders: 3, Run: "run", Hash: "hash", Secret: []byte{1, byte(agent)}}
+}
+
+// crew returns keys of n agents that know each other, with settings that a test may change.
+func crew(t *testing.T, n int, change func(*Config)) []*Keys {
+	t.Helper()
+	all := make([]*Keys, n)
+	for i := range all {
+		c := three(i)
+		c.Agents, c.Founders = n, n
+		change(&c)
+		all[i] = testkit.Get(New(c, nil))
+		all[i].Announce()
+	}
+	for _, k := range all {
+		for i, other := range all {
+			if _, err := k.Learn(i, other.ownText); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if agent, some := k.Missing(); some {
+			t.Fatalf("the key of agent %d is missing", agent)
+		}
+	}
+	return all
+}
+
+// TestKeysDiffer by agent, run, settings, data, program, certificate and secret, and not by chance.
+func TestKeysDiffer(t *testing.T) {
+	authority := testkit.Get(pki.NewAuthority("test", time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	issue := func() *pki.Identity {
+		return testkit.Get(authority.Issue(0, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	}
+	id := issue()
+	public := func(c Config, id *pki.Identity) string { return string(testkit.Get(New(c, id)).Own()) }
+	seen := map[string]int{}
+	for i, change := range []func(*Config, **pki.Identity){
+		func(*Config, **pki.Identity) {},
+		func(c *Config, _ **pki.Identity) { c.Run = "walk" },
+		func(c *Config, _ **pki.Identity) { c.Hash = "mash" },
+		func(c *Config, _ **pki.Identity) { c.Secret = []byte("other") },
+		func(c *Config, _ **pki.Identity) { c.Program = "newer, or from other data" },
+		func(_ *Config, id **pki.Identity) { *id = issue() },
+		func(_ *Config, id **pki.Identity) { *id = nil },
+		func(c *Config, id **pki.Identity) { *id, c.Secret = nil, nil },
+		func(c *Config, id **pki.Identity) { *id, c.Secret = nil, nil }, // drawn anew
+		func(c *Config, id **pki.Identity) { *id, c.Agent = nil, 2 },
+	} {
+		c, id := three(0), id
+		change(&c, &id)
+		key := public(c, id)
+		if before, twice := seen[key]; twice {
+			t.Errorf("settings %d and %d have the same key", before, i)
+		}
+		seen[key] = i
+	}
+	if _, again := seen[public(three(0), id)]; !again {
+		t.Error("the same settings have another key")
+	}
+}
+
+// TestStreamsDiffer: two agents share a stream, no other two have it, and where one agent has other
+// data or another program, or is in another run, no two have a stream that was there before. Nor
+// have they in a later epoch of the same members: exchanges are counted from its checkpoint on, so
+// numbers come again.
+func TestStreamsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for i, settings := range []struct {
+		epoch  int
+		change func(*Config)
+	}{
+		{0, func(*Config) {}},
+		{0, func(c *Config) { c.Run = "walk" }},
+		{0, func(c *Config) { c.Program = map[int]string{2: "of other data"}[c.Agent] }},
+		{1, func(*Config) {}},
+		{2, func(*Config) {}},
+	} {
+		all := crew(t, 3, settings.change)
+		streams := map[[2]int]string{}
+		for i, k := range all {
+			testkit.OK(k.SetEpoch(membership.Epoch{Number: settings.epoch, Members: []int{0, 1, 2}}))
+			for j := range all {
+				if i == j {
+					continue
+				}
+				b := make([]byte, 16)
+				k.ciphers[j].Encrypt(b, b)
+				pair := [2]int{min(i, j), max(i, j)}
+				if before, known := streams[pair]; known && before != string(b) {
+					t.Errorf("agents %v do not share a stream", pair)
+				}
+				streams[pair] = string(b)
+			}
+		}
+		for pair, stream := range streams {
+			if seen[stream] {
+				t.Errorf("settings %d: agents %v have a stream that others have, or had", i, pair)
+			}
+			seen[stream] = true
+		}
+	}
+}
+
+// TestMaskCancels: masks change the words of each agent, and not their sum, for all numbers
+// of bits.
+func TestMaskCancels(t *testing.T) {
+	const n, length = 5, 3000
+	all := crew(t, n, func(*Config) {})
+	for width := 1; width <= 64; width++ {
+		mask := ^uint64(0) >> (64 - width)
+		plain, sum := make([]uint64, length), make([]uint64, length)
+		for i, k := range all {
+			words := make([]uint64, length)
+			for j := range words {
+				words[j] = uint64(i*31+j*7) & mask
+				plain[j] += words[j]
+			}
+			before := slices.Clone(words)
+			k.Mask(words, width, 77)
+			if slices.Equal(words, before) {
+				t.Errorf("%d bits: agent %d sends its words as they are", width, i)
+			}
+			for j := range words {
+				sum[j] += words[j]
+			}
+		}
+		for j := range sum {
+			if (sum[j]-plain[j])&mask != 0 {
+				t.Fatalf("%d bits: the sum is another one with masks", width)
+			}
+		}
+	}
+}
+
+// TestMasksOfExchanges: each exchange has masks of its own.
+func TestMasksOfExchanges(t *testing.T) {
+	k := crew(t, 3, func(*Config) {})[0]
+	seen := map[uint64]int{}
+	for exchange := range 100 {
+		words := []uint64{0}
+		k.Mask(words, 64, exchange)
+		if before, again := seen[words[0]]; again {
+			t.Errorf("exchange %d has the masks of exchange %d", exchange, before)
+		}
+		seen[words[0]] = exchange
+	}
+}
+
+// TestOff: without masks there are no keys, and others are refused.
+func TestOff(t *testing.T) {
+	c := three(0)
+	c.Off = true
+	k := testkit.Get(New(c, nil))
+	if k.Own() != nil || k.Announce() {
+		t.Error("there is a key")
+	}
+	if _, err := k.Learn(1, make([]byte, KeyLength)); err == nil || !strings.Contains(err.Error(), "not masked") {
+		t.Errorf("error %v for a key", err)
+	}
+}
+
+// FuzzReadKey: what is read is written again as it was, and nothing is taken for a signed key.
+func FuzzReadKey(f *testing.F) {
+	authority := testkit.Get(pki.NewAuthority("test", time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	id := testkit.Get(authority.Issue(1, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	f.Add(testkit.Get(New(three(0), nil)).ownText)
+	f.Add(testkit.Get(New(three(1), id)).ownText[:60])
+	f.Add([]byte("short"))
+	f.Add(append(make([]byte, KeyLength), 1, 0, 2, 3))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		k, err := readKey(b)
+		if err != nil {
+			return
+		}
+		if again := k.encode(); !bytes.Equal(again, b) || len(k.public) != KeyLength {
+			t.Errorf("% x was read as %+v, which is written % x", b, k, again)
+		}
+		c := three(0)
+		if _, err := c.verify(id, 0, k); err == nil {
+			t.Errorf("% x is taken for a key that is signed", b)
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package membership
+
+import (
+	"fmt"
+	"slices"
+)
+
+// An Epoch is the part of a run in which its members stay the same.
+type Epoch struct {
+	Number           int
+	Iteration, Round int   // iterations done, and the number of the first exchange, when it begins
+	Members          []int // numbers of agents, ascending
+	Lost             []int // the members that were members before, and have lost their state
+	Edges            Edges // what admissions have added to the roster's graph so far
+	Cut              Edges // edges between members that are not used
+}
+
+// First returns epoch 0 of a roster of n agents: all are members.
+func First(n int) Epoch { return Epoch{Members: everybody(n)} }
+
+// At returns the epoch of that number, of a run whose roster has n agents at the start. The slices
+// are views of the log, but for Edges. The log must be valid for n ([Log.Validate]); an epoch that
+// it does not have is [ErrNoEpoch].
+func (l Log) At(epoch, n int) (Epoch, error) {
+	if epoch < 0 || epoch > len(l) {
+		return Epoch{}, fmt.Errorf("epoch %d of 0 to %d: %w", epoch, len(l), ErrNoEpoch)
+	}
+	if epoch == 0 {
+		return First(n), nil
+	}
+	c := l[epoch-1]
+	e := Epoch{Number: epoch, Iteration: c.Iteration, Round: c.Round, Members: c.Members, Lost: c.Lost, Cut: c.Cut}
+	for _, before := range l[:epoch] {
+		e.Edges = append(e.Edges, before.Edges...)
+	}
+	return e, nil
+}
+
+// Last returns the newest epoch of a valid log of a run whose roster has n agents at the start.
+func (l Log) Last(n int) Epoch {
+	e, _ := l.At(len(l), n) // there is one
+	return e
+}
+
+// Roster returns how many agents the roster has with those that the log admits: one more than the
+// highest number.
+func (l Log) Roster(n int) int {
+	for _, c := range l {
+		for _, e := range c.Edges {
+			n = max(n, e[1]+1)
+		}
+	}
+	return n
+}
+
+// Position returns the place of an agent among the members, and false if it is none.
+func (e Epoch) Position(agent int) (int, bool) { return slices.BinarySearch(e.Members, agent) }
+
+// Keeps reports whether an agent goes from the epoch before into e with its state: it is a member
+// of both, and has not lost it.
+func (e Epoch) Keeps(before Epoch, agent int) bool {
+	_, was := before.Position(agent)
+	_, is := e.Position(agent)
+	return was && is && !slices.Contains(e.Lost, agent)
+}
+
+// Keeps reports whether an agent goes from one epoch to a later one, or to the same, with its
+// state, in a run whose roster has n agents at the start.
+func (l Log) Keeps(from, to, agent, n int) bool {
+	before, err := l.At(from, n)
+	_, member := before.Position(agent)
+	for number := from + 1; number <= to && member && err == nil; number++ {
+		var e Epoch
+		e, err = l.At(number, n)
+		member, before = e.Keeps(before, agent), e
+	}
+	return member && err == nil
+}
+
+// everybody returns 0..n-1.
+func everybody(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

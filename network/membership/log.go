@@ -1,0 +1,280 @@
+package membership
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/files"
+)
+
+// MaxAgents bounds the numbers of agents in a log.
+const MaxAgents = 1024
+
+// maxLine bounds the bytes of a line: all edges between a few hundred agents fit.
+const maxLine = 1 << 20
+
+// A Change is the beginning of an epoch, one line of a membership log.
+type Change struct {
+	Epoch     int `json:"epoch" must:"a whole number"`     // 1, 2, ...
+	Iteration int `json:"iteration" must:"a whole number"` // iterations done when it begins
+	// Round is the number of the exchange with which it begins; 0 where exchanges have no numbers,
+	// as in one process.
+	Round   int   `json:"round,omitzero" must:"a whole number"`
+	Members []int `json:"members" must:"numbers of agents, [0, 1, ...]"` // ascending
+	// Lost are the members that were members before too, but have lost what they would begin with:
+	// they begin as members that come in do. Ascending.
+	Lost []int `json:"lost,omitempty" must:"numbers of agents, [0, 1, ...]"`
+	// Slow are members of the epoch before that are left out because all waited too long for what
+	// they computed. Ascending.
+	Slow []int `json:"slow,omitempty" must:"numbers of agents, [0, 1, ...]"`
+	// Edges are what admitted agents add to the roster's graph, each [i, j] with i < j, ascending.
+	// An agent that no epoch had before and that is not of the roster at the start must have one.
+	Edges Edges `json:"edges,omitempty" must:"pairs of agents, [[0, 1], ...]"`
+	// Cut are edges between members that are not used, each [i, j] with i < j, ascending.
+	Cut      Edges    `json:"cut,omitempty" must:"pairs of agents, [[0, 1], ...]"`
+	Proposer int      `json:"proposer" must:"the number of an agent"`
+	Time     string   `json:"time,omitzero" must:"a time"` // of the proposer, RFC 3339 in UTC
+	Why      []string `json:"why,omitempty" must:"a list of texts"`
+}
+
+// Edges are pairs of agents.
+type Edges [][2]int
+
+// UnmarshalJSON reads pairs; encoding/json on its own would take lists of other lengths for pairs.
+func (e *Edges) UnmarshalJSON(data []byte) error {
+	var lists [][]int
+	if err := json.Unmarshal(data, &lists); err != nil {
+		return err
+	}
+	*e = nil
+	for _, list := range lists {
+		if len(list) != 2 {
+			return fmt.Errorf("an edge must have 2 ends; %v has %d", list, len(list))
+		}
+		*e = append(*e, [2]int(list))
+	}
+	return nil
+}
+
+// Line returns the change as a line of a log, with its end.
+func (c Change) Line() []byte {
+	line, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // numbers and texts alone
+	}
+	return append(line, '\n')
+}
+
+// A Log is the changes of a run, in their order.
+type Log []Change
+
+// Parse reads a log, one change a line. A last line without its end, which a crash leaves, is not
+// counted. All other faults that a log shows by itself are errors that name the line and match
+// dsbo.ErrConfig; [Log.Validate] finds those that depend on the run.
+func Parse(name string, from io.Reader) (Log, error) {
+	var l Log
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, maxLine)
+	lines.Split(func(data []byte, _ bool) (advance int, line []byte, err error) {
+		if advance = bytes.IndexByte(data, '\n') + 1; advance > 0 {
+			line = data[:advance]
+		}
+		return advance, line, nil
+	})
+	for lines.Scan() {
+		var c Change
+		if err := files.StrictJSON(lines.Bytes(), &c); err != nil {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: %w", name, len(l)+1, err)
+		}
+		if err := l.follows(c); err != nil {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: %w", name, len(l)+1, err)
+		}
+		l = append(l, c)
+	}
+	switch err := lines.Err(); {
+	case err == bufio.ErrTooLong:
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: it must have at most %d bytes", name, len(l)+1, maxLine)
+	case err != nil:
+		return nil, fmt.Errorf("%s, line %d: %w", name, len(l)+1, err)
+	}
+	return l, nil
+}
+
+// Bytes returns the log's lines.
+func (l Log) Bytes() []byte {
+	var lines []byte
+	for _, c := range l {
+		lines = append(lines, c.Line()...)
+	}
+	return lines
+}
+
+// follows returns what is wrong with c by itself and after the changes of l.
+func (l Log) follows(c Change) error {
+	var before Change
+	if len(l) > 0 {
+		before = l[len(l)-1]
+	}
+	switch {
+	case c.Epoch != len(l)+1:
+		return fmt.Errorf("epochs must be 1, 2, ... in order; %d follows %d", c.Epoch, len(l))
+	case c.Iteration < before.Iteration:
+		return fmt.Errorf("epoch %d must not begin before epoch %d, at iteration %d; it begins at %d", c.Epoch,
+			before.Epoch, before.Iteration, c.Iteration)
+	case c.Round < before.Round:
+		return fmt.Errorf("the exchanges of epoch %d must not begin before those of epoch %d, at %d; they begin at %d",
+			c.Epoch, before.Epoch, before.Round, c.Round)
+	case len(c.Members) == 0:
+		return fmt.Errorf("epoch %d must have members", c.Epoch)
+	case c.Proposer < 0 || c.Proposer >= MaxAgents:
+		return fmt.Errorf("the proposer must be an agent, 0 to %d; it is %d", MaxAgents-1, c.Proposer)
+	}
+	for k, m := range c.Members {
+		if m < 0 || m >= MaxAgents || k > 0 && m <= c.Members[k-1] {
+			return fmt.Errorf("the members of epoch %d must be ascending numbers of agents, 0 to %d; %d is not",
+				c.Epoch, MaxAgents-1, m)
+		}
+	}
+	for k, m := range c.Lost {
+		if !c.has(m) || k > 0 && m <= c.Lost[k-1] {
+			return fmt.Errorf(
+				"those that have lost their state must be ascending numbers of members of epoch %d; %d is not", c.Epoch,
+				m)
+		}
+	}
+	for k, m := range c.Slow {
+		if m < 0 || m >= MaxAgents || c.has(m) || k > 0 && m <= c.Slow[k-1] {
+			return fmt.Errorf(
+				"those that are left out as slow must be ascending numbers of agents that are no members of epoch "+
+					"%d; %d is not", c.Epoch, m)
+		}
+	}
+	if c.Time != "" {
+		if t, err := time.Parse(time.RFC3339, c.Time); err != nil || t.Location() != time.UTC {
+			return fmt.Errorf("a time must have the form 2026-11-22T12:00:00Z; it is %q", c.Time)
+		}
+	}
+	if err := checkEdges("edges", c.Edges); err != nil {
+		return err
+	}
+	if err := checkEdges("cut edges", c.Cut); err != nil {
+		return err
+	}
+	for _, e := range c.Cut {
+		if !c.has(e[0]) || !c.has(e[1]) {
+			return fmt.Errorf("cut edges must be between members of epoch %d; %d-%d is not", c.Epoch, e[0], e[1])
+		}
+	}
+	return nil
+}
+
+// has reports whether an agent is a member.
+func (c Change) has(agent int) bool {
+	_, is := slices.BinarySearch(c.Members, agent)
+	return is
+}
+
+// checkEdges returns an error unless edges are [i, j], i < j, ascending.
+func checkEdges(what string, edges Edges) error {
+	for k, e := range edges {
+		if e[0] < 0 || e[0] >= e[1] || e[1] >= MaxAgents || k > 0 && slices.Compare(edges[k-1][:], e[:]) >= 0 {
+			return fmt.Errorf("%s must be ascending pairs [i, j] of agents with i < j; [%d, %d] is not",
+				what, e[0], e[1])
+		}
+	}
+	return nil
+}
+
+// SlowDepartures returns how often an agent was left out as slow.
+func (l Log) SlowDepartures(agent int) (times int) {
+	for _, c := range l {
+		if slices.Contains(c.Slow, agent) {
+			times++
+		}
+	}
+	return times
+}
+
+// LeftAsSlow returns the agents that were left out as slow and have not come in since, ascending.
+func (l Log) LeftAsSlow() (agents []int) {
+	for _, c := range l {
+		agents = slices.DeleteFunc(append(agents, c.Slow...), c.has)
+	}
+	slices.Sort(agents)
+	return agents
+}
+
+// Validate returns an error that matches dsbo.ErrConfig unless the log is one of a run whose roster
+// is agents 0..roster-1 at the start. With a quorum above 0, each epoch must have this number of
+// members of the one before, and the quorum must be more than half of the roster, those that are
+// admitted included.
+func (l Log) Validate(roster, quorum int) error {
+	known := make([]bool, max(roster, MaxAgents)) // agents of the roster so far
+	for i := range roster {
+		known[i] = true
+	}
+	size, members := roster, everybody(roster)
+	for k, c := range l {
+		err := l[:k].follows(c)
+		for _, e := range c.Edges {
+			for _, agent := range e {
+				if err == nil && agent >= roster && !known[agent] {
+					known[agent] = true
+					size++
+				}
+			}
+		}
+		staying := 0
+		for _, m := range c.Members {
+			if err == nil && !known[m] {
+				err = fmt.Errorf("agent %d is not known: the roster is 0 to %d, and no edges admit it", m, roster-1)
+			}
+			if slices.Contains(members, m) {
+				staying++
+			} else if err == nil && slices.Contains(c.Lost, m) {
+				err = fmt.Errorf("agent %d, which has lost its state, must be a member of the epoch before epoch %d", m,
+					c.Epoch)
+			}
+		}
+		for _, m := range c.Slow {
+			if err == nil && !slices.Contains(members, m) {
+				err = fmt.Errorf("agent %d, which is left out as slow, must be a member of the epoch before epoch %d",
+					m, c.Epoch)
+			}
+		}
+		if err == nil && staying == len(c.Lost) {
+			err = fmt.Errorf("epoch %d must have a member of the epoch before", c.Epoch)
+		}
+		if err == nil && quorum > 0 {
+			err = checkQuorum(c.Epoch, quorum, size, staying)
+		}
+		if err != nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "membership log: %w", err)
+		}
+		members = c.Members
+	}
+	return nil
+}
+
+// checkQuorum returns an error unless an epoch in which n members stay may follow.
+func checkQuorum(epoch, quorum, roster, staying int) error {
+	switch {
+	case 2*quorum <= roster:
+		return fmt.Errorf("the quorum must be more than half of the %d agents of the roster at epoch %d; it is %d",
+			roster, epoch, quorum)
+	case staying < quorum:
+		return fmt.Errorf("epoch %d must have the quorum, %d members of the epoch before; it has %d", epoch,
+			quorum, staying)
+	}
+	return nil
+}
+
+// ErrNoEpoch is what [Log.At] returns for an epoch that the log does not have.
+var ErrNoEpoch = errors.New("the membership log has no such epoch")

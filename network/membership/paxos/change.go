@@ -1,0 +1,288 @@
+package paxos
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dsbo/network/membership"
+)
+
+// A composer makes the change that the answers to this agent's proposal ask for.
+type composer struct{ *Node }
+
+// compose returns the change that the answers to this agent's proposal ask for. nil means none, for
+// a problem if there is one. Where the members cannot go on without those that are slow, they wait
+// for these, but not for what else asks for a change.
+func (c *composer) compose(now time.Time) (change *membership.Change, problem string) {
+	slow := c.stragglers(c.answered)
+	change, problem = c.composeWithout(slow, now)
+	if change == nil && len(slow) > 0 {
+		change, _ = c.composeWithout(nil, now)
+	}
+	return change, problem
+}
+
+// composeWithout is compose, where these members are slow.
+func (c *composer) composeWithout(slow []int, now time.Time) (change *membership.Change, problem string) {
+	candidates, further := c.candidates(slow)
+	cut := c.cut(candidates)
+	members := c.beginning(candidates, cut, further)
+	var staying, lost []int // of the members
+	for _, i := range members {
+		switch {
+		case c.hasState(i):
+			staying = append(staying, i)
+		case c.isMember(i):
+			lost = append(lost, i)
+		}
+	}
+	if len(staying)+len(lost) < c.Quorum {
+		return nil, c.noQuorumReason(candidates, slow, cut, further, len(staying)+len(lost))
+	}
+	if len(staying) == 0 {
+		return nil, "no member has a checkpoint yet: until then all must be there"
+	}
+	point, ok := c.newestCommon(staying)
+	if !ok {
+		return nil, fmt.Sprintf("agents %s have no checkpoint in common yet", list(staying))
+	}
+	cut = slices.DeleteFunc(cut,
+		func(e [2]int) bool { return !slices.Contains(members, e[0]) || !slices.Contains(members, e[1]) })
+	further = slices.DeleteFunc(further,
+		func(e [2]int) bool { return !slices.Contains(members, e[0]) && !slices.Contains(members, e[1]) })
+	// Who has no checkpoint yet and does not ask for a state is about to write one: that is no
+	// reason for a change.
+	same := slices.Equal(members, c.epoch.Members) && !slices.ContainsFunc(lost, c.isAsking)
+	if same && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
+		return nil, ""
+	}
+	if !same {
+		c.proposer.apartSince = time.Time{}
+	} else if c.proposer.apartSince.IsZero() {
+		c.proposer.apartSince = now
+	}
+	if wait := c.proposer.apartSince.Add(cutTimeouts * c.Patience); !c.proposer.apartSince.IsZero() &&
+		now.Before(wait) {
+		return nil, fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", cut)
+	}
+	change = &membership.Change{
+		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Lost: lost,
+		Slow: slow, Edges: further, Cut: cut,
+		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.reasons(members, lost, slow, cut),
+	}
+	if size := len(change.Line()); size > MaxMessage/2 { // a message has more in it
+		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d",
+			MaxMessage/2, len(members), len(cut), size)
+	}
+	if err := c.check(change.Epoch, members, cut, further); err != nil {
+		return nil, err.Error()
+	}
+	return change, ""
+}
+
+// check returns what is wrong with the epoch that a change would begin.
+func (c *composer) check(number int, members []int, cut, further membership.Edges) error {
+	if c.Check == nil {
+		return nil
+	}
+	return c.Check(membership.Epoch{Number: number, Members: members, Cut: cut,
+		Edges: slices.Concat(c.epoch.Edges, further)})
+}
+
+// noQuorumReason says that a quorum answers, but that no part of these agents which edges join has
+// one, without those that are slow.
+func (c *composer) noQuorumReason(candidates, slow []int, cut, further membership.Edges, members int) string {
+	text := fmt.Sprintf(
+		"the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part has %d members",
+		list(candidates), c.Quorum, members)
+	if len(slow) > 0 {
+		text = fmt.Sprintf("agents %s are slow, and are waited for: %s", list(slow), text)
+	}
+	if err := c.check(c.epoch.Number+1, candidates, cut, further); err != nil {
+		text += ": " + err.Error()
+	}
+	return text
+}
+
+// candidates returns the agents that answered and may be members, without those that are slow, and
+// the edges of those that come in for the first time.
+func (c *composer) candidates(slow []int) (agents []int, further membership.Edges) {
+	over := false // the members have finished
+	for i, m := range c.proposer.attempt.answers {
+		over = over || m.Sealed && c.isMember(i)
+	}
+	for i, m := range c.proposer.attempt.answers {
+		switch {
+		case slices.Contains(slow, i):
+		case c.isMember(i) && (len(m.Points) > 0 || !over):
+			agents = append(agents, i)
+		case m.Asks && c.mayCome(i) && !over:
+			agents = append(agents, i)
+			if !c.known(i) {
+				further = append(further, c.admitted[i]...)
+			}
+		}
+	}
+	slices.Sort(agents)
+	slices.SortFunc(further, compareEdges)
+	return agents, slices.Compact(further)
+}
+
+func compareEdges(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
+
+// cut returns the edges between candidates that either end does not hear the other one over.
+func (c *composer) cut(candidates []int) (cut membership.Edges) {
+	for _, i := range candidates {
+		for _, j := range c.proposer.attempt.answers[i].Down {
+			if slices.Contains(candidates, j) {
+				cut = append(cut, edgeOf(i, j))
+			}
+		}
+	}
+	slices.SortFunc(cut, compareEdges)
+	return slices.Compact(cut)
+}
+
+// hasState reports whether an agent that answered goes on with its own state.
+func (c *composer) hasState(agent int) bool {
+	return c.isMember(agent) && len(c.proposer.attempt.answers[agent].Points) > 0
+}
+
+// beginning returns the candidates that edges join and that have something to begin with: their own
+// state, or the state of a neighbour who has it, or who asks for one and comes to have it. The
+// others may come in with the next change.
+func (c *composer) beginning(candidates []int, cut, further membership.Edges) []int {
+	for {
+		members := c.joined(candidates, cut, further)
+		begins := c.supplied(members, c.used(cut, further))
+		left := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !begins[i] })
+		if len(left) == len(members) || len(left) == 0 {
+			return members
+		}
+		candidates = left
+	}
+}
+
+// supplied returns which members have a state to begin with, that may cross edges. One that is
+// about to write its first checkpoint passes none on.
+func (c *composer) supplied(members []int, edges membership.Edges) map[int]bool {
+	sources := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !c.hasState(i) })
+	return reached(edges, sources, func(i, j int) bool {
+		return (c.hasState(i) || c.isAsking(i)) && slices.Contains(members, j)
+	})
+}
+
+// reached returns some agents and those to which edges lead from them, one after the other, where
+// leads says that an edge between neighbours does.
+func reached(edges membership.Edges, from []int, leads func(i, j int) bool) map[int]bool {
+	all := map[int]bool{}
+	for _, i := range from {
+		all[i] = true
+	}
+	for again := true; again; {
+		again = false
+		for _, e := range edges {
+			for k, i := range e {
+				if j := e[1-k]; all[i] && !all[j] && leads(i, j) {
+					all[j], again = true, true
+				}
+			}
+		}
+	}
+	return all
+}
+
+// used returns the edges of the roster, and further ones, without those that are cut.
+func (c *composer) used(cut, further membership.Edges) membership.Edges {
+	return slices.DeleteFunc(slices.Concat(c.Edges, c.epoch.Edges, further),
+		func(e [2]int) bool { return slices.Contains(cut, e) })
+}
+
+// joined returns the candidates that edges join to the most present members, ascending; of equal
+// parts the one with the lowest number.
+func (c *composer) joined(candidates []int, cut, further membership.Edges) []int {
+	edges, most := c.used(cut, further), -1
+	var best map[int]bool
+	seen := map[int]bool{}
+	for _, i := range candidates { // ascending: the first of equal parts counts
+		if seen[i] {
+			continue
+		}
+		part, members := reached(edges, []int{i}, func(_, j int) bool { return slices.Contains(candidates, j) }), 0
+		for j := range part {
+			seen[j] = true
+			if c.isMember(j) {
+				members++
+			}
+		}
+		if members > most {
+			best, most = part, members
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return !best[i] })
+}
+
+// newestCommon returns the newest checkpoint of this epoch that all of some members have.
+func (c *composer) newestCommon(members []int) (Point, bool) {
+	for _, p := range c.proposer.attempt.answers[members[0]].Points {
+		if p.Iteration < c.epoch.Iteration || p.Round < c.epoch.Round {
+			continue
+		}
+		if !slices.ContainsFunc(members,
+			func(i int) bool { return !slices.Contains(c.proposer.attempt.answers[i].Points, p) }) {
+			return p, true
+		}
+	}
+	return Point{}, false
+}
+
+// reasons says in words what a change changes.
+func (c *composer) reasons(members, lost, slow []int, cut membership.Edges) (all []string) {
+	missed := map[int]bool{}
+	for i, m := range c.proposer.attempt.answers {
+		for _, j := range c.newlyDown(i, m.Down) {
+			missed[j] = true
+		}
+	}
+	for _, i := range c.epoch.Members {
+		_, answered := c.proposer.attempt.answers[i]
+		switch {
+		case slices.Contains(members, i):
+		case slices.Contains(slow, i):
+			all = append(all, fmt.Sprintf(
+				"agent %d left: slow, as it computes and all its neighbours have waited too long for it (time %d)", i,
+				c.log.SlowDepartures(i)+1))
+		case missed[i]:
+			all = append(all, fmt.Sprintf("agent %d left: absent for %v, or failed", i, c.Absent))
+		case answered:
+			all = append(all, fmt.Sprintf("agent %d left: no edge joins it to those that stay", i))
+		default:
+			all = append(all, fmt.Sprintf("agent %d left: no answer", i))
+		}
+	}
+	for _, i := range members {
+		switch {
+		case slices.Contains(lost, i):
+			all = append(all, fmt.Sprintf("agent %d has no checkpoint any more", i))
+		case c.isMember(i):
+		case c.known(i):
+			all = append(all, fmt.Sprintf("agent %d returned", i))
+		default:
+			all = append(all, fmt.Sprintf("agent %d joined", i))
+		}
+	}
+	for _, e := range cut {
+		if !slices.Contains(c.epoch.Cut, e) {
+			all = append(all, fmt.Sprintf("edge %d-%d cut: nothing heard over it for %v", e[0], e[1], c.Absent))
+		}
+	}
+	return all
+}
+
+// list returns numbers, separated by commas.
+func list(numbers []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
+}

@@ -1,0 +1,56 @@
+// Package paxos has the members of an epoch decide who is in the next one.
+//
+// A [Node] is one agent's part in it: a state machine that is handed messages and the time, and
+// that returns messages to be sent. It knows no network, no files and no clock; what it must not
+// forget goes through [Records]. node.go takes messages in; acceptor.go promises and votes;
+// proposer.go has ballots of its own; change.go makes the change that is proposed, stragglers.go
+// finds slow members for it; learner.go takes in what is decided.
+//
+// # What is decided
+//
+// The members of epoch e decide the [membership.Change] that begins epoch e+1 by single-decree
+// Paxos (Lamport: "The Part-Time Parliament", ACM TOCS 16(2), 1998), one instance for each epoch. A
+// change needs the votes of a quorum of the members of epoch e. A quorum is more than half of the
+// roster, so any two have an agent in common, which votes for a second change only if it is the
+// first one. At most one change is ever decided for an epoch, whatever is lost, late or repeated on
+// the way, whoever stops and comes back, and wherever the network falls apart. Where no quorum
+// meets, nothing is decided and all wait. An agent whose disk is lost as a change is decided has
+// forgotten its vote: with a quorum of q of n agents, any two quorums have 2q−n in common, and at
+// most 2q−n−1 agents may lose their disks in one epoch.
+//
+// # How
+//
+// A member sends a Report to all when it has received nothing from a neighbour for too long, or has
+// waited too long for what a neighbour computes. An agent that is no member and asks to come in
+// reports too. The members that know of a reason wait a while, the lowest number the least, and
+// propose: Prepare, which all agents in reach answer with a Promise, their checkpoints and their
+// observations of neighbours. The answers make the change. Its members are the agents that
+// answered, as far as edges join them, without a member that all its neighbours find too slow. Its
+// iteration is the iteration of the newest checkpoint which all members that stay have. Then
+// Accept, Accepted, Decided. Proposers that disturb each other back off for random times.
+//
+// A member that has promised stands still for a while ([Node.Held]), so that members have a
+// checkpoint in common. The checkpoints that it has named stay on its disk until no change can be
+// decided any more that begins with them ([Vote].Points).
+//
+// A member without a checkpoint, as its disk is lost or damaged, says so ([Node.SetLost]), and the
+// next change has it begin with the state of a neighbour, as an agent that comes in
+// (membership.Change.Lost). It keeps its vote meanwhile: a quorum may need it.
+//
+// An agent that knows that all members have finished is sealed ([Node.Seal]): no change that lets
+// an agent in gets its vote, or is made of its answer, unless the change had a vote before and so
+// may have been decided.
+//
+// # Why no library
+//
+// go.etcd.io/raft and hashicorp/raft decide by a majority. Here the quorum may lie above it (6 of
+// 10), so that more disks may be lost than a majority stands. Ballots flood from neighbour to
+// neighbour, as not every agent can reach every other, and members stand still after a promise.
+// What a library would save is ballots, votes and the catching up of learners, some 350 lines; its
+// storage and its loop of readiness take some 220.
+//
+// # What it does not do
+//
+// Members are taken to follow the protocol; they may stop, and be cut off, at any moment. A member
+// that lies can have others left out.
+package paxos

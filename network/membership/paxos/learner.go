@@ -1,0 +1,67 @@
+package paxos
+
+import (
+	"fmt"
+	"time"
+
+	"dsbo/network/membership"
+)
+
+// A learner takes in the changes that are decided, and hands them to agents that lack them.
+type learner struct {
+	*Node
+	told    map[int]time.Time // when an agent was handed changes last
+	decided []membership.Change
+}
+
+// sendChanges hands a neighbour, which knows the changes up to an epoch, those that it lacks, or
+// asks for those that this agent lacks.
+func (c *learner) sendChanges(now time.Time, agent, epoch int) {
+	if epoch > c.epoch.Number {
+		c.catchUp(now, Message{From: agent, Epoch: epoch + 1})
+		return
+	}
+	for _, change := range c.log[min(max(epoch, 0), len(c.log)):] {
+		c.send(Message{Kind: Decided, To: agent, Epoch: change.Epoch, Change: &change})
+	}
+}
+
+// catchUp helps where the sender of a message, or this agent, does not know the newest epoch.
+func (c *learner) catchUp(now time.Time, m Message) {
+	if m.Epoch > c.epoch.Number+1 {
+		if now.Sub(c.reported) >= c.Patience/2 {
+			c.report(now)
+		}
+		return
+	}
+	if now.Sub(c.told[m.From]) >= c.Patience/2 {
+		c.told[m.From] = now
+		c.sendChanges(now, m.From, m.Epoch-1)
+	}
+}
+
+// decide takes in a change that is decided.
+func (c *learner) decide(now time.Time, change membership.Change) error {
+	if change.Epoch != c.epoch.Number+1 {
+		if change.Epoch > c.epoch.Number+1 {
+			c.catchUp(now, Message{Epoch: change.Epoch})
+		}
+		return nil
+	}
+	log := append(c.log, change)
+	if log.Validate(c.Founders, c.Quorum) != nil { // it was not decided by this council
+		return nil
+	}
+	if err := c.Records.SaveChange(change); err != nil {
+		return fmt.Errorf("the change to epoch %d: %w", change.Epoch, err)
+	}
+	c.log, c.epoch = log, log.Last(c.Founders)
+	c.acceptor.vote = Vote{Epoch: change.Epoch + 1}
+	c.proposer.apartSince, c.proposer.lostSince, c.lost = time.Time{}, time.Time{}, false
+	c.proposer.attempt, c.proposer.next, c.acceptor.held, c.proposer.failures, c.proposer.waiting = nil, time.Time{},
+		time.Time{}, 0, ""
+	clear(c.reports)
+	c.proposer.highest, c.reported = Ballot{}, time.Time{}
+	c.decided = append(c.decided, change)
+	return nil
+}

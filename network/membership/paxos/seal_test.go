@@ -1,0 +1,89 @@
+package paxos_test
+
+import (
+	"slices"
+	"testing"
+
+	"dsbo/internal/testkit"
+)
+
+// TestSealed: an agent that asks to come in when all members have finished is not let in, but by a
+// change that one of them had voted for before; and one that is sealed still helps to leave
+// another out.
+func TestSealed(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		asks, voted bool
+		epochs      int
+	}{
+		{"nobody has voted", true, false, 1},
+		{"one has voted", true, true, 2},
+		{"one is lost", false, false, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, 1, founders, 5, wheel(founders))
+			lost := w.sites[3]
+			steps := func(n int) {
+				for range n {
+					w.step()
+				}
+			}
+			if tt.asks {
+				lost.seat = nil
+				steps(50)
+				lost.start()
+			}
+			if tt.voted {
+				for k := 0; !slices.ContainsFunc(w.sites, func(s *site) bool { return s.seat.Voted() }); k++ {
+					if k == 100 {
+						t.Fatal("nobody votes")
+					}
+					w.step()
+				}
+				w.queue = nil // of the proposer, who votes first: all that it has said is lost
+			}
+			for _, s := range w.sites {
+				if s != lost && !s.seat.Voted() {
+					testkit.OK(s.seat.Seal(true))
+				}
+			}
+			if !tt.asks {
+				lost.seat = nil
+			}
+			if !tt.voted {
+				testkit.OK(w.sites[0].seat.Seal(false)) // the news has not come to it
+			}
+			steps(200)
+			e := w.sites[0].seat.Epoch()
+			if _, back := e.Position(lost.agent); e.Number != tt.epochs || back != tt.voted {
+				t.Errorf("epoch %d of %v; epoch %d is that to be decided, and agent 3 a member: %v", e.Number,
+					e.Members, tt.epochs, tt.voted)
+			}
+		})
+	}
+}
+
+// TestSealOutlivesTheProcess: an agent that is sealed is so when it is started again, and no more
+// in the next epoch.
+func TestSealOutlivesTheProcess(t *testing.T) {
+	w := newWorld(t, 1, founders, 5, wheel(founders))
+	s := w.sites[2]
+	testkit.OK(s.seat.Seal(true))
+	s.start()
+	if !s.seat.Sealed() {
+		t.Error("after a restart the agent does not know that all have finished")
+	}
+	testkit.OK(s.seat.Seal(false)) // it has gone back
+	s.start()
+	if s.seat.Sealed() {
+		t.Error("after a restart the agent takes all to have finished, which one has not")
+	}
+	testkit.OK(s.seat.Seal(true))
+	w.sites[5].seat = nil
+	for range 200 {
+		w.step()
+	}
+	if e := s.seat.Epoch(); e.Number != 1 || s.seat.Sealed() {
+		t.Errorf("epoch %d, sealed: %v; an agent has left, and the epoch without it goes on", e.Number, s.seat.Sealed())
+	}
+}

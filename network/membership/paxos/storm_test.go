@@ -1,0 +1,123 @@
+package paxos_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"dsbo/internal/testkit"
+	"dsbo/network/membership"
+	"dsbo/network/membership/paxos"
+)
+
+// A stormy site crashes as often as not when it writes.
+type stormySite struct {
+	seat *paxos.Node
+	draw *rand.Rand
+	log  membership.Log
+	vote paxos.Vote
+}
+
+func (s *stormySite) Points() ([]paxos.Point, error) { return []paxos.Point{{}}, nil }
+
+func (s *stormySite) SaveVote(v paxos.Vote) error {
+	return s.write(func() { s.vote = v })
+}
+
+func (s *stormySite) SaveChange(c membership.Change) error {
+	return s.write(func() { s.log = append(s.log[:len(s.log):len(s.log)], c) })
+}
+
+func (s *stormySite) write(do func()) error {
+	kind := s.draw.IntN(20)
+	if kind != 0 {
+		do()
+	}
+	if kind < 2 {
+		return errCrash
+	}
+	return nil
+}
+
+// storm has five agents vote while messages come late, in any order, twice or never, and while
+// agents crash as they write and come back at once. Each has reasons of its own to propose, so that
+// the changes that they propose differ. It returns the line of each epoch's change.
+func storm(t *testing.T, seed uint64, steps int) map[int][]byte {
+	const n, quorum = 5, 3
+	draw := rand.New(rand.NewPCG(seed, 26))
+	edges := membership.Edges{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}, {3, 4}}
+	now := time.Unix(0, 0)
+	sites := make([]*stormySite, n)
+	decided := map[int][]byte{}
+	var sky []paxos.Message
+	start := func(i int) {
+		s := sites[i]
+		s.seat = testkit.Get(paxos.New(paxos.Settings{
+			Agent: i, Founders: n, Edges: edges, Quorum: quorum, Patience: patience, Draw: draw.Uint64, Records: s,
+		}, s.log, s.vote))
+	}
+	after := func(i int, err error) {
+		s := sites[i]
+		for _, c := range s.seat.Changes() {
+			if before, known := decided[c.Epoch]; known && !bytes.Equal(before, c.Line()) {
+				t.Fatalf("seed %d: epoch %d begins with\n%s at agent %d, and with\n%s elsewhere", seed, c.Epoch,
+					c.Line(), i, before)
+			}
+			decided[c.Epoch] = c.Line()
+		}
+		if err != nil { // what it was about to say is lost
+			start(i)
+			return
+		}
+		for _, m := range s.seat.Messages() {
+			if m.Kind != paxos.Decided || draw.IntN(10) == 0 { // most have to find out by votes
+				sky = append(sky, m)
+			}
+		}
+	}
+	for i := range n {
+		sites[i] = &stormySite{draw: draw}
+		start(i)
+	}
+	for range steps {
+		if len(sky) == 0 || draw.IntN(8) == 0 {
+			i := draw.IntN(n)
+			if draw.IntN(5) == 0 {
+				start(i)
+			}
+			now = now.Add(time.Duration(draw.IntN(3)) * tick)
+			after(i, sites[i].seat.Tick(now, paxos.Observation{Down: []int{(i + 1 + draw.IntN(n-1)) % n}, Ready: true}))
+			continue
+		}
+		k := draw.IntN(len(sky))
+		m := sky[k]
+		if draw.IntN(4) > 0 { // else it comes again
+			sky = slices.Delete(sky, k, k+1)
+		}
+		to := m.To
+		if to == paxos.All {
+			to = draw.IntN(n)
+		}
+		after(to, sites[to].seat.Receive(now, m))
+		if len(sky) > 300 {
+			sky = slices.Delete(sky, 0, 200)
+		}
+	}
+	return decided
+}
+
+// TestStorm: at most one change is decided for an epoch.
+func TestStorm(t *testing.T) {
+	seeds, changes := 300, 0
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
+		changes += len(storm(t, uint64(seed), 3000))
+	}
+	if t.Logf("%d seeds, %d changes", seeds, changes); changes < seeds {
+		t.Error("in most storms nothing was decided: they find nothing")
+	}
+}

@@ -1,0 +1,89 @@
+package paxos
+
+import (
+	"slices"
+	"time"
+)
+
+// stragglers returns the members that are too slow for those that would go on without them,
+// ascending. Such a member computes, and all its neighbours have waited too long for it, but for
+// those that do not hear it, that are slow themselves, or that do not count. So the most patient of
+// them decides, and nobody is left out by the word of one. said returns what an agent has said of
+// its neighbours, and false for one that does not count.
+//
+// One that has lost its state and asks for another does not compute.
+//
+// If those that are left are no quorum, all wait: to leave out some of the slow ones would not end
+// the wait for the others.
+func (c *composer) stragglers(said func(agent int) (down, slow []int, counts bool)) (all []int) {
+	finds := func(i int) bool {
+		_, slow, counts := said(i)
+		return counts && len(slow) > 0
+	}
+	if !slices.ContainsFunc(c.epoch.Members, finds) { // as a rule: it is asked a few times a second
+		return nil
+	}
+	neighbours, accused := map[int][]int{}, map[int]bool{}
+	for _, e := range c.used(c.epoch.Cut, nil) {
+		if !c.isMember(e[0]) || !c.isMember(e[1]) {
+			continue
+		}
+		for k := range e {
+			neighbours[e[k]] = append(neighbours[e[k]], e[1-k])
+			if _, slow, counts := said(e[k]); counts && slices.Contains(slow, e[1-k]) {
+				accused[e[1-k]] = true
+			}
+		}
+	}
+	for _, i := range c.epoch.Members {
+		waits := func(j int) bool { // for one that is not slow
+			down, slow, counts := said(j)
+			return counts && !accused[j] && !slices.Contains(slow, i) && !slices.Contains(down, i)
+		}
+		if accused[i] && !c.isAsking(i) && !slices.ContainsFunc(neighbours[i], waits) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// lastSaid returns what the agents have said of their neighbours of late. One that has said nothing
+// does not wait.
+func (c *composer) lastSaid(now time.Time) func(agent int) (down, slow []int, counts bool) {
+	return func(agent int) (down, slow []int, counts bool) {
+		if r, has := c.reports[agent]; has && now.Sub(r.at) <= reportTimeouts*c.Patience {
+			return r.down, r.slow, true
+		}
+		return nil, nil, true
+	}
+}
+
+// answered returns what an agent has answered to this agent's proposal. One that has not is not
+// among those that go on.
+func (c *composer) answered(agent int) (down, slow []int, counts bool) {
+	m, counts := c.proposer.attempt.answers[agent]
+	return m.Down, m.Slow, counts
+}
+
+// isAsking reports whether an agent asks to come in, or for a state, by what it has answered to
+// this agent's proposal, or else said last, or whether a neighbour says that it has come back
+// without one.
+func (c *composer) isAsking(agent int) bool {
+	if c.proposer.attempt != nil {
+		if m, has := c.proposer.attempt.answers[agent]; has {
+			return m.Asks || c.isBlank(agent)
+		}
+	}
+	return c.reports[agent].asks
+}
+
+// isBlank reports whether an answer to this agent's proposal says that an agent has come back
+// without a state. Of one that names a checkpoint itself that changes nothing.
+func (c *composer) isBlank(agent int) bool {
+	for _, m := range c.proposer.attempt.answers {
+		if slices.Contains(m.Blank, agent) {
+			return true
+		}
+	}
+	return false
+}

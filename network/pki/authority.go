@@ -1,0 +1,172 @@
+package pki
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"time"
+
+	"dsbo"
+)
+
+// authorityName is the base of the authority's file names.
+const authorityName = "ca"
+
+// An Authority signs the certificates of a run's agents.
+type Authority struct {
+	pair tls.Certificate
+	all  []*x509.Certificate // its own, and the certificates of other authorities that agents accept too
+}
+
+// NewAuthority returns an authority with a new key, valid between two times. The name is for people
+// who read the certificate.
+func NewAuthority(name string, from, until time.Time) (*Authority, error) {
+	template := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: name},
+		NotBefore:             from,
+		NotAfter:              until,
+		KeyUsage:              x509.KeyUsageCertSign,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		MaxPathLenZero:        true,
+	}
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := signCertificate(template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return &Authority{tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
+		[]*x509.Certificate{cert}}, nil
+}
+
+// Issue returns the identity of an agent with a new key, valid between two times.
+func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := a.certify(agent, key.Public(), from, until)
+	if err != nil {
+		return nil, err
+	}
+	return &Identity{
+		Agent: agent, certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
+		trust: a.Trust(), expires: earlierOf(cert.NotAfter, a.pair.Leaf.NotAfter),
+	}, nil
+}
+
+// Grant returns the certificate that a request asks for, valid between two times. Of the request it
+// has the agent's name and the public key alone.
+func (a *Authority) Grant(r *Request, from, until time.Time) (*x509.Certificate, error) {
+	return a.certify(r.Agent, r.csr.PublicKey, from, until)
+}
+
+// Renew returns a certificate like one that this authority, or another one of its ca.pem, has
+// signed, with the same key and valid between two times. The former one may have expired.
+func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.Certificate, error) {
+	agent, err := Agent(cert)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	for _, authority := range a.all {
+		if cert.CheckSignatureFrom(authority) == nil {
+			return a.certify(agent, cert.PublicKey, from, until)
+		}
+	}
+	return nil, dsbo.Errorf(dsbo.ErrConfig,
+		"the certificate of %s must be signed by an authority of ca.pem, to be renewed; it is signed by %q",
+		Name(agent), cert.Issuer.CommonName)
+}
+
+// Trust returns the authorities of ca.pem.
+func (a *Authority) Trust() *Trust { return &Trust{a.all} }
+
+// Expires returns when the authority's certificate expires, and with it all that it has signed.
+func (a *Authority) Expires() time.Time { return a.pair.Leaf.NotAfter }
+
+// certify signs an agent's certificate.
+func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time.Time) (*x509.Certificate, error) {
+	if agent < 0 {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of an agent must not be negative; it is %d", agent)
+	}
+	template := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: Name(agent)},
+		DNSNames:    []string{Name(agent)},
+		NotBefore:   from,
+		NotAfter:    until,
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	return signCertificate(template, a.pair.Leaf, public, a.pair.PrivateKey)
+}
+
+func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
+
+// signCertificate makes the certificate of a public key, signed by the key of parent.
+func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey,
+	signer crypto.PrivateKey) (*x509.Certificate, error) {
+	if !template.NotBefore.Before(template.NotAfter) {
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"the certificate of %s must end after it begins; it would begin at %s and end at %s",
+			template.Subject.CommonName, template.NotBefore, template.NotAfter)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, signer)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate of %s: %w", template.Subject.CommonName, err)
+	}
+	return x509.ParseCertificate(der)
+}
+
+// Save writes ca.pem and ca-key.pem into the folder, where neither may exist.
+func (a *Authority) Save(folder string) error {
+	if err := saveKey(folder, authorityName, a.pair.PrivateKey); err != nil {
+		return err
+	}
+	return a.SaveCertificate(folder)
+}
+
+// SaveCertificate writes ca.pem alone, which must not exist: agents know each other by it, and
+// nobody can issue more certificates.
+func (a *Authority) SaveCertificate(folder string) error {
+	return savePEM(certificateFile(folder, authorityName), a.bundle())
+}
+
+// PutCertificate is SaveCertificate, which leaves a ca.pem with the same content as it is.
+func (a *Authority) PutCertificate(folder string) error {
+	path := certificateFile(folder, authorityName)
+	if sameContent(path, a.bundle()) {
+		return nil
+	}
+	return a.SaveCertificate(folder)
+}
+
+// bundle returns the content of ca.pem.
+func (a *Authority) bundle() []byte {
+	var text []byte
+	for _, c := range a.all {
+		text = append(text, certificatePEM(c)...)
+	}
+	return text
+}
+
+// LoadAuthority reads what [Authority.Save] wrote. Where ca.pem has several certificates, for a
+// roll-over, the first belongs to the key.
+func LoadAuthority(folder string) (*Authority, error) {
+	pair, err := loadPair(folder, authorityName)
+	if err != nil {
+		return nil, err
+	}
+	all, err := loadAuthorities(certificateFile(folder, authorityName))
+	if err != nil {
+		return nil, err
+	}
+	return &Authority{pair, all}, nil
+}

@@ -1,0 +1,39 @@
+// Package pki makes and reads the certificates by which agents on different machines know
+// each other.
+//
+// An [Authority] signs, and each agent has an [Identity]: a certificate and its key, with which a
+// [dsbo/network/grpc] configuration connects. Two agents accept each other if an authority that the
+// one knows has signed the other's certificate, if that is valid now, and if it names the agent
+// that its holder claims to be. Connections are TLS 1.3. An agent can sign messages with its key,
+// and derive other keys from it, as the masks of sums need.
+//
+// [Authority.Issue] makes a key and its certificate together, which is for agents of one owner.
+// Sites that keep their keys make a [Request], which [Authority.Grant] answers and
+// [Authority.Renew] answers again. [Files] reads them again when they change.
+//
+// # Files
+//
+// On disk certificates and keys are PEM, readable by their owner alone:
+//
+//	ca.pem      ca-key.pem        the authority; the key stays where certificates are signed
+//	agent-3.pem agent-3-key.pem   agent 3, whose machine needs these two and ca.pem
+//	agent-3.csr                   its request
+//
+// ca.pem may have several certificates: what any of them has signed is accepted. For a roll-over
+// the new authority, whose key is in ca-key.pem, comes first and then the old one. agent-3.pem may
+// have intermediate certificates after its own.
+//
+// # Certificates of other programs
+//
+// openssl, step-ca or an authority of your own may take the place of this package at any step. What
+// must hold:
+//
+//   - Of the DNS names among a certificate's subject alternative names one, and no other, is
+//     agent-<i>. The common name does not matter, and other names are not asked.
+//   - Its extended key usage has serverAuth and clientAuth, or there is none.
+//   - The key is ECDSA, Ed25519 or RSA, of 2048 bits or more, in PKCS #8, SEC 1 or PKCS #1, without
+//     a password.
+//   - Certificates of authorities say that they are (CA:TRUE).
+//
+// deploy/README.md has the commands.
+package pki

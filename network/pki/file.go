@@ -1,0 +1,146 @@
+package pki
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"dsbo"
+	"dsbo/internal/disk"
+)
+
+func certificateFile(folder, name string) string { return filepath.Join(folder, name+".pem") }
+
+func keyFile(folder, name string) string { return filepath.Join(folder, name+"-key.pem") }
+
+func requestFile(folder, name string) string { return filepath.Join(folder, name+".csr") }
+
+// Types of PEM blocks.
+const (
+	certificateBlock = "CERTIFICATE"
+	keyBlock         = "PRIVATE KEY"
+	requestBlock     = "CERTIFICATE REQUEST"
+)
+
+func certificatePEM(c *x509.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: c.Raw})
+}
+
+func saveKey(folder, name string, key crypto.PrivateKey) error {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	return savePEM(keyFile(folder, name), pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der}))
+}
+
+// savePEM writes a file that must not exist.
+func savePEM(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s exists: remove it or name another folder", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+func sameContent(path string, text []byte) bool {
+	there, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(there, text)
+}
+
+// SaveCertificate writes an agent's certificate, agent-<i>.pem, into the folder, where it must
+// not exist.
+func SaveCertificate(folder string, cert *x509.Certificate) error {
+	agent, err := Agent(cert)
+	if err != nil {
+		return err
+	}
+	return savePEM(certificateFile(folder, Name(agent)), certificatePEM(cert))
+}
+
+// ReplaceCertificate makes a certificate the content of a file, at once: a reader finds the former
+// one or this one, complete.
+func ReplaceCertificate(path string, cert *x509.Certificate) error {
+	return disk.WriteSecret(path, certificatePEM(cert))
+}
+
+// loadPair reads a certificate, with the intermediate ones that may follow it, and its key.
+func loadPair(folder, name string) (tls.Certificate, error) {
+	path, keyPath := certificateFile(folder, name), keyFile(folder, name)
+	if err := disk.CheckSecret(keyPath); err != nil {
+		return tls.Certificate{}, err
+	}
+	pair, err := tls.LoadX509KeyPair(path, keyPath)
+	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
+		return pair, dsbo.Errorf(dsbo.ErrConfig, "%s and %s must be a certificate and its key: %w", path, keyPath, err)
+	}
+	if err != nil {
+		return pair, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	return pair, nil
+}
+
+// load reads a file by a function. Errors match dsbo.ErrConfig and name the file.
+func load[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return v, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	if v, err = parse(text); err != nil {
+		return v, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+	}
+	return v, nil
+}
+
+// loadAuthorities reads ca.pem.
+func loadAuthorities(path string) ([]*x509.Certificate, error) {
+	return load(path, func(text []byte) ([]*x509.Certificate, error) {
+		all, err := parseCertificates(text)
+		for _, c := range all {
+			if !c.IsCA {
+				return nil, fmt.Errorf("it must hold certificates of authorities alone; it has that of %q",
+					c.Subject.CommonName)
+			}
+		}
+		return all, err
+	})
+}
+
+// LoadCertificate reads the first certificate of a PEM file.
+func LoadCertificate(path string) (*x509.Certificate, error) {
+	all, err := load(path, parseCertificates)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// parseCertificates reads PEM blocks, one at least, each of which must be a certificate. Text
+// between them is left out.
+func parseCertificates(text []byte) (all []*x509.Certificate, err error) {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != certificateBlock {
+			return nil, fmt.Errorf("every PEM block must be a %s; there is a %s", certificateBlock, block.Type)
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cert)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("there must be a PEM block, a %s; there is none", certificateBlock)
+	}
+	return all, nil
+}

@@ -1,0 +1,182 @@
+package pki
+
+import (
+	"crypto"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"dsbo"
+)
+
+// An Identity is the certificate and the key that an agent shows to others, and the authorities of
+// which one must have signed theirs.
+type Identity struct {
+	Agent int // whose identity this is
+
+	certificate tls.Certificate // with intermediate ones, if there are any
+	trust       *Trust
+	expires     time.Time
+}
+
+const namePrefix = "agent-"
+
+// Name returns the DNS name in an agent's certificate, agent-<i>.
+func Name(agent int) string { return namePrefix + strconv.Itoa(agent) }
+
+// Agent returns the agent whose certificate this is. Of the certificate's DNS names one, and no
+// other, must have the form that [Name] gives. The subject's common name does not matter.
+func Agent(cert *x509.Certificate) (int, error) {
+	if agent, ok := agentOf(cert.DNSNames); ok {
+		return agent, nil
+	}
+	return 0, fmt.Errorf(
+		"the certificate of %q must have one DNS name such as agent-0; it has %q",
+		cert.Subject.CommonName, cert.DNSNames)
+}
+
+// agentOf returns the agent among DNS names, and false unless there is one alone.
+func agentOf(names []string) (agent int, ok bool) {
+	for _, name := range names {
+		digits, is := strings.CutPrefix(name, namePrefix)
+		if i, err := strconv.Atoi(digits); is && err == nil && i >= 0 && Name(i) == name {
+			if ok {
+				return 0, false
+			}
+			agent, ok = i, true
+		}
+	}
+	return agent, ok
+}
+
+// Expires returns when the certificate expires, or one of those that it was signed by if that
+// expires first.
+func (id *Identity) Expires() time.Time { return id.expires }
+
+// SameKey reports whether both identities have one key. Renewed certificates keep it.
+func (id *Identity) SameKey(other *Identity) bool {
+	key, ok := id.certificate.PrivateKey.(interface{ Equal(crypto.PrivateKey) bool })
+	return ok && key.Equal(other.certificate.PrivateKey)
+}
+
+// Server returns the settings by which this agent accepts connections: TLS 1.3, from whoever has a
+// certificate that one of the authorities has signed. The function [Agent] of the connection's
+// first peer certificate returns whose it is.
+func (id *Identity) Server() *tls.Config {
+	return &tls.Config{
+		MinVersion:   tls.VersionTLS13,
+		Certificates: []tls.Certificate{id.certificate},
+		ClientAuth:   tls.RequireAndVerifyClientCert,
+		ClientCAs:    id.pool(),
+		// With a ticket an agent could reconnect without a certificate that is valid at that time.
+		SessionTicketsDisabled: true,
+	}
+}
+
+// Client returns the settings by which this agent connects to another one, and to nobody else.
+func (id *Identity) Client(to int) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		// The certificate is sent to a server with another authority as well, whose refusal then
+		// gives the reason.
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			return &id.certificate, nil
+		},
+		RootCAs:    id.pool(),
+		ServerName: Name(to),
+	}
+}
+
+func (id *Identity) pool() *x509.CertPool {
+	return poolOf(id.trust.authorities)
+}
+
+func poolOf(certificates []*x509.Certificate) *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, c := range certificates {
+		pool.AddCert(c)
+	}
+	return pool
+}
+
+// Save writes agent-<i>.pem and agent-<i>-key.pem into the folder, where neither may exist.
+func (id *Identity) Save(folder string) error {
+	if err := saveKey(folder, Name(id.Agent), id.certificate.PrivateKey); err != nil {
+		return err
+	}
+	return SaveCertificate(folder, id.certificate.Leaf)
+}
+
+// Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and
+// agent-<i>-key.pem. A certificate that other agents would refuse at the time now is an error that
+// gives the reason. All errors match dsbo.ErrConfig.
+func Load(folder string, agent int, now time.Time) (*Identity, error) {
+	trust, err := LoadTrust(folder)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := loadPair(folder, Name(agent))
+	if err != nil {
+		return nil, err
+	}
+	id := &Identity{Agent: agent, certificate: pair, trust: trust}
+	chain, err := x509.ParseCertificates(id.Certificate())
+	if err == nil {
+		id.expires, err = verifyChain(chain, agent, id.pool(), now)
+	}
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certificateFile(folder, Name(agent)), err)
+	}
+	return id, nil
+}
+
+// verifyChain returns an error unless the first certificate of a chain belongs to an agent, signed
+// by an authority in roots, through the others if need be, and valid at the time now. It returns
+// until when that is so.
+func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool,
+	now time.Time) (until time.Time, err error) {
+	cert := chain[0]
+	if named, err := Agent(cert); err != nil {
+		return until, err
+	} else if named != agent {
+		return until, fmt.Errorf("it must be the certificate of agent %d; it is that of agent %d", agent, named)
+	}
+	until = cert.NotAfter
+	// Verify is content with one of several usages, but an agent needs both.
+	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+		options := x509.VerifyOptions{Roots: roots, Intermediates: poolOf(chain[1:]), CurrentTime: now,
+			KeyUsages: []x509.ExtKeyUsage{usage}}
+		chains, err := cert.Verify(options)
+		if err != nil {
+			return until, err
+		}
+		until = earlierOf(until, ExpiryOf(chains))
+	}
+	return until, nil
+}
+
+// ExpiryOf returns until when one of some chains of certificates is valid, such as those that a TLS
+// connection has verified: the latest time of the chains, of each of which it is the earliest of
+// its certificates. Of none it is the zero time.
+func ExpiryOf(chains [][]*x509.Certificate) (until time.Time) {
+	for _, chain := range chains {
+		end := chain[0].NotAfter
+		for _, c := range chain {
+			end = earlierOf(end, c.NotAfter)
+		}
+		if end.After(until) {
+			until = end
+		}
+	}
+	return until
+}
+
+func earlierOf(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,91 @@
+package pki
+
+import (
+	"crypto"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Certificate returns the certificate in DER, and then the intermediate ones that lead to an
+// authority, if there are any.
+func (id *Identity) Certificate() []byte { return slices.Concat(id.certificate.Certificate...) }
+
+// Derive returns 32 bytes that only the holder of the certificate's key can compute, the same each
+// time, and others for each purpose: HKDF with SHA-256 of the private key in PKCS #8, with the
+// purpose as its info.
+func (id *Identity) Derive(purpose string) ([]byte, error) {
+	key, err := x509.MarshalPKCS8PrivateKey(id.certificate.PrivateKey)
+	if err != nil {
+		return nil, err
+	}
+	return hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
+}
+
+// Sign returns the signature of a message by the certificate's key, which [Identity.Verify] checks.
+// What is signed must begin with words that say what it is for, as the same key opens
+// TLS connections.
+func (id *Identity) Sign(message []byte) ([]byte, error) {
+	return sign(id.certificate, message)
+}
+
+// sign returns the signature of a message by the key of a certificate, as its kind of key in
+// signatures says.
+func sign(pair tls.Certificate, message []byte) ([]byte, error) {
+	signer, ok := pair.PrivateKey.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("the key of %q cannot sign", pair.Leaf.Subject.CommonName)
+	}
+	hash := crypto.SHA256
+	if signatures[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
+		hash = 0 // of the message itself
+	}
+	return crypto.SignMessage(signer, rand.Reader, message, hash)
+}
+
+// signatures are what the kinds of keys sign with.
+var signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
+	x509.ECDSA: x509.ECDSAWithSHA256, x509.RSA: x509.SHA256WithRSA, x509.Ed25519: x509.PureEd25519,
+}
+
+// Verify is [Trust.Verify] with the authorities that this agent knows.
+func (id *Identity) Verify(agent int, certificate, message, signature []byte,
+	now time.Time) (until time.Time, err error) {
+	return id.trust.Verify(agent, certificate, message, signature, now)
+}
+
+// Trust is the authorities that are known: the authorities of a ca.pem.
+type Trust struct{ authorities []*x509.Certificate }
+
+// LoadTrust reads ca.pem in a folder. Errors match dsbo.ErrConfig.
+func LoadTrust(folder string) (*Trust, error) {
+	all, err := loadAuthorities(certificateFile(folder, authorityName))
+	if err != nil {
+		return nil, err
+	}
+	return &Trust{all}, nil
+}
+
+// Verify returns an error unless an agent has signed the message: the certificate, in DER and with
+// intermediate ones after it, must be the agent's, signed by one of the authorities and valid at
+// the time now, and the signature must be of its key. It returns until when the certificate
+// is valid.
+func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
+	chain, err := x509.ParseCertificates(certificate)
+	if err != nil {
+		return until, err
+	}
+	if len(chain) == 0 {
+		return until, errors.New("there must be a certificate; there is none")
+	}
+	if until, err = verifyChain(chain, agent, poolOf(t.authorities), now); err != nil {
+		return until, err
+	}
+	return until, chain[0].CheckSignature(signatures[chain[0].PublicKeyAlgorithm], message, signature)
+}

@@ -1,0 +1,110 @@
+package pki_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo/internal/testkit"
+	"dsbo/network/pki"
+)
+
+// madeElsewhere returns the identity of agent 0, with a certificate that another program has
+// issued, for a key of its own.
+func madeElsewhere(t *testing.T, key crypto.Signer) *pki.Identity {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte) {
+		testkit.OK(os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}),
+			0o600))
+	}
+	root := testkit.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
+	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "elsewhere"},
+		NotBefore: start, NotAfter: end,
+		KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true, IsCA: true}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{pki.Name(0)},
+		NotBefore: start, NotAfter: end,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	write("ca.pem", "CERTIFICATE", testkit.Get(x509.CreateCertificate(rand.Reader, ca, ca, root.Public(), root)))
+	write("agent-0.pem", "CERTIFICATE", testkit.Get(x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), root)))
+	write("agent-0-key.pem", "PRIVATE KEY", testkit.Get(x509.MarshalPKCS8PrivateKey(key)))
+	return testkit.Get(pki.Load(dir, 0, now))
+}
+
+// TestSign: what an agent signs with a key of any kind, another one of the run verifies, and
+// nothing else.
+func TestSign(t *testing.T) {
+	_, ed, err := ed25519.GenerateKey(rand.Reader)
+	testkit.OK(err)
+	run := authority(t, "run")
+	for name, id := range map[string]*pki.Identity{
+		"P-256":   issue(t, run, 0, start, end),
+		"Ed25519": madeElsewhere(t, ed),
+		"RSA":     madeElsewhere(t, testkit.Get(rsa.GenerateKey(rand.Reader, 2048))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			message := []byte("a key")
+			signature := testkit.Get(id.Sign(message))
+			if until := testkit.Get(id.Verify(0, id.Certificate(), message, signature,
+				now)); until.Unix() != end.Unix() {
+				t.Errorf("valid until %v, want %v", until, end)
+			}
+			for _, c := range []struct {
+				name      string
+				by        *pki.Identity
+				agent     int
+				message   string
+				signature []byte
+				now       time.Time
+				want      string
+			}{
+				{"another message", id, 0, "a kex", signature, now, "verification"},
+				{"another signature", id, 0, "a key", testkit.Get(id.Sign([]byte("other"))), now, "verification"},
+				{"another agent", id, 1, "a key", signature, now,
+					"it must be the certificate of agent 1; it is that of agent 0"},
+				{"later", id, 0, "a key", signature, end.Add(time.Hour), "expired"},
+				{"another authority", issue(t, authority(t, "other"), 1, start, end), 0, "a key", signature, now,
+					"unknown authority"},
+			} {
+				_, err := c.by.Verify(c.agent, id.Certificate(), []byte(c.message), c.signature, c.now)
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: error %v; it must have %q", c.name, err, c.want)
+				}
+			}
+			for _, none := range []string{"no certificate", ""} {
+				if _, err := id.Verify(0, []byte(none), message, signature, now); err == nil {
+					t.Errorf("%q is taken for a certificate", none)
+				}
+			}
+		})
+	}
+}
+
+// TestDerive: the same agent derives the same bytes for a purpose, also when it has been loaded
+// again, and others for another one.
+func TestDerive(t *testing.T) {
+	dir := folder(t)
+	derive := func(agent int, purpose string) []byte {
+		return testkit.Get(testkit.Get(pki.Load(dir, agent, now)).Derive(purpose))
+	}
+	first := derive(0, "masks")
+	if len(first) != 32 || !bytes.Equal(first, derive(0, "masks")) {
+		t.Errorf("%x and %x; it must be the same 32 bytes", first, derive(0, "masks"))
+	}
+	if bytes.Equal(first, derive(0, "other")) || bytes.Equal(first, derive(1, "masks")) {
+		t.Error("another purpose or agent has the same bytes")
+	}
+}

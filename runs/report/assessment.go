@@ -1,0 +1,80 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"dsbo/runs"
+)
+
+// assessments returns the figures of how good a run's predictions are on test examples.
+func assessments(r *Run) (all []namedDrawing) {
+	add := func(name string, f *Figure) {
+		if f.Validate() == nil {
+			all = append(all, namedDrawing{drawing: f, Name: name, Label: f.Title})
+		}
+	}
+	if classes := shownClasses(r.Assessment.Classes); len(classes) > 0 {
+		add("roc", rocFigure(classes))
+		add("calibration", calibrationFigure(classes))
+	}
+	if c := r.Assessment.Residuals; c != nil {
+		add("residuals", &Figure{Title: fmt.Sprintf("Residuals (R² = %.3f)", float64(c.Explained)),
+			XLabel: "true − predicted", YLabel: "share of the examples",
+			XScale: Linear, YScale: Linear, Series: []Series{{X: c.Residual, Y: c.Share}}})
+		add("residuals_predicted",
+			&Figure{Title: "Residuals by prediction", XLabel: "predicted", YLabel: "true − predicted",
+				XScale: Linear, YScale: Linear,
+				Series: []Series{
+					{Name: "mean", X: c.Predicted, Y: c.Mean},
+					{Name: "root of the mean square", X: c.Predicted, Y: c.Size},
+					{X: c.Predicted, Y: make([]float64, len(c.Predicted)), Reference: true},
+				}})
+	}
+	return all
+}
+
+// mostClasses is how many classes have curves in one figure.
+const mostClasses = 8
+
+// shownClasses returns the classes whose curves are drawn: of two the last one alone, as the
+// other's are its mirror images, and of many those with the least area under the curve.
+func shownClasses(all []runs.ClassCurves) []runs.ClassCurves {
+	known := slices.DeleteFunc(slices.Clone(all), func(c runs.ClassCurves) bool { return !c.AUC.Known() })
+	if len(known) == 2 && len(all) == 2 {
+		return known[1:]
+	}
+	if len(known) > mostClasses {
+		slices.SortStableFunc(known, func(a, b runs.ClassCurves) int { return cmp.Compare(a.AUC, b.AUC) })
+		known = known[:mostClasses]
+	}
+	return known
+}
+
+// unitDiagonal is the line from (0, 0) to (1, 1).
+func unitDiagonal() Series {
+	return Series{X: []float64{0, 1}, Y: []float64{0, 1}, Reference: true}
+}
+
+func rocFigure(classes []runs.ClassCurves) *Figure {
+	f := &Figure{Title: "ROC curve, on test examples", XLabel: "share of the others taken for the class",
+		YLabel: "share of the class that is found",
+		XScale: Linear, YScale: Linear}
+	for _, c := range classes {
+		f.Series = append(f.Series,
+			Series{Name: fmt.Sprintf("%s, area %.3f", c.Name, float64(c.AUC)), X: c.Wrong, Y: c.Right})
+	}
+	f.Series = append(f.Series, unitDiagonal())
+	return f
+}
+
+func calibrationFigure(classes []runs.ClassCurves) *Figure {
+	f := &Figure{Title: "Calibration, on test examples", XLabel: "predicted probability",
+		YLabel: "share that is of the class", XScale: Linear, YScale: Linear}
+	for _, c := range classes {
+		f.Series = append(f.Series, Series{Name: c.Name, X: c.Predicted, Y: c.Observed})
+	}
+	f.Series = append(f.Series, unitDiagonal())
+	return f
+}

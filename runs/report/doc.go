@@ -1,0 +1,16 @@
+// Package report shows runs: figures, and one page that a person opens to see whether tuning
+// helped, how it went, what it cost and how methods compare.
+//
+// [Load] reads a run folder, as the commands write it: config.json, metrics.jsonl, summary.json
+// (missing while a run goes on, or after it was killed) and lambda.npy. [Write] turns one or more
+// of them into report.html and a folder of figures. The page begins with the verdict and one
+// figure. It needs nothing but itself: its curves are interactive through uPlot, which is inside of
+// it, and drawings of gonum/plot where there is no script, and in print. Runs that differ in their
+// seed alone are drawn as one line, their median, in a band from their least to their greatest;
+// runs of unlike problems have tables of their own.
+//
+// [Figure] draws any lines and points in the same look, for programs that have other things to
+// show, and [Save] writes it as SVG. Scales choose themselves; colours are told apart by any eye,
+// and each series has its own dashes and markers too; the legend stands below the axes, where it
+// covers nothing.
+package report

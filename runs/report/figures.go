@@ -1,0 +1,250 @@
+package report
+
+import (
+	"math"
+	"slices"
+)
+
+// A sheet is all that is drawn of some runs. What the page's script needs of it, in basic units, is
+// in its JSON.
+type sheet struct {
+	Axes     []scaledAxis   `json:"axes"`
+	Panels   []*panel       `json:"figures"`
+	Marks    []mark         `json:"marks,omitempty"` // of a single run
+	Pictures []namedDrawing `json:"-"`
+	// Assessments are of how good the predictions of a single run are.
+	Assessments []namedDrawing `json:"-"`
+}
+
+// A scaledAxis is an axis in the unit that suits some runs.
+type scaledAxis struct {
+	axis
+	Label  string  `json:"label"`
+	Size   float64 `json:"size"` // of the unit
+	Log    bool    `json:"log"`
+	Number int     `json:"number"` // among all axes
+}
+
+// A panel is one figure of the page, which shows one of its views against one of the axes.
+type panel struct {
+	Name    string  `json:"name"`
+	Title   string  `json:"title"`
+	Caption string  `json:"-"`
+	Views   []*view `json:"views"`
+	static  *Figure // its first view against the first axis
+}
+
+// A view is one quantity of some runs.
+type view struct {
+	Name   string  `json:"name"`  // name of its files, before the name of the axis
+	Title  string  `json:"title"` // name among the views of its panel
+	Label  string  `json:"label"`
+	Log    bool    `json:"log"`
+	Curves []curve `json:"curves"`
+	Levels []Level `json:"levels"`
+	figure Figure  // without what belongs to an axis
+}
+
+// A namedDrawing is a drawing with the name of its files.
+type namedDrawing struct {
+	drawing
+	Name  string
+	Label string // description for screen readers
+}
+
+// drawings lists all that is drawn, in the order of the page.
+func (s sheet) drawings() (all []namedDrawing) {
+	for _, p := range s.Panels {
+		for _, v := range p.Views {
+			for _, a := range s.Axes {
+				all = append(all, v.drawing(a))
+			}
+		}
+	}
+	return append(append(all, s.Pictures...), s.Assessments...)
+}
+
+// newSheet draws all quantities of the groups, and their hyperparameters. What no run has numbers
+// for is left out.
+func newSheet(gs []group) sheet {
+	s := sheet{Pictures: lambdas(gs), Axes: scaledAxes(gs)}
+	if all := runsOf(gs); len(all) == 1 {
+		s.Assessments, s.Marks = assessments(all[0]), changeMarks(all[0])
+	}
+	for _, q := range quantities(runsOf(gs)) {
+		if len(gs) == 1 { // all parts in one figure
+			var lines []curve
+			for i, p := range q.parts {
+				name := p.name
+				if len(q.parts) == 1 && len(q.levels) > 0 { // one line alone needs no name
+					name = gs[0].label
+				}
+				lines = append(lines, gs[0].course(p.of, q.less).named(name, i))
+			}
+			s.add(q, q.name, q.title, gs, lines)
+			continue
+		}
+		for i, p := range q.parts {
+			if q.compared > 0 && i >= q.compared {
+				break
+			}
+			var lines []curve
+			// one that was not measured keeps its look: what is one colour here is so in
+			// all figures
+			for _, g := range gs {
+				lines = append(lines, g.course(p.of, q.less).named(g.label, g.look))
+			}
+			name, title := q.name, q.title
+			if len(q.parts) > 1 {
+				name, title = p.file, q.title+", "+p.name
+			}
+			s.add(q, name, title, gs, lines)
+		}
+	}
+	return s
+}
+
+// add adds a view of a quantity to the panel before it, or with a panel of its own, if anything
+// was measured.
+func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
+	empty := func(c curve) bool {
+		return !slices.ContainsFunc(c.Y, func(y float64) bool { return onAxis(y, q.scale == Log) })
+	}
+	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs),
+		Curves: slices.DeleteFunc(lines, empty)}
+	v.figure = Figure{Title: title, YLabel: q.label, YScale: q.scale, Levels: v.Levels}
+	for _, m := range s.Marks {
+		v.figure.XMarks = append(v.figure.XMarks, float64(m.Iteration))
+	}
+	f := v.against(s.Axes[0])
+	if f.Validate() != nil {
+		return
+	}
+	_, y := f.extents(0)
+	v.Log = y.log
+	if q.view != "" && len(s.Panels) > 0 && s.Panels[len(s.Panels)-1].Views[0].Title != "" {
+		last := s.Panels[len(s.Panels)-1]
+		last.Views = append(last.Views, v)
+		return
+	}
+	p := &panel{Name: name, Title: title, Caption: q.caption, Views: []*view{v}}
+	if y.log && y.low == 0 {
+		p.Caption += " On a logarithmic axis exact zeros are left out."
+	}
+	if low, high, out := f.distantStart(); out {
+		for i, c := range v.Curves {
+			v.Curves[i] = c.tail(1)
+		}
+		p.Caption += " The start lies outside of the figure, at " + rangeText(low, high) + "."
+	}
+	p.static = v.against(s.Axes[0])
+	s.Panels = append(s.Panels, p)
+}
+
+// levels returns the levels of a quantity, as medians over runs: all of a single group, of several
+// the first for each problem.
+func levels(q quantity, gs []group) (all []Level) {
+	problems := byProblem(gs)
+	labels := problemLabels(problems)
+	for i, l := range q.levels {
+		if i > 0 && len(gs) > 1 {
+			break
+		}
+		for j, p := range problems {
+			mid, _, _ := spread(runsOf(p), l.of)
+			name := l.name
+			if labels[j] != "" && q.less == nil {
+				name += ", " + labels[j]
+			}
+			if !math.IsNaN(mid) && !slices.ContainsFunc(all, func(l Level) bool { return l.Y == mid }) {
+				all = append(all, Level{Name: name, Y: mid})
+			}
+		}
+	}
+	return all
+}
+
+// against returns the figure of a view against an axis.
+func (v *view) against(a scaledAxis) *Figure {
+	f := v.figure
+	f.XLabel, f.XScale, f.XCount = a.Label, Linear, a.Count
+	if a.Log {
+		f.XScale = Log
+	}
+	if a.Name != iterationsAxis {
+		f.XMarks = nil
+	}
+	for _, c := range v.Curves {
+		s := Series{Name: c.Name, look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}
+		for _, x := range c.X[a.Number] {
+			s.X = append(s.X, x/a.Size)
+		}
+		f.Series = append(f.Series, s)
+	}
+	return &f
+}
+
+// drawing returns the figure of a view against an axis, with the name of its files.
+func (v *view) drawing(a scaledAxis) namedDrawing {
+	return namedDrawing{v.against(a), v.Name + "_" + a.Name, v.figure.Title + " against " + a.Title}
+}
+
+// distantStart reports whether the first points of all series, before the first iteration, lie so
+// far from all others that the rest would be flat, and returns their least and greatest.
+func (f *Figure) distantStart() (low, high float64, out bool) {
+	const share, few = 1. / 5, 3
+	starts := noExtent()
+	for _, s := range f.Series {
+		if n := len(s.Y); n > few {
+			starts.add(s.Y[0])
+		} else if n > 0 {
+			return 0, 0, false
+		}
+	}
+	_, rest := f.extents(1)
+	if _, all := f.extents(0); all.log {
+		return 0, 0, false
+	}
+	distance := max(rest.low-starts.high, starts.low-rest.high)
+	return starts.low, starts.high, starts.high >= starts.low && rest.high >= rest.low &&
+		distance*share > rest.high-rest.low
+}
+
+// rangeText writes a range of numbers, one if they look the same.
+func rangeText(low, high float64) string {
+	if number(low) == number(high) {
+		return number(low)
+	}
+	return number(low) + " to " + number(high)
+}
+
+// scaledAxes returns the axes of which the runs have spent something, the first in any case. One is
+// logarithmic where a group spends so much more than another that on a linear axis the thrifty one
+// would be an upright line.
+func scaledAxes(gs []group) (all []scaledAxis) {
+	const farApart = 8
+	matrices := slices.ContainsFunc(runsOf(gs), func(r *Run) bool { return r.usage().Hessian+r.usage().Jacobian > 0 })
+	for i, a := range axes() {
+		spent := noExtent()
+		for _, g := range gs {
+			_, _, most := spread(g.runs, func(r *Run) float64 { return a.of(r.lastRecord()) })
+			spent.add(most)
+		}
+		if i > 0 && spent.high <= 0 {
+			continue
+		}
+		s := scaledAxis{axis: a, Number: i, Label: a.label, Log: spent.low > 0 && spent.high > farApart*spent.low}
+		u := unitFor(a.units, spent.high)
+		if s.Log {
+			u = unitFor(a.units, spent.high/30) // the middle is what has to be easy to read
+		}
+		if s.Size = u.size; u.name != "" {
+			s.Label += " (" + u.name + ")"
+		}
+		if a.Name == callsAxis && matrices {
+			s.Label += ", a whole matrix as one"
+		}
+		all = append(all, s)
+	}
+	return all
+}

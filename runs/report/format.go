@@ -1,0 +1,105 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// none stands where there is no number.
+const none = "–"
+
+// number writes four digits, with a power of ten where there would be many zeros.
+func number(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return none
+	case math.IsInf(v, 0):
+		return withMinusSign(strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"))
+	case a != 0 && (a < 1e-2 || a >= 1e6):
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
+		e, _ := strconv.Atoi(exponent) // digits that FormatFloat wrote
+		return withMinusSign(mantissa) + "×10" + superscript(e)
+	case a >= 1e4 || a == math.Trunc(a):
+		return count(math.Round(v))
+	case a < 1:
+		return withMinusSign(strconv.FormatFloat(v, 'f', 4, 64))
+	default:
+		return withMinusSign(strconv.FormatFloat(v, 'f', 3-int(math.Floor(math.Log10(a))), 64))
+	}
+}
+
+// superscript writes an exponent with the raised digits of Unicode, for text on the page.
+func superscript(e int) string {
+	raised := strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶",
+		"7", "⁷", "8", "⁸", "9", "⁹")
+	return raised.Replace(strconv.Itoa(e))
+}
+
+// count writes a whole number with its thousands apart.
+func count(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return none
+	}
+	digits, sign := strconv.FormatFloat(math.Abs(v), 'f', 0, 64), ""
+	if v < 0 {
+		sign = "−"
+	}
+	if len(digits) > 4 {
+		for i := len(digits) - 3; i > 0; i -= 3 {
+			digits = digits[:i] + "\u202f" + digits[i:] // a narrow blank that does not break
+		}
+	}
+	return sign + digits
+}
+
+// percent writes a share.
+func percent(v float64) string {
+	if math.IsNaN(v) {
+		return none
+	}
+	return withMinusSign(strconv.FormatFloat(100*v, 'f', 2, 64)) + "\u202f%"
+}
+
+// percentPoints writes a difference of shares in percentage points.
+func percentPoints(v float64) string { return strings.Replace(percent(v), "%", "pp", 1) }
+
+// withSign writes a change with its sign.
+func withSign(show func(float64) string) func(float64) string {
+	return func(v float64) string {
+		if v > 0 {
+			return "+" + show(v)
+		}
+		return show(v)
+	}
+}
+
+// withError writes a change with its standard error, both to two digits of that; the change alone
+// where it is not known.
+func withError(change, e float64) string {
+	if math.IsNaN(change) || !(e > 0) || math.IsInf(e, 0) {
+		return withSign(number)(change)
+	}
+	places := min(max(1-int(math.Floor(math.Log10(e))), 0), 12)
+	write := func(v float64) string { return withMinusSign(strconv.FormatFloat(v, 'f', places, 64)) }
+	return withSign(write)(change) + " ± " + write(e)
+}
+
+// unitFormat writes a number in the unit that suits it, with three digits or all before the point.
+func unitFormat(units []unit) func(float64) string {
+	return func(v float64) string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return none
+		}
+		u := unitFor(units, math.Abs(v))
+		v /= u.size
+		text := count(v)
+		if places := 2 - int(math.Floor(math.Log10(math.Abs(v)))); places > 0 && v != math.Trunc(v) {
+			text = withMinusSign(strconv.FormatFloat(v, 'f', min(places, 3), 64))
+		}
+		return text + "\u202f" + u.name
+	}
+}
+
+// withMinusSign sets the minus sign in place of the hyphen.
+func withMinusSign(s string) string { return strings.Replace(s, "-", "−", 1) }

@@ -1,0 +1,241 @@
+package report
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// grouped loads fixtures and puts them together.
+func grouped(t *testing.T, fs ...fixture) []group {
+	t.Helper()
+	return testkit.Get(groups(loaded(t, fs...)))
+}
+
+func TestGroups(t *testing.T) {
+	type set = map[string]any
+	tests := []struct {
+		name string
+		fs   []fixture
+		want []string
+	}{
+		{"seeds are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2}}, []string{"madsbo"}},
+		{"machines are one", []fixture{{method: "madsbo", seed: 1},
+			{method: "madsbo", seed: 2, settings: set{"build": set{"go": "go1.27"}}}}, []string{"madsbo"}},
+		{"steps from the curvature",
+			[]fixture{{method: "madsbo", seed: 1, settings: set{"params.gamma": 0.8 / 4}},
+				{method: "madsbo", seed: 2, settings: set{"params.gamma": 0.8 / 5}}}, []string{"madsbo"}},
+		{"a bound of the curvature",
+			[]fixture{{method: "gbdsbo", seed: 1, settings: set{"params.lg": 1.05 * 4}},
+				{method: "gbdsbo", seed: 2, settings: set{"params.lg": 1.05 * 5}}}, []string{"gbdsbo"}},
+		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set{"params.alpha": 0.1}}},
+			[]string{"madsbo", "jhip"}},
+		{"settings", []fixture{{name: "a", method: "madsbo"},
+			{name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}}, {method: "jhip"}},
+			[]string{"madsbo (α 0.5)", "madsbo (α 0.1)", "jhip"}},
+		{"a setting of one", []fixture{{name: "a", method: "madsbo"},
+			{name: "b", method: "madsbo", settings: set{"params.clip": 3}}},
+			[]string{"madsbo (clip unset)", "madsbo (clip 3)"}},
+		{"settings in one order",
+			[]fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}},
+				{name: "c", method: "madsbo", settings: set{"params.beta": 0.1}}},
+			[]string{"madsbo (α 0.5, β 0.5)", "madsbo (α 0.1, β 0.5)", "madsbo (α 0.5, β 0.1)"}},
+		{"many settings", []fixture{{name: "a", method: "madsbo"},
+			{name: "b", method: "madsbo",
+				settings: set{"params.alpha": 1, "params.beta": 2, "params.gamma": 3, "params.T": 4}}},
+			[]string{"madsbo (a)", "madsbo (b)"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var labels []string
+			for _, g := range grouped(t, tt.fs...) {
+				labels = append(labels, g.label)
+			}
+			if diff := cmp.Diff(tt.want, labels); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestMixedTasksAreRefused(t *testing.T) {
+	_, err := Write(t.TempDir(),
+		loaded(t, fixture{name: "a", method: "madsbo"}, fixture{name: "b", task: "synthetic", method: "madsbo"}),
+		Options{})
+	if !errors.Is(err, dsbo.ErrConfig) {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"a", "mnist with softmax", "b", "synthetic"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%v: lacks %q", err, word)
+		}
+	}
+}
+
+// Three seeds, one of which stopped early: median and range as far as half of them go.
+func TestCourse(t *testing.T) {
+	gs := grouped(t,
+		fixture{method: "m", seed: 1, rate: 1, done: 30}, fixture{method: "m", seed: 2, rate: 2, done: 30},
+		fixture{method: "m", seed: 3, rate: 3, done: 10}, fixture{method: "m", seed: 4, rate: 1.5, done: 40})
+	if len(gs) != 1 {
+		t.Fatalf("%d groups, want 1", len(gs))
+	}
+	c := gs[0].course(phi, nil)
+	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.X[0]); diff != "" {
+		t.Error(diff)
+	}
+	for i := range c.Y {
+		var at []float64
+		for _, r := range gs[0].runs {
+			if i < len(r.Records) {
+				at = append(at, float64(r.Records[i].Phi))
+			}
+		}
+		low, high := valueRange(at)
+		if c.Y[i] != num.Median(at) || c.Low[i] != low || c.High[i] != high {
+			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.Y[i], c.Low[i], c.High[i],
+				num.Median(at), low, high)
+		}
+	}
+	if one := (group{runs: gs[0].runs[:1]}).course(phi, nil); one.Low != nil {
+		t.Error("one run has a band")
+	}
+}
+
+// Evaluations that do not know a number leave no gap in its line.
+func TestCourseOfRareNumbers(t *testing.T) {
+	r := &Run{Records: make([]runs.Record, 5)}
+	for k := range r.Records {
+		r.Records[k].Iteration, r.Records[k].Phi = k, runs.Unknown()
+	}
+	r.Records[0].Phi, r.Records[4].Phi = 2, 1
+	if c := (group{runs: []*Run{r}}).course(phi, nil); !slices.Equal(c.X[0], []float64{0, 4}) ||
+		!slices.Equal(c.Y, []float64{2, 1}) {
+		t.Errorf("%v at %v, want 2 and 1 at 0 and 4", c.Y, c.X[0])
+	}
+}
+
+// A line of many evaluations shows some of them, and always the last.
+func TestCourseOfALongRun(t *testing.T) {
+	r := &Run{Records: make([]runs.Record, 25*mostPoints)}
+	for k := range r.Records {
+		r.Records[k].Iteration = k
+	}
+	x := group{runs: []*Run{r}}.course(phi, nil).X[0]
+	if len(x) > 2*mostPoints || x[len(x)-1] != float64(len(r.Records)-1) {
+		t.Errorf("%d points, the last at iteration %g", len(x), x[len(x)-1])
+	}
+}
+
+func TestSpan(t *testing.T) {
+	if low, high := valueRange([]float64{4, math.NaN(), 1, 2}); low != 1 || high != 4 {
+		t.Errorf("from %v to %v, want 1 to 4", low, high)
+	}
+	if low, high := valueRange([]float64{math.NaN()}); !math.IsNaN(low) || !math.IsNaN(high) {
+		t.Errorf("from %v to %v, want NaN", low, high)
+	}
+}
+
+func TestFormat(t *testing.T) {
+	seconds, bytes := unitFormat(timeUnits), unitFormat(byteUnits)
+	for _, pair := range [][2]string{
+		{number(0.30041), "0.3004"}, {number(0), "0"}, {number(-2.5), "−2.500"}, {number(12.3456), "12.35"},
+		{number(33750), "33\u202f750"},
+		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"},
+		{number(math.Inf(-1)), "−Inf"},
+		{count(1234), "1234"}, {count(1234567), "1\u202f234\u202f567"}, {percent(0.9213), "92.13\u202f%"},
+		{percent(math.NaN()), "–"},
+		{seconds(0.0421), "42.1\u202fms"}, {seconds(41.27), "41.3\u202fs"}, {seconds(720), "12\u202fmin"},
+		{seconds(7 * 3600), "7\u202fh"},
+		{withError(-0.0192, 0.0006), "−0.01920 ± 0.00060"}, {withError(12, 3.4), "+12.0 ± 3.4"},
+		{withError(0.5, math.NaN()), "+0.5000"}, {withError(2, 0), "+2"},
+		{bytes(0), "0\u202fB"}, {bytes(2.5e9), "2.50\u202fGB"}, {bytes(999), "999\u202fB"}, {bytes(math.NaN()), "–"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%q, want %q", pair[0], pair[1])
+		}
+	}
+}
+
+func TestAxisOfUnequalRuns(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		rate float64 // how many times faster the second run is
+		want bool
+	}{{"alike", 2, false}, {"far apart", 40, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			gs := grouped(t, fixture{method: "jhip", done: 100}, fixture{method: "madsbo", done: 100, rate: tt.rate})
+			for _, a := range scaledAxes(gs) {
+				if want := tt.want && a.Name == "seconds"; a.Log != want {
+					t.Errorf("%s: logarithmic %v, want %v", a.Name, a.Log, want)
+				}
+			}
+		})
+	}
+}
+
+func TestStartApart(t *testing.T) {
+	nan := math.NaN()
+	flat := []float64{0.1, 0.90, 0.91, 0.92}
+	tests := []struct {
+		name string
+		f    Figure
+		out  bool
+		want string
+	}{
+		{"far below", Figure{Series: []Series{{Y: flat}}}, true, "0.1000"},
+		{"far above, several", Figure{
+			Series: []Series{{Y: []float64{2.3, 0.3, 0.29, 0.28}}, {Y: []float64{2.2, 0.31, 0.3, 0.3}}, {}}}, true,
+			"2.200 to 2.300"},
+		{"near", Figure{Series: []Series{{Y: []float64{0.8, 0.90, 0.91, 0.92}}}}, false, ""},
+		{"one is near", Figure{Series: []Series{{Y: flat}, {Y: []float64{0.9, 0.90, 0.91, 0.92}}}}, false, ""},
+		{"a level is near", Figure{Series: []Series{{Y: flat}}, Levels: []Level{{Y: 0.2}}}, false, ""},
+		{"with a band", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.89, 0.9, 0.9}, High: flat}}},
+			true, "0.1000"},
+		{"not measured", Figure{Series: []Series{{Y: []float64{nan, 0.90, 0.91, 0.92}}}}, false, ""},
+		{"a band is near", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.2, 0.9, 0.9}, High: flat}}}, false,
+			""},
+		{"few points", Figure{Series: []Series{{Y: flat[:3]}}}, false, ""},
+		{"logarithmic", Figure{YScale: Log, Series: []Series{{Y: flat}}}, false, ""},
+		{"nothing else", Figure{Series: []Series{{Y: []float64{1, nan, nan, nan}}}}, false, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for i := range tt.f.Series {
+				tt.f.Series[i].X = make([]float64, len(tt.f.Series[i].Y))
+			}
+			low, high, out := tt.f.distantStart()
+			if out != tt.out || out && rangeText(low, high) != tt.want {
+				t.Errorf("%v, %s; want %v, %s", out, rangeText(low, high), tt.out, tt.want)
+			}
+		})
+	}
+}
+
+// A whole matrix is one call on the axis, which says so where there are any.
+func TestMatricesAreNamed(t *testing.T) {
+	label := func(agents ...any) string {
+		gs := grouped(t, fixture{method: "jhip", done: 20, summary: map[string]any{"per_agent": agents}})
+		for _, a := range scaledAxes(gs) {
+			if a.Name == callsAxis {
+				return a.Label
+			}
+		}
+		return "no axis"
+	}
+	if got := label(); got != "oracle calls of all agents" {
+		t.Errorf("without matrices: %q", got)
+	}
+	if got := label(map[string]any{"hessian": 7}); !strings.HasSuffix(got, "a whole matrix as one") {
+		t.Errorf("with matrices: %q", got)
+	}
+}

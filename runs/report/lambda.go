@@ -1,0 +1,133 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo/runs"
+)
+
+// imageSide is the side of MNIST's images: penalties that are one for each pixel of such an image
+// have a picture.
+const imageSide = 28
+
+// lambdas returns the pictures of the runs that have such hyperparameters, or hyperparameters that
+// are pictures.
+func lambdas(gs []group) []namedDrawing {
+	var all []namedDrawing
+	for _, g := range gs {
+		for _, r := range g.runs {
+			p := r.picture()
+			if p.Title = g.label; len(g.runs) > 1 {
+				p.Title += fmt.Sprintf(", seed %d", r.Config.Seed)
+			}
+			if p.Validate() == nil {
+				all = append(all, namedDrawing{drawing: p, Name: fmt.Sprintf("lambda_%d", len(all)+1), Label: p.Title})
+			}
+		}
+	}
+	if len(all) == 1 {
+		all[0].Name = "lambda"
+	}
+	return all
+}
+
+// picture returns the hyperparameters of the run as a picture, one that is not valid where they
+// are none.
+func (r *Run) picture() *picture {
+	switch m := r.Config.Hyperparameters(); {
+	case m.Pictures > 0 && m.Pictures*m.Rows*m.Cols <= len(r.Lambda):
+		return contactSheet(m, r.Lambda)
+	case m == runs.Penalties && len(r.Lambda) == imageSide*imageSide:
+		return &picture{Label: m.Symbol + " of each pixel", Rows: imageSide, Cols: imageSide, Cells: r.Lambda}
+	}
+	return new(picture)
+}
+
+// sheetColumns is the number of pictures beside each other on a contact sheet, and mostPictures the
+// number of all.
+const sheetColumns, mostPictures = 5, 20
+
+// contactSheet returns pictures in rows, with an empty line of cells between them.
+func contactSheet(m runs.Meaning, x []float64) *picture {
+	count := min(m.Pictures, mostPictures)
+	across := min(count, sheetColumns)
+	down := (count + across - 1) / across
+	p := &picture{Label: m.Many, Rows: down*(m.Rows+1) - 1, Cols: across*(m.Cols+1) - 1}
+	p.Cells = slices.Repeat([]float64{math.NaN()}, p.Rows*p.Cols)
+	for k := range count {
+		for row := range m.Rows {
+			at := ((k/across)*(m.Rows+1)+row)*p.Cols + (k%across)*(m.Cols+1)
+			copy(p.Cells[at:][:m.Cols], x[(k*m.Rows+row)*m.Cols:])
+		}
+	}
+	return p
+}
+
+// A chart is the hyperparameters of a group by the names of their features, the largest first.
+type chart struct {
+	Title, Symbol, Of string // of the group; of the hyperparameters; what has one
+	Bars              []bar
+	More              int // how many hyperparameters it leaves out
+}
+
+// A bar is one hyperparameter. Start and Width are shares of the chart's width, in percent.
+type bar struct {
+	Name, Text, Range string
+	Start, Width      float64
+	value             float64
+}
+
+// OfTitle is what has one, as the head of a column.
+func (c chart) OfTitle() string { return strings.ToUpper(c.Of[:1]) + c.Of[1:] }
+
+// mostBars is how many hyperparameters a chart shows.
+const mostBars = 200
+
+// charts returns the charts of the groups whose hyperparameters have no picture.
+func charts(gs []group) (all []chart) {
+	for _, g := range gs {
+		rs := slices.DeleteFunc(slices.Clone(g.runs), func(r *Run) bool {
+			return len(r.Lambda) == 0 || r.picture().Cells != nil || len(r.Lambda) != len(g.runs[0].Lambda)
+		})
+		if len(rs) > 0 {
+			all = append(all, newChart(g.label, rs))
+		}
+	}
+	return all
+}
+
+// newChart returns the chart of runs that have one number of hyperparameters: medians over the
+// runs, with the range.
+func newChart(title string, rs []*Run) chart {
+	m := rs[0].Config.Hyperparameters()
+	c, edges, names := chart{Title: title, Symbol: m.Symbol, Of: m.One}, noExtent(), rs[0].Names
+	if m == runs.Penalties {
+		c.Of = "feature"
+	}
+	edges.add(0)
+	for i, n := 0, len(rs[0].Lambda); i < n; i++ {
+		b := bar{Name: fmt.Sprintf("%s %d", c.Of, i+1)}
+		if len(names) == n {
+			b.Name = names[i]
+		}
+		mid, low, high := spread(rs, func(r *Run) float64 { return r.Lambda[i] })
+		if b.Text, b.value = number(mid), mid; len(rs) > 1 {
+			b.Range = rangeText(low, high)
+		}
+		edges.add(mid)
+		c.Bars = append(c.Bars, b)
+	}
+	slices.SortStableFunc(c.Bars, func(a, b bar) int { return cmp.Compare(b.value, a.value) })
+	c.More = max(0, len(c.Bars)-mostBars)
+	c.Bars = c.Bars[:len(c.Bars)-c.More]
+	for i, b := range c.Bars {
+		if width := edges.high - edges.low; width > 0 {
+			c.Bars[i].Start, c.Bars[i].Width = 100*(min(b.value, 0)-edges.low)/width, 100*math.Abs(b.value)/width
+		}
+	}
+	return c
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo/internal/wording"
+	"dsbo/network/membership"
+)
+
+// A mark is an upright line on the axis of iterations.
+type mark struct {
+	Iteration int    `json:"x"`
+	Text      string `json:"text"`
+}
+
+// changeMarks returns a mark for each change of members.
+func changeMarks(r *Run) (all []mark) {
+	for _, c := range r.Changes {
+		text := strings.Join(c.Why, "; ")
+		if text == "" {
+			text = "epoch " + strconv.Itoa(c.Epoch)
+		}
+		all = append(all, mark{c.Iteration, text})
+	}
+	return all
+}
+
+// membersTable says who took part in each epoch, and why that changed; nil where nothing did.
+func membersTable(r *Run) *table {
+	if len(r.Changes) == 0 {
+		return nil
+	}
+	t := newTable("Who took part", "Epoch", "number of the epoch", "From iteration", "iterations done when it began",
+		"Members", "", "Why", "", "When", "", "Proposed by", "number of the agent")
+	before := membership.First(r.Config.Agents).Members
+	t.Rows = append(t.Rows, []cell{numberCell(0, count), numberCell(0, count), textCell(wording.Ranges(before)),
+		textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
+	for _, c := range r.Changes {
+		why := strings.Join(c.Why, "; ")
+		if why == "" {
+			why = memberChanges(before, c.Members)
+		}
+		t.Rows = append(t.Rows, []cell{
+			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count),
+			textCell(wording.Ranges(c.Members)),
+			textCell(why), textCell(c.Time), numberCell(float64(c.Proposer), count),
+		})
+		before = c.Members
+	}
+	return t
+}
+
+// memberChanges says which agents left and which came, such as "agents 2, 3 left".
+func memberChanges(before, after []int) string {
+	not := func(all, of []int) (rest []int) {
+		for _, i := range all {
+			if !slices.Contains(of, i) {
+				rest = append(rest, i)
+			}
+		}
+		return rest
+	}
+	var parts []string
+	if left := not(before, after); left != nil {
+		parts = append(parts, wording.Ranges(left)+" left")
+	}
+	if came := not(after, before); came != nil {
+		parts = append(parts, wording.Ranges(came)+" came in")
+	}
+	return strings.Join(parts, "; ")
+}

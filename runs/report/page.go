@@ -1,0 +1,236 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"dsbo/internal/wording"
+	"dsbo/runs"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+// The library of the interactive figures is uPlot 1.6.32, as its package has it: npm pack
+// uplot@1.6.32, dist/uPlot.iife.min.js and dist/uPlot.min.css, with its licence, which the page
+// carries too.
+var (
+	//go:embed uplot/uPlot.iife.min.js
+	uplotJS string
+	//go:embed uplot/uPlot.min.css
+	uplotCSS string
+	//go:embed uplot/LICENSE
+	uplotLicence string
+)
+
+// A page is what the template shows.
+type page struct {
+	sheet
+	Title, Lead       string
+	Style             template.CSS
+	Library, Script   template.JS
+	Verdict           headline
+	Main              *panel // the one figure below the verdict, nil where there is no Φ
+	Rest              []*panel
+	Charts            []chart
+	LambdaTitle       string // of the section on the hyperparameters
+	About             string // what an entry of them does; "": they are penalties
+	Gains             *table
+	Models            [2]*table // those that have converged, and those that have not
+	Constants         string
+	States, Warnings  []remark
+	Topics            []pageTopic
+	Traffic, Agents   *table
+	Sites             [2]*table
+	Members           *table
+	Runs              *table
+	Commands          []remark
+	SettingsTitle     string
+	Settings, Machine []fact
+}
+
+// A pageTopic is a topic as facts of a single group, or as tables of several, one for each problem.
+type pageTopic struct {
+	topic
+	Mark   string
+	Facts  []fact
+	Tables []*table
+}
+
+// A remark is a sentence on one run; its name is empty if there is only one.
+type remark struct{ Kind, Name, Text string }
+
+// newPage builds the page of some runs. An empty title is replaced by one of the task and
+// its methods.
+func newPage(all []*Run, title string) (*page, error) {
+	gs, err := groups(all)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{
+		sheet: newSheet(gs), Verdict: headlines(gs), Charts: charts(gs), SettingsTitle: "Settings",
+		Style: template.CSS(uplotCSS + pageCSS), Script: template.JS(pageJS),
+		Library:  template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS),
+		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
+		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
+	}
+	if m := all[0].Config.Hyperparameters(); m == runs.Penalties {
+		p.LambdaTitle = "The hyperparameters " + m.Symbol
+	} else {
+		p.LambdaTitle, p.About = "The "+m.Many, cmp.Or(m.About, "One number for each of the "+m.Many+".")
+	}
+	p.heading(gs)
+	p.Title = cmp.Or(title, p.Title)
+	p.endings(gs)
+	p.compare(gs)
+	if p.Rest = p.Panels; len(p.Panels) > 0 && p.Panels[0].Views[0].Title != "" {
+		p.Main, p.Rest = p.Panels[0], p.Panels[1:]
+	}
+	if len(all) > 1 {
+		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
+		return p, nil
+	}
+	s := all[0].Summary
+	p.Constants, p.Traffic, p.Agents, p.Sites = constants(s), trafficTable(s), agentsTable(s),
+		[2]*table{sitesTable(s), crossTable(s)}
+	p.Members = membersTable(all[0])
+	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.paired }) // the table of gains says more
+	p.Gains, p.Models = gains(s),
+		[2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}
+	return p, nil
+}
+
+// compare makes the facts or tables of all topics.
+func (p *page) compare(gs []group) {
+	heading, problems := groupDifference(gs), byProblem(gs)
+	names := problemLabels(problems)
+	for _, t := range topics() {
+		view := pageTopic{topic: t}
+		if len(gs) == 1 {
+			view.Facts = facts(gs[0], t.measures)
+			if t.models && slices.ContainsFunc(gs[0].runs, (*Run).unconverged) {
+				view.Mark = notConverged
+			}
+		} else {
+			for i, problem := range problems {
+				if table := comparison(strings.TrimSuffix(t.Name+": "+names[i], ": "), heading, problem,
+					t); table != nil {
+					view.Tables = append(view.Tables, table)
+				}
+			}
+		}
+		if len(view.Facts)+len(view.Tables) > 0 {
+			p.Topics = append(p.Topics, view)
+		}
+	}
+}
+
+// heading writes title and first sentence.
+func (p *page) heading(gs []group) {
+	const median = "their median is drawn as a line, in a band from least to greatest."
+	first := gs[0].runs[0]
+	n := len(runsOf(gs))
+	var labels []string
+	for _, g := range gs {
+		labels = append(labels, g.label)
+	}
+	things := wording.Count(len(gs), strings.ToLower(groupDifference(gs)))
+	p.Title = first.task() + ": " + strings.Join(labels, ", ")
+	switch {
+	case n == 1:
+		p.Lead = "Run " + first.Name + first.origin() + "."
+		if s := first.Summary; s != nil && s.Members != nil {
+			p.Lead += " Members at the end: " + wording.Ranges(s.Members) + "."
+		}
+	case len(gs) == 1:
+		p.Title += fmt.Sprintf(", %d runs", n)
+		p.Lead = fmt.Sprintf("%d runs differ in their seed alone: %s", n, median)
+	default:
+		p.Lead = fmt.Sprintf("%d runs of %s.", n, things)
+		if n > len(gs) {
+			p.Lead += " Where runs differ in their seed alone, " + median
+		}
+	}
+	if len(gs) > 3 {
+		p.Title = first.task() + ": " + things
+	}
+}
+
+// endings says how the runs ended: of several, those that finished in one sentence, each other in
+// its own.
+func (p *page) endings(gs []group) {
+	var finished []string
+	all := runsOf(gs)
+	for _, r := range all {
+		kind, text := r.state()
+		name := ""
+		if len(all) > 1 {
+			name = r.Name
+		}
+		if kind == runs.Finished && name != "" {
+			finished = append(finished, name)
+		} else {
+			p.States = append(p.States, remark{string(kind), name, text})
+		}
+		if command := r.command(); command != "" {
+			p.Commands = append(p.Commands, remark{"", name, command})
+		}
+		for _, text := range append(r.warnings(), r.Notes...) {
+			p.Warnings = append(p.Warnings, remark{"", name, text})
+		}
+	}
+	if len(finished) > 0 {
+		text := wording.Count(len(finished), "run") + " did all iterations: " + strings.Join(finished, ", ") + "."
+		p.States = append(p.States, remark{string(runs.Finished), "", text})
+	}
+}
+
+// Sheet is what the page's script draws.
+func (p *page) Sheet() sheet { return p.sheet }
+
+// SVG returns the first view against the first axis as an element of the page, for print and
+// readers without script.
+func (p *panel) SVG() (template.HTML, error) { return element(p.static) }
+
+// Element returns a drawing as an element of the page.
+func (d namedDrawing) Element() (template.HTML, error) { return element(d.drawing) }
+
+// element returns a drawing without title and ground, which the page has.
+func element(d drawing) (template.HTML, error) {
+	document, err := render(d, "", nil)
+	if err != nil {
+		return "", err
+	}
+	return template.HTML(document[bytes.Index(document, []byte("<svg")):]), nil
+}
+
+// Element returns a figure as an SVG element for a page with [Style], without title and ground. It
+// fails as Validate does.
+func Element(f *Figure) (template.HTML, error) { return element(f) }
+
+// Style returns the style sheet of the page, for pages beside it.
+func Style() template.CSS { return template.CSS(pageCSS) }
+
+// html renders the page.
+func (p *page) html() ([]byte, error) {
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, p); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

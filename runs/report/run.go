@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"dsbo"
+	"dsbo/internal/wording"
+	"dsbo/network/membership"
+	"dsbo/runs"
+)
+
+// A Run is what a run folder holds.
+type Run struct {
+	Name    string        // name of the folder
+	Config  runs.Config   // what was asked for
+	Records []runs.Record // how it went: at least one, by growing iteration
+	Summary *runs.Summary // how it ended; nil if it has not
+	Lambda  []float64
+	Names   []string // of the entries of λ, by lambda.csv; nil: there is none
+	// Assessment is how good the predictions are; the zero value: the run's task does not tell.
+	Assessment runs.Assessment
+	Changes    membership.Log // of who took part
+	Notes      []string       // what was found odd in the folder, but not wrong
+
+	settings, build runs.Differences // all values of Config
+}
+
+// Load reads a run folder: config.json and metrics.jsonl, and summary.json, lambda.npy and
+// lambda.csv if they are there. Anything missing or broken is an error of one line that names the
+// file, and the line in it, and matches [dsbo.ErrConfig]; what a killed process may leave behind, a
+// last line cut short, is dropped with a note.
+func Load(dir string) (*Run, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	folder := runs.Folder(dir)
+	r := &Run{Name: filepath.Base(abs)}
+	if r.Config, err = folder.ReadConfig(); err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", dir, err)
+	}
+	if r.settings, r.build, err = r.Config.Values(); err != nil {
+		return nil, err
+	}
+	if err := r.loadRecords(folder); err != nil {
+		return nil, err
+	}
+	summary, err := folder.ReadSummary()
+	switch {
+	case err == nil:
+		r.Summary = &summary
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", dir, err)
+	}
+	if r.Changes, err = folder.ReadChanges(); err != nil {
+		return nil, err
+	}
+	r.Lambda, err = folder.ReadLambda()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // worth a picture, not an error
+		r.Notes = append(r.Notes, fmt.Sprintf("The hyperparameters have no picture: %v.", err))
+	}
+	named, err := folder.ReadLambdaTable()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, p := range named {
+		r.Names = append(r.Names, p.Name)
+	}
+	if r.Assessment, err = folder.ReadAssessment(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return r, folder.Verify() // with what has no place on the page
+}
+
+func (r *Run) loadRecords(folder runs.Folder) error {
+	path := folder.Path(runs.MetricsFile)
+	data, err := folder.ReadFile(runs.MetricsFile)
+	if err != nil {
+		if parts, _ := filepath.Glob(filepath.Join(string(folder), "*", runs.MetricsFile)); len(parts) > 0 {
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"%s has no metrics of its own, but holds %s: their folders must be named, such as %s",
+				folder, wording.Count(len(parts), "run"), filepath.Dir(parts[0]))
+		}
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %w", folder, err)
+	}
+	var cut bool
+	if r.Records, cut, err = runs.ReadRecords(path, bytes.NewReader(data)); err != nil {
+		return err
+	}
+	if len(r.Records) == 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %s holds no whole evaluation", folder, path)
+	}
+	if cut {
+		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+
+			" is cut short and was left out: the run was stopped while writing it.")
+	}
+	// Where an epoch begins when all iterations are done, its members' record takes the place of
+	// the record of the members before.
+	r.Records = slices.DeleteFunc(r.Records, func(rec runs.Record) bool {
+		return rec.Iteration == r.Records[len(r.Records)-1].Iteration && rec.Epoch < r.lastRecord().Epoch
+	})
+	for i := range r.Records {
+		if i > 0 && r.Records[i].Iteration <= r.Records[i-1].Iteration {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s: iteration %d comes after iteration %d: iterations must grow",
+				path, r.Records[i].Iteration, r.Records[i-1].Iteration)
+		}
+	}
+	return nil
+}
+
+// lastRecord is the last evaluation of the run.
+func (r *Run) lastRecord() *runs.Record { return &r.Records[len(r.Records)-1] }
+
+// usage returns what all agents together had spent when the run ended, which is after the last
+// evaluation where the run was interrupted.
+func (r *Run) usage() runs.Usage {
+	if r.Summary == nil || len(r.Summary.PerAgent) == 0 {
+		last := r.lastRecord()
+		return runs.Usage{Calls: last.Calls, Traffic: last.Traffic, Times: last.Times}
+	}
+	return runs.Total(r.Summary.PerAgent)
+}
+
+// task says what problem a run is about: runs of different tasks have nothing to compare.
+func (r *Run) task() string {
+	if model := r.Config.Model(); model != "" {
+		return strings.TrimSpace(r.Config.Task + " with " + model)
+	}
+	return cmp.Or(r.Config.Task, "unknown")
+}
+
+// method names what solved it.
+func (r *Run) method() string { return cmp.Or(r.Config.Algorithm, "unknown") }
+
+// origin says when and where a run began, as far as it says so itself.
+func (r *Run) origin() (text string) {
+	b := r.Config.Build
+	if t, err := time.Parse(time.RFC3339, b.Started); err == nil {
+		text = " of " + t.Format("2 January 2006, 15:04 MST")
+	}
+	if b.Host != "" {
+		text += " on " + b.Host
+	}
+	return text
+}
+
+// command returns the command line that does the same again, "" where the folder does not name
+// the program.
+func (r *Run) command() string {
+	program := r.Config.Build.Program
+	if program == "" {
+		return ""
+	}
+	words := []string{program}
+	if program != r.Config.Task {
+		words = append(words, r.Config.Task)
+	}
+	for _, f := range r.Config.Flags {
+		if strings.ContainsFunc(f, func(c rune) bool {
+			return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_=.,:/+@%", c)
+		}) {
+			f = "'" + strings.ReplaceAll(f, "'", `'\''`) + "'"
+		}
+		words = append(words, f)
+	}
+	return strings.Join(words, " ")
+}
+
+// meanPerExample is the unit of a Φ that is on the scale of the losses.
+const meanPerExample = ", mean per example"
+
+// phiUnit says over what Φ adds up, as far as the problem's settings tell.
+func (r *Run) phiUnit() string {
+	var own struct {
+		Reduce string `json:"reduce"` // "sum" or "mean": how the losses of an agent's examples are put together
+	}
+	switch err := json.Unmarshal(r.Config.Problem, &own); {
+	case err != nil: // settings of another form
+	case own.Reduce == "sum":
+		return ", sum over an agent's examples"
+	case own.Reduce == "mean", r.Config.Model() != "":
+		return meanPerExample
+	}
+	return ""
+}
+
+// state says how a run ended, and a sentence on it. A run that was killed, or goes on, has
+// no summary.
+func (r *Run) state() (kind runs.State, text string) {
+	iterations := r.lastRecord().Iteration
+	done, all := count(float64(iterations)), r.Config.Iterations
+	last := "The last evaluation is at iteration " + done
+	if all > 0 {
+		last += " of " + count(float64(all))
+	}
+	last += "."
+	switch {
+	case r.Summary == nil:
+		return runs.Unfinished, "The run goes on, or was stopped from outside. " + last
+	case r.Summary.State == runs.Finished && iterations < all:
+		return runs.Finished, fmt.Sprintf("%s of %s iterations are done, after which the held-out loss no longer fell.",
+			done, count(float64(all)))
+	case r.Summary.State == runs.Finished && iterations == 1:
+		return runs.Finished, "The one iteration is done."
+	case r.Summary.State == runs.Finished:
+		return runs.Finished, fmt.Sprintf("All %s iterations are done.", done)
+	case r.Summary.Error != "":
+		first, n := utf8.DecodeRuneInString(r.Summary.Error)
+		last = string(unicode.ToUpper(first)) + r.Summary.Error[n:] + ". " + last
+	}
+	return r.Summary.State, last
+}
+
+// warnings returns what the run warned of, and says where Φ is not what its name promises.
+func (r *Run) warnings() []string {
+	var list []string
+	if r.Summary != nil {
+		list = append(list, r.Summary.Warnings...)
+	}
+	var inexact []string
+	tolerance := r.Config.ExactTol
+	for _, rec := range r.Records {
+		if tolerance > 0 && float64(rec.LowerResidual) > 2*tolerance {
+			inexact = append(inexact, count(float64(rec.Iteration)))
+		}
+	}
+	if len(inexact) > 0 {
+		list = append(list, fmt.Sprintf("Φ and its gradient are not exact at iteration %s: "+
+			"the lower problem was not solved there to the tolerance of %s.", strings.Join(inexact, ", "),
+			number(tolerance)))
+	}
+	return list
+}

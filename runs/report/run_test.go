@@ -1,0 +1,112 @@
+package report
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+func TestLoad(t *testing.T) {
+	r := testkit.Get(Load(fixture{method: "madsbo", seed: 3, rate: 1, done: 20, summary: ended(),
+		lambda: true}.write(t, t.TempDir())))
+	if r.Name != "madsbo-3" || r.task() != "mnist with softmax" || r.method() != "madsbo" ||
+		r.Config.Build.Go != "go1.26" {
+		t.Errorf("name %q, task %q, method %q, Go %q", r.Name, r.task(), r.method(), r.Config.Build.Go)
+	}
+	if diff := cmp.Diff([]float64{0, 10, 20}, group{runs: []*Run{r}}.course(phi, nil).X[0]); diff != "" {
+		t.Error(diff)
+	}
+	if r.Records[0].HypergradientError.Known() || !r.Records[1].HypergradientError.Known() {
+		t.Errorf("hypergradient errors %v, %v: want the first unknown", r.Records[0].HypergradientError,
+			r.Records[1].HypergradientError)
+	}
+	if len(r.Lambda) != 784 || len(r.Notes) != 0 {
+		t.Errorf("%d numbers of lambda, notes %q", len(r.Lambda), r.Notes)
+	}
+	if r.Summary.PhiLambda0 != 0.3004 || r.Summary.TestLossLambda0.Known() {
+		t.Errorf("Φ(0) %v, and %v that is not there", r.Summary.PhiLambda0, r.Summary.TestLossLambda0)
+	}
+}
+
+func TestLoadWhatAKilledRunLeaves(t *testing.T) {
+	dir := fixture{method: "madsbo", rate: 1, done: 40, cut: true}.write(t, t.TempDir())
+	r := testkit.Get(Load(dir))
+	if kind, text := r.state(); kind != runs.Unfinished || !strings.Contains(text, "iteration 40 of 100") {
+		t.Errorf("state %s: %s", kind, text)
+	}
+	if len(r.Records) != 5 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "cut short") {
+		t.Errorf("%d records, notes %q", len(r.Records), r.Notes)
+	}
+	// A broken picture is no reason to show nothing.
+	testkit.OK(os.WriteFile(filepath.Join(dir, "lambda.npy"), []byte("\x93NUMPY"), 0o644))
+	if r = testkit.Get(Load(dir)); len(r.Notes) != 2 || r.Lambda != nil {
+		t.Errorf("with a broken lambda.npy: notes %q", r.Notes)
+	}
+}
+
+// What an interrupted run has spent since its last evaluation counts.
+func TestSpentAtTheEnd(t *testing.T) {
+	agent := func(hvp int) map[string]any { return map[string]any{"hvp": hvp} }
+	with := func(agents ...any) *Run {
+		return loaded(t, fixture{method: "madsbo", done: 40,
+			summary: map[string]any{"state": "interrupted", "per_agent": agents}})[0]
+	}
+	if got := with(agent(1000), agent(2500)).usage().HVP; got != 3500 {
+		t.Errorf("%d products, want those of the agents", got)
+	}
+	if got := with().usage(); got.HVP != 3200 || got.Messages != 12800 {
+		t.Errorf("%v, want what the last evaluation says", got)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	tests := []struct {
+		name, file, text string // text "": the file is removed
+		want             string
+	}{
+		{"no config", "config.json", "", "config.json: no such file"},
+		{"config cut", "config.json", `{"task": "mn`, "config.json: unexpected end"},
+		{"config no object", "config.json", `[1]`, "config.json: json: cannot unmarshal array"},
+		{"no metrics", "metrics.jsonl", "", "metrics.jsonl: no such file"},
+		{"empty metrics", "metrics.jsonl", "\n", "has no metrics"},
+		{"one cut line", "metrics.jsonl", `{"iteration": 0, "phi"`, "has no metrics"},
+		{"broken in the middle", "metrics.jsonl", "{\"iteration\": 0}\n{\"iter\n{\"iteration\": 2}\n",
+			"metrics.jsonl: line 2 is not a record"},
+		{"broken whole last line", "metrics.jsonl", "{\"iteration\": 0}\n{\"iter\n",
+			"metrics.jsonl: line 2 is not a record"},
+		{"half an iteration", "metrics.jsonl", "{\"iteration\": 0.5}\n", "line 1 is not a record"},
+		{"not growing", "metrics.jsonl", "{\"iteration\": 5}\n\n{\"iteration\": 5}\n",
+			"iteration 5 comes after iteration 5"},
+		{"a word", "metrics.jsonl", "{\"iteration\": 1, \"phi\": \"low\"}\n", "line 1 is not a record"},
+		{"a list", "metrics.jsonl", "{\"iteration\": 1, \"seconds\": [1]}\n", "line 1 is not a record"},
+		{"summary cut", "summary.json", `{"phi`, "summary.json: unexpected end"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := fixture{method: "madsbo", rate: 1, done: 10, summary: ended()}.write(t, t.TempDir())
+			path := filepath.Join(dir, tt.file)
+			err := os.Remove(path)
+			if tt.text != "" {
+				err = os.WriteFile(path, []byte(tt.text), 0o644)
+			}
+			testkit.OK(err)
+			_, err = Load(dir)
+			if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.want) ||
+				strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v: want one line with %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "none/config.json: no such file") {
+		t.Errorf("a missing folder: %v", err)
+	}
+}

@@ -1,0 +1,335 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo"
+	"dsbo/runs"
+)
+
+// A table is rows under headings; the page can sort it by each of them.
+type table struct {
+	Name    string // name for screen readers
+	Columns []column
+	Rows    [][]cell
+}
+
+type column struct {
+	Title, Hint string
+	Numeric     bool
+	Sorted      bool // ascending, as the rows come
+}
+
+type cell struct {
+	Text  string
+	Range string    // least and greatest over seeds
+	Sort  string    // what to sort by, a number in numeric columns; empty sorts last
+	Look  *lookData // sample of its line before a first cell; nil: none
+	Kind  string    // better or worse
+	Mark  string    // warning behind the text
+	Note  string    // word behind the text
+	value float64
+}
+
+// known is 1 for a cell that has something to sort by, else 0.
+func (c cell) known() int { return min(1, len(c.Sort)) }
+
+// A fact is a setting, or a measure of the only group, with its name.
+type fact struct {
+	column
+	cell
+}
+
+// facts lists the measures of one group.
+func facts(g group, ms []measure[*Run]) (fs []fact) {
+	t := table{Rows: make([][]cell, 1)}
+	addMeasures(&t, [][]*Run{g.runs}, ms)
+	for i, c := range t.Columns {
+		fs = append(fs, fact{c, t.Rows[0][i]})
+	}
+	return fs
+}
+
+// newTable returns a table without rows, with columns of the given titles and hints; those with a
+// hint are numeric.
+func newTable(name string, titlesAndHints ...string) *table {
+	t := &table{Name: name}
+	for i := 0; i < len(titlesAndHints); i += 2 {
+		hint := titlesAndHints[i+1]
+		t.Columns = append(t.Columns, column{Title: titlesAndHints[i], Hint: hint, Numeric: hint != ""})
+	}
+	return t
+}
+
+// addMeasures appends the columns of those measures that any row has. A cell shows the median of
+// its row's items, such as the runs of a group, with the range where there is one.
+func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
+	for _, m := range ms {
+		cells := make([]cell, len(rows))
+		measured := false
+		for i, items := range rows {
+			mid, low, high := spread(items, m.of)
+			cells[i] = numberCell(mid, m.show)
+			if from, to := m.show(low), m.show(high); from != to {
+				cells[i].Range = from + " to " + to
+			}
+			measured = measured || cells[i].Sort != ""
+		}
+		if !measured {
+			continue
+		}
+		t.Columns = append(t.Columns, column{Title: m.title, Hint: m.hint, Numeric: true})
+		for i, c := range cells {
+			t.Rows[i] = append(t.Rows[i], c)
+		}
+	}
+}
+
+// comparison is the table of groups of one problem, in a column of the given heading, and the
+// measures of a topic, sorted by the first measure: the least come first, and last those without
+// it. It is nil where nothing was measured.
+func comparison(name, heading string, gs []group, of topic) *table {
+	t := &table{Name: name, Columns: []column{{Title: heading}}}
+	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })
+	if seeds {
+		hint := "with different seeds: medians, and below them the range"
+		t.Columns = append(t.Columns, column{Title: "Runs", Hint: hint, Numeric: true})
+	}
+	var rows [][]*Run
+	for _, g := range gs {
+		rows = append(rows, g.runs)
+		row := []cell{{Text: g.label, Sort: g.label, Look: lookOf(g.look)}}
+		if of.models && slices.ContainsFunc(g.runs, (*Run).unconverged) {
+			row[0].Mark = notConverged
+		}
+		if seeds {
+			row = append(row, textCell(strconv.Itoa(len(g.runs))))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	first := len(t.Columns)
+	addMeasures(t, rows, of.measures)
+	if len(t.Columns) == first {
+		return nil
+	}
+	t.Columns[first].Sorted = true
+	slices.SortStableFunc(t.Rows, func(a, b []cell) int {
+		return cmp.Or(cmp.Compare(b[first].known(), a[first].known()), cmp.Compare(a[first].value, b[first].value))
+	})
+	return t
+}
+
+// notConverged marks what belongs to a model whose solver has ended too early.
+const notConverged = "not converged"
+
+// runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.
+func runTable(gs []group) *table {
+	t := newTable("Runs", "Folder", "", "Method", "", "Seed", "of all chance in the run", "End", "")
+	var rows [][]*Run
+	for _, g := range gs {
+		for _, r := range g.runs {
+			end, _ := r.state()
+			rows = append(rows, []*Run{r})
+			t.Rows = append(t.Rows, []cell{{Text: r.Name, Sort: r.Name, Look: lookOf(g.look)}, textCell(r.method()),
+				textCell(strconv.FormatUint(r.Config.Seed, 10)), textCell(string(end))})
+		}
+	}
+	addMeasures(t, rows, []measure[*Run]{done, lastPhi})
+	for _, name := range varyingSettings(gs) {
+		t.Columns = append(t.Columns, column{Title: name})
+		for i, row := range rows {
+			value := ""
+			for _, d := range row[0].settings {
+				if d.Name == name {
+					value = d.This
+				}
+			}
+			t.Rows[i] = append(t.Rows[i], textCell(value))
+		}
+	}
+	return t
+}
+
+// models is the table of those models that have converged, or of those that have not; nil where a
+// run has none.
+func models(s *runs.Summary, name string, converged bool) *table {
+	t := &table{Name: name, Columns: []column{{Title: "Hyperparameters"}}}
+	var rows [][]runs.Model
+	for i := 0; s != nil && i < len(s.Models); i++ {
+		m := s.Models[i]
+		if m.Converged != converged {
+			continue
+		}
+		rows = append(rows, []runs.Model{m})
+		c := textCell(m.Name)
+		if m.Kept {
+			c.Note = "kept"
+		}
+		if !converged {
+			c.Mark = notConverged
+		}
+		t.Rows = append(t.Rows, []cell{c})
+	}
+	if addMeasures(t, rows, modelMeasures()); len(t.Columns) == 1 {
+		return nil
+	}
+	return t
+}
+
+// trafficTable is what was sent by what it was for, nil where a run does not say it.
+func trafficTable(s *runs.Summary) *table {
+	if s == nil || s.Traffic.Total().Bytes == 0 {
+		return nil
+	}
+	t := newTable("Traffic", "Sent for", "", "Messages", "vectors", "Numbers", "in them", "Bytes", "of these numbers")
+	for _, row := range []struct {
+		name string
+		part dsbo.Traffic
+	}{{"loading", s.Traffic.Setup}, {"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation},
+		{"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
+		part := row.part
+		if row.name == "loading" && part.Messages == 0 {
+			continue
+		}
+		t.Rows = append(t.Rows, []cell{textCell(row.name), numberCell(float64(part.Messages), count),
+			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), formatBytes)})
+	}
+	return t
+}
+
+// sitesTable says what each site gains by taking part, nil where the run does not say it.
+func sitesTable(s *runs.Summary) *table {
+	if s == nil || len(s.Sites) == 0 {
+		return nil
+	}
+	const loss, right = "mean test loss", "share of right answers"
+	t := newTable("What each site gains", "Site", "", "Examples", "test examples of the site", "Alone",
+		loss+" of the site's own model", "One penalty", loss+" of the model of all sites at the best constant λ",
+		"Tuned", loss+" of the model of all sites at the tuned λ",
+		"Alone, accuracy", right, "One penalty, accuracy", right, "Tuned, accuracy", right)
+	add := func(name string, site runs.Site) {
+		row := []cell{textCell(name), numberCell(float64(site.Examples), count)}
+		scores := []runs.SiteScore{site.Alone, site.Constant, site.Tuned}
+		for _, score := range scores {
+			row = append(row, numberCell(float64(score.Loss), number))
+		}
+		for _, score := range scores {
+			row = append(row, numberCell(float64(score.Accuracy), percent))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for i, site := range s.Sites {
+		add(site.Label(i), site)
+	}
+	add("all sites", runs.AllSites(s.Sites))
+	return t
+}
+
+// crossTable says how good the model of each site alone and the models of all sites are on the test
+// examples of each site; nil where the sites' own models have not been tried on others' examples.
+func crossTable(s *runs.Summary) *table {
+	if s == nil || len(s.Sites) == 0 || len(s.Sites[0].OthersAlone) == 0 {
+		return nil
+	}
+	columns := []string{"Model", ""}
+	for i, site := range s.Sites {
+		name := site.Label(i)
+		columns = append(columns, strings.ToUpper(name[:1])+name[1:], "mean loss on the test examples of this site")
+	}
+	t := newTable("Each model at each site",
+		append(columns, "All sites", "mean loss on the test examples of all sites")...)
+	for _, m := range runs.SiteModels(s.Sites) {
+		row := []cell{textCell(m.Name)}
+		for _, score := range m.Scores {
+			row = append(row, numberCell(float64(score.Loss), number))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// constants says in a sentence what Φ is where all hyperparameters are one number.
+func constants(s *runs.Summary) string {
+	if s == nil || len(s.Constants) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, c := range s.Constants {
+		parts = append(parts, number(c.Phi)+" at "+number(c.Lambda))
+	}
+	return "Exact Φ with one number for all hyperparameters: " + strings.Join(parts, ", ") + "."
+}
+
+func numberCell(v float64, show func(float64) string) cell {
+	c := cell{Text: show(v), value: v}
+	if runs.Number(v).Known() {
+		c.Sort = strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return c
+}
+
+func textCell(s string) cell { return cell{Text: cmp.Or(s, none), Sort: s} }
+
+// varyingSettings lists the settings in which any two groups differ, but for the method.
+func varyingSettings(gs []group) []string {
+	var names []string
+	for _, g := range gs[1:] {
+		one, other := *gs[0].runs[0], *g.runs[0]
+		one.Config.Algorithm = ""
+		other.Config.Algorithm = ""
+		for _, d := range differences(&one, &other) {
+			if !slices.Contains(names, d.Name) {
+				names = append(names, d.Name)
+			}
+		}
+	}
+	return names
+}
+
+// sharedSettings lists the values of each run that all runs have in common.
+func sharedSettings(all []*Run, values func(*Run) runs.Differences) (fs []fact) {
+	for _, d := range values(all[0]) {
+		if !slices.ContainsFunc(all, func(r *Run) bool { return !slices.Contains(values(r), d) }) {
+			fs = append(fs, fact{column{Title: d.Name}, cell{Text: shownSetting(d.This)}})
+		}
+	}
+	return fs
+}
+
+// shownSetting writes lists of words as words, and cuts long values, such as lists of edges.
+func shownSetting(s string) string {
+	const most = 160
+	var words []string
+	if json.Unmarshal([]byte(s), &words) == nil {
+		s = strings.Join(words, " ")
+	}
+	runes := []rune(strings.TrimSpace(s))
+	if len(runes) == 0 {
+		return none
+	}
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}
+
+// agentsTable says where each agent spent its time, and how long others waited for it; nil where
+// all were in one process.
+func agentsTable(s *runs.Summary) *table {
+	if s == nil || len(s.Waited) == 0 || len(s.Waited) != len(s.PerAgent) {
+		return nil
+	}
+	t := newTable("Agents", "Agent", "", "In oracles", "time of the agent", "In exchanges",
+		"time of the agent, with waiting for others",
+		"Others waited", "time of its neighbours' exchanges that waited for its vectors, added")
+	for i, u := range s.PerAgent {
+		t.Rows = append(t.Rows, []cell{textCell("agent " + strconv.Itoa(i)), numberCell(u.OracleSeconds, formatTime),
+			numberCell(u.MixSeconds, formatTime),
+			numberCell(s.Waited[i], formatTime)})
+	}
+	return t
+}

@@ -1,0 +1,246 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo/internal/wording"
+	"dsbo/runs"
+)
+
+// A headline is the first sentence of the page: what tuning gave against one penalty for all.
+type headline struct {
+	Outcome  runs.Outcome
+	Sentence string
+	Notes    []string
+}
+
+// Word is the outcome in a few words, for readers who do not see its colour.
+func (h headline) Word() string {
+	switch h.Outcome {
+	case runs.Better:
+		return "Tuning helped"
+	case runs.Same:
+		return "No clear difference"
+	case runs.Worse:
+		return "Tuning lost"
+	case mixed:
+		return "Tuning helped in some runs"
+	}
+	return "No verdict"
+}
+
+// mixed is the outcome of several runs, of which no more have lost than won.
+const mixed runs.Outcome = "mixed"
+
+// bestConstant returns the best single penalty that a run has tried and its exact Φ, NaN if it has
+// tried none.
+func (r *Run) bestConstant() (best runs.Constant) {
+	best.Phi = math.NaN()
+	if r.Summary == nil {
+		return best
+	}
+	for _, c := range r.Summary.Constants {
+		if !(c.Phi >= best.Phi) {
+			best = c
+		}
+	}
+	return best
+}
+
+// tunedPhi returns the exact Φ of the tuned hyperparameters, of a run's last model.
+func (r *Run) tunedPhi() float64 {
+	if r.Summary != nil {
+		if n := len(r.Summary.Models); n > 0 && r.Summary.Models[n-1].Phi.Known() {
+			return float64(r.Summary.Models[n-1].Phi)
+		}
+	}
+	return lastValue(phi)(r)
+}
+
+// phiGain returns Φ of a run less the Φ of its own best constant. As the data of both are the same,
+// this difference of a seed is comparable with the difference of another seed.
+func (r *Run) phiGain() float64 { return r.tunedPhi() - r.bestConstant().Phi }
+
+// relativeGain is that difference as a share of the constant's Φ.
+func (r *Run) relativeGain() float64 { return r.phiGain() / math.Abs(r.bestConstant().Phi) }
+
+// gainNumber returns a number of the verdict's comparison on one set of examples, NaN if there
+// is none.
+func gainNumber(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
+	return func(r *Run) float64 {
+		if r.Summary != nil {
+			for _, g := range r.Summary.Verdict.Gains {
+				if g.Set == set {
+					return float64(of(g))
+				}
+			}
+		}
+		return math.NaN()
+	}
+}
+
+func lossChange(g runs.Gain) runs.Number     { return g.LossChange }
+func accuracyChange(g runs.Gain) runs.Number { return g.AccuracyChange }
+func relativeLoss(g runs.Gain) runs.Number   { return g.LossChange / g.LossAgainst }
+
+// headline returns the verdict of a run.
+func (r *Run) headline() headline {
+	if r.Summary != nil && r.Summary.Verdict.Sentence != "" {
+		v := r.Summary.Verdict
+		notes := make([]string, len(v.Notes))
+		for i, n := range v.Notes {
+			notes[i] = withoutBreaks(n)
+		}
+		return headline{v.Outcome, withoutBreaks(v.Sentence), notes}
+	}
+	if state, _ := r.state(); state != runs.Finished {
+		return headline{Outcome: runs.Unclear,
+			Sentence: "The run has not finished: its hyperparameters were not compared with others."}
+	}
+	return headline{Outcome: runs.Unclear, Sentence: "The run was not compared with one penalty for all."}
+}
+
+// withoutBreaks keeps a number and the unit or the change after it on one line.
+func withoutBreaks(s string) string {
+	return strings.NewReplacer(" %", "\u202f%", " → ", "\u00a0→ ", " ± ", "\u00a0±\u00a0",
+		"λ = ", "λ\u00a0=\u00a0").Replace(s)
+}
+
+// headlines returns the verdict of all runs together: how many won and lost, and the changes of
+// each group.
+func headlines(gs []group) (h headline) {
+	all := runsOf(gs)
+	if len(all) == 1 {
+		return all[0].headline()
+	}
+	count := map[runs.Outcome]int{}
+	for _, r := range all {
+		count[r.headline().Outcome]++
+	}
+	won, lost, judged := count[runs.Better], count[runs.Worse], len(all)-count[runs.Unclear]
+	switch {
+	case judged == 0:
+		return headline{runs.Unclear, "No run was compared with one penalty for all.", sharedNotes(all)}
+	case won == judged:
+		h.Outcome = runs.Better
+	case won > 0:
+		h.Outcome = mixed
+	case lost > 0:
+		h.Outcome = runs.Worse
+	default:
+		h.Outcome = runs.Same
+	}
+	h.Sentence = fmt.Sprintf("Against the best single penalty of the same data, tuning won in %d of %s, lost in %d "+
+		"and made no clear difference in %d.", won, wording.Count(judged, "run"), lost, count[runs.Same])
+	if len(all) > judged {
+		h.Sentence += fmt.Sprintf(" Runs without a verdict: %d.", len(all)-judged)
+	}
+	for _, g := range gs {
+		if changes := g.changes(); changes != "" {
+			h.Notes = append(h.Notes, g.label+": "+changes)
+		}
+	}
+	h.Notes = append(h.Notes, sharedNotes(all)...)
+	return h
+}
+
+// changes says by how much test loss and Φ changed, each run's against the best constant of its
+// own: median and range.
+func (g group) changes() string {
+	show := withSign(func(v float64) string { return withMinusSign(fmt.Sprintf("%.1f\u202f%%", 100*v)) })
+	var parts []string
+	for _, m := range []struct {
+		name string
+		of   func(*Run) float64
+	}{{"test loss ", gainNumber(runs.Test, relativeLoss)}, {"Φ ", (*Run).relativeGain}} {
+		mid, low, high := spread(g.runs, m.of)
+		text := m.name + show(mid)
+		if show(low) != show(high) {
+			text += " in the median (" + show(low) + " to " + show(high) + ")"
+		}
+		if !math.IsNaN(mid) {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sharedNotes lists the notes of all runs once, each with the run that has it, or with the number
+// of those.
+func sharedNotes(all []*Run) (list []string) {
+	var notes []string
+	said := map[string][]string{}
+	for _, r := range all {
+		for _, n := range r.headline().Notes {
+			if said[n] == nil {
+				notes = append(notes, n)
+			}
+			said[n] = append(said[n], r.Name)
+		}
+	}
+	for _, n := range notes {
+		who := said[n][0]
+		if len(said[n]) > 1 {
+			who = wording.Count(len(said[n]), "run")
+		}
+		list = append(list, who+": "+n)
+	}
+	return list
+}
+
+// unconverged reports whether the solver of one of the run's models has ended before the model
+// had converged.
+func (r *Run) unconverged() bool {
+	return r.Summary != nil && slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
+}
+
+// gains is the table of the verdict's comparisons, nil where there are none: tuned less the other,
+// with the standard error over the examples, each of which both models have answered.
+func gains(s *runs.Summary) *table {
+	if s == nil || len(s.Verdict.Gains) == 0 {
+		return nil
+	}
+	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Number", "examples", "Loss, tuned",
+		"mean per example",
+		"Loss, other", "mean per example", "Change of loss", "tuned less other, ± standard error over the examples")
+	classes := slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Accuracy.Known() })
+	if classes {
+		t.Columns = append(t.Columns, newTable("", "Accuracy, tuned", "share of right answers", "Accuracy, other",
+			"share of right answers", "Change of accuracy", "percentage points, ± standard error").Columns...)
+	}
+	for _, g := range s.Verdict.Gains {
+		row := []cell{textCell(g.Set), numberCell(float64(g.Examples), count), numberCell(float64(g.Loss), number),
+			numberCell(float64(g.LossAgainst), number), lossCell(g)}
+		if classes {
+			row = append(row, numberCell(float64(g.Accuracy), percent), numberCell(float64(g.AccuracyAgainst), percent),
+				changeCell(g.AccuracyChange, g.AccuracyError, 100, "\u202fpp", 1))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// lossCell shows the change of the loss, and whether that is one that counts.
+func lossCell(g runs.Gain) cell {
+	c := changeCell(g.LossChange, g.LossError, 1, "", -1)
+	if g.Outcome() == runs.Same {
+		c.Kind = ""
+	}
+	return c
+}
+
+// changeCell shows a change with its uncertainty, times a factor and with a unit, and whether it is
+// good beyond two standard errors: a change of the given sign is.
+func changeCell(change, e runs.Number, factor float64, unit string, good runs.Number) cell {
+	c := numberCell(float64(change), func(v float64) string { return withError(factor*v, factor*float64(e)) + unit })
+	switch {
+	case good*change > 2*e:
+		c.Kind = string(runs.Better)
+	case -good*change > 2*e:
+		c.Kind = string(runs.Worse)
+	}
+	return c
+}

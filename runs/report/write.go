@@ -1,0 +1,97 @@
+package report
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"dsbo"
+	"dsbo/internal/disk"
+)
+
+// Options says how a report is written. The zero value is a useful one.
+type Options struct {
+	Title string // title of the page; "": the task and its methods
+}
+
+// WriteRun writes the page of the one run in a folder to that folder, as [Write] does, and returns
+// its path.
+func WriteRun(dir string) (path string, err error) {
+	run, err := Load(dir)
+	if err != nil {
+		return "", err
+	}
+	return Write(dir, []*Run{run}, Options{})
+}
+
+// Write writes report.html and the folder figures, with every figure as SVG, to dir, which
+// it makes if need be, and returns the path of the page. Files that are there are replaced, each as
+// a whole or not at all; the page comes last.
+//
+// Without runs, or with runs of different tasks, the error matches [dsbo.ErrConfig].
+func Write(dir string, runs []*Run, opts Options) (path string, err error) {
+	p, err := newPage(runs, opts.Title)
+	if err != nil {
+		return "", err
+	}
+	html, err := p.html()
+	if err != nil {
+		return "", err
+	}
+	figures := filepath.Join(dir, "figures")
+	if err := disk.MkdirAll(figures); err != nil {
+		return "", err
+	}
+	if err := saveAll(figures, "", "", p.drawings()); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "report.html")
+	return path, disk.WriteBytes(path, html)
+}
+
+// SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which
+// must exist: dir/prefix+name.svg, for the names as in the folder figures of a report, such as
+// phi_iterations or lambda; without names all of them. With a title in opts, it comes before each
+// figure's own.
+//
+// A name that the runs have no figure for is an error that lists those that they have, and matches
+// [dsbo.ErrConfig], as do no runs and runs of different tasks.
+func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string) error {
+	gs, err := groups(runs)
+	if err != nil {
+		return err
+	}
+	var known []string
+	var wanted []namedDrawing
+	for _, d := range newSheet(gs).drawings() {
+		known = append(known, d.Name)
+		if len(names) == 0 || slices.Contains(names, d.Name) {
+			wanted = append(wanted, d)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return dsbo.Errorf(dsbo.ErrConfig, "the runs have no figure %q: it must be one of %s",
+				name, strings.Join(known, ", "))
+		}
+	}
+	return saveAll(dir, prefix, opts.Title, wanted)
+}
+
+// saveAll writes drawings, with a title before their own, as many at a time as there
+// are processors.
+func saveAll(dir, prefix, before string, all []namedDrawing) error {
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for _, d := range all {
+		title, _ := d.heading()
+		if before != "" {
+			title = before + ": " + title
+		}
+		work.Go(func() error { return save(d.drawing, title, filepath.Join(dir, prefix+d.Name)) })
+	}
+	return work.Wait()
+}

@@ -1,0 +1,118 @@
+package tables
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+
+	"dsbo/internal/files"
+	"dsbo/tables/input"
+)
+
+// mostColumns is the most columns of a table, whose values are not zero for the most part.
+const mostColumns = 1 << 20
+
+// An arrayFormat is a file of one array of numbers: rows by its first index, columns, which are
+// named "1", "2" and so on, by the others.
+type arrayFormat struct {
+	match func(start []byte) bool
+	open  func(io.Reader) (*files.Reader, error)
+}
+
+var (
+	npyFormat = arrayFormat{files.IsNPY, files.NPY}
+	idxFormat = arrayFormat{files.IsIDX, files.IDX}
+)
+
+func (f arrayFormat) Match(start []byte) bool { return f.match(start) }
+
+// Read reads the array in stretches of about 64 Ki numbers. It takes the memory of the table.
+func (f arrayFormat) Read(in *input.File, o Options) (*Table, error) {
+	r, err := in.Reader()
+	if err != nil {
+		return nil, err
+	}
+	a, err := f.open(bufio.NewReader(r))
+	if err == nil {
+		err = a.Fits(in.Most())
+	}
+	if err != nil {
+		return nil, in.Error(err)
+	}
+	rows := a.Shape[0]
+	cols := a.Len() / rows
+	if cols > mostColumns {
+		return nil, in.Fail(0, "", "there must be at most %d columns; there are %d", mostColumns, cols)
+	}
+	makers, err := newMakers(in, cols, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := readArray(makers, a, rows); err != nil {
+		return nil, in.Error(err)
+	}
+	t := &Table{Name: in.Name(), rows: rows}
+	for _, m := range makers {
+		if m != nil {
+			t.Columns = append(t.Columns, m.done())
+		}
+	}
+	return t, nil
+}
+
+// newMakers begins the columns of an array that are to be read; the others are nil.
+func newMakers(in *input.File, cols int, o Options) ([]*maker, error) {
+	names := make([]string, cols)
+	for j := range names {
+		names[j] = strconv.Itoa(j + 1)
+	}
+	keep, reason := o.keptColumns(names)
+	if reason != "" {
+		return nil, in.Fail(0, "", "%s", reason)
+	}
+	makers := make([]*maker, cols)
+	for j, name := range names {
+		kind := cmp.Or(o.Kinds[name], Number)
+		switch {
+		case !keep[j]:
+		case kind == Time:
+			return nil, in.Fail(0, name, "numbers without a unit cannot be times")
+		default:
+			makers[j] = newMaker(name, kind, "", o)
+		}
+	}
+	return makers, nil
+}
+
+// readArray reads all numbers of an array into columns.
+func readArray(makers []*maker, a *files.Reader, rows int) error {
+	const stretch = 1 << 16 // numbers at a time
+	across, along := len(makers), rows
+	if a.Fortran {
+		across, along = along, across
+	}
+	// The file has along lines of across numbers: rows, or in Fortran order columns.
+	buf := make([]float64, min(across, stretch))
+	for line := range along {
+		for begin := 0; begin < across; begin += len(buf) {
+			numbers := buf[:min(len(buf), across-begin)]
+			if err := a.Next(numbers); err != nil {
+				return err
+			}
+			for i, v := range numbers {
+				column := begin + i
+				if a.Fortran {
+					column = line
+				}
+				if m := makers[column]; m != nil {
+					if reason := m.number(v); reason != "" {
+						return fmt.Errorf("%s: %s", a.Place(line*across+begin+i), reason)
+					}
+				}
+			}
+		}
+	}
+	return a.End()
+}

@@ -1,0 +1,151 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dsbo"
+)
+
+// TestBadFiles: what is wrong with a file is said in one line, which names the file, and the line
+// and column where there are any.
+func TestBadFiles(t *testing.T) {
+	many := "a,b\n" + strings.Repeat("1,2\n", 40)
+	long := "a,b\n" + strings.Repeat("1,22222222\n", 100_000) // two parts
+	ids := "a,b\n" + strings.Repeat("x,y\n", 3) + "z,y\nw,y\n"
+	bomb := zip("a,b\n" + strings.Repeat("\""+strings.Repeat("x", 1<<16)+"\",1\n", 1400))
+	npy := npyFile("<f8", "False", "(2, 2)", 1, 2, 3, 4)
+	for _, c := range []struct {
+		name, file string
+		options    Options
+		want       string
+	}{
+		{"empty", "", Options{}, ": the file is empty"},
+		{"empty, compressed", zip(""), Options{}, ": the file is empty"},
+		{"blank", "\n \n", Options{}, ": the file has no values"},
+		{"header alone", "a,b\n", Options{}, ": there are no rows below the header"},
+		{"ragged: too few", "a,b\n1,2\n1\n", Options{},
+			`, line 3: a record must have 2 values separated by ',', as the header has; it has 1`},
+		{"ragged: too many", "a,b\n1,2\n1,2,3\n", Options{},
+			`, line 3: a record must have 2 values separated by ',', as the header has; it has 3`},
+		{"ragged, no header", "1,2\n1,2\n3\n", Options{},
+			`, line 3: a record must have 2 values separated by ',', as the first one has; it has 1`},
+		{"ragged, late", long + "1,2,3\n", Options{},
+			`, line 100002: a record must have 2 values separated by ',', as the header has; it has 3`},
+		{"ragged behind a break in quotes", "a,b\n1,\"x\ny\"\n1\n", Options{},
+			`, line 4: a record must have 2 values separated by ',', as the header has; it has 1`},
+		{"mixed separators", "a,b\n1,2\n3,4\n5;6\n", Options{},
+			`, line 4: a record must have 2 values separated by ',', as the header has; it has 1`},
+		{"two headers", "a,b\n1,2\na,b\n3,4\n", Options{},
+			", line 3: the header must stand once; this line repeats it"},
+		{"a line of units", "a,b\nkg,cm\n" + strings.Repeat("1,2\n", 40), Options{},
+			`, line 2, column a: a value must be a number, as more than 95 % of this column's values; or name ` +
+				`the column as one of words; it is "kg"`},
+		{"a column without a name", "a,,c\n1,2,3\n", Options{},
+			", line 1, column 2: the header must name each column; this name is empty"},
+		{"a name twice", "a,b,a\n1,2,3\n", Options{},
+			", line 1, column a: the header must give each name once; columns 1 and 3 have this one"},
+		{"one bad number", many + "x,3\n", Options{},
+			`, line 42, column a: a value must be a number, as more than 95 % of this column's values; or name ` +
+				`the column as one of words; it is "x"`},
+		{"one bad number, late", long + "1,x\n" + long[4:], Options{},
+			`, line 100002, column b: a value must be a number, as more than 95 % of this column's values; or ` +
+				`name the column as one of words; it is "x"`},
+		{"one bad date", "a\n" + strings.Repeat("2020-01-01\n", 40) + "2020-02-30\n", Options{},
+			`, line 42, column a: a value must be a time such as 2006-01-02 or 2006-01-02 15:04:05, as more ` +
+				`than 95 % of this column's values; or name the column as one of words; it is "2020-02-30"`},
+		{"a word where a number is asked for", "a,b\n1,2\nx,3\n", Options{Kinds: map[string]Kind{"a": Number}},
+			`, line 3, column a: a value must be a number, as this column's values are to be; it is "x"`},
+		{"1e400", "a,b\n1,1e400\n", Options{},
+			`, line 2, column b: a number must be finite and at most 3.4e38; it is "1e400"`},
+		{"beyond float32", "a,b\n1,2\n1,-1e39\n", Options{},
+			`, line 3, column b: a number must be finite and at most 3.4e38; it is "-1e39"`},
+		{"infinite", "a,b\n1,2\n1,-Infinity\n", Options{},
+			`, line 3, column b: a number must be finite and at most 3.4e38; it is "-Infinity"`},
+		{"too many words", ids, Options{MaxWords: 2},
+			`, column a: a column of words must have at most 2 distinct ones; "w" is one more: leave out a ` +
+				`column that names single rows`},
+		{"a quote that is not closed", "a,b\n1,2\n1,\"x\n2,3\n", Options{},
+			", line 3, column b: a quote is not closed"},
+		{"a quote within a value", "a,b\n1,5\" pipe\n", Options{},
+			", line 2, column b: a quote stands within a value: such a value must be in quotes, with its own " +
+				"quotes doubled"},
+		{"text behind a quote", "a,b\n1,\"x\"y\n", Options{},
+			", line 2, column b: a closing quote must be followed by a separator or the end of the line"},
+		{"lines of old computers", "a,b\r1,2\r3,4\r", Options{},
+			", line 1: lines must end with LF or CR LF; there is a CR alone"},
+		{"UTF-16 with a mark", "\xff\xfea\x00,\x00b\x00\n\x00", Options{},
+			", line 1: there is a NUL byte: the file must be text in UTF-8, not UTF-16 and no binary format"},
+		{"UTF-16 without a mark", "a\x00,\x00b\x00\n\x001\x00,\x002\x00\n\x00", Options{},
+			", line 1: there is a NUL byte: the file must be text in UTF-8, not UTF-16 and no binary format"},
+		{"Latin-1", "a,b\n1,M\xfcller\n", Options{},
+			", line 2: the file must be text in UTF-8; it has the byte 0xfc there, perhaps of Latin-1"},
+		{"NUL bytes, late", long + "1,\x00\n", Options{},
+			", line 100002: there is a NUL byte: the file must be text in UTF-8, not UTF-16 and no binary format"},
+		{"another format", "PK\x03\x04\x00\x00", Options{},
+			", line 1: there is a NUL byte: the file must be text in UTF-8, not UTF-16 and no binary format"},
+		{"no such column to keep", "a,b\n1,2\n", Options{Keep: []string{"c"}},
+			`: there is no column "c"; its columns are a, b`},
+		{"no such column to drop", "1,2\n", Options{Drop: []string{"c"}},
+			`: there is no column "c"; its columns are 1, 2`},
+		{"no column left", "a,b\n1,2\n", Options{Drop: []string{"a", "b"}},
+			`: no column is left to read; its columns are a, b`},
+		{"cut gzip", zip(long)[:500], Options{}, ": the gzip data are cut short"},
+		{"cut gzip header", zip(many)[:5], Options{}, ": damaged gzip header"},
+		{"damaged gzip", zip(many)[:len(zip(many))-6] + "xxxxxx", Options{}, ": gzip: invalid checksum"},
+		{"gzip bomb", bomb, Options{},
+			fmt.Sprintf(": a compressed file of %d bytes may unwrap to %d; it has more", len(bomb),
+				64<<20+200*len(bomb))},
+		{"a stated limit", zip(long), Options{Limit: 1000},
+			fmt.Sprintf(": a compressed file of %d bytes may unwrap to 1000; it has more", len(zip(long)))},
+		{"cut NPY", npy[:len(npy)-3], Options{}, ": cut short: there must be 32 bytes of data; there are 29"},
+		{"long NPY", npy + "x", Options{}, ": too long: more than the 32 bytes that its header announces"},
+		{"infinite number in NPY", npyFile("<f8", "False", "(2,)", 1, 1e39), Options{},
+			": row 1, column 0: a number must be finite and at most 3.4e38; it is 1e+39"},
+		{"announced NPY", npyFile("<f8", "False", "(100000000000, 2)", 1), Options{},
+			": header announces 1600000000000 bytes (dimensions [100000000000 2]): a file of at most 89 bytes " +
+				"cannot hold them"},
+		{"NPY of texts", npyFile("<U8", "False", "(1,)", 1), Options{},
+			`: numbers must be float32, float64, integers or bool; their type is "<U8"`},
+		{"cut IDX", "\x00\x00\x08\x01\x00\x00\x00\x02\x01", Options{},
+			": cut short: there must be 2 bytes of data; there are 1"},
+		{"LIBSVM: indices", "1 2:1 2:1\n", Options{}, ", line 1: indices must ascend; 2 follows 2"},
+		{"LIBSVM: index 0", "1 1:1\n1 0:1\n", Options{},
+			`, line 2: an index must be a whole number from 1 to 134217728; it is "0"`},
+		{"LIBSVM: infinite", "1 1:1\n1 1:1e400\n", Options{},
+			`, line 2: the value of index 1 must be a finite number, at most 3.4e38; it is "1e400"`},
+		{"LIBSVM: queries", "1 qid:1 1:1\n", Options{},
+			", line 1: qid, a query's number for ranking, cannot be learned from; leave it out"},
+		{"LIBSVM: a name", "1 1:1\n", Options{Keep: []string{"a"}},
+			`: there is no column "a": a LIBSVM file has the column label alone, and features without names`},
+	} {
+		_, err := read(c.file, c.options)
+		if err == nil || err.Error() != "a.csv"+c.want || !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("%s: %v\nwant a.csv%s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for _, c := range []struct {
+		options Options
+		want    string
+	}{
+		{Options{Header: "maybe"}, `the header must be yes, no or ""; it is "maybe"`},
+		{Options{Separator: 'x'}, `the separator must be one of "\t;|, "; it is 'x'`},
+		{Options{Decimal: '\''}, `the decimal sign must be '.' or ','; it is '\''`},
+		{Options{Decimal: ',', Separator: ','}, "the separator must not be a comma where the decimal sign is one"},
+		{Options{Kinds: map[string]Kind{"a": "colour"}},
+			`the kind of column a must be number, word or time; it is "colour"`},
+	} {
+		if _, err := read("a,b\n1,2\n", c.options); err == nil || err.Error() != c.want ||
+			!errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	if _, err := Open(t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "must be a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+}

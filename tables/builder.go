@@ -1,0 +1,81 @@
+package tables
+
+import "dsbo/tables/input"
+
+// extend appends values to blocks of BlockRows. The first block grows as needed, the others have
+// their length at once: a short table takes little memory, and a long one leaves little garbage.
+func extend[T any](blocks [][]T, values []T) [][]T {
+	for len(values) > 0 {
+		last := len(blocks) - 1
+		if last < 0 || len(blocks[last]) == BlockRows {
+			var block []T
+			if last >= 0 {
+				block = make([]T, 0, BlockRows)
+			}
+			blocks, last = append(blocks, block), last+1
+		}
+		n := min(len(values), BlockRows-len(blocks[last]))
+		blocks[last] = append(blocks[last], values[:n]...)
+		values = values[n:]
+	}
+	return blocks
+}
+
+// NumberColumn is a column of numbers, NaN where they are missing. It copies values. With Kind and
+// Unit set it is one of times.
+func NumberColumn(name string, values []float32) *Column {
+	return &Column{Name: name, Kind: Number, numbers: extend(nil, values)}
+}
+
+// WordColumn is a column of words, "" where they are missing.
+func WordColumn(name string, values []string) *Column {
+	c := &Column{Name: name, Kind: Word}
+	codes := make([]int32, len(values))
+	known := map[string]int32{"": -1}
+	for row, word := range values {
+		code, ok := known[word]
+		if !ok {
+			code = int32(len(c.Words))
+			known[word] = code
+			c.Words = append(c.Words, word)
+		}
+		codes[row] = code
+	}
+	c.codes = extend(nil, codes)
+	return c
+}
+
+// rows returns the number of values.
+func (c *Column) rows() int {
+	if c.Kind == Word {
+		return blockedLength(c.codes)
+	}
+	return blockedLength(c.numbers)
+}
+
+func blockedLength[T any](blocks [][]T) int {
+	if len(blocks) == 0 {
+		return 0
+	}
+	return (len(blocks)-1)*BlockRows + len(blocks[len(blocks)-1])
+}
+
+// New is a table of columns, for a [Format] or a test. The columns must have the same length and
+// names of their own.
+func New(name string, columns ...*Column) (*Table, error) {
+	t := &Table{Name: name, Columns: columns}
+	named := map[string]bool{}
+	for i, c := range columns {
+		if i == 0 {
+			t.rows = c.rows()
+		}
+		if c.rows() != t.rows {
+			return nil, &input.Error{File: name, Column: c.Name, Reason: "must be as long as the other columns"}
+		}
+		if named[c.Name] {
+			return nil, &input.Error{File: name, Column: c.Name, Reason: "another column has this name"}
+		}
+		named[c.Name] = true
+	}
+	return t, nil
+}

@@ -1,0 +1,158 @@
+package tables
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"dsbo/tables/input"
+)
+
+// csvFormat is text with a separator between values: RFC 4180, and what else people call CSV
+// or TSV.
+type csvFormat struct{}
+
+// Match takes any text: it is the last format that is tried.
+func (csvFormat) Match(start []byte) bool { return true }
+
+// Read reads a table in parts of about 1 MiB, on all cores. It takes the memory of the table and a
+// few parts.
+//
+// Kinds of columns are guessed by the first records, and the table is read with them. Where a guess
+// turns out to be wrong, it is read once more. Blank lines are no rows.
+func (csvFormat) Read(in *input.File, o Options) (*Table, error) {
+	layout, err := newLayout(in, o)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		pass, err := readPass(layout)
+		if err != nil {
+			return nil, err
+		}
+		again, err := pass.decideKinds()
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			return pass.table()
+		}
+		runtime.GC() // else the memory of the next pass would come on top of this one's
+	}
+}
+
+// A layout is what is known of a text file before its values are read.
+type layout struct {
+	in *input.File
+	dialect
+	skip    int    // bytes before the first record with values
+	lines   int    // lines in them
+	header  []byte // the header's line, nil if there is none
+	columns []layoutColumn
+	missing map[string]bool
+	most    int // words in a column
+}
+
+type layoutColumn struct {
+	name   string
+	keep   bool
+	forced bool   // the kind is not to be found
+	not    []Kind // what most of its values are not
+	valueKind
+}
+
+func newLayout(in *input.File, o Options) (*layout, error) {
+	first, err := readStart(in)
+	if err != nil {
+		return nil, err
+	}
+	d := dialect{separator: o.Separator, decimal: o.Decimal}
+	if d.separator == 0 {
+		d.separator = findSeparator(first)
+	}
+	s, line, reason := readSample(first, d, sampleRecords)
+	if len(s.records) == 0 {
+		if reason == "" {
+			line, reason = 0, "the file has no values"
+		}
+		return nil, in.Fail(line, "", "%s", reason)
+	}
+	if s.decimal == 0 {
+		s.decimal = s.findDecimal()
+	}
+	if s.decimal == s.separator {
+		return nil, in.Fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
+	}
+	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missingWords(),
+		most: o.maxWords()}
+	from := 0
+	if o.Header == HeaderYes || o.Header == HeaderAuto && s.hasHeader() {
+		from = 1
+		l.header = bytes.TrimRight(first[s.begin:s.begin+s.length], "\r\n")
+		l.skip += s.length
+		l.lines += 1 + bytes.Count(l.header, []byte{'\n'})
+	}
+	return l, l.nameColumns(s, from, o)
+}
+
+// nameColumns sets the columns' names, what is kept of them, and their kinds as far as the
+// sample tells.
+func (l *layout) nameColumns(s sample, from int, o Options) error {
+	names := slices.Clone(s.records[0])
+	if len(names) > mostColumns {
+		return l.in.Fail(s.lines[0], "", "there must be at most %d columns; there are %d", mostColumns, len(names))
+	}
+	seen := map[string]int{}
+	for i := range names {
+		if l.header == nil {
+			names[i] = strconv.Itoa(i + 1)
+		}
+		if names[i] == "" {
+			return l.in.Fail(s.lines[0], strconv.Itoa(i+1), "the header must name each column; this name is empty")
+		}
+		if other, twice := seen[names[i]]; twice {
+			return l.in.Fail(s.lines[0], names[i],
+				"the header must give each name once; columns %d and %d have this one", other+1, i+1)
+		}
+		seen[names[i]] = i
+	}
+	keep, reason := o.keptColumns(names)
+	if reason != "" {
+		return l.in.Fail(0, "", "%s", reason)
+	}
+	for i, name := range names {
+		c := layoutColumn{name: name, keep: keep[i], valueKind: s.kind(i, from, l.missing)}
+		if kind, forced := o.Kinds[name]; forced {
+			if c.forced = true; c.kind != kind {
+				c.valueKind = valueKind{kind: kind}
+			}
+			if kind == Time && c.unit == "" {
+				c.unit = seconds
+			}
+		}
+		l.columns = append(l.columns, c)
+	}
+	return nil
+}
+
+// checkText returns an error if a part of a file is no text in UTF-8.
+func checkText(data []byte) (place int, reason string) {
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return i, "there is a NUL byte: the file must be text in UTF-8, not UTF-16 and no binary format"
+	}
+	if utf8.Valid(data) {
+		return 0, ""
+	}
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i, fmt.Sprintf("the file must be text in UTF-8; it has the byte 0x%02x there, perhaps of Latin-1",
+				data[i])
+		}
+		i += n
+	}
+	return 0, ""
+}

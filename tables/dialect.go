@@ -1,0 +1,127 @@
+package tables
+
+import "bytes"
+
+// separators are tried in this order: a comma may be the decimal sign, and spaces are in texts.
+const separators = "\t;|, "
+
+// A dialect says how a text file writes a table.
+type dialect struct {
+	separator byte
+	decimal   byte
+}
+
+// field reads the field that begins at a place of a record. It returns its text without quotes and
+// the space around, where the next field or record begins, and whether this was the record's last
+// one. A reason that is not "" says what is wrong. Doubled quotes make text be a copy; else it is a
+// part of data.
+func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, reason string) {
+	for at < len(data) && d.isSpace(data[at]) {
+		at++
+	}
+	if at < len(data) && data[at] == '"' {
+		return d.quoted(data, at+1)
+	}
+	end := at
+	for end < len(data) && data[end] != d.separator && data[end] != '\n' {
+		end++
+	}
+	text = data[at:end]
+	if end == len(data) || data[end] == '\n' {
+		text = bytes.TrimSuffix(text, []byte{'\r'})
+	}
+	for len(text) > 0 && d.isSpace(text[len(text)-1]) {
+		text = text[:len(text)-1]
+	}
+	if i := bytes.IndexAny(text, "\"\r"); i >= 0 {
+		if text[i] == '\r' {
+			return nil, 0, false, "lines must end with LF or CR LF; there is a CR alone"
+		}
+		return nil, 0, false,
+			"a quote stands within a value: such a value must be in quotes, with its own quotes doubled"
+	}
+	next, last, _ = d.fieldEnd(data, end)
+	return text, next, last, ""
+}
+
+// quoted reads the rest of a field from behind its first quote.
+func (d dialect) quoted(data []byte, at int) (text []byte, next int, last bool, reason string) {
+	copied := false
+	for begin := at; ; {
+		n := bytes.IndexByte(data[at:], '"')
+		if n < 0 {
+			return nil, 0, false, "a quote is not closed"
+		}
+		end := at + n
+		if doubled := end+1 < len(data) && data[end+1] == '"'; doubled {
+			text, copied = append(text, data[begin:end+1]...), true
+			at, begin = end+2, end+2
+			continue
+		}
+		if text = append(text, data[begin:end]...); !copied {
+			text = data[begin:end]
+		}
+		next, last, ok := d.fieldEnd(data, end+1)
+		if !ok {
+			return nil, 0, false, "a closing quote must be followed by a separator or the end of the line"
+		}
+		return bytes.TrimSpace(text), next, last, ""
+	}
+}
+
+// fieldEnd reads what must be behind a field: a separator, or the end of the record. It returns
+// where the next field or record begins, and whether the record ends; ok is false where anything
+// else stands there.
+func (d dialect) fieldEnd(data []byte, at int) (next int, last, ok bool) {
+	for at < len(data) && (data[at] == ' ' || data[at] == '\t' && d.separator != '\t') {
+		at++
+		if d.separator == ' ' {
+			ok = true // a run of spaces is one separator
+		}
+	}
+	switch {
+	case at == len(data):
+		return at, true, true
+	case data[at] == '\n':
+		return at + 1, true, true
+	case data[at] == '\r' && (at+1 == len(data) || data[at+1] == '\n'):
+		return min(at+2, len(data)), true, true
+	case data[at] == d.separator:
+		return at + 1, false, true
+	}
+	return at, false, ok
+}
+
+func (d dialect) isSpace(b byte) bool { return b == ' ' || b == '\t' && d.separator != '\t' }
+
+// blank returns where the next line begins if the line at a place has nothing but space, else the
+// place itself.
+func (d dialect) blank(data []byte, at int) int {
+	i := at
+	for i < len(data) && d.isSpace(data[i]) {
+		i++
+	}
+	if i < len(data) && data[i] == '\r' {
+		i++
+	}
+	switch {
+	case i == len(data):
+		return i
+	case data[i] == '\n':
+		return i + 1
+	}
+	return at
+}
+
+// record reads the fields of the record at a place, as texts of their own. It returns where the
+// next one begins.
+func (d dialect) record(data []byte, at int) (fields []string, next int, reason string) {
+	for last := false; !last; {
+		var text []byte
+		if text, at, last, reason = d.field(data, at); reason != "" {
+			return fields, at, reason
+		}
+		fields = append(fields, string(text))
+	}
+	return fields, at, ""
+}

@@ -1,0 +1,224 @@
+package features
+
+import (
+	"fmt"
+	"slices"
+
+	"dsbo/ad"
+	"dsbo/internal/num"
+	"dsbo/tables"
+	"dsbo/tables/input"
+)
+
+// Options returns how to read a table that is to be encoded: the columns that the recipe needs, of
+// the kinds that they had, whatever their values look like.
+func (r Recipe) Options() tables.Options {
+	o := tables.Options{Kinds: map[string]tables.Kind{}}
+	for _, in := range r.Used() {
+		o.Keep, o.Kinds[in.Name] = append(o.Keep, in.Name), in.Kind
+	}
+	return o
+}
+
+// An Encoder makes features of the rows of one table. Its methods may be called by
+// several goroutines.
+type Encoder struct {
+	inputs []encodedInput // those that become features
+	width  int
+	length int
+	recipe *Sparse       // of sparse tables, which have no inputs; nil: of others
+	sparse tables.Sparse // the table's
+}
+
+// An encodedInput is an input with the column of a table that has its values.
+type encodedInput struct {
+	Input
+	column    *tables.Column
+	unit      float64 // of the column, in the input's unit of time; 1 for numbers
+	number    int     // place of a number among the features; -1, as for all places: there is none
+	words     []int   // place of each word of the column
+	indicator int
+}
+
+// unitsPerDay are the units of times.
+var unitsPerDay = map[string]float64{"day": 1, "s": 86400, "ms": 86400e3, "us": 86400e6, "ns": 86400e9}
+
+// UnitScale returns what a time in one unit is multiplied with to be in another one; 1 for numbers,
+// which have none.
+func UnitScale(from, to string) float64 {
+	if from == to {
+		return 1
+	}
+	return unitsPerDay[to] / unitsPerDay[from]
+}
+
+// NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and
+// the target need not be there. A word that the recipe does not have counts as rare, or as none
+// where it has no rare words; times may be in another unit than the times of training.
+//
+// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there, holds
+// something else or has no value in a row though the recipe refuses that, and naming the file if
+// the table is not sparse and the recipe is.
+func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
+	e := &Encoder{length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
+	if r.Sparse != nil && t.Sparse.Cols == 0 {
+		return nil, &input.Error{File: t.Name,
+			Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
+	}
+	for _, in := range r.Used() {
+		k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == in.Name })
+		if k < 0 {
+			return nil, &input.Error{File: t.Name, Column: in.Name,
+				Reason: "the column is missing, and the model needs it"}
+		}
+		c := t.Columns[k]
+		if c.Kind != in.Kind && !allMissing(c, t.Rows()) {
+			return nil, &input.Error{File: t.Name, Column: in.Name,
+				Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
+					columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(),
+					columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
+		}
+		if r.Missing == NoneMissing {
+			for row := range t.Rows() {
+				if c.Missing(row) {
+					return nil, t.Fail(row, in.Name,
+						"the value is missing, which the model was trained to refuse (-missing refuse)")
+				}
+			}
+		}
+		e.add(in, c)
+	}
+	return e, nil
+}
+
+// Rows returns the number of rows of the table.
+func (e *Encoder) Rows() int { return e.length }
+
+// Row appends the features of a row that may not be 0 to places, in the order of Recipe.Features,
+// and their values to values.
+func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []float64) {
+	add := func(place int, v float64) { places, values = append(places, int32(place)), append(values, v) }
+	for i := range e.inputs {
+		if place, v := e.inputs[i].encode(row); place >= 0 {
+			add(place, v)
+		}
+	}
+	if e.recipe != nil {
+		eachFeature(e.recipe, e.sparse, row, add)
+	}
+	return places, values
+}
+
+// add lays out the features of an input, in the order of Recipe.Features.
+func (e *Encoder) add(in Input, c *tables.Column) {
+	next := encodedInput{Input: in, column: c, unit: UnitScale(c.Unit, in.Unit), number: -1, indicator: -1}
+	if in.Kind == tables.Word {
+		rare := -1
+		if in.Rare {
+			rare = e.width + len(in.Words)
+		}
+		for _, w := range c.Words {
+			place := rare
+			if k := slices.Index(in.Words, w); k >= 0 {
+				place = e.width + k
+			}
+			next.words = append(next.words, place)
+		}
+		e.width += len(in.Words)
+		if in.Rare {
+			e.width++
+		}
+	} else {
+		next.number = e.width
+		e.width++
+	}
+	if in.Indicator {
+		next.indicator = e.width
+		e.width++
+	}
+	e.inputs = append(e.inputs, next)
+}
+
+// stretch is how many rows are encoded together: few enough that their features stay in a cache
+// while column after column writes to them.
+const stretch = 256
+
+// rows encodes rows from to to-1, each to its place, which holds zeros, several stretches at the
+// same time.
+func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
+	inParallel((to-from+stretch-1)/stretch, func(k int) {
+		first := from + k*stretch
+		last := min(first+stretch, to)
+		for i := range e.inputs {
+			for row := first; row < last; row++ {
+				if place, v := e.inputs[i].encode(row); place >= 0 {
+					dst(row)[place] = float32(v)
+				}
+			}
+		}
+	})
+}
+
+// encode returns the one feature of an input that may not be 0 in a row; a place of -1: none.
+func (in *encodedInput) encode(row int) (place int, v float64) {
+	switch {
+	case in.column.Missing(row):
+		return in.indicator, 1
+	case in.number >= 0:
+		v := float32(float64(in.column.Number(row)) * in.unit) // as a model.onnx takes it
+		return in.number, (float64(v) - in.Mean) / in.Deviation
+	}
+	return in.words[in.column.Code(row)], 1
+}
+
+// Targets returns the targets of all rows of a table as the model learns them: one-hot classes, or
+// one column of numbers. It fails with dsbo.ErrConfig if the target's column is not there, or has a
+// value that was no class in training.
+func (r Recipe) Targets(t *tables.Table) (*ad.Table, error) {
+	k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == r.Target.Name })
+	if k < 0 {
+		return nil, &input.Error{File: t.Name, Column: r.Target.Name, Reason: "the column of the target is missing"}
+	}
+	c, rows := t.Columns[k], t.Rows()
+	for row := range rows {
+		if c.Missing(row) {
+			return nil, t.Fail(row, c.Name, "the target is missing")
+		}
+	}
+	if r.Target.Kind == Class {
+		labels, err := classPlaces(t, c, r.Target.Classes)
+		if err != nil {
+			return nil, err
+		}
+		return ad.LabelTable(labels, len(r.Target.Classes))
+	}
+	if c.Kind == tables.Word {
+		return nil, &input.Error{File: t.Name, Column: c.Name,
+			Reason: "the target must be numbers; the column holds words"}
+	}
+	list := make([]float32, rows)
+	for row := range list {
+		list[row] = float32(r.Target.encode(float64(c.Number(row))))
+	}
+	return ad.Float32Table(rows, 1, list)
+}
+
+// encode returns a value as the model learns it.
+func (t Target) encode(v float64) float64 {
+	if t.Kind == Value {
+		return (v - t.Mean) / t.Deviation
+	}
+	return v
+}
+
+// Decode returns the value of a number in the model's units: of a count, which the model gives as
+// its logarithm, e^v.
+func (t Target) Decode(v float64) float64 {
+	switch t.Kind {
+	case Value:
+		return float64(v*t.Deviation) + t.Mean
+	case Counts:
+		return num.Exp(v)
+	}
+	return v
+}

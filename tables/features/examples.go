@@ -1,0 +1,116 @@
+package features
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/tables"
+)
+
+// encode makes the examples of the sites that are here.
+func (p *preparation) encode() (data.Task, error) {
+	t := data.Task{Shards: make([]data.Shard, len(p.Tables)), Features: len(p.recipe.Features()),
+		Classes: len(p.recipe.Target.Classes)}
+	for _, i := range p.localSites() {
+		shard, err := p.encodeSite(i)
+		if err != nil {
+			return t, err
+		}
+		t.Shards[i] = shard
+	}
+	return t, nil
+}
+
+// encodeSite makes the examples of site i. Its table is empty then.
+func (p *preparation) encodeSite(i int) (data.Shard, error) {
+	targets, err := p.recipe.Targets(p.Tables[i])
+	if err != nil {
+		return data.Shard{}, err
+	}
+	x, err := p.features(i)
+	if err != nil {
+		return data.Shard{}, err
+	}
+	var list [sets]data.Examples
+	for k := range list {
+		if p.parts[i].sizes[k] == 0 {
+			continue
+		}
+		var rows []int
+		for row, of := range p.parts[i].of {
+			if of == set(k) {
+				rows = append(rows, row)
+			}
+		}
+		e := data.Examples{X: x[k]}
+		if e.Target, err = targets.Pick(rows); err != nil {
+			return data.Shard{}, err
+		}
+		e.Target = e.Target.Compact()
+		if set(k) != testing {
+			if e.Weight, err = p.weightTable(i, set(k)); err != nil {
+				return data.Shard{}, err
+			}
+		}
+		list[k] = e
+	}
+	made := data.Shard{Train: list[training], Val: list[validation], Test: list[testing]}
+	if p.folds > 0 {
+		made.Train, made.Val, err = p.crossValidate(i, made.Train)
+	}
+	return made, err
+}
+
+// features encodes the rows of site i, the rows of each set one after the other in memory of their
+// own, and frees the table's blocks as it goes.
+func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
+	if p.recipe.Sparse != nil {
+		return p.sparseFeatures(i)
+	}
+	t, part := p.Tables[i], p.parts[i]
+	e, err := p.recipe.NewEncoder(t)
+	if err != nil {
+		return sites, err
+	}
+	var x [sets][]float32
+	for k, size := range part.sizes {
+		x[k] = make([]float32, size*e.width)
+	}
+	places := make([]int32, t.Rows()) // of each row in its set
+	var next [sets]int32
+	for row, of := range part.of {
+		places[row] = next[of]
+		next[of]++
+	}
+	for from := 0; from < t.Rows(); from += tables.BlockRows {
+		e.rows(from, min(from+tables.BlockRows, t.Rows()), func(row int) []float32 {
+			return x[part.of[row]][int(places[row])*e.width:][:e.width]
+		})
+		p.freeBlocks(t, from)
+		if block := from / tables.BlockRows; block%collectEvery == collectEvery-1 {
+			debug.FreeOSMemory() // else what is freed and what is filled are both there until the next collection
+		}
+	}
+	for k := range x {
+		if len(x[k]) == 0 {
+			continue
+		}
+		if sites[k], err = ad.Float32Table(part.sizes[k], e.width, x[k]); err != nil {
+			return sites, fmt.Errorf("%s: %s features: %w", p.name(i), setNames[k], err)
+		}
+	}
+	return sites, nil
+}
+
+// collectEvery is the number of blocks after which freed memory is given back: a sixteenth of a
+// table of a million rows.
+const collectEvery = 16
+
+// freeBlocks frees the block of each input that begins with a row.
+func (p *preparation) freeBlocks(t *tables.Table, row int) {
+	for _, k := range p.places {
+		t.Columns[k].Free(row / tables.BlockRows)
+	}
+}

@@ -1,0 +1,88 @@
+package features
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/num"
+	"dsbo/models"
+)
+
+// dealFolds deals all rows but the test rows to folds, where cross-validation is asked for and the
+// sites together have few enough rows: what were validation rows train then too.
+func (p *preparation) dealFolds() error {
+	if p.Folds == 0 {
+		return nil
+	}
+	rows := []float64{0} // of all sites
+	err := p.Collective.Sum(rows, func(i int, part []float64) error {
+		part[0] = float64(p.parts[i].sizes[training] + p.parts[i].sizes[validation])
+		return nil
+	})
+	if err != nil || p.FoldRows > 0 && rows[0] > float64(p.FoldRows) {
+		return err
+	}
+	p.folds = p.Folds
+	for _, i := range p.localSites() {
+		p.parts[i].fold(p.folds, p.stratum(i), p.Seed, i)
+	}
+	return nil
+}
+
+// fold makes training rows of validation rows, and deals them to folds: the rows of each class in
+// proportion, by a seed.
+func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
+	for row, k := range part.of {
+		if k == validation {
+			part.of[row] = training
+		}
+	}
+	part.sizes[training], part.sizes[validation] = part.sizes[training]+part.sizes[validation], 0
+	part.folds = part.folds[:0]
+	next := 0
+	fold := make([]int, len(part.of))
+	for _, row := range shuffledRows(len(part.of), classes, seed, streamFolds, site) {
+		if part.of[row] == training {
+			fold[row] = next % count
+			next++
+		}
+	}
+	for row, k := range part.of {
+		if k == training {
+			part.folds = append(part.folds, fold[row])
+		}
+	}
+}
+
+// streamFolds tells the draws of folds from all others.
+const streamFolds = 0x666f6c6473
+
+// shuffledRows returns the numbers of n rows in an order of the seed, the rows of each class one
+// after the other.
+func shuffledRows(n int, classes []int32, seed, stream uint64, site int) []int {
+	order := rand.New(rand.NewPCG(num.SplitMix(seed), num.SplitMix(num.SplitMix(uint64(site))^stream))).Perm(n)
+	if classes != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return int(classes[a]) - int(classes[b]) })
+	}
+	return order
+}
+
+// crossValidate returns training and validation examples of site i, over the same numbers, with the
+// weights of folds.
+func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.Examples, err error) {
+	p.unfolded[i] = all.Weight
+	train, val = all, all
+	train.Weight, val.Weight, err = models.FoldWeights(p.parts[i].folds, p.folds, all.Weight)
+	return train, val, err
+}
+
+// weightTable returns the weights of the examples in a set of site i, nil where all are 1.
+func (p *preparation) weightTable(i int, of set) (*ad.Table, error) {
+	w, err := p.exampleWeights(i, of)
+	if err != nil || w == nil {
+		return nil, err
+	}
+	return ad.Float32Table(len(w), 1, w)
+}

@@ -1,0 +1,38 @@
+package features
+
+import (
+	"slices"
+
+	"dsbo"
+)
+
+// Follow makes the examples of the sites of this process by a recipe that is known, such as the
+// recipe of an earlier run over other rows. Nothing is found together, so that what a site sends
+// has nothing of its rows: means, words and classes are the recipe's. A row's set follows from its
+// place or from Options.SplitColumn, and rows have no weights. Prepared.Rows are not known.
+func Follow(s Sites, r Recipe, o Options) (*Prepared, error) {
+	if o.Weight != "" || o.Balance {
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"rows must have no weights, and classes none of their own, where a recipe is followed")
+	}
+	p := &preparation{Sites: s, Options: o, recipe: r, parts: make([]partition, len(s.Tables)), plain: true}
+	for _, i := range p.localSites() {
+		p.schema = newSchema(s.Tables[i], o.Target)
+		for _, name := range o.Names() {
+			if p.columnIndex(name) < 0 {
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q", p.name(i), name)
+			}
+		}
+		var err error
+		if p.parts[i], err = p.partition(i); err != nil {
+			return nil, err
+		}
+	}
+	task, err := p.encode()
+	if err != nil {
+		return nil, err
+	}
+	recipe := r
+	recipe.Inputs = slices.Clone(r.Inputs)
+	return &Prepared{Recipe: recipe, Data: task}, nil
+}

@@ -1,0 +1,201 @@
+package features
+
+import (
+	"math"
+	"runtime"
+	"sync"
+
+	"dsbo"
+	"dsbo/tables"
+)
+
+// A measure is what all training rows of all sites tell of a column of numbers.
+type measure struct {
+	column    int     // place in the tables
+	rows      float64 // those with a number
+	missing   float64 // those without
+	scale     float64 // a power of two about the size of the numbers, without those that are 0
+	mean      float64
+	step      float64 // a power of two about the size of their distance from the mean
+	deviation float64
+	constant  bool
+}
+
+// measureNumbers finds the mean and the deviation of the inputs that are numbers or times, of the
+// target's numbers and of the weights.
+func (p *preparation) measureNumbers() error {
+	var columns []int
+	for k, in := range p.recipe.Inputs {
+		if in.Kind != tables.Word && in.Dropped == "" {
+			columns = append(columns, p.places[k])
+		}
+	}
+	inputs := len(columns)
+	if p.recipe.Target.Kind != Class {
+		columns = append(columns, p.columnIndex(p.Target))
+	}
+	found, err := p.moments(columns)
+	if err != nil {
+		return err
+	}
+	next := found[:inputs]
+	for k := range p.recipe.Inputs {
+		in := &p.recipe.Inputs[k]
+		if in.Kind == tables.Word || in.Dropped != "" {
+			continue
+		}
+		if err := p.setMoments(in, next[0]); err != nil {
+			return err
+		}
+		next = next[1:]
+	}
+	if p.recipe.Target.Kind == Class {
+		return nil
+	}
+	target := found[inputs]
+	if target.constant {
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"column %s, the target, must have two values at least; all training rows have %g", p.Target, target.mean)
+	}
+	p.recipe.Target.Mean = target.mean
+	if p.recipe.Target.Kind == Value {
+		p.recipe.Target.Deviation = target.deviation
+	}
+	return p.checkSpread(target)
+}
+
+// setMoments sets what an input is encoded by.
+func (p *preparation) setMoments(in *Input, m measure) error {
+	in.Indicator = m.missing > 0
+	switch {
+	case m.rows == 0:
+		in.Indicator = false
+		p.drop(in, "all values of training rows are missing")
+	case m.constant && m.missing == 0:
+		p.drop(in, "all training rows have one value")
+	case m.constant: // that it is missing is all it tells
+		in.Mean, in.Deviation = m.mean, 1
+	default:
+		in.Mean, in.Deviation = m.mean, m.deviation
+		return p.checkSpread(m)
+	}
+	return nil
+}
+
+// Bounds of a column's deviation in units of its numbers' usual distance from their mean, and of
+// their usual size. Beyond them the sums of one column would take from the digits of others in the
+// same sums, means below 2^-20 and deviations below 2^-28, and a few rows would be all that counts.
+const (
+	widestSteps  = 1 << 16
+	widestScales = 1 << 40
+)
+
+// checkSpread refuses a column some of whose numbers are out of all proportion.
+func (p *preparation) checkSpread(m measure) error {
+	if m.deviation <= widestSteps*m.step && m.deviation <= widestScales*m.scale {
+		return nil
+	}
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"column %s must not have a few numbers that are out of all proportion: its deviation is %.3g, and most "+
+			"numbers are about %.3g; "+
+			"a number that stands for a missing value should be left out, or the column (-drop)",
+		p.schema.Columns[m.column].Name, m.deviation, m.scale)
+}
+
+// moments finds the measures of columns in four sums. Terms of a sum share a scale, so that the
+// terms of a column are counted in units of its own, powers of two that come from sums of
+// exponents: no site shows the size of its numbers, and the smallest column is as exact as the
+// largest. Deviations are those from the mean, in a pass of their own.
+func (p *preparation) moments(columns []int) ([]measure, error) {
+	all := make([]measure, len(columns))
+	for k, column := range columns {
+		all[k] = measure{column: column, scale: 1, step: 1}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	for _, pass := range []struct {
+		numbers int // of a column
+		term    func(m *measure, part []float64, v float64)
+		take    func(m *measure, sum []float64)
+	}{
+		{3, func(_ *measure, part []float64, v float64) {
+			part[0]++
+			addExponent(part[1:], v)
+		}, func(m *measure, sum []float64) { m.rows, m.scale = sum[0], usualSize(sum[1], sum[2]) }},
+		{1, func(m *measure, part []float64, v float64) { part[0] += v / m.scale },
+			func(m *measure, sum []float64) { m.mean = sum[0] * m.scale / max(m.rows, 1) }},
+		{3, func(m *measure, part []float64, v float64) {
+			if float32(v) != float32(m.mean) {
+				part[0]++
+			}
+			addExponent(part[1:], v-m.mean)
+		}, func(m *measure, sum []float64) { m.constant, m.step = sum[0] == 0, usualSize(sum[1], sum[2]) }},
+		{1, func(m *measure, part []float64, v float64) {
+			d := (v - m.mean) / m.step
+			part[0] += float64(d * d)
+		}, func(m *measure, sum []float64) { m.deviation = math.Sqrt(sum[0]/max(m.rows, 1)) * m.step }},
+	} {
+		sum := make([]float64, pass.numbers*len(all))
+		err := p.Collective.Sum(sum, func(i int, part []float64) error {
+			inParallel(len(all), func(k int) {
+				terms := part[pass.numbers*k:][:pass.numbers]
+				p.eachNumber(i, all[k].column, func(v float64) { pass.term(&all[k], terms, v) })
+			})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		for k := range all {
+			pass.take(&all[k], sum[pass.numbers*k:][:pass.numbers])
+		}
+	}
+	for k := range all {
+		all[k].missing = float64(p.rows[training]) - all[k].rows
+	}
+	return all, nil
+}
+
+// addExponent adds the exponent of a number that is not 0 to a sum, and 1 to their count.
+func addExponent(part []float64, v float64) {
+	if v != 0 {
+		part[0] += float64(math.Ilogb(v))
+		part[1]++
+	}
+}
+
+// usualSize returns a power of two about the size of numbers, by the sum of their exponents and
+// their count; 1: there are none.
+func usualSize(exponents, count float64) float64 {
+	if count == 0 {
+		return 1
+	}
+	return math.Ldexp(1, int(math.Round(exponents/count)))
+}
+
+// eachNumber calls f for the numbers of a column in site i's training rows.
+func (p *preparation) eachNumber(i, column int, f func(v float64)) {
+	c := p.Tables[i].Columns[column]
+	if c.Kind == tables.Word { // of which all are missing
+		return
+	}
+	for row, of := range p.parts[i].of {
+		if v := c.Number(row); of == training && v == v {
+			f(float64(v))
+		}
+	}
+}
+
+// inParallel calls f for 0 to n-1, several of them at the same time.
+func inParallel(n int, f func(k int)) {
+	var calls sync.WaitGroup
+	for worker := range min(n, runtime.GOMAXPROCS(0)) {
+		calls.Go(func() {
+			for k := worker; k < n; k += runtime.GOMAXPROCS(0) {
+				f(k)
+			}
+		})
+	}
+	calls.Wait()
+}

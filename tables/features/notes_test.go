@@ -1,0 +1,43 @@
+package features_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo/internal/testkit"
+	"dsbo/tables"
+	"dsbo/tables/features"
+)
+
+// TestNotes: what no training row had is said, with what it counts as, and nothing else is.
+func TestNotes(t *testing.T) {
+	r := features.Recipe{Inputs: []features.Input{
+		{Name: "age", Kind: tables.Number, Deviation: 1},
+		{Name: "size", Kind: tables.Number, Deviation: 1, Indicator: true},
+		{Name: "colour", Kind: tables.Word, Words: []string{"red"}, Rare: true},
+		{Name: "form", Kind: tables.Word, Words: []string{"flat"}},
+		{Name: "site", Kind: tables.Word, Dropped: "constant"},
+		{Name: "since", Kind: tables.Time, Unit: "day", Mean: 10, Deviation: 2},
+	}}
+	nan := float32(math.NaN())
+	since := tables.NumberColumn("since", []float32{86400 * 14, 0, 0})
+	since.Kind, since.Unit = tables.Time, "s"
+	e := testkit.Get(r.NewEncoder(testkit.Get(tables.New("new.csv",
+		tables.NumberColumn("age", []float32{nan, 1, nan}), tables.NumberColumn("size", []float32{nan, nan, nan}),
+		tables.WordColumn("colour", []string{"teal", "red", "pink"}),
+		tables.WordColumn("form", []string{"", "flat", "round"}), since))))
+	want := []string{
+		"column age has no value in 2 of 3 rows, where no training row lacks one; it counts as the mean",
+		"column colour has a word that the model does not know in 2 of 3 rows (teal, pink); it counts as a rare one",
+		"column form has no value in 1 of 3 rows, where no training row lacks one; it counts as none of its words",
+		"column form has a word that the model does not know in 1 of 3 rows (round); it counts as none of its words",
+	}
+	if d := cmp.Diff(want, e.Notes()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]float64{0, 0, 1, 0, 1, 0, 2}, row(e, len(r.Features()), 0)); d != "" { // since: 14 days
+		t.Errorf("features of the first row: %s", d)
+	}
+}

@@ -1,0 +1,168 @@
+package features
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/tables"
+)
+
+// Prepared are the examples of the sites of this process, with the recipe that all sites
+// have found.
+type Prepared struct {
+	Recipe Recipe
+	Data   data.Task // shards with test examples of their own; the shards of sites elsewhere are empty
+	Rows   [3]int    // training, validation and test rows of all sites together
+	Folds  int       // parts of cross-validation, whose training rows are the validation rows too; 0: there is none
+	// Weights are the weights of each site's training rows without folds, where there are folds;
+	// nil: all 1.
+	Weights []*ad.Table
+	Notes   []string // what was dropped or is unusual, a sentence each
+}
+
+// Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over
+// all training rows, and encodes the sites that are here. A validation and a training row weigh as
+// much as any other one of all sites: examples have weights where sites have different numbers
+// of them.
+//
+// What a site sends: once the names and kinds of its columns, whether the target's numbers are few
+// and whole, the words that are in at least five of its training rows each, and the names of its
+// classes; then its terms of sums over all sites, of rows, of words, of classes, and of numbers,
+// their magnitudes and squares.
+//
+// The blocks of the tables' columns are freed as they are encoded: at most a block of each column
+// is there twice. The tables cannot be used afterwards. Errors about a site's table match
+// dsbo.ErrConfig and name the site and the column.
+func Prepare(s Sites, o Options) (*Prepared, error) {
+	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)),
+		unfolded: make([]*ad.Table, len(s.Tables))}
+	for _, step := range []func() error{p.compareSchemas, p.chooseTarget, p.splitAll, p.dealFolds, p.nameWords,
+		p.countRows, p.measureNumbers, p.measureSparse, p.sumWeights} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.recipe.Features()) == 0 {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "no column is left that could be a feature: %s",
+			strings.Join(p.notes, "; "))
+	}
+	task, err := p.encode()
+	if err != nil {
+		return nil, err
+	}
+	if p.folds > 0 {
+		p.rows[validation] = p.rows[training]
+	}
+	return &Prepared{Recipe: p.recipe, Data: task, Rows: p.rows, Folds: p.folds, Weights: p.unfolded, Notes: p.notes},
+		nil
+}
+
+// A preparation is one call of Prepare.
+type preparation struct {
+	Sites
+	Options
+	schema   schema
+	recipe   Recipe
+	places   []int       // columns of the recipe's inputs
+	parts    []partition // of the sites that are here
+	notes    []string
+	folds    int         // 0: no cross-validation
+	unfolded []*ad.Table // weights of the training rows of each site without folds
+
+	rows    [sets]int     // of all sites
+	names   [][]string    // of each input of words, those that a site has named
+	classes []float64     // training rows of each class
+	total   [sets]float64 // sum of the weights of all training and validation rows
+	balance []float64     // factor of the weight of each class; nil: 1
+	// whether the recipe is known: rows have no weights, and their sets do not follow from
+	// their classes
+	plain bool
+}
+
+// note adds a sentence to the notes.
+func (p *preparation) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}
+
+// compareSchemas compares the sites' schemas and lists the inputs.
+func (p *preparation) compareSchemas() (err error) {
+	if p.schema, err = p.exchangeSchemas(p.Target); err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range p.schema.Columns {
+		names = append(names, c.Name)
+	}
+	for _, name := range p.Names() {
+		if !slices.Contains(names, name) {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q; its columns are %s", p.name(p.localSites()[0]),
+				name, strings.Join(names, ", "))
+		}
+	}
+	for k, c := range p.schema.Columns {
+		if slices.Contains(p.Names(), c.Name) {
+			continue
+		}
+		in := Input{Name: c.Name, Kind: c.Kind, Unit: c.Unit}
+		if c.Kind == "" {
+			in.Kind, in.Dropped = tables.Number, "all values are missing"
+			p.note("column %s is dropped: all values are missing at all sites", c.Name)
+		}
+		p.recipe.Inputs, p.places = append(p.recipe.Inputs, in), append(p.places, k)
+	}
+	if p.schema.Sparse > 0 && len(p.recipe.Inputs) > 0 {
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"a table with sparse columns must have no others to learn from; %s has column %s (-drop leaves it out)",
+			p.name(p.localSites()[0]), p.recipe.Inputs[0].Name)
+	}
+	return p.refuseMissing()
+}
+
+// refuseMissing names the first missing value of an input, where none may be missing.
+func (p *preparation) refuseMissing() error {
+	if p.Missing != NoneMissing {
+		return nil
+	}
+	p.recipe.Missing = NoneMissing
+	for _, i := range p.localSites() {
+		for _, k := range p.places {
+			c := p.Tables[i].Columns[k]
+			for row := range p.Tables[i].Rows() {
+				if c.Missing(row) {
+					return p.failAt(i, row, c.Name, "the value is missing, which -missing refuse does not allow")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// columnIndex returns which column has a name.
+func (p *preparation) columnIndex(name string) int {
+	return slices.IndexFunc(p.schema.Columns, func(c columnSchema) bool { return c.Name == name })
+}
+
+// column returns the column of that name of site i.
+func (p *preparation) column(i int, name string) *tables.Column {
+	return p.Tables[i].Columns[p.columnIndex(name)]
+}
+
+// splitAll splits the rows of the sites that are here.
+func (p *preparation) splitAll() (err error) {
+	for _, i := range p.localSites() {
+		if p.parts[i], err = p.partition(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop says of an input that it becomes no feature, and why.
+func (p *preparation) drop(in *Input, why string) {
+	in.Dropped = why
+	p.note("column %s is dropped: %s", in.Name, why)
+}

@@ -1,0 +1,127 @@
+// Package features makes examples of tables: features and targets that are alike at all sites, by a
+// [Recipe] that the sites find together by sums, none of which shows the rows of one site.
+package features
+
+import (
+	"slices"
+
+	"dsbo/tables"
+)
+
+// A Recipe says how a row of a table becomes features and a target. It is the same at all sites,
+// and kept with the model.
+type Recipe struct {
+	Inputs []Input `json:"inputs,omitempty"` // columns that become features, in the order of the table
+	Sparse *Sparse `json:"sparse,omitempty"` // of sparse tables, which have no inputs; nil: of others
+	Target Target  `json:"target"`
+	// Missing is NoneMissing where rows without a value are refused, also later; "": they
+	// are taken.
+	Missing MissingRule `json:"missing,omitempty"`
+}
+
+// An Input is a column of the table that becomes features.
+//
+// A number or time v becomes (v − Mean) / Deviation, 0 where it is missing, and with Indicator a
+// second feature that is 1 where it is missing, else 0. A word becomes one feature for each of
+// Words, 1 for the word itself and else 0; with Rare one more for all other words, and with
+// Indicator one for a missing word.
+type Input struct {
+	Name      string      `json:"name"`
+	Kind      tables.Kind `json:"kind"`
+	Unit      string      `json:"unit,omitempty"` // of a time
+	Mean      float64     `json:"mean,omitempty"`
+	Deviation float64     `json:"deviation,omitempty"` // larger than 0
+	Words     []string    `json:"words,omitempty"`
+	Rare      bool        `json:"rare,omitempty"`
+	Indicator bool        `json:"indicator,omitempty"`
+	Dropped   string      `json:"dropped,omitempty"` // why the column becomes no feature; "": it does
+}
+
+// A TargetKind is what a model predicts.
+type TargetKind string
+
+// The kinds of targets.
+const (
+	Class  TargetKind = "class"
+	Value  TargetKind = "value" // a real number
+	Counts TargetKind = "count" // a whole number from 0
+)
+
+// A Target is the column that a model predicts. A value v is learned as (v − Mean) / Deviation; a
+// count as it is, by a model that starts at the mean.
+type Target struct {
+	Name string     `json:"name"`
+	Kind TargetKind `json:"kind"`
+	// names of classes, as they stand in files, in the order of the model's outputs
+	Classes   []string `json:"classes,omitempty"`
+	Mean      float64  `json:"mean,omitempty"` // of values and counts
+	Deviation float64  `json:"deviation,omitempty"`
+}
+
+// A Feature is one number of an example.
+type Feature struct {
+	Name  string // such as "age", "age missing", "colour=red", "colour (rare)", "colour missing"
+	Input int    // number for Recipe.Input: features of one input are a group
+}
+
+// Used returns the inputs that become features.
+func (r Recipe) Used() []Input {
+	return slices.DeleteFunc(slices.Clone(r.Inputs), func(in Input) bool { return in.Dropped != "" })
+}
+
+// Input returns the input with a number: Inputs, then for each sparse column that becomes a feature
+// a number of mean 0.
+func (r Recipe) Input(k int) Input {
+	if k < len(r.Inputs) {
+		return r.Inputs[k]
+	}
+	k -= len(r.Inputs)
+	return Input{Name: sparseName(r.Sparse.Indices[k]), Kind: tables.Number, Deviation: r.Sparse.Scales[k]}
+}
+
+// Features returns the features of an example, in their order.
+func (r Recipe) Features() []Feature {
+	var list []Feature
+	for i, in := range r.Inputs {
+		if in.Dropped != "" {
+			continue
+		}
+		add := func(name string) { list = append(list, Feature{name, i}) }
+		if in.Kind == tables.Word {
+			for _, w := range in.Words {
+				add(in.Name + "=" + w)
+			}
+			if in.Rare {
+				add(in.Name + " (rare)")
+			}
+		} else {
+			add(in.Name)
+		}
+		if in.Indicator {
+			add(in.Name + " missing")
+		}
+	}
+	if r.Sparse != nil {
+		for k, column := range r.Sparse.Indices {
+			list = append(list, Feature{sparseName(column), len(r.Inputs) + k})
+		}
+	}
+	return list
+}
+
+// Groups returns the group of each feature: the features of one input are one, and groups count
+// from 0 on.
+func (r Recipe) Groups() []int {
+	list, last := []int{}, -1
+	for _, f := range r.Features() {
+		if n := len(list); n == 0 {
+			list = append(list, 0)
+		} else if f.Input == last {
+			list = append(list, list[n-1])
+		} else {
+			list = append(list, list[n-1]+1)
+		}
+		last = f.Input
+	}
+	return list
+}

@@ -1,0 +1,162 @@
+package features
+
+import (
+	"encoding/json"
+	"math"
+
+	"dsbo"
+	"dsbo/tables"
+)
+
+// A schema is what a site tells the others of its table: no value of it.
+type schema struct {
+	Columns []columnSchema `json:"columns"`
+	Sparse  int            `json:"sparse,omitempty"` // number of sparse columns, which may be another one at each site
+	Rows    bool           `json:"rows"`             // whether there are any
+	// Few says that the target's column holds whole numbers, few distinct ones.
+	Few bool `json:"few,omitempty"`
+}
+
+// A columnSchema is the name of a column and what it holds.
+type columnSchema struct {
+	Name string      `json:"name"`
+	Kind tables.Kind `json:"kind,omitempty"` // "": all its values are missing, so that it may be of any kind
+	Unit string      `json:"unit,omitempty"`
+}
+
+// describe says what a column holds, for errors.
+func (c columnSchema) describe() string {
+	text := map[tables.Kind]string{tables.Number: "numbers", tables.Word: "words", tables.Time: "times"}[c.Kind]
+	if c.Unit != "" {
+		text += " in " + c.Unit
+	}
+	return text
+}
+
+// newSchema returns the schema of a table.
+func newSchema(t *tables.Table, target string) schema {
+	s := schema{Sparse: t.Sparse.Cols, Rows: t.Rows() > 0}
+	for _, c := range t.Columns {
+		column := columnSchema{Name: c.Name}
+		if !allMissing(c, t.Rows()) {
+			column.Kind, column.Unit = c.Kind, c.Unit
+		}
+		s.Columns = append(s.Columns, column)
+		if c.Name == target && c.Kind == tables.Number {
+			s.Few = hasFewWholeNumbers(c, t.Rows())
+		}
+	}
+	return s
+}
+
+// allMissing reports whether all values of a column are missing.
+func allMissing(c *tables.Column, rows int) bool {
+	for row := range rows {
+		if !c.Missing(row) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasFewWholeNumbers reports whether the numbers of a column are whole, and few distinct ones.
+func hasFewWholeNumbers(c *tables.Column, rows int) bool {
+	seen := map[float32]bool{}
+	for row := range rows {
+		v := c.Number(row)
+		if v != v {
+			continue
+		}
+		if seen[v] = true; len(seen) > mostFound || float64(v) != math.Trunc(float64(v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// exchangeSchemas returns the schema of all sites together, after a check that they have the same
+// columns in the same order.
+func (s Sites) exchangeSchemas(target string) (schema, error) {
+	texts, err := s.Collective.Texts(func(i int) (string, error) {
+		text, err := json.Marshal(newSchema(s.Tables[i], target))
+		return string(text), err
+	})
+	if err != nil {
+		return schema{}, err
+	}
+	all := make([]schema, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
+			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its columns: %w", s.name(i), err)
+		}
+	}
+	joint := all[0]
+	for i, one := range all {
+		if !one.Rows {
+			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: there must be rows; there are none", s.name(i))
+		}
+		if err := s.mergeSchema(&joint, all, i); err != nil {
+			return schema{}, err
+		}
+		joint.Sparse, joint.Few = max(joint.Sparse, one.Sparse), joint.Few && one.Few
+	}
+	return joint, nil
+}
+
+// mergeSchema compares the columns of site i with the columns of the sites before, which joint has,
+// and adds kinds that these did not know.
+func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
+	const must = "all sites must have the same columns in the same order"
+	first, columns := all[0].Columns, all[i].Columns
+	if (all[0].Sparse > 0) != (all[i].Sparse > 0) {
+		with, without := s.name(0), s.name(i)
+		if all[i].Sparse > 0 {
+			with, without = without, with
+		}
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"%s has sparse columns, as of a LIBSVM file, and %s has none: it must be the same at all sites", with,
+			without)
+	}
+	for k := range max(len(first), len(columns)) {
+		switch {
+		case k >= len(columns):
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s",
+				s.name(i), len(columns), k+1, s.name(0), first[k].Name, must)
+		case k >= len(first):
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s",
+				s.name(0), len(first), k+1, s.name(i), columns[k].Name, must)
+		case first[k].Name != columns[k].Name:
+			return dsbo.Errorf(dsbo.ErrConfig, "column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.name(0),
+				columns[k].Name, s.name(i), must)
+		}
+		known, c := &joint.Columns[k], columns[k]
+		switch {
+		case c.Kind == "":
+		case known.Kind == "":
+			*known = c
+		case *known != c:
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
+				c.Name, known.describe(), s.name(s.firstOf(all[:i], k)), c.describe(), s.name(i), wordsHint(*known, c))
+		}
+	}
+	return nil
+}
+
+// firstOf returns the first of some sites whose column k holds something.
+func (Sites) firstOf(all []schema, k int) int {
+	for i, one := range all {
+		if one.Columns[k].Kind != "" {
+			return i
+		}
+	}
+	return 0
+}
+
+// wordsHint says what helps where a code looks like a number at one site.
+func wordsHint(a, b columnSchema) string {
+	if a.Kind == tables.Word || b.Kind == tables.Word {
+		return " (-words " + a.Name + " takes it as words at all)"
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package features
+
+import (
+	"fmt"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/tables"
+)
+
+// Sites are the tables of the sites of a run, as one process sees them.
+type Sites struct {
+	Tables []*tables.Table // one for each site; nil for the sites of other processes
+	// number of sites whose sums Collective finds: less than there are tables for one that comes
+	// later; 0: as many
+	Start      int
+	Collective network.Collective // way to what all sites find together
+	Seed       uint64             // of the split
+}
+
+// localSites returns the numbers of the sites of this process.
+func (s Sites) localSites() (list []int) {
+	for i, t := range s.Tables {
+		if t != nil {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// name is what errors call site i: of a site elsewhere the name of the file is not known.
+func (s Sites) name(i int) string {
+	if t := s.Tables[i]; t != nil && t.Name != "" {
+		return fmt.Sprintf("site %d (%s)", i, t.Name)
+	}
+	return fmt.Sprintf("site %d", i)
+}
+
+// failAt returns an error about a row, from 0, and a column of site i, which is here. It
+// matches dsbo.ErrConfig.
+func (s Sites) failAt(i, row int, column, format string, args ...any) error {
+	return fmt.Errorf("site %d: %w", i, s.Tables[i].Fail(row, column, format, args...))
+}
+
+// failf returns an error about a column of site i, which matches dsbo.ErrConfig.
+func (s Sites) failf(i int, column, format string, args ...any) error {
+	return dsbo.Errorf(dsbo.ErrConfig, "%s, column %s: %s", s.name(i), column, fmt.Sprintf(format, args...))
+}
+
+// A MissingRule says what becomes of missing values of features.
+type MissingRule string
+
+// The rules for missing values.
+const (
+	// the mean takes their place, and an indicator says so where training rows have some
+	MeanOfOthers MissingRule = "mean"
+	NoneMissing  MissingRule = "refuse" // they are an error
+)
+
+// Options say what the columns of the sites' tables are. All sites have the same.
+type Options struct {
+	Target      string     // column to predict
+	Kind        TargetKind // "": found, by what the target's column holds
+	Weight      string     // column of the weights of rows; "": all 1
+	SplitColumn string     // column of words train, validation and test; "": Split says it
+	Split       Shares     // shares of a site's rows
+	// cross-validate with a number of parts of the rows but the test rows, see [models.Folds]; 0:
+	// do not
+	Folds    int
+	FoldRows int // cross-validate where all sites together have at most this number of these rows; 0: always
+	Rare     int // a word that fewer training rows of all sites together have is no feature of its own
+	Missing  MissingRule
+	Balance  bool // weigh rows so that each class has the same weight
+}
+
+// Names returns the columns that Options name.
+func (o Options) Names() (list []string) {
+	for _, name := range []string{o.Target, o.Weight, o.SplitColumn} {
+		if name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// leastNamed is the number of training rows of a site that a word must be in for the site to name
+// it to the others. Rarer words count as rare.
+const leastNamed = 5
+
+// mostClasses is the largest number of classes.
+const mostClasses = 256
+
+// mostFound is the largest number of distinct whole numbers that are taken for classes if nothing
+// says what the target is.
+const mostFound = 20

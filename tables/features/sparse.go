@@ -1,0 +1,174 @@
+package features
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/tables"
+)
+
+// A Sparse says how the numbered columns of a sparse table, as of LIBSVM files, become features. A
+// number v of column k, from 1 on, becomes v / scale under the name "fk". Nothing is centred, so
+// that what is 0 stays 0 and takes no memory. A scale is the root mean square of the numbers of
+// training rows that are not 0: a column of zeros and ones stays as it is, as words do.
+type Sparse struct {
+	Columns int `json:"columns"` // number of columns, the most that a site has
+	// columns that become features, ascending: those that are not 0 in all training rows
+	Indices Line[int]     `json:"indices"`
+	Scales  Line[float64] `json:"scales"` // of each of Indices, larger than 0
+}
+
+// sparseName is what a sparse column is called, by its number from 1 on.
+func sparseName(column int) string { return "f" + strconv.Itoa(column) }
+
+// featureOf returns the place among the features of a column, from 0 on; -1: it is none.
+func (s *Sparse) featureOf(column int32) int {
+	k, known := slices.BinarySearch(s.Indices, int(column)+1)
+	if !known {
+		return -1
+	}
+	return k
+}
+
+// A Line is a list of numbers that stands in JSON as a string with spaces between them: a hundred
+// thousand take one line.
+type Line[T int | float64] []T
+
+// MarshalText implements encoding.TextMarshaler.
+func (l Line[T]) MarshalText() ([]byte, error) {
+	var text []byte
+	for k, v := range l {
+		if k > 0 {
+			text = append(text, ' ')
+		}
+		text = fmt.Append(text, v) // the shortest text of the number
+	}
+	return text, nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *Line[T]) UnmarshalText(text []byte) error {
+	*l = nil
+	for field := range strings.FieldsSeq(string(text)) {
+		v, err := strconv.ParseFloat(field, 64)
+		if err != nil || float64(T(v)) != v {
+			return fmt.Errorf("a list must be numbers with spaces between; it has %.40q", field)
+		}
+		*l = append(*l, T(v))
+	}
+	return nil
+}
+
+// measureSparse chooses the sparse columns that become features, and finds their scales in two sums
+// over training rows: of counts and exponents, then of squares in units of each column's own, as
+// [preparation.moments] does.
+func (p *preparation) measureSparse() error {
+	columns := p.schema.Sparse
+	if columns == 0 {
+		return nil
+	}
+	sizes := make([]float64, 2*columns) // of each column the sum of exponents and their count
+	err := p.Collective.Sum(sizes, func(i int, part []float64) error {
+		p.eachSparse(i, func(column int32, v float64) { addExponent(part[2*column:], v) })
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	units, squares := make([]float64, columns), make([]float64, columns)
+	for k := range units {
+		units[k] = usualSize(sizes[2*k], sizes[2*k+1])
+	}
+	err = p.Collective.Sum(squares, func(i int, part []float64) error {
+		p.eachSparse(i, func(column int32, v float64) {
+			v /= units[column]
+			part[column] += float64(v * v)
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s := &Sparse{Columns: columns}
+	for k, unit := range units {
+		count := sizes[2*k+1]
+		if count == 0 {
+			continue
+		}
+		spread := math.Sqrt(squares[k] / count)
+		if spread > widestSteps {
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"column %s must not have a few numbers that are out of all proportion: their root mean square is "+
+					"%.3g, and most are about %.3g",
+				sparseName(k+1), spread*unit, unit)
+		}
+		// With the digits of the numbers in files, model.json is half as long.
+		s.Indices, s.Scales = append(s.Indices, k+1), append(s.Scales, float64(float32(spread*unit)))
+	}
+	if dropped := columns - len(s.Indices); dropped > 0 {
+		p.note("%d of %d sparse columns are dropped: all training rows have 0 there", dropped, columns)
+	}
+	p.recipe.Sparse = s
+	return nil
+}
+
+// eachSparse calls f for the numbers in the sparse columns, from 0 on, of site i's training rows.
+func (p *preparation) eachSparse(i int, f func(column int32, v float64)) {
+	s := p.Tables[i].Sparse
+	for row, of := range p.parts[i].of {
+		if of != training {
+			continue
+		}
+		for e := s.Starts[row]; e < s.Starts[row+1]; e++ {
+			f(s.Indices[e], float64(s.Values[e]))
+		}
+	}
+}
+
+// sparseFeatures encodes the rows of site i, the rows of each set in a sparse table of its own, and
+// frees the site's.
+func (p *preparation) sparseFeatures(i int) (sites [sets]*ad.Table, err error) {
+	t, part := p.Tables[i], p.parts[i]
+	var numbers [sets]int
+	for row, of := range part.of {
+		numbers[of] += t.Sparse.Starts[row+1] - t.Sparse.Starts[row]
+	}
+	var starts [sets][]int
+	var indices [sets][]int32
+	var values [sets][]float32
+	for k, size := range part.sizes {
+		starts[k], indices[k], values[k] = make([]int, 1, size+1), make([]int32, 0, numbers[k]),
+			make([]float32, 0, numbers[k])
+	}
+	for row, of := range part.of {
+		eachFeature(p.recipe.Sparse, t.Sparse, row, func(place int, v float64) {
+			indices[of], values[of] = append(indices[of], int32(place)), append(values[of], float32(v))
+		})
+		starts[of] = append(starts[of], len(values[of]))
+	}
+	t.Sparse = tables.Sparse{}
+	for k, size := range part.sizes {
+		if size == 0 {
+			continue
+		}
+		if sites[k], err = ad.SparseTable(size, len(p.recipe.Sparse.Indices), starts[k], indices[k],
+			values[k]); err != nil {
+			return sites, fmt.Errorf("%s: %s features: %w", p.name(i), setNames[k], err)
+		}
+	}
+	return sites, nil
+}
+
+// eachFeature calls f for the features of a row that may not be 0, in their order.
+func eachFeature(r *Sparse, t tables.Sparse, row int, f func(place int, v float64)) {
+	for e := t.Starts[row]; e < t.Starts[row+1]; e++ {
+		if place := r.featureOf(t.Indices[e]); place >= 0 {
+			f(place, float64(t.Values[e])/r.Scales[place])
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package features
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo"
+	"dsbo/tables"
+)
+
+// A set is one of the three parts of a site's rows.
+type set uint8
+
+const (
+	training set = iota
+	validation
+	testing
+	sets = 3
+)
+
+// setNames are the words of a column that splits rows.
+var setNames = [sets]string{"train", "validation", "test"}
+
+// Shares are the shares of a site's rows for training, validation and test, which sum to 1. As a
+// flag they are such as 0.5:0.25:0.25.
+type Shares [sets]float64
+
+// DefaultShares are half for training, and a quarter each for validation and test.
+var DefaultShares = Shares{0.5, 0.25, 0.25}
+
+// UnmarshalText implements encoding.TextUnmarshaler. Numbers with any sum become shares of it.
+func (s *Shares) UnmarshalText(text []byte) error {
+	parts := strings.Split(string(text), ":")
+	sum := 0.0
+	for k, part := range parts {
+		v, err := strconv.ParseFloat(part, 64)
+		if err != nil || !(v >= 0 && v <= 1e6) || k >= sets {
+			return fmt.Errorf(
+				"shares must be two or three numbers that are not negative, such as 0.5:0.25:0.25; they are %q", text)
+		}
+		s[k] = v
+		sum += v
+	}
+	if len(parts) < 2 || s[training] == 0 || s[validation] == 0 {
+		return fmt.Errorf("shares of training and validation rows must be positive; they are %q", text)
+	}
+	if len(parts) == 2 {
+		s[testing] = 0
+	}
+	for k := range s {
+		s[k] /= sum
+	}
+	return nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Shares) MarshalText() ([]byte, error) {
+	var parts []string
+	for _, v := range s {
+		parts = append(parts, strconv.FormatFloat(v, 'g', 6, 64))
+	}
+	return []byte(strings.Join(parts, ":")), nil
+}
+
+// A partition says to which set each row of a site belongs.
+type partition struct {
+	of    []set
+	sizes [sets]int
+	folds []int // of the training rows, in their order, where they validate too
+}
+
+func newPartition(of []set) partition {
+	p := partition{of: of}
+	for _, k := range of {
+		p.sizes[k]++
+	}
+	return p
+}
+
+// splitRows divides n rows by shares: the rows of each class in proportion, as far as whole rows
+// go, by a seed. classes has the class of each row; nil: there are none. Each set with a share gets
+// a row, which takes as many rows as there are such sets.
+func splitRows(n int, classes []int32, shares Shares, seed uint64, site int) (partition, error) {
+	least := 0
+	for _, v := range shares {
+		if v > 0 {
+			least++
+		}
+	}
+	if n < least {
+		return partition{}, fmt.Errorf("a split in %d sets needs as many rows at least; there are %d", least, n)
+	}
+	order := shuffledRows(n, classes, seed, streamSplit, site)
+	of := make([]set, n)
+	var have [sets]int
+	for j, row := range order { // to the set that lacks most
+		best, lack := training, -1.0
+		for k, share := range shares {
+			if d := float64(share*float64(j+1)) - float64(have[k]); share > 0 && d > lack {
+				best, lack = set(k), d
+			}
+		}
+		of[row] = best
+		have[best]++
+	}
+	for k, share := range shares { // a small share of few rows may have none
+		for share > 0 && have[k] == 0 {
+			most := set(slices.Index(have[:], slices.Max(have[:])))
+			row := order[slices.IndexFunc(order, func(row int) bool { return of[row] == most })]
+			of[row] = set(k)
+			have[k], have[most] = have[k]+1, have[most]-1
+		}
+	}
+	return newPartition(of), nil
+}
+
+// streamSplit tells the draws of splits from all others.
+const streamSplit = 0x73706c6974
+
+// partition splits the rows of site i.
+func (p *preparation) partition(i int) (partition, error) {
+	t := p.Tables[i]
+	if p.SplitColumn == "" {
+		part, err := splitRows(t.Rows(), p.stratum(i), p.Split, p.Seed, i)
+		if err != nil {
+			return part, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", p.name(i), err)
+		}
+		return part, nil
+	}
+	c := p.column(i, p.SplitColumn)
+	of := make([]set, t.Rows())
+	for row := range of {
+		word := ""
+		if c.Kind == tables.Word && !c.Missing(row) {
+			word = c.Words[c.Code(row)]
+		}
+		k := slices.Index(setNames[:], word)
+		if k < 0 {
+			return partition{}, p.failAt(i, row, c.Name, "the word must be %s; it is %q",
+				strings.Join(setNames[:], " or "), word)
+		}
+		of[row] = set(k)
+	}
+	part := newPartition(of)
+	if p.Folds > 0 && p.FoldRows == 0 { // either kind of rows both trains and validates
+		if part.sizes[testing] == len(of) {
+			return part, p.failf(i, c.Name, "there must be a row with %s or %s; there is none", setNames[training],
+				setNames[validation])
+		}
+		return part, nil
+	}
+	for k, size := range part.sizes[:testing] {
+		if size == 0 {
+			return part, p.failf(i, c.Name, "there must be a row with %s; there is none", setNames[k])
+		}
+	}
+	return part, nil
+}
+
+// stratum returns the number of the class of each row of site i, nil where there are no classes.
+func (p *preparation) stratum(i int) []int32 {
+	if p.recipe.Target.Kind != Class || p.plain {
+		return nil
+	}
+	return classCodes(p.column(i, p.Target), p.Tables[i].Rows())
+}
+
+// classCodes numbers the values of a column of classes, one after the other as they appear.
+func classCodes(c *tables.Column, rows int) []int32 {
+	codes, seen := make([]int32, rows), map[float32]int32{}
+	for row := range codes {
+		if c.Kind == tables.Word {
+			codes[row] = c.Code(row)
+			continue
+		}
+		v := c.Number(row)
+		if _, known := seen[v]; !known {
+			seen[v] = int32(len(seen))
+		}
+		codes[row] = seen[v]
+	}
+	return codes
+}

@@ -1,0 +1,176 @@
+package features
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"dsbo"
+	"dsbo/tables"
+)
+
+// A naming is what a site tells the others of its words and classes: no counts.
+type naming struct {
+	Words   [][]string `json:"words,omitempty"`   // of each input of words, those in enough training rows
+	Classes []string   `json:"classes,omitempty"` // of the target
+}
+
+// words returns the inputs that hold words.
+func (p *preparation) words() (list []int) {
+	for k, in := range p.recipe.Inputs {
+		if in.Kind == tables.Word && in.Dropped == "" {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// nameWords has the sites name their words and their classes.
+func (p *preparation) nameWords() error {
+	texts, err := p.Collective.Texts(func(i int) (string, error) {
+		var n naming
+		for _, k := range p.words() {
+			c := p.Tables[i].Columns[p.places[k]]
+			var names []string
+			for code, count := range p.wordCounts(i, c) {
+				if count >= leastNamed {
+					names = append(names, c.Words[code])
+				}
+			}
+			slices.Sort(names)
+			n.Words = append(n.Words, names)
+		}
+		if p.recipe.Target.Kind == Class {
+			n.Classes = slices.Sorted(slices.Values(classNames(p.column(i, p.Target), p.Tables[i].Rows())))
+		}
+		text, err := json.Marshal(n)
+		return string(text), err
+	})
+	if err != nil {
+		return err
+	}
+	p.names = make([][]string, len(p.words()))
+	classes := make([][]string, len(texts))
+	for i, text := range texts {
+		var n naming
+		if err := json.Unmarshal([]byte(text), &n); err != nil || len(n.Words) != len(p.names) {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its words must be of %d columns; it is %.100q",
+				p.name(i), len(p.names), text)
+		}
+		for k, names := range n.Words {
+			p.names[k] = append(p.names[k], names...)
+		}
+		classes[i] = n.Classes
+	}
+	for k := range p.names {
+		slices.Sort(p.names[k])
+		p.names[k] = slices.Compact(p.names[k])
+	}
+	if p.recipe.Target.Kind == Class {
+		return p.setClasses(classes)
+	}
+	return nil
+}
+
+// wordCounts returns in how many training rows of site i each word of a column is; none where all
+// values are missing.
+func (p *preparation) wordCounts(i int, c *tables.Column) []int {
+	counts := make([]int, len(c.Words))
+	for row, of := range p.parts[i].of {
+		if of == training && !c.Missing(row) {
+			counts[c.Code(row)]++
+		}
+	}
+	return counts
+}
+
+// countRows finds the rows of all sites, and of each class and word, and chooses the words that
+// become features.
+func (p *preparation) countRows() error {
+	length := sets + len(p.recipe.Target.Classes)
+	for _, names := range p.names {
+		length += 1 + len(names)
+	}
+	sum := make([]float64, length)
+	if err := p.Collective.Sum(sum, func(i int, part []float64) error { return p.countSite(i, part) }); err != nil {
+		return err
+	}
+	for k := range p.rows {
+		p.rows[k] = int(sum[k])
+	}
+	p.classes = sum[sets:][:len(p.recipe.Target.Classes)]
+	for k, class := range p.recipe.Target.Classes {
+		if p.classes[k] == 0 {
+			p.note("class %s has no training row", class)
+		}
+	}
+	rest := sum[sets+len(p.classes):]
+	for j, k := range p.words() {
+		p.chooseWords(&p.recipe.Inputs[k], p.names[j], rest[0], rest[1:][:len(p.names[j])])
+		rest = rest[1+len(p.names[j]):]
+	}
+	return nil
+}
+
+// countSite writes the counts of site i: rows of each set, training rows of each class, and of each
+// column of words the missing ones and the rows of each word.
+func (p *preparation) countSite(i int, part []float64) error {
+	for k, size := range p.parts[i].sizes {
+		part[k] = float64(size)
+	}
+	part = part[sets:]
+	if classes := p.recipe.Target.Classes; classes != nil {
+		of, err := classPlaces(p.Tables[i], p.column(i, p.Target), classes)
+		if err != nil {
+			return fmt.Errorf("site %d: %w", i, err)
+		}
+		for row, k := range of {
+			if p.parts[i].of[row] == training {
+				part[k]++
+			}
+		}
+		part = part[len(classes):]
+	}
+	for j, k := range p.words() {
+		c := p.Tables[i].Columns[p.places[k]]
+		counts := p.wordCounts(i, c)
+		left := p.parts[i].sizes[training]
+		for code, count := range counts {
+			if n, named := slices.BinarySearch(p.names[j], c.Words[code]); named {
+				part[1+n] = float64(count)
+			}
+			left -= count
+		}
+		part[0] = float64(left)
+		part = part[1+len(p.names[j]):]
+	}
+	return nil
+}
+
+// chooseWords chooses which words of an input become features, by the training rows of all sites
+// that each is in, and which do together.
+func (p *preparation) chooseWords(in *Input, names []string, missing float64, counts []float64) {
+	rare := float64(p.rows[training]) - missing
+	for k, count := range counts {
+		if count >= float64(p.Rare) {
+			in.Words = append(in.Words, names[k])
+			rare -= count
+		}
+	}
+	in.Rare, in.Indicator = rare > 0, missing > 0
+	features := len(in.Words)
+	if in.Rare {
+		features++
+	}
+	switch {
+	case features == 0:
+		p.drop(in, "all values of training rows are missing")
+	case features == 1 && !in.Indicator && in.Rare:
+		p.drop(in, fmt.Sprintf("no word is in %d training rows", p.Rare))
+	case features == 1 && !in.Indicator:
+		p.drop(in, fmt.Sprintf("all training rows have %q", in.Words[0]))
+	}
+	if in.Dropped != "" {
+		in.Words, in.Rare, in.Indicator = nil, false, false
+	}
+}

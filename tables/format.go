@@ -1,0 +1,85 @@
+package tables
+
+import (
+	"io"
+	"os"
+	"slices"
+
+	"dsbo"
+	"dsbo/tables/input"
+)
+
+// A Format is a kind of file that holds a table.
+type Format interface {
+	// Match reports whether a file that begins with these bytes is of this format. They are the
+	// first 64 KiB, gzip unwrapped, or the whole file if it is shorter.
+	Match(start []byte) bool
+	// Read reads a table. What is wrong with the file is an [*input.Error].
+	Read(in *input.File, o Options) (*Table, error)
+}
+
+// startBytes is how much of a file a [Format] sees to know it.
+const startBytes = 64 << 10
+
+// formats are tried in this order. The last one takes whatever the others do not.
+var formats = []Format{parquetFormat{}, npyFormat, idxFormat, svmFormat{}, csvFormat{}}
+
+// Register adds a format, which is tried before those that are there already. It is for the init of
+// a program with a format of its own: it must not run while files are read.
+func Register(f Format) { formats = slices.Insert(formats, 0, f) }
+
+// Open reads a table from a file; see [Read].
+func Open(path string, o Options) (*Table, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &input.Error{File: path, Reason: "must be a regular file, which can be read twice"}
+	}
+	return Read(path, file, info.Size(), o)
+}
+
+// Read reads a table from a file of length bytes, in the first format that knows the content; its
+// name is for errors. Rows have the order of the file.
+//
+// Errors are the errors of o, and [*input.Error] for a file that is no table. Time and memory are
+// the format's; whatever a header announces, no more memory is taken than the file can fill.
+func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	in, err := input.New(name, file, length, o.Limit)
+	if err != nil {
+		return nil, err
+	}
+	start, err := startOf(in)
+	if err != nil {
+		return nil, err
+	}
+	if len(start) == 0 {
+		return nil, in.Fail(0, "", "the file is empty")
+	}
+	// CSV, the last one, takes anything
+	known := slices.IndexFunc(formats, func(f Format) bool { return f.Match(start) })
+	return formats[known].Read(in, o)
+}
+
+// startOf returns the first bytes of a file, at most startBytes.
+func startOf(in *input.File) ([]byte, error) {
+	r, err := in.Reader()
+	if err != nil {
+		return nil, err
+	}
+	start := make([]byte, startBytes)
+	n, err := io.ReadFull(r, start)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, in.Error(err)
+	}
+	return start[:n], nil
+}

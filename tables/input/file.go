@@ -1,0 +1,122 @@
+// Package input opens files of data, which may be compressed, for those who read tables of them and
+// those who read images: a [File] has the content, an [Error] says what is wrong with it and where.
+// It knows no format.
+package input
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"dsbo/internal/files"
+)
+
+// The most that gzip unwraps to, unless a limit says otherwise: tables of text shrink to a fifth or
+// a tenth.
+const (
+	unwrapTimes = 200
+	unwrapPlus  = 64 << 20
+)
+
+// A File is the content of a file, gzip unwrapped. It can be read several times.
+type File struct {
+	name   string
+	file   io.ReaderAt
+	length int64
+	zipped bool
+	limit  int64 // of the unwrapped content
+}
+
+// New is a file of length bytes whose name is for errors. What is not a gzip file is taken as it
+// is; limit is the limit of [Limit].
+func New(name string, file io.ReaderAt, length, limit int64) (*File, error) {
+	in := &File{name: name, file: file, length: length, limit: length}
+	var magic [2]byte
+	if n, err := file.ReadAt(magic[:], 0); n < 2 && err != io.EOF {
+		return nil, in.Error(err)
+	}
+	if magic != [2]byte{0x1f, 0x8b} {
+		return in, nil
+	}
+	in.zipped, in.limit = true, Limit(length, limit)
+	return in, nil
+}
+
+// Limit is the most bytes that a compressed file of length bytes may hold: limit, or, where that is
+// 0, 64 MiB and 200 times its length.
+func Limit(length, limit int64) int64 {
+	if limit == 0 {
+		limit = unwrapPlus + unwrapTimes*min(length, (math.MaxInt64-unwrapPlus)/unwrapTimes)
+	}
+	return limit
+}
+
+// Name returns the name of the file.
+func (in *File) Name() string { return in.name }
+
+// Most returns the number of bytes that the content does not exceed: its length, or the limit of
+// what gzip may unwrap to.
+func (in *File) Most() int64 { return in.limit }
+
+// Reader returns a reader of the content from its beginning. It fails with a [*Error] where the
+// gzip header is damaged; what the reader fails with later is to be made one by [File.Error].
+func (in *File) Reader() (io.Reader, error) {
+	plain := io.NewSectionReader(in.file, 0, in.length)
+	if !in.zipped {
+		return plain, nil
+	}
+	z, err := gzip.NewReader(plain)
+	if err != nil {
+		return nil, in.Fail(0, "", "damaged gzip header%s", files.ReadReason(err))
+	}
+	return &unzipped{in: in, z: z}, nil
+}
+
+// ReaderAt returns the content for formats that do not read it from its beginning to its end, and
+// its length. What gzip compressed is unwrapped in memory.
+func (in *File) ReaderAt() (io.ReaderAt, int64, error) {
+	if !in.zipped {
+		return in.file, in.length, nil
+	}
+	r, err := in.Reader()
+	if err != nil {
+		return nil, 0, err
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, 0, in.Error(err)
+	}
+	return bytes.NewReader(content), int64(len(content)), nil
+}
+
+// Error is an [*Error] of this file with the reason of another error.
+func (in *File) Error(err error) error { return in.Fail(0, "", "%v", err) }
+
+// Fail is an [*Error] of this file, at a line and in a column if they are not 0 and "".
+func (in *File) Fail(line int, column, format string, args ...any) error {
+	return &Error{File: in.name, Line: line, Column: column, Reason: fmt.Sprintf(format, args...)}
+}
+
+// An unzipped reader says what is wrong with a gzip file, and stops where it becomes too long.
+type unzipped struct {
+	in   *File
+	z    io.Reader
+	done int64
+}
+
+var errCut = errors.New("the gzip data are cut short")
+
+func (u *unzipped) Read(p []byte) (int, error) {
+	n, err := u.z.Read(p)
+	u.done += int64(n)
+	switch {
+	case u.done > u.in.limit:
+		return 0, fmt.Errorf("a compressed file of %d bytes may unwrap to %d; it has more", u.in.length, u.in.limit)
+	case err == io.ErrUnexpectedEOF:
+		return n, errCut // not to be taken for an end
+	}
+	return n, err
+}

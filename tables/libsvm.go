@@ -1,0 +1,209 @@
+package tables
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"dsbo/tables/input"
+)
+
+// svmFormat is the text of LIBSVM and svmlight: a label, then pairs of an index from 1 on and a
+// number, for those that are not 0. The table has the column "label", and the numbers are
+// in Sparse.
+type svmFormat struct{}
+
+// svmLabel is the name of the labels' column, which files do not give.
+const svmLabel = "label"
+
+// mostSparse is the largest index: what has a number for each is at most 1 GiB.
+const mostSparse = 1 << 27
+
+// Match takes a file whose first lines are a number and pairs, of which there is at least one.
+func (svmFormat) Match(start []byte) bool {
+	const most = 100
+	pairs, lines := 0, bytes.SplitAfterN(start, []byte{'\n'}, most+1)
+	if len(start) == startBytes || len(lines) > most {
+		lines = lines[:len(lines)-1] // which may be a part of a line
+	}
+	for _, line := range lines {
+		fields := bytes.Fields(withoutComment(line))
+		for i, field := range fields {
+			index, value, paired := bytes.Cut(field, []byte{':'})
+			if !paired {
+				index, value = []byte("1"), field
+			}
+			_, form := numberOf(value, '.')
+			if form == textForm || paired != (i > 0) || !isDigits(index) && string(index) != "qid" {
+				return false
+			}
+		}
+		pairs += max(0, len(fields)-1)
+	}
+	return pairs > 0
+}
+
+// withoutComment returns a line without what follows #.
+func withoutComment(line []byte) []byte {
+	line, _, _ = bytes.Cut(line, []byte{'#'})
+	return line
+}
+
+func isDigits(text []byte) bool {
+	return len(text) > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// Read reads a sparse table. It takes the memory of the table: the file is read once before, to
+// count the numbers.
+func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
+	for _, name := range slices.Concat(o.Keep, o.Drop) {
+		if name != svmLabel {
+			return nil, in.Fail(0, "",
+				"there is no column %q: a LIBSVM file has the column %s alone, and features without names", name,
+				svmLabel)
+		}
+	}
+	lines, pairs, err := svmCount(in)
+	if err != nil {
+		return nil, err
+	}
+	r := svmReader{in: in, labels: newMaker(svmLabel, cmp.Or(o.Kinds[svmLabel], Number), "", o)}
+	r.Starts, r.Indices, r.Values = append(make([]int, 0, lines+1), 0), make([]int32, 0, pairs),
+		make([]float32, 0, pairs)
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	t := &Table{Name: in.Name(), Sparse: r.Sparse, rows: len(r.Starts) - 1, lines: r.lines}
+	if t.rows == 0 {
+		return nil, in.Fail(0, "", "there are no rows")
+	}
+	if !slices.Contains(o.Drop, svmLabel) {
+		t.Columns = []*Column{r.labels.done()}
+	}
+	return t, nil
+}
+
+// svmCount returns how many lines and pairs a file has at the most.
+func svmCount(in *input.File) (lines, pairs int, err error) {
+	r, err := in.Reader()
+	if err != nil {
+		return 0, 0, err
+	}
+	for buf := make([]byte, 1<<18); ; {
+		n, err := r.Read(buf)
+		lines += bytes.Count(buf[:n], []byte{'\n'})
+		pairs += bytes.Count(buf[:n], []byte{':'})
+		if err == io.EOF {
+			return lines + 1, pairs, nil
+		}
+		if err != nil {
+			return 0, 0, in.Error(err)
+		}
+	}
+}
+
+// An svmReader reads lines.
+type svmReader struct {
+	in     *input.File
+	labels *maker
+	lines  lines
+	Sparse
+}
+
+func (r *svmReader) read() error {
+	cut, err := newCutter(r.in, 0, 0, wholeLines)
+	if err != nil {
+		return err
+	}
+	var data []byte
+	for {
+		var number int
+		if data, number, err = cut.next(data); err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(data) {
+			rows := len(r.Starts) - 1
+			if reason := r.line(withoutComment(line)); reason != "" {
+				return r.in.Fail(number, "", "%s", reason)
+			}
+			if len(r.Starts)-1 > rows {
+				r.lines.add(rows, number)
+			}
+			number++
+		}
+	}
+}
+
+// line appends the row of a line, if there is any on it.
+func (r *svmReader) line(line []byte) (reason string) {
+	label, rest := svmField(line)
+	if len(label) == 0 {
+		return ""
+	}
+	if reason := r.labels.word(label); reason != "" {
+		return "label: " + reason
+	}
+	last := 0
+	for {
+		var pair []byte
+		if pair, rest = svmField(rest); len(pair) == 0 {
+			break
+		}
+		index, value, reason := svmPair(pair)
+		switch {
+		case reason != "":
+			return reason
+		case index <= last:
+			return fmt.Sprintf("indices must ascend; %d follows %d", index, last)
+		case value != 0:
+			r.Indices, r.Values = append(r.Indices, int32(index-1)), append(r.Values, value)
+		}
+		last = index
+	}
+	r.Starts, r.Cols = append(r.Starts, len(r.Values)), max(r.Cols, last)
+	return ""
+}
+
+// svmField returns the first field of a line and what follows it.
+func svmField(line []byte) (field, rest []byte) {
+	begin := 0
+	for begin < len(line) && line[begin] <= ' ' {
+		begin++
+	}
+	end := begin
+	for end < len(line) && line[end] > ' ' {
+		end++
+	}
+	return line[begin:end], line[end:]
+}
+
+// svmPair reads an index and its value.
+func svmPair(pair []byte) (index int, value float32, reason string) {
+	colon := bytes.IndexByte(pair, ':')
+	if colon < 0 {
+		return 0, 0, fmt.Sprintf("index:value must follow the label; there is %.40q", pair)
+	}
+	for _, b := range pair[:colon] {
+		if index = 10*index + int(b-'0'); b-'0' > 9 || index > mostSparse {
+			index = 0
+			break
+		}
+	}
+	switch {
+	case string(pair[:colon]) == "qid":
+		return 0, 0, "qid, a query's number for ranking, cannot be learned from; leave it out"
+	case index == 0:
+		return 0, 0, fmt.Sprintf("an index must be a whole number from 1 to %d; it is %.40q", mostSparse, pair[:colon])
+	}
+	value, form := numberOf(pair[colon+1:], '.')
+	if form != numberForm {
+		return 0, 0, fmt.Sprintf("the value of index %d must be a finite number, at most 3.4e38; it is %.40q",
+			index, pair[colon+1:])
+	}
+	return index, value, ""
+}

@@ -1,0 +1,44 @@
+package tables
+
+import (
+	"fmt"
+	"slices"
+
+	"dsbo/tables/input"
+)
+
+// Lines say on which line of a file its rows begin: a row that is not here follows on the line
+// after the row before. They ascend.
+type lines []lineOfRow
+
+// A lineOfRow is a row, from 0, and its line, from 1.
+type lineOfRow struct{ row, line int }
+
+// lineOf returns the line of a row, 0 where no lines are known.
+func (l lines) lineOf(row int) int {
+	k, found := slices.BinarySearchFunc(l, row, func(at lineOfRow, row int) int { return at.row - row })
+	if !found {
+		k--
+	}
+	if k < 0 {
+		return 0
+	}
+	return l[k].line + row - l[k].row
+}
+
+// add says the line of a row behind all others.
+func (l *lines) add(row, line int) {
+	if len(*l) == 0 || l.lineOf(row) != line {
+		*l = append(*l, lineOfRow{row, line})
+	}
+}
+
+// Fail returns an error about a row, from 0, and a column, with the row's line where the file
+// has lines.
+func (t *Table) Fail(row int, column, format string, args ...any) *input.Error {
+	e := &input.Error{File: t.Name, Line: t.lines.lineOf(row), Column: column, Reason: fmt.Sprintf(format, args...)}
+	if e.Line == 0 {
+		e.Row = row + 1
+	}
+	return e
+}

@@ -1,0 +1,190 @@
+package modelfile
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo"
+)
+
+// What follows reads and writes files of named arrays in the safetensors format, which the
+// libraries of Python and Rust know:
+//
+//	8 bytes   N, the length of the header, little-endian
+//	N bytes   a JSON object: for each array its type, shape, and where its bytes lie after the header;
+//	          texts under "__metadata__"
+//	          the numbers of the arrays, little-endian, row by row, one array after the other
+//
+// Of the types of the format it has float64 alone ("F64"): the models of this module are trained
+// in it.
+
+// A tensor is a named array.
+type tensor struct {
+	Name  string
+	Shape []int     // each at least 1
+	Data  []float64 // as many as the product of Shape, the last index running fastest
+}
+
+const metadataName = "__metadata__"
+
+// maxHeader is the largest length of a header, the length of the format's own library.
+const maxHeader = 100_000_000
+
+// tensorEntry is what the header says of an array.
+type tensorEntry struct {
+	Type    string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets []int  `json:"data_offsets"` // first byte and the one after the last, after the header
+}
+
+// writeTensors writes arrays in their order, with texts that say what they are. Errors
+// match [dsbo.ErrShape].
+func writeTensors(w io.Writer, metadata map[string]string, tensors ...tensor) error {
+	header := map[string]any{}
+	if len(metadata) > 0 {
+		header[metadataName] = metadata
+	}
+	end := 0
+	for _, t := range tensors {
+		if size, ok := sizeOf(t.Shape); !ok || size != len(t.Data) {
+			return dsbo.Errorf(dsbo.ErrShape, "array %q must have as many numbers as its shape %v; it has %d", t.Name,
+				t.Shape, len(t.Data))
+		}
+		if _, twice := header[t.Name]; twice || t.Name == metadataName {
+			return dsbo.Errorf(dsbo.ErrShape, "names of arrays must differ, and from %s; there is %q",
+				metadataName, t.Name)
+		}
+		header[t.Name] = tensorEntry{"F64", t.Shape, []int{end, end + 8*len(t.Data)}}
+		end += 8 * len(t.Data)
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		return err
+	}
+	text = append(text, strings.Repeat(" ", 7-(len(text)+7)%8)...) // so that numbers are aligned
+	out := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
+	for _, t := range tensors {
+		out, _ = binary.Append(out, binary.LittleEndian, t.Data) // which numbers always can be
+	}
+	_, err = w.Write(out)
+	return err
+}
+
+// sizeOf returns the product of a shape, and whether it is one of at least one number that memory
+// could hold.
+func sizeOf(shape []int) (int, bool) {
+	size := 1
+	for _, n := range shape {
+		if n < 1 || size > math.MaxInt/8/n {
+			return 0, false
+		}
+		size *= n
+	}
+	return size, true
+}
+
+// readTensors returns the arrays of a file, in the order of their bytes, and its texts. Nothing is
+// allocated that the file has no bytes for. Errors match [dsbo.ErrConfig] and name what does not
+// hold: header and offsets inside of the file, each byte in exactly one array.
+func readTensors(file []byte) (metadata map[string]string, tensors []tensor, err error) {
+	if len(file) < 8 {
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "a safetensors file must have at least 8 bytes; it has %d",
+			len(file))
+	}
+	n := binary.LittleEndian.Uint64(file)
+	if n > maxHeader || n > uint64(len(file)-8) {
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "the header must have at most %d bytes; it has %d",
+			min(maxHeader, len(file)-8), n)
+	}
+	metadata, entries, err := readHeader(file[8 : 8+n])
+	if err != nil {
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "header: %w", err)
+	}
+	data, at := file[8+n:], 0
+	for _, e := range entries {
+		t, err := e.read(data, at)
+		if err != nil {
+			return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "array %q: %w", e.name, err)
+		}
+		tensors, at = append(tensors, t), e.Offsets[1]
+	}
+	if at != len(data) {
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "arrays must have all %d bytes after the header; they have %d",
+			len(data), at)
+	}
+	return metadata, tensors, nil
+}
+
+type namedEntry struct {
+	name string
+	tensorEntry
+}
+
+// readHeader reads the header's object, its arrays sorted by their first byte. A name may stand
+// there once.
+func readHeader(text []byte) (metadata map[string]string, entries []namedEntry, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, nil, fmt.Errorf("it must be a JSON object; it begins with %.20q", text)
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		name, _ := t.(string) // the decoder allows nothing else before a colon
+		if seen[name] {
+			return nil, nil, fmt.Errorf("%q stands there twice", name)
+		}
+		seen[name] = true
+		if name == metadataName {
+			if err := d.Decode(&metadata); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", name, err)
+			}
+			continue
+		}
+		e := namedEntry{name: name}
+		if err := d.Decode(&e.tensorEntry); err != nil {
+			return nil, nil, fmt.Errorf("array %q: %w", name, err)
+		}
+		if len(e.Offsets) != 2 {
+			return nil, nil, fmt.Errorf("array %q must have two data_offsets; it has %d", name, len(e.Offsets))
+		}
+		entries = append(entries, e)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, nil, err
+	}
+	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
+		return nil, nil, fmt.Errorf("it must be one object alone; %.20q follows", rest)
+	}
+	slices.SortStableFunc(entries, func(a, b namedEntry) int { return cmp.Compare(a.Offsets[0], b.Offsets[0]) })
+	return metadata, entries, nil
+}
+
+// read reads the numbers of an array, which must begin at a byte.
+func (e namedEntry) read(data []byte, at int) (tensor, error) {
+	first, end := e.Offsets[0], e.Offsets[1]
+	if e.Type != "F64" {
+		return tensor{}, fmt.Errorf("its dtype must be F64; it is %q", e.Type)
+	}
+	if first != at || end < first || end > len(data) {
+		return tensor{}, fmt.Errorf("its bytes must begin at %d and end at %d at most; they are %d to %d", at,
+			len(data), first, end)
+	}
+	size, ok := sizeOf(e.Shape)
+	if !ok || 8*size != end-first {
+		return tensor{}, fmt.Errorf("the shape %v does not have %d bytes of float64", e.Shape, end-first)
+	}
+	t := tensor{e.name, e.Shape, make([]float64, size)}
+	_, err := binary.Decode(data[first:end], binary.LittleEndian, t.Data)
+	return t, err
+}

@@ -1,0 +1,85 @@
+package tables
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// parse32 is the nearest float32 by the standard library.
+func parse32(text string) (float64, error) { return strconv.ParseFloat(text, 32) }
+
+// TestNumbers: each number is the float32 nearest to its text, those next to the middle between two
+// float32 too.
+func TestNumbers(t *testing.T) {
+	check := func(text string) {
+		t.Helper()
+		want, err := parse32(text)
+		got, f := numberOf([]byte(text), '.')
+		if f != numberForm || err != nil || math.Float32bits(got) != math.Float32bits(float32(want)) {
+			t.Errorf("%s: %g of form %d, want %g, %v", text, got, f, want, err)
+		}
+		comma, f := numberOf([]byte(strings.ReplaceAll(text, ".", ",")), ',')
+		if f != numberForm || comma != got {
+			t.Errorf("%s with a comma: %g of form %d", text, comma, f)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		v := r.NormFloat64() * math.Pow(10, float64(r.IntN(20)-10))
+		for _, digits := range []int{1, 3, 6, 9, 12, 17} {
+			check(strconv.FormatFloat(v, "efg"[r.IntN(3)], digits, 64))
+		}
+		below := float32(v)
+		above := math.Nextafter32(below, float32(math.Inf(1)))
+		middle := (float64(below) + float64(above)) / 2
+		for _, near := range []float64{middle, math.Nextafter(middle, 0), math.Nextafter(middle, math.Inf(1))} {
+			check(strconv.FormatFloat(near, 'g', -1, 64))
+			check(strconv.FormatFloat(near, 'f', -1, 64))
+		}
+	}
+	for _, text := range []string{"0", "-0", "+5", ".5", "5.", "16777217", "9999999999999999999",
+		"18446744073709551616", "1e-50", "3.4028235e38",
+		"340282350000000000000000000000000000000", "0.000000000000000000000000000001", "00012"} {
+		check(text)
+	}
+	for _, text := range []string{"", "-", ".", "+-1", "1-2", "e5", "1e", "1 2", "0x1p3", "1_0", "1,5",
+		"infinit", "nan"} {
+		if v, f := numberOf([]byte(text), '.'); f != textForm {
+			t.Errorf("%q: %g of form %d", text, v, f)
+		}
+	}
+	for _, text := range []string{"1e39", "-1e400", "inf", "+Inf", "-Infinity",
+		"340282356779733661637539395458142568448"} {
+		if v, f := numberOf([]byte(text), '.'); f != hugeForm {
+			t.Errorf("%q: %g of form %d", text, v, f)
+		}
+	}
+}
+
+func FuzzNumber(f *testing.F) {
+	for _, seed := range []string{"1", "-2.5", "1e10", "0.1000000000000000055", "16777217",
+		"1.00000005960464477539", "x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, form := numberOf([]byte(text), '.')
+		want, err := parse32(text)
+		if form == numberForm && (err != nil || math.Float32bits(got) != math.Float32bits(float32(want))) {
+			t.Fatalf("%q: %g, want %g, %v", text, got, want, err)
+		}
+		if plain := strings.Trim(text, "0123456789+-.eE") == ""; form == textForm && plain && err == nil {
+			t.Fatalf("%q is the number %g", text, want)
+		}
+	})
+}
+
+func ExampleNumberColumn() {
+	t, err := New("made", NumberColumn("age", []float32{41, float32(math.NaN())}),
+		WordColumn("colour", []string{"red", ""}))
+	fmt.Println(t.Rows(), t.Columns[0].Missing(1), t.Columns[1].Missing(1), err)
+	// Output: 2 true true <nil>
+}

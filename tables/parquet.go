@@ -1,0 +1,129 @@
+package tables
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+
+	"dsbo/tables/input"
+)
+
+// parquetFormat is Apache Parquet, as parquet-go reads it: flat columns of numbers, texts, truth
+// values, dates and timestamps. Truth values are the words true and false, as in a text file.
+type parquetFormat struct{}
+
+const parquetMagic = "PAR1"
+
+func (parquetFormat) Match(start []byte) bool {
+	return len(start) >= len(parquetMagic) && string(start[:len(parquetMagic)]) == parquetMagic
+}
+
+// Read reads one column after the other. It takes the memory of the table, the memory of a page,
+// and of the whole file if it is compressed as such.
+func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the library's way with some damaged files
+			t, err = nil, in.Fail(0, "", "damaged Parquet data (%v)", p)
+		}
+	}()
+	file, length, err := in.ReaderAt()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFooter(file, length); err != nil {
+		return nil, in.Error(err)
+	}
+	p, err := parquet.OpenFile(file, length, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, in.Fail(0, "", "damaged Parquet data (%v)", err)
+	}
+	var names []string
+	for _, field := range p.Schema().Fields() {
+		names = append(names, field.Name())
+	}
+	keep, reason := o.keptColumns(names)
+	if reason != "" {
+		return nil, in.Fail(0, "", "%s", reason)
+	}
+	if p.NumRows() == 0 {
+		return nil, in.Fail(0, "", "there are no rows")
+	}
+	room := input.Limit(length, o.Limit)
+	if rows := p.NumRows(); rows < 0 || rows > room/4/int64(len(names)) {
+		return nil, in.Fail(0, "", "a file of %d bytes may not have %d rows of %d columns", length, rows, len(names))
+	}
+	t = &Table{Name: in.Name()}
+	for j, field := range p.Schema().Fields() {
+		if !keep[j] {
+			continue
+		}
+		c, err := readParquet(p, field, o, func(column int) error { return checkPages(file, length, p, column, &room) })
+		if err != nil {
+			return nil, in.Fail(0, field.Name(), "%v", err)
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	if t.rows = t.Columns[0].rows(); int64(t.rows) != p.NumRows() {
+		return nil, in.Fail(0, "", "damaged Parquet data: %d rows, %d announced", t.rows, p.NumRows())
+	}
+	return New(t.Name, t.Columns...)
+}
+
+// readParquet reads a column.
+func readParquet(p *parquet.File, field parquet.Field, o Options, check func(column int) error) (*Column, error) {
+	if !field.Leaf() || field.Repeated() {
+		return nil, fmt.Errorf("a column must have one value a row; this one has lists or groups: leave it out")
+	}
+	decode, err := decoderOf(field.Type())
+	if err != nil {
+		return nil, err
+	}
+	kind, unit, err := decode.kindFor(o.Kinds[field.Name()])
+	if err != nil {
+		return nil, err
+	}
+	m := newMaker(field.Name(), kind, unit, o)
+	leaf, _ := p.Schema().Lookup(field.Name())
+	if err := check(leaf.ColumnIndex); err != nil {
+		return nil, err
+	}
+	buf := make([]parquet.Value, 1024)
+	for _, group := range p.RowGroups() {
+		pages := group.ColumnChunks()[leaf.ColumnIndex].Pages()
+		err := readPages(pages, buf, func(v parquet.Value) error { return decode.add(m, v) })
+		pages.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return m.done(), nil
+}
+
+// readPages hands out the values of pages.
+func readPages(pages parquet.Pages, buf []parquet.Value, add func(parquet.Value) error) error {
+	for {
+		page, err := pages.ReadPage()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("damaged Parquet data (%v)", err)
+		}
+		for values := page.Values(); ; {
+			n, err := values.ReadValues(buf)
+			for _, v := range buf[:n] {
+				if err := add(v); err != nil {
+					return err
+				}
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("damaged Parquet data (%v)", err)
+			}
+		}
+		parquet.Release(page)
+	}
+}

@@ -1,0 +1,158 @@
+package tables
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"dsbo/internal/wording"
+)
+
+var notANumber = float32(math.NaN())
+
+// A part is some records of a text file, and their values.
+type part struct {
+	*layout
+	data    []byte
+	line    int // of the first record
+	err     error
+	rows    int
+	lines   lines // of the rows
+	columns []partColumn
+	parsed  chan struct{} // has an entry when the part is parsed, or has an error
+}
+
+// A partColumn is the values of a column in a part. Its words are kept from part to part.
+type partColumn struct {
+	numbers []float32
+	codes   []int32 // places in words; -1: missing
+	words   vocabulary
+	whole   []int32 // the place of each of words in the whole column; -1: not known yet
+	tally   tally
+	easy    bool // most numbers are read by leadingNumber, which does not look for missing values
+}
+
+func newPart(l *layout) *part {
+	p := &part{layout: l, columns: make([]partColumn, len(l.columns)), parsed: make(chan struct{}, 1)}
+	easy := true
+	for word := range l.missing {
+		_, f := numberOf([]byte(word), l.decimal)
+		easy = easy && f == textForm
+	}
+	for j, c := range l.columns {
+		p.columns[j].easy = easy && c.keep && c.kind == Number
+	}
+	return p
+}
+
+// parse reads the values of the part's data. It sets err for a record that is none.
+func (p *part) parse() {
+	p.rows, p.lines = 0, p.lines[:0]
+	for j := range p.columns {
+		c := &p.columns[j]
+		c.numbers, c.codes, c.tally = c.numbers[:0], c.codes[:0], tally{}
+	}
+	line := p.line
+	for at := 0; at < len(p.data); {
+		next := p.blank(p.data, at)
+		if next == at {
+			if p.repeatsHeader(at) {
+				p.err = p.in.Fail(line, "", "the header must stand once; this line repeats it")
+				return
+			}
+			if next, p.err = p.parseRecord(at, line); p.err != nil {
+				return
+			}
+			p.lines.add(p.rows, line)
+			p.rows++
+		}
+		line += bytes.Count(p.data[at:next], []byte{'\n'})
+		at = next
+	}
+}
+
+// repeatsHeader reports whether the header stands once more, as where files were put together.
+func (p *part) repeatsHeader(at int) bool {
+	if p.header == nil || !bytes.HasPrefix(p.data[at:], p.header) {
+		return false
+	}
+	_, _, ok := p.fieldEnd(p.data, at+len(p.header))
+	return ok
+}
+
+// parseRecord reads the values of the record at a place and returns where the next one begins.
+func (p *part) parseRecord(at, line int) (next int, err error) {
+	j := 0
+	for last := false; !last; j++ {
+		if j < len(p.columns) && p.columns[j].easy {
+			if v, n := leadingNumber(p.data[at:], p.decimal); n > 0 {
+				if next, end, ok := p.fieldEnd(p.data, at+n); ok {
+					p.columns[j].numbers = append(p.columns[j].numbers, v)
+					at, last = next, end
+					continue
+				}
+			}
+		}
+		var text []byte
+		var reason string
+		if text, at, last, reason = p.field(p.data, at); reason != "" {
+			return 0, p.in.Fail(line, p.nameOf(j), "%s", reason)
+		}
+		if j < len(p.columns) && p.layout.columns[j].keep {
+			p.appendValue(j, text, line)
+		}
+	}
+	if j != len(p.columns) {
+		first := "the first one"
+		if p.header != nil {
+			first = "the header"
+		}
+		return 0, p.in.Fail(line, "", "a record must have %s separated by %q, as %s has; it has %d",
+			wording.Count(len(p.columns), "value"), p.separator, first, j)
+	}
+	return at, nil
+}
+
+func (p *part) nameOf(j int) string {
+	if j < len(p.columns) {
+		return p.layout.columns[j].name
+	}
+	return fmt.Sprint(j + 1)
+}
+
+// appendValue appends the value of a text to a column.
+func (p *part) appendValue(j int, text []byte, line int) {
+	c, is := &p.columns[j], &p.layout.columns[j]
+	missing := p.missing[string(text)]
+	if missing {
+		c.tally.missing++
+	}
+	switch is.kind {
+	case Word:
+		code := int32(-1)
+		if !missing {
+			var fits bool
+			if code, fits = c.words.wordPlace(text, p.most); !fits {
+				c.tally.crowded.set(line, text)
+				code = -1
+			}
+		}
+		c.codes = append(c.codes, code)
+	case Time:
+		v, ok := timeOf(text, is.unit)
+		if !ok {
+			v = notANumber
+			c.tally.note(missing, textForm, line, text)
+		}
+		c.numbers = append(c.numbers, v)
+	default:
+		v, f := notANumber, textForm
+		if !missing {
+			if v, f = numberOf(text, p.decimal); f != numberForm {
+				v = notANumber
+			}
+		}
+		c.tally.note(missing, f, line, text)
+		c.numbers = append(c.numbers, v)
+	}
+}

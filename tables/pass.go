@@ -1,0 +1,140 @@
+package tables
+
+import (
+	"io"
+	"runtime"
+)
+
+// A pass is one reading of a text file's values.
+type pass struct {
+	*layout
+	made    []*Column // nil for columns that are not kept
+	tallies []tally
+	words   []vocabulary
+	rows    int
+	lines   lines
+}
+
+// readPass reads all values with the kinds that the layout says. Parts are parsed at the same time,
+// and joined in their order.
+func readPass(l *layout) (*pass, error) {
+	cut, err := newCutter(l.in, l.skip, l.lines, wholeRecords)
+	if err != nil {
+		return nil, err
+	}
+	// A part goes round: it is filled, parsed, joined, and free again. No channel can be full.
+	parts := 2 * runtime.GOMAXPROCS(0)
+	free, filled := make(chan *part, parts), make(chan *part, parts)
+	for range parts {
+		free <- newPart(l)
+	}
+	go fillParts(cut, free, filled)
+	p := newPass(l)
+	for part := range filled {
+		<-part.parsed
+		switch {
+		case err != nil: // a part before this one was wrong
+		case part.err != nil:
+			err = part.err
+			close(free)
+		default:
+			p.join(part)
+			free <- part
+		}
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	return p, nil
+}
+
+// fillParts fills free parts in the order of the file, until there are no more or the file ends.
+// They are parsed as they wait in filled.
+func fillParts(cut *cutter, free <-chan *part, filled chan<- *part) {
+	defer close(filled)
+	for part := range free {
+		part.data, part.line, part.err = cut.next(part.data)
+		if part.err != nil {
+			part.parsed <- struct{}{}
+			filled <- part
+			return
+		}
+		go func() {
+			part.parse()
+			part.parsed <- struct{}{}
+		}()
+		filled <- part
+	}
+}
+
+func newPass(l *layout) *pass {
+	n := len(l.columns)
+	p := &pass{layout: l, made: make([]*Column, n), tallies: make([]tally, n), words: make([]vocabulary, n)}
+	for j, c := range l.columns {
+		if c.keep {
+			p.made[j] = &Column{Name: c.name, Kind: c.kind, Unit: c.unit}
+		}
+	}
+	return p
+}
+
+// join appends the rows of a part.
+func (p *pass) join(from *part) {
+	for j, made := range p.made {
+		if made == nil {
+			continue
+		}
+		c := &from.columns[j]
+		if made.Kind == Word {
+			p.translate(j, c)
+			made.Words = p.words[j].words
+			made.codes = extend(made.codes, c.codes)
+		} else {
+			made.numbers = extend(made.numbers, c.numbers)
+		}
+		// after translate, which meets the first word that is too many, whichever worker had
+		// which part
+		p.tallies[j].add(c.tally)
+	}
+	for _, at := range from.lines {
+		p.lines.add(p.rows+at.row, at.line)
+	}
+	p.rows += from.rows
+}
+
+// translate makes places in the words of a part places in the words of the whole column, which have
+// the order of the file.
+func (p *pass) translate(j int, c *partColumn) {
+	for len(c.whole) < len(c.words.words) {
+		c.whole = append(c.whole, -1)
+	}
+	for i, code := range c.codes {
+		if code < 0 {
+			continue
+		}
+		if c.whole[code] < 0 {
+			word := c.words.words[code]
+			place, fits := p.words[j].wordPlace([]byte(word), p.most)
+			if !fits {
+				p.tallies[j].crowded.set(1, []byte(word))
+				continue
+			}
+			c.whole[code] = place
+		}
+		c.codes[i] = c.whole[code]
+	}
+}
+
+// table returns what was read.
+func (p *pass) table() (*Table, error) {
+	if p.rows == 0 {
+		return nil, p.in.Fail(0, "", "there are no rows below the header")
+	}
+	t := &Table{Name: p.in.Name(), rows: p.rows, lines: p.lines}
+	for _, c := range p.made {
+		if c != nil {
+			t.Columns = append(t.Columns, c)
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,41 @@
+package tables
+
+// Pick returns a table of some rows of t, in their order, with memory of its own. The columns share
+// the words of t.
+func (t *Table) Pick(rows []int) *Table {
+	p := &Table{Name: t.Name, rows: len(rows)}
+	for _, c := range t.Columns {
+		picked := &Column{Name: c.Name, Kind: c.Kind, Unit: c.Unit, Words: c.Words}
+		if c.Kind == Word {
+			picked.codes = extend(nil, pick(rows, c.Code))
+		} else {
+			picked.numbers = extend(nil, pick(rows, c.Number))
+		}
+		p.Columns = append(p.Columns, picked)
+	}
+	if t.lines != nil {
+		for k, row := range rows {
+			p.lines.add(k, t.lines.lineOf(row))
+		}
+	}
+	s := t.Sparse
+	if s.Cols == 0 {
+		return p
+	}
+	p.Sparse = Sparse{Cols: s.Cols, Starts: []int{0}}
+	for _, row := range rows {
+		from, to := s.Starts[row], s.Starts[row+1]
+		p.Sparse.Indices = append(p.Sparse.Indices, s.Indices[from:to]...)
+		p.Sparse.Values = append(p.Sparse.Values, s.Values[from:to]...)
+		p.Sparse.Starts = append(p.Sparse.Starts, len(p.Sparse.Indices))
+	}
+	return p
+}
+
+func pick[T any](rows []int, of func(row int) T) []T {
+	list := make([]T, len(rows))
+	for k, row := range rows {
+		list[k] = of(row)
+	}
+	return list
+}

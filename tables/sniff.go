@@ -1,0 +1,153 @@
+package tables
+
+import (
+	"bytes"
+	"strings"
+)
+
+// sampleRecords is how many records of a file show what dialect it is written in and of what kinds
+// its columns are.
+const sampleRecords = 1000
+
+// A sample is the first records of a file.
+type sample struct {
+	dialect
+	records [][]string
+	lines   []int // where each begins, from 1
+	begin   int   // bytes before the first record: a byte order mark and blank lines
+	length  int   // bytes of the first record
+}
+
+// readSample splits the beginning of a file, whole records, by a separator.
+func readSample(data []byte, d dialect, most int) (s sample, line int, reason string) {
+	s.dialect = d
+	at := len(byteOrderMark(data))
+	line = 1
+	for at < len(data) && len(s.records) < most {
+		if next := d.blank(data, at); next > at {
+			line += bytes.Count(data[at:next], []byte{'\n'})
+			at = next
+			continue
+		}
+		fields, next, why := d.record(data, at)
+		if why != "" {
+			return s, line + bytes.Count(data[at:max(at, next)], []byte{'\n'}), why
+		}
+		if len(s.records) == 0 {
+			s.begin, s.length = at, next-at
+		}
+		s.records, s.lines = append(s.records, fields), append(s.lines, line)
+		line += bytes.Count(data[at:next], []byte{'\n'})
+		at = next
+	}
+	return s, line, ""
+}
+
+// byteOrderMark returns the mark that some programs put before UTF-8, empty where there is none.
+func byteOrderMark(data []byte) []byte {
+	const mark = "\xef\xbb\xbf"
+	if bytes.HasPrefix(data, []byte(mark)) {
+		return data[:len(mark)]
+	}
+	return nil
+}
+
+// findSeparator returns the separator that cuts the records at the beginning of a file into the
+// same number of columns, at least two; where none does, the one that does so for most records, and
+// a comma if that is less than half of them: one column.
+func findSeparator(data []byte) byte {
+	const records = 100
+	best, most := byte(','), 0.5
+	for _, separator := range []byte(separators) {
+		s, _, _ := readSample(data, dialect{separator: separator}, records)
+		counts := map[int]int{}
+		for _, r := range s.records {
+			counts[len(r)]++
+		}
+		for columns, n := range counts {
+			share := float64(n) / float64(len(s.records))
+			if columns < 2 || separator == ' ' && share < 0.9 { // texts of two words
+				continue
+			}
+			if share > most {
+				best, most = separator, share
+			}
+		}
+	}
+	return best
+}
+
+// findDecimal returns the decimal sign: a comma if values in the sample are numbers with one and
+// none are numbers with a point.
+func (s sample) findDecimal() byte {
+	if s.separator == ',' {
+		return '.'
+	}
+	commas := 0
+	for _, r := range s.records {
+		for _, value := range r {
+			comma := strings.IndexByte(value, ',') >= 0
+			if !comma && strings.IndexByte(value, '.') < 0 {
+				continue
+			}
+			if _, f := numberOf([]byte(value), '.'); f != textForm {
+				return '.'
+			}
+			if _, f := numberOf([]byte(value), ','); f != textForm {
+				commas++
+			}
+		}
+	}
+	if commas > 0 {
+		return ','
+	}
+	return '.'
+}
+
+// hasHeader reports whether no value of the first record is a number.
+func (s sample) hasHeader() bool {
+	for _, value := range s.records[0] {
+		if _, f := numberOf([]byte(value), s.decimal); f == numberForm {
+			return false
+		}
+	}
+	return true
+}
+
+// kind guesses what a column holds by the sample's records from one on: it has every value that is
+// not missing.
+func (s sample) kind(column, from int, missing map[string]bool) valueKind {
+	isNumber, isDay, isMoment, any := true, true, true, false
+	for _, r := range s.records[from:] {
+		if column >= len(r) || missing[r[column]] {
+			continue
+		}
+		value := []byte(r[column])
+		any = true
+		if isNumber {
+			_, f := numberOf(value, s.decimal)
+			isNumber = f != textForm
+		}
+		if isDay {
+			_, isDay = timeOf(value, days)
+		}
+		if isMoment {
+			_, isMoment = timeOf(value, seconds)
+		}
+	}
+	switch {
+	case isNumber || !any:
+		return valueKind{kind: Number}
+	case isDay:
+		return valueKind{Time, days}
+	case isMoment:
+		return valueKind{Time, seconds}
+	}
+	return valueKind{kind: Word}
+}
+
+// A valueKind is a kind with its unit.
+type valueKind struct {
+	kind Kind
+	unit string
+}

@@ -1,0 +1,190 @@
+package tables
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/tables/input"
+)
+
+// read reads a file of some content.
+func read(content string, o Options) (*Table, error) {
+	return Read("a.csv", strings.NewReader(content), int64(len(content)), o)
+}
+
+// zip compresses with gzip.
+func zip(content string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	testkit.Get(w.Write([]byte(content)))
+	testkit.OK(w.Close())
+	return b.String()
+}
+
+// shown is a table as one text: for each column its name, kind and unit, and its values; "." is a
+// missing one.
+func shown(t *Table) string {
+	var lines []string
+	for _, c := range t.Columns {
+		head := c.Name + " " + string(c.Kind)
+		if c.Unit != "" {
+			head += "(" + c.Unit + ")"
+		}
+		values := []string{head + ":"}
+		for row := range t.Rows() {
+			switch {
+			case c.Missing(row):
+				values = append(values, ".")
+			case c.Kind == Word:
+				values = append(values, c.Words[c.Code(row)])
+			default:
+				values = append(values, fmt.Sprint(c.Number(row)))
+			}
+		}
+		lines = append(lines, strings.Join(values, " "))
+	}
+	if s := t.Sparse; s.Cols > 0 {
+		lines = append(lines, fmt.Sprint(s.Cols, s.Starts, s.Indices, s.Values))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// checkTable fails unless a table is as long and as wide as it says.
+func checkTable(t *testing.T, table *Table) {
+	t.Helper()
+	for _, c := range table.Columns {
+		if c.rows() != table.Rows() {
+			t.Fatalf("column %q has %d values, the table %d rows", c.Name, c.rows(), table.Rows())
+		}
+		for row := range table.Rows() {
+			if c.Kind == Word {
+				if code := c.Code(row); code < -1 || int(code) >= len(c.Words) {
+					t.Fatalf("column %q: code %d of %d words", c.Name, code, len(c.Words))
+				}
+			} else if math.IsInf(float64(c.Number(row)), 0) {
+				t.Fatalf("column %q: an infinite number", c.Name)
+			}
+		}
+	}
+	s := table.Sparse
+	if s.Starts == nil {
+		return
+	}
+	if len(s.Starts) != table.Rows()+1 || s.Starts[table.Rows()] != len(s.Values) || len(s.Values) != len(s.Indices) {
+		t.Fatalf("starts %v, %d indices, %d values", s.Starts, len(s.Indices), len(s.Values))
+	}
+	for _, i := range s.Indices {
+		if i < 0 || int(i) >= s.Cols {
+			t.Fatalf("index %d of %d", i, s.Cols)
+		}
+	}
+}
+
+// fuzzFile fails unless content is a table, or an error of one line that names the file.
+func fuzzFile(t *testing.T, name, content string, o Options) {
+	t.Helper()
+	table, err := Read(name, strings.NewReader(content), int64(len(content)), o)
+	if err == nil {
+		checkTable(t, table)
+		return
+	}
+	var file *input.Error
+	if !errors.As(err, &file) || !errors.Is(err, dsbo.ErrConfig) || file.File != name ||
+		strings.ContainsRune(err.Error(), '\n') {
+		t.Fatalf("error %q", err)
+	}
+}
+
+// TestRead: what files of all formats hold.
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		options    Options
+		want       string
+	}{
+		{"kinds", "a,b,c\n1,x,2020-01-01\n2.5,y,1969-12-31\n", Options{},
+			"a number: 1 2.5; b word: x y; c time(day): 18262 -1"},
+		{"semicolons, decimal comma", "a;b\n1,5;2\n-3;,5\n", Options{}, "a number: 1.5 -3; b number: 2 0.5"},
+		{"tabs", "a\tb c\n1\tx y\n", Options{}, "a number: 1; b c word: x y"},
+		{"pipes", "a|b\n1|2\n", Options{}, "a number: 1; b number: 2"},
+		{"runs of spaces", "  a   b\n  1   2  \n 10  20\n", Options{}, "a number: 1 10; b number: 2 20"},
+		{"commas in texts with spaces", "a,b\nx y,1\nz w,2\n", Options{}, "a word: x y z w; b number: 1 2"},
+		{"quotes", "a,\"b,\nc\"\n1,\"x,\"\"y\"\"\n z\"\n", Options{}, "a number: 1; b,\nc word: x,\"y\"\n z"},
+		{"quoted numbers, space around", "a , b\n \"1\" , 2 \n", Options{}, "a number: 1; b number: 2"},
+		{"byte order mark, CR LF, no end of line", "\xef\xbb\xbfa,b\r\n1,2\r\n3,4", Options{},
+			"a number: 1 3; b number: 2 4"},
+		{"blank lines", "\n a,b\n\n1,2\n  \n3,4\n\n", Options{}, "a number: 1 3; b number: 2 4"},
+		{"no header", "1,x\n2,y\n", Options{}, "1 number: 1 2; 2 word: x y"},
+		{"one column", "a\n1\n2\n", Options{}, "a number: 1 2"},
+		{"one column of texts", "town\nNew York\nBoston\n", Options{}, "town word: New York Boston"},
+		{"compressed", zip("a,b\n1,2\n"), Options{}, "a number: 1; b number: 2"},
+		{"missing values", "a,b\nNA,x\n?,-\n,\n1,null\nNaN,None\n", Options{},
+			"a number: . . . 1 .; b word: x . . . ."},
+		{"all missing", "a,b\n1,\n2,\n", Options{}, "a number: 1 2; b number: . ."},
+		{"other missing values", "a,b\n-999,NA\n2,x\n", Options{Missing: []string{"-999"}},
+			"a number: . 2; b word: NA x"},
+		{"truth values are words", "a,b\n1,true\n2,false\n", Options{}, "a number: 1 2; b word: true false"},
+		{"numbers and words", "a\n1\nx\n2\n", Options{}, "a word: 1 x 2"},
+		{"other numbers are words", "a,b,c\n0x10,1_000,1e\n0x10,1_000,1e\n", Options{},
+			"a word: 0x10 0x10; b word: 1_000 1_000; c word: 1e 1e"},
+		{"exponents and signs", "a\n+1e3\n-.5E-1\n5.\n1e-60\n", Options{}, "a number: 1000 -0.05 5 0"},
+		{"dates and times of day", "a\n2020-01-01\n2020-01-01 10:00\n2020-01-01T10:00:00.5+01:00\n", Options{},
+			fmt.Sprint("a time(s): ", float32(1577836800), " ", float32(1577872800), " ", float32(1577869200.5))},
+		{"a kind that is not to be found", "zip\n01234\n56789\n", Options{Kinds: map[string]Kind{"zip": Word}},
+			"zip word: 01234 56789"},
+		{"a header that is none", "x,y\nz,w\n", Options{Header: HeaderNo}, "1 word: x z; 2 word: y w"},
+		{"a header of numbers", "2019,2020\n1,2\n", Options{Header: HeaderYes}, "2019 number: 1; 2020 number: 2"},
+		{"keep", "a,b,c\n1,2,3\n", Options{Keep: []string{"c", "a"}}, "a number: 1; c number: 3"},
+		{"drop", "a,b,c\n1,2,3\n", Options{Drop: []string{"b"}}, "a number: 1; c number: 3"},
+		{"a dropped column may have anything", "a,b\n1,1e999\n2,inf\n", Options{Drop: []string{"b"}}, "a number: 1 2"},
+		{"separator", "a b,c\n1 2,3\n", Options{Separator: ' '}, "a number: 1; b,c number: 2.3"},
+		{"decimal", "a;b\n1.5;2,5\n", Options{Decimal: ','}, "a word: 1.5; b number: 2.5"},
+		{"LIBSVM", "+1 1:0.5 3:2 # a remark\n\n-1\n1 2:-1e-1 4:0\n", Options{},
+			"label number: 1 -1 1; 4 [0 2 2 3] [0 2 1] [0.5 2 -0.1]"},
+		{"LIBSVM without labels", "1 1:0.5\n", Options{Drop: []string{"label"}}, "1 [0 1] [0] [0.5]"},
+		{"NPY", npyFile("<f8", "False", "(2, 2)", 1, 2, 3, math.NaN()), Options{}, "1 number: 1 3; 2 number: 2 ."},
+		{"NPY in Fortran order", npyFile("<f8", "True", "(2, 2)", 1, 2, 3, 4), Options{Drop: []string{"1"}},
+			"2 number: 3 4"},
+		{"NPY of codes", npyFile("<f8", "False", "(2,)", 94110, 7), Options{Kinds: map[string]Kind{"1": Word}},
+			"1 word: 94110 7"},
+		{"IDX", "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02\x03\xff", Options{},
+			"1 number: 1 3; 2 number: 2 255"},
+	} {
+		table, err := read(c.file, c.options)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got := shown(table); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+		checkTable(t, table)
+	}
+}
+
+// npyFile is an NPY file of float64s.
+func npyFile(descr, fortran, shape string, numbers ...float64) string {
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", descr, fortran, shape)
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
+	b = append(b, header...)
+	for _, v := range numbers {
+		b = fmt.Append(b, string(le64(v)))
+	}
+	return string(b)
+}
+
+func le64(v float64) []byte {
+	bits := math.Float64bits(v)
+	var b []byte
+	for range 8 {
+		b, bits = append(b, byte(bits)), bits>>8
+	}
+	return b
+}

@@ -1,0 +1,99 @@
+package exact
+
+import (
+	"math"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// leastDelay is the least number of products by whose gain together the distance to the solution
+// before them is estimated.
+const leastDelay = 4
+
+// leastResidual is the share of a right-hand side which a residual is that is nothing
+// but round-off.
+const leastResidual = 1e-15
+
+// A rule says when conjugate gradients end: when the residual is at most residual, or, if that is
+// 0, when the square of the distance that the last products together have come nearer is at most
+// gain of what all have. Nor do they go on below a share of what there was to solve.
+type rule struct {
+	residual    float64
+	gain        func(all float64) float64
+	share       float64
+	descend     bool // s is a step down the lower loss, see [linalg.System]
+	maxProducts int  // products at most; 0: as many as the solve has left
+}
+
+// conjugateGradients adds to s a solution of H s = r at Y and leaves the residual in r. It returns
+// the square of the distance that it came nearer, in the norm of H, of that the part by the last
+// products, and whether it met only positive curvature.
+func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64, positive bool, err error) {
+	b, from := w.cgRest, w.cgStart
+	copy(b, r)
+	copy(from, s)
+	norm := linalg.Norm(b)
+	var gains []float64 // so far, before each product
+	system := linalg.System{E: w.e, Diagonal: w.diag, Product: w.product, Descend: end.descend}
+	most := w.productLimit - w.Products
+	if end.maxProducts > 0 {
+		most = min(most, end.maxProducts)
+	}
+	asked, positive, err := w.memory.Solve(s, r, system, most, func(asked int) bool {
+		total := 0.0 // of the step δ = s − from, 2 b'δ − δ'Hδ = δ'(b + r)
+		for i, v := range s {
+			total += float64((v - from[i]) * (b[i] + r[i]))
+		}
+		gain, last = total, total
+		if gains = append(gains, total); asked >= w.delay(asked) {
+			last = total - gains[asked-w.delay(asked)]
+		}
+		left := linalg.Norm(r)
+		switch {
+		case left <= leastResidual*norm || math.IsNaN(left):
+			return true
+		case end.residual > 0:
+			return left <= max(end.residual, math.Sqrt(end.share)*norm)
+		}
+		return asked >= w.delay(asked) && last <= max(end.gain(total), end.share*total)
+	})
+	w.longest = max(w.longest, asked)
+	return gain, last, positive, err
+}
+
+// delay returns the number of the last products by whose gain together a distance is estimated: the
+// longer conjugate gradients have taken, the longer they may gain little and be far off all
+// the same.
+func (w *solve) delay(asked int) int {
+	n := max(asked, w.longest)
+	return max(leastDelay, n/4, n/2-16)
+}
+
+// leastShare is the least rule.share: what a wire loses of products is no gain.
+func (w *solve) leastShare() float64 {
+	if w.wire <= w.gradientWire() {
+		return 0
+	}
+	return 1e-3
+}
+
+// product is a product of the Hessian's data part at Y, for package recycle.
+func (w *solve) product(dst, v []float64) error {
+	err := w.mean(w.wire, dst, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
+		if err := linalg.Product(w.products, o, part, w.x, w.Y, v, allExamples); err != nil {
+			return err
+		}
+		w.subtractPenalty(part, v)
+		return nil
+	})
+	w.Products++
+	return err
+}
+
+// subtractPenalty takes the penalty's part off a product.
+func (w *solve) subtractPenalty(part, v []float64) {
+	for i := range part {
+		part[i] -= float64(w.e[i] * v[i])
+	}
+}

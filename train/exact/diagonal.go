@@ -1,0 +1,59 @@
+package exact
+
+import (
+	"cmp"
+	"errors"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// findDiagonal finds the diagonal of the averaged Hessian, in its two parts: what the oracles do
+// not give of it is a number in the size of the products so far.
+func (w *solve) findDiagonal() error {
+	w.diagonalLower = w.lower
+	one := w.Oracles[w.Agents.Local()[0]]
+	linalg.Fill(w.e, 0)
+	if o, ok := one.(dsbo.PenaltyOracle); ok {
+		if err := o.Penalty(w.e, w.x); err != nil && !errors.Is(err, dsbo.ErrCapability) {
+			return err
+		}
+	}
+	err := w.findDataDiagonal()
+	if errors.Is(err, dsbo.ErrCapability) {
+		linalg.Fill(w.diag, w.meanCurvature())
+		err = nil
+	}
+	w.memory.Prepare(w.e, w.diag)
+	return err
+}
+
+// findDataDiagonal finds what is not the penalty's of the diagonal, if the oracles give it.
+func (w *solve) findDataDiagonal() error {
+	one := w.Oracles[w.Agents.Local()[0]]
+	if _, ok := one.(dsbo.DiagonalOracle); !ok {
+		return dsbo.ErrCapability
+	}
+	return w.mean(w.wire, w.diag, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
+		if err := w.products.Diagonal(o.(dsbo.DiagonalOracle), part, w.x, w.Y, allExamples); err != nil {
+			return err
+		}
+		linalg.Sub(part, part, w.e)
+		return nil
+	})
+}
+
+// meanCurvature returns the mean of v'Dv over the pairs of the memory, 1 if there is none.
+func (w *solve) meanCurvature() float64 {
+	n := w.memory.Pairs()
+	if n == 0 {
+		return 1
+	}
+	_, _, gram, _ := w.memory.State()
+	most, sum := int(math.Sqrt(float64(len(gram)))), 0.0
+	for i := range n {
+		sum += math.Abs(gram[i*most+i])
+	}
+	return cmp.Or(sum/float64(n), 1)
+}

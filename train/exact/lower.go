@@ -1,0 +1,148 @@
+package exact
+
+import (
+	"math"
+
+	"dsbo/internal/linalg"
+)
+
+// roundOff is the share of the lower loss below which differences of two evaluations mean nothing:
+// sums of some ten thousand terms, each right to 1e-16.
+const roundOff = 1e-14
+
+// A descent is how far Newton's steps have brought Y.
+type descent struct {
+	first, last  float64 // norms of the gradient at the start, and before the last step
+	left, gained float64 // of the squared distance to y*: what the last step has left, and what it gained
+	atFloor      bool    // whether the loss can fall no more than its own round-off
+	flat         bool    // whether the last step met a direction without positive curvature
+}
+
+// solveLower brings Y to y*(x) by damped Newton steps.
+func (w *solve) solveLower() error {
+	if err := w.lowerGrad(w.Y); err != nil {
+		return err
+	}
+	d := descent{first: linalg.Norm(w.g), last: math.Inf(1), left: math.Inf(1)}
+	for moved := true; moved && !w.lowerEnds(&d); {
+		if w.diagonalLower > 0 && w.lower < w.diagonalLower/2 { // it is of a Y that is far by now
+			if err := w.findDiagonal(); err != nil {
+				return err
+			}
+		}
+		var err error
+		if moved, err = w.newtonStep(&d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lowerEnds reports whether Y is near enough to y*, or can come no nearer. The gradient may well
+// grow on the way from far off; where the loss can fall no more than its own round-off, it has
+// reached its floor once it no longer shrinks.
+func (w *solve) lowerEnds(d *descent) bool {
+	norm := linalg.Norm(w.g)
+	w.Residual = norm / w.scale[0]
+	w.distance = w.distanceLeft(d.left, w.g, 0)
+	lowest := d.atFloor && norm >= d.last
+	switch {
+	case d.flat:
+		w.Converged = false
+	case w.Tol > 0:
+		w.Converged = w.Residual <= w.Tol || norm == 0
+	default:
+		w.Converged = w.distance <= w.distanceBound() || lowest || norm == 0
+	}
+	d.last = norm
+	return w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit || lowest
+}
+
+// newtonStep moves Y by one step; it reports whether there is reason for another one.
+func (w *solve) newtonStep(d *descent) (moved bool, err error) {
+	linalg.Fill(w.step, 0)
+	copy(w.rest, w.g)
+	gain, last, positive, err := w.conjugateGradients(w.step, w.rest, w.newtonRule(d))
+	if err != nil {
+		return false, err
+	}
+	if d.flat = !positive; d.flat && w.distrustRounding() {
+		d.flat = false
+	}
+	if gain == 0 {
+		w.memory.Precondition(w.step, w.g)
+	}
+	fall, err := w.lineSearch(w.step)
+	if err != nil || fall == 0 && !w.distrustRounding() {
+		return false, err
+	}
+	if fall == 0 { // the step was of what the wire has lost: the next one is of the gradient and products as they are
+		d.last, d.left, w.localGradients = math.Inf(1), math.Inf(1), nil
+		return true, w.lowerGrad(w.Y)
+	}
+	if last < 0 && w.distrustRounding() {
+		last = math.Abs(gain)
+	}
+	d.atFloor, d.left, d.gained = fall <= roundOff, last, gain
+	return true, nil
+}
+
+// newtonRule returns the rule by which a step is exact enough: far off, where steps gain alike, it
+// need not be exact; the closer, the more, so that the convergence is faster than linear.
+func (w *solve) newtonRule(d *descent) rule {
+	if w.Tol > 0 {
+		return rule{residual: max(min(0.1, math.Sqrt(d.last/d.first)), 0.5*w.Tol/w.Residual) * d.last,
+			share: w.leastShare()}
+	}
+	near := w.distanceBound()
+	return rule{share: w.leastShare(), gain: func(gain float64) float64 {
+		return max(near/4, gain*min(max(gain/d.gained, 1e-3), 0.25))
+	}}
+}
+
+// distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol,
+// as far as is known.
+func (w *solve) distanceBound() float64 { return w.sharpness * w.phiTol() / 2 * math.Abs(w.lower) }
+
+// distanceLeft returns the square of the distance that a residual r stands for, at least what the
+// last products have left of it. A residual of 0, or within round-off of a right-hand side of that
+// norm, stands for none, also where nothing is known of the Hessian.
+func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
+	if linalg.Norm(r) <= leastResidual*norm {
+		return 0
+	}
+	return max(left, w.estimate(r))
+}
+
+// estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual
+// r stands for.
+func (w *solve) estimate(r []float64) float64 {
+	if w.memory.Pairs() == 0 {
+		return math.Inf(1)
+	}
+	w.memory.Precondition(w.change, r)
+	return linalg.Dot(r, w.change)
+}
+
+// lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It
+// returns what the step promised, as a share of the loss; 0 if it did not move: at the floor of
+// round-off nothing falls.
+func (w *solve) lineSearch(step []float64) (fall float64, err error) {
+	trial := w.trial
+	slope := linalg.Dot(w.g, step)
+	slack := float64(roundOff * math.Abs(w.lower))
+	for t := 1.0; t > 1e-10; t /= 2 {
+		linalg.Comb(trial, 1, w.Y, -t, step)
+		upper, lower, err := w.values(trial)
+		if err != nil {
+			return 0, err
+		}
+		if lower <= w.lower-float64(1e-4*t*slope)+slack {
+			fall = max(slope/math.Abs(w.lower), math.SmallestNonzeroFloat64)
+			copy(w.Y, trial)
+			w.upper, w.lower = upper, lower
+			return fall, w.lowerGrad(w.Y)
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,89 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+const (
+	settledFall  = 1e-3 // the share of the loss that a step has still lowered where the loss counts as settled
+	settledSteps = 3    // steps in a row that lower it by less
+	stepProducts = 30   // products of a step of a lower problem that may not be convex
+	stepForcing  = 0.1  // the largest share of the gradient that such a step leaves
+)
+
+// Model returns y of the lower problem at x, a model, where that problem may not be convex: y is a
+// solution that is reached from the start of the problem or from near (length q; nil: not known),
+// whichever has the lower loss, and others may be elsewhere. x and near are not changed. Phi of the
+// result is f(x, y), and there are no Gradient, Z, and errors of these.
+//
+// Steps are truncated Newton steps on products with the problem's matrix: conjugate gradients end
+// at a direction without positive curvature and take it (Dembo, Steihaug 1983), and a line search
+// lowers the loss. The result has converged where the loss has settled: three steps in a row have
+// lowered it by less than a thousandth each. The gradient, which may grow while the loss falls,
+// decides nothing.
+func (s *Solver) Model(ctx context.Context, x, near []float64) (Solution, error) {
+	if err := s.check(x, near, nil); err != nil {
+		return Solution{}, fmt.Errorf("model: %w", err)
+	}
+	w := s.newSolve(ctx, x)
+	w.Gradient, w.Z = nil, nil
+	err := w.runParts(w.findScale, func() error { return w.chooseStart(near, nil) }, w.findDamping, w.findDiagonal,
+		w.solveNonconvex)
+	w.Phi = w.upper
+	return w.Solution, err
+}
+
+// findDamping finds the least eigenvalue at Y where products are damped by it.
+func (w *solve) findDamping() error {
+	if w.Matrix != dsbo.DampedHessian {
+		return nil
+	}
+	least, err := linalg.Least(w.q, func(dst, v []float64) error {
+		w.Products++
+		return w.mean(w.gradientWire(), dst, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
+			return o.HVP(part, w.x, w.Y, v, allExamples)
+		})
+	})
+	w.products.SetDamping(least)
+	return err
+}
+
+// solveNonconvex brings Y down the lower loss.
+func (w *solve) solveNonconvex() error {
+	g, step, r := w.g, w.step, w.rest
+	if err := w.lowerGrad(w.Y); err != nil {
+		return err
+	}
+	first := linalg.Norm(g)
+	for calm := 0; ; {
+		norm := linalg.Norm(g)
+		w.Residual = norm / w.scale[0]
+		w.Converged = calm >= settledSteps && math.Abs(w.lower) <= math.MaxFloat64 || norm == 0
+		if w.Converged || calm >= settledSteps || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit {
+			return nil
+		}
+		linalg.Fill(step, 0)
+		copy(r, g)
+		end := rule{residual: min(stepForcing, math.Sqrt(norm/first)) * norm, descend: true, maxProducts: stepProducts}
+		if _, _, _, err := w.conjugateGradients(step, r, end); err != nil {
+			return err
+		}
+		before := w.lower
+		if _, err := w.lineSearch(step); err != nil {
+			return err
+		}
+		fall := (before - w.lower) / math.Abs(before)
+		if calm++; fall > settledFall {
+			calm = 0
+		} else if calm == 1 { // what was negative at the start need not be so here
+			if err := w.findDamping(); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package exact
+
+import "dsbo/network"
+
+// gradientWire is the wire of gradients: float32, or bf16 where the problem's own is narrower and
+// the solve ends by PhiTol.
+func (w *solve) gradientWire() network.Wire {
+	if w.Agents.Wire() > network.Float32 && !w.endsByResidual() {
+		return network.BF16
+	}
+	return w.Agents.FineWire()
+}
+
+// changeWire is the wire of what changes a gradient or a residual from one step to the next: the
+// less they change, the less it loses.
+func (w *solve) changeWire() network.Wire {
+	if w.gradientWire() == network.Float64 || w.endsByResidual() {
+		return w.gradientWire()
+	}
+	return network.BF16
+}
+
+// endsByResidual reports whether residuals have bounds of their own, which rounding may be above.
+func (w *solve) endsByResidual() bool { return w.Tol > 0 || w.AdjointTol > 0 }
+
+// productWire is the wire of products at first: where not all travels as it is, they bear to be
+// rounded to eight bits, as the next residual corrects what they lose.
+func (s *Solver) productWire() network.Wire {
+	if s.Agents.FineWire() == network.Float64 {
+		return network.Float64
+	}
+	return network.Int8
+}
+
+// distrustRounding reports whether a direction without positive curvature, or a solve that leads
+// away, may come of rounded products, which from then on travel as gradients do, and in float32
+// where they did already.
+func (w *solve) distrustRounding() bool {
+	if w.wire == network.Int8 {
+		w.wire = w.gradientWire()
+		return true
+	}
+	rounded := w.wire != w.Agents.FineWire()
+	w.wire = w.Agents.FineWire()
+	return rounded
+}
+
+// newLost returns room for what a wire loses of vectors of the local agents; nil where it loses
+// nothing to speak of.
+func (w *solve) newLost(length int) [][]float64 {
+	if w.gradientWire() == network.Float64 {
+		return nil
+	}
+	lost := make([][]float64, len(w.Agents.Local()))
+	for k := range lost {
+		lost[k] = make([]float64, length)
+	}
+	return lost
+}
