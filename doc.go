@@ -57,7 +57,7 @@
 //	a model                  models, one file each; names.go lists them, model.go what it may tell
 //	losses, layers           models/outputs.go, penalties.go, models/nn
 //	an op, differentiated    ad/family.go, op.go; stock.go rebuilds Gorgonia's own ops
-//	Hessian-vector products  ad/derivs.go; compiled once for all agents, run by tiles of examples
+//	Hessian-vector products  ad/derivs.go; compiled once for all agents: ad/internal/engine
 //	products of matrices     internal/kernel: gemm_chain.go cuts them, conv_tiles.go reads patches
 //	examples, draws, splits  data; held-out examples: data/holdout.go
 //	a wrong derivative       ad/adtest; models/modeltest proves a model

@@ -1,6 +1,10 @@
 package ad
 
-import "fmt"
+import (
+	"fmt"
+
+	"dsbo/ad/internal/engine"
+)
 
 // batchRule is [matmulRule] for each of several pairs of matrices, which are stacked: ra rows of
 // the first input, and rb rows of the second, make height rows of the output.
@@ -16,8 +20,8 @@ func BatchMatMul(a, b *Node, n int, tA, tB bool) *Node {
 	ra, ka := dims(a)
 	rb, kb := dims(b)
 	if n < 1 || ra%n != 0 || rb%n != 0 {
-		failf("BatchMatMul: each input must be %d matrices of equal shape; shapes are %v and %v", n,
-			a.Shape(), b.Shape())
+		failf("BatchMatMul: each input must be %d matrices of equal shape; shapes are %v and %v",
+			n, a.Shape(), b.Shape())
 	}
 	r := batchRule{matmulRule{tA, tB}, ra / n, rb / n, ra / n}
 	inner, other, width := ka, r.rb, kb
@@ -28,8 +32,8 @@ func BatchMatMul(a, b *Node, n int, tA, tB bool) *Node {
 		other, width = kb, r.rb
 	}
 	if inner != other {
-		failf("%v: inner lengths must be the same; shapes %v and %v, each of %d matrices, have %d and %d", r, a.Shape(),
-			b.Shape(), n, inner, other)
+		failf("%v: inner lengths must be the same; shapes %v and %v, each of %d matrices, have %d and %d",
+			r, a.Shape(), b.Shape(), n, inner, other)
 	}
 	return apply(r, matShape(n*r.height, width), a, b)
 }
@@ -38,10 +42,7 @@ func (r batchRule) String() string {
 	return fmt.Sprintf("Batch%v of %d and %d rows", r.matmulRule, r.ra, r.rb)
 }
 
-// split: pairs stay together.
-func (r batchRule) split() split { return split{args: "rr", block: r.height} }
-
-// grad is that of [matmulRule] for each pair.
+// grad is the gradient of [matmulRule] for each pair.
 func (r batchRule) grad(in nodes, _, g *Node) nodes {
 	a, b := in[0], in[1]
 	rows, _ := dims(a)
@@ -60,23 +61,26 @@ func (r batchRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{reshape(da, a.Shape()), reshape(db, b.Shape())}
 }
 
-func (r batchRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return batchKernel[float32](r), batchKernel[float64](r)
+func (r batchRule) lower(nodes) engine.Op {
+	o := uncut(kernels("rr", batchKernel[float32](r), batchKernel[float64](r))) // pairs stay together
+	o.Block = r.height
+	return o
 }
 
 func batchKernel[T Float](r batchRule) func(*call[T]) {
 	product := gemmKernel[T](r.matmulRule)
-	pair := call[T]{in: make([]mat[T], 2), first: true}
 	return func(c *call[T]) {
-		for i := range c.in[0].r / r.ra {
-			pair.in[0], pair.in[1] = c.in[0].block(i, r.ra), c.in[1].block(i, r.rb)
-			pair.dst = c.dst.block(i, r.height)
-			product(&pair)
+		a, b, d := c.In[0], c.In[1], c.Dst
+		c.First = true
+		for i := range a.R / r.ra {
+			c.In[0], c.In[1], c.Dst = block(a, i, r.ra), block(b, i, r.rb), block(d, i, r.height)
+			product(c)
 		}
+		c.In[0], c.In[1], c.Dst = a, b, d
 	}
 }
 
-// block returns the matrix in block i of so many rows.
-func (m mat[T]) block(i, rows int) mat[T] {
-	return mat[T]{v: m.v[i*rows*m.c:][:rows*m.c], r: rows, c: m.c}
+// block returns block i of a matrix, of some rows.
+func block[T Float](m mat[T], i, rows int) mat[T] {
+	return mat[T]{V: m.V[i*rows*m.C:][:rows*m.C], R: rows, C: m.C}
 }

@@ -1,8 +1,6 @@
 package ad
 
-import (
-	"dsbo/internal/kernel"
-)
+import "dsbo/internal/kernel"
 
 // The ops between a matrix and a vector along its rows or columns.
 const (
@@ -32,8 +30,7 @@ func ColScale(a, v *Node) *Node {
 	return scaled(colScale, a, v, func() *Node { return RepeatRow(v, r) })
 }
 
-// scaled builds the product of a matrix and a vector's numbers, each of which it has as often as
-// the matrix that repeated builds.
+// scaled builds the product of a and the matrix that repeated builds of v.
 func scaled(n named, a, v *Node, repeated func() *Node) *Node {
 	if c, ok := constOf(v); ok {
 		return Scale(c, a)
@@ -56,7 +53,7 @@ func ColDot(a, b *Node) *Node {
 	return dotted(colDot, a, b, c, SumRows)
 }
 
-// dotted builds sums of so many rows or columns of a∘b, where summed builds those of one matrix.
+// dotted builds the sums of a∘b along one axis, as summed builds them for one matrix.
 func dotted(n named, a, b *Node, length int, summed func(*Node) *Node) *Node {
 	n.sameShape(a, b)
 	for _, ab := range [][2]*Node{{a, b}, {b, a}} {
@@ -105,118 +102,108 @@ func RepeatCol(u *Node, c int) *Node {
 	return apply(repeatCol, matShape(u.Shape()[0], c), u)
 }
 
-var broadcasts = map[named]definition{
-	rowScale: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(g, in[1]), RowDot(g, in[0])} },
-		rowScaleKernel[float32], rowScaleKernel[float64]},
-	colScale: {split{args: "rw"}, func(in nodes, _, g *Node) nodes {
-		return nodes{ColScale(g, in[1]), ColDot(g, in[0])}
-	},
-		colScaleKernel[float32], colScaleKernel[float64]},
-	rowDot: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(in[1], g), RowScale(in[0], g)} },
-		rowDotKernel[float32], rowDotKernel[float64]},
-	colDot: {bothRowsSummed, func(in nodes, _, g *Node) nodes { return nodes{ColScale(in[1], g), ColScale(in[0], g)} },
-		colDotKernel[float32], colDotKernel[float64]},
-	addRow: {split{args: "rw"}, func(_ nodes, _, g *Node) nodes { return nodes{g, SumRows(g)} },
-		addRowKernel[float32], addRowKernel[float64]},
-	addCol: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, SumCols(g)} },
-		addColKernel[float32], addColKernel[float64]},
-	sumRows: {rowsSummed, func(in nodes, _, g *Node) nodes { return nodes{RepeatRow(g, in[0].Shape()[0])} },
-		sumRowsKernel[float32], sumRowsKernel[float64]},
-	sumCols: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{RepeatCol(g, in[0].Shape()[1])} },
-		sumColsKernel[float32], sumColsKernel[float64]},
-	repeatRow: {split{}, func(_ nodes, _, g *Node) nodes { return nodes{SumRows(g)} }, // every row needs the vector
-		repeatRowKernel[float32], repeatRowKernel[float64]},
-	repeatCol: {rowsIn, func(_ nodes, _, g *Node) nodes { return nodes{SumCols(g)} },
-		repeatColKernel[float32], repeatColKernel[float64]},
+func init() {
+	define(map[named]definition{
+		rowScale: {overwriting(kernels("rr", rowScaleKernel[float32], rowScaleKernel[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{RowScale(g, in[1]), RowDot(g, in[0])} }},
+		colScale: {overwriting(kernels("rw", colScaleKernel[float32], colScaleKernel[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{ColScale(g, in[1]), ColDot(g, in[0])} }},
+		rowDot: {kernels("rr", rowDotKernel[float32], rowDotKernel[float64]),
+			func(in nodes, _, g *Node) nodes { return nodes{RowScale(in[1], g), RowScale(in[0], g)} }},
+		colDot: {resuming(summing("rr", colDotKernel[float32], colDotKernel[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{ColScale(in[1], g), ColScale(in[0], g)} }},
+		addRow: {overwriting(kernels("rw", addRowKernel[float32], addRowKernel[float64])),
+			func(_ nodes, _, g *Node) nodes { return nodes{g, SumRows(g)} }},
+		addCol: {overwriting(kernels("rr", addColKernel[float32], addColKernel[float64])),
+			func(_ nodes, _, g *Node) nodes { return nodes{g, SumCols(g)} }},
+		sumRows: {resuming(summing("r", sumRowsKernel[float32], sumRowsKernel[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{RepeatRow(g, in[0].Shape()[0])} }},
+		sumCols: {kernels("r", sumColsKernel[float32], sumColsKernel[float64]),
+			func(in nodes, _, g *Node) nodes { return nodes{RepeatCol(g, in[0].Shape()[1])} }},
+		repeatRow: {kernels("", repeatRowKernel[float32], repeatRowKernel[float64]), // every row needs the vector
+			func(_ nodes, _, g *Node) nodes { return nodes{SumRows(g)} }},
+		repeatCol: {kernels("r", repeatColKernel[float32], repeatColKernel[float64]),
+			func(_ nodes, _, g *Node) nodes { return nodes{SumCols(g)} }},
+	})
 }
-
-// row returns row i.
-func (m mat[T]) row(i int) []T { return m.v[i*m.c : (i+1)*m.c] }
 
 func rowScaleKernel[T Float](c *call[T]) {
-	kernel.RowMul(c.dst.r, c.dst.c, c.dst.v, c.in[0].v, c.in[1].v)
+	kernel.RowMul(c.Dst.R, c.Dst.C, c.Dst.V, c.In[0].V, c.In[1].V)
 }
 
-func colScaleKernel[T Float](c *call[T]) { c.withRow(kernel.MulTo[T]) }
+func colScaleKernel[T Float](c *call[T]) { withRow(c, kernel.MulTo[T]) }
 
 func rowDotKernel[T Float](c *call[T]) {
-	a, b := c.in[0], c.in[1]
-	for i := range a.r {
-		c.dst.v[i] = kernel.Dot(a.row(i), b.row(i))
+	a, b := c.In[0], c.In[1]
+	for i := range a.R {
+		c.Dst.V[i] = kernel.Dot(a.Row(i), b.Row(i))
 	}
 }
 
 // colDotKernel makes products of many rows at a time and adds them row by row.
 func colDotKernel[T Float](c *call[T]) {
-	c.clear()
-	n := len(c.dst.v)
-	a, b := c.in[0], c.in[1]
-	together := max(1, len(c.block)/n)
-	for i := 0; i < a.r; i += together {
-		h := min(together, a.r-i)
-		for j := 0; j < n; j += len(c.block) { // once, unless a row is longer
-			w := min(n-j, len(c.block))
-			products := c.block[:h*w]
-			kernel.MulTo(products, a.v[i*n+j:][:h*w], b.v[i*n+j:][:h*w])
-			kernel.SumRows(h, w, c.dst.v[j:], products, w)
+	c.Clear()
+	n := len(c.Dst.V)
+	a, b := c.In[0], c.In[1]
+	together := max(1, len(c.Block)/n)
+	for i := 0; i < a.R; i += together {
+		h := min(together, a.R-i)
+		for j := 0; j < n; j += len(c.Block) { // once, unless a row is longer
+			w := min(n-j, len(c.Block))
+			products := c.Block[:h*w]
+			kernel.MulTo(products, a.V[i*n+j:][:h*w], b.V[i*n+j:][:h*w])
+			kernel.SumRows(h, w, c.Dst.V[j:], products, w)
 		}
 	}
 }
 
-// clear zeroes the output of a sum before its first block of rows.
-func (c *call[T]) clear() {
-	if c.first {
-		clear(c.dst.v)
-	}
-}
+func addRowKernel[T Float](c *call[T]) { withRow(c, kernel.AddTo[T]) }
 
-func addRowKernel[T Float](c *call[T]) { c.withRow(kernel.AddTo[T]) }
-
-// withRow does something with each row of the first input and the row that is the second one: with
-// many rows at a time where they are short.
-func (c *call[T]) withRow(do func(dst, x, y []T)) {
-	row, n := c.in[1].v, c.dst.c
-	together := min(len(c.block)/n, c.dst.r)
+// withRow computes with each row of the first input and the row that is the second input: with many
+// rows at a time where they are short.
+func withRow[T Float](c *call[T], do func(dst, x, y []T)) {
+	row, n := c.In[1].V, c.Dst.C
+	together := min(len(c.Block)/n, c.Dst.R)
 	if together < 2 {
 		together = 1
 	} else {
 		for i := range together {
-			copy(c.block[i*n:], row)
+			copy(c.Block[i*n:], row)
 		}
-		row = c.block[:together*n]
+		row = c.Block[:together*n]
 	}
-	for i := 0; i < c.dst.r; i += together {
-		h := min(together, c.dst.r-i) * n
-		do(c.dst.v[i*n:][:h], c.in[0].v[i*n:][:h], row[:h])
+	for i := 0; i < c.Dst.R; i += together {
+		h := min(together, c.Dst.R-i) * n
+		do(c.Dst.V[i*n:][:h], c.In[0].V[i*n:][:h], row[:h])
 	}
 }
 
 func addColKernel[T Float](c *call[T]) {
-	kernel.RowAdd(c.dst.r, c.dst.c, c.dst.v, c.in[0].v, c.in[1].v)
+	kernel.RowAdd(c.Dst.R, c.Dst.C, c.Dst.V, c.In[0].V, c.In[1].V)
 }
 
 func sumRowsKernel[T Float](c *call[T]) {
-	c.clear()
-	kernel.SumRows(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v, c.in[0].c)
+	c.Clear()
+	kernel.SumRows(c.In[0].R, c.In[0].C, c.Dst.V, c.In[0].V, c.In[0].C)
 }
 
 func sumColsKernel[T Float](c *call[T]) {
-	for i := range c.in[0].r {
-		c.dst.v[i] = kernel.Sum(c.in[0].row(i))
+	for i := range c.In[0].R {
+		c.Dst.V[i] = kernel.Sum(c.In[0].Row(i))
 	}
 }
 
 func repeatRowKernel[T Float](c *call[T]) {
-	for i := range c.dst.r {
-		copy(c.dst.row(i), c.in[0].v)
+	for i := range c.Dst.R {
+		copy(c.Dst.Row(i), c.In[0].V)
 	}
 }
 
 func repeatColKernel[T Float](c *call[T]) {
-	for i := range c.dst.r {
-		d := c.dst.row(i)
+	for i := range c.Dst.R {
+		d := c.Dst.Row(i)
 		for j := range d {
-			d[j] = c.in[0].v[i]
+			d[j] = c.In[0].V[i]
 		}
 	}
 }

@@ -3,6 +3,7 @@ package ad
 import (
 	"fmt"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
 
@@ -42,16 +43,16 @@ func (w Window) images(op string, images *Node) int {
 	return m
 }
 
-// windowRule lays out patches as rows, or, back, adds patches into images. They are each
-// other's adjoint.
+// windowRule lays out patches as rows, or, back, adds patches into images. They are each other's
+// adjoint.
 type windowRule struct {
 	w    Window
 	back bool
 }
 
 // Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × KH·KW·C), so that a
-// convolution with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F
-// × KH·KW·C.
+// convolution with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F ×
+// KH·KW·C.
 func Im2col(images *Node, w Window) *Node {
 	m := w.images("Im2col", images)
 	return apply(windowRule{w, false}, matShape(m*w.patches(), w.taps()), images)
@@ -74,8 +75,6 @@ func (r windowRule) String() string {
 	return fmt.Sprintf("Im2col%+v", r.w)
 }
 
-func (r windowRule) split() split { return rowsIn }
-
 func (r windowRule) grad(_ nodes, _, g *Node) nodes {
 	if r.back {
 		return nodes{Im2col(g, r.w)}
@@ -83,11 +82,11 @@ func (r windowRule) grad(_ nodes, _, g *Node) nodes {
 	return nodes{Col2im(g, r.w)}
 }
 
-func (r windowRule) kernels() (func(*call[float32]), func(*call[float64])) {
+func (r windowRule) lower(nodes) engine.Op {
 	if r.back {
-		return col2imKernel[float32](r.w), col2imKernel[float64](r.w)
+		return uncut(kernels("r", col2imKernel[float32](r.w), col2imKernel[float64](r.w)))
 	}
-	return im2colKernel[float32](r.w), im2colKernel[float64](r.w)
+	return uncut(kernels("r", im2colKernel[float32](r.w), im2colKernel[float64](r.w)))
 }
 
 // eachRun calls f for every run of n neighbouring values that a patch shares with its image: a row
@@ -110,8 +109,8 @@ func (w Window) eachRun(f func(image, patch, n int)) {
 func im2colKernel[T Float](w Window) func(*call[T]) {
 	size := w.patches() * w.taps()
 	return func(c *call[T]) {
-		for i := range c.in[0].r {
-			img, out := c.in[0].row(i), c.dst.v[i*size:][:size]
+		for i := range c.In[0].R {
+			img, out := c.In[0].Row(i), c.Dst.V[i*size:][:size]
 			if w.padded() {
 				clear(out)
 			}
@@ -123,8 +122,8 @@ func im2colKernel[T Float](w Window) func(*call[T]) {
 func col2imKernel[T Float](w Window) func(*call[T]) {
 	size := w.patches() * w.taps()
 	return func(c *call[T]) {
-		for i := range c.dst.r {
-			img, in := c.dst.row(i), c.in[0].v[i*size:]
+		for i := range c.Dst.R {
+			img, in := c.Dst.Row(i), c.In[0].V[i*size:]
 			clear(img)
 			w.eachRun(func(a, p, n int) { kernel.AddTo(img[a:a+n], img[a:a+n], in[p:p+n]) })
 		}

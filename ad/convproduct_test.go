@@ -7,8 +7,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestConvProducts: a network of two convolutions has no patches in memory, and its derivatives are
-// those of the products with patches that are made: scaled by 2, of images scaled by a half.
+// TestConvProducts: a network of two convolutions has no patches in memory, and its derivatives
+// are those of the products with patches that are made: scaled by 2, of images scaled by a half.
 func TestConvProducts(t *testing.T) {
 	const rows = 7
 	first := Window{H: 6, W: 7, C: 1, KH: 3, KW: 3, Stride: 1, PadW: 1}
@@ -24,14 +24,13 @@ func TestConvProducts(t *testing.T) {
 	}
 	table := testkit.Get(FloatTable(rows, first.pixels(), numbers(rows*first.pixels())))
 	network := func(patches func(images *Node, w Window) *Node) *Derivs {
-		d := testkit.Get(Differentiate(
-			Loss{P: 1, Q: params, Rows: rows, Inputs: []Input{{Name: "X", Batch: true, Shape: []int{first.pixels()}}},
-				Build: func(x, y *Node, in []*Node) *Node {
-					f, g := Part(y, 0, 2, first.taps()), Part(y, 2*first.taps(), 3, second.taps())
-					h := Tanh(MatMul(patches(in[0], first), f, false, true))
-					out := MatMul(patches(Reshape(h, rows, second.pixels()), second), g, false, true)
-					return Add(SumAll(Square(out)), SumAll(ScaleBy(SumAll(x), out)))
-				}}))
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: params, Rows: rows, Inputs: []Input{{Name: "X", Batch: true, Shape: []int{first.pixels()}}},
+			Build: func(x, y *Node, in []*Node) *Node {
+				f, g := Part(y, 0, 2, first.taps()), Part(y, 2*first.taps(), 3, second.taps())
+				h := Tanh(MatMul(patches(in[0], first), f, false, true))
+				out := MatMul(patches(Reshape(h, rows, second.pixels()), second), g, false, true)
+				return Add(SumAll(Square(out)), SumAll(ScaleBy(SumAll(x), out)))
+			}}))
 		setTile(d.Program, 3)
 		testkit.OK(d.Bind("X", table, nil))
 		return d
@@ -43,15 +42,15 @@ func TestConvProducts(t *testing.T) {
 	for i, name := range []string{"value", "∇_x", "∇_y", "JVP", "HVP"} {
 		within(t, name, got[i], want[i], 1000*roundoff(false)) // sums of fewer terms in another order
 	}
-	for n := range fused.m.(*machine[float64]).template.byNode {
+	for n := range fused.slots {
 		if _, _, ok := patchesOf(n); ok {
 			t.Errorf("the machine makes %v", n)
 		}
 	}
 }
 
-// TestRepeatedProducts: a sum that has a product again and again is computed in the time of
-// its nodes.
+// TestRepeatedProducts: a sum that has a product again and again is computed in the time of its
+// nodes.
 func TestRepeatedProducts(t *testing.T) {
 	const doublings = 50
 	w := Window{H: 4, W: 4, C: 1, KH: 2, KW: 2, Stride: 1}

@@ -2,11 +2,12 @@ package ad
 
 import (
 	"dsbo"
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
 
 // Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it
-// whole: it costs Q products, several of which run at once as products of matrices. Asked again
+// whole: it costs Q products, several at once as products of matrices. Asked again
 // where x, y and the rows of the inputs are the same as before, it is kept from then on, and costs
 // a copy there.
 func (d *Derivs) Hessian(dst, x, y []float64) error {
@@ -14,21 +15,21 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	if len(dst)/q != q || len(dst)%q != 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
 	}
-	return d.matrix(hvp, dst, x, y, func(p *plan, from, _ int) {
-		d.m.readLanes(dst[from*q:], q, p.outs[0]) // row j is column j
+	return d.matrix(hvp, dst, x, y, func(p *engine.Plan, from, _ int) {
+		d.m.ReadLanes(dst[from*q:], q, p) // row j is column j
 	})
 }
 
 // Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products, or of two where each
-// entry of a product is that of the vector times a number, as with one penalty for each entry of y.
-// It is kept like [Derivs.Hessian].
+// entry of a product is an entry of the vector times a number, as with one penalty for each entry
+// of y. It is kept like [Derivs.Hessian].
 func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	p, q := d.f.P, d.f.Q
 	if len(dst)/q != p || len(dst)%q != 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
 	}
 	if d.columns == nil {
-		d.columns = make([]float64, unitLanes*p)
+		d.columns = make([]float64, engine.UnitLanes*p)
 	}
 	switch entrywise, err := d.isEntrywise(jvp); {
 	case err != nil:
@@ -36,8 +37,8 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	case entrywise:
 		return d.entrywiseJacobian(dst, x, y)
 	}
-	return d.matrix(jvp, dst, x, y, func(made *plan, from, lanes int) {
-		d.m.readLanes(d.columns, p, made.outs[0])
+	return d.matrix(jvp, dst, x, y, func(made *engine.Plan, from, lanes int) {
+		d.m.ReadLanes(d.columns, p, made)
 		kernel.Transpose(lanes, p, dst[from:], q, d.columns, p)
 	})
 }
@@ -49,7 +50,7 @@ func (d *Derivs) isEntrywise(product int) (bool, error) {
 		return false, err
 	}
 	p, err := d.planFor(1 << product)
-	return err == nil && d.loss.c.entrywise(p, d.vs), err
+	return err == nil && d.loss.template.IsEntrywise(p, d.slotV), err
 }
 
 // entrywiseJacobian writes a Jacobian whose products are entrywise: a product with zeros has what
@@ -77,9 +78,9 @@ func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
 	return nil
 }
 
-// A keptMatrix is a matrix of second derivatives as it was found last. Its memory is that of the
-// whole matrix, so it is made only once a caller has asked twice at one point and batch, which with
-// minibatches does not happen.
+// A keptMatrix is a matrix of second derivatives as it was found last. It takes the memory of the
+// whole matrix, so it is made only once a caller has asked twice at one point and batch, which
+// does not happen with minibatches.
 type keptMatrix struct {
 	found   bool
 	at      uint64 // the machine's changes when it was found
@@ -88,25 +89,29 @@ type keptMatrix struct {
 
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to
 // dst, from memory where nothing has changed since it was found.
-func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, from, lanes int)) error {
+func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Plan, from, lanes int)) error {
 	if err := d.need(2); err != nil {
 		return err
 	}
-	if err := d.setPoint(x, y); err != nil {
+	if err := setPoint(d.Program, d.machine, x, y); err != nil {
 		return err
 	}
 	if d.nodes[product] == nil {
 		clear(dst)
 		return nil
 	}
-	k, now := &d.kept[product], d.m.changes()
+	k, now := &d.kept[product], d.m.Changes()
 	again := k.found && k.at == now
 	if again && k.numbers != nil {
 		copy(dst, k.numbers)
 		return nil
 	}
 	k.found = false
-	if err := d.unitProducts(product, each); err != nil {
+	p, err := d.planOf(1<<product, true)
+	if err == nil {
+		err = d.m.EachUnit(p, d.slotV, func(from, lanes int) { each(p, from, lanes) })
+	}
+	if err != nil {
 		return err
 	}
 	if again {
@@ -115,13 +120,4 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, fro
 	copy(k.numbers, dst)
 	k.found, k.at = true, now
 	return nil
-}
-
-// unitProducts runs a product with every unit vector and calls each as [machine.eachUnit] does.
-func (d *Derivs) unitProducts(product int, each func(p *plan, from, lanes int)) error {
-	p, err := d.planOf(&d.units, 1<<product, true)
-	if err != nil {
-		return err
-	}
-	return d.m.eachUnit(p, d.vs, func(from, lanes int) { each(p, from, lanes) })
 }

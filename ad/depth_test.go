@@ -7,8 +7,8 @@ import (
 )
 
 // TestDepth: the nodes of a product, the scratch memory of its plan and the steps of its tail's
-// blocks are proportional to the layers, though each layer has a part of y of its own: the parts of
-// the product are written into one vector.
+// blocks are proportional to the layers, though each layer has a part of y of its own: the parts
+// of the product are written into one vector.
 func TestDepth(t *testing.T) {
 	const width = 16
 	size := func(layers int) (nodes, numbers, steps int) {
@@ -22,14 +22,8 @@ func TestDepth(t *testing.T) {
 		}}))
 		y := make([]float64, q)
 		testkit.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
-		for _, l := range d.m.(*machine[float64]).layouts {
-			if l != nil && l.tail != nil {
-				for _, busy := range l.tail.busy {
-					steps += len(busy)
-				}
-			}
-		}
-		return len(d.family.nodes), len(poolOf(d.Program).f64[0]), steps
+		_, scratch, _ := poolOf(d.Program).Scratch()
+		return len(d.family.nodes), len(scratch[0]), d.template.Report(d.known[1<<hvp]).TailWork
 	}
 	nodes, numbers, steps := size(50)
 	moreNodes, moreNumbers, moreSteps := size(200)
@@ -38,9 +32,7 @@ func TestDepth(t *testing.T) {
 	}
 	// Four times as many, and what does not depend on the layers.
 	if moreNodes > 4*nodes || moreNumbers > 4*numbers || moreSteps > 4*steps {
-		t.Errorf(
-			"50 layers have %d nodes, %d numbers of scratch memory and %d steps of blocks, 200 have %d, %d and %d: "+
-				"more than 4 times as many",
+		t.Errorf("50 layers have %d nodes, %d numbers of scratch memory and %d steps of blocks, 200 have %d, %d and %d: more than 4 times as many",
 			nodes, numbers, steps, moreNodes, moreNumbers, moreSteps)
 	}
 	if q := 200 * width * width; moreNumbers > 4*q {

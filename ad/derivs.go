@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"dsbo"
+	"dsbo/ad/internal/engine"
 )
 
 // A Loss is a scalar loss of x and y: a [Func] whose Build returns one scalar.
@@ -32,42 +33,39 @@ type Derivs struct {
 	*Program
 	*derivatives
 	DerivsIn[float64]
-	single DerivsIn[float32]
-	value  [1]float64
-	built  int                    // the order of the derivatives whose graphs are known to be built
-	known  [1 << derivCount]*plan // plans that were asked for before
-	kept   [derivCount]keptMatrix // of jvp and hvp
-
-	columns []float64 // of a Jacobian, that are found together
+	single  DerivsIn[float32]
+	value   [1]float64
+	built   int                           // the order up to which graphs are known to be built
+	known   [1 << derivCount]*engine.Plan // plans that were asked for before
+	kept    [derivCount]keptMatrix        // of jvp and hvp
+	columns []float64                     // of a Jacobian that are found together
 }
 
-// DerivsIn gives gradients and products of a [Derivs], to which it belongs, by vectors of V,
-// whatever type the loss is computed in. Numbers of x, y and v are rounded to that type as they are
-// read, and results to V as they are written: vectors of float32 have the results of vectors of
-// float64 with the same numbers, rounded. Vectors of the type of the loss are quickest.
+// DerivsIn gives gradients and products of a [Derivs] by vectors of V, whatever type the loss is
+// computed in. Numbers of x, y and v are rounded to that type as they are read, and results to V
+// as they are written: vectors of float32 have the results of vectors of float64 with the same
+// numbers, rounded. Vectors of the type of the loss are quickest.
 type DerivsIn[V Float] struct {
 	derivs  *Derivs
-	machine vectors[V]
-	dst     [derivCount][]V // of what is computed
+	machine engine.Vectors[V]
+	dst     [derivCount][]V // scratch of compute
 }
 
-// Float32 returns the same derivatives by vectors of float32, the same in each call. They belong to
-// one goroutine at a time together with d, and what was computed at a point by vectors of one type
-// is there for those of the other one with the same numbers.
+// Float32 returns the same derivatives by vectors of float32, the same in each call. They belong
+// to one goroutine at a time together with d, and what was computed at a point by vectors of one
+// type is there for vectors of the other type with the same numbers.
 func (d *Derivs) Float32() *DerivsIn[float32] { return &d.single }
 
-// derivatives are the graphs of a loss's derivatives, and plans for them, which forks share. They
+// derivatives are the graphs of a loss's derivatives and plans for them, which forks share. They
 // are made at the first use.
 type derivatives struct {
-	loss       *code
-	mu         sync.Mutex
-	v          *Node
-	vs         int
-	order      int               // derivatives built so far: none, gradients, or gradients and products
-	linearized bool              // whether nodes[gnp] is built
-	nodes      [derivCount]*Node // nil where the derivative is 0, or not built yet
-	plans      [1 << derivCount]*plan
-	units      [1 << derivCount]*plan // plans for products with all unit vectors, in lanes
+	loss  *code
+	mu    sync.Mutex
+	v     *Node                            // the direction of products; nil before products are built
+	slotV int                              // its value in the template
+	order int                              // built so far: 1 gradients, 2 products, 3 Gauss-Newton products
+	nodes [derivCount]*Node                // nil where the derivative is 0, or not built yet
+	plans [2][1 << derivCount]*engine.Plan // by whether they run in lanes, and by the bits of derivatives
 }
 
 // The derivatives of a loss.
@@ -81,7 +79,7 @@ const (
 )
 
 // Differentiate builds l's graph. Each derivative's graph is built at its first use.
-// The errors are those of [Compile].
+// It has the errors of [Compile].
 func Differentiate(l Loss) (*Derivs, error) {
 	f := Func{P: l.P, Q: l.Q, Rows: l.Rows, Inputs: l.Inputs, Float32: l.Float32, Workspace: l.Workspace}
 	if l.Build != nil {
@@ -103,11 +101,11 @@ func (d *Derivs) Fork(w *Workspace) *Derivs {
 	return newDerivs(d.Program.Fork(w), d.derivatives)
 }
 
-// newDerivs returns a program's derivatives, of which all forks have the same graphs and plans.
+// newDerivs returns a program's derivatives, with the graphs and plans that all forks share.
 func newDerivs(p *Program, all *derivatives) *Derivs {
 	d := &Derivs{Program: p, derivatives: all}
-	d.DerivsIn = DerivsIn[float64]{derivs: d, machine: p.m.float64()}
-	d.single = DerivsIn[float32]{derivs: d, machine: p.m.float32()}
+	d.DerivsIn = DerivsIn[float64]{derivs: d, machine: p.m.Float64()}
+	d.single = DerivsIn[float32]{derivs: d, machine: p.m.Float32()}
 	return d
 }
 
@@ -120,68 +118,81 @@ func (d *Derivs) Value(x, y []float64) (float64, error) {
 // Grad writes ∇_x to dx (length P) and ∇_y to dy (length Q); nil is skipped. Cost: about two passes
 // over the data.
 func (in *DerivsIn[V]) Grad(dx, dy, x, y []V) error {
-	d := in.derivs
-	if dx != nil && len(dx) != d.f.P || dy != nil && len(dy) != d.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "the gradients have %d and %d numbers; len(dx)=%d, len(dy)=%d", d.f.P, d.f.Q,
-			len(dx), len(dy))
+	wanted := 0
+	if dx != nil {
+		wanted |= 1 << gradX
 	}
-	if err := d.need(1); err != nil {
-		return err
+	if dy != nil {
+		wanted |= 1 << gradY
 	}
-	if err := in.setPoint(x, y); err != nil {
-		return err
-	}
-	return in.compute([derivCount][]V{gradX: dx, gradY: dy})
+	return in.compute(1, wanted, [derivCount][]V{gradX: dx, gradY: dy}, x, y, nil)
 }
 
-// HVP writes (∇²_yy) v to dst, both of length Q. Cost: about that of two gradients.
+// HVP writes (∇²_yy) v to dst, both of length Q. Cost: about two gradients.
 func (in *DerivsIn[V]) HVP(dst, x, y, v []V) error {
-	d := in.derivs
-	if len(dst) != d.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "a Hessian-vector product has len(y)=%d numbers; len(dst)=%d",
-			d.f.Q, len(dst))
-	}
-	if err := in.setDirection(x, y, v); err != nil {
-		return err
-	}
-	return in.compute([derivCount][]V{hvp: dst})
+	return in.compute(2, 1<<hvp, [derivCount][]V{hvp: dst}, x, y, v)
 }
 
-// JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about that of two gradients;
+// JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about two gradients;
 // only the part of the graph that x and y share is touched.
 func (in *DerivsIn[V]) JVP(dst, x, y, v []V) error {
-	d := in.derivs
-	if len(dst) != d.f.P {
-		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian-vector product has len(x)=%d numbers; len(dst)=%d",
-			d.f.P, len(dst))
-	}
-	if err := in.setDirection(x, y, v); err != nil {
-		return err
-	}
-	return in.compute([derivCount][]V{jvp: dst})
+	return in.compute(2, 1<<jvp, [derivCount][]V{jvp: dst}, x, y, v)
 }
 
-// setPoint sets the point (x, y).
-func (in *DerivsIn[V]) setPoint(x, y []V) error { return setPoint(in.derivs.Program, in.machine, x, y) }
-
-// setDirection sets the point (x, y) and the direction v of a product.
-func (in *DerivsIn[V]) setDirection(x, y, v []V) error {
+// compute writes the derivatives whose bits are set in wanted to dst. v is the direction of
+// products, whose order is above 1.
+func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v []V) error {
 	d := in.derivs
-	if err := d.need(2); err != nil {
-		return err
+	for i, to := range &dst {
+		if wanted>>i&1 == 0 {
+			continue
+		}
+		n, what := d.f.Q, "y"
+		if i == gradX || i == jvp {
+			n, what = d.f.P, "x"
+		}
+		if len(to) != n {
+			return dsbo.Errorf(dsbo.ErrShape, "%s must have len(%s)=%d numbers; it has %d",
+				derivNames[i], what, n, len(to))
+		}
 	}
-	if len(v) != d.f.Q {
+	if order > 1 && len(v) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
 	}
-	if err := in.setPoint(x, y); err != nil {
+	if err := d.need(order); err != nil {
 		return err
 	}
-	in.machine.setInput(d.vs, v)
-	return nil
+	if err := setPoint(d.Program, in.machine, x, y); err != nil {
+		return err
+	}
+	if order > 1 {
+		in.machine.SetInput(d.slotV, v)
+	}
+	key, outs := 0, in.dst[:0]
+	for i, to := range &dst {
+		switch {
+		case wanted>>i&1 == 0: // a fork may be making this node now
+		case d.nodes[i] == nil:
+			clear(to)
+		default:
+			key |= 1 << i
+			outs = append(outs, to)
+		}
+	}
+	p, err := d.planFor(key)
+	if err != nil {
+		return err
+	}
+	defer clear(in.dst[:])
+	return in.machine.Run(p, outs)
 }
 
-// buildGraphs makes the graphs of the derivatives up to an order of 1 or 2.
-func (d *derivatives) buildGraphs(order int) error {
+// derivNames names the derivatives in errors about their lengths.
+var derivNames = [derivCount]string{"the gradient by x", "the gradient by y", "a Jacobian-vector product",
+	"a Hessian-vector product", "a Gauss-Newton product"}
+
+// build makes the graphs of the derivatives up to an order.
+func (d *derivatives) build(order int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := d.loss
@@ -192,103 +203,73 @@ func (d *derivatives) buildGraphs(order int) error {
 		}
 		d.nodes[gradX], d.nodes[gradY], d.order = g[0], g[1], 1
 	}
-	if d.order >= order {
-		return nil
+	if d.order < 2 && order >= 2 {
+		if d.v == nil {
+			v, err := l.addPoint("v", l.f.Q)
+			if err != nil {
+				return err
+			}
+			d.v, d.slotV = v, l.slots[v]
+			l.template.SetDirection(d.slotV)
+		}
+		if gy := d.nodes[gradY]; gy != nil {
+			g, err := Grad(Dot(gy, d.v), l.x, l.y)
+			if err != nil {
+				return err
+			}
+			d.nodes[jvp], d.nodes[hvp] = g[0], g[1]
+		}
+		d.order = 2
 	}
-	if d.v == nil {
-		v, slot, err := l.addPoint("v", l.f.Q)
+	if d.order < order {
+		g, err := gaussNewton(l.outs[0], l.y, d.v)
 		if err != nil {
 			return err
 		}
-		d.v, d.vs = v, slot
-		l.c.setDirection(slot)
+		d.nodes[gnp], d.order = g, order
 	}
-	if gy := d.nodes[gradY]; gy != nil {
-		g, err := Grad(Dot(gy, d.v), l.x, l.y)
-		if err != nil {
-			return err
-		}
-		d.nodes[jvp], d.nodes[hvp] = g[0], g[1]
-	}
-	d.order = 2
 	return nil
 }
 
-// linearize makes the graph of the Gauss-Newton product.
-func (d *derivatives) linearize() (err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.linearized {
-		return nil
-	}
-	d.nodes[gnp], err = gaussNewton(d.loss.outs[0], d.loss.y, d.v)
-	d.linearized = err == nil
-	return err
-}
-
-// compute writes the derivatives that have a destination.
-func (in *DerivsIn[V]) compute(dst [derivCount][]V) error {
-	d := in.derivs
-	key := 0
-	for i, to := range dst {
-		if to != nil && d.nodes[i] != nil {
-			key |= 1 << i
-		}
-	}
-	p, err := d.planFor(key)
-	if err != nil {
-		return err
-	}
-	outs := in.dst[:0]
-	for i, to := range dst {
-		switch {
-		case to == nil: // a fork may be making this node now
-		case d.nodes[i] == nil:
-			clear(to)
-		default:
-			outs = append(outs, to)
-		}
-	}
-	defer clear(in.dst[:])
-	defer d.m.leave()
-	return in.machine.run(p, outs)
-}
-
-// planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes
-// the lock of the forks.
-func (d *Derivs) planFor(key int) (_ *plan, err error) {
-	if d.known[key] == nil {
-		d.known[key], err = d.planOf(&d.plans, key, false)
-	}
-	return d.known[key], err
-}
-
-// need makes the graphs of the derivatives up to an order of 1 or 2, under that lock.
+// need makes the graphs of the derivatives up to an order. Only the first time takes the lock of
+// the forks.
 func (d *Derivs) need(order int) error {
 	if d.built >= order {
 		return nil
 	}
-	err := d.buildGraphs(order)
+	err := d.build(order)
 	if err == nil {
 		d.built = order
 	}
 	return err
 }
 
-// planOf returns the plan of a list for the derivatives whose bits are set in key, made at the
-// first call, in lanes if these are.
-func (d *derivatives) planOf(plans *[1 << derivCount]*plan, key int, lanes bool) (_ *plan, err error) {
+// planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes
+// the lock of the forks.
+func (d *Derivs) planFor(key int) (_ *engine.Plan, err error) {
+	if d.known[key] == nil {
+		d.known[key], err = d.planOf(key, false)
+	}
+	return d.known[key], err
+}
+
+// planOf returns the plan for the derivatives whose bits are set in key, made at the first call.
+func (d *derivatives) planOf(key int, lanes bool) (_ *engine.Plan, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if plans[key] != nil {
-		return plans[key], nil
+	p := &d.plans[0][key]
+	if lanes {
+		p = &d.plans[1][key]
 	}
-	var nodes []*Node
+	if *p != nil {
+		return *p, nil
+	}
+	var list nodes
 	for i, n := range d.nodes {
 		if key>>i&1 == 1 {
-			nodes = append(nodes, n)
+			list = append(list, n)
 		}
 	}
-	plans[key], err = d.loss.c.plan(lanes, nodes...)
-	return plans[key], err
+	*p, err = d.loss.plan(lanes, list)
+	return *p, err
 }

@@ -7,37 +7,35 @@ import (
 	"math"
 )
 
-// WriteHash writes what the table holds to h, so that tables with other rows, or numbers of another
-// form, differ. The time is that of hashing the rows.
+// WriteHash writes what the table holds to h, so that tables with other rows, or numbers of
+// another form, differ. It takes the time of hashing the rows.
 func (t *Table) WriteHash(h hash.Hash) {
-	fmt.Fprintf(h, "%d %d %t %t %t %t %g\n", t.rows, t.cols, t.f64 != nil, t.f32 != nil, t.bytes != nil,
-		t.labels != nil, t.scale)
-	if t.sparse != nil {
+	d := &t.data
+	fmt.Fprintf(h, "%d %d %t %t %t %t %g\n",
+		d.R, d.C, d.F64 != nil, d.F32 != nil, d.Bytes != nil, d.Labels != nil, d.Scale)
+	if d.Sparse != nil {
 		fmt.Fprintln(h, "sparse")
 	}
 	var buf []byte
-	for i := range t.rows {
-		r := i
-		if t.pick != nil {
-			r = t.pick[i]
-		}
+	for i := range d.R {
+		r := d.Base(i)
 		buf = buf[:0]
 		switch {
-		case t.sparse != nil:
-			t.sparse.writeHash(h, r)
-		case t.f64 != nil:
-			for _, v := range t.f64[r*t.cols : (r+1)*t.cols] {
+		case d.Sparse != nil:
+			writeSparseHash(h, d.Sparse, r)
+		case d.F64 != nil:
+			for _, v := range d.F64[r*d.C : (r+1)*d.C] {
 				buf = endian.LittleEndian.AppendUint64(buf, math.Float64bits(v))
 			}
-		case t.f32 != nil:
-			for _, v := range t.f32[r*t.cols : (r+1)*t.cols] {
+		case d.F32 != nil:
+			for _, v := range d.F32[r*d.C : (r+1)*d.C] {
 				buf = endian.LittleEndian.AppendUint32(buf, math.Float32bits(v))
 			}
-		case t.bytes != nil:
-			buf = append(buf, t.bytes[r*t.cols:(r+1)*t.cols]...)
-		case t.labels != nil:
-			buf = append(buf, t.labels[r])
+		case d.Bytes != nil:
+			buf = append(buf, d.Bytes[r*d.C:(r+1)*d.C]...)
+		case d.Labels != nil:
+			buf = append(buf, d.Labels[r])
 		}
-		h.Write(buf) // a hash takes all that it is given
+		h.Write(buf) // a hash never fails
 	}
 }

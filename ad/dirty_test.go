@@ -11,8 +11,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// state is all that a program's results are a function of: choices among a few points, vectors
-// and minibatches.
+// state is all that a program's results are a function of: choices among a few points, vectors and
+// minibatches.
 type state struct{ x, y, v, batch int }
 
 // walker is a program with the choices.
@@ -57,7 +57,7 @@ func (w *walker) program(t testing.TB) *Derivs {
 		return Add(ce, Scale(.1, SumAll(ColScale(Square(wm), Exp(x)))))
 	}
 	d := testkit.Get(Differentiate(l))
-	d.m.(*machine[float64]).tile = 8
+	setTile(d.Program, 8)
 	return d
 }
 
@@ -94,8 +94,8 @@ func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
 	return dst
 }
 
-// TestSameBitsAfterAnyHistory: what a program was asked before, in which order its plans were made,
-// and which of x, y, v and the batch have changed since, leaves no trace in the result.
+// TestSameBitsAfterAnyHistory: what a program was asked before, in which order its plans were
+// made, and which of x, y, v and the batch have changed since, leaves no trace in the result.
 func TestSameBitsAfterAnyHistory(t *testing.T) {
 	w := newWalker(t)
 	fresh := map[string][]float64{}
@@ -121,8 +121,7 @@ func TestSameBitsAfterAnyHistory(t *testing.T) {
 			case "batch":
 				s.batch = choice.Draw(rt, "batch")
 			}
-			what := rapid.SampledFrom(
-				[]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP", "Hessian", "Jacobian"}).Draw(rt, "ask")
+			what := rapid.SampledFrom([]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP", "Hessian", "Jacobian"}).Draw(rt, "ask")
 			sameBits(rt, fmt.Sprintf("%s at %+v", what, s), w.ask(rt, d, s, what), want(s, what))
 		}
 	})

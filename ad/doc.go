@@ -30,10 +30,9 @@
 //	images            Im2col Col2im MaxPool AvgPool
 //	marks             Outputs, for Gauss-Newton products
 //
-// At a kink the derivative is that of one side, or 0: that of ReLU at 0 is 0, that of the largest
-// of equal entries goes to the first one; each op says which. Gorgonia's ops that have an
-// equivalent in the set may be used in a loss and are replaced by it; the others are refused with
-// an error that names the op and what to use instead.
+// At a kink the derivative is the derivative of one side, or 0: each op says which. Gorgonia's ops
+// that have an equivalent in the set may be used in a loss and are replaced by it; other ops are
+// refused with an error that names the op and what to use instead.
 //
 // Constructors such as [MatMul] panic on shapes that do not fit; [Compile], [Differentiate] and
 // [Grad] return that as an error that matches dsbo.ErrShape, and names the line of Build. Package
@@ -41,18 +40,27 @@
 //
 // # Programs
 //
-// A compiled [Program] gives any values of a [Func], scalars, vectors or matrices. It leaves out
-// what nothing needs, and works through the rows of a batch in tiles that stay in cache, and what
-// lies between two products in strips of these, reading minibatch rows where they lie, also those
-// of a sparse table, of which products of matrices read what is not 0; products of convolutions
-// have no patches in memory, and what is left to do entry by entry at the end goes to the caller's
-// vectors in blocks. Values whose lives do not overlap share memory, with those of other programs
-// too ([Workspace]); what the point alone determines is kept for the next product there, if it is
-// dear, and computed again only when an input that it depends on has changed. Programs allocate
-// nothing once every derivative has been computed. Whether they compute in float64 or float32,
-// vectors may be of either type ([Derivs.Float32]), without a pass that converts them. A program
-// uses one processor, and for large products and long vectors those that no other program runs on,
-// with the same bits. One graph has one batch size: keep a program per batch size, and for each
-// goroutine a fork of it ([Program.Fork], [Derivs.Fork]): forks share what is compiled, and, with
-// workspaces of one [Pool], scratch memory.
+// A compiled [Program] gives any values of a [Func]: scalars, vectors or matrices. Package
+// ad/internal/engine runs it; what an op tells the engine is its rule's lower.
+//
+//   - A program works through the rows of a batch in tiles that stay in cache. Minibatch rows are
+//     read where they lie, and the zeros of a sparse table are no work.
+//   - Products of convolutions have no patches in memory.
+//   - Values whose lives do not overlap share memory, also with other programs ([Workspace]).
+//   - Values that the point alone determines, and that are dear, are kept for the next product
+//     there. A value is computed again only when an input that it depends on has changed.
+//   - Nothing is allocated once every derivative has been computed.
+//   - Vectors may be float64 or float32 ([Derivs.Float32]), whichever the program computes in.
+//   - A program uses one processor, and for large products and long vectors also processors that
+//     no other program runs on, with the same bits.
+//
+// One graph has one batch size: keep a program for each batch size, and for each goroutine a fork
+// of it ([Program.Fork], [Derivs.Fork]). Forks share what is compiled, and, with workspaces of one
+// [Pool], scratch memory.
+//
+// # Reading order
+//
+// A [Node] is Gorgonia's; op.go has the rule behind each node and family.go the nodes of one
+// function. elementwise.go, broadcast.go, reduce.go and matmul.go are the ops that most losses use.
+// grad.go sweeps over nodes. program.go compiles them, derivs.go asks for derivatives.
 package ad

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 	"dsbo/internal/num"
 )
@@ -76,88 +77,50 @@ const (
 	opGate named = "Gate" // the second where the first is positive, else 0
 )
 
-var elementwise = map[named]definition{
-	fnOutputs: {rowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g} },
-		func(c *call[float32]) { copy(c.dst.v, c.in[0].v) }, func(c *call[float64]) { copy(c.dst.v, c.in[0].v) }},
-	fnExp: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, out)} },
-		expKernel[float32], expKernel[float64]},
-	fnLog: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} },
-		logKernel[float32], logKernel[float64]},
-	fnLog1p: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} },
-		mapKernel[float32](num.Log1p), mapKernel[float64](num.Log1p)},
-	fnExpm1: {rowsIn, func(in nodes, _, g *Node) nodes {
-		return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
-	},
-		mapKernel[float32](num.Expm1), mapKernel[float64](num.Expm1)},
-	fnErf: {rowsIn, func(in nodes, _, g *Node) nodes {
-		return nodes{Mul(g, Scale(2/math.SqrtPi, Exp(Neg(Square(in[0])))))}
-	},
-		erfKernel[float32], erfKernel[float64]},
-	fnSqrt: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Scale(.5, Div(g, out))} },
-		sqrtKernel[float32], sqrtKernel[float64]},
-	fnTanh: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, Offset(1, Neg(Square(out))))} },
-		tanhKernel[float32], tanhKernel[float64]},
-	fnSigmoid: {rowsIn, func(in nodes, out, g *Node) nodes {
-		return nodes{Mul(g, Mul(out, Sigmoid(Neg(in[0]))))} // σ(a)σ(−a), not σ(1−σ): right in both tails
-	},
-		sigmoidKernel[float32], sigmoidKernel[float64]},
-	fnSoftplus: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sigmoid(in[0]))} },
-		softplusKernel[float32], softplusKernel[float64]},
-	// out is positive where the input is, which nothing reads then
-	fnReLU: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{gate(out, g)} },
-		reluKernel[float32], reluKernel[float64]},
-	fnStep: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, stepKernel[float32], stepKernel[float64]},
-	fnSin: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} },
-		mapKernel[float32](num.Sin), mapKernel[float64](num.Sin)},
-	fnCos: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} },
-		mapKernel[float32](num.Cos), mapKernel[float64](num.Cos)},
-	opAdd: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, g} }, addKernel[float32], addKernel[float64]},
-	opSub: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} },
-		subKernel[float32], subKernel[float64]},
-	opGate: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{nil, gate(in[0], g)} }, gateKernel[float32],
-		gateKernel[float64]},
-	opMul: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, in[1]), Mul(g, in[0])} },
-		mulKernel[float32], mulKernel[float64]},
-	opDiv: {bothRowsIn, func(in nodes, out, g *Node) nodes {
-		return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))}
-	},
-		divKernel[float32], divKernel[float64]},
+func init() {
+	define(map[named]definition{
+		fnExp: {mapping(kernel.Exp[float32], kernel.Exp[float64]),
+			func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, out)} }},
+		fnLog: {mapping(kernel.Log[float32], kernel.Log[float64]),
+			func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} }},
+		fnLog1p: {computing(num.Log1p),
+			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} }},
+		fnExpm1: {computing(num.Expm1), func(in nodes, _, g *Node) nodes {
+			return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
+		}},
+		fnErf: {mapping(kernel.Erf[float32], kernel.Erf[float64]), func(in nodes, _, g *Node) nodes {
+			return nodes{Mul(g, Scale(2/math.SqrtPi, Exp(Neg(Square(in[0])))))}
+		}},
+		fnSqrt: {mapping(kernel.Sqrt[float32], kernel.Sqrt[float64]),
+			func(_ nodes, out, g *Node) nodes { return nodes{Scale(.5, Div(g, out))} }},
+		fnTanh: {mapping(kernel.Tanh[float32], kernel.Tanh[float64]),
+			func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, Offset(1, Neg(Square(out))))} }},
+		fnSigmoid: {mapping(kernel.Sigmoid[float32], kernel.Sigmoid[float64]), func(in nodes, out, g *Node) nodes {
+			return nodes{Mul(g, Mul(out, Sigmoid(Neg(in[0]))))} // σ(a)σ(−a), not σ(1−σ): right in both tails
+		}},
+		fnSoftplus: {mapping(kernel.Log1pExp[float32], kernel.Log1pExp[float64]),
+			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sigmoid(in[0]))} }},
+		fnReLU: {cheap(mapping(kernel.ReLU[float32], kernel.ReLU[float64])), func(_ nodes, out, g *Node) nodes {
+			return nodes{gate(out, g)} // out is positive where the input is, which nothing reads then
+		}},
+		fnStep: {cheap(mapping(kernel.Step[float32], kernel.Step[float64])), noGrad},
+		fnSin:  {computing(num.Sin), func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} }},
+		fnCos:  {computing(num.Cos), func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} }},
+		opAdd: {arithmetical(engine.Add, combining(addTo[float32], addTo[float64])),
+			func(_ nodes, _, g *Node) nodes { return nodes{g, g} }},
+		opSub: {arithmetical(engine.Other, combining(kernel.SubTo[float32], kernel.SubTo[float64])),
+			func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} }},
+		opGate: {cheap(combining(kernel.Gate[float32], kernel.Gate[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{nil, gate(in[0], g)} }},
+		opMul: {arithmetical(engine.Mul, combining(kernel.MulTo[float32], kernel.MulTo[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, in[1]), Mul(g, in[0])} }},
+		opDiv: {combining(kernel.DivTo[float32], kernel.DivTo[float64]),
+			func(in nodes, out, g *Node) nodes { return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))} }},
+	})
 }
 
-func expKernel[T Float](c *call[T])      { kernel.Exp(c.dst.v, c.in[0].v) }
-func logKernel[T Float](c *call[T])      { kernel.Log(c.dst.v, c.in[0].v) }
-func tanhKernel[T Float](c *call[T])     { kernel.Tanh(c.dst.v, c.in[0].v) }
-func sigmoidKernel[T Float](c *call[T])  { kernel.Sigmoid(c.dst.v, c.in[0].v) }
-func softplusKernel[T Float](c *call[T]) { kernel.Log1pExp(c.dst.v, c.in[0].v) }
-func erfKernel[T Float](c *call[T])      { kernel.Erf(c.dst.v, c.in[0].v) }
-func sqrtKernel[T Float](c *call[T])     { kernel.Sqrt(c.dst.v, c.in[0].v) }
-func subKernel[T Float](c *call[T])      { kernel.SubTo(c.dst.v, c.in[0].v, c.in[1].v) }
-func gateKernel[T Float](c *call[T])     { kernel.Gate(c.dst.v, c.in[0].v, c.in[1].v) }
-func mulKernel[T Float](c *call[T])      { kernel.MulTo(c.dst.v, c.in[0].v, c.in[1].v) }
-func divKernel[T Float](c *call[T])      { kernel.DivTo(c.dst.v, c.in[0].v, c.in[1].v) }
-
-func addKernel[T Float](c *call[T]) { addTo(c.dst.v, c.in[0].v, c.in[1].v) }
-
-// addTo sets dst = a + b, with a crew where they are long.
-func addTo[T Float](dst, a, b []T) {
-	if team := crewFor(dst); team != nil {
-		team.Share(len(dst), func(from, to int) { kernel.AddTo(dst[from:to], a[from:to], b[from:to]) })
-		return
-	}
-	kernel.AddTo(dst, a, b)
-}
-
-func reluKernel[T Float](c *call[T]) { kernel.ReLU(c.dst.v, c.in[0].v) }
-func stepKernel[T Float](c *call[T]) { kernel.Step(c.dst.v, c.in[0].v) }
-
-// mapKernel computes in float64.
-func mapKernel[T Float](f func(float64) float64) func(*call[T]) {
-	return func(c *call[T]) {
-		for i, a := range c.in[0].v {
-			c.dst.v[i] = T(f(float64(a)))
-		}
-	}
-}
+// noGrad is the gradient of a function of one input whose derivative is 0 wherever there is one.
+func noGrad(nodes, *Node, *Node) nodes { return nodes{nil} }
 
 func apply2(o named, a, b *Node) *Node {
 	o.sameShape(a, b)
@@ -298,30 +261,20 @@ func (f affine) String() string {
 	}
 	return fmt.Sprintf("Offset(%v)", f.b)
 }
-func (f affine) split() split                          { return split{args: "r"} }
-func (f affine) grad(in []*Node, out, g *Node) []*Node { return []*Node{Scale(f.a, g)} }
-func (f affine) kernels() (func(*call[float32]), func(*call[float64])) {
-	return affineKernel[float32](f), affineKernel[float64](f)
-}
-
-// scale sets dst = factor·a, with a crew where they are long.
-func scale[T Float](dst []T, factor T, a []T) {
-	if team := crewFor(dst); team != nil {
-		team.Share(len(dst), func(from, to int) { kernel.Scale(dst[from:to], factor, a[from:to]) })
-		return
-	}
-	kernel.Scale(dst, factor, a)
+func (f affine) grad(_ nodes, _, g *Node) nodes { return nodes{Scale(f.a, g)} }
+func (f affine) lower(nodes) engine.Op {
+	return arithmetical(engine.Other, overwriting(kernels("r", affineKernel[float32](f), affineKernel[float64](f))))
 }
 
 func affineKernel[T Float](f affine) func(*call[T]) {
 	if f.b == 0 {
-		return func(c *call[T]) { scale(c.dst.v, T(f.a), c.in[0].v) }
+		return func(c *call[T]) { scale(c.Dst.V, T(f.a), c.In[0].V) }
 	}
 	return func(c *call[T]) {
 		// Two kernels for a piece that stays in cache, with the bits of T(T(a)*v) + T(b), are
 		// several times as fast as a loop.
-		from, to := c.in[0].v, c.dst.v
-		b := c.block[:min(len(c.block), len(to))]
+		from, to := c.In[0].V, c.Dst.V
+		b := c.Block[:min(len(c.Block), len(to))]
 		for i := range b {
 			b[i] = T(f.b)
 		}
@@ -346,25 +299,23 @@ func constOf(n *Node) (float64, bool) {
 	return k.v, ok
 }
 
-// ruleOf returns the rule of an own op, or nil.
-func ruleOf(n *Node) rule {
-	if o, ok := n.Op().(*op); ok {
-		return o.rule
-	}
-	return nil
-}
-
-func (k constant) String() string                        { return fmt.Sprintf("Const(%v)", k.v) }
-func (k constant) split() split                          { return split{args: "n"} }
-func (k constant) grad(in []*Node, out, g *Node) []*Node { return []*Node{nil} }
-func (k constant) kernels() (func(*call[float32]), func(*call[float64])) {
-	return fillKernel[float32](k.v), fillKernel[float64](k.v)
+func (k constant) String() string                 { return fmt.Sprintf("Const(%v)", k.v) }
+func (k constant) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
+func (k constant) lower(nodes) engine.Op {
+	return kernels("n", fillKernel[float32](k.v), fillKernel[float64](k.v))
 }
 
 func fillKernel[T Float](v float64) func(*call[T]) {
 	return func(c *call[T]) {
-		for i := range c.dst.v {
-			c.dst.v[i] = T(v)
+		for i := range c.Dst.V {
+			c.Dst.V[i] = T(v)
 		}
 	}
+}
+
+// isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of a
+// product.
+func isPowerOfTwo(c float64) bool {
+	fraction, _ := math.Frexp(math.Abs(c))
+	return fraction == .5
 }

@@ -1,5 +1,7 @@
 package ad
 
+import "dsbo/ad/internal/engine"
+
 // Stop returns a, whose derivative is taken as 0: with it tests plant mistakes into derivatives.
 func Stop(a *Node) *Node { return apply(stop{}, a.Shape(), a) }
 
@@ -7,7 +9,4 @@ type stop struct{}
 
 func (stop) String() string                        { return "stop" }
 func (stop) grad(in []*Node, out, g *Node) []*Node { return []*Node{nil} }
-func (stop) split() split                          { return split{args: "r"} }
-func (stop) kernels() (func(*call[float32]), func(*call[float64])) {
-	return copyKernel[float32], copyKernel[float64]
-}
+func (stop) lower(nodes) engine.Op                 { return kernels("r", copyKernel[float32], copyKernel[float64]) }

@@ -6,14 +6,16 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"dsbo/ad/internal/engine"
 )
 
-// A family is the nodes of one compiled function: its leaves and all that ad's constructors make
-// of them.
+// A family is the nodes of one compiled function: its leaves and the nodes that ad's constructors
+// make of them.
 //
-// They are Gorgonia's nodes, but are not entered into its graph, which for each node more walks
-// through all that it has: the first product of a loss of 8000 layers took six minutes. A node of
-// the family whose user is an op of Gorgonia's own is entered by Gorgonia then.
+// They are Gorgonia's nodes, but are not entered into its graph, which walks through all its nodes
+// for each new one: the first product of a loss of 8000 layers took six minutes. A node of the
+// family whose user is an op of Gorgonia's own is entered by Gorgonia then.
 type family struct {
 	graph *gorgonia.ExprGraph
 	nodes map[nodeKey]*Node // so that an op on the same inputs is the same node
@@ -29,7 +31,7 @@ type nodeKey struct {
 	rest  int      // the number of the list of the others, 0 for none
 }
 
-// nodeList is a list of nodes: that of a number, and one more.
+// nodeList is the list of nodes with a number, and one node more.
 type nodeList struct {
 	before int
 	last   *Node
@@ -42,10 +44,9 @@ func newFamily() *family {
 // leafRule is the op of a family's leaf, so that what is made of it is known to be of the family.
 type leafRule struct{ name string }
 
-func (r leafRule) String() string                                        { return r.name }
-func (r leafRule) grad(nodes, *Node, *Node) nodes                        { return nil }
-func (r leafRule) split() split                                          { return split{} }
-func (r leafRule) kernels() (func(*call[float32]), func(*call[float64])) { return nil, nil }
+func (r leafRule) String() string                 { return r.name }
+func (r leafRule) grad(nodes, *Node, *Node) nodes { return nil }
+func (r leafRule) lower(nodes) engine.Op          { return engine.Op{} }
 
 // leaf adds a leaf. Each has a name of its own.
 func (f *family) leaf(name string, shape tensor.Shape, dt tensor.Dtype) *Node {
@@ -58,11 +59,8 @@ func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) 
 	copy(key.shape[:], shape)
 	for _, n := range in {
 		if g := n.Graph(); g != nil && g != f.graph { // Gorgonia's constants may be outside of any graph
-			panic(
-				misuse{
-					fmt.Errorf(
-						"%w: %v: Not all children have the same graph: all inputs must come from the function's own%s",
-						ErrGraph, r, position())})
+			panic(misuse{fmt.Errorf("%w: %v: Not all children have the same graph: all inputs must come from the "+
+				"function's own%s", ErrGraph, r, position())})
 		}
 	}
 	for _, n := range in[copy(key.in[:], in):] {
@@ -76,10 +74,9 @@ func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) 
 		return n
 	}
 	n := new(Node)
+	o := &op{rule: r, shape: shape, in: slices.Clone(in), family: f, salt: len(f.nodes)}
 	for _, set := range []gorgonia.NodeConsOpt{gorgonia.WithType(nodeType(shape, dt)), gorgonia.WithShape(shape...),
-		gorgonia.In(f.graph),
-		gorgonia.WithOp(&op{rule: r, shape: shape, in: slices.Clone(in), family: f, salt: len(f.nodes)}),
-		gorgonia.WithChildren(slices.Clone(in))} {
+		gorgonia.In(f.graph), gorgonia.WithOp(o), gorgonia.WithChildren(slices.Clone(in))} {
 		set(n)
 	}
 	f.nodes[key] = n

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -51,22 +52,21 @@ func TestForks(t *testing.T) {
 					sameBits(t, fmt.Sprintf("agent %d, round %d", i, r), results[i][r], want[i][r])
 				}
 			}
-			if n := len(pool.f32) + len(pool.f64); n > runtime.GOMAXPROCS(0) || pool.busy != 0 {
-				t.Errorf("%d blocks of scratch memory, %d in use, of %d processors", n, pool.busy,
-					runtime.GOMAXPROCS(0))
+			f32, f64, busy := pool.Scratch()
+			if n := len(f32) + len(f64); n > runtime.GOMAXPROCS(0) || busy != 0 {
+				t.Errorf("%d blocks of scratch memory, %d in use, of %d processors", n, busy, runtime.GOMAXPROCS(0))
 			}
 		})
 	}
 }
 
-// answers asks d for everything, beginning with derivative number first, and returns it in
-// one order.
+// answers asks d for everything, beginning with derivative number first, and returns it in one
+// order.
 func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 	err := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
 	p, q := len(k.x), len(k.y)
 	all := make([]float64, 1+p+q+q+p+q*q)
-	value, dx, dy, hv, jv, hessian := all[:1], all[1:][:p], all[1+p:][:q], all[1+p+q:][:q],
-		all[1+p+q+q:][:p], all[1+p+q+q+p:]
+	value, dx, dy, hv, jv, hessian := all[:1], all[1:][:p], all[1+p:][:q], all[1+p+q:][:q], all[1+p+q+q:][:p], all[1+p+q+q+p:]
 	asks := []func() error{
 		func() (err error) { value[0], err = d.Value(k.x, k.y); return err },
 		func() error { return d.Grad(dx, dy, k.x, k.y) },
@@ -80,27 +80,37 @@ func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 	return all, err
 }
 
-// TestPool: a pool gives the shortest memory that will do, makes the longest longer where none
-// does, and has none that nobody needs.
-func TestPool(t *testing.T) {
-	old := runtime.GOMAXPROCS(3)
-	defer runtime.GOMAXPROCS(old)
-	p := new(Pool)
-	var held [][]float64
-	for _, n := range []int{10, 30, 20} {
-		held = append(held, take(p, &p.f64, n))
-	}
-	for _, s := range held {
-		give(p, &p.f64, s)
-	}
-	for _, c := range []struct{ ask, want int }{{5, 10}, {15, 20}, {30, 30}, {40, 40}, {25, 40}, {0, 10}} {
-		s := take(p, &p.f64, c.ask)
-		if len(s) != c.want {
-			t.Errorf("%d numbers asked for: have %d, want %d", c.ask, len(s), c.want)
+// TestForksOfStackedProducts: forks that multiply stacked matrices at the same time share no memory of
+// the kernel.
+func TestForksOfStackedProducts(t *testing.T) {
+	const n, size, forks = 8, 12, 4
+	const q = n * size * size
+	all := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) *Node {
+		m := Part(y, 0, n*size, size)
+		return SumAll(Square(BatchMatMul(m, m, n, false, true)))
+	}}))
+	var got [forks][]float64
+	errs := make([]error, forks)
+	var wg sync.WaitGroup
+	for i := range forks {
+		d, y := all.Fork(nil), make([]float64, q)
+		for j := range y {
+			y[j] = float64(i + j%7)
 		}
-		give(p, &p.f64, s)
+		got[i] = make([]float64, q)
+		want := make([]float64, q)
+		testkit.OK(d.Grad(nil, want, []float64{0}, y))
+		wg.Go(func() {
+			for range 200 {
+				y[0] = -y[0] // another point
+				errs[i] = errors.Join(errs[i], d.Grad(nil, got[i], []float64{0}, y))
+				if y[0] == float64(i) && !slices.Equal(got[i], want) {
+					errs[i] = errors.Join(errs[i], fmt.Errorf("fork %d has another gradient beside others", i))
+					return
+				}
+			}
+		})
 	}
-	if len(p.f64) != 3 {
-		t.Errorf("%d blocks, want 3", len(p.f64))
-	}
+	wg.Wait()
+	testkit.OK(errors.Join(errs...))
 }

@@ -9,9 +9,14 @@ import (
 // fnOutputs marks the outputs of a model. It computes what it is given.
 const fnOutputs named = "Outputs"
 
-// Outputs returns a, marked as the outputs of a model inside of a loss ℓ(F(y)) + r(x, y): F is what
-// comes before, ℓ and r, such as a penalty, what does not pass F on the way to y. A loss may mark
-// several. Values and derivatives are those without the mark; [DerivsIn.GaussNewton] takes F
+func init() {
+	define(map[named]definition{fnOutputs: {kernels("r", copyKernel[float32], copyKernel[float64]),
+		func(_ nodes, _, g *Node) nodes { return nodes{g} }}})
+}
+
+// Outputs returns a, marked as the outputs of a model inside of a loss ℓ(F(y)) + r(x, y): F is
+// what comes before, ℓ and r, such as a penalty, what does not pass F on the way to y. A loss may
+// mark several. Values and derivatives are those without the mark; [DerivsIn.GaussNewton] takes F
 // as linear.
 func Outputs(a *Node) *Node { return apply1(fnOutputs, a) }
 
@@ -20,23 +25,13 @@ func Outputs(a *Node) *Node { return apply1(fnOutputs, a) }
 //
 //	J'(∇²ℓ)J + ∇²r
 //
-// to dst (length Q), where J is the Jacobian of the marked outputs by y (see [Outputs]; Schraudolph
-// 2002). It has no negative eigenvalue where ℓ and r are convex, whatever F is, and is the Hessian
-// where F is linear. No matrix is formed: J v comes from a derivative of J'w by w, and the rest
-// from reverse sweeps. Cost: less than that of [DerivsIn.HVP]. A loss without marks fails
+// to dst (length Q), where J is the Jacobian of the marked outputs by y (see [Outputs];
+// Schraudolph 2002). It has no negative eigenvalue where ℓ and r are convex, whatever F is, and is
+// the Hessian where F is linear. No matrix is formed: J v comes from a derivative of J'w by w, and
+// the rest from reverse sweeps. It costs less than [DerivsIn.HVP]. A loss without marks fails
 // with [dsbo.ErrCapability].
 func (in *DerivsIn[V]) GaussNewton(dst, x, y, v []V) error {
-	d := in.derivs
-	if len(dst) != d.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "a Gauss-Newton product has len(y)=%d numbers; len(dst)=%d", d.f.Q, len(dst))
-	}
-	if err := in.setDirection(x, y, v); err != nil {
-		return err
-	}
-	if err := d.linearize(); err != nil {
-		return err
-	}
-	return in.compute([derivCount][]V{gnp: dst})
+	return in.compute(3, 1<<gnp, [derivCount][]V{gnp: dst}, x, y, v)
 }
 
 // gaussNewton builds the product of v with the Gauss-Newton matrix of cost by y; nil: it is 0.
@@ -44,9 +39,8 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 	defer catchMisuse(&err)
 	marked := marks(cost)
 	if len(marked) == 0 {
-		return nil,
-			fmt.Errorf("%w: the loss marks no outputs (ad.Outputs), by which there would be a Gauss-Newton matrix",
-				dsbo.ErrCapability)
+		return nil, fmt.Errorf("%w: the loss marks no outputs (ad.Outputs), by which there would be a Gauss-Newton "+
+			"matrix", dsbo.ErrCapability)
 	}
 	slopes := gradient(cost, marked, append([]*Node{y}, marked...)...) // ∇r, and ∇ℓ by each of the marked
 	var along *Node                                                    // ∇r'v + Σ ∇ℓ'(J v)
@@ -80,8 +74,8 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 }
 
 // tangent builds J v, the derivative of o by y along v; nil: it is 0. J'w is linear in w, so that
-// its product with v has the gradient J v by w, whatever w is: any node of its shape serves, as
-// an end.
+// its product with v has the gradient J v by w, whatever w is: any node of its shape serves, as an
+// end.
 func tangent(o, y, v *Node) *Node {
 	w := Sin(o)
 	back := gradient(Dot(o, w), []*Node{w}, y)[0]

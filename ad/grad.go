@@ -13,10 +13,10 @@ import (
 //	hvp := Grad(Dot(gy, v), y)   // (∇²_yy g) v
 //	jvp := Grad(Dot(gy, v), x)   // (∇²_xy g) v
 //
-// The entry of a w that cost does not depend on is nil. Gorgonia's own Grad must not be used beside
-// it: its second call returns the first gradient again. A cost that is not a scalar, an op that is
-// not right under repeated differentiation, and a graph that gorgonia.Grad has been at are errors
-// that match [ErrGraph]. Cost: time and nodes proportional to the size of cost's graph.
+// The entry of a w that cost does not depend on is nil. Gorgonia's own Grad must not be used
+// beside it: its second call returns the first gradient again. A cost that is not a scalar, an op
+// that is not right under repeated differentiation, and a graph that gorgonia.Grad has been at are
+// errors that match [ErrGraph]. Cost: time and nodes proportional to the size of cost's graph.
 func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	defer catchMisuse(&err)
 	all, err := closeGraphs(append([]*Node{cost}, wrt...)...)

@@ -14,8 +14,7 @@ import (
 func TestWholeMatrices(t *testing.T) {
 	x, y := point()
 	tiled := []fixture{{from: batch, rows: 11, tile: 4}, {from: picked, rows: 11, tile: 8, float32: true}}
-	whole := []fixture{{from: free, rows: 5}, {from: fixed, rows: 5}, {from: bytes, rows: 1},
-		{from: batch, rows: 5, third: true}}
+	whole := []fixture{{from: free, rows: 5}, {from: fixed, rows: 5}, {from: bytes, rows: 1}, {from: batch, rows: 5, third: true}}
 	for i, op := range ops {
 		t.Run(op.name, func(t *testing.T) {
 			ways := []fixture{tiled[i%len(tiled)], whole[i%len(whole)]}
@@ -53,8 +52,8 @@ func products(t *testing.T, d *Derivs, x, y []float64, step int) {
 	sameBits(t, "the Hessian after the products", again, h)
 }
 
-// TestWholeMatricesOnEveryPath does the same for the tasks of the paper, with more columns
-// than lanes.
+// TestWholeMatricesOnEveryPath does the same for the tasks of the paper, with more columns than
+// lanes.
 func TestWholeMatricesOnEveryPath(t *testing.T) {
 	for path := kernel.Generic; kernel.Supported(path); path++ {
 		t.Run(path.String(), func(t *testing.T) {
@@ -75,8 +74,7 @@ func TestWholeMatricesOnEveryPath(t *testing.T) {
 					for _, in := range l.Inputs {
 						testkit.OK(d.Bind(in.Name, c.k.tables[in.Name], nil))
 					}
-					t.Run(fmt.Sprint(c.name, " float32=", single),
-						func(t *testing.T) { products(t, d, c.k.x[:l.P], c.k.y[:l.Q], 1) })
+					t.Run(fmt.Sprint(c.name, " float32=", single), func(t *testing.T) { products(t, d, c.k.x[:l.P], c.k.y[:l.Q], 1) })
 				}
 			}
 		})

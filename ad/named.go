@@ -1,41 +1,28 @@
 package ad
 
-// named is a rule without attributes: its name is all that tells it from others.
+import (
+	"maps"
+
+	"dsbo/ad/internal/engine"
+)
+
+// named is a rule without attributes: its name tells it from others.
 type named string
 
 // A definition is what a named rule does, see [rule].
 type definition struct {
-	split split
-	grad  func(in nodes, out, g *Node) nodes
-	f32   func(*call[float32])
-	f64   func(*call[float64])
+	op   engine.Op
+	grad func(in nodes, out, g *Node) nodes
 }
 
-type nodes = []*Node
+// definitions has all named rules. Files with ops add theirs by [define].
+var definitions = map[named]definition{}
 
-// The ways of most rules along the batch: one input or both are cut by rows, and the output has
-// rows or is their sum.
-var (
-	rowsIn, bothRowsIn         = split{args: "r"}, split{args: "rr"}
-	rowsSummed, bothRowsSummed = split{args: "r", sum: true}, split{args: "rr", sum: true}
-)
-
-func (n named) definition() definition {
-	for _, family := range []map[named]definition{elementwise, piecewise, broadcasts, reductions} {
-		if d, ok := family[n]; ok {
-			return d
-		}
-	}
-	panic("ad: no definition of " + string(n))
-}
+func define(all map[named]definition) { maps.Copy(definitions, all) }
 
 func (n named) String() string                    { return string(n) }
-func (n named) split() split                      { return n.definition().split }
-func (n named) grad(in nodes, out, g *Node) nodes { return n.definition().grad(in, out, g) }
-func (n named) kernels() (func(*call[float32]), func(*call[float64])) {
-	d := n.definition()
-	return d.f32, d.f64
-}
+func (n named) grad(in nodes, out, g *Node) nodes { return definitions[n].grad(in, out, g) }
+func (n named) lower(nodes) engine.Op             { return definitions[n].op }
 
 // matrix returns the shape of a, which must be a matrix.
 func (n named) matrix(a *Node) (r, c int) {
@@ -55,9 +42,8 @@ func (n named) vector(v *Node, length int) {
 // sameShape refuses inputs of different shapes.
 func (n named) sameShape(a, b *Node) {
 	if !equal(shapeOf(a), shapeOf(b)) {
-		failf(
-			"%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, "+
-				"AddRow or AddCol",
+		failf("%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, "+
+			"AddRow or AddCol",
 			n, a.Shape(), b.Shape())
 	}
 }

@@ -12,53 +12,32 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo"
-	"dsbo/internal/kernel"
+	"dsbo/ad/internal/engine"
 )
 
 // Node is Gorgonia's node: losses are ordinary Gorgonia graphs.
 type Node = gorgonia.Node
 
 // Float is the element type of a compiled program.
-type Float = kernel.Float
+type Float = engine.Float
 
-// A rule is one op of the closed set: what it is called, how it is differentiated (into ops of the
-// same set, so that a derivative can be differentiated again), how it is split over the rows of a
-// batch, and its kernels. A rule is a comparable value that carries the op's attributes.
+type nodes = []*Node
+
+type (
+	mat[T Float]  = engine.Mat[T]
+	call[T Float] = engine.Call[T]
+)
+
+// A rule is one op of the closed set: its name, its derivative, built from ops of the same set so
+// that it can be differentiated again, and what the engine needs to run it. A rule is a comparable
+// value that carries the op's attributes.
 type rule interface {
 	String() string
 	// grad returns the adjoints of the inputs, given the op's inputs, its output and the output's
 	// adjoint. A nil entry means that the op does not depend differentiably on that input.
-	grad(in []*Node, out, g *Node) []*Node
-	// split says how the rule treats the rows of a batch.
-	split() split
-	// kernels returns the code that computes the output.
-	kernels() (func(*call[float32]), func(*call[float64]))
-}
-
-// A split is a rule's behaviour along the batch: which inputs are cut by rows along with the output
-// ('r'), read whole ('w'), or not read at all ('n'); and whether the output is summed over the
-// rows instead of having rows itself. The empty string means that the rule needs everything whole.
-// So many rows of the output as block says, if it is not 0, belong together and are not cut.
-type split struct {
-	args  string
-	sum   bool
-	block int
-}
-
-// mat is a row-major r×c block; a vector of length n is n×1 and a scalar 1×1. One of sparse rows
-// has no v.
-type mat[T Float] struct {
-	v      []T
-	r, c   int
-	sparse *sparseRows[T]
-}
-
-// A call is one run of a kernel. A summing rule overwrites dst if first, and adds to it if not.
-type call[T Float] struct {
-	dst   mat[T]
-	in    []mat[T]
-	first bool
-	block [1024]T // scratch of kernels
+	grad(in nodes, out, g *Node) nodes
+	// lower returns the op as the engine runs it on the inputs.
+	lower(in nodes) engine.Op
 }
 
 // op dresses a rule as a Gorgonia op for inputs and an output of fixed shapes.
@@ -163,8 +142,8 @@ func shapeOf(n *Node) tensor.Shape {
 	return n.Shape()
 }
 
-// Dims returns a node's shape as rows and columns: a vector has one column, and a scalar is 1×1. It
-// panics as the constructors do if there is no node, or one of more axes.
+// Dims returns a node's shape as rows and columns: a vector has one column, and a scalar is 1×1.
+// It panics as the constructors do if there is no node, or one of more axes.
 func Dims(n *Node) (rows, cols int) { return dims(n) }
 
 // dims returns a node's shape as rows and columns.
@@ -244,33 +223,33 @@ func children(n *Node) []*Node {
 
 // Do runs the rule on tensors, so that the same nodes also work on Gorgonia's TapeMachine.
 func (o *op) Do(vs ...gorgonia.Value) (gorgonia.Value, error) {
-	k32, k64 := o.rule.kernels()
+	low := o.rule.lower(o.in)
 	if vs[0].Dtype() == tensor.Float32 {
-		return doKernel(o, k32, vs)
+		return doKernel(o, low.F32, vs)
 	}
-	return doKernel(o, k64, vs)
+	return doKernel(o, low.F64, vs)
 }
 
 func doKernel[T Float](o *op, k func(*call[T]), vs []gorgonia.Value) (gorgonia.Value, error) {
-	c := call[T]{first: true, in: make([]mat[T], len(vs))}
+	c := call[T]{First: true, In: make([]mat[T], len(vs))}
 	for i, v := range vs {
 		data, err := valueData[T](v)
 		if err != nil {
 			return nil, fmt.Errorf("ad: %v: input %d: %w", o.rule, i, err)
 		}
 		r, cc := shapeDims(v.Shape())
-		c.in[i] = mat[T]{v: data, r: r, c: cc}
+		c.In[i] = mat[T]{V: data, R: r, C: cc}
 	}
 	r, cc := shapeDims(o.shape)
-	c.dst = mat[T]{v: make([]T, r*cc), r: r, c: cc}
+	c.Dst = mat[T]{V: make([]T, r*cc), R: r, C: cc}
 	k(&c)
 	if o.shape.IsScalar() {
-		if x, ok := any(c.dst.v[0]).(float32); ok {
+		if x, ok := any(c.Dst.V[0]).(float32); ok {
 			return gorgonia.NewF32(x), nil
 		}
-		return gorgonia.NewF64(float64(c.dst.v[0])), nil
+		return gorgonia.NewF64(float64(c.Dst.V[0])), nil
 	}
-	return tensor.New(tensor.WithShape(o.shape...), tensor.WithBacking(c.dst.v)), nil
+	return tensor.New(tensor.WithShape(o.shape...), tensor.WithBacking(c.Dst.V)), nil
 }
 
 // valueData returns the elements of a Gorgonia value in row-major order.
@@ -285,4 +264,12 @@ func valueData[T Float](v gorgonia.Value) ([]T, error) {
 		return []T{d}, nil
 	}
 	return nil, fmt.Errorf("elements of type %T", v.Data())
+}
+
+// ruleOf returns the rule of an own op, or nil.
+func ruleOf(n *Node) rule {
+	if o, ok := n.Op().(*op); ok {
+		return o.rule
+	}
+	return nil
 }

@@ -3,9 +3,11 @@ package ad
 import (
 	"fmt"
 	"math"
+
+	"dsbo/ad/internal/engine"
 )
 
-// Functions with kinks. A derivative at a kink is that of one side, or 0, as each says.
+// Functions with kinks. A derivative at a kink is the derivative of one side, or 0, as each says.
 const (
 	fnAbs  named = "Abs"
 	fnSign named = "Sign"
@@ -13,14 +15,16 @@ const (
 	opMin  named = "Min"
 )
 
-var piecewise = map[named]definition{
-	fnAbs: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sign(in[0]))} },
-		absKernel[float32], absKernel[float64]},
-	fnSign: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, signKernel[float32], signKernel[float64]},
-	opMax: {bothRowsIn, func(in nodes, _, g *Node) nodes { return either(g, in[0], in[1]) }, maxKernel[float32],
-		maxKernel[float64]},
-	opMin: {bothRowsIn, func(in nodes, _, g *Node) nodes { return either(g, in[1], in[0]) }, minKernel[float32],
-		minKernel[float64]},
+func init() {
+	define(map[named]definition{
+		fnAbs: {cheap(mapping(absTo[float32], absTo[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sign(in[0]))} }},
+		fnSign: {cheap(mapping(signTo[float32], signTo[float64])), noGrad},
+		opMax: {cheap(combining(maxTo[float32], maxTo[float64])),
+			func(in nodes, _, g *Node) nodes { return either(g, in[0], in[1]) }},
+		opMin: {cheap(combining(minTo[float32], minTo[float64])),
+			func(in nodes, _, g *Node) nodes { return either(g, in[1], in[0]) }},
+	})
 }
 
 // either hands g to the first of two inputs where above > below, and to the second elsewhere.
@@ -35,8 +39,8 @@ func Abs(a *Node) *Node { return apply1(fnAbs, a) }
 // Sign returns 1 where a > 0, −1 where a < 0 and 0 where it is 0; its derivative is 0.
 func Sign(a *Node) *Node { return apply1(fnSign, a) }
 
-// Max returns the larger of a and b elementwise, same shapes. Where they are equal the derivative
-// is that of b, as in ReLU(a) = max(a, 0).
+// Max returns the larger of a and b elementwise, same shapes. Where they are equal b has the
+// derivative, as in ReLU(a) = max(a, 0).
 func Max(a, b *Node) *Node {
 	opMax.sameShape(a, b)
 	if c, ok := constOf(b); ok {
@@ -45,8 +49,8 @@ func Max(a, b *Node) *Node {
 	return apply(opMax, a.Shape(), a, b)
 }
 
-// Min returns the smaller of a and b elementwise, same shapes. Where they are equal the derivative
-// is that of b.
+// Min returns the smaller of a and b elementwise, same shapes. Where they are equal b has the
+// derivative.
 func Min(a, b *Node) *Node {
 	opMin.sameShape(a, b)
 	if c, ok := constOf(b); ok {
@@ -77,8 +81,6 @@ func (r clipRule) String() string {
 	return fmt.Sprintf("Clip(%v, %v)", r.low, r.high)
 }
 
-func (r clipRule) split() split { return rowsIn }
-
 func (r clipRule) grad(in nodes, _, g *Node) nodes {
 	if r.inside {
 		return nodes{nil}
@@ -86,61 +88,56 @@ func (r clipRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{Mul(g, apply1(clipRule{r.low, r.high, true}, in[0]))}
 }
 
-func (r clipRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return clipKernel[float32](r), clipKernel[float64](r)
+func (r clipRule) lower(nodes) engine.Op {
+	return cheap(mapping(clipTo[float32](r), clipTo[float64](r)))
 }
 
-func clipKernel[T Float](r clipRule) func(*call[T]) {
+func clipTo[T Float](r clipRule) func(dst, a []T) {
 	low, high := T(r.low), T(r.high)
 	if !r.inside {
-		return func(c *call[T]) {
-			for i, a := range c.in[0].v {
-				c.dst.v[i] = min(max(a, low), high)
+		return func(dst, a []T) {
+			for i, v := range a {
+				dst[i] = min(max(v, low), high)
 			}
 		}
 	}
-	return func(c *call[T]) {
-		for i, a := range c.in[0].v {
-			c.dst.v[i] = 0
-			if low < a && a < high {
-				c.dst.v[i] = 1
+	return func(dst, a []T) {
+		for i, v := range a {
+			dst[i] = 0
+			if low < v && v < high {
+				dst[i] = 1
 			}
 		}
 	}
 }
 
-func absKernel[T Float](c *call[T]) {
-	for i, a := range c.in[0].v {
-		c.dst.v[i] = max(a, -a)
+func absTo[T Float](dst, a []T) {
+	for i, v := range a {
+		dst[i] = max(v, -v)
 	}
 }
 
-func signKernel[T Float](c *call[T]) {
-	for i, a := range c.in[0].v {
-		c.dst.v[i] = sign(a)
+func signTo[T Float](dst, a []T) {
+	for i, v := range a {
+		switch {
+		case v > 0:
+			dst[i] = 1
+		case v < 0:
+			dst[i] = -1
+		default:
+			dst[i] = 0
+		}
 	}
 }
 
-func sign[T Float](a T) T {
-	switch {
-	case a > 0:
-		return 1
-	case a < 0:
-		return -1
-	}
-	return 0
-}
-
-func maxKernel[T Float](c *call[T]) {
-	b := c.in[1].v
-	for i, a := range c.in[0].v {
-		c.dst.v[i] = max(a, b[i])
+func maxTo[T Float](dst, a, b []T) {
+	for i, v := range a {
+		dst[i] = max(v, b[i])
 	}
 }
 
-func minKernel[T Float](c *call[T]) {
-	b := c.in[1].v
-	for i, a := range c.in[0].v {
-		c.dst.v[i] = min(a, b[i])
+func minTo[T Float](dst, a, b []T) {
+	for i, v := range a {
+		dst[i] = min(v, b[i])
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gorgonia.org/tensor"
+
+	"dsbo/ad/internal/engine"
 )
 
 // partRule reads a block out of a flat vector; placeRule puts one into zeros. They are each
@@ -32,8 +34,8 @@ func part(v *Node, off int, shape tensor.Shape) *Node {
 	return apply(partRule{off}, shape, v)
 }
 
-// Place returns the vector of length n that holds the entries of a from offset off on, and
-// zeros elsewhere.
+// Place returns the vector of length n that holds the entries of a from offset off on, and zeros
+// elsewhere.
 func Place(a *Node, off, n int) *Node {
 	if off < 0 || off+shapeOf(a).TotalSize() > n {
 		failf("Place: the input must fit; shape %v at offset %d does not fit into length %d", a.Shape(), off, n)
@@ -45,32 +47,38 @@ func Place(a *Node, off, n int) *Node {
 }
 
 func (r partRule) String() string { return fmt.Sprintf("Part(%d)", r.off) }
-func (r partRule) split() split   { return split{} }
-func (r partRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{Place(g, r.off, in[0].Shape()[0])}
+func (r partRule) grad(in nodes, _, g *Node) nodes {
+	return nodes{Place(g, r.off, in[0].Shape()[0])}
 }
-func (r partRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return partKernel[float32](r.off), partKernel[float64](r.off)
+func (r partRule) lower(nodes) engine.Op {
+	return placed(engine.View, r.off, kernels("", partKernel[float32](r.off), partKernel[float64](r.off)))
+}
+
+// placed gives an op a kind and the offset that it is about.
+func placed(kind engine.Kind, off int, o engine.Op) engine.Op {
+	o.Kind, o.Offset = kind, off
+	return o
 }
 
 func partKernel[T Float](off int) func(*call[T]) {
-	return func(c *call[T]) { copy(c.dst.v, c.in[0].v[off:]) }
+	return func(c *call[T]) { copy(c.Dst.V, c.In[0].V[off:]) }
 }
 
 func (r placeRule) String() string { return fmt.Sprintf("Place(%d, %d)", r.off, r.n) }
-func (r placeRule) split() split   { return split{} }
-func (r placeRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{part(g, r.off, in[0].Shape())}
+func (r placeRule) grad(in nodes, _, g *Node) nodes {
+	return nodes{part(g, r.off, in[0].Shape())}
 }
-func (r placeRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return placeKernel[float32](r.off), placeKernel[float64](r.off)
+func (r placeRule) lower(nodes) engine.Op {
+	o := placed(engine.Place, r.off, kernels("", placeKernel[float32](r.off), placeKernel[float64](r.off)))
+	o.Tail = true
+	return o
 }
 
 func placeKernel[T Float](off int) func(*call[T]) {
 	return func(c *call[T]) {
-		clear(c.dst.v[:off])
-		end := off + copy(c.dst.v[off:], c.in[0].v)
-		clear(c.dst.v[end:])
+		clear(c.Dst.V[:off])
+		end := off + copy(c.Dst.V[off:], c.In[0].V)
+		clear(c.Dst.V[end:])
 	}
 }
 
@@ -79,26 +87,27 @@ func placeKernel[T Float](off int) func(*call[T]) {
 type addPartRule struct{ off int }
 
 func (r addPartRule) String() string { return fmt.Sprintf("AddPart(%d)", r.off) }
-func (r addPartRule) split() split   { return split{} }
-func (r addPartRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{g, part(g, r.off, in[1].Shape())}
+func (r addPartRule) grad(in nodes, _, g *Node) nodes {
+	return nodes{g, part(g, r.off, in[1].Shape())}
 }
-func (r addPartRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return addPartKernel[float32](r.off), addPartKernel[float64](r.off)
+func (r addPartRule) lower(nodes) engine.Op {
+	o := placed(engine.AddPart, r.off, kernels("", addPartKernel[float32](r.off), addPartKernel[float64](r.off)))
+	o.Tail, o.InPlace = true, first
+	return o
 }
 
 func addPartKernel[T Float](off int) func(*call[T]) {
 	return func(c *call[T]) {
-		if &c.dst.v[0] != &c.in[0].v[0] { // else the sum goes on in place
-			copy(c.dst.v, c.in[0].v)
+		if &c.Dst.V[0] != &c.In[0].V[0] { // else the sum goes on in place
+			copy(c.Dst.V, c.In[0].V)
 		}
-		d := c.dst.v[off:][:len(c.in[1].v)]
-		addTo(d, d, c.in[1].v)
+		d := c.Dst.V[off:][:len(c.In[1].V)]
+		addTo(d, d, c.In[1].V)
 	}
 }
 
-// Reshape returns a's entries, in row-major order, as an r×c matrix. In a compiled program it is
-// a view.
+// Reshape returns a's entries, in row-major order, as an r×c matrix. In a compiled program it is a
+// view.
 func Reshape(a *Node, r, c int) *Node { return reshape(a, matShape(r, c)) }
 
 // Flatten returns a's entries, in row-major order, as a vector.
@@ -106,8 +115,8 @@ func Flatten(a *Node) *Node { return reshape(a, vecShape(shapeOf(a).TotalSize())
 
 func reshape(a *Node, s tensor.Shape) *Node {
 	if shapeOf(a).TotalSize() != s.TotalSize() {
-		failf("Reshape: the number of entries must stay; %v has %d, %v has %d", a.Shape(), a.Shape().TotalSize(),
-			s, s.TotalSize())
+		failf("Reshape: the number of entries must stay; %v has %d, %v has %d",
+			a.Shape(), a.Shape().TotalSize(), s, s.TotalSize())
 	}
 	if equal(a.Shape(), s) {
 		return a
@@ -117,12 +126,9 @@ func reshape(a *Node, s tensor.Shape) *Node {
 }
 
 func (r shapeRule) String() string { return fmt.Sprintf("Reshape(%d, %d)", r.r, r.c) }
-func (r shapeRule) split() split   { return split{args: "r"} }
-func (r shapeRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{reshape(g, in[0].Shape())}
+func (r shapeRule) grad(in nodes, _, g *Node) nodes {
+	return nodes{reshape(g, in[0].Shape())}
 }
-func (r shapeRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return copyKernel[float32], copyKernel[float64]
+func (r shapeRule) lower(nodes) engine.Op {
+	return placed(engine.View, 0, kernels("r", copyKernel[float32], copyKernel[float64]))
 }
-
-func copyKernel[T Float](c *call[T]) { copy(c.dst.v, c.in[0].v) }

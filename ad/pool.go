@@ -3,6 +3,7 @@ package ad
 import (
 	"fmt"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
 
@@ -33,17 +34,17 @@ func pickTaps(taps, a *Node, m int, w Window) *Node {
 	return apply(pickRule{w, false}, matShape(m, w.patches()*w.C), taps, a)
 }
 
-// RowMax returns the largest entry of each row of a matrix. Of equal entries the first has
-// the derivative.
+// RowMax returns the largest entry of each row of a matrix. Of equal entries the first has the
+// derivative.
 func RowMax(a *Node) *Node { return pickRow(rowMaxName, a, a) }
 
-// RowMin returns the smallest entry of each row of a matrix. Of equal entries the first has
-// the derivative.
+// RowMin returns the smallest entry of each row of a matrix. Of equal entries the first has the
+// derivative.
 func RowMin(a *Node) *Node { return pickRow(rowMinName, Neg(a), a) }
 
-// RowHit returns, for each row, 1 if the largest entry of scores stands where onehot has its 1, and
-// 0 if not; of equal scores the first counts. It is meant for accuracies: its derivative by scores
-// is 0.
+// RowHit returns, for each row, 1 if the largest entry of scores stands where onehot has its 1,
+// and 0 if not; of equal scores the first counts. It is meant for accuracies: its derivative by
+// scores is 0.
 func RowHit(scores, onehot *Node) *Node {
 	rowHitName.sameShape(scores, onehot)
 	return pickRow(rowHitName, scores, onehot)
@@ -68,8 +69,6 @@ func (r pickRule) String() string {
 	return fmt.Sprintf("Pick%+v", r.w)
 }
 
-func (r pickRule) split() split { return bothRowsIn }
-
 func (r pickRule) grad(in nodes, _, g *Node) nodes {
 	m, _ := dims(in[0])
 	if r.back {
@@ -78,31 +77,29 @@ func (r pickRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{nil, apply(pickRule{r.w, true}, in[1].Shape(), in[0], g)}
 }
 
-func (r pickRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return pickKernel[float32](r), pickKernel[float64](r)
+func (r pickRule) lower(nodes) engine.Op {
+	return kernels("rr", pickKernel[float32](r), pickKernel[float64](r))
 }
 
 func pickKernel[T Float](r pickRule) func(*call[T]) {
 	p := kernel.NewPooling[T](kernel.Window(r.w))
 	if r.back {
-		return func(c *call[T]) { p.Unpick(c.in[0].r, c.dst.v, c.in[0].v, c.in[1].v) }
+		return func(c *call[T]) { p.Unpick(c.In[0].R, c.Dst.V, c.In[0].V, c.In[1].V) }
 	}
-	return func(c *call[T]) { p.Pick(c.in[0].r, c.dst.v, c.in[0].v, c.in[1].v) }
+	return func(c *call[T]) { p.Pick(c.In[0].R, c.Dst.V, c.In[0].V, c.In[1].V) }
 }
 
 func (r largestRule) String() string { return fmt.Sprintf("Largest%+v", r.w) }
 
-func (largestRule) split() split { return rowsIn }
-
 func (largestRule) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
 
-func (r largestRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return largestKernel[float32](r.w), largestKernel[float64](r.w)
+func (r largestRule) lower(nodes) engine.Op {
+	return kernels("r", largestKernel[float32](r.w), largestKernel[float64](r.w))
 }
 
 func largestKernel[T Float](w Window) func(*call[T]) {
 	p := kernel.NewPooling[T](kernel.Window(w))
-	return func(c *call[T]) { p.Largest(c.in[0].r, c.dst.v, c.in[0].v) }
+	return func(c *call[T]) { p.Largest(c.In[0].R, c.Dst.V, c.In[0].V) }
 }
 
 // poolRule adds up each patch, one sum a channel; back, its adjoint, adds such a sum to each pixel
@@ -126,8 +123,6 @@ func (r poolRule) String() string {
 	return fmt.Sprintf("Pool%+v", r.w)
 }
 
-func (r poolRule) split() split { return rowsIn }
-
 func (r poolRule) grad(in nodes, _, g *Node) nodes {
 	m, _ := dims(in[0])
 	if r.back {
@@ -136,16 +131,16 @@ func (r poolRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{apply(poolRule{r.w, true}, matShape(m, r.w.pixels()), g)}
 }
 
-func (r poolRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return poolKernel[float32](r), poolKernel[float64](r)
+func (r poolRule) lower(nodes) engine.Op {
+	return kernels("r", poolKernel[float32](r), poolKernel[float64](r))
 }
 
 func poolKernel[T Float](r poolRule) func(*call[T]) {
 	w := r.w
 	return func(c *call[T]) {
-		clear(c.dst.v)
-		for m := range c.dst.r {
-			from, to := c.in[0].row(m), c.dst.row(m)
+		clear(c.Dst.V)
+		for m := range c.Dst.R {
+			from, to := c.In[0].Row(m), c.Dst.Row(m)
 			w.eachRun(func(image, patch, n int) {
 				sum := patch / w.taps() * w.C
 				for p := image; p < image+n; p += w.C {

@@ -8,8 +8,8 @@ import (
 )
 
 // position returns where a model's author has applied the op that is being built, as "
-// (folder/file.go:line)": the first place on the stack that is in no package that only makes ops of
-// others. It is empty outside of Build, where no line of a model is to blame.
+// (folder/file.go:line)": the first place on the stack that is in no package that only makes ops
+// of others. It is empty outside of Build, where no line of a model is to blame.
 func position() string {
 	var pcs [128]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

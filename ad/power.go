@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/num"
 )
 
@@ -40,13 +41,10 @@ func Power(a, b *Node) *Node {
 const powerName named = "Power" // for errors
 
 func (r power) String() string { return fmt.Sprintf("Pow(%v)", r.p) }
-func (r power) split() split   { return rowsIn }
 func (r power) grad(in nodes, _, g *Node) nodes {
 	return nodes{Scale(r.p, Mul(g, Pow(in[0], r.p-1)))}
 }
-func (r power) kernels() (func(*call[float32]), func(*call[float64])) {
-	return mapKernel[float32](r.of), mapKernel[float64](r.of)
-}
+func (r power) lower(nodes) engine.Op { return computing(r.of) }
 
 // halves is the largest |2p| for which a^p is made by products, and a square root: several times
 // faster than a power.

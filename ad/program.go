@@ -1,6 +1,7 @@
 package ad
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo"
+	"dsbo/ad/internal/engine"
+	"dsbo/internal/linalg"
 )
 
 // An Input is data that a loss reads besides x and y.
@@ -41,48 +44,40 @@ type Func struct {
 	Build func(x, y *Node, in []*Node) []*Node
 }
 
+// A Workspace is memory that programs share which are used one at a time, such as the programs of
+// one agent: the numbers of x, y and v, and scratch memory for values that no program keeps.
+// Programs with one workspace belong to one goroutine at a time together. Its field Pool is where
+// scratch memory comes from; nil: the workspace has its own, as large as the largest of its
+// programs needs. The zero Workspace is ready to use.
+type Workspace = engine.Workspace
+
+// A Pool is scratch memory for the programs of several goroutines, such as all agents of a
+// process. As many programs compute at one time as there are processors (runtime.GOMAXPROCS);
+// others wait: there is scratch memory for these alone, and what they compute stays in the caches.
+// The zero Pool is ready to use.
+type Pool = engine.Pool
+
 // A Program computes the values of a [Func] again and again for new x, y and data, in memory of its
 // own and of its [Workspace]. It belongs to one goroutine at a time.
 type Program struct {
 	*code
-	m     engine
-	bound []bool
+	m     engine.Machine
+	bound []bool      // by input
 	dst   [][]float64 // of the values, while they are computed
 }
 
 // code is what a program and its forks share.
 type code struct {
-	f      Func
-	c      compiler
-	family *family
-	x, y   *Node
-	xs, ys int   // slots of x and y
-	ins    []int // slots of the inputs
-	outs   []*Node
-	values *plan // of outs
-	sizes  []int // their numbers of entries
-	size   int   // the sum of sizes
-}
-
-// compiler is a template of either element type.
-type compiler interface {
-	addInput(n *Node, in Input) (int, error)
-	addPoint(n *Node, name string) (int, error)
-	setDirection(i int)
-	plan(lanes bool, nodes ...*Node) (*plan, error)
-	engine(w *Workspace) engine
-	entrywise(p *plan, input int) bool
-}
-
-// engine is a machine of either element type.
-type engine interface {
-	float32() vectors[float32]
-	float64() vectors[float64]
-	bind(i int, t *Table, idx []int) error
-	leave()
-	changes() uint64
-	eachUnit(p *plan, i int, each func(from, lanes int)) error
-	readLanes(dst []float64, n, i int)
+	f        Func             // without Workspace
+	template *engine.Template // of the nodes that have values
+	family   *family          // of all nodes
+	slots    map[*Node]int    // the template's values of nodes; forks add to it under the lock of derivatives
+	x, y     *Node
+	ins      []*Node      // by input
+	outs     []*Node      // what Build returned, of ops of the closed set
+	values   *engine.Plan // of outs
+	sizes    []int        // their numbers of entries
+	size     int          // the sum of sizes
 }
 
 // Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that
@@ -96,12 +91,11 @@ func Compile(f Func) (_ *Program, err error) {
 	}
 	w := f.Workspace
 	f.Workspace = nil
-	c := &code{f: f}
-	in, err := c.addLeaves()
-	if err != nil {
+	c := &code{f: f, template: engine.New(f.Rows, f.Q, f.Float32), family: newFamily(), slots: map[*Node]int{}}
+	if err := c.addLeaves(); err != nil {
 		return nil, err
 	}
-	if c.outs, err = closeGraphs(f.Build(c.x, c.y, in)...); err != nil {
+	if c.outs, err = closeGraphs(f.Build(c.x, c.y, c.ins)...); err != nil {
 		return nil, err
 	}
 	for _, n := range c.outs {
@@ -109,7 +103,7 @@ func Compile(f Func) (_ *Program, err error) {
 		c.sizes = append(c.sizes, rows*cols)
 		c.size += rows * cols
 	}
-	if c.values, err = c.c.plan(false, c.outs...); err != nil {
+	if c.values, err = c.plan(false, c.outs); err != nil {
 		return nil, err
 	}
 	return c.program(w), nil
@@ -120,13 +114,13 @@ func (c *code) program(w *Workspace) *Program {
 	if w == nil {
 		w = new(Workspace)
 	}
-	return &Program{code: c, m: c.c.engine(w), bound: make([]bool, len(c.f.Inputs)),
-		dst: make([][]float64, len(c.sizes))}
+	return &Program{code: c, m: engine.NewMachine(c.template, w),
+		bound: make([]bool, len(c.ins)), dst: make([][]float64, len(c.sizes))}
 }
 
-// Fork returns a program of the same values with data of its own, and with memory in w (nil: of its
-// own). The two share what was compiled, and may be used by two goroutines. Its results have the
-// bits of a program that is compiled anew. It costs little time, and memory at its first use.
+// Fork returns a program of the same values with data of its own, and with memory in w (nil: of
+// its own). The two share what was compiled, and may be used by two goroutines. Its results have
+// the bits of a program that is compiled anew. It costs little time, and memory at its first use.
 func (p *Program) Fork(w *Workspace) *Program { return p.program(w) }
 
 func (f *Func) check() error {
@@ -160,41 +154,93 @@ func (f *Func) check() error {
 	return nil
 }
 
-// addLeaves makes the template with the graph's leaves x, y and the inputs, and returns the latter.
-func (c *code) addLeaves() ([]*Node, error) {
-	if c.f.Float32 {
-		c.c = newTemplate[float32](c.f.Rows, c.f.Q)
-	} else {
-		c.c = newTemplate[float64](c.f.Rows, c.f.Q)
+// addLeaves makes the graph's leaves x, y and the inputs.
+func (c *code) addLeaves() (err error) {
+	if c.x, err = c.addPoint("x", c.f.P); err != nil {
+		return err
 	}
-	c.family = newFamily()
-	var err error
-	if c.x, c.xs, err = c.addPoint("x", c.f.P); err != nil {
-		return nil, err
+	if c.y, err = c.addPoint("y", c.f.Q); err != nil {
+		return err
 	}
-	if c.y, c.ys, err = c.addPoint("y", c.f.Q); err != nil {
-		return nil, err
-	}
-	nodes := make([]*Node, len(c.f.Inputs))
-	c.ins = make([]int, len(c.f.Inputs))
-	for i, in := range c.f.Inputs {
+	for _, in := range c.f.Inputs {
 		shape := tensor.Shape(in.Shape)
 		if in.Batch {
 			shape = append(tensor.Shape{c.f.Rows}, in.Shape...)
 		}
-		nodes[i] = c.family.leaf("input:"+in.Name, shape, c.dtype())
-		if c.ins[i], err = c.c.addInput(nodes[i], in); err != nil {
-			return nil, err
+		n := c.family.leaf("input:"+in.Name, shape, c.dtype())
+		rows, cols := dims(n)
+		if c.slots[n], err = c.template.AddInput(rows, cols, in.Batch, in.Sparse); err != nil {
+			return err
 		}
+		c.ins = append(c.ins, n)
 	}
-	return nodes, nil
+	return nil
 }
 
 // addPoint adds x, y or v.
-func (c *code) addPoint(name string, length int) (n *Node, slot int, err error) {
+func (c *code) addPoint(name string, length int) (n *Node, err error) {
 	n = c.family.leaf(name, vecShape(length), c.dtype())
-	slot, err = c.c.addPoint(n, name)
-	return n, slot, err
+	c.slots[n], err = c.template.AddPoint(name, length)
+	return n, err
+}
+
+// plan returns a plan for the values of nodes.
+func (c *code) plan(lanes bool, nodes nodes) (*engine.Plan, error) {
+	outs := make([]int, len(nodes))
+	for i, n := range nodes {
+		var err error
+		if outs[i], err = c.slotOf(n); err != nil {
+			return nil, err
+		}
+	}
+	return c.template.Plan(lanes, outs)
+}
+
+// slotOf returns the template's value of node n, adding it and the nodes that it depends on.
+func (c *code) slotOf(n *Node) (i int, err error) {
+	if i, ok := c.slots[n]; ok {
+		return i, nil
+	}
+	rows, cols := dims(n)
+	if isLeaf(n) {
+		numbers, err := c.constant(n)
+		if err != nil {
+			return 0, fmt.Errorf("%w: node %q%w", ErrGraph, n.Name(), err)
+		}
+		c.slots[n] = c.template.AddConstant(rows, cols, numbers)
+		return c.slots[n], nil
+	}
+	op, in := lowered(n)
+	args := make([]int, len(in))
+	for i, a := range in {
+		if args[i] = -1; op.Args != "" && op.Args[i] == 'n' {
+			continue
+		}
+		if args[i], err = c.slotOf(a); err != nil {
+			return 0, err
+		}
+	}
+	if i, err = c.template.Add(op, rows, cols, args); err == nil {
+		c.slots[n] = i
+	}
+	return i, err
+}
+
+// constant returns the numbers of a leaf that is not an input.
+func (c *code) constant(n *Node) (numbers any, err error) {
+	v := n.Value()
+	switch {
+	case v == nil:
+		return nil, errors.New(" must be an input of the loss or carry a value")
+	case c.f.Float32:
+		numbers, err = valueData[float32](v)
+	default:
+		numbers, err = valueData[float64](v)
+	}
+	if err != nil {
+		err = fmt.Errorf(": %w", err)
+	}
+	return numbers, err
 }
 
 func (c *code) dtype() tensor.Dtype {
@@ -205,8 +251,8 @@ func (c *code) dtype() tensor.Dtype {
 }
 
 // NewConst adds a constant matrix (vector if cols is 0) with row-major data, which it copies, to
-// the graph of like, in like's element type. Two constants of one graph that differ need
-// different names.
+// the graph of like, in like's element type. Two constants of one graph that differ need different
+// names.
 func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 	shapeOf(like)
 	shape := vecShape(rows)
@@ -214,14 +260,12 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 		shape = matShape(rows, cols)
 	}
 	if rows < 1 || cols < 0 || len(data) != shape.TotalSize() {
-		failf("NewConst %q: rows and columns must fit the numbers; %d and %d do not fit %d numbers", name, rows,
-			cols, len(data))
+		failf("NewConst %q: rows and columns must fit the numbers; %d and %d do not fit %d numbers",
+			name, rows, cols, len(data))
 	}
 	if like.Dtype() == tensor.Float32 {
 		f := make([]float32, len(data))
-		for i, v := range data {
-			f[i] = float32(v)
-		}
+		linalg.Convert(f, data)
 		return newConst(like, name, shape, f)
 	}
 	return newConst(like, name, shape, slices.Clone(data))
@@ -240,14 +284,17 @@ func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *N
 }
 
 // Bind makes rows idx of t, all of them if idx is nil, the value of the named input. The rows are
-// read in place at each run; idx is copied. Binding the same rows again is free, and so is what was
-// computed from them.
+// read in place at each run; idx is copied. Binding the same rows again is free, and so is what
+// was computed from them.
 func (p *Program) Bind(name string, t *Table, idx []int) error {
 	i := slices.IndexFunc(p.f.Inputs, func(in Input) bool { return in.Name == name })
 	if i < 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "the function has no input %q", name)
 	}
-	if err := p.m.bind(p.ins[i], t, idx); err != nil {
+	if t == nil {
+		return dsbo.Errorf(dsbo.ErrShape, "input %q: the table must not be nil", name)
+	}
+	if err := p.m.Bind(slotInputs+i, &t.data, idx); err != nil {
 		return fmt.Errorf("input %q: %w", name, err)
 	}
 	p.bound[i] = true
@@ -255,18 +302,25 @@ func (p *Program) Bind(name string, t *Table, idx []int) error {
 }
 
 // setPoint sets x and y of a program, whose machine is m to callers with vectors of V.
-func setPoint[V Float](p *Program, m vectors[V], x, y []V) error {
+func setPoint[V Float](p *Program, m engine.Vectors[V], x, y []V) error {
 	if len(x) != p.f.P || len(y) != p.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "len(x) and len(y) must be %d and %d; they are %d and %d", p.f.P,
-			p.f.Q, len(x), len(y))
+		return dsbo.Errorf(dsbo.ErrShape, "len(x) and len(y) must be %d and %d; they are %d and %d",
+			p.f.P, p.f.Q, len(x), len(y))
 	}
 	if i := slices.Index(p.bound, false); i >= 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "input %q must be bound to a table", p.f.Inputs[i].Name)
 	}
-	m.setInput(p.xs, x)
-	m.setInput(p.ys, y)
+	m.SetInput(slotX, x)
+	m.SetInput(slotY, y)
 	return nil
 }
+
+// The template's values of x, of y and of the first input, which are added in this order.
+const (
+	slotX = iota
+	slotY
+	slotInputs
+)
 
 // Eval writes the values at (x, y) to dst, in the order of Build, a matrix row by row. What dst has
 // beyond them is left alone.
@@ -274,7 +328,7 @@ func (p *Program) Eval(dst, x, y []float64) error {
 	if len(dst) < p.size {
 		return dsbo.Errorf(dsbo.ErrShape, "the function's values have %d entries; len(dst)=%d", p.size, len(dst))
 	}
-	m := p.m.float64()
+	m := p.m.Float64()
 	if err := setPoint(p, m, x, y); err != nil {
 		return err
 	}
@@ -282,6 +336,5 @@ func (p *Program) Eval(dst, x, y []float64) error {
 		p.dst[i], dst = dst[:n], dst[n:]
 	}
 	defer clear(p.dst)
-	defer p.m.leave()
-	return m.run(p.values, p.dst)
+	return m.Run(p.values, p.dst)
 }

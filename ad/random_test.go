@@ -80,8 +80,7 @@ func (g *randomGraph) add(kind int) {
 	case 9:
 		g.whole = append(g.whole, Tanh(MatVec(g.weights(false), MatVec(g.weights(true), g.pick(g.whole), true), true)))
 	case 10:
-		long := Add(Place(Tanh(g.pick(g.whole)), g.r.IntN(wide), 2*wide),
-			Place(g.pick(g.whole), g.r.IntN(wide), 2*wide))
+		long := Add(Place(Tanh(g.pick(g.whole)), g.r.IntN(wide), 2*wide), Place(g.pick(g.whole), g.r.IntN(wide), 2*wide))
 		g.whole = append(g.whole, Tanh(PartVec(long, g.r.IntN(wide), wide)), PartVec(Sin(long), wide, wide))
 	case 11:
 		side, a = 1, g.pick(g.rows[1])
@@ -91,8 +90,8 @@ func (g *randomGraph) add(kind int) {
 	}
 }
 
-// rearranged makes a value of the shape of a and b, of what stands in other places there, or of the
-// larger and the smaller entries.
+// rearranged makes a value of the shape of a and b, of what stands in other places there, or of
+// the larger and the smaller entries.
 func (g *randomGraph) rearranged(kind int, a, b *Node) *Node {
 	_, c := dims(a)
 	switch cut := 1 + g.r.IntN(c-1); kind {
@@ -111,8 +110,7 @@ func (g *randomGraph) rearranged(kind int, a, b *Node) *Node {
 		return Reshape(BatchMatMul(outer, v, randomRows, g.r.IntN(2) == 0, false), randomRows, c)
 	}
 	half := randomRows / 2
-	return Mul(Rsqrt(Offset(1, Square(a))),
-		Transpose(ConcatCols(Transpose(Rows(b, half, half)), Transpose(Rows(Erf(b), 0, half)))))
+	return Mul(Rsqrt(Offset(1, Square(a))), Transpose(ConcatCols(Transpose(Rows(b, half, half)), Transpose(Rows(Erf(b), 0, half)))))
 }
 
 // randomTask is a random graph with points and batches.
@@ -175,13 +173,13 @@ func (k *randomTask) ask(d *Derivs, s state, what int) []float64 {
 
 // spoil makes NaN of what earlier runs have left in scratch memory.
 func spoil(p *Program) {
-	pool := poolOf(p)
-	for _, s := range pool.f32 {
+	f32, f64, _ := poolOf(p).Scratch()
+	for _, s := range f32 {
 		for i := range s {
 			s[i] = float32(math.NaN())
 		}
 	}
-	for _, s := range pool.f64 {
+	for _, s := range f64 {
 		for i := range s {
 			s[i] = math.NaN()
 		}
@@ -199,8 +197,7 @@ func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
 		}
 		signs = append(signs, k.signs.At(i, 0))
 	}
-	cost := buildRandom(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data),
-		NewConst(leaves[0], "signs", randomRows, 0, signs))
+	cost := buildRandom(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data), NewConst(leaves[0], "signs", randomRows, 0, signs))
 	first := testkit.Get(Grad(cost, leaves[0], leaves[1]))
 	second := testkit.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
 	got := tapeValues(t, leaves, at, slices.Concat([]*Node{cost}, first, second))
@@ -213,9 +210,9 @@ func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
 	return [][]float64{pad(got[0], nil), pad(got[1], got[2]), pad(got[3], nil), pad(nil, got[4])}
 }
 
-// TestSharedPlaces: values that share memory, with each other and with those of other programs of a
-// workspace, are those of machines in which each has its own: Gorgonia's where no sum is cut, and
-// programs that have done nothing else.
+// TestSharedPlaces: values that share memory, with each other and with those of other programs of
+// a workspace, are those of machines in which each has its own: Gorgonia's where no sum is cut,
+// and programs that have done nothing else.
 func TestSharedPlaces(t *testing.T) {
 	graphs := 6 // each tile, and both types
 	if testing.Short() {
@@ -257,8 +254,8 @@ func TestSharedPlaces(t *testing.T) {
 	}
 }
 
-// TestPartOfItself: a vector to which a part of itself is added is not written over before the part
-// is read.
+// TestPartOfItself: a vector to which a part of itself is added is not written over before the
+// part is read.
 func TestPartOfItself(t *testing.T) {
 	const n = 40 // more than kernels read before they write
 	y, weights := make([]float64, n), make([]float64, n)

@@ -1,8 +1,7 @@
 package ad
 
 import (
-	"math"
-
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
 
@@ -14,28 +13,30 @@ const (
 	scaleByOp   named = "ScaleBy"
 	softmaxOp   named = "RowSoftmax"
 	logSumExpOp named = "RowLogSumExp"
-	gatherOp    named = "Gather"
 )
 
-var reductions = map[named]definition{
-	dotOp: {bothRowsSummed, func(in nodes, _, g *Node) nodes { return nodes{ScaleBy(g, in[1]), ScaleBy(g, in[0])} },
-		dotKernel[float32], dotKernel[float64]},
-	sumAllOp: {rowsSummed, func(in nodes, _, g *Node) nodes { return nodes{fill(g, in[0])} },
-		sumKernel[float32], sumKernel[float64]},
-	fillOp: {split{args: "wn"}, func(_ nodes, _, g *Node) nodes { return nodes{SumAll(g), nil} },
-		spreadKernel[float32], spreadKernel[float64]},
-	scaleByOp: {split{args: "wr"}, func(in nodes, _, g *Node) nodes { return nodes{Dot(g, in[1]), ScaleBy(in[0], g)} },
-		scaleByKernel[float32], scaleByKernel[float64]},
-	softmaxOp: {rowsIn, func(_ nodes, p, g *Node) nodes {
-		return nodes{Mul(p, AddCol(g, Neg(RowDot(g, p))))} // P ∘ (G − ⟨G, P⟩ per row)
-	},
-		softmaxKernel[float32], softmaxKernel[float64]},
-	logSumExpOp: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(RowSoftmax(in[0]), g)} },
-		logSumExpKernel[float32], logSumExpKernel[float64]},
-	gatherOp: {split{args: "wr"}, func(in nodes, _, g *Node) nodes {
-		return nodes{scatter(g, in[1], in[0].Shape()[0]), nil}
-	},
-		gatherKernel[float32], gatherKernel[float64]},
+func init() {
+	define(map[named]definition{
+		dotOp: {uncut(summing("rr", dotKernel[float32], dotKernel[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{ScaleBy(g, in[1]), ScaleBy(g, in[0])} }},
+		sumAllOp: {uncut(summing("r", sumKernel[float32], sumKernel[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{fill(g, in[0])} }},
+		fillOp: {kernels("wn", spreadKernel[float32], spreadKernel[float64]),
+			func(_ nodes, _, g *Node) nodes { return nodes{SumAll(g), nil} }},
+		scaleByOp: {scaleByEngine(),
+			func(in nodes, _, g *Node) nodes { return nodes{Dot(g, in[1]), ScaleBy(in[0], g)} }},
+		softmaxOp: {kernels("r", softmaxKernel[float32], softmaxKernel[float64]), func(_ nodes, p, g *Node) nodes {
+			return nodes{Mul(p, AddCol(g, Neg(RowDot(g, p))))} // P ∘ (G − ⟨G, P⟩ per row)
+		}},
+		logSumExpOp: {kernels("r", logSumExpKernel[float32], logSumExpKernel[float64]),
+			func(in nodes, _, g *Node) nodes { return nodes{RowScale(RowSoftmax(in[0]), g)} }},
+	})
+}
+
+func scaleByEngine() engine.Op {
+	o := arithmetical(engine.Other, kernels("wr", scaleByKernel[float32], scaleByKernel[float64]))
+	o.InPlace = second
+	return o
 }
 
 // Dot returns the scalar Σ a_ij b_ij of two nodes of the same shape.
@@ -79,13 +80,6 @@ func ScaleBy(s, a *Node) *Node {
 	return apply(scaleByOp, shapeOf(a), Scale(c, s), a)
 }
 
-// isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of
-// a product.
-func isPowerOfTwo(c float64) bool {
-	fraction, _ := math.Frexp(math.Abs(c))
-	return fraction == .5
-}
-
 // RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries.
 func RowSoftmax(a *Node) *Node {
 	softmaxOp.matrix(a)
@@ -98,28 +92,28 @@ func RowLogSumExp(a *Node) *Node {
 	return apply(logSumExpOp, vecShape(r), a)
 }
 
-func dotKernel[T Float](c *call[T])     { c.addScalar(kernel.Dot(c.in[0].v, c.in[1].v)) }
-func sumKernel[T Float](c *call[T])     { c.addScalar(kernel.Sum(c.in[0].v)) }
-func scaleByKernel[T Float](c *call[T]) { scale(c.dst.v, c.in[0].v[0], c.in[1].v) }
+func dotKernel[T Float](c *call[T])     { addScalar(c, kernel.Dot(c.In[0].V, c.In[1].V)) }
+func sumKernel[T Float](c *call[T])     { addScalar(c, kernel.Sum(c.In[0].V)) }
+func scaleByKernel[T Float](c *call[T]) { scale(c.Dst.V, c.In[0].V[0], c.In[1].V) }
 
 // addScalar stores or adds one number into a scalar output.
-func (c *call[T]) addScalar(s T) {
-	if !c.first {
-		s += c.dst.v[0]
+func addScalar[T Float](c *call[T], s T) {
+	if !c.First {
+		s += c.Dst.V[0]
 	}
-	c.dst.v[0] = s
+	c.Dst.V[0] = s
 }
 
 func spreadKernel[T Float](c *call[T]) {
-	for i := range c.dst.v {
-		c.dst.v[i] = c.in[0].v[0]
+	for i := range c.Dst.V {
+		c.Dst.V[i] = c.In[0].V[0]
 	}
 }
 
 func softmaxKernel[T Float](c *call[T]) {
-	kernel.RowSoftmax(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v)
+	kernel.RowSoftmax(c.In[0].R, c.In[0].C, c.Dst.V, c.In[0].V)
 }
 
 func logSumExpKernel[T Float](c *call[T]) {
-	kernel.RowLogSumExp(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v)
+	kernel.RowLogSumExp(c.In[0].R, c.In[0].C, c.Dst.V, c.In[0].V)
 }

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/testkit"
 )
 
@@ -21,8 +21,7 @@ func (k *task) calls(d *Derivs, i int, idx []int, dst *[4][]float64) error {
 	k.v[i%len(k.v)] -= 1e-3
 	bound := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
 	_, err := d.Value(k.x, k.y)
-	return errors.Join(bound, err, d.Grad(dst[0], dst[1], k.x, k.y), d.HVP(dst[2], k.x, k.y, k.v),
-		d.JVP(dst[3], k.x, k.y, k.v))
+	return errors.Join(bound, err, d.Grad(dst[0], dst[1], k.x, k.y), d.HVP(dst[2], k.x, k.y, k.v), d.JVP(dst[3], k.x, k.y, k.v))
 }
 
 // softmaxTask is the paper's MNIST task in small, its tables in the given form.
@@ -39,15 +38,13 @@ func softmaxTask(asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64)
 	l.Rows, l.Float32 = rows, float32
 	d := testkit.Get(Differentiate(l))
 	setTile(d.Program, 64)
-	idx := []int(nil)
 	if rows < k.m {
-		idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:rows]
+		k.idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:rows]
 	}
 	for _, name := range []string{"X", "T"} {
-		testkit.OK(d.Bind(name, k.tables[name], idx))
+		testkit.OK(d.Bind(name, k.tables[name], k.idx))
 	}
-	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d),
-		make([]float64, k.d)}
+	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
 }
 
 func TestNoAllocations(t *testing.T) {
@@ -113,15 +110,8 @@ func TestFlatHeap(t *testing.T) {
 func TestScratchIsLeft(t *testing.T) {
 	k, d, dst := softmaxTask(false, false, 150)
 	testkit.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))
-	m := d.m.(*machine[float64])
-	for i := range m.slots {
-		if s := &m.slots[i]; m.template.isTemporary(m.template.root(i)) && (s.buf != nil || s.tiles != nil) {
-			t.Errorf("slot %d has a place", i)
-		}
-	}
-	if m.scratch != nil || m.call.dst.v != nil ||
-		slices.ContainsFunc(m.in, func(a mat[float64]) bool { return a.v != nil }) {
-		t.Error("the last call has one")
+	if d.m.(engine.Inspector).HoldsScratch() {
+		t.Error("a slot or the last call is in scratch memory")
 	}
 }
 
@@ -158,8 +148,8 @@ func TestSharedTables(t *testing.T) {
 	}
 }
 
-// TestProductsAtOnePoint: a product at the point of the one before computes nothing again that does
-// not depend on the direction, and has the bits of a first product.
+// TestProductsAtOnePoint: a product at the point of the one before computes nothing again that
+// does not depend on the direction, and has the bits of a first product.
 func TestProductsAtOnePoint(t *testing.T) {
 	for _, asBytes := range []bool{false, true} {
 		k, d, dst := softmaxTask(asBytes, false, 150)
@@ -169,11 +159,8 @@ func TestProductsAtOnePoint(t *testing.T) {
 		testkit.OK(d.HVP(dst[1], k.x, k.y, k.v))
 		testkit.OK(fresh.HVP(dst[2], k.x, k.y, k.v))
 		sameBits(t, "product", dst[1], dst[2])
-		m := d.m.(*machine[float64])
-		for _, i := range d.plans[1<<hvp].order {
-			if ins := &m.instrs[i]; ins.run && m.slots[ins.out].deps&m.slots[d.vs].bit == 0 {
-				t.Errorf("bytes=%v: %v is computed again", asBytes, ins.rule)
-			}
+		if n := d.m.(engine.Inspector).Recomputed(d.known[1<<hvp]); n > 0 {
+			t.Errorf("bytes=%v: %d steps are computed again", asBytes, n)
 		}
 	}
 }

@@ -1,21 +1,22 @@
 package ad
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"gorgonia.org/gorgonia"
+
+	"dsbo/ad/internal/engine"
 )
 
 // ErrGraph marks a graph that cannot be differentiated again and again.
-var ErrGraph = errors.New("ad: unsuitable graph")
+var ErrGraph = engine.ErrGraph
 
 // replacements names what to use in place of Gorgonia's ops that are not right under repeated
 // differentiation: each was found to give a wrong second derivative (or a wrong first one) without
-// an error, or to fail at run time. Keys are op types, with the op's own name where the type
-// has several.
+// an error, or to fail at run time. Keys are op types, with the op's own name where the type has
+// several.
 var replacements = map[string]string{
 	"elemUnaryOp ceil":  "it has no derivative",
 	"elemUnaryOp floor": "it has no derivative",
@@ -52,9 +53,8 @@ func refusal(o gorgonia.Op) error {
 			return fmt.Errorf("%w: gorgonia's op %q (%s): %s", ErrGraph, own, typ, advice)
 		}
 	}
-	return fmt.Errorf(
-		"%w: op %q (%s) is not known to be right under repeated differentiation; build the loss from ad's ops",
-		ErrGraph, own, typ)
+	return fmt.Errorf("%w: op %q (%s) is not known to be right under repeated differentiation; build the loss from "+
+		"ad's ops", ErrGraph, own, typ)
 }
 
 // isLeaf reports whether n is an input or one of Gorgonia's constant numbers. Its constant tensors
@@ -71,8 +71,8 @@ func isLeaf(n *Node) bool {
 	return typ == "constantScalar"
 }
 
-// closeGraphs returns the nodes' equivalents in which Gorgonia's own ops are replaced by those of
-// the closed set. Ops that have no equivalent are refused.
+// closeGraphs returns the nodes' equivalents, in which ops of the closed set replace Gorgonia's
+// own. Ops that have no equivalent are refused.
 func closeGraphs(nodes ...*Node) ([]*Node, error) {
 	var out []*Node
 	memo := map[*Node]*Node{}
@@ -94,9 +94,9 @@ func translateNode(n *Node, memo map[*Node]*Node) (*Node, error) {
 		return c, nil
 	}
 	if n.Deriv() != nil {
-		return nil,
-			fmt.Errorf("%w: gorgonia.Grad was called on node %q; its second call would return the first gradient: "+
-				"build the graph without it and use ad.Grad", ErrGraph, n.Name())
+		return nil, fmt.Errorf("%w: gorgonia.Grad was called on node %q; its second call would return the first "+
+			"gradient: "+
+			"build the graph without it and use ad.Grad", ErrGraph, n.Name())
 	}
 	memo[n] = n
 	if isLeaf(n) {

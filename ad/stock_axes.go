@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// others returns the axes, of so many, that are not in list.
+// others returns the axes below a number that are not in list.
 func others(axes int, list []int) []int {
 	var rest []int
 	for i := range axes {
@@ -27,7 +27,7 @@ func permuted(a *Node, shape tensor.Shape, axes []int) *Node {
 		size *= shape[i]
 	}
 	rows, moved := 1, axes
-	if len(axes) > 0 && axes[0] == 0 { // rows stay, and may be those of a batch
+	if len(axes) > 0 && axes[0] == 0 { // rows stay, and may be examples of a batch
 		rows, moved = shape[0], axes[1:]
 	}
 	if slices.IsSorted(moved) {
@@ -170,8 +170,8 @@ func (s stock) repeat() *Node {
 // window returns the geometry of an op on images of shape N×C×H×W, false if [Window] has none.
 func (s stock) window(padH, padW string) (Window, bool) {
 	shape := s.old[0].Shape()
-	w := Window{H: shape[2], W: shape[3], C: shape[1], KH: s.int("h"), KW: s.int("w"), Stride: s.int("strideH"),
-		PadH: s.int(padH), PadW: s.int(padW)}
+	w := Window{H: shape[2], W: shape[3], C: shape[1], KH: s.int("h"), KW: s.int("w"),
+		Stride: s.int("strideH"), PadH: s.int(padH), PadW: s.int(padW)}
 	wide := s.int("strideW")
 	if w.KH == w.H+2*w.PadH { // one row of patches
 		w.Stride = wide

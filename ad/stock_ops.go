@@ -14,15 +14,15 @@ import (
 )
 
 // stock is a node of one of Gorgonia's own ops that is rebuilt from the closed set: its inputs as
-// they were, and rebuilt. A tensor of more than two axes is rebuilt as a matrix with its entries in
-// the same order, see [folded].
+// they were, and rebuilt. A tensor of more than two axes is rebuilt as a matrix with its entries
+// in the same order, see [folded].
 type stock struct {
 	n       *Node
 	old, in []*Node
 }
 
-// folded returns the shape of a tensor in the closed set: the last axis is that of the columns, and
-// all others make rows.
+// folded returns the shape of a tensor in the closed set: the last axis makes columns, and all
+// others make rows.
 func folded(s tensor.Shape) tensor.Shape {
 	if len(s) <= 2 {
 		return s
@@ -40,10 +40,8 @@ func (s stock) translate() (*Node, error) {
 		return nil, refusal(o)
 	}
 	if len(s.in) < o.Arity() {
-		return nil,
-			fmt.Errorf(
-				"%w: gorgonia's op %q has lost an input, a number that was taken for another one: use ad.Offset "+
-					"or ad.Scale", ErrGraph, own)
+		return nil, fmt.Errorf("%w: gorgonia's op %q has lost an input, a number that was taken for another one: "+
+			"use ad.Offset or ad.Scale", ErrGraph, own)
 	}
 	out := f(s)
 	if out == nil {
@@ -92,8 +90,8 @@ var unaryStock = map[string]func(a *Node) *Node{
 	"sqrt": Sqrt, "tanh": Tanh, "sigmoid": Sigmoid, "softplus": Softplus,
 }
 
-// field returns a field of the op that it has no method for. The names are those of the version of
-// Gorgonia in go.mod.
+// field returns a field of the op that it has no method for. The names are right for the version
+// of Gorgonia in go.mod.
 func (s stock) field(name string) reflect.Value {
 	return reflect.Indirect(reflect.ValueOf(s.n.Op())).FieldByName(name)
 }
@@ -134,8 +132,8 @@ func numberLike(v float64, like *Node) *Node {
 	return gorgonia.NewConstant(v)
 }
 
-// binary is an arithmetic op, or a comparison whose result is 0 and 1, of two tensors, a tensor and
-// a scalar, or numbers.
+// binary is an arithmetic op, or a comparison whose result is 0 and 1, of two tensors, a tensor
+// and a scalar, or numbers.
 func (s stock) binary() *Node {
 	name, _, _ := strings.Cut(s.n.Op().String(), " ")
 	a, b := s.in[0], s.in[1]

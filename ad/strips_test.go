@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"dsbo/ad/adtest"
@@ -13,8 +12,7 @@ import (
 
 // recurrentLoss has one matrix, an offset and gates in each of so many steps over rows of a width.
 func recurrentLoss(rows, width, steps int, float32 bool) Loss {
-	return Loss{P: 1, Q: width*2*width + width, Rows: rows, Float32: float32,
-		Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},
+	return Loss{P: 1, Q: width*2*width + width, Rows: rows, Float32: float32, Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			w, offset := Part(y, 0, 2*width, width), PartVec(y, 2*width*width, width)
 			h := in[0]
@@ -66,17 +64,9 @@ func TestStrips(t *testing.T) {
 	}
 }
 
-// strips reports whether a step of the last plan runs in strips.
+// strips reports whether a step of the product runs in strips.
 func strips(d *Derivs) bool {
-	layouts := func(list []*layout) bool {
-		return slices.ContainsFunc(list[len(list)-1].groups, func(of []group) bool {
-			return slices.ContainsFunc(of, func(g group) bool { return g.rows > 0 })
-		})
-	}
-	if m, ok := d.m.(*machine[float64]); ok {
-		return layouts(m.layouts)
-	}
-	return layouts(d.m.(*machine[float32]).layouts)
+	return d.template.Report(d.known[1<<hvp]).Strips
 }
 
 // TestSeries: where a matrix is a factor again and again, the sums for it are one sum; derivatives
@@ -87,9 +77,7 @@ func TestSeries(t *testing.T) {
 		setTile(d.Program, tile)
 		adtest.Check(t, d, x, y)
 		testkit.OK(d.HVP(make([]float64, len(y)), x, y, v))
-		m := d.m.(*machine[float64])
-		last := m.layouts[len(m.layouts)-1].roles
-		if n := len(slices.DeleteFunc(slices.Clone(last), func(r role) bool { return r != goesOn })); n < 8 {
+		if n := d.template.Report(d.known[1<<hvp]).Resumed; n < 8 {
 			t.Errorf("%d sums of a product of 6 steps go on where others stand, want at least 8", n)
 		}
 		single, _, _, _ := recurrent(11, 3, 6, true)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/testkit"
 )
 
@@ -38,14 +39,13 @@ func tables(t *testing.T) map[string]struct {
 		"float64": {testkit.Get(FloatTable(4, 3, f64)), f64},
 		"float32": {testkit.Get(Float32Table(4, 3, f32)), wide},
 		"bytes":   {testkit.Get(ByteTable(4, 3, b, 1.0/255)), scaled},
-		"sparse": {testkit.Get(SparseTable(4, 3, []int{0, 2, 2, 3, 5}, []int32{0, 2, 1, 0, 2},
-			[]float32{.1, -2, 3, 4, 1e6})),
+		"sparse": {testkit.Get(SparseTable(4, 3, []int{0, 2, 2, 3, 5}, []int32{0, 2, 1, 0, 2}, []float32{.1, -2, 3, 4, 1e6})),
 			[]float64{float64(float32(.1)), 0, -2, 0, 0, 0, 0, 3, 0, 4, 0, 1e6}},
 		"labels": {testkit.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}
 }
 
-// rowsOf is the plain twin of readRows: the rows of want named by idx.
+// rowsOf is the plain twin of engine.Read: the rows of want named by idx.
 func rowsOf(want []float64, cols int, idx []int) []float64 {
 	var rows []float64
 	for _, r := range idx {
@@ -78,12 +78,12 @@ func TestTableReads(t *testing.T) {
 			} {
 				want := rowsOf(c.want, 3, r.base)
 				got := make([]float64, len(want))
-				readRows(r.table, got, r.idx, r.from, r.to)
+				engine.Read(&r.table.data, got, r.idx, r.from, r.to)
 				if d := cmp.Diff(want, got); d != "" && len(want) > 0 {
 					t.Errorf("%s: float64 rows (-want +got):\n%s", r.name, d)
 				}
 				got32 := make([]float32, len(want))
-				readRows(r.table, got32, r.idx, r.from, r.to)
+				engine.Read(&r.table.data, got32, r.idx, r.from, r.to)
 				for i := range want {
 					// Bytes are scaled in float32: the rounded scale and the product each
 					// lose at most 2^-24 relative, and float64 some 2^-53 more.
@@ -108,26 +108,26 @@ func TestTableReads(t *testing.T) {
 
 func TestTableInPlace(t *testing.T) {
 	for name, c := range tables(t) {
-		rows64, ok64 := tableRows[float64](c.table, nil, 1, 3)
-		rows32, ok32 := tableRows[float32](c.table, nil, 1, 3)
+		rows64, ok64 := engine.InPlace[float64](&c.table.data, nil, 1, 3)
+		rows32, ok32 := engine.InPlace[float32](&c.table.data, nil, 1, 3)
 		if ok64 != (name == "float64") || ok32 != (name == "float32") {
 			t.Errorf("%s: in place as float64 %t, as float32 %t", name, ok64, ok32)
 		}
-		if ok64 && (len(rows64) != 6 || cap(rows64) != 6 || &rows64[0] != &c.table.f64[3]) {
+		if ok64 && (len(rows64) != 6 || cap(rows64) != 6 || &rows64[0] != &c.table.data.F64[3]) {
 			t.Errorf("%s: rows 1 and 2 are not the table's own memory", name)
 		}
-		if ok32 && (len(rows32) != 6 || &rows32[0] != &c.table.f32[3]) {
+		if ok32 && (len(rows32) != 6 || &rows32[0] != &c.table.data.F32[3]) {
 			t.Errorf("%s: rows 1 and 2 are not the table's own memory", name)
 		}
 		picked := testkit.Get(c.table.Pick([]int{0, 1}))
-		if _, ok := tableRows[float64](picked, nil, 0, 1); ok {
+		if _, ok := engine.InPlace[float64](&picked.data, nil, 0, 1); ok {
 			t.Errorf("%s: a picked table was read in place", name)
 		}
 		compact := picked.Compact()
-		if _, ok := tableRows[float64](compact, nil, 0, 1); ok != (name == "float64") || compact.Compact() != compact {
+		if _, ok := engine.InPlace[float64](&compact.data, nil, 0, 1); ok != (name == "float64") || compact.Compact() != compact {
 			t.Errorf("%s: a compact table is read in place: %v", name, ok)
 		}
-		if _, ok := tableRows[float64](c.table, []int{0, 1}, 0, 1); ok {
+		if _, ok := engine.InPlace[float64](&c.table.data, []int{0, 1}, 0, 1); ok {
 			t.Errorf("%s: an indexed batch was read in place", name)
 		}
 	}
@@ -158,8 +158,7 @@ func TestTableErrors(t *testing.T) {
 		{"too few numbers", make1(FloatTable(2, 2, make([]float64, 3))), dsbo.ErrShape,
 			"a table of 2 rows and 2 columns needs as many numbers as that makes; there are 3"},
 		{"product beyond int", make1(FloatTable(half, half, nil)), dsbo.ErrShape,
-			fmt.Sprintf("a table of %d rows and %d columns needs as many numbers as that makes; there are 0", half,
-				half)},
+			fmt.Sprintf("a table of %d rows and %d columns needs as many numbers as that makes; there are 0", half, half)},
 		{"no rows", make1(Float32Table(0, 2, nil)), dsbo.ErrShape,
 			"a table needs at least one row and one column; it has 0 and 2"},
 		{"no columns", make1(ByteTable(2, 0, nil, 1)), dsbo.ErrShape,
@@ -195,7 +194,7 @@ func BenchmarkTableReadBytes(b *testing.B) {
 	dst := make([]float32, rows*cols)
 	b.SetBytes(rows * cols)
 	for b.Loop() {
-		readRows(t, dst, nil, 0, rows)
+		engine.Read(&t.data, dst, nil, 0, rows)
 	}
 }
 
@@ -212,8 +211,7 @@ func TestFloat32Copy(t *testing.T) {
 		t.Errorf("a float32 table gives %p (%v), want itself, %p", again, err, got)
 	}
 	tab = testkit.Get(FloatTable(1, 2, []float64{0, 1e39}))
-	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) ||
-		!strings.Contains(err.Error(), "row 0, column 1 has 1e+39") {
+	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "row 0, column 1 has 1e+39") {
 		t.Errorf("1e39: error %v, want ErrConfig and the place", err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestTail: what is computed entry by entry at the end of a plan has the bits of the same steps one
-// after the other, on lengths around those of a block and on such as a crew shares; and there is a
-// tail, of the steps that are meant to be in it.
+// TestTail: what is computed entry by entry at the end of a plan has the bits of the same steps
+// one after the other, on lengths around those of a block and on such as a crew shares; and there
+// is a tail, of the steps that are meant to be in it.
 func TestTail(t *testing.T) {
 	part := func(y *Node, off int) *Node { return Sin(PartVec(y, off, 700)) }
 	for _, c := range []struct {
@@ -21,8 +21,7 @@ func TestTail(t *testing.T) {
 	}{
 		{"a penalty and parts", 4, func(x, y *Node) []*Node {
 			q := y.Shape()[0]
-			return []*Node{Sum(ScaleBy(Item(x, 0), y), Place(part(y, 0), 0, q), Place(part(y, 500), 2000, q),
-				Place(part(y, 9), q-700, q))}
+			return []*Node{Sum(ScaleBy(Item(x, 0), y), Place(part(y, 0), 0, q), Place(part(y, 500), 2000, q), Place(part(y, 9), q-700, q))}
 		}},
 		{"parts alone, some of them zeros of both signs", 2, func(x, y *Node) []*Node {
 			q := y.Shape()[0]
@@ -49,52 +48,43 @@ func TestTail(t *testing.T) {
 		}},
 		{"too many at a time", 0, func(x, y *Node) []*Node {
 			var all []*Node
-			for i := range tailMost + 1 {
+			for i := range 4 + 1 {
 				all = append(all, Offset(float64(i), y))
 			}
 			return all
 		}},
 	} {
-		for _, q := range []int{shortTail, shortTail + 1, 2*shortTail - 1, 270_001} {
+		for _, q := range []int{4096, 4097, 8191, 270_001} {
 			t.Run(fmt.Sprint(c.name, ", ", q), func(t *testing.T) {
-				t.Run("float32", func(t *testing.T) { testTail[float32](t, q, c.steps, c.build) })
-				t.Run("float64", func(t *testing.T) { testTail[float64](t, q, c.steps, c.build) })
+				t.Run("float32", func(t *testing.T) { testTail(t, true, q, c.steps, c.build) })
+				t.Run("float64", func(t *testing.T) { testTail(t, false, q, c.steps, c.build) })
 			})
 		}
 	}
 }
 
-func testTail[T Float](t *testing.T, q, steps int, build func(x, y *Node) []*Node) {
-	_, single := any(T(0)).(float32)
-	p := testkit.Get(Compile(
-		Func{P: 1, Q: q, Float32: single, Build: func(x, y *Node, _ []*Node) []*Node { return build(x, y) }}))
+func testTail(t *testing.T, single bool, q, steps int, build func(x, y *Node) []*Node) {
+	p := testkit.Get(Compile(Func{P: 1, Q: q, Float32: single, Build: func(x, y *Node, _ []*Node) []*Node { return build(x, y) }}))
 	x, y := []float64{.7}, make([]float64, q)
 	for i := range y {
 		y[i] = math.Sin(float64(i)) * float64(i%3-1)
 	}
 	got := make([]float64, p.size)
 	testkit.OK(p.Eval(got, x, y))
-	have := 0
-	if tl := p.m.(*machine[T]).layouts[p.values.number].tail; tl != nil {
-		have = len(tl.steps)
-	}
-	if have != steps {
+	if have := p.template.Report(p.values).TailSteps; have != steps {
 		t.Errorf("the tail has %d steps, want %d", have, steps)
 	}
-	plain := testkit.Get(p.c.plan(true, p.outs...))
+	plain := testkit.Get(p.plan(true, p.outs))
 	want := make([][]float64, len(p.sizes))
 	for i, n := range p.sizes {
 		want[i] = make([]float64, n)
 	}
-	testkit.OK(p.m.float64().run(plain, want))
-	p.m.leave()
+	testkit.OK(p.m.Float64().Run(plain, want))
 	sameBits(t, "values", got, slices.Concat(want...))
 	narrow := make([][]float32, len(p.sizes))
 	for i, n := range p.sizes {
 		narrow[i] = make([]float32, n)
 	}
-	testkit.OK(p.m.float32().run(p.values, narrow))
-	p.m.leave()
-	sameBits(t, "values in float32", convertTo[float64](slices.Concat(narrow...)),
-		convertTo[float64](convertTo[float32](got)))
+	testkit.OK(p.m.Float32().Run(p.values, narrow))
+	sameBits(t, "values in float32", convertTo[float64](slices.Concat(narrow...)), convertTo[float64](convertTo[float32](got)))
 }

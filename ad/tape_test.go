@@ -46,11 +46,15 @@ func TestTapeMachine(t *testing.T) {
 
 // hasPatches reports whether d multiplies patches of images.
 func hasPatches(d *Derivs) bool {
-	has := func(r rule) bool { _, is := r.(convRule); return is }
-	if m, is := d.m.(*machine[float32]); is {
-		return slices.ContainsFunc(m.instrs, func(i instr[float32]) bool { return has(i.rule) })
+	for n := range d.slots {
+		if isLeaf(n) {
+			continue
+		}
+		if op, _ := lowered(n); op.Name == fusedName {
+			return true
+		}
 	}
-	return slices.ContainsFunc(d.m.(*machine[float64]).instrs, func(i instr[float64]) bool { return has(i.rule) })
+	return false
 }
 
 // roundoff returns the unit roundoff.

@@ -8,8 +8,8 @@ import (
 )
 
 // BenchmarkTogether asks for a gradient, a Hessian- and a Jacobian-vector product at one point, in
-// turn, as methods do, and in one pass: what values that stay from one question to the next lack of
-// a pass for all three.
+// turn, as methods do, and in one pass: what values that stay from one question to the next lack
+// of a pass for all three.
 func BenchmarkTogether(b *testing.B) {
 	const rows, in, units, classes = 256, 784, 300, 10
 	const hidden, head = in * units, units * classes
@@ -38,8 +38,7 @@ func BenchmarkTogether(b *testing.B) {
 			return v
 		}
 		d := testkit.Get(Differentiate(Loss{P: c.p, Q: c.q, Rows: rows, Float32: true, Build: c.build,
-			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true},
-				{Name: "T", Shape: []int{classes}, Batch: true}}}))
+			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}, {Name: "T", Shape: []int{classes}, Batch: true}}}))
 		testkit.OK(d.Bind("X", testkit.Get(FloatTable(rows, in, normal(rows*in))), nil))
 		testkit.OK(d.Bind("T", testkit.Get(LabelTable(make([]uint8, rows), classes)), nil))
 		x, y, v := normal(c.p), normal(c.q), normal(c.q)
@@ -56,8 +55,7 @@ func BenchmarkTogether(b *testing.B) {
 		b.Run(c.name+"/together", func(b *testing.B) {
 			for b.Loop() {
 				elsewhere()
-				testkit.OK(d.setDirection(x, y, v))
-				testkit.OK(d.compute([derivCount][]float64{gradY: gy, hvp: hv, jvp: jv}))
+				testkit.OK(d.compute(2, 1<<gradY|1<<hvp|1<<jvp, [derivCount][]float64{gradY: gy, hvp: hv, jvp: jv}, x, y, v))
 			}
 		})
 	}

@@ -2,9 +2,11 @@ package ad
 
 import (
 	"fmt"
+	"strings"
 
 	"gorgonia.org/tensor"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
 
@@ -33,8 +35,8 @@ func (v viewRule) size() int { return v.n[0] * v.n[1] * v.n[2] * v.n[3] }
 func Cols(a *Node, from, n int) *Node {
 	_, c := colsName.matrix(a)
 	if from < 0 || from+n > c || n < 1 {
-		failf("Cols: columns must lie inside the matrix; columns %d to %d do not, its shape is %v", from,
-			from+n-1, a.Shape())
+		failf("Cols: columns must lie inside the matrix; columns %d to %d do not, its shape is %v",
+			from, from+n-1, a.Shape())
 	}
 	if n == c {
 		return a
@@ -72,8 +74,8 @@ func Item(a *Node, index ...int) *Node {
 	return reshape(PartVec(Flatten(a), off, 1), scalarShape)
 }
 
-// Transpose returns the transpose of a matrix. Cost: a copy; a product with it needs none,
-// see [MatMul].
+// Transpose returns the transpose of a matrix. Cost: a copy; a product with it needs none, see
+// [MatMul].
 func Transpose(a *Node) *Node {
 	r, c := transposeName.matrix(a)
 	if r == 1 || c == 1 {
@@ -82,8 +84,8 @@ func Transpose(a *Node) *Node {
 	return Reshape(view(Reshape(a, 1, r*c), transpose(r, c)), c, r)
 }
 
-// transposed returns the matrix of which n is the transpose, nil for other nodes: a product reads
-// it as it is.
+// transposed returns the matrix that n transposes, nil for other nodes: a product reads it as it
+// is.
 func transposed(n *Node) *Node {
 	if _, ok := ruleOf(n).(shapeRule); !ok {
 		return nil
@@ -123,8 +125,6 @@ func (v viewRule) String() string {
 	return fmt.Sprintf("%s(%d, %v, %v, %d)", name, v.off, v.n, v.s, v.c)
 }
 
-func (v viewRule) split() split { return rowsIn }
-
 func (v viewRule) grad(in nodes, _, g *Node) nodes {
 	adjoint, width := v, v.c
 	if adjoint.back = !v.back; v.back {
@@ -134,18 +134,18 @@ func (v viewRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{reshape(apply(adjoint, matShape(r, width), g), in[0].Shape())}
 }
 
-func (v viewRule) kernels() (func(*call[float32]), func(*call[float64])) {
+func (v viewRule) lower(nodes) engine.Op {
 	if v.back {
-		return viewBackKernel[float32](v), viewBackKernel[float64](v)
+		return kernels("r", viewBackKernel[float32](v), viewBackKernel[float64](v))
 	}
-	return viewKernel[float32](v), viewKernel[float64](v)
+	return kernels("r", viewKernel[float32](v), viewKernel[float64](v))
 }
 
 // columns reports whether a row of the output is neighbouring entries of the input's.
 func (v viewRule) columns() bool { return v.n[0]*v.n[1]*v.n[2] == 1 && v.s[3] == 1 }
 
-// eachRun calls f with where each run of n[3] entries begins in a row of the output and of
-// the input.
+// eachRun calls f with where each run of n[3] entries begins in a row of the output and of the
+// input.
 func (v viewRule) eachRun(f func(out, in int)) {
 	out := 0
 	for i := range v.n[0] {
@@ -162,14 +162,14 @@ func viewKernel[T Float](v viewRule) func(*call[T]) {
 	n, stride := v.n[3], v.s[3]
 	if v.columns() {
 		return func(c *call[T]) {
-			for i := range c.in[0].r {
-				copy(c.dst.v[i*n:][:n], c.in[0].v[i*v.c+v.off:])
+			for i := range c.In[0].R {
+				copy(c.Dst.V[i*n:][:n], c.In[0].V[i*v.c+v.off:])
 			}
 		}
 	}
 	return func(c *call[T]) {
-		for i := range c.in[0].r {
-			a, d := c.in[0].row(i), c.dst.row(i)
+		for i := range c.In[0].R {
+			a, d := c.In[0].Row(i), c.Dst.Row(i)
 			v.eachRun(func(out, in int) {
 				if stride == 1 {
 					copy(d[out:out+n], a[in:in+n])
@@ -186,8 +186,8 @@ func viewKernel[T Float](v viewRule) func(*call[T]) {
 func viewBackKernel[T Float](v viewRule) func(*call[T]) {
 	n, stride := v.n[3], v.s[3]
 	return func(c *call[T]) {
-		for i := range c.in[0].r {
-			g, d := c.in[0].row(i), c.dst.row(i)
+		for i := range c.In[0].R {
+			g, d := c.In[0].Row(i), c.Dst.Row(i)
 			clear(d)
 			v.eachRun(func(out, in int) {
 				if stride == 1 {
@@ -279,9 +279,8 @@ func ConcatRows(as ...*Node) *Node {
 	for i, a := range as {
 		r, cols := dims(a)
 		if cols != c || len(a.Shape()) != len(as[0].Shape()) {
-			failf(
-				"ConcatRows: inputs must be vectors, or matrices with the same number of columns; their shapes are %v",
-				shapes(as))
+			failf("ConcatRows: inputs must be vectors, or matrices with the same number of columns; their shapes "+
+				"are %v", shapes(as))
 		}
 		height += r
 		flat[i] = Reshape(a, 1, r*c)
@@ -316,13 +315,6 @@ func shapes(as []*Node) []tensor.Shape {
 }
 
 func (r concatRule) String() string { return fmt.Sprintf("Concat(%d)", r.n) }
-func (r concatRule) split() split {
-	s := split{args: "r"}
-	for range r.n - 1 {
-		s.args += "r"
-	}
-	return s
-}
 
 func (r concatRule) grad(in nodes, _, g *Node) nodes {
 	gs := make(nodes, len(in))
@@ -335,16 +327,16 @@ func (r concatRule) grad(in nodes, _, g *Node) nodes {
 	return gs
 }
 
-func (r concatRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return concatKernel[float32], concatKernel[float64]
+func (r concatRule) lower(nodes) engine.Op {
+	return kernels(strings.Repeat("r", r.n), concatKernel[float32], concatKernel[float64])
 }
 
 func concatKernel[T Float](c *call[T]) {
 	off := 0
-	for _, a := range c.in {
-		for i := range a.r {
-			copy(c.dst.row(i)[off:], a.row(i))
+	for _, a := range c.In {
+		for i := range a.R {
+			copy(c.Dst.Row(i)[off:], a.Row(i))
 		}
-		off += a.c
+		off += a.C
 	}
 }

@@ -1,4 +1,4 @@
-package ad
+package engine
 
 import (
 	"runtime"
@@ -8,14 +8,10 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// A Workspace is memory that programs share which are used one at a time, such as those of one
-// agent: the numbers of x, y and v, and scratch memory for values that no program keeps. Programs
-// with one workspace belong to one goroutine at a time together. The zero Workspace is ready
-// to use.
+// A Workspace is memory that programs share which are used one at a time: the numbers of x, y and
+// v, and scratch memory for values that no program keeps.
 type Workspace struct {
-	// where scratch memory comes from; nil: the workspace has its own, which grows to what the
-	// largest of its programs needs
-	Pool *Pool
+	Pool *Pool // where scratch memory comes from; nil: the workspace has its own
 	own  Pool
 	f32  memory[float32]
 	f64  memory[float64]
@@ -35,10 +31,8 @@ func memoryOf[T Float](w *Workspace) *memory[T] {
 	return any(&w.f64).(*memory[T])
 }
 
-// A Pool is scratch memory for the programs of several goroutines, such as all agents of a process.
-// As many programs compute at one time as there are processors (runtime.GOMAXPROCS); others wait
-// until one of these is done: there is scratch memory for these alone, and what they compute stays
-// in the caches. The zero Pool is ready to use.
+// A Pool is scratch memory for the programs of several goroutines. At most runtime.GOMAXPROCS
+// programs have some of it at one time; others wait.
 type Pool struct {
 	mu   sync.Mutex
 	free sync.Cond // some of the scratch memory
@@ -47,9 +41,17 @@ type Pool struct {
 	f64  [][]float64
 }
 
-// take removes scratch memory of at least n numbers from a list of the pool, or makes it, once a
-// processor is free. Its numbers are left over from earlier runs.
-func take[T Float](p *Pool, list *[][]T, n int) []T {
+// memory is what machines of one workspace share.
+type memory[T Float] struct {
+	points map[pointKey]*sharedVector[T]
+	pool   *Pool
+	free   *[][]T // of the pool
+}
+
+// take removes at least n numbers of scratch memory from the pool, or makes them, once a processor
+// is free. The numbers are left over from earlier runs.
+func (m *memory[T]) take(n int) []T {
+	p, list := m.pool, m.free
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free.L = &p.mu
@@ -60,7 +62,7 @@ func take[T Float](p *Pool, list *[][]T, n int) []T {
 	if len(*list) == 0 {
 		return kernel.MakePages[T](n)
 	}
-	best := 0 // the shortest that will do, or where none does the longest, in whose place a longer one comes
+	best := 0 // the shortest that is long enough, else the longest, which a longer one replaces
 	for i, s := range *list {
 		if b := len((*list)[best]); b < n && len(s) > b || n <= len(s) && len(s) < b {
 			best = i
@@ -75,20 +77,13 @@ func take[T Float](p *Pool, list *[][]T, n int) []T {
 	return found
 }
 
-// give adds scratch memory to a list of the pool.
-func give[T Float](p *Pool, list *[][]T, s []T) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	*list = append(*list, s)
-	p.busy--
-	p.free.Signal()
-}
-
-// memory is what machines of one workspace share.
-type memory[T Float] struct {
-	points map[pointKey]*sharedVector[T]
-	pool   *Pool
-	free   *[][]T // of the pool
+// give returns scratch memory to the pool.
+func (m *memory[T]) give(s []T) {
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	*m.free = append(*m.free, s)
+	m.pool.busy--
+	m.pool.free.Signal()
 }
 
 type pointKey struct {
@@ -97,7 +92,7 @@ type pointKey struct {
 }
 
 // A sharedVector is the numbers of x, y or v. Its version grows when they change, so that each
-// program sees that they have.
+// program notices.
 type sharedVector[T Float] struct {
 	v       []T
 	version uint64

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ErrGraph marks a graph that cannot be compiled, or differentiated again and again.
+var ErrGraph = errors.New("ad: unsuitable graph")
+
+// A graph is values and the steps that compute them, without numbers.
+type graph struct {
+	rows      int      // examples in a batch, 0 without batch
+	tile      int      // examples in a tile, 0 before the first plan
+	size      int      // bytes of a number
+	inputs    int      // how many there are
+	direction uint64   // the bit of the input that changes while others stay, else 0
+	values    []*value // inputs before what depends on them
+	steps     []*step  // in the order in which they were added
+}
+
+// A value is a matrix of numbers: an input, a constant or the output of a step.
+type value struct {
+	r, c      int          // rows and columns
+	per       int          // rows per example if the value is cut by rows, else 0
+	deps      uint64       // the bits of the inputs that it depends on
+	bit       uint64       // of an input, else 0
+	point     string       // the name of an input that programs of a workspace share
+	constant  any          // the numbers of a constant, a []float32 or []float64
+	base, off int          // of a view: the value whose numbers from off on it has; else base is −1
+	sparse    *sparseValue // of sparse rows, which have no buffer; else nil
+	step      int          // the step that computes it, −1 for inputs and constants
+	kept      bool         // machines keep the whole value; may become so under the template's lock
+}
+
+func (v *value) numbers() int { return v.r * v.c }
+
+// A sparseValue says which input has the sparse rows of a value, and whether they are squared.
+type sparseValue struct {
+	input  int
+	square bool
+}
+
+// A step computes a value.
+type step struct {
+	args   []int  // values; −1 where the kernel does not read
+	out    int    // a value
+	cut    []bool // args that are cut by rows, if tiled
+	tiled  bool   // runs tile by tile
+	sums   bool   // adds up the tiles
+	sparse int    // the argument that has sparse rows, −1 for none
+	plans  uint64 // the plans that have it, by bit; from the 64th on they share the last
+	Op            // last, so that what each run reads lies together
+}
+
+// maxInputs is the number of bits in which a value notes the inputs that it depends on.
+const maxInputs = 64
+
+func (g *graph) addValue(v *value) int {
+	g.values = append(g.values, v)
+	return len(g.values) - 1
+}
+
+// addInput adds an input, whose bit it chooses.
+func (g *graph) addInput(v *value) (int, error) {
+	if g.inputs == maxInputs {
+		return 0, fmt.Errorf("%w: a function can have at most %d inputs, counting x, y and v", ErrGraph, maxInputs)
+	}
+	v.base, v.step, v.bit = -1, -1, 1<<g.inputs
+	v.deps = v.bit
+	g.inputs++
+	return g.addValue(v), nil
+}
+
+// addStep adds the step of an op and its output of rows×cols numbers.
+func (g *graph) addStep(op Op, rows, cols int, args []int) (int, error) {
+	s := &step{Op: op, args: args, cut: make([]bool, len(args)), sparse: -1}
+	v := &value{r: rows, c: cols, base: -1, step: -1}
+	if of := g.squareOf(s); of != nil {
+		v.per, v.deps, v.sparse = of.per, of.deps, &sparseValue{of.sparse.input, true}
+		return g.addValue(v), nil
+	}
+	for _, a := range args {
+		if a >= 0 {
+			v.deps |= g.values[a].deps
+		}
+	}
+	s.tiled = g.tileable(s, rows)
+	s.sums = s.tiled && s.Sum
+	if err := g.findSparse(s); err != nil {
+		return 0, err
+	}
+	if s.tiled && !s.sums {
+		v.per = rows / g.rows
+	}
+	if op.Kind == View {
+		// A table's rows may lie anywhere, and have no views.
+		in := g.values[args[0]]
+		if in.per == 0 && v.per == 0 || in.per > 0 && v.per > 0 && in.bit == 0 {
+			v.base, v.off = args[0], op.Offset
+		}
+	}
+	v.step = len(g.steps)
+	g.steps = append(g.steps, s)
+	s.out = g.addValue(v)
+	return s.out, nil
+}
+
+// squareOf returns the sparse rows that a step squares, nil for other steps.
+func (g *graph) squareOf(s *step) *value {
+	if s.Kind != Mul || s.args[0] != s.args[1] {
+		return nil
+	}
+	if v := g.values[s.args[0]]; v.sparse != nil && !v.sparse.square {
+		return v
+	}
+	return nil
+}
+
+// tileable reports whether a step can run tile by tile, and marks the arguments that are cut then.
+// At least one argument must have rows for each example, none with rows may be read whole, and the
+// output must be a sum or have a whole number of rows for each example.
+func (g *graph) tileable(s *step, rows int) bool {
+	if s.Args == "" || !s.Sum && rows%(max(g.rows, 1)*max(s.Block, 1)) != 0 {
+		return false
+	}
+	batch := false
+	for i, a := range s.args {
+		switch how := s.Args[i]; {
+		case a < 0: // only its shape counts
+			return false
+		case how == 'r':
+			s.cut[i] = true
+			batch = batch || g.values[a].per > 0
+		case g.values[a].per > 0:
+			return false
+		}
+	}
+	return batch
+}
+
+// findSparse finds the argument with sparse rows. It fails if there is no kernel for them.
+func (g *graph) findSparse(s *step) error {
+	for i, a := range s.args {
+		if a < 0 || g.values[a].sparse == nil {
+			continue
+		}
+		known := s.Kind == Product && s.tiled && (i == 0 && !(s.TransA && s.TransB) || i == 1 && s.TransA && !s.TransB)
+		if !known || slices.Index(s.args, a) != i || g.values[s.args[1-i]].sparse != nil {
+			return fmt.Errorf("%w: %v cannot read sparse rows: only X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X by MatMul or MatVec can, "+
+				"and Square(X) as X", ErrGraph, s.Name)
+		}
+		s.sparse = i
+	}
+	return nil
+}
+
+// root returns the value whose memory value i has: itself, if it is no view.
+func (g *graph) root(i int) int {
+	for g.values[i].base >= 0 {
+		i = g.values[i].base
+	}
+	return i
+}
+
+// isTemporary reports whether value i is computed, not kept and no view: it has memory only while
+// a plan runs.
+func (g *graph) isTemporary(i int) bool {
+	v := g.values[i]
+	return v.bit == 0 && !v.kept && v.constant == nil && v.sparse == nil && v.base < 0
+}
+
+// A tile of the widest value takes about as much as y, because the weights of a layer are read anew
+// for each tile: at least leastTile bytes, a share of the second-level cache, and at most mostTile.
+// It has at most tileRows examples: kernels on fewer rows of narrow data took a fifth of the time.
+const (
+	leastTile = 512 << 10
+	mostTile  = 5 << 19
+	tileRows  = 512
+)
+
+// chooseTile chooses the examples of a tile for a y of a length, so that all tiles of a batch have
+// about as many.
+func (g *graph) chooseTile(y int) {
+	widest := 1
+	for _, v := range g.values {
+		if v.sparse == nil {
+			widest = max(widest, v.per*v.c)
+		}
+	}
+	bytes := min(max(leastTile, y*g.size), mostTile)
+	most := min(max(8, bytes/(widest*g.size)&^7), tileRows)
+	tiles := max(1, (g.rows+most-1)/most)
+	g.tile = min(((g.rows+tiles-1)/tiles+7)&^7, g.rows)
+}

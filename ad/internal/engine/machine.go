@@ -1,0 +1,316 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"dsbo"
+	"dsbo/internal/kernel"
+)
+
+// A machine holds the numbers of a template's values, a slot for each, and runs plans over them.
+//
+// Rows of the batch are run in tiles: everything that depends on rows a..b of the data is
+// computed, and added into the sums, before the next tile is read. The rows are then still in
+// cache when a product needs them for the second time, and minibatch rows are converted straight
+// from their table without a gathered copy; most products with bytes read them where they lie.
+//
+// A value that is dear to compute is kept, and computed again only if an input that it depends on
+// has changed (see [Template.chooseKept]). Other values lie in scratch memory (see [layout]), or
+// in the registers of a [tail].
+type machine[T Float] struct {
+	template *Template
+	memory   *memory[T] // of the workspace
+	slots    []slot[T]  // by value
+	instrs   []instr[T] // by step
+	layouts  []*layout  // of the plans that it knows
+
+	direction uint64 // the bit of the input that changes while others stay, else 0
+	changed   uint64 // how often an input but the direction was found changed
+
+	scratch  []T     // while a plan runs, until leave
+	current  *layout // of the plan whose slots have their places
+	tileFrom int     // the first example of the tile that runs
+	needed   []bool  // by value; scratch of chooseSteps
+
+	lanes, from, unit int // of EachUnit: unit vectors that run now, the first of them, their input
+
+	call           Call[T]        // of the step that runs
+	in             []Mat[T]       // memory of call.In
+	inLanes        [][]T          // arguments in all lanes, or nil; scratch of runLanes
+	numbers, bytes []bool         // by table of a pass: a step reads it as numbers, as bytes in place
+	scaled         []T            // scratch of runBytes
+	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
+	piece          [512]T         // scratch of SetInput: what the first-level cache holds
+
+	// running is the step that runs now, on examples from..to.
+	running struct {
+		ins      *instr[T]
+		from, to int
+	}
+}
+
+// update adds what the template has gained: slots for its values, memory for kept values, and the
+// layouts of plans. It is called when a value or plan is asked for that the machine does not know.
+func (m *machine[T]) update() {
+	t := m.template
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m.direction = t.direction
+	m.layouts = slices.Clone(t.layouts)
+	m.slots = slices.Grow(m.slots, len(t.values)-len(m.slots))
+	for _, v := range t.values[len(m.slots):] {
+		m.slots = append(m.slots, m.newSlot(v))
+	}
+	for i := range m.slots {
+		if s := &m.slots[i]; s.kept && s.own == nil {
+			s.keep(kernel.MakePages[T](s.numbers()))
+		}
+	}
+	m.instrs = slices.Grow(m.instrs, len(t.steps)-len(m.instrs))
+	args := 0
+	for _, s := range t.steps[len(m.instrs):] {
+		m.instrs = append(m.instrs, instr[T]{step: s, kern: kernelOf[T](s)})
+		args = max(args, len(s.args))
+	}
+	m.needed = make([]bool, len(m.slots))
+	if len(m.in) < args {
+		m.in, m.inLanes = make([]Mat[T], args), make([][]T, args)
+	}
+}
+
+func (m *machine[T]) newSlot(v *value) slot[T] {
+	s := slot[T]{value: v}
+	switch {
+	case v.constant != nil:
+		s.keep(v.constant.([]T))
+		s.valid = true
+	case v.point != "":
+		s.shared, s.valid = m.memory.point(v.point, v.r), true
+		s.buf = s.shared.v
+	}
+	return s
+}
+
+// input returns the slot of an input.
+func (m *machine[T]) input(i int) *slot[T] {
+	if i >= len(m.slots) {
+		m.update()
+	}
+	return &m.slots[i]
+}
+
+// Bind makes rows idx of t (all if nil) the value of input i.
+func (m *machine[T]) Bind(i int, t *Rows, idx []int) error {
+	s := m.input(i)
+	rows := t.R
+	if idx != nil {
+		rows = len(idx)
+	}
+	if rows != s.r || t.C != s.c {
+		return dsbo.Errorf(dsbo.ErrShape, "the input has %d rows and %d columns; the table has %d and %d",
+			s.r, s.c, rows, t.C)
+	}
+	if s.sparse != nil && t.Sparse == nil {
+		return dsbo.Errorf(dsbo.ErrShape, "the input is declared sparse; the table must be one of SparseTable")
+	}
+	if s.table == t && slices.Equal(s.idx, idx) {
+		return nil
+	}
+	for k, j := range idx {
+		if j < 0 || j >= t.R {
+			return dsbo.Errorf(dsbo.ErrShape, "rows of a batch must be from 0 to %d; at place %d is %d", t.R-1, k, j)
+		}
+	}
+	s.table = t
+	if idx == nil {
+		s.idx = nil
+	} else {
+		s.idx = append(s.idx[:0], idx...)
+	}
+	m.invalidate(s.bit)
+	s.valid, s.held = false, [2]int{}
+	if s.per == 0 {
+		s.whole()
+	}
+	return nil
+}
+
+// Changes returns a number that grows when an input changes, except for the direction.
+func (m *machine[T]) Changes() uint64 {
+	m.comparePoints()
+	return m.changed
+}
+
+// comparePoints invalidates what depends on a point that has changed, by this program or another.
+func (m *machine[T]) comparePoints() {
+	for i := range m.slots {
+		if s := &m.slots[i]; s.shared != nil && s.seen != s.shared.version {
+			m.invalidate(s.bit)
+			s.seen = s.shared.version
+		}
+	}
+}
+
+// invalidate marks what depends on an input for recomputation.
+func (m *machine[T]) invalidate(bit uint64) {
+	if bit != m.direction {
+		m.changed++
+	}
+	for i := range m.slots {
+		if s := &m.slots[i]; s.deps&bit != 0 && s.bit == 0 {
+			s.valid = false
+		}
+	}
+}
+
+// rowsOf returns the rows of s that belong to examples from..to.
+func (m *machine[T]) rowsOf(s *slot[T], from, to int) Mat[T] {
+	per := s.per
+	if per == 0 {
+		per = s.r / m.template.rows
+	}
+	n, numbers, first := (to-from)*per, s.tiles, from-m.tileFrom
+	switch {
+	case s.sparse != nil:
+		in := &m.slots[s.sparse.input]
+		s.rows.table, s.rows.idx, s.rows.from, s.rows.square = in.table, in.idx, from, s.sparse.square
+		return Mat[T]{R: n, C: s.c, sparse: &s.rows}
+	case s.cur != nil:
+		numbers = s.cur
+	case s.buf != nil:
+		numbers, first = s.buf, from
+	case s.strip:
+		first = 0
+	}
+	return Mat[T]{V: numbers[first*per*s.c:][:n*s.c], R: n, C: s.c}
+}
+
+// callOf returns the call of a step, whose arguments are to be filled in.
+func (m *machine[T]) callOf(ins *instr[T]) *Call[T] {
+	m.call.In = m.in[:len(ins.args)]
+	clear(m.call.In)
+	return &m.call
+}
+
+// compute runs a step's kernel on examples from..to, which the call has.
+func (m *machine[T]) compute(ins *instr[T], from, to int) {
+	m.running.ins, m.running.from, m.running.to = ins, from, to
+	ins.kern(&m.call)
+}
+
+// runStep runs a step on examples from..to, or whole.
+func (m *machine[T]) runStep(ins *instr[T], from, to int) {
+	out := &m.slots[ins.out]
+	if out.base >= 0 || ins.role == needless {
+		return
+	}
+	c := m.callOf(ins)
+	for i, a := range ins.args {
+		if a < 0 {
+			continue
+		}
+		if s := &m.slots[a]; ins.tiled && ins.cut[i] {
+			c.In[i] = m.rowsOf(s, from, to)
+		} else {
+			c.In[i] = Mat[T]{V: s.whole(), R: s.r, C: s.c}
+		}
+	}
+	if ins.tiled && !ins.sums {
+		c.Dst = m.rowsOf(out, from, to)
+	} else {
+		c.Dst = Mat[T]{V: out.buf, R: out.r, C: out.c}
+	}
+	c.First = from == 0 && ins.role != resumes
+	m.compute(ins, from, to)
+}
+
+// failure returns the error of a run that panicked with r because of an index, with the index's
+// place in its table. Other panics go on.
+func (m *machine[T]) failure(r any) error {
+	if r == nil {
+		return nil
+	}
+	bad, ok := r.(*indexError)
+	if !ok {
+		panic(r)
+	}
+	bad.where = fmt.Sprintf("entry %d", bad.entry)
+	ins, examples := m.running.ins, m.running.to-m.running.from
+	for i := range m.slots {
+		s := &m.slots[i]
+		if s.table == nil || s.per == 0 || s.bit&m.slots[ins.args[1]].deps == 0 || bad.of%examples != 0 {
+			continue
+		}
+		each := bad.of / examples
+		row := s.table.Base(rowIndex(s.idx, m.running.from+bad.entry/each))
+		if bad.where = fmt.Sprintf("that of row %d", row); each > 1 {
+			bad.where = fmt.Sprintf("entry %d of row %d", bad.entry%each, row)
+		}
+		break
+	}
+	return bad
+}
+
+// bytesArg returns the argument that a tiled step reads in place as bytes, or −1. Rows that are
+// made numbers first, once for all products, go out to the second-level cache and back, which
+// takes longer than to convert them anew in each product; zeros at the ends of a row, as at the
+// edges of pictures, are no work then. Plain Go is quicker with rows that are converted once, and
+// so are products that read each byte many times. What other plans read does not count: bits must
+// not depend on what was asked before.
+func (m *machine[T]) bytesArg(ins *instr[T]) int {
+	if ins.Kind != Product || ins.TransA == ins.TransB || ins.wide || kernel.Active() == kernel.Generic {
+		return -1
+	}
+	arg, across := 0, m.slots[ins.args[1]].r
+	if ins.TransA {
+		arg, across = 1, m.slots[ins.args[0]].c
+	}
+	s := &m.slots[ins.args[arg]]
+	if s.per == 0 || s.table == nil || s.table.ByteRows == nil || across == 1 || across >= manyColumns {
+		return -1
+	}
+	return arg
+}
+
+// manyColumns is from how many columns, or rows of a sum, a product takes longer to convert bytes
+// again and again than to read numbers.
+const manyColumns = 64
+
+// chooseForms notes in which form the steps of a pass that run read each table.
+func (m *machine[T]) chooseForms(st *stage) {
+	n := len(st.tables)
+	m.numbers, m.bytes = slices.Grow(m.numbers[:0], n)[:n], slices.Grow(m.bytes[:0], n)[:n]
+	clear(m.numbers)
+	clear(m.bytes)
+	for _, k := range st.tiled {
+		ins := &m.instrs[k]
+		if !ins.run {
+			continue
+		}
+		ins.bytes = m.bytesArg(ins)
+		for i, a := range ins.args {
+			if t := slices.Index(st.tables, a); t >= 0 {
+				m.bytes[t] = m.bytes[t] || i == ins.bytes
+				m.numbers[t] = m.numbers[t] || i != ins.bytes
+			}
+		}
+	}
+}
+
+// runBytes runs a product on examples from..to of a table of bytes. The scale of the table goes to
+// the fewer numbers, the results or the other factor.
+func (m *machine[T]) runBytes(ins *instr[T], from, to int) {
+	s, out := &m.slots[ins.args[ins.bytes]], &m.slots[ins.out]
+	scale := T(s.table.Scale)
+	if ins.bytes == 0 {
+		w, d := &m.slots[ins.args[1]], m.rowsOf(out, from, to)
+		kernel.BytesNT(d.R, d.C, s.c, d.V, d.C, s.rowsBeside(w.buf), w.buf, w.c)
+		kernel.Scale(d.V, scale, d.V)
+		return
+	}
+	u := m.rowsOf(&m.slots[ins.args[0]], from, to)
+	m.scaled = slices.Grow(m.scaled[:0], len(u.V))[:len(u.V)]
+	kernel.Scale(m.scaled, scale, u.V)
+	kernel.BytesTN(u.C, s.c, out.buf, s.c, m.scaled, u.C, s.rowsBeside(m.scaled)[:u.R], from > 0)
+}

@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"runtime"
+	"testing"
+)
+
+// TestPool: a pool gives the shortest memory that is long enough, replaces the longest where none
+// is, and has none that nobody needs.
+func TestPool(t *testing.T) {
+	old := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(old)
+	p := new(Pool)
+	m := memoryOf[float64](&Workspace{Pool: p})
+	var held [][]float64
+	for _, n := range []int{10, 30, 20} {
+		held = append(held, m.take(n))
+	}
+	for _, s := range held {
+		m.give(s)
+	}
+	for _, c := range []struct{ ask, want int }{{5, 10}, {15, 20}, {30, 30}, {40, 40}, {25, 40}, {0, 10}} {
+		s := m.take(c.ask)
+		if len(s) != c.want {
+			t.Errorf("%d numbers asked for: have %d, want %d", c.ask, len(s), c.want)
+		}
+		m.give(s)
+	}
+	if len(p.f64) != 3 {
+		t.Errorf("%d blocks, want 3", len(p.f64))
+	}
+}

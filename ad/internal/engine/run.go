@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"slices"
+
+	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
+)
+
+// A port is a machine of T to callers with vectors of V, which it converts as it reads and writes.
+type port[T, V Float] struct{ *machine[T] }
+
+// SetInput copies v into point i. What depends on the point is computed again only if v differs in
+// a bit: 0 and −0 differ, because results must not depend on what the input was before.
+func (m port[T, V]) SetInput(i int, v []V) {
+	p := m.input(i).shared
+	for j := 0; j < len(v); j += len(m.piece) {
+		n := min(len(m.piece), len(v)-j)
+		piece, same := any(v[j:][:n]).([]T)
+		if !same {
+			piece = m.piece[:n]
+			linalg.Convert(piece, v[j:][:n])
+		}
+		if !kernel.SameBits(piece, p.v[j:][:n]) {
+			linalg.Convert(p.v[j:], v[j:])
+			p.version++
+			return
+		}
+	}
+}
+
+// Run computes the outputs of p and writes them to dst. In EachUnit dst is empty, and the outputs
+// can be read until the next run. It fails on an index out of range.
+func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
+	defer func() {
+		if m.lanes == 0 {
+			m.leave()
+		}
+		err = m.failure(recover())
+	}()
+	m.enter(p)
+	kernel.Begin()
+	defer kernel.End()
+	m.comparePoints()
+	m.chooseSteps(p)
+	for i := range p.stages {
+		st := &p.stages[i]
+		for _, k := range st.whole {
+			switch ins := &m.instrs[k]; {
+			case !ins.run:
+			case ins.wide:
+				m.runLanes(ins, 0, m.template.rows)
+			default:
+				m.runStep(ins, 0, m.template.rows)
+			}
+		}
+		m.runTiles(st, m.current.groups[i])
+	}
+	for _, k := range p.order {
+		if ins := &m.instrs[k]; ins.run && !ins.wide {
+			m.slots[ins.out].valid = m.slots[ins.out].own != nil
+		}
+	}
+	tl := m.current.tail
+	if tl != nil {
+		m.runTail(tl, dst)
+	}
+	for i, d := range dst {
+		if tl == nil || tl.outs[i] < 0 {
+			linalg.Convert(d, m.slots[p.outs[i]].whole())
+		}
+	}
+	return nil
+}
+
+// chooseSteps marks the steps that run before the tail: those whose output is needed and not there.
+func (m *machine[T]) chooseSteps(p *Plan) {
+	clear(m.needed)
+	for _, o := range p.outs {
+		m.needed[o] = true
+	}
+	for _, k := range slices.Backward(p.order) {
+		ins := &m.instrs[k]
+		s := &m.slots[ins.out]
+		ins.wide = m.hasLanes(s)
+		ins.run = m.needed[ins.out] && (ins.wide || !s.valid)
+		if !ins.run {
+			continue
+		}
+		for _, a := range ins.args {
+			if a >= 0 {
+				m.needed[a] = true
+			}
+		}
+	}
+	if tl := m.current.tail; tl != nil {
+		for i := range tl.steps {
+			m.instrs[tl.steps[i].step].run = false
+		}
+	}
+}
+
+// runTiles makes one pass over the batch.
+func (m *machine[T]) runTiles(st *stage, groups []group) {
+	if !slices.ContainsFunc(st.tiled, func(k int) bool { return m.instrs[k].run }) {
+		return
+	}
+	m.chooseForms(st)
+	rows, tile := m.template.rows, m.template.tile
+	for from := 0; from < rows; from += tile {
+		to := min(from+tile, rows)
+		m.loadTile(st, from, to)
+		for _, of := range groups {
+			strip := tile
+			if of.rows > 0 {
+				strip = of.rows
+			}
+			for first := from; first < to; first += strip {
+				end := min(first+strip, to)
+				for _, k := range st.tiled[of.first:of.end] {
+					switch ins := &m.instrs[k]; {
+					case !ins.run:
+					case ins.wide:
+						m.runLanes(ins, first, end)
+					case ins.bytes >= 0:
+						m.runBytes(ins, first, end)
+					default:
+						m.runStep(ins, first, end)
+					}
+				}
+			}
+		}
+	}
+}
+
+// loadTile makes examples from..to the current tile of each table that a pass reads.
+func (m *machine[T]) loadTile(st *stage, from, to int) {
+	m.tileFrom = from
+	for i, a := range st.tables {
+		if m.numbers[i] {
+			m.slots[a].loadRows(from, to)
+		}
+		if m.bytes[i] {
+			m.slots[a].listRows(from, to, m.template.rows)
+		}
+	}
+}
+
+// enter gives the slots of p their places. It waits until there is scratch memory.
+func (m *machine[T]) enter(p *Plan) {
+	if p.number >= len(m.layouts) {
+		m.update()
+	}
+	if m.current == m.layouts[p.number] {
+		return
+	}
+	m.current = m.layouts[p.number]
+	if m.current.size > 0 {
+		m.scratch = m.memory.take(m.current.size)
+	}
+	for _, to := range m.current.places {
+		s := &m.slots[to.value]
+		s.buf, s.tiles = m.scratch[to.off:][:to.n:to.n], nil
+		if s.strip = to.extent == stripExtent; to.extent != wholeExtent {
+			s.buf, s.tiles = nil, s.buf
+		}
+	}
+	for k, does := range m.current.roles {
+		m.instrs[k].role = does
+	}
+	for _, i := range m.current.views {
+		s := &m.slots[i]
+		if base := &m.slots[s.base]; base.buf != nil {
+			s.buf, s.tiles = base.buf[s.off:][:s.numbers()], nil
+		} else {
+			s.buf, s.tiles, s.strip = nil, base.tiles, base.strip
+		}
+	}
+}
+
+// leave takes the places back from the slots and from the last call, and gives scratch memory to
+// other programs.
+func (m *machine[T]) leave() {
+	if m.current == nil {
+		return
+	}
+	for _, to := range m.current.places {
+		m.slots[to.value].buf, m.slots[to.value].tiles = nil, nil
+	}
+	for _, i := range m.current.views {
+		m.slots[i].buf, m.slots[i].tiles = nil, nil
+	}
+	clear(m.in)
+	m.call.Dst, m.call.In = Mat[T]{}, nil
+	if m.scratch != nil {
+		m.memory.give(m.scratch)
+	}
+	m.scratch, m.current = nil, nil
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+)
+
+// A Template is a graph and the plans over it, without numbers. Many machines share it. New values
+// and plans are added under its lock; what a machine has taken note of does not change any more,
+// except where a field says so.
+type Template struct {
+	mu sync.Mutex
+	graph
+	single  bool      // numbers are float32
+	y       int       // the length of y
+	plans   []*Plan   // by number
+	layouts []*layout // by plan
+	budget  int       // numbers that may be kept beside small values
+	kept    int       // numbers that are
+}
+
+// New returns a template for batches of rows and a y of a length, in float32 if single.
+func New(rows, y int, single bool) *Template {
+	t := &Template{graph: graph{rows: rows, size: 8}, y: y, single: single, budget: max(2*y, keptNumbers)}
+	if single {
+		t.size = 4
+	}
+	return t
+}
+
+// AddPoint adds a vector that the caller sets and that programs of one workspace share by its name.
+func (t *Template) AddPoint(name string, length int) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.addInput(&value{r: length, c: 1, point: name})
+}
+
+// AddInput adds an r×c input that the caller binds to a table. A batch has a row for each example.
+func (t *Template) AddInput(r, c int, batch, sparse bool) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v := &value{r: r, c: c, kept: !batch}
+	if batch {
+		v.per = 1
+	}
+	if sparse {
+		v.sparse = &sparseValue{input: len(t.values)}
+	}
+	return t.addInput(v)
+}
+
+// AddConstant adds an r×c constant, a []float32 or []float64 as the template computes.
+func (t *Template) AddConstant(r, c int, numbers any) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.addValue(&value{r: r, c: c, base: -1, step: -1, constant: numbers})
+}
+
+// Add adds the r×c output of an op, with −1 for arguments that are not read. It fails with
+// [ErrGraph] on sparse rows that the op cannot read.
+func (t *Template) Add(op Op, r, c int, args []int) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.addStep(op, r, c, args)
+}
+
+// SetDirection names the input that changes while the others stay: values that do not depend on it
+// are worth keeping.
+func (t *Template) SetDirection(input int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.direction = t.values[input].bit
+}
+
+// Plan prepares the computation of values, for [Machine.EachUnit] if in lanes.
+func (t *Template) Plan(lanes bool, outs []int) (*Plan, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, i := range outs {
+		if t.values[i].sparse != nil {
+			return nil, fmt.Errorf("%w: sparse rows cannot be a value themselves", ErrGraph)
+		}
+	}
+	p := t.newPlan(len(t.plans), lanes, outs)
+	if p.number == 0 {
+		t.chooseTile(t.y)
+	}
+	t.plans, t.layouts = append(t.plans, p), append(t.layouts, nil)
+	changed := t.plans[p.number:]
+	if t.chooseKept() {
+		changed = t.plans
+	}
+	for _, p := range changed {
+		t.layouts[p.number] = t.newLayout(p)
+	}
+	return p, nil
+}
+
+// IsEntrywise reports whether p's first output is as long as an input, and its entry i depends on
+// entry i of that input alone.
+func (t *Template) IsEntrywise(p *Plan, input int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.entrywise(p, input)
+}
