@@ -6,16 +6,16 @@ package dsbo_test
 var limits = map[rule]int{
 	tokens: 545_000, // 500,000
 
-	wideCode:     2957, // 0
-	wideComments: 4154, // 0
+	wideCode:     0,
+	wideComments: 0,
 	longFiles:    0,
-	longFuncs:    17, // 0
+	longFuncs:    0,
 
-	thatOf:    60,
-	soMany:    11, // 0
-	bareVerbs: 98, // 0
+	thatOf:    20,
+	soMany:    0,
+	bareVerbs: 0,
 
-	bareFields:  98, // 0
+	bareFields:  0,
 	mostMethods: 40,
 
 	topFolders:      17,

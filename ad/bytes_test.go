@@ -41,10 +41,12 @@ func TestBytesAfterGradient(t *testing.T) {
 	}
 	table := testkit.Get(ByteTable(rows, cols, b, 1./255)) // a scale that rounds
 	value := func(before func(d *Derivs)) float64 {
-		d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
-			Build: func(x, y *Node, in []*Node) *Node {
-				return Add(Dot(in[0], Part(y, 0, rows, cols)), SumAll(Tanh(MatMul(in[0], Part(y, p, 2, cols), false, true))))
-			}}))
+		d := testkit.Get(Differentiate(
+			Loss{P: 1, Q: q, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
+				Build: func(x, y *Node, in []*Node) *Node {
+					return Add(Dot(in[0], Part(y, 0, rows, cols)),
+						SumAll(Tanh(MatMul(in[0], Part(y, p, 2, cols), false, true))))
+				}}))
 		testkit.OK(d.Bind("X", table, nil))
 		before(d)
 		return testkit.Get(d.Value(x, y))
@@ -68,10 +70,11 @@ func TestBytesNotFinite(t *testing.T) {
 	}
 	all := testkit.Get(ByteTable(rows, cols, b, 1))
 	derivs := func(entry func(*Node) *Node) *Derivs {
-		d := testkit.Get(Differentiate(Loss{P: 1, Q: outs * cols, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
-			Build: func(x, y *Node, in []*Node) *Node {
-				return SumAll(entry(MatMul(in[0], Part(y, 0, outs, cols), false, true)))
-			}}))
+		d := testkit.Get(Differentiate(
+			Loss{P: 1, Q: outs * cols, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
+				Build: func(x, y *Node, in []*Node) *Node {
+					return SumAll(entry(MatMul(in[0], Part(y, 0, outs, cols), false, true)))
+				}}))
 		testkit.OK(d.Bind("X", testkit.Get(all.Pick(rand.New(rand.NewPCG(1, 1)).Perm(rows))), nil))
 		return d
 	}
@@ -96,7 +99,8 @@ func TestBytesInPlace(t *testing.T) {
 		single  bool
 		also    bool // another op reads X
 	}
-	kinds := []kind{{48, 90, false, false}, {48, 90, true, true}, {32, 37, true, false}, {32, 37, false, true}, {21, 37, true, false}}
+	kinds := []kind{{48, 90, false, false}, {48, 90, true, true}, {32, 37, true, false}, {32, 37, false, true},
+		{21, 37, true, false}}
 	for path := kernel.Generic; kernel.Supported(path); path++ {
 		for _, c := range kinds {
 			t.Run(fmt.Sprintf("%v %+v", path, c), func(t *testing.T) {
@@ -120,7 +124,8 @@ func TestBytesInPlace(t *testing.T) {
 					k.tables["X"] = x
 					defer copy(k.y, slices.Clone(k.y)) // calls moves the point
 					defer copy(k.v, slices.Clone(k.v))
-					dst := [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
+					dst := [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d),
+						make([]float64, k.d)}
 					testkit.OK(k.calls(d, 0, idx, &dst))
 					return dst
 				}

@@ -46,7 +46,8 @@ func newTask(m, d, c int, scale float64) *task {
 
 // softmaxLoss is mean_e cross-entropy + 1/(cd) Σ e^{x_j} Y_kj².
 func (k *task) softmaxLoss() Loss {
-	return Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "T", Shape: []int{k.c}, Batch: true}},
+	return Loss{P: k.d, Q: k.c * k.d, Rows: k.m,
+		Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "T", Shape: []int{k.c}, Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			w := Part(y, 0, k.c, k.d)
 			l := MatMul(in[0], w, false, true)
@@ -57,7 +58,8 @@ func (k *task) softmaxLoss() Loss {
 
 // logisticLoss is Σ_e log(1 + e^{-s_e a_e'y}) + ½ Σ e^{x_j} y_j².
 func (k *task) logisticLoss() Loss {
-	return Loss{P: k.d, Q: k.d, Rows: k.m, Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "S", Batch: true}},
+	return Loss{P: k.d, Q: k.d, Rows: k.m,
+		Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "S", Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			margins := Mul(in[1], MatVec(in[0], y, false))
 			return Add(SumAll(Softplus(Neg(margins))), Scale(.5, Dot(Exp(x), Square(y))))
@@ -88,7 +90,8 @@ func within(t testing.TB, what string, got, want []float64, tol float64) {
 	}
 	for i := range want {
 		if !(math.Abs(got[i]-want[i]) <= tol*scale) {
-			t.Fatalf("%s[%d] = %v, want %v: off by %.1e of the largest entry, allowed %.0e", what, i, got[i], want[i], math.Abs(got[i]-want[i])/scale, tol)
+			t.Fatalf("%s[%d] = %v, want %v: off by %.1e of the largest entry, allowed %.0e", what, i, got[i], want[i],
+				math.Abs(got[i]-want[i])/scale, tol)
 		}
 	}
 }
@@ -110,6 +113,7 @@ func TestExtremeLogits(t *testing.T) {
 		within(t, "∇_y of the small entries", gy[1:], []float64{tail + probability, tail}, 1e-14)
 		within(t, "curvature in a small entry", hv[1:2], []float64{tail + probability}, 1e-14)
 		testkit.OK(d.HVP(hv, []float64{0}, y, []float64{1, 0, 1}))
-		within(t, "curvature in the large entry", hv[:1], []float64{tail}, 1e-14) // the softmax does not see its logits move together
+		// the softmax does not see its logits move together
+		within(t, "curvature in the large entry", hv[:1], []float64{tail}, 1e-14)
 	}
 }

@@ -63,7 +63,8 @@ func TestIm2col(t *testing.T) {
 // valueOf returns what f makes of y, row by row.
 func valueOf(t *testing.T, y []float64, f func(y *Node) *Node) []float64 {
 	t.Helper()
-	p := testkit.Get(Compile(Func{P: 1, Q: len(y), Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{f(y)} }}))
+	p := testkit.Get(Compile(
+		Func{P: 1, Q: len(y), Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{f(y)} }}))
 	v := make([]float64, p.size)
 	testkit.OK(p.Eval(v, []float64{0}, y))
 	return v

@@ -24,13 +24,14 @@ func TestConvProducts(t *testing.T) {
 	}
 	table := testkit.Get(FloatTable(rows, first.pixels(), numbers(rows*first.pixels())))
 	network := func(patches func(images *Node, w Window) *Node) *Derivs {
-		d := testkit.Get(Differentiate(Loss{P: 1, Q: params, Rows: rows, Inputs: []Input{{Name: "X", Batch: true, Shape: []int{first.pixels()}}},
-			Build: func(x, y *Node, in []*Node) *Node {
-				f, g := Part(y, 0, 2, first.taps()), Part(y, 2*first.taps(), 3, second.taps())
-				h := Tanh(MatMul(patches(in[0], first), f, false, true))
-				out := MatMul(patches(Reshape(h, rows, second.pixels()), second), g, false, true)
-				return Add(SumAll(Square(out)), SumAll(ScaleBy(SumAll(x), out)))
-			}}))
+		d := testkit.Get(Differentiate(
+			Loss{P: 1, Q: params, Rows: rows, Inputs: []Input{{Name: "X", Batch: true, Shape: []int{first.pixels()}}},
+				Build: func(x, y *Node, in []*Node) *Node {
+					f, g := Part(y, 0, 2, first.taps()), Part(y, 2*first.taps(), 3, second.taps())
+					h := Tanh(MatMul(patches(in[0], first), f, false, true))
+					out := MatMul(patches(Reshape(h, rows, second.pixels()), second), g, false, true)
+					return Add(SumAll(Square(out)), SumAll(ScaleBy(SumAll(x), out)))
+				}}))
 		setTile(d.Program, 3)
 		testkit.OK(d.Bind("X", table, nil))
 		return d

@@ -30,16 +30,19 @@ func TestSameBitsOnManyProcessors(t *testing.T) {
 		}
 		var want [4][]float64
 		for _, processors := range []int{1, 2, 4} {
-			d := testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Float32: single, Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}},
-				Build: func(x, y *Node, data []*Node) *Node {
-					h := ReLU(MatMul(data[0], Part(y, 0, hidden, in), false, true))
-					o := Outputs(Tanh(MatMul(h, Part(y, hidden*in, hidden, hidden), false, true)))
-					return Add(SumAll(Square(o)), ScaleBy(SumAll(Exp(x)), Dot(y, y)))
-				}}))
+			d := testkit.Get(Differentiate(
+				Loss{P: 1, Q: q, Rows: rows, Float32: single,
+					Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}},
+					Build: func(x, y *Node, data []*Node) *Node {
+						h := ReLU(MatMul(data[0], Part(y, 0, hidden, in), false, true))
+						o := Outputs(Tanh(MatMul(h, Part(y, hidden*in, hidden, hidden), false, true)))
+						return Add(SumAll(Square(o)), ScaleBy(SumAll(Exp(x)), Dot(y, y)))
+					}}))
 			testkit.OK(d.Bind("X", table, nil))
 			got := [4][]float64{make([]float64, q), make([]float64, q), make([]float64, 1), make([]float64, q)}
 			before := runtime.GOMAXPROCS(processors)
-			err := errors.Join(d.Grad(nil, got[0], x, y), d.HVP(got[1], x, y, v), d.JVP(got[2], x, y, v), d.GaussNewton(got[3], x, y, v))
+			err := errors.Join(d.Grad(nil, got[0], x, y), d.HVP(got[1], x, y, v), d.JVP(got[2], x, y, v),
+				d.GaussNewton(got[3], x, y, v))
 			runtime.GOMAXPROCS(before)
 			testkit.OK(err)
 			if processors == 1 {

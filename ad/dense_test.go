@@ -48,7 +48,8 @@ func TestKeptMatrices(t *testing.T) {
 	testkit.OK(errors.Join(d.Bind("X", k.tables["X"], rows), d.Bind("T", k.tables["T"], rows)))
 	ask("other rows")
 
-	other := testkit.Get(Differentiate(Loss{P: p, Q: q, Workspace: d.f.Workspace, Build: func(_, y *Node, _ []*Node) *Node { return Dot(y, y) }}))
+	other := testkit.Get(Differentiate(
+		Loss{P: p, Q: q, Workspace: d.f.Workspace, Build: func(_, y *Node, _ []*Node) *Node { return Dot(y, y) }}))
 	k.y[0]++
 	testkit.OK(other.Grad(nil, dst[1], k.x, k.y))
 	ask("a point that another program has moved to")
@@ -71,14 +72,18 @@ func TestEntrywiseJacobian(t *testing.T) {
 		want  bool
 		j     []float64 // at x = (0, 0, 0), y = (1, −2, 3)
 	}{
-		{"a penalty for each entry", func(x, y *Node) *Node { return Scale(.5, Dot(Exp(x), Square(y))) }, true, []float64{1, 0, 0, 0, -2, 0, 0, 0, 3}},
+		{"a penalty for each entry", func(x, y *Node) *Node { return Scale(.5, Dot(Exp(x), Square(y))) }, true,
+			[]float64{1, 0, 0, 0, -2, 0, 0, 0, 3}},
 		{"a bilinear form", func(x, y *Node) *Node { return Dot(x, y) }, true, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
-		{"one penalty, thrice", func(x, y *Node) *Node { return Mul(SumAll(x), SumAll(y)) }, false, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}},
-		{"a part elsewhere", func(x, y *Node) *Node { return Dot(PartVec(x, 0, 2), PartVec(y, 1, 2)) }, false, []float64{0, 1, 0, 0, 0, 1, 0, 0, 0}},
+		{"one penalty, thrice", func(x, y *Node) *Node { return Mul(SumAll(x), SumAll(y)) }, false,
+			[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1}},
+		{"a part elsewhere", func(x, y *Node) *Node { return Dot(PartVec(x, 0, 2), PartVec(y, 1, 2)) }, false,
+			[]float64{0, 1, 0, 0, 0, 1, 0, 0, 0}},
 		{"none", func(x, y *Node) *Node { return Add(SumAll(x), Dot(y, y)) }, false, make([]float64, n*n)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := testkit.Get(Differentiate(Loss{P: n, Q: n, Build: func(x, y *Node, _ []*Node) *Node { return c.build(x, y) }}))
+			d := testkit.Get(Differentiate(
+				Loss{P: n, Q: n, Build: func(x, y *Node, _ []*Node) *Node { return c.build(x, y) }}))
 			if got := testkit.Get(d.isEntrywise(jvp)); got != c.want {
 				t.Errorf("entrywise: %v, want %v", got, c.want)
 			}

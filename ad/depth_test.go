@@ -32,7 +32,9 @@ func TestDepth(t *testing.T) {
 	}
 	// Four times as many, and what does not depend on the layers.
 	if moreNodes > 4*nodes || moreNumbers > 4*numbers || moreSteps > 4*steps {
-		t.Errorf("50 layers have %d nodes, %d numbers of scratch memory and %d steps of blocks, 200 have %d, %d and %d: more than 4 times as many",
+		t.Errorf(
+			"50 layers have %d nodes, %d numbers of scratch memory and %d steps of blocks, 200 have %d, %d and %d: "+
+				"more than 4 times as many",
 			nodes, numbers, steps, moreNodes, moreNumbers, moreSteps)
 	}
 	if q := 200 * width * width; moreNumbers > 4*q {

@@ -121,7 +121,8 @@ func TestSameBitsAfterAnyHistory(t *testing.T) {
 			case "batch":
 				s.batch = choice.Draw(rt, "batch")
 			}
-			what := rapid.SampledFrom([]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP", "Hessian", "Jacobian"}).Draw(rt, "ask")
+			what := rapid.SampledFrom(
+				[]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP", "Hessian", "Jacobian"}).Draw(rt, "ask")
 			sameBits(rt, fmt.Sprintf("%s at %+v", what, s), w.ask(rt, d, s, what), want(s, what))
 		}
 	})

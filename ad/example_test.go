@@ -103,8 +103,9 @@ func ExampleSparseTable() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := ad.Compile(ad.Func{P: 1, Q: cols, Rows: 2, Inputs: []ad.Input{{Name: "a", Shape: []int{cols}, Batch: true, Sparse: true}},
-		Build: func(_, y *ad.Node, in []*ad.Node) []*ad.Node { return []*ad.Node{ad.MatVec(in[0], y, false)} }})
+	p, err := ad.Compile(ad.Func{P: 1, Q: cols, Rows: 2,
+		Inputs: []ad.Input{{Name: "a", Shape: []int{cols}, Batch: true, Sparse: true}},
+		Build:  func(_, y *ad.Node, in []*ad.Node) []*ad.Node { return []*ad.Node{ad.MatVec(in[0], y, false)} }})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -66,7 +66,8 @@ func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 	err := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
 	p, q := len(k.x), len(k.y)
 	all := make([]float64, 1+p+q+q+p+q*q)
-	value, dx, dy, hv, jv, hessian := all[:1], all[1:][:p], all[1+p:][:q], all[1+p+q:][:q], all[1+p+q+q:][:p], all[1+p+q+q+p:]
+	value, dx, dy, hv, jv, hessian := all[:1], all[1:][:p], all[1+p:][:q], all[1+p+q:][:q],
+		all[1+p+q+q:][:p], all[1+p+q+q+p:]
 	asks := []func() error{
 		func() (err error) { value[0], err = d.Value(k.x, k.y); return err },
 		func() error { return d.Grad(dx, dy, k.x, k.y) },

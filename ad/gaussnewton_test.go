@@ -33,7 +33,8 @@ func TestGaussNewton(t *testing.T) {
 		o := Outputs(network(y, y, rows))
 		return Add(Sub(SumAll(RowLogSumExp(o)), SumAll(Scale(.3, o))), penalty(x, y))
 	}}))
-	outputs := testkit.Get(Compile(Func{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{network(y, y, rows)} }}))
+	outputs := testkit.Get(Compile(
+		Func{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{network(y, y, rows)} }}))
 	var jacobian [2 * rows][]float64
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y, v := []float64{.2}, make([]float64, q), make([]float64, q)
@@ -69,7 +70,8 @@ func TestGaussNewton(t *testing.T) {
 	got := make([]float64, q)
 	testkit.OK(loss.GaussNewton(got, x, y, v))
 	for i := range got {
-		if math.Abs(got[i]-want[i]) > 1e-13*math.Sqrt(dot(want, want)) { // some hundred operations on numbers of that size
+		// some hundred operations on numbers of that size
+		if math.Abs(got[i]-want[i]) > 1e-13*math.Sqrt(dot(want, want)) {
 			t.Errorf("entry %d is %v, want %v", i, got[i], want[i])
 		}
 	}

@@ -145,7 +145,8 @@ func TestMisuse(t *testing.T) {
 		f    func(y *Node) *Node // y has length 2
 	}{
 		{"Add: shapes must be the same; they are (2) and (3)", func(y *Node) *Node { return Add(y, three(y)) }},
-		{"Mul: shapes must be the same; they are (2) and (2, 1)", func(y *Node) *Node { return Mul(y, Reshape(y, 2, 1)) }},
+		{"Mul: shapes must be the same; they are (2) and (2, 1)",
+			func(y *Node) *Node { return Mul(y, Reshape(y, 2, 1)) }},
 		{"Div: shapes", func(y *Node) *Node { return Div(y, three(y)) }},
 		{"Dot: shapes", func(y *Node) *Node { return Dot(y, three(y)) }},
 		{"an input of an op must not be nil", func(y *Node) *Node { return Add(y, nil) }},
@@ -155,72 +156,115 @@ func TestMisuse(t *testing.T) {
 		{"an input of an op must not be nil", func(y *Node) *Node { return Scale(2, nil) }},
 		{"an input of an op must not be nil", func(y *Node) *Node { return RowSoftmax(nil) }},
 		{"an input of an op must not be nil", func(y *Node) *Node { return NewConst(nil, "a", 1, 0, []float64{1}) }},
-		{"MatMul(A, B): inner lengths must be the same; shapes (2) and (3, 2) have 1 and 3", func(y *Node) *Node { return MatMul(y, mat(y, 3, 2), false, false) }},
+		{"MatMul(A, B): inner lengths must be the same; shapes (2) and (3, 2) have 1 and 3",
+			func(y *Node) *Node { return MatMul(y, mat(y, 3, 2), false, false) }},
 		{"MatMul(Aᵀ, Bᵀ)", func(y *Node) *Node { return MatMul(y, mat(y, 3, 4), true, true) }},
 		{"RowSoftmax: the input must be a matrix; its shape is (2)", RowSoftmax},
 		{"RowLogSumExp: the input must be a matrix; its shape is (2)", RowLogSumExp},
 		{"RowHit: shapes", func(y *Node) *Node { return RowHit(mat(y, 2, 2), y) }},
 		{"RowScale: the input must be a matrix; its shape is (2)", func(y *Node) *Node { return RowScale(y, y) }},
-		{"RowScale: the input must be a vector of length 3; its shape is (2)", func(y *Node) *Node { return RowScale(mat(y, 3, 2), y) }},
-		{"ColScale: the input must be a vector of length 2; its shape is (3)", func(y *Node) *Node { return ColScale(mat(y, 3, 2), three(y)) }},
-		{"AddRow: the input must be a vector of length 3; its shape is (2)", func(y *Node) *Node { return AddRow(mat(y, 2, 3), y) }},
-		{"AddCol: the input must be a vector of length 3; its shape is (2)", func(y *Node) *Node { return AddCol(mat(y, 3, 2), y) }},
+		{"RowScale: the input must be a vector of length 3; its shape is (2)",
+			func(y *Node) *Node { return RowScale(mat(y, 3, 2), y) }},
+		{"ColScale: the input must be a vector of length 2; its shape is (3)",
+			func(y *Node) *Node { return ColScale(mat(y, 3, 2), three(y)) }},
+		{"AddRow: the input must be a vector of length 3; its shape is (2)",
+			func(y *Node) *Node { return AddRow(mat(y, 2, 3), y) }},
+		{"AddCol: the input must be a vector of length 3; its shape is (2)",
+			func(y *Node) *Node { return AddCol(mat(y, 3, 2), y) }},
 		{"SumRows: the input must be a matrix; its shape is (2)", SumRows},
 		{"SumCols: the input must be a matrix; its shape is (2)", SumCols},
-		{"RepeatRow: the input must be a vector of length 2; its shape is (2, 1)", func(y *Node) *Node { return RepeatRow(mat(y, 2, 1), 3) }},
-		{"RepeatCol: the input must be a vector of length 1; its shape is ()", func(y *Node) *Node { return RepeatCol(SumAll(y), 3) }},
+		{"RepeatRow: the input must be a vector of length 2; its shape is (2, 1)",
+			func(y *Node) *Node { return RepeatRow(mat(y, 2, 1), 3) }},
+		{"RepeatCol: the input must be a vector of length 1; its shape is ()",
+			func(y *Node) *Node { return RepeatCol(SumAll(y), 3) }},
 		{"ScaleBy: the first input must be a scalar; its shape is (2)", func(y *Node) *Node { return ScaleBy(y, y) }},
-		{"Part: the part must lie inside the vector; (1, 2) at offset 1 is not inside (2)", func(y *Node) *Node { return Part(y, 1, 1, 2) }},
+		{"Part: the part must lie inside the vector; (1, 2) at offset 1 is not inside (2)",
+			func(y *Node) *Node { return Part(y, 1, 1, 2) }},
 		{"Part", func(y *Node) *Node { return PartVec(y, -1, 1) }},
 		{"Part", func(y *Node) *Node { return PartVec(mat(y, 2, 2), 0, 1) }},
-		{"Part(0): no length of the result may be 0; its shape is (0)", func(y *Node) *Node { return PartVec(y, 0, 0) }},
-		{"Reshape(-1, -2): no length of the result may be 0; its shape is (-1, -2)", func(y *Node) *Node { return Reshape(y, -1, -2) }},
-		{"RepeatRow: no length of the result may be 0; its shape is (0, 2)", func(y *Node) *Node { return RepeatRow(y, 0) }},
-		{"Place: the input must fit; shape (2) at offset 2 does not fit into length 3", func(y *Node) *Node { return Place(y, 2, 3) }},
-		{"Reshape: the number of entries must stay; (2) has 2, (2, 2) has 4", func(y *Node) *Node { return Reshape(y, 2, 2) }},
-		{"Gather: indices must be a vector; their shape is (2, 2)", func(y *Node) *Node { return Gather(y, mat(y, 2, 2)) }},
-		{"Im2col: the kernel must be no larger than the padded image; the window is {H:2 W:2 C:1 KH:3 KW:1 Stride:1 PadH:0 PadW:0}", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 3, KW: 1, Stride: 1}) }},
-		{"Im2col: channels, stride and kernel must be at least 1; the window is {H:2 W:2 C:1 KH:1 KW:1 Stride:0 PadH:0 PadW:0}", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 1, KW: 1}) }},
+		{"Part(0): no length of the result may be 0; its shape is (0)",
+			func(y *Node) *Node { return PartVec(y, 0, 0) }},
+		{"Reshape(-1, -2): no length of the result may be 0; its shape is (-1, -2)",
+			func(y *Node) *Node { return Reshape(y, -1, -2) }},
+		{"RepeatRow: no length of the result may be 0; its shape is (0, 2)",
+			func(y *Node) *Node { return RepeatRow(y, 0) }},
+		{"Place: the input must fit; shape (2) at offset 2 does not fit into length 3",
+			func(y *Node) *Node { return Place(y, 2, 3) }},
+		{"Reshape: the number of entries must stay; (2) has 2, (2, 2) has 4",
+			func(y *Node) *Node { return Reshape(y, 2, 2) }},
+		{"Gather: indices must be a vector; their shape is (2, 2)",
+			func(y *Node) *Node { return Gather(y, mat(y, 2, 2)) }},
+		{"Im2col: the kernel must be no larger than the padded image; the window is {H:2 W:2 C:1 KH:3 KW:1 Stride:1 " +
+			"PadH:0 PadW:0}", func(y *Node) *Node {
+			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 3, KW: 1, Stride: 1})
+		}},
+		{"Im2col: channels, stride and kernel must be at least 1; the window is {H:2 W:2 C:1 KH:1 KW:1 Stride:0 " +
+			"PadH:0 PadW:0}", func(y *Node) *Node {
+			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 1, KW: 1})
+		}},
 		{"Im2col: padding must be at least 0 and less than the kernel", func(y *Node) *Node {
 			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 2, KW: 2, Stride: 1, PadW: 2})
 		}},
-		{"Im2col: images must have the 9 values of window {H:3 W:3 C:1 KH:3 KW:3 Stride:1 PadH:0 PadW:0}; their shape is (1, 4)", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1}) }},
-		{"Col2im: patches must fit their window; their shape is (1, 4), the window {H:3 W:3 C:1 KH:3 KW:3 Stride:1 PadH:0 PadW:0}", func(y *Node) *Node { return Col2im(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1}) }},
-		{"MaxPool: images must have the 4 values", func(y *Node) *Node { return MaxPool(y, Window{H: 2, W: 2, C: 1, KH: 1, KW: 1, Stride: 1}) }},
+		{"Im2col: images must have the 9 values of window {H:3 W:3 C:1 KH:3 KW:3 Stride:1 PadH:0 PadW:0}; their " +
+			"shape is (1, 4)", func(y *Node) *Node {
+			return Im2col(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1})
+		}},
+		{"Col2im: patches must fit their window; their shape is (1, 4), the window {H:3 W:3 C:1 KH:3 KW:3 Stride:1 " +
+			"PadH:0 PadW:0}", func(y *Node) *Node {
+			return Col2im(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1})
+		}},
+		{"MaxPool: images must have the 4 values",
+			func(y *Node) *Node { return MaxPool(y, Window{H: 2, W: 2, C: 1, KH: 1, KW: 1, Stride: 1}) }},
 		{"AvgPool: channels", func(y *Node) *Node { return AvgPool(y, Window{}) }},
 		{"RowMax: the input must be a matrix; its shape is (2)", RowMax},
 		{"RowMin: the input must be a matrix; its shape is (2)", RowMin},
 		{"Max: shapes must be the same; they are (2) and (3)", func(y *Node) *Node { return Max(y, three(y)) }},
 		{"Min: shapes", func(y *Node) *Node { return Min(y, three(y)) }},
 		{"Power: shapes", func(y *Node) *Node { return Power(y, three(y)) }},
-		{"Clip: the lower bound must be at most the upper one; they are 2 and 1", func(y *Node) *Node { return Clip(y, 2, 1) }},
+		{"Clip: the lower bound must be at most the upper one; they are 2 and 1",
+			func(y *Node) *Node { return Clip(y, 2, 1) }},
 		{"Clip: the lower bound", func(y *Node) *Node { return Clip(y, math.NaN(), 1) }},
 		{"Pow: the constant must not be NaN", func(y *Node) *Node { return Pow(y, math.NaN()) }},
-		{"Cols: columns must lie inside the matrix; columns 1 to 2 do not, its shape is (3, 2)", func(y *Node) *Node { return Cols(mat(y, 3, 2), 1, 2) }},
-		{"Cols: columns must lie inside the matrix; columns 1 to 0 do not", func(y *Node) *Node { return Cols(mat(y, 3, 2), 1, 0) }},
+		{"Cols: columns must lie inside the matrix; columns 1 to 2 do not, its shape is (3, 2)",
+			func(y *Node) *Node { return Cols(mat(y, 3, 2), 1, 2) }},
+		{"Cols: columns must lie inside the matrix; columns 1 to 0 do not",
+			func(y *Node) *Node { return Cols(mat(y, 3, 2), 1, 0) }},
 		{"Cols: the input must be a matrix", func(y *Node) *Node { return Cols(y, 0, 1) }},
-		{"Rows: rows must lie inside the input; rows 2 to 3 do not, its shape is (3, 2)", func(y *Node) *Node { return Rows(mat(y, 3, 2), 2, 2) }},
-		{"Item: the entry must lie inside the input; [2] does not, its shape is (2)", func(y *Node) *Node { return Item(y, 2) }},
-		{"Item: the entry must lie inside the input; [0 -1] does not, its shape is (2, 2)", func(y *Node) *Node { return Item(mat(y, 2, 2), 0, -1) }},
-		{"Item: the entry must lie inside the input; [0] does not, its shape is (2, 2)", func(y *Node) *Node { return Item(mat(y, 2, 2), 0) }},
+		{"Rows: rows must lie inside the input; rows 2 to 3 do not, its shape is (3, 2)",
+			func(y *Node) *Node { return Rows(mat(y, 3, 2), 2, 2) }},
+		{"Item: the entry must lie inside the input; [2] does not, its shape is (2)",
+			func(y *Node) *Node { return Item(y, 2) }},
+		{"Item: the entry must lie inside the input; [0 -1] does not, its shape is (2, 2)",
+			func(y *Node) *Node { return Item(mat(y, 2, 2), 0, -1) }},
+		{"Item: the entry must lie inside the input; [0] does not, its shape is (2, 2)",
+			func(y *Node) *Node { return Item(mat(y, 2, 2), 0) }},
 		{"Transpose: the input must be a matrix; its shape is (2)", Transpose},
 		{"ConcatCols: there must be at least one input", func(y *Node) *Node { return ConcatCols() }},
-		{"ConcatCols: inputs must have the same number of rows; their shapes are [(2) (3)]", func(y *Node) *Node { return ConcatCols(y, three(y)) }},
-		{"ConcatRows: inputs must be vectors, or matrices with the same number of columns; their shapes are [(2) (2, 1)]", func(y *Node) *Node { return ConcatRows(y, mat(y, 2, 1)) }},
-		{"ConcatRows: inputs must be vectors or matrices; their shapes are [()]", func(y *Node) *Node { return ConcatRows(SumAll(y)) }},
+		{"ConcatCols: inputs must have the same number of rows; their shapes are [(2) (3)]",
+			func(y *Node) *Node { return ConcatCols(y, three(y)) }},
+		{"ConcatRows: inputs must be vectors, or matrices with the same number of columns; their shapes are " +
+			"[(2) (2, 1)]", func(y *Node) *Node { return ConcatRows(y, mat(y, 2, 1)) }},
+		{"ConcatRows: inputs must be vectors or matrices; their shapes are [()]",
+			func(y *Node) *Node { return ConcatRows(SumAll(y)) }},
 		{"an input of an op must not be nil", func(y *Node) *Node { return ConcatCols(y, nil) }},
-		{"BatchMatMul: each input must be 2 matrices of equal shape; shapes are (2) and (3)", func(y *Node) *Node { return BatchMatMul(y, three(y), 2, false, false) }},
-		{"BatchMatMul(A, Bᵀ) of 1 and 1 rows: inner lengths must be the same; shapes (2) and (2, 2), each of 2 matrices, have 1 and 2", func(y *Node) *Node { return BatchMatMul(y, mat(y, 2, 2), 2, false, true) }},
+		{"BatchMatMul: each input must be 2 matrices of equal shape; shapes are (2) and (3)",
+			func(y *Node) *Node { return BatchMatMul(y, three(y), 2, false, false) }},
+		{"BatchMatMul(A, Bᵀ) of 1 and 1 rows: inner lengths must be the same; shapes (2) and (2, 2), each of 2 " +
+			"matrices, have 1 and 2", func(y *Node) *Node { return BatchMatMul(y, mat(y, 2, 2), 2, false, true) }},
 		{"Scale: the constant must not be NaN", func(y *Node) *Node { return Scale(math.NaN(), y) }},
 		{"Offset: the constant must not be NaN", func(y *Node) *Node { return Offset(math.NaN(), y) }},
-		{`NewConst "a": rows and columns must fit the numbers; 3 and 0 do not fit 2 numbers`, func(y *Node) *Node { return NewConst(y, "a", 3, 0, []float64{1, 2}) }},
-		{`NewConst "a": rows and columns must fit the numbers; 0 and 0 do not fit 0 numbers`, func(y *Node) *Node { return NewConst(y, "a", 0, 0, nil) }},
-		{`NewConst "a": different constants of a graph must have different names; there is another of this name`, func(y *Node) *Node {
-			NewConst(y, "a", 2, 0, []float64{1, 2})
-			return NewConst(y, "a", 2, 0, []float64{1, 3})
-		}},
+		{`NewConst "a": rows and columns must fit the numbers; 3 and 0 do not fit 2 numbers`,
+			func(y *Node) *Node { return NewConst(y, "a", 3, 0, []float64{1, 2}) }},
+		{`NewConst "a": rows and columns must fit the numbers; 0 and 0 do not fit 0 numbers`,
+			func(y *Node) *Node { return NewConst(y, "a", 0, 0, nil) }},
+		{`NewConst "a": different constants of a graph must have different names; there is another of this name`,
+			func(y *Node) *Node {
+				NewConst(y, "a", 2, 0, []float64{1, 2})
+				return NewConst(y, "a", 2, 0, []float64{1, 3})
+			}},
 		{"a tensor must be a scalar, a vector or a matrix; its shape is (2, 1, 1)", func(y *Node) *Node {
-			return SumCols(MatVec(gorgonia.NewTensor(y.Graph(), tensor.Float64, 3, gorgonia.WithShape(2, 1, 1), gorgonia.WithName("t")), y, true))
+			return SumCols(MatVec(gorgonia.NewTensor(y.Graph(), tensor.Float64, 3, gorgonia.WithShape(2, 1, 1),
+				gorgonia.WithName("t")), y, true))
 		}},
 		{"Mul: a model must have one element type; inputs have float64 and float32", func(y *Node) *Node {
 			return Mul(y, gorgonia.NewVector(y.Graph(), tensor.Float32, gorgonia.WithShape(2), gorgonia.WithName("s")))
@@ -250,11 +294,14 @@ func TestUnsuitableGraphs(t *testing.T) {
 	}{
 		{"a loss must be a scalar; its shape is (2)", func(x, y *Node) *Node { return y }},
 		{"a value is nil", func(x, y *Node) *Node { return nil }},
-		{"in Build: ", func(x, y *Node) *Node { return gorgonia.Must(gorgonia.Mul(Part(y, 0, 1, 2), Part(y, 0, 1, 2))) }},
+		{"in Build: ", func(x, y *Node) *Node {
+			return gorgonia.Must(gorgonia.Mul(Part(y, 0, 1, 2), Part(y, 0, 1, 2)))
+		}},
 		{`node "loose" must be an input of the loss or carry a value`, func(x, y *Node) *Node {
 			return Dot(y, leafVec(x.Graph(), "loose", 2))
 		}},
-		{"Not all children have the same graph", func(x, y *Node) *Node { return Dot(y, leafVec(gorgonia.NewGraph(), "other", 2)) }},
+		{"Not all children have the same graph",
+			func(x, y *Node) *Node { return Dot(y, leafVec(gorgonia.NewGraph(), "other", 2)) }},
 		{"elements of type", func(x, y *Node) *Node {
 			one := gorgonia.NewScalar(x.Graph(), tensor.Float32, gorgonia.WithName("f"), gorgonia.WithValue(float32(1)))
 			return Square(one)
@@ -292,7 +339,8 @@ func TestTransposedConstant(t *testing.T) {
 	d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node {
 		m := tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float64{1, 2, 3, 4}))
 		testkit.OK(m.T())
-		c := gorgonia.NewMatrix(y.Graph(), tensor.Float64, gorgonia.WithShape(2, 2), gorgonia.WithName("c"), gorgonia.WithValue(m))
+		c := gorgonia.NewMatrix(y.Graph(), tensor.Float64, gorgonia.WithShape(2, 2), gorgonia.WithName("c"),
+			gorgonia.WithValue(m))
 		return SumAll(ColScale(MatMul(c, c, false, false), MatVec(c, y, false)))
 	}}))
 	// c = [1 3; 2 4], c² = [7 15; 10 22], c y = [1 2].

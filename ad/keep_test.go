@@ -12,13 +12,15 @@ import (
 func TestKeptProducts(t *testing.T) {
 	const rows, width, steps = 40, 160, 6
 	d, x, y, v := recurrent(rows, width, steps, false)
-	budget := (3*steps - 1) * rows * width // of each step, 2 values forwards and 1 backwards, which the first does not have
+	// Each step keeps 2 values forwards, and each but the first 1 backwards.
+	budget := (3*steps - 1) * rows * width
 	d.template.Limit(0, budget)
 	got, want := make([]float64, len(y)), make([]float64, len(y))
 	testkit.OK(d.HVP(got, x, y, y))
 	r := d.template.Report(d.known[1<<hvp])
 	if r.Products != 2*steps-1 || r.Kept != r.Products || r.Numbers != budget {
-		t.Errorf("%d of %d products and %d numbers are kept, want all of %d, and %d", r.Kept, r.Products, r.Numbers, 2*steps-1, budget)
+		t.Errorf("%d of %d products and %d numbers are kept, want all of %d, and %d", r.Kept, r.Products, r.Numbers,
+			2*steps-1, budget)
 	}
 	testkit.OK(d.HVP(got, x, y, v))
 	fresh, _, _, _ := recurrent(rows, width, steps, false)

@@ -14,7 +14,8 @@ import (
 func TestWholeMatrices(t *testing.T) {
 	x, y := point()
 	tiled := []fixture{{from: batch, rows: 11, tile: 4}, {from: picked, rows: 11, tile: 8, float32: true}}
-	whole := []fixture{{from: free, rows: 5}, {from: fixed, rows: 5}, {from: bytes, rows: 1}, {from: batch, rows: 5, third: true}}
+	whole := []fixture{{from: free, rows: 5}, {from: fixed, rows: 5}, {from: bytes, rows: 1},
+		{from: batch, rows: 5, third: true}}
 	for i, op := range ops {
 		t.Run(op.name, func(t *testing.T) {
 			ways := []fixture{tiled[i%len(tiled)], whole[i%len(whole)]}
@@ -74,7 +75,8 @@ func TestWholeMatricesOnEveryPath(t *testing.T) {
 					for _, in := range l.Inputs {
 						testkit.OK(d.Bind(in.Name, c.k.tables[in.Name], nil))
 					}
-					t.Run(fmt.Sprint(c.name, " float32=", single), func(t *testing.T) { products(t, d, c.k.x[:l.P], c.k.y[:l.Q], 1) })
+					t.Run(fmt.Sprint(c.name, " float32=", single),
+						func(t *testing.T) { products(t, d, c.k.x[:l.P], c.k.y[:l.Q], 1) })
 				}
 			}
 		})

@@ -23,7 +23,8 @@ type stockDerivs struct {
 func (s stockDerivs) run(order int, y, v []float64) ([]float64, error) {
 	vector := func(g *gorgonia.ExprGraph, name string, a []float64) *Node {
 		t := tensor.New(tensor.WithShape(len(a)), tensor.WithBacking(append([]float64(nil), a...)))
-		return gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(len(a)), gorgonia.WithName(name), gorgonia.WithValue(t))
+		return gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(len(a)), gorgonia.WithName(name),
+			gorgonia.WithValue(t))
 	}
 	g := gorgonia.NewGraph()
 	yn := vector(g, "y", y)
@@ -122,7 +123,8 @@ func TestNegativeControls(t *testing.T) {
 		})
 	}
 	// The first of them in numbers.
-	if h, err := (stockDerivs{cube}).run(2, []float64{1, 2, 3}, []float64{1, 1, 1}); err != nil || h[0] == 6 && h[1] == 12 && h[2] == 18 {
+	if h, err := (stockDerivs{cube}).run(2, []float64{1, 2, 3}, []float64{1, 1, 1}); err != nil ||
+		h[0] == 6 && h[1] == 12 && h[2] == 18 {
 		t.Errorf("gorgonia.Grad twice of y³ gives %v, %v: if that is right now, ad's own sweep can go", h, err)
 	}
 }

@@ -116,7 +116,8 @@ var ops = []struct {
 	{"Sign", func(k *kit) *Node { a := k.rowsVec(); return Mul(Square(Square(a)), Sign(a)) }},
 	{"Max", func(k *kit) *Node { return Max(k.rowsMat(2), Sin(k.rowsMat(2))) }},
 	{"Min", func(k *kit) *Node { return Min(k.rowsMat(2), Sin(k.rowsMat(2))) }},
-	{"Max and Min with a constant", func(k *kit) *Node { a := k.rowsMat(2); return Mul(Max(a, Uniform(.1, a)), Min(a, Uniform(.2, a))) }},
+	{"Max and Min with a constant",
+		func(k *kit) *Node { a := k.rowsMat(2); return Mul(Max(a, Uniform(.1, a)), Min(a, Uniform(.2, a))) }},
 	{"Clip", func(k *kit) *Node { return Clip(k.rowsMat(2), -.25, .5) }},
 	{"RowMax", func(k *kit) *Node { return RowMax(k.rowsMat(3)) }},
 	{"RowMin", func(k *kit) *Node { return RowMin(k.rowsMat(3)) }},
@@ -154,7 +155,9 @@ var ops = []struct {
 	{"a view with steps, axes in another order, and entries that repeat", func(k *kit) *Node {
 		return view(k.rowsMat(12), viewRule{off: 1, n: [4]int{2, 2, 3, 2}, s: [4]int{1, 0, 2, 4}})
 	}},
-	{"ConcatCols", func(k *kit) *Node { return ConcatCols(k.rowsMat(2), k.rowsVec(), Sin(k.rowsMat(1)), k.rowsMat(3)) }},
+	{"ConcatCols", func(k *kit) *Node {
+		return ConcatCols(k.rowsMat(2), k.rowsVec(), Sin(k.rowsMat(1)), k.rowsMat(3))
+	}},
 	{"ConcatCols of itself", func(k *kit) *Node { a := k.rowsMat(2); return ConcatCols(a, a) }},
 	{"ConcatRows", func(k *kit) *Node { return ConcatRows(k.mat(1, 2), k.rowsMat(2), k.mat(3, 2)) }},
 	{"ConcatRows of vectors", func(k *kit) *Node { return ConcatRows(k.vec(2), k.rowsVec()) }},
@@ -175,7 +178,8 @@ var ops = []struct {
 	{"MatMul(Bᵀ)", func(k *kit) *Node { return MatMul(k.rowsMat(2), k.mat(3, 2), false, true) }},
 	{"MatMul(Aᵀ, Bᵀ)", func(k *kit) *Node { return MatMul(k.rowsMat(2), k.mat(3, k.rows), true, true) }},
 	{"MatMul of rows with rows", func(k *kit) *Node { return MatMul(k.rowsMat(2), k.rowsMat(2), false, true) }},
-	{"MatMul of rows with all rows", func(k *kit) *Node { return MatMul(k.mat(2, k.rows), k.rowsMat(2), false, false) }},
+	{"MatMul of rows with all rows",
+		func(k *kit) *Node { return MatMul(k.mat(2, k.rows), k.rowsMat(2), false, false) }},
 	{"Gram matrix of the data, which are read by rows too", func(k *kit) *Node {
 		d := k.data
 		if d == nil {
@@ -197,12 +201,14 @@ var ops = []struct {
 		return BatchMatMul(Reshape(k.rowsMat(6), 3*k.rows, 2), Reshape(k.rowsMat(6), 2*k.rows, 3), k.rows, true, true)
 	}},
 	{"BatchMatMul, several for each row", func(k *kit) *Node {
-		return BatchMatMul(Reshape(k.rowsMat(6), 6*k.rows, 1), Reshape(k.rowsMat(3), 3*k.rows, 1), 3*k.rows, false, true)
+		return BatchMatMul(Reshape(k.rowsMat(6), 6*k.rows, 1), Reshape(k.rowsMat(3), 3*k.rows, 1),
+			3*k.rows, false, true)
 	}},
 	{"BatchMatMul of one pair that has all rows", func(k *kit) *Node {
 		return BatchMatMul(Reshape(k.rowsMat(2), 2*k.rows, 1), k.mat(3, 1), 1, false, true)
 	}},
-	{"BatchMatMul of vectors", func(k *kit) *Node { return BatchMatMul(k.rowsVec(), k.rowsVec(), k.rows, false, false) }},
+	{"BatchMatMul of vectors",
+		func(k *kit) *Node { return BatchMatMul(k.rowsVec(), k.rowsVec(), k.rows, false, false) }},
 	{"MatVec", func(k *kit) *Node { return MatVec(k.rowsMat(2), k.vec(2), false) }},
 	{"MatVec(Aᵀ)", func(k *kit) *Node { return MatVec(k.rowsMat(2), k.rowsVec(), true) }},
 	{"Outer", func(k *kit) *Node { return Outer(k.rowsVec(), k.vec(3)) }},
@@ -266,7 +272,8 @@ var ops = []struct {
 	{"AvgPool", func(k *kit) *Node { return AvgPool(k.rowsMat(strided.pixels()), strided) }},
 	{"AvgPool padded, of a rectangle", func(k *kit) *Node { return AvgPool(k.rowsMat(padded.pixels()), padded) }},
 	{"Col2im", func(k *kit) *Node {
-		return Col2im(Reshape(k.rowsMat(strided.patches()*strided.taps()), k.rows*strided.patches(), strided.taps()), strided)
+		return Col2im(Reshape(k.rowsMat(strided.patches()*strided.taps()), k.rows*strided.patches(), strided.taps()),
+			strided)
 	}},
 	{"Col2im padded, of a rectangle", func(k *kit) *Node {
 		w := padded

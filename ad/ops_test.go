@@ -62,10 +62,13 @@ type fixture struct {
 }
 
 func (c fixture) loss(t testing.TB, n numbers) Loss {
-	l := Loss{P: params, Q: params, Float32: c.float32, Build: func(x, y *Node, in []*Node) *Node { return c.build(t, n, x, y, in) }}
+	l := Loss{P: params, Q: params, Float32: c.float32, Build: func(x, y *Node, in []*Node) *Node {
+		return c.build(t, n, x, y, in)
+	}}
 	if c.from >= batch {
 		l.Rows = c.rows
-		l.Inputs = []Input{{Name: "data", Shape: []int{width}, Batch: true}, {Name: "idx", Batch: true}, {Name: "hot", Shape: []int{3}, Batch: true}}
+		l.Inputs = []Input{{Name: "data", Shape: []int{width}, Batch: true}, {Name: "idx", Batch: true},
+			{Name: "hot", Shape: []int{3}, Batch: true}}
 	}
 	return l
 }
@@ -116,7 +119,8 @@ func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {
 func (n numbers) bind(t testing.TB, d *Derivs, from source) {
 	m := len(n.idx)
 	var idx []int
-	x, hot, ids := testkit.Get(FloatTable(m, width, n.x)), testkit.Get(FloatTable(m, 3, n.hot)), testkit.Get(FloatTable(m, 1, n.idx))
+	x, hot, ids := testkit.Get(FloatTable(m, width, n.x)), testkit.Get(FloatTable(m, 3, n.hot)),
+		testkit.Get(FloatTable(m, 1, n.idx))
 	if from == bytes || from == picked {
 		x, hot = testkit.Get(ByteTable(m, width, n.bytes, 1./255)), testkit.Get(LabelTable(n.labels, 3))
 	}
@@ -170,10 +174,12 @@ func TestTiles(t *testing.T) {
 	for k, op := range ops {
 		t.Run(op.name, func(t *testing.T) {
 			for i, same := range [][]fixture{ // with the same numbers, the first of which are those of the constant
-				{{rows: 11, from: fixed}, {rows: 11, from: batch, tile: 4}, {rows: 11, from: bytes, tile: 4}, {rows: 11, from: picked, tile: 4}},
+				{{rows: 11, from: fixed}, {rows: 11, from: batch, tile: 4}, {rows: 11, from: bytes, tile: 4},
+					{rows: 11, from: picked, tile: 4}},
 				{{rows: 11, from: fixed}, {rows: 11, from: batch, tile: 1}, {rows: 11, from: picked, tile: 11}},
 				{{rows: 1, from: fixed}, {rows: 1, from: batch, tile: 1}, {rows: 1, from: picked, tile: 1}},
-				{{rows: 11, from: fixed, third: true}, {rows: 11, from: batch, third: true, tile: 11}, {rows: 11, from: picked, third: true, tile: 4}},
+				{{rows: 11, from: fixed, third: true}, {rows: 11, from: batch, third: true, tile: 11},
+					{rows: 11, from: picked, third: true, tile: 4}},
 			} {
 				if i > 0 && (testing.Short() || i != 1+k%3) {
 					continue
@@ -194,7 +200,8 @@ func TestTiles(t *testing.T) {
 func TestManyRows(t *testing.T) {
 	x, y := point()
 	for _, op := range ops {
-		if !slices.Contains([]string{"Cols", "ConcatCols", "Max", "Clip", "RowMax", "MaxPool padded, of a rectangle", "AvgPool", "BatchMatMul(Bᵀ)", "Gather"}, op.name) {
+		if !slices.Contains([]string{"Cols", "ConcatCols", "Max", "Clip", "RowMax", "MaxPool padded, of a rectangle",
+			"AvgPool", "BatchMatMul(Bᵀ)", "Gather"}, op.name) {
 			continue
 		}
 		t.Run(op.name, func(t *testing.T) {
@@ -217,7 +224,8 @@ func TestFloat32(t *testing.T) {
 		t.Run(op.name, func(t *testing.T) {
 			want := fixture{f: op.f, from: fixed, rows: 11}.derivs(t)
 			for _, from := range []source{batch, picked} {
-				adtest.Compare(t, fixture{f: op.f, from: from, rows: 11, float32: true, tile: 4}.derivs(t), want, x, y, 1e-4)
+				adtest.Compare(t, fixture{f: op.f, from: from, rows: 11, float32: true, tile: 4}.derivs(t),
+					want, x, y, 1e-4)
 			}
 		})
 	}

@@ -26,7 +26,8 @@ type ops struct {
 }
 
 func rightOps() ops {
-	return ops{ad.Exp, ad.Tanh, ad.ReLU, norm(func(a *ad.Node) *ad.Node { return a }), conv, ad.AddRow, softmaxLoss, ad.SumAll}
+	return ops{ad.Exp, ad.Tanh, ad.ReLU, norm(func(a *ad.Node) *ad.Node { return a }), conv, ad.AddRow,
+		softmaxLoss, ad.SumAll}
 }
 
 // norm gives each row length 1; statistics returns the lengths.
@@ -102,7 +103,8 @@ func pictures(rows, side int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(3))
 		}
-		return data.Examples{X: testkit.Get(ad.FloatTable(rows, side*side, v)), Target: testkit.Get(ad.LabelTable(labels, 3))}
+		return data.Examples{X: testkit.Get(ad.FloatTable(rows, side*side, v)),
+			Target: testkit.Get(ad.LabelTable(labels, 3))}
 	}
 	return data.Shard{Train: set(rows), Val: set(rows - 7)}
 }
@@ -171,11 +173,14 @@ func TestPlantedMistakes(t *testing.T) {
 		{"tanh's second derivative, 0", func(o *ops) {
 			o.tanh = func(a *ad.Node) *ad.Node { return bent(ad.Tanh(a), a, tanhBend(a), -1) }
 		}, "lower loss: HVP", false},
-		{"exp's derivative", func(o *ops) { o.exp = func(a *ad.Node) *ad.Node { return wrongDerivative(ad.Exp(a), a) } },
+		{"exp's derivative", func(o *ops) {
+			o.exp = func(a *ad.Node) *ad.Node { return wrongDerivative(ad.Exp(a), a) }
+		},
 			"lower loss: ∇_x", false},
 		{"exp is stopped", func(o *ops) { o.exp = func(a *ad.Node) *ad.Node { return ad.Stop(ad.Exp(a)) } },
 			"lower loss: ∇_x", false},
-		{"the upper loss's x is stopped", func(o *ops) { o.upperX = func(a *ad.Node) *ad.Node { return ad.SumAll(ad.Stop(a)) } },
+		{"the upper loss's x is stopped",
+			func(o *ops) { o.upperX = func(a *ad.Node) *ad.Node { return ad.SumAll(ad.Stop(a)) } },
 			"upper loss: ∇_x", false},
 		{"ReLU leaks backwards", func(o *ops) {
 			o.relu = func(a *ad.Node) *ad.Node {
@@ -192,7 +197,9 @@ func TestPlantedMistakes(t *testing.T) {
 		{"a convolution forgets its filters", func(o *ops) {
 			o.conv = func(images, filters *ad.Node, w ad.Window) *ad.Node { return conv(images, ad.Stop(filters), w) }
 		}, "lower loss: ∇_y", false},
-		{"a bias is stopped", func(o *ops) { o.bias = func(a, v *ad.Node) *ad.Node { return ad.AddRow(a, ad.Stop(v)) } },
+		{"a bias is stopped", func(o *ops) {
+			o.bias = func(a, v *ad.Node) *ad.Node { return ad.AddRow(a, ad.Stop(v)) }
+		},
 			"lower loss: ∇_y", true},
 		{"a term of the loss is stopped", func(o *ops) {
 			o.softmaxLoss = func(z, t *ad.Node) *ad.Node {
@@ -220,7 +227,8 @@ func TestPlantedMistakes(t *testing.T) {
 			case c.says == "" && len(a.all) > 0:
 				t.Errorf("the right network fails:\n%s", strings.Join(a.all, "\n"))
 			case c.says != "" && !a.heard:
-				t.Errorf("%s, side %d: the suite must say %q; it says\n%s", c.name, size.side, c.says, strings.Join(a.all, "\n"))
+				t.Errorf("%s, side %d: the suite must say %q; it says\n%s", c.name, size.side, c.says,
+					strings.Join(a.all, "\n"))
 			}
 		}
 	}

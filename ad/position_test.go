@@ -44,11 +44,13 @@ func TestPositions(t *testing.T) {
 		}, ErrGraph},
 		{"an op of Gorgonia", func(y *Node) *Node {
 			want = line(-1)
-			return gorgonia.Must(gorgonia.Add(y, gorgonia.NewVector(y.Graph(), tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("long"))))
+			return gorgonia.Must(gorgonia.Add(y,
+				gorgonia.NewVector(y.Graph(), tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("long"))))
 		}, ErrGraph},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Differentiate(Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }})
+			_, err := Differentiate(
+				Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }})
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want one that matches %v and has %s", err, c.kind, want)
 			}

@@ -28,9 +28,12 @@ func TestFuncErrors(t *testing.T) {
 		{"needs Build", ErrGraph, Func{P: 1, Q: 2}},
 		{`one is ""`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{}}}},
 		{`one is "a"`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a"}, {Name: "a"}}}},
-		{`Rows must be positive for input "a", which is a batch; it is 0`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Batch: true}}}},
-		{"shape is [2 2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2, 2}}}}},
-		{"shape is [2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: 3, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2}, Batch: true}}}},
+		{`Rows must be positive for input "a", which is a batch; it is 0`, dsbo.ErrShape,
+			Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Batch: true}}}},
+		{"shape is [2 2 2]", dsbo.ErrShape,
+			Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2, 2}}}}},
+		{"shape is [2 2]", dsbo.ErrShape,
+			Func{P: 1, Q: 2, Rows: 3, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2}, Batch: true}}}},
 		{"shape is [0]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{0}}}}},
 		{"at most 64 inputs", ErrGraph, Func{P: 1, Q: 2, Build: build, Inputs: many}},
 	} {
@@ -39,7 +42,10 @@ func TestFuncErrors(t *testing.T) {
 		}
 	}
 	// x, y and 62 inputs leave no room for v, however often one asks.
-	d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Inputs: many[:64-2], Build: func(_, y *Node, in []*Node) *Node { return Mul(in[0], SumAll(Square(y))) }}))
+	d := testkit.Get(Differentiate(
+		Loss{P: 1, Q: 2, Inputs: many[:64-2], Build: func(_, y *Node, in []*Node) *Node {
+			return Mul(in[0], SumAll(Square(y)))
+		}}))
 	for _, in := range d.f.Inputs {
 		testkit.OK(d.Bind(in.Name, table(1, 1), nil))
 	}
@@ -62,10 +68,13 @@ func table(rows, cols int) *Table {
 }
 
 func TestBindErrors(t *testing.T) {
-	d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 3, Inputs: []Input{{Name: "a", Shape: []int{2}, Batch: true}, {Name: "w", Shape: []int{2}}, {Name: "idx", Batch: true}},
-		Build: func(x, y *Node, in []*Node) *Node {
-			return SumAll(Mul(Gather(Mul(y, in[1]), in[2]), MatVec(in[0], y, false)))
-		}}))
+	d := testkit.Get(Differentiate(
+		Loss{P: 1, Q: 2, Rows: 3,
+			Inputs: []Input{{Name: "a", Shape: []int{2}, Batch: true}, {Name: "w", Shape: []int{2}},
+				{Name: "idx", Batch: true}},
+			Build: func(x, y *Node, in []*Node) *Node {
+				return SumAll(Mul(Gather(Mul(y, in[1]), in[2]), MatVec(in[0], y, false)))
+			}}))
 	x, y := []float64{0}, []float64{1, 2}
 	says := func(err error, want string) {
 		t.Helper()
@@ -102,7 +111,8 @@ func TestBindErrors(t *testing.T) {
 }
 
 func TestLengthErrors(t *testing.T) {
-	d := testkit.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
+	d := testkit.Get(Differentiate(
+		Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
 	x, y, two, three := make([]float64, 2), make([]float64, 3), make([]float64, 2), make([]float64, 3)
 	_, valueErr := d.Value(y, y)
 	for i, err := range []error{
@@ -131,7 +141,8 @@ func TestZeros(t *testing.T) {
 
 // TestNegativeZero: -0 in place of 0 is another input.
 func TestNegativeZero(t *testing.T) {
-	d := testkit.Get(Differentiate(Loss{P: 1, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(Square(y)) }}))
+	d := testkit.Get(Differentiate(
+		Loss{P: 1, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(Square(y)) }}))
 	hv := make([]float64, 1)
 	for _, v := range []float64{0, math.Copysign(0, -1), 0} {
 		testkit.OK(d.HVP(hv, []float64{0}, []float64{1}, []float64{v}))
@@ -154,10 +165,11 @@ func TestDense(t *testing.T) {
 // TestWholeInputs: an input that is no batch may be a number, a vector or a matrix, and is read
 // again when bound again.
 func TestWholeInputs(t *testing.T) {
-	p := testkit.Get(Compile(Func{P: 1, Q: 2, Inputs: []Input{{Name: "s"}, {Name: "v", Shape: []int{2}}, {Name: "m", Shape: []int{2, 2}}},
-		Build: func(x, y *Node, in []*Node) []*Node {
-			return []*Node{Mul(in[0], Dot(in[1], MatVec(in[2], y, false))), in[0], SumAll(x)}
-		}}))
+	p := testkit.Get(Compile(
+		Func{P: 1, Q: 2, Inputs: []Input{{Name: "s"}, {Name: "v", Shape: []int{2}}, {Name: "m", Shape: []int{2, 2}}},
+			Build: func(x, y *Node, in []*Node) []*Node {
+				return []*Node{Mul(in[0], Dot(in[1], MatVec(in[2], y, false))), in[0], SumAll(x)}
+			}}))
 	bind := func(name string, tab *Table, idx []int) {
 		t.Helper()
 		testkit.OK(p.Bind(name, tab, idx))
@@ -217,7 +229,8 @@ func TestBadIndexes(t *testing.T) {
 			func(y, idx *Node) *Node { return Gather(y, idx) }},
 		{"two indices a row", "entry 1 of row 7 is 4", []int{2}, pairs, []int{8, 6, 5, 7, 0},
 			func(y, idx *Node) *Node { return Gather(y, Flatten(idx)) }},
-		{"an index made of others", "that of row 3 is -1", nil, []float64{1, 1, 2, 0, 3, 1, 2, 4, 1}, []int{1, 2, 3, 0, 8},
+		{"an index made of others", "that of row 3 is -1", nil, []float64{1, 1, 2, 0, 3, 1, 2, 4, 1},
+			[]int{1, 2, 3, 0, 8},
 			func(y, idx *Node) *Node { return Gather(y, Offset(-1, idx)) }},
 		{"an index of a table, all of whose rows are read", "that of row 3 is 4", nil, []float64{0, 1, 2, 4, 0}, nil,
 			func(y, idx *Node) *Node { return Gather(y, idx) }},
@@ -225,14 +238,20 @@ func TestBadIndexes(t *testing.T) {
 			func(y, idx *Node) *Node { return Gather(y, NewConst(y, "constant", 2, 0, []float64{0, 9})) }},
 	} {
 		for _, tile := range []int{1, 2, 5} {
-			d := testkit.Get(Differentiate(Loss{P: 1, Q: 4, Rows: 5, Inputs: []Input{{Name: "idx", Shape: c.shape, Batch: true}},
-				Build: func(_, y *Node, in []*Node) *Node { return Add(SumAll(Square(c.build(y, in[0]))), SumAll(in[0])) }}))
+			d := testkit.Get(Differentiate(
+				Loss{P: 1, Q: 4, Rows: 5, Inputs: []Input{{Name: "idx", Shape: c.shape, Batch: true}},
+					Build: func(_, y *Node, in []*Node) *Node {
+						return Add(SumAll(Square(c.build(y, in[0]))), SumAll(in[0]))
+					}}))
 			setTile(d.Program, tile)
-			testkit.OK(d.Bind("idx", testkit.Get(FloatTable(len(c.data)/max(1, len(c.shape)*2), max(1, len(c.shape)*2), c.data)), c.idx))
+			testkit.OK(d.Bind("idx",
+				testkit.Get(FloatTable(len(c.data)/max(1, len(c.shape)*2), max(1, len(c.shape)*2), c.data)), c.idx))
 			dst := make([]float64, 4)
-			for what, err := range map[string]error{"HVP": d.HVP(dst, []float64{0}, dst, dst), "gradient": d.Grad(nil, dst, []float64{0}, dst)} {
+			for what, err := range map[string]error{"HVP": d.HVP(dst, []float64{0}, dst, dst),
+				"gradient": d.Grad(nil, dst, []float64{0}, dst)} {
 				if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(fmt.Sprint(err), c.want) {
-					t.Errorf("%s, %s in tiles of %d: error %v, want one that matches ErrShape and says %q", c.name, what, tile, err, c.want)
+					t.Errorf("%s, %s in tiles of %d: error %v, want one that matches ErrShape and says %q", c.name,
+						what, tile, err, c.want)
 				}
 			}
 		}

@@ -80,7 +80,8 @@ func (g *randomGraph) add(kind int) {
 	case 9:
 		g.whole = append(g.whole, Tanh(MatVec(g.weights(false), MatVec(g.weights(true), g.pick(g.whole), true), true)))
 	case 10:
-		long := Add(Place(Tanh(g.pick(g.whole)), g.r.IntN(wide), 2*wide), Place(g.pick(g.whole), g.r.IntN(wide), 2*wide))
+		long := Add(Place(Tanh(g.pick(g.whole)), g.r.IntN(wide), 2*wide),
+			Place(g.pick(g.whole), g.r.IntN(wide), 2*wide))
 		g.whole = append(g.whole, Tanh(PartVec(long, g.r.IntN(wide), wide)), PartVec(Sin(long), wide, wide))
 	case 11:
 		side, a = 1, g.pick(g.rows[1])
@@ -110,7 +111,8 @@ func (g *randomGraph) rearranged(kind int, a, b *Node) *Node {
 		return Reshape(BatchMatMul(outer, v, randomRows, g.r.IntN(2) == 0, false), randomRows, c)
 	}
 	half := randomRows / 2
-	return Mul(Rsqrt(Offset(1, Square(a))), Transpose(ConcatCols(Transpose(Rows(b, half, half)), Transpose(Rows(Erf(b), 0, half)))))
+	return Mul(Rsqrt(Offset(1, Square(a))),
+		Transpose(ConcatCols(Transpose(Rows(b, half, half)), Transpose(Rows(Erf(b), 0, half)))))
 }
 
 // randomTask is a random graph with points and batches.
@@ -197,7 +199,8 @@ func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
 		}
 		signs = append(signs, k.signs.At(i, 0))
 	}
-	cost := buildRandom(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data), NewConst(leaves[0], "signs", randomRows, 0, signs))
+	cost := buildRandom(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data),
+		NewConst(leaves[0], "signs", randomRows, 0, signs))
 	first := testkit.Get(Grad(cost, leaves[0], leaves[1]))
 	second := testkit.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
 	got := tapeValues(t, leaves, at, slices.Concat([]*Node{cost}, first, second))

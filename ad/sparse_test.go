@@ -51,7 +51,8 @@ func (k *task) squareLoss() Loss {
 	l.Build = func(x, y *Node, in []*Node) *Node {
 		w := Part(y, 0, k.c, k.d)
 		u := Tanh(MatMul(in[0], w, false, true))
-		return Add(SumAll(Square(MatMul(u, Square(in[0]), true, false))), Dot(Exp(MatVec(in[0], x, false)), MatVec(Square(in[0]), x, false)))
+		return Add(SumAll(Square(MatMul(u, Square(in[0]), true, false))),
+			Dot(Exp(MatVec(in[0], x, false)), MatVec(Square(in[0]), x, false)))
 	}
 	return l
 }
@@ -61,7 +62,8 @@ func (k *task) squareLoss() Loss {
 func TestSparseIsDense(t *testing.T) {
 	k, asSparse := sparseTask(61, 23, 3)
 	idx := rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:37]
-	for name, build := range map[string]func() Loss{"softmax": k.softmaxLoss, "logistic": k.logisticLoss, "columns": k.columnLoss, "squares": k.squareLoss} {
+	for name, build := range map[string]func() Loss{"softmax": k.softmaxLoss, "logistic": k.logisticLoss,
+		"columns": k.columnLoss, "squares": k.squareLoss} {
 		for _, single := range []bool{false, true} {
 			for rows, idx := range map[int][]int{k.m: nil, len(idx): idx} {
 				t.Run(fmt.Sprintf("%s/float32=%v/%d rows", name, single, rows), func(t *testing.T) {
@@ -113,10 +115,12 @@ func TestSparseTiles(t *testing.T) {
 	for _, single := range []bool{false, true} {
 		gradient := func(tile int) []float64 {
 			p := testkit.Get(Compile(Func{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: single,
-				Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true, Sparse: true}, {Name: "T", Shape: []int{k.c}, Batch: true}},
+				Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true, Sparse: true},
+					{Name: "T", Shape: []int{k.c}, Batch: true}},
 				Build: func(_, y *Node, in []*Node) []*Node {
 					r := Sub(RowSoftmax(MatMul(in[0], Part(y, 0, k.c, k.d), false, true)), in[1])
-					return []*Node{MatMul(r, in[0], true, false), MatMul(in[0], r, true, false), MatMul(r, Square(in[0]), true, false)}
+					return []*Node{MatMul(r, in[0], true, false), MatMul(in[0], r, true, false),
+						MatMul(r, Square(in[0]), true, false)}
 				}}))
 			setTile(p, tile)
 			testkit.OK(errors.Join(p.Bind("X", asSparse, nil), p.Bind("T", k.tables["T"], nil)))
@@ -143,19 +147,24 @@ func TestSparseRefusals(t *testing.T) {
 		{func(x, y, a *Node) *Node { return SumAll(SumRows(a)) }, "SumRows cannot read sparse rows"},
 		{func(x, y, a *Node) *Node { return SumAll(ColScale(a, x)) }, "ColScale cannot read sparse rows"},
 		{func(x, y, a *Node) *Node { return SumAll(Square(Square(a))) }, "Mul cannot read sparse rows"},
-		{func(x, y, a *Node) *Node { return SumAll(MatMul(Part(y, 0, 2, 3), a, false, true)) }, "MatMul(A, Bᵀ) cannot read sparse rows"},
-		{func(x, y, a *Node) *Node { return SumAll(MatMul(a, a, true, false)) }, "MatMul(Aᵀ, B) cannot read sparse rows"},
+		{func(x, y, a *Node) *Node { return SumAll(MatMul(Part(y, 0, 2, 3), a, false, true)) },
+			"MatMul(A, Bᵀ) cannot read sparse rows"},
+		{func(x, y, a *Node) *Node { return SumAll(MatMul(a, a, true, false)) },
+			"MatMul(Aᵀ, B) cannot read sparse rows"},
 		{func(x, y, a *Node) *Node { return a }, "sparse rows cannot be a value"},
 	} {
-		_, err := Compile(Func{P: 3, Q: 6, Rows: 4, Inputs: []Input{{Name: "A", Shape: []int{3}, Batch: true, Sparse: true}},
-			Build: func(x, y *Node, in []*Node) []*Node { return []*Node{c.build(x, y, in[0])} }})
+		_, err := Compile(Func{P: 3, Q: 6, Rows: 4,
+			Inputs: []Input{{Name: "A", Shape: []int{3}, Batch: true, Sparse: true}},
+			Build:  func(x, y *Node, in []*Node) []*Node { return []*Node{c.build(x, y, in[0])} }})
 		if !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error is %v, want %q", err, c.says)
 		}
 	}
-	p := testkit.Get(Compile(Func{P: 3, Q: 6, Rows: 4, Inputs: []Input{{Name: "A", Shape: []int{3}, Batch: true, Sparse: true}},
-		Build: func(x, y *Node, in []*Node) []*Node { return []*Node{MatVec(in[0], x, false)} }}))
-	if err := p.Bind("A", testkit.Get(FloatTable(4, 3, make([]float64, 12))), nil); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "declared sparse") {
+	p := testkit.Get(Compile(
+		Func{P: 3, Q: 6, Rows: 4, Inputs: []Input{{Name: "A", Shape: []int{3}, Batch: true, Sparse: true}},
+			Build: func(x, y *Node, in []*Node) []*Node { return []*Node{MatVec(in[0], x, false)} }}))
+	if err := p.Bind("A", testkit.Get(FloatTable(4, 3, make([]float64, 12))), nil); !errors.Is(err, dsbo.ErrShape) ||
+		!strings.Contains(err.Error(), "declared sparse") {
 		t.Errorf("error about a dense table is %v", err)
 	}
 }
@@ -171,14 +180,17 @@ func TestSparseTableErrors(t *testing.T) {
 		{[]int{0, 1}, []int32{0}, []float32{1}, dsbo.ErrShape, "2 rows needs 3 starts"},
 		{[]int{0, 1, 2}, []int32{0}, []float32{1, 2}, dsbo.ErrShape, "3 starts, 1 columns and 2 values"},
 		{[]int{1, 1, 1}, []int32{0}, []float32{1}, dsbo.ErrShape, "from 0 to the number of values"},
-		{[]int{0, 2, 1}, []int32{0}, []float32{1}, dsbo.ErrShape, "the values of row 0 must end after their start, within 1 values; they are from 0 to 2"},
+		{[]int{0, 2, 1}, []int32{0}, []float32{1}, dsbo.ErrShape,
+			"the values of row 0 must end after their start, within 1 values; they are from 0 to 2"},
 		{[]int{0, -1, 1}, []int32{0}, []float32{1}, dsbo.ErrShape, "they are from 0 to -1"},
-		{[]int{0, 0, 2}, []int32{1, 1}, []float32{1, 2}, dsbo.ErrShape, "columns of a row must ascend, from 0 to 2; row 1 has 1 after 1"},
+		{[]int{0, 0, 2}, []int32{1, 1}, []float32{1, 2}, dsbo.ErrShape,
+			"columns of a row must ascend, from 0 to 2; row 1 has 1 after 1"},
 		{[]int{0, 1, 1}, []int32{3}, []float32{1}, dsbo.ErrShape, "row 0 has 3 after -1"},
 		{[]int{0, 1, 1}, []int32{-1}, []float32{1}, dsbo.ErrShape, "row 0 has -1 after -1"},
 		{[]int{0, 0, 1}, []int32{2}, []float32{float32(math.NaN())}, dsbo.ErrConfig, "row 1, column 2 has NaN"},
 	} {
-		if _, err := SparseTable(2, 3, c.starts, c.indices, c.values); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
+		if _, err := SparseTable(2, 3, c.starts, c.indices, c.values); !errors.Is(err, c.kind) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v %v: error is %v, want %q", c.starts, c.indices, err, c.says)
 		}
 	}

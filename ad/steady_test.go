@@ -21,7 +21,8 @@ func (k *task) calls(d *Derivs, i int, idx []int, dst *[4][]float64) error {
 	k.v[i%len(k.v)] -= 1e-3
 	bound := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
 	_, err := d.Value(k.x, k.y)
-	return errors.Join(bound, err, d.Grad(dst[0], dst[1], k.x, k.y), d.HVP(dst[2], k.x, k.y, k.v), d.JVP(dst[3], k.x, k.y, k.v))
+	return errors.Join(bound, err, d.Grad(dst[0], dst[1], k.x, k.y), d.HVP(dst[2], k.x, k.y, k.v),
+		d.JVP(dst[3], k.x, k.y, k.v))
 }
 
 // softmaxTask is the paper's MNIST task in small, its tables in the given form.
@@ -44,7 +45,8 @@ func softmaxTask(asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64)
 	for _, name := range []string{"X", "T"} {
 		testkit.OK(d.Bind(name, k.tables[name], k.idx))
 	}
-	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
+	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d),
+		make([]float64, k.d)}
 }
 
 func TestNoAllocations(t *testing.T) {

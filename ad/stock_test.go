@@ -61,7 +61,8 @@ func shaped(f nodeFunc, shape ...int) nodeFunc {
 }
 
 func leafOf(a *Node, name string, dt tensor.Dtype, shape ...int) *Node {
-	return gorgonia.NewTensor(a.Graph(), dt, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name), gorgonia.WithInit(gorgonia.Zeroes()))
+	return gorgonia.NewTensor(a.Graph(), dt, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name),
+		gorgonia.WithInit(gorgonia.Zeroes()))
 }
 
 // vec4 is the input's first four numbers.
@@ -82,7 +83,8 @@ func TestStockOps(t *testing.T) {
 	for _, c := range stockUses {
 		t.Run(c.name, func(t *testing.T) {
 			if c.refused != "" {
-				_, err := Differentiate(Loss{P: 1, Q: 16, Build: func(_, y *Node, _ []*Node) *Node { return gorgonia.Must(c.f(y)) }})
+				_, err := Differentiate(
+					Loss{P: 1, Q: 16, Build: func(_, y *Node, _ []*Node) *Node { return gorgonia.Must(c.f(y)) }})
 				if !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), c.refused) {
 					t.Errorf("error %v, want one that matches ErrGraph and advises %q", err, c.refused)
 				}
@@ -90,14 +92,17 @@ func TestStockOps(t *testing.T) {
 			}
 			l := stockLoss(c.f)
 			d := testkit.Get(Differentiate(l))
-			x, y := []float64{.3, -.2, .8}, []float64{.5, -1.1, .2, .9, -.4, 1.3, -.7, .1, .6, -.3, 1.2, -.9, .35, .75, -.15, 1.05}
+			x, y := []float64{.3, -.2, .8},
+				[]float64{.5, -1.1, .2, .9, -.4, 1.3, -.7, .1, .6, -.3, 1.2, -.9, .35, .75, -.15, 1.05}
 			got := testkit.Get(d.Value(x, y))
 			if same := untaped[c.name]; same != nil {
-				within(t, "value", []float64{got}, []float64{testkit.Get(testkit.Get(Differentiate(stockLoss(same))).Value(x, y))}, 1e-13)
+				within(t, "value", []float64{got},
+					[]float64{testkit.Get(testkit.Get(Differentiate(stockLoss(same))).Value(x, y))}, 1e-13)
 			} else {
 				g := gorgonia.NewGraph()
 				leaves := []*Node{leafVec(g, "x", len(x)), leafVec(g, "y", len(y))}
-				within(t, "value", []float64{got}, tapeValues(t, leaves, [][]float64{x, y}, []*Node{l.Build(leaves[0], leaves[1], nil)})[0], 1e-13)
+				within(t, "value", []float64{got},
+					tapeValues(t, leaves, [][]float64{x, y}, []*Node{l.Build(leaves[0], leaves[1], nil)})[0], 1e-13)
 			}
 			adtest.Check(t, d, x, y)
 		})
@@ -107,7 +112,8 @@ func TestStockOps(t *testing.T) {
 // TestStockIsWhole: no function of Gorgonia that returns a node is left out, nor any advice.
 func TestStockIsWhole(t *testing.T) {
 	for key, advice := range replacements {
-		if !slices.ContainsFunc(stockUses, func(u stockUse) bool { return u.refused != "" && strings.Contains(advice, u.refused) }) {
+		if !slices.ContainsFunc(stockUses,
+			func(u stockUse) bool { return u.refused != "" && strings.Contains(advice, u.refused) }) {
 			t.Errorf("no case reaches the advice for %q", key)
 		}
 	}
@@ -130,9 +136,11 @@ func TestStockIsWhole(t *testing.T) {
 		if strings.HasSuffix(source, "_test.go") {
 			continue
 		}
-		for _, decl := range testkit.Get(parser.ParseFile(token.NewFileSet(), source, nil, parser.SkipObjectResolution)).Decls {
+		for _, decl := range testkit.Get(
+			parser.ParseFile(token.NewFileSet(), source, nil, parser.SkipObjectResolution)).Decls {
 			f, ok := decl.(*ast.FuncDecl)
-			if !ok || f.Recv != nil || !f.Name.IsExported() || f.Type.Results == nil || !returnsNode(f) || slices.Contains(notOps, f.Name.Name) {
+			if !ok || f.Recv != nil || !f.Name.IsExported() || f.Type.Results == nil || !returnsNode(f) ||
+				slices.Contains(notOps, f.Name.Name) {
 				continue
 			}
 			functions++

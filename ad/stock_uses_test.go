@@ -27,15 +27,18 @@ var stockUses = []stockUse{
 	{"Auto", func(a *Node) (*Node, error) {
 		return gorgonia.Auto(gorgonia.BroadcastHadamardProd, Part(a, 0, 3, 4), Part(a, 2, 1, 4))
 	}, ""},
-	{"AveragePool1D, which is MaxPool1D", shaped(func(a *Node) (*Node, error) { return gorgonia.AveragePool1D(a, 2, 0, 1) }, 2, 1, 1, 8), ""},
-	{"AveragePool2D", shaped(func(a *Node) (*Node, error) { return gorgonia.AveragePool2D(a, kernel2, none, one) }, 1, 1, 4, 4), "use ad.AvgPool"},
+	{"AveragePool1D, which is MaxPool1D",
+		shaped(func(a *Node) (*Node, error) { return gorgonia.AveragePool1D(a, 2, 0, 1) }, 2, 1, 1, 8), ""},
+	{"AveragePool2D", shaped(func(a *Node) (*Node, error) { return gorgonia.AveragePool2D(a, kernel2, none, one) }, 1,
+		1, 4, 4), "use ad.AvgPool"},
 	{"BatchNorm", shaped(func(a *Node) (*Node, error) {
 		s := leafOf(a, "scale", tensor.Float64, 1, 1, 4, 4)
 		n, _, _, _, err := gorgonia.BatchNorm(a, s, s, .9, 1e-5)
 		return n, err
 	}, 1, 1, 4, 4), "use nn.BatchNorm"},
 	{"BatchedMatMul", shaped(func(a *Node) (*Node, error) {
-		return gorgonia.BatchedMatMul(a, gorgonia.Must(gorgonia.Reshape(gorgonia.Must(gorgonia.Sin(a)), tensor.Shape{2, 4, 2})))
+		return gorgonia.BatchedMatMul(a,
+			gorgonia.Must(gorgonia.Reshape(gorgonia.Must(gorgonia.Sin(a)), tensor.Shape{2, 4, 2})))
 	}, 2, 2, 4), ""},
 	{"BatchedMatMul, transposed", shaped(func(a *Node) (*Node, error) {
 		return gorgonia.BatchedMatMul(a, gorgonia.Must(gorgonia.Sin(a)), false, true)
@@ -45,7 +48,8 @@ var stockUses = []stockUse{
 		return gorgonia.Add(a, gorgonia.BinomialRandomNode(a.Graph(), tensor.Float64, 3, .5, 16))
 	}, "use an input"},
 	{"Broadcast", func(a *Node) (*Node, error) {
-		m, v, err := gorgonia.Broadcast(Part(a, 0, 2, 4), Part(a, 3, 1, 4), gorgonia.NewBroadcastPattern(nil, []byte{0}))
+		m, v, err := gorgonia.Broadcast(Part(a, 0, 2, 4), Part(a, 3, 1, 4),
+			gorgonia.NewBroadcastPattern(nil, []byte{0}))
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +62,9 @@ var stockUses = []stockUse{
 		return gorgonia.BroadcastAdd(PartVec(a, 4, 2), Part(a, 0, 2, 3), []byte{1}, nil)
 	}, ""},
 	{"BroadcastAdd of a tensor of three axes", shaped(func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastAdd(a, gorgonia.Must(gorgonia.Reshape(gorgonia.Must(gorgonia.Slice(a, gorgonia.S(0))), tensor.Shape{1, 2, 4})), nil, []byte{0})
+		return gorgonia.BroadcastAdd(a,
+			gorgonia.Must(gorgonia.Reshape(gorgonia.Must(gorgonia.Slice(a, gorgonia.S(0))), tensor.Shape{1, 2, 4})),
+			nil, []byte{0})
 	}, 2, 2, 4), ""},
 	{"BroadcastSub", func(a *Node) (*Node, error) {
 		return gorgonia.BroadcastSub(Part(a, 0, 2, 3), PartVec(a, 4, 3), nil, []byte{0})
@@ -90,28 +96,38 @@ var stockUses = []stockUse{
 	{"BroadcastLte", func(a *Node) (*Node, error) {
 		return gorgonia.BroadcastLte(Part(a, 0, 2, 3), PartVec(a, 3, 3), true, nil, []byte{0})
 	}, ""},
-	{"ByIndices", func(a *Node) (*Node, error) { return gorgonia.ByIndices(a, leafOf(a, "i", tensor.Int, 2), 0) }, "use ad.Gather"},
+	{"ByIndices", func(a *Node) (*Node, error) { return gorgonia.ByIndices(a, leafOf(a, "i", tensor.Int, 2), 0) },
+		"use ad.Gather"},
 	{"CTCLoss", func(a *Node) (*Node, error) {
-		return gorgonia.CTCLoss(gorgonia.Must(gorgonia.Reshape(a, tensor.Shape{4, 2, 2})), leafOf(a, "t", tensor.Int, 2, 2), leafOf(a, "il", tensor.Int, 2), leafOf(a, "tl", tensor.Int, 2), gorgonia.ReductionMean)
+		return gorgonia.CTCLoss(gorgonia.Must(gorgonia.Reshape(a, tensor.Shape{4, 2, 2})),
+			leafOf(a, "t", tensor.Int, 2, 2), leafOf(a, "il", tensor.Int, 2), leafOf(a, "tl", tensor.Int, 2),
+			gorgonia.ReductionMean)
 	}, "no second derivative"},
 	{"Ceil", gorgonia.Ceil, "it has no derivative"},
 	{"Concat", func(a *Node) (*Node, error) { return gorgonia.Concat(0, vec4(a), Sin(a)) }, ""},
 	{"Concat rows", func(a *Node) (*Node, error) { return gorgonia.Concat(0, square2(a), Part(Sin(a), 1, 3, 2)) }, ""},
-	{"Concat columns", func(a *Node) (*Node, error) { return gorgonia.Concat(1, square2(a), Part(Sin(a), 1, 2, 3)) }, ""},
-	{"Concat tensors", shaped(func(a *Node) (*Node, error) { return gorgonia.Concat(1, a, gorgonia.Must(gorgonia.Sin(a))) }, 2, 2, 4), ""},
+	{"Concat columns", func(a *Node) (*Node, error) { return gorgonia.Concat(1, square2(a), Part(Sin(a), 1, 2, 3)) },
+		""},
+	{"Concat tensors", shaped(func(a *Node) (*Node, error) {
+		return gorgonia.Concat(1, a, gorgonia.Must(gorgonia.Sin(a)))
+	}, 2, 2, 4), ""},
 	{"Conv1d", func(a *Node) (*Node, error) {
 		series := gorgonia.Must(gorgonia.Reshape(Neg(a), tensor.Shape{2, 2, 1, 4}))
-		return gorgonia.Conv1d(series, gorgonia.Must(gorgonia.Reshape(Sin(PartVec(a, 0, 12)), tensor.Shape{3, 2, 1, 2})), 2, 1, 2, 1)
+		return gorgonia.Conv1d(series,
+			gorgonia.Must(gorgonia.Reshape(Sin(PartVec(a, 0, 12)), tensor.Shape{3, 2, 1, 2})), 2, 1, 2, 1)
 	}, ""},
 	{"Conv2d", func(a *Node) (*Node, error) {
 		images := gorgonia.Must(gorgonia.Reshape(a, tensor.Shape{2, 1, 2, 4}))
-		return gorgonia.Conv2d(images, gorgonia.Must(gorgonia.Reshape(Sin(PartVec(a, 0, 8)), tensor.Shape{2, 1, 2, 2})), kernel2, []int{1, 0}, []int{1, 1}, one)
+		return gorgonia.Conv2d(images, gorgonia.Must(gorgonia.Reshape(Sin(PartVec(a, 0, 8)), tensor.Shape{2, 1, 2, 2})),
+			kernel2, []int{1, 0}, []int{1, 1}, one)
 	}, ""},
 	{"Conv2d, dilated", func(a *Node) (*Node, error) {
 		images := gorgonia.Must(gorgonia.Reshape(a, tensor.Shape{1, 1, 4, 4}))
-		return gorgonia.Conv2d(images, gorgonia.Must(gorgonia.Reshape(vec4(a), tensor.Shape{1, 1, 2, 2})), kernel2, none, one, []int{2, 2})
+		return gorgonia.Conv2d(images, gorgonia.Must(gorgonia.Reshape(vec4(a), tensor.Shape{1, 1, 2, 2})), kernel2,
+			none, one, []int{2, 2})
 	}, "use ad.Im2col"},
-	{"ConvType", func(a *Node) (*Node, error) { return gorgonia.ConvType(a, tensor.Float64, tensor.Float32) }, "one element type"},
+	{"ConvType", func(a *Node) (*Node, error) { return gorgonia.ConvType(a, tensor.Float64, tensor.Float32) },
+		"one element type"},
 	{"Cos", gorgonia.Cos, ""},
 	{"Cube", gorgonia.Cube, ""},
 	{"DiagFlat", gorgonia.DiagFlat, "use ad.RowScale"},
@@ -129,7 +145,8 @@ var stockUses = []stockUse{
 	{"GaussianRandomNode", func(a *Node) (*Node, error) {
 		return gorgonia.Add(a, gorgonia.GaussianRandomNode(a.Graph(), tensor.Float64, 0, 1, 16))
 	}, "use an input"},
-	{"GlobalAveragePool2D", shaped(func(a *Node) (*Node, error) { return gorgonia.GlobalAveragePool2D(a) }, 2, 2, 1, 4), ""},
+	{"GlobalAveragePool2D", shaped(func(a *Node) (*Node, error) { return gorgonia.GlobalAveragePool2D(a) }, 2, 2, 1, 4),
+		""},
 	{"GroupNorm", shaped(func(a *Node) (*Node, error) {
 		s := leafOf(a, "s", tensor.Float64, 1, 4, 1, 1)
 		return gorgonia.GroupNorm(a, s, s, 2, 4, 1e-5)
@@ -181,7 +198,8 @@ var stockUses = []stockUse{
 	{"Max along columns", shaped(func(a *Node) (*Node, error) { return gorgonia.Max(a, 1) }, 4, 4), ""},
 	{"MaxBetween", func(a *Node) (*Node, error) { return gorgonia.MaxBetween(a, Offset(.3, Sin(a))) }, ""},
 	{"MaxPool1D", shaped(func(a *Node) (*Node, error) { return gorgonia.MaxPool1D(a, 3, 1, 2) }, 2, 1, 1, 8), ""},
-	{"MaxPool2D", shaped(func(a *Node) (*Node, error) { return gorgonia.MaxPool2D(a, kernel2, none, one) }, 1, 2, 2, 4), ""},
+	{"MaxPool2D", shaped(func(a *Node) (*Node, error) { return gorgonia.MaxPool2D(a, kernel2, none, one) }, 1, 2, 2, 4),
+		""},
 	{"MaxPool2D, padded on one side", shaped(func(a *Node) (*Node, error) {
 		return gorgonia.MaxPool2D(a, kernel2, []int{1, 0, 0, 0}, one)
 	}, 1, 1, 4, 4), "use ad.MaxPool"},
@@ -195,8 +213,12 @@ var stockUses = []stockUse{
 	{"Mul a constant", func(a *Node) (*Node, error) { return gorgonia.Mul(three(), a) }, ""},
 	{"Mul scalars", func(a *Node) (*Node, error) { return gorgonia.Mul(sumOf(a), sumOf(Sin(a))) }, ""},
 	{"Mul vectors", func(a *Node) (*Node, error) { return gorgonia.Mul(a, Sin(a)) }, ""},
-	{"Mul a matrix and a vector", func(a *Node) (*Node, error) { return gorgonia.Mul(square2(a), PartVec(Sin(a), 1, 2)) }, ""},
-	{"Mul a vector and a matrix", func(a *Node) (*Node, error) { return gorgonia.Mul(PartVec(Sin(a), 1, 2), square2(a)) }, ""},
+	{"Mul a matrix and a vector", func(a *Node) (*Node, error) {
+		return gorgonia.Mul(square2(a), PartVec(Sin(a), 1, 2))
+	}, ""},
+	{"Mul a vector and a matrix", func(a *Node) (*Node, error) {
+		return gorgonia.Mul(PartVec(Sin(a), 1, 2), square2(a))
+	}, ""},
 	{"Mul matrices", func(a *Node) (*Node, error) { return gorgonia.Mul(Part(a, 0, 4, 1), Part(Sin(a), 0, 1, 4)) }, ""},
 	{"Ne", func(a *Node) (*Node, error) {
 		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Ne(a, Sin(a), true)))
@@ -204,7 +226,9 @@ var stockUses = []stockUse{
 	{"Neg", gorgonia.Neg, ""},
 	{"Norm", func(a *Node) (*Node, error) { return gorgonia.Norm(a, 0, 2) }, ""},
 	{"Norm of third order", func(a *Node) (*Node, error) { return gorgonia.Norm(a, 0, 3) }, ""},
-	{"OneHotVector", func(a *Node) (*Node, error) { return gorgonia.Add(a, gorgonia.OneHotVector(3, 16, tensor.Float64)) }, "use ad.NewConst"},
+	{"OneHotVector", func(a *Node) (*Node, error) {
+		return gorgonia.Add(a, gorgonia.OneHotVector(3, 16, tensor.Float64))
+	}, "use ad.NewConst"},
 	{"OuterProd", func(a *Node) (*Node, error) { return gorgonia.OuterProd(a, Sin(a)) }, ""},
 	{"Pow", func(a *Node) (*Node, error) { return gorgonia.Pow(a, gorgonia.NewConstant(3.)) }, ""},
 	{"Pow of a constant", func(a *Node) (*Node, error) { return gorgonia.Pow(gorgonia.NewConstant(2.), a) }, ""},
@@ -216,7 +240,8 @@ var stockUses = []stockUse{
 		return gorgonia.ReduceMul(gorgonia.Nodes{sumOf(a), sumOf(Sin(a)), sumOf(Square(a))})
 	}, ""},
 	{"Reshape", func(a *Node) (*Node, error) { return gorgonia.Reshape(a, tensor.Shape{2, 8}) }, ""},
-	{"Reshape of an intermediate node to four axes", chain(gorgonia.Sin, func(a *Node) (*Node, error) { return gorgonia.Reshape(a, tensor.Shape{2, 2, 2, 2}) }), ""},
+	{"Reshape of an intermediate node to four axes",
+		chain(gorgonia.Sin, func(a *Node) (*Node, error) { return gorgonia.Reshape(a, tensor.Shape{2, 2, 2, 2}) }), ""},
 	{"Sigmoid", gorgonia.Sigmoid, ""},
 	{"Sign", func(a *Node) (*Node, error) {
 		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Sign(Offset(-1.2, a))))
@@ -227,9 +252,14 @@ var stockUses = []stockUse{
 	{"Slice of one number", func(a *Node) (*Node, error) { return gorgonia.Slice(a, gorgonia.S(3)) }, ""},
 	{"Slice a row", shaped(func(a *Node) (*Node, error) { return gorgonia.Slice(a, gorgonia.S(2)) }, 4, 4), ""},
 	{"Slice a column", shaped(func(a *Node) (*Node, error) { return gorgonia.Slice(a, nil, gorgonia.S(2)) }, 4, 4), ""},
-	{"Slice rows and columns", shaped(func(a *Node) (*Node, error) { return gorgonia.Slice(a, gorgonia.S(1, 3), gorgonia.S(0, 3)) }, 4, 4), ""},
-	{"Slice with steps", shaped(func(a *Node) (*Node, error) { return gorgonia.Slice(a, gorgonia.S(0, 4, 2)) }, 4, 4), ""},
-	{"Slice of three axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Slice(a, nil, gorgonia.S(1), gorgonia.S(1, 3)) }, 2, 2, 4), ""},
+	{"Slice rows and columns",
+		shaped(func(a *Node) (*Node, error) { return gorgonia.Slice(a, gorgonia.S(1, 3), gorgonia.S(0, 3)) }, 4, 4),
+		""},
+	{"Slice with steps", shaped(func(a *Node) (*Node, error) { return gorgonia.Slice(a, gorgonia.S(0, 4, 2)) }, 4, 4),
+		""},
+	{"Slice of three axes", shaped(func(a *Node) (*Node, error) {
+		return gorgonia.Slice(a, nil, gorgonia.S(1), gorgonia.S(1, 3))
+	}, 2, 2, 4), ""},
 	{"SoftMax", shaped(func(a *Node) (*Node, error) { return gorgonia.SoftMax(a) }, 4, 4), ""},
 	{"SoftMax of a vector", func(a *Node) (*Node, error) { return gorgonia.SoftMax(a) }, ""},
 	{"SoftMax along the first axis", shaped(func(a *Node) (*Node, error) { return gorgonia.SoftMax(a, 0) }, 2, 8), ""},
@@ -255,9 +285,12 @@ var stockUses = []stockUse{
 		return gorgonia.Tensordot([]int{2, 0}, []int{2, 0}, a, gorgonia.Must(gorgonia.Sin(a)))
 	}, 2, 2, 4), ""},
 	{"Transpose", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a) }, 2, 8), ""},
-	{"Transpose three axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a, 2, 0, 1) }, 2, 2, 4), ""},
-	{"Transpose four axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a, 0, 3, 1, 2) }, 2, 2, 2, 2), ""},
-	{"Transpose six axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a, 5, 4, 3, 2, 1, 0) }, 2, 2, 2, 1, 2, 1), "of more than five axes"},
+	{"Transpose three axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a, 2, 0, 1) }, 2, 2, 4),
+		""},
+	{"Transpose four axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a, 0, 3, 1, 2) },
+		2, 2, 2, 2), ""},
+	{"Transpose six axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a, 5, 4, 3, 2, 1, 0) }, 2, 2,
+		2, 1, 2, 1), "of more than five axes"},
 	{"Unconcat", func(a *Node) (*Node, error) {
 		ns, err := gorgonia.Unconcat(Part(a, 0, 4, 4), 1, 2)
 		if err != nil {
@@ -282,6 +315,8 @@ var untaped = map[string]nodeFunc{
 
 // notOps are Gorgonia's functions that return nodes but apply no op of their own: leaves, sweeps,
 // graphs, statements and wrappers.
-var notOps = []string{"ApplyOp", "ApplyOpWithName", "Backpropagate", "Compile", "CompileFunction", "Grad", "Lift1", "Lift1Axial", "Lift2", "Lift2Broadcast",
-	"Must", "NewConstant", "NewMatrix", "NewScalar", "NewTensor", "NewUniqueNode", "NewVector", "NodeFromAny", "NodesFromInputs", "Read", "Set", "Sort",
+var notOps = []string{"ApplyOp", "ApplyOpWithName", "Backpropagate", "Compile", "CompileFunction", "Grad", "Lift1",
+	"Lift1Axial", "Lift2", "Lift2Broadcast",
+	"Must", "NewConstant", "NewMatrix", "NewScalar", "NewTensor", "NewUniqueNode", "NewVector", "NodeFromAny",
+	"NodesFromInputs", "Read", "Set", "Sort",
 	"UnstableSort", "WalkGraph"}

@@ -12,7 +12,8 @@ import (
 
 // recurrentLoss has one matrix, an offset and gates in each of so many steps over rows of a width.
 func recurrentLoss(rows, width, steps int, float32 bool) Loss {
-	return Loss{P: 1, Q: width*2*width + width, Rows: rows, Float32: float32, Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},
+	return Loss{P: 1, Q: width*2*width + width, Rows: rows, Float32: float32,
+		Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			w, offset := Part(y, 0, 2*width, width), PartVec(y, 2*width*width, width)
 			h := in[0]

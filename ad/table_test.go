@@ -39,7 +39,8 @@ func tables(t *testing.T) map[string]struct {
 		"float64": {testkit.Get(FloatTable(4, 3, f64)), f64},
 		"float32": {testkit.Get(Float32Table(4, 3, f32)), wide},
 		"bytes":   {testkit.Get(ByteTable(4, 3, b, 1.0/255)), scaled},
-		"sparse": {testkit.Get(SparseTable(4, 3, []int{0, 2, 2, 3, 5}, []int32{0, 2, 1, 0, 2}, []float32{.1, -2, 3, 4, 1e6})),
+		"sparse": {testkit.Get(SparseTable(4, 3, []int{0, 2, 2, 3, 5}, []int32{0, 2, 1, 0, 2},
+			[]float32{.1, -2, 3, 4, 1e6})),
 			[]float64{float64(float32(.1)), 0, -2, 0, 0, 0, 0, 3, 0, 4, 0, 1e6}},
 		"labels": {testkit.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}
@@ -124,7 +125,8 @@ func TestTableInPlace(t *testing.T) {
 			t.Errorf("%s: a picked table was read in place", name)
 		}
 		compact := picked.Compact()
-		if _, ok := engine.InPlace[float64](&compact.data, nil, 0, 1); ok != (name == "float64") || compact.Compact() != compact {
+		if _, ok := engine.InPlace[float64](&compact.data, nil, 0, 1); ok != (name == "float64") ||
+			compact.Compact() != compact {
 			t.Errorf("%s: a compact table is read in place: %v", name, ok)
 		}
 		if _, ok := engine.InPlace[float64](&c.table.data, []int{0, 1}, 0, 1); ok {
@@ -158,7 +160,8 @@ func TestTableErrors(t *testing.T) {
 		{"too few numbers", make1(FloatTable(2, 2, make([]float64, 3))), dsbo.ErrShape,
 			"a table of 2 rows and 2 columns needs as many numbers as that makes; there are 3"},
 		{"product beyond int", make1(FloatTable(half, half, nil)), dsbo.ErrShape,
-			fmt.Sprintf("a table of %d rows and %d columns needs as many numbers as that makes; there are 0", half, half)},
+			fmt.Sprintf("a table of %d rows and %d columns needs as many numbers as that makes; there are 0", half,
+				half)},
 		{"no rows", make1(Float32Table(0, 2, nil)), dsbo.ErrShape,
 			"a table needs at least one row and one column; it has 0 and 2"},
 		{"no columns", make1(ByteTable(2, 0, nil, 1)), dsbo.ErrShape,
@@ -211,7 +214,8 @@ func TestFloat32Copy(t *testing.T) {
 		t.Errorf("a float32 table gives %p (%v), want itself, %p", again, err, got)
 	}
 	tab = testkit.Get(FloatTable(1, 2, []float64{0, 1e39}))
-	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "row 0, column 1 has 1e+39") {
+	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "row 0, column 1 has 1e+39") {
 		t.Errorf("1e39: error %v, want ErrConfig and the place", err)
 	}
 }

@@ -21,7 +21,8 @@ func TestTail(t *testing.T) {
 	}{
 		{"a penalty and parts", 4, func(x, y *Node) []*Node {
 			q := y.Shape()[0]
-			return []*Node{Sum(ScaleBy(Item(x, 0), y), Place(part(y, 0), 0, q), Place(part(y, 500), 2000, q), Place(part(y, 9), q-700, q))}
+			return []*Node{Sum(ScaleBy(Item(x, 0), y), Place(part(y, 0), 0, q), Place(part(y, 500), 2000, q),
+				Place(part(y, 9), q-700, q))}
 		}},
 		{"parts alone, some of them zeros of both signs", 2, func(x, y *Node) []*Node {
 			q := y.Shape()[0]
@@ -64,7 +65,8 @@ func TestTail(t *testing.T) {
 }
 
 func testTail(t *testing.T, single bool, q, steps int, build func(x, y *Node) []*Node) {
-	p := testkit.Get(Compile(Func{P: 1, Q: q, Float32: single, Build: func(x, y *Node, _ []*Node) []*Node { return build(x, y) }}))
+	p := testkit.Get(Compile(
+		Func{P: 1, Q: q, Float32: single, Build: func(x, y *Node, _ []*Node) []*Node { return build(x, y) }}))
 	x, y := []float64{.7}, make([]float64, q)
 	for i := range y {
 		y[i] = math.Sin(float64(i)) * float64(i%3-1)
@@ -86,5 +88,6 @@ func testTail(t *testing.T, single bool, q, steps int, build func(x, y *Node) []
 		narrow[i] = make([]float32, n)
 	}
 	testkit.OK(p.m.Float32().Run(p.values, narrow))
-	sameBits(t, "values in float32", convertTo[float64](slices.Concat(narrow...)), convertTo[float64](convertTo[float32](got)))
+	sameBits(t, "values in float32", convertTo[float64](slices.Concat(narrow...)),
+		convertTo[float64](convertTo[float32](got)))
 }

@@ -38,7 +38,8 @@ func BenchmarkTogether(b *testing.B) {
 			return v
 		}
 		d := testkit.Get(Differentiate(Loss{P: c.p, Q: c.q, Rows: rows, Float32: true, Build: c.build,
-			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}, {Name: "T", Shape: []int{classes}, Batch: true}}}))
+			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true},
+				{Name: "T", Shape: []int{classes}, Batch: true}}}))
 		testkit.OK(d.Bind("X", testkit.Get(FloatTable(rows, in, normal(rows*in))), nil))
 		testkit.OK(d.Bind("T", testkit.Get(LabelTable(make([]uint8, rows), classes)), nil))
 		x, y, v := normal(c.p), normal(c.q), normal(c.q)
@@ -55,7 +56,8 @@ func BenchmarkTogether(b *testing.B) {
 		b.Run(c.name+"/together", func(b *testing.B) {
 			for b.Loop() {
 				elsewhere()
-				testkit.OK(d.compute(2, 1<<gradY|1<<hvp|1<<jvp, [derivCount][]float64{gradY: gy, hvp: hv, jvp: jv}, x, y, v))
+				testkit.OK(d.compute(2, 1<<gradY|1<<hvp|1<<jvp, [derivCount][]float64{gradY: gy, hvp: hv, jvp: jv}, x,
+					y, v))
 			}
 		})
 	}

@@ -22,14 +22,20 @@ func TestValues(t *testing.T) {
 	}{
 		{"Abs", Abs, []float64{-2, 0, math.Copysign(0, -1), 3, -inf}, []float64{2, 0, 0, 3, inf}},
 		{"Sign", Sign, []float64{-2, 0, math.Copysign(0, -1), 3, nan}, []float64{-1, 0, 0, 1, 0}},
-		{"Clip", func(y *Node) *Node { return Clip(y, -1, 2) }, []float64{-5, -1, 0, 2, 3, inf}, []float64{-1, -1, 0, 2, 2, 2}},
-		{"Max", func(y *Node) *Node { return Max(Rows(y, 0, 2), Rows(y, 2, 2)) }, []float64{1, 5, 3, -inf}, []float64{3, 5}},
-		{"Min", func(y *Node) *Node { return Min(Rows(y, 0, 2), Rows(y, 2, 2)) }, []float64{1, 5, 3, -inf}, []float64{1, -inf}},
+		{"Clip", func(y *Node) *Node { return Clip(y, -1, 2) }, []float64{-5, -1, 0, 2, 3, inf},
+			[]float64{-1, -1, 0, 2, 2, 2}},
+		{"Max", func(y *Node) *Node { return Max(Rows(y, 0, 2), Rows(y, 2, 2)) }, []float64{1, 5, 3, -inf},
+			[]float64{3, 5}},
+		{"Min", func(y *Node) *Node { return Min(Rows(y, 0, 2), Rows(y, 2, 2)) }, []float64{1, 5, 3, -inf},
+			[]float64{1, -inf}},
 		{"Max with a constant", func(y *Node) *Node { return Max(y, Uniform(2, y)) }, []float64{1, 3}, []float64{2, 3}},
 		{"Min with a constant", func(y *Node) *Node { return Min(y, Uniform(2, y)) }, []float64{1, 3}, []float64{1, 2}},
-		{"RowMax", func(y *Node) *Node { return RowMax(Reshape(y, 2, 3)) }, []float64{1, -inf, 2, -3, -1, -2}, []float64{2, -1}},
-		{"RowMax of NaN", func(y *Node) *Node { return RowMax(Reshape(y, 1, 3)) }, []float64{1, nan, 2}, []float64{nan}},
-		{"RowMin", func(y *Node) *Node { return RowMin(Reshape(y, 2, 3)) }, []float64{1, inf, 2, -3, -1, -2}, []float64{1, -3}},
+		{"RowMax", func(y *Node) *Node { return RowMax(Reshape(y, 2, 3)) }, []float64{1, -inf, 2, -3, -1, -2},
+			[]float64{2, -1}},
+		{"RowMax of NaN", func(y *Node) *Node { return RowMax(Reshape(y, 1, 3)) }, []float64{1, nan, 2},
+			[]float64{nan}},
+		{"RowMin", func(y *Node) *Node { return RowMin(Reshape(y, 2, 3)) }, []float64{1, inf, 2, -3, -1, -2},
+			[]float64{1, -3}},
 		{"RowHit", func(y *Node) *Node { return RowHit(Reshape(Rows(y, 0, 6), 3, 2), Reshape(Rows(y, 6, 6), 3, 2)) },
 			[]float64{1, 2, 2, 1, 3, 3, 0, 1, 0, 1, 1, 0}, []float64{1, 0, 1}},
 		{"Erf", Erf, []float64{0, inf, -inf, .5}, []float64{0, 1, -1, math.Erf(.5)}},
@@ -38,13 +44,19 @@ func TestValues(t *testing.T) {
 		{"Pow, a half", func(y *Node) *Node { return Pow(y, 2.5) }, []float64{4, 0, -1}, []float64{32, 0, nan}},
 		{"Pow, a fraction", func(y *Node) *Node { return Pow(y, .25) }, []float64{16, 0, -1}, []float64{2, 0, nan}},
 		{"Rsqrt", Rsqrt, []float64{4, .25, 0}, []float64{.5, 2, inf}},
-		{"Cols", func(y *Node) *Node { return Cols(Reshape(y, 2, 3), 1, 2) }, []float64{1, 2, 3, 4, 5, 6}, []float64{2, 3, 5, 6}},
-		{"Rows", func(y *Node) *Node { return Rows(Reshape(y, 3, 2), 1, 2) }, []float64{1, 2, 3, 4, 5, 6}, []float64{3, 4, 5, 6}},
-		{"Item", func(y *Node) *Node { return Item(Reshape(y, 2, 3), 1, 0) }, []float64{1, 2, 3, 4, 5, 6}, []float64{4}},
-		{"Transpose", func(y *Node) *Node { return Transpose(Reshape(y, 2, 3)) }, []float64{1, 2, 3, 4, 5, 6}, []float64{1, 4, 2, 5, 3, 6}},
+		{"Cols", func(y *Node) *Node { return Cols(Reshape(y, 2, 3), 1, 2) }, []float64{1, 2, 3, 4, 5, 6},
+			[]float64{2, 3, 5, 6}},
+		{"Rows", func(y *Node) *Node { return Rows(Reshape(y, 3, 2), 1, 2) }, []float64{1, 2, 3, 4, 5, 6},
+			[]float64{3, 4, 5, 6}},
+		{"Item", func(y *Node) *Node { return Item(Reshape(y, 2, 3), 1, 0) },
+			[]float64{1, 2, 3, 4, 5, 6}, []float64{4}},
+		{"Transpose", func(y *Node) *Node { return Transpose(Reshape(y, 2, 3)) }, []float64{1, 2, 3, 4, 5, 6},
+			[]float64{1, 4, 2, 5, 3, 6}},
 		{"ConcatCols", func(y *Node) *Node { return ConcatCols(Reshape(Rows(y, 0, 4), 2, 2), Rows(y, 4, 2)) },
 			[]float64{1, 2, 3, 4, 5, 6}, []float64{1, 2, 5, 3, 4, 6}},
-		{"ConcatRows", func(y *Node) *Node { return ConcatRows(Reshape(Rows(y, 2, 4), 2, 2), Reshape(Rows(y, 0, 2), 1, 2)) },
+		{"ConcatRows", func(y *Node) *Node {
+			return ConcatRows(Reshape(Rows(y, 2, 4), 2, 2), Reshape(Rows(y, 0, 2), 1, 2))
+		},
 			[]float64{1, 2, 3, 4, 5, 6}, []float64{3, 4, 5, 6, 1, 2}},
 		{"BatchMatMul", func(y *Node) *Node { return BatchMatMul(Reshape(y, 4, 1), Reshape(y, 2, 2), 2, false, false) },
 			[]float64{1, 2, 3, 4}, []float64{1, 2, 2, 4, 9, 12, 12, 16}},
@@ -69,18 +81,24 @@ func TestSubgradients(t *testing.T) {
 		{"Abs", Abs, []float64{-1, 0, 1}, []float64{-1, 0, 1}},
 		{"Sign", Sign, []float64{-1, 0, 1}, []float64{0, 0, 0}},
 		{"Clip", func(y *Node) *Node { return Clip(y, 0, 1) }, []float64{-1, 0, .5, 1, 2}, []float64{0, 0, 1, 0, 0}},
-		{"Max: the second has it", func(y *Node) *Node { return Max(Rows(y, 0, 2), Rows(y, 2, 2)) }, []float64{1, 5, 1, 2}, []float64{0, 1, 1, 0}},
-		{"Min: the second has it", func(y *Node) *Node { return Min(Rows(y, 0, 2), Rows(y, 2, 2)) }, []float64{1, 5, 1, 2}, []float64{0, 0, 1, 1}},
-		{"Max with a constant", func(y *Node) *Node { return Max(y, Uniform(0, y)) }, []float64{-1, 0, 1}, []float64{0, 0, 1}},
-		{"RowMax: the first has it", func(y *Node) *Node { return RowMax(Reshape(y, 1, 3)) }, []float64{1, 2, 2}, []float64{0, 1, 0}},
-		{"RowMin: the first has it", func(y *Node) *Node { return RowMin(Reshape(y, 1, 3)) }, []float64{2, 1, 1}, []float64{0, 1, 0}},
+		{"Max: the second has it", func(y *Node) *Node { return Max(Rows(y, 0, 2), Rows(y, 2, 2)) },
+			[]float64{1, 5, 1, 2}, []float64{0, 1, 1, 0}},
+		{"Min: the second has it", func(y *Node) *Node { return Min(Rows(y, 0, 2), Rows(y, 2, 2)) },
+			[]float64{1, 5, 1, 2}, []float64{0, 0, 1, 1}},
+		{"Max with a constant", func(y *Node) *Node { return Max(y, Uniform(0, y)) }, []float64{-1, 0, 1},
+			[]float64{0, 0, 1}},
+		{"RowMax: the first has it", func(y *Node) *Node { return RowMax(Reshape(y, 1, 3)) }, []float64{1, 2, 2},
+			[]float64{0, 1, 0}},
+		{"RowMin: the first has it", func(y *Node) *Node { return RowMin(Reshape(y, 1, 3)) }, []float64{2, 1, 1},
+			[]float64{0, 1, 0}},
 		{"MaxPool: the first has it", func(y *Node) *Node {
 			return MaxPool(Reshape(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 2, KW: 2, Stride: 1})
 		}, []float64{1, 2, 2, 2}, []float64{0, 1, 0, 0}},
 		{"Pow", func(y *Node) *Node { return Pow(y, 3) }, []float64{-1, 0, 2}, []float64{3, 0, 12}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := testkit.Get(Differentiate(Loss{P: 1, Q: len(c.y), Build: func(_, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }}))
+			d := testkit.Get(Differentiate(
+				Loss{P: 1, Q: len(c.y), Build: func(_, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }}))
 			got := make([]float64, len(c.y))
 			testkit.OK(d.Grad(nil, got, []float64{0}, c.y))
 			if !slices.Equal(got, c.want) {
@@ -121,7 +139,8 @@ func TestPools(t *testing.T) {
 		}
 		// Sums of small whole numbers are exact; the mean is a product with 1/(KH·KW), rounded, in
 		// place of a quotient.
-		within(t, "AvgPool", valueOf(t, images, func(y *Node) *Node { return AvgPool(Reshape(y, 2, w.pixels()), w) }), mean, 1e-15)
+		within(t, "AvgPool", valueOf(t, images, func(y *Node) *Node { return AvgPool(Reshape(y, 2, w.pixels()), w) }),
+			mean, 1e-15)
 	}
 }
 

@@ -39,7 +39,8 @@ func (at vectorPoint[V]) in32() vectorPoint[float32] {
 
 // answers writes all that d answers to results.
 func (at vectorPoint[V]) answers(d *DerivsIn[V], results *[7][]V) error {
-	err := errors.Join(d.Grad(results[0], results[1], at.x, at.y), d.Grad(nil, results[2], at.x, at.y), d.Grad(results[3], nil, at.x, at.y),
+	err := errors.Join(d.Grad(results[0], results[1], at.x, at.y), d.Grad(nil, results[2], at.x, at.y),
+		d.Grad(results[3], nil, at.x, at.y),
 		d.HVP(results[4], at.x, at.y, at.v), d.JVP(results[5], at.x, at.y, at.v))
 	if gn := d.GaussNewton(results[6], at.x, at.y, at.v); !errors.Is(gn, dsbo.ErrCapability) {
 		err = errors.Join(err, gn)
@@ -63,7 +64,8 @@ func (at vectorPoint[V]) places() (results [7][]V) {
 func TestVectors(t *testing.T) {
 	parts := func(q int) Loss {
 		return Loss{P: 2, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
-			return Sum(SumAll(Square(Outputs(Sin(PartVec(y, 0, 700))))), Dot(Sin(PartVec(y, 500, 900)), PartVec(y, 9, 900)), ScaleBy(Exp(Item(x, 1)), Dot(y, y)))
+			return Sum(SumAll(Square(Outputs(Sin(PartVec(y, 0, 700))))),
+				Dot(Sin(PartVec(y, 500, 900)), PartVec(y, 9, 900)), ScaleBy(Exp(Item(x, 1)), Dot(y, y)))
 		}}
 	}
 	k := newTask(150, 16, 5, 1)
@@ -116,7 +118,8 @@ func testVectors(t *testing.T, d *Derivs, bound func(*Derivs) *Derivs) {
 	// A failed GaussNewton makes an error: it is asked for above alone.
 	allocs := testing.AllocsPerRun(3, func() {
 		at32.move()
-		testkit.OK(errors.Join(narrow.Grad(got32[0], got32[1], at32.x, at32.y), narrow.HVP(got32[4], at32.x, at32.y, at32.v), narrow.JVP(got32[5], at32.x, at32.y, at32.v)))
+		testkit.OK(errors.Join(narrow.Grad(got32[0], got32[1], at32.x, at32.y),
+			narrow.HVP(got32[4], at32.x, at32.y, at32.v), narrow.JVP(got32[5], at32.x, at32.y, at32.v)))
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations a round, want none", allocs)
@@ -125,11 +128,14 @@ func testVectors(t *testing.T, d *Derivs, bound func(*Derivs) *Derivs) {
 
 // TestVectorLengths: vectors of float32 of a wrong length have the errors of vectors of float64.
 func TestVectorLengths(t *testing.T) {
-	d := testkit.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
+	d := testkit.Get(Differentiate(
+		Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
 	wide, narrow := vectorErrors(&d.DerivsIn), vectorErrors(d.Float32())
 	for i, err := range narrow {
 		if !errors.Is(err, dsbo.ErrShape) || err.Error() != wide[i].Error() {
-			t.Errorf("case %d: error %q by vectors of float32, %q by vectors of float64, want the same, which matches ErrShape", i, err, wide[i])
+			t.Errorf(
+				"case %d: error %q by vectors of float32, %q by vectors of float64, want the same, which "+
+					"matches ErrShape", i, err, wide[i])
 		}
 	}
 	if err := d.Float32().Grad(nil, nil, []float32{0, 0}, []float32{0, 0, 0}); err != nil {
@@ -142,7 +148,8 @@ func vectorErrors[V Float](d *DerivsIn[V]) []error {
 	return []error{
 		d.Grad(nil, nil, x, x), d.Grad(three, nil, x, y), d.Grad(nil, two, x, y), d.Grad(two, three, y, y),
 		d.HVP(two, x, y, y), d.HVP(nil, x, y, y), d.HVP(three, x, y, x), d.HVP(three, y, y, y),
-		d.JVP(three, x, y, y), d.JVP(nil, x, y, y), d.JVP(two, x, y, x), d.GaussNewton(two, x, y, y), d.GaussNewton(three, x, y, x),
+		d.JVP(three, x, y, y), d.JVP(nil, x, y, y), d.JVP(two, x, y, x), d.GaussNewton(two, x, y, y),
+		d.GaussNewton(three, x, y, x),
 	}
 }
 
@@ -158,7 +165,8 @@ func benchmarkVectors[V Float](by func(*Derivs) *DerivsIn[V]) func(b *testing.B)
 		const rows, in, units, classes = 64, 784, 1024, 10
 		const q = units * (in + units + classes)
 		all := testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Float32: true,
-			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true}, {Name: "T", Shape: []int{classes}, Batch: true}},
+			Inputs: []Input{{Name: "X", Shape: []int{in}, Batch: true},
+				{Name: "T", Shape: []int{classes}, Batch: true}},
 			Build: func(x, y *Node, batch []*Node) *Node {
 				h := ReLU(MatMul(batch[0], Part(y, 0, units, in), false, true))
 				h = ReLU(MatMul(h, Part(y, units*in, units, units), false, true))

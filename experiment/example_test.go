@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
@@ -33,15 +34,17 @@ func ExampleJob_Plan() {
 	args := []string{"-agents=3", "-r=1", "-p=4", "-train=30", "-val=30", "-test=20", "-K=2"}
 	job := testkit.Get(experiment.Parse(tasks.Synthetic(), args, io.Discard))
 	p := testkit.Get(job.Plan(context.Background(), 0, nil))
-	fmt.Println(p.Line)
+	fmt.Println(strings.Replace(p.Line, " examples, ", " examples\n", 1))
 	for _, q := range p.Quantities[:2] {
 		fmt.Printf("%s: %d numbers by %s, %.0f to %.0f times, %.0f bytes each\n", q.Name, q.Length, q.Way,
 			q.Times.Least, q.Times.Most, q.Bytes)
 	}
 	fmt.Printf("they take %.1f s at least over links of 100 Mbit/s and 10 ms\n",
 		p.Seconds(plan.Link{Mbit: 100, Ms: 10}).Least)
-	// Output: synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation
-	// examples, losses as a sum; ring, 3 agents, ρ = 0.250000 gradients and Hessian products: 4
-	// numbers by sum, 50 to 213 times, 136 bytes each hypergradient: 4 numbers by sum, 2 to 2
-	// times, 136 bytes each they take 4.6 s at least over links of 100 Mbit/s and 10 ms
+	// Output:
+	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples
+	// losses as a sum; ring, 3 agents, ρ = 0.250000
+	// gradients and Hessian products: 4 numbers by sum, 50 to 213 times, 136 bytes each
+	// hypergradient: 4 numbers by sum, 2 to 2 times, 136 bytes each
+	// they take 4.6 s at least over links of 100 Mbit/s and 10 ms
 }

@@ -61,6 +61,14 @@ func (a assignments) Set(text string) error {
 
 // addFlags adds the flags of the settings.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
+	s.addMethodFlags(f, presets)
+	s.addNetworkFlags(f)
+	s.addComputationFlags(f)
+	s.addPrivacyFlags(f)
+	s.addOutputFlags(f)
+}
+
+func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
 	f.StringVar(&s.Preset, "preset", presets[0].Name,
 		"`name` of the defaults of this group and of -batch, listed below: "+presetNames(allPresets(presets)))
@@ -85,7 +93,9 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 		"any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more "+
 			"than once (default: the preset's)")
 	f.Group("Method", "preset", "algorithm", "K", "patience", "T", "N", "alpha", "beta", "gamma", "x0", "set")
+}
 
+func (s *Settings) addNetworkFlags(f *cli.Flags) {
 	f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents (default 8, or as many as the task has data for)")
 	f.StringVar(&s.Graph, "graph", "ring",
 		"`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
@@ -109,7 +119,9 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 		"`file` with the changes of who takes part, a line of JSON each, as the membership.jsonl of a run folder: "+
 			"the run in this process goes through the same changes")
 	f.Group("Network", "agents", "graph", "w", "prob", "mix", "average", "wire", "transport", "membership")
+}
 
+func (s *Settings) addComputationFlags(f *cli.Flags) {
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", "float32",
 		"`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the "+
@@ -130,7 +142,9 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 		"`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which "+
 			"costs exchanges; or off, to losses alone")
 	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate")
+}
 
+func (s *Settings) addPrivacyFlags(f *cli.Flags) {
 	f.Float64Var(&s.Epsilon, "dp-epsilon", 0,
 		"`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records "+
 			"and models at the end are left out, and the preset is "+privatePreset().Name+"; 0: none")
@@ -140,7 +154,9 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false,
 		"print what an agent will send of its data, how often and who sees it, and do not run")
 	f.Group("Privacy", "explain-privacy", "dp-epsilon", "dp-delta", "dp-clip")
+}
 
+func (s *Settings) addOutputFlags(f *cli.Flags) {
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in "+runs.Results+
 		", named by preset and seed, which must not be inside a Go package)")
 	f.IntVar(&s.Patience, "patience", 0,

@@ -46,6 +46,24 @@ func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 		t.Skip("no browser: Debian's package chromium brings one")
 	}
 	dir := t.TempDir()
+	out, complaints := runBrowser(t, browser, dir, writeHost(dir, pages))
+	for line := range strings.Lines(complaints) {
+		if strings.Contains(line, "CONSOLE") {
+			t.Errorf("the browser complains: %s", line)
+		}
+	}
+	found := regexp.MustCompile(`(?s)<pre id="results">(.*?)</pre>`).FindStringSubmatch(out)
+	results := map[string]json.RawMessage{}
+	if found == nil || json.Unmarshal([]byte(html.UnescapeString(found[1])), &results) != nil ||
+		len(results) != len(pages) {
+		t.Fatalf("the browser gave %d of %d results: %s", len(results), len(pages), complaints)
+	}
+	return results
+}
+
+// writeHost writes a page that has each page in a frame, and collects what their scripts return. It
+// returns its path.
+func writeHost(dir string, pages map[string]Page) string {
 	host := `<pre id="results"></pre><script>
 		const results = {};
 		onmessage = e => { results[e.data.name] = e.data.value; document.getElementById("results").textContent =
@@ -69,6 +87,12 @@ func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 	}
 	path := filepath.Join(dir, "host.html")
 	OK(os.WriteFile(path, []byte(host), 0o644))
+	return path
+}
+
+// runBrowser returns the page as it is in the end, and what the browser says beside it.
+func runBrowser(t *testing.T, browser, dir, path string) (page, complaints string) {
+	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu",
@@ -76,23 +100,12 @@ func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 		"--disable-component-update", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--user-data-dir="+filepath.Join(dir, "profile"),
 		"--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", "file://"+path)
-	var out, complaints bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &complaints
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v: %s", browser, err, &complaints)
+		t.Fatalf("%s: %v: %s", browser, err, &said)
 	}
-	for line := range strings.Lines(complaints.String()) {
-		if strings.Contains(line, "CONSOLE") {
-			t.Errorf("the browser complains: %s", line)
-		}
-	}
-	found := regexp.MustCompile(`(?s)<pre id="results">(.*?)</pre>`).FindSubmatch(out.Bytes())
-	results := map[string]json.RawMessage{}
-	if found == nil || json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results) != nil ||
-		len(results) != len(pages) {
-		t.Fatalf("the browser gave %d of %d results: %s", len(results), len(pages), &complaints)
-	}
-	return results
+	return out.String(), said.String()
 }
 
 // Contrast is the contrast of two colours in the form rgb(r, g, b), as WCAG defines it.

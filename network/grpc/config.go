@@ -178,6 +178,27 @@ func (c Config) Validate() error {
 	if c.Matrix == nil {
 		return dsbo.Errorf(dsbo.ErrConfig, "Matrix must be set; it is nil")
 	}
+	if err := c.validateNumbers(); err != nil {
+		return err
+	}
+	if c.Admission != "" {
+		if _, err := c.admission(c.Identity, c.Agent, c.Admission); err != nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		}
+	}
+	if c.Identity != nil && c.Identity.Agent != c.Agent {
+		return dsbo.Errorf(dsbo.ErrConfig, "Identity must be the certificate of agent %d; it is that of agent %d",
+			c.Agent, c.Identity.Agent)
+	}
+	if err := c.Membership.validate(&c); err != nil {
+		return err
+	}
+	return c.validateAddresses()
+}
+
+// validateNumbers returns an error for the first number or name that is out of its bounds. The
+// matrix is set.
+func (c Config) validateNumbers() error {
 	n := c.Matrix.N()
 	longest := 0
 	for _, s := range c.Program.Texts() {
@@ -223,19 +244,7 @@ func (c Config) Validate() error {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s %v", s.must, s.is)
 		}
 	}
-	if c.Admission != "" {
-		if _, err := c.admission(c.Identity, c.Agent, c.Admission); err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "%w", err)
-		}
-	}
-	if c.Identity != nil && c.Identity.Agent != c.Agent {
-		return dsbo.Errorf(dsbo.ErrConfig, "Identity must be the certificate of agent %d; it is that of agent %d",
-			c.Agent, c.Identity.Agent)
-	}
-	if err := c.Membership.validate(&c); err != nil {
-		return err
-	}
-	return c.validateAddresses()
+	return nil
 }
 
 // An UnprotectedError is the refusal of connections to other machines that have no certificates.

@@ -111,7 +111,8 @@ func inspectColours(t *testing.T) inspection {
 	path := rendered(t, fixture{method: "madsbo", done: 20})
 	pages := map[string]testkit.Page{}
 	for _, dark := range []bool{false, true} {
-		pages[fmt.Sprintf("colours, dark %t", dark)] = testkit.Page{Path: path, Width: 1280, Height: 900, Dark: dark, Script: `
+		name := fmt.Sprintf("colours, dark %t", dark)
+		pages[name] = testkit.Page{Path: path, Width: 1280, Height: 900, Dark: dark, Script: `
 			const style = e => getComputedStyle(e);
 			const figure = document.querySelector("figure");
 			return {Ground: style(document.querySelector("#main")).backgroundColor, Text:
