@@ -18,9 +18,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// do runs a program in a folder and returns what it wrote to stdout. The go command takes modules
-// from the proxy of the environment, as a user's does: its cache need not have them.
-func do(t *testing.T, dir, name string, args ...string) string {
+// outputOf runs a program in a folder and returns what it wrote to stdout. The go command takes
+// modules from the proxy of the environment, as a user's does: its cache need not have them.
+func outputOf(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	c := exec.CommandContext(t.Context(), name, args...)
@@ -46,11 +46,11 @@ func TestWine(t *testing.T) {
 	dir := t.TempDir()
 	wine, certs := filepath.Join(dir, "wine"), filepath.Join(dir, "certs")
 	// Without what debuggers want, which takes a third of linking.
-	do(t, source, "go", "build", "-ldflags=-s -w", "-o", wine, ".")
-	do(t, source, "go", "test", "-vet=off", ".") // vet would look at all of dsbo
+	outputOf(t, source, "go", "build", "-ldflags=-s -w", "-o", wine, ".")
+	outputOf(t, source, "go", "test", "-vet=off", ".") // vet would look at all of dsbo
 	local := append([]string{"-agents=3", "-seed=1", "-data=" + filepath.Join(source, "data")}, small()...)
 
-	table := do(t, dir, wine, append(local, "-out=one")...)
+	table := outputOf(t, dir, wine, append(local, "-out=one")...)
 	for _, want := range []string{"λ = 0", "best constant", "λ tuned", "300 of oneloop", "report.html"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in the table:\n%s", want, table)
@@ -58,26 +58,27 @@ func TestWine(t *testing.T) {
 	}
 
 	interrupt(t, dir, wine, append(local, "-out=two")...)
-	do(t, dir, wine, "-resume", "-out=two", "-quiet", "-report=false")
+	outputOf(t, dir, wine, "-resume", "-out=two", "-quiet", "-report=false")
 	same(t, filepath.Join(dir, "one"), filepath.Join(dir, "two"))
 
 	cluster := filepath.Join(dir, "cluster.json")
 	writeCluster(t, cluster)
-	do(t, dir, wine, "pki", "-cluster", cluster, "-out", certs)
+	outputOf(t, dir, wine, "pki", "-cluster", cluster, "-out", certs)
 	overMachines(t, dir, source, wine, cluster, certs)
 	parts := []string{"collect", "-report=false", "-out", "three"}
 	for i := range 3 {
 		parts = append(parts, filepath.Join(machine(dir, i), "out", fmt.Sprintf("agent-%d", i)))
 	}
-	do(t, dir, wine, parts...)
+	outputOf(t, dir, wine, parts...)
 	same(t, filepath.Join(dir, "one"), filepath.Join(dir, "three"))
-	if text := do(t, dir, wine, "report", "-out", "page", "one", "three"); !strings.Contains(text, "report.html") {
+	text := outputOf(t, dir, wine, "report", "-out", "page", "one", "three")
+	if !strings.Contains(text, "report.html") {
 		t.Errorf("the verb report says %q", text)
 	}
 	ledger := filepath.Join(source, "data", "agent-2.ledger")
-	predictions := do(t, dir, wine, "predict", "-model", "one", "-data", ledger)
+	predictions := outputOf(t, dir, wine, "predict", "-model", "one", "-data", ledger)
 	other := filepath.Join(machine(dir, 1), "out", "agent-1")
-	elsewhere := do(t, dir, wine, "predict", "-model", other, "-data", ledger)
+	elsewhere := outputOf(t, dir, wine, "predict", "-model", other, "-data", ledger)
 	if strings.Count(predictions, "\n") != 25 || elsewhere != predictions {
 		t.Errorf("predictions %q, and by the model of another machine %q", predictions, elsewhere)
 	}
@@ -196,8 +197,8 @@ func TestTidy(t *testing.T) {
 				source += fmt.Sprintf("\nimport _ %q\n", "dsbo/"+p)
 			}
 			write("outside.go", source)
-			do(t, dir, "go", "mod", "tidy")
+			outputOf(t, dir, "go", "mod", "tidy")
 		}
-		do(t, dir, "go", "build", ".")
+		outputOf(t, dir, "go", "build", ".")
 	}
 }

@@ -35,7 +35,7 @@ func BatchMatMul(a, b *Node, n int, tA, tB bool) *Node {
 		failf("%v: inner lengths must be the same; shapes %v and %v, each of %d matrices, have %d and %d",
 			r, a.Shape(), b.Shape(), n, inner, other)
 	}
-	return apply(r, matShape(n*r.height, width), a, b)
+	return newNode(r, matShape(n*r.height, width), a, b)
 }
 
 func (r batchRule) String() string {

@@ -38,7 +38,7 @@ func scaled(n named, a, v *Node, repeated func() *Node) *Node {
 	if c, ok := constOf(a); ok {
 		return Scale(c, repeated())
 	}
-	return apply(n, a.Shape(), a, v)
+	return newNode(n, a.Shape(), a, v)
 }
 
 // RowDot returns the vector Σ_j a_ij b_ij, one entry a row.
@@ -61,45 +61,45 @@ func dotted(n named, a, b *Node, length int, summed func(*Node) *Node) *Node {
 			return Scale(c, summed(ab[1]))
 		}
 	}
-	return apply(n, vecShape(length), a, b)
+	return newNode(n, vecShape(length), a, b)
 }
 
 // AddRow adds the vector v to each row of the matrix a.
 func AddRow(a, v *Node) *Node {
 	_, c := addRow.matrix(a)
 	addRow.vector(v, c)
-	return apply(addRow, a.Shape(), a, v)
+	return newNode(addRow, a.Shape(), a, v)
 }
 
 // AddCol adds u_i to each entry of row i of the matrix a.
 func AddCol(a, u *Node) *Node {
 	r, _ := addCol.matrix(a)
 	addCol.vector(u, r)
-	return apply(addCol, a.Shape(), a, u)
+	return newNode(addCol, a.Shape(), a, u)
 }
 
 // SumRows returns the sum of the rows of a matrix.
 func SumRows(a *Node) *Node {
 	_, c := sumRows.matrix(a)
-	return apply(sumRows, vecShape(c), a)
+	return newNode(sumRows, vecShape(c), a)
 }
 
 // SumCols returns the sum of the columns of a matrix.
 func SumCols(a *Node) *Node {
 	r, _ := sumCols.matrix(a)
-	return apply(sumCols, vecShape(r), a)
+	return newNode(sumCols, vecShape(r), a)
 }
 
 // RepeatRow returns the matrix whose r rows are all v.
 func RepeatRow(v *Node, r int) *Node {
 	repeatRow.vector(v, shapeOf(v).TotalSize())
-	return apply(repeatRow, matShape(r, v.Shape()[0]), v)
+	return newNode(repeatRow, matShape(r, v.Shape()[0]), v)
 }
 
 // RepeatCol returns the matrix whose c columns are all u.
 func RepeatCol(u *Node, c int) *Node {
 	repeatCol.vector(u, shapeOf(u).TotalSize())
-	return apply(repeatCol, matShape(u.Shape()[0], c), u)
+	return newNode(repeatCol, matShape(u.Shape()[0], c), u)
 }
 
 func init() {

@@ -55,7 +55,7 @@ type windowRule struct {
 // KH·KW·C.
 func Im2col(images *Node, w Window) *Node {
 	m := w.images("Im2col", images)
-	return apply(windowRule{w, false}, matShape(m*w.patches(), w.taps()), images)
+	return newNode(windowRule{w, false}, matShape(m*w.patches(), w.taps()), images)
 }
 
 // Col2im is the adjoint of [Im2col]: it adds each patch into the place that it came from.
@@ -65,7 +65,7 @@ func Col2im(patches *Node, w Window) *Node {
 	if c != w.taps() || r%w.patches() != 0 {
 		failf("Col2im: patches must fit their window; their shape is %v, the window %+v", patches.Shape(), w)
 	}
-	return apply(windowRule{w, true}, matShape(r/w.patches(), w.pixels()), patches)
+	return newNode(windowRule{w, true}, matShape(r/w.patches(), w.pixels()), patches)
 }
 
 func (r windowRule) String() string {

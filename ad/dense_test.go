@@ -55,7 +55,7 @@ func TestKeptMatrices(t *testing.T) {
 	ask("a point that another program has moved to")
 }
 
-// loss is the softmax loss on so many rows.
+// loss is the softmax loss on a number of rows.
 func loss(k *task, rows int) Loss {
 	l := k.softmaxLoss()
 	l.Rows = rows

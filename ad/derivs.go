@@ -159,7 +159,7 @@ func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v [
 	if order > 1 && len(v) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
 	}
-	if err := d.need(order); err != nil {
+	if err := d.buildUpTo(order); err != nil {
 		return err
 	}
 	if err := setPoint(d.Program, in.machine, x, y); err != nil {
@@ -231,9 +231,9 @@ func (d *derivatives) build(order int) error {
 	return nil
 }
 
-// need makes the graphs of the derivatives up to an order. Only the first time takes the lock of
-// the forks.
-func (d *Derivs) need(order int) error {
+// buildUpTo makes the graphs of the derivatives up to an order. Only the first time takes the lock
+// of the forks.
+func (d *Derivs) buildUpTo(order int) error {
 	if d.built >= order {
 		return nil
 	}

@@ -61,8 +61,8 @@ func (w *walker) program(t testing.TB) *Derivs {
 	return d
 }
 
-// ask sets the state and returns one derivative.
-func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
+// derivative sets the state and returns one derivative.
+func (w *walker) derivative(t rapid.TB, d *Derivs, s state, what string) []float64 {
 	for _, name := range []string{"X", "T"} {
 		testkit.OK(d.Bind(name, w.k.tables[name], w.batches[s.batch]))
 	}
@@ -102,7 +102,7 @@ func TestSameBitsAfterAnyHistory(t *testing.T) {
 	want := func(s state, what string) []float64 {
 		key := fmt.Sprint(s, what)
 		if fresh[key] == nil {
-			fresh[key] = w.ask(t, w.program(t), s, what)
+			fresh[key] = w.derivative(t, w.program(t), s, what)
 		}
 		return fresh[key]
 	}
@@ -123,7 +123,7 @@ func TestSameBitsAfterAnyHistory(t *testing.T) {
 			}
 			what := rapid.SampledFrom(
 				[]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP", "Hessian", "Jacobian"}).Draw(rt, "ask")
-			sameBits(rt, fmt.Sprintf("%s at %+v", what, s), w.ask(rt, d, s, what), want(s, what))
+			sameBits(rt, fmt.Sprintf("%s at %+v", what, s), w.derivative(rt, d, s, what), want(s, what))
 		}
 	})
 }

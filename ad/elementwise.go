@@ -27,7 +27,7 @@ const (
 )
 
 // apply1 adds a rule whose output has the shape of its one input.
-func apply1(r rule, a *Node) *Node { return apply(r, shapeOf(a), a) }
+func apply1(r rule, a *Node) *Node { return newNode(r, shapeOf(a), a) }
 
 // Exp returns e^a elementwise.
 func Exp(a *Node) *Node { return apply1(fnExp, a) }
@@ -124,7 +124,7 @@ func noGrad(nodes, *Node, *Node) nodes { return nodes{nil} }
 
 func apply2(o named, a, b *Node) *Node {
 	o.sameShape(a, b)
-	return apply(o, a.Shape(), a, b)
+	return newNode(o, a.Shape(), a, b)
 }
 
 // Add returns a + b, same shapes.
@@ -143,13 +143,13 @@ func Add(a, b *Node) *Node {
 	}
 	for _, ab := range [][2]*Node{{b, a}, {a, b}} { // a sum grows at its end
 		if r, ok := ruleOf(ab[0]).(placeRule); ok {
-			return apply(addPartRule{r.off}, a.Shape(), ab[1], children(ab[0])[0])
+			return newNode(addPartRule{r.off}, a.Shape(), ab[1], children(ab[0])[0])
 		}
 	}
 	if all := beside(a, b); all != nil {
 		return all
 	}
-	return apply(opAdd, a.Shape(), a, b)
+	return newNode(opAdd, a.Shape(), a, b)
 }
 
 // Sub returns a − b, same shapes.
@@ -179,7 +179,7 @@ func Mul(a, b *Node) *Node {
 			return ScaleBy(children(v)[0], ab[1])
 		}
 	}
-	return apply(opMul, a.Shape(), a, b)
+	return newNode(opMul, a.Shape(), a, b)
 }
 
 // gate returns b where a is positive, and 0 elsewhere: b∘Step(a) without 0·∞.
@@ -192,7 +192,7 @@ func gate(a, b *Node) *Node {
 	case repeatRow, repeatCol, fillOp:
 		return Scale(c, Mul(b, Step(a)))
 	}
-	return Scale(c, apply(opGate, b.Shape(), a, b))
+	return Scale(c, newNode(opGate, b.Shape(), a, b))
 }
 
 // exactFactor returns n as c·a with c a power of two or its negative, which can be multiplied in

@@ -3,7 +3,7 @@ package ad
 import "dsbo/ad/internal/engine"
 
 // Stop returns a, whose derivative is taken as 0: with it tests plant mistakes into derivatives.
-func Stop(a *Node) *Node { return apply(stop{}, a.Shape(), a) }
+func Stop(a *Node) *Node { return newNode(stop{}, a.Shape(), a) }
 
 type stop struct{}
 

@@ -81,8 +81,8 @@ func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
 	return all, err
 }
 
-// TestForksOfStackedProducts: forks that multiply stacked matrices at the same time share no memory of
-// the kernel.
+// TestForksOfStackedProducts: forks that multiply stacked matrices at the same time share no memory
+// of the kernel.
 func TestForksOfStackedProducts(t *testing.T) {
 	const n, size, forks = 8, 12, 4
 	const q = n * size * size

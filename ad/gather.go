@@ -34,18 +34,18 @@ func Gather(a, idx *Node) *Node {
 		failf("Gather: there must be at most %d rows in float32; there are %d: compute in float64", 1<<24, r)
 	}
 	if len(a.Shape()) == 1 {
-		return apply(gatherOp, vecShape(m), a, idx)
+		return newNode(gatherOp, vecShape(m), a, idx)
 	}
-	return apply(gatherOp, matShape(m, c), a, idx)
+	return newNode(gatherOp, matShape(m, c), a, idx)
 }
 
 // scatter adds row i of g to row idx_i of n zero rows.
 func scatter(g, idx *Node, n int) *Node {
 	if len(g.Shape()) == 1 {
-		return apply(scatterRule{n}, vecShape(n), g, idx)
+		return newNode(scatterRule{n}, vecShape(n), g, idx)
 	}
 	_, c := dims(g)
-	return apply(scatterRule{n}, matShape(n, c), g, idx)
+	return newNode(scatterRule{n}, matShape(n, c), g, idx)
 }
 
 func gatherKernel[T Float](c *call[T]) {

@@ -42,7 +42,7 @@ func matmul(a, b *Node, tA, tB bool, shape func(r, c int) tensor.Shape) *Node {
 	if t := transposed(b); t != nil {
 		return matmul(a, t, tA, !tB, shape)
 	}
-	return apply(matmulRule{tA, tB}, shape(m, n), a, b)
+	return newNode(matmulRule{tA, tB}, shape(m, n), a, b)
 }
 
 func (r matmulRule) String() string {

@@ -177,11 +177,11 @@ var scalarShape = tensor.ScalarShape()
 func vecShape(n int) tensor.Shape    { return tensor.Shape{n} }
 func matShape(r, c int) tensor.Shape { return tensor.Shape{r, c} }
 
-// apply adds rule r over the inputs to their family, or to their graph.
+// newNode adds rule r over the inputs to their family, or to their graph.
 //
 // Gorgonia merges nodes whose 32-bit hashes agree without comparing the children, so the node that
 // comes back is checked, and applied again under another hash if it is another node.
-func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
+func newNode(r rule, shape tensor.Shape, in ...*Node) *Node {
 	if len(shape) > 0 && slices.Min(shape) < 1 {
 		failf("%v: no length of the result may be 0; its shape is %v", r, shape)
 	}

@@ -46,7 +46,7 @@ func Max(a, b *Node) *Node {
 	if c, ok := constOf(b); ok {
 		return Clip(a, c, math.Inf(1))
 	}
-	return apply(opMax, a.Shape(), a, b)
+	return newNode(opMax, a.Shape(), a, b)
 }
 
 // Min returns the smaller of a and b elementwise, same shapes. Where they are equal b has the
@@ -56,7 +56,7 @@ func Min(a, b *Node) *Node {
 	if c, ok := constOf(b); ok {
 		return Clip(a, math.Inf(-1), c)
 	}
-	return apply(opMin, a.Shape(), a, b)
+	return newNode(opMin, a.Shape(), a, b)
 }
 
 // clipRule keeps numbers in [low, high]; inside marks with 1 those strictly between.

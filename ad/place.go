@@ -31,7 +31,7 @@ func part(v *Node, off int, shape tensor.Shape) *Node {
 	if off == 0 && equal(shape, v.Shape()) {
 		return v
 	}
-	return apply(partRule{off}, shape, v)
+	return newNode(partRule{off}, shape, v)
 }
 
 // Place returns the vector of length n that holds the entries of a from offset off on, and zeros
@@ -43,7 +43,7 @@ func Place(a *Node, off, n int) *Node {
 	if n == a.Shape().TotalSize() {
 		return Flatten(a)
 	}
-	return apply(placeRule{off, n}, vecShape(n), a)
+	return newNode(placeRule{off, n}, vecShape(n), a)
 }
 
 func (r partRule) String() string { return fmt.Sprintf("Part(%d)", r.off) }
@@ -122,7 +122,7 @@ func reshape(a *Node, s tensor.Shape) *Node {
 		return a
 	}
 	r, c := shapeDims(s)
-	return apply(shapeRule{r, c}, s, a)
+	return newNode(shapeRule{r, c}, s, a)
 }
 
 func (r shapeRule) String() string { return fmt.Sprintf("Reshape(%d, %d)", r.r, r.c) }

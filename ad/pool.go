@@ -27,11 +27,11 @@ func MaxPool(images *Node, w Window) *Node {
 }
 
 func pick(by, a *Node, m int, w Window) *Node {
-	return pickTaps(apply(largestRule{w}, matShape(m, w.patches()*w.C), by), a, m, w)
+	return pickTaps(newNode(largestRule{w}, matShape(m, w.patches()*w.C), by), a, m, w)
 }
 
 func pickTaps(taps, a *Node, m int, w Window) *Node {
-	return apply(pickRule{w, false}, matShape(m, w.patches()*w.C), taps, a)
+	return newNode(pickRule{w, false}, matShape(m, w.patches()*w.C), taps, a)
 }
 
 // RowMax returns the largest entry of each row of a matrix. Of equal entries the first has the
@@ -74,7 +74,7 @@ func (r pickRule) grad(in nodes, _, g *Node) nodes {
 	if r.back {
 		return nodes{nil, pickTaps(in[0], g, m, r.w)}
 	}
-	return nodes{nil, apply(pickRule{r.w, true}, in[1].Shape(), in[0], g)}
+	return nodes{nil, newNode(pickRule{r.w, true}, in[1].Shape(), in[0], g)}
 }
 
 func (r pickRule) lower(nodes) engine.Op {
@@ -113,7 +113,7 @@ type poolRule struct {
 // Padding counts as zeros.
 func AvgPool(images *Node, w Window) *Node {
 	m := w.images("AvgPool", images)
-	return Scale(1/float64(w.KH*w.KW), apply(poolRule{w, false}, matShape(m, w.patches()*w.C), images))
+	return Scale(1/float64(w.KH*w.KW), newNode(poolRule{w, false}, matShape(m, w.patches()*w.C), images))
 }
 
 func (r poolRule) String() string {
@@ -126,9 +126,9 @@ func (r poolRule) String() string {
 func (r poolRule) grad(in nodes, _, g *Node) nodes {
 	m, _ := dims(in[0])
 	if r.back {
-		return nodes{apply(poolRule{r.w, false}, matShape(m, r.w.patches()*r.w.C), g)}
+		return nodes{newNode(poolRule{r.w, false}, matShape(m, r.w.patches()*r.w.C), g)}
 	}
-	return nodes{apply(poolRule{r.w, true}, matShape(m, r.w.pixels()), g)}
+	return nodes{newNode(poolRule{r.w, true}, matShape(m, r.w.pixels()), g)}
 }
 
 func (r poolRule) lower(nodes) engine.Op {

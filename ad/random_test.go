@@ -151,8 +151,8 @@ func (k *randomTask) derivs(float32 bool, tile int, w *Workspace) *Derivs {
 	return d
 }
 
-// ask returns what d gives at a state.
-func (k *randomTask) ask(d *Derivs, s state, what int) []float64 {
+// derivative returns what d gives at a state.
+func (k *randomTask) derivative(d *Derivs, s state, what int) []float64 {
 	x, y, v := k.x[s.x], k.y[s.y], k.v[s.v]
 	testkit.OK(errors.Join(d.Bind("data", k.data, k.batches[s.batch]), d.Bind("signs", k.signs, k.batches[s.batch])))
 	spoil(d.Program)
@@ -234,7 +234,7 @@ func TestSharedPlaces(t *testing.T) {
 		for range 20 {
 			i, what := r.IntN(2), r.IntN(5)
 			s := state{x: r.IntN(2), y: r.IntN(2), v: r.IntN(2), batch: r.IntN(2)}
-			got := tasks[i].ask(both[i], s, what)
+			got := tasks[i].derivative(both[i], s, what)
 			key := fmt.Sprint(i, s)
 			if what < 4 {
 				if tapes[key] == nil {
@@ -250,7 +250,7 @@ func TestSharedPlaces(t *testing.T) {
 			}
 			key += fmt.Sprint(what)
 			if fresh[key] == nil {
-				fresh[key] = tasks[i].ask(tasks[i].derivs(float32, tile, new(Workspace)), s, what)
+				fresh[key] = tasks[i].derivative(tasks[i].derivs(float32, tile, new(Workspace)), s, what)
 			}
 			sameBits(t, fmt.Sprintf("graph %d.%d, question %d at %+v", seed, i, what, s), got, fresh[key])
 		}

@@ -48,11 +48,11 @@ func Dot(a, b *Node) *Node {
 	if c, ok := constOf(b); ok {
 		return Scale(c, SumAll(a))
 	}
-	return apply(dotOp, scalarShape, a, b)
+	return newNode(dotOp, scalarShape, a, b)
 }
 
 // SumAll returns the scalar sum of all entries.
-func SumAll(a *Node) *Node { return apply(sumAllOp, scalarShape, a) }
+func SumAll(a *Node) *Node { return newNode(sumAllOp, scalarShape, a) }
 
 // Mean returns the scalar mean of all entries.
 func Mean(a *Node) *Node {
@@ -65,7 +65,7 @@ func fill(s, like *Node) *Node {
 	if c, ok := constOf(s); ok {
 		return Uniform(c, like)
 	}
-	return apply(fillOp, like.Shape(), s, like)
+	return newNode(fillOp, like.Shape(), s, like)
 }
 
 // ScaleBy returns s·a for a scalar node s.
@@ -77,7 +77,7 @@ func ScaleBy(s, a *Node) *Node {
 		return Scale(c, a)
 	}
 	c, a := exactFactor(a) // one number is multiplied, and not each entry
-	return apply(scaleByOp, shapeOf(a), Scale(c, s), a)
+	return newNode(scaleByOp, shapeOf(a), Scale(c, s), a)
 }
 
 // RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries.
@@ -89,7 +89,7 @@ func RowSoftmax(a *Node) *Node {
 // RowLogSumExp returns log Σ_j e^{a_ij}, one entry a row, stable at any size of the entries.
 func RowLogSumExp(a *Node) *Node {
 	r, _ := logSumExpOp.matrix(a)
-	return apply(logSumExpOp, vecShape(r), a)
+	return newNode(logSumExpOp, vecShape(r), a)
 }
 
 func dotKernel[T Float](c *call[T])     { addScalar(c, kernel.Dot(c.In[0].V, c.In[1].V)) }

@@ -119,7 +119,7 @@ func translateNode(n *Node, memo map[*Node]*Node) (*Node, error) {
 		}
 		memo[n] = c
 	case !slices.Equal(old, in):
-		memo[n] = apply(o.rule, folded(n.Shape()), in...)
+		memo[n] = newNode(o.rule, folded(n.Shape()), in...)
 	}
 	return memo[n], nil
 }

@@ -10,7 +10,7 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// recurrentLoss has one matrix, an offset and gates in each of so many steps over rows of a width.
+// recurrentLoss has one matrix, an offset and gates in each step, over rows of a width.
 func recurrentLoss(rows, width, steps int, float32 bool) Loss {
 	return Loss{P: 1, Q: width*2*width + width, Rows: rows, Float32: float32,
 		Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},

@@ -62,7 +62,8 @@ func TestValues(t *testing.T) {
 			[]float64{1, 2, 3, 4}, []float64{1, 2, 2, 4, 9, 12, 12, 16}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := valueOf(t, c.y, c.f); !slices.EqualFunc(got, c.want, func(a, b float64) bool { return a == b || a != a && b != b }) {
+			alike := func(a, b float64) bool { return a == b || a != a && b != b }
+			if got := valueOf(t, c.y, c.f); !slices.EqualFunc(got, c.want, alike) {
 				t.Errorf("value %v, want %v", got, c.want)
 			}
 		})
@@ -134,7 +135,8 @@ func TestPools(t *testing.T) {
 				}
 			}
 		}
-		if got := valueOf(t, images, func(y *Node) *Node { return MaxPool(Reshape(y, 2, w.pixels()), w) }); !slices.Equal(got, most) {
+		got := valueOf(t, images, func(y *Node) *Node { return MaxPool(Reshape(y, 2, w.pixels()), w) })
+		if !slices.Equal(got, most) {
 			t.Errorf("%+v: MaxPool %v, want %v", w, got, most)
 		}
 		// Sums of small whole numbers are exact; the mean is a product with 1/(KH·KW), rounded, in

@@ -25,7 +25,7 @@ type viewRule struct {
 func view(a *Node, v viewRule) *Node {
 	r, c := dims(a)
 	v.c = c
-	return apply(v, matShape(r, v.size()), a)
+	return newNode(v, matShape(r, v.size()), a)
 }
 
 // size is the number of entries of a row of the output.
@@ -131,7 +131,7 @@ func (v viewRule) grad(in nodes, _, g *Node) nodes {
 		width = v.size()
 	}
 	r, _ := dims(in[0])
-	return nodes{reshape(apply(adjoint, matShape(r, width), g), in[0].Shape())}
+	return nodes{reshape(newNode(adjoint, matShape(r, width), g), in[0].Shape())}
 }
 
 func (v viewRule) lower(nodes) engine.Op {
@@ -267,7 +267,7 @@ func ConcatCols(as ...*Node) *Node {
 	if len(as) == 1 {
 		return reshape(as[0], matShape(r, width))
 	}
-	return apply(concatRule{len(as)}, matShape(r, width), as...)
+	return newNode(concatRule{len(as)}, matShape(r, width), as...)
 }
 
 // ConcatRows returns matrices of the same number of columns one above the other, or vectors one
@@ -288,7 +288,7 @@ func ConcatRows(as ...*Node) *Node {
 	if len(as) == 1 {
 		return as[0]
 	}
-	all := apply(concatRule{len(as)}, matShape(1, height*c), flat...)
+	all := newNode(concatRule{len(as)}, matShape(1, height*c), flat...)
 	if len(as[0].Shape()) == 1 {
 		return Flatten(all)
 	}

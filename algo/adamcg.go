@@ -68,8 +68,8 @@ func (a *AdamCG) Traits() Traits {
 // Init implements [Method].
 func (a *AdamCG) Init(p, q, K int) error {
 	c := a.prepare("adamcg", p, q, K)
-	c.count("T", &a.T, 20)
-	c.count("N", &a.N, 8)
+	c.requireCount("T", &a.T, 20)
+	c.requireCount("N", &a.N, 8)
 	if a.Ly == "" {
 		a.Ly = "0.002*(1-k/K)"
 	}

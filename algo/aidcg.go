@@ -31,8 +31,8 @@ type AIDCG struct {
 func (a *AIDCG) Init(p, q, K int) error {
 	c := a.prepare("aidcg", p, q, K)
 	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.count("T", &a.T, 10)
-	c.count("N", &a.N, 10)
+	c.requireCount("T", &a.T, 10)
+	c.requireCount("N", &a.N, 10)
 	if c.err != nil {
 		return c.err
 	}

@@ -30,8 +30,8 @@ type ALSET struct {
 func (a *ALSET) Init(p, q, K int) error {
 	c := a.prepare("alset", p, q, K)
 	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.count("T", &a.T, 10)
-	c.count("N", &a.N, 10)
+	c.requireCount("T", &a.T, 10)
+	c.requireCount("N", &a.N, 10)
 	a.lg = c.curvature("lg", &a.L)
 	c.draws("nprime", a.NPrime)
 	if c.err != nil {

@@ -33,9 +33,9 @@ func (c Curvature) auto(parameter string) (float64, bool) {
 	return 0, false
 }
 
-// Follows reports whether a schedule is c/L, c*L or [Auto], which is a number once L is known:
+// OfCurvature reports whether a schedule is c/L, c*L or [Auto], which is a number once L is known:
 // see [Bind].
-func (s Schedule) Follows() bool {
+func (s Schedule) OfCurvature() bool {
 	return s == Auto || strings.HasSuffix(string(s), "/L") || strings.HasSuffix(string(s), "*L")
 }
 
@@ -100,8 +100,8 @@ func Inherit(m, from Method) {
 	}
 }
 
-// Follow sets the schedules that [Auto] may stand for, and that are unset, to it.
-func Follow(m Method) {
+// SetAuto sets the schedules that [Auto] may stand for, and that are unset, to it.
+func SetAuto(m Method) {
 	for _, p := range parametersOf(m) {
 		if _, ok := (Curvature{}).auto(p.name); ok && p.value.IsZero() {
 			Set(m, p.name, Auto)
@@ -113,7 +113,7 @@ func Follow(m Method) {
 // method before that, whose steps are then NaN.
 func Bind(m Method, c Curvature) error {
 	for _, p := range parametersOf(m) {
-		if s, ok := p.value.Interface().(Schedule); ok && s.Follows() {
+		if s, ok := p.value.Interface().(Schedule); ok && s.OfCurvature() {
 			v, err := s.at(p.name, c)
 			if err != nil {
 				return err

@@ -49,7 +49,7 @@ func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, m
 	if *s == "" {
 		*s = Constant(byDefault)
 	}
-	if s.Follows() {
+	if s.OfCurvature() {
 		if _, err := s.at(name, Curvature{}); err != nil && c.err == nil {
 			c.err = fmt.Errorf("%s: %w", c.method, err)
 		}
@@ -69,8 +69,8 @@ func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, m
 	return value
 }
 
-// count sets a count's default and requires that it is at least 1.
-func (c *checker) count(name string, n *int, byDefault int) {
+// requireCount sets a requireCount's default and requires that it is at least 1.
+func (c *checker) requireCount(name string, n *int, byDefault int) {
 	if *n == 0 {
 		*n = byDefault
 	}

@@ -42,9 +42,9 @@ type FedNest struct {
 func (a *FedNest) Init(p, q, K int) error {
 	c := a.prepare("fednest", p, q, K)
 	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.count("T", &a.T, 10)
-	c.count("N", &a.N, 10)
-	c.count("tau", &a.Tau, 1)
+	c.requireCount("T", &a.T, 10)
+	c.requireCount("N", &a.N, 10)
+	c.requireCount("tau", &a.Tau, 1)
 	a.lg = c.curvature("lg", &a.L)
 	c.draws("nprime", a.NPrime)
 	if c.err != nil {

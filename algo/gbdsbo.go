@@ -46,7 +46,7 @@ func (a *GBDSBO) Init(p, q, K int) error {
 	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
 	c.fraction("mav", &a.Mav, 0.5)
 	a.lg = c.curvature("lg", &a.L)
-	c.count("N", &a.N, 10)
+	c.requireCount("N", &a.N, 10)
 	if c.err != nil {
 		return c.err
 	}

@@ -23,7 +23,7 @@ func compareGolden(t *testing.T, g golden, tr trajectory) {
 		case "final_agents":
 			compareAgents(t, key, text, tr.moments[g.K])
 		default:
-			v, ok := tr.find(t, key)
+			v, ok := tr.series(t, key)
 			if !ok {
 				t.Errorf("expected has a key %q that this test cannot check", key)
 				continue

@@ -118,9 +118,9 @@ func series[T any](ms []moment, first int, what func(k int, m moment) T) []T {
 	return s
 }
 
-// find computes what an expected key stands for. Series of x, r and exact values have an entry
+// series computes what an expected key stands for. Series of x, r and exact values have an entry
 // before the first iteration, the others start after it. ok is false for a key that is not known.
-func (tr *trajectory) find(t *testing.T, key string) (v any, ok bool) {
+func (tr *trajectory) series(t *testing.T, key string) (v any, ok bool) {
 	t.Helper()
 	if name, is := strings.CutSuffix(key, "_bar"); is && strings.Contains("x r y z u", name) {
 		l := strings.ToUpper(name)

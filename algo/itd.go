@@ -28,7 +28,7 @@ type ITD struct {
 func (a *ITD) Init(p, q, K int) error {
 	c := a.prepare("itd", p, q, K)
 	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.count("T", &a.T, 10)
+	c.requireCount("T", &a.T, 10)
 	if c.err != nil {
 		return c.err
 	}

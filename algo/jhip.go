@@ -38,8 +38,8 @@ type JHIP struct {
 func (a *JHIP) Init(p, q, K int) error {
 	c := a.prepare("jhip", p, q, K)
 	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	c.count("T", &a.T, 10)
-	c.count("N", &a.N, 10)
+	c.requireCount("T", &a.T, 10)
+	c.requireCount("N", &a.N, 10)
 	if c.err != nil {
 		return c.err
 	}

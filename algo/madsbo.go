@@ -34,8 +34,8 @@ type MADSBO struct {
 func (a *MADSBO) Init(p, q, K int) error {
 	c := a.prepare("madsbo", p, q, K)
 	a.alpha, a.beta, a.gamma = c.weight("alpha", &a.Alpha, 0.1), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	c.count("T", &a.T, 10)
-	c.count("N", &a.N, 10)
+	c.requireCount("T", &a.T, 10)
+	c.requireCount("N", &a.N, 10)
 	if c.err != nil {
 		return c.err
 	}

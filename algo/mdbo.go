@@ -50,7 +50,7 @@ func (a *MDBO) Init(p, q, K int) error {
 	c.positive("a2", &a.A2, 1, math.MaxFloat64, "positive")
 	a.eta = c.schedule("eta", &a.Eta, 1, min(1, 1/max(a.A1, a.A2)), "in (0, 1], and at most 1/a1 and 1/a2")
 	a.lg = c.curvature("lg", &a.L)
-	c.count("N", &a.N, 10)
+	c.requireCount("N", &a.N, 10)
 	c.draws("nprime", a.NPrime)
 	if c.err != nil {
 		return c.err

@@ -155,11 +155,11 @@ const probes = 4
 func (a *NewtonCG) Init(p, q, K int) error {
 	c := a.prepare("newtoncg", p, q, K)
 	c.countable()
-	c.count("c", &a.C, 4)
-	c.count("cold", &a.Cold, 8)
+	c.requireCount("c", &a.C, 4)
+	c.requireCount("cold", &a.Cold, 8)
 	c.require(a.Most >= 0, "most", "at least 0", a.Most)
 	c.fraction("reach", &a.Reach, 0.1)
-	c.count("mem", &a.Mem, 60)
+	c.requireCount("mem", &a.Mem, 60)
 	c.require(a.Mem <= linalg.MostPairs, "mem", "at most 120", a.Mem)
 	if a.Lr == "" {
 		a.Lr = "0.8*(1-k/K)"
@@ -170,9 +170,9 @@ func (a *NewtonCG) Init(p, q, K int) error {
 		a.Clip = []float64{-6, 12}
 	}
 	c.box("clip", a.Clip)
-	c.count("dg_every", &a.DgEvery, 5)
+	c.requireCount("dg_every", &a.DgEvery, 5)
 	c.choice("init", &a.Start, "search", "x0")
-	c.count("constants", &a.Constants, 12)
+	c.requireCount("constants", &a.Constants, 12)
 	c.fraction("drop", &a.Drop, 0.85)
 	c.fraction("floor", &a.Floor, 0.02)
 	c.fraction("cut", &a.Cut, 1e-6)

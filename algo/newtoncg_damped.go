@@ -47,11 +47,11 @@ const (
 	mostSettling  = 30
 )
 
-// settle takes steps of y at the x of the start, where they are damped, until the lower loss hardly
+// freeze takes steps of y at the x of the start, where they are damped, until the lower loss hardly
 // falls any more. What f tells of an x is the loss of its solution: along the way there f falls for
 // y's sake whatever x is, and its gradient says of every penalty that it is too much. One agent's
 // vote is enough to end it.
-func (a *NewtonCG) settle(w *turn) {
+func (a *NewtonCG) freeze(w *turn) {
 	if a.Damping == 0 {
 		return
 	}

@@ -18,7 +18,7 @@ func (a *NewtonCG) findStart(w *turn) {
 	known := a.splitHessian(w)
 	a.renewDiagonal(w)
 	if a.Start != "search" || w.err != nil {
-		a.settle(w)
+		a.freeze(w)
 		return
 	}
 	if !known {
@@ -53,7 +53,7 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 			a.renewDiagonal(w)
 		}
 		a.stepOfY(w, a.C, false)
-		a.settle(w)
+		a.freeze(w)
 		f, _ := values(w, a.x, a.y, allExamples)
 		loss := a.averageNumber(w, f)
 		a.tried[0]++

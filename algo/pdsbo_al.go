@@ -35,8 +35,8 @@ type Lagrangian struct {
 func (a *Lagrangian) Init(p, q, K int) error {
 	c := a.prepare("pdsbo_al", p, q, K)
 	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	c.count("T", &a.T, 10)
-	c.count("N", &a.N, 10)
+	c.requireCount("T", &a.T, 10)
+	c.requireCount("N", &a.N, 10)
 	c.positive("rho", &a.Rho, 1, math.MaxFloat64, "positive")
 	if c.err != nil {
 		return c.err

@@ -31,8 +31,8 @@ type Gossip struct {
 func (a *Gossip) Init(p, q, K int) error {
 	c := a.prepare("pdsbo_gossip", p, q, K)
 	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	c.count("T", &a.T, 10)
-	c.count("N", &a.N, 10)
+	c.requireCount("T", &a.T, 10)
+	c.requireCount("N", &a.N, 10)
 	if c.err != nil {
 		return c.err
 	}

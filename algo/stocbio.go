@@ -28,8 +28,8 @@ type StocBiO struct {
 func (a *StocBiO) Init(p, q, K int) error {
 	c := a.prepare("stocbio", p, q, K)
 	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	c.count("T", &a.T, 10)
-	c.count("N", &a.N, 10)
+	c.requireCount("T", &a.T, 10)
+	c.requireCount("N", &a.N, 10)
 	if c.err != nil {
 		return c.err
 	}

@@ -71,8 +71,8 @@ func (c *certificate) check(now time.Time, renew func(*pki.Identity) error) {
 	c.warn(now)
 }
 
-// follow checks the files again and again until stop is called.
-func (c *certificate) follow(renew func(*pki.Identity) error) (stop func()) {
+// watchFiles checks the files again and again until stop is called.
+func (c *certificate) watchFiles(renew func(*pki.Identity) error) (stop func()) {
 	end := make(chan struct{})
 	var work sync.WaitGroup
 	work.Go(func() {

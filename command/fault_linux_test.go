@@ -52,8 +52,8 @@ func TestFaultKilled(t *testing.T) {
 			t.Logf(
 				"%d processes; of checkpoints %d were being written, %d were removed or damaged, of these %d "+
 					"damaged; %d times an agent went back",
-				len(r.processes), d.partial, d.count, d.damaged, r.count(`"going back"`))
-			if out := r.count(`"checkpoint left out: `); d.partial < agents || out < d.damaged {
+				len(r.processes), d.partial, d.count, d.damaged, r.countLogged(`"going back"`))
+			if out := r.countLogged(`"checkpoint left out: `); d.partial < agents || out < d.damaged {
 				t.Errorf(
 					"%d checkpoints were left out, want at least the damaged ones, and one of each agent that was "+
 						"being written", out)
@@ -120,7 +120,7 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 		1: {{File: "lambda.npy"}, {File: "agent.json"}, {Line: "finished; waiting"}},
 		2: {{Line: `"model":"λ = -`}, {File: "summary.json"}, {File: "agent.json"}},
 	}, nil)
-	if r.count(`"going back"`) == 0 {
+	if r.countLogged(`"going back"`) == 0 {
 		t.Error("no agent went back with so few exchanges kept")
 	}
 }

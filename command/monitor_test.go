@@ -42,8 +42,8 @@ func (s stalled) Status() dsbogrpc.Status {
 			Reason: "it is there"}}
 }
 
-// get returns what a monitor serves at a path.
-func get(t *testing.T, m *monitor, path string) string {
+// pageAt returns what a monitor serves at a path.
+func pageAt(t *testing.T, m *monitor, path string) string {
 	t.Helper()
 	code, text := getCode(t, m, path)
 	if code != http.StatusOK {
@@ -71,7 +71,7 @@ func TestMetrics(t *testing.T) {
 		record:   &runs.Record{Iteration: 8, Phi: 0.25, TrainLoss: 0.5, ValLoss: runs.Unknown(), MsPerIteration: 20},
 	}
 	m.build = prometheus.Labels{"version": "v1", "go": "go1.26"}
-	text := get(t, m, "/metrics")
+	text := pageAt(t, m, "/metrics")
 	for _, line := range strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
 dsbo_step{phase="iteration"} 12
 dsbo_steps{phase="iteration"} 60
@@ -118,7 +118,7 @@ dsbo_neighbour_duplicates_total{neighbour="1"} 5
 
 // An agent that has not come far has less to say.
 func TestMetricsAtTheStart(t *testing.T) {
-	text := get(t, newMonitor("mnist-8", 0), "/metrics")
+	text := pageAt(t, newMonitor("mnist-8", 0), "/metrics")
 	if !strings.Contains(text, `dsbo_step{phase="starting"} 0`+"\n") {
 		t.Error(text)
 	}
@@ -138,7 +138,7 @@ func TestHealth(t *testing.T) {
 			exchange: watched{}},
 	} {
 		m := &monitor{run: "mnist-8", agent: 2, position: p}
-		if got := get(t, m, "/healthz"); got != "ok: agent 2 of mnist-8, "+want+"\n" {
+		if got := pageAt(t, m, "/healthz"); got != "ok: agent 2 of mnist-8, "+want+"\n" {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -164,7 +164,7 @@ func TestHoldup(t *testing.T) {
 		}
 		for _, line := range []string{"dsbo_waiting_seconds 20\n", "dsbo_holdup_agent 5\n", stalled,
 			`dsbo_neighbour_present_waiting_seconds{neighbour="3"} 20` + "\n"} {
-			if text := get(t, m, "/metrics"); !strings.Contains(text, line) {
+			if text := pageAt(t, m, "/metrics"); !strings.Contains(text, line) {
 				t.Errorf("no line %q in\n%s", line, text)
 			}
 		}

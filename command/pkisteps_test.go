@@ -146,6 +146,6 @@ func TestCertificate(t *testing.T) {
 	if want := now.AddDate(0, 0, 40).Unix(); c.monitor.current().expires.Unix() != want {
 		t.Errorf("the monitor says %v", c.monitor.current().expires)
 	}
-	stop := c.follow(nil)
+	stop := c.watchFiles(nil)
 	stop()
 }

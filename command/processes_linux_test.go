@@ -164,8 +164,8 @@ func (r *testRun) wantSame() {
 	same(r.t, r.out, aloneOf(r.t, r.task, r.dir, append(r.flags, fmt.Sprintf("-agents=%d", r.agents))...), r.agents)
 }
 
-// count returns how often the agents, which have ended, have logged a text.
-func (r *testRun) count(text string) (n int) {
+// countLogged returns how often the agents, which have ended, have logged a text.
+func (r *testRun) countLogged(text string) (n int) {
 	for _, p := range r.processes {
 		n += strings.Count(strings.Join(p.log, "\n"), text)
 	}

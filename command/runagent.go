@@ -125,7 +125,7 @@ func (e *agentExchange) open(config dsbogrpc.Config) (*dsbogrpc.Mixer, error) {
 	}
 	e.own.monitor.update(func(p *position) { p.exchange = m })
 	if e.options.certs != "" {
-		e.unfollow = e.own.follow(m.Renew)
+		e.unfollow = e.own.watchFiles(m.Renew)
 	}
 	return m, nil
 }

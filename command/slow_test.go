@@ -52,12 +52,12 @@ func (slowed) Status() dsbogrpc.Status {
 func TestSlowIsShown(t *testing.T) {
 	m := newMonitor("mnist-8", 0)
 	m.position.exchange = slowed{}
-	if text := get(t, m, "/healthz"); !strings.HasSuffix(text,
+	if text := pageAt(t, m, "/healthz"); !strings.HasSuffix(text,
 		"; epoch 2, of agents 0 3 4; left out as slow: agent 1, 2; too slow: agent 3\n") {
 		t.Errorf("/healthz: %q", text)
 	}
 	for _, line := range []string{"dsbo_members_left_as_slow 2\n", `dsbo_neighbour_slow{neighbour="3"} 1` + "\n"} {
-		if text := get(t, m, "/metrics"); !strings.Contains(text, line) {
+		if text := pageAt(t, m, "/metrics"); !strings.Contains(text, line) {
 			t.Errorf("no line %q in\n%s", line, text)
 		}
 	}

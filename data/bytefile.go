@@ -73,10 +73,10 @@ func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFil
 	return f, nil
 }
 
-func (f *byteFile) name() string { return f.in.Name() }
+func (f *byteFile) path() string { return f.in.Name() }
 
 func (f *byteFile) fail(format string, args ...any) error {
-	return &input.Error{File: f.name(), Reason: fmt.Sprintf(format, args...)}
+	return &input.Error{File: f.path(), Reason: fmt.Sprintf(format, args...)}
 }
 
 // readAll reads the content.

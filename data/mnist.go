@@ -108,7 +108,7 @@ func readMNIST(dir string, names mnistNames, choose func(labels []uint8) ([][]in
 		return nil, err
 	}
 	if _, err := ad.LabelTable(labels, digits); err != nil {
-		return nil, fmt.Errorf("%s: %w", label.name(), err)
+		return nil, fmt.Errorf("%s: %w", label.path(), err)
 	}
 	image, err := openBytes(dir, names.images, 3)
 	if err != nil {
@@ -120,7 +120,7 @@ func readMNIST(dir string, names mnistNames, choose func(labels []uint8) ([][]in
 		return nil, image.fail("pictures must have %d×%d pixels; they have %d×%d", GoMNIST.Height, GoMNIST.Width, h, w)
 	}
 	if n != len(labels) {
-		return nil, label.fail("%d labels for the %d pictures of %s", len(labels), n, image.name())
+		return nil, label.fail("%d labels for the %d pictures of %s", len(labels), n, image.path())
 	}
 	lists, err := choose(labels)
 	if err != nil {

@@ -90,7 +90,7 @@ func (f *seatFiles) readVote() (paxos.Vote, error) {
 // Points implements [paxos.Records].
 func (f *seatFiles) Points() (all []paxos.Point, err error) {
 	log := f.changes()
-	err = f.held.Hold(func(before []int) ([]int, error) {
+	err = f.held.Protect(func(before []int) ([]int, error) {
 		points, _, err := train.Points(f.folder, []int{f.agent})
 		for _, p := range points {
 			if !p.EvaluationDue && canResumeFrom(log, p, f.agent, f.agents) {
@@ -109,7 +109,7 @@ func (f *seatFiles) Points() (all []paxos.Point, err error) {
 func canResumeFrom(log membership.Log, p train.Point, agent, n int) bool {
 	e := log.Last(n)
 	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.EvaluationDue &&
-		log.Keeps(p.Epoch, e.Number, agent, n)
+		log.StateKept(p.Epoch, e.Number, agent, n)
 }
 
 // SaveVote implements [paxos.Records].
@@ -128,7 +128,7 @@ func (f *seatFiles) SaveVote(v paxos.Vote) error {
 // agents may go back to it, and others may take it over.
 func (f *seatFiles) holdCheckpoints(v paxos.Vote) error {
 	e := f.changes().Last(f.agents)
-	return f.held.Hold(func([]int) ([]int, error) {
+	return f.held.Protect(func([]int) ([]int, error) {
 		held := []int{e.Iteration}
 		if v.Epoch == e.Number+1 {
 			for _, p := range v.Points {
@@ -262,7 +262,7 @@ func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Refor
 	if err != nil {
 		return false, err
 	}
-	if e.Keeps(before, l.agent) {
+	if e.StateKept(before, l.agent) {
 		return true, m.Reform(e, e.Round)
 	}
 	giver, _, err := r.graph.W.Giver(before, e, l.agent)

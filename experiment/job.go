@@ -102,7 +102,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		if r.files.lock != nil {
 			r.files.lock.Close()
 		}
-		err = l.leave(ctx, r, stderr, err)
+		err = l.endRun(ctx, r, stderr, err)
 	}()
 	return r.run(ctx, stdout, stderr)
 }

@@ -37,9 +37,9 @@ type Layout interface {
 	resumeHint(folder runs.Folder) string
 	// round returns the number of the exchange after the last one; 0 where exchanges have none.
 	round() int
-	// leave ends this process's part in the run after the job ended with err, and returns the error
-	// for the user.
-	leave(ctx context.Context, r *runner, stderr io.Writer, err error) error
+	// endRun ends this process's part in the run after the job ended with err, and returns the
+	// error for the user.
+	endRun(ctx context.Context, r *runner, stderr io.Writer, err error) error
 }
 
 // inProcess is the layout of a job whose agents are all in this process. The other layouts embed
@@ -68,7 +68,7 @@ func (inProcess) resumeHint(folder runs.Folder) string {
 
 func (inProcess) round() int { return 0 }
 
-func (inProcess) leave(_ context.Context, _ *runner, _ io.Writer, err error) error { return err }
+func (inProcess) endRun(_ context.Context, _ *runner, _ io.Writer, err error) error { return err }
 
 // lockFolder chooses the run folder, and keeps other processes out of it until the job ends.
 func (r *runFiles) lockFolder() (err error) {

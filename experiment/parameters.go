@@ -20,7 +20,7 @@ func presetParameters(preset algo.Method, algorithm string) (parameters, error) 
 		return parameters{}, fmt.Errorf("-algorithm: %w", err)
 	}
 	algo.Inherit(m, preset)
-	algo.Follow(m)
+	algo.SetAuto(m)
 	return parameters{method: m}, nil
 }
 

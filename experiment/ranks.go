@@ -181,10 +181,10 @@ const (
 	startTimeout = 3 * time.Second
 )
 
-// leave waits for the other processes, and aborts the job if they do not end. The first process
+// endRun waits for the other processes, and aborts the job if they do not end. The first process
 // tells the user the error before that: the launcher ends all processes when one ends with
 // an error.
-func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err error) error {
+func (l *ranks) endRun(ctx context.Context, r *runner, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx) // the first process may have a report to draw
 	if err != nil {
 		if l.leads() {

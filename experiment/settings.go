@@ -282,7 +282,7 @@ func (s *Settings) setParameters(p *parameters, given map[string]bool) error {
 // checkStep returns an error if a flag's schedule is none. Steps of y and z may follow the
 // curvature, which is checked as the method is.
 func checkStep(flag string, step algo.Schedule, K int) error {
-	if flag != "alpha" && step.Follows() {
+	if flag != "alpha" && step.OfCurvature() {
 		return nil
 	}
 	if _, err := step.For(K); err != nil {

@@ -19,7 +19,7 @@ type derivs struct {
 	fy, gx, gy, hv, j []float64
 }
 
-func ask(t *testing.T, m models.Model, s data.Shard, x, y, v []float64) derivs {
+func derivsAt(t *testing.T, m models.Model, s data.Shard, x, y, v []float64) derivs {
 	t.Helper()
 	p, q := m.Dims()
 	o := testkit.Get(models.NewOracle(m, s, models.Config{}))
@@ -93,7 +93,7 @@ func TestLogisticClosedForm(t *testing.T) {
 		for _, scale := range scales {
 			t.Run(fmt.Sprintf("mean=%v/scale=%g", mean, scale), func(t *testing.T) {
 				x, y, v := normal(r, 20, .5), normal(r, 20, scale), normal(r, 20, 1)
-				compare(t, ask(t, m, s, x, y, v), logisticForm(s, mean, x, y, v), closedTol)
+				compare(t, derivsAt(t, m, s, x, y, v), logisticForm(s, mean, x, y, v), closedTol)
 			})
 		}
 	}
@@ -143,7 +143,7 @@ func TestSoftmaxClosedForm(t *testing.T) {
 	for _, scale := range scales {
 		t.Run(fmt.Sprintf("scale=%g", scale), func(t *testing.T) {
 			x, y, v := normal(r, d, .5), normal(r, c*d, scale), normal(r, c*d, 1)
-			compare(t, ask(t, m, s, x, y, v), softmaxForm(s, c, x, y, v), closedTol)
+			compare(t, derivsAt(t, m, s, x, y, v), softmaxForm(s, c, x, y, v), closedTol)
 		})
 	}
 }

@@ -45,7 +45,7 @@ func (l Linear) layer() dense { return dense{in: l.Features, out: l.Outputs} }
 
 // Dims implements [Model].
 func (l Linear) Dims() (p, q int) {
-	return penaltiesOrDefault(l.Penalties).count(l.Features), l.layer().size()
+	return penaltiesOrDefault(l.Penalties).number(l.Features), l.layer().size()
 }
 
 // Check implements [Checker].

@@ -135,7 +135,7 @@ func TestLinearClosedForm(t *testing.T) {
 				m := models.Linear{Features: d, Outputs: 1, Loss: c.loss, Penalties: models.PerGroup{Of: groups}}
 				x, y, v := normal(r, 3, 1), normal(r, d+1, 1), normal(r, d+1, 1)
 				// Sums of some forty terms, in another order.
-				compare(t, ask(t, m, s, x, y, v), linearForm(s, c.form, groups, x, y, v), 1e-13)
+				compare(t, derivsAt(t, m, s, x, y, v), linearForm(s, c.form, groups, x, y, v), 1e-13)
 			})
 		}
 	}

@@ -65,7 +65,7 @@ var defaultHidden = []int{32}
 func (m MLP) Dims() (p, q int) {
 	ls, penalties := m.layers(), penaltiesOrDefault(m.Penalties)
 	last := ls[len(ls)-1]
-	return penalties.layerGroup(len(ls)-1, penalties.count(m.Features)) + 1, last.off + last.size()
+	return penalties.layerGroup(len(ls)-1, penalties.number(m.Features)) + 1, last.off + last.size()
 }
 
 // Simpler implements [Simplified]: [Linear] with the same loss, and one penalty for all weights.
@@ -96,7 +96,7 @@ func (m MLP) Check(s data.Shard) error {
 // Lower implements [Model].
 func (m MLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	e, groups := ad.Exp(x), penaltiesOrDefault(m.Penalties)
-	count := groups.count(m.Features)
+	count := groups.number(m.Features)
 	weigh := func(layer int, part *ad.Node) *ad.Node {
 		return ad.ScaleBy(ad.SumAll(ad.PartVec(e, groups.layerGroup(layer, count), 1)), ad.Dot(part, part))
 	}
@@ -138,7 +138,7 @@ func (m MLP) outputs(y, h *ad.Node) *ad.Node {
 // Penalty implements [Penalized].
 func (m MLP) Penalty(dst, x []float64) {
 	groups := penaltiesOrDefault(m.Penalties)
-	count := groups.count(m.Features)
+	count := groups.number(m.Features)
 	m.eachLayer(func(i int, l dense) {
 		for j := range l.size() {
 			group := groups.layerGroup(i, count)

@@ -119,8 +119,8 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	return d, s.bind(d.Program, name, idx, rows)
 }
 
-// ask puts a question about the loss on a draw. An error names the agent and the loss.
-func (s *side) ask(name dsbo.Sample, question func(d *ad.Derivs) error) error {
+// onDraw puts a question about the loss on a draw. An error names the agent and the loss.
+func (s *side) onDraw(name dsbo.Sample, question func(d *ad.Derivs) error) error {
 	d, err := s.derivatives(name)
 	if err == nil {
 		err = question(d)
@@ -136,7 +136,7 @@ func (o *Oracle) Dims() (p, q int) { return o.p, o.q }
 
 // UpperGrad implements [dsbo.Oracle].
 func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	return o.up.ask(s, func(d *ad.Derivs) error { return d.Grad(dx, dy, x, y) })
+	return o.up.onDraw(s, func(d *ad.Derivs) error { return d.Grad(dx, dy, x, y) })
 }
 
 // LowerGrad implements [dsbo.Oracle].
@@ -144,39 +144,39 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	if q := o.q; len(dst) != q { // nil too, which Grad would skip
 		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers, as ∇_y g has; it has %d", q, len(dst))
 	}
-	return o.low.ask(s, func(d *ad.Derivs) error { return d.Grad(nil, dst, x, y) })
+	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.Grad(nil, dst, x, y) })
 }
 
 // HVP implements [dsbo.Oracle].
 func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return o.low.ask(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
+	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
 }
 
 // GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its
 // outputs ([ad.Outputs]).
 func (o *Oracle) GaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
-	return o.low.ask(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })
+	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })
 }
 
 // JVP implements [dsbo.Oracle].
 func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return o.low.ask(s, func(d *ad.Derivs) error { return d.JVP(dst, x, y, v) })
+	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.JVP(dst, x, y, v) })
 }
 
 // Hessian implements [dsbo.DenseOracle].
 func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return o.low.ask(s, func(d *ad.Derivs) error { return d.Hessian(dst, x, y) })
+	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.Hessian(dst, x, y) })
 }
 
 // Jacobian implements [dsbo.DenseOracle].
 func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return o.low.ask(s, func(d *ad.Derivs) error { return d.Jacobian(dst, x, y) })
+	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.Jacobian(dst, x, y) })
 }
 
 // Values implements [dsbo.ValueOracle].
 func (o *Oracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
 	value := func(side *side, v *float64) error {
-		return side.ask(s, func(d *ad.Derivs) error {
+		return side.onDraw(s, func(d *ad.Derivs) error {
 			var err error
 			*v, err = d.Value(x, y)
 			return err

@@ -13,8 +13,8 @@ import (
 type Penalties interface {
 	// check returns an error that names what does not fit a model with n features.
 	check(features int) error
-	// count returns the number of groups that the first layer's weights are in.
-	count(features int) int
+	// number returns the number of groups that the first layer's weights are in.
+	number(features int) int
 	// group returns the group of the first layer's weights of feature j.
 	group(j int) int
 	// layerGroup returns the group of the first layer's biases, for layer 0, or of a later layer.
@@ -27,7 +27,7 @@ type Penalties interface {
 type PerFeature struct{}
 
 func (PerFeature) check(int) error                 { return nil }
-func (PerFeature) count(features int) int          { return features }
+func (PerFeature) number(features int) int         { return features }
 func (PerFeature) group(j int) int                 { return j }
 func (PerFeature) layerGroup(layer, count int) int { return count + layer }
 
@@ -50,14 +50,14 @@ func (g PerGroup) check(features int) error {
 		}
 		seen[group] = true
 	}
-	if empty := slices.Index(seen[:g.count(features)], false); empty >= 0 {
+	if empty := slices.Index(seen[:g.number(features)], false); empty >= 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "each group must have a feature; group %d of %d has none", empty,
-			g.count(features))
+			g.number(features))
 	}
 	return nil
 }
 
-func (g PerGroup) count(int) int                   { return slices.Max(g.Of) + 1 }
+func (g PerGroup) number(int) int                  { return slices.Max(g.Of) + 1 }
 func (g PerGroup) group(j int) int                 { return g.Of[j] }
 func (g PerGroup) layerGroup(layer, count int) int { return count + layer }
 
@@ -65,7 +65,7 @@ func (g PerGroup) layerGroup(layer, count int) int { return count + layer }
 type PerLayer struct{}
 
 func (PerLayer) check(int) error             { return nil }
-func (PerLayer) count(int) int               { return 1 }
+func (PerLayer) number(int) int              { return 1 }
 func (PerLayer) group(int) int               { return 0 }
 func (PerLayer) layerGroup(layer, _ int) int { return layer }
 
@@ -73,7 +73,7 @@ func (PerLayer) layerGroup(layer, _ int) int { return layer }
 type OnePenalty struct{}
 
 func (OnePenalty) check(int) error         { return nil }
-func (OnePenalty) count(int) int           { return 1 }
+func (OnePenalty) number(int) int          { return 1 }
 func (OnePenalty) group(int) int           { return 0 }
 func (OnePenalty) layerGroup(_, _ int) int { return 0 }
 

@@ -89,7 +89,7 @@ func (j *jointSum) sum(ctx context.Context, a *localAgent, w wish) error {
 		return nil
 	}
 	err := Await(ctx, a.ready, a.local.stopped, a.local.stopError)
-	if err != nil && !j.leave(a) {
+	if err != nil && !j.withdraw(a) {
 		<-a.ready
 		return nil
 	}
@@ -110,9 +110,9 @@ func (j *jointSum) arrive() bool {
 	return true
 }
 
-// leave takes agent a out of a sum, unless that has begun: the agent's vectors are then read
+// withdraw takes agent a out of a sum, unless that has begun: the agent's vectors are then read
 // and written.
-func (j *jointSum) leave(a *localAgent) bool {
+func (j *jointSum) withdraw(a *localAgent) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.left = j.left || !a.summed

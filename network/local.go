@@ -130,13 +130,13 @@ func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 
 // MixAdd implements dsbo.AddingMixer.
 func (a *localAgent) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
-	joint, err := a.meet(ctx, dst, src, v)
+	joint, err := a.swap(ctx, dst, src, v)
 	switch {
 	case err != nil:
 	case joint:
 		err = a.local.joint.sum(ctx, a, wish{dst: dst, src: src, factor: factor, add: v})
 	default:
-		a.combine(dst, factor, linalg.Apart(v, dst, &a.added))
+		a.combine(dst, factor, linalg.Unaliased(v, dst, &a.added))
 	}
 	return a.end(err)
 }
@@ -168,9 +168,9 @@ func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64
 	return err
 }
 
-// meet shows the agent's vector to the neighbours and waits for theirs: copies, which it notes,
+// swap shows the agent's vector to the neighbours and waits for theirs: copies, which it notes,
 // unless the sum is to be a joint one.
-func (a *localAgent) meet(ctx context.Context, dst, src, v []float64) (joint bool, err error) {
+func (a *localAgent) swap(ctx context.Context, dst, src, v []float64) (joint bool, err error) {
 	if len(dst) != len(src) || len(v) > len(dst) {
 		return false, dsbo.Errorf(dsbo.ErrShape,
 			"dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))

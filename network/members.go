@@ -107,12 +107,12 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int
 		return 0, 0, err
 	}
 	position, comes := e.Position(agent)
-	if !comes || e.Keeps(before, agent) {
+	if !comes || e.StateKept(before, agent) {
 		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "agent %d does not come into epoch %d", agent, e.Number)
 	}
 	var sources []int
 	for k, i := range e.Members {
-		if e.Keeps(before, i) {
+		if e.StateKept(before, i) {
 			sources = append(sources, k)
 		}
 	}

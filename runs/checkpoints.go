@@ -154,8 +154,8 @@ type HeldCheckpoints struct {
 	iterations []int
 }
 
-// Hold holds those that choose returns, in place of those before. None is removed meanwhile.
-func (h *HeldCheckpoints) Hold(choose func(before []int) ([]int, error)) error {
+// Protect holds those that choose returns, in place of those before. None is removed meanwhile.
+func (h *HeldCheckpoints) Protect(choose func(before []int) ([]int, error)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	chosen, err := choose(h.iterations)

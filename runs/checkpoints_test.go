@@ -90,7 +90,7 @@ func TestHeld(t *testing.T) {
 		{[]int{6}, 9, []int{6, 7, 9, 10, 11}},
 		{nil, 11, []int{9, 10, 11}},
 	} {
-		testkit.OK(held.Hold(func([]int) ([]int, error) { return step.hold, nil }))
+		testkit.OK(held.Protect(func([]int) ([]int, error) { return step.hold, nil }))
 		testkit.OK(f.RemoveOldCheckpoints(agents, step.done, held))
 		var want []string
 		for _, k := range step.want {

@@ -176,27 +176,7 @@ func (c Contest) Verdict() Verdict {
 	}
 	g := c.Gains[0]
 	v.Outcome = g.Outcome()
-	switch share := strings.TrimLeft(g.percentText(), "+−"); {
-	case v.Outcome == Better:
-		v.Sentence = fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
-	case v.Outcome == Worse:
-		v.Sentence = fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share,
-			g.changeText(), against)
-	case v.Outcome == Same && g.spent():
-		v.Sentence = fmt.Sprintf(
-			"%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at "+
-				"the start), %s",
-			head, g.Set, g.changeText(), float64(g.LossStart), against)
-	case v.Outcome == Same && g.negligible() && !g.withinChance():
-		v.Sentence = fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set,
-			g.changeText(), against)
-	case v.Outcome == Same:
-		v.Sentence = fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
-			g.changeText(), against)
-	default:
-		v.Sentence = fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head,
-			g.Set, g.percentText(), g.changeText(), against)
-	}
+	v.Sentence = g.sentence(head, against)
 	var others []string
 	for _, o := range c.Gains[1:] {
 		if !o.spent() {
@@ -226,6 +206,31 @@ func (c Contest) Verdict() Verdict {
 		}
 	}
 	return v
+}
+
+// sentence says what tuning, the head, did to the loss against another model.
+func (g Gain) sentence(head, against string) string {
+	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
+	switch {
+	case outcome == Better:
+		return fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
+	case outcome == Worse:
+		return fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share,
+			g.changeText(), against)
+	case outcome == Same && g.spent():
+		return fmt.Sprintf(
+			"%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at "+
+				"the start), %s",
+			head, g.Set, g.changeText(), float64(g.LossStart), against)
+	case outcome == Same && g.negligible() && !g.withinChance():
+		return fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set,
+			g.changeText(), against)
+	case outcome == Same:
+		return fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
+			g.changeText(), against)
+	}
+	return fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head,
+		g.Set, g.percentText(), g.changeText(), against)
 }
 
 // keptText says that the other model is kept, where it is.

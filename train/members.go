@@ -193,7 +193,7 @@ func (r *runner) beginEpoch() error {
 	}
 	for _, a := range r.agents {
 		spent := usage[a.id]
-		if !r.epoch.Keeps(was, a.id) {
+		if !r.epoch.StateKept(was, a.id) {
 			spent = eval.usageOf(a.id)
 		}
 		a.k, a.usageBefore = before.done, spent
@@ -233,7 +233,7 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 	whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}
 	for _, i := range whose {
-		if c.epoch.Keeps(before, i) {
+		if c.epoch.StateKept(before, i) {
 			after[i] = states[i]
 			continue
 		}
@@ -251,7 +251,7 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 		after[i] = late
 	}
 	for _, i := range whose {
-		if c.epoch.Keeps(before, i) {
+		if c.epoch.StateKept(before, i) {
 			after[i].(algo.Reformer).Reform()
 		}
 	}

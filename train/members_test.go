@@ -196,7 +196,7 @@ func comesIn(c train.Config, agent int, from train.Point) *train.Point {
 	at := from
 	for number := from.Epoch + 1; number <= len(c.Membership); number++ {
 		before, e := testkit.Get(c.Membership.At(number-1, agents)), testkit.Get(c.Membership.At(number, agents))
-		if _, is := e.Position(agent); is && !e.Keeps(before, agent) {
+		if _, is := e.Position(agent); is && !e.StateKept(before, agent) {
 			_, source := testkit.Get2(c.W.Giver(before, e, agent))
 			at = testkit.Get(c.Receive(agent, number, testkit.Get(c.Handover(source, from))))
 		}

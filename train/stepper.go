@@ -80,7 +80,7 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 // runAgent runs one agent from one boundary to the next, in the agent's own goroutine.
 func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 	var diverged error
-	for g.enter(a.k) {
+	for g.mayBegin(a.k) {
 		err := a.step(ctx, s.maxNorm)
 		switch {
 		case a.diverged(err):
@@ -147,8 +147,8 @@ type gate struct {
 	entered int // the highest iteration that an agent has begun, plus 1
 }
 
-// enter reports whether an agent may begin iteration k.
-func (g *gate) enter(k int) bool {
+// mayBegin reports whether an agent may begin iteration k.
+func (g *gate) mayBegin(k int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ctx.Err() != nil {

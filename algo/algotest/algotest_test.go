@@ -26,14 +26,14 @@ func TestQuadraticDerivatives(t *testing.T) {
 		x, y, v := []float64{0.3, -0.4, 1}, []float64{1, -2, 0.5, 0.25}, []float64{0.5, 1, -1, 2}
 		fx, fy, gy, hv, jv := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q),
 			make([]float64, p)
-		ask(t, o.UpperGrad(fx, fy, x, y, whole), o.LowerGrad(gy, x, y, whole), o.HVP(hv, x, y, v, whole),
+		wantNoErrors(t, o.UpperGrad(fx, fy, x, y, whole), o.LowerGrad(gy, x, y, whole), o.HVP(hv, x, y, v, whole),
 			o.JVP(jv, x, y, v, whole))
 		at := func(z []float64, i int, d float64) (f, g, slope float64) {
 			old := z[i]
 			z[i] += d
 			f, g, err := o.Values(x, y, whole)
 			grad := make([]float64, q)
-			ask(t, err, o.LowerGrad(grad, x, y, whole))
+			wantNoErrors(t, err, o.LowerGrad(grad, x, y, whole))
 			z[i] = old
 			for j := range v {
 				slope += grad[j] * v[j]
@@ -62,7 +62,7 @@ func TestQuadraticDerivatives(t *testing.T) {
 	}
 }
 
-func ask(t *testing.T, errs ...error) {
+func wantNoErrors(t *testing.T, errs ...error) {
 	t.Helper()
 	testkit.OK(errors.Join(errs...))
 }
@@ -74,10 +74,10 @@ func TestQuadraticMatricesAndDraws(t *testing.T) {
 	o.Noise = 0.5
 	x, y, s := make([]float64, p), make([]float64, q), dsbo.Sample{Set: dsbo.Curvature, K: 3, T: 1}
 	h, j := make([]float64, q*q), make([]float64, p*q)
-	ask(t, o.Hessian(h, x, y, s), o.Jacobian(j, x, y, s))
+	wantNoErrors(t, o.Hessian(h, x, y, s), o.Jacobian(j, x, y, s))
 	product := func(s dsbo.Sample, e []float64) ([]float64, []float64) {
 		hv, jv := make([]float64, q), make([]float64, p)
-		ask(t, o.HVP(hv, x, y, e, s), o.JVP(jv, x, y, e, s))
+		wantNoErrors(t, o.HVP(hv, x, y, e, s), o.JVP(jv, x, y, e, s))
 		return hv, jv
 	}
 	for c := range q {

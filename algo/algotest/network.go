@@ -49,17 +49,18 @@ func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 
 // MixAdd counts and exchanges.
 func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
-	return m.count(&m.Messages, &m.Floats, len(src),
+	return m.countCall(&m.Messages, &m.Floats, len(src),
 		func() error { return linalg.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
 }
 
 // Average counts and averages.
 func (m *Mixer) Average(ctx context.Context, dst, src []float64) error {
-	return m.count(&m.Averages, &m.AverageFloats, len(src), func() error { return m.Averager.Average(ctx, dst, src) })
+	return m.countCall(&m.Averages, &m.AverageFloats, len(src),
+		func() error { return m.Averager.Average(ctx, dst, src) })
 }
 
-// count adds one call with n numbers, and makes it unless it is to fail.
-func (m *Mixer) count(calls, floats *int, n int, call func() error) error {
+// countCall adds one call with n numbers, and makes it unless it is to fail.
+func (m *Mixer) countCall(calls, floats *int, n int, call func() error) error {
 	*calls++
 	*floats += n
 	m.Longest = max(m.Longest, n)

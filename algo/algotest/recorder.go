@@ -55,8 +55,8 @@ type vector struct {
 	n int
 }
 
-// ask records a question and, unless it is to fail, answers it.
-func (r *Recorder) ask(c Call, dst []vector, answer func() error) error {
+// record records a question and, unless it is to fail, answers it.
+func (r *Recorder) record(c Call, dst []vector, answer func() error) error {
 	p, q := r.Dims()
 	in := []vector{{c.X, p}, {c.Y, q}}
 	if c.V != nil {
@@ -117,25 +117,25 @@ func (r *Recorder) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 		dst = append(dst, vector{dy, len(y)})
 	}
 	c := Call{Kind: "upper", Sample: s, X: x, Y: y, DX: dx != nil, DY: dy != nil}
-	return r.ask(c, dst, func() error { return r.Oracle.UpperGrad(dx, dy, x, y, s) })
+	return r.record(c, dst, func() error { return r.Oracle.UpperGrad(dx, dy, x, y, s) })
 }
 
 // LowerGrad records and asks.
 func (r *Recorder) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	c := Call{Kind: "lower", Sample: s, X: x, Y: y}
-	return r.ask(c, []vector{{dst, len(y)}}, func() error { return r.Oracle.LowerGrad(dst, x, y, s) })
+	return r.record(c, []vector{{dst, len(y)}}, func() error { return r.Oracle.LowerGrad(dst, x, y, s) })
 }
 
 // HVP records and asks.
 func (r *Recorder) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	c := Call{Kind: "hvp", Sample: s, X: x, Y: y, V: v}
-	return r.ask(c, []vector{{dst, len(y)}}, func() error { return r.Oracle.HVP(dst, x, y, v, s) })
+	return r.record(c, []vector{{dst, len(y)}}, func() error { return r.Oracle.HVP(dst, x, y, v, s) })
 }
 
 // JVP records and asks.
 func (r *Recorder) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	c := Call{Kind: "jvp", Sample: s, X: x, Y: y, V: v}
-	return r.ask(c, []vector{{dst, len(x)}}, func() error { return r.Oracle.JVP(dst, x, y, v, s) })
+	return r.record(c, []vector{{dst, len(x)}}, func() error { return r.Oracle.JVP(dst, x, y, v, s) })
 }
 
 // Hessian records and asks.
@@ -162,7 +162,7 @@ func (r *Recorder) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if !ok {
 		return r.lacks("diagonal")
 	}
-	return r.ask(Call{Kind: "diagonal", Sample: s, X: x, Y: y}, []vector{{dst, len(y)}},
+	return r.record(Call{Kind: "diagonal", Sample: s, X: x, Y: y}, []vector{{dst, len(y)}},
 		func() error { return o.Diagonal(dst, x, y, s) })
 }
 
@@ -173,7 +173,7 @@ func (r *Recorder) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, 
 		return 0, 0, r.lacks("values")
 	}
 	upper, lower = math.NaN(), math.NaN()
-	err = r.ask(Call{Kind: "value", Sample: s, X: x, Y: y}, nil, func() (err error) {
+	err = r.record(Call{Kind: "value", Sample: s, X: x, Y: y}, nil, func() (err error) {
 		upper, lower, err = o.Values(x, y, s)
 		return err
 	})
@@ -188,7 +188,7 @@ func (r *Recorder) lacks(what string) error {
 // askDense records and asks for a matrix of n numbers.
 func (r *Recorder) askDense(c Call, dst []float64, n int,
 	matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
-	return r.ask(c, []vector{{dst, n}}, func() error {
+	return r.record(c, []vector{{dst, n}}, func() error {
 		if d, ok := r.Oracle.(dsbo.DenseOracle); ok {
 			return matrix(d, dst, c.X, c.Y, c.Sample)
 		}

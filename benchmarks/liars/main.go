@@ -63,7 +63,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	return testkit.Try(func() {
+	return testkit.Catch(func() {
 		for _, p := range problems() {
 			if slices.Contains(chosen, p.name) {
 				p.measure(ctx, *graph, stdout)

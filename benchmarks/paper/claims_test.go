@@ -60,7 +60,7 @@ func TestTraffic(t *testing.T) {
 		e.measure(t.Context(), 7, 3, 1)
 		right := e.traffic
 		e.traffic = func(d, T, N int) int { return right(d, T, N) + 1 }
-		if err := testkit.Try(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil ||
+		if err := testkit.Catch(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil ||
 			!strings.Contains(err.Error(), "the table's") {
 			t.Errorf("%s with a wrong formula: %v", e.method, err)
 		}

@@ -44,7 +44,7 @@ func (l *lab) perform(ctx context.Context, e experiment) error {
 	l.page.Reset()
 	fmt.Fprintln(l.out)
 	l.printf("## %s: %s\n\n", e.name, e.about)
-	if err := testkit.Try(func() { e.run(ctx, l) }); err != nil {
+	if err := testkit.Catch(func() { e.run(ctx, l) }); err != nil {
 		return fmt.Errorf("%s: %w", e.name, err)
 	}
 	fmt.Fprintf(l.log, "%s took %.0f s\n", e.name, time.Since(start).Seconds())

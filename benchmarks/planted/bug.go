@@ -100,8 +100,8 @@ func (e *edit) add(line string) bool {
 	return true
 }
 
-// apply returns the files of a folder with the bug in them, by their names.
-func (b bug) apply(root string) (map[string]string, error) {
+// plantedFiles returns the files of a folder with the bug in them, by their names.
+func (b bug) plantedFiles(root string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, e := range b.edits {
 		text, ok := files[e.file]

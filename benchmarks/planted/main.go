@@ -85,7 +85,7 @@ func (p *planter) findAll(ctx context.Context, all []bug, choose func(bug) [][]s
 	}
 	for _, b := range all {
 		began := time.Now()
-		finding, err := p.find(ctx, b, choose(b))
+		finding, err := p.firstFailure(ctx, b, choose(b))
 		switch {
 		case ctx.Err() != nil:
 			return found, ctx.Err()

@@ -38,7 +38,7 @@ func (p *planter) close() { _ = os.RemoveAll(p.folder) }
 
 // plant writes the overlay of a bug and returns its name.
 func (p *planter) plant(b bug) (overlay string, err error) {
-	files, err := b.apply(p.root)
+	files, err := b.plantedFiles(p.root)
 	if err != nil {
 		return "", err
 	}
@@ -65,8 +65,8 @@ type finding struct {
 	took string // by that test, in seconds, if it ended
 }
 
-// find plants a bug and runs tests, each the arguments of go test, until one of them fails.
-func (p *planter) find(ctx context.Context, b bug, tests [][]string) (finding, error) {
+// firstFailure plants a bug and runs tests, each the arguments of go test, until one of them fails.
+func (p *planter) firstFailure(ctx context.Context, b bug, tests [][]string) (finding, error) {
 	overlay, err := p.plant(b)
 	if err != nil {
 		return finding{}, err

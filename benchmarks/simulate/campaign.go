@@ -73,8 +73,8 @@ var kinds = map[string]func(simulate.Case) bool{
 	"slow":   func(c simulate.Case) bool { return c.StragglerDeadline > 0 },
 }
 
-// take returns the next seed of the campaign's kind.
-func (c *campaign) take() (seed uint64, ok bool) {
+// nextSeed returns the next seed of the campaign's kind.
+func (c *campaign) nextSeed() (seed uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.next < c.seeds {
@@ -114,12 +114,12 @@ func (c *campaign) worker(ctx context.Context) error {
 	}
 	lines := bufio.NewReader(out)
 	for ran := 0; ran < workerSeeds && ctx.Err() == nil; ran++ {
-		seed, ok := c.take()
+		seed, ok := c.nextSeed()
 		if !ok {
 			break
 		}
 		watch := time.AfterFunc(c.limit, func() { _ = p.Process.Kill() })
-		o := ask(in, lines, seed)
+		o := runSeed(in, lines, seed)
 		hung := !watch.Stop()
 		if o.Error != "" && o.History == "" { // the process has ended
 			_ = p.Wait()
@@ -140,8 +140,8 @@ func (c *campaign) worker(ctx context.Context) error {
 	return nil
 }
 
-// ask has a worker run a seed.
-func ask(in io.Writer, lines *bufio.Reader, seed uint64) outcome {
+// runSeed has a worker run a seed.
+func runSeed(in io.Writer, lines *bufio.Reader, seed uint64) outcome {
 	failed := outcome{Seed: seed, Error: "no answer"}
 	if _, err := fmt.Fprintln(in, seed); err != nil {
 		return failed

@@ -10,8 +10,7 @@ import (
 	"dsbo/tables/features"
 )
 
-// cellars is the task: agent i has the wines of the file agent-i, of a format that package table
-// knows, or of our own.
+// cellars is the task: agent i has the wines of the file agent-i, of any format of package tables.
 type cellars struct {
 	folder string
 	recipe features.Recipe // of features, which all cellars have found together
@@ -37,8 +36,7 @@ func (*cellars) Presets() []experiment.Preset {
 	}}
 }
 
-// Load reads the files of the agents that are in this process, and no others, and makes features of
-// their columns.
+// Load reads the files of the agents of this process, and makes features of their columns.
 func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	wines := make([]*tables.Table, a.N)
 	for _, i := range a.Local {
@@ -50,11 +48,9 @@ func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err
 			return task, nil, err
 		}
 	}
-	found, err := features.Prepare(features.Sites{Tables: wines, Collective: a.Collective, Seed: a.Seed},
-		features.Options{
-			Target: "quality", Kind: features.Value, Split: features.DefaultShares, Rare: 1,
-			Missing: features.MeanOfOthers,
-		})
+	sites := features.Sites{Tables: wines, Collective: a.Collective, Seed: a.Seed}
+	found, err := features.Prepare(sites, features.Options{Target: "quality", Kind: features.Value,
+		Split: features.DefaultShares, Rare: 1, Missing: features.MeanOfOthers})
 	if err != nil {
 		return task, nil, err
 	}

@@ -40,8 +40,7 @@ func (m ridge) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) {
 	return m.squares(y, b), nil
 }
 
-// Penalty and Diagonal are the two parts of the lower loss's Hessian that a preconditioner wants:
-// e^{x_j}, and mean_e a_ej².
+// Penalty and Diagonal are the parts of the lower Hessian's diagonal: e^{x_j}, and mean_e a_ej².
 func (ridge) Penalty(dst, x []float64) {
 	for j, v := range x {
 		dst[j] = math.Exp(v)

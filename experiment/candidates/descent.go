@@ -37,7 +37,7 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 			return nil, nil, err
 		}
 		effort -= next.Steps
-		search.take(next)
+		search.accept(next)
 	}
 	note := fmt.Sprintf("Φ at the %s of the iterations is %.4g, not below that of %s, %.4g", f.Symbol,
 		float64(tuned.Phi), rival.Name, float64(rival.Phi))

@@ -54,9 +54,9 @@ func (s *downhill) trial() []float64 {
 	return x
 }
 
-// take goes on from a trial that is lower, else nearer to the best: where a parabola through what
+// accept goes on from a trial that is lower, else nearer to the best: where a parabola through what
 // is known of Φ on the way there is least.
-func (s *downhill) take(m *Model) {
+func (s *downhill) accept(m *Model) {
 	if !m.Below(s.best) || m.gradient == nil {
 		rise := float64(m.Phi - s.best.Phi)
 		nearer := -s.slope * s.share / (2 * (rise - float64(s.slope*s.share)))

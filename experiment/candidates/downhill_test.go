@@ -50,7 +50,7 @@ func TestDownhill(t *testing.T) {
 			search := newDownhill(first)
 			for range Descents {
 				before := search.best
-				search.take(at(search.trial()))
+				search.accept(at(search.trial()))
 				if before.Below(search.best) {
 					t.Fatalf("Φ rose from %g to %g", before.Phi, search.best.Phi)
 				}
@@ -87,7 +87,7 @@ func TestDownhillKeepsTheStart(t *testing.T) {
 		worse := NewModel("", runs.Unknown(), search.trial())
 		worse.Phi = runs.Unknown()
 		before := search.promise()
-		if search.take(worse); !(search.promise() < before) {
+		if search.accept(worse); !(search.promise() < before) {
 			t.Fatalf("it promised %g, and then %g", before, search.promise())
 		}
 	}

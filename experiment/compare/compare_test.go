@@ -60,8 +60,8 @@ const small = `{
 	"flags": ["-holdout=0", "-eval-every=1"]
 }`
 
-// do runs the small spec, and returns how many runs it made and how many it kept.
-func do(t *testing.T, out string, force bool) (r *Result, made, kept int) {
+// runSmall runs the small spec, and returns how many runs it made and how many it kept.
+func runSmall(t *testing.T, out string, force bool) (r *Result, made, kept int) {
 	t.Helper()
 	r = testkit.Get(Run(t.Context(), testkit.Get(Parse([]byte(small))),
 		Options{Out: out, Processes: 2, Tasks: all(), Force: force}))
@@ -84,7 +84,7 @@ func TestRun(t *testing.T) {
 		t.Skip("many processes, and their pages")
 	}
 	out := t.TempDir()
-	r, made, kept := do(t, out, false)
+	r, made, kept := runSmall(t, out, false)
 	if made != 12 || kept != 0 {
 		t.Fatalf("%d runs made and %d kept, want 12 and 0", made, kept)
 	}
@@ -130,7 +130,7 @@ func TestRun(t *testing.T) {
 
 	lost := k.Entries[0].Best[0]
 	testkit.OK(os.Remove(lost.Folder.Path(runs.SummaryFile))) // as of a run that was killed
-	again, made, kept := do(t, out, false)
+	again, made, kept := runSmall(t, out, false)
 	if made != 5 || kept != 7 { // the four that are refused are asked again
 		t.Errorf("%d runs made and %d kept, want 5 and 7", made, kept)
 	}

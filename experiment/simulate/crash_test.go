@@ -96,9 +96,9 @@ func (c Case) crash(t *testing.T, watch func(m *machine) func(files *testkit.Mem
 		var absent sync.WaitGroup
 		absent.Go(func() {
 			time.Sleep(15 * time.Second)
-			w.machines[2].lose(true, 20*time.Second)
+			w.machines[2].crash(true, 20*time.Second)
 		})
-		err = w.live()
+		err = w.run()
 		absent.Wait()
 		if err == nil {
 			err = w.verify()
@@ -129,7 +129,7 @@ func (c crash) strike(m *machine) func(files *testkit.Memory, operation string) 
 		}
 		for _, other := range m.machines {
 			if c.all || other == m {
-				other.lose(true, time.Second)
+				other.crash(true, time.Second)
 			}
 		}
 		m.drive.state.Lock()

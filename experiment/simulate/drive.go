@@ -56,9 +56,9 @@ func newDisk(folder string) (*testkit.Memory, error) {
 	return files, nil
 }
 
-// lose takes the drive away from the process that has it. The next one finds what that one has
+// detach takes the drive away from the process that has it. The next one finds what that one has
 // written, or with crash what was brought to the disk and, as it is drawn, some of the rest.
-func (d *drive) lose(crash bool, choose draw) {
+func (d *drive) detach(crash bool, choose draw) {
 	d.state.Lock()
 	defer d.state.Unlock()
 	if d.files != nil {
@@ -167,11 +167,11 @@ func (d *drive) sync() {
 	if slow {
 		takes *= 100
 	}
-	p.take(takes)
+	p.spend(takes)
 }
 
-// do runs an operation on the files.
-func do[T any](d *drive, operation, path string, run func(files *testkit.Memory) (T, error)) (v T, err error) {
+// onDisk runs an operation on the files.
+func onDisk[T any](d *drive, operation, path string, run func(files *testkit.Memory) (T, error)) (v T, err error) {
 	files, err := d.now()
 	if err != nil {
 		return v, &fs.PathError{Op: operation, Path: path, Err: err}
@@ -181,7 +181,7 @@ func do[T any](d *drive, operation, path string, run func(files *testkit.Memory)
 
 // OpenFile implements [disk.FS].
 func (d *drive) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, error) {
-	return do(d, "open", path, func(files *testkit.Memory) (disk.File, error) {
+	return onDisk(d, "open", path, func(files *testkit.Memory) (disk.File, error) {
 		f, err := files.OpenFile(path, flag, perm)
 		if err != nil {
 			return nil, err
@@ -192,12 +192,12 @@ func (d *drive) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, er
 
 // Stat implements [disk.FS].
 func (d *drive) Stat(path string) (fs.FileInfo, error) {
-	return do(d, "stat", path, func(files *testkit.Memory) (fs.FileInfo, error) { return files.Stat(path) })
+	return onDisk(d, "stat", path, func(files *testkit.Memory) (fs.FileInfo, error) { return files.Stat(path) })
 }
 
 // ReadDir implements [disk.FS].
 func (d *drive) ReadDir(path string) ([]fs.DirEntry, error) {
-	return do(d, "open", path, func(files *testkit.Memory) ([]fs.DirEntry, error) { return files.ReadDir(path) })
+	return onDisk(d, "open", path, func(files *testkit.Memory) ([]fs.DirEntry, error) { return files.ReadDir(path) })
 }
 
 // MkdirAll implements [disk.FS].
@@ -223,11 +223,11 @@ func (d *drive) SyncDir(path string) error {
 
 // Lock implements [disk.FS].
 func (d *drive) Lock(path string) (io.Closer, error) {
-	return do(d, "lock", path, func(files *testkit.Memory) (io.Closer, error) { return files.Lock(path) })
+	return onDisk(d, "lock", path, func(files *testkit.Memory) (io.Closer, error) { return files.Lock(path) })
 }
 
 func (d *drive) change(operation, path string, run func(files *testkit.Memory) error) error {
-	_, err := do(d, operation, path, func(files *testkit.Memory) (any, error) { return nil, run(files) })
+	_, err := onDisk(d, operation, path, func(files *testkit.Memory) (any, error) { return nil, run(files) })
 	return err
 }
 
@@ -262,16 +262,16 @@ type (
 	slowDisk struct{ agent int }
 )
 
-func (f fullDisk) begin(w *world) { w.machines[f.agent].drive.count(1, 0) }
-func (f fullDisk) end(w *world)   { w.machines[f.agent].drive.count(-1, 0) }
+func (f fullDisk) begin(w *world) { w.machines[f.agent].drive.addFaults(1, 0) }
+func (f fullDisk) end(w *world)   { w.machines[f.agent].drive.addFaults(-1, 0) }
 func (f fullDisk) String() string { return "the disk of " + agentName(f.agent) + " is full" }
 
-func (f slowDisk) begin(w *world) { w.machines[f.agent].drive.count(0, 1) }
-func (f slowDisk) end(w *world)   { w.machines[f.agent].drive.count(0, -1) }
+func (f slowDisk) begin(w *world) { w.machines[f.agent].drive.addFaults(0, 1) }
+func (f slowDisk) end(w *world)   { w.machines[f.agent].drive.addFaults(0, -1) }
 func (f slowDisk) String() string { return "the disk of " + agentName(f.agent) + " is slow" }
 
-// count begins faults, or ends them.
-func (d *drive) count(full, slow int) {
+// addFaults begins faults, or ends them.
+func (d *drive) addFaults(full, slow int) {
 	d.state.Lock()
 	defer d.state.Unlock()
 	d.full += full

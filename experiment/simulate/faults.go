@@ -16,9 +16,9 @@ type fault interface {
 	String() string
 }
 
-// suffer has faults happen until the case's calm or the end of ctx, after which all that lasts
-// has ended.
-func (w *world) suffer(ctx context.Context) {
+// injectFaults has faults happen until the case's calm or the end of ctx, after which all that
+// lasts has ended.
+func (w *world) injectFaults(ctx context.Context) {
 	var lasting sync.WaitGroup
 	defer lasting.Wait()
 	ctx, cancel := context.WithDeadline(ctx, begin.Add(w.Calm))
@@ -105,7 +105,7 @@ type loss struct {
 
 func (f loss) begin(w *world) {
 	m := w.machines[f.agent]
-	m.lose(f.silent, f.down)
+	m.crash(f.silent, f.down)
 	if f.rot {
 		m.drive.rot(m.of("rot", m.agent, m.lives))
 	}
@@ -127,7 +127,7 @@ type absence struct {
 
 func (f absence) begin(w *world) {
 	m := w.machines[f.agent]
-	m.lose(true, f.down)
+	m.crash(true, f.down)
 	if w.ending.Lock(); f.disk && !w.safe && w.forgets(f.agent) { // else what is lost is the result, or the last state
 		m.drive.erase()
 	}
@@ -135,7 +135,7 @@ func (f absence) begin(w *world) {
 	time.AfterFunc(f.then, func() {
 		if time.Since(begin) < w.Calm {
 			w.trace.note("fault: agent %d is lost too", f.other)
-			w.machines[f.other].lose(false, f.short)
+			w.machines[f.other].crash(false, f.short)
 		}
 	})
 }
@@ -183,7 +183,7 @@ type blackout struct {
 
 func (f blackout) begin(w *world) {
 	for i, m := range w.machines {
-		m.lose(true, f.draw.of("down", int64(i)).between(time.Second, f.down))
+		m.crash(true, f.draw.of("down", int64(i)).between(time.Second, f.down))
 	}
 }
 func (blackout) end(*world) {}
@@ -273,18 +273,18 @@ func (c *cuts) add(w *world, f cut) {
 		c.all = map[cut]bool{}
 	}
 	c.all[f] = true
-	c.apply(w)
+	c.cutLinks(w)
 }
 
 func (c *cuts) remove(w *world, f cut) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.all, f)
-	c.apply(w)
+	c.cutLinks(w)
 }
 
-// apply gives the network the cuts of the moment, of which it asks by names.
-func (c *cuts) apply(w *world) {
+// cutLinks gives the network the cuts of the moment, of which it asks by names.
+func (c *cuts) cutLinks(w *world) {
 	all, number := slices.Collect(maps.Keys(c.all)), map[string]int{}
 	for i, m := range w.machines {
 		number[m.name] = i

@@ -37,7 +37,7 @@ func script(t *testing.T, c Case, act func(w *world), check func(t *testing.T, w
 		defer closeAll()
 		var acts sync.WaitGroup
 		acts.Go(func() { act(w) })
-		err := w.live()
+		err := w.run()
 		acts.Wait()
 		if err != nil {
 			for _, l := range w.trace.sorted() {
@@ -49,9 +49,9 @@ func script(t *testing.T, c Case, act func(w *world), check func(t *testing.T, w
 	})
 }
 
-// live runs a case to its end while act does to it what it does, and returns the log of members,
+// runCase runs a case to its end while act does to it what it does, and returns the log of members,
 // which must be the same at all agents, and what each has found.
-func live(t *testing.T, c Case, act func(w *world)) (log membership.Log, ends []*reference) {
+func runCase(t *testing.T, c Case, act func(w *world)) (log membership.Log, ends []*reference) {
 	t.Helper()
 	script(t, c, act, func(t *testing.T, w *world) {
 		for i, m := range w.machines {
@@ -97,11 +97,11 @@ func TestJoin(t *testing.T) {
 			exact := method[0] == newtoncg[0]
 			c := changing(method...)
 			c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}, lost: -1}}
-			log, ends := live(t, c, func(w *world) {
+			log, ends := runCase(t, c, func(w *world) {
 				time.Sleep(time.Minute)
-				w.machines[3].lose(true, 200*time.Second)
+				w.machines[3].crash(true, 200*time.Second)
 				time.Sleep(20 * time.Second)
-				w.machines[5].lose(false, 150*time.Second)
+				w.machines[5].crash(false, 150*time.Second)
 			})
 			if e := log.Last(c.Agents); len(e.Members) != 9 ||
 				!slices.Equal(e.Edges, membership.Edges{{0, 8}, {3, 8}}) {
@@ -147,7 +147,7 @@ func TestTooLate(t *testing.T) {
 			}
 		}
 		time.Sleep(20 * time.Second)
-		w.machines[3].lose(true, time.Hour)
+		w.machines[3].crash(true, time.Hour)
 		others.Wait()
 		time.Sleep(90*time.Minute - time.Since(begin))
 		cancel()

@@ -48,8 +48,8 @@ type obstacle struct {
 	over   chan struct{} // closed when there is none of them
 }
 
-// count begins a fault, or ends one, and reports whether the obstacle begins or ends with it.
-func (o *obstacle) count(begins bool) (changes bool) {
+// addFault begins a fault, or ends one, and reports whether the obstacle begins or ends with it.
+func (o *obstacle) addFault(begins bool) (changes bool) {
 	if begins {
 		if o.faults++; o.faults == 1 {
 			o.over = make(chan struct{})
@@ -109,7 +109,8 @@ func (m *machine) supervise(ctx context.Context) error {
 		case err == nil, m.refuses(err):
 			return err
 		case errors.Is(err, paxos.ErrStateLost):
-			// It is started again, as by a supervisor: others have to find that out too, by its answers.
+			// It is started again, as by a supervisor: others have to find that out too, by
+			// its answers.
 			if err := m.world.end(m.agent, m.lost); err != nil {
 				return err
 			}
@@ -167,12 +168,12 @@ func (m *machine) end(p *process) {
 	m.now = nil
 }
 
-// lose kills the process, with the machine if silent, which is down for a time.
-func (m *machine) lose(silent bool, down time.Duration) {
+// crash kills the process, with the machine if silent, which is down for a time.
+func (m *machine) crash(silent bool, down time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down = later(m.down, time.Now().Add(down))
-	m.drive.lose(silent, m.of("crash", m.agent, m.lives))
+	m.drive.detach(silent, m.of("crash", m.agent, m.lives))
 	switch {
 	case m.now == nil:
 		return
@@ -221,7 +222,7 @@ func (m *machine) log() (membership.Log, error) {
 func (m *machine) freeze(still bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.frozen.count(still) {
+	if m.frozen.addFault(still) {
 		m.network.Freeze(m.name, still)
 	}
 }
@@ -230,12 +231,12 @@ func (m *machine) freeze(still bool) {
 func (m *machine) slow(begins bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.busy.count(begins)
+	m.busy.addFault(begins)
 }
 
-// take has the process take so much time, and stand still with its machine. It returns when it
+// spend has the process spend so much time, and stand still with its machine. It returns when it
 // is killed.
-func (p *process) take(d time.Duration) {
+func (p *process) spend(d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-p.alive.Done():

@@ -20,12 +20,12 @@ func TestMembers(t *testing.T) {
 		t.Skip("like TestJoin")
 	}
 	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
-	log, ends := live(t, c, func(w *world) {
+	log, ends := runCase(t, c, func(w *world) {
 		time.Sleep(time.Minute)
-		w.machines[3].lose(true, 150*time.Second)
+		w.machines[3].crash(true, 150*time.Second)
 		w.machines[3].drive.erase()
 		time.Sleep(20 * time.Second)
-		w.machines[5].lose(false, 150*time.Second)
+		w.machines[5].crash(false, 150*time.Second)
 	})
 	if len(log) < 2 || len(log.Last(c.Agents).Members) != c.Agents {
 		t.Errorf("two agents must leave and return")
@@ -42,9 +42,9 @@ func TestLostDisk(t *testing.T) {
 	}
 	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	c.KeepFrames = 50 // else all that it has to repeat is sent to it again
-	log, ends := live(t, c, func(w *world) {
+	log, ends := runCase(t, c, func(w *world) {
 		time.Sleep(2 * time.Minute)
-		w.machines[3].lose(true, 10*time.Second)
+		w.machines[3].crash(true, 10*time.Second)
 		w.machines[3].drive.erase()
 	})
 	if len(log) != 1 || fmt.Sprint(log[0].Lost) != "[3]" || log[0].Iteration < 4 {
@@ -61,11 +61,11 @@ func TestLostState(t *testing.T) {
 	}
 	c := changing("-algorithm=dsoba", "-K=60", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	c.Quorum = 7
-	log, ends := live(t, c, func(w *world) {
+	log, ends := runCase(t, c, func(w *world) {
 		time.Sleep(time.Minute)
-		w.machines[3].lose(true, 6*time.Minute)
+		w.machines[3].crash(true, 6*time.Minute)
 		time.Sleep(3 * time.Minute)
-		w.machines[5].lose(true, time.Second)
+		w.machines[5].crash(true, time.Second)
 		w.machines[5].drive.erase()
 	})
 	if len(log) < 2 || fmt.Sprint(log[1].Lost) != "[5]" {
@@ -85,18 +85,18 @@ func TestStateOfAllLost(t *testing.T) {
 	c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
 	script(t, c, func(w *world) {
 		time.Sleep(time.Minute)
-		w.machines[2].lose(true, 20*time.Minute)
+		w.machines[2].crash(true, 20*time.Minute)
 		members := w.machines[:2] // of epoch 1
 		for slices.ContainsFunc(members,
 			func(m *machine) bool { return len(testkit.Get(runs.Folder(m.dir).ReadChanges())) == 0 }) {
 			time.Sleep(time.Second)
 		}
 		for _, m := range members {
-			m.lose(true, time.Second)
+			m.crash(true, time.Second)
 			removeCheckpoints(m)
 		}
 		time.Sleep(2 * time.Minute) // they have found it out, and wait whether it stays so
-		w.machines[1].lose(false, 30*time.Minute)
+		w.machines[1].crash(false, 30*time.Minute)
 	}, func(t *testing.T, w *world) {
 		if len(w.lost) != 2 || len(w.ended) > 0 {
 			t.Errorf("the state is lost at agents %v, and %v have finished; it must be 0 and 1, and none",

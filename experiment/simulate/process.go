@@ -97,7 +97,7 @@ func (p *process) exit(err error) {
 		return
 	}
 	p.trace.note("agent %d: process %d exits: %v", p.agent, p.life, err)
-	p.lose(false, 0)
+	p.crash(false, 0)
 }
 
 // A viewer has a job take time where it would show how far it is.
@@ -106,7 +106,7 @@ type viewer struct{ *process }
 // Show implements [experiment.Viewer].
 func (v viewer) Show(experiment.Progress) {
 	since := int64(time.Since(begin))
-	v.take(v.of("step", v.agent).of("moment", since).exponential(v.Step / 4))
+	v.spend(v.of("step", v.agent).of("moment", since).exponential(v.Step / 4))
 	v.await(&v.busy)
 }
 

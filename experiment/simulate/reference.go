@@ -100,7 +100,7 @@ func (w *world) verify() error {
 // cameIn returns the epoch in which an agent came in for the last time, or began without its state,
 // 0 if it never did. It has the records from then on.
 func (w *world) cameIn(log membership.Log, agent int) (epoch int) {
-	for ; !log.Keeps(epoch, len(log), agent, w.Agents) && epoch < len(log); epoch++ {
+	for ; !log.StateKept(epoch, len(log), agent, w.Agents) && epoch < len(log); epoch++ {
 	}
 	return epoch
 }
@@ -110,7 +110,7 @@ func (w *world) cameIn(log membership.Log, agent int) (epoch int) {
 func (w *world) changes() (log membership.Log, err error) {
 	logs := make([]membership.Log, len(w.machines))
 	for i, m := range w.machines {
-		m.drive.lose(true, m.of("last crash", i)) // what each agent has found must be safe
+		m.drive.detach(true, m.of("last crash", i)) // what each agent has found must be safe
 		if logs[i], err = m.log(); err != nil {
 			return nil, fmt.Errorf("agent %d: %w", i, err)
 		}

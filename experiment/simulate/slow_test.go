@@ -17,7 +17,7 @@ func TestSlowSite(t *testing.T) {
 	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	c.StragglerDeadline, c.Step = time.Minute, 20*time.Second
 	const began, lasted = time.Minute, 4 * time.Minute
-	log, ends := live(t, c, func(w *world) {
+	log, ends := runCase(t, c, func(w *world) {
 		time.Sleep(began)
 		w.machines[4].slow(true)
 		time.Sleep(lasted)
@@ -51,7 +51,7 @@ func TestAlwaysSlow(t *testing.T) {
 	c.Agents, c.Quorum = 5, 4
 	c.Flags[0], c.Flags[1] = "-agents=5", "-graph=complete"
 	const takes = 3 * time.Minute
-	log, ends := live(t, c, func(w *world) {
+	log, ends := runCase(t, c, func(w *world) {
 		time.Sleep(2 * time.Minute)
 		for range 100 {
 			w.machines[4].slow(true)

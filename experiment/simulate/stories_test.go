@@ -17,7 +17,7 @@ func TestErrorOfOne(t *testing.T) {
 		t.Skip("like TestJoin")
 	}
 	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
-	log, ends := live(t, c, func(w *world) {
+	log, ends := runCase(t, c, func(w *world) {
 		time.Sleep(time.Minute)
 		w.machines[5].mu.Lock()
 		w.machines[5].down = time.Now().Add(90 * time.Second) // who starts it again has to be called
@@ -47,7 +47,7 @@ func TestSixMinutes(t *testing.T) {
 	c.Heartbeat, c.SilentAfter, c.AbsentAfter, c.Patience = 20*time.Second, time.Minute, 5*time.Minute, 10*time.Minute
 	c.Step, c.Limit = 5*time.Minute, 12*time.Hour
 	var ended time.Duration
-	log, ends := live(t, c, func(w *world) {
+	log, ends := runCase(t, c, func(w *world) {
 		time.Sleep(30 * time.Minute)
 		vpn := &partition{1 << 4}
 		vpn.begin(w)
@@ -74,7 +74,7 @@ func TestLostAtTheEnd(t *testing.T) {
 		c := changing("-algorithm=dsoba", "-K=4", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 		c.Agents, c.Quorum, c.Latency, c.Patience = 3, quorum, time.Second, c.Limit // nobody's silence ends a wait
 		c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
-		live(t, c, func(w *world) {
+		runCase(t, c, func(w *world) {
 			known := func(m *machine) bool {
 				_, err := runs.Folder(m.dir).ReadMembership()
 				return err == nil
@@ -86,7 +86,7 @@ func TestLostAtTheEnd(t *testing.T) {
 				t.Error("all know at once that all have finished: nobody is left to be told")
 			}
 			for i, m := range w.machines {
-				m.lose(quorum > 0, time.Duration(1+i)*time.Second)
+				m.crash(quorum > 0, time.Duration(1+i)*time.Second)
 			}
 		})
 	}

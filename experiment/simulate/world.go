@@ -118,7 +118,7 @@ func (c Case) Run() (Result, error) {
 		return Result{}, err
 	}
 	defer end()
-	err = w.live()
+	err = w.run()
 	if err == nil {
 		err = w.verify()
 	}
@@ -162,9 +162,9 @@ func (w *world) end(agent int, in map[int]bool) error {
 // agentName is the name of an agent's machine.
 func agentName(agent int) string { return fmt.Sprintf("agent-%d", agent) }
 
-// live runs the agents, and faults, until all agents have ended for good. One that takes too long
+// run runs the agents, and faults, until all agents have ended for good. One that takes too long
 // ends all.
-func (w *world) live() error {
+func (w *world) run() error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errors.New("the run does not end"))
 	defer cancel()
 	errs := make([]error, len(w.machines))
@@ -178,7 +178,7 @@ func (w *world) live() error {
 		})
 	}
 	over, done := context.WithCancel(ctx)
-	faults.Go(func() { w.suffer(over) })
+	faults.Go(func() { w.injectFaults(over) })
 	hung := context.AfterFunc(ctx, func() {
 		for i, m := range w.machines {
 			w.trace.note("agent %d: %s", i, m.state())

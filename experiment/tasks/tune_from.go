@@ -70,7 +70,7 @@ func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o feature
 	if name := e.model.Recipe().Target.Name; name != t.target {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "-target must be that of -from, %s; it is %s", name, t.target)
 	}
-	return features.Follow(s, e.model.Recipe(), o)
+	return features.PrepareBy(s, e.model.Recipe(), o)
 }
 
 // startFromEarlier finds where a run of the model m starts by the earlier run of -from, which must

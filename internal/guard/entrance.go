@@ -53,14 +53,14 @@ func (l *Listener) Accept() (net.Conn, error) {
 	c := &Conn{Conn: conn, listener: l, host: hostOf(conn.RemoteAddr())}
 	c.address = address{conn.RemoteAddr(), c}
 	c.allowance.Store(l.limits.Bytes)
-	if crowded := l.enter(c); crowded != nil {
+	if crowded := l.admit(c); crowded != nil {
 		crowded.Close()
 	}
 	return c, nil
 }
 
-// enter counts a stranger, and returns one that has to make room; nil if there is room.
-func (l *Listener) enter(c *Conn) (crowded *Conn) {
+// admit counts a stranger, and returns one that has to make room; nil if there is room.
+func (l *Listener) admit(c *Conn) (crowded *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.closed || c.stranger {
@@ -86,8 +86,8 @@ func (l *Listener) enter(c *Conn) (crowded *Conn) {
 	return most[0]
 }
 
-// leave counts a stranger no longer.
-func (l *Listener) leave(c *Conn) {
+// discharge counts a stranger no longer.
+func (l *Listener) discharge(c *Conn) {
 	if !c.stranger {
 		return
 	}
@@ -122,14 +122,14 @@ func (c *Conn) Admit() {
 	c.known.Store(true)
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
-	c.listener.leave(c)
+	c.listener.discharge(c)
 }
 
 // Dismiss makes the connection a stranger's again.
 func (c *Conn) Dismiss() {
 	c.allowance.Store(c.listener.limits.Bytes)
 	c.known.Store(false)
-	if crowded := c.listener.enter(c); crowded != nil {
+	if crowded := c.listener.admit(c); crowded != nil {
 		crowded.Close()
 	}
 }
@@ -152,7 +152,7 @@ func (c *Conn) Read(b []byte) (int, error) {
 func (c *Conn) Close() error {
 	c.listener.mu.Lock()
 	c.closed = true
-	c.listener.leave(c)
+	c.listener.discharge(c)
 	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -2,5 +2,5 @@
 
 package kernel
 
-// ask does nothing: other systems choose by themselves.
-func ask([]byte) {}
+// adviseHuge does nothing: other systems choose by themselves.
+func adviseHuge([]byte) {}

@@ -20,7 +20,7 @@ func MakePages[T byte | float32 | float64](n int) []T {
 	v := make([]T, n)
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), n*int(unsafe.Sizeof(*new(T))))
 	if len(bytes) >= hugeFrom {
-		ask(wholePages(bytes))
+		adviseHuge(wholePages(bytes))
 	}
 	return v
 }

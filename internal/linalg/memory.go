@@ -97,7 +97,7 @@ func (m *Memory) Add(d, dd []float64) {
 	for i := range v {
 		v[i], t[i] = v[i]/norm, t[i]/norm
 	}
-	m.count(row)
+	m.addNewest(row)
 }
 
 // CopyFrom replaces the pairs by the newest ones of another memory of vectors of the same length.
@@ -113,12 +113,12 @@ func (m *Memory) CopyFrom(from *Memory) {
 		row, source := int(m.counts[1]), (oldest+k)%n
 		copy(m.s[row*q:][:q], from.s[source*q:])
 		copy(m.t[row*q:][:q], from.t[source*q:])
-		m.count(row)
+		m.addNewest(row)
 	}
 }
 
-// count counts a row as the newest pair, with its inner products with the others.
-func (m *Memory) count(row int) {
+// addNewest counts a row as the newest pair, with its inner products with the others.
+func (m *Memory) addNewest(row int) {
 	q := m.q
 	v, t := m.s[row*q:][:q], m.t[row*q:][:q]
 	m.counts[0] = max(m.counts[0], float64(row+1))

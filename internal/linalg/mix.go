@@ -12,7 +12,7 @@ func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v 
 	if adding, ok := m.(dsbo.AddingMixer); ok {
 		return adding.MixAdd(ctx, dst, src, a, v)
 	}
-	v = Apart(v, dst, kept)
+	v = Unaliased(v, dst, kept)
 	if err := m.Mix(ctx, dst, src); err != nil {
 		return err
 	}
@@ -20,9 +20,9 @@ func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v 
 	return nil
 }
 
-// Apart returns v, or its copy in kept, which grows, if v is the last entries of dst, in
+// Unaliased returns v, or its copy in kept, which grows, if v is the last entries of dst, in
 // its memory.
-func Apart(v, dst []float64, kept *[]float64) []float64 {
+func Unaliased(v, dst []float64, kept *[]float64) []float64 {
 	if len(v) == 0 || len(v) > len(dst) || &v[0] != &dst[len(dst)-len(v)] {
 		return v
 	}

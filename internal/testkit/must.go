@@ -8,7 +8,7 @@ package testkit
 // failure is what [OK] panics with.
 type failure struct{ error }
 
-// OK panics if err is not nil. It is called inside [Try], in the same goroutine, alone.
+// OK panics if err is not nil. It is called inside [Catch], in the same goroutine, alone.
 func OK(err error) {
 	if err != nil {
 		panic(failure{err})
@@ -27,8 +27,8 @@ func Get2[A, B any](a A, b B, err error) (A, B) {
 	return a, b
 }
 
-// Try calls steps and returns the error that ended them, or nil. Other panics pass through.
-func Try(steps func()) (err error) {
+// Catch calls steps and returns the error that ended them, or nil. Other panics pass through.
+func Catch(steps func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:

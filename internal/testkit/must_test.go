@@ -10,10 +10,10 @@ import (
 
 func TestTry(t *testing.T) {
 	got := 0
-	if err := testkit.Try(func() { got = testkit.Get(strconv.Atoi("7")) }); err != nil || got != 7 {
+	if err := testkit.Catch(func() { got = testkit.Get(strconv.Atoi("7")) }); err != nil || got != 7 {
 		t.Errorf("%d, %v; want 7 and no error", got, err)
 	}
-	err := testkit.Try(func() {
+	err := testkit.Catch(func() {
 		testkit.OK(nil)
 		testkit.Get2(1, 2, io.EOF)
 		t.Error("a step followed one that failed")
@@ -26,5 +26,5 @@ func TestTry(t *testing.T) {
 			t.Errorf("recovered %v, want the panic that is no failure of a step", r)
 		}
 	}()
-	_ = testkit.Try(func() { panic("other") })
+	_ = testkit.Catch(func() { panic("other") })
 }

@@ -79,7 +79,7 @@ func (c check) report(t testing.TB, m models.Model, s data.Shard) {
 
 // err returns what the check finds wrong, or what kept it from looking.
 func (c check) err(m models.Model, s data.Shard) (found error) {
-	if failed := testkit.Try(func() { found = c.run(newSubject(m, s)) }); failed != nil {
+	if failed := testkit.Catch(func() { found = c.run(newSubject(m, s)) }); failed != nil {
 		return failed
 	}
 	return found

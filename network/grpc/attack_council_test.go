@@ -21,7 +21,7 @@ var councilAttacks = []attack{
 		do: connects(reporting(holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0,
 			Cause: holdup.ByComputing}))},
 	{name: "a message of the council that cannot be read",
-		do: says(encode(header{kind: kindControl}, []byte("vote for me")))},
+		do: sendFrames(encode(header{kind: kindControl}, []byte("vote for me")))},
 	{name: "a storm of messages of the council", do: func(s *siege) {
 		message := paxos.Message{Kind: paxos.Report, From: 0, To: paxos.All, Epoch: 1, ID: rand.Uint64(), Hops: 7}
 		floods(encode(header{kind: kindControl}, message.Encode()))(s)
@@ -31,10 +31,11 @@ var councilAttacks = []attack{
 			Ballot: paxos.Ballot{Number: 1 << 40}}
 		s.as(s.hello(), encode(header{kind: kindControl}, message.Encode()))
 	}},
-	{name: "an epoch of no number", do: says(encode(header{kind: kindEpoch}, []byte{1, 2, 3}))},
-	{name: "an epoch that is not decided", do: says(encode(header{kind: kindEpoch}, []byte{9, 0, 0, 0, 0, 0, 0, 0}))},
-	{name: "a piece that nobody has asked for", do: says(encode(header{kind: kindPiece}, make([]byte, 100)))},
-	{name: "asks for the state of an epoch that is not", do: says(encode(header{kindAsk, 77, 0}, nil))},
+	{name: "an epoch of no number", do: sendFrames(encode(header{kind: kindEpoch}, []byte{1, 2, 3}))},
+	{name: "an epoch that is not decided",
+		do: sendFrames(encode(header{kind: kindEpoch}, []byte{9, 0, 0, 0, 0, 0, 0, 0}))},
+	{name: "a piece that nobody has asked for", do: sendFrames(encode(header{kind: kindPiece}, make([]byte, 100)))},
+	{name: "asks for the state of an epoch that is not", do: sendFrames(encode(header{kindAsk, 77, 0}, nil))},
 }
 
 // uncounted are attacks whose frames an honest agent may send too, and those whose harm is that
@@ -90,7 +91,7 @@ func (a attack) onCouncil(t *testing.T) {
 		sieges = append(sieges, s)
 		attackers.Go(func() { a.do(s) })
 	}
-	log := v.live(t)
+	log := v.run(t)
 	for _, s := range sieges {
 		s.over.Store(true)
 	}

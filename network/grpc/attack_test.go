@@ -132,8 +132,8 @@ func (s *siege) as(h hello, frames ...[]byte) {
 	}
 }
 
-// says is an attack by frames after a good hello.
-func says(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(s.hello(), frames...) } }
+// sendFrames is an attack by frames after a good hello.
+func sendFrames(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(s.hello(), frames...) } }
 
 // floods sends frames after a good hello until the target ends the stream.
 func floods(frames ...[]byte) func(*siege) {
@@ -224,51 +224,51 @@ type attack struct {
 
 var attacks = []attack{
 	// Vectors that a member sends.
-	{"NaN", says(encodeVector(0, mixing, full(math.NaN()))),
+	{"NaN", sendFrames(encodeVector(0, mixing, full(math.NaN()))),
 		"agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
-	{"infinite", says(encodeVector(0, mixing, full(math.Inf(1)))),
+	{"infinite", sendFrames(encodeVector(0, mixing, full(math.Inf(1)))),
 		"agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
-	{"short", says(encodeVector(0, mixing, full(0)[:3])),
+	{"short", sendFrames(encodeVector(0, mixing, full(0)[:3])),
 		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"empty", says(encodeVector(0, mixing, nil)),
+	{"empty", sendFrames(encodeVector(0, mixing, nil)),
 		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"long", says(encodeVector(0, mixing, make([]float64, 999))),
+	{"long", sendFrames(encodeVector(0, mixing, make([]float64, 999))),
 		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"other work", says(encodeVector(0, gathering(4), full(0))),
+	{"other work", sendFrames(encodeVector(0, gathering(4), full(0))),
 		"agent 0 is at fault in exchange 0: neighbours must do the same"},
-	{"work of no kind", says(encodeVector(0, 3, full(0))),
+	{"work of no kind", sendFrames(encodeVector(0, 3, full(0))),
 		"agent 0 is at fault in exchange 0: neighbours must do the same"},
-	{"other numbers again", says(encodeVector(0, mixing, full(0)), encodeVector(0, mixing, full(1))),
+	{"other numbers again", sendFrames(encodeVector(0, mixing, full(0)), encodeVector(0, mixing, full(1))),
 		"agent 0 is at fault in exchange 0: an exchange was repeated"},
-	{"future", says(encodeVector(1, mixing, full(0))), ""},
-	{"far future", says(encodeVector(maxNumber, mixing, full(0))), ""},
-	{"huge", says(encodeVector(0, mixing, make([]float64, 1100))), ""},
+	{"future", sendFrames(encodeVector(1, mixing, full(0))), ""},
+	{"far future", sendFrames(encodeVector(maxNumber, mixing, full(0))), ""},
+	{"huge", sendFrames(encodeVector(0, mixing, make([]float64, 1100))), ""},
 	{"good vectors, again and again", floods(encodeVector(0, mixing, full(0))), ""},
 
 	// Other frames of a member.
-	{"no kind", says(encode(header{kind: 77}, nil)), ""},
-	{"no frame", says([]byte("GET / HTTP/1.1\r\n\r\n")), ""},
-	{"two versions later", says(ofVersion(version+2, alive(0))), ""},
-	{"a second hello", says(goodHello(0).encode()), ""},
+	{"no kind", sendFrames(encode(header{kind: 77}, nil)), ""},
+	{"no frame", sendFrames([]byte("GET / HTTP/1.1\r\n\r\n")), ""},
+	{"two versions later", sendFrames(ofVersion(version+2, alive(0))), ""},
+	{"a second hello", sendFrames(goodHello(0).encode()), ""},
 	{"heartbeats of absurd numbers",
-		says(reporting(holdup.Report{Doing: holdup.Exchanging, Round: maxNumber, Holder: math.MaxUint32,
+		sendFrames(reporting(holdup.Report{Doing: holdup.Exchanging, Round: maxNumber, Holder: math.MaxUint32,
 			Cause: holdup.ByWithholding}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
 	{"a storm of heartbeats", floods(alive(0)), ""},
 	{"a storm of resends", floods(encode(header{kindResend, 0, 0}, nil)), ""},
-	{"a resend of what will be", says(encode(header{kindResend, maxNumber, maxNumber}, nil)), ""},
+	{"a resend of what will be", sendFrames(encode(header{kindResend, maxNumber, maxNumber}, nil)), ""},
 	{"a storm of keys", floods(keyFrame(keyConfig(2, nil))), "the key of agent 2, which came from agent 0, is refused"},
-	{"a key of nobody", says(encode(header{kindKey, maxNumber, 0}, make([]byte, masks.KeyLength))),
+	{"a key of nobody", sendFrames(encode(header{kindKey, maxNumber, 0}, make([]byte, masks.KeyLength))),
 		"which came from agent 0, is refused"},
-	{"failure of another", says(fails(2, 0, "disk full")), "agent 0 says that agent 2 ended the run: disk full"},
-	{"failure of this agent", says(fails(1, 0, "disk full")), ""},
-	{"failure of nobody", says(fails(maxNumber, 0, "")), ""},
-	{"failure by bad settings", says(fails(0, 4, "-K must be at least 1")), "agent 0 ended the run: -K"},
-	{"failure of no kind", says(fails(0, maxNumber, "")), "agent 0 ended the run"},
-	{"control characters", says(fails(0, 0, "\x1b[2J\u202e\nagent 2: ")),
+	{"failure of another", sendFrames(fails(2, 0, "disk full")), "agent 0 says that agent 2 ended the run: disk full"},
+	{"failure of this agent", sendFrames(fails(1, 0, "disk full")), ""},
+	{"failure of nobody", sendFrames(fails(maxNumber, 0, "")), ""},
+	{"failure by bad settings", sendFrames(fails(0, 4, "-K must be at least 1")), "agent 0 ended the run: -K"},
+	{"failure of no kind", sendFrames(fails(0, maxNumber, "")), "agent 0 ended the run"},
+	{"control characters", sendFrames(fails(0, 0, "\x1b[2J\u202e\nagent 2: ")),
 		`agent 0 ended the run: \x1b[2J\u202e\nagent 2: `},
 
 	// A member that is there, and sends nothing.
-	{"nothing after the hello", says(), "silent"},
+	{"nothing after the hello", sendFrames(), "silent"},
 	{"hellos alone", connects(), "agent 0 holds up the run"},
 	{"heartbeats alone", connects(alive(0)), "agent 0 holds up the run"},
 	{"says that it waits for agent 2",

@@ -50,7 +50,7 @@ type batchConn struct {
 func (c *batchConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.below.hold()
+	c.below.cork()
 	n, err := c.Conn.Write(p)
 	if e := c.below.flush(); e != nil {
 		return 0, e
@@ -83,7 +83,7 @@ func (r *recordConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (r *recordConn) hold() {
+func (r *recordConn) cork() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.holding = true

@@ -146,8 +146,8 @@ func edgesOf(w *network.Matrix) (edges membership.Edges) {
 	return edges
 }
 
-// sit has the seat take part until ctx ends.
-func (c *chamber) sit(ctx context.Context) {
+// run has the seat take part until ctx ends.
+func (c *chamber) run(ctx context.Context) {
 	t := time.NewTicker(c.m.config.Membership.patience() / ticks)
 	defer t.Stop()
 	for {
@@ -177,7 +177,7 @@ func (c *chamber) sit(ctx context.Context) {
 // open reads a letter, passes it on, and hands it to the seat.
 func (c *chamber) open(l letter) error {
 	if l.data == nil {
-		c.seat.Meet(time.Now(), l.neighbour, l.epoch)
+		c.seat.SendChanges(time.Now(), l.neighbour, l.epoch)
 		return nil
 	}
 	m, err := paxos.ParseMessage(l.data, c.seat.Agents())
@@ -188,7 +188,7 @@ func (c *chamber) open(l letter) error {
 	if !c.seen.add(m.ID) {
 		return nil
 	}
-	c.hear(m.From)
+	c.noteSign(m.From)
 	if m.Asks && m.From >= c.seat.Founders {
 		if err := c.admit(m.From, m.Admission); err != nil {
 			c.m.config.Log.Warn("an agent cannot come in", "agent", m.From, "reason", err)
@@ -291,8 +291,8 @@ func (c *chamber) hasEnded() bool {
 	return c.m.err != nil
 }
 
-// hear notes that an agent has said something.
-func (c *chamber) hear(agent int) {
+// noteSign notes that an agent has said something.
+func (c *chamber) noteSign(agent int) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
 	if c.isMember(agent) {

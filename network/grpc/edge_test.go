@@ -189,7 +189,7 @@ func TestSilence(t *testing.T) {
 		m.heartbeat()
 		deliver(other, alive(0))
 	}
-	log.want(t, "level=WARN", "a neighbour is silent", "neighbour=0", "silent=5s", "connected=true")
+	log.waitFor(t, "level=WARN", "a neighbour is silent", "neighbour=0", "silent=5s", "connected=true")
 	if m.err != nil {
 		t.Fatalf("error %v after 19 s", m.err)
 	}
@@ -207,9 +207,9 @@ func TestBackFromSilence(t *testing.T) {
 	for range 6 {
 		m.heartbeat()
 	}
-	log.want(t, "a neighbour is silent", "neighbour=2", "connected=false")
+	log.waitFor(t, "a neighbour is silent", "neighbour=2", "connected=false")
 	attached(m, 2, 0, 0)
-	log.want(t, "level=INFO", "a neighbour is back", "neighbour=2", "silent=6s")
+	log.waitFor(t, "level=INFO", "a neighbour is back", "neighbour=2", "silent=6s")
 }
 
 // TestRollback: a neighbour that needs what is no longer kept has this agent go back, once for all
@@ -223,7 +223,7 @@ func TestRollback(t *testing.T) {
 	wantSent(t, s, "vector 9/0")
 	attached(m, 2, 5, 5)
 	deliver(s, encode(header{kindResend, 3, 3}, nil)) // it went back too
-	log.want(t, "level=WARN", "no longer kept", "neighbour=0", "from=3")
+	log.waitFor(t, "level=WARN", "no longer kept", "neighbour=0", "from=3")
 	err := m.Mix(t.Context(), []float64{9}, []float64{9})
 	r, ok := errors.AsType[*network.RollbackError](err)
 	if !ok || r.Round != 3 || r.Neighbour != 0 {
@@ -285,7 +285,7 @@ func TestEndOfStream(t *testing.T) {
 	m, log := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
 	m.neighbours.edge(0).detach(s, io.EOF)
-	log.want(t, "level=WARN", "lost the connection", "neighbour=0")
+	log.waitFor(t, "level=WARN", "lost the connection", "neighbour=0")
 	if m.neighbours.edge(0).radius != 0 {
 		t.Errorf("radius %d of one that had not finished", m.neighbours.edge(0).radius)
 	}

@@ -287,8 +287,8 @@ const (
 	savedEvery       = 10
 )
 
-// live runs the worker to its end, from its newest checkpoint again whenever it was killed.
-func (w *worker) live(ctx context.Context) error {
+// run runs the worker to its end, from its newest checkpoint again whenever it was killed.
+func (w *worker) run(ctx context.Context) error {
 	for {
 		w.now = w.saved.rewind(math.MaxInt, w.config.Agent, workerLength)
 		w.config.Round = w.now.round
@@ -380,7 +380,7 @@ func TestKilledAgents(t *testing.T) {
 				workers[i] = &worker{t: t, config: c, kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
 			}
 			testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
-				err := workers[i].live(ctx)
+				err := workers[i].run(ctx)
 				if err != nil {
 					cancel()
 				}

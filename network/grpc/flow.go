@@ -90,7 +90,7 @@ func (x *flow) publish(e entry) error {
 		x.window.add(e)
 		x.m.vectors += int64(e.sends)
 		x.m.vectorBytes += int64(e.sends) * int64(len(e.frame)-headerSize)
-	} else if !x.window.get(x.round).equal(e) {
+	} else if !x.window.at(x.round).equal(e) {
 		return x.m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, x.round))
 	}
 	x.m.watch.Begin(holdup.Exchanging)

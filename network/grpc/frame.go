@@ -80,7 +80,7 @@ type frame struct {
 // encode returns a frame of a kind other than vector.
 func encode(h header, text []byte) []byte {
 	b := make([]byte, headerSize+len(text))
-	h.put(b)
+	h.encodeTo(b)
 	copy(b[headerSize:], text)
 	return b
 }
@@ -88,14 +88,14 @@ func encode(h header, text []byte) []byte {
 // newFrame returns the header of a frame that has room for a payload of n bytes after it.
 func newFrame(h header, payload int) []byte {
 	b := alignedBytes(headerSize + payload)[:headerSize]
-	h.put(b)
+	h.encodeTo(b)
 	return b
 }
 
 // encodeVector returns the frame of one exchange with float64s.
 func encodeVector(exchange, purpose int, v []float64) []byte {
 	var head [headerSize / 8]float64
-	header{kindVector, exchange, purpose}.put(bytesOf(head[:]))
+	header{kindVector, exchange, purpose}.encodeTo(bytesOf(head[:]))
 	b := bytesOf(append(head[:], v...)) // unlike make, append clears nothing that is written next
 	if cpu.IsBigEndian {
 		for i, x := range floatBits(v) {
@@ -118,8 +118,8 @@ func vectorOf(payload []byte) []float64 {
 	return v
 }
 
-// put writes the header to the start of a frame.
-func (h header) put(b []byte) {
+// encodeTo writes the header to the start of a frame.
+func (h header) encodeTo(b []byte) {
 	copy(b, magic)
 	b[4] = version
 	b[5] = byte(h.kind)

@@ -36,7 +36,7 @@ func TestIsolation(t *testing.T) {
 				m.neighbours.edge(c.heard).silentBeats = 0
 			}
 			if c.told >= 0 {
-				m.chamber.hear(c.told)
+				m.chamber.noteSign(c.told)
 			}
 			if m.heartbeat(); (m.err != nil) != (c.ends && k >= 119) {
 				t.Errorf("%s: after %d heartbeats the error is %v", c.name, k+1, m.err)

@@ -23,7 +23,7 @@ func (c *Config) masking() masks.Config {
 // all, or the stream where there is a council.
 func (e *edge) handleKey(f *frame) error {
 	m, agent := e.m, f.exchange
-	published, err := m.keys.Learn(agent, f.text)
+	published, err := m.keys.AddKey(agent, f.text)
 	m.neighbours.passKeysOn(published)
 	if err == nil {
 		m.flow.notifyWaiter()

@@ -36,7 +36,7 @@ func TestLeaveAndReturn(t *testing.T) {
 			return false
 		})
 		v.leaving = 2
-		log := v.live(t)
+		log := v.run(t)
 		if !lost(log) || len(log.Last(n).Members) != n {
 			t.Errorf("agents %d and %d must leave and return; the changes are\n%s", first, second, log.Bytes())
 		}
@@ -68,7 +68,7 @@ func TestFailedMember(t *testing.T) {
 			return k == 40 && (!failed || len(e.Members) < n)
 		})
 		v.leaving = 1
-		if log := v.live(t); !without(log, failing) || len(log.Last(n).Members) != n {
+		if log := v.run(t); !without(log, failing) || len(log.Last(n).Members) != n {
 			t.Errorf("agent %d must leave and return; the changes are\n%s", failing, log.Bytes())
 		}
 	})
@@ -106,7 +106,7 @@ func TestPartition(t *testing.T) {
 					}
 					return len(e.Members) < n
 				})
-				log := v.live(t)
+				log := v.run(t)
 				switch {
 				case tt.on == 0 && len(log) > 0:
 					t.Errorf("neither half has the quorum; the changes are\n%s", log.Bytes())
@@ -153,7 +153,7 @@ func TestMembersThatCannotMix(t *testing.T) {
 		for _, z := range v.citizens {
 			z.config.Matrix = v.w
 		}
-		if log := v.live(t); len(log) > 0 {
+		if log := v.run(t); len(log) > 0 {
 			t.Errorf("agents 0, 1 and 2 cannot mix alone; the changes are\n%s", log.Bytes())
 		}
 	})

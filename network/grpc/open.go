@@ -57,7 +57,7 @@ func Open(c Config) (*Mixer, error) {
 	}
 	m.links.work.Go(m.links.heartbeats)
 	if m.chamber != nil {
-		m.links.work.Go(func() { m.chamber.sit(m.links.dialing) })
+		m.links.work.Go(func() { m.chamber.run(m.links.dialing) })
 	}
 	return m, nil
 }

@@ -125,7 +125,7 @@ func TestHeldUp(t *testing.T) {
 			t.Errorf("%s: error %v after %d s; it must name agent 0", c.name, m.err, c.ends)
 		}
 		if c.says == withheld {
-			log.want(t, "level=WARN", "an exchange is held up", "exchange=0", "agent\"=0")
+			log.waitFor(t, "level=WARN", "an exchange is held up", "exchange=0", "agent\"=0")
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
 		return frame, false
 	case e.hasVector():
-		frame = m.flow.window.get(e.next).frameFor(e.position)
+		frame = m.flow.window.at(e.next).frameFor(e.position)
 		if e.next < e.sent {
 			e.stats.Resent++
 		}

@@ -38,8 +38,8 @@ func (l lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// want waits for a line with all the words.
-func (l lines) want(t *testing.T, words ...string) {
+// waitFor waits for a line with all the words.
+func (l lines) waitFor(t *testing.T, words ...string) {
 	t.Helper()
 	end := networktest.Context(t).Done()
 	var seen []string
@@ -203,7 +203,7 @@ func TestVisitorsRefused(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.answer) {
 				t.Errorf("the visitor got error %v; it must have %q", err, c.answer)
 			}
-			log.want(t, "level=WARN", "refused a connection", "from=127.0.0.1:", c.log)
+			log.waitFor(t, "level=WARN", "refused a connection", "from=127.0.0.1:", c.log)
 			s := m.Status()
 			if s.Refused == 0 || s.Neighbours[0].Connects+s.Neighbours[1].Connects != 0 {
 				t.Errorf("%+v: connections must be refused and none made", s)
@@ -224,7 +224,7 @@ func TestRefusalLoggedOnce(t *testing.T) {
 			t.Error("a visitor with other kernels was accepted")
 		}
 	}
-	log.want(t, "refused a connection", "digest fused")
+	log.waitFor(t, "refused a connection", "digest fused")
 	if _, err := visit(t, address, creds, goodHello(3).encode()); err == nil {
 		t.Error("a visitor that shows another agent's certificate was accepted")
 	}
@@ -302,7 +302,7 @@ func TestHostsRefused(t *testing.T) {
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := openSelf(t, host(t, c.creds, c.frame))
-			log.want(t, "level=WARN", "cannot connect to a neighbour", "neighbour=2", c.log)
+			log.waitFor(t, "level=WARN", "cannot connect to a neighbour", "neighbour=2", c.log)
 			if n := m.Status().Neighbours[1]; n.Connects != 0 {
 				t.Errorf("%+v: there must be no connection", n)
 			}
@@ -330,7 +330,7 @@ func TestBadFrames(t *testing.T) {
 				goodHello(0).encode())
 			testkit.OK(err)
 			testkit.OK(s.SendMsg(c.frame))
-			log.want(t, "level=WARN", "neighbour=0", "lost the connection", c.log)
+			log.waitFor(t, "level=WARN", "neighbour=0", "lost the connection", c.log)
 		})
 	}
 }

@@ -103,7 +103,7 @@ func (s *sim) advance(i int) {
 			m.finish.beginDrain()
 		}
 		if m.finish.drained() {
-			s.leave(i)
+			s.endStreams(i)
 		}
 	case !a.published:
 		if m.flow.round%simSaveEvery == 0 {
@@ -117,7 +117,7 @@ func (s *sim) advance(i int) {
 		a.published = err == nil
 	case m.flow.missing == 0:
 		if simReceivers(s.w, i, m.flow.round) == nil {
-			testkit.Get(m.findTerms(m.flow.window.get(m.flow.round).frame[headerSize:], simLength))
+			testkit.Get(m.findTerms(m.flow.window.at(m.flow.round).frame[headerSize:], simLength))
 			network.Combine(a.x, m.view.matrix.Row(m.view.position), m.terms)
 		} else {
 			for _, e := range m.neighbours.edges {

@@ -42,8 +42,8 @@ func (s *sim) disconnect(i, j int) {
 	}
 }
 
-// leave is the orderly end of an agent: it says what it has to say and ends its streams.
-func (s *sim) leave(i int) {
+// endStreams is the orderly end of an agent: it says what it has to say and ends its streams.
+func (s *sim) endStreams(i int) {
 	a := s.agents[i]
 	a.over = true
 	a.m.neighbours.announce()

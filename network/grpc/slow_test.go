@@ -69,7 +69,7 @@ func TestSlowNeighbours(t *testing.T) {
 			m.heartbeat()
 		}
 		if c.after > 0 && !c.ends {
-			log.want(t, "level=WARN", "a neighbour is slow", "neighbour=0", "exchange=1")
+			log.waitFor(t, "level=WARN", "a neighbour is slow", "neighbour=0", "exchange=1")
 			if deliver(s, vectorOfOne(1, 1)); len(m.chamber.observe().Slow) > 0 {
 				t.Errorf("%s: it is slow when its vector is here", c.name)
 			}

@@ -82,7 +82,7 @@ func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch m
 		z := &citizen{town: v, agent: i}
 		z.config = Config{
 			Agent: i, Matrix: v.w, Run: "test", Hash: "0", Addresses: addresses, Identity: id,
-			Membership: &Membership{Quorum: quorum, AbsentAfter: time.Minute, Records: z, Give: z.give},
+			Membership: &Membership{Quorum: quorum, AbsentAfter: time.Minute, Records: z, Give: z.numbersAt},
 			Log:        slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i),
 		}
 		v.citizens = append(v.citizens, z)
@@ -151,8 +151,8 @@ func (z *citizen) at(k int) (stage, bool) {
 	return stage{}, false
 }
 
-// give returns the citizen's numbers at the beginning of an epoch.
-func (z *citizen) give(epoch int) ([]byte, error) {
+// numbersAt returns the citizen's numbers at the beginning of an epoch.
+func (z *citizen) numbersAt(epoch int) ([]byte, error) {
 	s, ok := z.at(testkit.Get(z.changes().At(epoch, z.w.N())).Iteration)
 	if !ok {
 		return nil, fmt.Errorf("agent %d has no stage of epoch %d", z.agent, epoch)
@@ -166,7 +166,7 @@ func (z *citizen) begin(ctx context.Context, m *Mixer, log membership.Log, e mem
 	if e.Number == 0 {
 		return stage{x: startVector(z.agent, workerLength)}, nil
 	}
-	if stays(log, e, z.agent, z.w.N()) {
+	if wasMember(log, e, z.agent, z.w.N()) {
 		var ok bool
 		if s, ok = z.at(e.Iteration); !ok {
 			return s, fmt.Errorf("agent %d has no stage of iteration %d", z.agent, e.Iteration)
@@ -181,8 +181,8 @@ func (z *citizen) begin(ctx context.Context, m *Mixer, log membership.Log, e mem
 	return stage{e.Number, e.Iteration, e.Round, s.x}, nil
 }
 
-// stays reports whether a member of an epoch was one of that before.
-func stays(log membership.Log, e membership.Epoch, agent, n int) bool {
+// wasMember reports whether a member of an epoch was one of that before.
+func wasMember(log membership.Log, e membership.Epoch, agent, n int) bool {
 	_, was := testkit.Get(log.At(e.Number-1, n)).Position(agent)
 	return was
 }
@@ -191,15 +191,15 @@ func stays(log membership.Log, e membership.Epoch, agent, n int) bool {
 func giver(w *network.Matrix, log membership.Log, e membership.Epoch, agent int) int {
 	position, _ := e.Position(agent)
 	for _, j := range testkit.Get(w.Members(e)).Neighbours(position) {
-		if stays(log, e, e.Members[j], w.N()) {
+		if wasMember(log, e, e.Members[j], w.N()) {
 			return e.Members[j]
 		}
 	}
 	panic("no neighbour stays")
 }
 
-// live runs the citizen to its end, again whenever it was killed.
-func (z *citizen) live(ctx context.Context) error {
+// run runs the citizen to its end, again whenever it was killed.
+func (z *citizen) run(ctx context.Context) error {
 	for {
 		killed, err := z.oneLife(ctx)
 		if !killed {
@@ -303,14 +303,14 @@ func (z *citizen) killed(m *Mixer) error {
 	return nil
 }
 
-// live runs all citizens, and checks that all have the same log and the numbers that it gives in
+// run runs all citizens, and checks that all have the same log and the numbers that it gives in
 // one process.
-func (v *town) live(t *testing.T) membership.Log {
+func (v *town) run(t *testing.T) membership.Log {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 	defer cancel()
 	testkit.OK(errors.Join(networktest.RunAll(len(v.citizens), func(i int) error {
-		err := v.citizens[i].live(ctx)
+		err := v.citizens[i].run(ctx)
 		if err != nil {
 			cancel()
 		}
@@ -350,7 +350,7 @@ func (v *town) replay(log membership.Log) [][]float64 {
 		if number > 0 {
 			came := map[int][]float64{}
 			for _, i := range e.Members {
-				if !stays(log, e, i, n) {
+				if !wasMember(log, e, i, n) {
 					came[i] = slices.Clone(xs[giver(v.w, log, e, i)])
 				}
 			}

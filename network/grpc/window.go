@@ -54,8 +54,8 @@ func (w *window) add(e entry) {
 	}
 }
 
-// get returns the entry of an exchange from start to before end.
-func (w *window) get(exchange int) entry { return w.entries[exchange-w.start] }
+// at returns the entry of an exchange from start to before end.
+func (w *window) at(exchange int) entry { return w.entries[exchange-w.start] }
 
 // rewind drops the entries from an exchange on. With none left, the next one is of this exchange.
 func (w *window) rewind(exchange int) {

@@ -56,23 +56,23 @@ func (l Log) Roster(n int) int {
 // Position returns the place of an agent among the members, and false if it is none.
 func (e Epoch) Position(agent int) (int, bool) { return slices.BinarySearch(e.Members, agent) }
 
-// Keeps reports whether an agent goes from the epoch before into e with its state: it is a member
-// of both, and has not lost it.
-func (e Epoch) Keeps(before Epoch, agent int) bool {
+// StateKept reports whether an agent goes from the epoch before into e with its state: it is a
+// member of both, and has not lost it.
+func (e Epoch) StateKept(before Epoch, agent int) bool {
 	_, was := before.Position(agent)
 	_, is := e.Position(agent)
 	return was && is && !slices.Contains(e.Lost, agent)
 }
 
-// Keeps reports whether an agent goes from one epoch to a later one, or to the same, with its
+// StateKept reports whether an agent goes from one epoch to a later one, or to the same, with its
 // state, in a run whose roster has n agents at the start.
-func (l Log) Keeps(from, to, agent, n int) bool {
+func (l Log) StateKept(from, to, agent, n int) bool {
 	before, err := l.At(from, n)
 	_, member := before.Position(agent)
 	for number := from + 1; number <= to && member && err == nil; number++ {
 		var e Epoch
 		e, err = l.At(number, n)
-		member, before = e.Keeps(before, agent), e
+		member, before = e.StateKept(before, agent), e
 	}
 	return member && err == nil
 }

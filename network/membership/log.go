@@ -93,7 +93,7 @@ func Parse(name string, from io.Reader) (Log, error) {
 		if err := files.StrictJSON(lines.Bytes(), &c); err != nil {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: %w", name, len(l)+1, err)
 		}
-		if err := l.follows(c); err != nil {
+		if err := l.successorError(c); err != nil {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: %w", name, len(l)+1, err)
 		}
 		l = append(l, c)
@@ -116,8 +116,8 @@ func (l Log) Bytes() []byte {
 	return lines
 }
 
-// follows returns what is wrong with c by itself and after the changes of l.
-func (l Log) follows(c Change) error {
+// successorError returns what is wrong with c by itself and after the changes of l.
+func (l Log) successorError(c Change) error {
 	var before Change
 	if len(l) > 0 {
 		before = l[len(l)-1]
@@ -222,7 +222,7 @@ func (l Log) Validate(roster, quorum int) error {
 	}
 	size, members := roster, everybody(roster)
 	for k, c := range l {
-		err := l[:k].follows(c)
+		err := l[:k].successorError(c)
 		for _, e := range c.Edges {
 			for _, agent := range e {
 				if err == nil && agent >= roster && !known[agent] {

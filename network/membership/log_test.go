@@ -141,7 +141,7 @@ func TestEpochs(t *testing.T) {
 	// the epoch from which an agent has kept its state; 4: it is no member
 	for agent, from := range []int{0, 3, 0, 4, 4} {
 		for epoch := range 4 {
-			if got := l.Keeps(epoch, 3, agent, 3); got != (epoch >= from) {
+			if got := l.StateKept(epoch, 3, agent, 3); got != (epoch >= from) {
 				t.Errorf("agent %d keeps its state from epoch %d to 3: %v", agent, epoch, got)
 			}
 		}

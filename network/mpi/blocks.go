@@ -18,8 +18,8 @@ func (b blocks) agentsOf(rank int) (lo, hi int) {
 // rank returns where agent i is.
 func (b blocks) rank(i int) int { return ((i+1)*b.ranks - 1) / b.agents }
 
-// name names a rank by its agents too.
-func (b blocks) name(rank int) string {
+// label names a rank by its agents too.
+func (b blocks) label(rank int) string {
 	switch lo, hi := b.agentsOf(rank); hi - lo {
 	case 0:
 		return fmt.Sprintf("rank %d (no agent)", rank)

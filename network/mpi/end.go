@@ -10,7 +10,7 @@ import (
 
 // Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err, on other
 // ranks as soon as they have completed what this one has. Only the first call counts.
-func (x *Exchange) Fail(err error) { x.end(err, x.leave) }
+func (x *Exchange) Fail(err error) { x.end(err, x.giveNotice) }
 
 // Close ends the exchange with [network.ErrClosed] unless it has failed before, and waits until no
 // Mix uses it. It may be called twice.
@@ -43,8 +43,8 @@ func (x *Exchange) end(err error, then func(notice)) {
 	x.world.call(func() { then(n) })
 }
 
-// leave gives up what is under way and tells the other ranks.
-func (x *Exchange) leave(n notice) {
+// giveNotice gives up what is under way and tells the other ranks.
+func (x *Exchange) giveNotice(n notice) {
 	x.giveUp()
 	for r := range x.blocks.ranks {
 		if r != x.world.rank {

@@ -77,7 +77,7 @@ func (l *fakeLibrary) poll(t *transfer, d time.Duration) (state, error) {
 	defer end.Stop()
 	for {
 		l.mu.Lock()
-		s, err := l.look(t)
+		s, err := l.progress(t)
 		loud := l.loud
 		l.mu.Unlock()
 		if s != pending || err != nil || loud {
@@ -91,8 +91,8 @@ func (l *fakeLibrary) poll(t *transfer, d time.Duration) (state, error) {
 	}
 }
 
-// look does what can be done now.
-func (l *fakeLibrary) look(t *transfer) (state, error) {
+// progress does what can be done now.
+func (l *fakeLibrary) progress(t *transfer) (state, error) {
 	if n := l.told[l.rank]; len(n) > 0 {
 		l.heard, l.told[l.rank] = n[0], n[1:]
 		return noticed, nil
@@ -185,7 +185,7 @@ func (l *fakeLibrary) quiet() {
 	l.mu.Unlock()
 }
 
-func (l *fakeLibrary) leave(time.Duration) (bool, error) {
+func (l *fakeLibrary) finalize(time.Duration) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.leaving {

@@ -41,7 +41,7 @@ func (f *flow) expect(i, n int) {
 // check looks at all that has come.
 func (f *flow) check(round int) error {
 	for i, m := range f.receives() {
-		if err := f.incoming[i].check(f.blocks.name(m.peer), f.x.key, m.agent, round); err != nil {
+		if err := f.incoming[i].check(f.blocks.label(m.peer), f.x.key, m.agent, round); err != nil {
 			return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
 		}
 	}
@@ -53,7 +53,7 @@ func (f *flow) failure(err error) error {
 	if l, ok := errors.AsType[*lengthError](err); ok {
 		err = dsbo.Errorf(dsbo.ErrShape,
 			"ranks must send equally many numbers; %s sends %d numbers where this rank has %d",
-			f.blocks.name(f.messages[l.message].peer), l.words-headWords, f.incoming[l.message].n)
+			f.blocks.label(f.messages[l.message].peer), l.words-headWords, f.incoming[l.message].n)
 	}
 	return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
 }

@@ -41,9 +41,9 @@ type library interface {
 	// interrupt makes poll return at once, now or when it is called next, until quiet is called.
 	interrupt()
 	quiet()
-	// leave ends MPI once all ranks have called it. It waits for d and reports whether that
+	// finalize ends MPI once all ranks have called it. It waits for d and reports whether that
 	// is done.
-	leave(d time.Duration) (bool, error)
+	finalize(d time.Duration) (bool, error)
 	// abort ends all ranks.
 	abort(code int)
 }
@@ -123,7 +123,7 @@ func (t *transfer) silence(pending []int) *network.SilentError {
 	slices.Sort(ranks)
 	e := &network.SilentError{Silent: t.timeout}
 	for _, r := range slices.Compact(ranks) {
-		e.Processes = append(e.Processes, t.blocks.name(r))
+		e.Processes = append(e.Processes, t.blocks.label(r))
 	}
 	return e
 }

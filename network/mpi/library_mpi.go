@@ -188,7 +188,7 @@ func (l *cgoLibrary) sendNotice(rank int, n notice) error {
 func (l *cgoLibrary) interrupt() { atomic.StoreInt32((*int32)(&l.world.interrupted), 1) }
 func (l *cgoLibrary) quiet()     { atomic.StoreInt32((*int32)(&l.world.interrupted), 0) }
 
-func (l *cgoLibrary) leave(d time.Duration) (bool, error) {
+func (l *cgoLibrary) finalize(d time.Duration) (bool, error) {
 	switch C.dsbo_leave(l.world, C.int64_t(d)) {
 	case C.DSBO_DONE:
 		return true, nil

@@ -31,7 +31,7 @@ func (n *notice) setReason(text string) {
 // error returns what the rank's leaving means to another one.
 func (n *notice) error(b blocks) error {
 	rank := int(n.rank)
-	name := b.name(rank)
+	name := b.label(rank)
 	if n.mixed != math.MaxInt64 { // else it has no agents
 		name = fmt.Sprintf("%s after %d exchanges", name, n.mixed)
 	}

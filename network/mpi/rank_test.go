@@ -167,7 +167,7 @@ func TestRankSignals(t *testing.T) {
 }
 
 // lose has rank 1 call end after some exchanges; the others mix on.
-func lose(t *testing.T, end func()) {
+func endAfterExchanges(t *testing.T, end func()) {
 	onRank(t)
 	x := openRank(t, mustRing(2*world.Size()), Options{})
 	defer x.Close()
@@ -187,11 +187,11 @@ func lose(t *testing.T, end func()) {
 }
 
 func TestRankKilled(t *testing.T) {
-	lose(t, func() {
+	endAfterExchanges(t, func() {
 		t.Error(testkit.Get(os.FindProcess(os.Getpid())).Kill())
 	})
 }
 
-func TestRankExits(t *testing.T) { lose(t, func() { os.Exit(3) }) }
+func TestRankExits(t *testing.T) { endAfterExchanges(t, func() { os.Exit(3) }) }
 
-func TestRankAborts(t *testing.T) { lose(t, func() { world.Abort(3) }) }
+func TestRankAborts(t *testing.T) { endAfterExchanges(t, func() { world.Abort(3) }) }

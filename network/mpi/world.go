@@ -260,7 +260,7 @@ func (w *World) Close(ctx context.Context) error {
 	for {
 		var left bool
 		var err error
-		if !w.callAndWait(func() { left, err = w.leave() }) || left {
+		if !w.callAndWait(func() { left, err = w.finalize() }) || left {
 			<-w.ended
 			return nil
 		}
@@ -273,10 +273,10 @@ func (w *World) Close(ctx context.Context) error {
 	}
 }
 
-// leave makes serve end if MPI does.
-func (w *World) leave() (bool, error) {
+// finalize makes serve end if MPI does.
+func (w *World) finalize() (bool, error) {
 	var err error
-	if w.finished, err = w.lib.leave(pollTime); w.finished {
+	if w.finished, err = w.lib.finalize(pollTime); w.finished {
 		w.mu.Lock()
 		w.closed = true
 		w.mu.Unlock()

@@ -114,8 +114,8 @@ func (c *conspiracy) record(k, agent int, v []float64) {
 	}
 }
 
-// lie waits for what all honest agents send, and returns what a liar sends.
-func (c *conspiracy) lie(ctx context.Context, k int, own []float64) ([]float64, error) {
+// forgery waits for what all honest agents send, and returns what a liar sends.
+func (c *conspiracy) forgery(ctx context.Context, k int, own []float64) ([]float64, error) {
 	r := c.round(k)
 	select {
 	case <-r.all:
@@ -157,7 +157,7 @@ func (m *tappedMixer) Mix(ctx context.Context, dst, src []float64) error {
 		}
 		return m.Mixer.Mix(ctx, dst, src)
 	}
-	lie, err := c.lie(ctx, k, src)
+	lie, err := c.forgery(ctx, k, src)
 	if err != nil {
 		return err
 	}

@@ -177,8 +177,8 @@ func TestOldestMakesRoom(t *testing.T) {
 	}
 }
 
-// speak says something to a relay after its greeting, and returns its answer.
-func speak(t *testing.T, address string, say func(nonce []byte) []byte) string {
+// answerTo says something to a relay after its greeting, and returns its answer.
+func answerTo(t *testing.T, address string, say func(nonce []byte) []byte) string {
 	t.Helper()
 	conn := testkit.Get(net.Dial("tcp", address))
 	defer conn.Close()
@@ -211,7 +211,7 @@ func TestRefused(t *testing.T) {
 		return func([]byte) []byte { return append(binary.BigEndian.AppendUint32(nil, size), text...) }
 	}
 	var before []byte // what agent 1 has said on another connection
-	speak(t, h.address, func(nonce []byte) []byte {
+	answerTo(t, h.address, func(nonce []byte) []byte {
 		before = signed(h.identity(1), func(*request) {})(nonce)
 		return before
 	})
@@ -232,7 +232,7 @@ func TestRefused(t *testing.T) {
 		{"no JSON", sized(2, "xx"), "a request must be a JSON object"},
 		{"more", sized(15, `{"run":"r","x":1}`[:15]), "a request must be a JSON object"},
 	} {
-		if got := speak(t, h.address, c.say); !strings.Contains(got, c.want) {
+		if got := answerTo(t, h.address, c.say); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

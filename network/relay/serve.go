@@ -155,7 +155,7 @@ func (r *relay) serve(stranger *guard.Conn) {
 		answer(conn, err.Error())
 		return
 	}
-	defer r.leave(q.Agent)
+	defer r.unregister(q.Agent)
 	_ = conn.SetDeadline(time.Time{})
 	stranger.Admit()
 	if q.To == nil {
@@ -222,7 +222,7 @@ func (r *relay) admit(agent int) error {
 	return nil
 }
 
-func (r *relay) leave(agent int) {
+func (r *relay) unregister(agent int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.admitted--

@@ -21,7 +21,7 @@ func number(v float64) string {
 		e, _ := strconv.Atoi(exponent) // digits that FormatFloat wrote
 		return withMinusSign(mantissa) + "×10" + superscript(e)
 	case a >= 1e4 || a == math.Trunc(a):
-		return count(math.Round(v))
+		return wholeNumber(math.Round(v))
 	case a < 1:
 		return withMinusSign(strconv.FormatFloat(v, 'f', 4, 64))
 	default:
@@ -36,8 +36,8 @@ func superscript(e int) string {
 	return raised.Replace(strconv.Itoa(e))
 }
 
-// count writes a whole number with its thousands apart.
-func count(v float64) string {
+// wholeNumber writes a whole number with its thousands apart.
+func wholeNumber(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return none
 	}
@@ -93,7 +93,7 @@ func unitFormat(units []unit) func(float64) string {
 		}
 		u := unitFor(units, math.Abs(v))
 		v /= u.size
-		text := count(v)
+		text := wholeNumber(v)
 		if places := 2 - int(math.Floor(math.Log10(math.Abs(v)))); places > 0 && v != math.Trunc(v) {
 			text = withMinusSign(strconv.FormatFloat(v, 'f', min(places, 3), 64))
 		}

@@ -152,7 +152,7 @@ func TestFormat(t *testing.T) {
 		{number(33750), "33\u202f750"},
 		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"},
 		{number(math.Inf(-1)), "−Inf"},
-		{count(1234), "1234"}, {count(1234567), "1\u202f234\u202f567"}, {percent(0.9213), "92.13\u202f%"},
+		{wholeNumber(1234), "1234"}, {wholeNumber(1234567), "1\u202f234\u202f567"}, {percent(0.9213), "92.13\u202f%"},
 		{percent(math.NaN()), "–"},
 		{seconds(0.0421), "42.1\u202fms"}, {seconds(41.27), "41.3\u202fs"}, {seconds(720), "12\u202fmin"},
 		{seconds(7 * 3600), "7\u202fh"},

@@ -95,7 +95,7 @@ var (
 	formatBytes = unitFormat(byteUnits)
 	memory      = unitFormat([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
 
-	done    = measure[*Run]{"Iterations", "at the last evaluation", iterations, count}
+	done    = measure[*Run]{"Iterations", "at the last evaluation", iterations, wholeNumber}
 	lastPhi = measure[*Run]{"Φ at the end", "at the average hyperparameters", lastValue(phi), number}
 	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, formatTime}
 	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, formatBytes}
@@ -163,10 +163,10 @@ func topics() []topic {
 // costs are what a run took.
 func costs() []measure[*Run] {
 	calls := func(title, hint string, of func(runs.Usage) int) measure[*Run] {
-		return measure[*Run]{title, hint, usageValue(of), count}
+		return measure[*Run]{title, hint, usageValue(of), wholeNumber}
 	}
 	matrices := func(title string, of func(runs.Usage) int) measure[*Run] {
-		return measure[*Run]{title, "whole matrices", matrixCalls(of), count}
+		return measure[*Run]{title, "whole matrices", matrixCalls(of), wholeNumber}
 	}
 	time := func(title, hint string, of func(runs.Usage) float64) measure[*Run] {
 		return measure[*Run]{title, hint, usageValue(of), formatTime}
@@ -182,9 +182,10 @@ func costs() []measure[*Run] {
 		matrices("Hessians", func(u runs.Usage) int { return u.Hessian }),
 		matrices("Jacobians", func(u runs.Usage) int { return u.Jacobian }),
 		{"Messages", "one to each neighbour in an exchange", usageValue(func(u runs.Usage) int64 { return u.Messages }),
-			count},
-		{"Numbers sent", "in the iterations", usageValue(func(u runs.Usage) int64 { return u.Floats }), count},
-		{"Per agent and iteration", "numbers that one agent sends in one iteration", summaryValue(perAgent), count},
+			wholeNumber},
+		{"Numbers sent", "in the iterations", usageValue(func(u runs.Usage) int64 { return u.Floats }), wholeNumber},
+		{"Per agent and iteration", "numbers that one agent sends in one iteration",
+			summaryValue(perAgent), wholeNumber},
 		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
 		time("In oracles", "time, all agents added", func(u runs.Usage) float64 { return u.OracleSeconds }),
 		time("In exchanges", "time, all agents added, with waiting", func(u runs.Usage) float64 {
@@ -209,7 +210,8 @@ func modelMeasures() []measure[runs.Model] {
 		is("Test loss", perExample, func(m runs.Model) runs.Number { return m.TestLoss }, number),
 		is("Test accuracy", "share of right answers", func(m runs.Model) runs.Number { return m.TestAccuracy },
 			percent),
-		is("Steps", "of the agents' solver", func(m runs.Model) runs.Number { return runs.Number(m.Steps) }, count),
+		is("Steps", "of the agents' solver", func(m runs.Model) runs.Number { return runs.Number(m.Steps) },
+			wholeNumber),
 		is("Gradient", "of the lower problem, its norm", func(m runs.Model) runs.Number { return m.Gradient }, number),
 	}
 }

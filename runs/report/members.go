@@ -35,7 +35,8 @@ func membersTable(r *Run) *table {
 	t := newTable("Who took part", "Epoch", "number of the epoch", "From iteration", "iterations done when it began",
 		"Members", "", "Why", "", "When", "", "Proposed by", "number of the agent")
 	before := membership.First(r.Config.Agents).Members
-	t.Rows = append(t.Rows, []cell{numberCell(0, count), numberCell(0, count), textCell(wording.Ranges(before)),
+	t.Rows = append(t.Rows, []cell{numberCell(0, wholeNumber), numberCell(0, wholeNumber),
+		textCell(wording.Ranges(before)),
 		textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
 	for _, c := range r.Changes {
 		why := strings.Join(c.Why, "; ")
@@ -43,9 +44,9 @@ func membersTable(r *Run) *table {
 			why = memberChanges(before, c.Members)
 		}
 		t.Rows = append(t.Rows, []cell{
-			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count),
+			numberCell(float64(c.Epoch), wholeNumber), numberCell(float64(c.Iteration), wholeNumber),
 			textCell(wording.Ranges(c.Members)),
-			textCell(why), textCell(c.Time), numberCell(float64(c.Proposer), count),
+			textCell(why), textCell(c.Time), numberCell(float64(c.Proposer), wholeNumber),
 		})
 		before = c.Members
 	}

@@ -199,10 +199,10 @@ func (r *Run) phiUnit() string {
 // no summary.
 func (r *Run) state() (kind runs.State, text string) {
 	iterations := r.lastRecord().Iteration
-	done, all := count(float64(iterations)), r.Config.Iterations
+	done, all := wholeNumber(float64(iterations)), r.Config.Iterations
 	last := "The last evaluation is at iteration " + done
 	if all > 0 {
-		last += " of " + count(float64(all))
+		last += " of " + wholeNumber(float64(all))
 	}
 	last += "."
 	switch {
@@ -210,7 +210,7 @@ func (r *Run) state() (kind runs.State, text string) {
 		return runs.Unfinished, "The run goes on, or was stopped from outside. " + last
 	case r.Summary.State == runs.Finished && iterations < all:
 		return runs.Finished, fmt.Sprintf("%s of %s iterations are done, after which the held-out loss no longer fell.",
-			done, count(float64(all)))
+			done, wholeNumber(float64(all)))
 	case r.Summary.State == runs.Finished && iterations == 1:
 		return runs.Finished, "The one iteration is done."
 	case r.Summary.State == runs.Finished:
@@ -232,7 +232,7 @@ func (r *Run) warnings() []string {
 	tolerance := r.Config.ExactTol
 	for _, rec := range r.Records {
 		if tolerance > 0 && float64(rec.LowerResidual) > 2*tolerance {
-			inexact = append(inexact, count(float64(rec.Iteration)))
+			inexact = append(inexact, wholeNumber(float64(rec.Iteration)))
 		}
 	}
 	if len(inexact) > 0 {

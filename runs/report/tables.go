@@ -195,8 +195,8 @@ func trafficTable(s *runs.Summary) *table {
 		if row.name == "loading" && part.Messages == 0 {
 			continue
 		}
-		t.Rows = append(t.Rows, []cell{textCell(row.name), numberCell(float64(part.Messages), count),
-			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), formatBytes)})
+		t.Rows = append(t.Rows, []cell{textCell(row.name), numberCell(float64(part.Messages), wholeNumber),
+			numberCell(float64(part.Floats), wholeNumber), numberCell(float64(part.Bytes), formatBytes)})
 	}
 	return t
 }
@@ -212,7 +212,7 @@ func sitesTable(s *runs.Summary) *table {
 		"Tuned", loss+" of the model of all sites at the tuned λ",
 		"Alone, accuracy", right, "One penalty, accuracy", right, "Tuned, accuracy", right)
 	add := func(name string, site runs.Site) {
-		row := []cell{textCell(name), numberCell(float64(site.Examples), count)}
+		row := []cell{textCell(name), numberCell(float64(site.Examples), wholeNumber)}
 		scores := []runs.SiteScore{site.Alone, site.Constant, site.Tuned}
 		for _, score := range scores {
 			row = append(row, numberCell(float64(score.Loss), number))

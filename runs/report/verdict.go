@@ -212,7 +212,8 @@ func gains(s *runs.Summary) *table {
 			"share of right answers", "Change of accuracy", "percentage points, ± standard error").Columns...)
 	}
 	for _, g := range s.Verdict.Gains {
-		row := []cell{textCell(g.Set), numberCell(float64(g.Examples), count), numberCell(float64(g.Loss), number),
+		row := []cell{textCell(g.Set), numberCell(float64(g.Examples), wholeNumber),
+			numberCell(float64(g.Loss), number),
 			numberCell(float64(g.LossAgainst), number), lossCell(g)}
 		if classes {
 			row = append(row, numberCell(float64(g.Accuracy), percent), numberCell(float64(g.AccuracyAgainst), percent),

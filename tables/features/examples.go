@@ -98,7 +98,7 @@ func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
 			continue
 		}
 		if sites[k], err = ad.Float32Table(part.sizes[k], e.width, x[k]); err != nil {
-			return sites, fmt.Errorf("%s: %s features: %w", p.name(i), setNames[k], err)
+			return sites, fmt.Errorf("%s: %s features: %w", p.label(i), setNames[k], err)
 		}
 	}
 	return sites, nil

@@ -6,11 +6,11 @@ import (
 	"dsbo"
 )
 
-// Follow makes the examples of the sites of this process by a recipe that is known, such as the
+// PrepareBy makes the examples of the sites of this process by a recipe that is known, such as the
 // recipe of an earlier run over other rows. Nothing is found together, so that what a site sends
 // has nothing of its rows: means, words and classes are the recipe's. A row's set follows from its
 // place or from Options.SplitColumn, and rows have no weights. Prepared.Rows are not known.
-func Follow(s Sites, r Recipe, o Options) (*Prepared, error) {
+func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 	if o.Weight != "" || o.Balance {
 		return nil, dsbo.Errorf(dsbo.ErrConfig,
 			"rows must have no weights, and classes none of their own, where a recipe is followed")
@@ -20,7 +20,7 @@ func Follow(s Sites, r Recipe, o Options) (*Prepared, error) {
 		p.schema = newSchema(s.Tables[i], o.Target)
 		for _, name := range o.Names() {
 			if p.columnIndex(name) < 0 {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q", p.name(i), name)
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q", p.label(i), name)
 			}
 		}
 		var err error

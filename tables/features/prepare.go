@@ -99,7 +99,7 @@ func (p *preparation) compareSchemas() (err error) {
 	}
 	for _, name := range p.Names() {
 		if !slices.Contains(names, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q; its columns are %s", p.name(p.localSites()[0]),
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q; its columns are %s", p.label(p.localSites()[0]),
 				name, strings.Join(names, ", "))
 		}
 	}
@@ -117,7 +117,7 @@ func (p *preparation) compareSchemas() (err error) {
 	if p.schema.Sparse > 0 && len(p.recipe.Inputs) > 0 {
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"a table with sparse columns must have no others to learn from; %s has column %s (-drop leaves it out)",
-			p.name(p.localSites()[0]), p.recipe.Inputs[0].Name)
+			p.label(p.localSites()[0]), p.recipe.Inputs[0].Name)
 	}
 	return p.refuseMissing()
 }

@@ -87,13 +87,13 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 	all := make([]schema, len(texts))
 	for i, text := range texts {
 		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
-			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its columns: %w", s.name(i), err)
+			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its columns: %w", s.label(i), err)
 		}
 	}
 	joint := all[0]
 	for i, one := range all {
 		if !one.Rows {
-			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: there must be rows; there are none", s.name(i))
+			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: there must be rows; there are none", s.label(i))
 		}
 		if err := s.mergeSchema(&joint, all, i); err != nil {
 			return schema{}, err
@@ -109,7 +109,7 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 	const must = "all sites must have the same columns in the same order"
 	first, columns := all[0].Columns, all[i].Columns
 	if (all[0].Sparse > 0) != (all[i].Sparse > 0) {
-		with, without := s.name(0), s.name(i)
+		with, without := s.label(0), s.label(i)
 		if all[i].Sparse > 0 {
 			with, without = without, with
 		}
@@ -121,13 +121,13 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 		switch {
 		case k >= len(columns):
 			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s",
-				s.name(i), len(columns), k+1, s.name(0), first[k].Name, must)
+				s.label(i), len(columns), k+1, s.label(0), first[k].Name, must)
 		case k >= len(first):
 			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s",
-				s.name(0), len(first), k+1, s.name(i), columns[k].Name, must)
+				s.label(0), len(first), k+1, s.label(i), columns[k].Name, must)
 		case first[k].Name != columns[k].Name:
-			return dsbo.Errorf(dsbo.ErrConfig, "column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.name(0),
-				columns[k].Name, s.name(i), must)
+			return dsbo.Errorf(dsbo.ErrConfig, "column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.label(0),
+				columns[k].Name, s.label(i), must)
 		}
 		known, c := &joint.Columns[k], columns[k]
 		switch {
@@ -137,7 +137,8 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 		case *known != c:
 			return dsbo.Errorf(dsbo.ErrConfig,
 				"column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
-				c.Name, known.describe(), s.name(s.firstOf(all[:i], k)), c.describe(), s.name(i), wordsHint(*known, c))
+				c.Name, known.describe(), s.label(s.firstOf(all[:i], k)), c.describe(), s.label(i),
+				wordsHint(*known, c))
 		}
 	}
 	return nil

@@ -28,8 +28,8 @@ func (s Sites) localSites() (list []int) {
 	return list
 }
 
-// name is what errors call site i: of a site elsewhere the name of the file is not known.
-func (s Sites) name(i int) string {
+// label is what errors call site i: of a site elsewhere the label of the file is not known.
+func (s Sites) label(i int) string {
 	if t := s.Tables[i]; t != nil && t.Name != "" {
 		return fmt.Sprintf("site %d (%s)", i, t.Name)
 	}
@@ -44,7 +44,7 @@ func (s Sites) failAt(i, row int, column, format string, args ...any) error {
 
 // failf returns an error about a column of site i, which matches dsbo.ErrConfig.
 func (s Sites) failf(i int, column, format string, args ...any) error {
-	return dsbo.Errorf(dsbo.ErrConfig, "%s, column %s: %s", s.name(i), column, fmt.Sprintf(format, args...))
+	return dsbo.Errorf(dsbo.ErrConfig, "%s, column %s: %s", s.label(i), column, fmt.Sprintf(format, args...))
 }
 
 // A MissingRule says what becomes of missing values of features.

@@ -158,7 +158,7 @@ func (p *preparation) sparseFeatures(i int) (sites [sets]*ad.Table, err error) {
 		}
 		if sites[k], err = ad.SparseTable(size, len(p.recipe.Sparse.Indices), starts[k], indices[k],
 			values[k]); err != nil {
-			return sites, fmt.Errorf("%s: %s features: %w", p.name(i), setNames[k], err)
+			return sites, fmt.Errorf("%s: %s features: %w", p.label(i), setNames[k], err)
 		}
 	}
 	return sites, nil

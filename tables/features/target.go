@@ -101,12 +101,12 @@ func (p *preparation) setClasses(ofSites [][]string) error {
 			}
 		}
 		if len(has) == 1 && len(ofSites) > 1 {
-			p.note("class %s is at %s alone", class, p.name(has[0]))
+			p.note("class %s is at %s alone", class, p.label(has[0]))
 		}
 	}
 	for i, names := range ofSites {
 		if len(names) == 1 {
-			p.note("%s has one class alone, %s", p.name(i), names[0])
+			p.note("%s has one class alone, %s", p.label(i), names[0])
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (p *preparation) nameWords() error {
 		var n naming
 		if err := json.Unmarshal([]byte(text), &n); err != nil || len(n.Words) != len(p.names) {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its words must be of %d columns; it is %.100q",
-				p.name(i), len(p.names), text)
+				p.label(i), len(p.names), text)
 		}
 		for k, names := range n.Words {
 			p.names[k] = append(p.names[k], names...)

@@ -36,8 +36,8 @@ type drawing struct {
 	taken map[string]bool // names of tensors
 }
 
-// name returns a free name that begins with what is wanted.
-func (d *drawing) name(want string) string {
+// freeName returns a free freeName that begins with what is wanted.
+func (d *drawing) freeName(want string) string {
 	for d.taken[want] {
 		want += "_"
 	}
@@ -57,19 +57,19 @@ func (d *drawing) input(in features.Input) string {
 
 // doubles adds a constant of float64 and returns its name.
 func (d *drawing) doubles(want string, v []float64, shape ...int) string {
-	d.Constants = append(d.Constants, onnxConstant{Name: d.name(want), Shape: shape, Doubles: v})
+	d.Constants = append(d.Constants, onnxConstant{Name: d.freeName(want), Shape: shape, Doubles: v})
 	return d.Constants[len(d.Constants)-1].Name
 }
 
 // wholes adds a constant, a vector of whole numbers, and returns its name.
 func (d *drawing) wholes(want string, v []int64) string {
-	d.Constants = append(d.Constants, onnxConstant{Name: d.name(want), Shape: []int{len(v)}, Ints: v})
+	d.Constants = append(d.Constants, onnxConstant{Name: d.freeName(want), Shape: []int{len(v)}, Ints: v})
 	return d.Constants[len(d.Constants)-1].Name
 }
 
 // node adds a node and returns the name of its output.
 func (d *drawing) node(want, op string, inputs []string, attributes ...onnxAttribute) string {
-	n := onnxNode{Op: op, Inputs: inputs, Output: d.name(want), Attributes: attributes}
+	n := onnxNode{Op: op, Inputs: inputs, Output: d.freeName(want), Attributes: attributes}
 	if op == "LabelEncoder" {
 		n.Domain = onnxML
 	}
@@ -105,11 +105,11 @@ func (d *drawing) layer(i int, l Layer, h string) string {
 
 // predictions adds what a target makes of the outputs of the last layer.
 func (d *drawing) predictions(t features.Target, h string) {
-	prediction := onnxValue{Name: d.name("prediction"), Type: onnxDouble}
+	prediction := onnxValue{Name: d.freeName("prediction"), Type: onnxDouble}
 	switch t.Kind {
 	case features.Class:
 		prediction.Type = onnxString
-		all := onnxValue{Name: d.name("probabilities"), Type: onnxDouble, Cols: len(t.Classes)}
+		all := onnxValue{Name: d.freeName("probabilities"), Type: onnxDouble, Cols: len(t.Classes)}
 		d.last(all, "Softmax", []string{h}, onnxInt("axis", 1))
 		best := d.node("class", "ArgMax", []string{all.Name}, onnxInt("axis", 1), onnxInt("keepdims", 0))
 		d.last(prediction, "LabelEncoder", []string{best}, onnxInts("keys_int64s", ascending(len(t.Classes))),

@@ -34,7 +34,7 @@ const sparseInput = "columns"
 // sparseFeatures adds what makes features of sparse columns, which the graph takes with
 // their zeros.
 func (d *drawing) sparseFeatures(s *features.Sparse) string {
-	in := d.name(sparseInput)
+	in := d.freeName(sparseInput)
 	d.Inputs = append(d.Inputs, onnxValue{Name: in, Type: onnxFloat, Cols: s.Columns})
 	places := make([]int64, len(s.Indices))
 	for k, column := range s.Indices {

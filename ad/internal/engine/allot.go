@@ -36,10 +36,10 @@ func allot(lives []life) (size int) {
 	for _, i := range order {
 		for ; now < lives[i].from; now++ {
 			for _, j := range ends[now] {
-				f.give(lives[j].off, lives[j].n)
+				f.release(lives[j].off, lives[j].n)
 			}
 		}
-		lives[i].off = f.take(lives[i].n)
+		lives[i].off = f.reserve(lives[i].n)
 	}
 	return f.size
 }
@@ -50,11 +50,11 @@ type freeSpace struct {
 	size int
 }
 
-func (f *freeSpace) give(off, n int) { f.gaps[n] = append(f.gaps[n], off) }
+func (f *freeSpace) release(off, n int) { f.gaps[n] = append(f.gaps[n], off) }
 
-// take returns the offset of n numbers: a gap of just this length, else the least that is long
+// reserve returns the offset of n numbers: a gap of just this length, else the least that is long
 // enough after neighbours were joined, else the end.
-func (f *freeSpace) take(n int) int {
+func (f *freeSpace) reserve(n int) int {
 	if off := f.gaps[n]; len(off) > 0 {
 		f.gaps[n] = off[:len(off)-1]
 		return off[len(off)-1]
@@ -67,9 +67,9 @@ func (f *freeSpace) take(n int) int {
 		}
 	}
 	if best > 0 {
-		off := f.take(best)
+		off := f.reserve(best)
 		if best > n {
-			f.give(off+n, best-n)
+			f.release(off+n, best-n)
 		}
 		return off
 	}
@@ -100,7 +100,7 @@ func (f *freeSpace) join() {
 		for ; j < len(all) && all[j][0] == all[i][0]+n; j++ {
 			n += all[j][1]
 		}
-		f.give(all[i][0], n)
+		f.release(all[i][0], n)
 		i = j
 	}
 }

@@ -64,7 +64,7 @@ func (m *machine[T]) update() {
 	}
 	for i := range m.slots {
 		if s := &m.slots[i]; s.kept && s.own == nil {
-			s.keep(kernel.MakePages[T](s.numbers()))
+			s.retain(kernel.MakePages[T](s.numbers()))
 		}
 	}
 	m.instrs = slices.Grow(m.instrs, len(t.steps)-len(m.instrs))
@@ -83,7 +83,7 @@ func (m *machine[T]) newSlot(v *value) slot[T] {
 	s := slot[T]{value: v}
 	switch {
 	case v.constant != nil:
-		s.keep(v.constant.([]T))
+		s.retain(v.constant.([]T))
 		s.valid = true
 	case v.point != "":
 		s.shared, s.valid = m.memory.point(v.point, v.r), true

@@ -48,9 +48,9 @@ type memory[T Float] struct {
 	free   *[][]T // of the pool
 }
 
-// take removes at least n numbers of scratch memory from the pool, or makes them, once a processor
-// is free. The numbers are left over from earlier runs.
-func (m *memory[T]) take(n int) []T {
+// acquire removes at least n numbers of scratch memory from the pool, or makes them, once a
+// processor is free. The numbers are left over from earlier runs.
+func (m *memory[T]) acquire(n int) []T {
 	p, list := m.pool, m.free
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,8 +77,8 @@ func (m *memory[T]) take(n int) []T {
 	return found
 }
 
-// give returns scratch memory to the pool.
-func (m *memory[T]) give(s []T) {
+// release returns scratch memory to the pool.
+func (m *memory[T]) release(s []T) {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
 	*m.free = append(*m.free, s)

@@ -14,17 +14,17 @@ func TestPool(t *testing.T) {
 	m := memoryOf[float64](&Workspace{Pool: p})
 	var held [][]float64
 	for _, n := range []int{10, 30, 20} {
-		held = append(held, m.take(n))
+		held = append(held, m.acquire(n))
 	}
 	for _, s := range held {
-		m.give(s)
+		m.release(s)
 	}
 	for _, c := range []struct{ ask, want int }{{5, 10}, {15, 20}, {30, 30}, {40, 40}, {25, 40}, {0, 10}} {
-		s := m.take(c.ask)
+		s := m.acquire(c.ask)
 		if len(s) != c.want {
 			t.Errorf("%d numbers asked for: have %d, want %d", c.ask, len(s), c.want)
 		}
-		m.give(s)
+		m.release(s)
 	}
 	if len(p.f64) != 3 {
 		t.Errorf("%d blocks, want 3", len(p.f64))

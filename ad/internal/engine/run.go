@@ -34,11 +34,11 @@ func (m port[T, V]) SetInput(i int, v []V) {
 func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 	defer func() {
 		if m.lanes == 0 {
-			m.leave()
+			m.releaseSlots()
 		}
 		err = m.failure(recover())
 	}()
-	m.enter(p)
+	m.bindSlots(p)
 	kernel.Begin()
 	defer kernel.End()
 	m.comparePoints()
@@ -146,8 +146,8 @@ func (m *machine[T]) loadTile(st *stage, from, to int) {
 	}
 }
 
-// enter gives the slots of p their places. It waits until there is scratch memory.
-func (m *machine[T]) enter(p *Plan) {
+// bindSlots gives the slots of p their places. It waits until there is scratch memory.
+func (m *machine[T]) bindSlots(p *Plan) {
 	if p.number >= len(m.layouts) {
 		m.update()
 	}
@@ -156,7 +156,7 @@ func (m *machine[T]) enter(p *Plan) {
 	}
 	m.current = m.layouts[p.number]
 	if m.current.size > 0 {
-		m.scratch = m.memory.take(m.current.size)
+		m.scratch = m.memory.acquire(m.current.size)
 	}
 	for _, to := range m.current.places {
 		s := &m.slots[to.value]
@@ -178,9 +178,9 @@ func (m *machine[T]) enter(p *Plan) {
 	}
 }
 
-// leave takes the places back from the slots and from the last call, and gives scratch memory to
-// other programs.
-func (m *machine[T]) leave() {
+// releaseSlots takes the places back from the slots and from the last call, and gives scratch
+// memory to other programs.
+func (m *machine[T]) releaseSlots() {
 	if m.current == nil {
 		return
 	}
@@ -193,7 +193,7 @@ func (m *machine[T]) leave() {
 	clear(m.in)
 	m.call.Dst, m.call.In = Mat[T]{}, nil
 	if m.scratch != nil {
-		m.memory.give(m.scratch)
+		m.memory.release(m.scratch)
 	}
 	m.scratch, m.current = nil, nil
 }

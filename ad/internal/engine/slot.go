@@ -26,8 +26,8 @@ type slot[T Float] struct {
 	stride int              // from one lane to the next
 }
 
-// keep makes the slot keep its whole value in memory of its own.
-func (s *slot[T]) keep(memory []T) { s.own, s.buf, s.tiles = memory, memory, nil }
+// retain makes the slot retain its whole value in memory of its own.
+func (s *slot[T]) retain(memory []T) { s.own, s.buf, s.tiles = memory, memory, nil }
 
 // whole returns the whole value, which is read from its table the first time.
 func (s *slot[T]) whole() []T {

@@ -43,8 +43,8 @@ func (m *machine[T]) Float64() Vectors[float64] { return port[T, float64]{m} }
 // vectors with lanes become products of matrices.
 func (m *machine[T]) EachUnit(p *Plan, input int, each func(from, lanes int)) error {
 	m.unit = input
-	m.enter(p)
-	defer m.leave()
+	m.bindSlots(p)
+	defer m.releaseSlots()
 	s := &m.slots[input]
 	defer func() { m.lanes = 0 }()
 	for m.from = 0; m.from < s.r; m.from += m.lanes {

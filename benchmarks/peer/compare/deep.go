@@ -27,8 +27,8 @@ type deepRow struct {
 }
 
 // part is the part that the row belongs to, and name what is measured in a process of its own.
-func (d deepRow) part() string { return "deep-" + d.network }
-func (d deepRow) name() string { return fmt.Sprintf("%s-%d-%s", d.part(), d.batch, d.kind) }
+func (d deepRow) part() string  { return "deep-" + d.network }
+func (d deepRow) label() string { return fmt.Sprintf("%s-%d-%s", d.part(), d.batch, d.kind) }
 
 func deepRows() (rows []deepRow) {
 	for _, d := range []deepRow{
@@ -91,14 +91,14 @@ func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
 		"--dtype", string(d.kind), "--out", result)
 	cmd.Env = peerEnv()
 	if err := cli.RunProgram(ctx, cmd); err != nil {
-		return t, fmt.Errorf("the peer on %s: %w", d.name(), err)
+		return t, fmt.Errorf("the peer on %s: %w", d.label(), err)
 	}
 	text, err := os.ReadFile(result)
 	if err != nil {
 		return t, err
 	}
 	if err := json.Unmarshal(text, &t); err != nil || !(min(t.Gradient, t.Cold, t.Warm) > 0) {
-		return t, fmt.Errorf("the peer's result on %s must have three times; it is %s", d.name(), text)
+		return t, fmt.Errorf("the peer's result on %s must have three times; it is %s", d.label(), text)
 	}
 	return t, nil
 }
@@ -122,7 +122,7 @@ func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out 
 		}
 		var mine, theirs []deepTimes
 		for range o.rounds {
-			mine = append(mine, child[deepTimes](ctx, d.name(), o))
+			mine = append(mine, child[deepTimes](ctx, d.label(), o))
 			if r != nil {
 				theirs = append(theirs, testkit.Get(r.deep(ctx, d)))
 			}

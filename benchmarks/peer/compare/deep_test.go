@@ -12,8 +12,8 @@ import (
 
 func TestDeepRows(t *testing.T) {
 	for _, d := range deepRows() {
-		if !slices.Contains(workers(), d.name()) || !slices.Contains(parts(), d.part()) {
-			t.Errorf("%s of %s cannot be chosen", d.name(), d.part())
+		if !slices.Contains(workers(), d.label()) || !slices.Contains(parts(), d.part()) {
+			t.Errorf("%s of %s cannot be chosen", d.label(), d.part())
 		}
 	}
 	for _, flag := range []string{"--network", "--batch", "--dtype", "--out"} {

@@ -58,7 +58,7 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		return err
 	}
 	runtime.GOMAXPROCS(o.procs)
-	err := testkit.Try(func() {
+	err := testkit.Catch(func() {
 		switch {
 		case o.worker != "":
 			testkit.OK(json.NewEncoder(stdout).Encode(measurePart(ctx, o.worker)))
@@ -95,7 +95,7 @@ func (o options) validate() error {
 func workers() []string {
 	names := parts()
 	for _, d := range deepRows() {
-		names = append(names, d.name())
+		names = append(names, d.label())
 	}
 	return names
 }
@@ -108,7 +108,7 @@ func measurePart(ctx context.Context, part string) any {
 	case productsPart:
 		return measureProducts()
 	}
-	if i := slices.IndexFunc(deepRows(), func(d deepRow) bool { return d.name() == part }); i >= 0 {
+	if i := slices.IndexFunc(deepRows(), func(d deepRow) bool { return d.label() == part }); i >= 0 {
 		return measureDeep(deepRows()[i], 1)
 	}
 	all := tasks()

@@ -84,7 +84,7 @@ func (o *outerKernel) panel(s shape) {
 	o.beginPanel(s, k)
 	a, b, runs := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("runs")
 	o.label("run%s", s)
-	count, ask := o.arg("k"), o.ask(s)
+	count, ask := o.arg("k"), o.prefetchRegister(s)
 	o.label("loop%s", s)
 	if s.mr == 1 {
 		// Each register of B is used once: from memory.
@@ -113,7 +113,7 @@ func (o *outerKernel) panel(s shape) {
 func (o *outerKernel) packPanel(s shape, to reg.GPVirtual) {
 	k := o.columns(s)
 	o.beginPanel(s, k)
-	a, b, count, ask := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("k"), o.ask(s)
+	a, b, count, ask := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("k"), o.prefetchRegister(s)
 	o.label("loop%s", s)
 	o.rowOfB(s, b, k, ask)
 	for v := range s.nr {
@@ -130,9 +130,9 @@ func (o *outerKernel) packPanel(s shape, to reg.GPVirtual) {
 	o.endPanels(s)
 }
 
-// ask returns the register of how far ahead B is asked for, or nil if it is not: rows of a matrix
-// lie on a page each, and what the processor loads by itself ends with a page.
-func (o *outerKernel) ask(s shape) reg.Register {
+// prefetchRegister returns the register of how far ahead B is asked for, or nil if it is not: rows
+// of a matrix lie on a page each, and what the processor loads by itself ends with a page.
+func (o *outerKernel) prefetchRegister(s shape) reg.Register {
 	if s.nr != 2 || s.mr == 1 {
 		return nil
 	}

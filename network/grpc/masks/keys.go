@@ -62,7 +62,7 @@ func New(c Config, id *pki.Identity) (*Keys, error) {
 	if c.Off {
 		return k, nil
 	}
-	secret, name := c.Secret, fmt.Sprintf("%s of %s", c.name("key", c.Agent), c.Program)
+	secret, name := c.Secret, fmt.Sprintf("%s of %s", c.streamName("key", c.Agent), c.Program)
 	switch {
 	case id != nil:
 		derived, err := id.Derive(name)
@@ -170,11 +170,11 @@ func (k *Keys) Check(agent int, public string) error {
 	return nil
 }
 
-// Learn takes in the key of an agent, which a neighbour passes on. A neighbour that has come back
+// AddKey takes in the key of an agent, which a neighbour passes on. A neighbour that has come back
 // may be the only one that needs keys, so this agent's own key goes with the first that comes.
 // published says that streams have more to carry. The error says what is wrong with the key, which
 // then changes nothing.
-func (k *Keys) Learn(agent int, text []byte) (published bool, err error) {
+func (k *Keys) AddKey(agent int, text []byte) (published bool, err error) {
 	if k.own == nil {
 		return false, errors.New("there must be none, as sums are not masked")
 	}

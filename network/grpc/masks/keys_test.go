@@ -30,7 +30,7 @@ func crew(t *testing.T, n int, change func(*Config)) []*Keys {
 	}
 	for _, k := range all {
 		for i, other := range all {
-			if _, err := k.Learn(i, other.ownText); err != nil {
+			if _, err := k.AddKey(i, other.ownText); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -170,7 +170,7 @@ func TestOff(t *testing.T) {
 	if k.Own() != nil || k.Announce() {
 		t.Error("there is a key")
 	}
-	if _, err := k.Learn(1, make([]byte, KeyLength)); err == nil || !strings.Contains(err.Error(), "not masked") {
+	if _, err := k.AddKey(1, make([]byte, KeyLength)); err == nil || !strings.Contains(err.Error(), "not masked") {
 		t.Errorf("error %v for a key", err)
 	}
 }

@@ -34,7 +34,7 @@ func (k *Keys) makeCiphers() error {
 		if secret == nil {
 			continue
 		}
-		pair := fmt.Sprintf("%s and %d with keys ", k.config.name(k.purpose(), min(other, k.config.Agent)),
+		pair := fmt.Sprintf("%s and %d with keys ", k.config.streamName(k.purpose(), min(other, k.config.Agent)),
 			max(other, k.config.Agent))
 		key, err := hkdf.Key(sha256.New, secret, nil, pair+all, 16)
 		if err != nil {

@@ -52,14 +52,14 @@ func readKey(b []byte) (k signedKey, err error) {
 	return k, nil
 }
 
-// name is a text that no two runs, agents and purposes share.
-func (c *Config) name(purpose string, agent int) string {
+// streamName is a text that no two runs, agents and purposes share.
+func (c *Config) streamName(purpose string, agent int) string {
 	return fmt.Sprintf("dsbo %s of agent %d in run %q with settings %q", purpose, agent, c.Run, c.Hash)
 }
 
 // signedText is what an agent signs for its key.
 func (c *Config) signedText(agent int, public []byte) []byte {
-	return append([]byte(c.name("public key", agent)+"\n"), public...)
+	return append([]byte(c.streamName("public key", agent)+"\n"), public...)
 }
 
 // verify returns an error unless a key belongs to an agent of this run, and when its

@@ -209,9 +209,9 @@ func (c *Node) report(now time.Time) {
 	c.send(Message{Kind: Report, To: All})
 }
 
-// Meet hands a neighbour, which knows the changes up to an epoch, the changes that it lacks, or
-// asks for those that this agent lacks.
-func (c *Node) Meet(now time.Time, agent, epoch int) { c.learner.sendChanges(now, agent, epoch) }
+// SendChanges hands a neighbour, which knows the changes up to an epoch, the changes that it lacks,
+// or asks for those that this agent lacks.
+func (c *Node) SendChanges(now time.Time, agent, epoch int) { c.learner.sendChanges(now, agent, epoch) }
 
 // send has a message sent, to this agent itself too if it is for it.
 func (c *Node) send(m Message) {

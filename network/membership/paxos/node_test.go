@@ -172,10 +172,10 @@ func (w *world) begin(s *site, c membership.Change) {
 	if w.decided[c.Epoch] == nil {
 		w.decided[c.Epoch] = c.Line()
 	}
-	s.enter()
+	s.resume()
 	point := paxos.Point{Iteration: c.Iteration, Round: c.Round}
 	if newest := c.Epoch == len(s.log); newest && s.forgot < c.Epoch &&
-		s.log.Keeps(c.Epoch-1, c.Epoch, s.agent, founders) && !slices.Contains(s.good(), point) {
+		s.log.StateKept(c.Epoch-1, c.Epoch, s.agent, founders) && !slices.Contains(s.good(), point) {
 		w.t.Fatalf("agent %d has no checkpoint %+v, with which epoch %d begins; it has %+v", s.agent, point,
 			c.Epoch, s.points)
 	}

@@ -53,7 +53,7 @@ func (r *room) waitForEnds(patiences int) []error {
 				continue
 			}
 			ends[i] = s.Tick(r.now, r.seen[i])
-			for sent := r.take(); len(sent) > 0; sent = r.take() { // all is said before the next one speaks
+			for sent := r.drain(); len(sent) > 0; sent = r.drain() { // all is said before the next one speaks
 				for _, m := range sent {
 					r.hand(m)
 				}
@@ -63,7 +63,7 @@ func (r *room) waitForEnds(patiences int) []error {
 	return ends
 }
 
-func (r *room) take() (sent []paxos.Message) {
+func (r *room) drain() (sent []paxos.Message) {
 	for _, s := range r.seats {
 		sent = append(sent, s.Messages()...)
 	}

@@ -34,7 +34,7 @@ type checkpoint struct {
 func (s *site) good() (points []paxos.Point) {
 	e := s.log.Last(founders)
 	for _, p := range slices.Backward(s.points) {
-		if p.epoch == e.Number || p.Iteration == e.Iteration && s.log.Keeps(p.epoch, e.Number, s.agent, founders) {
+		if p.epoch == e.Number || p.Iteration == e.Iteration && s.log.StateKept(p.epoch, e.Number, s.agent, founders) {
 			points = append(points, p.Point)
 		}
 	}
@@ -87,24 +87,24 @@ func (s *site) start() {
 		s.heard[j] = w.now
 	}
 	s.held = s.vote.Points
-	s.enter()
+	s.resume()
 	s.seat = testkit.Get(paxos.New(paxos.Settings{
 		Agent: s.agent, Founders: founders, Edges: w.edges, Quorum: w.quorum, Absent: absent, Patience: patience,
 		Draw: w.draw.Uint64, Records: s,
 	}, s.log, s.vote))
 }
 
-// enter has the site go on in the epoch of its log, from the newest checkpoint that is good or, if
+// resume has the site go on in the epoch of its log, from the newest checkpoint that is good or, if
 // it comes in, with what a neighbour hands over. One that hasState its state must have one, unless
 // it has lost its disk.
-func (s *site) enter() {
+func (s *site) resume() {
 	e := s.log.Last(founders)
 	s.lost = false
 	if _, member := e.Position(s.agent); !member {
 		return
 	}
 	points := s.good()
-	if len(points) == 0 && s.log.Keeps(e.Number-1, e.Number, s.agent, founders) {
+	if len(points) == 0 && s.log.StateKept(e.Number-1, e.Number, s.agent, founders) {
 		if s.forgot < e.Number {
 			s.w.t.Fatalf("agent %d has no checkpoint %d.%d, with which epoch %d begins; it has %+v", s.agent,
 				e.Iteration, e.Round, e.Number, s.points)
