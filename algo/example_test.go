@@ -2,6 +2,7 @@ package algo_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"dsbo"
@@ -44,13 +45,16 @@ func ExampleSchedule() {
 	for _, s := range []algo.Schedule{"0.5", "0.5/sqrt(k+1)", "0.1,0.05", "half"} {
 		at, err := s.For(100)
 		if err != nil {
-			fmt.Println(err)
+			fmt.Printf("%q is no schedule: %t\n", s, errors.Is(err, dsbo.ErrConfig))
 			continue
 		}
 		fmt.Println(at(0), at(3))
 	}
-	// Output: 0.5 0.5 0.5 0.25 0.1 0.05 schedule "half" must be 0.5, 0.5/sqrt(k+1), 0.5/(k+1),
-	// 0.5/sqrt(K), 0.5*(1-k/K) or 0.1,0.05, with finite numbers; "half" is none
+	// Output:
+	// 0.5 0.5
+	// 0.5 0.25
+	// 0.1 0.05
+	// "half" is no schedule: true
 }
 
 // A method by name, with parameters as a configuration file has them.

@@ -119,16 +119,12 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	return d, s.bind(d.Program, name, idx, rows)
 }
 
-// onDraw puts a question about the loss on a draw. An error names the agent and the loss.
-func (s *side) onDraw(name dsbo.Sample, question func(d *ad.Derivs) error) error {
-	d, err := s.derivatives(name)
+// failure names the agent and the loss of an error.
+func (s *side) failure(err error) error {
 	if err == nil {
-		err = question(d)
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.loss, err)
-	}
-	return nil
+	return fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.loss, err)
 }
 
 // Dims implements [dsbo.Oracle].
@@ -136,7 +132,11 @@ func (o *Oracle) Dims() (p, q int) { return o.p, o.q }
 
 // UpperGrad implements [dsbo.Oracle].
 func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	return o.up.onDraw(s, func(d *ad.Derivs) error { return d.Grad(dx, dy, x, y) })
+	d, err := o.up.derivatives(s)
+	if err == nil {
+		err = d.Grad(dx, dy, x, y)
+	}
+	return o.up.failure(err)
 }
 
 // LowerGrad implements [dsbo.Oracle].
@@ -144,46 +144,70 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	if q := o.q; len(dst) != q { // nil too, which Grad would skip
 		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers, as ∇_y g has; it has %d", q, len(dst))
 	}
-	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.Grad(nil, dst, x, y) })
+	d, err := o.low.derivatives(s)
+	if err == nil {
+		err = d.Grad(nil, dst, x, y)
+	}
+	return o.low.failure(err)
 }
 
 // HVP implements [dsbo.Oracle].
 func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
+	d, err := o.low.derivatives(s)
+	if err == nil {
+		err = d.HVP(dst, x, y, v)
+	}
+	return o.low.failure(err)
 }
 
 // GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its
 // outputs ([ad.Outputs]).
 func (o *Oracle) GaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
-	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })
+	d, err := o.low.derivatives(s)
+	if err == nil {
+		err = d.GaussNewton(dst, x, y, v)
+	}
+	return o.low.failure(err)
 }
 
 // JVP implements [dsbo.Oracle].
 func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.JVP(dst, x, y, v) })
+	d, err := o.low.derivatives(s)
+	if err == nil {
+		err = d.JVP(dst, x, y, v)
+	}
+	return o.low.failure(err)
 }
 
 // Hessian implements [dsbo.DenseOracle].
 func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.Hessian(dst, x, y) })
+	d, err := o.low.derivatives(s)
+	if err == nil {
+		err = d.Hessian(dst, x, y)
+	}
+	return o.low.failure(err)
 }
 
 // Jacobian implements [dsbo.DenseOracle].
 func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return o.low.onDraw(s, func(d *ad.Derivs) error { return d.Jacobian(dst, x, y) })
+	d, err := o.low.derivatives(s)
+	if err == nil {
+		err = d.Jacobian(dst, x, y)
+	}
+	return o.low.failure(err)
 }
 
 // Values implements [dsbo.ValueOracle].
 func (o *Oracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	value := func(side *side, v *float64) error {
-		return side.onDraw(s, func(d *ad.Derivs) error {
-			var err error
-			*v, err = d.Value(x, y)
-			return err
-		})
+	value := func(side *side) (v float64, err error) {
+		d, err := side.derivatives(s)
+		if err == nil {
+			v, err = d.Value(x, y)
+		}
+		return v, side.failure(err)
 	}
-	if err = value(&o.up, &upper); err == nil {
-		err = value(&o.low, &lower)
+	if upper, err = value(&o.up); err == nil {
+		lower, err = value(&o.low)
 	}
 	return upper, lower, err
 }

@@ -82,9 +82,11 @@ func ExampleParse() {
 	}
 	_, err = network.Parse("bus.json", []byte(`{"agents": 3, "edges": [[0, 1]]}`), 0)
 	fmt.Println(err)
-	// Output: 0: neighbours [1], weights [0.667 0.333 0.000] 1: neighbours [0 2], weights [0.333
-	// 0.333 0.333] 2: neighbours [1], weights [0.000 0.333 0.667] graph file bus.json: the graph
-	// must be connected; no path of edges leads from agent 0 to agent 2
+	// Output:
+	// 0: neighbours [1], weights [0.667 0.333 0.000]
+	// 1: neighbours [0 2], weights [0.333 0.333 0.333]
+	// 2: neighbours [1], weights [0.000 0.333 0.667]
+	// graph file bus.json: the graph must be connected; no path of edges leads from agent 0 to agent 2
 }
 
 func ExampleMatrix_Validate() {

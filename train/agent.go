@@ -46,16 +46,19 @@ func setStart(a dsbo.Algorithm, y []float64) {
 	}
 }
 
-// step runs the next iteration. If a norm of x, y or z is then NaN, infinite or above maxNorm, the
-// error is a [*dsbo.DivergedError]; the agent may go on all the same, so that its neighbours, which
-// need its vectors, can end their iteration. After any other error it is not usable.
-func (a *agent) step(ctx context.Context, maxNorm float64) error {
-	start := time.Now()
+// begin prepares for the next iteration's Step.
+func (a *agent) begin(ctx context.Context) {
 	a.mixer.Begin(2 * uint64(a.k))
 	a.oracle.ctx = ctx
-	err := a.alg.Step(ctx, a.k, a.metered, &a.mixer)
-	a.lastStep = time.Since(start)
-	a.allSteps += a.lastStep
+}
+
+// end notes what an iteration's Step took and returned. If a norm of x, y or z is then NaN,
+// infinite or above maxNorm, the error is a [*dsbo.DivergedError]; the agent may go on all the same,
+// so that its neighbours, which need its vectors, can end their iteration. After any other error it
+// is not usable.
+func (a *agent) end(took time.Duration, err error, maxNorm float64) error {
+	a.lastStep = took
+	a.allSteps += took
 	if err != nil {
 		return fmt.Errorf("agent %d: %w", a.id, err)
 	}

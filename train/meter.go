@@ -17,16 +17,10 @@ type meter struct {
 	busy     time.Duration
 }
 
-// call makes a call of the oracle, which it counts and times, unless the step has ended.
-func (m *meter) call(calls *int, ask func() error) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	start := time.Now()
-	err := ask()
+// count counts and times a call of the oracle that began at start.
+func (m *meter) count(calls *int, start time.Time) {
 	*calls++
 	m.busy += time.Since(start)
-	return err
 }
 
 // meteredOracle is an agent's oracle with its meter.
@@ -36,19 +30,38 @@ type meteredOracle struct {
 }
 
 func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.UpperGrad, func() error { return m.Oracle.UpperGrad(dx, dy, x, y, s) })
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	defer m.count(&m.calls.UpperGrad, time.Now())
+	return m.Oracle.UpperGrad(dx, dy, x, y, s)
 }
 
 func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.LowerGrad, func() error { return m.Oracle.LowerGrad(dst, x, y, s) })
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	defer m.count(&m.calls.LowerGrad, time.Now())
+	return m.Oracle.LowerGrad(dst, x, y, s)
 }
 
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.HVP, func() error { return linalg.Product(m.products, m.Oracle, dst, x, y, v, s) })
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	defer m.count(&m.calls.HVP, time.Now())
+	if m.products.Kind == dsbo.Hessian { // the usual case, without a call between
+		return m.Oracle.HVP(dst, x, y, v, s)
+	}
+	return linalg.Product(m.products, m.Oracle, dst, x, y, v, s)
 }
 
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.JVP, func() error { return m.Oracle.JVP(dst, x, y, v, s) })
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	defer m.count(&m.calls.JVP, time.Now())
+	return m.Oracle.JVP(dst, x, y, v, s)
 }
 
 // Penalty asks for P(x), which is known without data, and is not counted.
@@ -65,7 +78,11 @@ func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if err != nil {
 		return err
 	}
-	return m.call(&m.calls.Diagonal, func() error { return m.products.Diagonal(o, dst, x, y, s) })
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	defer m.count(&m.calls.Diagonal, time.Now())
+	return m.products.Diagonal(o, dst, x, y, s)
 }
 
 func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
@@ -73,8 +90,11 @@ func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower floa
 	if err != nil {
 		return 0, 0, err
 	}
-	err = m.call(&m.calls.Value, func() (err error) { upper, lower, err = o.Values(x, y, s); return err })
-	return upper, lower, err
+	if err := m.ctx.Err(); err != nil {
+		return 0, 0, err
+	}
+	defer m.count(&m.calls.Value, time.Now())
+	return o.Values(x, y, s)
 }
 
 // meteredDense is a meteredOracle for an oracle that gives whole matrices: methods look for them.
@@ -84,11 +104,19 @@ type meteredDense struct {
 }
 
 func (m meteredDense) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.Hessian, func() error { return m.dense.Hessian(dst, x, y, s) })
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	defer m.count(&m.calls.Hessian, time.Now())
+	return m.dense.Hessian(dst, x, y, s)
 }
 
 func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return m.call(&m.calls.Jacobian, func() error { return m.dense.Jacobian(dst, x, y, s) })
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	defer m.count(&m.calls.Jacobian, time.Now())
+	return m.dense.Jacobian(dst, x, y, s)
 }
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products

@@ -68,7 +68,8 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	var wg sync.WaitGroup
 	start := time.Now()
 	for _, i := range s.Local() {
-		wg.Go(func() { errs[i] = s.runAgent(inner, s.agents[i], g) })
+		wg.Add(1)
+		go s.runAgent(inner, s.agents[i], g, &wg, &errs[i])
 	}
 	wg.Wait()
 	s.done = s.agents[s.Local()[0]].k
@@ -77,21 +78,26 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	return stop && first == nil, first, err
 }
 
-// runAgent runs one agent from one boundary to the next, in the agent's own goroutine.
-func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
-	var diverged error
+// runAgent runs one agent from one boundary to the next, in the agent's own goroutine. It writes the
+// error that ends it, or in which the agent diverged.
+func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate, done *sync.WaitGroup, failure *error) {
+	defer done.Done()
 	for g.mayBegin(a.k) {
-		err := a.step(ctx, s.maxNorm)
+		a.begin(ctx)
+		start := time.Now()
+		err := a.alg.Step(ctx, a.k, a.metered, &a.mixer)
+		err = a.end(time.Since(start), err, s.maxNorm)
 		switch {
 		case a.diverged(err):
 			// The others are in the same iteration and need this agent to its end.
 			g.stop()
-			if diverged == nil {
-				diverged = err
+			if *failure == nil {
+				*failure = err
 			}
 		case err != nil:
 			s.fail(s.exchange, err)
-			return err
+			*failure = err
+			return
 		}
 		if a == s.agents[s.Local()[0]] {
 			s.times = append(s.times, a.lastStep.Seconds()*1000)
@@ -100,7 +106,6 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 			}
 		}
 	}
-	return diverged
 }
 
 // earliest returns the divergence of the earliest iteration, of several the one of the lowest

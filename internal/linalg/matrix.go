@@ -29,7 +29,10 @@ func (m *Matrix) SetDamping(least float64) {
 
 // Product writes the product of v with an agent's matrix at (x, y) to dst (length q, as v and y).
 func Product(m *Matrix, o dsbo.Oracle, dst, x, y, v []float64, s dsbo.Sample) error {
-	if m.Kind == dsbo.GaussNewton {
+	switch m.Kind {
+	case dsbo.Hessian:
+		return o.HVP(dst, x, y, v, s)
+	case dsbo.GaussNewton:
 		g, err := dsbo.OracleAs[dsbo.GaussNewtonOracle](o, "Gauss-Newton products")
 		if err != nil {
 			return err
