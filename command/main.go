@@ -62,8 +62,8 @@ type action func(ctx context.Context, args []string, stdout, stderr io.Writer) e
 func newProgram(name string, tasks ...experiment.Task) *program {
 	p := &program{name: name, tasks: tasks}
 	for _, t := range tasks {
-		about, _, _ := strings.Cut(t.About(), "\n")
-		p.verbs = append(p.verbs, verb{t.Name(), about, p.taskVerb(t)})
+		about, _, _ := strings.Cut(t.About, "\n")
+		p.verbs = append(p.verbs, verb{t.Name, about, p.taskVerb(t)})
 	}
 	p.verbs = append(p.verbs,
 		verb{"init", "make a folder with a small example", p.initialize},
@@ -84,7 +84,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") &&
 		!slices.Contains(versionFlags, args[0])) {
-		args = append([]string{p.tasks[0].Name()}, args...)
+		args = append([]string{p.tasks[0].Name}, args...)
 	}
 	switch {
 	case len(args) == 0:
@@ -155,7 +155,7 @@ func (p *program) taskVerb(t experiment.Task) action {
 		if isSiteLine(args) {
 			return p.site(ctx, t, args, stdout, stderr)
 		}
-		j, err := experiment.ParseAs(p.name+" "+t.Name(), t, args, stdout)
+		j, err := experiment.ParseAs(p.name+" "+t.Name, t, args, stdout)
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintf(stdout, "\n%s help lists the other verbs.\n", p.name)
 		}
@@ -172,7 +172,7 @@ func (p *program) findTask(field, name string) (experiment.Task, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return p.tasks[i], nil
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig,
+	return experiment.Task{}, dsbo.Errorf(dsbo.ErrConfig,
 		"%s must be %s; it is %q%s", field, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 

@@ -108,7 +108,7 @@ func (p *program) splitPlan(f *cli.Flags, args []string) (own []string, task str
 // taskNames returns the names of the program's tasks.
 func (p *program) taskNames() (names []string) {
 	for _, t := range p.tasks {
-		names = append(names, t.Name())
+		names = append(names, t.Name)
 	}
 	return names
 }

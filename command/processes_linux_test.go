@@ -58,7 +58,7 @@ func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, m
 	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), task: task, flags: flags,
 		ended: make(chan *process, 1000)}
 	r.out = filepath.Join(r.dir, "out")
-	file := writeCluster(t, r.dir, r.agents, map[string]any{"agents": addresses, "task": task.Name(), "flags": flags})
+	file := writeCluster(t, r.dir, r.agents, map[string]any{"agents": addresses, "task": task.Name, "flags": flags})
 	certs := filepath.Join(r.dir, "certs")
 	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
 	r.args = append([]string{"agent", "-cluster=" + file, "-out=" + r.out, "-certs=" + certs, "-log=json"}, more...)

@@ -40,7 +40,7 @@ func (p *program) site(ctx context.Context, t experiment.Task, args []string, st
 // parseSite reads the command line of a task's verb for one agent, and its cluster file.
 func (p *program) parseSite(t experiment.Task, args []string,
 	help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
-	name := p.name + " " + t.Name()
+	name := p.name + " " + t.Name
 	f, agent := o.newFlags(name, siteIntro)
 	f.Synopsis, f.Example = "-cluster FILE [flags]", name+" -cluster cluster.json -agent 2 -certs certs"
 	ofAgent := map[string]bool{}
@@ -65,9 +65,9 @@ func (p *program) parseSite(t experiment.Task, args []string,
 	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
-	if c.Task != t.Name() {
+	if c.Task != t.Name {
 		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-cluster %s is of the task %s, not of %s", o.cluster,
-			c.Task, t.Name())
+			c.Task, t.Name)
 	}
 	if o.out == "" {
 		folder, err := runs.InResults(c.Run)
@@ -85,13 +85,9 @@ func (p *program) parseSite(t experiment.Task, args []string,
 // mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's
 // own. The flags of the run are part of its hash: an agent that has others is refused.
 func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
-	var own []string
-	if s, ok := t.(experiment.Local); ok {
-		own = s.LocalFlags()
-	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		text := "-" + name + "=" + given[name]
-		if slices.Contains(own, name) {
+		if slices.Contains(t.LocalFlags, name) {
 			o.own = append(o.own, text)
 			continue
 		}

@@ -28,7 +28,7 @@ func TestCrashStates(t *testing.T) {
 		most = 8
 	}
 	whole := filepath.Join(t.TempDir(), "run")
-	testkit.OK(Run(t.Context(), new(tiny), strings.Fields(crashing+whole), io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), newTiny(), strings.Fields(crashing+whole), io.Discard, io.Discard))
 	want := leftBy(t, whole)
 	for _, name := range []string{"fresh", "resumed", "replaced"} {
 		t.Run(name, func(t *testing.T) {
@@ -72,13 +72,13 @@ func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 	args := strings.Fields(crashing + out)
 	switch name {
 	case "resumed":
-		testkit.OK(Run(t.Context(), new(tiny), append(slices.Clone(args), "-keep-checkpoints"), io.Discard, io.Discard))
+		testkit.OK(Run(t.Context(), newTiny(), append(slices.Clone(args), "-keep-checkpoints"), io.Discard, io.Discard))
 		testkit.OK(disk.Remove(filepath.Join(out, runs.SummaryFile)))
 		testkit.OK(runs.Folder(out).RemoveCheckpointsAfter(nil, 2))
 		testkit.OK(disk.SyncDir(out))
 		args = []string{"-resume", "-report=false", "-quiet", "-out=" + out}
 	case "replaced":
-		testkit.OK(Run(t.Context(), new(tiny), append(slices.Clone(args), "-seed=2", "-K=2"), io.Discard, io.Discard))
+		testkit.OK(Run(t.Context(), newTiny(), append(slices.Clone(args), "-seed=2", "-K=2"), io.Discard, io.Discard))
 		args = append(args, "-force")
 	}
 	seen := map[string]bool{}
@@ -90,7 +90,7 @@ func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 			}
 		}
 	}
-	testkit.OK(Run(t.Context(), new(tiny), args, io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), newTiny(), args, io.Discard, io.Discard))
 	return all
 }
 
@@ -107,7 +107,7 @@ func comesBack(t *testing.T, out, after string, want left) bool {
 		return true
 	}
 	there, _ := folder.ReadConfig()
-	err := Run(t.Context(), new(tiny), []string{"-resume", "-report=false", "-quiet", "-out=" + out},
+	err := Run(t.Context(), newTiny(), []string{"-resume", "-report=false", "-quiet", "-out=" + out},
 		io.Discard, io.Discard)
 	if err == nil && there.Seed == 1 {
 		want.check(t, out, after+", resumed")
@@ -119,7 +119,7 @@ func comesBack(t *testing.T, out, after string, want left) bool {
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("after %s: %v, want one line that names what is wrong", after, err)
 	}
-	testkit.OK(Run(t.Context(), new(tiny), append(strings.Fields(crashing+out), "-force"), io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), newTiny(), append(strings.Fields(crashing+out), "-force"), io.Discard, io.Discard))
 	want.check(t, out, after+", begun anew")
 	return false
 }

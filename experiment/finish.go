@@ -134,12 +134,11 @@ func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model) error {
 
 // finishTask has the task make of the kept model what it makes of it.
 func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model) error {
-	t, ok := r.Task.(Finisher)
-	if !ok {
+	if r.Task.Finish == nil {
 		return nil
 	}
 	together := r.poser.problem.Collective(ctx)
-	return t.Finish(FinishedRun{
+	return r.Task.Finish(FinishedRun{
 		Folder: r.files.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
 		Note: func(format string, args ...any) {
 			r.account.summary.Verdict.Notes = append(r.account.summary.Verdict.Notes, fmt.Sprintf(format, args...))

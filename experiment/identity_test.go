@@ -15,25 +15,27 @@ import (
 	"dsbo/runs"
 )
 
-// An idle task has flags that its problem's settings do not tell.
-type idle struct{ tiny }
-
-func (t *idle) Flags(f *flag.FlagSet) {
-	t.tiny.Flags(f)
-	f.Bool("refit", false, "do more at the end")
-	f.String("notes", "", "`folder` of no interest")
+// newIdle returns a task with flags that its problem's settings do not tell.
+func newIdle() Task {
+	t := newTiny()
+	flags := t.Flags
+	t.Flags = func(f *flag.FlagSet) {
+		flags(f)
+		f.Bool("refit", false, "do more at the end")
+		f.String("notes", "", "`folder` of no interest")
+	}
+	t.Describe = func(data.Task, models.Model) (map[string]any, string) { return map[string]any{}, "" }
+	return t
 }
-
-func (*idle) Describe(data.Task, models.Model) (map[string]any, string) { return map[string]any{}, "" }
 
 // TestIdentity: a run does not go on with another value of any flag of its task, but with files
 // that are elsewhere.
 func TestIdentity(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	testkit.OK(Run(t.Context(), new(idle), strings.Fields(crashing+out+" -notes=here"), io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), newIdle(), strings.Fields(crashing+out+" -notes=here"), io.Discard, io.Discard))
 	resume := func(flags ...string) error {
 		testkit.OK(runs.Folder(out).WriteSummary(runs.Summary{State: runs.Interrupted}))
-		return Run(t.Context(), new(idle),
+		return Run(t.Context(), newIdle(),
 			append([]string{"-resume", "-report=false", "-quiet", "-out=" + out}, flags...), io.Discard, io.Discard)
 	}
 	if err := resume("-refit"); !errors.Is(err, dsbo.ErrConfig) ||

@@ -215,7 +215,7 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode, error) {
 	if s.Out != "" {
 		return runs.Folder(s.Out), mode, nil
 	}
-	first, err := runs.InResults(fmt.Sprintf("%s-%s-seed%d", j.Task.Name(), s.Preset, s.Seed))
+	first, err := runs.InResults(fmt.Sprintf("%s-%s-seed%d", j.Task.Name, s.Preset, s.Seed))
 	if err != nil {
 		return "", mode, err
 	}

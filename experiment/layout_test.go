@@ -149,11 +149,11 @@ func TestFolderOfAnother(t *testing.T) {
 	}
 }
 
-// A deferred task loads when the agents have met, and knows its files before.
-type deferred struct{ tiny }
-
-func (*deferred) Fingerprint(a Agents) ([]byte, error) {
-	return fmt.Append(nil, "files of ", a.Local), nil
+// newDeferred returns a task that loads when the agents have met, and knows its files before.
+func newDeferred() Task {
+	t := newTiny()
+	t.Fingerprint = func(a Agents) ([]byte, error) { return fmt.Append(nil, "files of ", a.Local), nil }
+	return t
 }
 
 // TestFingerprint: an agent meets the others with a fingerprint of its data: of its files if the
@@ -162,7 +162,7 @@ func TestFingerprint(t *testing.T) {
 	met := errors.New("met")
 	of := func(agent int, task Task, args string) string {
 		var got []byte
-		_, later := task.(*deferred)
+		later := task.Fingerprint != nil
 		j := testkit.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")),
 			io.Discard))
 		j.Layout = OneAgent(agent, "run",
@@ -179,14 +179,14 @@ func TestFingerprint(t *testing.T) {
 		}
 		return string(got)
 	}
-	first := of(1, new(tiny), "-seed=1")
-	if again := of(1, new(tiny), "-seed=1 -K=7"); again != first || first == "" {
+	first := of(1, newTiny(), "-seed=1")
+	if again := of(1, newTiny(), "-seed=1 -K=7"); again != first || first == "" {
 		t.Errorf("fingerprints %q and %q of the same data", first, again)
 	}
-	if other, seed := of(2, new(tiny), "-seed=1"), of(1, new(tiny), "-seed=2"); other == first || seed == first {
+	if other, seed := of(2, newTiny(), "-seed=1"), of(1, newTiny(), "-seed=2"); other == first || seed == first {
 		t.Errorf("fingerprint %q of other data too", first)
 	}
-	if got := of(2, new(deferred), ""); got != "files of [2]" {
+	if got := of(2, newDeferred(), ""); got != "files of [2]" {
 		t.Errorf("fingerprint %q; it must be that of the files", got)
 	}
 }

@@ -26,7 +26,7 @@ func Main(t Task) {
 	if err == nil {
 		err = j.Run(ctx, os.Stdout, os.Stderr)
 	}
-	os.Exit(Abandon(os.Args[1:], cli.End(t.Name(), err)))
+	os.Exit(Abandon(os.Args[1:], cli.End(t.Name, err)))
 }
 
 // Run runs a task's command line in this process, as [Main] does.
@@ -42,7 +42,7 @@ func Run(ctx context.Context, t Task, args []string, stdout, stderr io.Writer) e
 // flags of the run that goes on. With -h it writes the help, and with -version alone what program
 // this is, and returns flag.ErrHelp; other errors match dsbo.ErrConfig.
 func Parse(t Task, args []string, help io.Writer) (*Job, error) {
-	return ParseAs(t.Name(), t, args, help)
+	return ParseAs(t.Name, t, args, help)
 }
 
 // ParseAs is [Parse] for a command line that the help calls by another name than the task's.
@@ -50,13 +50,13 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	if len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
 		return nil, cmp.Or(cli.PrintVersion(help, name), flag.ErrHelp)
 	}
-	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name(), Build: runs.ThisBuild()}}
-	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tunedPreset()}, t.Presets()...),
+	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name, Build: runs.ThisBuild()}}
+	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tunedPreset()}, t.Presets...),
 		taskFlags: map[string]any{}, shapingFlags: map[string]string{}}
-	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(allPresets(j.presets)))
+	f := cli.NewFlags(name, capitalized(t.About), presetsHelp(allPresets(j.presets)))
 	f.Example = name + " -K 20 -out results/first"
-	if e, ok := t.(Exampler); ok {
-		f.Example = name + " " + e.Example()
+	if t.Example != "" {
+		f.Example = name + " " + t.Example
 	}
 	t.Flags(f.FlagSet)
 	f.VisitAll(func(fl *flag.Flag) { j.taskFlags[fl.Name] = nil })
@@ -65,8 +65,8 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	if err := j.parse(f, args, help); err != nil {
 		return nil, err
 	}
-	if c, ok := t.(Checker); ok {
-		if err := c.Check(); err != nil {
+	if t.Check != nil {
+		if err := t.Check(); err != nil {
 			return nil, err
 		}
 	}

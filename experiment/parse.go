@@ -95,7 +95,7 @@ func LocalOnly(flag string) bool { return slices.Contains(localOnlyFlags, flag) 
 // HasFlag reports whether a flag is one of a task's own, and thereby of its problem. The task's
 // flags have their defaults after it.
 func HasFlag(t Task, name string) bool {
-	f := flag.NewFlagSet(t.Name(), flag.ContinueOnError)
+	f := flag.NewFlagSet(t.Name, flag.ContinueOnError)
 	t.Flags(f)
 	return f.Lookup(name) != nil
 }

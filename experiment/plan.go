@@ -66,11 +66,11 @@ func (r *runner) planned(program runs.Number) plan.Run {
 	if held := r.end.trainingConfig(r.poser.problem.Problem); held != nil {
 		run.Held = held.Method
 	}
-	if t, ok := r.Task.(Experienced); ok {
-		run.Experience = t.Experience()
+	if r.Task.Experience != nil {
+		run.Experience = r.Task.Experience()
 	}
-	if t, ok := r.Task.(Finisher); ok {
-		run.Ending = t.Ending()
+	if r.Task.Ending != nil {
+		run.Ending = r.Task.Ending()
 	}
 	return run
 }

@@ -29,7 +29,7 @@ func planned(t *testing.T, args ...string) *plan.Plan {
 func piloted(t *testing.T, within time.Duration, args ...string) *plan.Plan {
 	t.Helper()
 	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3"}, args...)
-	return testkit.Get(testkit.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), within, io.Discard))
+	return testkit.Get(testkit.Get(Parse(newMean(), args, io.Discard)).Plan(t.Context(), within, io.Discard))
 }
 
 // checkSent compares a phase of a plan with what was counted: they must be the same, but for
@@ -83,9 +83,9 @@ func TestExplainPrivacy(t *testing.T) {
 	for _, args := range [][]string{nil, {"-dp-epsilon=5"}, {"-algorithm=dsoba"}} {
 		var out strings.Builder
 		args = append([]string{"-agents=3", "-rows=50", "-out=" + folder, "-explain-privacy"}, args...)
-		testkit.OK(Run(t.Context(), new(mean), args, &out, io.Discard))
+		testkit.OK(Run(t.Context(), newMean(), args, &out, io.Discard))
 		for _, q := range testkit.Get(
-			testkit.Get(Parse(new(mean), args, io.Discard)).Plan(t.Context(), 0, nil)).Quantities {
+			testkit.Get(Parse(newMean(), args, io.Discard)).Plan(t.Context(), 0, nil)).Quantities {
 			times := fmt.Sprintf("%.0f", q.Times.Most)
 			if q.Times.Least < q.Times.Most {
 				times = fmt.Sprintf("%.0f-%s", q.Times.Least, times)

@@ -268,8 +268,8 @@ func (r *finisher) finishPrivate() error {
 	if err := r.writeModel(best.X, best.Y); err != nil {
 		return err
 	}
-	if t, ok := r.Task.(Finisher); ok {
-		if err := t.Finish(FinishedRun{Folder: r.files.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
+	if r.Task.Finish != nil {
+		if err := r.Task.Finish(FinishedRun{Folder: r.files.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
 			Collective: withoutSums}); err != nil {
 			return err
 		}

@@ -26,9 +26,11 @@ type mean struct {
 	rows int
 }
 
-func (*mean) Name() string      { return "mean" }
-func (*mean) About() string     { return "takes a moment" }
-func (*mean) Presets() []Preset { return nil }
+func newMean() Task {
+	t := new(mean)
+	return Task{Name: "mean", About: "takes a moment", Flags: t.Flags, Load: t.Load}
+}
+
 func (t *mean) Flags(f *flag.FlagSet) {
 	f.BoolVar(&t.sums, "sums", false, "find a sum")
 	f.IntVar(&t.rows, "rows", 2000, "training `rows`")
@@ -47,7 +49,7 @@ func (t *mean) Load(a Agents) (data.Task, models.Model, error) {
 // runMean runs the task in a folder, and returns its summary.
 func runMean(ctx context.Context, folder string, args ...string) (runs.Summary, error) {
 	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-out=" + folder}, args...)
-	if err := Run(ctx, new(mean), args, io.Discard, io.Discard); err != nil {
+	if err := Run(ctx, newMean(), args, io.Discard, io.Discard); err != nil {
 		return runs.Summary{}, err
 	}
 	return runs.Folder(folder).ReadSummary()
@@ -92,7 +94,7 @@ func TestPrivateRun(t *testing.T) {
 func TestPrivateRunGoesOn(t *testing.T) {
 	base := t.TempDir()
 	folder := filepath.Join(base, "run")
-	j := testkit.Get(Parse(new(mean),
+	j := testkit.Get(Parse(newMean(),
 		[]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1",
 			"-out=" + folder}, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -138,20 +140,20 @@ func TestPrivacyThatCannotBe(t *testing.T) {
 		args []string
 		want string
 	}{
-		{new(tiny), nil, "models.Logistic with these settings has terms without known bounds"}, // sums
-		{new(mean), []string{"-sums"}, "sums and texts of the agents' data"},
-		{new(mean), []string{"-algorithm=newtoncg"}, "newtoncg asks for losses, diagonals or matrices"},
-		{new(mean), []string{"-algorithm=jhip"}, "jhip asks for losses, diagonals or matrices"},
-		{new(mean), []string{"-dp-delta=0.001"}, "-dp-delta must be below 1/2000"},
+		{newTiny(), nil, "models.Logistic with these settings has terms without known bounds"}, // sums
+		{newMean(), []string{"-sums"}, "sums and texts of the agents' data"},
+		{newMean(), []string{"-algorithm=newtoncg"}, "newtoncg asks for losses, diagonals or matrices"},
+		{newMean(), []string{"-algorithm=jhip"}, "jhip asks for losses, diagonals or matrices"},
+		{newMean(), []string{"-dp-delta=0.001"}, "-dp-delta must be below 1/2000"},
 	} {
 		folder := filepath.Join(t.TempDir(), "run")
 		err := Run(t.Context(), c.task, append(c.args, "-dp-epsilon=1", "-agents=2", "-quiet", "-K=2", "-out="+folder),
 			io.Discard, io.Discard)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %v: error %v, want %q", c.task.Name(), c.args, err, c.want)
+			t.Errorf("%s %v: error %v, want %q", c.task.Name, c.args, err, c.want)
 		}
 		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s %v: a folder is there: %v", c.task.Name(), c.args, err)
+			t.Errorf("%s %v: a folder is there: %v", c.task.Name, c.args, err)
 		}
 	}
 }

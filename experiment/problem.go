@@ -43,8 +43,8 @@ type problem struct {
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it
 // loads them.
 func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
-	if t, ok := r.Task.(Fingerprinter); ok {
-		return t.Fingerprint(Agents{N: r.agentsWith(agent), Local: []int{agent}, Seed: r.Settings.Seed,
+	if r.Task.Fingerprint != nil {
+		return r.Task.Fingerprint(Agents{N: r.agentsWith(agent), Local: []int{agent}, Seed: r.Settings.Seed,
 			Own: r.layout.ownsFiles()})
 	}
 	if err := r.load(ctx, []int{agent}); err != nil {
@@ -59,8 +59,8 @@ func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 func (j *Job) CheckData(n int, seed uint64) error {
 	all := Agents{N: n, Start: n, Local: membership.First(n).Members, Seed: seed, Own: true,
 		Private: j.Settings.Epsilon != 0, Collective: unmet}
-	if t, ok := j.Task.(Fingerprinter); ok {
-		_, err := t.Fingerprint(all)
+	if j.Task.Fingerprint != nil {
+		_, err := j.Task.Fingerprint(all)
 		return err
 	}
 	_, _, err := j.Task.Load(all)
@@ -125,7 +125,7 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 	}
 	if n := len(l.data.Shards); n != agents.N {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n,
-			r.Task.Name(), s.Agents)
+			r.Task.Name, s.Agents)
 	}
 	l.setup, l.test = found, l.data.Test
 	err = r.loadAdmitted()
@@ -138,7 +138,7 @@ func (r *poser) checkMethod() error {
 	m, err := algo.New(r.Settings.Algorithm)
 	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.data.loaded.model) {
 		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
-			r.Settings.Algorithm, r.Task.Name())
+			r.Settings.Algorithm, r.Task.Name)
 	}
 	return err
 }
@@ -175,10 +175,10 @@ func (r *poser) makeProblem(ctx context.Context) (err error) {
 		p.shapeY = []int{rows, cols}
 	}
 	p.settings, p.line = r.taskFlags,
-		fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, wording.Count(s.Agents, "agent"))
-	if d, ok := r.Task.(Describer); ok {
+		fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name, nx, ny, wording.Count(s.Agents, "agent"))
+	if r.Task.Describe != nil {
 		task.Test = l.test
-		p.settings, p.line = d.Describe(task, l.model)
+		p.settings, p.line = r.Task.Describe(task, l.model)
 	}
 	r.problem = p
 	return nil
@@ -237,8 +237,8 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 func (r *poser) setStart(prob *problem) error {
 	var x, y []float64
 	p, _ := r.data.loaded.model.Dims()
-	if st, ok := r.Task.(Starter); ok {
-		x, y = st.Start()
+	if r.Task.Start != nil {
+		x, y = r.Task.Start()
 	}
 	if st, ok := r.data.loaded.model.(models.XStarter); ok && x == nil {
 		x = make([]float64, p)

@@ -10,7 +10,6 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/experiment/plan"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
@@ -35,13 +34,18 @@ type refitting struct {
 	loaded      data.Task
 }
 
+// Task returns the task, which finishes.
+func (t *refitting) Task() Task {
+	task := newMean()
+	task.Flags, task.Load, task.Finish = t.mean.Flags, t.Load, t.Finish
+	return task
+}
+
 func (t *refitting) Load(a Agents) (data.Task, models.Model, error) {
 	task, m, err := t.mean.Load(a)
 	t.loaded = task
 	return task, edged{m.(models.Logistic), t.edge}, err
 }
-
-func (*refitting) Ending() plan.Ending { return plan.Ending{} }
 
 func (t *refitting) Finish(f FinishedRun) error {
 	_, err := f.Solve(t.loaded, edged{models.Logistic{Features: 3, Mean: true}, t.refit}, f.X)
@@ -63,7 +67,7 @@ func TestModelsThatAreNotFinite(t *testing.T) {
 		var log strings.Builder
 		args := []string{"-agents=3", "-rows=50", "-K=2", "-x0=-3", "-set=init=x0", "-report=false", "-dtype=float64",
 			"-out=" + string(folder)}
-		if err := Run(t.Context(), &test.task, args, io.Discard, &log); err != nil {
+		if err := Run(t.Context(), test.task.Task(), args, io.Discard, &log); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !strings.Contains(log.String(), "warning: ") || !strings.Contains(log.String(), test.warning) {

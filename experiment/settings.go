@@ -216,8 +216,8 @@ func (j *Job) resolveParameters() (parameters, error) {
 	if err != nil {
 		return p, err
 	}
-	if t, ok := j.Task.(Populated); ok && !given["agents"] {
-		s.Agents = cmp.Or(t.Agents(), s.Agents)
+	if j.Task.Agents != nil && !given["agents"] {
+		s.Agents = cmp.Or(j.Task.Agents(), s.Agents)
 	}
 	return p, nil
 }
@@ -231,8 +231,8 @@ func (j *Job) preset() (Preset, error) {
 		s.Preset = privatePreset().Name
 		return privatePreset(), nil
 	}
-	if t, ok := j.Task.(Chooser); ok && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
-		s.Preset = cmp.Or(t.Preset(), s.Preset)
+	if j.Task.Preset != nil && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
+		s.Preset = cmp.Or(j.Task.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
 	if j.givenFlags["algorithm"] && !j.givenFlags["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) &&

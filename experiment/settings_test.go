@@ -19,15 +19,15 @@ import (
 // tiny is a task of a moment.
 type tiny struct{ features int }
 
-func (*tiny) Name() string            { return "tiny" }
-func (*tiny) About() string           { return "takes a moment" }
-func (t *tiny) Flags(f *flag.FlagSet) { f.IntVar(&t.features, "p", 3, "`number` of features") }
-func (*tiny) Presets() []Preset {
-	return []Preset{
+func newTiny() Task {
+	t := new(tiny)
+	return Task{Name: "tiny", About: "takes a moment", Flags: t.Flags, Load: t.Load, Presets: []Preset{
 		{Name: "fast", DType: "float64", K: 6, X0: 0.5, Method: &algo.MADSBO{T: 2, N: 2, Gamma: "0.01"}},
 		{Name: "slow", K: 60, Batch: 5, Method: &algo.Tuned{}},
-	}
+	}}
 }
+
+func (t *tiny) Flags(f *flag.FlagSet) { f.IntVar(&t.features, "p", 3, "`number` of features") }
 func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
 	task, err := data.Synthetic{Agents: a.N, Features: t.features, Train: 20, Val: 10, Test: 5, Rate: 1,
 		Seed: a.Seed}.Task()
@@ -36,7 +36,7 @@ func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
 
 func parseTiny(t *testing.T, args string) *Job {
 	t.Helper()
-	return testkit.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
+	return testkit.Get(Parse(newTiny(), strings.Fields(args), io.Discard))
 }
 
 func TestMain(m *testing.M) {
@@ -133,7 +133,7 @@ func TestSettingsThatCannotWork(t *testing.T) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
 	}
-	if _, err := Parse(new(tiny), []string{"-resume", "-force"}, io.Discard); !errors.Is(err, dsbo.ErrConfig) ||
+	if _, err := Parse(newTiny(), []string{"-resume", "-force"}, io.Discard); !errors.Is(err, dsbo.ErrConfig) ||
 		!strings.Contains(err.Error(), "mutually exclusive") {
 		t.Errorf("-resume -force: %v", err)
 	}
@@ -153,7 +153,7 @@ func TestRefusalAlone(t *testing.T) {
 	var log strings.Builder
 	args := []string{"-agents=3", "-rows=50", "-algorithm=jhip", "-beta=1000", "-gamma=1000", "-memory=1e-9",
 		"-out=" + filepath.Join(t.TempDir(), "run")}
-	if err := Run(t.Context(), new(mean), args, io.Discard, &log); !errors.Is(err, dsbo.ErrCapability) {
+	if err := Run(t.Context(), newMean(), args, io.Discard, &log); !errors.Is(err, dsbo.ErrCapability) {
 		t.Errorf("the error is %v", err)
 	}
 	if strings.Contains(log.String(), "warning") {

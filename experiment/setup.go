@@ -36,7 +36,7 @@ func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 
 // unmet is what an agent that has not met the others finds with them.
 var unmet = noCollective{
-	dsbo.Errorf(dsbo.ErrCapability, "a task whose Load finds things together must be an experiment.Fingerprinter")}
+	dsbo.Errorf(dsbo.ErrCapability, "a task whose Load finds things together must have a Fingerprint")}
 
 // A noCollective is a [network.Collective] that fails.
 type noCollective struct{ err error }

@@ -22,8 +22,8 @@ const siteNumbers = 1 + 2*3
 // best constant and the tuned one; and the scores that other sites find alone, where they may be
 // seen. It returns nil where the task does not ask for it.
 func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
-	t, ok := r.Task.(Sited)
-	if !ok || !t.ComparesSites() || constant.Y == nil || tuned.Y == nil || r.poser.problem.Score == nil {
+	sites := r.Task.sites()
+	if !sites.Compare || constant.Y == nil || tuned.Y == nil || r.poser.problem.Score == nil {
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
@@ -39,28 +39,28 @@ func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidat
 	if err != nil {
 		return nil, err
 	}
-	var sites []runs.Site
+	var found []runs.Site
 	for k, row := range rows {
 		name := ""
 		if r.finalEpoch.Members != nil {
 			name = fmt.Sprintf("site %d", r.finalEpoch.Members[k])
 		}
 		scores := scoresOf(row[1:])
-		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1],
+		found = append(found, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1],
 			Tuned: scores[2]})
 	}
-	return sites, r.exchangeSiteModels(ctx, t.ExchangesAlone(), siteModels, tuned.Fit(), sites)
+	return found, r.exchangeSiteModels(ctx, sites.Exchange, siteModels, tuned.Fit(), found)
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
 func (r *siteModels) exchangedRows() []plan.Row {
-	t, ok := r.Task.(Sited)
-	if !ok || !t.ComparesSites() || r.poser.problem.Score == nil {
+	sites := r.Task.sites()
+	if !sites.Compare || r.poser.problem.Score == nil {
 		return nil
 	}
 	rows := []plan.Row{{Name: "scores on the site's test rows", Length: siteNumbers}}
 	p, q := r.data.loaded.model.Dims()
-	if n := r.Settings.Agents; t.ExchangesAlone() && n <= mostCrossed {
+	if n := r.Settings.Agents; sites.Exchange && n <= mostCrossed {
 		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q},
 			plan.Row{Name: "scores of such models", Length: 2 * n})
 	}

@@ -27,22 +27,78 @@ import (
 )
 
 // A Task is a data set and a model, with the flags that choose them: all that a problem has of its
-// own. [Main] makes a program of one, and package command one of several.
-type Task interface {
-	// Name returns the name of the task's command line, with which the names of its run
-	// folders begin.
-	Name() string
-	// About returns what the task does, for the help. Its first line alone stands in the list of
+// own. [Main] makes a program of one, and package command one of several. What stands after Load is
+// optional.
+type Task struct {
+	// Name of the task's command line, with which the names of its run folders begin.
+	Name string
+	// About says what the task does, for the help. Its first line alone stands in the list of
 	// verbs, such as "tune the penalties of a model".
-	About() string
+	About string
 	// Flags adds the task's own flags to f, and sets the variables behind them to their defaults.
-	Flags(f *flag.FlagSet)
-	// Presets returns settings that -preset names beside "tuned", which every task has and is the
-	// default; nil: none.
-	Presets() []Preset
+	Flags func(f *flag.FlagSet)
 	// Load returns the data of the agents that are here, and the model. A process holds no examples
 	// of others. Errors that another choice of flags avoids match dsbo.ErrConfig.
-	Load(a Agents) (data.Task, models.Model, error)
+	Load func(a Agents) (data.Task, models.Model, error)
+
+	// Example has the flags of a short command line, where it needs some of the task's.
+	Example string
+	// Presets are settings that -preset names beside "tuned", which every task has and is
+	// the default.
+	Presets []Preset
+	// Preset returns the name of the preset that suits what the flags choose, "" for "tuned". It is
+	// called after the flags are read.
+	Preset func() string
+	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot
+	// work. Nothing is loaded before it.
+	Check func() error
+	// LocalFlags names the flags that each agent has on its own command line: all others are the
+	// same for all agents of a run.
+	LocalFlags []string
+	// Agents returns the number of agents for which there are data, where -agents is not given;
+	// 0: any.
+	Agents func() int
+	// Fingerprint returns a digest of the files of the agents in a.Local, as they lie there, before
+	// the agents meet. The masks of sums follow from it, and the exchange refuses an agent that
+	// comes back with another one. A task whose Load exchanges with the other agents must have it.
+	// Of other tasks, what they load for the agents of this process is the fingerprint.
+	Fingerprint func(a Agents) ([]byte, error)
+	// Describe returns the settings that become "problem" in config.json, which must be the same
+	// for a resume, and a line for people. Both are the same in all processes of a run. Without it
+	// they are the task's flags, and the lengths of x and y.
+	Describe func(t data.Task, m models.Model) (settings map[string]any, line string)
+	// Start returns the start of x and of y on all agents, the same in all processes, after Load. A
+	// nil x starts at -x0, or where the method finds a good start; a nil y where the model says.
+	Start func() (x, y []float64)
+	// Sites tells, after Load, what the run is to find of agents that are sites.
+	Sites func() Sites
+	// Finish makes more of what a run has found than lambda.npy and omega.npy. It is called in all
+	// processes of a run, after these two files are written.
+	Finish func(f FinishedRun) error
+	// Ending returns what Finish exchanges where there is no differential privacy, after Load:
+	// plans count it.
+	Ending func() plan.Ending
+	// Experience returns what runs of the task took, after Load, with which plans count.
+	Experience func() plan.Experience
+}
+
+// Sites says what a run finds of agents that are sites with examples of their own, test examples
+// too.
+type Sites struct {
+	// Compare has the run find what each site could do alone, and compare that with what all do
+	// together: test losses and accuracies of single sites are then seen by all.
+	Compare bool
+	// Exchange lets each site's own model leave it then, to be tried on the test examples of
+	// all others.
+	Exchange bool
+}
+
+// sites returns what the run is to find of sites.
+func (t *Task) sites() (s Sites) {
+	if t.Sites != nil {
+		s = t.Sites()
+	}
+	return s
 }
 
 // Agents are those for which a task is loaded.
@@ -60,39 +116,14 @@ type Agents struct {
 	Private bool
 	// Collective is how the agents find sums and texts of all together while they load. All
 	// processes make the same calls: what a process calls must depend on nothing but flags, N, Seed
-	// and what was found before. A task that uses it is a [Fingerprinter].
+	// and what was found before. A task that uses it has a Fingerprint.
 	Collective network.Collective
 	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to
 	// see it.
 	Log func(format string, args ...any)
 }
 
-// A Populated task knows for how many agents it has data.
-type Populated interface {
-	// Agents returns that number, where -agents is not given; 0: any.
-	Agents() int
-}
-
-// A Local is a [Task] some of whose flags are not the same for all agents of a run: each has its
-// own on its command line.
-type Local interface {
-	// LocalFlags returns the names of these flags.
-	LocalFlags() []string
-}
-
-// A Finisher is a [Task] that makes more of what a run has found than lambda.npy and omega.npy.
-type Finisher interface {
-	// Finish is called in all processes of a run, after these two files are written.
-	Finish(f FinishedRun) error
-	// Ending returns what Finish exchanges where there is no differential privacy, after Load:
-	// plans count it.
-	Ending() plan.Ending
-}
-
-// An Experienced is a [Task] that knows what its runs took, with which plans count.
-type Experienced interface{ Experience() plan.Experience }
-
-// FinishedRun is what a run has found, for a [Finisher].
+// FinishedRun is what a run has found, for a task's Finish.
 type FinishedRun struct {
 	Folder     runs.Folder
 	Writes     bool               // whether this process writes to the folder
@@ -110,61 +141,4 @@ type FinishedRun struct {
 type LowerSolution struct {
 	Y                      []float64
 	TestLoss, TestAccuracy runs.Number
-}
-
-// A Sited is a [Task] whose agents are sites with examples of their own, test examples too.
-type Sited interface {
-	// ComparesSites reports whether the run is to find what each site could do alone, and to
-	// compare that with what all do together: test losses and accuracies of single sites are then
-	// seen by all.
-	ComparesSites() bool
-	// ExchangesAlone reports whether each site's own model may leave it then, to be tried on the
-	// test examples of all others.
-	ExchangesAlone() bool
-}
-
-// A Starter is a [Task] that can say where a run starts.
-type Starter interface {
-	// Start returns the start of x and of y on all agents, the same in all processes; Load was
-	// called before. A nil x starts at -x0, or where the method finds a good start; a nil y where
-	// the model says.
-	Start() (x, y []float64)
-}
-
-// A Chooser is a [Task] one of whose presets suits what its flags choose better than "tuned".
-type Chooser interface {
-	// Preset returns that preset's name, "" for "tuned". It is called after the flags are read
-	// and checked.
-	Preset() string
-}
-
-// An Exampler is a [Task] whose command line needs flags of its own, which the example of the help
-// then has.
-type Exampler interface {
-	// Example returns the flags of a short command line.
-	Example() string
-}
-
-// A Checker is a [Task] that can check its flags before it loads anything.
-type Checker interface {
-	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot
-	// work, else nil.
-	Check() error
-}
-
-// A Fingerprinter is a [Task] whose Load exchanges with the other agents, such as for a joint
-// preprocessing. Of other tasks, what they load for the agents of this process is the fingerprint.
-type Fingerprinter interface {
-	// Fingerprint returns a digest of the files of the agents in a.Local, as they lie there, before
-	// the agents meet. The masks of sums follow from it, and the exchange refuses an agent that
-	// comes back with another one.
-	Fingerprint(a Agents) ([]byte, error)
-}
-
-// A Describer is a [Task] with its own description of the problem that it has loaded. Other tasks
-// are described by their flags and the lengths of x and y.
-type Describer interface {
-	// Describe returns the settings that become "problem" in config.json, which must be the same
-	// for a resume, and a line for people. Both are the same in all processes of a run.
-	Describe(t data.Task, m models.Model) (settings map[string]any, line string)
 }

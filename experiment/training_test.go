@@ -15,15 +15,18 @@ import (
 	"dsbo/runs"
 )
 
-// A reticent task is mean with a model that does not say that its lower loss is convex.
-type reticent struct{ mean }
-
-func (t *reticent) Load(a Agents) (data.Task, models.Model, error) {
-	task, m, err := t.mean.Load(a)
-	return task, struct {
-		models.Model
-		models.Scorer
-	}{m, m.(models.Scorer)}, err
+// newReticent returns mean with a model that does not say that its lower loss is convex.
+func newReticent() Task {
+	t := newMean()
+	load := t.Load
+	t.Load = func(a Agents) (data.Task, models.Model, error) {
+		task, m, err := load(a)
+		return task, struct {
+			models.Model
+			models.Scorer
+		}{m, m.(models.Scorer)}, err
+	}
+	return t
 }
 
 // TestTrainedModels: the models of a method that trains by draws have Φ, at the solutions that
@@ -32,8 +35,8 @@ func TestTrainedModels(t *testing.T) {
 	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 	args := []string{"-agents=3", "-rows=50", "-K=4", "-algorithm=adamcg", "-set=T=3", "-set=N=2", "-batch=10",
 		"-x0=-3", "-quiet", "-report=false", "-out=" + string(folder)}
-	p := testkit.Get(testkit.Get(Parse(new(reticent), args, io.Discard)).Plan(t.Context(), 0, nil))
-	testkit.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
+	p := testkit.Get(testkit.Get(Parse(newReticent(), args, io.Discard)).Plan(t.Context(), 0, nil))
+	testkit.OK(Run(t.Context(), newReticent(), args, io.Discard, io.Discard))
 	s := testkit.Get(folder.ReadSummary())
 	for _, m := range s.Models {
 		// The upper loss is the mean of the losses of as many validation rows of each agent.
@@ -66,7 +69,7 @@ func TestNearer(t *testing.T) {
 	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 	args := []string{"-agents=3", "-rows=8", "-K=2", "-algorithm=adamcg", "-set=T=30", "-set=N=4", "-set=ly=0.3",
 		"-set=lr=8", "-x0=0", "-quiet", "-report=false", "-out=" + string(folder)}
-	testkit.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
+	testkit.OK(Run(t.Context(), newReticent(), args, io.Discard, io.Discard))
 	s := testkit.Get(folder.ReadSummary())
 	tuned := s.Models[len(s.Models)-1]
 	for _, m := range s.Models[:len(s.Models)-1] {

@@ -72,7 +72,7 @@ func ExampleAverages() {
 }
 
 func ExampleParse() {
-	g, err := network.Parse("bus.json", []byte(`{"agents": 3, "edges": [[0, 1], [1, 2]]}`), 0)
+	g, err := network.Parse("g.json", []byte(`{"agents": 3, "edges": [[0, 1], [1, 2]]}`), 0)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -80,13 +80,13 @@ func ExampleParse() {
 	for i := range g.W.N() {
 		fmt.Printf("%d: neighbours %v, weights %.3f\n", i, g.W.Neighbours(i), g.W.Dense()[i])
 	}
-	_, err = network.Parse("bus.json", []byte(`{"agents": 3, "edges": [[0, 1]]}`), 0)
+	_, err = network.Parse("g", []byte(`{"agents": 3, "edges": [[0, 1]]}`), 0)
 	fmt.Println(err)
 	// Output:
 	// 0: neighbours [1], weights [0.667 0.333 0.000]
 	// 1: neighbours [0 2], weights [0.333 0.333 0.333]
 	// 2: neighbours [1], weights [0.000 0.333 0.667]
-	// graph file bus.json: the graph must be connected; no path of edges leads from agent 0 to agent 2
+	// graph file g: the graph must be connected; no path of edges leads from agent 0 to agent 2
 }
 
 func ExampleMatrix_Validate() {

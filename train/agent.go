@@ -53,9 +53,9 @@ func (a *agent) begin(ctx context.Context) {
 }
 
 // end notes what an iteration's Step took and returned. If a norm of x, y or z is then NaN,
-// infinite or above maxNorm, the error is a [*dsbo.DivergedError]; the agent may go on all the same,
-// so that its neighbours, which need its vectors, can end their iteration. After any other error it
-// is not usable.
+// infinite or above maxNorm, the error is a [*dsbo.DivergedError]; the agent may go on all the
+// same, so that its neighbours, which need its vectors, can end their iteration. After any other
+// error it is not usable.
 func (a *agent) end(took time.Duration, err error, maxNorm float64) error {
 	a.lastStep = took
 	a.allSteps += took

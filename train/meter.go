@@ -17,8 +17,8 @@ type meter struct {
 	busy     time.Duration
 }
 
-// count counts and times a call of the oracle that began at start.
-func (m *meter) count(calls *int, start time.Time) {
+// countCall counts and times a call of the oracle that began at start.
+func (m *meter) countCall(calls *int, start time.Time) {
 	*calls++
 	m.busy += time.Since(start)
 }
@@ -33,7 +33,7 @@ func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	defer m.count(&m.calls.UpperGrad, time.Now())
+	defer m.countCall(&m.calls.UpperGrad, time.Now())
 	return m.Oracle.UpperGrad(dx, dy, x, y, s)
 }
 
@@ -41,7 +41,7 @@ func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	defer m.count(&m.calls.LowerGrad, time.Now())
+	defer m.countCall(&m.calls.LowerGrad, time.Now())
 	return m.Oracle.LowerGrad(dst, x, y, s)
 }
 
@@ -49,7 +49,7 @@ func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	defer m.count(&m.calls.HVP, time.Now())
+	defer m.countCall(&m.calls.HVP, time.Now())
 	if m.products.Kind == dsbo.Hessian { // the usual case, without a call between
 		return m.Oracle.HVP(dst, x, y, v, s)
 	}
@@ -60,7 +60,7 @@ func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	defer m.count(&m.calls.JVP, time.Now())
+	defer m.countCall(&m.calls.JVP, time.Now())
 	return m.Oracle.JVP(dst, x, y, v, s)
 }
 
@@ -81,7 +81,7 @@ func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	defer m.count(&m.calls.Diagonal, time.Now())
+	defer m.countCall(&m.calls.Diagonal, time.Now())
 	return m.products.Diagonal(o, dst, x, y, s)
 }
 
@@ -93,7 +93,7 @@ func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower floa
 	if err := m.ctx.Err(); err != nil {
 		return 0, 0, err
 	}
-	defer m.count(&m.calls.Value, time.Now())
+	defer m.countCall(&m.calls.Value, time.Now())
 	return o.Values(x, y, s)
 }
 
@@ -107,7 +107,7 @@ func (m meteredDense) Hessian(dst, x, y []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	defer m.count(&m.calls.Hessian, time.Now())
+	defer m.countCall(&m.calls.Hessian, time.Now())
 	return m.dense.Hessian(dst, x, y, s)
 }
 
@@ -115,7 +115,7 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	defer m.count(&m.calls.Jacobian, time.Now())
+	defer m.countCall(&m.calls.Jacobian, time.Now())
 	return m.dense.Jacobian(dst, x, y, s)
 }
 

@@ -78,8 +78,8 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	return stop && first == nil, first, err
 }
 
-// runAgent runs one agent from one boundary to the next, in the agent's own goroutine. It writes the
-// error that ends it, or in which the agent diverged.
+// runAgent runs one agent from one boundary to the next, in the agent's own goroutine. It writes
+// the error that ends it, or in which the agent diverged.
 func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate, done *sync.WaitGroup, failure *error) {
 	defer done.Done()
 	for g.mayBegin(a.k) {

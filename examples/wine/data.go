@@ -16,24 +16,23 @@ type cellars struct {
 	recipe features.Recipe // of features, which all cellars have found together
 }
 
-func (*cellars) Name() string { return "wine" }
-
-func (*cellars) About() string {
-	return `tune one log-penalty for each measurement of wines that lie in several cellars
+func newTask() experiment.Task {
+	c := &cellars{}
+	return experiment.Task{
+		Name: "wine", About: `tune one log-penalty for each measurement of wines that lie in several cellars
 
 Each agent reads the file of its own cellar: half of its wines are for training, a quarter
-for validation, the others for the test.`
+for validation, the others for the test.`,
+		Flags: c.Flags, Load: c.Load, Fingerprint: c.Fingerprint, Finish: c.Finish,
+		Presets: []experiment.Preset{{
+			Name: "oneloop", DType: "float64", K: 400,
+			Method: &oneLoop{Alpha: 0.5}, // beta follows the curvature
+		}},
+	}
 }
 
 func (c *cellars) Flags(f *flag.FlagSet) {
 	f.StringVar(&c.folder, "data", "data", "`folder` of the files agent-0.csv, agent-1.csv, ..., of any format")
-}
-
-func (*cellars) Presets() []experiment.Preset {
-	return []experiment.Preset{{
-		Name: "oneloop", DType: "float64", K: 400,
-		Method: &oneLoop{Alpha: 0.5}, // beta follows the curvature
-	}}
 }
 
 // Load reads the files of the agents of this process, and makes features of their columns.

@@ -12,5 +12,5 @@ import (
 func main() {
 	algo.Register("oneloop", func() algo.Method { return new(oneLoop) })
 	tables.Register(ledger{})
-	command.Main(&cellars{})
+	command.Main(newTask())
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"dsbo/experiment"
-	"dsbo/experiment/plan"
 	"dsbo/models"
 	"dsbo/tables/modelfile"
 )
@@ -19,6 +18,3 @@ func (c *cellars) Finish(f experiment.FinishedRun) error {
 	}
 	return m.Write(f.Folder)
 }
-
-// Ending says that Finish exchanges nothing.
-func (*cellars) Ending() (none plan.Ending) { return none }

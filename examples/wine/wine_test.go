@@ -31,7 +31,7 @@ func TestModel(t *testing.T) {
 	modeltest.TestModel(t, model, task.Shards[1])
 }
 
-func TestTask(t *testing.T) { experimenttest.TestTask(t, &cellars{}, "-data=data") }
+func TestTask(t *testing.T) { experimenttest.TestTask(t, newTask(), "-data=data") }
 
 func TestLedger(t *testing.T) {
 	wines, err := tables.Open("data/agent-2.ledger", tables.Options{})

@@ -177,7 +177,7 @@ func (t *Trial) line(by Criterion) string {
 // checkTasks reports a task that the program does not have, or the first command line of the spec
 // that it does not understand, or that sets the problem by the flags of a method.
 func (s *Spec) checkTasks(all []experiment.Task) error {
-	known := names(all, experiment.Task.Name)
+	known := names(all, func(t experiment.Task) string { return t.Name })
 	for _, t := range s.Tasks {
 		i := slices.Index(known, t.Verb)
 		if i < 0 {

@@ -19,15 +19,15 @@ import (
 // for three agents at most.
 func TestTask(t *testing.T, task experiment.Task, small ...string) {
 	t.Helper()
-	if task.Name() == "" || strings.ContainsAny(task.Name(), " /\n") {
-		t.Errorf("Name must be one word that can begin a folder's name; it is %q", task.Name())
+	if task.Name == "" || strings.ContainsAny(task.Name, " /\n") {
+		t.Errorf("Name must be one word that can begin a folder's name; it is %q", task.Name)
 	}
-	if first, _, _ := strings.Cut(task.About(), "\n"); first == "" {
+	if first, _, _ := strings.Cut(task.About, "\n"); first == "" {
 		t.Error("the first line of About must say what the task does")
 	}
 	t.Run("data", func(t *testing.T) { testData(t, task, small) })
 	t.Run("preset tuned", func(t *testing.T) { testRun(t, task, small) })
-	for _, p := range task.Presets() {
+	for _, p := range task.Presets {
 		t.Run("preset "+p.Name, func(t *testing.T) { testRun(t, task, withPreset(small, p)) })
 	}
 }

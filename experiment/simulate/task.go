@@ -10,27 +10,17 @@ import (
 	"dsbo/models"
 )
 
-// A quadratic is the task of all simulated runs: a few numbers an agent, so that a run
-// takes moments.
-type quadratic struct{}
+// quadratic is the task of all simulated runs: a few numbers an agent, so that a run takes moments.
+var quadratic = experiment.Task{
+	Name: "quadratic", About: "solve a quadratic problem whose agents differ",
+	Flags: func(*flag.FlagSet) {}, Load: loadQuadratic,
+}
 
 const xLength, yLength, rows = 2, 3, 2
 
-// Name implements [experiment.Task].
-func (quadratic) Name() string { return "quadratic" }
-
-// About implements [experiment.Task].
-func (quadratic) About() string { return "solve a quadratic problem whose agents differ" }
-
-// Flags implements [experiment.Task].
-func (quadratic) Flags(*flag.FlagSet) {}
-
-// Presets implements [experiment.Task].
-func (quadratic) Presets() []experiment.Preset { return nil }
-
-// Load implements [experiment.Task]. The agents' rows are noise around one problem, drawn by seed,
-// agent, and entry.
-func (quadratic) Load(a experiment.Agents) (data.Task, models.Model, error) {
+// loadQuadratic makes the data of the agents that are here. Their rows are noise around one
+// problem, drawn by seed, agent, and entry.
+func loadQuadratic(a experiment.Agents) (data.Task, models.Model, error) {
 	t := data.Task{Features: yLength, Shards: make([]data.Shard, a.N)}
 	for _, i := range a.Local {
 		for set, e := range []*data.Examples{&t.Shards[i].Train, &t.Shards[i].Val} {

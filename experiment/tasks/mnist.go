@@ -19,26 +19,16 @@ import (
 
 // MNIST returns the task that tunes the hyperparameters of a classifier of handwritten digits: a
 // penalty per pixel, or what else a model has.
-func MNIST() experiment.Task { return &mnist{} }
-
-// mnist is what the flags of the task choose.
-type mnist struct {
-	model      string
-	hidden     hidden
-	train, val int
-	partition  data.Partition
-	mislabel   float64
-	data       string
-
-	wrong  [][]int     // rows of wrong training labels of each agent
-	loaded data.Task   // the data as they were loaded
-	size   models.Size // of the model
+func MNIST() experiment.Task {
+	t := &mnist{}
+	return experiment.Task{
+		Name: "mnist", About: mnistAbout,
+		Flags: t.Flags, Load: t.Load, Presets: mnistPresets(), Preset: t.Preset, Check: t.Check,
+		Describe: t.Describe, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
+	}
 }
 
-func (*mnist) Name() string { return "mnist" }
-
-func (*mnist) About() string {
-	return `tune one log-penalty λ per pixel of a classifier of MNIST
+const mnistAbout = `tune one log-penalty λ per pixel of a classifier of MNIST
 
   min over λ of the agents' validation loss at ω*(λ), where ω*(λ) minimizes their training loss + Σ e^λ ω²
 
@@ -52,6 +42,19 @@ and written to the run folder with all measurements. Other models have another x
   temperature     a temperature for each digit
   hyperclean      a weight for each training example; with -mislabel, wrong labels are found by it
   hyperclean-mlp  the same, of a network`
+
+// mnist is what the flags of the task choose.
+type mnist struct {
+	model      string
+	hidden     hidden
+	train, val int
+	partition  data.Partition
+	mislabel   float64
+	data       string
+
+	wrong  [][]int     // rows of wrong training labels of each agent
+	loaded data.Task   // the data as they were loaded
+	size   models.Size // of the model
 }
 
 func (t *mnist) Flags(f *flag.FlagSet) {
@@ -78,7 +81,7 @@ var layered = []string{"mlp", "mlp-relu", "hyperrep", "hyperclean-mlp"}
 // mnistModels are the models for ten classes.
 func mnistModels() []string { return models.NamesFor(10) }
 
-// Check implements [experiment.Checker].
+// Check is the task's.
 func (t *mnist) Check() error {
 	switch {
 	case !slices.Contains(mnistModels(), t.model):
@@ -97,7 +100,7 @@ func (t *mnist) Check() error {
 	return t.hidden.check(t.model, layered...)
 }
 
-// Experience implements [experiment.Experienced]: of softmax on 8 agents. Of few examples the best
+// Experience is the task's: of softmax on 8 agents. Of few examples the best
 // constant is far from 0, and solutions take more.
 func (t *mnist) Experience() plan.Experience {
 	if t.train > 0 && t.train < 1000 {
@@ -135,7 +138,7 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	return task, m, err
 }
 
-// Describe implements [experiment.Describer].
+// Describe is the task's.
 func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string) {
 	// all have as many examples
 	one := task.Shards[slices.IndexFunc(task.Shards, func(s data.Shard) bool { return s.Train.Len() > 0 })]

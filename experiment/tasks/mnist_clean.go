@@ -43,7 +43,7 @@ func (t *mnist) withMislabels(task data.Task, a experiment.Agents) (data.Task, e
 	return task, nil
 }
 
-// Finish implements [experiment.Finisher]: where labels were made wrong, it says how many of these
+// Finish is the task's: where labels were made wrong, it says how many of these
 // the trust in examples has found, and how good the model is that learns of the validation examples
 // too, whose labels are right.
 func (t *mnist) Finish(f experiment.FinishedRun) error {
@@ -121,7 +121,7 @@ func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 	return nil
 }
 
-// Ending implements [experiment.Finisher].
+// Ending is the task's.
 func (t *mnist) Ending() (e plan.Ending) {
 	if n := t.detectionNumbers(); n > 0 {
 		e.Sums = []int{n}

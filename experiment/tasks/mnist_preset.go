@@ -8,15 +8,15 @@ import (
 	"dsbo/experiment"
 )
 
-func (*mnist) Presets() []experiment.Preset {
+func mnistPresets() []experiment.Preset {
 	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(),
 		mnistCleaning(), mnistNetworkCleaning()}
 }
 
-// Preset implements [experiment.Chooser]: "tuned" is for penalties, and other x have a preset that
+// Preset is the task's: "tuned" is for penalties, and other x have a preset that
 // is made for their model.
 func (t *mnist) Preset() string {
-	for _, p := range t.Presets() {
+	for _, p := range mnistPresets() {
 		if slices.Contains(p.Models, t.model) {
 			return p.Name
 		}

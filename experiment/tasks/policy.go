@@ -12,15 +12,16 @@ import (
 )
 
 // Policy returns the task of policy evaluation on a drawn Markov chain.
-func Policy() experiment.Task { return &policy{} }
+func Policy() experiment.Task {
+	t := &policy{}
+	return experiment.Task{
+		Name: "policy", About: policyAbout,
+		Flags: t.Flags, Load: t.Load, Presets: []experiment.Preset{policyValues()},
+		Preset: func() string { return policyValues().Name }, Check: t.Check, Describe: t.Describe,
+	}
+}
 
-// policy is what the flags of the task choose.
-type policy struct{ data.Policy }
-
-func (*policy) Name() string { return "policy" }
-
-func (*policy) About() string {
-	return `evaluate a policy from the transitions that several agents have seen
+const policyAbout = `evaluate a policy from the transitions that several agents have seen
 
   min over x of ½ mean_s y_s(x)²,  where y_s(x) is the mean temporal difference V(s) − γ V(s') − r in state s
   over the transitions of all agents, and V(s) = φ(s)'x
@@ -28,7 +29,9 @@ func (*policy) About() string {
 x are the weights of the value function, y is as long as there are states. The Markov chain
 and the transitions are drawn, with a value function that is known: the test loss is half
 the mean square of the error of the values.`
-}
+
+// policy is what the flags of the task choose.
+type policy struct{ data.Policy }
 
 func (t *policy) Flags(f *flag.FlagSet) {
 	f.IntVar(&t.States, "states", 100, "`number` of states, q")
@@ -46,13 +49,8 @@ func (t *policy) of(agents int, seed uint64) data.Policy {
 	return c
 }
 
-// Check implements [experiment.Checker].
+// Check is the task's.
 func (t *policy) Check() error { return t.of(1, 0).Validate() }
-
-func (*policy) Presets() []experiment.Preset { return []experiment.Preset{policyValues()} }
-
-// Preset implements [experiment.Chooser].
-func (*policy) Preset() string { return policyValues().Name }
 
 // policyValues takes steps that suit weights of a value function. The lower problem is solved by
 // one product, as its Hessian is the identity.
@@ -69,7 +67,7 @@ func (t *policy) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	return task, models.PolicyEvaluation{Features: t.Features, States: t.States}, err
 }
 
-// Describe implements [experiment.Describer].
+// Describe is the task's.
 func (t *policy) Describe(task data.Task, _ models.Model) (map[string]any, string) {
 	return map[string]any{
 			"model": "policy evaluation", "states": t.States, "features": t.Features, "transitions": t.Transitions,

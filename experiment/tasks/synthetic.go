@@ -17,7 +17,21 @@ import (
 
 // Synthetic returns the paper's synthetic task: a penalty per feature of a logistic regression
 // whose data differ between agents.
-func Synthetic() experiment.Task { return &synthetic{} }
+func Synthetic() experiment.Task {
+	t := &synthetic{}
+	return experiment.Task{
+		Name: "synthetic", About: syntheticAbout,
+		Flags: t.Flags, Load: t.Load, Presets: syntheticPresets(), Check: t.Check, Describe: t.Describe,
+		Experience: t.Experience,
+	}
+}
+
+const syntheticAbout = `tune one log-penalty λ per feature of a logistic regression on synthetic data
+
+  min over λ of Σ_i f_i,  f_i = Σ_e log(1 + exp(-t_e a_e'ω*(λ))) on agent i's validation examples,
+  where ω*(λ) minimizes the sum of the same on all training examples + ½ Σ_j e^λ_j ω_j²
+
+x of the paper is λ, y is ω. Agent i draws its features from N(0, i²r²): r is the rate of heterogeneity.`
 
 // synthetic is what the flags of the task choose.
 type synthetic struct {
@@ -25,17 +39,6 @@ type synthetic struct {
 	features         int // p = q
 	train, val, test int // examples of each agent
 	reduce           string
-}
-
-func (*synthetic) Name() string { return "synthetic" }
-
-func (*synthetic) About() string {
-	return `tune one log-penalty λ per feature of a logistic regression on synthetic data
-
-  min over λ of Σ_i f_i,  f_i = Σ_e log(1 + exp(-t_e a_e'ω*(λ))) on agent i's validation examples,
-  where ω*(λ) minimizes the sum of the same on all training examples + ½ Σ_j e^λ_j ω_j²
-
-x of the paper is λ, y is ω. Agent i draws its features from N(0, i²r²): r is the rate of heterogeneity.`
 }
 
 func (t *synthetic) Flags(f *flag.FlagSet) {
@@ -49,7 +52,7 @@ func (t *synthetic) Flags(f *flag.FlagSet) {
 			"weighs as much more as there are examples, and -x0 -4 is a better start")
 }
 
-// Check implements [experiment.Checker].
+// Check is the task's.
 func (t *synthetic) Check() error {
 	for _, count := range []struct {
 		flag  string
@@ -68,7 +71,7 @@ func (t *synthetic) Check() error {
 	return nil
 }
 
-// Experience implements [experiment.Experienced]: the fewer features, the better they separate the
+// Experience is the task's: the fewer features, the better they separate the
 // classes, and the farther is the search for the best constant.
 func (t *synthetic) Experience() plan.Experience {
 	share := max(0, num.Log(float64(t.features)/20)) / num.Log(10) // 0 at 20 features, 1 at 200
@@ -92,7 +95,7 @@ func (t *synthetic) Load(a experiment.Agents) (task data.Task, m models.Model, e
 	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean"}, nil
 }
 
-// Describe implements [experiment.Describer].
+// Describe is the task's.
 func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, string) {
 	return map[string]any{
 			"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,

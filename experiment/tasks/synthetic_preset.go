@@ -5,9 +5,9 @@ import (
 	"dsbo/experiment"
 )
 
-// Presets of summed losses, which are stiff and whose curvature grows like r²: all steps of y and z
-// follow it.
-func (*synthetic) Presets() []experiment.Preset {
+// syntheticPresets are for summed losses, which are stiff and whose curvature grows like r²: all
+// steps of y and z follow it.
+func syntheticPresets() []experiment.Preset {
 	return []experiment.Preset{syntheticPaper(), syntheticMADSBO()}
 }
 

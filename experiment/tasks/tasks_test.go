@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 	for _, task := range all() {
 		j := testkit.Get(experiment.Parse(task, []string{"-K=7", "-seed=3", "-train=20"}, io.Discard))
 		if j.Settings.Iterations != 7 || j.Settings.Seed != 3 {
-			t.Errorf("%s: K %d, seed %d", task.Name(), j.Settings.Iterations, j.Settings.Seed)
+			t.Errorf("%s: K %d, seed %d", task.Name, j.Settings.Iterations, j.Settings.Seed)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func TestSyntheticLoadsItsFlags(t *testing.T) {
 	task := tasks.Synthetic()
 	testkit.Get(experiment.Parse(task, strings.Fields("-r=1.5 -p=3 -agents=2 -train=20 -val=10 -test=5"), io.Discard))
 	data, model := testkit.Get2(task.Load(experiment.Agents{N: 2, Local: []int{0, 1}, Seed: 1}))
-	_, line := task.(experiment.Describer).Describe(data, model)
+	_, line := task.Describe(data, model)
 	if want :=
 		"synthetic task with r = 1.5, p = q = 3, 2 agents with 20 training and 10 validation examples, losses " +
 			"as a sum"; line != want {
@@ -68,7 +68,7 @@ func TestErrors(t *testing.T) {
 		{"synthetic", "-reduce=max", "-reduce must be sum or mean; it is max"},
 	} {
 		task := all()[0]
-		if tt.name != task.Name() {
+		if tt.name != task.Name {
 			task = all()[1]
 		}
 		_, err := experiment.Parse(task, strings.Fields(tt.args), io.Discard)
@@ -82,11 +82,11 @@ func TestHelp(t *testing.T) {
 	for _, task := range all() {
 		var help bytes.Buffer
 		if _, err := experiment.Parse(task, []string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
-			t.Errorf("%s -h: %v", task.Name(), err)
+			t.Errorf("%s -h: %v", task.Name, err)
 		}
-		for _, want := range []string{task.About()[1:], "\nTask\n", "\nMethod\n", "\nPresets\n", "-train examples"} {
+		for _, want := range []string{task.About[1:], "\nTask\n", "\nMethod\n", "\nPresets\n", "-train examples"} {
 			if !strings.Contains(help.String(), want) {
-				t.Errorf("%s -h: no %q", task.Name(), want)
+				t.Errorf("%s -h: no %q", task.Name, want)
 			}
 		}
 	}

@@ -20,7 +20,24 @@ import (
 )
 
 // Tune returns the task that tunes the penalties of a model of the user's own tables.
-func Tune() experiment.Task { return new(tune) }
+func Tune() experiment.Task {
+	t := new(tune)
+	return experiment.Task{
+		Name: "tune", About: tuneAbout,
+		Flags: t.Flags, Load: t.Load, Check: t.Check, LocalFlags: []string{"data"}, Agents: t.Agents,
+		// as the verb init makes them
+		Example:     "-data 'site{agent}.csv' -target diagnosis -drop patient -out model",
+		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
+		Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
+	}
+}
+
+const tuneAbout = `tune the penalties of a model over tables that stay where they are
+
+Each agent reads a table of its own, -data 'site{agent}.csv'; without {agent}, the rows of
+one file are dealt to the agents. Means, deviations and categories are found by sums over
+the training rows of all sites, a model is trained on them together, and its penalties are
+tuned on their validation rows.`
 
 // tune is what the flags of the task choose, and what Load has made of them.
 type tune struct {
@@ -58,22 +75,6 @@ func (l *list) Set(text string) error {
 		}
 	}
 	return nil
-}
-
-func (*tune) Name() string { return "tune" }
-
-// Example implements [experiment.Exampler], with the files that the verb init makes.
-func (*tune) Example() string {
-	return "-data 'site{agent}.csv' -target diagnosis -drop patient -out model"
-}
-
-func (*tune) About() string {
-	return `tune the penalties of a model over tables that stay where they are
-
-Each agent reads a table of its own, -data 'site{agent}.csv'; without {agent}, the rows of
-one file are dealt to the agents. Means, deviations and categories are found by sums over
-the training rows of all sites, a model is trained on them together, and its penalties are
-tuned on their validation rows.`
 }
 
 func (t *tune) Flags(f *flag.FlagSet) {
@@ -141,7 +142,7 @@ const (
 var kinds = map[string]features.TargetKind{auto: "", "classification": features.Class, "regression": features.Value,
 	"count": features.Counts}
 
-// Check implements [experiment.Checker]. What one site may leave to its own command line is checked
+// Check is the task's. What one site may leave to its own command line is checked
 // by Load.
 func (t *tune) Check() error {
 	for _, c := range []struct {
@@ -175,11 +176,6 @@ func (t *tune) Check() error {
 	_, _, err := t.foldCount(false)
 	return err
 }
-
-// LocalFlags implements [experiment.Local].
-func (*tune) LocalFlags() []string { return []string{"data"} }
-
-func (*tune) Presets() []experiment.Preset { return nil }
 
 // Load reads the tables of the agents that are here and prepares them together with the tables of
 // the others.
@@ -298,7 +294,7 @@ func (t *tune) penalties(r features.Recipe) models.Penalties {
 	return models.PerFeature{}
 }
 
-// Describe implements [experiment.Describer].
+// Describe is the task's.
 func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string) {
 	r, rows := t.prepared.Recipe, t.prepared.Rows
 	p, q := m.Dims()

@@ -38,7 +38,7 @@ func (t *tune) firstNumber() int {
 	return 0
 }
 
-// Agents implements [experiment.Populated]: there is one file for each agent.
+// Agents is the task's: there is one file for each agent.
 func (t *tune) Agents() (n int) {
 	for first := t.firstNumber(); t.namesFiles(); n++ {
 		path, err := cluster.Expand(t.data, first+n)
@@ -77,7 +77,7 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 	return paths, !t.namesFiles() && !a.Own, nil
 }
 
-// Fingerprint implements [experiment.Fingerprinter].
+// Fingerprint is the task's.
 func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
 	paths, _, err := t.files(a)
 	if err != nil {

@@ -46,7 +46,7 @@ func (t *tune) readEarlier(agent int) (*earlier, error) {
 	return e, nil
 }
 
-// Start implements [experiment.Starter].
+// Start is the task's.
 func (t *tune) Start() (x, y []float64) {
 	if t.earlier == nil {
 		return nil, nil

@@ -26,7 +26,7 @@ func runTune(t *testing.T, folder runs.Folder, flags ...string) (x, y []float64,
 	if err := testkit.Get(experiment.Parse(task, all, io.Discard)).Run(t.Context(), nil, io.Discard); err != nil {
 		return nil, nil, err
 	}
-	x, y = task.(experiment.Starter).Start()
+	x, y = task.Start()
 	return x, y, nil
 }
 

@@ -15,13 +15,12 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// ComparesSites implements [experiment.Sited].
-func (t *tune) ComparesSites() bool { return t.alone && t.prepared.Rows[2] > 0 }
+// Sites tells what the run finds of the sites.
+func (t *tune) Sites() experiment.Sites {
+	return experiment.Sites{Compare: t.alone && t.prepared.Rows[2] > 0, Exchange: t.exchangeAlone}
+}
 
-// ExchangesAlone implements [experiment.Sited].
-func (t *tune) ExchangesAlone() bool { return t.exchangeAlone }
-
-// Finish implements [experiment.Finisher]: it writes λ by name, the model, and how good its
+// Finish is the task's: it writes λ by name, the model, and how good its
 // predictions are.
 func (t *tune) Finish(f experiment.FinishedRun) error {
 	m, err := t.newModel(0)
@@ -56,7 +55,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	return f.Folder.WriteAssessment(*assessment)
 }
 
-// Experience implements [experiment.Experienced]: what runs over ten tables of 3 to 5 sites took,
+// Experience is the task's: what runs over ten tables of 3 to 5 sites took,
 // made ones and scikit-learn's, with 178 to 3500 rows. Three classes and more are often separable,
 // and then the best constants are far from 0, where solutions take long.
 func (t *tune) Experience() plan.Experience {
@@ -75,7 +74,7 @@ func (t *tune) Experience() plan.Experience {
 	return plan.Experience{Experience: algo.Experience{Constants: 4}, RecordProducts: 14, Models: 6, ModelProducts: 22}
 }
 
-// Ending implements [experiment.Finisher].
+// Ending is the task's.
 func (t *tune) Ending() (e plan.Ending) {
 	if n := t.assessedNumbers(); n > 0 {
 		e.Sums = []int{n}
