@@ -75,10 +75,9 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 		if gains, err = r.poser.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
 			return nil, err
 		}
-		// a rank that does not lead has none
-		if records := r.result.Records; len(records) > 0 && records[0].ValLoss.Known() {
+		if start := r.result.Start.ValLoss; start.Known() { // a rank that does not lead knows none
 			for i := range gains {
-				gains[i].LossStart = records[0].ValLoss
+				gains[i].LossStart = start
 			}
 		}
 	}

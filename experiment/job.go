@@ -339,7 +339,8 @@ func (r *runner) trainConfig() train.Config {
 		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.files.held, From: r.point,
 		Settings: map[string]any{"task": r.poser.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
 			"holdout": s.Holdout, "flags": r.shapingFlags},
-		Evaluate: evaluation, Curvature: r.steps.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
+		Evaluate: evaluation, Start: train.Start{Curvature: r.steps.lmax, Sent: r.steps.stepsSent},
+		DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }
 

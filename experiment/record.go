@@ -65,9 +65,7 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 	}
 	s.Privacy = r.Settings.Privacy
 	s.Algorithm, s.Preset, s.Iterations = r.Settings.Algorithm, r.Settings.Preset, r.result.Iterations
-	if len(r.result.Records) > 0 {
-		s.PhiStart = r.result.Records[0].Phi
-	}
+	s.PhiStart = r.result.Start.Phi
 	last := r.result.Last()
 	s.PhiEnd, s.GradNorm = last.Phi, last.GradNorm
 	s.TrainLoss, s.ValLoss, s.TestLoss, s.TestAccuracy = last.TrainLoss, last.ValLoss, last.TestLoss, last.TestAccuracy

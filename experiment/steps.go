@@ -75,7 +75,8 @@ func (r *stepChooser) largestCurvature(ctx context.Context, x, y []float64) (flo
 	case g != nil:
 		return g.curvature(r.poser.problem.Oracles[r.data.loaded.local[0]], x)
 	case r.point != nil:
-		return r.point.Curvature, nil
+		r.stepsSent = r.point.Start.Sent
+		return r.point.Start.Curvature, nil
 	}
 	return r.poser.startProblem().Curvature(ctx, x, y)
 }

@@ -84,9 +84,6 @@ func Merge(folders []Folder) (*Merged, error) {
 		}
 		m.add(p)
 	}
-	if m.changed() && len(m.Records) > 0 {
-		m.Summary.PhiStart = m.Records[0].Phi // agent 0 may not have been there at the start
-	}
 	return m, nil
 }
 
@@ -255,12 +252,7 @@ func (m *Merged) compare(other *Merged) error {
 	if err := m.compareJSON(other, ConfigFile, m.settings(), other.settings()); err != nil {
 		return err
 	}
-	ours, theirs := m.Summary.Timeless(), other.Summary.Timeless()
-	if m.changed() {
-		// of each agent's first record, of which addRecords compares those that two have
-		theirs.PhiStart = ours.PhiStart
-	}
-	if err := m.compareJSON(other, SummaryFile, ours, theirs); err != nil {
+	if err := m.compareJSON(other, SummaryFile, m.Summary.Timeless(), other.Summary.Timeless()); err != nil {
 		return err
 	}
 	for k, r := range resultFiles {

@@ -40,7 +40,7 @@ func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	testkit.OK(f.WriteMembership(runs.Membership{Run: "small", Hash: "1", Agent: agent, Agents: 3}))
 	testkit.OK(f.WriteSummary(
 		runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, 4), Members: []int{0, 2, 3},
-			PhiStart: phiOf(iterations[0])}))
+			PhiStart: phiOf(0)}))
 	return f
 }
 

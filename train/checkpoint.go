@@ -40,9 +40,9 @@ type checkpointHead struct {
 	Seconds       float64         `json:"seconds"`        // wall time in iterations
 	MetricsBytes  int64           `json:"metrics_bytes"`  // length of metrics.jsonl up to this checkpoint
 	MetricsSHA256 []byte          `json:"metrics_sha256"`
-	Evaluation    dsbo.Traffic    `json:"evaluation"`         // what all agents have sent in evaluations
-	Usage         []runs.Usage    `json:"usage"`              // usage of each agent of the process
-	Curvature     float64         `json:"curvature,omitzero"` // Config.Curvature of the run
+	Evaluation    dsbo.Traffic    `json:"evaluation"` // what all agents have sent in evaluations
+	Usage         []runs.Usage    `json:"usage"`      // usage of each agent of the process
+	Start         Start           `json:"start"`      // how the run began
 	// it is what an agent that comes in takes over from another one
 	Handover bool `json:"handover,omitzero"`
 	// an evaluation is due at its iteration that has not been made
@@ -63,7 +63,7 @@ const evaluationArrays = -1
 
 const (
 	checkpointMagic  = "DSBOCKPT"
-	checkpointFormat = 3
+	checkpointFormat = 4
 	checkpointPrefix = len(checkpointMagic) + 8
 )
 
@@ -90,7 +90,7 @@ func (r *runner) writeCheckpoint() error {
 	}
 	c := checkpoint{checkpointHead: checkpointHead{
 		Config: config, Epoch: r.epoch.Number, Iteration: r.done, Evaluated: r.evaluated, Round: r.round,
-		Seconds: r.seconds, Curvature: r.Curvature,
+		Seconds: r.seconds, Start: r.Start,
 		Evaluation: r.eval.sent, EvaluationDue: r.evaluationDue(),
 	}}
 	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointAgents(), r.done)

@@ -63,9 +63,9 @@ type Config struct {
 	Evaluate        string
 	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
-	// Curvature is the largest L_max of an agent at the start, for the advice on divergence; 0:
-	// found then, if the method has steps.
-	Curvature float64
+	// Start is how the run began. Its Curvature is for the advice on divergence; 0: found then, if
+	// the method has steps.
+	Start Start
 	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents of this
 	// process together; 0: 4 GiB.
 	DenseLimit int64

@@ -27,7 +27,7 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	of := checkpoint{checkpointHead: checkpointHead{
 		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Round: found.Round,
 		Seconds:    found.Seconds,
-		Evaluation: found.Evaluation, Curvature: found.Curvature, Handover: true,
+		Evaluation: found.Evaluation, Start: found.Start, Handover: true,
 	}}
 	if of.Config, err = dropExamples(found.Config); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 		}
 	}
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, found.Iteration)
-	return Point{Iteration: found.Iteration, Round: found.Round, Epoch: epoch, Curvature: found.Curvature},
+	return Point{Iteration: found.Iteration, Round: found.Round, Epoch: epoch, Start: found.Start},
 		disk.Write(path, found.writeTo)
 }
 
@@ -152,6 +152,7 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 	// An evaluation that was due when the checkpoint was written is one of the old members, which
 	// this epoch does not make.
 	r.done, r.evaluated, r.seconds, r.eval.sent = c.Iteration, c.Iteration, c.Seconds, c.Evaluation
+	r.Start = c.Start
 	r.epochBegun()
 	return nil
 }

@@ -16,11 +16,11 @@ import (
 
 // A Point is a checkpoint of the agents of one process of a run over several.
 type Point struct {
-	Iteration     int     // iterations done
-	Round         int     // the next exchange
-	Epoch         int     // whose members it is of
-	Curvature     float64 // Config.Curvature of the run
-	EvaluationDue bool    // an evaluation of its iteration is due: it is not one with which another epoch can begin
+	Iteration     int   // iterations done
+	Round         int   // the next exchange
+	Epoch         int   // whose members it is of
+	Start         Start // how the run began
+	EvaluationDue bool  // an evaluation of its iteration is due: it is not one with which another epoch can begin
 }
 
 // Points returns the checkpoints of the agents of a process in a run folder, the newest first, and
@@ -34,7 +34,7 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 		case err != nil:
 			return nil, nil, err
 		default:
-			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.EntryEpoch), c.Curvature,
+			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.EntryEpoch), c.Start,
 				c.EvaluationDue})
 		}
 	}
@@ -204,7 +204,7 @@ func (r *runner) restore(c *checkpoint) error {
 		a.k, a.usageBefore = c.Iteration, c.Usage[k]
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
-	r.eval.sent = c.Evaluation
+	r.eval.sent, r.Start = c.Evaluation, c.Start
 	r.eval.restoreShared(c)
 	return c.restore(evaluationArrays, r.eval.state())
 }

@@ -34,6 +34,7 @@ type Result struct {
 	Usage          []runs.Usage     // usage of each agent, by its number in the roster
 	Epoch          membership.Epoch // the last that has begun; the zero one without [Config.Membership]
 	Evaluation     dsbo.Traffic     // what all agents have sent in evaluations
+	Start          Start            // how the run began
 	Best           Best             // the best of the iterates that records are of
 	// Exact is the solver that found the exact values of the records, at x̄ of the last of them;
 	// nil: there are none. It is good for further solves of all agents together, which
@@ -41,6 +42,15 @@ type Result struct {
 	Exact *exact.Solver
 	// Method is what this process's first agent runs: its Cost is the cost of the iterations done.
 	Method dsbo.Algorithm
+}
+
+// A Start is how a run began, which agents that come back or join did not see.
+type Start struct {
+	Curvature float64      `json:"curvature,omitzero"` // the largest L_max of an agent, where steps follow it
+	Sent      dsbo.Traffic `json:"sent"`               // what all agents have sent to find it
+	// Of the record of iteration 0; unknown without one.
+	Phi     runs.Number `json:"phi"`
+	ValLoss runs.Number `json:"val_loss"`
 }
 
 // Last returns the newest record, the zero one if there is none.
@@ -121,6 +131,7 @@ func newRunner(c Config) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Start.Phi, c.Start.ValLoss = runs.Unknown(), runs.Unknown()
 	r := &runner{end: c.K, evaluated: -1}
 	return r, r.makeAgents(c, func(int) (dsbo.Algorithm, error) { return c.newMethod() })
 }
@@ -200,8 +211,8 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 // updateResult makes the result cover the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.layout.round()
-	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.sharedExact, Epoch: r.epoch,
-		Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent,
+	r.result = Result{Method: r.method(), Start: r.Start, Best: r.eval.best(), Exact: r.eval.sharedExact,
+		Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent,
 		MsPerIteration: runs.Number(num.Median(r.times))}
 }
 
@@ -232,6 +243,9 @@ func (r *runner) evaluate(ctx context.Context) error {
 	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(num.Median(r.times[r.timesRecorded:]))
 	r.timesRecorded = len(r.times)
 	r.records, r.evaluated = append(r.records, rec), r.done
+	if r.done == 0 {
+		r.Start.Phi, r.Start.ValLoss = rec.Phi, rec.ValLoss
+	}
 	if err := r.metrics.Write(rec); err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 		}
 		return start
 	})
-	first := r.Curvature
+	first := r.Start.Curvature
 	where, highest, clip := "where it diverged", diverged, r.stepParameters().Clip
 	switch {
 	case diverged == 0 && first == 0:

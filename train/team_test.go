@@ -147,7 +147,7 @@ func TestPartsDiverge(t *testing.T) {
 	c, _ := config(t)
 	c.Method = method(t, "madsbo", "beta=5")
 	c.MaxNorm = 1e6
-	c.Curvature = 1
+	c.Start.Curvature = 1
 	_, want := train.Run(context.Background(), c)
 	_, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
 	for k, err := range errs {

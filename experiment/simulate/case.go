@@ -66,6 +66,9 @@ func Draw(seed uint64) Case {
 			"-set=warm_z=true", "-set=track_y=true", "-set=mom_y=0.5"},
 		[]string{"-algorithm=dsoba", "-K=8", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
 	)...)
+	if d.of("steps").chance(0.3) { // the last of a flag counts
+		c.Flags = append(c.Flags, "-beta=0.2/L", "-gamma=auto")
+	}
 	members, latency, step := d.of("members").uniform(), 2*time.Second, 6*time.Hour
 	joined := members >= 0.95
 	changing := members < 0.15 || joined

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 type reference struct {
 	files   map[string][]byte
 	records []runs.Record
+	summary runs.Summary
 }
 
 // compared are the files of a run folder that have the same bytes whatever happens to a run.
@@ -32,6 +34,10 @@ func read(folder runs.Folder) (*reference, error) {
 		return nil, fmt.Errorf("the folder must hold a finished run; it is %q (%v)", state, err)
 	}
 	r := &reference{files: map[string][]byte{}}
+	var err error
+	if r.summary, err = folder.ReadSummary(); err != nil {
+		return nil, err
+	}
 	for _, name := range compared {
 		data, err := disk.ReadFile(folder.Path(name))
 		if err != nil {
@@ -39,7 +45,6 @@ func read(folder runs.Folder) (*reference, error) {
 		}
 		r.files[name] = data
 	}
-	var err error
 	r.records, err = folder.Records()
 	for i := range r.records {
 		r.records[i] = r.records[i].Timeless()
@@ -82,6 +87,7 @@ func (w *world) verify() error {
 		return err
 	}
 	var errs []error
+	var first *reference
 	for i, m := range w.machines {
 		if m.refused || m.leftOut {
 			continue
@@ -89,6 +95,10 @@ func (w *world) verify() error {
 		got, err := read(runs.Folder(m.dir))
 		if err == nil {
 			err = want.compare(got, w.cameIn(log, i))
+		}
+		if _, member := log.Last(w.Agents).Position(i); err == nil && member {
+			first = cmp.Or(first, got)
+			err = first.compareSummaries(got)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("agent %d: %w", i, err))
@@ -124,6 +134,16 @@ func (w *world) changes() (log membership.Log, err error) {
 		}
 	}
 	return log, nil
+}
+
+// compareSummaries returns an error that names the first difference of what two agents say of the
+// run, which the verb collect refuses.
+func (r *reference) compareSummaries(got *reference) error {
+	d, err := runs.Diff(r.summary.Timeless(), got.summary.Timeless())
+	if err == nil && len(d) > 0 {
+		err = fmt.Errorf("wrong summary: %v", d)
+	}
+	return err
 }
 
 // compare returns an error that names the first difference. Records of epochs before one may
