@@ -258,6 +258,9 @@ func (r *runner) attempt(ctx context.Context) error {
 	}
 	r.poser.problem.Sent = &r.account.summary.Traffic.Models // by what follows the run
 	cfg := r.trainConfig()
+	if err := r.protect(&cfg, cfg.Resume); err != nil {
+		return err
+	}
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
@@ -273,13 +276,11 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.files.openFolder(ctx); err != nil {
 		return err
 	}
-	var err error
-	if g := r.poser.problem.guard; g != nil {
-		if cfg.Problem, err = g.addNoise(cfg.Problem, r.files.folder); err != nil {
-			return err
-		}
+	err := r.protect(&cfg, !cfg.Resume)
+	if err == nil {
+		err = r.watch(&cfg)
 	}
-	if err = r.watch(&cfg); err != nil {
+	if err != nil {
 		return err
 	}
 	if r.result, err = train.Run(ctx, cfg); err != nil {
@@ -293,6 +294,15 @@ func (r *runner) attempt(ctx context.Context) error {
 		return r.end.finishPrivate()
 	}
 	return r.end.finish(ctx)
+}
+
+// protect adds noise to what the agents answer, where there is differential privacy and it is due:
+// the folder of a run that goes on has the secrets already.
+func (r *runner) protect(cfg *train.Config, due bool) (err error) {
+	if g := r.poser.problem.guard; g != nil && due {
+		cfg.Problem, err = g.addNoise(cfg.Problem, r.files.folder)
+	}
+	return err
 }
 
 // openFolder makes the run folder ready, once.

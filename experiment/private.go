@@ -185,6 +185,7 @@ func (r *poser) leastRows(ctx context.Context) (int, error) {
 func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, error) {
 	curators := map[int]*privacy.Curator{}
 	oracles := make([]dsbo.Oracle, len(p.Oracles))
+	p.Digests = slices.Clone(p.Digests)
 	for i, two := range g.bounds {
 		l, err := privacy.OpenLedger(folder.NoisePath(i))
 		if err != nil {
@@ -192,6 +193,7 @@ func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, er
 		}
 		curators[i] = privacy.NewCurator(g.terms, l, p.Digests[i])
 		oracles[i] = privacy.NewOracle(p.Oracles[i], two[0], two[1], curators[i])
+		p.Digests[i] = l.Keyed(p.Digests[i])
 	}
 	p.Oracles, p.Evaluate, p.Each = oracles, nil, nil
 	if p.Score != nil {

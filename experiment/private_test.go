@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,19 @@ func TestPrivateRunGoesOn(t *testing.T) {
 	if fresh := testkit.Get(runs.Folder(filepath.Join(base, "new")).ReadLambda()); slices.Equal(lambda, fresh) {
 		t.Error("two runs have one noise")
 	}
+	if one := exampleDigests(t, folder); one == exampleDigests(t, filepath.Join(base, "new")) {
+		t.Errorf("two runs have the digests %s of their rows, by which a row can be tried", one)
+	}
+}
+
+// exampleDigests returns what stands for the agents' examples in the newest checkpoint of a run.
+func exampleDigests(t *testing.T, folder string) string {
+	t.Helper()
+	paths := testkit.Get(runs.Folder(folder).Checkpoints(nil))
+	if len(paths) == 0 {
+		t.Fatalf("%s has no checkpoint", folder)
+	}
+	return regexp.MustCompile(`"examples":\[[^]]*\]`).FindString(string(testkit.Get(os.ReadFile(paths[len(paths)-1]))))
 }
 
 // stopAfter ends a run's context at a checkpoint.

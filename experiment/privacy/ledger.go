@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	crand "crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -104,6 +105,14 @@ func (l *Ledger) countAnswer(name [nameLen]byte) {
 		l.given[name] = true
 		l.counts[name[0]]++
 	}
+}
+
+// Keyed returns a digest of data that tells nothing of them to who lacks the secret: a plain one
+// tells who knows all rows but one which row that is.
+func (l *Ledger) Keyed(digest string) string {
+	mac := hmac.New(sha256.New, l.secret[:])
+	mac.Write([]byte("digest of rows\n" + digest))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // Answers returns the number of answers given about a kind of rows.
