@@ -155,7 +155,7 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 		return err
 	}
 	if !r.Settings.KeepCheckpoints {
-		if err := r.files.folder.RemoveAllButNewestCheckpoints(); err != nil {
+		if err := train.Shrink(r.files.folder); err != nil {
 			return err
 		}
 	}

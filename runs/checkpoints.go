@@ -117,11 +117,12 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoin
 }
 
 // RemoveAllButNewestCheckpoints removes, of each process, all checkpoints but the newest. It is for
-// a run that has finished, and whose agents no neighbour can ask to go back.
-func (f Folder) RemoveAllButNewestCheckpoints() error {
+// a run that has finished, and whose agents no neighbour can ask to go back. It returns the paths
+// of those that stay.
+func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 	paths, err := pathsWithPrefix(f, checkpointFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	newest := map[string]checkpointName{} // by what comes before the iteration
 	var old []string
@@ -141,10 +142,13 @@ func (f Folder) RemoveAllButNewestCheckpoints() error {
 		}
 		newest[path[:dot]] = checkpointName{path, k}
 	}
-	if len(old) == 0 {
-		return nil
+	for _, c := range newest {
+		kept = append(kept, c.path)
 	}
-	return removeFiles(f, old)
+	if len(old) > 0 {
+		err = removeFiles(f, old)
+	}
+	return kept, err
 }
 
 // HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are.

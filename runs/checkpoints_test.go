@@ -50,7 +50,7 @@ func TestCheckpoints(t *testing.T) {
 // whatever the number of digits of its iteration, and so does all that is no checkpoint.
 func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 	f := runs.Folder(t.TempDir())
-	testkit.OK(f.RemoveAllButNewestCheckpoints())
+	testkit.Get(f.RemoveAllButNewestCheckpoints())
 	stay := []string{f.Path("checkpoint.old"), f.Path(runs.MetricsFile), f.Path(".checkpoint.000000007.1.tmp")}
 	var old []string
 	for _, agents := range [][]int{nil, {1}, {10}, {2, 3, 4}} {
@@ -61,7 +61,7 @@ func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 		testkit.OK(os.WriteFile(path, nil, 0o600))
 	}
 	for range 2 {
-		testkit.OK(f.RemoveAllButNewestCheckpoints())
+		testkit.Get(f.RemoveAllButNewestCheckpoints())
 		if entries := testkit.Get(os.ReadDir(string(f))); len(entries) != len(stay) {
 			t.Errorf("%d files stay, %v; it must be %d", len(entries), entries, len(stay))
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"dsbo/algo"
 	"dsbo/network/collective"
 )
 
@@ -25,8 +24,7 @@ func (e *evaluator) commonVector() func(i int) []float64 {
 // state is the same on all agents. It exchanges nothing where they agree.
 func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables []func(i int) []float64) error {
 	names := []string{"x", "y"}
-	alike := algo.TraitsOf(e.agents[e.Local()[0]].alg).Alike
-	if !alike || e.problem.Average.ByMix { // by Mix alone averages differ by their rounding
+	if !e.alike {
 		names = nil
 	}
 	for v, name := range names {

@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/internal/disk"
 	"dsbo/internal/linalg"
+	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -41,7 +42,9 @@ type checkpointHead struct {
 	MetricsBytes  int64           `json:"metrics_bytes"`  // length of metrics.jsonl up to this checkpoint
 	MetricsSHA256 []byte          `json:"metrics_sha256"`
 	Evaluation    dsbo.Traffic    `json:"evaluation"` // what all agents have sent in evaluations
-	Usage         []runs.Usage    `json:"usage"`      // usage of each agent of the process
+	Agents        []int           `json:"agents"`     // the agents of the process, by their numbers in the roster
+	Usage         []runs.Usage    `json:"usage"`      // usage of each of them
+	Alike         bool            `json:"alike"`      // all have the same state: the first one's is all that is here
 	Start         Start           `json:"start"`      // how the run began
 	// it is what an agent that comes in takes over from another one
 	Handover bool `json:"handover,omitzero"`
@@ -58,12 +61,17 @@ type arrayHead struct {
 	Len   int    `json:"len"`
 }
 
-// evaluationArrays is the agent of arrays that are the evaluation's.
-const evaluationArrays = -1
+// The agents of arrays that are no agent's: of the evaluation's state, and of the pairs of its
+// exact solver, which are left out where the method's pairs will take their place, and of the
+// checkpoint of a run that is over.
+const (
+	evaluationArrays = -1
+	pairArrays       = -2
+)
 
 const (
 	checkpointMagic  = "DSBOCKPT"
-	checkpointFormat = 4
+	checkpointFormat = 5
 	checkpointPrefix = len(checkpointMagic) + 8
 )
 
@@ -90,7 +98,7 @@ func (r *runner) writeCheckpoint() error {
 	}
 	c := checkpoint{checkpointHead: checkpointHead{
 		Config: config, Epoch: r.epoch.Number, Iteration: r.done, Evaluated: r.evaluated, Round: r.round,
-		Seconds: r.seconds, Start: r.Start,
+		Seconds: r.seconds, Start: r.Start, Agents: r.Problem.agentNumbers(r.Local()), Alike: r.alike,
 		Evaluation: r.eval.sent, EvaluationDue: r.evaluationDue(),
 	}}
 	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointAgents(), r.done)
@@ -102,12 +110,17 @@ func (r *runner) writeCheckpoint() error {
 	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
 		return err
 	}
-	for _, i := range r.Local() {
+	for k, i := range r.Local() {
 		c.Usage = append(c.Usage, r.agents[i].usage())
-		c.add(r.agents[i].id, r.agents[i].state())
+		if k == 0 || !c.Alike {
+			c.add(r.agents[i].id, r.agents[i].state())
+		}
 		c.add(r.agents[i].id, r.agents[i].mixer.State())
 	}
 	c.add(evaluationArrays, r.eval.state())
+	if r.done == r.end || r.eval.adoptablePairs() == nil {
+		c.add(pairArrays, r.eval.pairs())
+	}
 	if r.Changing || r.roster != nil {
 		c.add(evaluationArrays, r.eval.usageState())
 	}
@@ -137,9 +150,29 @@ func (c *checkpoint) add(agent int, state []dsbo.Named) {
 	}
 }
 
+// has reports whether there are arrays of an agent.
+func (c *checkpoint) has(agent int) bool {
+	return slices.ContainsFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
+}
+
+// remove removes the arrays of an agent, and reports whether there were any.
+func (c *checkpoint) remove(agent int) bool {
+	before := *c
+	c.Arrays, c.values = nil, nil
+	for i, a := range before.Arrays {
+		if a.Agent != agent {
+			c.Arrays, c.values = append(c.Arrays, a), append(c.values, before.values[i])
+		}
+	}
+	return len(c.Arrays) < len(before.Arrays)
+}
+
 // restore copies the values of one agent into its state. Names and lengths must be the same as of
 // the state.
 func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
+	if agent >= 0 && c.Alike {
+		agent = c.Agents[0]
+	}
 	i := slices.IndexFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
 	for j, s := range state {
 		if i < 0 || i+j >= len(c.Arrays) || c.Arrays[i+j] != (arrayHead{agent, s.Name, len(s.Value)}) {
@@ -152,9 +185,12 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	return nil
 }
 
-// arraysAfter returns the arrays of an agent after the first n, which are its state: of as many as
-// there were.
+// arraysAfter returns the arrays of an agent after the first n, which are its state, if that is its
+// own: of as many as there were.
 func (c *checkpoint) arraysAfter(agent, first int) (rest []dsbo.Named) {
+	if agent >= 0 && c.Alike && agent != c.Agents[0] {
+		first = 0
+	}
 	for i, a := range c.Arrays {
 		if a.Agent != agent {
 			continue
@@ -212,8 +248,9 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 			"the checkpoint must have format %d; it has %d, that of another version of the program: "+
 				"that version can resume the run, or -force begins it anew", checkpointFormat, c.Format)
 	}
-	if c.Iteration < 0 || c.MetricsBytes < 0 {
-		return nil, corruptError("iteration %d, %d bytes of metrics", c.Iteration, c.MetricsBytes)
+	if c.Iteration < 0 || c.MetricsBytes < 0 || c.Alike && len(c.Agents) == 0 {
+		return nil, corruptError("iteration %d, %d bytes of metrics, %s", c.Iteration, c.MetricsBytes,
+			wording.Count(len(c.Agents), "agent"))
 	}
 	return &c, c.parseValues(rest[n:])
 }

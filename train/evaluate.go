@@ -69,7 +69,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	var before [][]float64 // some megabytes, which only a solve changes
 	if e.config.ExactAt(e.done) {
-		for _, s := range e.solverState() {
+		for _, s := range e.allSolverState() {
 			before = append(before, slices.Clone(s.Value))
 		}
 	}
@@ -79,7 +79,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 			return
 		}
 		for i, v := range before {
-			copy(e.solverState()[i].Value, v)
+			copy(e.allSolverState()[i].Value, v)
 		}
 		e.sent = sent
 	}()
@@ -173,8 +173,19 @@ func (e *evaluator) solverState() (all []dsbo.Named) {
 	}
 	for _, i := range e.Local() {
 		if s := e.ownExact[i]; s != nil {
-			all = append(all, s.State()...)
+			all = append(append(all, s.State()...), s.Pairs()...)
 		}
 	}
 	return all
+}
+
+// allSolverState is solverState with the pairs of the solver of all agents.
+func (e *evaluator) allSolverState() []dsbo.Named { return append(e.solverState(), e.pairs()...) }
+
+// pairs returns the pairs of the solver of all agents, as views; nil if there is none.
+func (e *evaluator) pairs() []dsbo.Named {
+	if e.sharedExact == nil {
+		return nil
+	}
+	return e.sharedExact.Pairs()
 }

@@ -27,7 +27,7 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	of := checkpoint{checkpointHead: checkpointHead{
 		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Round: found.Round,
 		Seconds:    found.Seconds,
-		Evaluation: found.Evaluation, Start: found.Start, Handover: true,
+		Evaluation: found.Evaluation, Start: found.Start, Handover: true, Agents: []int{agent},
 	}}
 	if of.Config, err = dropExamples(found.Config); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent,
 			corruptError("it is another agent's checkpoint"))
 	}
-	found.EntryEpoch = epoch
+	found.EntryEpoch, found.Agents = epoch, []int{agent}
 	for i := range found.Arrays {
 		if found.Arrays[i].Agent >= 0 {
 			found.Arrays[i].Agent = agent
@@ -161,22 +161,19 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 // their agents' numbers.
 func (r *runner) methodsOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
 	states := map[int]dsbo.Algorithm{}
-	for _, head := range c.Arrays {
-		if head.Agent < 0 || states[head.Agent] != nil {
-			continue
-		}
+	for _, number := range c.Agents {
 		m, err := r.newMethod()
 		switch {
 		case err != nil:
 		case c.Handover:
-			err = takeOver(m, c.arraysAfter(head.Agent, 0))
+			err = takeOver(m, c.arraysAfter(number, 0))
 		default:
-			err = c.restore(head.Agent, (&agent{alg: m}).state())
+			err = c.restore(number, (&agent{alg: m}).state())
 		}
 		if err != nil {
 			return nil, err
 		}
-		states[head.Agent] = m
+		states[number] = m
 	}
 	return states, nil
 }

@@ -76,6 +76,18 @@ func readCheckpoint(path string) (*checkpoint, error) {
 	return c, nil
 }
 
+// Shrink removes from the folder of a run that has finished all checkpoints but the newest of each
+// process, and from these the pairs of the exact solver, with which nothing is solved any more.
+func Shrink(f runs.Folder) error {
+	kept, err := f.RemoveAllButNewestCheckpoints()
+	for _, path := range kept {
+		if c, e := readCheckpoint(path); e == nil && c.remove(pairArrays) { // a damaged one stays as it is
+			err = cmp.Or(err, disk.Write(path, c.writeTo))
+		}
+	}
+	return err
+}
+
 // openFiles opens metrics.jsonl, from its beginning or, in a resumed run, from where the checkpoint
 // stands, and restores the agents from that checkpoint. What is of later iterations stays, as the
 // run comes to the same again, unless another epoch begins.
@@ -206,5 +218,10 @@ func (r *runner) restore(c *checkpoint) error {
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
 	r.eval.sent, r.Start = c.Evaluation, c.Start
 	r.eval.restoreShared(c)
+	if c.has(pairArrays) {
+		if err := c.restore(pairArrays, r.eval.pairs()); err != nil {
+			return err
+		}
+	}
 	return c.restore(evaluationArrays, r.eval.state())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
 )
@@ -20,6 +21,7 @@ type stepper struct {
 	close       func()         // ends the exchange, if it was made here
 	products    *linalg.Matrix // what the agents' products are with
 	agents      []*agent       // the agents by their numbers; nil for agents of other processes
+	alike       bool           // all agents have the same state, by the same bits
 	maxNorm     float64        // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
 
@@ -55,6 +57,8 @@ func newStepper(p Problem, w *network.Matrix,
 		}
 		s.agents[i] = newAgent(p.agentNumber(i), a, o, s.products, averages.Agent(i))
 	}
+	// by Mix alone averages differ by their rounding
+	s.alike = algo.TraitsOf(s.method()).Alike && !p.Average.ByMix
 	return s, nil
 }
 

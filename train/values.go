@@ -43,10 +43,18 @@ func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
 // adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike:
 // they are of a lower problem nearby.
 func (e *evaluator) adoptPairs() {
-	pairs := algo.TraitsOf(e.method()).Pairs
-	if pairs != nil && !e.problem.Average.ByMix && pairs.Relative && pairs.Pairs() > 0 {
+	if pairs := e.adoptablePairs(); pairs != nil {
 		e.sharedExact.AdoptPairs(pairs)
 	}
+}
+
+// adoptablePairs returns the pairs of adoptPairs; nil if there are none.
+func (e *evaluator) adoptablePairs() *linalg.Memory {
+	pairs := algo.TraitsOf(e.method()).Pairs
+	if pairs == nil || e.problem.Average.ByMix || !pairs.Relative || pairs.Pairs() == 0 {
+		return nil
+	}
+	return pairs
 }
 
 // values are the exact values at one x: Φ, the residual of y*, ‖y − y*‖², ‖y*‖² and ∇Φ.

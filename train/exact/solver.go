@@ -144,10 +144,17 @@ func (s *Solver) check(x, y, z []float64) error {
 // State returns where the next solve starts, as views, for a checkpoint. The solver must
 // be prepared.
 func (s *Solver) State() []dsbo.Named {
-	v, dv, gram, counts := s.memory.State()
 	return []dsbo.Named{
 		{Name: "exact_y", Value: s.y}, {Name: "exact_z", Value: s.z},
 		{Name: "exact_scale", Value: s.scale}, {Name: "exact_diagonal", Value: s.diag},
+	}
+}
+
+// Pairs returns the pairs of earlier solves, which with State are all that the next one depends on:
+// views too, and most of the memory. [Solver.AdoptPairs] replaces them.
+func (s *Solver) Pairs() []dsbo.Named {
+	v, dv, gram, counts := s.memory.State()
+	return []dsbo.Named{
 		{Name: "exact_v", Value: v}, {Name: "exact_dv", Value: dv}, {Name: "exact_gram", Value: gram},
 		{Name: "exact_pairs", Value: counts},
 	}
