@@ -18,17 +18,24 @@
 // same closed set of ops:
 //
 //	elementwise       Add Sub Mul Div Sum Scale Neg Offset Square Pow Power Sqrt Rsqrt
-//	                  Exp Expm1 Log Log1p Tanh Sigmoid Softplus Erf Sin Cos Uniform
+//	                  Exp Expm1 Log Log1p Tanh Sigmoid Softplus Erf Sin Cos Atan Uniform
+//	                  Lgamma Digamma Polygamma LogNormalCDF
 //	  with kinks      ReLU Step Abs Sign Max Min Clip
+//	  of conditions   Where Greater GreaterEqual Less LessEqual Equal NotEqual
 //	products          MatMul MatVec Outer BatchMatMul Dot RowDot ColDot ScaleBy RowScale ColScale
-//	sums              SumAll Mean SumRows SumCols
+//	sums              SumAll Mean SumRows SumCols CumSum ReverseCumSum
 //	rows and columns  AddRow AddCol RepeatRow RepeatCol RowSoftmax
 //	                  RowLogSumExp RowMax RowMin RowHit
 //	parts             Part PartVec Place Item Rows Cols ConcatRows
 //	                  ConcatCols Reshape Flatten Transpose
 //	tables            Gather, which is an embedding too; NewConst
 //	images            Im2col Col2im MaxPool AvgPool
+//	recurrences       Scan
+//	no derivatives    StopGradient Detached
 //	marks             Outputs, for Gauss-Newton products
+//
+// Elementwise ops of two inputs broadcast shapes as NumPy does, see [Add]. Ops of one kind on the
+// same inputs are one node, however often a loss asks for them: see [Detached].
 //
 // At a kink the derivative is the derivative of one side, or 0: each op says which. Gorgonia's ops
 // that have an equivalent in the set may be used in a loss and are replaced by it; other ops are

@@ -122,14 +122,18 @@ func init() {
 // noGrad is the gradient of a function of one input whose derivative is 0 wherever there is one.
 func noGrad(nodes, *Node, *Node) nodes { return nodes{nil} }
 
+// apply2 adds a rule that is applied entry by entry to two inputs.
 func apply2(o named, a, b *Node) *Node {
-	o.sameShape(a, b)
-	return newNode(o, a.Shape(), a, b)
+	same := o.broadcast(a, b)
+	return newNode(o, shapeOf(same[0]), same...)
 }
 
-// Add returns a + b, same shapes.
+// Add returns a + b. Shapes that differ are broadcast as NumPy does, here and in other functions of
+// two inputs that are computed entry by entry: they are compared from their last lengths on, and a
+// length of 1, or one that is not there, is repeated to the other's. A vector is then a row.
 func Add(a, b *Node) *Node {
-	opAdd.sameShape(a, b)
+	same := opAdd.broadcast(a, b)
+	a, b = same[0], same[1]
 	if a == b {
 		return Scale(2, a)
 	}
@@ -152,12 +156,19 @@ func Add(a, b *Node) *Node {
 	return newNode(opAdd, a.Shape(), a, b)
 }
 
-// Sub returns a − b, same shapes.
-func Sub(a, b *Node) *Node { return apply2(opSub, a, b) }
+// Sub returns a − b, with shapes broadcast.
+func Sub(a, b *Node) *Node {
+	if !equal(shapeOf(a), shapeOf(b)) {
+		opSub.broadcastShape(a, b)
+		return Add(a, Neg(b))
+	}
+	return newNode(opSub, a.Shape(), a, b)
+}
 
-// Mul returns the elementwise product a∘b, same shapes.
+// Mul returns the elementwise product a∘b, with shapes broadcast.
 func Mul(a, b *Node) *Node {
-	opMul.sameShape(a, b)
+	same := opMul.broadcast(a, b)
+	a, b = same[0], same[1]
 	if c, ok := constOf(a); ok {
 		return Scale(c, b)
 	}
@@ -204,13 +215,13 @@ func exactFactor(n *Node) (c float64, a *Node) {
 	return 1, n
 }
 
-// Div returns a/b elementwise, same shapes.
+// Div returns a/b elementwise, with shapes broadcast.
 func Div(a, b *Node) *Node { return apply2(opDiv, a, b) }
 
 // Square returns a∘a.
 func Square(a *Node) *Node { return Mul(a, a) }
 
-// Sum returns the sum of one or more nodes of the same shape.
+// Sum returns the sum of one or more nodes, with shapes broadcast.
 func Sum(a *Node, more ...*Node) *Node {
 	for _, b := range more {
 		a = Add(a, b)

@@ -61,14 +61,16 @@ func (s *sweep) visit(n *Node) {
 	if g == nil || isLeaf(n) || slices.Contains(s.ends, n) {
 		return
 	}
-	in := children(n)
-	for i, gi := range ruleOf(n).grad(in, n, g) {
+	in, r := children(n), ruleOf(n)
+	adjoints := r.grad(in, n, g)
+	maskAdjoints(r, in, g, adjoints)
+	for i, gi := range adjoints {
 		c := in[i]
 		if gi == nil || !s.active[c] {
 			continue
 		}
 		if old := s.adjoint[c]; old != nil {
-			gi = Add(old, gi)
+			gi = addAdjoints(old, gi)
 		}
 		s.adjoint[c] = gi
 	}

@@ -145,8 +145,10 @@ func TestMisuse(t *testing.T) {
 		f    func(y *Node) *Node // y has length 2
 	}{
 		{"Add: shapes must be the same; they are (2) and (3)", func(y *Node) *Node { return Add(y, three(y)) }},
-		{"Mul: shapes must be the same; they are (2) and (2, 1)",
-			func(y *Node) *Node { return Mul(y, Reshape(y, 2, 1)) }},
+		{"Mul: shapes must be the same; they are (2) and (2, 3)", func(y *Node) *Node { return Mul(y, mat(y, 2, 3)) }},
+		{"Where: shapes must be the same; they are (3, 2) and (3)",
+			func(y *Node) *Node { return Where(mat(y, 3, 1), y, three(y)) }},
+		{"Polygamma: the order must be at least 0; it is -1", func(y *Node) *Node { return Polygamma(-1, y) }},
 		{"Div: shapes", func(y *Node) *Node { return Div(y, three(y)) }},
 		{"Dot: shapes", func(y *Node) *Node { return Dot(y, three(y)) }},
 		{"an input of an op must not be nil", func(y *Node) *Node { return Add(y, nil) }},

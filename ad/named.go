@@ -2,6 +2,9 @@ package ad
 
 import (
 	"maps"
+	"slices"
+
+	"gorgonia.org/tensor"
 
 	"dsbo/ad/internal/engine"
 )
@@ -42,8 +45,72 @@ func (n named) vector(v *Node, length int) {
 // sameShape refuses inputs of different shapes.
 func (n named) sameShape(a, b *Node) {
 	if !equal(shapeOf(a), shapeOf(b)) {
-		failf("%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, "+
-			"AddRow or AddCol",
-			n, a.Shape(), b.Shape())
+		n.unequal(shapeOf(a), shapeOf(b))
 	}
+}
+
+func (n named) unequal(a, b tensor.Shape) {
+	failf("%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, "+
+		"AddRow or AddCol",
+		n, a, b)
+}
+
+// broadcastShape returns the shape that inputs have once they are broadcast, and refuses those that
+// do not fit.
+func (n named) broadcastShape(in ...*Node) tensor.Shape {
+	shape := shapeOf(in[0])
+	for _, a := range in[1:] {
+		s := shapeOf(a)
+		longer, shorter := shape, s
+		if len(s) > len(shape) {
+			longer, shorter = s, shape
+		}
+		all := slices.Clone(longer)
+		for i, length := range shorter {
+			switch to := &all[len(all)-len(shorter)+i]; {
+			case *to == 1:
+				*to = length
+			case length != 1 && length != *to:
+				n.unequal(shape, s)
+			}
+		}
+		shape = all
+	}
+	return shape
+}
+
+// broadcast returns the inputs repeated to one shape.
+func (n named) broadcast(in ...*Node) []*Node {
+	shape := n.broadcastShape(in...)
+	same := slices.Clone(in)
+	for i, a := range in {
+		if equal(a.Shape(), shape) {
+			continue
+		}
+		if k := slices.IndexFunc(in, func(b *Node) bool { return equal(b.Shape(), shape) }); a.IsScalar() && k >= 0 {
+			same[i] = fill(a, in[k])
+			continue
+		}
+		same[i] = repeated(a, shape)
+	}
+	return same
+}
+
+// repeated repeats a to a shape, along the lengths of 1 and those that it has not.
+func repeated(a *Node, shape tensor.Shape) *Node {
+	rows, cols := shapeDims(shape)
+	if len(shape) == 1 { // of one number
+		return Flatten(RepeatCol(Flatten(a), rows))
+	}
+	r, c := dims(a)
+	if len(a.Shape()) == 1 {
+		r, c = 1, r
+	}
+	if c < cols {
+		a = RepeatCol(Flatten(a), cols)
+	}
+	if r < rows {
+		return RepeatRow(Flatten(a), rows)
+	}
+	return reshape(a, shape)
 }

@@ -119,6 +119,72 @@ var ops = []struct {
 	{"Max and Min with a constant",
 		func(k *kit) *Node { a := k.rowsMat(2); return Mul(Max(a, Uniform(.1, a)), Min(a, Uniform(.2, a))) }},
 	{"Clip", func(k *kit) *Node { return Clip(k.rowsMat(2), -.25, .5) }},
+	{"StopGradient", func(k *kit) *Node { a := k.rowsVec(); return Mul(Square(Square(a)), StopGradient(Step(a))) }},
+	{"Detached", func(k *kit) *Node { a := k.rowsVec(); return Mul(Square(Square(a)), Detached(Sign(a))) }},
+	{"Where", func(k *kit) *Node {
+		a, b := k.rowsMat(2), k.rowsMat(2)
+		return Where(Greater(a, Scale(.5, b)), Mul(a, b), Sin(b))
+	}},
+	{"Where, NaN and infinite in what is not chosen", func(k *kit) *Node {
+		a := k.rowsMat(2)
+		low := Less(a, Uniform(.1, a))
+		rest := Sub(Clip(a, .1, 9), Uniform(.1, a)) // 0 where a is low
+		u := Add(Log(rest), Mul(Sqrt(rest), Log(rest)))
+		return Where(low, Sin(a), Reshape(Add(Neg(u), Div(Square(a), rest)), k.rows, 2))
+	}},
+	{"Where in Where", func(k *kit) *Node {
+		a := k.rowsVec()
+		low, high := Less(a, Uniform(-.1, a)), GreaterEqual(a, Uniform(.3, a))
+		return Where(low, Where(high, Log(Neg(Square(a))), Exp(a)), Where(NotEqual(high, low), Sqrt(a), Sin(a)))
+	}},
+	{"comparisons", func(k *kit) *Node {
+		a, b := k.rowsMat(2), k.rowsMat(2)
+		return Mul(Sum(Greater(a, b), LessEqual(Scale(2, a), b), Equal(a, a), NotEqual(a, b)), Mul(a, b))
+	}},
+	{"Lgamma", func(k *kit) *Node { return Lgamma(Offset(.5, Square(k.rowsMat(2)))) }},
+	{"Lgamma of negative numbers", func(k *kit) *Node { return Lgamma(Offset(-1.5, Scale(.3, Sin(k.rowsMat(2))))) }},
+	{"Digamma", func(k *kit) *Node { return Digamma(Offset(.7, Square(k.rowsMat(2)))) }},
+	{"Polygamma", func(k *kit) *Node { return Polygamma(2, Offset(1, Square(k.rowsVec()))) }},
+	{"LogNormalCDF", func(k *kit) *Node { return LogNormalCDF(Scale(2, k.rowsMat(2))) }},
+	{"LogNormalCDF, far to the left", func(k *kit) *Node { return LogNormalCDF(Offset(-7, k.rowsMat(2))) }},
+	{"Atan", func(k *kit) *Node { return Atan(k.rowsMat(2)) }},
+	{"CumSum", func(k *kit) *Node { return CumSum(Sin(k.rowsMat(2))) }},
+	{"CumSum of a vector", func(k *kit) *Node { return Log(CumSum(Exp(k.rowsVec()))) }},
+	{"ReverseCumSum", func(k *kit) *Node { return Mul(ReverseCumSum(Sin(k.rowsMat(2))), k.rowsMat(2)) }},
+	{"ReverseCumSum of a vector", func(k *kit) *Node { return ReverseCumSum(k.rowsVec()) }},
+	{"Scan", func(k *kit) *Node {
+		last, all := Scan(k.vec(2), k.rowsMat(2), func(state, row *Node) (*Node, *Node) {
+			next := Tanh(Add(state, row))
+			return next, Mul(next, row)
+		})
+		return Add(all, Outer(k.rowsVec(), last))
+	}},
+	{"Scan of a vector", func(k *kit) *Node {
+		last, none := Scan(k.scalar(), k.rowsVec(), func(state, row *Node) (*Node, *Node) {
+			return Sin(Add(state, row)), nil
+		})
+		if none != nil {
+			panic("there must be no outputs")
+		}
+		return last
+	}},
+	{"a scalar and a matrix", func(k *kit) *Node {
+		s, a := k.scalar(), k.rowsMat(2)
+		return Sum(Add(s, a), Mul(a, s), Sub(s, a), Div(a, Offset(3, s)), Max(a, s))
+	}},
+	{"a row and a matrix", func(k *kit) *Node {
+		v, a := k.vec(2), k.rowsMat(2)
+		return Sum(Add(v, a), Mul(a, Reshape(v, 1, 2)), Sub(v, a), Div(a, Offset(3, Sin(v))), Min(v, a))
+	}},
+	{"a column and a matrix", func(k *kit) *Node {
+		u, a := Reshape(k.rowsVec(), k.rows, 1), k.rowsMat(2)
+		return Sum(Add(u, a), Mul(a, u), Sub(a, u), Div(u, Offset(3, Sin(a))), Power(Offset(2, Sin(a)), u))
+	}},
+	{"a column and a row", func(k *kit) *Node {
+		u, v := Reshape(k.rowsVec(), k.rows, 1), k.vec(3)
+		return Where(Greater(u, v), Mul(u, v), k.scalar())
+	}},
+	{"one number and a vector", func(k *kit) *Node { return Mul(k.vec(1), k.rowsVec()) }},
 	{"RowMax", func(k *kit) *Node { return RowMax(k.rowsMat(3)) }},
 	{"RowMin", func(k *kit) *Node { return RowMin(k.rowsMat(3)) }},
 	{"Outputs", func(k *kit) *Node { return Outputs(k.rowsMat(2)) }},

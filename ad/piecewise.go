@@ -39,20 +39,22 @@ func Abs(a *Node) *Node { return apply1(fnAbs, a) }
 // Sign returns 1 where a > 0, −1 where a < 0 and 0 where it is 0; its derivative is 0.
 func Sign(a *Node) *Node { return apply1(fnSign, a) }
 
-// Max returns the larger of a and b elementwise, same shapes. Where they are equal b has the
-// derivative, as in ReLU(a) = max(a, 0).
+// Max returns the larger of a and b elementwise, with shapes broadcast. Where they are equal b
+// has the derivative, as in ReLU(a) = max(a, 0).
 func Max(a, b *Node) *Node {
-	opMax.sameShape(a, b)
+	same := opMax.broadcast(a, b)
+	a, b = same[0], same[1]
 	if c, ok := constOf(b); ok {
 		return Clip(a, c, math.Inf(1))
 	}
 	return newNode(opMax, a.Shape(), a, b)
 }
 
-// Min returns the smaller of a and b elementwise, same shapes. Where they are equal b has the
-// derivative.
+// Min returns the smaller of a and b elementwise, with shapes broadcast. Where they are equal
+// b has the derivative.
 func Min(a, b *Node) *Node {
-	opMin.sameShape(a, b)
+	same := opMin.broadcast(a, b)
+	a, b = same[0], same[1]
 	if c, ok := constOf(b); ok {
 		return Clip(a, math.Inf(-1), c)
 	}

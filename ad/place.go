@@ -129,6 +129,4 @@ func (r shapeRule) String() string { return fmt.Sprintf("Reshape(%d, %d)", r.r, 
 func (r shapeRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{reshape(g, in[0].Shape())}
 }
-func (r shapeRule) lower(nodes) engine.Op {
-	return placed(engine.View, 0, kernels("r", copyKernel[float32], copyKernel[float64]))
-}
+func (r shapeRule) lower(nodes) engine.Op { return identity() }

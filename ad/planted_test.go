@@ -110,13 +110,13 @@ func pictures(rows, side int) data.Shard {
 }
 
 // wrongDerivative returns f's values with d's derivatives.
-func wrongDerivative(f, d *ad.Node) *ad.Node { return ad.Add(d, ad.Stop(ad.Sub(f, d))) }
+func wrongDerivative(f, d *ad.Node) *ad.Node { return ad.Add(d, ad.StopGradient(ad.Sub(f, d))) }
 
 // bent returns f(a) with the right first derivative and a second one that is off by part·bend;
 // both are elementwise.
 func bent(f, a, bend *ad.Node, part float64) *ad.Node {
-	off := ad.Sub(a, ad.Stop(a))
-	return ad.Add(f, ad.Scale(.5*part, ad.Mul(ad.Stop(bend), ad.Square(off))))
+	off := ad.Sub(a, ad.StopGradient(a))
+	return ad.Add(f, ad.Scale(.5*part, ad.Mul(ad.StopGradient(bend), ad.Square(off))))
 }
 
 // alarms collects what the suite says of a model, up to the alarm that is awaited.
@@ -177,10 +177,10 @@ func TestPlantedMistakes(t *testing.T) {
 			o.exp = func(a *ad.Node) *ad.Node { return wrongDerivative(ad.Exp(a), a) }
 		},
 			"lower loss: ∇_x", false},
-		{"exp is stopped", func(o *ops) { o.exp = func(a *ad.Node) *ad.Node { return ad.Stop(ad.Exp(a)) } },
+		{"exp is stopped", func(o *ops) { o.exp = func(a *ad.Node) *ad.Node { return ad.StopGradient(ad.Exp(a)) } },
 			"lower loss: ∇_x", false},
 		{"the upper loss's x is stopped",
-			func(o *ops) { o.upperX = func(a *ad.Node) *ad.Node { return ad.SumAll(ad.Stop(a)) } },
+			func(o *ops) { o.upperX = func(a *ad.Node) *ad.Node { return ad.SumAll(ad.StopGradient(a)) } },
 			"upper loss: ∇_x", false},
 		{"ReLU leaks backwards", func(o *ops) {
 			o.relu = func(a *ad.Node) *ad.Node {
@@ -190,20 +190,23 @@ func TestPlantedMistakes(t *testing.T) {
 		{"ReLU bends", func(o *ops) {
 			o.relu = func(a *ad.Node) *ad.Node { return bent(ad.ReLU(a), a, ad.Step(a), .01) }
 		}, "lower loss: HVP", false},
-		{"the statistics of a norm are stopped", func(o *ops) { o.norm = norm(ad.Stop) }, "lower loss: ∇_y", false},
+		{"the statistics of a norm are stopped", func(o *ops) { o.norm = norm(ad.StopGradient) },
+			"lower loss: ∇_y", false},
 		{"a norm forgets how its statistics bend", func(o *ops) {
 			o.norm = norm(func(a *ad.Node) *ad.Node { return bent(a, a, ad.Square(a), .01) })
 		}, "lower loss: HVP", false},
 		{"a convolution forgets its filters", func(o *ops) {
-			o.conv = func(images, filters *ad.Node, w ad.Window) *ad.Node { return conv(images, ad.Stop(filters), w) }
+			o.conv = func(images, filters *ad.Node, w ad.Window) *ad.Node {
+				return conv(images, ad.StopGradient(filters), w)
+			}
 		}, "lower loss: ∇_y", false},
 		{"a bias is stopped", func(o *ops) {
-			o.bias = func(a, v *ad.Node) *ad.Node { return ad.AddRow(a, ad.Stop(v)) }
+			o.bias = func(a, v *ad.Node) *ad.Node { return ad.AddRow(a, ad.StopGradient(v)) }
 		},
 			"lower loss: ∇_y", true},
 		{"a term of the loss is stopped", func(o *ops) {
 			o.softmaxLoss = func(z, t *ad.Node) *ad.Node {
-				return ad.Sub(ad.SumAll(ad.RowLogSumExp(z)), ad.Stop(ad.Dot(t, z)))
+				return ad.Sub(ad.SumAll(ad.RowLogSumExp(z)), ad.StopGradient(ad.Dot(t, z)))
 			}
 		}, "lower loss: ∇_y", false},
 		{"softmax's second derivative, 1 %", func(o *ops) {

@@ -32,9 +32,9 @@ func Pow(a *Node, p float64) *Node {
 // Rsqrt returns 1/√a elementwise.
 func Rsqrt(a *Node) *Node { return Pow(a, -.5) }
 
-// Power returns a^b elementwise for a > 0, same shapes.
+// Power returns a^b elementwise for a > 0, with shapes broadcast.
 func Power(a, b *Node) *Node {
-	powerName.sameShape(a, b)
+	powerName.broadcastShape(a, b)
 	return Exp(Mul(b, Log(a)))
 }
 

@@ -34,7 +34,7 @@ func buildRandom(seed uint64, x, y, data, signs *Node) *Node {
 	g.rows[1] = []*Node{AddRow(MatMul(data, g.weights(false), false, false), Tanh(x))}
 	g.whole = []*Node{x, Exp(x), PartVec(y, 0, wide), PartVec(y, randomY-wide, wide)}
 	for range 4 + g.r.IntN(16) {
-		g.add(g.r.IntN(18))
+		g.add(g.r.IntN(22))
 	}
 	end := func(list []*Node) *Node { return list[len(list)-1] }
 	total := Add(SumAll(Square(end(g.rows[0]))), Mean(end(g.rows[1])))
@@ -110,9 +110,33 @@ func (g *randomGraph) rearranged(kind int, a, b *Node) *Node {
 		outer := BatchMatMul(u, v, randomRows, false, true)
 		return Reshape(BatchMatMul(outer, v, randomRows, g.r.IntN(2) == 0, false), randomRows, c)
 	}
+	if kind > 17 {
+		return g.chosen(kind, a, b)
+	}
 	half := randomRows / 2
 	return Mul(Rsqrt(Offset(1, Square(a))),
 		Transpose(ConcatCols(Transpose(Rows(b, half, half)), Transpose(Rows(Erf(b), 0, half)))))
+}
+
+// chosen makes a value of the shape of a and b by choices, running sums, and shapes that differ.
+func (g *randomGraph) chosen(kind int, a, b *Node) *Node {
+	_, c := dims(a)
+	switch kind {
+	case 18: // the square root and the logarithm are NaN where they are not chosen
+		positive := Greater(a, Scale(.1, b))
+		rest := Where(positive, Sub(a, Scale(.1, b)), StopGradient(Neg(Square(b))))
+		return Tanh(Where(positive, Mul(Sqrt(rest), Log(rest)), Atan(b)))
+	case 19:
+		return Tanh(Add(CumSum(Sin(a)), ReverseCumSum(Tanh(b))))
+	case 20:
+		last, all := Scan(Tanh(SumRows(a)), Tanh(b), func(state, row *Node) (*Node, *Node) {
+			next := Sin(Add(state, row))
+			return next, Mul(next, row)
+		})
+		return Add(all, last)
+	}
+	row, column := Reshape(RowDot(a, b), randomRows, 1), PartVec(g.y, 0, c)
+	return Tanh(Add(Lgamma(Offset(1, Square(a))), Sub(Mul(Sigmoid(row), column), LogNormalCDF(Mul(Tanh(b), row)))))
 }
 
 // randomTask is a random graph with points and batches.

@@ -88,3 +88,32 @@ func cosineOf(z float64) float64 {
 	zz := float64(z * z)
 	return 1 - float64(0.5*zz) + float64(float64(zz*zz)*polynomial(zz, cosineTerms))
 }
+
+// atanRatio is Cephes's function of the square of an angle's tangent within 0.66.
+var atanRatio = ratio{
+	[]float64{-6.485021904942025371773e+01, -1.228866684490136173410e+02, -7.500855792314704667340e+01,
+		-1.615753718733365076637e+01, -8.750608600031904122785e-01},
+	[]float64{1.945506571482613964425e+02, 4.853903996359136964868e+02, 4.328810604912902668951e+02,
+		1.650270098316988542046e+02, 2.485846490142306297962e+01, 1}}
+
+// Atan returns the arc tangent in radians: ±π/2 of infinities, NaN of NaN.
+func Atan(x float64) float64 {
+	const (
+		rest  = 6.123233995736765886130e-17 // what the constant π/2 has lost
+		steep = 2.41421356237309504880      // tan 3π/8
+	)
+	near := func(t float64) float64 {
+		z := float64(t * t)
+		return float64(t*float64(z*atanRatio.value(z))) + t
+	}
+	size := math.Abs(x)
+	switch {
+	case size <= 0.66:
+		size = near(size)
+	case size > steep:
+		size = math.Pi/2 - near(1/size) + rest
+	default:
+		size = math.Pi/4 + near((size-1)/(size+1)) + 0.5*rest
+	}
+	return math.Copysign(size, x)
+}

@@ -23,6 +23,7 @@ var functions = []struct {
 	{"Erf", num.Erf, math.Erf, 0x1p-51, 0x3f43463904a9d5c6},
 	{"Sin", num.Sin, math.Sin, 0x1p-51, 0xed047275dfe1e8d2},
 	{"Cos", num.Cos, math.Cos, 0x1p-51, 0xcabbf112a76c65dd},
+	{"Atan", num.Atan, math.Atan, 0x1p-51, 0xd9e9060d51841372},
 }
 
 // numbers are arguments of all sizes, in the middle mostly.

@@ -63,14 +63,80 @@ func Erf(x float64) float64 {
 	case size >= 6:
 		v = 1
 	default:
-		far := erfcFar
-		if size >= 1/0.35 {
-			far = erfcFarther
-		}
-		// e^(−x²) of an x of few bits, whose square is exact, and of what they leave
-		short := math.Float64frombits(math.Float64bits(size) &^ 0xffffffff)
-		rest := float64((short-size)*(short+size)) + far.value(1/float64(size*size))
-		v = 1 - float64(Exp(-float64(short*short)-0.5625)*Exp(rest))/size
+		v = 1 - erfcAbove(size)
 	}
 	return math.Copysign(v, x)
+}
+
+// erfcAbove returns 1 − erf x from 1.25 to 28, accurate though it is small.
+func erfcAbove(x float64) float64 {
+	far := erfcFar
+	if x >= 1/0.35 {
+		far = erfcFarther
+	}
+	// e^(−x²) of an x of few bits, whose square is exact, and of what they leave
+	short := math.Float64frombits(math.Float64bits(x) &^ 0xffffffff)
+	rest := float64((short-x)*(short+x)) + far.value(1/float64(x*x))
+	return float64(Exp(-float64(short*short)-0.5625)*Exp(rest)) / x
+}
+
+// tailFrom is from where the tail of the normal distribution is a continued fraction, and terms its
+// length: there the first term left out changes no digit.
+const (
+	tailFrom = 2
+	terms    = 60
+)
+
+// tailFraction returns φ(z)/Φ(−z) − z for z from tailFrom on: 1/(z + 2/(z + 3/(z + ...))).
+func tailFraction(z float64) float64 {
+	v := 0.0
+	for k := float64(terms); k >= 1; k-- {
+		v = k / (z + v)
+	}
+	return v
+}
+
+// normalCDF returns the standard normal distribution Φ(x) for an x of at least −tailFrom, accurate
+// where it is small too.
+func normalCDF(x float64) float64 {
+	if size := -x / math.Sqrt2; size >= 1.25 {
+		return erfcAbove(size) / 2
+	}
+	return (1 + Erf(x/math.Sqrt2)) / 2
+}
+
+const logTwoPi = 1.8378770664093454836 // log 2π
+
+// LogNormalCDF returns log Φ(x), Φ being the standard normal distribution, accurate in both tails:
+// 0 of +Inf, −Inf of −Inf, NaN of NaN.
+func LogNormalCDF(x float64) float64 {
+	switch {
+	case x > 0:
+		size := x / math.Sqrt2
+		if size >= 1.25 {
+			return Log1p(-erfcAbove(min(size, 28)) / 2)
+		}
+		return Log1p((Erf(size) - 1) / 2)
+	case x < -math.MaxFloat64:
+		return x
+	case x <= -tailFrom:
+		return -float64(0.5*x*x) - (0.5*logTwoPi + Log(InverseMills(x)))
+	}
+	return Log(normalCDF(x))
+}
+
+// InverseMills returns φ(x)/Φ(x), the derivative of [LogNormalCDF]: about −x far to the left.
+func InverseMills(x float64) float64 {
+	if x <= -tailFrom {
+		return tailFraction(-x) - x
+	}
+	return Exp(-float64(0.5*x*x)-0.5*logTwoPi) / normalCDF(x)
+}
+
+// MillsExcess returns x + φ(x)/Φ(x), accurate far to the left too, where it is about −1/x.
+func MillsExcess(x float64) float64 {
+	if x <= -tailFrom {
+		return tailFraction(-x)
+	}
+	return x + InverseMills(x)
 }

@@ -1,0 +1,89 @@
+package ad
+
+import (
+	"dsbo/internal/kernel"
+)
+
+// Sums along the rows of a matrix, or the entries of a vector. They are each other's adjoint.
+const (
+	cumSum        named = "CumSum"
+	reverseCumSum named = "ReverseCumSum"
+)
+
+func init() {
+	define(map[named]definition{
+		cumSum: {kernels("", cumSumKernel[float32], cumSumKernel[float64]),
+			func(_ nodes, _, g *Node) nodes { return nodes{ReverseCumSum(g)} }},
+		reverseCumSum: {kernels("", reverseCumSumKernel[float32], reverseCumSumKernel[float64]),
+			func(_ nodes, _, g *Node) nodes { return nodes{CumSum(g)} }},
+	})
+}
+
+// CumSum returns the sums of the rows of a up to each row, itself included; of the entries, if a is
+// a vector.
+func CumSum(a *Node) *Node { return apply1(cumSum, a) }
+
+// ReverseCumSum returns the sums of the rows of a from each row on, itself included; of the
+// entries, if a is a vector.
+func ReverseCumSum(a *Node) *Node { return apply1(reverseCumSum, a) }
+
+// Scan applies step to each row of rows in turn: from the state so far it makes the next one, and
+// an output, a vector or a scalar, which may be nil. It returns the last state, and the outputs one
+// below the other (scalars as a vector; nil where there are none). A row of a matrix is a vector,
+// and of a vector a scalar. The graph has the nodes of all steps.
+func Scan(state, rows *Node, step func(state, row *Node) (next, output *Node)) (last, outputs *Node) {
+	n, c := dims(rows)
+	list := make([]*Node, 0, n)
+	for i := range n {
+		row := Rows(rows, i, 1)
+		if len(rows.Shape()) == 1 {
+			row = reshape(row, scalarShape)
+		} else {
+			row = reshape(row, vecShape(c))
+		}
+		var output *Node
+		if state, output = step(state, row); output == nil {
+			continue
+		}
+		if output.IsScalar() {
+			output = Flatten(output)
+		} else {
+			output = Reshape(output, 1, output.Shape().TotalSize())
+		}
+		list = append(list, output)
+	}
+	if len(list) == 0 {
+		return state, nil
+	}
+	return state, ConcatRows(list...)
+}
+
+func cumSumKernel[T Float](c *call[T]) {
+	copy(c.Dst.V, c.In[0].V)
+	if c.Dst.C == 1 {
+		var sum T
+		for i, v := range c.Dst.V {
+			sum += v
+			c.Dst.V[i] = sum
+		}
+		return
+	}
+	for i := 1; i < c.Dst.R; i++ {
+		kernel.AddTo(c.Dst.Row(i), c.Dst.Row(i), c.Dst.Row(i-1))
+	}
+}
+
+func reverseCumSumKernel[T Float](c *call[T]) {
+	copy(c.Dst.V, c.In[0].V)
+	if c.Dst.C == 1 {
+		var sum T
+		for i := len(c.Dst.V) - 1; i >= 0; i-- {
+			sum += c.Dst.V[i]
+			c.Dst.V[i] = sum
+		}
+		return
+	}
+	for i := c.Dst.R - 2; i >= 0; i-- {
+		kernel.AddTo(c.Dst.Row(i), c.Dst.Row(i), c.Dst.Row(i+1))
+	}
+}

@@ -1,0 +1,65 @@
+package ad
+
+import (
+	"fmt"
+
+	"dsbo/ad/internal/engine"
+	"dsbo/internal/num"
+)
+
+const (
+	fnAtan         named = "Atan"
+	fnLgamma       named = "Lgamma"
+	fnLogNormalCDF named = "LogNormalCDF"
+	fnInverseMills named = "InverseMills" // φ/Φ, whose derivative is −φ/Φ (a + φ/Φ)
+	fnMillsExcess  named = "MillsExcess"  // a + φ/Φ, whose derivative is 1 − φ/Φ (a + φ/Φ)
+)
+
+func init() {
+	define(map[named]definition{
+		fnAtan: {computing(num.Atan),
+			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, Square(in[0])))} }},
+		fnLgamma: {computing(num.Lgamma),
+			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Digamma(in[0]))} }},
+		fnLogNormalCDF: {computing(num.LogNormalCDF),
+			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, apply1(fnInverseMills, in[0]))} }},
+		fnInverseMills: {computing(num.InverseMills), func(in nodes, out, g *Node) nodes {
+			return nodes{Neg(Mul(g, Mul(out, apply1(fnMillsExcess, in[0]))))}
+		}},
+		fnMillsExcess: {computing(num.MillsExcess), func(in nodes, out, g *Node) nodes {
+			return nodes{Sub(g, Mul(g, Mul(out, apply1(fnInverseMills, in[0]))))}
+		}},
+	})
+}
+
+// Atan returns the arc tangent elementwise.
+func Atan(a *Node) *Node { return apply1(fnAtan, a) }
+
+// Lgamma returns log |Γ(a)| elementwise.
+func Lgamma(a *Node) *Node { return apply1(fnLgamma, a) }
+
+// Digamma returns the derivative of log Γ(a) elementwise.
+func Digamma(a *Node) *Node { return Polygamma(0, a) }
+
+// LogNormalCDF returns log Φ(a) elementwise, Φ being the standard normal distribution, without a
+// cut-off in the tails: the logarithm of a probit model's probability.
+func LogNormalCDF(a *Node) *Node { return apply1(fnLogNormalCDF, a) }
+
+// polygamma is a derivative of the digamma function.
+type polygamma struct{ n int }
+
+// Polygamma returns the derivative of order n of [Digamma] elementwise, n from 0 on.
+func Polygamma(n int, a *Node) *Node {
+	if n < 0 {
+		failf("Polygamma: the order must be at least 0; it is %d", n)
+	}
+	return apply1(polygamma{n}, a)
+}
+
+func (r polygamma) String() string { return fmt.Sprintf("Polygamma(%d)", r.n) }
+func (r polygamma) grad(in nodes, _, g *Node) nodes {
+	return nodes{Mul(g, Polygamma(r.n+1, in[0]))}
+}
+func (r polygamma) lower(nodes) engine.Op {
+	return computing(func(a float64) float64 { return num.Polygamma(r.n, a) })
+}
