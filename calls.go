@@ -3,7 +3,7 @@ package dsbo
 // Calls counts what one agent asks its oracle.
 type Calls struct {
 	UpperGrad int `json:"upper_grad"` // gradients of f; ∇_x and ∇_y at one point and draw are one call
-	LowerGrad int `json:"lower_grad"` // gradients of g
+	LowerGrad int `json:"lower_grad"` // gradients of g, likewise
 	HVP       int `json:"hvp"`
 	JVP       int `json:"jvp"`
 	Hessian   int `json:"hessian"`

@@ -55,6 +55,15 @@ type Oracle interface {
 	JVP(dst, x, y, v []float64, s Sample) error
 }
 
+// A JointOracle also gives the gradient of g_i in both variables. Methods that take gradients alone
+// need it: they have a penalty λ(g_i(x, y) − g_i(x, z)) in place of second derivatives.
+type JointOracle interface {
+	Oracle
+	// LowerJointGrad writes ∇_x g_i to dx (length p) and ∇_y g_i to dy (length q) in one sweep. A
+	// nil dx or dy is skipped. It costs a gradient.
+	LowerJointGrad(dx, dy, x, y []float64, s Sample) error
+}
+
 // A DenseOracle also gives whole second derivatives. Only the methods that the paper compares
 // with need it (DSBO-JHIP, GBDSBO): the cost is q Hessian-vector products, and q² or pq numbers.
 type DenseOracle interface {

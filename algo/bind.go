@@ -17,16 +17,25 @@ const Auto Schedule = "auto"
 // bounds below which steps are stable.
 type Curvature struct {
 	L    float64 // largest eigenvalue of any agent's ∇²_yy g, to about one per cent
-	Y, Z float64 // bounds of the steps of y and of z
+	Y, Z float64 // bounds of the steps of y and of z; infinite where any step will do
+}
+
+// BoundsOf returns the curvature with the bounds of a method's own steps, given the bounds of
+// descent along ∇_y g and Hz − b.
+func BoundsOf(m dsbo.Algorithm, c Curvature) Curvature {
+	if own := TraitsOf(m).Bounds; own != nil {
+		return own(c)
+	}
+	return c
 }
 
 // auto returns the number that [Auto] stands for in a parameter; false where it stands for none.
 func (c Curvature) auto(parameter string) (float64, bool) {
 	switch parameter {
 	case "beta":
-		return c.Y / 2, true
+		return c.Y / 2, !math.IsInf(c.Y, 1)
 	case "gamma":
-		return 0.8 * c.Z, true
+		return 0.8 * c.Z, !math.IsInf(c.Z, 1)
 	case "lg":
 		return 1.05 * c.L, true
 	}
@@ -91,10 +100,12 @@ func Set(m Method, name string, value any) bool {
 	return false
 }
 
-// Inherit sets the parameters of m that another method has too, and has set, to that method's.
+// Inherit sets the parameters of m that another method has too, and has set, to that method's. Of a
+// method whose steps have bounds of their own, schedules stay.
 func Inherit(m, from Method) {
+	own := TraitsOf(m).Bounds != nil
 	for _, p := range parametersOf(from) {
-		if !p.value.IsZero() {
+		if _, schedule := p.value.Interface().(Schedule); !p.value.IsZero() && !(own && schedule) {
 			Set(m, p.name, p.value.Interface())
 		}
 	}
@@ -102,8 +113,9 @@ func Inherit(m, from Method) {
 
 // SetAuto sets the schedules that [Auto] may stand for, and that are unset, to it.
 func SetAuto(m Method) {
+	c := BoundsOf(m, Curvature{})
 	for _, p := range parametersOf(m) {
-		if _, ok := (Curvature{}).auto(p.name); ok && p.value.IsZero() {
+		if _, ok := c.auto(p.name); ok && p.value.IsZero() {
 			Set(m, p.name, Auto)
 		}
 	}
@@ -112,6 +124,7 @@ func SetAuto(m Method) {
 // Bind sets the schedules of a method that follow the curvature to their numbers. Init takes a
 // method before that, whose steps are then NaN.
 func Bind(m Method, c Curvature) error {
+	c = BoundsOf(m, c)
 	for _, p := range parametersOf(m) {
 		if s, ok := p.value.Interface().(Schedule); ok && s.OfCurvature() {
 			v, err := s.at(p.name, c)

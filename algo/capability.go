@@ -23,6 +23,18 @@ func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
 	return f, g
 }
 
+// lowerJointGrad writes ∇_x g to dx and ∇_y g to dy; one of them may be nil.
+func lowerJointGrad(w *turn, dx, dy, x, y []float64, s dsbo.Sample) {
+	o, ok := w.o.(dsbo.JointOracle)
+	if !ok && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrCapability,
+			"%s needs gradients of g by x, which this oracle does not give (dsbo.JointOracle is missing)", w.method)
+	}
+	if w.ready() {
+		w.recordError("gradient of g", s, o.LowerJointGrad(dx, dy, x, y, s))
+	}
+}
+
 // penalty writes P(x) to dst, and reports whether the oracle knows it.
 func penalty(w *turn, dst, x []float64) (known bool) {
 	o, ok := w.o.(dsbo.PenaltyOracle)

@@ -38,6 +38,16 @@ func (c *checker) step(name string, s *Schedule) func(k int) float64 {
 	return c.schedule(name, s, 0.1, math.MaxFloat64, "positive")
 }
 
+// penaltyStep compiles a step that has to fall with the weight of a penalty, by default 0.01.
+func (c *checker) penaltyStep(name string, s *Schedule) func(k int) float64 {
+	return c.schedule(name, s, 0.01, math.MaxFloat64, "positive")
+}
+
+// growth compiles a schedule of numbers of at least 0, by default 0.
+func (c *checker) growth(name string, s *Schedule) func(k int) float64 {
+	return c.scheduleWhere(name, s, 0, func(v float64) bool { return v >= 0 }, "at least 0")
+}
+
 // weight compiles a schedule of averaging weights, which are at most 1.
 func (c *checker) weight(name string, s *Schedule, byDefault float64) func(k int) float64 {
 	return c.schedule(name, s, byDefault, 1, "in (0, 1]")
@@ -46,6 +56,12 @@ func (c *checker) weight(name string, s *Schedule, byDefault float64) func(k int
 // schedule compiles a schedule whose numbers are above 0 and at most a bound. A falling one is
 // largest at its start.
 func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, must string) func(k int) float64 {
+	return c.scheduleWhere(name, s, byDefault, func(v float64) bool { return v > 0 && v <= bound }, must)
+}
+
+// scheduleWhere compiles a schedule whose numbers are what ok says.
+func (c *checker) scheduleWhere(name string, s *Schedule, byDefault float64, ok func(v float64) bool,
+	must string) func(k int) float64 {
 	if *s == "" {
 		*s = Constant(byDefault)
 	}
@@ -64,7 +80,7 @@ func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, m
 	}
 	for k := range 1 + strings.Count(string(*s), ",") {
 		v := value(k)
-		c.require(v > 0 && v <= bound, name, must, v)
+		c.require(ok(v), name, must, v)
 	}
 	return value
 }

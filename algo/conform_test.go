@@ -39,7 +39,12 @@ var variants = map[string][]string{
 		`{"strategy":{"x":"extra","y":"extra","z":"extra"}}`, `{"strategy":{"x":"gt","y":"gt","z":"gt"}}`,
 		`{"strategy":{"x":"none","y":"none","z":"none"}}`, `{"strategy":{"x":"gt","z":"extra"}}`,
 	},
-	"aidcg": {`{"T":2,"N":3,"warm_z":true}`}, "itd": {`{"T":2,"cold_y":true}`}, "pdsbo_al": {`{"T":2,"N":3,"rho":0.3}`},
+	"vrdbo":   {`{"N":3,"nprime":[1,0,2]}`, `{"N":3,"a1":0.8,"a2":1.2,"eta":0.7}`},
+	"dbifo":   {`{"a":1}`, `{"a":0.1,"lam":3}`},
+	"adasdbo": {`{"m0":[3,2,1],"track":true}`},
+	"f2sa":    {`{"T":1,"lam0":2,"dlam":0.5}`},
+	"aidcg":   {`{"T":2,"N":3,"warm_z":true}`}, "itd": {`{"T":2,"cold_y":true}`},
+	"pdsbo_al": {`{"T":2,"N":3,"rho":0.3}`},
 }
 
 // TestConformance runs the suite on every method of the table, with its defaults and with

@@ -21,9 +21,9 @@ type DSOBA struct {
 	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
 	Theta float64  `json:"theta,omitzero"` // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
 
-	state
-	r, g, h, b, j []float64
-	out, in       []float64 // y, x and z, and their mix
+	tripleState
+	r []float64
+	d triple
 }
 
 // Init implements [Method].
@@ -34,9 +34,8 @@ func (a *DSOBA) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.g, a.h, a.b, a.j = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p)
-	a.out, a.in = a.newVec(p+2*q), a.newVec(p+2*q)
+	a.r = a.carried("r", p)
+	a.d = a.directionTriple()
 	return nil
 }
 
@@ -58,25 +57,11 @@ func (a *DSOBA) Cost(int) Cost {
 func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	p, q := len(a.x), len(a.y)
-	directions(&w, &a.state, a.g, a.h, a.b, a.j)
-
-	linalg.Comb(a.out[:p], 1, a.x, -a.alpha(k), a.r)   // x − α r, the old r
-	linalg.Comb(a.out[p:p+q], 1, a.y, -a.beta(k), a.g) // y − β ∇_y g
-	linalg.Comb(a.out[p+q:], 1, a.z, -a.gamma(k), a.h) // z − γ (Hz − b)
-	w.mix(a.in, a.out, p, q, q)
-	copy(a.x, a.in[:p])
-	copy(a.y, a.in[p:p+q])
-	copy(a.z, a.in[p+q:])
+	a.directions(&w, a.d, a.point, drawsOf(k))
+	along := a.d
+	along.x = a.r       // the old one
+	a.descend(along, k) // x − α r, y − β ∇_y g, z − γ (Hz − b)
+	w.mix(a.point.all, a.point.all, p, q, q)
 	linalg.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
 	return w.err
-}
-
-// directions asks for the three directions of a single-loop method at one point:
-// g = ∇_y g, h = Hz − b, u = ∇_x f − J z.
-func directions(w *turn, s *state, g, h, b, j []float64) {
-	w.lowerGrad(g, s.x, s.y, w.draw(dsbo.Lower, 0))
-	w.upperGrad(s.u, b, s.x, s.y, w.draw(dsbo.Upper, 0))
-	w.hvp(h, s.x, s.y, s.z, w.draw(dsbo.Curvature, 0))
-	linalg.Sub(h, h, b)
-	implicitGrad(w, s.u, j, s.x, s.y, s.z)
 }

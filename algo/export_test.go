@@ -3,6 +3,7 @@ package algo
 // Letters gives a method's vectors by the letters of the golden files.
 func Letters(m Method) map[string][]float64 {
 	letters := map[string]string{
+		"tracker_x": "TX", "tracker_y": "TY", "tracker_z": "TZ", "z": "Z", "lam": "L",
 		"x": "X", "y": "Y", "r": "R", "v": "V", "mu": "Mu", "inner": "G", "u_tracker": "ZF", "v_tracker": "ZG",
 	}
 	found := map[string][]float64{}
@@ -15,6 +16,8 @@ func Letters(m Method) map[string][]float64 {
 	switch a := m.(type) {
 	case *JHIP: // the files have ∇_y f for z and the direction for r
 		found["Z"], found["R"] = a.b, a.u
+	case *AdaSDBO:
+		found["MX"], found["MY"], found["MZ"] = a.sums[:1], a.sums[1:2], a.sums[2:]
 	case *GBDSBO:
 		found["Z"], found["R"] = a.h, a.u
 	}

@@ -3,6 +3,8 @@ package algo_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"dsbo"
 	"dsbo/ad"
@@ -36,9 +38,9 @@ func (d goldenData) quadratic(agent int) models.Quadratic {
 		E: part("E"), LinearTerm: part("e")}
 }
 
-// newOracle makes the full-batch oracle of one agent of a golden problem: its losses are Gorgonia
+// wholeOracle makes the full-batch oracle of one agent of a golden problem: its losses are Gorgonia
 // graphs, in float64.
-func newOracle(kind string, d goldenData, agent int) dsbo.ValueOracle {
+func wholeOracle(kind string, d goldenData, agent int) oracle {
 	part := func(key string) []float64 { return d.part(agent, key) }
 	var m models.Model
 	var s data.Shard
@@ -61,6 +63,114 @@ func newOracle(kind string, d goldenData, agent int) dsbo.ValueOracle {
 	return testkit.Get(models.NewOracle(m, s, models.Config{Agent: agent}))
 }
 
+// batch returns the data of one agent's batch: of some rows of its examples, or a quadratic of
+// its own.
+func (d goldenData) batch(agent, b int, batches string) goldenData {
+	all := d.Agents[agent]
+	of := maps.Clone(all)
+	if parts := all["parts"]; parts != nil {
+		of = parsed[[]map[string]json.RawMessage](parts)[b]
+	} else {
+		rows := parsed[[][]int](all[batches])[b]
+		keys := map[string][]string{"train_batches": {"Xtr", "ytr"}, "val_batches": {"Xval", "yval"}}
+		for _, key := range keys[batches] {
+			var chosen []json.RawMessage
+			for _, r := range rows {
+				chosen = append(chosen, parsed[[]json.RawMessage](all[key])[r])
+			}
+			of[key] = testkit.Get(json.Marshal(chosen))
+		}
+	}
+	d.Agents = slices.Clone(d.Agents)
+	d.Agents[agent] = of
+	return d
+}
+
+// draws are the batches that each agent uses in each iteration; -1 is all of its data.
+type draws struct{ Lower, Curvature, Upper [][]int }
+
+// A drawn oracle is the oracle of an agent whose draws a golden file names.
+type drawn struct {
+	oracle
+	agent        int
+	draws        [3][][]int // by set
+	lower, upper []oracle   // of the batches
+}
+
+// oracle is all that a golden oracle can do.
+type oracle interface {
+	dsbo.ValueOracle
+	dsbo.JointOracle
+	dsbo.DenseOracle
+	dsbo.DiagonalOracle
+	dsbo.PenaltyOracle
+}
+
+// newOracle makes the oracle of one agent of a golden problem, with its draws.
+func (g golden) newOracle(agent int) oracle {
+	all := wholeOracle(g.Kind, g.Data, agent)
+	if g.Draws == nil {
+		return all
+	}
+	o := &drawn{oracle: all, agent: agent, draws: [3][][]int{g.Draws.Lower, g.Draws.Curvature, g.Draws.Upper}}
+	if g.Draws.Curvature == nil {
+		o.draws[dsbo.Curvature] = g.Draws.Lower
+	}
+	for _, side := range []struct {
+		of      *[]oracle
+		batches string
+	}{{&o.lower, "train_batches"}, {&o.upper, "val_batches"}} {
+		for b := range g.Data.batches(agent, side.batches) {
+			*side.of = append(*side.of, wholeOracle(g.Kind, g.Data.batch(agent, b, side.batches), agent))
+		}
+	}
+	return o
+}
+
+// batches returns the number of an agent's batches.
+func (d goldenData) batches(agent int, key string) int {
+	if parts := d.Agents[agent]["parts"]; parts != nil {
+		return len(parsed[[]json.RawMessage](parts))
+	}
+	return len(parsed[[]json.RawMessage](d.Agents[agent][key]))
+}
+
+// on returns the oracle of a draw.
+func (o *drawn) on(batches []oracle, s dsbo.Sample) oracle {
+	if b := o.BatchOf(s); b >= 0 {
+		return batches[b]
+	}
+	return o.oracle
+}
+
+// BatchOf returns the number of a draw's batch, -1 for all data.
+func (o *drawn) BatchOf(s dsbo.Sample) int {
+	if s.Set == dsbo.Whole {
+		return -1
+	}
+	return o.draws[s.Set][s.K][o.agent]
+}
+
+func (o *drawn) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	return o.on(o.upper, s).UpperGrad(dx, dy, x, y, whole)
+}
+
+func (o *drawn) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	return o.on(o.lower, s).LowerGrad(dst, x, y, whole)
+}
+
+func (o *drawn) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	return o.on(o.lower, s).LowerJointGrad(dx, dy, x, y, whole)
+}
+
+func (o *drawn) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return o.on(o.lower, s).HVP(dst, x, y, v, whole)
+}
+
+func (o *drawn) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return o.on(o.lower, s).JVP(dst, x, y, v, whole)
+}
+
 // goldenShard makes the examples of one agent.
 func goldenShard(part func(key string) []float64, features int, target func([]float64) *ad.Table) data.Shard {
 	set := func(x, labels string) data.Examples {
@@ -68,4 +178,10 @@ func goldenShard(part func(key string) []float64, features int, target func([]fl
 		return data.Examples{X: testkit.Get(ad.FloatTable(len(v)/features, features, v)), Target: target(part(labels))}
 	}
 	return data.Shard{Train: set("Xtr", "ytr"), Val: set("Xval", "yval")}
+}
+
+// parsed reads a part of a golden file.
+func parsed[T any](text json.RawMessage) (v T) {
+	testkit.OK(json.Unmarshal(text, &v))
+	return v
 }

@@ -29,6 +29,7 @@ type golden struct {
 	WarmY    *bool `json:"warm_y"`
 	Floats   *int  `json:"floats_per_iteration"`
 	Data     goldenData
+	Draws    *draws // nil: all data
 	Expected map[string]json.RawMessage
 	Counts   map[string]int // averages and calls of one agent in the whole run
 	Phase0   *struct{ Constants, F []float64 }

@@ -40,7 +40,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 		a := g.method(t)
 		testkit.OK(a.Init(g.P, g.Q, g.K))
 		copy(a.X(), g.startX(t))
-		o := newOracle(g.Kind, g.Data, i)
+		o := g.newOracle(i)
 		tr.recorders = append(tr.recorders, algotest.NewRecorder(o))
 		as, os, tr.oracles = append(as, a), append(os, tr.recorders[i]), append(tr.oracles, o)
 	}

@@ -21,7 +21,7 @@ import (
 // average is the hypergradient only when all g_i are equal: when data differ the method stops where
 // the exact gradient is not zero, however small the steps and however many the terms.
 //
-// The local inverse and the tracking are certain; momentum and the step medium. Draws:
+// The lines are certain, from the paper, which draws N' from one value more, 0..N. Draws:
 // {Upper, k, 0}, {Lower, k, 0}, the Jacobian at {Curvature, k, 0}, products at {Curvature, k, 1..}.
 type MDBO struct {
 	Alpha  Schedule `json:"alpha,omitzero"`   // α (the paper's β_1), step of x; default 0.1
@@ -33,13 +33,7 @@ type MDBO struct {
 	N      int      `json:"N,omitzero"`       // terms of the Neumann series (its J); default 10
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
-	state
-	eta         func(k int) float64
-	fx, j, g, b []float64
-	v, un, vn   []float64
-	zF, zG      []float64
-	inverse     neumann
-	out, in     []float64
+	localTracker
 }
 
 // Init implements [Method].
@@ -52,23 +46,58 @@ func (a *MDBO) Init(p, q, K int) error {
 	a.lg = c.curvature("lg", &a.L)
 	c.requireCount("N", &a.N, 10)
 	c.draws("nprime", a.NPrime)
+	if c.err == nil {
+		a.inverse = newNeumann(q, a.N, a.NPrime, false)
+	}
+	return c.err
+}
+
+// Cost of an iteration: 2p + 2q numbers to each neighbour (p + q in the first) in one message; one
+// gradient of f and of g, N−1 (N') Hessian-vector products and one Jacobian-vector product.
+func (a *MDBO) Cost(k int) Cost { return a.localTracker.cost(k) }
+
+// Step is one outer iteration.
+func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	eta := a.eta(k)
+	a.gradients(&w, a.fx, a.g, a.z, a.x, a.y)
+	linalg.Comb(a.un, 1-float64(a.A1*eta), a.u, float64(a.A1*eta), a.fx)
+	linalg.Comb(a.vn, 1-float64(a.A2*eta), a.v, float64(a.A2*eta), a.g)
+	a.trackAndStep(&w, eta)
+	return w.err
+}
+
+// A localTracker is the state of a method that tracks local hypergradients F and gradients G.
+type localTracker struct {
+	state
+	eta     func(k int) float64
+	inverse neumann
+	v       []float64 // beside u
+	zF, zG  []float64 // trackers of u and v
+	fx, g   []float64 // F, G
+	un, vn  []float64 // u⁺, v⁺
+	b, j    []float64 // scratch
+	out, in []float64 // messages
+}
+
+// prepare is prepare of state, with the vectors.
+func (a *localTracker) prepare(name string, p, q, K int) *checker {
+	c := a.state.prepare(name, p, q, K)
 	if c.err != nil {
-		return c.err
+		return c
 	}
 	a.u, a.v = a.carried("u", p), a.carried("v", q)
 	a.zF, a.zG = a.carried("u_tracker", p), a.carried("v_tracker", q)
 	a.tracks(a.zF, a.u)
 	a.tracks(a.zG, a.v)
-	a.inverse = newNeumann(q, a.N, a.NPrime, false)
 	a.fx, a.j, a.un = a.newVec(p), a.newVec(p), a.newVec(p)
 	a.g, a.b, a.vn = a.newVec(q), a.newVec(q), a.newVec(q)
 	a.out, a.in = a.newVec(2*(p+q)), a.newVec(2*(p+q))
-	return nil
+	return c
 }
 
-// Cost of an iteration: 2p + 2q numbers to each neighbour (p + q in the first) in one message; one
-// gradient of f and of g, N−1 (N') Hessian-vector products and one Jacobian-vector product.
-func (a *MDBO) Cost(k int) Cost {
+// cost is the cost of an iteration that asks for one F and one G.
+func (a *localTracker) cost(k int) Cost {
 	floats := 2 * (len(a.x) + len(a.y))
 	if k == 0 {
 		floats /= 2
@@ -79,23 +108,16 @@ func (a *MDBO) Cost(k int) Cost {
 	}
 }
 
-// Step is one outer iteration.
-func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	w.upperGrad(a.fx, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.lg)
-	implicitGrad(&w, a.fx, a.j, a.x, a.y, a.z) // F = ∇_x f − J z
-	w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, 0))
-
-	a.trackBoth(&w, a.eta(k))
-	p, q := len(a.x), len(a.y)
-	relaxedStep(a.x, a.in[:p], a.zF, a.eta(k), a.alpha(k))   // x += η(mix(x) − α zF − x)
-	relaxedStep(a.y, a.in[p:p+q], a.zG, a.eta(k), a.beta(k)) // y += η(mix(y) − β zG − y)
-	return w.err
+// gradients writes F, with its z, and G at (x, y).
+func (a *localTracker) gradients(w *turn, f, g, z, x, y []float64) {
+	w.upperGrad(f, a.b, x, y, w.draw(dsbo.Upper, 0))
+	a.inverse.solve(w, z, a.b, x, y, 1/a.lg)
+	implicitGrad(w, f, a.j, x, y, z) // F = ∇_x f − J z
+	w.lowerGrad(g, x, y, w.draw(dsbo.Lower, 0))
 }
 
-// trackBoth exchanges x, y and the trackers, and moves momentum and trackers.
-func (a *MDBO) trackBoth(w *turn, eta float64) {
+// trackAndStep exchanges x, y and the trackers, takes up u⁺ and v⁺, and steps along the trackers.
+func (a *localTracker) trackAndStep(w *turn, eta float64) {
 	p, q := len(a.x), len(a.y)
 	if w.k == 0 {
 		w.mix(a.in[:p+q], joined(a.out, a.x, a.y))
@@ -103,14 +125,13 @@ func (a *MDBO) trackBoth(w *turn, eta float64) {
 		copy(a.v, a.g)
 		copy(a.zF, a.fx)
 		copy(a.zG, a.g)
-		return
+	} else {
+		w.mix(a.in, joined(a.out, a.x, a.y, a.zF, a.zG))
+		track(a.zF, a.in[p+q:2*p+q], a.un, a.u)
+		track(a.zG, a.in[2*p+q:], a.vn, a.v)
 	}
-	w.mix(a.in, joined(a.out, a.x, a.y, a.zF, a.zG))
-	m1, m2 := float64(a.A1*eta), float64(a.A2*eta)
-	linalg.Comb(a.un, 1-m1, a.u, m1, a.fx)
-	linalg.Comb(a.vn, 1-m2, a.v, m2, a.g)
-	track(a.zF, a.in[p+q:2*p+q], a.un, a.u)
-	track(a.zG, a.in[2*p+q:], a.vn, a.v)
+	relaxedStep(a.x, a.in[:p], a.zF, eta, a.alpha(w.k))   // x += η(mix(x) − α zF − x)
+	relaxedStep(a.y, a.in[p:p+q], a.zG, eta, a.beta(w.k)) // y += η(mix(y) − β zG − y)
 }
 
 // relaxedStep sets v += η(mixed − step d − v).

@@ -66,6 +66,9 @@ type Traits struct {
 	// Adapt sets parameters that the user left open to suit a run, before Init, and reports whether
 	// it gave up a search for the start of x; nil: there are none.
 	Adapt func(Setting) (gaveUpSearch bool)
+	// Bounds turns the bounds of steps along ∇_y g and Hz − b into the bounds of the method's own
+	// steps of y and z; nil: they are the same. See [BoundsOf].
+	Bounds func(Curvature) Curvature
 	// HoldX sets the parameter with which all iterations leave x where it is; nil: there is none.
 	// See [Held].
 	HoldX func()
@@ -163,6 +166,10 @@ var methods = []entry{
 	{"stocbio", func() Method { return new(StocBiO) }},
 	{"alset", func() Method { return new(ALSET) }},
 	{"soba", func() Method { return new(SOBA) }},
+	{"vrdbo", func() Method { return new(VRDBO) }},
+	{"dbifo", func() Method { return new(DBIFO) }},
+	{"adasdbo", func() Method { return new(AdaSDBO) }},
+	{"f2sa", func() Method { return new(F2SA) }},
 }
 
 // Register adds a method of another module to the methods that [New] knows; construct returns one

@@ -172,7 +172,7 @@ func TestConjugateGradientsEnd(t *testing.T) {
 // Iterative differentiation is the derivative of f(x, y^T(x)), y^T from a fixed start.
 func TestITDIsTheDerivative(t *testing.T) {
 	g := readGolden(t, filepath.Join("testdata", "golden", "itd_logistic_n1.json"))
-	o := newOracle(g.Kind, g.Data, 0)
+	o := g.newOracle(0)
 	at := func(x []float64) (*algo.ITD, float64) {
 		a := ready(t, &algo.ITD{Alpha: "0.1", Beta: "0.3", T: 6, ColdY: true}, g.P, g.Q)
 		copy(a.X(), x)

@@ -20,7 +20,12 @@ var trackers = map[string][]struct {
 }{
 	"madsbo_tuned": {{`{"T":2,"N":3,"warm_z":true,"track_y":true,"mom_y":0.5}`,
 		[][2]string{{"y_tracker", "y_gradient"}, {"z_tracker", "z_residual"}}}},
-	"mdbo":     {{`{"lg":5}`, [][2]string{{"u_tracker", "u"}, {"v_tracker", "v"}}}},
+	"mdbo":  {{`{"lg":5}`, [][2]string{{"u_tracker", "u"}, {"v_tracker", "v"}}}},
+	"vrdbo": {{`{"lg":5}`, [][2]string{{"u_tracker", "u"}, {"v_tracker", "v"}}}},
+	"dbifo": {{`{}`, [][2]string{{"tracker_x", "momentum_x"}, {"tracker_y", "momentum_y"},
+		{"tracker_z", "momentum_z"}}}},
+	"adasdbo": {{`{"track":true}`, [][2]string{{"tracker_x", "last_x"}, {"tracker_y", "last_y"},
+		{"tracker_z", "last_z"}}}},
 	"dascgd":   {{`{}`, [][2]string{{"y", "inner"}, {"z", "upper_y"}}}},
 	"pdsbo_al": {{`{}`, [][2]string{{"mu", ""}, {"l", ""}}}},
 	"sparkle": {

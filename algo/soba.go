@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/linalg"
 )
 
 // SOBA is SOBA (Dagréou, Ablin, Vaiter, Moreau, "A framework for bilevel optimization that enables
@@ -18,9 +17,12 @@ type SOBA struct {
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
 	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
 
-	soloState
-	h []float64
+	tripleState
+	d triple
 }
+
+// Traits implements [Described].
+func (a *SOBA) Traits() Traits { return a.oneAgentTraits() }
 
 // Init implements [Method].
 func (a *SOBA) Init(p, q, K int) error {
@@ -29,8 +31,7 @@ func (a *SOBA) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.z = a.carried("z", q)
-	a.h = a.newVec(q)
+	a.d = a.directionTriple()
 	return nil
 }
 
@@ -43,9 +44,7 @@ func (a *SOBA) Cost(int) Cost {
 // Step is one outer iteration; m is not used.
 func (a *SOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	directions(&w, &a.state, a.g, a.h, a.b, a.j)
-	linalg.Axpy(a.x, -a.alpha(k), a.u) // x −= α (∇_x f − J z)
-	linalg.Axpy(a.y, -a.beta(k), a.g)  // y −= β ∇_y g
-	linalg.Axpy(a.z, -a.gamma(k), a.h) // z −= γ (Hz − b)
+	a.directions(&w, a.d, a.point, drawsOf(k))
+	a.descend(a.d, k) // x −= α (∇_x f − J z), y −= β ∇_y g, z −= γ (Hz − b)
 	return w.err
 }

@@ -16,9 +16,10 @@ type Config struct {
 	Float32 bool   // compute in float32
 }
 
-// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle], a
-// [dsbo.ValueOracle], a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle] and, if its model is
-// [Penalized], a [dsbo.PenaltyOracle]: of other models Penalty fails with [dsbo.ErrCapability].
+// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.JointOracle], a
+// [dsbo.DenseOracle], a [dsbo.ValueOracle], a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle]
+// and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models Penalty fails with
+// [dsbo.ErrCapability].
 type Oracle struct {
 	p, q      int
 	programs  *Programs
@@ -33,6 +34,7 @@ var (
 	_ dsbo.ValueOracle    = (*Oracle)(nil)
 	_ dsbo.PenaltyOracle  = (*Oracle)(nil)
 	_ dsbo.DiagonalOracle = (*Oracle)(nil)
+	_ dsbo.JointOracle    = (*Oracle)(nil)
 
 	_ dsbo.GaussNewtonOracle = (*Oracle)(nil)
 )
@@ -147,6 +149,15 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	d, err := o.low.derivatives(s)
 	if err == nil {
 		err = d.Grad(nil, dst, x, y)
+	}
+	return o.low.failure(err)
+}
+
+// LowerJointGrad implements [dsbo.JointOracle].
+func (o *Oracle) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	d, err := o.low.derivatives(s)
+	if err == nil {
+		err = d.Grad(dx, dy, x, y)
 	}
 	return o.low.failure(err)
 }

@@ -45,6 +45,18 @@ func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	return m.Oracle.LowerGrad(dst, x, y, s)
 }
 
+func (m *meteredOracle) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	o, err := dsbo.OracleAs[dsbo.JointOracle](m.Oracle, "gradients of g by x")
+	if err != nil {
+		return err
+	}
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	defer m.countCall(&m.calls.LowerGrad, time.Now())
+	return o.LowerJointGrad(dx, dy, x, y, s)
+}
+
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err

@@ -45,6 +45,8 @@ func StepWarnings(c Config, lmax float64, k int) []string {
 	if p.MomZ > 0 {
 		gamma = 1.5 * trackedBound(c.W, lmax, p.MomZ)
 	}
+	own := algo.BoundsOf(c.Method, algo.Curvature{L: lmax, Y: beta, Z: gamma})
+	beta, gamma = own.Y, own.Z
 	for _, step := range []struct {
 		name, of string
 		schedule algo.Schedule
@@ -100,6 +102,8 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 	if p.TrackY {
 		beta = trackedBound(c.W, l, p.MomY)
 	}
+	own := algo.BoundsOf(c.Method, algo.Curvature{L: l, Y: beta, Z: gamma})
+	beta, gamma = own.Y, own.Z
 	for _, v := range []struct {
 		step, momentum string
 		schedule       algo.Schedule

@@ -374,14 +374,14 @@ func (s suite) shape(t *testing.T) {
 }
 
 // productsOnly hides an oracle's dense side.
-type productsOnly struct{ dsbo.Oracle }
+type productsOnly struct{ dsbo.JointOracle }
 
 func (s suite) dense(t *testing.T) {
 	bytes := algo.TraitsOf(s.template()).Dense
 	if bytes != nil && bytes(784, 7840) < 7840*7840*8 {
 		t.Errorf("%d bytes of matrices, a Hessian alone takes 469 MiB", bytes(784, 7840))
 	}
-	err := s.method(p, q).Step(t.Context(), 0, productsOnly{oracle(0)}, single())
+	err := s.method(p, q).Step(t.Context(), 0, productsOnly{oracle(0).(dsbo.JointOracle)}, single())
 	if errors.Is(err, dsbo.ErrCapability) != (bytes != nil) {
 		t.Errorf("on an oracle without matrices Step returned %v", err)
 	}

@@ -66,6 +66,21 @@ func (o *Quadratic) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 		func(i int) float64 { return rowDot(o.A, i, y) - rowDot(o.B, i, x) - o.C[i] + o.noise(s, 2, i) })
 }
 
+// LowerJointGrad writes −B'y and Ay − Bx − c.
+func (o *Quadratic) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	err := o.answer(dx, x, y, func(i int) float64 {
+		sum := o.noise(s, 5, i)
+		for j := range y {
+			sum -= float64(o.B[j*o.P+i] * y[j])
+		}
+		return sum
+	})
+	if err != nil || dy == nil {
+		return err
+	}
+	return o.LowerGrad(dy, x, y, s)
+}
+
 // HVP writes (A + noise) v, where the noise is diagonal.
 func (o *Quadratic) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.answer(dst, x, y, func(i int) float64 { return rowDot(o.A, i, v) + float64(o.noise(s, 3, i)*v[i]) })

@@ -17,7 +17,7 @@ type Call struct {
 	Kind    string // "upper", "lower", "hvp", "jvp", "hessian", "jacobian", "diagonal", "value"
 	Sample  dsbo.Sample
 	X, Y, V []float64
-	DX, DY  bool // upper: which parts were asked for
+	DX, DY  bool // upper, and lower in both variables: which parts were asked for
 }
 
 // String names the question and its draw, as in "hvp curvature k=0 t=3".
@@ -109,6 +109,21 @@ func overlap(a, b []float64) bool {
 
 // UpperGrad records and asks.
 func (r *Recorder) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	return r.askBoth("upper", r.Oracle.UpperGrad, dx, dy, x, y, s)
+}
+
+// LowerJointGrad records and asks, if the oracle has gradients of g in both variables.
+func (r *Recorder) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	o, ok := r.Oracle.(dsbo.JointOracle)
+	if !ok {
+		return r.lacks("gradient of g by x")
+	}
+	return r.askBoth("lower", o.LowerJointGrad, dx, dy, x, y, s)
+}
+
+// askBoth records and asks for a gradient in both variables, of which a nil one is skipped.
+func (r *Recorder) askBoth(kind string, grad func(dx, dy, x, y []float64, s dsbo.Sample) error,
+	dx, dy, x, y []float64, s dsbo.Sample) error {
 	var dst []vector
 	if dx != nil {
 		dst = append(dst, vector{dx, len(x)})
@@ -116,8 +131,8 @@ func (r *Recorder) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 	if dy != nil {
 		dst = append(dst, vector{dy, len(y)})
 	}
-	c := Call{Kind: "upper", Sample: s, X: x, Y: y, DX: dx != nil, DY: dy != nil}
-	return r.record(c, dst, func() error { return r.Oracle.UpperGrad(dx, dy, x, y, s) })
+	c := Call{Kind: kind, Sample: s, X: x, Y: y, DX: dx != nil, DY: dy != nil}
+	return r.record(c, dst, func() error { return grad(dx, dy, x, y, s) })
 }
 
 // LowerGrad records and asks.

@@ -13,8 +13,8 @@ type Bound struct {
 }
 
 // An Oracle answers for an agent with noise. It is a [dsbo.Oracle] and, if the one behind it is, a
-// [dsbo.PenaltyOracle]; it has neither values, diagonals nor matrices. Draws are always of
-// all rows.
+// [dsbo.JointOracle] and a [dsbo.PenaltyOracle]; it has neither values, diagonals nor matrices.
+// Draws are always of all rows.
 //
 // The problem must be one whose x enters a penalty alone, the same for all data: ∇_x f and products
 // with ∇²_xy g then tell nothing of rows, and are without noise.
@@ -60,6 +60,18 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
 		return err
 	}
 	return o.curator.AddNoise(dst, Training, o.lower.Gradient, "gradient of g", x, y)
+}
+
+// LowerJointGrad implements [dsbo.JointOracle]. The part by x tells nothing of rows.
+func (o *Oracle) LowerJointGrad(dx, dy, x, y []float64, _ dsbo.Sample) error {
+	of, err := dsbo.OracleAs[dsbo.JointOracle](o.inner, "gradients of g by x")
+	if err != nil {
+		return err
+	}
+	if err := of.LowerJointGrad(dx, dy, x, y, everyRow); err != nil || dy == nil {
+		return err
+	}
+	return o.curator.AddNoise(dy, Training, o.lower.Gradient, "gradient of g", x, y)
 }
 
 // HVP implements [dsbo.Oracle].

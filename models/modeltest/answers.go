@@ -39,6 +39,13 @@ func questions(x, y, v []float64) []call {
 		{"∇_x f", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(dst, nil, x, y, n) }},
 		{"∇_y f", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(nil, dst, x, y, n) }},
 		{"∇_y g", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.LowerGrad(dst, x, y, n) }},
+		{"∇_x g", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
+			joint, err := dsbo.OracleAs[dsbo.JointOracle](o, "gradients of g by x")
+			if err != nil {
+				return err
+			}
+			return joint.LowerJointGrad(dst, nil, x, y, n)
+		}},
 		{"(∇²_yy g)v", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.HVP(dst, x, y, v, n) }},
 		{"(∇²_xy g)v", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.JVP(dst, x, y, v, n) }},
 	}

@@ -1,0 +1,115 @@
+package algo
+
+import (
+	"context"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// AdaSDBO is AdaSDBO (Zhai, Yan, Zhang, NeurIPS 2025). Its steps follow the gradients seen so far:
+// nothing of the problem has to be known.
+//
+//	D = (∇_x f − Jz, ∇_y g, Hz − b);  M_c += ‖D_c‖² for c of x, y, z;  φ = √max(M_y, M_z)
+//	x ← mix(x − α/(√M_x φ) D_x),  y ← mix(y − β/√M_y D_y),  z ← mix(z − γ/φ D_z)
+//	M_c ← mix(M_c)                                   M_c starts at m0_c²
+//
+// Known with low to medium certainty: single loop, all at once, steps of accumulated norms, their
+// exchange and the six variables of one message are certain; the lines are our reading, S-TFBO's
+// steps (Yang et al., ICLR 2025, which it is for one agent) in D-AdaST's exchange. Where agents
+// differ their own D do not vanish, and the step of x falls as 1/k: right, but slow. track is our
+// own addition: T ← mix(T) + D − D₋ takes the place of D, and the method converges exactly. Draws:
+// {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for both products.
+type AdaSDBO struct {
+	Alpha Schedule  `json:"alpha,omitzero"` // α, step of x before it is divided; default 1
+	Beta  Schedule  `json:"beta,omitzero"`  // β, step of y likewise; default 1
+	Gamma Schedule  `json:"gamma,omitzero"` // γ, step of z likewise; default 1
+	M0    []float64 `json:"m0,omitempty"`   // starts of √M_x, √M_y, √M_z, positive; default 1, 1, 1
+	Track bool      `json:"track,omitzero"` // directions by gradient tracking
+
+	tripleState
+	sums    []float64 // M_x, M_y, M_z
+	d       triple    // D
+	t, past triple    // with track: T and D₋
+	out, in []float64 // messages
+}
+
+// Init implements [Method].
+func (a *AdaSDBO) Init(p, q, K int) error {
+	c := a.prepare("adasdbo", p, q, K)
+	for _, s := range []struct {
+		name     string
+		schedule *Schedule
+		at       *func(k int) float64
+	}{{"alpha", &a.Alpha, &a.alpha}, {"beta", &a.Beta, &a.beta}, {"gamma", &a.Gamma, &a.gamma}} {
+		*s.at = c.schedule(s.name, s.schedule, 1, math.MaxFloat64, "positive")
+	}
+	if a.M0 == nil {
+		a.M0 = []float64{1, 1, 1}
+	}
+	c.require(len(a.M0) == 3 && min(a.M0[0], a.M0[1], a.M0[2]) > 0, "m0", "three positive numbers", a.M0)
+	if c.err != nil {
+		return c.err
+	}
+	a.d = a.directionTriple()
+	n := len(a.d.all) + 3
+	if a.Track {
+		a.t, a.past = a.carriedTriple("tracker"), a.carriedTriple("last")
+		a.tracksTriple(a.t, a.past)
+		n += len(a.d.all)
+	}
+	a.sums = a.carried("m", 3)
+	a.out, a.in = a.newVec(n), a.newVec(n)
+	return nil
+}
+
+// Traits implements [Described].
+func (a *AdaSDBO) Traits() Traits {
+	t := a.state.Traits()
+	t.OneLoop = !a.Track
+	t.Bounds = func(c Curvature) Curvature { return Curvature{L: c.L, Y: math.Inf(1), Z: math.Inf(1)} }
+	return t
+}
+
+// Cost of an iteration: p + 2q + 3 numbers to each neighbour in one message, with track 2p + 4q + 3
+// in two (p + 2q + 3 in one in the first); one gradient of f and of g, one Hessian- and one
+// Jacobian-vector product.
+func (a *AdaSDBO) Cost(k int) Cost {
+	cost := Cost{
+		Floats: len(a.d.all) + 3, Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1},
+	}
+	if a.Track && k > 0 {
+		cost.Floats, cost.Messages = cost.Floats+len(a.d.all), 2
+	}
+	return cost
+}
+
+// Step is one outer iteration.
+func (a *AdaSDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	p, q := len(a.x), len(a.y)
+	if k == 0 {
+		for c, m0 := range a.M0 {
+			a.sums[c] = m0 * m0
+		}
+	}
+	a.directions(&w, a.d, a.point, drawsOf(k))
+	d := a.d
+	if a.Track {
+		d = a.t
+		if k > 0 {
+			w.mix(a.t.all, a.t.all)
+		}
+		track(a.t.all, a.t.all, a.d.all, a.past.all) // T ← mix(T) + D − D₋
+	}
+	for c, v := range [][]float64{d.x, d.y, d.z} {
+		a.sums[c] += linalg.Dot(v, v)
+	}
+	phi := math.Sqrt(max(a.sums[1], a.sums[2]))
+	a.point.descend(d, a.alpha(k)/(math.Sqrt(a.sums[0])*phi), a.beta(k)/math.Sqrt(a.sums[1]), a.gamma(k)/phi)
+	w.mix(a.in[:p+2*q+3], joined(a.out, a.point.all, a.sums), p, q, q)
+	copy(a.point.all, a.in)
+	copy(a.sums, a.in[p+2*q:])
+	return w.err
+}

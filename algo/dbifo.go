@@ -1,0 +1,98 @@
+package algo
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"dsbo"
+)
+
+// DBIFO is a decentralized single loop without Hessians and Jacobians, as a public trainer of the
+// name DecBiFirstOrder has it (very likely of the ICML 2026 poster "Decentralized
+// Hessian-/Jacobian-Free Algorithm for Nonconvex Stochastic Bilevel Optimization"). z is a second
+// y; λ weighs the penalty g(x, y) − g(x, z):
+//
+//	P = (∇_x f + λ(∇_x g(x,y) − ∇_x g(x,z)),  ∇_y f + λ ∇_y g(x,y),  λ ∇_y g(x,z))
+//	first: T = M = P; then M⁺ = (1−a)(M − P₋) + P,  T ← mix(T) + M⁺ − M
+//	(x, y, z) ← mix(x, y, z) − (α T_x, β T_y, γ T_z)
+//
+// P₋ is P at the point before, on the draw of now (STORM). The lines are certain, from the code,
+// which has one step η for all, λ = 1/ρ and a = αη². With a = 1 it is our reading of DSGDA-GT
+// (Wang, Chen, Ma, Zhang 2024), of which we know the abstract alone.
+//
+// Each agent converges to the x where the gradient of min_y [f + λ(g − min_z g)] is 0: ∇Φ there is
+// of order 1/λ. Safe are β < 2/(L_f + λL_g) and γ < 2/(λL_g), less on a network. Draws:
+// {Lower, k, 0} and {Upper, k, 0}, at both points.
+type DBIFO struct {
+	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.01
+	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.01
+	Lam   float64  `json:"lam,omitzero"`   // λ, weight of the penalty; default 10
+	A     float64  `json:"a,omitzero"`     // a, weight of what is forgotten of M, in (0, 1]; default 0.5
+
+	tripleState
+	t, m, before triple    // T, M, the point before
+	p, past      triple    // P, P₋
+	out, in      []float64 // messages
+}
+
+// Init implements [Method].
+func (a *DBIFO) Init(p, q, K int) error {
+	c := a.prepare("dbifo", p, q, K)
+	a.alpha = c.step("alpha", &a.Alpha)
+	a.beta, a.gamma = c.penaltyStep("beta", &a.Beta), c.penaltyStep("gamma", &a.Gamma)
+	c.positive("lam", &a.Lam, penaltyWeight, math.MaxFloat64, "positive")
+	c.fraction("a", &a.A, 0.5)
+	if c.err != nil {
+		return c.err
+	}
+	a.t, a.m, a.before = a.carriedTriple("tracker"), a.carriedTriple("momentum"), a.carriedTriple("before")
+	a.tracksTriple(a.t, a.m)
+	a.p, a.past = a.newTriple(), a.newTriple()
+	a.u = a.p.x
+	a.out, a.in = a.newVec(2*len(a.p.all)), a.newVec(2*len(a.p.all))
+	return nil
+}
+
+// Traits implements [Described].
+func (a *DBIFO) Traits() Traits {
+	lambda := cmp.Or(a.Lam, penaltyWeight)
+	return a.penaltyTraits(lambda, lambda)
+}
+
+// Cost of an iteration: 2p + 4q numbers to each neighbour in one message (p + 2q in the first); one
+// gradient of f and two of g in both variables, twice as many from the second on where a < 1.
+func (a *DBIFO) Cost(k int) Cost {
+	cost := Cost{Floats: 2 * len(a.p.all), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 2}}
+	switch {
+	case k == 0:
+		cost.Floats /= 2
+	case a.A < 1:
+		cost.UpperGrad, cost.LowerGrad = 2, 4
+	}
+	return cost
+}
+
+// Step is one outer iteration.
+func (a *DBIFO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	n := len(a.p.all)
+	if k > 0 && a.A < 1 {
+		a.penaltyDirections(&w, a.past, a.before, a.Lam, drawsOf(k)) // P₋
+	}
+	a.penaltyDirections(&w, a.p, a.point, a.Lam, drawsOf(k))
+	if k == 0 {
+		copy(a.t.all, a.p.all)
+		copy(a.m.all, a.p.all)
+		w.mix(a.in[:n], a.point.all)
+	} else {
+		storm(a.past.all, a.m.all, a.p.all, a.past.all, a.A) // M⁺
+		w.mix(a.in, joined(a.out, a.point.all, a.t.all))
+		track(a.t.all, a.in[n:], a.past.all, a.m.all) // T ← mix(T) + M⁺ − M
+	}
+	copy(a.before.all, a.point.all)
+	copy(a.point.all, a.in[:n])
+	a.descend(a.t, k)
+	return w.err
+}

@@ -1,0 +1,82 @@
+package algo
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// F2SA is F²SA (Kwon, Kwon, Wright, Nowak, "A Fully First-Order Method for Stochastic Bilevel
+// Optimization", ICML 2023), for one agent. z is a second y:
+//
+//	T times, both at once: y −= β(∇_y f + λ ∇_y g)(x,y),  z −= γ ∇_y g(x,z)
+//	x −= α(∇_x f(x,y) + λ(∇_x g(x,y) − ∇_x g(x,z)));  λ += δ_k
+//
+// The lines are certain, from public code and the paper. x follows the minimum of
+// min_y [f + λ(g − min_z g)] at the present λ, where ∇Φ is of order 1/λ. β must fall as λ grows:
+// safe are β < 2/(L_f + λL_g) and γ < 2/L_g. Draws: {Lower, k, 0} and {Upper, k, 0} in all T steps.
+type F2SA struct {
+	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.01
+	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
+	T     int      `json:"T,omitzero"`     // steps of y and z; default 10
+	Lam0  float64  `json:"lam0,omitzero"`  // λ at the start; default 10
+	DLam  Schedule `json:"dlam,omitzero"`  // δ, what λ grows by, at least 0; default 0
+
+	tripleState
+	d    triple              // directions of x, y and z
+	grow func(k int) float64 // δ
+	lam  []float64           // λ, one number
+}
+
+// Init implements [Method].
+func (a *F2SA) Init(p, q, K int) error {
+	c := a.prepare("f2sa", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.penaltyStep("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	c.requireCount("T", &a.T, 10)
+	c.positive("lam0", &a.Lam0, penaltyWeight, math.MaxFloat64, "positive")
+	a.grow = c.growth("dlam", &a.DLam)
+	if c.err != nil {
+		return c.err
+	}
+	a.lam = a.carried("lam", 1)
+	a.d = a.directionTriple()
+	return nil
+}
+
+// Traits implements [Described].
+func (a *F2SA) Traits() Traits {
+	t := a.penaltyTraits(cmp.Or(a.Lam0, penaltyWeight), 1)
+	t.OneAgent = true
+	return t
+}
+
+// Cost of an iteration: nothing is sent; T+1 gradients of f and 2(T+1) of g, of which the last are
+// in both variables.
+func (a *F2SA) Cost(int) Cost {
+	return Cost{Calls: dsbo.Calls{UpperGrad: a.T + 1, LowerGrad: 2 * (a.T + 1)}}
+}
+
+// Step is one outer iteration; m is not used.
+func (a *F2SA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	if k == 0 {
+		a.lam[0] = a.Lam0
+	}
+	lambda, on := a.lam[0], drawsOf(k)
+	for t := 0; t < a.T && w.err == nil; t++ {
+		w.upperGrad(nil, a.b, a.x, a.y, on.upper)
+		w.lowerGrad(a.d.y, a.x, a.y, on.lower)
+		w.lowerGrad(a.d.z, a.x, a.point.z, on.lower)
+		linalg.Comb(a.d.y, 1, a.b, lambda, a.d.y)
+		linalg.Axpy(a.y, -a.beta(k), a.d.y)
+		linalg.Axpy(a.point.z, -a.gamma(k), a.d.z)
+	}
+	a.penaltyDirections(&w, a.d, a.point, lambda, on)
+	linalg.Axpy(a.x, -a.alpha(k), a.d.x)
+	a.lam[0] += a.grow(k)
+	return w.err
+}

@@ -1,0 +1,142 @@
+package algo
+
+import (
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// A triple has a vector for each of x, y and z, end to end in one message.
+type triple struct {
+	all     []float64
+	x, y, z []float64 // views
+}
+
+// newTriple makes a triple for x of length p, and y and z of length q, all 0.
+func newTriple(p, q int) triple {
+	all := make([]float64, p+2*q)
+	return triple{all, all[:p:p], all[p : p+q : p+q], all[p+q:]}
+}
+
+// descend sets each of x, y and z to itself less its step times its part of d.
+func (v triple) descend(d triple, alpha, beta, gamma float64) {
+	linalg.Axpy(v.x, -alpha, d.x)
+	linalg.Axpy(v.y, -beta, d.y)
+	linalg.Axpy(v.z, -gamma, d.z)
+}
+
+// addDifference adds a − b.
+func (v triple) addDifference(a, b triple) {
+	linalg.Add(v.all, v.all, a.all)
+	linalg.Sub(v.all, v.all, b.all)
+}
+
+// A tripleState is the state of a method that moves x, y and z at once.
+type tripleState struct {
+	state
+	point triple    // x, y and z
+	b, j  []float64 // scratch
+}
+
+// prepare is prepare of state, with x, y and z in one message.
+func (s *tripleState) prepare(name string, p, q, K int) *checker {
+	c := s.state.prepare(name, p, q, K)
+	if c.err == nil {
+		s.point = newTriple(p, q)
+		s.x, s.y, s.z = s.point.x, s.point.y, s.point.z
+		s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}, {Name: "z", Value: s.z}}
+		s.b, s.j = s.newVec(q), s.newVec(p)
+	}
+	return c
+}
+
+// newTriple makes a triple for the state's p and q, all 0.
+func (s *tripleState) newTriple() triple { return newTriple(len(s.x), len(s.y)) }
+
+// directionTriple makes a triple whose x is u, the estimate of the hypergradient.
+func (s *tripleState) directionTriple() triple {
+	d := s.newTriple()
+	s.u = d.x
+	return d
+}
+
+// carriedTriple makes a triple and registers its parts in the state.
+func (s *tripleState) carriedTriple(name string) triple {
+	v := s.newTriple()
+	s.named = append(s.named, dsbo.Named{Name: name + "_x", Value: v.x}, dsbo.Named{Name: name + "_y", Value: v.y},
+		dsbo.Named{Name: name + "_z", Value: v.z})
+	return v
+}
+
+// oneAgentTraits are the traits of a method for one agent.
+func (s *tripleState) oneAgentTraits() Traits {
+	t := s.state.Traits()
+	t.OneAgent = true
+	return t
+}
+
+// tracksTriple is tracks for each part.
+func (s *tripleState) tracksTriple(tracker, quantity triple) {
+	s.tracks(tracker.x, quantity.x)
+	s.tracks(tracker.y, quantity.y)
+	s.tracks(tracker.z, quantity.z)
+}
+
+// descend moves x, y and z along d by the steps of iteration k.
+func (s *tripleState) descend(d triple, k int) { s.point.descend(d, s.alpha(k), s.beta(k), s.gamma(k)) }
+
+// directions asks for the directions at v of a single-loop method of second order:
+// d = (∇_x f − J z, ∇_y g, Hz − b).
+func (s *tripleState) directions(w *turn, d, v triple, on draws) {
+	directions(w, d, v, s.b, s.j, on)
+}
+
+// penaltyWeight is the default of λ in methods with a penalty λ(g(x, y) − g(x, z)).
+const penaltyWeight = 10
+
+// penaltyTraits are the traits of a method with such a penalty, whose z is a second y. Its step of
+// y is along ∇_y f + λ∇_y g, where f has about the curvature of g, its step of z along ofZ times
+// ∇_y g. The bounds are gradient tracking's.
+func (s *tripleState) penaltyTraits(lambda, ofZ float64) Traits {
+	t := s.state.Traits()
+	t.Z = nil
+	t.Bounds = func(c Curvature) Curvature {
+		tracked := min(c.Y, c.Z)
+		return Curvature{L: c.L, Y: tracked / (1 + lambda), Z: tracked / ofZ}
+	}
+	return t
+}
+
+// penaltyDirections asks for the gradients at v of f + λ(g(x, y) − g(x, z)) in x and y, and for
+// λ∇_y g(x, z). v.z is a second y.
+func (s *tripleState) penaltyDirections(w *turn, d, v triple, lambda float64, on draws) {
+	w.upperGrad(d.x, d.y, v.x, v.y, on.upper)
+	lowerJointGrad(w, s.j, s.b, v.x, v.y, on.lower)
+	linalg.Axpy(d.x, lambda, s.j)
+	linalg.Axpy(d.y, lambda, s.b)
+	lowerJointGrad(w, s.j, d.z, v.x, v.z, on.lower)
+	linalg.Axpy(d.x, -lambda, s.j)
+	linalg.Scale(d.z, lambda, d.z)
+}
+
+// directions asks for the directions at v of a single-loop method of second order:
+// d = (∇_x f − J z, ∇_y g, Hz − b). b and j are scratch of length q and p.
+func directions(w *turn, d, v triple, b, j []float64, on draws) {
+	w.lowerGrad(d.y, v.x, v.y, on.lower)
+	w.upperGrad(d.x, b, v.x, v.y, on.upper)
+	w.hvp(d.z, v.x, v.y, v.z, on.curvature)
+	linalg.Sub(d.z, d.z, b)
+	w.jvp(j, v.x, v.y, v.z, on.curvature)
+	linalg.Sub(d.x, d.x, j)
+}
+
+// draws are the draws of a single-loop method: of ∇g, of H and J, and of ∇f.
+type draws struct{ lower, curvature, upper dsbo.Sample }
+
+// wholeDraws are no draws: all examples.
+var wholeDraws = draws{allExamples, allExamples, allExamples}
+
+// drawsOf returns the first draws of iteration k. They may be asked for at any point.
+func drawsOf(k int) draws {
+	return draws{dsbo.Sample{Set: dsbo.Lower, K: k}, dsbo.Sample{Set: dsbo.Curvature, K: k},
+		dsbo.Sample{Set: dsbo.Upper, K: k}}
+}
