@@ -10,10 +10,10 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestFaultsNameTests: each test that docs/faults.md names is there, in the folder that it names;
-// "dsbo" is the module's own.
-func TestFaultsNameTests(t *testing.T) {
-	text := string(testkit.Get(os.ReadFile("docs/faults.md")))
+// TestPromisesNameTests: each test that docs/faults.md and docs/threats.md name is there, in the
+// folder that they name; "dsbo" is the module's own.
+func TestPromisesNameTests(t *testing.T) {
+	text := string(testkit.Get(os.ReadFile("docs/faults.md"))) + string(testkit.Get(os.ReadFile("docs/threats.md")))
 	named := regexp.MustCompile("`([a-z0-9/]+)\\.((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(text, -1)
 	if all := regexp.MustCompile(`\b(Test|Fuzz)[A-Z]\w*`).FindAllString(text, -1); len(named) != len(all) ||
 		len(all) == 0 {

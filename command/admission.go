@@ -77,7 +77,7 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 				`agents; it is %d`,
 			c.Run, len(c.Addresses)+1, c.Quorum)
 	}
-	granted, err := o.grant([]string{request}, len(c.Addresses), paxos.Largest(c.Quorum), stdout)
+	granted, err := o.grant([]string{request}, c.Run, len(c.Addresses), paxos.Largest(c.Quorum), stdout)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,8 @@ func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string
 	f.StringVar(&o.listen, "listen", "",
 		"`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
 	f.BoolVar(&o.fewSites, "few-sites", false,
-		"take part in a run of two agents, in which each learns the other's terms of all sums")
+		"take part in a run of two agents, or stay as one of two when others leave: each learns the other's terms "+
+			"of all sums")
 	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
 	f.DurationVar(&o.progress, "progress", 10*time.Second,
 		"`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")

@@ -116,7 +116,7 @@ func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authorit
 		return err
 	}
 	for i := range c.Addresses {
-		id, err := authority.Issue(i, from, until)
+		id, err := authority.Issue(i, from, until, c.Run)
 		if err != nil {
 			return err
 		}

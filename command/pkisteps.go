@@ -99,14 +99,15 @@ func printRequest(w io.Writer, r *pki.Request) error {
 
 const signIntro = `Shows what the requests of sites hold and, with -yes, signs them. -out then has, for each
 site, agent-<i>.pem, which goes back to it with ca.pem. A request for anything but the name
-of an agent of the cluster file is refused, and so are two for one agent.`
+of an agent of the cluster file is refused, and so are two for one agent. The certificates are good for
+the run of the cluster file alone.`
 
 func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" pki sign", signIntro, "")
 	f.Synopsis = "-ca DIR -cluster FILE -out DIR [flags] REQUEST..."
 	f.Example = p.name + " pki sign -ca authority -cluster cluster.json -out signed -yes agent-*.csr"
 	s := newSigner(f)
-	f.String("cluster", "", "cluster `file`, of which the number of agents is used")
+	f.String("cluster", "", "cluster `file`, of which the name of the run and the number of agents are used")
 	out := f.String("out", "", "`folder` for the certificates")
 	yes := f.Bool("yes", false, "sign the requests: their digests are those that the sites see")
 	f.Group("Flags", "ca", "cluster", "out", "days", "yes")
@@ -123,7 +124,7 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 	if err := s.load(); err != nil {
 		return err
 	}
-	granted, err := s.grant(f.Args(), 0, len(c.Addresses), stdout)
+	granted, err := s.grant(f.Args(), c.Run, 0, len(c.Addresses), stdout)
 	if err != nil {
 		return err
 	}
@@ -171,9 +172,10 @@ func (s *signer) load() (err error) {
 	return nil
 }
 
-// grant makes the certificates that requests ask for, of agents first to n-1, and prints what each
-// request holds.
-func (s *signer) grant(requests []string, first, n int, stdout io.Writer) ([]*x509.Certificate, error) {
+// grant makes the certificates that requests ask for, of agents first to n-1 of a run, and prints
+// what each request holds.
+func (s *signer) grant(requests []string, run string, first, n int,
+	stdout io.Writer) ([]*x509.Certificate, error) {
 	var granted []*x509.Certificate
 	earlier := map[int]string{}
 	for _, path := range requests {
@@ -192,7 +194,7 @@ func (s *signer) grant(requests []string, first, n int, stdout io.Writer) ([]*x5
 		if err := printRequest(stdout, r); err != nil {
 			return nil, err
 		}
-		cert, err := s.Grant(r, s.from, s.until)
+		cert, err := s.Grant(r, s.from, s.until, run)
 		if err != nil {
 			return nil, err
 		}

@@ -104,7 +104,7 @@ func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.C
 	}
 	if c.Quorum > 0 {
 		e.config.Membership = &dsbogrpc.Membership{Quorum: c.Quorum, AbsentAfter: c.AbsentAfter,
-			StragglerDeadline: e.options.straggler}
+			StragglerDeadline: e.options.straggler, FewMembers: e.options.fewSites || e.options.attached}
 	}
 	o := e.options
 	err = peer.Agent{
@@ -184,7 +184,7 @@ func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Config {
 	config := dsbogrpc.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Relay: c.Relay, Insecure: o.insecure,
-		Unmasked:   !o.mask,
+		Unmasked: !o.mask, Keys: c.Keys,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter,
 		PeerTimeout:    o.peerTimeout,
 		ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,

@@ -29,6 +29,9 @@ type Cluster struct {
 	// not heard is left out; 0: all take part, always.
 	Quorum      int
 	AbsentAfter time.Duration
+	// Keys has the SHA-256 of the agents' public keys, in hexadecimal; nil: certificates must name
+	// the run.
+	Keys []string
 
 	inline  bool    // the file holds the graph's edges or matrix
 	w, prob float64 // of a graph by name
@@ -76,6 +79,9 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 	if c.Quorum, c.AbsentAfter, err = f.membership(len(c.Addresses)); err != nil {
 		return nil, err
 	}
+	if c.Keys, err = f.keys(len(c.Addresses)); err != nil {
+		return nil, err
+	}
 	if f.Self != nil {
 		c.w = *f.Self
 	}
@@ -118,7 +124,8 @@ func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 
 // Hash returns the SHA-256, in hexadecimal, of what must be the same for all agents of the run: its
 // name, the number of agents, the mixing matrix to the bit, the seed, the task and its flags in
-// their order, and which agents have no address. The addresses themselves are left out.
+// their order, which agents have no address, and pinned keys. The addresses themselves are
+// left out.
 func (c *Cluster) Hash() string {
 	type entry struct {
 		Agent int
@@ -149,7 +156,8 @@ func (c *Cluster) Hash() string {
 		Dial   []int         `json:",omitempty"` // agents that only connect to others
 		Quorum int           `json:",omitempty"`
 		Absent time.Duration `json:",omitempty"`
-	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, dial, c.Quorum, c.AbsentAfter})
+		Keys   []string      `json:",omitempty"`
+	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, dial, c.Quorum, c.AbsentAfter, c.Keys})
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -39,6 +39,11 @@
 //
 //	"quorum": 5, "absent_after": "10m"
 //
+// "keys" pins the public key of each agent: its SHA-256 in hexadecimal, as `dsbo pki request`
+// prints it. Without it, an agent's certificate must name the run, as `dsbo pki sign` has it.
+//
+//	"keys": ["9f2c...", "03ab...", ...]
+//
 // Agents beyond the agents of the file may come into such a run while it goes on, as long as the
 // quorum is more than half of all: each shows an admission that the authority has signed for this
 // file (its [Cluster.Hash]), with the agents of the file that it connects to (pki.Admission). The

@@ -31,6 +31,7 @@ type file struct {
 	Flags   []string        `json:"flags" must:"flags, [\"-K=20\", ...]"`
 	Quorum  *int            `json:"quorum" must:"a number of agents"`
 	Absent  *string         `json:"absent_after" must:"a time such as \"10m\""`
+	Keys    []string        `json:"keys" must:"SHA-256 of public keys, [\"9f2c...\", ...]"`
 }
 
 // agents are the addresses of the agents or, if these follow a rule, the number of agents.
@@ -173,6 +174,24 @@ func (f *file) membership(n int) (quorum int, absent time.Duration, err error) {
 		return 0, 0, fmt.Errorf(`"absent_after" must be a time such as "10m"; it is %q`, *f.Absent)
 	}
 	return *f.Quorum, absent, nil
+}
+
+// publicKey matches the SHA-256 of a public key, as the verbs pki request and pki sign print it.
+var publicKey = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// keys returns the pinned public keys of n agents, nil where the file has none.
+func (f *file) keys(n int) ([]string, error) {
+	if f.Keys != nil && len(f.Keys) != n {
+		return nil, fmt.Errorf(`"keys" must have the public key of each of the %d agents; it has %d`, n, len(f.Keys))
+	}
+	for i, key := range f.Keys {
+		if !publicKey.MatchString(key) {
+			return nil, fmt.Errorf(
+				`"keys": the key of agent %d must be its SHA-256 in 64 digits of lower case, as pki request prints `+
+					`it; it is %q`, i, key)
+		}
+	}
+	return f.Keys, nil
 }
 
 // checkReach reports the first neighbours neither of which can connect to the other one.

@@ -85,6 +85,7 @@ func (p *process) council() *grpc.Membership {
 	}
 	drawn := 0
 	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, StragglerDeadline: p.StragglerDeadline,
+		FewMembers: true,
 		Draw: func() uint64 {
 			drawn++
 			return uint64(p.of("council", p.agent, p.life, drawn))
@@ -141,7 +142,7 @@ func newCertificates(n int) (c *certificates, err error) {
 		return nil, err
 	}
 	for i := range c.of {
-		if c.of[i], err = c.authority.Issue(i, from, until); err != nil {
+		if c.of[i], err = c.authority.Issue(i, from, until, simulated); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"dsbo/internal/guard"
 	"dsbo/internal/wording"
-	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -180,16 +179,17 @@ func (l *links) checkHello(h hello) error {
 }
 
 // checkIdentity returns an error unless the certificate, if there has to be one, belongs to the
-// agent that the hello names.
+// agent of this run that the hello names.
 func (l *links) checkIdentity(h hello, auth credentials.AuthInfo) error {
-	if l.m.identity() == nil {
+	id := l.m.identity()
+	if id == nil {
 		return nil
 	}
 	info, ok := auth.(credentials.TLSInfo)
 	if !ok || len(info.State.PeerCertificates) == 0 {
 		return errors.New("no certificate")
 	}
-	agent, err := pki.Agent(info.State.PeerCertificates[0])
+	agent, err := id.Peer(info.State.PeerCertificates)
 	if err != nil {
 		return err
 	}

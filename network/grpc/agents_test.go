@@ -23,10 +23,13 @@ func newAuthority() *pki.Authority {
 	return testkit.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
 }
 
+// testRuns are the runs that the certificates of tests name.
+var testRuns = []string{"test", "run", "sim"}
+
 // issue returns an agent's certificate that is valid for as long as this, and invalid if that is
 // below 0.
 func issue(a *pki.Authority, agent int, valid time.Duration) *pki.Identity {
-	return testkit.Get(a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid)))
+	return testkit.Get(a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid), testRuns...))
 }
 
 // ca returns the authority of all agents for which a test makes no other one. It is valid at any
@@ -42,7 +45,7 @@ var certificates sync.Map
 func certificate(agent int) *pki.Identity {
 	id, ok := certificates.Load(agent)
 	if !ok {
-		id, _ = certificates.LoadOrStore(agent, testkit.Get(ca().Issue(agent, dawn, dusk)))
+		id, _ = certificates.LoadOrStore(agent, testkit.Get(ca().Issue(agent, dawn, dusk, testRuns...)))
 	}
 	return id.(*pki.Identity)
 }

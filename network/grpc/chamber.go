@@ -28,9 +28,12 @@ type Membership struct {
 	// Config.ComputeTimeout is the most. A member is left out when all its neighbours have reported
 	// it. 0 stands for Config.ComputeTimeout. Agents may have different ones.
 	StragglerDeadline time.Duration
-	// Log and Vote are what the agent's disk has of the council: the changes so far, and its
-	// last vote.
-	Log  membership.Log
+	// FewMembers has the agent stay where fewer than three members are left, of more at the start:
+	// each of two can take its own terms off the sums, and has the other's.
+	FewMembers bool
+	// Log is the changes so far, as the agent's disk has them.
+	Log membership.Log
+	// Vote is its last vote in the council.
 	Vote paxos.Vote
 	// Give returns what an agent that comes into an epoch takes over from this one. It is called in
 	// a goroutine of its own.
@@ -122,16 +125,28 @@ func newChamber(m *Mixer) (*chamber, error) {
 		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix),
 		Admission: m.config.Admission, Quorum: s.Quorum, Absent: s.AbsentAfter,
 		Patience: s.patience(), Draw: draw, Records: s.Records,
-		Check: func(e membership.Epoch) error {
-			_, err := m.config.Matrix.Members(e)
-			return err
-		},
+		Check: m.config.checkMembers,
 	}, s.Log, s.Vote)
 	if err != nil {
 		return nil, err
 	}
 	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(),
 		held: seat.Held(time.Now())}, nil
+}
+
+// leastMembers is the number of members from which on a sum hides each of its terms from
+// the others.
+const leastMembers = 3
+
+// checkMembers returns an error unless the members of an epoch can exchange, and are not too few
+// for sums to hide anything.
+func (c *Config) checkMembers(e membership.Epoch) error {
+	if least := min(leastMembers, c.Matrix.N()); len(e.Members) < least && !c.Membership.FewMembers && !c.Unmasked {
+		return dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have at least %d members, or each has the other's terms of "+
+			"all sums; it would have %d (FewMembers, by -few-sites, allows it)", e.Number, least, len(e.Members))
+	}
+	_, err := c.Matrix.Members(e)
+	return err
 }
 
 // edgesOf returns the edges of a graph.

@@ -52,6 +52,10 @@ type Config struct {
 	// Identity is this agent's certificate. With nil the connections are neither encrypted nor
 	// checked, which Open refuses unless all is on this machine or Insecure is set.
 	Identity *pki.Identity
+	// Keys has the SHA-256 of public keys in hexadecimal, by agent: the certificate of an agent
+	// that has one must be of that key, and the certificates of others must name Run. nil: all
+	// must.
+	Keys []string
 	// Insecure allows connections without certificates to other machines.
 	Insecure bool
 
@@ -186,9 +190,14 @@ func (c Config) Validate() error {
 			return dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 		}
 	}
-	if c.Identity != nil && c.Identity.Agent != c.Agent {
-		return dsbo.Errorf(dsbo.ErrConfig, "Identity must be the certificate of agent %d; it is that of agent %d",
-			c.Agent, c.Identity.Agent)
+	if c.Identity != nil {
+		if c.Identity.Agent != c.Agent {
+			return dsbo.Errorf(dsbo.ErrConfig, "Identity must be the certificate of agent %d; it is that of agent %d",
+				c.Agent, c.Identity.Agent)
+		}
+		if _, err := c.Identity.InRun(c.Run, c.Keys); err != nil {
+			return err
+		}
 	}
 	if err := c.Membership.validate(&c); err != nil {
 		return err

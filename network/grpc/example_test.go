@@ -35,7 +35,7 @@ func Example() {
 	}
 	x := [][]float64{{0}, {6}, {0}}
 	agent := func(i int) error {
-		id, err := authority.Issue(i, from, until)
+		id, err := authority.Issue(i, from, until, "example")
 		if err != nil {
 			return err
 		}

@@ -158,3 +158,37 @@ func TestMembersThatCannotMix(t *testing.T) {
 		}
 	})
 }
+
+// TestFewMembers: an agent is not one of two members, who would have each other's terms, unless it
+// may be: the others wait, say why, and go on with the lost one when it is back.
+func TestFewMembers(t *testing.T) {
+	for _, few := range []bool{false, true} {
+		t.Run(fmt.Sprint(few), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n, lost = 3, 2
+				var v *town
+				v = newTown(t, n, 2, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
+					switch {
+					case z.agent == lost && k == 12 && z.lives == 1:
+						m.kill()
+						z.host.PowerOff()
+						select {
+						case <-v.left:
+						case <-time.After(3 * time.Minute):
+						}
+					case k == 40:
+						return few && (len(z.changes()) == 0 || len(e.Members) < n)
+					}
+					return false
+				})
+				v.w, v.leaving = newGraph("complete", n), 1
+				for _, z := range v.citizens {
+					z.config.Matrix, z.config.Membership.FewMembers = v.w, few
+				}
+				if log := v.run(t); few == (len(log) == 0) {
+					t.Errorf("FewMembers is %t; the changes are\n%s", few, log.Bytes())
+				}
+			})
+		})
+	}
+}

@@ -92,12 +92,17 @@ func newListening(c Config) (*Mixer, error) {
 }
 
 // newMixer returns a mixer that is connected to nothing.
-func newMixer(c Config) (*Mixer, error) {
+func newMixer(c Config) (m *Mixer, err error) {
+	if c.Identity != nil {
+		if c.Identity, err = c.Identity.InRun(c.Run, c.Keys); err != nil {
+			return nil, err
+		}
+	}
 	keys, err := masks.New(c.masking(), c.Identity)
 	if err != nil {
 		return nil, err
 	}
-	m := &Mixer{
+	m = &Mixer{
 		config:   c,
 		watch:    c.newWatch(),
 		hasSaved: c.Round > 0,

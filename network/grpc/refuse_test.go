@@ -106,10 +106,12 @@ type refusal struct {
 func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 	good, frame := credentials.NewTLS(config(certificate(agent))), goodHello(agent).encode()
 	expired := config(issue(ca(), agent, -time.Minute))
+	walker := config(testkit.Get(ca().Issue(agent, dawn, dusk, "walk"))) // the same agent of another run
 	all := []refusal{
 		{"another authority", credentials.NewTLS(foreign(agent, config)), frame, "unknown authority", ""},
 		{"no encryption", insecure.NewCredentials(), frame, "does not look like a TLS handshake", ""},
 		{"expired", credentials.NewTLS(expired), frame, "expired", ""},
+		{"another run's certificate", credentials.NewTLS(walker), frame, `must name run`, `must name run`},
 		{"no hello", good, alive(0), "must begin with a hello", "must begin with a hello"},
 		{"a short hello", good, encode(header{kind: kindHello}, []byte("short")), "a hello has the wrong length",
 			"wrong length"},

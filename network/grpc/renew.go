@@ -35,6 +35,10 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 			"the key of %s must stay the same during a run, as masks follow from it; it is another one",
 			pki.Name(c.Agent))
 	}
+	id, err := id.InRun(c.Run, c.Keys)
+	if err != nil {
+		return err
+	}
 	c.Identity = id
 	published, err := m.keys.Certify(id)
 	if err != nil {

@@ -33,7 +33,8 @@ func newSite(t *testing.T, agent int) site {
 func (s site) renewed(a *pki.Authority, valid time.Duration) *pki.Identity {
 	now := time.Now()
 	path := s.folder + "/" + pki.Name(s.request.Agent) + ".pem"
-	testkit.OK(pki.ReplaceCertificate(path, testkit.Get(a.Grant(s.request, now.Add(-time.Hour), now.Add(valid)))))
+	cert := testkit.Get(a.Grant(s.request, now.Add(-time.Hour), now.Add(valid), testRuns...))
+	testkit.OK(pki.ReplaceCertificate(path, cert))
 	testkit.OK(a.PutCertificate(s.folder))
 	return testkit.Get(pki.Load(s.folder, s.request.Agent, now))
 }
@@ -113,10 +114,11 @@ func TestRenewRefused(t *testing.T) {
 		{nil, certificate(self), "agent 1 began without a certificate"},
 	} {
 		m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, c.now) })
+		before := m.identity()
 		if err := m.Renew(c.next); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want dsbo.ErrConfig with %q", err, c.want)
 		}
-		if m.identity() != c.now {
+		if m.identity() != before {
 			t.Error("the identity is another one")
 		}
 	}

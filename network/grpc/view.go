@@ -88,6 +88,11 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d",
 			m.view.epoch.Number, e.Number)
 	}
+	if _, member := e.Position(m.config.Agent); member && e.Number > 0 {
+		if err := m.config.checkMembers(e); err != nil { // others that allow it have decided
+			return err
+		}
+	}
 	m.neighbours.admittedEdges(e.Edges)
 	p, err := newView(&m.config, e, m.neighbours.edges)
 	if err != nil {

@@ -47,13 +47,13 @@ func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 		[]*x509.Certificate{cert}}, nil
 }
 
-// Issue returns the identity of an agent with a new key, valid between two times.
-func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
+// Issue returns the identity of an agent with a new key, valid between two times and in some runs.
+func (a *Authority) Issue(agent int, from, until time.Time, runs ...string) (*Identity, error) {
 	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
-	cert, err := a.certify(agent, key.Public(), from, until)
+	cert, err := a.certify(agent, key.Public(), from, until, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +63,14 @@ func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 	}, nil
 }
 
-// Grant returns the certificate that a request asks for, valid between two times. Of the request it
-// has the agent's name and the public key alone.
-func (a *Authority) Grant(r *Request, from, until time.Time) (*x509.Certificate, error) {
-	return a.certify(r.Agent, r.csr.PublicKey, from, until)
+// Grant returns the certificate that a request asks for, valid between two times and in some runs.
+// Of the request it has the agent's name and the public key alone.
+func (a *Authority) Grant(r *Request, from, until time.Time, runs ...string) (*x509.Certificate, error) {
+	return a.certify(r.Agent, r.csr.PublicKey, from, until, runs)
 }
 
 // Renew returns a certificate like one that this authority, or another one of its ca.pem, has
-// signed, with the same key and valid between two times. The former one may have expired.
+// signed, with the same key and runs and valid between two times. The former one may have expired.
 func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.Certificate, error) {
 	agent, err := Agent(cert)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.
 	}
 	for _, authority := range a.all {
 		if cert.CheckSignatureFrom(authority) == nil {
-			return a.certify(agent, cert.PublicKey, from, until)
+			return a.certify(agent, cert.PublicKey, from, until, RunsOf(cert))
 		}
 	}
 	return nil, dsbo.Errorf(dsbo.ErrConfig,
@@ -87,13 +87,14 @@ func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.
 }
 
 // Trust returns the authorities of ca.pem.
-func (a *Authority) Trust() *Trust { return &Trust{a.all} }
+func (a *Authority) Trust() *Trust { return &Trust{authorities: a.all} }
 
 // Expires returns when the authority's certificate expires, and with it all that it has signed.
 func (a *Authority) Expires() time.Time { return a.pair.Leaf.NotAfter }
 
 // certify signs an agent's certificate.
-func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time.Time) (*x509.Certificate, error) {
+func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time.Time,
+	runs []string) (*x509.Certificate, error) {
 	if agent < 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of an agent must not be negative; it is %d", agent)
 	}
@@ -104,6 +105,9 @@ func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time
 		NotAfter:    until,
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, run := range runs {
+		template.URIs = append(template.URIs, runURI(run))
 	}
 	return signCertificate(template, a.pair.Leaf, public, a.pair.PrivateKey)
 }

@@ -31,6 +31,9 @@
 //   - Of the DNS names among a certificate's subject alternative names one, and no other, is
 //     agent-<i>. The common name does not matter, and other names are not asked.
 //   - Its extended key usage has serverAuth and clientAuth, or there is none.
+//   - Among its URIs is dsbo:run:<name> for each run that the agent takes part in, unless the
+//     cluster file pins the agent's key ([Identity.InRun]). So an agent of one run is none of
+//     another that has the same authority.
 //   - The key is ECDSA, Ed25519 or RSA, of 2048 bits or more, in PKCS #8, SEC 1 or PKCS #1, without
 //     a password.
 //   - Certificates of authorities say that they are (CA:TRUE).

@@ -61,7 +61,10 @@ func (id *Identity) Verify(agent int, certificate, message, signature []byte,
 }
 
 // Trust is the authorities that are known: the authorities of a ca.pem.
-type Trust struct{ authorities []*x509.Certificate }
+type Trust struct {
+	authorities []*x509.Certificate
+	member      *membership // of whose run certificates must be; nil: of any
+}
 
 // LoadTrust reads ca.pem in a folder. Errors match dsbo.ErrConfig.
 func LoadTrust(folder string) (*Trust, error) {
@@ -69,7 +72,7 @@ func LoadTrust(folder string) (*Trust, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Trust{all}, nil
+	return &Trust{authorities: all}, nil
 }
 
 // Verify returns an error unless an agent has signed the message: the certificate, in DER and with
@@ -85,6 +88,9 @@ func (t *Trust) Verify(agent int, certificate, message, signature []byte, now ti
 		return until, errors.New("there must be a certificate; there is none")
 	}
 	if until, err = verifyChain(chain, agent, poolOf(t.authorities), now); err != nil {
+		return until, err
+	}
+	if err := t.member.check(agent, chain[0]); err != nil {
 		return until, err
 	}
 	return until, chain[0].CheckSignature(signatures[chain[0].PublicKeyAlgorithm], message, signature)
