@@ -81,9 +81,10 @@ type NewtonCG struct {
 
 	// Damping is for lower problems that are not convex, such as networks. Where it is positive, it
 	// is the first μ of solves of H + μ diag |dg| in place of H; of a step of y the share is taken
-	// at which the averaged lower loss is least, x takes the same share of its step, and μ follows.
-	// It costs an average of four numbers and four values a step of y. Before x moves, y takes such
-	// steps until the lower loss has settled, at each constant of a search too. Default 0: none.
+	// at which the averaged lower loss is least, x takes the same share of its step, a sixteenth at
+	// least, and μ follows. It costs an average of four numbers and four values a step of y. Before
+	// x moves, y takes such steps until the lower loss has settled, at each constant of a search
+	// too. Default 0: none.
 	Damping float64 `json:"damping,omitzero"`
 
 	state
@@ -229,7 +230,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	if w.err != nil {
 		return w.err
 	}
-	adamStep(a.adam, k, float64(a.share*a.lr(k)), a.x, a.r, a.v, a.u)
+	adamStep(a.adam, k, float64(max(a.share, leastShare)*a.lr(k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
 	if a.cold && k > 0 {
 		a.asked.markCold(k)
@@ -276,9 +277,7 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 		a.examples = w.draw(dsbo.Curvature, a.solves)
 		a.solves++
 	}
-	for i, d := range a.dg {
-		a.damped[i] = a.e[i] + float64(a.mu[0]*math.Abs(d))
-	}
+	a.damp()
 	var ends func(asked int) bool // nil: after a number of products, whatever they give
 	if a.Most > products {
 		ends, products = a.endRule(products), a.Most

@@ -6,12 +6,20 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// dampedShares are the shares of a damped step that are tried; 0 is to stay.
-var dampedShares = [...]float64{0, 1, 0.25, 0.0625}
+// leastShare is the least share of a step that is tried. A y that stays does not hold x.
+const leastShare = 0.0625
+
+// dampedShares are the shares of a damped step of y that are tried; 0 is to stay.
+var dampedShares = [...]float64{0, 1, 0.25, leastShare}
+
+// lossRounding is the share of the loss by which values may differ though y is as good: the
+// rounding of y and of its gradient in float32.
+const lossRounding = 0x1p-23
 
 // dampedShare returns the share of the step −s of y at which the averaged lower loss is least, for
-// which the agents average all its values in one message. After a full step the damping falls to a
-// third, after a small one or none it grows fourfold.
+// which the agents average all its values in one message; 1 where the loss of a full step is the
+// same to rounding, as at an optimum, where steps are noise. After a full step that lowers the loss
+// by more the damping falls to a third, after a small one or none it grows fourfold.
 func (a *NewtonCG) dampedShare(w *turn) float64 {
 	best := 0
 	for j, share := range dampedShares {
@@ -25,15 +33,44 @@ func (a *NewtonCG) dampedShare(w *turn) float64 {
 		}
 	}
 	a.fall = a.losses[0] - a.losses[best]
+	rounding := float64(lossRounding * math.Abs(a.losses[0]))
+	if a.losses[1]-a.losses[best] <= rounding && dampedShares[best] != 1 {
+		return 1
+	}
 	switch dampedShares[best] {
 	case 1:
-		a.mu[0] = max(a.mu[0]/3, a.Damping/leastDamping)
+		if a.fall > rounding {
+			a.mu[0] = max(a.mu[0]/3, a.Damping/leastDamping)
+		}
 	case 0.25:
 	default:
 		a.mu[0] *= 4
 	}
 	return dampedShares[best]
 }
+
+// damp sets damped to P(x) + μ diag |dg|. An entry of y without curvature of its own, such as an
+// intercept that has no penalty, is damped as the mean entry is, and so are all where the data part
+// has no curvature at all, such as in a loss that is piecewise linear.
+func (a *NewtonCG) damp() {
+	size, data := mean(a.e), 0.0
+	for _, d := range a.dg {
+		data += math.Abs(d) / float64(len(a.dg))
+	}
+	if size += data; size == 0 {
+		size = 1
+	}
+	for i, d := range a.dg {
+		d = math.Abs(d)
+		if least := float64(singular * size); data < least || a.e[i]+d < least {
+			d = size
+		}
+		a.damped[i] = a.e[i] + float64(a.mu[0]*d)
+	}
+}
+
+// singular is the share of the mean entry below which a diagonal counts as 0.
+const singular = 1e-10
 
 // leastDamping is how many times less than at the start the damping can become.
 const leastDamping = 1e4

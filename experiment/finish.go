@@ -203,8 +203,8 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 		return nil
 	}
 	note :=
-		"The lower problem is not convex: Φ is at the solutions that were reached from one start, and others may " +
-			"be elsewhere."
+		"The model does not say that its lower problem is strongly convex (method Modulus of " +
+			"models.StronglyConvex): Φ is at the solutions that were reached, and others may be elsewhere."
 	if unsettled != nil {
 		note += fmt.Sprintf(" The lower loss had not settled when the solves of %s ended.",
 			strings.Join(unsettled, "; "))

@@ -13,7 +13,7 @@ type Config struct {
 	Agent   int    // number of the agent, part of every draw's name
 	Seed    uint64 // seed of the draws
 	Batch   int    // examples per draw; 0, or more than there are, means all
-	Float32 bool   // compute in float32
+	Float32 bool   // compute in float32, but for values of f and g, which methods compare
 }
 
 // An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.JointOracle], a
@@ -27,6 +27,7 @@ type Oracle struct {
 	diagonals map[int]*ad.Program // closed forms, by number of rows; nil for a model without
 	probe, hv []float64           // scratch of estimateDiagonal
 	penalty   []float64           // scratch of Diagonal
+	double    *Oracle             // computes in float64
 }
 
 var (
@@ -61,6 +62,9 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) { return NewPro
 // modeltest finds them all.
 func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 	m := programs.model
+	if err := checkMethods(m); err != nil {
+		return nil, err
+	}
 	if ch, ok := m.(Checker); ok {
 		if err := ch.Check(s); err != nil {
 			return nil, fmt.Errorf("agent %d: %w", c.Agent, err)
@@ -93,8 +97,20 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 			return nil, fmt.Errorf("agent %d: %w", c.Agent, err)
 		}
 	}
+	o.double = o
+	if c.Float32 {
+		c.Float32 = false
+		var err error
+		if o.double, err = programs.Oracle(s, c); err != nil {
+			return nil, err
+		}
+	}
 	return o, nil
 }
+
+// Double returns the oracle of the same agent and draws that computes in float64; o itself if it
+// does. The two belong to one goroutine at a time together.
+func (o *Oracle) Double() *Oracle { return o.double }
 
 // rowsOf returns the rows of a draw (nil: all) and their number.
 func (s *side) rowsOf(name dsbo.Sample) (idx []int, rows int) {
@@ -208,7 +224,7 @@ func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return o.low.failure(err)
 }
 
-// Values implements [dsbo.ValueOracle].
+// Values implements [dsbo.ValueOracle]. It computes in float64.
 func (o *Oracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
 	value := func(side *side) (v float64, err error) {
 		d, err := side.derivatives(s)
@@ -217,8 +233,8 @@ func (o *Oracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, er
 		}
 		return v, side.failure(err)
 	}
-	if upper, err = value(&o.up); err == nil {
-		lower, err = value(&o.low)
+	if upper, err = value(&o.double.up); err == nil {
+		lower, err = value(&o.double.low)
 	}
 	return upper, lower, err
 }

@@ -59,12 +59,18 @@ func TestPolicyEvaluation(t *testing.T) {
 
 // unscored is policy evaluation without its Score, which is no part of f: f is no mean of losses of
 // single examples.
-type unscored struct{ models.PolicyEvaluation }
-
-func (unscored) Score() {}
+type unscored struct {
+	models.Model
+	models.Checker
+	models.Curved
+	models.StronglyConvex
+	models.Meant
+	models.Baselined
+}
 
 func TestPolicyEvaluationConforms(t *testing.T) {
-	modeltest.TestModel(t, unscored{models.PolicyEvaluation{Features: 3, States: 7}}, policyData().Shards[0])
+	m := models.PolicyEvaluation{Features: 3, States: 7}
+	modeltest.TestModel(t, unscored{m, m, m, m, m, m}, policyData().Shards[0])
 }
 
 // TestPolicyEvaluationRefuses: the state of each transition must be known, and be one.

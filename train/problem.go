@@ -125,14 +125,7 @@ func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Proble
 		if prob.Digests[i], err = t.Digest(i); err != nil {
 			return Problem{}, err
 		}
-		if c.Float32 {
-			double := c
-			double.Float32 = false
-			if o, err = programs.Oracle(s, double); err != nil {
-				return Problem{}, err
-			}
-		}
-		prob.Evaluate[i] = o
+		prob.Evaluate[i] = o.Double()
 	}
 	if st, ok := m.(models.Starter); ok {
 		_, q := m.Dims()

@@ -27,6 +27,7 @@ func (interruption) Is(target error) bool { return target == context.Canceled }
 // A Result is what a run has found when it ends, or is interrupted.
 type Result struct {
 	Records        []runs.Record    // all records from iteration 0 on, those before a resume included
+	WithoutPhi     string           // why Φ of all records is NaN; "": of the records of Config.ExactAt it is known
 	X, Y           []float64        // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
 	Iterations     int              // iterations done
 	Seconds        float64          // wall time in iterations, without evaluations
@@ -213,7 +214,7 @@ func (r *runner) updateResult() {
 	r.round = r.layout.round()
 	r.result = Result{Method: r.method(), Start: r.Start, Best: r.eval.best(), Exact: r.eval.sharedExact,
 		Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent,
-		MsPerIteration: runs.Number(num.Median(r.times))}
+		MsPerIteration: runs.Number(num.Median(r.times)), WithoutPhi: r.WithoutPhi()}
 }
 
 // isDue reports whether an evaluation or a checkpoint, which comes every few iterations and at the

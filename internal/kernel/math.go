@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 )
 
 // Exp sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the normal
@@ -68,7 +70,7 @@ func RowSoftmax[T Float](rows, cols int, dst, src []T) {
 }
 
 // RowLogSumExp works on chunkRows rows and chunkSize entries at a time, so that a row of up to
-// chunkSize columns needs no memory but the stack.
+// chunkSize columns needs no memory but the stack. Wider rows use memory of a pool.
 const (
 	chunkRows = 64
 	chunkSize = 256
@@ -77,8 +79,7 @@ const (
 // RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, which holds rows×cols
 // numbers without gaps; dst has length rows at least. The row's maximum is subtracted first, so
 // that nothing overflows. A row with a NaN gives NaN, else one with +Inf gives +Inf, and one with
-// nothing but -Inf, or without columns, gives -Inf. It allocates a row when cols exceeds 256. dst
-// must not overlap src.
+// nothing but -Inf, or without columns, gives -Inf. dst must not overlap src.
 func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	checkRows("RowLogSumExp", rows, cols, len(src), 1, len(dst))
 	if cols == 0 {
@@ -91,7 +92,11 @@ func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	var sums [chunkRows]T
 	buf := small[:]
 	if cols > chunkSize {
-		buf = make([]T, cols)
+		wide := wideRows.Get().(*wideRow)
+		defer wideRows.Put(wide)
+		row := rowOf[T](wide)
+		*row = slices.Grow((*row)[:0], cols)[:cols]
+		buf = *row
 	}
 	step := min(len(buf)/cols, chunkRows)
 	for i := 0; i < rows; i += step {
@@ -109,6 +114,22 @@ func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 		}
 		addTo(out, out, s)
 	}
+}
+
+// A wideRow is scratch memory for rows of more than chunkSize columns.
+type wideRow struct {
+	f32 []float32
+	f64 []float64
+}
+
+var wideRows = sync.Pool{New: func() any { return new(wideRow) }}
+
+// rowOf returns the row of T's.
+func rowOf[T Float](w *wideRow) *[]T {
+	if row, ok := any(&w.f32).(*[]T); ok {
+		return row
+	}
+	return any(&w.f64).(*[]T)
 }
 
 // infiniteRow is the log-sum-exp of a row whose maximum m is infinite.
