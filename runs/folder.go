@@ -293,7 +293,21 @@ func (f Folder) ReadChanges() (membership.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return membership.Parse(f.Path(ChangesFile), bytes.NewReader(data))
+	return ParseChanges(f.Path(ChangesFile), data)
+}
+
+// ParseChanges reads a membership log, of which each change must have the votes by which it was
+// decided, if any has: signed by the keys of the certificates with them. Whether an authority has
+// signed these, an agent checks as it learns of a change. Errors match dsbo.ErrConfig.
+func ParseChanges(name string, data []byte) (membership.Log, error) {
+	log, err := membership.Parse(name, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if err := log.VerifyVotes(membership.VerifyKey); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return log, nil
 }
 
 // WriteChanges writes membership.jsonl.

@@ -12,6 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/wording"
+	"dsbo/network/membership"
 )
 
 // A Membership is agent.json: the run and the agent to which a run folder belongs. It is written
@@ -32,6 +33,7 @@ type Merged struct {
 	Config     Config
 	Summary    Summary
 	Records    []Record
+	changes    membership.Log           // of members
 	folder     Folder                   // run folder of the first agent
 	files      [len(resultFiles)][]byte // the contents of these files; nil: there is none
 }
@@ -198,6 +200,9 @@ func readPart(f Folder) (*Merged, error) {
 			return nil, err
 		}
 	}
+	if p.changes, err = f.ReadChanges(); err != nil {
+		return nil, err
+	}
 	p.Records, err = f.Records()
 	return p, err
 }
@@ -256,9 +261,13 @@ func (m *Merged) compare(other *Merged) error {
 		return err
 	}
 	for k, r := range resultFiles {
-		if !r.dated && !bytes.Equal(m.files[k], other.files[k]) {
+		if !r.dated && k != changesAt && !bytes.Equal(m.files[k], other.files[k]) {
 			return m.differ(other, r.name, "other contents")
 		}
+	}
+	// the same changes may have been decided by the votes of different quorums
+	if !bytes.Equal(m.changes.Unsigned().Bytes(), other.changes.Unsigned().Bytes()) {
+		return m.differ(other, ChangesFile, "other contents")
 	}
 	return nil
 }

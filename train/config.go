@@ -333,7 +333,7 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 		identity["curvature"] = c.Problem.Matrix
 	}
 	if epoch > 0 {
-		identity["membership"] = c.Membership[:epoch]
+		identity["membership"] = c.Membership[:epoch].Unsigned()
 	}
 	return json.Marshal(identity)
 }

@@ -129,7 +129,7 @@ func (w *world) changes() (log membership.Log, err error) {
 		}
 	}
 	for i, own := range logs {
-		if !bytes.HasPrefix(log.Bytes(), own.Bytes()) || w.ended[i] && len(own) < len(log) {
+		if !bytes.HasPrefix(log.Unsigned().Bytes(), own.Unsigned().Bytes()) || w.ended[i] && len(own) < len(log) {
 			return nil, fmt.Errorf("agent %d has the membership log\n%sothers have\n%s", i, own.Bytes(), log.Bytes())
 		}
 	}

@@ -3,12 +3,14 @@ package grpc
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"dsbo"
+	"dsbo/internal/guard"
+	"dsbo/internal/num"
 	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/network/membership/paxos"
@@ -80,7 +82,9 @@ func (s *Membership) validate(c *Config) error {
 type chamber struct {
 	m     *Mixer
 	seat  *paxos.Node // of the goroutine
-	seen  recent      // of the goroutine
+	seen  recent      // messages, by their numbers; of the goroutine
+	come  recent      // messages of each neighbour; of the goroutine
+	said  guard.Budget
 	inbox chan letter
 
 	// Guarded by the mixer's lock.
@@ -107,9 +111,11 @@ const (
 	settled = 15
 	// inboxSize bounds the letters that wait for a chamber. Those that come while it is full are
 	// lost, as any may be.
-	inboxSize = 256
+	inboxSize = 64
 	// maxQueued bounds those that wait for a stream.
 	maxQueued = 256
+	// mostMessages is how many messages of an agent are passed on in a patience.
+	mostMessages = 100
 )
 
 func newChamber(m *Mixer) (*chamber, error) {
@@ -122,15 +128,16 @@ func newChamber(m *Mixer) (*chamber, error) {
 		draw = rand.Uint64
 	}
 	seat, err := paxos.New(paxos.Settings{
-		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix),
-		Admission: m.config.Admission, Quorum: s.Quorum, Absent: s.AbsentAfter,
-		Patience: s.patience(), Draw: draw, Records: s.Records,
-		Check: m.config.checkMembers,
+		Agent: m.config.Agent, Run: m.config.Run, Hash: m.config.Hash, Founders: m.config.Matrix.N(),
+		Edges: edgesOf(m.config.Matrix), Admission: m.config.Admission, Quorum: s.Quorum, Absent: s.AbsentAfter,
+		Patience: s.patience(), Draw: draw, Records: s.Records, Notary: notary{m}, Check: m.config.checkMembers,
 	}, s.Log, s.Vote)
 	if err != nil {
 		return nil, err
 	}
+	burst := 20 * s.patience()
 	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(),
+		said: guard.Budget{Most: burst, Period: burst},
 		held: seat.Held(time.Now())}, nil
 }
 
@@ -197,16 +204,28 @@ func (c *chamber) open(l letter) error {
 	}
 	m, err := paxos.ParseMessage(l.data, c.seat.Agents())
 	if err != nil {
-		c.m.config.Log.Warn("a message of the council cannot be read", "neighbour", l.neighbour, "reason", err)
+		return c.reject(l, wasteCouncil, fmt.Errorf("a message of the council cannot be read: %w", err))
+	}
+	if !c.come.add(num.SplitMix(m.ID + uint64(l.neighbour))) {
+		return c.reject(l, wasteTwice, errors.New("a message of the council came twice"))
+	}
+	if c.seen.known[m.ID] {
 		return nil
 	}
-	if !c.seen.add(m.ID) {
-		return nil
+	if err := c.seat.Verify(time.Now(), m); err != nil {
+		return c.reject(l, wasteCouncil, fmt.Errorf("a message of the council is not signed as it must be: %w", err))
+	}
+	c.seen.add(m.ID)
+	if patience := c.m.config.Membership.patience(); !c.said.Spend(m.From, time.Now(), patience/mostMessages) {
+		return nil // whoever sends so much says nothing new
 	}
 	c.noteSign(m.From)
-	if m.Asks && m.From >= c.seat.Founders {
-		if err := c.admit(m.From, m.Admission); err != nil {
-			c.m.config.Log.Warn("an agent cannot come in", "agent", m.From, "reason", err)
+	for _, said := range append(m.Promises, m) {
+		if !said.Asks || said.From < c.seat.Founders {
+			continue
+		}
+		if err := c.admit(said.From, said.Admission); err != nil {
+			c.m.config.Log.Warn("an agent cannot come in", "agent", said.From, "reason", err)
 			return nil
 		}
 	}
@@ -215,6 +234,17 @@ func (c *chamber) open(l letter) error {
 		c.send(m, l.neighbour)
 	}
 	return c.seat.Receive(time.Now(), m)
+}
+
+// reject counts a letter that brings nothing against the neighbour that has passed it on, which
+// passes on what it has verified alone.
+func (c *chamber) reject(l letter, waste time.Duration, reason error) error {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	if e := c.m.neighbours.edge(l.neighbour); e != nil {
+		e.conduct.spend(waste, reason)
+	}
+	return nil
 }
 
 // seal has the seat let nobody in any more as soon as all members are known to have finished,
@@ -354,31 +384,4 @@ func (c *chamber) endHere(err error) {
 	defer c.m.mu.Unlock()
 	c.m.err = cmp.Or(c.m.err, err)
 	c.m.flow.notifyWaiter()
-}
-
-// recent is the last numbers that were added.
-type recent struct {
-	known map[uint64]bool
-	order []uint64
-}
-
-// mostRecent is of how many messages an agent knows that it has seen them. They cross no more edges
-// than there are agents, so that those that it has forgotten end too.
-const mostRecent = 4096
-
-// add adds a number and reports whether it was not there.
-func (r *recent) add(id uint64) bool {
-	if r.known[id] {
-		return false
-	}
-	if r.known == nil {
-		r.known = map[uint64]bool{}
-	}
-	if len(r.order) == mostRecent {
-		delete(r.known, r.order[0])
-		r.order = slices.Delete(r.order, 0, 1)
-	}
-	r.known[id] = true
-	r.order = append(r.order, id)
-	return true
 }

@@ -102,6 +102,11 @@ type Config struct {
 	// ComputeTimeout bounds how long an exchange waits for agents that say that they compute. 0
 	// means 24 hours.
 	ComputeTimeout time.Duration
+	// DelayBudget is by how much each neighbour may delay this agent in an hour: by what it does
+	// not send, without saying that it computes, and by what it sends and nobody needs. Where there
+	// is a council, one that has spent it is left out. 0 means 30 minutes, or ten times AbsentAfter
+	// if that is longer; an hour and more never end.
+	DelayBudget time.Duration
 	// OnDiskHang is called in a goroutine of its own when the disk does not answer, as the one that
 	// writes may never return. nil does nothing.
 	OnDiskHang func(error)
@@ -155,6 +160,10 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
 	orDefault(&c.PeerTimeout, 10*time.Minute)
 	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
+	if c.DelayBudget == 0 && c.Membership != nil {
+		c.DelayBudget = max(leastBudget, 10*c.Membership.AbsentAfter)
+	}
+	orDefault(&c.DelayBudget, leastBudget)
 	orDefault(&c.Program, network.ThisProgram())
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
 	if c.Log == nil {
@@ -246,6 +255,7 @@ func (c Config) validateNumbers() error {
 			fmt.Sprintf("SilentAfter must be at least three heartbeats of %v; it is", c.Heartbeat), c.SilentAfter},
 		{c.ComputeTimeout >= c.PeerTimeout,
 			fmt.Sprintf("ComputeTimeout must be at least PeerTimeout, %v; it is", c.PeerTimeout), c.ComputeTimeout},
+		{c.DelayBudget > 0, "DelayBudget must be above 0; it is", c.DelayBudget},
 		{c.PeerTimeout >= c.SilentAfter,
 			fmt.Sprintf("PeerTimeout must be at least SilentAfter, %v; it is", c.SilentAfter), c.PeerTimeout},
 	} {

@@ -54,7 +54,7 @@ type edge struct {
 
 // conduct is what a neighbour did that it must not do, and what it does too slowly.
 type conduct struct {
-	*edge
+	*edge            // whose it is
 	computes holding // how long it has held up the exchange under way by what it computes
 	blank    blank   // whether it has come back without a state
 
@@ -63,13 +63,18 @@ type conduct struct {
 	// heartbeats for which it was refused after the last offence; 0: an exchange with it has
 	// ended since
 	barBeats    int
-	barredUntil time.Time
+	barredUntil time.Time // when it is no longer
+	exceeded    bool      // the neighbour's process has spent its budget
+	asked       [2]int    // the epoch and the beginning of the piece that it has asked for last
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
 func (e *edge) attach(s *session, h hello) {
 	if h.instance != e.instance {
-		e.failure = nil
+		e.failure, e.conduct.exceeded = nil, false
+	}
+	if e.stats.Connects > 0 {
+		e.conduct.spend(wasteConnect, "it has connected again")
 	}
 	e.replace(h.instance)
 	e.session = s

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"dsbo"
@@ -97,6 +98,11 @@ func (e *edge) handleAsk(f *frame) error {
 		return fmt.Errorf("there is nothing to take over")
 	}
 	epoch, offset, h := f.exchange, f.detail, &m.handovers.handover
+	if now := [2]int{epoch, offset}; slices.Compare(now[:], e.conduct.asked[:]) <= 0 {
+		e.conduct.spend(wasteTwice, "it has asked for the same state again")
+	} else {
+		e.conduct.asked = now
+	}
 	if epoch > len(m.chamber.log) || h.reading {
 		return nil // it asks again
 	}

@@ -104,13 +104,15 @@ const (
 	// leavesOutSlow is the capability of agents whose council leaves out members that are slow, and
 	// has logs that say so.
 	leavesOutSlow
+	// signsVotes is the capability of agents whose council signs what it says.
+	signsVotes
 
 	// ownCapabilities are the capabilities of this version.
-	ownCapabilities = changesMembers | leavesOutSlow
+	ownCapabilities = changesMembers | leavesOutSlow | signsVotes
 )
 
 // capabilityNames are what errors call them, by bit.
-var capabilityNames = []string{"changes of members", "leaving out slow members"}
+var capabilityNames = []string{"changes of members", "leaving out slow members", "votes that are signed"}
 
 // String lists the names.
 func (c capabilities) String() string {
@@ -131,7 +133,7 @@ func (c capabilities) String() string {
 // needs are the capabilities without which another agent cannot be in this run.
 func (c *Config) needs() capabilities {
 	if c.Membership != nil {
-		return changesMembers | leavesOutSlow
+		return changesMembers | leavesOutSlow | signsVotes
 	}
 	return 0
 }

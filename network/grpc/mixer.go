@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"dsbo"
+	"dsbo/internal/guard"
 	"dsbo/network"
 	"dsbo/network/grpc/holdup"
 	"dsbo/network/grpc/masks"
@@ -33,7 +34,8 @@ type Mixer struct {
 	keys       *masks.Keys
 	handovers  handovers
 
-	watch holdup.Watch // over the exchange under way
+	watch  holdup.Watch // over the exchange under way
+	budget guard.Budget // of the neighbours, see [Config.DelayBudget]
 
 	stateLost bool                // this agent has no state to go on with
 	hasSaved  bool                // it has begun to write a checkpoint, in this process or, as it seems, a former one

@@ -91,6 +91,7 @@ func (m *Mixer) checkWait() error {
 		return nil
 	}
 	m.watch.Beat(h)
+	m.spendWait(h)
 	switch {
 	case !m.watch.Exceeds(h) || m.watch.Doing() == holdup.Ending && m.finish.allFinished():
 		return nil

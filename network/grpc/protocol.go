@@ -142,6 +142,7 @@ func (e *edge) handleVector(f *frame) error {
 	e.credit = f.exchange + 1
 	if f.exchange < e.received {
 		e.stats.Duplicates++
+		e.conduct.spend(wasteRepeat, "it has repeated a vector")
 		return nil
 	}
 	e.digests.add(f.exchange, vector)

@@ -3,6 +3,7 @@ package membership
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/files"
+	"dsbo/internal/wording"
 )
 
 // MaxAgents bounds the numbers of agents in a log.
@@ -42,6 +44,11 @@ type Change struct {
 	Proposer int      `json:"proposer" must:"the number of an agent"`
 	Time     string   `json:"time,omitzero" must:"a time"` // of the proposer, RFC 3339 in UTC
 	Why      []string `json:"why,omitempty" must:"a list of texts"`
+	// Liars are what proves that members of the epoch before have lied, which are left out for
+	// good.
+	Liars []Lie `json:"liars,omitempty" must:"pairs of votes"`
+	// Proof is the votes by which the change was decided; nil where nobody had to vote.
+	Proof *Proof `json:"proof,omitempty" must:"votes"`
 }
 
 // Edges are pairs of agents.
@@ -156,10 +163,8 @@ func (l Log) successorError(c Change) error {
 					"%d; %d is not", c.Epoch, m)
 		}
 	}
-	if c.Time != "" {
-		if t, err := time.Parse(time.RFC3339, c.Time); err != nil || t.Location() != time.UTC {
-			return fmt.Errorf("a time must have the form 2026-11-22T12:00:00Z; it is %q", c.Time)
-		}
+	if err := cmp.Or(l.liarError(c), c.textError()); err != nil {
+		return err
 	}
 	if err := checkEdges("edges", c.Edges); err != nil {
 		return err
@@ -170,6 +175,22 @@ func (l Log) successorError(c Change) error {
 	for _, e := range c.Cut {
 		if !c.has(e[0]) || !c.has(e[1]) {
 			return fmt.Errorf("cut edges must be between members of epoch %d; %d-%d is not", c.Epoch, e[0], e[1])
+		}
+	}
+	return nil
+}
+
+// textError returns what is wrong with the texts of a change, which people read: on pages, in
+// terminals and in logs.
+func (c Change) textError() error {
+	if c.Time != "" {
+		if t, err := time.Parse(time.RFC3339, c.Time); err != nil || t.Location() != time.UTC {
+			return fmt.Errorf("a time must have the form 2026-11-22T12:00:00Z; it is %q", c.Time)
+		}
+	}
+	for _, why := range c.Why {
+		if !wording.Printable(why) {
+			return fmt.Errorf("why epoch %d begins must be printable; it is %+q", c.Epoch, why)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func TestBadLogsAreRefused(t *testing.T) {
 		"[]\n": `log, line 1: it must be a JSON object {...}`,
 		`{"epoch":1,"member":[0]}` +
 			"\n": `log, line 1: field "member" is not known; it must be one of epoch, iteration, round, ` +
-			`members, lost, slow, edges, cut, proposer, time, why`,
+			`members, lost, slow, edges, cut, proposer, time, why, liars, proof`,
 		`{"epoch":2,"members":[0]}` + "\n": `log, line 1: epochs must be 1, 2, ... in order; 2 follows 0`,
 		first + first:                      `log, line 2: epochs must be 1, 2, ... in order; 1 follows 1`,
 		first + `{"epoch":2,"iteration":4,"members":[0]}` +

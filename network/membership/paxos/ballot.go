@@ -1,24 +1,14 @@
 package paxos
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"dsbo"
 	"dsbo/network/membership"
 )
 
-// A Ballot numbers one attempt to have a change accepted. No two agents have the same. The zero
-// value is before all others.
-type Ballot struct {
-	Number int `json:"number"`
-	Agent  int `json:"agent"` // who proposes
-}
-
-// Compare returns -1, 0 or 1 where b is before, the same as, or after other.
-func (b Ballot) Compare(other Ballot) int {
-	return cmp.Or(cmp.Compare(b.Number, other.Number), cmp.Compare(b.Agent, other.Agent))
-}
+// A Ballot numbers one attempt to have a change accepted.
+type Ballot = membership.Ballot
 
 // A Vote is what an agent may not forget, lest two changes be decided for one epoch: it is on disk
 // before anybody hears of it.
@@ -27,6 +17,9 @@ type Vote struct {
 	Promised Ballot             `json:"promised"`          // no ballot before this one gets the agent's vote
 	Accepted Ballot             `json:"accepted,omitzero"` // the last ballot that got it
 	Change   *membership.Change `json:"change,omitempty"`  // what that proposed; nil: none yet
+	// Confirmed is the change that got the agent's second vote last, with the first votes of a
+	// quorum: it may be decided. nil: none has.
+	Confirmed *membership.Change `json:"confirmed,omitempty"`
 	// Points are the checkpoints that a change which may still be decided can begin with, as the
 	// agent has named them: they must stay. Earlier are the checkpoints among them that it had
 	// named before it promised.

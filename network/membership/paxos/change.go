@@ -10,10 +10,16 @@ import (
 	"dsbo/network/membership"
 )
 
-// A composer makes the change that the answers to this agent's proposal ask for.
-type composer struct{ *Node }
+// A composer makes the change that the answers to a proposal ask for. Of the same answers all
+// agents make the same.
+type composer struct {
+	*Node
+	answers map[int]Message // promises, by agent
+}
 
-// compose returns the change that the answers to this agent's proposal ask for. nil means none, for
+func newComposer(c *Node, answers map[int]Message) *composer { return &composer{c, answers} }
+
+// compose returns the change that the answers ask for. nil means none, for
 // a problem if there is one. Where the members cannot go on without those that are slow, they wait
 // for these, but not for what else asks for a change.
 func (c *composer) compose(now time.Time) (change *membership.Change, problem string) {
@@ -59,23 +65,14 @@ func (c *composer) composeWithout(slow []int, now time.Time) (change *membership
 	if same && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
 		return nil, ""
 	}
-	if !same {
-		c.proposer.apartSince = time.Time{}
-	} else if c.proposer.apartSince.IsZero() {
-		c.proposer.apartSince = now
-	}
-	if wait := c.proposer.apartSince.Add(cutTimeouts * c.Patience); !c.proposer.apartSince.IsZero() &&
-		now.Before(wait) {
-		return nil, fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", cut)
-	}
 	change = &membership.Change{
 		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Lost: lost,
-		Slow: slow, Edges: further, Cut: cut,
+		Slow: slow, Edges: further, Cut: cut, Liars: c.lies(members),
 		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.reasons(members, lost, slow, cut),
 	}
-	if size := len(change.Line()); size > MaxMessage/2 { // a message has more in it
+	if size := len(change.Line()); size > maxChange { // a message has more in it
 		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d",
-			MaxMessage/2, len(members), len(cut), size)
+			maxChange, len(members), len(cut), size)
 	}
 	if err := c.check(change.Epoch, members, cut, further); err != nil {
 		return nil, err.Error()
@@ -111,12 +108,12 @@ func (c *composer) noQuorumReason(candidates, slow []int, cut, further membershi
 // the edges of those that come in for the first time.
 func (c *composer) candidates(slow []int) (agents []int, further membership.Edges) {
 	over := false // the members have finished
-	for i, m := range c.proposer.attempt.answers {
+	for i, m := range c.answers {
 		over = over || m.Sealed && c.isMember(i)
 	}
-	for i, m := range c.proposer.attempt.answers {
+	for i, m := range c.answers {
 		switch {
-		case slices.Contains(slow, i):
+		case slices.Contains(slow, i), c.isLiar(i):
 		case c.isMember(i) && (len(m.Points) > 0 || !over):
 			agents = append(agents, i)
 		case m.Asks && c.mayCome(i) && !over:
@@ -133,10 +130,20 @@ func (c *composer) candidates(slow []int) (agents []int, further membership.Edge
 
 func compareEdges(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
+// lies returns what proves that members have lied that are none any more.
+func (c *composer) lies(members []int) (all []membership.Lie) {
+	for _, l := range c.witness.proofs() {
+		if !slices.Contains(members, l.Agent) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
 // cut returns the edges between candidates that either end does not hear the other one over.
 func (c *composer) cut(candidates []int) (cut membership.Edges) {
 	for _, i := range candidates {
-		for _, j := range c.proposer.attempt.answers[i].Down {
+		for _, j := range c.answers[i].Down {
 			if slices.Contains(candidates, j) {
 				cut = append(cut, edgeOf(i, j))
 			}
@@ -148,7 +155,7 @@ func (c *composer) cut(candidates []int) (cut membership.Edges) {
 
 // hasState reports whether an agent that answered goes on with its own state.
 func (c *composer) hasState(agent int) bool {
-	return c.isMember(agent) && len(c.proposer.attempt.answers[agent].Points) > 0
+	return c.isMember(agent) && len(c.answers[agent].Points) > 0
 }
 
 // beginning returns the candidates that edges join and that have something to begin with: their own
@@ -227,12 +234,12 @@ func (c *composer) joined(candidates []int, cut, further membership.Edges) []int
 
 // newestCommon returns the newest checkpoint of this epoch that all of some members have.
 func (c *composer) newestCommon(members []int) (Point, bool) {
-	for _, p := range c.proposer.attempt.answers[members[0]].Points {
+	for _, p := range c.answers[members[0]].Points {
 		if p.Iteration < c.epoch.Iteration || p.Round < c.epoch.Round {
 			continue
 		}
 		if !slices.ContainsFunc(members,
-			func(i int) bool { return !slices.Contains(c.proposer.attempt.answers[i].Points, p) }) {
+			func(i int) bool { return !slices.Contains(c.answers[i].Points, p) }) {
 			return p, true
 		}
 	}
@@ -242,15 +249,17 @@ func (c *composer) newestCommon(members []int) (Point, bool) {
 // reasons says in words what a change changes.
 func (c *composer) reasons(members, lost, slow []int, cut membership.Edges) (all []string) {
 	missed := map[int]bool{}
-	for i, m := range c.proposer.attempt.answers {
+	for i, m := range c.answers {
 		for _, j := range c.newlyDown(i, m.Down) {
 			missed[j] = true
 		}
 	}
 	for _, i := range c.epoch.Members {
-		_, answered := c.proposer.attempt.answers[i]
+		_, answered := c.answers[i]
 		switch {
 		case slices.Contains(members, i):
+		case c.isLiar(i):
+			all = append(all, fmt.Sprintf("agent %d left for good: it has voted twice in one ballot", i))
 		case slices.Contains(slow, i):
 			all = append(all, fmt.Sprintf(
 				"agent %d left: slow, as it computes and all its neighbours have waited too long for it (time %d)", i,

@@ -49,8 +49,9 @@ func (c *learner) decide(now time.Time, change membership.Change) error {
 		return nil
 	}
 	log := append(c.log, change)
-	if log.Validate(c.Founders, c.Quorum) != nil { // it was not decided by this council
-		return nil
+	if log.Validate(c.Founders, c.Quorum) != nil ||
+		change.Verify(c.council(), membership.SecondVote, c.epoch.Members, c.Notary.Verify, change.Decided()) != nil {
+		return nil // it was not decided by this council
 	}
 	if err := c.Records.SaveChange(change); err != nil {
 		return fmt.Errorf("the change to epoch %d: %w", change.Epoch, err)
@@ -61,6 +62,8 @@ func (c *learner) decide(now time.Time, change membership.Change) error {
 	c.proposer.attempt, c.proposer.next, c.acceptor.held, c.proposer.failures, c.proposer.waiting = nil, time.Time{},
 		time.Time{}, 0, ""
 	clear(c.reports)
+	c.acceptor.begin()
+	c.witness.forget()
 	c.proposer.highest, c.reported = Ballot{}, time.Time{}
 	c.decided = append(c.decided, change)
 	return nil

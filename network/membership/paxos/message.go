@@ -14,14 +14,16 @@ type Kind int
 
 // The kinds of messages. Prepare, Promise, Accept and Accepted are Paxos' own.
 const (
-	Report   Kind = 1 + iota // whom the sender cannot hear, for whom it waits too long, and whether it asks to come in
-	Prepare                  // the sender proposes: who is there, and has anything been accepted already?
-	Promise                  // the answer
-	Accept                   // the sender proposes this change
-	Accepted                 // the receiver has this agent's vote for it
-	Refuse                   // it has not: a later ballot is under way
-	Withdraw                 // the sender no longer proposes
-	Decided                  // this change is decided
+	Report    Kind = 1 + iota // whom the sender cannot hear, for whom it waits too long, and whether it asks to come in
+	Prepare                   // the sender proposes: who is there, and has anything been accepted already?
+	Promise                   // the answer
+	Accept                    // the sender proposes this change
+	Accepted                  // the receiver has this agent's vote for it
+	Refuse                    // it has not: a later ballot is under way
+	Withdraw                  // the sender no longer proposes
+	Decided                   // this change is decided
+	Confirm                   // a quorum has voted for this change, as its proof shows
+	Confirmed                 // the receiver has this agent's second vote for it
 	kinds
 )
 
@@ -30,24 +32,34 @@ const All = -1
 
 const (
 	// MaxMessage bounds a message, in bytes.
-	MaxMessage = 1 << 16
+	MaxMessage = 1 << 19
+	// maxChange bounds a change in it, without its proof, in bytes.
+	maxChange = 1 << 15
 	// maxPoints bounds the checkpoints that an answer names.
 	maxPoints = 16
 )
 
-// A Message is what agents tell each other. It may be lost, come twice and late, and goes from
-// neighbour to neighbour to all agents, those that are no members too.
+// A Message is what agents tell each other, signed by the agent that it is from. It may be lost,
+// come twice and late, and goes from neighbour to neighbour to all agents, those that are no
+// members too.
 type Message struct {
-	Kind     Kind               `json:"kind"`
-	From     int                `json:"from"`
-	To       int                `json:"to"`    // an agent, or All
-	ID       uint64             `json:"id"`    // drawn by the sender: who has seen it before drops it
-	Hops     int                `json:"hops"`  // edges that it may still cross
-	Epoch    int                `json:"epoch"` // the one that a change would begin; of Decided, that it begins
-	Ballot   Ballot             `json:"ballot,omitzero"`
-	Accepted Ballot             `json:"accepted,omitzero"` // of a promise: the ballot of Change
-	Change   *membership.Change `json:"change,omitempty"`
-	Down     []int              `json:"down,omitempty"` // neighbours that the sender does not hear
+	Kind   Kind   `json:"kind"`
+	From   int    `json:"from"`
+	To     int    `json:"to"`    // an agent, or All
+	ID     uint64 `json:"id"`    // drawn by the sender: who has seen it before drops it
+	Hops   int    `json:"hops"`  // edges that it may still cross
+	Epoch  int    `json:"epoch"` // the one that a change would begin; of Decided, that it begins
+	Ballot Ballot `json:"ballot,omitzero"`
+	// Change is what an Accept, a Confirm and a Decided are about, the latter two with its proof;
+	// of a promise it is the change that the sender has given its second vote, with the first ones.
+	Change *membership.Change `json:"change,omitempty"`
+	// Vote is the sender's for the change that it accepts, confirms or proposes.
+	Vote *membership.Signature `json:"vote,omitempty"`
+	// Promises are a quorum's, from which an Accept follows, or a Withdraw.
+	Promises []Message `json:"promises,omitempty"`
+	// Liars are members that have given two votes in one ballot, as is proved.
+	Liars []membership.Lie `json:"liars,omitempty"`
+	Down  []int            `json:"down,omitempty"` // neighbours that the sender does not hear
 	// neighbours that compute, and hold up the sender for too long
 	Slow   []int   `json:"slow,omitempty"`
 	Blank  []int   `json:"blank,omitempty"`  // neighbours that have come back without a state
@@ -55,10 +67,11 @@ type Message struct {
 	Points []Point `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
 	// of a promise: the sender knows that all members have finished, see Node.Seal
 	Sealed bool `json:"sealed,omitempty"`
-	Again  bool `json:"again,omitempty"` // of Accept: Change has had a vote before
 	// Admission is what lets a sender that asks, and is not of the roster at the start, come in.
 	// Who takes the message in checks it.
 	Admission string `json:"admission,omitempty"`
+	// Signature is the sender's, of all but Hops.
+	Signature *membership.Signature `json:"signature,omitempty"`
 }
 
 // Encode returns m as JSON of at most MaxMessage bytes.
@@ -92,7 +105,9 @@ func (m *Message) validate(n int) error {
 		{0 <= m.Hops && m.Hops <= membership.MaxAgents, "its hops", m.Hops},
 		{m.Epoch > 0, "its epoch", m.Epoch},
 		{m.Ballot.Number >= 0 && agent(m.Ballot.Agent), "its ballot", m.Ballot},
-		{m.Accepted.Number >= 0 && agent(m.Accepted.Agent), "the ballot accepted", m.Accepted},
+		{len(m.Promises) <= n && (m.Kind == Accept || m.Kind == Withdraw || m.Promises == nil),
+			"the number of promises", len(m.Promises)},
+		{len(m.Liars) <= n, "the number of liars", len(m.Liars)},
 		{len(m.Down) <= n, "the number of neighbours that are down", len(m.Down)},
 		{len(m.Slow) <= n, "the number of neighbours that are slow", len(m.Slow)},
 		{len(m.Blank) <= n, "the number of neighbours without a state", len(m.Blank)},
@@ -114,10 +129,18 @@ func (m *Message) validate(n int) error {
 				"a checkpoint must be after 0 iterations or more; it is after %d, at exchange %d", p.Iteration, p.Round)
 		}
 	}
-	needed := m.Kind == Accept || m.Kind == Decided || m.Kind == Promise && m.Accepted != Ballot{}
-	if needed != (m.Change != nil) || m.Change != nil && m.Change.Epoch != m.Epoch {
+	needed := m.Kind == Accept || m.Kind == Decided || m.Kind == Confirm
+	if needed && m.Change == nil || !needed && m.Kind != Promise && m.Change != nil ||
+		m.Change != nil && (m.Change.Epoch != m.Epoch || (m.Change.Proof == nil) != (m.Kind == Accept)) {
 		return dsbo.Errorf(dsbo.ErrShape,
 			"a message must have a change of its epoch where it is about one, and none elsewhere")
+	}
+	for k := range m.Promises {
+		if p := &m.Promises[k]; p.Kind != Promise || p.Signature == nil {
+			return dsbo.Errorf(dsbo.ErrShape, "a message may have signed promises in it, and no other kind: %d", p.Kind)
+		} else if err := p.validate(n); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -19,9 +19,11 @@ func TestMessageRoundTrip(t *testing.T) {
 	for _, m := range []paxos.Message{
 		{Kind: paxos.Report, From: 4, To: paxos.All, ID: 1 << 63, Hops: 5, Epoch: 1, Down: []int{3}, Asks: true},
 		{Kind: paxos.Promise, From: 1, To: 2, Epoch: 3, Ballot: paxos.Ballot{Number: 7, Agent: 2},
-			Accepted: paxos.Ballot{Number: 6, Agent: 4},
-			Change:   &aChange, Points: []paxos.Point{{Iteration: 20, Round: 77}}},
-		{Kind: paxos.Decided, From: 1, To: 2, Epoch: 3, Change: &aChange},
+			Change: proved(membership.FirstVote, paxos.Ballot{Number: 6, Agent: 4}, aChange, 0, 2, 3),
+			Points: []paxos.Point{{Iteration: 20, Round: 77}}},
+		accepting(paxos.Ballot{Number: 7, Agent: 2}, &aChange, promise(1, paxos.Ballot{Number: 7, Agent: 2}, 3,
+			paxos.Point{Iteration: 20})),
+		{Kind: paxos.Decided, From: 1, To: 2, Epoch: 3, Change: proved(membership.SecondVote, paxos.Ballot{}, aChange)},
 	} {
 		if diff := cmp.Diff(m, testkit.Get(paxos.ParseMessage(m.Encode(), 5))); diff != "" {
 			t.Error(diff)
@@ -32,7 +34,7 @@ func TestMessageRoundTrip(t *testing.T) {
 func TestMessagesRefused(t *testing.T) {
 	for _, text := range []string{
 		``, `[]`, `{}`,
-		`{"kind":9,"from":0,"to":-1,"epoch":1}`,
+		`{"kind":11,"from":0,"to":-1,"epoch":1}`,
 		`{"kind":1,"from":5,"to":-1,"epoch":1}`,
 		`{"kind":1,"from":0,"to":-2,"epoch":1}`,
 		`{"kind":1,"from":0,"to":-1,"epoch":0}`,
@@ -42,6 +44,9 @@ func TestMessagesRefused(t *testing.T) {
 		`{"kind":4,"from":0,"to":-1,"epoch":1}`,
 		`{"kind":8,"from":0,"to":-1,"epoch":1,"change":{"epoch":2}}`,
 		`{"kind":1,"from":0,"to":-1,"epoch":1,"change":{"epoch":1}}`,
+		`{"kind":8,"from":0,"to":-1,"epoch":1,"change":{"epoch":1}}`,
+		`{"kind":4,"from":0,"to":-1,"epoch":1,"change":{"epoch":1},"promises":[{"kind":3,"from":0,"to":0,"epoch":1}]}`,
+		`{"kind":2,"from":0,"to":-1,"epoch":1,"promises":[{"kind":3,"from":0,"to":0,"epoch":1,"signature":{}}]}`,
 	} {
 		if m, err := paxos.ParseMessage([]byte(text), 5); err == nil {
 			t.Errorf("%s is read as %+v", text, m)
@@ -53,7 +58,8 @@ func TestMessagesRefused(t *testing.T) {
 }
 
 func FuzzParseMessage(f *testing.F) {
-	f.Add(paxos.Message{Kind: paxos.Decided, From: 1, To: 2, Epoch: 3, Change: &aChange}.Encode())
+	f.Add(paxos.Message{Kind: paxos.Decided, From: 1, To: 2, Epoch: 3,
+		Change: proved(membership.SecondVote, paxos.Ballot{}, aChange, 0, 2, 3)}.Encode())
 	f.Add([]byte(`{"kind":1,"from":0,"to":-1,"epoch":1,"down":[3]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := paxos.ParseMessage(data, 5)

@@ -1,6 +1,7 @@
 package paxos
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -24,6 +25,8 @@ type Records interface {
 // Settings are what a node has to know. All but Agent, Draw and Records are the same at all agents.
 type Settings struct {
 	Agent    int
+	Run      string           // the run's name
+	Hash     string           // of its settings
 	Founders int              // agents of the roster at the start
 	Edges    membership.Edges // of the roster's graph at the start
 	Quorum   int
@@ -36,6 +39,8 @@ type Settings struct {
 	// Patience is how long a proposer waits for answers before it asks again. What else takes time
 	// is a few times as long.
 	Patience time.Duration
+	// Notary signs for this agent and checks the signatures of others.
+	Notary Notary
 	// Check returns what is wrong with an epoch whose members are joined by edges; nil: nothing
 	// ever is.
 	Check   func(membership.Epoch) error
@@ -53,8 +58,9 @@ type Node struct {
 
 	acceptor acceptor
 	proposer proposer
-	composer composer
 	learner  learner
+	witness  witness
+	life     uint64 // of this process, in its ballots
 
 	lost     bool // see SetLost
 	seen     Observation
@@ -62,6 +68,7 @@ type Node struct {
 	reported time.Time // when this agent last reported
 
 	out, own []Message // to others, and to this agent itself
+	failure  error     // of the notary, which ends this agent's part
 }
 
 // An Observation is what an agent sees of its neighbours, and whether it can come in, at
@@ -98,8 +105,9 @@ func New(s Settings, log membership.Log, vote Vote) (*Node, error) {
 	}
 	c := &Node{Settings: s, log: slices.Clone(log), epoch: log.Last(s.Founders),
 		admitted: map[int]membership.Edges{}, reports: map[int]report{}}
-	c.acceptor = acceptor{Node: c, vote: vote}
-	c.proposer, c.composer.Node = proposer{Node: c}, c
+	c.acceptor = newAcceptor(c, vote)
+	c.proposer, c.witness.Node, c.life = proposer{Node: c}, c, s.Draw()
+	c.witness.forget()
 	c.learner = learner{Node: c, told: map[int]time.Time{}}
 	if c.acceptor.vote.Epoch != c.epoch.Number+1 {
 		c.acceptor.vote = Vote{Epoch: c.epoch.Number + 1}
@@ -131,7 +139,7 @@ func Largest(quorum int) int { return 2*quorum - 1 }
 func (c *Node) Held(now time.Time) bool { return c.Voted() || now.Before(c.acceptor.held) }
 
 // Voted reports whether this agent has voted for a change and does not know the outcome.
-func (c *Node) Voted() bool { return c.acceptor.vote.Change != nil }
+func (c *Node) Voted() bool { return c.acceptor.vote.Change != nil || c.acceptor.vote.Confirmed != nil }
 
 // Seal says whether this agent knows that all members have finished. From then on, after a restart
 // too, it proposes nothing of its own, and lets nobody in but by a change that somebody has voted
@@ -226,6 +234,13 @@ func (c *Node) send(m Message) {
 	if m.Kind == Report || m.Kind == Promise {
 		m.Down, m.Slow, m.Blank = slices.Clone(c.seen.Down), slices.Clone(c.seen.Slow), slices.Clone(c.seen.Blank)
 	}
+	if m.Kind == Report || m.Kind == Accept {
+		m.Liars = c.witness.proofs()
+	}
+	if err := c.sign(&m); err != nil {
+		c.failure = cmp.Or(c.failure, err)
+		return
+	}
 	if m.To != c.Agent {
 		c.out = append(c.out, m)
 	}
@@ -234,7 +249,8 @@ func (c *Node) send(m Message) {
 	}
 }
 
-// Receive takes in a message of another agent. An error is one of [Records]: what must not be
+// Receive takes in a message of another agent, which [Node.Verify] has verified. An error is one of
+// [Records] or of the notary: what must not be
 // forgotten is perhaps not on disk, so that the agent must not go on.
 func (c *Node) Receive(now time.Time, m Message) error {
 	if m.From == c.Agent {
@@ -255,7 +271,7 @@ func (c *Node) handleOwn(now time.Time) error {
 			return err
 		}
 	}
-	return nil
+	return c.failure
 }
 
 func (c *Node) handle(now time.Time, m Message) error {
@@ -272,17 +288,25 @@ func (c *Node) handle(now time.Time, m Message) error {
 	if m.Kind == Report || m.Kind == Promise {
 		c.reports[m.From] = report{now, m.Down, m.Slow, m.Blank, m.Asks}
 	}
+	c.witness.noteLies(now, m.Liars)
+	switch m.Kind {
+	case Prepare, Accept, Confirm, Withdraw: // of a member's own ballot
+		if m.Ballot.Agent != m.From || !c.isMember(m.From) || c.isLiar(m.From) {
+			return nil
+		}
+	}
 	switch m.Kind {
 	case Prepare:
 		return c.acceptor.promise(now, m)
 	case Accept:
 		return c.acceptor.accept(now, m)
-	case Promise, Accepted, Refuse:
+	case Confirm:
+		return c.acceptor.confirm(now, m)
+	case Promise, Accepted, Confirmed, Refuse:
+		c.acceptor.noteAnswer(m)
 		return c.proposer.countAnswer(now, m)
 	case Withdraw: // of a ballot that has asked for no votes, and never will
-		if m.Ballot == c.acceptor.vote.Promised && m.Ballot != c.acceptor.vote.Accepted {
-			c.acceptor.held, c.acceptor.vote.Points = time.Time{}, c.acceptor.vote.Earlier
-		}
+		return c.acceptor.release(now, m)
 	}
 	return nil
 }

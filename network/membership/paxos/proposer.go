@@ -2,6 +2,7 @@ package paxos
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,14 +27,16 @@ type proposer struct {
 
 // An attempt is what a proposer knows of its own ballot.
 type attempt struct {
-	ballot  Ballot
-	began   time.Time
+	ballot  Ballot             // its own
+	began   time.Time          // when its phase did
 	sent    time.Time          // when it last asked
 	pause   time.Duration      // until it asks again
 	answers map[int]Message    // promises, by agent
-	change  *membership.Change // what is proposed; nil in the first phase
-	again   bool               // it has had a vote before
-	votes   map[int]bool
+	change  *membership.Change // what is proposed; nil in the first phase; with its proof in the third
+	accept  Message            // what asks for the first votes
+	refused map[int]bool       // members that have promised a later ballot
+	// votes are the phase's, by agent
+	votes map[int]membership.Signature
 }
 
 const (
@@ -73,9 +76,9 @@ func (c *proposer) propose(now time.Time) error {
 	if now.Before(c.next) {
 		return nil
 	}
-	c.attempt = &attempt{ballot: Ballot{max(c.highest.Number, c.acceptor.vote.Promised.Number) + 1, c.Agent},
-		began: now, sent: now, pause: c.Patience,
-		answers: map[int]Message{}, votes: map[int]bool{}}
+	number := max(c.highest.Number, c.acceptor.vote.Promised.Number) + 1
+	c.attempt = &attempt{ballot: Ballot{Number: number, Agent: c.Agent, Life: c.life}, began: now, sent: now,
+		pause: c.Patience, answers: map[int]Message{}, refused: map[int]bool{}}
 	c.send(Message{Kind: Prepare, To: All, Ballot: c.attempt.ballot})
 	return nil
 }
@@ -87,8 +90,9 @@ func (c *proposer) needsChange(now time.Time) bool {
 	if c.Voted() || c.acceptor.vote.Sealed {
 		return c.Voted()
 	}
-	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.seen.Blank) > 0 ||
-		len(c.composer.stragglers(c.composer.lastSaid(now))) > 0 {
+	said := newComposer(c.Node, nil)
+	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.seen.Blank) > 0 || len(c.witness.liars) > 0 ||
+		len(said.stragglers(said.lastSaid(now))) > 0 {
 		return true
 	}
 	for agent, r := range c.reports {
@@ -119,7 +123,7 @@ func (c *Node) newlyDown(agent int, down []int) (newly []int) {
 // and the quorum stays more than half.
 func (c *Node) mayCome(agent int) bool {
 	_, admitted := c.admitted[agent]
-	return !c.isMember(agent) && agent < c.Agents() && (c.known(agent) || admitted)
+	return !c.isMember(agent) && !c.isLiar(agent) && agent < c.Agents() && (c.known(agent) || admitted)
 }
 
 // known reports whether an agent is of the roster: from the start, or because the log has edges
@@ -137,21 +141,87 @@ func (c *proposer) countAnswer(now time.Time, m Message) error {
 	if a == nil {
 		return nil
 	}
+	member := c.isMember(m.From) && !c.isLiar(m.From)
 	switch {
 	case m.Kind == Refuse:
-		if m.Ballot.Compare(a.ballot) > 0 {
+		if member && m.Ballot.Compare(a.ballot) > 0 && m.Ballot.Number <= c.highest.Number+maxJump {
+			a.refused[m.From] = true
 			c.highest.Number = max(c.highest.Number, m.Ballot.Number)
+		}
+		if len(c.epoch.Members)-len(a.refused) < c.Quorum { // else it is the word of too few
 			c.giveUp(now, "")
 		}
 		return nil
 	case m.Ballot != a.ballot:
 		return nil
 	case m.Kind == Promise && a.change == nil:
-		a.answers[m.From] = m
-	case m.Kind == Accepted && a.change != nil && c.isMember(m.From):
-		a.votes[m.From] = true
+		if m.Change == nil || c.acceptor.verifyFirst(now, m.Change) == nil {
+			a.answers[m.From] = m
+		}
+	case member && a.change != nil && m.Kind == a.phase() &&
+		c.acceptor.verifyVote(now, a.stage(), a.ballot, a.change, m.Vote, m.From) == nil:
+		a.votes[m.From] = *m.Vote
 	}
 	return c.advance(now)
+}
+
+// stage returns which votes the attempt asks for.
+func (a *attempt) stage() membership.Stage {
+	if a.change.Proof != nil {
+		return membership.SecondVote
+	}
+	return membership.FirstVote
+}
+
+// phase returns the kind of the answers that have them.
+func (a *attempt) phase() Kind {
+	if a.stage() == membership.SecondVote {
+		return Confirmed
+	}
+	return Accepted
+}
+
+// proved returns the change with the votes of the phase.
+func (a *attempt) proved(in membership.Council) *membership.Change {
+	change := *a.change
+	change.Proof = &membership.Proof{Council: in, Ballot: a.ballot, Stage: a.stage()}
+	for _, i := range slices.Sorted(maps.Keys(a.votes)) {
+		change.Proof.Votes = append(change.Proof.Votes, a.votes[i])
+	}
+	return &change
+}
+
+// promises returns the answers, of which those that are about another change than the last one that
+// was confirmed go without its votes.
+func (a *attempt) promises(last *membership.Change) (all []Message) {
+	for _, i := range slices.Sorted(maps.Keys(a.answers)) {
+		p := a.answers[i]
+		if p.Change != nil && p.Change != last {
+			p.Change = withoutVotes(*p.Change)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// sendPhase asks all for what the phase needs.
+func (c *proposer) sendPhase() {
+	switch a := c.attempt; {
+	case a.change == nil:
+		c.send(Message{Kind: Prepare, To: All, Ballot: a.ballot})
+	case a.stage() == membership.FirstVote:
+		c.send(a.accept)
+	default:
+		c.send(Message{Kind: Confirm, To: All, Ballot: a.ballot, Change: a.change})
+	}
+}
+
+// begin begins a phase with a change.
+func (c *proposer) begin(now time.Time, change *membership.Change) {
+	a := c.attempt
+	a.change, a.votes, a.refused = change, map[int]membership.Signature{}, map[int]bool{}
+	a.began, a.sent, a.pause = now, now, c.Patience
+	c.sendPhase()
 }
 
 // advance takes the next step of an attempt, if it is time for it.
@@ -160,10 +230,11 @@ func (c *proposer) advance(now time.Time) error {
 	late := now.Sub(a.began)
 	enough := (attemptTimeouts * c.Patience) << c.failures
 	switch {
+	case a.change != nil && len(a.votes) >= c.Quorum && a.stage() == membership.FirstVote:
+		c.begin(now, a.proved(c.council()))
 	case a.change != nil && len(a.votes) >= c.Quorum:
 		c.attempt = nil
-		c.send(Message{Kind: Decided, To: All, Change: a.change})
-		return nil
+		c.send(Message{Kind: Decided, To: All, Change: a.proved(c.council())})
 	case a.change == nil && c.promises() >= c.Quorum && (c.complete(now) || late >= c.Absent):
 		return c.choose(now)
 	case late >= enough && (a.change != nil || c.promises() < c.Quorum):
@@ -171,11 +242,7 @@ func (c *proposer) advance(now time.Time) error {
 		return nil
 	case now.Sub(a.sent) >= a.pause:
 		a.sent, a.pause = now, min(2*a.pause, standStillTimeouts*c.Patience/2) // members that have promised stand still
-		if a.change == nil {
-			c.send(Message{Kind: Prepare, To: All, Ballot: a.ballot})
-		} else {
-			c.send(Message{Kind: Accept, To: All, Ballot: a.ballot, Change: a.change, Again: a.again})
-		}
+		c.sendPhase()
 	}
 	return nil
 }
@@ -193,9 +260,11 @@ func (c *proposer) noAnswer() string {
 }
 
 // promises returns how many members have answered.
-func (c *proposer) promises() int {
-	count := 0
-	for i := range c.attempt.answers {
+func (c *proposer) promises() int { return c.countMembers(c.attempt.answers) }
+
+// countMembers returns how many answers are of members.
+func (c *Node) countMembers(answers map[int]Message) (count int) {
+	for i := range answers {
 		if c.isMember(i) {
 			count++
 		}
@@ -230,29 +299,50 @@ func (c *proposer) complete(now time.Time) bool {
 // new one.
 func (c *proposer) choose(now time.Time) error {
 	a := c.attempt
-	var latest Message
-	for _, m := range a.answers {
-		if c.isMember(m.From) && m.Accepted.Compare(latest.Accepted) > 0 {
-			latest = m
-		}
+	change, err := c.acceptor.lastConfirmed(now, a.answers)
+	if err != nil { // each has been verified
+		return err
 	}
-	a.change, a.again = latest.Change, latest.Change != nil
-	if !a.again {
+	again := change != nil
+	if !again {
 		if c.stateIsLost() {
 			c.lostSince = now
 			c.giveUp(now, c.lossOfState())
 			return nil
 		}
-		change, problem := c.composer.compose(now)
+		var problem string
+		change, problem = newComposer(c.Node, a.answers).compose(now)
+		if change != nil && c.areApart(now, change) {
+			problem = fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", change.Cut)
+			change = nil
+		}
 		if change == nil {
 			c.giveUp(now, problem)
 			return nil
 		}
-		a.change = change
 	}
-	a.began, a.sent, a.pause = now, now, c.Patience
-	c.send(Message{Kind: Accept, To: All, Ballot: a.ballot, Change: a.change, Again: a.again})
+	proposed := *change
+	proposed.Proof = nil
+	a.accept = Message{Kind: Accept, To: All, Ballot: a.ballot, Change: &proposed}
+	if a.accept.Vote, err = c.acceptor.signVote(membership.FirstVote, a.ballot, &proposed); err != nil {
+		return err
+	}
+	a.accept.Promises = a.promises(change)
+	c.begin(now, &proposed)
 	return nil
+}
+
+// areApart reports whether a change does nothing but cut edges between members that answer, which
+// have not been down for long enough for that alone.
+func (c *proposer) areApart(now time.Time, change *membership.Change) bool {
+	if !slices.Equal(change.Members, c.epoch.Members) || len(change.Lost) > 0 {
+		c.apartSince = time.Time{}
+		return false
+	}
+	if c.apartSince.IsZero() {
+		c.apartSince = now
+	}
+	return now.Before(c.apartSince.Add(cutTimeouts * c.Patience))
 }
 
 // giveUp ends an attempt, and has the next one wait for a random time, longer after each. why says
@@ -261,7 +351,11 @@ func (c *proposer) giveUp(now time.Time, why string) {
 	a := c.attempt
 	c.attempt = nil
 	if a.change == nil {
-		c.send(Message{Kind: Withdraw, To: All, Ballot: a.ballot})
+		m := Message{Kind: Withdraw, To: All, Ballot: a.ballot}
+		if c.countMembers(a.answers) >= c.Quorum {
+			m.Promises = a.promises(nil)
+		}
+		c.send(m)
 	}
 	c.waiting = why
 	c.failures = min(c.failures+1, mostFailures)

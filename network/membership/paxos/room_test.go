@@ -33,7 +33,7 @@ func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *r
 		draw := func() uint64 { r.draws++; return r.draws }
 		r.seats = append(r.seats, testkit.Get(paxos.New(paxos.Settings{
 			Agent: i, Founders: founders, Edges: edges, Quorum: quorum, Patience: patience, Absent: 20 * patience,
-			Draw: draw, Records: d,
+			Draw: draw, Records: d, Notary: seal(i),
 		}, nil, paxos.Vote{})))
 	}
 	return r
@@ -75,6 +75,7 @@ func (r *room) hand(m paxos.Message) {
 	m = testkit.Get(paxos.ParseMessage(m.Encode(), r.seats[0].Agents()))
 	for j, to := range r.seats {
 		if j != m.From && !r.away[j] && (m.To == paxos.All || m.To == j) {
+			testkit.OK(to.Verify(r.now, m))
 			testkit.OK(to.Receive(r.now, m))
 		}
 	}
@@ -85,7 +86,7 @@ func (r *room) log(t *testing.T) membership.Log {
 	t.Helper()
 	log := r.seats[0].Log()
 	for i, s := range r.seats {
-		if string(s.Log().Bytes()) != string(log.Bytes()) {
+		if string(s.Log().Unsigned().Bytes()) != string(log.Unsigned().Bytes()) {
 			t.Errorf("agent %d has the log\n%sand agent 0\n%s", i, s.Log().Bytes(), log.Bytes())
 		}
 	}

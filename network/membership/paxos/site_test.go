@@ -22,6 +22,8 @@ type site struct {
 	lost      bool              // it has no checkpoint to go on with
 	forgot    int               // it has lost its disk, on which was what epochs up to this one begin with
 	heard     map[int]time.Time // when a neighbour was last heard
+	// lies is what it sends in place of a message; nil: it keeps to the protocol
+	lies func(paxos.Message) []paxos.Message
 }
 
 // A checkpoint is one on the disk of a site, of an epoch.
@@ -90,7 +92,7 @@ func (s *site) start() {
 	s.resume()
 	s.seat = testkit.Get(paxos.New(paxos.Settings{
 		Agent: s.agent, Founders: founders, Edges: w.edges, Quorum: w.quorum, Absent: absent, Patience: patience,
-		Draw: w.draw.Uint64, Records: s,
+		Draw: w.draw.Uint64, Records: s, Notary: seal(s.agent),
 	}, s.log, s.vote))
 }
 

@@ -58,29 +58,27 @@ func (c *composer) lastSaid(now time.Time) func(agent int) (down, slow []int, co
 	}
 }
 
-// answered returns what an agent has answered to this agent's proposal. One that has not is not
-// among those that go on.
+// answered returns what an agent has answered to the proposal. One that has not is not among those
+// that go on.
 func (c *composer) answered(agent int) (down, slow []int, counts bool) {
-	m, counts := c.proposer.attempt.answers[agent]
+	m, counts := c.answers[agent]
 	return m.Down, m.Slow, counts
 }
 
-// isAsking reports whether an agent asks to come in, or for a state, by what it has answered to
-// this agent's proposal, or else said last, or whether a neighbour says that it has come back
+// isAsking reports whether an agent asks to come in, or for a state, by what it has answered,
+// or else said last, or whether a neighbour says that it has come back
 // without one.
 func (c *composer) isAsking(agent int) bool {
-	if c.proposer.attempt != nil {
-		if m, has := c.proposer.attempt.answers[agent]; has {
-			return m.Asks || c.isBlank(agent)
-		}
+	if m, has := c.answers[agent]; has {
+		return m.Asks || c.isBlank(agent)
 	}
 	return c.reports[agent].asks
 }
 
-// isBlank reports whether an answer to this agent's proposal says that an agent has come back
+// isBlank reports whether an answer says that an agent has come back
 // without a state. Of one that names a checkpoint itself that changes nothing.
 func (c *composer) isBlank(agent int) bool {
-	for _, m := range c.proposer.attempt.answers {
+	for _, m := range c.answers {
 		if slices.Contains(m.Blank, agent) {
 			return true
 		}

@@ -18,6 +18,20 @@ type voter struct {
 	// On the disk:
 	vote   paxos.Vote
 	points []paxos.Point // nil: the checkpoint of iteration 0
+
+	promise paxos.Message // its last one
+}
+
+// proposal returns what proposes the change that the promises of these agents and the voter ask
+// for, where the others begin with a checkpoint.
+func (v *voter) proposal(b paxos.Ballot, begins paxos.Point, agents ...int) paxos.Message {
+	promises := []paxos.Message{v.promise}
+	for _, i := range agents {
+		promises = append(promises, promise(i, b, v.promise.Epoch, begins))
+	}
+	change := v.seat.Compose(v.now, promises...)
+	change.Proposer = b.Agent
+	return accepting(b, change, promises...)
 }
 
 func (v *voter) Points() ([]paxos.Point, error) {
@@ -33,8 +47,8 @@ func (v *voter) SaveChange(_ membership.Change) error { return nil }
 // start starts agent 4 of five, of which agents 0 to 3 propose, from its disk and a log.
 func (v *voter) start(log ...membership.Change) {
 	v.seat = testkit.Get(paxos.New(paxos.Settings{
-		Agent: 4, Founders: 5, Edges: membership.Edges{{0, 4}, {1, 4}, {2, 4}, {3, 4}}, Quorum: 3, Patience: patience,
-		Draw: func() uint64 { return 1 }, Records: v,
+		Agent: 4, Founders: 5, Edges: wheel(5), Quorum: 3, Patience: patience,
+		Draw: func() uint64 { return 1 }, Records: v, Notary: seal(4),
 	}, log, v.vote))
 }
 
@@ -48,12 +62,20 @@ func members(epoch int, agents ...int) *membership.Change {
 func (v *voter) asked(m paxos.Message) paxos.Kind {
 	v.t.Helper()
 	m.To, m.Epoch = 4, v.seat.Epoch().Number+1
+	m = signed(m)
+	testkit.OK(v.seat.Verify(v.now, m))
 	testkit.OK(v.seat.Receive(v.now, m))
-	answers := v.seat.Messages()
-	if len(answers) != 1 {
+	answers := slices.DeleteFunc(v.seat.Messages(), func(a paxos.Message) bool { return a.To != m.From })
+	if len(answers) > 1 {
 		v.t.Fatalf("%d answers to %+v; there must be one", len(answers), m)
 	}
+	if len(answers) == 0 {
+		return 0
+	}
 	a := answers[0]
+	if a.Kind == paxos.Promise {
+		v.promise = a
+	}
 	switch {
 	case a.Kind == paxos.Promise && v.vote.Promised != m.Ballot:
 		v.t.Errorf("ballot %+v has a promise; on disk is that of %+v", m.Ballot, v.vote.Promised)
@@ -79,17 +101,20 @@ func TestVotes(t *testing.T) {
 		}{
 			{"a ballot", paxos.Message{Kind: paxos.Prepare, From: 2, Ballot: second}, paxos.Promise},
 			{"an older ballot", paxos.Message{Kind: paxos.Prepare, From: 1, Ballot: first}, paxos.Refuse},
-			{"the change of an older ballot",
-				paxos.Message{Kind: paxos.Accept, From: 1, Ballot: first, Change: members(1, 1, 2, 3, 4)},
-				paxos.Refuse},
-			{"the change of the ballot",
-				paxos.Message{Kind: paxos.Accept, From: 2, Ballot: second, Change: members(1, 0, 2, 3, 4)},
-				paxos.Accepted},
+			{"the change of an older ballot", accepting(first, members(1, 1, 2, 3, 4)), paxos.Refuse},
+			{"the change of the ballot", paxos.Message{}, paxos.Accepted},
+			{"the votes for it",
+				paxos.Message{Kind: paxos.Confirm, From: 2, Ballot: second, Change: &membership.Change{}},
+				paxos.Confirmed},
 			{"a later ballot", paxos.Message{Kind: paxos.Prepare, From: 0, Ballot: third}, paxos.Promise},
-			{"the ballot before again",
-				paxos.Message{Kind: paxos.Accept, From: 2, Ballot: second, Change: members(1, 0, 2, 3, 4)},
-				paxos.Refuse},
+			{"the ballot before again", accepting(second, members(1, 0, 2, 3, 4)), paxos.Refuse},
 		} {
+			switch step.want {
+			case paxos.Accepted:
+				step.ask = v.proposal(second, paxos.Point{}, 0, 2, 3)
+			case paxos.Confirmed:
+				step.ask.Change = proved(membership.FirstVote, second, *v.vote.Change, 0, 2, 4)
+			}
 			if restarts {
 				v.start()
 			}
@@ -119,9 +144,7 @@ func TestVotedCheckpointsStay(t *testing.T) {
 	} {
 		v.points = step.there
 		v.asked(paxos.Message{Kind: paxos.Prepare, From: ballots[k].Agent, Ballot: ballots[k]})
-		change := members(1, 0, 1, 2, 3, 4)
-		change.Iteration, change.Round = step.begins.Iteration, step.begins.Round
-		v.asked(paxos.Message{Kind: paxos.Accept, From: ballots[k].Agent, Ballot: ballots[k], Change: change})
+		v.asked(v.proposal(ballots[k], step.begins, append([]int{0}, 1+k%3, 1+(k+1)%3)...))
 		if !slices.Equal(v.vote.Points, step.stay) {
 			t.Errorf("ballot %d: checkpoints %v stay; it must be %v", k+1, v.vote.Points, step.stay)
 		}
@@ -131,46 +154,70 @@ func TestVotedCheckpointsStay(t *testing.T) {
 // TestSealedVote: who knows that all members have finished votes for nobody who would come in,
 // unless somebody has done so before; for a member that leaves it does.
 func TestSealedVote(t *testing.T) {
-	ballot := paxos.Ballot{Number: 1, Agent: 1}
+	before, ballot := paxos.Ballot{Number: 1, Agent: 2}, paxos.Ballot{Number: 2, Agent: 1}
+	everybody := members(2, 0, 1, 2, 3, 4)
 	for _, tt := range []struct {
-		agents []int
-		again  bool
-		want   paxos.Kind
+		name  string
+		asks  bool
+		again bool
+		want  paxos.Kind
 	}{
-		{[]int{0, 1, 2, 3, 4}, false, paxos.Refuse},
-		{[]int{0, 1, 2, 3, 4}, true, paxos.Accepted},
-		{[]int{1, 2, 4}, false, paxos.Accepted},
+		{name: "agent 0 asks", asks: true, want: paxos.Refuse},
+		{name: "it has been voted for", asks: true, again: true, want: paxos.Accepted},
+		{name: "agent 3 has left", want: paxos.Accepted},
 	} {
 		v := &voter{t: t, now: time.Unix(0, 0)}
 		v.start(*members(1, 1, 2, 3, 4))
 		testkit.OK(v.seat.Seal(true))
 		v.asked(paxos.Message{Kind: paxos.Prepare, From: 1, Ballot: ballot})
-		if got := v.asked(paxos.Message{Kind: paxos.Accept, From: 1, Ballot: ballot, Change: members(2, tt.agents...),
-			Again: tt.again}); got != tt.want {
-			t.Errorf("members %v, voted for before %v: the answer is of kind %d; it must be %d", tt.agents,
-				tt.again, got, tt.want)
+		ask := v.proposal(ballot, paxos.Point{}, 1, 2)
+		if tt.asks && !tt.again { // of those that do not know that all have finished
+			asks := promise(0, ballot, 2, paxos.Point{})
+			asks.Asks = true
+			v.promise = signed(asks)
+			ask = v.proposal(ballot, paxos.Point{}, 1, 2, 3)
+		}
+		if tt.again {
+			confirmed := promise(3, ballot, 2, paxos.Point{})
+			confirmed.Change = proved(membership.FirstVote, before, *everybody, 1, 2, 3)
+			ask = accepting(ballot, everybody, append(ask.Promises, signed(confirmed))...)
+		}
+		if got := v.asked(ask); got != tt.want {
+			t.Errorf("%s: the answer is of kind %d; it must be %d", tt.name, got, tt.want)
 		}
 	}
 }
 
-// TestDecidedChanges: what is said to be decided must be a change that can be: one of the next
-// epoch, with a quorum that stays.
+// TestDecidedChanges: what is said to be decided must be a change that can be, of the next epoch,
+// with a quorum that stays, and have the second votes of a quorum in one ballot.
 func TestDecidedChanges(t *testing.T) {
-	for _, tt := range []struct {
+	b := paxos.Ballot{Number: 3, Agent: 1}
+	forged := proved(membership.SecondVote, b, *members(1, 2, 3, 4), 2, 3, 4)
+	forged.Proof.Votes[0].Signature = forged.Proof.Votes[1].Signature
+	changed := proved(membership.SecondVote, b, *members(1, 2, 3, 4), 2, 3, 4)
+	changed.Iteration = 1 << 40
+	for name, tt := range map[string]struct {
 		change *membership.Change
 		epoch  int
 	}{
-		{members(1, 2, 3, 4), 1},
-		{members(1, 3, 4), 0},
-		{members(2, 2, 3, 4), 0},
+		"as it must be":         {proved(membership.SecondVote, b, *members(1, 2, 3, 4), 0, 2, 3), 1},
+		"too few stay":          {proved(membership.SecondVote, b, *members(1, 3, 4), 0, 2, 3), 0},
+		"of a later epoch":      {proved(membership.SecondVote, b, *members(2, 2, 3, 4), 0, 2, 3), 0},
+		"without votes":         {proved(membership.SecondVote, b, *members(1, 2, 3, 4)), 0},
+		"votes of two":          {proved(membership.SecondVote, b, *members(1, 2, 3, 4), 0, 2), 0},
+		"two of one agent":      {proved(membership.SecondVote, b, *members(1, 2, 3, 4), 0, 2, 2), 0},
+		"of one that is none":   {proved(membership.SecondVote, b, *members(1, 2, 3, 4), 0, 2, 5), 0},
+		"first votes":           {proved(membership.FirstVote, b, *members(1, 2, 3, 4), 0, 2, 3), 0},
+		"a forged vote":         {forged, 0},
+		"votes for another one": {changed, 0},
 	} {
 		v := &voter{t: t, now: time.Unix(0, 0)}
 		v.start()
 		testkit.OK(v.seat.Receive(v.now,
 			paxos.Message{Kind: paxos.Decided, From: 1, To: paxos.All, Epoch: tt.change.Epoch, Change: tt.change}))
 		if got := v.seat.Epoch().Number; got != tt.epoch {
-			t.Errorf("after a change to epoch %d of agents %v the epoch is %d; it must be %d", tt.change.Epoch,
-				tt.change.Members, got, tt.epoch)
+			t.Errorf("%s: after a change of agents %v the epoch is %d; it must be %d", name, tt.change.Members, got,
+				tt.epoch)
 		}
 	}
 }
@@ -192,9 +239,9 @@ func TestPromiseHolds(t *testing.T) {
 		r := newRoom(3, 2, membership.Edges{{0, 1}, {0, 2}, {1, 2}}, diskSite{{}}, diskSite{{}}, diskSite{{}})
 		m := paxos.Message{Kind: paxos.Prepare, From: 0, To: paxos.All, ID: 1, Epoch: 1,
 			Ballot: paxos.Ballot{Number: 1}}
-		r.hand(m)
+		r.hand(signedIn(membership.Council{Quorum: 2}, m))
 		if m.Kind = paxos.Withdraw; c.withdrawn {
-			r.hand(m)
+			r.hand(signedIn(membership.Council{Quorum: 2}, m))
 		}
 		if is := r.seats[1].Held(r.now.Add(c.after)); is != c.held {
 			t.Errorf("%s: it stands still: %v; it must be %v", c.name, is, c.held)
