@@ -26,6 +26,7 @@ type options struct {
 	peerTimeout    time.Duration
 	computeTimeout time.Duration
 	straggler      time.Duration
+	delayBudget    time.Duration
 	keepFrames     int
 	keepMiB        int
 	log            string
@@ -36,7 +37,7 @@ type options struct {
 // connectionFlags are the names of the options that are about connections, in the order of
 // the help.
 var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "compute-timeout",
-	"straggler-deadline", "keep-frames", "keep-mib"}
+	"straggler-deadline", "delay-budget", "keep-frames", "keep-mib"}
 
 // addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without
 // it; log is the default of -log.
@@ -61,6 +62,10 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 		"with a quorum: go on without an agent for whose computation all its neighbours have waited for this `time`, "+
 			"and twice as long after each time that it was left out; the longest of theirs counts, and none waits "+
 			"for ever (default: -compute-timeout)")
+	f.DurationVar(&o.delayBudget, "delay-budget", 0,
+		"by how much `time` in an hour a neighbour may delay this agent without saying that it computes; with a "+
+			"quorum one that has spent it is left out (default: 30m, or ten times \"absent_after\" if that is longer; an "+
+			"hour never ends)")
 	f.IntVar(&o.keepFrames, "keep-frames", 1024,
 		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier "+
 			"checkpoint as well")
@@ -105,6 +110,8 @@ func (o *options) validate(c *cluster.Cluster) error {
 		return dsbo.Errorf(dsbo.ErrConfig,
 			`cluster file: "absent_after" must be longer than -silent-after, %v; it is %v`,
 			o.silentAfter, c.AbsentAfter)
+	case o.delayBudget < 0:
+		return dsbo.Errorf(dsbo.ErrConfig, "-delay-budget must not be negative; it is %v", o.delayBudget)
 	case o.peerTimeout < o.silentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)

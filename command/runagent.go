@@ -187,7 +187,7 @@ func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Co
 		Unmasked: !o.mask, Keys: c.Keys,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter,
 		PeerTimeout:    o.peerTimeout,
-		ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,
+		ComputeTimeout: o.computeTimeout, DelayBudget: o.delayBudget, OnDiskHang: s.hung, Admission: o.admission,
 		Log: s.log,
 	}
 	if o.adjust != nil {

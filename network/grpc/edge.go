@@ -72,8 +72,7 @@ type conduct struct {
 func (e *edge) attach(s *session, h hello) {
 	if h.instance != e.instance {
 		e.failure, e.conduct.exceeded = nil, false
-	}
-	if e.stats.Connects > 0 {
+	} else {
 		e.conduct.spend(wasteConnect, "it has connected again")
 	}
 	e.replace(h.instance)

@@ -4,7 +4,8 @@
 // that returns messages to be sent. It knows no network, no files and no clock; what it must not
 // forget goes through [Records]. node.go takes messages in; acceptor.go promises and votes;
 // proposer.go has ballots of its own; change.go makes the change that is proposed, stragglers.go
-// finds slow members for it; learner.go takes in what is decided.
+// finds slow members for it; justify.go has others check that it follows from the answers;
+// learner.go takes in what is decided; notary.go signs, and finds who signs two things.
 //
 // # What is decided
 //
@@ -12,11 +13,14 @@
 // Paxos (Lamport: "The Part-Time Parliament", ACM TOCS 16(2), 1998), one instance for each epoch. A
 // change needs the votes of a quorum of the members of epoch e. A quorum is more than half of the
 // roster, so any two have an agent in common, which votes for a second change only if it is the
-// first one. At most one change is ever decided for an epoch, whatever is lost, late or repeated on
-// the way, whoever stops and comes back, and wherever the network falls apart. Where no quorum
-// meets, nothing is decided and all wait. An agent whose disk is lost as a change is decided has
-// forgotten its vote: with a quorum of q of n agents, any two quorums have 2q−n in common, and at
-// most 2q−n−1 agents may lose their disks in one epoch.
+// first one. A member votes twice: for the change that a proposer shows to follow from the promises
+// of a quorum, and again when it is shown the first votes of a quorum. With the second votes of a
+// quorum the change is decided, and has them with it, as its proof. At most one change is ever
+// decided for an epoch, whatever is lost, late or repeated on the way, whoever stops and comes
+// back, and wherever the network falls apart. Where no quorum meets, nothing is decided and all
+// wait. An agent whose disk is lost as a change is decided has forgotten its vote: with a quorum of
+// q of n agents, any two quorums have 2q−n in common, and at most 2q−n−1 agents may lose their
+// disks in one epoch, or lie.
 //
 // # How
 //
@@ -27,7 +31,8 @@
 // observations of neighbours. The answers make the change. Its members are the agents that
 // answered, as far as edges join them, without a member that all its neighbours find too slow. Its
 // iteration is the iteration of the newest checkpoint which all members that stay have. Then
-// Accept, Accepted, Decided. Proposers that disturb each other back off for random times.
+// Accept, Accepted, Confirm, Confirmed, Decided. Proposers that disturb each other back off for
+// random times.
 //
 // A member that has promised stands still for a while ([Node.Held]), so that members have a
 // checkpoint in common. The checkpoints that it has named stay on its disk until no change can be
@@ -49,8 +54,25 @@
 // What a library would save is ballots, votes and the catching up of learners, some 350 lines; its
 // storage and its loop of readiness take some 220.
 //
-// # What it does not do
+// # Members that lie
 //
-// Members are taken to follow the protocol; they may stop, and be cut off, at any moment. A member
-// that lies can have others left out.
+// All messages are signed by the key of the certificate of the agent that they are from ([Notary]),
+// for one run, and who has not verified one neither counts it nor passes it on. What a member that
+// lies can do is bounded by what the others check before they vote:
+//
+//   - A change follows, to the letter of its reasons, from the promises of a quorum that come with
+//     it, or is the one that may have been decided already. Two changes in one ballot, by a proposer
+//     that shows some members one and others another, do not both get the first votes of a quorum.
+//   - A neighbour that a member hears, and that has answered the ballot or may still do so, is not
+//     left out with its vote, but as slow if it finds it so too.
+//   - Two votes of one member in one ballot prove that it lies. Who sees them tells all; the next
+//     change leaves it out for good, and has the proof.
+//   - A ballot's number is no more than a million above the known ones, so that the numbers do not
+//     end, and the ballots of one proposer have others stand still for half of the time at most. An
+//     attempt ends when members refuse without which there is no quorum.
+//
+// So with fewer liars than 2q−n nothing is decided twice, and nothing that no quorum has voted for.
+// With n−q liars or fewer the others can still decide, unless honest members are absent too. A liar
+// can be absent or slow, can cut its own edges, say that it has no checkpoint or an old one only,
+// and have the changes of its own ballots leave out a member that no neighbour which votes hears.
 package paxos

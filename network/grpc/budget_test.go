@@ -1,0 +1,57 @@
+package grpc
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsbo/network/grpc/holdup"
+)
+
+// TestDelaysHaveABudget: what a neighbour does that brings nothing counts against it, whatever it
+// is, and when its budget is spent it counts as failed, until another process of it comes.
+func TestDelaysHaveABudget(t *testing.T) {
+	const budget = 5 * time.Minute
+	for name, c := range map[string]struct {
+		once func(m *Mixer, e *edge) // what it does again and again
+		most int                     // how often it may
+	}{
+		"it has others go back": {func(m *Mixer, e *edge) {
+			m.flow.rollback = nil
+			m.flow.rollBack(e.id, 0)
+		}, int(budget / wasteSetback)},
+		"it connects again": {func(m *Mixer, e *edge) { e.attach(newSession(e, nil, time.Time{}), hello{instance: 1}) },
+			int(budget / wasteConnect)},
+		"it repeats itself": {func(m *Mixer, e *edge) { e.conduct.spend(wasteRepeat, "a vector") },
+			int(budget / wasteRepeat)},
+		"it sends nothing": {func(m *Mixer, e *edge) {
+			m.spendWait(&Holdup{Agent: e.id, Source: -1, Cause: holdup.ByWithholding, Waiting: time.Minute})
+		}, int(budget / time.Second)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m, _ := pathAgent(func(c *Config) {
+				inSeconds(c)
+				c.DelayBudget = budget
+			})
+			withCouncil(m, 2)
+			e := m.neighbours.edges[0]
+			e.instance = 1
+			for range c.most {
+				c.once(m, e)
+			}
+			if e.failure != nil {
+				t.Errorf("%s: after %d times it has failed: %v", name, c.most, e.failure)
+			}
+			c.once(m, e)
+			if e.failure == nil || !strings.Contains(e.failure.Error(), "agent 0 has delayed this agent by 5m0s") {
+				t.Errorf("%s: after %d times it must have failed: %v", name, c.most+1, e.failure)
+			}
+			e.attach(newSession(e, nil, time.Time{}), hello{instance: 2})
+			if e.failure != nil {
+				t.Errorf("%s: another process of it has failed", name)
+			}
+			m.spendWait(&Holdup{Agent: e.id, Source: -1, Cause: holdup.ByComputing, Waiting: time.Minute})
+		})
+	}
+}
