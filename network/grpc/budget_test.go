@@ -36,7 +36,7 @@ func TestDelaysHaveABudget(t *testing.T) {
 			})
 			withCouncil(m, 2)
 			e := m.neighbours.edges[0]
-			e.instance = 1
+			e.instance, m.budget = 1, m.config.newBudget()
 			for range c.most {
 				c.once(m, e)
 			}
