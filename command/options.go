@@ -64,8 +64,8 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 			"for ever (default: -compute-timeout)")
 	f.DurationVar(&o.delayBudget, "delay-budget", 0,
 		"by how much `time` in an hour a neighbour may delay this agent without saying that it computes; with a "+
-			"quorum one that has spent it is left out (default: 30m, or ten times \"absent_after\" if that is longer; an "+
-			"hour never ends)")
+			"quorum one that has spent it is left out (default: 30m, or ten times \"absent_after\" if that is longer; "+
+			"1h never ends)")
 	f.IntVar(&o.keepFrames, "keep-frames", 1024,
 		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier "+
 			"checkpoint as well")

@@ -35,4 +35,3 @@ func (b *Budget) Spent(who int, now time.Time) time.Duration {
 	back := time.Duration(float64(now.Sub(a.at)) * (float64(b.Most) / float64(b.Period)))
 	return max(0, a.spent-max(0, back))
 }
-

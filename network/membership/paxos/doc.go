@@ -61,8 +61,8 @@
 // lies can do is bounded by what the others check before they vote:
 //
 //   - A change follows, to the letter of its reasons, from the promises of a quorum that come with
-//     it, or is the one that may have been decided already. Two changes in one ballot, by a proposer
-//     that shows some members one and others another, do not both get the first votes of a quorum.
+//     it, or is the one that may have been decided. Two changes in one ballot, of which a proposer
+//     shows some members one and others another, do not both get the first votes of a quorum.
 //   - A neighbour that a member hears, and that has answered the ballot or may still do so, is not
 //     left out with its vote, but as slow if it finds it so too.
 //   - Two votes of one member in one ballot prove that it lies. Who sees them tells all; the next

@@ -24,8 +24,8 @@ func fullRoom(n, quorum int) *room {
 	return newRoom(n, quorum, edges, slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)...)
 }
 
-// say hands what an agent signs to all others, and returns what they answer it.
-func (r *room) say(quorum int, m paxos.Message) (answers []paxos.Message) {
+// answersTo hands what an agent signs to all others, and returns what they answer it.
+func (r *room) answersTo(quorum int, m paxos.Message) (answers []paxos.Message) {
 	m.To = paxos.All
 	r.hand(signedIn(membership.Council{Quorum: quorum}, m))
 	for _, a := range r.drain() {
@@ -38,7 +38,7 @@ func (r *room) say(quorum int, m paxos.Message) (answers []paxos.Message) {
 
 // promisesTo has agent 3 propose, and returns the promises of the others and of itself.
 func (r *room) promisesTo(quorum int, b paxos.Ballot) []paxos.Message {
-	promises := r.say(quorum, paxos.Message{Kind: paxos.Prepare, From: b.Agent, Epoch: 1, Ballot: b})
+	promises := r.answersTo(quorum, paxos.Message{Kind: paxos.Prepare, From: b.Agent, Epoch: 1, Ballot: b})
 	own := promise(b.Agent, b, 1, paxos.Point{Iteration: 4, Round: 40})
 	return append(promises, signedIn(membership.Council{Quorum: quorum}, own))
 }
@@ -102,7 +102,7 @@ func TestLyingProposer(t *testing.T) {
 		v := testkit.Get(seal(liar).Sign(council.VoteText(membership.FirstVote, m.Ballot, 1, m.Change.Digest())))
 		m.Vote = &v
 		votes := 0
-		for _, a := range r.say(quorum, m) {
+		for _, a := range r.answersTo(quorum, m) {
 			if a.Kind == paxos.Accepted {
 				votes++
 			}
@@ -125,7 +125,7 @@ func TestTwoVotes(t *testing.T) {
 		m := accepting(b, &change)
 		v := testkit.Get(seal(liar).Sign(council.VoteText(membership.FirstVote, b, 1, change.Digest())))
 		m.Vote = &v
-		r.say(quorum, m)
+		r.answersTo(quorum, m)
 	}
 	if liars := r.seats[1].Liars(); !slices.Equal(liars, []int{liar}) {
 		t.Fatalf("agents %v have lied; agent %d has", liars, liar)
@@ -164,7 +164,7 @@ func TestBallotsHaveABudget(t *testing.T) {
 	held, steps := 0, 4000
 	for k := range steps {
 		r.now = r.now.Add(patience / 4)
-		r.say(quorum, paxos.Message{Kind: paxos.Prepare, From: liar, Epoch: 1, ID: uint64(k),
+		r.answersTo(quorum, paxos.Message{Kind: paxos.Prepare, From: liar, Epoch: 1, ID: uint64(k),
 			Ballot: paxos.Ballot{Number: k + 1, Agent: liar}})
 		if k > steps/2 && r.seats[1].Held(r.now) {
 			held++
@@ -175,7 +175,7 @@ func TestBallotsHaveABudget(t *testing.T) {
 	}
 	high := paxos.Message{Kind: paxos.Prepare, From: liar, Epoch: 1, Ballot: paxos.Ballot{Number: 1 << 60, Agent: liar}}
 	r.now = r.now.Add(time.Hour)
-	if answers := r.say(quorum, high); len(answers) > 0 {
+	if answers := r.answersTo(quorum, high); len(answers) > 0 {
 		t.Errorf("the highest ballot has %d answers; after it there would be none", len(answers))
 	}
 }
@@ -240,7 +240,8 @@ func TestLiars(t *testing.T) {
 		if w.progress() <= before && !w.awaitsTheSilent() {
 			for _, s := range w.sites {
 				if s.seat != nil {
-					t.Logf("%d: %d %v %v %s", s.agent, s.iteration, s.seat.Held(w.now), s.seat.Epoch(), s.seat.Waiting())
+					t.Logf("%d: %d %v %v %s", s.agent, s.iteration, s.seat.Held(w.now), s.seat.Epoch(),
+						s.seat.Waiting())
 				}
 			}
 			t.Fatalf("seed %d: no iteration after the liars are silent", seed)
@@ -274,7 +275,8 @@ func liarOf(w *world, agent int, draw *rand.Rand) func(m paxos.Message) []paxos.
 	again := func(m paxos.Message) paxos.Message {
 		m.From, m.ID = agent, draw.Uint64()
 		if m.Change != nil && m.Change.Proof == nil {
-			v := testkit.Get(seal(agent).Sign(council.VoteText(membership.FirstVote, m.Ballot, m.Epoch, m.Change.Digest())))
+			text := council.VoteText(membership.FirstVote, m.Ballot, m.Epoch, m.Change.Digest())
+			v := testkit.Get(seal(agent).Sign(text))
 			m.Vote = &v
 		}
 		return signedIn(council, m)
@@ -332,8 +334,8 @@ func liarOf(w *world, agent int, draw *rand.Rand) func(m paxos.Message) []paxos.
 			if m.Kind == paxos.Withdraw {
 				return nil
 			}
-			return []paxos.Message{m, again(paxos.Message{Kind: paxos.Withdraw, To: paxos.All, Epoch: m.Epoch, Ballot: m.Ballot,
-				Promises: old.Promises})}
+			return []paxos.Message{m, again(paxos.Message{Kind: paxos.Withdraw, To: paxos.All, Epoch: m.Epoch,
+				Ballot: m.Ballot, Promises: old.Promises})}
 		case 11:
 			m.Sealed, m.Asks = !m.Sealed, !m.Asks
 			return []paxos.Message{again(m)}
