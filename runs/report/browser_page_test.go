@@ -140,8 +140,8 @@ func inspectTables(t *testing.T) inspection {
 			if (states.length) document.querySelectorAll("#topic-0 thead button")[column].click();
 			const head = document.querySelector("#topic-0 th[aria-sort]");
 			const rows = [...document.querySelector("#topic-0 table").tBodies[0].rows];
-			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"), Values: rows.map(r
-				=> r.cells[column].dataset.sort)});
+			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"),
+				Values: rows.map(r => r.cells[column].dataset.sort)});
 		}
 		return states;`}
 	return inspection{map[string]testkit.Page{"tables": page}, func(t *testing.T, seen map[string]json.RawMessage) {
