@@ -16,6 +16,9 @@ func (t *Table) WriteHash(h hash.Hash) {
 	if d.Sparse != nil {
 		fmt.Fprintln(h, "sparse")
 	}
+	if d.Classes != nil {
+		fmt.Fprintln(h, "classes")
+	}
 	var buf []byte
 	for i := range d.R {
 		r := d.Base(i)
@@ -35,6 +38,8 @@ func (t *Table) WriteHash(h hash.Hash) {
 			buf = append(buf, d.Bytes[r*d.C:(r+1)*d.C]...)
 		case d.Labels != nil:
 			buf = append(buf, d.Labels[r])
+		case d.Classes != nil:
+			buf = endian.LittleEndian.AppendUint32(buf, uint32(d.Classes[r]))
 		}
 		h.Write(buf) // a hash never fails
 	}

@@ -29,6 +29,8 @@
 //	parts             Part PartVec Place Item Rows Cols ConcatRows
 //	                  ConcatCols Reshape Flatten Transpose
 //	tables            Gather, which is an embedding too; NewConst
+//	                  SegmentSum ScatterAdd SparseMatMul
+//	orders            SortRows ArgSort TopK ArgMax TakeAlongRows
 //	images            Im2col Col2im MaxPool AvgPool
 //	recurrences       Scan
 //	no derivatives    StopGradient Detached

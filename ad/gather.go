@@ -12,40 +12,66 @@ import (
 const gatherOp named = "Gather"
 
 func init() {
-	define(map[named]definition{gatherOp: {uncut(kernels("wr", gatherKernel[float32], gatherKernel[float64])),
-		func(in nodes, _, g *Node) nodes { return nodes{scatter(g, in[1], in[0].Shape()[0]), nil} }}})
+	define(map[named]definition{
+		gatherOp: {uncut(kernels("wr", gatherKernel[float32], gatherKernel[float64])),
+			func(in nodes, _, g *Node) nodes { return nodes{SegmentSum(g, in[1], in[0].Shape()[0]), nil} }},
+	})
 }
 
-// scatterRule adds rows into n zero rows by index: the adjoint of gatherOp, which reads rows by
+// segmentRule adds rows into n zero rows by index: the adjoint of gatherOp, which reads rows by
 // index.
-type scatterRule struct{ n int }
+type segmentRule struct{ n int }
 
 // Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose
 // entries are whole numbers in [0, rows of a); it is data, not differentiated. A program reports
 // an entry out of range when it runs. In float32 a has at most 2²⁴ rows, for larger indices are
 // not exact.
 func Gather(a, idx *Node) *Node {
-	m, one := dims(idx)
 	r, c := dims(a)
-	if one != 1 {
-		failf("Gather: indices must be a vector; their shape is %v", idx.Shape())
-	}
-	if a.Dtype() == tensor.Float32 && r > 1<<24 {
-		failf("Gather: there must be at most %d rows in float32; there are %d: compute in float64", 1<<24, r)
-	}
+	checkIndices("Gather", a, idx, r)
+	m, _ := dims(idx)
 	if len(a.Shape()) == 1 {
 		return newNode(gatherOp, vecShape(m), a, idx)
 	}
 	return newNode(gatherOp, matShape(m, c), a, idx)
 }
 
-// scatter adds row i of g to row idx_i of n zero rows.
-func scatter(g, idx *Node, n int) *Node {
-	if len(g.Shape()) == 1 {
-		return newNode(scatterRule{n}, vecShape(n), g, idx)
+// checkIndices refuses what is no vector of indices of n rows.
+func checkIndices(op string, a, idx *Node, n int) {
+	if _, one := dims(idx); one != 1 {
+		failf("%s: indices must be a vector; their shape is %v", op, idx.Shape())
 	}
-	_, c := dims(g)
-	return newNode(scatterRule{n}, matShape(n, c), g, idx)
+	checkExact(op, a, n)
+}
+
+// checkExact refuses more indices than float32 tells from each other.
+func checkExact(op string, a *Node, n int) {
+	if a.Dtype() == tensor.Float32 && n > 1<<24 {
+		failf("%s: there must be at most %d rows in float32; there are %d: compute in float64", op, 1<<24, n)
+	}
+}
+
+// SegmentSum returns n rows, row k of which is the sum of the rows i of a whose segment is k: 0
+// where there are none. segments is a vector of whole numbers in [0, n), one for each row of a, in
+// any order; it is data, not differentiated. Of a vector entries are summed. With Gather it sends
+// messages along the edges of a graph, and sums them where they arrive.
+func SegmentSum(a, segments *Node, n int) *Node {
+	r, c := dims(a)
+	checkIndices("SegmentSum", a, segments, n)
+	if m, _ := dims(segments); m != r {
+		failf("SegmentSum: there must be a segment for each row; shapes are %v and %v", a.Shape(), segments.Shape())
+	}
+	if len(a.Shape()) == 1 {
+		return newNode(segmentRule{n}, vecShape(n), a, segments)
+	}
+	return newNode(segmentRule{n}, matShape(n, c), a, segments)
+}
+
+// ScatterAdd returns to with row i of a added to its row idx_i, for all i (entries, if both are
+// vectors). idx is as in [Gather], and may have an index several times.
+func ScatterAdd(to, idx, a *Node) *Node {
+	r, _ := dims(to)
+	return Add(to, SegmentSum(a, idx, r))
 }
 
 func gatherKernel[T Float](c *call[T]) {
@@ -54,13 +80,13 @@ func gatherKernel[T Float](c *call[T]) {
 	}
 }
 
-func (r scatterRule) String() string                  { return fmt.Sprintf("Scatter(%d)", r.n) }
-func (r scatterRule) grad(in nodes, _, g *Node) nodes { return nodes{Gather(g, in[1]), nil} }
-func (r scatterRule) lower(nodes) engine.Op {
-	return uncut(summing("rr", scatterKernel[float32], scatterKernel[float64]))
+func (r segmentRule) String() string                  { return fmt.Sprintf("SegmentSum(%d)", r.n) }
+func (r segmentRule) grad(in nodes, _, g *Node) nodes { return nodes{Gather(g, in[1]), nil} }
+func (r segmentRule) lower(nodes) engine.Op {
+	return uncut(summing("rr", segmentKernel[float32], segmentKernel[float64]))
 }
 
-func scatterKernel[T Float](c *call[T]) {
+func segmentKernel[T Float](c *call[T]) {
 	c.Clear()
 	for i := range c.In[0].R {
 		d := c.Dst.RowAt(c.In[1], i)

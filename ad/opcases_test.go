@@ -2,6 +2,8 @@ package ad
 
 import (
 	"fmt"
+
+	"dsbo/internal/testkit"
 )
 
 // A kit hands out operands for an op under test. All are smooth functions of x and y. Where the
@@ -63,6 +65,20 @@ var (
 	strided = Window{H: 5, W: 5, C: 1, KH: 3, KW: 3, Stride: 2}
 	padded  = Window{H: 3, W: 2, C: 2, KH: 2, KW: 3, Stride: 2, PadH: 1, PadW: 2}
 )
+
+// sparseRows is a sparse matrix of 4 rows and a number of columns, one row of which has no values.
+func sparseRows(cols int) *SparseMatrix {
+	starts, indices, values := []int{0}, []int32{}, []float64{}
+	for r := range 4 {
+		for j := range cols {
+			if r != 1 && (r+j)%2 == 0 {
+				indices, values = append(indices, int32(j)), append(values, .3*float64(r)-.1*float64(j)+.25)
+			}
+		}
+		starts = append(starts, len(values))
+	}
+	return testkit.Get(NewSparseMatrix(4, cols, starts, indices, values))
+}
 
 // ops covers the closed set. Each function applies one op to operands of the kit.
 var ops = []struct {
@@ -311,8 +327,26 @@ var ops = []struct {
 	{"RowHit", func(k *kit) *Node { a := k.rowsMat(3); return RowScale(Sin(a), RowHit(a, k.hot)) }},
 	{"Gather", func(k *kit) *Node { return Gather(k.mat(4, 2), k.idx) }},
 	{"Gather from a vector", func(k *kit) *Node { return Mul(Gather(Sin(k.vec(4)), k.idx), k.rowsVec()) }},
-	{"Scatter", func(k *kit) *Node { return scatter(k.rowsMat(2), k.idx, 4) }},
-	{"Scatter a vector", func(k *kit) *Node { return scatter(k.rowsVec(), k.idx, 4) }},
+	{"SegmentSum", func(k *kit) *Node { return SegmentSum(k.rowsMat(2), k.idx, 4) }},
+	{"SegmentSum of a vector", func(k *kit) *Node { return SegmentSum(k.rowsVec(), k.idx, 4) }},
+	{"ScatterAdd", func(k *kit) *Node { return ScatterAdd(Sin(k.mat(4, 2)), k.idx, k.rowsMat(2)) }},
+	{"SortRows", func(k *kit) *Node { return SortRows(k.rowsMat(4)) }},
+	{"TopK", func(k *kit) *Node {
+		v, at := TopK(k.rowsMat(4), 2)
+		return Add(v, Scale(.1, at))
+	}},
+	{"TakeAlongRows", func(k *kit) *Node {
+		a := k.rowsMat(4)
+		return Mul(TakeAlongRows(a, ArgSort(k.rowsMat(4))), Sin(a))
+	}},
+	{"TakeAlongRows, one a row", func(k *kit) *Node {
+		a := k.rowsMat(4)
+		return Sub(RowLogSumExp(a), TakeAlongRows(a, k.idx))
+	}},
+	{"ArgMax", func(k *kit) *Node { a := k.rowsMat(3); return TakeAlongRows(Sin(a), ArgMax(a)) }},
+	{"SparseMatMul", func(k *kit) *Node { return SparseMatMul(sparseRows(k.rows), k.rowsMat(5), false) }},
+	{"SparseMatMul(Sᵀ)", func(k *kit) *Node { return SparseMatMul(sparseRows(k.rows), Sin(k.mat(4, 3)), true) }},
+	{"SparseMatMul of a vector", func(k *kit) *Node { return SparseMatMul(sparseRows(k.rows), k.rowsVec(), false) }},
 	// A sum over all rows comes before what is done to each: two passes over the batch.
 	{"centred columns", func(k *kit) *Node {
 		a := k.rowsMat(2)

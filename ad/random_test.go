@@ -34,7 +34,7 @@ func buildRandom(seed uint64, x, y, data, signs *Node) *Node {
 	g.rows[1] = []*Node{AddRow(MatMul(data, g.weights(false), false, false), Tanh(x))}
 	g.whole = []*Node{x, Exp(x), PartVec(y, 0, wide), PartVec(y, randomY-wide, wide)}
 	for range 4 + g.r.IntN(16) {
-		g.add(g.r.IntN(22))
+		g.add(g.r.IntN(25))
 	}
 	end := func(list []*Node) *Node { return list[len(list)-1] }
 	total := Add(SumAll(Square(end(g.rows[0]))), Mean(end(g.rows[1])))
@@ -134,6 +134,18 @@ func (g *randomGraph) chosen(kind int, a, b *Node) *Node {
 			return next, Mul(next, row)
 		})
 		return Add(all, last)
+	case 22: // a path through the examples: messages from each to the next but two
+		from, to := make([]float64, randomRows), make([]float64, randomRows)
+		for i := range from {
+			from[i], to[i] = float64(i), float64((i+3)%randomRows)
+		}
+		sent := Gather(Tanh(a), NewConst(g.y, "from", randomRows, 0, from))
+		return Add(SegmentSum(sent, NewConst(g.y, "to", randomRows, 0, to), randomRows), Sin(b))
+	case 23:
+		values, at := TopK(Tanh(a), 2)
+		return AddCol(RowScale(SortRows(Sin(a)), SumCols(values)), TakeAlongRows(b, Flatten(Cols(at, 0, 1))))
+	case 24:
+		return ScatterAdd(Sin(a), ArgMax(Cols(b, 0, 2)), Tanh(b))
 	}
 	row, column := Reshape(RowDot(a, b), randomRows, 1), PartVec(g.y, 0, c)
 	return Tanh(Add(Lgamma(Offset(1, Square(a))), Sub(Mul(Sigmoid(row), column), LogNormalCDF(Mul(Tanh(b), row)))))

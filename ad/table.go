@@ -55,15 +55,35 @@ func LabelTable(labels []uint8, classes int) (*Table, error) {
 	if classes < 1 || classes > 256 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of classes must be from 1 to 256; it is %d", classes)
 	}
-	if err := checkLen(len(labels), 1, len(labels)); err != nil {
+	if err := checkLabels(labels, classes); err != nil {
 		return nil, err
 	}
+	return &Table{engine.Rows{R: len(labels), C: classes, Labels: labels}}, nil
+}
+
+// ClassTable is [LabelTable] for any number of classes, at four bytes a row. Losses of thousands of
+// classes take labels as numbers, a column of a [FloatTable], and read the scores of the right
+// classes by [TakeAlongRows] instead.
+func ClassTable(labels []int32, classes int) (*Table, error) {
+	if classes < 1 {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of classes must be at least 1; it is %d", classes)
+	}
+	if err := checkLabels(labels, classes); err != nil {
+		return nil, err
+	}
+	return &Table{engine.Rows{R: len(labels), C: classes, Classes: labels}}, nil
+}
+
+func checkLabels[L uint8 | int32](labels []L, classes int) error {
+	if err := checkLen(len(labels), 1, len(labels)); err != nil {
+		return err
+	}
 	for i, l := range labels {
-		if int(l) >= classes {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "labels must be from 0 to %d; row %d has %d", classes-1, i, l)
+		if int(l) < 0 || int(l) >= classes {
+			return dsbo.Errorf(dsbo.ErrConfig, "labels must be from 0 to %d; row %d has %d", classes-1, i, l)
 		}
 	}
-	return &Table{engine.Rows{R: len(labels), C: classes, Labels: labels}}, nil
+	return nil
 }
 
 // Pick returns the table whose row i is row rows[i] of t, in time O(len(rows)) and without a copy
@@ -101,7 +121,8 @@ func (t *Table) Compact() *Table {
 		return &Table{engine.ByteRows(d.R, d.C, copyRows(d.Bytes, d.C, d.Pick), d.Scale)}
 	}
 	return &Table{engine.Rows{R: d.R, C: d.C, F64: copyRows(d.F64, d.C, d.Pick),
-		F32: copyRows(d.F32, d.C, d.Pick), Labels: copyRows(d.Labels, 1, d.Pick)}}
+		F32: copyRows(d.F32, d.C, d.Pick), Labels: copyRows(d.Labels, 1, d.Pick),
+		Classes: copyRows(d.Classes, 1, d.Pick)}}
 }
 
 // copyRows returns the given rows of data, nil for none.
@@ -151,12 +172,10 @@ func (t *Table) At(i, j int) float64 {
 		panic(fmt.Sprintf("ad: place (%d, %d) of a %d×%d table", i, j, t.data.R, t.data.C))
 	}
 	r := t.data.Base(i)
+	if column, ok := t.data.Label(r); ok {
+		return oneIf[float64](column == j)
+	}
 	switch {
-	case t.data.Labels != nil:
-		if int(t.data.Labels[r]) == j {
-			return 1
-		}
-		return 0
 	case t.data.Sparse != nil:
 		return sparseAt(t.data.Sparse, r, j)
 	case t.data.Bytes != nil:
@@ -186,16 +205,14 @@ func (t *Table) Nonzero(columns []int32, values []float64, i int) ([]int32, []fl
 	return columns, values
 }
 
-// Label returns the class of row i of a table made by [LabelTable]; ok is false for other tables.
+// Label returns the class of row i of a table made by [LabelTable] or [ClassTable]; ok is false for
+// other tables.
 // It panics if there is no row i.
 func (t *Table) Label(i int) (class int, ok bool) {
 	if i < 0 || i >= t.data.R {
 		panic(fmt.Sprintf("ad: row %d of a table with %d rows", i, t.data.R))
 	}
-	if t.data.Labels == nil {
-		return 0, false
-	}
-	return int(t.data.Labels[t.data.Base(i)]), true
+	return t.data.Label(t.data.Base(i))
 }
 
 func checkTable[T Float](rows, cols int, data []T) error {

@@ -42,7 +42,8 @@ func tables(t *testing.T) map[string]struct {
 		"sparse": {testkit.Get(SparseTable(4, 3, []int{0, 2, 2, 3, 5}, []int32{0, 2, 1, 0, 2},
 			[]float32{.1, -2, 3, 4, 1e6})),
 			[]float64{float64(float32(.1)), 0, -2, 0, 0, 0, 0, 3, 0, 4, 0, 1e6}},
-		"labels": {testkit.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		"classes": {testkit.Get(ClassTable([]int32{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		"labels":  {testkit.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}
 }
 
@@ -138,8 +139,10 @@ func TestTableInPlace(t *testing.T) {
 func TestTableLabel(t *testing.T) {
 	all := tables(t)
 	for i, want := range []int{2, 0, 1, 2} {
-		if got, ok := all["labels"].table.Label(i); got != want || !ok {
-			t.Errorf("Label(%d) = %d, %t, want %d", i, got, ok, want)
+		for _, form := range []string{"labels", "classes"} {
+			if got, ok := all[form].table.Label(i); got != want || !ok {
+				t.Errorf("%s: Label(%d) = %d, %t, want %d", form, i, got, ok, want)
+			}
 		}
 	}
 	if _, ok := all["bytes"].table.Label(0); ok {

@@ -76,6 +76,8 @@ func (t Task) Digest(i int) (string, error) {
 	for _, e := range parts {
 		if e.Len() > 0 {
 			e.X.WriteHash(h)
+		}
+		if e.Target != nil {
 			e.Target.WriteHash(h)
 		}
 		if e.Weight != nil {
@@ -209,16 +211,19 @@ func (t Task) checkShard(i int, seen []bool) error {
 func (t Task) check(e Examples) error {
 	n, columns := e.Len(), max(t.Classes, 1)
 	switch {
-	case n == 0 || e.Target == nil:
+	case n == 0:
 		return dsbo.Errorf(dsbo.ErrShape, "there must be at least one")
 	case e.X.Cols() != t.Features:
 		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d features; they have %d",
 			t.Features, e.X.Cols())
-	case e.Target.Cols() != columns:
+	case e.Target == nil && t.Classes > 0:
+		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d classes as targets; they have none",
+			t.Classes)
+	case e.Target != nil && e.Target.Cols() != columns:
 		return dsbo.Errorf(dsbo.ErrShape,
 			"targets must have a column for each of the task's %d classes, or one column where it has 0; they have %d",
 			t.Classes, e.Target.Cols())
-	case e.Target.Rows() != n:
+	case e.Target != nil && e.Target.Rows() != n:
 		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target; there are %d", n, e.Target.Rows())
 	case e.ID != nil && len(e.ID) != n:
 		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", n, len(e.ID))
@@ -267,11 +272,11 @@ func (e Examples) mapTables(change func(t *ad.Table) (*ad.Table, error)) (made E
 	if made.X, err = change(e.X); err != nil {
 		return Examples{}, err
 	}
-	if made.Target, err = change(e.Target); err != nil {
-		return Examples{}, err
-	}
-	if e.Weight != nil {
-		if made.Weight, err = change(e.Weight); err != nil {
+	for _, part := range []struct{ from, to **ad.Table }{{&e.Target, &made.Target}, {&e.Weight, &made.Weight}} {
+		if *part.from == nil {
+			continue
+		}
+		if *part.to, err = change(*part.from); err != nil {
 			return Examples{}, err
 		}
 	}

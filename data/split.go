@@ -35,12 +35,16 @@ func (c Split) Validate() error {
 // memory; the test examples are not copied. It fails with [dsbo.ErrConfig] if there are fewer
 // examples than asked for, or if the partition needs classes and train has none.
 func NewTask(train, test Examples, c Split) (Task, error) {
-	if train.Len() == 0 || train.Target == nil || train.Target.Rows() != train.Len() {
+	if train.Len() == 0 || train.Target != nil && train.Target.Rows() != train.Len() {
 		return Task{}, dsbo.Errorf(dsbo.ErrShape,
 			"a split needs at least one example, and a target for each; there are %d examples", train.Len())
 	}
+	columns := 1
+	if train.Target != nil {
+		columns = train.Target.Cols()
+	}
 	labels, labelled := train.labels()
-	hands, err := c.deal(labels, train.Target.Cols(), labelled)
+	hands, err := c.deal(labels, columns, labelled)
 	if err != nil {
 		return Task{}, err
 	}
@@ -54,8 +58,8 @@ func NewTask(train, test Examples, c Split) (Task, error) {
 		}
 		t.Shards[i].Train.ID = h.ids(i)
 	}
-	if cols := train.Target.Cols(); cols > 1 {
-		t.Classes = cols
+	if columns > 1 {
+		t.Classes = columns
 	}
 	return t, t.Validate()
 }

@@ -33,8 +33,9 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 		return examples{}, nil
 	}
 	ex := examples{rows: e.X.Rows()}
-	if e.Target == nil || e.Target.Rows() != ex.rows {
-		return ex, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target", ex.rows)
+	if e.Target != nil && e.Target.Rows() != ex.rows {
+		return ex, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target, or none; there are %d", ex.rows,
+			e.Target.Rows())
 	}
 	ids, err := idTable(e.ID, ex.rows)
 	if err != nil {

@@ -237,6 +237,7 @@ func (m *machine[T]) failure(r any) error {
 	}
 	bad.where = fmt.Sprintf("entry %d", bad.entry)
 	ins, examples := m.running.ins, m.running.to-m.running.from
+	bad.op = ins.Name
 	for i := range m.slots {
 		s := &m.slots[i]
 		if s.table == nil || s.per == 0 || s.bit&m.slots[ins.args[1]].deps == 0 || bad.of%examples != 0 {

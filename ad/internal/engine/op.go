@@ -33,10 +33,11 @@ type indexError struct {
 	rows      int // of the indexed matrix
 	entry, of int // the position of the index, and how many there are
 	where     string
+	op        fmt.Stringer
 }
 
 func (e *indexError) Error() string {
-	return fmt.Sprintf("Gather: indices must be whole numbers from 0 to %d; %s is %v", e.rows-1, e.where, e.value)
+	return fmt.Sprintf("%v: indices must be whole numbers from 0 to %d; %s is %v", e.op, e.rows-1, e.where, e.value)
 }
 
 func (e *indexError) Unwrap() error { return dsbo.ErrShape }

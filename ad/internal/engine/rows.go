@@ -12,13 +12,15 @@ import (
 type Float = kernel.Float
 
 // Rows is the numbers of a table in the form in which they were given. Many machines may read it at
-// once. One of F64, F32, Bytes, Labels and Sparse holds the numbers of the base, row-major.
+// once. One of F64, F32, Bytes, Labels, Classes and Sparse holds the numbers of the base,
+// row-major.
 type Rows struct {
 	R, C     int              // rows and columns
 	F64      []float64        // as they are
 	F32      []float32        // as they are
 	Bytes    []uint8          // times Scale
 	Labels   []uint8          // for each row, the column of its 1
+	Classes  []int32          // Labels, where there are more columns than bytes can say
 	Sparse   *CSR             // rows that are mostly zeros
 	Scale    float64          // of Bytes
 	ByteRows []kernel.ByteRow // by row of the selection, if products can read the bytes in place
@@ -51,6 +53,17 @@ func ByteRows(rows, cols int, data []uint8, scale float64) Rows {
 	return t
 }
 
+// Label returns the column of the 1 of row r of the base, if rows are of that form.
+func (t *Rows) Label(r int) (column int, ok bool) {
+	switch {
+	case t.Labels != nil:
+		return int(t.Labels[r]), true
+	case t.Classes != nil:
+		return int(t.Classes[r]), true
+	}
+	return 0, false
+}
+
 // Base returns where row i lies in the base.
 func (t *Rows) Base(i int) int { return rowIndex(t.Pick, i) }
 
@@ -81,10 +94,11 @@ func Read[T Float](t *Rows, dst []T, idx []int, from, to int) {
 	if len(dst) != (to-from)*t.C {
 		panic(fmt.Sprintf("ad: %d rows of %d columns read into %d numbers", to-from, t.C, len(dst)))
 	}
-	if t.Labels != nil {
+	if t.Labels != nil || t.Classes != nil {
 		clear(dst)
 		for i := from; i < to; i++ {
-			dst[(i-from)*t.C+int(t.Labels[t.Base(rowIndex(idx, i))])] = 1
+			column, _ := t.Label(t.Base(rowIndex(idx, i)))
+			dst[(i-from)*t.C+column] = 1
 		}
 		return
 	}
