@@ -23,6 +23,7 @@
 //	  with kinks      ReLU Step Abs Sign Max Min Clip
 //	  of conditions   Where Greater GreaterEqual Less LessEqual Equal NotEqual
 //	products          MatMul MatVec Outer BatchMatMul Dot RowDot ColDot ScaleBy RowScale ColScale
+//	small systems     Solve LogDet Cholesky SolveLower, and Batch... for stacked ones
 //	sums              SumAll Mean SumRows SumCols CumSum ReverseCumSum
 //	rows and columns  AddRow AddCol RepeatRow RepeatCol RowSoftmax
 //	                  RowLogSumExp RowMax RowMin RowHit

@@ -80,6 +80,16 @@ func sparseRows(cols int) *SparseMatrix {
 	return testkit.Get(NewSparseMatrix(4, cols, starts, indices, values))
 }
 
+// dominant returns n matrices, one below the other, whose diagonals are far larger than the rest.
+func dominant(a *Node, n int) *Node {
+	r, k := dims(a)
+	units := make([]float64, r*k)
+	for i := range r {
+		units[i*k+i%k] = 4
+	}
+	return Add(Tanh(a), NewConst(a, fmt.Sprint("dominant ", r, k), r, k, units))
+}
+
 // ops covers the closed set. Each function applies one op to operands of the kit.
 var ops = []struct {
 	name string
@@ -347,6 +357,28 @@ var ops = []struct {
 	{"SparseMatMul", func(k *kit) *Node { return SparseMatMul(sparseRows(k.rows), k.rowsMat(5), false) }},
 	{"SparseMatMul(Sᵀ)", func(k *kit) *Node { return SparseMatMul(sparseRows(k.rows), Sin(k.mat(4, 3)), true) }},
 	{"SparseMatMul of a vector", func(k *kit) *Node { return SparseMatMul(sparseRows(k.rows), k.rowsVec(), false) }},
+	{"Solve", func(k *kit) *Node { return Solve(dominant(k.mat(3, 3), 1), k.mat(3, 2)) }},
+	{"Solve a vector, with pivots", func(k *kit) *Node {
+		a := ConcatRows(Rows(dominant(k.mat(3, 3), 1), 1, 2), Rows(dominant(k.mat(3, 3), 1), 0, 1))
+		return Solve(a, k.vec(3))
+	}},
+	{"BatchSolve", func(k *kit) *Node {
+		return BatchSolve(dominant(Reshape(k.rowsMat(4), 2*k.rows, 2), k.rows), Reshape(k.rowsMat(4), 2*k.rows, 2), k.rows)
+	}},
+	{"LogDet", func(k *kit) *Node { return LogDet(dominant(k.mat(3, 3), 1)) }},
+	{"BatchLogDet", func(k *kit) *Node { return BatchLogDet(dominant(Reshape(k.rowsMat(4), 2*k.rows, 2), k.rows), k.rows) }},
+	{"Cholesky", func(k *kit) *Node { return Cholesky(dominant(k.mat(3, 3), 1)) }},
+	{"BatchCholesky", func(k *kit) *Node {
+		return BatchCholesky(dominant(Reshape(k.rowsMat(4), 2*k.rows, 2), k.rows), k.rows)
+	}},
+	{"SolveLower", func(k *kit) *Node {
+		l, b := dominant(k.mat(3, 3), 1), k.mat(3, 2)
+		return Add(SolveLower(l, b, false), SolveLower(l, b, true))
+	}},
+	{"BatchSolveLower", func(k *kit) *Node {
+		l := dominant(Reshape(k.rowsMat(4), 2*k.rows, 2), k.rows)
+		return BatchSolveLower(l, Reshape(k.rowsMat(2), 2*k.rows, 1), k.rows, true)
+	}},
 	// A sum over all rows comes before what is done to each: two passes over the batch.
 	{"centred columns", func(k *kit) *Node {
 		a := k.rowsMat(2)

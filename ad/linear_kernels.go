@@ -1,0 +1,213 @@
+package ad
+
+import (
+	"math"
+
+	"dsbo/internal/kernel"
+)
+
+func lowerKernel[T Float](r lowerRule) func(*call[T]) {
+	return func(c *call[T]) {
+		clear(c.Dst.V)
+		for i := range c.Dst.R {
+			d, a, at := c.Dst.Row(i), c.In[0].Row(i), i%r.k
+			copy(d[:at], a)
+			d[at] = T(r.diagonal) * a[at]
+		}
+	}
+}
+
+// factorKernel factors by rows: each row less its products with those above it, then the pivot.
+func factorKernel[T Float](k int) func(*call[T]) {
+	return func(c *call[T]) {
+		for m := range c.In[0].R / k {
+			lu := c.Dst.V[m*(k+1)*k:][:k*k]
+			from := c.Dst.V[m*(k+1)*k+k*k:][:k]
+			copy(lu, c.In[0].V[m*k*k:][:k*k])
+			for i := range from {
+				from[i] = T(i)
+			}
+			for j := range k {
+				best := j
+				for i := j; i < k; i++ {
+					if math.Abs(float64(lu[i*k+j])) > math.Abs(float64(lu[best*k+j])) {
+						best = i
+					}
+				}
+				swapRows(lu, k, best, j)
+				from[best], from[j] = from[j], from[best]
+				above := lu[j*k:][:k]
+				for i := j + 1; i < k; i++ {
+					row := lu[i*k:][:k]
+					row[j] /= above[j]
+					minus(row[j+1:], row[j], above[j+1:])
+				}
+			}
+		}
+	}
+}
+
+func swapRows[T Float](a []T, cols, i, j int) {
+	if i == j {
+		return
+	}
+	for k := range cols {
+		a[i*cols+k], a[j*cols+k] = a[j*cols+k], a[i*cols+k]
+	}
+}
+
+// minus sets a −= factor·b, each product rounded before it is taken off.
+func minus[T Float](a []T, factor T, b []T) {
+	b = b[:len(a)]
+	for i := range a {
+		a[i] -= T(factor * b[i])
+	}
+}
+
+// A triangle is a triangular part of a matrix of k×k, as it stands or transposed.
+type triangle[T Float] struct {
+	k          int
+	t          []T
+	upper      bool // else the lower part
+	transposes bool
+	unit       bool // its diagonal is 1
+}
+
+// triangleRows is how many rows are solved for at a time, after a product with all that are known.
+const triangleRows = 16
+
+// solve turns x, k×w, into the solution of op(t) x = x. What is known stands there negated, so that
+// products are added.
+func (t triangle[T]) solve(x []T, w int) {
+	k, forward := t.k, t.upper == t.transposes
+	for done := 0; done < k; done += triangleRows {
+		h := min(triangleRows, k-done)
+		from := done
+		if !forward {
+			from = k - done - h
+		}
+		t.addKnown(x, w, from, h, done)
+		for n := range h {
+			i, known := from+n, from
+			if !forward {
+				i, known = from+h-1-n, from+h-n
+			}
+			row := x[i*w:][:w]
+			for j := known; j < known+n; j++ {
+				c := t.t[i*k+j]
+				if t.transposes {
+					c = t.t[j*k+i]
+				}
+				minus(row, -c, x[j*w:][:w])
+			}
+			by := T(-1)
+			if !t.unit {
+				by = -t.t[i*k+i]
+			}
+			for j := range row {
+				row[j] /= by
+			}
+		}
+	}
+	for i := range x {
+		x[i] = -x[i]
+	}
+}
+
+// addKnown adds the products with all known rows, done of them, to h rows of x.
+func (t triangle[T]) addKnown(x []T, w, from, h, done int) {
+	if done == 0 {
+		return
+	}
+	known := 0
+	if t.upper != t.transposes {
+		known = from + h
+	}
+	if t.transposes {
+		kernel.GemmTN(h, w, done, x[from*w:], w, t.t[known*t.k+from:], t.k, x[known*w:], w, true)
+		return
+	}
+	kernel.GemmNN(h, w, done, x[from*w:], w, t.t[from*t.k+known:], t.k, x[known*w:], w, true)
+}
+
+func solveKernel[T Float](r solveRule) func(*call[T]) {
+	k := r.k
+	return func(c *call[T]) {
+		w := c.Dst.C
+		for m := range c.Dst.R / k {
+			lu, from := c.In[2].V[m*(k+1)*k:][:k*k], c.In[2].V[m*(k+1)*k+k*k:][:k]
+			b, x := c.In[1].V[m*k*w:][:k*w], c.Dst.V[m*k*w:][:k*w]
+			lower, upper := triangle[T]{k, lu, false, r.transposes, true}, triangle[T]{k, lu, true, r.transposes, false}
+			if r.transposes { // Uᵀ Lᵀ P x = b
+				copy(x, b)
+				upper.solve(x, w)
+				lower.solve(x, w)
+				unpermute(x, w, from, c.Block[:])
+				continue
+			}
+			for i := range k { // L U x = P b
+				copy(x[i*w:][:w], b[int(from[i])*w:])
+			}
+			lower.solve(x, w)
+			upper.solve(x, w)
+		}
+	}
+}
+
+// unpermute moves row i of x, of w numbers, to row from_i, a column at a time.
+func unpermute[T Float](x []T, w int, from, scratch []T) {
+	k := len(from)
+	if len(scratch) < k {
+		scratch = make([]T, k)
+	}
+	for j := range w {
+		for i := range k {
+			scratch[int(from[i])] = x[i*w+j]
+		}
+		for i := range k {
+			x[i*w+j] = scratch[i]
+		}
+	}
+}
+
+func logDetKernel[T Float](k int) func(*call[T]) {
+	return func(c *call[T]) {
+		for m := range c.Dst.V {
+			lu, sum, block := c.In[1].V[m*(k+1)*k:], T(0), c.Block[:1]
+			for i := range k {
+				block[0] = T(math.Abs(float64(lu[i*k+i])))
+				kernel.Log(block, block)
+				sum += block[0]
+			}
+			c.Dst.V[m] = sum
+		}
+	}
+}
+
+func choleskyKernel[T Float](k int) func(*call[T]) {
+	return func(c *call[T]) {
+		clear(c.Dst.V)
+		for m := range c.Dst.R / k {
+			a, l := c.In[0].V[m*k*k:][:k*k], c.Dst.V[m*k*k:][:k*k]
+			for i := range k {
+				row := l[i*k:][:k]
+				for j := range i {
+					other := l[j*k:][:k]
+					row[j] = (a[i*k+j] - kernel.Dot(row[:j], other[:j])) / other[j]
+				}
+				row[i] = T(math.Sqrt(float64(a[i*k+i] - kernel.Dot(row[:i], row[:i]))))
+			}
+		}
+	}
+}
+
+func triangularKernel[T Float](r triangularRule) func(*call[T]) {
+	k := r.k
+	return func(c *call[T]) {
+		w := c.Dst.C
+		copy(c.Dst.V, c.In[1].V)
+		for m := range c.Dst.R / k {
+			triangle[T]{k, c.In[0].V[m*k*k:][:k*k], false, r.transposes, false}.solve(c.Dst.V[m*k*w:][:k*w], w)
+		}
+	}
+}
