@@ -8,12 +8,12 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
-// Small dense systems. Rules are about n matrices of k×k, one below the other; the shapes of a
-// single one are those of n = 1. Factors of a matrix are a node of their own, which all solves with
+// Small dense systems. Rules are about n matrices of k×k, one below the other, n = 1 for a single
+// one. Factors of a matrix are a node of their own, which all solves with
 // it, and its determinant, share.
 type (
-	// factorRule is P A = L U of each matrix: k rows of L below the diagonal and U, and one row more
-	// with the row of A that each row comes from. It is not differentiated: its readers are.
+	// factorRule is P A = L U of each matrix: k rows of L below the diagonal and U, and one row
+	// more with the row of A that each row comes from. Its readers have the derivatives.
 	factorRule struct{ k int }
 	// solveRule is op(A)⁻¹ B of each pair, by A's factors; A itself is read by derivatives alone.
 	solveRule struct {
@@ -42,7 +42,7 @@ type (
 func Solve(a, b *Node) *Node { return BatchSolve(a, b, 1) }
 
 // BatchSolve is [Solve] for n systems: the matrices of a are one below the other, and so are
-// those of b.
+// the right sides in b.
 func BatchSolve(a, b *Node, n int) *Node {
 	k := squares("Solve", a, n)
 	r, _ := dims(b)
