@@ -134,6 +134,51 @@ type PartMixer interface {
 	Part(k, length int)
 }
 
+// A PlacedMixer is a mixer that knows the agent's place among all.
+type PlacedMixer interface {
+	Mixer
+	// Place returns the number of the agent, from 0, and how many agents there are.
+	Place() (agent, agents int)
+}
+
+// A CombiningMixer is a mixer whose agent may combine what it hears in another way than by a sum,
+// such as by medians.
+type CombiningMixer interface {
+	Mixer
+	// CombineBy says how the next Mix combines: entry i of dst is by of the values at entry i of
+	// the agent and its neighbours, in ascending order of their numbers, which by may change. All
+	// agents must call it before the same Mix.
+	CombineBy(by func(values []float64) float64)
+}
+
+// A DirectedMixer is a mixer over edges of one direction, which may change from iteration to
+// iteration. Both calls are as Mix is, and block until the vectors of this iteration are here.
+type DirectedMixer interface {
+	Mixer
+	// Pull sets dst = Σ_j a_ij src_j, where row i of a_ij sums to 1: an agent needs to know what it
+	// receives. k is the iteration.
+	Pull(ctx context.Context, k int, dst, src []float64) error
+	// Push sets dst = Σ_j b_ij src_j, where column j of b_ij sums to 1, so that the sum over the
+	// agents stays: an agent needs to know to how many it sends.
+	Push(ctx context.Context, k int, dst, src []float64) error
+}
+
+// A Compressor leaves of a vector what is to be sent of it.
+type Compressor interface {
+	// Compress sets v to what is left of it, a function of v alone.
+	Compress(v []float64)
+	// Size returns how many numbers and bytes are sent of a vector of n numbers.
+	Size(n int) (floats, bytes int)
+}
+
+// A CompressingMixer is a mixer that sends of a vector what a compressor leaves of it.
+type CompressingMixer interface {
+	Mixer
+	// MixCompressed compresses src by c and then does as Mix. c is the same on all agents, and dst
+	// must not be src.
+	MixCompressed(ctx context.Context, dst, src []float64, c Compressor) error
+}
+
 // An Averager is a Mixer over which all agents find the exact average of their vectors together.
 type Averager interface {
 	Mixer

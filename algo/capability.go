@@ -1,6 +1,7 @@
 package algo
 
 import (
+	"context"
 	"errors"
 
 	"dsbo"
@@ -32,6 +33,66 @@ func lowerJointGrad(w *turn, dx, dy, x, y []float64, s dsbo.Sample) {
 	}
 	if w.ready() {
 		w.recordError("gradient of g", s, o.LowerJointGrad(dx, dy, x, y, s))
+	}
+}
+
+// place returns the agent's number and how many agents there are.
+func place(w *turn) (agent, agents int) {
+	m, ok := w.m.(dsbo.PlacedMixer)
+	if !ok {
+		if w.err == nil {
+			w.err = dsbo.Errorf(dsbo.ErrCapability,
+				"%s needs the agent's number, which this exchange does not tell (dsbo.PlacedMixer is missing)",
+				w.method)
+		}
+		return 0, 1
+	}
+	return m.Place()
+}
+
+// mixBy exchanges src, of whose entries dst has what by makes of all agents' values.
+func mixBy(w *turn, dst, src []float64, by func(values []float64) float64) {
+	m, ok := w.m.(dsbo.CombiningMixer)
+	if !ok && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrCapability,
+			"%s needs the values of all agents, which this exchange does not give (dsbo.CombiningMixer is missing)",
+			w.method)
+	}
+	if w.ready() {
+		m.CombineBy(by)
+		w.mix(dst, src)
+	}
+}
+
+// mixCompressed exchanges what c leaves of src, which src is then.
+func mixCompressed(w *turn, dst, src []float64, c dsbo.Compressor) {
+	m, ok := w.m.(dsbo.CompressingMixer)
+	if !ok {
+		c.Compress(src)
+		w.mix(dst, src)
+		return
+	}
+	if w.ready() {
+		w.recordExchange(len(src), m.MixCompressed(w.ctx, dst, src, c))
+	}
+}
+
+// pull and push exchange src over the directed edges of this iteration; where edges have no
+// direction, by W.
+func pull(w *turn, dst, src []float64) { mixDirected(w, dst, src, dsbo.DirectedMixer.Pull) }
+
+func push(w *turn, dst, src []float64) { mixDirected(w, dst, src, dsbo.DirectedMixer.Push) }
+
+// mixDirected is pull or push.
+func mixDirected(w *turn, dst, src []float64,
+	exchange func(m dsbo.DirectedMixer, ctx context.Context, k int, dst, src []float64) error) {
+	m, ok := w.m.(dsbo.DirectedMixer)
+	if !ok {
+		w.mix(dst, src)
+		return
+	}
+	if w.ready() {
+		w.recordExchange(len(src), exchange(m, w.ctx, w.k, dst, src))
 	}
 }
 

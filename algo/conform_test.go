@@ -42,8 +42,15 @@ var variants = map[string][]string{
 	"vrdbo":   {`{"N":3,"nprime":[1,0,2]}`, `{"N":3,"a1":0.8,"a2":1.2,"eta":0.7}`},
 	"dbifo":   {`{"a":1}`, `{"a":0.1,"lam":3}`},
 	"adasdbo": {`{"m0":[3,2,1],"track":true}`},
-	"f2sa":    {`{"T":1,"lam0":2,"dlam":0.5}`},
-	"aidcg":   {`{"T":2,"N":3,"warm_z":true}`}, "itd": {`{"T":2,"cold_y":true}`},
+	"srba":    {`{"period":3}`, `{"refresh":[1,0,0,1,0]}`},
+	"c2dfb": {`{"T":3,"compress":{"kind":"top","keep":2}}`,
+		`{"T":2,"compress":{"kind":"round","bits":4},"gout":0.7}`},
+	"fedmsa":    {`{"tau":3,"clients":[[0],[0,1],[1,2]]}`, `{"rho":1,"tau":2}`},
+	"fedbioacc": {`{"I":1}`, `{"I":2,"at":"1/sqrt(k+1)","cx":1}`},
+	"simfbo":    {`{"tau":3,"ball":0.1,"clients":[[0],[0,2]]}`, `{"tau":2,"shro":true}`},
+	"brfedbi":   {`{"agg":{"kind":"median"},"mom":0.5,"ball":0.1}`, `{"byz":[1],"attack":2}`},
+	"f2sa":      {`{"T":1,"lam0":2,"dlam":0.5}`},
+	"aidcg":     {`{"T":2,"N":3,"warm_z":true}`}, "itd": {`{"T":2,"cold_y":true}`},
 	"pdsbo_al": {`{"T":2,"N":3,"rho":0.3}`},
 }
 

@@ -58,7 +58,7 @@ func (a *DBIFO) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *DBIFO) Traits() Traits {
 	lambda := cmp.Or(a.Lam, penaltyWeight)
-	return a.penaltyTraits(lambda, lambda)
+	return penaltyTraits(a.state.Traits(), lambda, lambda)
 }
 
 // Cost of an iteration: 2p + 4q numbers to each neighbour in one message (p + 2q in the first); one

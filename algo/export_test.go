@@ -3,6 +3,10 @@ package algo
 // Letters gives a method's vectors by the letters of the golden files.
 func Letters(m Method) map[string][]float64 {
 	letters := map[string]string{
+		"momentum_x": "MX", "momentum_y": "MY", "momentum_z": "MZ", "estimate_x": "HX", "estimate_y": "HY",
+		"estimate_z": "HZ", "direction_x": "DX", "direction_y": "DY", "direction_z": "DZ",
+		"u": "U", "x_tracker": "SX", "y_sent": "YH", "y_tracker": "SY", "y_tracker_sent": "SYH",
+		"z_sent": "ZH", "z_tracker": "SZ", "z_tracker_sent": "SZH",
 		"tracker_x": "TX", "tracker_y": "TY", "tracker_z": "TZ", "z": "Z", "lam": "L",
 		"x": "X", "y": "Y", "r": "R", "v": "V", "mu": "Mu", "inner": "G", "u_tracker": "ZF", "v_tracker": "ZG",
 	}
@@ -16,6 +20,8 @@ func Letters(m Method) map[string][]float64 {
 	switch a := m.(type) {
 	case *JHIP: // the files have ∇_y f for z and the direction for r
 		found["Z"], found["R"] = a.b, a.u
+	case *FedBiOAcc:
+		found["VX"], found["VY"], found["VZ"] = a.v.x, a.v.y, a.v.z
 	case *AdaSDBO:
 		found["MX"], found["MY"], found["MZ"] = a.sums[:1], a.sums[1:2], a.sums[2:]
 	case *GBDSBO:

@@ -49,7 +49,7 @@ func (a *F2SA) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *F2SA) Traits() Traits {
-	t := a.penaltyTraits(cmp.Or(a.Lam0, penaltyWeight), 1)
+	t := penaltyTraits(a.state.Traits(), cmp.Or(a.Lam0, penaltyWeight), 1)
 	t.OneAgent = true
 	return t
 }

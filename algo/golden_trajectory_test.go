@@ -44,7 +44,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 		tr.recorders = append(tr.recorders, algotest.NewRecorder(o))
 		as, os, tr.oracles = append(as, a), append(os, tr.recorders[i]), append(tr.oracles, o)
 	}
-	ms := algotest.NewMixers(g.W)
+	ms := g.mixers(t)
 	tr.mixer, tr.template = ms[0], as[0]
 	tr.solver = newEvaluator(tr.oracles, traits.Personalized)
 	tr.record(t, as)
@@ -53,6 +53,15 @@ func runGolden(t *testing.T, g golden) trajectory {
 		tr.record(t, as)
 	}
 	return tr
+}
+
+// mixers joins the file's agents: by W, and by A and B where the file has them.
+func (g golden) mixers(t *testing.T) []*algotest.Mixer {
+	t.Helper()
+	if g.params["A"] == nil {
+		return algotest.NewMixers(g.W)
+	}
+	return algotest.NewDirectedMixers(parsed[[][][]float64](g.params["A"]), parsed[[][][]float64](g.params["B"]))
 }
 
 func (tr *trajectory) record(t *testing.T, as []algo.Method) {

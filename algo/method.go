@@ -170,6 +170,13 @@ var methods = []entry{
 	{"dbifo", func() Method { return new(DBIFO) }},
 	{"adasdbo", func() Method { return new(AdaSDBO) }},
 	{"f2sa", func() Method { return new(F2SA) }},
+	{"srba", func() Method { return new(SRBA) }},
+	{"fab", func() Method { return new(FAB) }},
+	{"c2dfb", func() Method { return new(C2DFB) }},
+	{"fedmsa", func() Method { return new(FedMSA) }},
+	{"fedbioacc", func() Method { return new(FedBiOAcc) }},
+	{"simfbo", func() Method { return new(SimFBO) }},
+	{"brfedbi", func() Method { return new(BRFedBi) }},
 }
 
 // Register adds a method of another module to the methods that [New] knows; construct returns one

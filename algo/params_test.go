@@ -103,6 +103,9 @@ var badValues = map[string]string{
 	"beta1": `1`, "beta2": `-1`, "dg_every": `-1`, "constants": `-1`, "drop": `2`, "floor": `-1`, "cut": `2`,
 	"damping": `-1`,
 	"a1":      `-1`, "a2": `1e300`, "rho": `-1`, "b": `2`, "init": `"random"`, "theta": `-1`,
+	"period": `-1`, "refresh": `[0]`, "compress": `{"kind":"top"}`, "gin": `2`, "gout": `2`, "clients": `[[]]`,
+	"I": `-1`, "at": `-1`, "cx": `-1`, "cy": `-1`, "cz": `-1`, "ex": `-1`, "ey": `-1`, "ez": `-1`, "ball": `-1`,
+	"agg": `{"kind":"best"}`, "mom": `1`, "byz": `[-1]`, "attack": `-1`,
 	"lam": `-1`, "a": `2`, "lam0": `-1`, "dlam": `-1`, "m0": `[1,0,1]`,
 	"strategy": `{"y":"none of these"}`,
 }
@@ -110,7 +113,7 @@ var badValues = map[string]string{
 // TestParametersAreChecked: each parameter of each method is refused when it is bad, with its name.
 func TestParametersAreChecked(t *testing.T) {
 	switches := []string{"warm_z", "track_y", "reuse_b", "cold_y", "no_split", "relative", "part", "hold", "all",
-		"track"}
+		"track", "shro"}
 	for _, name := range algo.Names() {
 		parameters := algo.Parameters(made(t, name, "{}"))
 		for _, p := range parameters {

@@ -26,6 +26,9 @@ var trackers = map[string][]struct {
 		{"tracker_z", "momentum_z"}}}},
 	"adasdbo": {{`{"track":true}`, [][2]string{{"tracker_x", "last_x"}, {"tracker_y", "last_y"},
 		{"tracker_z", "last_z"}}}},
+	"fab": {{`{}`, [][2]string{{"tracker_x", "last_x"}, {"tracker_y", "last_y"}, {"tracker_z", "last_z"}}}},
+	"c2dfb": {{`{"T":2}`, [][2]string{{"x_tracker", "u"}, {"y_tracker", "y_gradient"},
+		{"z_tracker", "z_gradient"}}}},
 	"dascgd":   {{`{}`, [][2]string{{"y", "inner"}, {"z", "upper_y"}}}},
 	"pdsbo_al": {{`{}`, [][2]string{{"mu", ""}, {"l", ""}}}},
 	"sparkle": {

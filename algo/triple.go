@@ -74,6 +74,15 @@ func (s *tripleState) oneAgentTraits() Traits {
 	return t
 }
 
+// serverTraits are the traits of a method in which a server averages, whose steps of y and z count
+// as often as an agent takes them between two averages.
+func (s *tripleState) serverTraits(times float64) Traits {
+	t := s.state.Traits()
+	t.ExactAverage = true
+	t.Bounds = func(c Curvature) Curvature { return Curvature{L: c.L, Y: c.Y / times, Z: c.Z / times} }
+	return t
+}
+
 // tracksTriple is tracks for each part.
 func (s *tripleState) tracksTriple(tracker, quantity triple) {
 	s.tracks(tracker.x, quantity.x)
@@ -93,11 +102,10 @@ func (s *tripleState) directions(w *turn, d, v triple, on draws) {
 // penaltyWeight is the default of λ in methods with a penalty λ(g(x, y) − g(x, z)).
 const penaltyWeight = 10
 
-// penaltyTraits are the traits of a method with such a penalty, whose z is a second y. Its step of
-// y is along ∇_y f + λ∇_y g, where f has about the curvature of g, its step of z along ofZ times
-// ∇_y g. The bounds are gradient tracking's.
-func (s *tripleState) penaltyTraits(lambda, ofZ float64) Traits {
-	t := s.state.Traits()
+// penaltyTraits are the traits of a method with such a penalty, whose z is a second y, given its
+// other traits. Its step of y is along ∇_y f + λ∇_y g, where f has about the curvature of g, its
+// step of z along ofZ times ∇_y g. The bounds are gradient tracking's.
+func penaltyTraits(t Traits, lambda, ofZ float64) Traits {
 	t.Z = nil
 	t.Bounds = func(c Curvature) Curvature {
 		tracked := min(c.Y, c.Z)

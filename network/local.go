@@ -120,6 +120,9 @@ type localAgent struct {
 	ready   chan struct{} // holds at most one wake-up, as an agent counts itself
 }
 
+// CombineBy implements dsbo.CombiningMixer.
+func (a *localAgent) CombineBy(by func(values []float64) float64) { a.combiner.CombineBy(by) }
+
 // Part implements dsbo.PartMixer.
 func (a *localAgent) Part(k, length int) { a.combiner.Part(k, length) }
 
@@ -182,7 +185,7 @@ func (a *localAgent) swap(ctx context.Context, dst, src, v []float64) (joint boo
 		return false, a.local.stopError()
 	}
 	parity, sent := a.round%2, len(src)
-	if joint = a.local.joint.serves(len(src)); !joint {
+	if joint = a.combiner.by == nil && a.local.joint.serves(len(src)); !joint {
 		a.slot[parity] = append(a.slot[parity][:0], src...)
 	}
 	if !a.publish(parity, sent) {

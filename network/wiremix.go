@@ -17,6 +17,27 @@ func (a *Averager) Part(k, length int) {
 	}
 }
 
+// Place implements [dsbo.PlacedMixer].
+func (a *Averager) Place() (agent, agents int) { return a.id, a.averages.w.N() }
+
+// CombineBy implements [dsbo.CombiningMixer].
+func (a *Averager) CombineBy(by func(values []float64) float64) {
+	if m, ok := a.mixer.(dsbo.CombiningMixer); ok {
+		m.CombineBy(by)
+	}
+}
+
+// MixCompressed implements [dsbo.CompressingMixer]. What is left of src is not rounded to the wire.
+func (a *Averager) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
+	c.Compress(src)
+	if err := a.mixer.Mix(ctx, dst, src); err != nil {
+		return err
+	}
+	floats, bytes := c.Size(len(src))
+	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, floats, bytes))
+	return nil
+}
+
 // Mix implements [dsbo.Mixer].
 func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
 	return a.MixAdd(ctx, dst, src, 0, nil)

@@ -160,6 +160,10 @@ func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
 	return m.call(func() error { return m.Averager.Average(ctx, dst, src) })
 }
 
+func (m *meteredMixer) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
+	return m.call(func() error { return m.Averager.MixCompressed(ctx, dst, src, c) })
+}
+
 // call makes an exchange, which it times.
 func (m *meteredMixer) call(exchange func() error) error {
 	start := time.Now()

@@ -299,16 +299,6 @@ func (s suite) cancelled(t *testing.T) {
 	}
 }
 
-// lone is the exchange of an agent without others that allocates nothing itself.
-type lone struct{}
-
-func (lone) Mix(_ context.Context, dst, src []float64) error {
-	copy(dst, src)
-	return nil
-}
-
-func (l lone) Average(ctx context.Context, dst, src []float64) error { return l.Mix(ctx, dst, src) }
-
 // single is the exchange of an agent without others.
 func single() *Mixer { return NewMixers(Ring(1, 0.5))[0] }
 

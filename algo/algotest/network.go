@@ -20,6 +20,7 @@ type Mixer struct {
 	AverageFloats int // numbers in them
 	Longest       int // numbers of the longest vector of either
 	kept          []float64
+	directed      dsbo.DirectedMixer // nil: edges have no direction
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error
@@ -42,6 +43,39 @@ func NewMixers(W [][]float64) []*Mixer {
 	return ms
 }
 
+// NewDirectedMixers joins the agents of a directed graph, with the rows of its matrices.
+func NewDirectedMixers(pull, push [][][]float64) []*Mixer {
+	d, err := network.NewDirected(pull, push)
+	if err != nil {
+		panic(err)
+	}
+	ms := NewMixers(Average(len(pull[0])))
+	ends := make([]dsbo.Mixer, len(ms))
+	for i, m := range ms {
+		ends[i] = m.Averager
+	}
+	for i, end := range d.Mixers(ends) {
+		ms[i].directed = end
+	}
+	return ms
+}
+
+// Pull counts and pulls, by Mix where edges have no direction.
+func (m *Mixer) Pull(ctx context.Context, k int, dst, src []float64) error {
+	if m.directed == nil {
+		return m.Mix(ctx, dst, src)
+	}
+	return m.countCall(&m.Messages, &m.Floats, len(src), func() error { return m.directed.Pull(ctx, k, dst, src) })
+}
+
+// Push counts and pushes, by Mix where edges have no direction.
+func (m *Mixer) Push(ctx context.Context, k int, dst, src []float64) error {
+	if m.directed == nil {
+		return m.Mix(ctx, dst, src)
+	}
+	return m.countCall(&m.Messages, &m.Floats, len(src), func() error { return m.directed.Push(ctx, k, dst, src) })
+}
+
 // Mix counts and exchanges.
 func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 	return m.MixAdd(ctx, dst, src, 0, nil)
@@ -52,6 +86,22 @@ func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []f
 	return m.countCall(&m.Messages, &m.Floats, len(src),
 		func() error { return linalg.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
 }
+
+// MixCompressed counts what is left of src, and exchanges.
+func (m *Mixer) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
+	floats, _ := c.Size(len(src))
+	return m.countCall(&m.Messages, &m.Floats, floats, func() error {
+		return m.Averager.(dsbo.CompressingMixer).MixCompressed(ctx, dst, src, c)
+	})
+}
+
+// CombineBy implements [dsbo.CombiningMixer].
+func (m *Mixer) CombineBy(by func(values []float64) float64) {
+	m.Averager.(dsbo.CombiningMixer).CombineBy(by)
+}
+
+// Place implements [dsbo.PlacedMixer].
+func (m *Mixer) Place() (agent, agents int) { return m.Averager.(dsbo.PlacedMixer).Place() }
 
 // Average counts and averages.
 func (m *Mixer) Average(ctx context.Context, dst, src []float64) error {
@@ -102,3 +152,17 @@ func Step[A dsbo.Algorithm](ctx context.Context, k int, as []A, os []dsbo.Oracle
 	wg.Wait()
 	return context.Cause(ctx)
 }
+
+// lone is the exchange of an agent without others that allocates nothing itself.
+type lone struct{}
+
+func (lone) Mix(_ context.Context, dst, src []float64) error {
+	copy(dst, src)
+	return nil
+}
+
+func (lone) Place() (agent, agents int) { return 0, 1 }
+
+func (lone) CombineBy(func(values []float64) float64) {}
+
+func (l lone) Average(ctx context.Context, dst, src []float64) error { return l.Mix(ctx, dst, src) }

@@ -18,6 +18,7 @@ import (
 // and [network.Team] with this one agent. Mix, Gather, Reduce, Rewind and Drain belong to one
 // goroutine at a time; any goroutine may call the other methods.
 type Mixer struct {
+	combining
 	config  Config
 	links   *links
 	closing sync.Once
@@ -54,10 +55,10 @@ var (
 	_ network.Team     = (*Mixer)(nil)
 	_ network.Saver    = (*Mixer)(nil)
 	_ network.Waiter   = (*Mixer)(nil)
-)
+	_ dsbo.PartMixer   = (*Mixer)(nil)
 
-// Part implements dsbo.PartMixer.
-func (m *Mixer) Part(k, length int) { m.view.combiner.Part(k, length) }
+	_ dsbo.CombiningMixer = (*Mixer)(nil)
+)
 
 // Mix implements dsbo.Mixer. After the end of its ctx it can be called again with the same src,
 // and after a [*network.RollbackError] with Rewind before; the others wait meanwhile. Any other
@@ -204,3 +205,12 @@ func (m *Mixer) Rewind(round int) error {
 	}
 	return nil
 }
+
+// combining is what says how the vectors of a mixer's next exchange are combined.
+type combining struct{ of *Mixer }
+
+// Part implements dsbo.PartMixer.
+func (c combining) Part(k, length int) { c.of.view.combiner.Part(k, length) }
+
+// CombineBy implements dsbo.CombiningMixer.
+func (c combining) CombineBy(by func(values []float64) float64) { c.of.view.combiner.CombineBy(by) }

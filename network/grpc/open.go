@@ -108,6 +108,7 @@ func newMixer(c Config) (m *Mixer, err error) {
 		hasSaved: c.Round > 0,
 		keys:     keys,
 	}
+	m.combining.of = m
 	m.budget = c.newBudget()
 	m.flow = flow{m: m, signal: make(chan struct{}, 1), round: c.Round,
 		window: window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes}}

@@ -1,0 +1,177 @@
+package algo
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// C2DFB is C²DFB (Wen, Liu, Abdelmoniem, Zhou, Xu, "A Communication and Computation Efficient Fully
+// First-order Method for Decentralized Bilevel Optimization", 2024), with a penalty as in [DBIFO].
+// Inner loops move y on r = f + λg by steps β and z on r = g by steps γ, T steps each, by gradient
+// tracking with compressed residuals. d is y or z, s its tracker, d̂ and ŝ what all neighbours know
+// of them, 0 at the start, Q the compressor:
+//
+//	s += ∇r(x, d) − ∇r(x₋, d), at the start ∇r;  then T times
+//	d⁺ = d + γ_i(mix d̂ − d̂) − step s;  s⁺ = s + γ_i(mix ŝ − ŝ) + ∇r(d⁺) − ∇r(d)
+//	d̂ += Q(d⁺ − d̂);  ŝ += Q(s⁺ − ŝ)
+//	u = ∇_x f + λ(∇_x g(x,y) − ∇_x g(x,z));  s_x += γ_o(mix s_x − s_x) + u − u₋, at the start u
+//	x += γ_o(mix x − x) − α s_x
+//
+// Class and ingredients are certain from the abstract; the lines are our own, after compressed
+// gradient tracking (BEER). γ_i must fall with the share that is sent. It converges to DBIFO's x
+// exactly, and with no error feedback beside: what was not sent stays in d − d̂. All examples: the
+// first line takes ∇r at two points.
+type C2DFB struct {
+	Alpha    Schedule    `json:"alpha,omitzero"`    // α, step of x; default 0.1
+	Beta     Schedule    `json:"beta,omitzero"`     // β, step of y, below 2/(L_f + λL_g); default 0.01
+	Gamma    Schedule    `json:"gamma,omitzero"`    // γ, step of z, below 2/L_g; default 0.1
+	Lam      float64     `json:"lam,omitzero"`      // λ, weight of the penalty; default 10
+	T        int         `json:"T,omitzero"`        // inner steps; default 10
+	Gin      float64     `json:"gin,omitzero"`      // γ_i, mixing of the inner loops, in (0, 1]; default 0.5
+	Gout     float64     `json:"gout,omitzero"`     // γ_o, mixing of x, in (0, 1]; default 1
+	Compress Compression `json:"compress,omitzero"` // Q; default none
+
+	state
+	inner      [2]innerLoop    // of y and of z
+	fx, gy, gz []float64       // ∇_x f, and ∇_x g at y and at z
+	b          []float64       // ∇_y f
+	sx, un     []float64       // s_x, and u before it is taken up
+	out, in    []float64       // messages
+	send       dsbo.Compressor // Q
+}
+
+// Init implements [Method].
+func (a *C2DFB) Init(p, q, K int) error {
+	c := a.prepare("c2dfb", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.penaltyStep("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	c.positive("lam", &a.Lam, penaltyWeight, math.MaxFloat64, "positive")
+	c.requireCount("T", &a.T, 10)
+	c.fraction("gin", &a.Gin, 0.5)
+	c.fraction("gout", &a.Gout, 1)
+	a.Compress.check(c, "compress")
+	if c.err != nil {
+		return c.err
+	}
+	a.u, a.sx = a.carried("u", p), a.carried("x_tracker", p)
+	a.tracks(a.sx, a.u)
+	a.send = a.Compress.compressor()
+	a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.carried("z", q))}
+	a.fx, a.gy, a.gz, a.un = a.newVec(p), a.newVec(p), a.newVec(p), a.newVec(p)
+	a.b, a.z = a.newVec(q), nil
+	a.out, a.in = a.newVec(2*p), a.newVec(2*p)
+	return nil
+}
+
+// Traits implements [Described].
+func (a *C2DFB) Traits() Traits {
+	t := penaltyTraits(a.state.Traits(), cmp.Or(a.Lam, penaltyWeight), 1)
+	t.FullBatch = "its trackers are of the gradients themselves; dbifo takes draws"
+	return t
+}
+
+// Cost of an iteration: 2p numbers to each neighbour (p in the first) and 4T vectors of q as the
+// compressor leaves them, in 4T+1 messages; T+1 gradients of f and 2(T+1) of g, of which the last
+// are in both variables.
+func (a *C2DFB) Cost(k int) Cost {
+	ofX := 2 * len(a.x)
+	if k == 0 {
+		ofX /= 2
+	}
+	inner, _ := a.send.Size(len(a.y))
+	return Cost{Floats: ofX + 4*a.T*inner, Messages: 4*a.T + 1,
+		Calls: dsbo.Calls{UpperGrad: a.T + 1, LowerGrad: 2 * (a.T + 1)}}
+}
+
+// Step is one outer iteration.
+func (a *C2DFB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	a.descend(&w, &a.inner[0], a.beta(k))
+	a.descend(&w, &a.inner[1], a.gamma(k))
+	linalg.Sub(a.un, a.gy, a.gz)
+	linalg.Comb(a.un, 1, a.fx, a.Lam, a.un) // u
+
+	p := len(a.x)
+	if k == 0 {
+		w.mix(a.in[:p], a.x)
+		copy(a.sx, a.un)
+		copy(a.u, a.un)
+	} else {
+		w.mix(a.in, joined(a.out, a.x, a.sx))
+		approach(a.sx, a.in[p:], a.sx, a.Gout)
+		track(a.sx, a.sx, a.un, a.u)
+	}
+	approach(a.x, a.in[:p], a.x, a.Gout)
+	linalg.Axpy(a.x, -a.alpha(k), a.sx)
+	return w.err
+}
+
+// An innerLoop is the state of the loop of y or of z.
+type innerLoop struct {
+	d, s         []float64 // the variable and its tracker
+	dRef, sRef   []float64 // d̂ and ŝ
+	dMean, sMean []float64 // mix d̂ and mix ŝ
+	g, gNew      []float64 // ∇r at d, and at d⁺
+	rest, heard  []float64 // Q and mix Q
+}
+
+// newInnerLoop makes the loop of a variable, whose memory is part of the state.
+func newInnerLoop(s *state, name string, d []float64) innerLoop {
+	q := len(d)
+	l := innerLoop{d: d, s: s.carried(name+"_tracker", q), dRef: s.carried(name+"_sent", q),
+		sRef: s.carried(name+"_tracker_sent", q), dMean: s.carried(name+"_heard", q),
+		sMean: s.carried(name+"_tracker_heard", q), g: s.carried(name+"_gradient", q),
+		gNew: s.newVec(q), rest: s.newVec(q), heard: s.newVec(q)}
+	s.tracks(l.s, l.g)
+	s.restarts(l.dRef, l.sRef, l.dMean, l.sMean)
+	return l
+}
+
+// descend is the inner loop.
+func (a *C2DFB) descend(w *turn, l *innerLoop, step float64) {
+	a.gradient(w, l, false)
+	track(l.s, l.s, l.gNew, l.g)
+	for t := 0; t < a.T && w.err == nil; t++ {
+		for i := range l.d {
+			l.d[i] += float64(a.Gin*(l.dMean[i]-l.dRef[i])) - float64(step*l.s[i])
+			l.s[i] += float64(a.Gin * (l.sMean[i] - l.sRef[i]))
+		}
+		a.gradient(w, l, t == a.T-1)
+		track(l.s, l.s, l.gNew, l.g)
+		a.exchangeRest(w, l, l.d, l.dRef, l.dMean)
+		a.exchangeRest(w, l, l.s, l.sRef, l.sMean)
+	}
+}
+
+// exchangeRest sends what the compressor leaves of v − v̂, which all add to v̂.
+func (a *C2DFB) exchangeRest(w *turn, l *innerLoop, v, ref, mean []float64) {
+	linalg.Sub(l.rest, v, ref)
+	mixCompressed(w, l.heard, l.rest, a.send)
+	linalg.Add(ref, ref, l.rest)
+	linalg.Add(mean, mean, l.heard)
+}
+
+// gradient asks for ∇r at d, and the last time for the gradients by x there.
+func (a *C2DFB) gradient(w *turn, l *innerLoop, last bool) {
+	var fx, gy, gz []float64
+	if last {
+		fx, gy, gz = a.fx, a.gy, a.gz
+	}
+	if l == &a.inner[1] {
+		lowerJointGrad(w, gz, l.gNew, a.x, l.d, allExamples)
+		return
+	}
+	w.upperGrad(fx, a.b, a.x, l.d, allExamples)
+	lowerJointGrad(w, gy, l.gNew, a.x, l.d, allExamples)
+	linalg.Comb(l.gNew, 1, a.b, a.Lam, l.gNew)
+}
+
+// approach sets dst = v + share·(mixed − v).
+func approach(dst, mixed, v []float64, share float64) {
+	for i := range dst {
+		dst[i] = v[i] + float64(share*(mixed[i]-v[i]))
+	}
+}

@@ -1,0 +1,103 @@
+package algo
+
+import (
+	"math"
+	"slices"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// clients requires lists of agents that take part, one an iteration.
+func (c *checker) clients(name string, lists [][]int) {
+	for _, list := range lists {
+		sorted := slices.Sorted(slices.Values(list))
+		c.require(len(list) > 0 && sorted[0] >= 0 && len(slices.Compact(sorted)) == len(list), name,
+			"lists of different agents, none of them empty", lists)
+	}
+}
+
+// clientShare returns by how much an agent's vector counts in the mean over the clients that take
+// part in this iteration, times the number of agents: 1 where all do (no lists), 0 if the agent
+// does not. The lists are one an iteration, from the start again when they end.
+func clientShare(w *turn, lists [][]int) float64 {
+	if len(lists) == 0 {
+		return 1
+	}
+	agent, agents := place(w)
+	list := lists[w.k%len(lists)]
+	if most := slices.Max(list); most >= agents && agents > 1 && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrConfig, "%s: clients must be agents from 0 to %d; one is %d", w.method, agents-1,
+			most)
+	}
+	if !slices.Contains(list, agent) {
+		return 0
+	}
+	return float64(agents) / float64(len(list))
+}
+
+// project projects z to the ball of a radius around 0; 0: there is none.
+func project(z []float64, radius float64) {
+	if norm := linalg.Norm(z); radius > 0 && norm > radius {
+		linalg.Scale(z, radius/norm, z)
+	}
+}
+
+// A work counts how often an agent asks for directions, which differs from agent to agent.
+type work struct{ k, asked int }
+
+// in returns how often the agent asked in iteration k, or a bound before that.
+func (r work) in(k, most int) int {
+	if r.k == k+1 {
+		return r.asked
+	}
+	return most
+}
+
+// directionCalls are the questions of some directions.
+func directionCalls(times int) dsbo.Calls {
+	return dsbo.Calls{UpperGrad: times, LowerGrad: times, HVP: times, JVP: times}
+}
+
+// An Aggregation is how a server combines the numbers of its clients: "mean" (the default),
+// "median" or "trim", the mean without the F largest and the F smallest.
+type Aggregation struct {
+	Kind string `json:"kind,omitempty"`
+	F    int    `json:"f,omitempty"`
+}
+
+// check requires an aggregation that exists.
+func (a *Aggregation) check(c *checker, name string) {
+	c.choice(name, &a.Kind, "mean", "median", "trim")
+	c.require(a.F >= 0, name, "with f at least 0", a.F)
+}
+
+// of returns the aggregate of the clients' values, which it sorts.
+func (a *Aggregation) of(values []float64) float64 {
+	if slices.ContainsFunc(values, math.IsNaN) {
+		return math.NaN()
+	}
+	n, cut := len(values), 0
+	switch a.Kind {
+	case "median":
+		cut = (n - 1) / 2
+	case "trim":
+		cut = a.F
+	}
+	if cut > 0 {
+		slices.Sort(values)
+	}
+	sum := 0.0
+	for _, v := range values[cut : n-cut] {
+		sum += v
+	}
+	return sum / float64(n-2*cut)
+}
+
+// fits returns an error unless clients are left over.
+func (a *Aggregation) fits(agents int) error {
+	if a.Kind == "trim" && 2*a.F >= agents {
+		return dsbo.Errorf(dsbo.ErrConfig, "agg must leave clients over: 2f below %d; f is %d", agents, a.F)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package algo
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"dsbo"
+)
+
+// FAB is FAB (Ma, Wang, Yao, Zhang, ICML 2026), for directed graphs that may change: a penalty as
+// in [DBIFO], Push-Pull for its gradients P. A has rows, B columns that sum to 1.
+//
+//	at the start: T = P
+//	(x, y, z) ← A_k (x, y, z) − (α T_x, β T_y, γ T_z)       pull
+//	T ← B_k T + P⁺ − P, P⁺ at the new point                 push
+//
+// Known with medium to high certainty, from a summary: the penalty, the order pull, evaluate, push,
+// and the tracker's line. Our reading: the step stands outside of the pull (as in AB of Xin and
+// Khan), and λ is constant (theirs is K^{1/3}). The sum of T over the agents is the sum of P
+// always, whence x converges as in DBIFO; a T with rows that sum to 1 would lead elsewhere. Where
+// edges have no direction A = B = W, and it is DBIFO with a = 1. No draws are forgotten, so FAB
+// takes all examples.
+type FAB struct {
+	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`  // β, step of y, below 2/(L_f + λL_g); default 0.01
+	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z, below 2/(λL_g); default 0.01
+	Lam   float64  `json:"lam,omitzero"`   // λ, weight of the penalty; default 10
+
+	tripleState
+	t, p triple // T, P
+	next triple // P⁺
+	in   triple // what is received
+}
+
+// Init implements [Method].
+func (a *FAB) Init(p, q, K int) error {
+	c := a.prepare("fab", p, q, K)
+	a.alpha = c.step("alpha", &a.Alpha)
+	a.beta, a.gamma = c.penaltyStep("beta", &a.Beta), c.penaltyStep("gamma", &a.Gamma)
+	c.positive("lam", &a.Lam, penaltyWeight, math.MaxFloat64, "positive")
+	if c.err != nil {
+		return c.err
+	}
+	a.t, a.p = a.carriedTriple("tracker"), a.carriedTriple("last")
+	a.tracksTriple(a.t, a.p)
+	a.next, a.in = a.directionTriple(), a.newTriple()
+	return nil
+}
+
+// Traits implements [Described].
+func (a *FAB) Traits() Traits {
+	lambda := cmp.Or(a.Lam, penaltyWeight)
+	t := penaltyTraits(a.state.Traits(), lambda, lambda)
+	t.FullBatch = "its tracker is of the gradients themselves; dbifo takes draws"
+	return t
+}
+
+// Cost of an iteration: 2p + 4q numbers to each that hears the agent, in two messages; one gradient
+// of f and two of g in both variables, twice as many in the first.
+func (a *FAB) Cost(k int) Cost {
+	cost := Cost{Floats: 2 * len(a.p.all), Messages: 2, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 2}}
+	if k == 0 {
+		cost.UpperGrad, cost.LowerGrad = 2, 4
+	}
+	return cost
+}
+
+// Step is one outer iteration.
+func (a *FAB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	if k == 0 {
+		a.penaltyDirections(&w, a.p, a.point, a.Lam, wholeDraws)
+		copy(a.t.all, a.p.all)
+	}
+	pull(&w, a.in.all, a.point.all)
+	copy(a.point.all, a.in.all)
+	a.descend(a.t, k)
+	a.penaltyDirections(&w, a.next, a.point, a.Lam, wholeDraws)
+	push(&w, a.in.all, a.t.all)
+	track(a.t.all, a.in.all, a.next.all, a.p.all) // T ← B T + P⁺ − P
+	return w.err
+}

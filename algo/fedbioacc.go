@@ -1,0 +1,96 @@
+package algo
+
+import (
+	"context"
+	"math"
+
+	"dsbo"
+)
+
+// FedBiOAcc is FedBiOAcc (Li, Huang, Huang, "Communication-Efficient Federated Bilevel Optimization
+// with Global and Local Lower Level Problems", NeurIPS 2023), for the global lower problem. The
+// mixer must be the exact average (the complete graph with weights 1/n), written avg. An iteration
+// is a local step; D = (∇_x f − J z, ∇_y g, Hz − b), at the start V = D:
+//
+//	v⁻ = (x, y, z) − a_k (α V_x, β V_y, γ V_z);  every I-th iteration v⁻ = avg(v⁻)
+//	V = D(v⁻; draw k+1) + (1 − c a_k²)(V − D(v; draw k+1));  every I-th iteration V = avg(V)
+//
+// Its structure is certain: z solves a quadratic problem, STORM, local steps; the lines are from
+// memory, with medium to high certainty. With c a² = 1 it is FedBiO. Where agents differ it stops
+// off the solution by the order of c. Draws, at both points: {Lower, k+1, 0}, {Upper, k+1, 0}, and
+// {Curvature, k+1, 0} for both products, at the start k = 0.
+type FedBiOAcc struct {
+	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
+	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
+	I     int      `json:"I,omitzero"`     // local steps from one average to the next; default 5
+	At    Schedule `json:"at,omitzero"`    // a_k, in (0, 1]; default 1
+	Cx    float64  `json:"cx,omitzero"`    // c of x, c a_k² in (0, 1]; default 0.2
+	Cy    float64  `json:"cy,omitzero"`    // c of y likewise
+	Cz    float64  `json:"cz,omitzero"`    // c of z likewise
+
+	tripleState
+	at        func(k int) float64 // a_k
+	v, before triple              // V, the point before
+	d, past   triple              // D at the two points
+}
+
+// Init implements [Method].
+func (a *FedBiOAcc) Init(p, q, K int) error {
+	c := a.prepare("fedbioacc", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	c.requireCount("I", &a.I, 5)
+	c.positive("cx", &a.Cx, 0.2, math.MaxFloat64, "positive")
+	c.positive("cy", &a.Cy, 0.2, math.MaxFloat64, "positive")
+	c.positive("cz", &a.Cz, 0.2, math.MaxFloat64, "positive")
+	a.at = c.schedule("at", &a.At, 1, math.Sqrt(1/max(a.Cx, a.Cy, a.Cz)),
+		"positive, and its square at most 1/cx, 1/cy and 1/cz")
+	if c.err != nil {
+		return c.err
+	}
+	a.v = a.carriedTriple("estimate")
+	a.before, a.d, a.past = a.newTriple(), a.directionTriple(), a.newTriple()
+	return nil
+}
+
+// Traits implements [Described].
+func (a *FedBiOAcc) Traits() Traits { return a.serverTraits(1) }
+
+// Cost of an iteration: two directions, three in the first. One that ends a round sends 2p + 4q
+// numbers up, and as many come down, in two exchanges; others send nothing.
+func (a *FedBiOAcc) Cost(k int) Cost {
+	cost := Cost{Calls: directionCalls(2)}
+	if k == 0 {
+		cost.Calls = directionCalls(3)
+	}
+	if (k+1)%a.I == 0 {
+		cost.Floats, cost.Messages = 2*len(a.v.all), 2
+	}
+	return cost
+}
+
+// Step is one outer iteration.
+func (a *FedBiOAcc) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	at := a.at(k)
+	if k == 0 {
+		a.directions(&w, a.v, a.point, drawsOf(0))
+	}
+	copy(a.before.all, a.point.all)
+	a.point.descend(a.v, at*a.alpha(k), at*a.beta(k), at*a.gamma(k))
+	a.average(&w, a.point)
+	a.directions(&w, a.d, a.point, drawsOf(k+1))
+	a.directions(&w, a.past, a.before, drawsOf(k+1))
+	storm(a.v.x, a.v.x, a.d.x, a.past.x, float64(a.Cx*float64(at*at)))
+	storm(a.v.y, a.v.y, a.d.y, a.past.y, float64(a.Cy*float64(at*at)))
+	storm(a.v.z, a.v.z, a.d.z, a.past.z, float64(a.Cz*float64(at*at)))
+	a.average(&w, a.v)
+	return w.err
+}
+
+// average averages v in iterations that end a round.
+func (a *FedBiOAcc) average(w *turn, v triple) {
+	if (w.k+1)%a.I == 0 {
+		w.mix(v.all, v.all)
+	}
+}

@@ -1,0 +1,83 @@
+package algo
+
+import (
+	"context"
+
+	"dsbo"
+)
+
+// SRBA is SRBA (Dagréou, Moreau, Vaiter, Ablin, "A Lower Bound and a Near-Optimal Algorithm for
+// Bilevel Empirical Risk Minimization", AISTATS 2024), for one agent: [SOBA] whose directions D are
+// moved by differences (SARAH), and taken of all examples now and then.
+//
+//	D = (∇_x f − J z, ∇_y g, Hz − b): of all examples every period-th iteration, from 0 on,
+//	else D += D(now; draw) − D(point before; same draw)
+//	(x, y, z) −= (α D_x, β D_y, γ D_z)
+//
+// The lines are certain, from public code. With refresh, which says for each iteration by 0 or 1
+// whether all examples are taken, it is SPABA (Chu et al., ICML 2024), whose coin is made
+// repeatable so. It converges exactly with constant steps. Draws, at both points: {Lower, k, 0},
+// {Upper, k, 0}, and {Curvature, k, 0} for both products.
+type SRBA struct {
+	Alpha   Schedule `json:"alpha,omitzero"`    // α, step of x; default 0.1
+	Beta    Schedule `json:"beta,omitzero"`     // β, step of y; default 0.1
+	Gamma   Schedule `json:"gamma,omitzero"`    // γ, step of z; default 0.1
+	Period  int      `json:"period,omitzero"`   // iterations from one D of all examples to the next; default 10
+	Refresh []int    `json:"refresh,omitempty"` // in place of period: 1 or 0 for each iteration, 1 first; over and over
+
+	tripleState
+	d, before triple // D, the point before
+	now, past triple // of the draw, at the two points
+}
+
+// Init implements [Method].
+func (a *SRBA) Init(p, q, K int) error {
+	c := a.prepare("srba", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	c.requireCount("period", &a.Period, 10)
+	for i, r := range a.Refresh {
+		c.require(r == 1 || r == 0 && i > 0, "refresh", "a list of 0 and 1 that begins with 1", a.Refresh)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	a.d, a.before = a.carriedTriple("direction"), a.carriedTriple("before")
+	a.u = a.d.x
+	a.now, a.past = a.newTriple(), a.newTriple()
+	return nil
+}
+
+// Traits implements [Described].
+func (a *SRBA) Traits() Traits { return a.oneAgentTraits() }
+
+// whole reports whether iteration k takes all examples.
+func (a *SRBA) whole(k int) bool {
+	if n := len(a.Refresh); n > 0 {
+		return a.Refresh[k%n] == 1
+	}
+	return k%a.Period == 0
+}
+
+// Cost of an iteration: nothing is sent; two gradients of f and of g, two Hessian- and two
+// Jacobian-vector products, or one of each where all examples are taken.
+func (a *SRBA) Cost(k int) Cost {
+	if a.whole(k) {
+		return Cost{Calls: directionCalls(1)}
+	}
+	return Cost{Calls: directionCalls(2)}
+}
+
+// Step is one outer iteration; m is not used.
+func (a *SRBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	if a.whole(k) {
+		a.directions(&w, a.d, a.point, wholeDraws)
+	} else {
+		a.directions(&w, a.now, a.point, drawsOf(k))
+		a.directions(&w, a.past, a.before, drawsOf(k))
+		a.d.addDifference(a.now, a.past)
+	}
+	copy(a.before.all, a.point.all)
+	a.descend(a.d, k)
+	return w.err
+}
