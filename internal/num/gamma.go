@@ -127,7 +127,7 @@ func Polygamma(n int, x float64) float64 {
 	for ; x < shift; x++ { // 1/x^(n+1) less at x than at x + 1, times n! and a sign
 		sum += 1 / power(x, n+1)
 	}
-	v := factorial(n) * sum
+	v := float64(factorial(n) * sum)
 	z := 1 / float64(x*x)
 	if n == 0 {
 		tail := 0.0
