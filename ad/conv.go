@@ -68,6 +68,19 @@ func Col2im(patches *Node, w Window) *Node {
 	return newNode(windowRule{w, true}, matShape(r/w.patches(), w.pixels()), patches)
 }
 
+// ConvTranspose is the adjoint of a convolution by its images: m images of w's OutH×OutW pixels
+// with F channels (m × OutH·OutW·F) become images as w says, m × H·W·C, by filters F × KH·KW·C.
+func ConvTranspose(images, filters *Node, w Window) *Node {
+	w.check("ConvTranspose")
+	m, c := dims(images)
+	f, taps := dims(filters)
+	if taps != w.taps() || c != w.patches()*f {
+		failf("ConvTranspose: images and filters must fit the window; their shapes are %v and %v, the window %+v",
+			images.Shape(), filters.Shape(), w)
+	}
+	return Col2im(MatMul(Reshape(images, m*w.patches(), f), filters, false, false), w)
+}
+
 func (r windowRule) String() string {
 	if r.back {
 		return fmt.Sprintf("Col2im%+v", r.w)

@@ -39,6 +39,9 @@ func lowered(n *Node) (op engine.Op, in nodes) {
 			return lowerConv(w.w, convImages, pairs...)
 		}
 	}
+	if _, custom := r.(customRule); custom { // its other inputs are for derivatives
+		in = in[:1]
+	}
 	op = r.lower(in)
 	op.Name = r
 	return op, in

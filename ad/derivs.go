@@ -139,6 +139,10 @@ func (in *DerivsIn[V]) JVP(dst, x, y, v []V) error {
 	return in.compute(2, 1<<jvp, [derivCount][]V{jvp: dst}, x, y, v)
 }
 
+// MixedHVP is [DerivsIn.JVP] by the name that says what it is: a product with the mixed second
+// derivatives. JVP is its name in the contract.
+func (in *DerivsIn[V]) MixedHVP(dst, x, y, v []V) error { return in.JVP(dst, x, y, v) }
+
 // compute writes the derivatives whose bits are set in wanted to dst. v is the direction of
 // products, whose order is above 1.
 func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v []V) error {

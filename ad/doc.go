@@ -32,9 +32,10 @@
 //	tables            Gather, which is an embedding too; NewConst
 //	                  SegmentSum ScatterAdd SparseMatMul
 //	orders            SortRows ArgSort TopK ArgMax TakeAlongRows
-//	images            Im2col Col2im MaxPool AvgPool
+//	images            Im2col Col2im ConvTranspose MaxPool AvgPool
 //	recurrences       Scan
 //	no derivatives    StopGradient Detached
+//	one's own         CustomGrad
 //	marks             Outputs, for Gauss-Newton products
 //
 // Elementwise ops of two inputs broadcast shapes as NumPy does, see [Add]. Ops of one kind on the

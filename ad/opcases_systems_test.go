@@ -9,6 +9,14 @@ import (
 // systems are the cases of indices, orders, sparse constants and small dense systems.
 var systems = []opCase{
 	{"ScatterAdd", func(k *kit) *Node { return ScatterAdd(Sin(k.mat(4, 2)), k.idx, k.rowsMat(2)) }},
+	{"CustomGrad", func(k *kit) *Node {
+		a := k.rowsMat(2)
+		by := func(in []*Node, _, g *Node) []*Node { return []*Node{Mul(g, Cos(in[0]))} }
+		return CustomGrad(Sin(a), by, a)
+	}},
+	{"ConvTranspose", func(k *kit) *Node {
+		return ConvTranspose(k.rowsMat(2*padded.patches()), k.mat(2, padded.taps()), padded)
+	}},
 	{"SortRows", func(k *kit) *Node { return SortRows(k.rowsMat(4)) }},
 	{"TopK", func(k *kit) *Node {
 		v, at := TopK(k.rowsMat(4), 2)

@@ -27,3 +27,33 @@ func (stopRule) lower(nodes) engine.Op          { return identity() }
 func identity() engine.Op {
 	return placed(engine.View, 0, kernels("r", copyKernel[float32], copyKernel[float64]))
 }
+
+// customRule computes its first input, and has the derivatives by the others that grad builds.
+type customRule struct {
+	grads *func(in []*Node, out, g *Node) []*Node
+}
+
+// CustomGrad returns value, which is made of the nodes in, with a derivative of one's own: grad
+// builds the adjoints of in from them, the value and its adjoint g, each of the shape of its node;
+// nil is 0. What grad builds has the derivatives of its ops, and these make products
+// with second derivatives.
+func CustomGrad(value *Node, grad func(in []*Node, out, g *Node) []*Node, in ...*Node) *Node {
+	return newNode(customRule{&grad}, shapeOf(value), append(nodes{value}, in...)...)
+}
+
+func (customRule) String() string { return "CustomGrad" }
+
+func (r customRule) grad(in nodes, out, g *Node) nodes {
+	adjoints := (*r.grads)(in[1:], out, g)
+	if len(adjoints) != len(in)-1 {
+		failf("CustomGrad: there must be an adjoint for each of %d inputs; there are %d", len(in)-1, len(adjoints))
+	}
+	for i, a := range adjoints {
+		if a != nil && !equal(shapeOf(a), shapeOf(in[1+i])) {
+			failf("CustomGrad: adjoint %d must have the input's shape %v; it has %v", i, in[1+i].Shape(), a.Shape())
+		}
+	}
+	return append(nodes{nil}, adjoints...)
+}
+
+func (customRule) lower(nodes) engine.Op { return identity() }
