@@ -34,7 +34,6 @@ type Derivs struct {
 	*derivatives
 	DerivsIn[float64]
 	single  DerivsIn[float32]
-	value   [1]float64
 	built   int                           // the order up to which graphs are known to be built
 	known   [1 << derivCount]*engine.Plan // plans that were asked for before
 	kept    [derivCount]keptMatrix        // of jvp and hvp
@@ -49,6 +48,7 @@ type DerivsIn[V Float] struct {
 	derivs  *Derivs
 	machine engine.Vectors[V]
 	dst     [derivCount][]V // scratch of compute
+	value   [1]V
 }
 
 // Float32 returns the same derivatives by vectors of float32, the same in each call. They belong
@@ -75,6 +75,7 @@ const (
 	jvp
 	hvp
 	gnp
+	lossValue // beside gradients
 	derivCount
 )
 
@@ -110,9 +111,28 @@ func newDerivs(p *Program, all *derivatives) *Derivs {
 }
 
 // Value returns the loss.
-func (d *Derivs) Value(x, y []float64) (float64, error) {
-	err := d.Eval(d.value[:], x, y)
-	return d.value[0], err
+func (in *DerivsIn[V]) Value(x, y []V) (V, error) {
+	d := in.derivs
+	if err := setPoint(d.Program, in.machine, x, y); err != nil {
+		return 0, err
+	}
+	in.dst[0] = in.value[:]
+	defer clear(in.dst[:])
+	err := in.machine.Run(d.values, in.dst[:1])
+	return in.value[0], err
+}
+
+// ValueGrad is [DerivsIn.Value] and [DerivsIn.Grad] in one pass.
+func (in *DerivsIn[V]) ValueGrad(dx, dy, x, y []V) (V, error) {
+	wanted := 1 << lossValue
+	if dx != nil {
+		wanted |= 1 << gradX
+	}
+	if dy != nil {
+		wanted |= 1 << gradY
+	}
+	err := in.compute(1, wanted, [derivCount][]V{gradX: dx, gradY: dy, lossValue: in.value[:]}, x, y, nil)
+	return in.value[0], err
 }
 
 // Grad writes ∇_x to dx (length P) and ∇_y to dy (length Q); nil is skipped. Cost: about two passes
@@ -152,8 +172,11 @@ func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v [
 			continue
 		}
 		n, what := d.f.Q, "y"
-		if i == gradX || i == jvp {
+		switch i {
+		case gradX, jvp:
 			n, what = d.f.P, "x"
+		case lossValue:
+			continue
 		}
 		if len(to) != n {
 			return dsbo.Errorf(dsbo.ErrShape, "%s must have len(%s)=%d numbers; it has %d",
@@ -193,7 +216,7 @@ func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v [
 
 // derivNames names the derivatives in errors about their lengths.
 var derivNames = [derivCount]string{"the gradient by x", "the gradient by y", "a Jacobian-vector product",
-	"a Hessian-vector product", "a Gauss-Newton product"}
+	"a Hessian-vector product", "a Gauss-Newton product", "the value"}
 
 // build makes the graphs of the derivatives up to an order.
 func (d *derivatives) build(order int) error {
@@ -205,7 +228,7 @@ func (d *derivatives) build(order int) error {
 		if err != nil {
 			return err
 		}
-		d.nodes[gradX], d.nodes[gradY], d.order = g[0], g[1], 1
+		d.nodes[gradX], d.nodes[gradY], d.nodes[lossValue], d.order = g[0], g[1], l.outs[0], 1
 	}
 	if d.order < 2 && order >= 2 {
 		if d.v == nil {

@@ -33,7 +33,7 @@ type Input struct {
 // A Func is a set of values (scalars, vectors or matrices) to be built as one Gorgonia graph over
 // x, y and the inputs.
 type Func struct {
-	P, Q    int // lengths of x and y
+	P, Q    int // lengths of x and y; P may be 0, and then x is nil, also in Build
 	Rows    int // examples in a batch; 0 if no input is a batch
 	Inputs  []Input
 	Float32 bool // compute in float32 instead of float64
@@ -64,6 +64,7 @@ type Program struct {
 	m     engine.Machine
 	bound []bool      // by input
 	dst   [][]float64 // of the values, while they are computed
+	dst32 [][]float32 // the same of Eval32, made at its first call
 }
 
 // code is what a program and its forks share.
@@ -95,7 +96,11 @@ func Compile(f Func) (_ *Program, err error) {
 	if err := c.addLeaves(); err != nil {
 		return nil, err
 	}
-	if c.outs, err = closeGraphs(f.Build(c.x, c.y, c.ins)...); err != nil {
+	x := c.x
+	if f.P == 0 {
+		x = nil
+	}
+	if c.outs, err = closeGraphs(f.Build(x, c.y, c.ins)...); err != nil {
 		return nil, err
 	}
 	for _, n := range c.outs {
@@ -124,8 +129,8 @@ func (c *code) program(w *Workspace) *Program {
 func (p *Program) Fork(w *Workspace) *Program { return p.program(w) }
 
 func (f *Func) check() error {
-	if f.P < 1 || f.Q < 1 || f.Rows < 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a function must have at least 1 x, 1 y and 0 examples; it has %d, %d and %d",
+	if f.P < 0 || f.Q < 1 || f.Rows < 0 {
+		return dsbo.Errorf(dsbo.ErrShape, "a function must have at least 0 x, 1 y and 0 examples; it has %d, %d and %d",
 			f.P, f.Q, f.Rows)
 	}
 	if f.Build == nil {
@@ -156,7 +161,7 @@ func (f *Func) check() error {
 
 // addLeaves makes the graph's leaves x, y and the inputs.
 func (c *code) addLeaves() (err error) {
-	if c.x, err = c.addPoint("x", c.f.P); err != nil {
+	if c.x, err = c.addPoint("x", max(c.f.P, 1)); err != nil {
 		return err
 	}
 	if c.y, err = c.addPoint("y", c.f.Q); err != nil {
@@ -310,9 +315,25 @@ func setPoint[V Float](p *Program, m engine.Vectors[V], x, y []V) error {
 	if i := slices.Index(p.bound, false); i >= 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "input %q must be bound to a table", p.f.Inputs[i].Name)
 	}
+	if len(x) == 0 {
+		x = noX[V]()
+	}
 	m.SetInput(slotX, x)
 	m.SetInput(slotY, y)
 	return nil
+}
+
+var (
+	noX32 [1]float32
+	noX64 [1]float64
+)
+
+// noX returns the x of functions without one: a number that nothing depends on.
+func noX[V Float]() []V {
+	if x, ok := any(&noX32).(*[1]V); ok {
+		return x[:]
+	}
+	return any(&noX64).(*[1]V)[:]
 }
 
 // The template's values of x, of y and of the first input, which are added in this order.
@@ -324,17 +345,27 @@ const (
 
 // Eval writes the values at (x, y) to dst, in the order of Build, a matrix row by row. What dst has
 // beyond them is left alone.
-func (p *Program) Eval(dst, x, y []float64) error {
+func (p *Program) Eval(dst, x, y []float64) error { return eval(p, p.m.Float64(), p.dst, dst, x, y) }
+
+// Eval32 is [Program.Eval] by vectors of float32.
+func (p *Program) Eval32(dst, x, y []float32) error {
+	if p.dst32 == nil {
+		p.dst32 = make([][]float32, len(p.sizes))
+	}
+	return eval(p, p.m.Float32(), p.dst32, dst, x, y)
+}
+
+// eval is Eval on a machine of V, with parts as scratch.
+func eval[V Float](p *Program, m engine.Vectors[V], parts [][]V, dst, x, y []V) error {
 	if len(dst) < p.size {
 		return dsbo.Errorf(dsbo.ErrShape, "the function's values have %d entries; len(dst)=%d", p.size, len(dst))
 	}
-	m := p.m.Float64()
 	if err := setPoint(p, m, x, y); err != nil {
 		return err
 	}
 	for i, n := range p.sizes {
-		p.dst[i], dst = dst[:n], dst[n:]
+		parts[i], dst = dst[:n], dst[n:]
 	}
-	defer clear(p.dst)
-	return m.Run(p.values, p.dst)
+	defer clear(parts)
+	return m.Run(p.values, parts)
 }

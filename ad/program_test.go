@@ -23,7 +23,7 @@ func TestFuncErrors(t *testing.T) {
 		kind error
 		f    Func
 	}{
-		{"it has 0, 2 and 0", dsbo.ErrShape, Func{Q: 2, Build: build}},
+		{"it has -1, 2 and 0", dsbo.ErrShape, Func{P: -1, Q: 2, Build: build}},
 		{"it has 1, 2 and -1", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: -1, Build: build}},
 		{"needs Build", ErrGraph, Func{P: 1, Q: 2}},
 		{`one is ""`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{}}}},

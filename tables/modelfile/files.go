@@ -49,7 +49,8 @@ func (m *Model) Write(folder runs.Folder) error {
 		return err
 	}
 	var weights bytes.Buffer
-	if err := writeTensors(&weights, map[string]string{"description": runs.ModelFile}, m.tensors()...); err != nil {
+	metadata := map[string]string{"description": runs.ModelFile}
+	if err := files.WriteTensors(&weights, metadata, m.tensors()...); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(weights.Bytes())
@@ -75,12 +76,12 @@ func (m *Model) Write(folder runs.Folder) error {
 }
 
 // tensors returns the weights under their names.
-func (m *Model) tensors() []tensor {
-	var list []tensor
+func (m *Model) tensors() []files.Tensor {
+	var list []files.Tensor
 	for i, l := range m.Layers {
-		list = append(list, tensor{Name: weightName(i), Shape: []int{l.Out, l.In}, Data: l.Weights})
+		list = append(list, files.Tensor{Name: weightName(i), Shape: []int{l.Out, l.In}, Data: l.Weights})
 		if l.Bias != nil {
-			list = append(list, tensor{Name: biasName(i), Shape: []int{l.Out}, Data: l.Bias})
+			list = append(list, files.Tensor{Name: biasName(i), Shape: []int{l.Out}, Data: l.Bias})
 		}
 	}
 	return list
@@ -112,7 +113,7 @@ func Read(path string) (*Model, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig,
 			"%s is not the file that %s was written with: its SHA-256 is another one", weights, path)
 	}
-	_, tensors, err := readTensors(data)
+	_, tensors, err := files.ReadTensors(data)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", weights, err)
 	}
@@ -154,8 +155,8 @@ func decodeStrict(text []byte, to any) error {
 }
 
 // layersOf takes the weights of layers from tensors, all of which must be there and no others.
-func layersOf(described []layerDescription, tensors []tensor) ([]Layer, error) {
-	of := map[string]tensor{}
+func layersOf(described []layerDescription, tensors []files.Tensor) ([]Layer, error) {
+	of := map[string]files.Tensor{}
 	for _, t := range tensors {
 		of[t.Name] = t
 	}

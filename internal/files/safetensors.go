@@ -1,4 +1,4 @@
-package modelfile
+package files
 
 import (
 	"bytes"
@@ -22,14 +22,22 @@ import (
 //	          texts under "__metadata__"
 //	          the numbers of the arrays, little-endian, row by row, one array after the other
 //
-// Of the types of the format it has float64 alone ("F64"): the models of this module are trained
-// in it.
+// Of the types of the format it has float64 and float32 ("F64", "F32").
 
-// A tensor is a named array.
-type tensor struct {
-	Name  string
-	Shape []int     // each at least 1
-	Data  []float64 // as many as the product of Shape, the last index running fastest
+// A Tensor is a named array.
+type Tensor struct {
+	Name   string
+	Shape  []int     // each at least 1
+	Data   []float64 // as many as the product of Shape, the last index running fastest
+	Single bool      // they are float32 in the file
+}
+
+// typ returns the format's name of the array's type, and the bytes of a number.
+func (t *Tensor) typ() (name string, size int) {
+	if t.Single {
+		return "F32", 4
+	}
+	return "F64", 8
 }
 
 const metadataName = "__metadata__"
@@ -44,9 +52,9 @@ type tensorEntry struct {
 	Offsets []int  `json:"data_offsets"` // first byte and the one after the last, after the header
 }
 
-// writeTensors writes arrays in their order, with texts that say what they are. Errors
+// WriteTensors writes arrays in their order, with texts that say what they are. Errors
 // match [dsbo.ErrShape].
-func writeTensors(w io.Writer, metadata map[string]string, tensors ...tensor) error {
+func WriteTensors(w io.Writer, metadata map[string]string, tensors ...Tensor) error {
 	header := map[string]any{}
 	if len(metadata) > 0 {
 		header[metadataName] = metadata
@@ -61,8 +69,9 @@ func writeTensors(w io.Writer, metadata map[string]string, tensors ...tensor) er
 			return dsbo.Errorf(dsbo.ErrShape, "names of arrays must differ, and from %s; there is %q",
 				metadataName, t.Name)
 		}
-		header[t.Name] = tensorEntry{"F64", t.Shape, []int{end, end + 8*len(t.Data)}}
-		end += 8 * len(t.Data)
+		typ, bytes := t.typ()
+		header[t.Name] = tensorEntry{typ, t.Shape, []int{end, end + bytes*len(t.Data)}}
+		end += bytes * len(t.Data)
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
@@ -71,7 +80,13 @@ func writeTensors(w io.Writer, metadata map[string]string, tensors ...tensor) er
 	text = append(text, strings.Repeat(" ", 7-(len(text)+7)%8)...) // so that numbers are aligned
 	out := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
 	for _, t := range tensors {
-		out, _ = binary.Append(out, binary.LittleEndian, t.Data) // which numbers always can be
+		for _, v := range t.Data {
+			if t.Single {
+				out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(v)))
+			} else {
+				out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+			}
+		}
 	}
 	_, err = w.Write(out)
 	return err
@@ -90,10 +105,10 @@ func sizeOf(shape []int) (int, bool) {
 	return size, true
 }
 
-// readTensors returns the arrays of a file, in the order of their bytes, and its texts. Nothing is
+// ReadTensors returns the arrays of a file, in the order of their bytes, and its texts. Nothing is
 // allocated that the file has no bytes for. Errors match [dsbo.ErrConfig] and name what does not
 // hold: header and offsets inside of the file, each byte in exactly one array.
-func readTensors(file []byte) (metadata map[string]string, tensors []tensor, err error) {
+func ReadTensors(file []byte) (metadata map[string]string, tensors []Tensor, err error) {
 	if len(file) < 8 {
 		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "a safetensors file must have at least 8 bytes; it has %d",
 			len(file))
@@ -171,20 +186,28 @@ func readHeader(text []byte) (metadata map[string]string, entries []namedEntry, 
 }
 
 // read reads the numbers of an array, which must begin at a byte.
-func (e namedEntry) read(data []byte, at int) (tensor, error) {
+func (e namedEntry) read(data []byte, at int) (Tensor, error) {
 	first, end := e.Offsets[0], e.Offsets[1]
-	if e.Type != "F64" {
-		return tensor{}, fmt.Errorf("its dtype must be F64; it is %q", e.Type)
+	t := Tensor{Name: e.name, Shape: e.Shape, Single: e.Type == "F32"}
+	typ, bytes := t.typ()
+	if e.Type != typ {
+		return Tensor{}, fmt.Errorf("its dtype must be F64 or F32; it is %q", e.Type)
 	}
 	if first != at || end < first || end > len(data) {
-		return tensor{}, fmt.Errorf("its bytes must begin at %d and end at %d at most; they are %d to %d", at,
+		return Tensor{}, fmt.Errorf("its bytes must begin at %d and end at %d at most; they are %d to %d", at,
 			len(data), first, end)
 	}
 	size, ok := sizeOf(e.Shape)
-	if !ok || 8*size != end-first {
-		return tensor{}, fmt.Errorf("the shape %v does not have %d bytes of float64", e.Shape, end-first)
+	if !ok || bytes*size != end-first {
+		return Tensor{}, fmt.Errorf("the shape %v does not have %d bytes of %s", e.Shape, end-first, typ)
 	}
-	t := tensor{e.name, e.Shape, make([]float64, size)}
-	_, err := binary.Decode(data[first:end], binary.LittleEndian, t.Data)
-	return t, err
+	t.Data = make([]float64, size)
+	for i := range t.Data {
+		if number := data[first+i*bytes:]; t.Single {
+			t.Data[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(number)))
+		} else {
+			t.Data[i] = math.Float64frombits(binary.LittleEndian.Uint64(number))
+		}
+	}
+	return t, nil
 }

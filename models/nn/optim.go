@@ -1,0 +1,131 @@
+package nn
+
+import (
+	"math"
+
+	"dsbo/internal/num"
+)
+
+// An Optimizer takes steps along gradients. It belongs to one vector of parameters, from the first
+// step on. Names, formulas and defaults are PyTorch's.
+type Optimizer interface {
+	// Step changes the parameters z, whose gradient is g and of the same length.
+	Step(z, g []float32)
+}
+
+// A Schedule is the step size of the steps 0, 1, ...
+type Schedule func(step int) float64
+
+// Constant is one step size for all steps.
+func Constant(rate float64) Schedule { return func(int) float64 { return rate } }
+
+// Cosine goes from a step size to a last one in some steps, along half a cosine (Loshchilov,
+// Hutter 2017), and stays there.
+func Cosine(rate, last float64, steps int) Schedule {
+	return func(step int) float64 {
+		share := float64(min(step, steps)) / float64(steps)
+		return last + float64((rate-last)*(1+num.Cos(math.Pi*share))/2)
+	}
+}
+
+// WarmUp goes linearly from a first step size to that with which the schedule after it begins, in
+// some steps.
+func WarmUp(first float64, steps int, after Schedule) Schedule {
+	return func(step int) float64 {
+		if step < steps {
+			return first + float64((after(0)-first)*float64(step)/float64(steps))
+		}
+		return after(step - steps)
+	}
+}
+
+// at returns the step size of a step, which is rate where the schedule is nil.
+func (s Schedule) at(step int, rate float64) float32 {
+	if s != nil {
+		rate = s(step)
+	}
+	return float32(rate)
+}
+
+// SGD is z −= rate·b with b = Momentum·b + g, which begins with g; with Nesterov, z −= rate (g +
+// Momentum·b). WeightDecay·z is part of g.
+type SGD struct {
+	Rate                  Schedule // default 1e-3
+	Momentum, WeightDecay float64
+	Nesterov              bool
+
+	steps int
+	b     []float32
+}
+
+// Step implements [Optimizer].
+func (o *SGD) Step(z, g []float32) {
+	rate, momentum, decay := o.Rate.at(o.steps, 1e-3), float32(o.Momentum), float32(o.WeightDecay)
+	if o.b == nil && momentum != 0 {
+		o.b = make([]float32, len(z))
+	}
+	for i, d := range g {
+		d += float32(decay * z[i])
+		if momentum != 0 {
+			o.b[i] = float32(momentum*o.b[i]) + d
+			if o.Nesterov {
+				d += float32(momentum * o.b[i])
+			} else {
+				d = o.b[i]
+			}
+		}
+		z[i] -= float32(rate * d)
+	}
+	o.steps++
+}
+
+// Adam is Kingma and Ba's (2015): z −= rate·m̂/(√v̂ + Eps) with averages m of g and v of g².
+// WeightDecay·z is part of g.
+type Adam struct {
+	Rate         Schedule // default 1e-3
+	Beta1, Beta2 float64  // weights of the averages; default 0.9 and 0.999
+	Eps          float64  // default 1e-8
+	WeightDecay  float64
+
+	steps int
+	m, v  []float32
+}
+
+// Step implements [Optimizer].
+func (o *Adam) Step(z, g []float32) { o.step(z, g, float32(o.WeightDecay), 0) }
+
+// step takes a step with a decay that is part of g, and another one that is not.
+func (o *Adam) step(z, g []float32, inner, outer float32) {
+	if o.m == nil {
+		o.m, o.v = make([]float32, len(z)), make([]float32, len(z))
+	}
+	beta1, beta2, eps := orDefault(o.Beta1, .9), orDefault(o.Beta2, .999), float32(orDefault(o.Eps, 1e-8))
+	rate := o.Rate.at(o.steps, 1e-3)
+	o.steps++
+	size := rate / float32(1-num.Pow(beta1, float64(o.steps)))
+	root := float32(math.Sqrt(1 - num.Pow(beta2, float64(o.steps))))
+	keep, first, held, second := 1-float32(rate*outer), float32(1-beta1), float32(beta2), float32(1-beta2)
+	m, v := o.m[:len(z)], o.v[:len(z)]
+	for i, d := range g[:len(z)] {
+		d += float32(inner * z[i])
+		m[i] += float32(first * (d - m[i]))
+		v[i] = float32(held*v[i]) + float32(second*d)*d
+		z[i] = float32(keep*z[i]) - float32(size*m[i])/(float32(math.Sqrt(float64(v[i])))/root+eps)
+	}
+}
+
+// AdamW is [Adam] whose decay is no part of g: z shrinks by rate·WeightDecay a step (Loshchilov,
+// Hutter 2019).
+type AdamW struct {
+	Adam // WeightDecay: default 0.01
+}
+
+// Step implements [Optimizer].
+func (o *AdamW) Step(z, g []float32) { o.step(z, g, 0, float32(orDefault(o.WeightDecay, .01))) }
+
+func orDefault(v, standard float64) float64 {
+	if v == 0 {
+		return standard
+	}
+	return v
+}

@@ -1,0 +1,144 @@
+package nn_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/testkit"
+	"dsbo/models/nn"
+)
+
+// A network trained without a bilevel problem: with data.LoadMNIST in place of pictures, 784
+// features, 256 hidden units and ten classes this is MNIST.
+func ExampleTrainer() {
+	train := pictures(50, 12, 3).Train
+	ps := &nn.Params{Gain: 2}
+	hidden, last := nn.NewDense(ps, "hidden", 144, 32), nn.NewDense(ps, "last", 32, 3)
+	scores := func(z, x *ad.Node) *ad.Node { return last.Outputs(z, ad.ReLU(hidden.Outputs(z, x))) }
+	t := nn.NewTrainer(ps, &nn.Adam{}, 16, 1, func(z, x, t *ad.Node) *ad.Node {
+		return ad.Mean(nn.CrossEntropy(scores(z, x), t))
+	})
+	for range 100 {
+		if _, err := t.Epoch(train); err != nil {
+			log.Fatal(err)
+		}
+	}
+	right, err := t.Mean(train, func(z, x, t *ad.Node) *ad.Node { return ad.RowHit(scores(z, x), t) })
+	fmt.Println(right, err)
+	var file bytes.Buffer // or an os.File
+	fmt.Println(t.Save(&file), t.Load(&file))
+	// Output:
+	// 1 <nil>
+	// <nil> <nil>
+}
+
+// optimizers have the parameters that PyTorch 1.13 has after six steps from (1, −2, ½) along
+// cos((k+1)z) + z/2.
+var optimizers = []struct {
+	name string
+	o    nn.Optimizer
+	want []float32
+}{
+	{"SGD", &nn.SGD{Rate: nn.Constant(.1)},
+		[]float32{0.792445838, -1.35398579, -0.0354545191}},
+	{"SGD with momentum and decay", &nn.SGD{Rate: nn.Constant(.1), Momentum: .9, WeightDecay: .01},
+		[]float32{0.773944736, 0.124889091, -0.742019057}},
+	{"SGD of Nesterov", &nn.SGD{Rate: nn.Constant(.1), Momentum: .9, Nesterov: true},
+		[]float32{0.698013484, 0.325003207, -0.386228144}},
+	{"Adam", &nn.Adam{},
+		[]float32{0.996934891, -1.99468076, 0.496146739}},
+	{"Adam with decay", &nn.Adam{Rate: nn.Constant(.1), WeightDecay: .1, Beta1: .8},
+		[]float32{0.775429726, -1.47796917, -0.0835312828}},
+	{"AdamW", &nn.AdamW{Adam: nn.Adam{Rate: nn.Constant(.1)}},
+		[]float32{0.784996152, -1.47434199, -0.091640234}},
+	{"SGD, cosine", &nn.SGD{Rate: nn.Cosine(.1, .01, 4)},
+		[]float32{0.896131337, -1.65071905, 0.246169239}},
+	{"SGD, warm-up and cosine", &nn.SGD{Rate: nn.WarmUp(.001, 2, nn.Cosine(.1, .01, 4))},
+		[]float32{0.95453918, -1.70547366, 0.434284389}},
+}
+
+// TestOptimizers: within the rounding of float32, a few units of 6e-8 a step.
+func TestOptimizers(t *testing.T) {
+	for _, c := range optimizers {
+		z, g := []float32{1, -2, .5}, make([]float32, 3)
+		for k := range 6 {
+			for i, v := range z {
+				g[i] = float32(math.Cos(float64(v)*float64(k+1))) + v/2
+			}
+			c.o.Step(z, g)
+		}
+		for i, v := range z {
+			if math.Abs(float64(v-c.want[i])) > 3e-6 {
+				t.Errorf("%s: parameters %v, want %v", c.name, z, c.want)
+				break
+			}
+		}
+	}
+}
+
+// line is a linear network with a square loss, on rows of two features.
+func line(rows int) (*nn.Params, nn.Build, data.Examples) {
+	ps := new(nn.Params)
+	l := nn.NewDense(ps, "l", 2, 1)
+	x, y := make([]float64, 2*rows), make([]float64, rows)
+	for i := range y {
+		x[2*i], x[2*i+1] = math.Sin(float64(i)), math.Cos(float64(3*i))
+		y[i] = 3*x[2*i] - x[2*i+1] + .5
+	}
+	return ps, func(z, x, t *ad.Node) *ad.Node {
+			return ad.Mean(ad.Square(ad.Sub(ad.Flatten(l.Outputs(z, x)), t)))
+		}, data.Examples{X: testkit.Get(ad.FloatTable(rows, 2, x)),
+			Target: testkit.Get(ad.FloatTable(rows, 1, y))}
+}
+
+// TestTrainer: a last batch that is shorter counts by its rows; the same seed has the same bits,
+// and what is saved is what is loaded.
+func TestTrainer(t *testing.T) {
+	ps, loss, e := line(17)
+	fit := func(seed uint64) *nn.Trainer {
+		tr := nn.NewTrainer(ps, &nn.SGD{Rate: nn.Constant(.2), Momentum: .5}, 5, seed, loss)
+		for range 60 {
+			testkit.Get(tr.Epoch(e))
+		}
+		return tr
+	}
+	a, again, other := fit(1), fit(1), fit(2)
+	if !slices.Equal(a.Z, again.Z) || slices.Equal(a.Z, other.Z) {
+		t.Errorf("parameters %v and %v of one seed, %v of another", a.Z, again.Z, other.Z)
+	}
+	for i, want := range []float32{3, -1, .5} {
+		if math.Abs(float64(a.Z[i]-want)) > 1e-4 {
+			t.Errorf("parameters %v, want 3, −1 and ½", a.Z)
+			break
+		}
+	}
+	still := nn.NewTrainer(ps, &nn.SGD{Rate: nn.Constant(0)}, 5, 1, loss)
+	epoch, mean := testkit.Get(still.Epoch(e)), testkit.Get(still.Mean(e, loss))
+	if math.Abs(epoch-mean) > 1e-6*mean {
+		t.Errorf("without a step an epoch's loss is %g, the loss of all examples %g", epoch, mean)
+	}
+	var file bytes.Buffer
+	testkit.OK(a.Save(&file))
+	testkit.OK(still.Load(bytes.NewReader(file.Bytes())))
+	if !slices.Equal(a.Z, still.Z) {
+		t.Errorf("loaded %v, saved %v", still.Z, a.Z)
+	}
+	wide := new(nn.Params)
+	nn.NewDense(wide, "l", 3, 1)
+	err := nn.NewTrainer(wide, &nn.Adam{}, 5, 1, loss).Load(&file)
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `parameter "l.weights"`) {
+		t.Errorf("other parameters: error %v, want one that names l.weights", err)
+	}
+	if _, err := nn.NewTrainer(ps, &nn.Adam{}, 0, 1, loss).Epoch(e); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("a batch of 0: error %v", err)
+	}
+}
