@@ -103,8 +103,14 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 // the neighbours that are not connected, as far as there is any of it, each after a semicolon.
 func exchangeDetails(s dsbogrpc.Status) string {
 	text := ""
-	if s.Holdup != nil {
-		text += "; " + s.Holdup.String()
+	switch h := s.Holdup; {
+	case h == nil || !s.Stalled && h.Waiting < time.Second: // as in any exchange
+	case s.Stalled:
+		text += "; " + h.String()
+	case h.Computing:
+		text += fmt.Sprintf("; waits for agent %d since %v, which computes", h.Agent, h.Waiting.Round(time.Second))
+	default:
+		text += fmt.Sprintf("; waits for agent %d since %v", h.Agent, h.Waiting.Round(time.Second))
 	}
 	if s.Waiting != "" {
 		text += "; " + s.Waiting
@@ -119,6 +125,9 @@ func exchangeDetails(s dsbogrpc.Status) string {
 	for _, n := range s.Neighbours {
 		if n.Slow {
 			slow = append(slow, n.Agent)
+		}
+		if n.Fault != "" {
+			text += "; " + n.Fault
 		}
 		if !n.Connected {
 			missing = append(missing, n.Agent)

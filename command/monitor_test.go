@@ -152,9 +152,11 @@ func TestHoldup(t *testing.T) {
 		m.position.exchange = stalled{computes}
 		want, says := http.StatusServiceUnavailable, "waiting: agent 2 of mnist-8, starting; "
 		if computes {
-			want, says = http.StatusOK, "ok: agent 2 of mnist-8, starting; "
+			want, says = http.StatusOK,
+				"ok: agent 2 of mnist-8, starting; waits for agent 5 since 20s, which computes\n"
+		} else {
+			says += "exchange 17 has waited for agent 5 for 20s: it is there, as agent 3 says\n"
 		}
-		says += "exchange 17 has waited for agent 5 for 20s: it is there, as agent 3 says\n"
 		if code, text := getCode(t, m, "/healthz"); code != want || text != says {
 			t.Errorf("%d %q; it must be %d %q", code, text, want, says)
 		}

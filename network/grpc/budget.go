@@ -32,12 +32,12 @@ func (c *Config) newBudget() guard.Budget {
 // spend counts a waste of time against the neighbour.
 func (e *conduct) spend(waste time.Duration, reason any) {
 	m := e.m
-	if m.budget.Spend(e.id, time.Now(), waste) || e.exceeded {
+	if m.budget.Spend(e.id, time.Now(), waste) || e.exceeded != nil {
 		return
 	}
-	e.exceeded = true
 	err := fmt.Errorf("agent %d has delayed this agent by %v in an hour, which is all that it may: at last, %v", e.id,
 		m.config.DelayBudget, reason)
+	e.exceeded = err
 	m.config.Log.Warn("a neighbour has spent its budget", "neighbour", e.id, "reason", err)
 	if m.chamber != nil && e.failure == nil {
 		e.failure = err

@@ -64,14 +64,14 @@ type conduct struct {
 	// ended since
 	barBeats    int
 	barredUntil time.Time // when it is no longer
-	exceeded    bool      // the neighbour's process has spent its budget
+	exceeded    error     // the neighbour's process has spent its budget
 	asked       [2]int    // the epoch and the beginning of the piece that it has asked for last
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
 func (e *edge) attach(s *session, h hello) {
 	if h.instance != e.instance {
-		e.failure, e.conduct.exceeded = nil, false
+		e.failure, e.conduct.exceeded = nil, nil
 	} else {
 		e.conduct.spend(wasteConnect, "it has connected again")
 	}

@@ -1,6 +1,11 @@
 package grpc
 
-import "time"
+import (
+	"cmp"
+	"time"
+
+	"dsbo/internal/wording"
+)
 
 // A Status is what an agent's exchange looks like at one moment.
 type Status struct {
@@ -32,6 +37,8 @@ type Neighbour struct {
 	Waited    time.Duration // for its vectors, the exchange under way included
 	Waiting   time.Duration // for its vector of the exchange under way; 0 if that is here
 	Slow      bool          // it computes, and this agent has waited for so long that it says so to the council
+
+	Fault string // for what it is to be left out, or how it has spent its budget; "" if it has not
 
 	FramesSent, BytesSent         int64
 	FramesReceived, BytesReceived int64
@@ -72,6 +79,9 @@ func (e *edge) snapshot() Neighbour {
 	n.Connected = e.session != nil
 	n.Round = e.credit
 	n.Silent, n.Slow = e.silence(), e.conduct.isSlow()
+	if err := cmp.Or(e.failure, e.conduct.exceeded); err != nil {
+		n.Fault = wording.Plain(err.Error())
+	}
 	if e.isAwaited() {
 		n.Waiting = e.m.watch.Waiting()
 		n.Waited += n.Waiting

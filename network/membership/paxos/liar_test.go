@@ -1,6 +1,7 @@
 package paxos_test
 
 import (
+	"flag"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -206,15 +207,17 @@ func TestForgedMessages(t *testing.T) {
 	}
 }
 
+var liarSeeds = flag.Int("liars", 60, "`number` of seeds of TestLiars")
+
 // TestLiars: whatever fewer liars than any two quorums have in common sign, drop, repeat and make
 // up, at most one change is decided for an epoch; and when they are silent, the others go on, or
 // say for whom they wait.
 func TestLiars(t *testing.T) {
-	seeds := 60
+	count := *liarSeeds
 	if testing.Short() {
-		seeds = 12
+		count = min(count, 12)
 	}
-	for seed := range seeds {
+	for seed := range count {
 		w := newWorld(t, uint64(seed), founders, 6, wheel(founders)) // any two quorums have 4 in common
 		draw := rand.New(rand.NewPCG(uint64(seed), 5))
 		for _, i := range draw.Perm(founders)[:1+draw.IntN(2)] {
