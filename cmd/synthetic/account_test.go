@@ -24,6 +24,8 @@ func TestAccounting(t *testing.T) {
 			{}, {"-set=init=x0"}, {"-set=damping=0.1", "-graph=path"}, {"-preset=tuned"},
 			{"-set=most=6", "-set=reach=0.5"},
 		},
+		"fedmsa": {{"-graph=server"}}, "fedbioacc": {{"-graph=server", "-set=I=1"}}, "simfbo": {{"-graph=server"}},
+		"brfedbi": {{"-graph=server"}},
 		"sparkle": {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {
