@@ -22,7 +22,7 @@ func TestDepth(t *testing.T) {
 		}}))
 		y := make([]float64, q)
 		testkit.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
-		_, scratch, _ := poolOf(d.Program).Scratch()
+		scratch, _ := poolOf(d.Program).Scratch()
 		return len(d.family.nodes), len(scratch[0]), d.template.Report(d.known[1<<hvp]).TailWork
 	}
 	nodes, numbers, steps := size(50)

@@ -211,15 +211,10 @@ func (k *randomTask) derivative(d *Derivs, s state, what int) []float64 {
 
 // spoil makes NaN of what earlier runs have left in scratch memory.
 func spoil(p *Program) {
-	f32, f64, _ := poolOf(p).Scratch()
-	for _, s := range f32 {
+	list, _ := poolOf(p).Scratch()
+	for _, s := range list {
 		for i := range s {
-			s[i] = float32(math.NaN())
-		}
-	}
-	for _, s := range f64 {
-		for i := range s {
-			s[i] = math.NaN()
+			s[i] = math.Float64frombits(^uint64(0)) // two NaN of float32, too
 		}
 	}
 }

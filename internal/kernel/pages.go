@@ -15,7 +15,7 @@ import (
 // them wherever they begin.
 const hugeFrom = 4 << 20
 
-// Make returns a vector of n zeros.
+// MakePages returns a vector of n zeros.
 func MakePages[T byte | float32 | float64](n int) []T {
 	v := make([]T, n)
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), n*int(unsafe.Sizeof(*new(T))))
@@ -23,6 +23,13 @@ func MakePages[T byte | float32 | float64](n int) []T {
 		adviseHuge(wholePages(bytes))
 	}
 	return v
+}
+
+// ViewAs returns the memory of v as numbers of type T, as many as fit. A view as float64 must be of
+// memory that was made as float64.
+func ViewAs[T, S float32 | float64](v []S) []T {
+	n := len(v) * int(unsafe.Sizeof(*new(S))) / int(unsafe.Sizeof(*new(T)))
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(v))), n)
 }
 
 // wholePages returns the small pages that belong to memory alone.

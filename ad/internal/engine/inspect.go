@@ -53,7 +53,7 @@ func (t *Template) Report(p *Plan) (r Report) {
 }
 
 // Scratch returns the scratch memory that the pool has, and how many programs use some of it.
-func (p *Pool) Scratch() (f32 [][]float32, f64 [][]float64, busy int) { return p.f32, p.f64, p.busy }
+func (p *Pool) Scratch() (list [][]float64, busy int) { return p.list, p.busy }
 
 // An Inspector is a [Machine] as tests see it.
 type Inspector interface {

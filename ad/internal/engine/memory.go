@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"dsbo/internal/kernel"
 )
@@ -23,8 +24,7 @@ func memoryOf[T Float](w *Workspace) *memory[T] {
 	if p == nil {
 		p = &w.own
 	}
-	w.f32.pool, w.f32.free = p, &p.f32
-	w.f64.pool, w.f64.free = p, &p.f64
+	w.f32.pool, w.f64.pool = p, p
 	if m, ok := any(&w.f32).(*memory[T]); ok {
 		return m
 	}
@@ -32,26 +32,25 @@ func memoryOf[T Float](w *Workspace) *memory[T] {
 }
 
 // A Pool is scratch memory for the programs of several goroutines. At most runtime.GOMAXPROCS
-// programs have some of it at one time; others wait.
+// programs have some of it at one time; others wait. Programs of both types use the same memory.
 type Pool struct {
 	mu   sync.Mutex
 	free sync.Cond // some of the scratch memory
 	busy int       // programs that have some
-	f32  [][]float32
-	f64  [][]float64
+	list [][]float64
 }
 
 // memory is what machines of one workspace share.
 type memory[T Float] struct {
 	points map[pointKey]*sharedVector[T]
 	pool   *Pool
-	free   *[][]T // of the pool
 }
 
-// acquire removes at least n numbers of scratch memory from the pool, or makes them, once a
-// processor is free. The numbers are left over from earlier runs.
+// acquire removes scratch memory for at least n numbers from the pool, or makes it, once a
+// processor is free. The numbers are left over from earlier runs, perhaps of the other type.
 func (m *memory[T]) acquire(n int) []T {
-	p, list := m.pool, m.free
+	p := m.pool
+	n = (n*int(unsafe.Sizeof(*new(T))) + 7) / 8 // numbers of the list
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free.L = &p.mu
@@ -59,29 +58,29 @@ func (m *memory[T]) acquire(n int) []T {
 		p.free.Wait()
 	}
 	p.busy++
-	if len(*list) == 0 {
-		return kernel.MakePages[T](n)
+	if len(p.list) == 0 {
+		return kernel.ViewAs[T](kernel.MakePages[float64](n))
 	}
 	best := 0 // the shortest that is long enough, else the longest, which a longer one replaces
-	for i, s := range *list {
-		if b := len((*list)[best]); b < n && len(s) > b || n <= len(s) && len(s) < b {
+	for i, s := range p.list {
+		if b := len(p.list[best]); b < n && len(s) > b || n <= len(s) && len(s) < b {
 			best = i
 		}
 	}
-	found := (*list)[best]
-	*list = slices.Delete(*list, best, best+1)
+	found := p.list[best]
+	p.list = slices.Delete(p.list, best, best+1)
 	if len(found) < n {
 		found = nil // free before the longer one is made
-		found = kernel.MakePages[T](n)
+		found = kernel.MakePages[float64](n)
 	}
-	return found
+	return kernel.ViewAs[T](found)
 }
 
-// release returns scratch memory to the pool.
+// release returns what acquire returned to the pool.
 func (m *memory[T]) release(s []T) {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
-	*m.free = append(*m.free, s)
+	m.pool.list = append(m.pool.list, kernel.ViewAs[float64](s))
 	m.pool.busy--
 	m.pool.free.Signal()
 }

@@ -26,7 +26,7 @@ func TestPool(t *testing.T) {
 		}
 		m.release(s)
 	}
-	if len(p.f64) != 3 {
-		t.Errorf("%d blocks, want 3", len(p.f64))
+	if len(p.list) != 3 {
+		t.Errorf("%d blocks, want 3", len(p.list))
 	}
 }
