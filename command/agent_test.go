@@ -35,7 +35,7 @@ func TestAgents(t *testing.T) {
 			if tt.more != nil {
 				return
 			}
-			if !strings.Contains(stdout[0], "\nλ tuned ") || stdout[1] != "" {
+			if !strings.Contains(stdout[0], "\nλ tuned ") || !strings.Contains(stdout[1], "\nλ tuned ") {
 				t.Errorf("stdout of agents 0 and 1:\n%s\n%s", stdout[0], stdout[1])
 			}
 			for i, text := range stderr {

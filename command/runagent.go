@@ -64,8 +64,8 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 			return err
 		}
 	}
-	if o.agent > 0 || o.attached {
-		stdout = nil // no page and no table, which would be the same for all agents
+	if o.attached {
+		stdout = nil // the verb run writes the page and the table once for all
 	}
 	err = e.run(ctx, j, c, stdout, stderr)
 	if errors.Is(err, context.Canceled) {

@@ -84,7 +84,8 @@ func (r *loader) loadAdmitted() error {
 		found := &setup{Setup: l.setup.Setup}
 		late, m, err := r.Task.Load(
 			Agents{N: r.agentsWith(i), Start: r.Settings.Agents, Local: membership.First(i + 1).Members,
-				Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
+				Seed: r.Settings.Seed, Numbers: r.Settings.Numbers,
+				Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}

@@ -45,7 +45,8 @@ type problem struct {
 func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if r.Task.Fingerprint != nil {
 		return r.Task.Fingerprint(Agents{N: r.agentsWith(agent), Local: []int{agent}, Seed: r.Settings.Seed,
-			Own: r.layout.ownsFiles()})
+			Numbers: r.Settings.Numbers,
+			Own:     r.layout.ownsFiles()})
 	}
 	if err := r.load(ctx, []int{agent}); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 		return err
 	}
 	agents := Agents{N: r.agentsWith(local...), Start: s.Agents, Local: l.local, Seed: s.Seed,
-		Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
+		Numbers: s.Numbers, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
 	if agents.Private {
 		agents.Collective = withoutSums
 	}

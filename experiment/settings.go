@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -22,6 +23,7 @@ import (
 type Settings struct {
 	runs.Config
 	T, N               int
+	Numbers            []int         // of the agents' files, where -agents lists them
 	Alpha, Beta, Gamma algo.Schedule // steps of x, y and z; of y and z they may follow the curvature
 	Set                assignments
 	Memory             float64 // GiB
@@ -96,7 +98,10 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 }
 
 func (s *Settings) addNetworkFlags(f *cli.Flags) {
-	f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents (default 8, or as many as the task has data for)")
+	s.Agents = 8
+	f.Var(agentsFlag{s}, "agents",
+		"n, `number` of agents, or the numbers of their files, such as 0,2,5 (default 8, or as many as the task has "+
+			"data for)")
 	f.StringVar(&s.Graph, "graph", "ring",
 		"`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
 	f.Float64Var(&s.W, "w", 0.5,
@@ -217,9 +222,11 @@ func (j *Job) resolveParameters() (parameters, error) {
 		return p, err
 	}
 	if j.Task.Agents != nil && !given["agents"] {
-		s.Agents = cmp.Or(j.Task.Agents(), s.Agents)
+		var n int
+		n, err = j.Task.Agents()
+		s.Agents = cmp.Or(n, s.Agents)
 	}
-	return p, nil
+	return p, errors.Join(err, agentsFlag{s}.check(j.Task))
 }
 
 // preset returns the preset that -preset names, else the one that the task chooses. Without

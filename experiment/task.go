@@ -56,8 +56,8 @@ type Task struct {
 	// same for all agents of a run.
 	LocalFlags []string
 	// Agents returns the number of agents for which there are data, where -agents is not given;
-	// 0: any.
-	Agents func() int
+	// 0: any. It fails with dsbo.ErrConfig where that is in doubt.
+	Agents func() (int, error)
 	// Fingerprint returns a digest of the files of the agents in a.Local, as they lie there, before
 	// the agents meet. The masks of sums follow from it, and the exchange refuses an agent that
 	// comes back with another one. A task whose Load exchanges with the other agents must have it.
@@ -107,6 +107,8 @@ type Agents struct {
 	Start int    // number of agents at the start, whose sums Collective finds: less than N where agents join the run
 	Local []int  // numbers of the agents in this process, ascending; the shards of others are to be empty
 	Seed  uint64 // seed of all that is random in the data
+	// Numbers are of the files of all agents, where -agents lists them; nil: it does not.
+	Numbers []int
 	// Own says that this process belongs to one agent, on a machine of its own: a file that is not
 	// named by agent is that agent's.
 	Own bool

@@ -7,6 +7,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/num"
+	"dsbo/internal/wording"
 )
 
 // An Outcome is what tuning gave, in one word.
@@ -55,11 +56,20 @@ type Gain struct {
 	AccuracyError   Number `json:"accuracy_error"`
 }
 
+// fewestExamples is the number of examples below which a change tells nothing, whatever its
+// standard error, which is itself not known then.
+const fewestExamples = 10
+
+// few reports whether there are too few examples to judge by.
+func (g Gain) few() bool { return 0 < g.Examples && g.Examples < fewestExamples }
+
 // Outcome returns what the loss on these examples says: a change of at most two standard errors, or
-// of less than a percentage shows, is none, and so is a change of losses of which next to nothing
-// is left.
+// of at most half a percent, is none, and so is a change of losses of which next to nothing is
+// left. With fewer than ten examples it is not clear.
 func (g Gain) Outcome() Outcome {
 	switch change := float64(g.LossChange); {
+	case g.few():
+		return Unclear
 	case change == 0 || g.withinChance() || g.negligible():
 		return Same
 	case !g.LossChange.Known() || !g.LossError.Known():
@@ -73,10 +83,19 @@ func (g Gain) Outcome() Outcome {
 // withinChance reports whether the change is at most two standard errors.
 func (g Gain) withinChance() bool { return math.Abs(float64(g.LossChange)) <= 2*float64(g.LossError) }
 
-// negligible reports whether the change is 0.0 % of the other model's loss: with many examples that
-// may be certain, and is nothing all the same.
+// negligibleShare is the share of the other model's loss up to which a change is nothing, however
+// certain it is with many examples.
+const negligibleShare = 0.005
+
+// negligible reports whether the change is next to nothing.
 func (g Gain) negligible() bool {
-	return g.spent() || math.Abs(float64(g.LossChange)) < 0.0005*math.Abs(float64(g.LossAgainst))
+	return g.spent() || math.Abs(float64(g.LossChange)) <= negligibleShare*math.Abs(float64(g.LossAgainst))
+}
+
+// disagrees reports whether the changes on two sets of examples differ by more than their
+// intervals, two standard errors each.
+func (g Gain) disagrees(o Gain) bool {
+	return math.Abs(float64(g.LossChange-o.LossChange)) > 2*float64(g.LossError+o.LossError)
 }
 
 // spentShare is the share of the loss at the start below which a loss has nothing left that
@@ -108,6 +127,9 @@ func (g Gain) SimplerNote(kept, simpler string) string {
 func (g Gain) percentText() string {
 	share := 100 * float64(g.LossChange/g.LossAgainst)
 	text := fmt.Sprintf("%+.1f %%", share)
+	if math.Abs(share) >= 1000 {
+		text = fmt.Sprintf("%+.3g times", share/100)
+	}
 	if math.IsNaN(share) || math.IsInf(share, 0) {
 		text = fmt.Sprintf("%+.4f", float64(g.LossChange))
 	}
@@ -179,7 +201,7 @@ func (c Contest) Verdict() Verdict {
 	v.Sentence = g.sentence(head, against)
 	var others []string
 	for _, o := range c.Gains[1:] {
-		if !o.spent() {
+		if !o.spent() && !o.few() {
 			others = append(others, o.Set+" "+o.percentText())
 		}
 	}
@@ -198,7 +220,7 @@ func (c Contest) Verdict() Verdict {
 	}
 	v.Sentence += "."
 	for _, o := range c.Gains[1:] {
-		if o.Outcome() == Better && v.Outcome != Better && o.Set == Validation {
+		if o.Outcome() == Better && v.Outcome != Better && o.Set == Validation && g.disagrees(o) {
 			v.Notes = append(v.Notes,
 				fmt.Sprintf("Validation and %s disagree: the validation loss changed by %s, the %s loss by %s. "+
 					"%s fits the validation examples rather than what they stand for.", g.Set, o.percentText(), g.Set,
@@ -212,6 +234,9 @@ func (c Contest) Verdict() Verdict {
 func (g Gain) sentence(head, against string) string {
 	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
 	switch {
+	case g.few():
+		return fmt.Sprintf("%s cannot be judged by %s, too few to tell (loss %s), %s", head,
+			wording.Count(g.Examples, g.Set+" example"), g.changeText(), against)
 	case outcome == Better:
 		return fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.changeText(), against)
 	case outcome == Worse:

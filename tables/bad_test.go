@@ -41,21 +41,21 @@ func TestBadFiles(t *testing.T) {
 		{"two headers", "a,b\n1,2\na,b\n3,4\n", Options{},
 			", line 3: the header must stand once; this line repeats it"},
 		{"a line of units", "a,b\nkg,cm\n" + strings.Repeat("1,2\n", 40), Options{},
-			`, line 2, column a: a value must be a number, as more than 95 % of this column's values; or name ` +
-				`the column as one of words; it is "kg"`},
+			`, line 2, column a: a value must be a number, as more than 95 % of this column's values ` +
+				`(-words a takes them as words); it is "kg"`},
 		{"a column without a name", "a,,c\n1,2,3\n", Options{},
 			", line 1, column 2: the header must name each column; this name is empty"},
 		{"a name twice", "a,b,a\n1,2,3\n", Options{},
 			", line 1, column a: the header must give each name once; columns 1 and 3 have this one"},
 		{"one bad number", many + "x,3\n", Options{},
-			`, line 42, column a: a value must be a number, as more than 95 % of this column's values; or name ` +
-				`the column as one of words; it is "x"`},
+			`, line 42, column a: a value must be a number, as more than 95 % of this column's values ` +
+				`(-words a takes them as words); it is "x"`},
 		{"one bad number, late", long + "1,x\n" + long[4:], Options{},
-			`, line 100002, column b: a value must be a number, as more than 95 % of this column's values; or ` +
-				`name the column as one of words; it is "x"`},
+			`, line 100002, column b: a value must be a number, as more than 95 % of this column's values ` +
+				`(-words b takes them as words); it is "x"`},
 		{"one bad date", "a\n" + strings.Repeat("2020-01-01\n", 40) + "2020-02-30\n", Options{},
 			`, line 42, column a: a value must be a time such as 2006-01-02 or 2006-01-02 15:04:05, as more ` +
-				`than 95 % of this column's values; or name the column as one of words; it is "2020-02-30"`},
+				`than 95 % of this column's values (-words a takes them as words); it is "2020-02-30"`},
 		{"a word where a number is asked for", "a,b\n1,2\nx,3\n", Options{Kinds: map[string]Kind{"a": Number}},
 			`, line 3, column a: a value must be a number, as this column's values are to be; it is "x"`},
 		{"1e400", "a,b\n1,1e400\n", Options{},

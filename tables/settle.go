@@ -1,6 +1,9 @@
 package tables
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // mostlyShare is the share of values that make a column one of numbers, or of times: where more
 // are, the others are errors; where less are, it is a column of words.
@@ -87,9 +90,12 @@ func (p *pass) decide(j int) (valueKind, error) {
 	case c.kind == Time && c.unit == days && !c.forced:
 		return valueKind{Time, seconds}, nil // dates are times as well
 	case c.forced || float64(present-t.bad) > mostlyShare*float64(present):
-		why := "as more than 95 % of this column's values; or name the column as one of words"
+		why := fmt.Sprintf("as more than 95 %% of this column's values (-words %s takes them as words)", c.name)
 		if c.forced {
 			why = "as this column's values are to be"
+		}
+		if c.kind == Number && isOtherDecimal(t.first.text, p.decimal) {
+			why += fmt.Sprintf(", with the decimal %q of the file", p.decimal)
 		}
 		what := "number"
 		if c.kind == Time {
@@ -100,6 +106,17 @@ func (p *pass) decide(j int) (valueKind, error) {
 	}
 	p.columns[j].not = append(p.columns[j].not, c.kind)
 	return valueKind{kind: Word}, nil
+}
+
+// isOtherDecimal reports whether a text would be a number with the other of the two decimal signs
+// than a file's.
+func isOtherDecimal(text string, decimal byte) bool {
+	other := byte(',')
+	if decimal == other {
+		other = '.'
+	}
+	_, f := numberOf([]byte(text), other)
+	return f == numberForm
 }
 
 // decideWords returns the kind of a column that was read as words: another one if most of its

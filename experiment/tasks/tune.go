@@ -51,6 +51,7 @@ type tune struct {
 	balance, alone        bool
 	exchangeAlone         bool
 	rare                  int
+	rareClasses           string
 	missing               string
 	split                 features.Shares
 	splitColumn           string
@@ -101,6 +102,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.IntVar(&t.rare, "rare", 10,
 		"a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a "+
 			"feature; so is one that no site has in 5 training rows")
+	f.StringVar(&t.rareClasses, "rare-classes", "",
+		"`what` becomes of rows whose class no site has in 5 rows, so that its name does not leave: merge, one class "+
+			"of all of them; or drop, they are left out (default: they are an error)")
 	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers),
 		"`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes "+
 			"them an error")
@@ -160,6 +164,16 @@ func (t *tune) Check() error {
 				strings.Join(c.allowed, " or "), c.value)
 		}
 	}
+	if r := features.RareRule(t.rareClasses); r != features.RefuseRare && r != features.MergeRare &&
+		r != features.DropRare {
+		return dsbo.Errorf(dsbo.ErrConfig, "-rare-classes must be merge or drop; it is %s", t.rareClasses)
+	}
+	for _, c := range []struct{ flag, name string }{{"target", t.target}, {"weight", t.weight},
+		{"split-column", t.splitColumn}} {
+		if c.name != "" && slices.Contains(t.drop, c.name) {
+			return dsbo.Errorf(dsbo.ErrConfig, "-drop must not name %s, which is the column of -%s", c.name, c.flag)
+		}
+	}
 	if t.rare < 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-rare must be at least 1; it is %d", t.rare)
 	}
@@ -193,7 +207,8 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		features.Options{
 			Target: t.target, Kind: kinds[t.kind], Weight: t.weight, SplitColumn: t.splitColumn,
 			Split: t.split, Rare: t.rare,
-			Missing: features.MissingRule(t.missing), Balance: t.balance, Folds: folds, FoldRows: foldRows,
+			RareClasses: features.RareRule(t.rareClasses),
+			Missing:     features.MissingRule(t.missing), Balance: t.balance, Folds: folds, FoldRows: foldRows,
 		}
 	if a.Private {
 		t.prepared, err = t.prepareByEarlier(a, sites, o)
@@ -202,6 +217,11 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	}
 	if err != nil {
 		return data.Task{}, nil, err
+	}
+	if kind := t.prepared.Recipe.Target.Kind; t.loss != squared && kind != features.Value {
+		return data.Task{}, nil, dsbo.Errorf(dsbo.ErrConfig,
+			"-loss %s is for regressions; the target %s is a %s (-task regression takes numbers as such)", t.loss,
+			t.target, kind)
 	}
 	for _, note := range t.prepared.Notes {
 		if a.Log != nil {

@@ -28,25 +28,51 @@ func fileExists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
+// mostFiles is the number below which files of agents are looked for.
+const mostFiles = 1000
+
+// fileNumbers returns the numbers of the files that are there.
+func (t *tune) fileNumbers() (list []int) {
+	for number := range mostFiles {
+		path := t.filePath(number)
+		if path == "" || number > 0 && path == t.filePath(number-1) {
+			break
+		}
+		if fileExists(path) {
+			list = append(list, number)
+		}
+	}
+	return list
+}
+
 // firstNumber returns the number that the file of agent 0 has: 1 if files are counted from there.
 func (t *tune) firstNumber() int {
-	zero, err := cluster.Expand(t.data, 0)
-	one, err1 := cluster.Expand(t.data, 1)
-	if err == nil && err1 == nil && !fileExists(zero) && fileExists(one) {
+	if !fileExists(t.filePath(0)) && fileExists(t.filePath(1)) {
 		return 1
 	}
 	return 0
 }
 
-// Agents is the task's: there is one file for each agent.
-func (t *tune) Agents() (n int) {
-	for first := t.firstNumber(); t.namesFiles(); n++ {
-		path, err := cluster.Expand(t.data, first+n)
-		if err != nil || !fileExists(path) || n > 0 && path == t.filePath(first+n-1) {
-			break
+// Agents is the task's: there is one file for each agent. Where a number is left out, a site may
+// have been forgotten.
+func (t *tune) Agents() (int, error) {
+	if !t.namesFiles() {
+		return 0, nil
+	}
+	there := t.fileNumbers()
+	for k, number := range there {
+		if next := t.firstNumber() + k; number != next {
+			var names, numbers []string
+			for _, n := range there {
+				names, numbers = append(names, t.filePath(n)), append(numbers, fmt.Sprint(n))
+			}
+			return 0, dsbo.Errorf(dsbo.ErrConfig,
+				"-data %s must name a file for each number from %d on; there are %s, and %s is missing (-agents %s "+
+					"takes those that are there)", t.data, t.firstNumber(), strings.Join(names, ", "), t.filePath(next),
+				strings.Join(numbers, ","))
 		}
 	}
-	return n
+	return len(there), nil
 }
 
 // filePath returns the file with a number, "" where -data is no rule.
@@ -69,7 +95,11 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 	paths = map[int]string{}
 	for _, i := range a.Local {
 		if paths[i] = t.data; t.namesFiles() {
-			if paths[i], err = cluster.Expand(t.data, t.firstNumber()+i); err != nil {
+			number := t.firstNumber() + i
+			if i < len(a.Numbers) {
+				number = a.Numbers[i]
+			}
+			if paths[i], err = cluster.Expand(t.data, number); err != nil {
 				return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data %s: %w", t.data, err)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/testkit"
+	"dsbo/runs"
 )
 
 // table is a file of rows lines with a class that a says, where %d stands for the row.
@@ -78,13 +79,25 @@ func TestTuneRefused(t *testing.T) {
 		{"one value", good, "-drop=y,a -target=one", `has no column "one"`},
 		{"weights of words", good, "-weight=w", "column w: a weight must be a number from 0"},
 		{"a negative weight", table("a,w,y", "-%d,%w,%c", 12), "-weight=a",
-			"site 2: site2.csv, line 3, column a: a weight must be a number from 0; it is missing, negative or a word"},
+			"site 2: site2.csv, line 3, column a: a weight must be a number from 0; it is -1"},
 		{"a missing value refused", good + ",red,yes\n", "-missing=refuse",
 			"site 2: site2.csv, line 14, column a: the value is missing, which -missing refuse does not allow"},
 		{"a split of other words", good, "-split-column=w",
 			"site 0: site0.csv, line 2, column w: the word must be train or validation or test; it is \"red\""},
 		{"balance without classes", good, "-target=a -task=regression -balance",
 			"-balance is for classes; the target a is a value"},
+		{"an identifier as target", table("a,w,y", "%d,%w,id%d", 30), "",
+			"column y, the target, must have each class in 5 rows of some site at least; it has not in 30 of 54 rows"},
+		{"a real number as classes", table("a,w,y", "%d.5,%w,%c", 12), "-target=a -task=classification",
+			"-task regression or count takes it as a number"},
+		{"huber with classes", good, "-loss=huber", "-loss huber is for regressions; the target y is a class"},
+		{"a target that is dropped", good, "-drop=y", "-drop must not name y, which is the column of -target"},
+		{"shares of more than all", good, "-split=50:30:30", "shares must sum to 1, or to 100 as percentages"},
+		{"another decimal", table("a,w,y", "%d.5,%w,%c", 60) + "\"1,5\",red,yes\n", "",
+			"-words a takes them as words), with the decimal '.' of the file; it is \"1,5\""},
+		{"a count of the file's digits", table("a,w,y", "0.095,%w,%c", 12), "-target=a -task=count", "it is 0.095"},
+		{"out of proportion in any row", table("a,w,y", "%d,%w,%c", 30) + "1e30,red,yes\n", "",
+			"site 2: site2.csv, line 32, column a: "},
 		{"no target", good, "-target=", "-data and -target are required"},
 		{"a sentinel", table("a,w,y", "%d,%w,%c", 200) + "9e30,red,yes\n9e30,red,no\n9e30,red,yes\n9e30,red,no\n", "",
 			"column a must not have a few numbers that are out of all proportion"},
@@ -130,11 +143,58 @@ func TestTuneUnlikeSites(t *testing.T) {
 			"-out=" + filepath.Join(dir, "run")}, io.Discard, &log))
 	said := strings.Join(strings.Fields(log.String()), " ")
 	for _, want := range []string{
-		fmt.Sprintf("class maybe is at site 1 (%s/site1.csv) alone", dir),
+		fmt.Sprintf("class maybe is common at site 1 (%s/site1.csv) alone", dir),
 		fmt.Sprintf("site 1 (%s/site1.csv) has one class alone, maybe", dir),
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the log must have %q; it is %q", want, said)
+		}
+	}
+}
+
+// TestTuneForgottenFile: a number that is left out among the files of sites is refused, with a list
+// of what is there; -agents with their numbers takes these.
+func TestTuneForgottenFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, i := range []int{0, 2, 5} {
+		testkit.OK(os.WriteFile(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)),
+			[]byte(table("a,w,y", "%d,%w,%c", 40)), 0o644))
+	}
+	run := func(more ...string) error {
+		return experiment.Run(t.Context(), tasks.Tune(), append(more, "-target=y", "-K=1", "-quiet", "-report=false",
+			"-alone=false", "-data="+filepath.Join(dir, "site{agent}.csv"), "-out="+filepath.Join(dir, "run")),
+			io.Discard, io.Discard)
+	}
+	err := run()
+	if says := "site5.csv, and "; !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), says) ||
+		!strings.Contains(err.Error(), "-agents 0,2,5 takes") {
+		t.Fatalf("error %v, want %q", err, says)
+	}
+	testkit.OK(run("-agents=0,2,5"))
+	c := testkit.Get(runs.Folder(filepath.Join(dir, "run")).ReadConfig())
+	if c.Agents != 3 {
+		t.Errorf("%d agents, want 3", c.Agents)
+	}
+}
+
+// TestTuneRareClasses: no name of a rare class leaves its site; its rows are one class, or
+// left out.
+func TestTuneRareClasses(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 {
+		text := table("a,w,y", "%d,%w,%c", 40) + fmt.Sprintf("3,red,secret%d\n4,blue,other%d\n", i, i)
+		testkit.OK(os.WriteFile(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), []byte(text), 0o644))
+	}
+	for rule, want := range map[string]string{"merge": `["no","yes","(rare)"]`, "drop": `["no","yes"]`} {
+		out := runs.Folder(filepath.Join(dir, rule))
+		testkit.OK(experiment.Run(t.Context(), tasks.Tune(), []string{"-rare-classes=" + rule, "-target=y", "-K=1",
+			"-quiet",
+			"-report=false", "-alone=false", "-data=" + filepath.Join(dir, "site{agent}.csv"), "-out=" + string(out)},
+			io.Discard, io.Discard))
+		model := string(testkit.Get(os.ReadFile(out.Path("model.json"))))
+		flat := strings.Join(strings.Fields(model), "")
+		if !strings.Contains(flat, `"classes":`+want) || strings.Contains(model, "secret") {
+			t.Errorf("-rare-classes %s: the model must have the classes %s; it is %.600s", rule, want, flat)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
 
 	"dsbo/ad"
@@ -25,6 +26,9 @@ func (p *preparation) encode() (data.Task, error) {
 
 // encodeSite makes the examples of site i. Its table is empty then.
 func (p *preparation) encodeSite(i int) (data.Shard, error) {
+	if err := p.refuseFar(i); err != nil {
+		return data.Shard{}, err
+	}
 	targets, err := p.recipe.Targets(p.Tables[i])
 	if err != nil {
 		return data.Shard{}, err
@@ -61,6 +65,42 @@ func (p *preparation) encodeSite(i int) (data.Shard, error) {
 		made.Train, made.Val, err = p.crossValidate(i, made.Train)
 	}
 	return made, err
+}
+
+// farthest is the largest distance of a number from the mean of training rows, in deviations of
+// these. Beyond it one row is all that a mean of losses tells of.
+const farthest = 1e6
+
+// refuseFar names the first number of site i, the target's too, that is out of all proportion to
+// the training rows: checkSpread sees these alone.
+func (p *preparation) refuseFar(i int) error {
+	check := func(c *tables.Column, mean, deviation float64) error {
+		for row := range p.parts[i].of {
+			if d := (float64(c.Number(row)) - mean) / deviation; math.Abs(d) > farthest {
+				return p.failAt(i, row, c.Name, "the number must be in proportion to the others; it is %s, %.3g times "+
+					"their standard deviation from their mean (-drop leaves the column out)", numberText(c.Number(row)),
+					math.Abs(d))
+			}
+		}
+		return nil
+	}
+	for k, in := range p.recipe.Inputs {
+		if in.Dropped != "" || in.Kind != tables.Number || p.plain {
+			continue
+		}
+		if c := p.Tables[i].Columns[p.places[k]]; c.Kind == tables.Number {
+			if err := check(c, in.Mean, in.Deviation); err != nil {
+				return err
+			}
+		}
+	}
+	switch target := p.recipe.Target; {
+	case target.Kind == Value && !p.plain:
+		return check(p.column(i, p.Target), target.Mean, target.Deviation)
+	case target.Kind == Counts && !p.plain:
+		return check(p.column(i, p.Target), target.Mean, max(1, target.Mean))
+	}
+	return nil
 }
 
 // features encodes the rows of site i, the rows of each set one after the other in memory of their

@@ -30,9 +30,9 @@ type Prepared struct {
 // of them.
 //
 // What a site sends: once the names and kinds of its columns, whether the target's numbers are few
-// and whole, the words that are in at least five of its training rows each, and the names of its
-// classes; then its terms of sums over all sites, of rows, of words, of classes, and of numbers,
-// their magnitudes and squares.
+// and whole, the classes of at least five of its rows each, and the words that are in at least five
+// of its training rows each; then its terms of sums over all sites, of rows, of words, of classes,
+// and of numbers, their magnitudes and squares.
 //
 // The blocks of the tables' columns are freed as they are encoded: at most a block of each column
 // is there twice. The tables cannot be used afterwards. Errors about a site's table match
@@ -40,8 +40,8 @@ type Prepared struct {
 func Prepare(s Sites, o Options) (*Prepared, error) {
 	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)),
 		unfolded: make([]*ad.Table, len(s.Tables))}
-	for _, step := range []func() error{p.compareSchemas, p.chooseTarget, p.splitAll, p.dealFolds, p.nameWords,
-		p.countRows, p.measureNumbers, p.measureSparse, p.sumWeights} {
+	for _, step := range []func() error{p.compareSchemas, p.chooseTarget, classFinder{p}.nameAll, p.splitAll,
+		p.dealFolds, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, p.sumWeights} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func TestRecipe(t *testing.T) {
 		t.Errorf("classes %v; they must be in the order of the alphabet", got)
 	}
 	if !slices.Contains(p.Notes, "column constant is dropped: all training rows have one value") ||
-		!slices.Contains(p.Notes, "class dead is at site 2 (site2.csv) alone") {
+		!slices.Contains(p.Notes, "class dead is common at site 2 (site2.csv) alone") {
 		t.Errorf("notes %q", p.Notes)
 	}
 	if p.Rows != [3]int{90, 45, 45} {

@@ -157,7 +157,7 @@ func (Sites) firstOf(all []schema, k int) int {
 // wordsHint says what helps where a code looks like a number at one site.
 func wordsHint(a, b columnSchema) string {
 	if a.Kind == tables.Word || b.Kind == tables.Word {
-		return " (-words " + a.Name + " takes it as words at all)"
+		return " (-words " + a.Name + " takes it as words at all sites)"
 	}
 	return ""
 }

@@ -70,7 +70,9 @@ type Options struct {
 	FoldRows int // cross-validate where all sites together have at most this number of these rows; 0: always
 	Rare     int // a word that fewer training rows of all sites together have is no feature of its own
 	Missing  MissingRule
-	Balance  bool // weigh rows so that each class has the same weight
+	// RareClasses says what becomes of rows whose class no site has in 5 rows.
+	RareClasses RareRule
+	Balance     bool // weigh rows so that each class has the same weight
 }
 
 // Names returns the columns that Options name.

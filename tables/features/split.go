@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,10 +31,11 @@ type Shares [sets]float64
 // DefaultShares are half for training, and a quarter each for validation and test.
 var DefaultShares = Shares{0.5, 0.25, 0.25}
 
-// UnmarshalText implements encoding.TextUnmarshaler. Numbers with any sum become shares of it.
+// UnmarshalText implements encoding.TextUnmarshaler. It takes shares, which sum to 1, percentages,
+// which sum to 100, and ratios of whole numbers below 10, such as 2:1:1.
 func (s *Shares) UnmarshalText(text []byte) error {
 	parts := strings.Split(string(text), ":")
-	sum := 0.0
+	sum, ratio := 0.0, true
 	for k, part := range parts {
 		v, err := strconv.ParseFloat(part, 64)
 		if err != nil || !(v >= 0 && v <= 1e6) || k >= sets {
@@ -42,9 +44,13 @@ func (s *Shares) UnmarshalText(text []byte) error {
 		}
 		s[k] = v
 		sum += v
+		ratio = ratio && v == math.Trunc(v) && v < 10
 	}
 	if len(parts) < 2 || s[training] == 0 || s[validation] == 0 {
 		return fmt.Errorf("shares of training and validation rows must be positive; they are %q", text)
+	}
+	if !ratio && math.Abs(sum-1) > 1e-3 && math.Abs(sum-100) > 0.1 {
+		return fmt.Errorf("shares must sum to 1, or to 100 as percentages; %s sum to %g", text, sum)
 	}
 	if len(parts) == 2 {
 		s[testing] = 0

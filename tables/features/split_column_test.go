@@ -33,7 +33,7 @@ func TestSplitColumn(t *testing.T) {
 			s := features.Sites{Collective: alone(t, 2), Seed: 1}
 			train := 0
 			for i, sets := range []string{both, c.second} {
-				of := strings.Fields(sets)
+				of := slices.Repeat(strings.Fields(sets), 6) // so that classes have rows enough
 				numbers, classes := make([]float32, len(of)), make([]string, len(of))
 				for row := range of {
 					numbers[row], classes[row] = float32(row), []string{"ill", "well"}[row%2]

@@ -1,9 +1,7 @@
 package features
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"strconv"
 
 	"dsbo"
@@ -25,7 +23,8 @@ func (p *preparation) chooseTarget() error {
 		}
 	case p.Kind != Class && c.Kind == tables.Word:
 		return dsbo.Errorf(dsbo.ErrConfig,
-			"column %s, the target, must hold numbers to be learned as a %s; it holds words", c.Name, p.Kind)
+			"column %s, the target, must hold numbers to be learned as a %s; it holds words (-task classification "+
+				"learns words)", c.Name, p.Kind)
 	}
 	for _, i := range p.localSites() {
 		column := p.column(i, p.Target)
@@ -36,8 +35,10 @@ func (p *preparation) chooseTarget() error {
 			if p.recipe.Target.Kind != Counts {
 				continue
 			}
-			if v := float64(column.Number(row)); v < 0 || v != math.Trunc(v) {
-				return p.failAt(i, row, p.Target, "a count must be a whole number from 0; it is %g", v)
+			if v := column.Number(row); v < 0 || float64(v) != math.Trunc(float64(v)) {
+				return p.failAt(i, row, p.Target,
+					"a count must be a whole number from 0; it is %s (-task regression takes any number)",
+					numberText(v))
 			}
 		}
 	}
@@ -49,68 +50,11 @@ func className(c *tables.Column, row int) string {
 	if c.Kind == tables.Word {
 		return c.Words[c.Code(row)]
 	}
-	return strconv.FormatFloat(float64(c.Number(row)), 'g', -1, 32)
+	return numberText(c.Number(row))
 }
 
-// classNames returns the names of the classes in a column, in no order.
-func classNames(c *tables.Column, rows int) (names []string) {
-	if c.Kind == tables.Word {
-		return c.Words
-	}
-	seen := map[float32]bool{}
-	for row := range rows {
-		if v := c.Number(row); !seen[v] {
-			seen[v] = true
-			names = append(names, className(c, row))
-		}
-	}
-	return names
-}
-
-// setClasses sorts the classes of all sites, of which each named its own: words by the alphabet,
-// numbers by size.
-func (p *preparation) setClasses(ofSites [][]string) error {
-	var all []string
-	for _, names := range ofSites {
-		all = append(all, names...)
-	}
-	words := p.schema.Columns[p.columnIndex(p.Target)].Kind == tables.Word
-	slices.SortFunc(all, func(a, b string) int {
-		if words {
-			return cmp.Compare(a, b)
-		}
-		x, _ := strconv.ParseFloat(a, 64) // as className writes them
-		y, _ := strconv.ParseFloat(b, 64)
-		return cmp.Compare(x, y)
-	})
-	all = slices.Compact(all)
-	switch {
-	case len(all) < 2:
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"column %s, the target, must have two classes at least; all rows of all sites are %q", p.Target, all[0])
-	case len(all) > mostClasses:
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have %d classes at most; it has %d", p.Target,
-			mostClasses, len(all))
-	}
-	p.recipe.Target.Classes = all
-	for _, class := range all {
-		var has []int
-		for i, names := range ofSites {
-			if slices.Contains(names, class) {
-				has = append(has, i)
-			}
-		}
-		if len(has) == 1 && len(ofSites) > 1 {
-			p.note("class %s is at %s alone", class, p.label(has[0]))
-		}
-	}
-	for i, names := range ofSites {
-		if len(names) == 1 {
-			p.note("%s has one class alone, %s", p.label(i), names[0])
-		}
-	}
-	return nil
-}
+// numberText writes a number as it stands in a file.
+func numberText(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 
 // classPlaces returns the place of the class of each row of a column in a list of all classes; an
 // error names a row whose class is not among them.
@@ -119,9 +63,13 @@ func classPlaces(t *tables.Table, c *tables.Column, classes []string) ([]uint8, 
 	for k, name := range classes {
 		place[name] = k
 	}
+	rare, merged := place[rareClass]
 	list := make([]uint8, t.Rows())
 	for row := range list {
 		k, known := place[className(c, row)]
+		if !known && merged {
+			k, known = rare, true
+		}
 		if !known {
 			return nil, t.Fail(row, c.Name, "class %q was not there in training", className(c, row))
 		}

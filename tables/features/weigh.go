@@ -87,8 +87,13 @@ func (p *preparation) checkWeights() error {
 	for _, i := range p.localSites() {
 		c := p.column(i, p.Weight)
 		for row := range p.Tables[i].Rows() {
-			if c.Kind == tables.Word || !(c.Number(row) >= 0) {
-				return p.failAt(i, row, c.Name, "a weight must be a number from 0; it is missing, negative or a word")
+			if c.Kind == tables.Word {
+				return p.failAt(i, row, c.Name, "a weight must be a number from 0; the column holds words")
+			}
+			if v := c.Number(row); v != v {
+				return p.failAt(i, row, c.Name, "a weight must be a number from 0; it is missing")
+			} else if v < 0 {
+				return p.failAt(i, row, c.Name, "a weight must be a number from 0; it is %s", numberText(v))
 			}
 		}
 	}

@@ -9,10 +9,9 @@ import (
 	"dsbo/tables"
 )
 
-// A naming is what a site tells the others of its words and classes: no counts.
+// A naming is what a site tells the others of its words: no counts.
 type naming struct {
-	Words   [][]string `json:"words,omitempty"`   // of each input of words, those in enough training rows
-	Classes []string   `json:"classes,omitempty"` // of the target
+	Words [][]string `json:"words,omitempty"` // of each input of words, those in enough training rows
 }
 
 // words returns the inputs that hold words.
@@ -25,7 +24,7 @@ func (p *preparation) words() (list []int) {
 	return list
 }
 
-// nameWords has the sites name their words and their classes.
+// nameWords has the sites name their words.
 func (p *preparation) nameWords() error {
 	texts, err := p.Collective.Texts(func(i int) (string, error) {
 		var n naming
@@ -40,9 +39,6 @@ func (p *preparation) nameWords() error {
 			slices.Sort(names)
 			n.Words = append(n.Words, names)
 		}
-		if p.recipe.Target.Kind == Class {
-			n.Classes = slices.Sorted(slices.Values(classNames(p.column(i, p.Target), p.Tables[i].Rows())))
-		}
 		text, err := json.Marshal(n)
 		return string(text), err
 	})
@@ -50,7 +46,6 @@ func (p *preparation) nameWords() error {
 		return err
 	}
 	p.names = make([][]string, len(p.words()))
-	classes := make([][]string, len(texts))
 	for i, text := range texts {
 		var n naming
 		if err := json.Unmarshal([]byte(text), &n); err != nil || len(n.Words) != len(p.names) {
@@ -60,14 +55,10 @@ func (p *preparation) nameWords() error {
 		for k, names := range n.Words {
 			p.names[k] = append(p.names[k], names...)
 		}
-		classes[i] = n.Classes
 	}
 	for k := range p.names {
 		slices.Sort(p.names[k])
 		p.names[k] = slices.Compact(p.names[k])
-	}
-	if p.recipe.Target.Kind == Class {
-		return p.setClasses(classes)
 	}
 	return nil
 }

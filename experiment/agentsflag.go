@@ -1,0 +1,51 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo"
+)
+
+// agentsFlag is the flag -agents: a number of agents, or the numbers of the files that they have,
+// with commas between.
+type agentsFlag struct{ *Settings }
+
+// String implements flag.Value.
+func (f agentsFlag) String() string {
+	if f.Settings == nil {
+		return ""
+	}
+	if f.Numbers != nil {
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Numbers), " ", ","), "[]")
+	}
+	return strconv.Itoa(f.Agents)
+}
+
+// Set implements flag.Value.
+func (f agentsFlag) Set(text string) error {
+	f.Numbers = nil
+	parts := strings.Split(text, ",")
+	for _, part := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || len(parts) > 1 && (n < 0 || slices.Contains(f.Numbers, n)) {
+			return fmt.Errorf("it must be a whole number, or different ones from 0 with commas between; it is %q", text)
+		}
+		f.Numbers = append(f.Numbers, n)
+	}
+	if f.Agents = len(parts); len(parts) == 1 {
+		f.Agents, f.Numbers = f.Numbers[0], nil
+	}
+	return nil
+}
+
+// check returns an error where numbers are given for a task whose agents have no files.
+func (f agentsFlag) check(t Task) error {
+	if f.Numbers != nil && t.Agents == nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be a number for %s, which has no files of agents; it is %s",
+			t.Name, f)
+	}
+	return nil
+}

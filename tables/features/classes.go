@@ -1,0 +1,201 @@
+package features
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo"
+	"dsbo/internal/wording"
+	"dsbo/tables"
+)
+
+// A RareRule says what becomes of rows of rare classes: classes that no site has in 5 rows.
+type RareRule string
+
+// The rules for rare classes.
+const (
+	RefuseRare RareRule = ""      // they are an error
+	MergeRare  RareRule = "merge" // they are one class together
+	DropRare   RareRule = "drop"  // their rows are left out
+)
+
+// rareClass is the name of the class that rare classes become.
+const rareClass = "(rare)"
+
+// A classFinder finds the classes of the target for a preparation.
+type classFinder struct{ *preparation }
+
+// nameAll finds the classes of the target. A site names those that 5 of its rows have at least;
+// of the rows of others it adds up how many there are.
+func (p classFinder) nameAll() error {
+	if p.recipe.Target.Kind != Class {
+		return nil
+	}
+	texts, err := p.Collective.Texts(func(i int) (string, error) {
+		text, err := json.Marshal(commonClasses(p.column(i, p.Target), p.Tables[i].Rows()))
+		return string(text), err
+	})
+	if err != nil {
+		return err
+	}
+	ofSites := make([][]string, len(texts))
+	var all []string
+	for i, text := range texts {
+		if err := json.Unmarshal([]byte(text), &ofSites[i]); err != nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its classes must be their names; it is %.100q",
+				p.label(i), text)
+		}
+		all = append(all, ofSites[i]...)
+	}
+	p.sortClasses(all)
+	all = slices.Compact(all)
+	rare, err := p.countRare(all)
+	if err != nil {
+		return err
+	}
+	if all, err = p.settleRare(all, rare); err != nil {
+		return err
+	}
+	switch {
+	case len(all) < 2:
+		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have two classes at least; all rows of all "+
+			"sites are %q", p.Target, strings.Join(all, ""))
+	case len(all) > mostClasses:
+		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have %d classes at most; it has %d", p.Target,
+			mostClasses, len(all))
+	}
+	p.recipe.Target.Classes = all
+	p.noteClasses(ofSites, rare)
+	return nil
+}
+
+// commonClasses returns the sorted names of the classes that at least leastNamed rows of a column
+// have.
+func commonClasses(c *tables.Column, rows int) []string {
+	counts := map[string]int{}
+	for row := range rows {
+		counts[className(c, row)]++
+	}
+	names := []string{}
+	for name, n := range counts {
+		if n >= leastNamed {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// sortClasses sorts classes, words by the alphabet and numbers by size.
+func (p classFinder) sortClasses(all []string) {
+	words := p.schema.Columns[p.columnIndex(p.Target)].Kind == tables.Word
+	slices.SortFunc(all, func(a, b string) int {
+		if words {
+			return cmp.Compare(a, b)
+		}
+		x, _ := strconv.ParseFloat(a, 64) // as className writes them
+		y, _ := strconv.ParseFloat(b, 64)
+		return cmp.Compare(x, y)
+	})
+}
+
+// countRare returns how many rows of all sites are of classes that no site has named, and how many
+// rows there are.
+func (p classFinder) countRare(named []string) (n [2]int, err error) {
+	sum := make([]float64, len(n))
+	err = p.Collective.Sum(sum, func(i int, part []float64) error {
+		part[0], part[1] = float64(len(p.rowsOf(i, named, false))), float64(p.Tables[i].Rows())
+		return nil
+	})
+	return [2]int{int(sum[0]), int(sum[1])}, err
+}
+
+// rowsOf returns the rows of site i whose class is among some, or is not.
+func (p classFinder) rowsOf(i int, classes []string, among bool) (rows []int) {
+	c, known := p.column(i, p.Target), map[string]bool{}
+	for _, name := range classes {
+		known[name] = true
+	}
+	for row := range p.Tables[i].Rows() {
+		if known[className(c, row)] == among {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// settleRare does with the rows of rare classes what the rule says, and returns all classes. rare
+// are the numbers that countRare returns.
+func (p classFinder) settleRare(named []string, rare [2]int) ([]string, error) {
+	switch {
+	case p.RareClasses == DropRare: // also of a site that came later, whose rows are not in rare
+		for _, i := range p.localSites() {
+			rows := p.rowsOf(i, named, true)
+			if len(rows) == 0 {
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: no row has a class that some site has %d times at least",
+					p.label(i), leastNamed)
+			}
+			if len(rows) < p.Tables[i].Rows() {
+				p.Tables[i] = p.Tables[i].Pick(rows)
+			}
+		}
+		return named, nil
+	case rare[0] == 0:
+		return named, nil
+	case p.RareClasses == MergeRare:
+		return append(named, rareClass), nil
+	}
+	hint := ""
+	if p.schema.Columns[p.columnIndex(p.Target)].Kind != tables.Word {
+		hint = "; -task regression or count takes it as a number"
+	}
+	return nil, dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have each class in %d rows of some site "+
+		"at least; it has not in %d of %s of all sites, as of names or numbers of persons, which do not leave a site"+
+		" (-rare-classes merge makes one class of the rare ones, drop leaves their rows out%s)",
+		p.Target, leastNamed, rare[0], wording.Count(rare[1], "row"), hint)
+}
+
+// noteClasses says what is unusual about classes, of which each site has named its own.
+func (p classFinder) noteClasses(ofSites [][]string, rare [2]int) {
+	switch {
+	case rare[0] == 0:
+	case p.RareClasses == MergeRare:
+		p.note("%s of classes that no site has %d times are the class %s", wording.Count(rare[0], "row"), leastNamed,
+			rareClass)
+	default:
+		p.note("%s of classes that no site has %d times are left out", wording.Count(rare[0], "row"), leastNamed)
+	}
+	for _, class := range p.recipe.Target.Classes {
+		var has []int
+		for i, names := range ofSites {
+			if slices.Contains(names, class) {
+				has = append(has, i)
+			}
+		}
+		if len(has) == 1 && len(ofSites) > 1 {
+			p.note("class %s is common at %s alone", class, p.label(has[0]))
+		}
+	}
+	for i, names := range ofSites {
+		if len(names) == 1 {
+			p.note("%s has one class alone, %s, in %d rows or more", p.label(i), names[0], leastNamed)
+		}
+	}
+	p.noteDoubt()
+}
+
+// fewestDoubted is the number of classes from which whole numbers may as well be a score or
+// a count.
+const fewestDoubted = 3
+
+// noteDoubt says that numbers are taken for classes, where they may be something else.
+func (p classFinder) noteDoubt() {
+	n := len(p.recipe.Target.Classes)
+	if p.Kind == "" && n >= fewestDoubted && p.schema.Columns[p.columnIndex(p.Target)].Kind == tables.Number {
+		p.note("column %s, the target, holds whole numbers, which are taken for %d classes: -task regression takes "+
+			"them as a score, -task count as a count, and -task classification settles it", p.Target, n)
+	}
+}
