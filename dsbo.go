@@ -190,6 +190,24 @@ type Averager interface {
 	Average(ctx context.Context, dst, src []float64) error
 }
 
+// A TermAverager is the mixer of a method that serves several agents at once: all that have the
+// same state, but for their oracles. The oracle that comes with it to Step stands for theirs: it
+// tells dimensions and penalties ([PenaltyOracle]), which they have alike.
+type TermAverager interface {
+	Averager
+	// AverageTerms sets dst to the average over all agents of the terms that t makes, as if each
+	// agent had called Average with its own. An error of a term is returned as it is. Terms of
+	// several agents are made at the same time, each once.
+	AverageTerms(ctx context.Context, dst []float64, t Terms) error
+}
+
+// Terms make what agents put into an average.
+type Terms interface {
+	// Term writes the term of an agent, by its oracle, to dst. Agents are counted from 0, the same
+	// each time.
+	Term(agent int, o Oracle, dst []float64) error
+}
+
 // Named is one named part of the state of an algorithm.
 type Named struct {
 	Name  string

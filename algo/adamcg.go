@@ -48,6 +48,7 @@ type AdamCG struct {
 
 	state
 	turn   turn
+	term   struct{ lowerGrad, upperGrad, product, hypergradient term }
 	asked  []float64 // the products of each iteration, after it
 	ly, lr func(k int) float64
 	adam   adam
@@ -55,7 +56,9 @@ type AdamCG struct {
 	ry, vy, rx, vx []float64 // Adam's averages for y and x
 	g              []float64 // an averaged gradient, then the residual of z
 	s, hs          []float64 // the direction of z and its product
-	ju             []float64 // J z
+	// of the terms of the average under way: the draws of gradients and products, v of a product
+	draw, products dsbo.Sample
+	along          []float64
 }
 
 // Traits implements [Described].
@@ -91,9 +94,26 @@ func (a *AdamCG) Init(p, q, K int) error {
 	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p),
 		a.carried("x_square", p)
 	a.z, a.asked = a.carried("z", q), a.carried("products", K)
-	a.alike = true
-	a.g, a.s, a.hs, a.ju = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p)
+	a.averagesTerms()
+	a.g, a.s, a.hs = a.newVec(q), a.newVec(q), a.newVec(q)
+	a.makeTerms()
 	return nil
+}
+
+// makeTerms makes the terms of averages at the present x, y and z.
+func (a *AdamCG) makeTerms() {
+	a.term.lowerGrad = func(w *turn, dst []float64) { w.lowerGrad(dst, a.x, a.y, a.draw) }
+	a.term.upperGrad = func(w *turn, dst []float64) { // ∇_y f, and ∇_x f in u
+		w.upperGrad(w.own(a.u), dst, a.x, a.y, a.draw)
+	}
+	a.term.product = func(w *turn, dst []float64) {
+		w.hvp(dst, a.x, a.y, a.along, w.draw(dsbo.Curvature, 0))
+	}
+	a.term.hypergradient = func(w *turn, dst []float64) { // ∇_x f − J z
+		jz := w.scratch(0, len(dst))
+		w.jvp(jz, a.x, a.y, a.z, a.products)
+		linalg.Sub(dst, w.own(a.u), jz)
+	}
 }
 
 // holdsX reports whether x stays where it is in iteration k; z and u stay 0 then.
@@ -123,24 +143,21 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w := &a.turn
 	*w = a.newTurn(ctx, k, o, m)
 	for t := 0; t < a.T && w.err == nil; t++ { // y −= ly · Adam(∇_y g)
-		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
-		if w.average(a.g, a.g); w.err == nil {
+		a.draw = w.draw(dsbo.Lower, t)
+		if w.average(a.g, a.term.lowerGrad); w.err == nil {
 			adamStep(a.adam, k*a.T+t, a.ly(k), a.y, a.ry, a.vy, a.g)
 		}
 	}
 	if a.holdsX(k) {
 		return w.err
 	}
-	upper, lower := w.draw(dsbo.Upper, 0), w.draw(dsbo.Curvature, 0)
+	a.draw, a.products = w.draw(dsbo.Upper, 0), w.draw(dsbo.Curvature, 0)
 	if a.All {
-		upper, lower = allExamples, allExamples
+		a.draw, a.products = allExamples, allExamples
 	}
-	w.upperGrad(a.u, a.g, a.x, a.y, upper) // ∇_x f in u, ∇_y f in g
-	w.average(a.g, a.g)
-	a.solve(w) // z += solve(∇_y f − (H + μ) z)
-	w.jvp(a.ju, a.x, a.y, a.z, lower)
-	linalg.Sub(a.u, a.u, a.ju) // u = ∇_x f − J z
-	if w.average(a.u, a.u); w.err == nil {
+	w.average(a.g, a.term.upperGrad)                        // ∇_y f
+	a.solve(w)                                              // z += solve(∇_y f − (H + μ) z)
+	if w.average(a.u, a.term.hypergradient); w.err == nil { // u = ∇_x f − J z
 		adamStep(a.adam, k-a.Wait, a.lr(k), a.x, a.rx, a.vx, a.u)
 		clipTo(a.Clip, a.x)
 	}
@@ -149,8 +166,8 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 
 // product sets hs to (H + μ) v on the iteration's draw.
 func (a *AdamCG) product(w *turn, v []float64) {
-	w.hvp(a.hs, a.x, a.y, v, w.draw(dsbo.Curvature, 0))
-	w.average(a.hs, a.hs)
+	a.along = v
+	w.average(a.hs, a.term.product)
 	linalg.Axpy(a.hs, a.Mu, v)
 	a.asked[w.k]++
 }

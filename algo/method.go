@@ -80,6 +80,9 @@ type Traits struct {
 	Z, U []float64
 	// Alike says that all agents have the same state, by the same bits, where averages are exact.
 	Alike bool
+	// Terms says that Step asks its oracle in terms of averages alone, where the mixer is a
+	// [dsbo.TermAverager]: with Alike, one method then serves all agents of a process.
+	Terms bool
 	// Pairs are products (v, D v) with the averaged Hessian's data part, which all agents have
 	// alike where averages are exact; nil: there are none. They stay the method's.
 	Pairs *linalg.Memory

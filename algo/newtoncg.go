@@ -92,6 +92,8 @@ type NewtonCG struct {
 	asked   productLog
 	memory  *linalg.Memory
 	product func(dst, v []float64) error // the average of D v, at the present x and y
+	term    newtonTerms
+	along   []float64 // v of the product under way
 
 	cold     bool        // there are no pairs: it is iteration 0, or the first one since members changed
 	examples dsbo.Sample // of the products of the present solve
@@ -102,7 +104,6 @@ type NewtonCG struct {
 	r, v          []float64 // Adam's averages of u and u²
 	e, dg, damped []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|
 	rhs, s        []float64 // right-hand side, then residual, of a solve; its solution
-	ju            []float64 // J z
 	yOld, dgOld   []float64 // of the last constant of a search
 	mu            []float64 // the damping, one number
 	trial, losses []float64 // y after a share of a damped step; the lower losses there
@@ -110,9 +111,9 @@ type NewtonCG struct {
 	fall          float64   // of the averaged lower loss, by that step
 	// tried is how many constants the search tried, the one that it found, the steps in which y
 	// settled, and the diagonals of these.
-	tried         []float64
-	number        []float64 // a message of one number
-	probe, probe1 []float64 // signs and their product, without a DiagonalOracle
+	tried  []float64
+	number []float64 // a message of one number
+	vote   float64   // of this agent
 }
 
 // Traits implements [Described].
@@ -148,9 +149,6 @@ func (a *NewtonCG) adapt(s Setting) (gaveUpSearch bool) {
 
 // allExamples is the draw of all examples of an agent.
 var allExamples = dsbo.Sample{Set: dsbo.Whole}
-
-// probes is the number of products that estimate a diagonal.
-const probes = 4
 
 // Init implements [Method].
 func (a *NewtonCG) Init(p, q, K int) error {
@@ -190,17 +188,15 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	s, t, gram, counts := a.memory.State()
 	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
 		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
-	a.alike = true
+	a.averagesTerms()
 	a.restarts(s, t, gram, counts) // products with the old average
-	a.e, a.rhs, a.s, a.ju, a.number = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p), a.newVec(1)
+	a.e, a.rhs, a.s, a.number = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(1)
 	a.damped, a.trial, a.losses = a.newVec(q), a.newVec(q), a.newVec(len(dampedShares))
-	a.yOld, a.dgOld, a.probe, a.probe1 = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(q)
+	a.yOld, a.dgOld = a.newVec(q), a.newVec(q)
+	a.term = a.newTerms()
 	a.product = func(dst, v []float64) error {
-		a.turn.hvp(dst, a.x, a.y, v, a.examples)
-		for i, e := range a.e {
-			dst[i] -= float64(e * v[i])
-		}
-		a.turn.average(dst, dst)
+		a.along = v
+		a.turn.average(dst, a.term.product)
 		return a.turn.err
 	}
 	return nil
@@ -224,9 +220,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	}
 	a.stepOfY(w, products, !a.cold && a.renews(k)) // y −= solve(∇_y g)
 	a.stepOfZ(w, products)                         // z += solve(∇_y f − H z), and ∇_x f in u
-	w.jvp(a.ju, a.x, a.y, a.z, allExamples)
-	linalg.Sub(a.u, a.u, a.ju)
-	w.average(a.u, a.u) // u = ∇_x f − J z
+	w.average(a.u, a.term.hypergradient)           // u = ∇_x f − J z
 	if w.err != nil {
 		return w.err
 	}
@@ -241,8 +235,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 // stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve,
 // and after members changed, it takes a share.
 func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
-	w.lowerGrad(a.rhs, a.x, a.y, allExamples)
-	w.average(a.rhs, a.rhs)
+	w.average(a.rhs, a.term.lowerGrad)
 	if renew {
 		a.renewDiagonal(w)
 	}
@@ -255,14 +248,9 @@ func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
 	linalg.Axpy(a.y, -a.share, a.s)
 }
 
-// stepOfZ is z += solve(∇_y f(x, y) − H z); it leaves ∇_x f in u.
+// stepOfZ is z += solve(∇_y f(x, y) − H z); its term leaves ∇_x f in u.
 func (a *NewtonCG) stepOfZ(w *turn, products int) {
-	w.upperGrad(a.u, a.rhs, a.x, a.y, allExamples)
-	if w.k > 0 { // z is 0 before
-		w.hvp(a.s, a.x, a.y, a.z, allExamples)
-		linalg.Sub(a.rhs, a.rhs, a.s)
-	}
-	w.average(a.rhs, a.rhs)
+	w.average(a.rhs, a.term.adjoint)
 	a.solve(w, a.z, products, false)
 }
 
@@ -315,24 +303,4 @@ func (a *NewtonCG) splitHessian(w *turn) bool {
 }
 
 // renewDiagonal sets dg to the averaged diagonal of D, for the e of the present x.
-func (a *NewtonCG) renewDiagonal(w *turn) {
-	if !diagonal(w, a.dg, a.x, a.y, allExamples) {
-		a.estimateDiagonal(w)
-	}
-	linalg.Sub(a.dg, a.dg, a.e)
-	w.average(a.dg, a.dg)
-}
-
-// estimateDiagonal sets dg to the mean of v∘Hv over vectors v of random signs, the same on all
-// agents and in a resumed run: an estimate of the diagonal whose error is the norm of the other
-// entries of a row over √probes.
-func (a *NewtonCG) estimateDiagonal(w *turn) {
-	linalg.Fill(a.dg, 0)
-	for t := range probes {
-		randomSigns(a.probe, uint64(w.k*probes+t))
-		w.hvp(a.probe1, a.x, a.y, a.probe, allExamples)
-		for i, v := range a.probe {
-			a.dg[i] += float64(v * a.probe1[i] / probes)
-		}
-	}
-}
+func (a *NewtonCG) renewDiagonal(w *turn) { w.average(a.dg, a.term.diagonal) }

@@ -2,8 +2,6 @@ package algo
 
 import (
 	"math"
-
-	"dsbo/internal/linalg"
 )
 
 // leastShare is the least share of a step that is tried. A y that stays does not hold x.
@@ -22,11 +20,7 @@ const lossRounding = 0x1p-23
 // by more the damping falls to a third, after a small one or none it grows fourfold.
 func (a *NewtonCG) dampedShare(w *turn) float64 {
 	best := 0
-	for j, share := range dampedShares {
-		linalg.Comb(a.trial, 1, a.y, -share, a.s)
-		_, a.losses[j] = values(w, a.x, a.trial, allExamples)
-	}
-	w.average(a.losses, a.losses)
+	w.average(a.losses, a.term.lowerLosses)
 	for j, loss := range a.losses {
 		if loss < a.losses[best] { // NaN is no loss
 			best = j
@@ -99,12 +93,12 @@ func (a *NewtonCG) freeze(w *turn) {
 		if renew {
 			a.tried[3]++
 		}
-		vote := 0.0
+		a.vote = 0
 		// a smaller share says that the step was too long
 		if a.share == 1 && !(a.fall > float64(settledShare*math.Abs(a.losses[0]))) {
-			vote = 1
+			a.vote = 1
 		}
-		if a.averageNumber(w, vote) > 0 {
+		if a.averageNumber(w, a.term.vote) > 0 {
 			calm++
 		} else {
 			calm = 0

@@ -54,15 +54,14 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 		}
 		a.stepOfY(w, a.C, false)
 		a.freeze(w)
-		f, _ := values(w, a.x, a.y, allExamples)
-		loss := a.averageNumber(w, f)
+		loss := a.averageNumber(w, a.term.upperLoss)
 		a.tried[0]++
 		if t > 0 {
-			vote := 0.0
+			a.vote = 0
 			if loss > float64(a.Drop*lastLoss) {
-				vote = 1
+				a.vote = 1
 			}
-			if a.averageNumber(w, vote) > 0 {
+			if a.averageNumber(w, a.term.vote) > 0 {
 				a.tried[1] = last
 				linalg.Fill(a.x, last)
 				copy(a.y, a.yOld)
@@ -77,9 +76,8 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 }
 
 // averageNumber is the average of a number over the agents.
-func (a *NewtonCG) averageNumber(w *turn, v float64) float64 {
-	a.number[0] = v
-	w.average(a.number, a.number)
+func (a *NewtonCG) averageNumber(w *turn, t term) float64 {
+	w.average(a.number, t)
 	return a.number[0]
 }
 

@@ -17,6 +17,7 @@ type state struct {
 	named []dsbo.Named
 
 	alike    bool      // all agents have the same state: see [Reformer]
+	terms    *terms    // of averages, of methods that have any
 	renewals []renewal // what a change of members does
 
 	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
@@ -73,7 +74,9 @@ func (s *state) X() []float64 { return s.x }
 func (s *state) Y() []float64 { return s.y }
 
 // Traits implements [Described].
-func (s *state) Traits() Traits { return Traits{Z: s.z, U: s.u, Alike: s.alike} }
+func (s *state) Traits() Traits {
+	return Traits{Z: s.z, U: s.u, Alike: s.alike, Terms: s.terms != nil}
+}
 
 // State returns views of what the method carries from one iteration to the next.
 func (s *state) State() []dsbo.Named { return s.named }
@@ -100,8 +103,16 @@ func (s *state) carried(name string, n int) []float64 {
 
 // newTurn begins outer iteration k.
 func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) turn {
-	return newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
+	w := newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
+	if w.terms = s.terms; w.terms != nil {
+		w.work = &w.terms.work
+	}
+	return w
 }
+
+// averagesTerms says that all that differs from agent to agent is in terms of averages, so that all
+// agents have the same state.
+func (s *state) averagesTerms() { s.alike, s.terms = true, new(terms) }
 
 // newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages,
 // see package pages, would gain nothing, and the system may take longer to give them.

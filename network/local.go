@@ -26,7 +26,7 @@ type Local struct {
 	cause     error // set before stopped is closed
 }
 
-var _ Team = (*Local)(nil)
+var _ TogetherReducer = (*Local)(nil)
 
 // NewLocal returns an exchange over the edges of w with its weights. W need not be valid in
 // the sense of [Matrix.Validate]: any square matrix mixes.
@@ -167,6 +167,16 @@ func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64
 	if err != nil {
 		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
 		a.local.Fail(err)
+	}
+	return err
+}
+
+// ReduceTogether implements [TogetherReducer].
+func (l *Local) ReduceTogether(ctx context.Context, op Op, bits int, words []uint64) error {
+	err := l.reduction.ReduceTogether(ctx, op, bits, words)
+	if err != nil {
+		err = fmt.Errorf("reduction: %w", err)
+		l.Fail(err)
 	}
 	return err
 }

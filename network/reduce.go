@@ -71,6 +71,21 @@ type reduction struct {
 // Reduce is the Reduce of a [Reducer], for one of the agents of this process; after an error the
 // exchange must end. A steady run allocates nothing.
 func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
+	if err := j.check(ctx, op, bits); err != nil {
+		return err
+	}
+	r, last := j.contribute(op, bits, words)
+	if last {
+		j.finish(ctx, r)
+	} else if err := Await(ctx, r.completed, j.Stopped, j.Cause); err != nil {
+		return err
+	}
+	copy(words, r.words)
+	return r.err
+}
+
+// check returns why a reduction cannot begin.
+func (j *LocalReduction) check(ctx context.Context, op Op, bits int) error {
 	if op > Max || bits < 1 || bits > 64 {
 		return dsbo.Errorf(dsbo.ErrShape,
 			"a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
@@ -82,15 +97,31 @@ func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []ui
 	case <-j.Stopped:
 		return j.Cause()
 	default:
+		return nil
 	}
-	r, last := j.contribute(op, bits, words)
-	if last {
-		j.finish(ctx, r)
-	} else if err := Await(ctx, r.completed, j.Stopped, j.Cause); err != nil {
+}
+
+// ReduceTogether is Reduce for all agents of this process in one call: words are theirs combined.
+func (j *LocalReduction) ReduceTogether(ctx context.Context, op Op, bits int, words []uint64) error {
+	if err := j.check(ctx, op, bits); err != nil {
 		return err
 	}
-	copy(words, r.words)
-	return r.err
+	if j.AcrossProcesses != nil {
+		if err := j.AcrossProcesses(ctx, op, bits, words); err != nil {
+			return err
+		}
+	}
+	maskSums(op, bits, words)
+	return nil
+}
+
+// maskSums drops the bits of sums above a reduction's.
+func maskSums(op Op, bits int, words []uint64) {
+	if m := mask(bits); op == Sum {
+		for i := range words {
+			words[i] &= m
+		}
+	}
 }
 
 // contribute adds an agent's words to the reduction under way, and reports whether it is the
@@ -127,11 +158,7 @@ func (j *LocalReduction) finish(ctx context.Context, r *reduction) {
 	if r.err == nil && j.AcrossProcesses != nil {
 		r.err = j.AcrossProcesses(ctx, r.op, r.bits, r.words)
 	}
-	if m := mask(r.bits); r.op == Sum {
-		for i := range r.words {
-			r.words[i] &= m
-		}
-	}
+	maskSums(r.op, r.bits, r.words)
 	for range j.Agents - 1 {
 		r.completed <- struct{}{}
 	}

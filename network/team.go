@@ -29,6 +29,13 @@ type Team interface {
 	Fail(err error)
 }
 
+// A TogetherReducer is a [Team] whose local agents can reduce in one call, in the place of the
+// Reduce of each ([Reducer]): words are the words of all of them combined.
+type TogetherReducer interface {
+	Team
+	ReduceTogether(ctx context.Context, op Op, bits int, words []uint64) error
+}
+
 // CheckRows checks the rows of a Gather: it returns an error that matches dsbo.ErrShape unless
 // there is one row for each of n agents, all of one length.
 func CheckRows(rows [][]float64, n int) error {

@@ -22,6 +22,7 @@ type agent struct {
 	metered     dsbo.Oracle // the oracle with its meter
 	oracle      *meteredOracle
 	mixer       meteredMixer
+	shared      *shared       // the agents that its algorithm serves; nil: this one alone
 	k           int           // iterations done
 	usageBefore runs.Usage    // spent before a resume
 	lastStep    time.Duration // time of the last step, waiting for neighbours included
@@ -51,6 +52,9 @@ func (a *agent) begin(ctx context.Context) {
 	a.mixer.Begin(2 * uint64(a.k))
 	a.oracle.ctx = ctx
 }
+
+// step makes the next iteration's Step.
+func (a *agent) step(ctx context.Context) error { return a.alg.Step(ctx, a.k, a.metered, &a.mixer) }
 
 // end notes what an iteration's Step took and returned. If a norm of x, y or z is then NaN,
 // infinite or above maxNorm, the error is a [*dsbo.DivergedError]; the agent may go on all the
@@ -107,10 +111,15 @@ func (a *agent) state() []dsbo.Named {
 // usage returns what the agent has spent since iteration 0, also in the run that it resumes.
 func (a *agent) usage() runs.Usage {
 	u := a.usageBefore
-	oracle, mix := a.oracle.busy.Seconds(), a.mixer.busy.Seconds()
+	oracle, mix := a.oracle.busy, a.mixer.busy
+	algebra := a.allSteps - oracle - mix
+	if a.shared != nil {
+		mix, algebra = a.shared.times()
+	}
 	u.Add(runs.Usage{
 		Calls: a.oracle.calls, Traffic: a.mixer.Sent(),
-		Times: runs.Times{OracleSeconds: oracle, MixSeconds: mix, AlgebraSeconds: a.allSteps.Seconds() - oracle - mix},
+		Times: runs.Times{OracleSeconds: oracle.Seconds(), MixSeconds: mix.Seconds(),
+			AlgebraSeconds: algebra.Seconds()},
 	})
 	return u
 }

@@ -26,6 +26,13 @@ func (f *faulty) Init(p, q, K int) error {
 	return f.NewtonCG.Init(p, q, K)
 }
 
+// Traits says that it serves one agent alone, as on machines that are apart.
+func (f *faulty) Traits() algo.Traits {
+	t := f.NewtonCG.Traits()
+	t.Terms = false
+	return t
+}
+
 func (f *faulty) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	err := f.NewtonCG.Step(ctx, k, o, m)
 	if k == 4 {

@@ -144,7 +144,10 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 	r.eval.restoreShared(c)
 	for k, i := range r.Local() {
 		a := r.agents[i]
-		a.alg, a.k, a.usageBefore = states[a.id], c.Iteration, r.eval.usageOf(a.id)
+		if a.alg = states[a.id]; r.shared != nil {
+			a.alg = states[own[0]]
+		}
+		a.k, a.usageBefore = c.Iteration, r.eval.usageOf(a.id)
 		if !c.Handover {
 			a.usageBefore = c.Usage[k]
 		}

@@ -209,8 +209,10 @@ func (r *runner) restore(c *checkpoint) error {
 	for k, i := range r.Local() {
 		a := r.agents[i]
 		state := a.state()
-		if err := c.restore(a.id, state); err != nil {
-			return err
+		if k == 0 || r.shared == nil {
+			if err := c.restore(a.id, state); err != nil {
+				return err
+			}
 		}
 		a.mixer.SetState(c.arraysAfter(a.id, len(state)))
 		a.k, a.usageBefore = c.Iteration, c.Usage[k]

@@ -141,9 +141,8 @@ func newRunner(c Config) (*runner, error) {
 // in the roster, and the evaluator.
 func (r *runner) makeAgents(c Config, method func(number int) (dsbo.Algorithm, error)) (err error) {
 	r.Config = c
-	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
-		a, err := method(c.Problem.agentNumber(i))
-		return a, c.Problem.Oracles[i], err
+	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, error) {
+		return method(c.Problem.agentNumber(i))
 	})
 	if err != nil {
 		return err

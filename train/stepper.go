@@ -22,6 +22,7 @@ type stepper struct {
 	products    *linalg.Matrix // what the agents' products are with
 	agents      []*agent       // the agents by their numbers; nil for agents of other processes
 	alike       bool           // all agents have the same state, by the same bits
+	shared      *shared        // the agents as those that one method serves; nil: each has its own
 	maxNorm     float64        // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
 
@@ -30,10 +31,10 @@ type stepper struct {
 	times   []float64 // milliseconds of each iteration of this process's first agent
 }
 
-// newStepper makes the agents of a problem that are in this process, each with its algorithm
-// and oracle.
+// newStepper makes the agents of a problem that are in this process, each with its oracle and its
+// method, or all with the method of the first one, where that can serve them all.
 func newStepper(p Problem, w *network.Matrix,
-	member func(i int) (dsbo.Algorithm, dsbo.Oracle, error)) (*stepper, error) {
+	method func(i int) (dsbo.Algorithm, error)) (*stepper, error) {
 	g, err := p.group()
 	if err != nil {
 		return nil, err
@@ -49,17 +50,41 @@ func newStepper(p Problem, w *network.Matrix,
 		s.close()
 		return nil, err
 	}
-	for _, i := range s.Local() {
-		a, o, err := member(i)
-		if err != nil {
-			s.close()
-			return nil, err
-		}
-		s.agents[i] = newAgent(p.agentNumber(i), a, o, s.products, averages.Agent(i))
+	if err := s.join(p, averages, method); err != nil {
+		s.close()
+		return nil, err
 	}
 	// by Mix alone averages differ by their rounding
 	s.alike = algo.TraitsOf(s.method()).Alike && !p.Average.ByMix
 	return s, nil
+}
+
+// join makes the agents.
+func (s *stepper) join(p Problem, averages *network.Averages, method func(i int) (dsbo.Algorithm, error)) error {
+	var ends []*network.Averager
+	for _, i := range s.Local() {
+		ends = append(ends, averages.Agent(i))
+	}
+	together := averages.Together(ends)
+	for k, i := range s.Local() {
+		var m dsbo.Algorithm
+		if s.shared != nil {
+			m = s.method()
+		} else {
+			var err error
+			if m, err = method(i); err != nil {
+				return err
+			}
+			if k == 0 && len(ends) > 1 && together != nil && mayShare(m) {
+				s.shared = &shared{together: together}
+			}
+		}
+		a := newAgent(p.agentNumber(i), m, p.Oracles[i], s.products, ends[k])
+		if s.agents[i] = a; s.shared != nil {
+			a.shared, s.shared.agents = s.shared, append(s.shared.agents, a)
+		}
+	}
+	return nil
 }
 
 // advance runs the agents up to iteration limit, or to the one in which they are interrupted or one
@@ -72,8 +97,15 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	var wg sync.WaitGroup
 	start := time.Now()
 	for _, i := range s.Local() {
+		var a stepping = s.agents[i]
+		if s.shared != nil {
+			a = s.shared
+		}
 		wg.Add(1)
-		go s.runAgent(inner, s.agents[i], g, &wg, &errs[i])
+		go s.runAgent(inner, s.agents[i], a, g, &wg, &errs[i])
+		if s.shared != nil {
+			break
+		}
 	}
 	wg.Wait()
 	s.done = s.agents[s.Local()[0]].k
@@ -82,15 +114,22 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	return stop && first == nil, first, err
 }
 
-// runAgent runs one agent from one boundary to the next, in the agent's own goroutine. It writes
-// the error that ends it, or in which the agent diverged.
-func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate, done *sync.WaitGroup, failure *error) {
+// A stepping is an agent, or several that one method serves, in an iteration.
+type stepping interface {
+	begin(ctx context.Context)
+	step(ctx context.Context) error
+	end(took time.Duration, err error, maxNorm float64) error
+}
+
+// runAgent runs one agent, with those that its method serves, from one boundary to the next, in a
+// goroutine of its own. It writes the error that ends it, or in which the agent diverged.
+func (s *stepper) runAgent(ctx context.Context, a *agent, all stepping, g *gate, done *sync.WaitGroup, failure *error) {
 	defer done.Done()
 	for g.mayBegin(a.k) {
-		a.begin(ctx)
+		all.begin(ctx)
 		start := time.Now()
-		err := a.alg.Step(ctx, a.k, a.metered, &a.mixer)
-		err = a.end(time.Since(start), err, s.maxNorm)
+		err := all.step(ctx)
+		err = all.end(time.Since(start), err, s.maxNorm)
 		switch {
 		case a.diverged(err):
 			// The others are in the same iteration and need this agent to its end.

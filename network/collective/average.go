@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -19,11 +20,26 @@ func (g *Group) FineWire() network.Wire { return min(g.config.Average.Wire, netw
 // see [network.Averager.AverageOn]; nil: that is not fed back.
 func (g *Group) Mean(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64,
 	fill func(i int, part []float64) error) error {
-	err := g.ForEach(ctx, func(k, i int) error { return fill(i, g.part(k, len(dst))) })
-	if err != nil {
-		return err
+	if g.config.N > 1 {
+		if err := g.open(); err != nil {
+			return err
+		}
 	}
-	return g.average(g.context(ctx), wire, dst, lost)
+	var err error
+	if g.together != nil {
+		err = g.together.AverageOn(g.context(ctx), wire, dst, lost, func(k int, part []float64) error {
+			return cmp.Or(ctx.Err(), fill(g.local[k], part))
+		})
+	} else {
+		err = g.ForEach(ctx, func(k, i int) error { return fill(i, g.part(k, len(dst))) })
+		if err == nil {
+			err = g.average(g.context(ctx), wire, dst, lost)
+		}
+	}
+	if err == nil && g.config.N > 1 {
+		g.Count(func(i int) dsbo.Traffic { return g.averages.Cost(i, len(dst), wire) })
+	}
+	return err
 }
 
 // MeanNumbers is Mean for a few numbers, which travel in float64.
@@ -67,9 +83,6 @@ func (g *Group) average(ctx context.Context, wire network.Wire, dst []float64, l
 		copy(dst, g.part(0, len(dst)))
 		return nil
 	}
-	if err := g.open(); err != nil {
-		return err
-	}
 	err := g.exchange(func(k int) error {
 		part, own := g.part(k, len(dst)), []float64(nil)
 		if lost != nil {
@@ -81,7 +94,6 @@ func (g *Group) average(ctx context.Context, wire network.Wire, dst []float64, l
 		return err
 	}
 	copy(dst, g.part(0, len(dst)))
-	g.Count(func(i int) dsbo.Traffic { return g.averages.Cost(i, len(dst), wire) })
 	return nil
 }
 

@@ -42,6 +42,7 @@ type Group struct {
 	alone    bool                // whether all agents are in this process, and stay
 	averages *network.Averages   // nil before the first average
 	ends     []*network.Averager // the ends of the local agents
+	together *network.Together   // these ends as one; nil where each has to average by itself
 	parts    [][]float64         // a vector of each local agent
 }
 
@@ -162,6 +163,7 @@ func (g *Group) open() (err error) {
 		end.Begin(StageAfterRun)
 		g.ends = append(g.ends, end)
 	}
+	g.together = g.averages.Together(g.ends)
 	return nil
 }
 

@@ -37,8 +37,13 @@ func (g *Group) SameBits(ctx context.Context, vectors ...func(i int) []float64) 
 	}
 	words := make([]uint64, 2*len(vectors))
 	for v, of := range vectors {
+		var last []float64
+		h := uint64(0)
 		for _, i := range g.local {
-			h := Digest(of(i))
+			if next := of(i); last == nil || len(next) == 0 || &next[0] != &last[0] { // agents may share it
+				h = Digest(next)
+				last = next
+			}
 			words[2*v], words[2*v+1] = max(words[2*v], h), max(words[2*v+1], ^h)
 		}
 	}
@@ -67,6 +72,13 @@ func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 	}
 	if err := g.open(); err != nil {
 		return err
+	}
+	if g.together != nil {
+		if err := g.config.Team.(network.TogetherReducer).ReduceTogether(ctx, network.Max, 64, words); err != nil {
+			return err
+		}
+		g.Count(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
+		return nil
 	}
 	results := make([][]uint64, len(g.local))
 	err := g.exchange(func(k int) error {

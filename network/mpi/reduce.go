@@ -65,6 +65,16 @@ func (a *agent) Reduce(ctx context.Context, op network.Op, bits int, words []uin
 	return err
 }
 
+// ReduceTogether implements [network.TogetherReducer].
+func (x *Exchange) ReduceTogether(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	err := x.joint.ReduceTogether(ctx, op, bits, words)
+	if err != nil {
+		err = fmt.Errorf("rank %d, reduction: %w", x.world.rank, err)
+		x.Fail(err)
+	}
+	return err
+}
+
 // reduceRanks combines the words of this rank's agents with the words of the other ranks.
 func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, words []uint64) error {
 	if len(words) > maxFloats {

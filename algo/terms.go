@@ -1,0 +1,99 @@
+package algo
+
+import (
+	"sync"
+
+	"dsbo"
+)
+
+// A term writes to dst what one agent puts into an average, by the oracle of w. Where one method
+// serves several agents, their terms are made at the same time: a term writes to nothing but dst,
+// [turn.scratch] and [turn.own].
+type term func(w *turn, dst []float64)
+
+// workVectors are the scratch vectors of a term.
+type workVectors [2][]float64
+
+// terms makes the terms of the agents that a method serves: it is the [dsbo.Terms] of a turn.
+type terms struct {
+	turn turn // the one under way
+	make term
+	work workVectors // of a method that serves one agent
+
+	mu     sync.Mutex
+	free   []*workplace             // which no term uses
+	own    map[*float64][][]float64 // vectors of each agent, by the first entry of the method's own
+	failed bool                     // a term has failed
+}
+
+// A workplace is what one term at a time is made with.
+type workplace struct {
+	turn turn
+	work workVectors
+}
+
+// Term implements [dsbo.Terms].
+func (t *terms) Term(agent int, o dsbo.Oracle, dst []float64) error {
+	p := t.takeWorkplace()
+	p.turn = t.turn
+	p.turn.o, p.turn.work, p.turn.agent = o, &p.work, 1+agent
+	t.make(&p.turn, dst)
+	return t.returnWorkplace(p)
+}
+
+// takeWorkplace returns a workplace that no term uses.
+func (t *terms) takeWorkplace() *workplace {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := len(t.free) - 1
+	if last < 0 {
+		return new(workplace)
+	}
+	p := t.free[last]
+	t.free = t.free[:last]
+	return p
+}
+
+// returnWorkplace puts a workplace back, and returns the error of the term that was made there.
+func (t *terms) returnWorkplace(p *workplace) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free = append(t.free, p)
+	t.failed = t.failed || p.turn.err != nil
+	return p.turn.err
+}
+
+// vectorOf returns an agent's vector in place of v, of its length.
+func (t *terms) vectorOf(agent int, v []float64) []float64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.own == nil {
+		t.own = map[*float64][][]float64{}
+	}
+	all := t.own[&v[0]]
+	for len(all) <= agent {
+		all = append(all, nil)
+	}
+	if all[agent] == nil {
+		all[agent] = make([]float64, len(v))
+	}
+	t.own[&v[0]] = all
+	return all[agent]
+}
+
+// scratch returns scratch vector i of a term, of n numbers.
+func (w *turn) scratch(i, n int) []float64 {
+	if cap(w.work[i]) < n {
+		w.work[i] = make([]float64, n)
+	}
+	return w.work[i][:n]
+}
+
+// own returns the agent's own vector in place of v, in which what a term writes stays for the terms
+// of later averages: v itself where the method serves one agent.
+func (w *turn) own(v []float64) []float64 {
+	if w.agent == 0 {
+		return v
+	}
+	return w.terms.vectorOf(w.agent-1, v)
+}
