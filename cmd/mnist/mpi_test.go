@@ -116,6 +116,26 @@ func TestMPICurvature(t *testing.T) {
 	}
 }
 
+// TestMPIAlike: agents that one method serves in each of two processes come to the bits of agents
+// that are all in one.
+func TestMPIAlike(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	testkit.OK(testkit.WriteMNIST(dir, 240, 30))
+	for _, method := range []string{"newtoncg", "adamcg"} {
+		args := func(out string) []string {
+			return append(strings.Fields(
+				"-preset=paper -batch=0 -agents=8 -train=10 -val=10 -K=3 -evaluate=off -report=false -quiet"),
+				"-algorithm="+method, "-data="+dir, "-out="+out)
+		}
+		one, two := filepath.Join(home, method+"1"), filepath.Join(home, method+"2")
+		finish(t, args(one))
+		if text, err := job(t, 2, args(two)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", method, err, text)
+		}
+		experimenttest.SameRun(t, two, one)
+	}
+}
+
 // TestMPIUsage: a setting that cannot work is one line, whatever the number of processes.
 func TestMPIUsage(t *testing.T) {
 	dir := t.TempDir()
