@@ -33,13 +33,13 @@ func (c *certificate) load(now time.Time) (*pki.Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-certs: %w", err)
 	}
-	c.adopt(id, now)
+	c.adopt(id, now, "certificate")
 	return id, nil
 }
 
 // adopt logs which certificate the agent has from now on, and when it expires.
-func (c *certificate) adopt(id *pki.Identity, now time.Time) {
-	c.log.Info("certificate", "name", pki.Name(id.Agent), "expires", id.Expires())
+func (c *certificate) adopt(id *pki.Identity, now time.Time, what string) {
+	c.log.Info(what, "name", pki.Name(id.Agent), "expires", id.Expires())
 	c.monitor.update(func(p *position) { p.expires = id.Expires() })
 	c.warned = time.Time{}
 	c.warn(now)
@@ -66,7 +66,7 @@ func (c *certificate) check(now time.Time, renew func(*pki.Identity) error) {
 	case err != nil:
 		c.log.Warn("the certificate's files have changed, and are not used", "reason", cli.OneLine(err))
 	case id != nil:
-		c.adopt(id, now)
+		c.adopt(id, now, "the certificate was renewed: connections are made again with it")
 	}
 	c.warn(now)
 }

@@ -172,6 +172,18 @@ func (s *signer) load() (err error) {
 	return nil
 }
 
+// checkPeriod returns an error if the authority ends before what it is to sign would: a certificate
+// that is renewed for longer than that looks good, and ends a run on the authority's last day.
+func (s *signer) checkPeriod() error {
+	now, end := s.from.Add(clockSlack), s.Expires()
+	if end.Before(now.AddDate(0, 0, s.days)) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-days %d: the authority in %s ends at %s, and nothing that it signs is "+
+			"valid for longer: -days %d is the most; with a new authority (pki authority) more is possible",
+			s.days, s.folder, end.Local().Format(time.DateTime), max(0, int(end.Sub(now).Hours()/24)))
+	}
+	return nil
+}
+
 // grant makes the certificates that requests ask for, of agents first to n-1 of a run, and prints
 // what each request holds.
 func (s *signer) grant(requests []string, run string, first, n int,
@@ -228,7 +240,7 @@ func makeOut(folder string) error {
 const renewIntro = `Puts a new certificate for the same key in the place of each that is named, which an
 authority of ca.pem must have signed. It may have expired. Only the certificate has to go to
 the site: an agent that runs takes it up when its file changes. Its key stays, as it has to
-during a run.`
+during a run. An authority that ends before -days have passed is refused.`
 
 func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" pki renew", renewIntro, "")
@@ -242,6 +254,9 @@ func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer
 		return dsbo.Errorf(dsbo.ErrConfig, "certificates to renew are required, such as signed/agent-3.pem")
 	}
 	if err := s.load(); err != nil {
+		return err
+	}
+	if err := s.checkPeriod(); err != nil {
 		return err
 	}
 	for _, path := range f.Args() {

@@ -73,7 +73,10 @@ func TestPKISteps(t *testing.T) {
 		{append(sign[:6:6], file), "c.json: there must be a PEM block, a CERTIFICATE REQUEST"},
 		{sign[:6], "requests to sign are required"},
 		{[]string{"pki", "renew", "-ca=" + at("ca")}, "certificates to renew are required"},
-		{[]string{"pki", "renew", "-ca=" + at("ca"), at("site1", "ca.pem")}, "must have one DNS name such as agent-0"},
+		{[]string{"pki", "renew", "-ca=" + at("ca"), "-days=9", at("site1", "ca.pem")},
+			"must have one DNS name such as agent-0"},
+		{[]string{"pki", "renew", "-ca=" + at("ca"), "-days=61", at("site1", "agent-1.pem")},
+			"and nothing that it signs is valid for longer: -days 59 is the most"},
 		{[]string{"pki", "request", "-out=" + dir}, "-agent number is required"},
 		{[]string{"pki", "authority", "-out=" + at("ca")}, "ca-key.pem exists"},
 		{[]string{"pki", "authority", "-out=" + at("x"), "-days=0"}, "-days must be 1 to 3650; it is 0"},
@@ -122,7 +125,9 @@ func TestCertificate(t *testing.T) {
 		{name: "half", days: 9, files: func() {
 			testkit.OK(os.WriteFile(filepath.Join(dir, "agent-1.pem"), nil, 0o600))
 		}, log: "and are not used"},
-		{name: "renewed", days: 9, files: func() { put(40) }, log: "msg=certificate name=agent-1", taken: 1},
+		{name: "renewed", days: 9, files: func() { put(40) },
+			log:   `msg="the certificate was renewed: connections are made again with it" name=agent-1 expires=`,
+			taken: 1},
 		{name: "later", days: 12},
 		{name: "gone", days: 41, log: "days=-1"},
 	} {

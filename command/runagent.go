@@ -183,8 +183,8 @@ func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 // exchangeConfig returns the settings of the agent's end of the exchange, without its certificate.
 func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Config {
 	config := dsbogrpc.Config{
-		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Relay: c.Relay, Insecure: o.insecure,
-		Unmasked: !o.mask, Keys: c.Keys,
+		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Settings: c.Settings(), Keys: c.Keys,
+		Addresses: c.Addresses, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter,
 		PeerTimeout:    o.peerTimeout,
 		ComputeTimeout: o.computeTimeout, DelayBudget: o.delayBudget, OnDiskHang: s.hung, Admission: o.admission,

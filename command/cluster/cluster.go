@@ -137,12 +137,6 @@ func (c *Cluster) Hash() string {
 			rows[i] = append(rows[i], entry{e.Agent, math.Float64bits(e.Weight)})
 		}
 	}
-	var dial []int
-	for i, a := range c.Addresses {
-		if a == "" {
-			dial = append(dial, i)
-		}
-	}
 	h := sha256.New()
 	// A value without maps and floats can always be encoded, and a hash always be written to.
 	_ = json.NewEncoder(h).Encode(struct {
@@ -157,8 +151,36 @@ func (c *Cluster) Hash() string {
 		Quorum int           `json:",omitempty"`
 		Absent time.Duration `json:",omitempty"`
 		Keys   []string      `json:",omitempty"`
-	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, dial, c.Quorum, c.AbsentAfter, c.Keys})
+	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, c.withoutAddress(), c.Quorum, c.AbsentAfter, c.Keys})
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// withoutAddress returns the agents to which nobody connects.
+func (c *Cluster) withoutAddress() (agents []int) {
+	for i, a := range c.Addresses {
+		if a == "" {
+			agents = append(agents, i)
+		}
+	}
+	return agents
+}
+
+// Settings returns what Hash stands for, name=value each by the names of the cluster file and of
+// flags, without the name of the run. What is longer than a word is compared by its digest.
+func (c *Cluster) Settings() []string {
+	graph := "" // by the edges or W of the file
+	if !c.inline {
+		graph = c.Graph.Name
+	}
+	weights := "W="
+	for i := range c.Graph.W.N() {
+		weights += fmt.Sprint(c.Graph.W.Row(i))
+	}
+	return append([]string{
+		fmt.Sprintf("agents=%d", len(c.Addresses)), fmt.Sprintf("seed=%d", c.Seed), "task=" + c.Task,
+		"graph=" + graph, weights, fmt.Sprintf("quorum=%d", c.Quorum), fmt.Sprintf("absent_after=%v", c.AbsentAfter),
+		fmt.Sprintf("unaddressed=%v", c.withoutAddress()), fmt.Sprintf("keys=%v", c.Keys),
+	}, c.Flags...)
 }
 
 // GraphFile returns the mixing matrix as a graph file of package network if the cluster file gives

@@ -90,18 +90,19 @@ func TestJoin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many exchanges of nine agents")
 	}
-	newtoncg := []string{"-algorithm=newtoncg", "-K=60", "-x0=0", "-set=mem=3"} // as many pairs as y has entries
-	for _, method := range [][]string{{"-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"},
+	newtoncg := []string{"-algorithm=newtoncg", "-K=56", "-x0=0", "-set=mem=3"} // as many pairs as y has entries
+	for _, method := range [][]string{{"-algorithm=dsoba", "-K=20", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"},
 		newtoncg} {
 		t.Run(method[0], func(t *testing.T) {
 			exact := method[0] == newtoncg[0]
 			c := changing(method...)
-			c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}, lost: -1}}
+			c.AbsentAfter = 48 * time.Second
+			c.Newcomers = []newcomer{{at: 48 * time.Second, neighbours: []int{0, 3}, lost: -1}}
 			log, ends := runCase(t, c, func(w *world) {
-				time.Sleep(time.Minute)
-				w.machines[3].crash(true, 200*time.Second)
-				time.Sleep(20 * time.Second)
-				w.machines[5].crash(false, 150*time.Second)
+				time.Sleep(24 * time.Second)
+				w.machines[3].crash(true, 80*time.Second)
+				time.Sleep(8 * time.Second)
+				w.machines[5].crash(false, 60*time.Second)
 			})
 			if e := log.Last(c.Agents); len(e.Members) != 9 ||
 				!slices.Equal(e.Edges, membership.Edges{{0, 8}, {3, 8}}) {

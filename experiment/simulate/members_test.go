@@ -19,13 +19,14 @@ func TestMembers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestJoin")
 	}
-	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c := changing("-algorithm=dsoba", "-K=20", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c.AbsentAfter = 48 * time.Second
 	log, ends := runCase(t, c, func(w *world) {
-		time.Sleep(time.Minute)
-		w.machines[3].crash(true, 150*time.Second)
+		time.Sleep(24 * time.Second)
+		w.machines[3].crash(true, 60*time.Second)
 		w.machines[3].drive.erase()
-		time.Sleep(20 * time.Second)
-		w.machines[5].crash(false, 150*time.Second)
+		time.Sleep(8 * time.Second)
+		w.machines[5].crash(false, 60*time.Second)
 	})
 	if len(log) < 2 || len(log.Last(c.Agents).Members) != c.Agents {
 		t.Errorf("two agents must leave and return")

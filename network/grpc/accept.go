@@ -75,7 +75,11 @@ func (l *links) accept(s rpc.ServerStream) error {
 	}
 	if err != nil {
 		l.refuse(p.Addr, err)
-		return status.Error(codes.PermissionDenied, err.Error())
+		code := codes.PermissionDenied
+		if _, strange := errors.AsType[*settingsError](err); strange {
+			code = strangeCode
+		}
+		return status.Error(code, err.Error())
 	}
 	if conn := guard.ConnOf(p.Addr); conn != nil {
 		conn.Admit()
@@ -148,6 +152,9 @@ func (e *edge) noteRefusal(reason error) {
 	defer e.m.mu.Unlock()
 	if e.session == nil {
 		e.lastErr = errors.New(wording.Plain(reason.Error()))
+		if _, strange := errors.AsType[*settingsError](reason); strange {
+			e.strange = e.lastErr
+		}
 	}
 }
 
@@ -159,11 +166,11 @@ func (l *links) checkHello(h hello) error {
 		return fmt.Errorf("agent %d takes agent %d for agent %d", h.from, c.Agent, h.to)
 	case h.run != c.Run:
 		return fmt.Errorf("agent %d is of run %q, agent %d of run %q", h.from, h.run, c.Agent, c.Run)
-	case h.config != c.Hash:
-		return fmt.Errorf(
-			"agent %d has other settings than agent %d (SHA-256 %.8s and %.8s): seed, graph, flags and all else "+
-				"but the addresses must be the same in the cluster file of each agent", h.from, c.Agent,
-			h.config, c.Hash)
+	}
+	if err := l.m.checkSettings(h); err != nil {
+		return err
+	}
+	switch {
 	case h.form != c.form():
 		return fmt.Errorf("agent %d exchanges %s, agent %d %s: Wire and Unmasked must be the same for all agents",
 			h.from, h.form, c.Agent, c.form())

@@ -12,7 +12,6 @@ import (
 	"dsbo/internal/guard"
 	"dsbo/internal/wording"
 	"dsbo/network"
-	"dsbo/network/grpc/masks"
 	"dsbo/network/pki"
 )
 
@@ -29,6 +28,9 @@ type Config struct {
 	// Hash stands for all settings that must be the same everywhere. Agents refuse each other if
 	// it differs.
 	Hash string
+	// Settings are what Hash stands for, name=value each: refusals name those that differ. What a
+	// hello has no room for is left out. nil: refusals name the two hashes alone.
+	Settings []string
 	// Program is what this agent computes with. Agents refuse each other if theirs cannot be in one
 	// run: see [network.Program.Mixable]. The zero value stands for network.ThisProgram().
 	Program network.Program
@@ -223,8 +225,7 @@ func (c Config) validateNumbers() error {
 		longest = max(longest, len(*s))
 	}
 	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
-	helloLength := len(hello{run: c.Run, config: c.Hash, form: c.form(), key: string(make([]byte, masks.KeyLength)),
-		program: c.Program, admission: c.Admission}.encode())
+	helloLength := c.helloLength()
 	for _, s := range []struct {
 		holds bool
 		must  string // what must hold, up to what is printed then

@@ -49,10 +49,8 @@ func (l *links) dial(e *edge) {
 				wait = firstRetry
 			}
 		} else {
+			e.noteRefusal(err)
 			err = errors.New(wording.Plain(err.Error()))
-			l.m.mu.Lock()
-			e.lastErr = err
-			l.m.mu.Unlock()
 			if logged != err.Error() {
 				logged = err.Error()
 				level := slog.LevelWarn
@@ -142,8 +140,11 @@ func (l *links) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.Au
 	}
 	var f frame
 	if err := s.RecvMsg(&f); err != nil {
-		if refusal := status.Convert(err); refusal.Code() == codes.PermissionDenied {
+		switch refusal := status.Convert(err); refusal.Code() {
+		case codes.PermissionDenied:
 			return h, nil, errors.New(refusal.Message())
+		case strangeCode:
+			return h, nil, &settingsError{errors.New(refusal.Message())}
 		}
 		return h, nil, err
 	}

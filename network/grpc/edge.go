@@ -48,6 +48,7 @@ type edge struct {
 	silentBeats   int      // heartbeats since the neighbour's last sign of life
 	silenceLogged bool
 	lastErr       error // what ended the last connection or attempt
+	strange       error // the neighbour has other settings; nil: that is not known
 	failure       error // of the neighbour's present process, or its offences, where members change; nil: there is none
 	stats         Neighbour
 }
@@ -121,10 +122,11 @@ func (e *edge) isAwaited() bool { return e.m.flow.missing > 0 && e.received <= e
 // hello returns what opens a stream to the neighbour.
 func (e *edge) hello() []byte {
 	c := &e.m.config
+	first := min(len(e.m.settings), maxName)
 	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.flow.window.end(), next: e.received,
 		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(),
-		program: c.Program, admission: c.Admission,
-		key: string(e.m.keys.Own())}.encode()
+		program: c.Program, admission: c.Admission, key: string(e.m.keys.Own()),
+		settings: [2]string{e.m.settings[:first], e.m.settings[first:]}}.encode()
 }
 
 // sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.

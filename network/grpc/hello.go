@@ -33,7 +33,8 @@ type hello struct {
 	form        string // see Config.form
 	key         string // the public key of the sender's masks; "" without masks
 	program     network.Program
-	admission   string // of a sender that the cluster file does not have; "" of others
+	admission   string    // of a sender that the cluster file does not have; "" of others
+	settings    [2]string // see settingsText, which is cut in two
 }
 
 // helloNumbers is the length of what precedes the texts.
@@ -41,7 +42,8 @@ const helloNumbers = 40
 
 // texts returns where the texts of h are, in the order in which they are sent.
 func (h *hello) texts() []*string {
-	return append(append([]*string{&h.key, &h.run, &h.config, &h.form}, h.program.Texts()...), &h.admission)
+	return append(append([]*string{&h.key, &h.run, &h.config, &h.form}, h.program.Texts()...), &h.admission,
+		&h.settings[0], &h.settings[1])
 }
 
 func (h hello) encode() []byte {

@@ -19,15 +19,16 @@ import (
 // goroutine at a time; any goroutine may call the other methods.
 type Mixer struct {
 	combining
-	config  Config
-	links   *links
-	closing sync.Once
-	terms   [][]float64 // the terms of a sum
-	decoded [][]float64 // those that came in another form than float64
-	rows    []float64   // those that Gather sends
-	words   []uint64    // those that came from one neighbour
-	chamber *chamber    // of the council; nil: all agents are members, always
-	view    view        // of the run that this agent takes: among whom it exchanges
+	config   Config
+	links    *links
+	closing  sync.Once
+	terms    [][]float64 // the terms of a sum
+	decoded  [][]float64 // those that came in another form than float64
+	rows     []float64   // those that Gather sends
+	settings string      // see settingsText
+	words    []uint64    // those that came from one neighbour
+	chamber  *chamber    // of the council; nil: all agents are members, always
+	view     view        // of the run that this agent takes: among whom it exchanges
 
 	mu         sync.Mutex
 	neighbours neighbours

@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -107,6 +108,7 @@ func newMixer(c Config) (m *Mixer, err error) {
 		watch:    c.newWatch(),
 		hasSaved: c.Round > 0,
 		keys:     keys,
+		settings: settingsText(c.Settings, min(2*maxName, maxHello-c.helloLength())),
 	}
 	m.combining.of = m
 	m.budget = c.newBudget()
@@ -160,7 +162,7 @@ func (m *Mixer) heartbeat() {
 			m.failLocked(err)
 		}
 	}
-	if err := m.chamber.checkIsolation(); err != nil && m.err == nil {
+	if err := cmp.Or(m.chamber.checkIsolation(), m.neighbours.checkStrange()); err != nil && m.err == nil {
 		m.err = err // of this process alone
 		m.flow.notifyWaiter()
 	}

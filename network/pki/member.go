@@ -71,7 +71,7 @@ func (m *membership) check(agent int, cert *x509.Certificate) error {
 // no key. The error, where the identity itself is none of the run, matches dsbo.ErrConfig.
 func (id *Identity) InRun(run string, keys []string) (*Identity, error) {
 	member := *id
-	member.trust = &Trust{id.trust.authorities, &membership{run, keys}}
+	member.trust = &Trust{authorities: id.trust.authorities, member: &membership{run, keys}}
 	if err := member.trust.member.check(id.Agent, id.certificate.Leaf); err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -64,6 +63,7 @@ func (id *Identity) Verify(agent int, certificate, message, signature []byte,
 type Trust struct {
 	authorities []*x509.Certificate
 	member      *membership // of whose run certificates must be; nil: of any
+	chains      chains
 }
 
 // LoadTrust reads ca.pem in a folder. Errors match dsbo.ErrConfig.
@@ -80,18 +80,9 @@ func LoadTrust(folder string) (*Trust, error) {
 // the time now, and the signature must be of its key. It returns until when the certificate
 // is valid.
 func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
-	chain, err := x509.ParseCertificates(certificate)
+	c, err := t.chainOf(agent, certificate, now)
 	if err != nil {
-		return until, err
+		return c.until, err
 	}
-	if len(chain) == 0 {
-		return until, errors.New("there must be a certificate; there is none")
-	}
-	if until, err = verifyChain(chain, agent, poolOf(t.authorities), now); err != nil {
-		return until, err
-	}
-	if err := t.member.check(agent, chain[0]); err != nil {
-		return until, err
-	}
-	return until, chain[0].CheckSignature(signatures[chain[0].PublicKeyAlgorithm], message, signature)
+	return c.until, c.leaf.CheckSignature(signatures[c.leaf.PublicKeyAlgorithm], message, signature)
 }
