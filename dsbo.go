@@ -7,10 +7,12 @@ type Set uint8
 
 // The draws of the paper, and the whole of the data.
 const (
-	Lower     Set = iota // ξ̃, the training draw of the y loop (Algorithm 3, line 6)
-	Curvature            // ξ, the training draw of the Hessian and Jacobian (Algorithm 2, lines 3 and 7)
-	Upper                // φ, the validation draw (Algorithm 2, lines 4 and 6)
-	Whole                // no draw: all of the agent's examples, what evaluation uses; K and T are ignored
+	Lower      Set = iota // ξ̃, the training draw of the y loop (Algorithm 3, line 6)
+	Curvature             // ξ, the training draw of the Hessian and Jacobian (Algorithm 2, lines 3 and 7)
+	Upper                 // φ, the validation draw (Algorithm 2, lines 4 and 6)
+	Whole                 // no draw: all of the agent's examples, what evaluation uses; K and T are ignored
+	LowerBatch            // no draw: batch K of a partition of the training examples in T, see [PartitionOracle]
+	UpperBatch            // likewise of the validation examples
 )
 
 // String returns the set's name.
@@ -24,6 +26,10 @@ func (s Set) String() string {
 		return "upper"
 	case Whole:
 		return "whole"
+	case LowerBatch:
+		return "lower batch"
+	case UpperBatch:
+		return "upper batch"
 	}
 	return "unknown"
 }
@@ -62,6 +68,17 @@ type JointOracle interface {
 	// LowerJointGrad writes ∇_x g_i to dx (length p) and ∇_y g_i to dy (length q) in one sweep. A
 	// nil dx or dy is skipped. It costs a gradient.
 	LowerJointGrad(dx, dy, x, y []float64, s Sample) error
+}
+
+// A PartitionOracle also divides its examples into batches, each example in one, and answers on the
+// samples that name them. Methods need it that remember an answer for each batch.
+type PartitionOracle interface {
+	Oracle
+	// Batch returns the batch that a named draw takes of a partition in n, all of them equally
+	// likely, and the batch's share of the examples: training examples and [LowerBatch] for draws
+	// of Lower and Curvature, validation examples and [UpperBatch] for Upper. The name of a batch
+	// stands for itself. n must be at least 1 and at most the number of examples.
+	Batch(s Sample, n int) (batch Sample, share float64, err error)
 }
 
 // A DenseOracle also gives whole second derivatives. Only the methods that the paper compares

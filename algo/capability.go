@@ -36,6 +36,22 @@ func lowerJointGrad(w *turn, dx, dy, x, y []float64, s dsbo.Sample) {
 	}
 }
 
+// batchOf returns the batch that a draw takes of a partition in n, and its share of the examples.
+func batchOf(w *turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64) {
+	o, ok := w.o.(dsbo.PartitionOracle)
+	if !ok && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrCapability,
+			"%s needs batches of a partition, which this oracle does not give (dsbo.PartitionOracle is missing)",
+			w.method)
+	}
+	if w.ready() {
+		var err error
+		batch, share, err = o.Batch(draw, n)
+		w.recordError("batch of a partition", draw, err)
+	}
+	return batch, share
+}
+
 // place returns the agent's number and how many agents there are.
 func place(w *turn) (agent, agents int) {
 	m, ok := w.m.(dsbo.PlacedMixer)

@@ -42,6 +42,7 @@ var variants = map[string][]string{
 	"vrdbo":   {`{"N":3,"nprime":[1,0,2]}`, `{"N":3,"a1":0.8,"a2":1.2,"eta":0.7}`},
 	"dbifo":   {`{"a":1}`, `{"a":0.1,"lam":3}`},
 	"adasdbo": {`{"m0":[3,2,1],"track":true}`},
+	"saba":    {`{"batches":[3,2],"init":"full"}`},
 	"srba":    {`{"period":3}`, `{"refresh":[1,0,0,1,0]}`},
 	"c2dfb": {`{"T":3,"compress":{"kind":"top","keep":2}}`,
 		`{"T":2,"compress":{"kind":"round","bits":4},"gout":0.7}`},

@@ -9,6 +9,7 @@ func Letters(m Method) map[string][]float64 {
 		"z_sent": "ZH", "z_tracker": "SZ", "z_tracker_sent": "SZH",
 		"tracker_x": "TX", "tracker_y": "TY", "tracker_z": "TZ", "z": "Z", "lam": "L",
 		"x": "X", "y": "Y", "r": "R", "v": "V", "mu": "Mu", "inner": "G", "u_tracker": "ZF", "v_tracker": "ZG",
+		"lower_y_mean": "AG", "hz_mean": "AH", "jz_mean": "AJ", "upper_y_mean": "AB", "upper_x_mean": "AF",
 	}
 	found := map[string][]float64{}
 	found["Z"], found["U"] = TraitsOf(m).Z, TraitsOf(m).U

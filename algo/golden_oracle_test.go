@@ -104,6 +104,7 @@ type oracle interface {
 	dsbo.DenseOracle
 	dsbo.DiagonalOracle
 	dsbo.PenaltyOracle
+	dsbo.PartitionOracle
 }
 
 // newOracle makes the oracle of one agent of a golden problem, with its draws.
@@ -137,18 +138,29 @@ func (d goldenData) batches(agent int, key string) int {
 
 // on returns the oracle of a draw.
 func (o *drawn) on(batches []oracle, s dsbo.Sample) oracle {
-	if b := o.BatchOf(s); b >= 0 {
+	switch s.Set {
+	case dsbo.Whole:
+		return o.oracle
+	case dsbo.LowerBatch, dsbo.UpperBatch:
+		return batches[s.K]
+	}
+	if b := o.draws[s.Set][s.K][o.agent]; b >= 0 {
 		return batches[b]
 	}
 	return o.oracle
 }
 
-// BatchOf returns the number of a draw's batch, -1 for all data.
-func (o *drawn) BatchOf(s dsbo.Sample) int {
-	if s.Set == dsbo.Whole {
-		return -1
+// Batch returns the batch that the file names for a draw.
+func (o *drawn) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
+	switch s.Set {
+	case dsbo.LowerBatch, dsbo.UpperBatch:
+		batch = s
+	case dsbo.Upper:
+		batch = dsbo.Sample{Set: dsbo.UpperBatch, K: o.draws[s.Set][s.K][o.agent], T: n}
+	default:
+		batch = dsbo.Sample{Set: dsbo.LowerBatch, K: o.draws[s.Set][s.K][o.agent], T: n}
 	}
-	return o.draws[s.Set][s.K][o.agent]
+	return batch, 1 / float64(n), nil
 }
 
 func (o *drawn) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {

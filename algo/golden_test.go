@@ -94,6 +94,10 @@ func readGolden(t *testing.T, file string) golden {
 		g.params["lg"] = l
 	}
 	g.Data.P, g.Data.Q = g.P, g.Q
+	if g.Draws != nil {
+		g.params["batches"] = testkit.Get(json.Marshal(
+			[]int{g.Data.batches(0, "train_batches"), g.Data.batches(0, "val_batches")}))
+	}
 	return g
 }
 

@@ -173,6 +173,7 @@ var methods = []entry{
 	{"dbifo", func() Method { return new(DBIFO) }},
 	{"adasdbo", func() Method { return new(AdaSDBO) }},
 	{"f2sa", func() Method { return new(F2SA) }},
+	{"saba", func() Method { return new(SABA) }},
 	{"srba", func() Method { return new(SRBA) }},
 	{"fab", func() Method { return new(FAB) }},
 	{"c2dfb", func() Method { return new(C2DFB) }},

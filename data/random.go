@@ -19,6 +19,8 @@ const (
 	streamHoldout
 	streamMask
 	streamPolicy
+	streamPartition
+	streamBatch
 )
 
 // hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round

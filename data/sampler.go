@@ -18,17 +18,24 @@ type Sampler struct {
 	Agent int
 	Batch int // 0: all rows
 
-	pcg   rand.PCG
-	marks []uint64
-	drawn []int
+	pcg       rand.PCG
+	marks     []uint64
+	drawn     []int
+	partition []int // rows of all batches of the last partition, batch by batch
+	batches   int   // how many these are
 }
 
 // Draw returns the named minibatch of rows 0 to rows-1, ascending, so that they are read in
 // the order of memory. nil means all rows: for [dsbo.Whole], for Batch 0, and where Batch is not
-// less than rows. The slice is valid until the next Draw.
+// less than rows. The slice is valid until the next Draw. The batches of [dsbo.LowerBatch] and
+// [dsbo.UpperBatch] are pieces of one permutation of the rows, of sizes that differ by 1 at most.
 //
-// Time is O(Batch + rows/64); no allocation once the largest draw has been made.
+// Time is O(Batch + rows/64), and O(rows log rows) for the first batch of a partition; no
+// allocation once the largest draw has been made.
 func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
+	if name.Set == dsbo.LowerBatch || name.Set == dsbo.UpperBatch {
+		return s.batch(name.K, name.T, rows)
+	}
 	if name.Set == dsbo.Whole || s.Batch <= 0 || s.Batch >= rows {
 		return nil
 	}
@@ -46,6 +53,34 @@ func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
 	return s.markedRows()
 }
 
+// batch returns the rows of batch b of a partition in n.
+func (s *Sampler) batch(b, n, rows int) []int {
+	if n == 1 {
+		return nil
+	}
+	if s.batches != n || len(s.partition) != rows {
+		s.pcg.Seed(hashKeys(s.Seed, streamPartition, uint64(s.Agent), uint64(n)))
+		s.partition, s.batches = rand.New(&s.pcg).Perm(rows), n
+		for b := range n {
+			slices.Sort(s.batch(b, n, rows))
+		}
+	}
+	from := b * rows / n
+	return s.partition[from : from+BatchSize(b, n, rows)]
+}
+
+// BatchSize returns how many rows batch b of a partition in n has.
+func BatchSize(b, n, rows int) int { return (b+1)*rows/n - b*rows/n }
+
+// BatchOf returns the batch that a named draw takes of a partition in n: a pure function of (Seed,
+// Agent, Set, K, T, n), 0 to n-1, all equally likely up to 2^-53.
+func (s *Sampler) BatchOf(name dsbo.Sample, n int) int {
+	s.pcg.Seed(hashKeys(s.Seed, streamBatch, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T),
+		uint64(n)))
+	b, _ := bits.Mul64(s.pcg.Uint64(), uint64(n))
+	return int(b)
+}
+
 // Signs fills dst with the agent's vector of random signs of that number, +1 and -1 with equal
 // probability: a pure function of (Seed, Agent, number).
 func (s *Sampler) Signs(dst []float64, number int) {
@@ -61,14 +96,14 @@ func (s *Sampler) Signs(dst []float64, number int) {
 
 // Mask fills dst with the numbers of a mask in the named draw: 1/keep with probability keep, else
 // 0, so that their mean is 1. It is a pure function of (Seed, Agent, Set, K, T, number). In
-// [dsbo.Whole], which is no draw, all numbers are 1.
+// [dsbo.Whole] and in batches of a partition, which are no draws, all numbers are 1.
 func (s *Sampler) Mask(dst []float64, name dsbo.Sample, number int, keep float64) {
 	s.pcg.Seed(hashKeys(s.Seed, streamMask, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T),
 		uint64(number)))
 	r := rand.New(&s.pcg)
 	for j := range dst {
 		switch {
-		case name.Set == dsbo.Whole:
+		case name.Set >= dsbo.Whole:
 			dst[j] = 1
 		case r.Float64() < keep:
 			dst[j] = 1 / keep

@@ -49,12 +49,52 @@ func TestDrawIsASortedSubset(t *testing.T) {
 	})
 }
 
+// TestBatchesAreAPartition: each row is in one batch, sizes differ by 1 at most, and draws take any
+// of the batches.
+func TestBatchesAreAPartition(t *testing.T) {
+	var s Sampler
+	rapid.Check(t, func(r *rapid.T) {
+		rows := rapid.IntRange(1, 300).Draw(r, "rows")
+		n := rapid.IntRange(1, rows).Draw(r, "batches")
+		s.Seed, s.Agent = rapid.Uint64().Draw(r, "seed"), rapid.IntRange(0, 9).Draw(r, "agent")
+		s.partition = nil // of another seed
+		set := rapid.SampledFrom([]dsbo.Set{dsbo.LowerBatch, dsbo.UpperBatch}).Draw(r, "set")
+		var all []int
+		for b := range n {
+			batch := s.Draw(dsbo.Sample{Set: set, K: b, T: n}, rows)
+			if n == 1 && batch == nil {
+				return
+			}
+			if size := BatchSize(b, n, rows); len(batch) != size || size < rows/n || size > rows/n+1 ||
+				!slices.IsSorted(batch) {
+				r.Fatalf("batch %d of %d has rows %v of %d", b, n, batch, rows)
+			}
+			all = append(all, batch...)
+		}
+		slices.Sort(all)
+		if len(all) != rows || len(slices.Compact(all)) != rows {
+			r.Fatalf("the batches together are %v", all)
+		}
+		drawn := map[int]bool{}
+		for k := range 40 * n {
+			drawn[s.BatchOf(dsbo.Sample{Set: dsbo.Upper, K: k}, n)] = true
+		}
+		if n < 20 && len(drawn) != n { // one is missed with probability n (1−1/n)^40n < n e^-40
+			r.Fatalf("%d of %d batches are drawn", len(drawn), n)
+		}
+	})
+}
+
 // TestDrawIsFixed pins the draws: a change breaks the resume of every saved run.
 func TestDrawIsFixed(t *testing.T) {
 	s := Sampler{Seed: 1, Agent: 2, Batch: 5}
 	got := fmt.Sprint(s.Draw(dsbo.Sample{Set: dsbo.Curvature, K: 3, T: 4}, 100))
 	if want := "[0 25 56 80 83]"; got != want {
 		t.Errorf("rows %s, want %s", got, want)
+	}
+	batch := dsbo.Sample{Set: dsbo.LowerBatch, K: s.BatchOf(dsbo.Sample{Set: dsbo.Lower, K: 3}, 4), T: 4}
+	if got, want := fmt.Sprint(batch.K, s.Draw(batch, 20)), "2 [1 6 10 12 16]"; got != want {
+		t.Errorf("batch and rows %s, want %s", got, want)
 	}
 }
 

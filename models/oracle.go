@@ -17,9 +17,9 @@ type Config struct {
 }
 
 // An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.JointOracle], a
-// [dsbo.DenseOracle], a [dsbo.ValueOracle], a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle]
-// and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models Penalty fails with
-// [dsbo.ErrCapability].
+// [dsbo.DenseOracle], a [dsbo.ValueOracle], a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle], a
+// [dsbo.PartitionOracle] and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models
+// Penalty fails with [dsbo.ErrCapability].
 type Oracle struct {
 	p, q      int
 	programs  *Programs
@@ -38,6 +38,7 @@ var (
 	_ dsbo.JointOracle    = (*Oracle)(nil)
 
 	_ dsbo.GaussNewtonOracle = (*Oracle)(nil)
+	_ dsbo.PartitionOracle   = (*Oracle)(nil)
 )
 
 // A side is the upper or the lower loss of an agent, with the examples that it is taken on.
@@ -143,6 +144,29 @@ func (s *side) failure(err error) error {
 		return nil
 	}
 	return fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.loss, err)
+}
+
+// Batch implements [dsbo.PartitionOracle]. The mean of the answers over the batches, by their
+// shares, is the answer on all examples where losses are means over examples, but not where they
+// are sums.
+func (o *Oracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
+	side, set := &o.low, dsbo.LowerBatch
+	if s.Set == dsbo.Upper || s.Set == dsbo.UpperBatch {
+		side, set = &o.up, dsbo.UpperBatch
+	}
+	rows := side.ex.rows
+	if n < 1 || n > rows && rows > 0 {
+		return batch, 0, side.failure(dsbo.Errorf(dsbo.ErrConfig,
+			"a partition must have 1 to %d batches, as there are examples; it has %d", rows, n))
+	}
+	batch = s
+	if s.Set != set {
+		batch = dsbo.Sample{Set: set, K: side.draw.BatchOf(s, n), T: n}
+	}
+	if rows == 0 {
+		return batch, 1 / float64(n), nil
+	}
+	return batch, float64(data.BatchSize(batch.K, n, rows)) / float64(rows), nil
 }
 
 // Dims implements [dsbo.Oracle].

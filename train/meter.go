@@ -57,6 +57,15 @@ func (m *meteredOracle) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) er
 	return o.LowerJointGrad(dx, dy, x, y, s)
 }
 
+// Batch asks which batch a draw takes, without a look at data, and is not counted.
+func (m *meteredOracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
+	o, err := dsbo.OracleAs[dsbo.PartitionOracle](m.Oracle, "batches of a partition")
+	if err != nil {
+		return batch, 0, err
+	}
+	return o.Batch(s, n)
+}
+
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	if err := m.ctx.Err(); err != nil {
 		return err

@@ -366,6 +366,10 @@ func (s suite) shape(t *testing.T) {
 // productsOnly hides an oracle's dense side.
 type productsOnly struct{ dsbo.JointOracle }
 
+func (o productsOnly) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
+	return o.JointOracle.(dsbo.PartitionOracle).Batch(s, n)
+}
+
 func (s suite) dense(t *testing.T) {
 	bytes := algo.TraitsOf(s.template()).Dense
 	if bytes != nil && bytes(784, 7840) < 7840*7840*8 {

@@ -81,6 +81,18 @@ func (o *Quadratic) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error 
 	return o.LowerGrad(dy, x, y, s)
 }
 
+// Batch gives each batch the error of its number: a partition without examples.
+func (o *Quadratic) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
+	batch = dsbo.Sample{Set: dsbo.LowerBatch, K: (5*s.K + s.T) % n, T: n}
+	switch s.Set {
+	case dsbo.LowerBatch, dsbo.UpperBatch:
+		batch = s
+	case dsbo.Upper:
+		batch.Set = dsbo.UpperBatch
+	}
+	return batch, 1 / float64(n), nil
+}
+
 // HVP writes (A + noise) v, where the noise is diagonal.
 func (o *Quadratic) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.answer(dst, x, y, func(i int) float64 { return rowDot(o.A, i, v) + float64(o.noise(s, 3, i)*v[i]) })

@@ -171,6 +171,15 @@ func (r *Recorder) Penalty(dst, x []float64) error {
 	return r.lacks("penalty")
 }
 
+// Batch asks without a record: no data are looked at.
+func (r *Recorder) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
+	o, ok := r.Oracle.(dsbo.PartitionOracle)
+	if !ok {
+		return batch, 0, r.lacks("batches of a partition")
+	}
+	return o.Batch(s, n)
+}
+
 // Diagonal records and asks, if the oracle has diagonals.
 func (r *Recorder) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	o, ok := r.Oracle.(dsbo.DiagonalOracle)

@@ -51,23 +51,31 @@ func (s *subject) names() error {
 	return nil
 }
 
-// minibatch compares a draw with an agent that has the drawn rows alone. It asks both for the same
-// draw, whose masks, if there are some, are the same then.
+// minibatch compares a draw, and a batch of a partition, with an agent that has its rows alone. It
+// asks both for the same draw, whose masks, if there are some, are the same then.
 func (s *subject) minibatch() error {
 	cfg := models.Config{Agent: 1, Seed: 3, Batch: s.batch()}
 	if cfg.Batch == 0 {
 		return nil
 	}
 	calls := s.calls()
-	name := dsbo.Sample{Set: dsbo.Curvature, K: 4, T: 2}
-	got := answers(s.oracle(cfg), calls, name)
-	draw := data.Sampler{Seed: cfg.Seed, Agent: cfg.Agent, Batch: cfg.Batch}
-	rows := *s
-	for _, e := range []*data.Examples{&rows.s.Train, &rows.s.Val} {
-		*e = pickRows(*e, slices.Clone(draw.Draw(name, e.Len())))
+	for _, c := range []struct{ name, whole dsbo.Sample }{
+		{dsbo.Sample{Set: dsbo.Curvature, K: 4, T: 2}, dsbo.Sample{Set: dsbo.Curvature, K: 4, T: 2}},
+		{dsbo.Sample{Set: dsbo.LowerBatch, K: 1, T: 2}, whole},
+	} {
+		got := answers(s.oracle(cfg), calls, c.name)
+		draw := data.Sampler{Seed: cfg.Seed, Agent: cfg.Agent, Batch: cfg.Batch}
+		rows := *s
+		for _, e := range []*data.Examples{&rows.s.Train, &rows.s.Val} {
+			*e = pickRows(*e, slices.Clone(draw.Draw(c.name, e.Len())))
+		}
+		want := answers(rows.oracle(models.Config{Agent: cfg.Agent, Seed: cfg.Seed}), calls, c.whole)
+		err := sameBits(calls, got, want, fmt.Sprintf("%v, and its rows as all data", c.name))
+		if err != nil {
+			return err
+		}
 	}
-	want := answers(rows.oracle(models.Config{Agent: cfg.Agent, Seed: cfg.Seed}), calls, name)
-	return sameBits(calls, got, want, "a minibatch, and its rows as the whole data")
+	return nil
 }
 
 // wholeData compares the ways to call for all rows. Draws with masks have their own, also of all

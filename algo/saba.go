@@ -1,0 +1,139 @@
+package algo
+
+import (
+	"cmp"
+	"context"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// SABA is SABA (Dagréou, Ablin, Vaiter, Moreau, "A framework for bilevel optimization that enables
+// stochastic and global variance reduction algorithms", NeurIPS 2022), for one agent: [SOBA] with a
+// table (SAGA) of each of its five quantities: ∇_y g, Hz and Jz, with a row for each batch of the
+// training examples, and ∇_y f and ∇_x f, with a row for each of the validation examples. m is the
+// mean of a table's rows. With the batches that the iteration draws, all five at the point of now:
+//
+//	new: the quantity on the batch;  in place of it: new − row + m
+//	m += share of the batch · (new − row);  row = new
+//	x −= α (∇_x f − J z),  y −= β ∇_y g,  z −= γ (H z − b)
+//
+// The lines are certain, from public code. It converges exactly with constant steps, where losses
+// are means over examples. Batches are a partition ([dsbo.PartitionOracle]); those drawn are the
+// batches of {Lower, k, 0} and {Upper, k, 0}. The tables take 2q + p numbers for a batch of the
+// training examples and p + q for one of the others.
+type SABA struct {
+	Alpha   Schedule `json:"alpha,omitzero"`    // α, step of x; default 0.1
+	Beta    Schedule `json:"beta,omitzero"`     // β, step of y; default 0.1
+	Gamma   Schedule `json:"gamma,omitzero"`    // γ, step of z; default 0.1
+	Batches Counts   `json:"batches,omitempty"` // batches: one number, or for training and validation; default 10
+	Start   string   `json:"init,omitempty"`    // tables at the start: "zero" (the default), or "full", of all batches
+
+	tripleState
+	d     triple
+	sides [2]sagaSide
+}
+
+// A sagaSide is the tables of quantities that are asked for on the same batches.
+type sagaSide struct {
+	draws dsbo.Set      // Lower or Upper
+	of    dsbo.Set      // LowerBatch or UpperBatch
+	names []string      // of the quantities
+	mean  [][]float64   // by quantity
+	table [][][]float64 // by batch and quantity
+	fresh [][]float64   // new; then what is in its place
+}
+
+// Init implements [Method].
+func (a *SABA) Init(p, q, K int) error {
+	c := a.prepare("saba", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	if len(a.Batches) == 0 {
+		a.Batches = Counts{10}
+	}
+	n := len(a.Batches)
+	c.require(n <= 2 && min(a.Batches[0], a.Batches[n-1]) >= 1, "batches", "one number or two, at least 1", a.Batches)
+	c.choice("init", &a.Start, "zero", "full")
+	if c.err != nil {
+		return c.err
+	}
+	a.d = a.directionTriple()
+	a.sides = [2]sagaSide{{draws: dsbo.Lower, of: dsbo.LowerBatch, names: []string{"lower_y", "hz", "jz"}},
+		{draws: dsbo.Upper, of: dsbo.UpperBatch, names: []string{"upper_y", "upper_x"}}}
+	for i := range a.sides {
+		a.addTables(&a.sides[i], a.Batches[min(i, n-1)])
+	}
+	return nil
+}
+
+// addTables makes the tables of a side, which are part of the state.
+func (a *SABA) addTables(s *sagaSide, batches int) {
+	length := map[string]int{"jz": len(a.x), "upper_x": len(a.x)}
+	s.table = make([][][]float64, batches)
+	for _, name := range s.names {
+		n := cmp.Or(length[name], len(a.y))
+		rows := a.carried(name+"_table", batches*n)
+		for b := range s.table {
+			s.table[b] = append(s.table[b], rows[b*n:(b+1)*n])
+		}
+		s.mean, s.fresh = append(s.mean, a.carried(name+"_mean", n)), append(s.fresh, a.newVec(n))
+	}
+}
+
+// Traits implements [Described].
+func (a *SABA) Traits() Traits {
+	t := a.oneAgentTraits()
+	t.FullBatch = "it draws one of its own batches, a partition of the examples"
+	return t
+}
+
+// Cost of an iteration: nothing is sent; one gradient of f and of g, one Hessian- and one
+// Jacobian-vector product, and in the first, where the tables are filled, one more of each batch.
+func (a *SABA) Cost(k int) Cost {
+	lower, upper := 1, 1
+	if k == 0 && a.Start == "full" {
+		lower, upper = lower+len(a.sides[0].table), upper+len(a.sides[1].table)
+	}
+	return Cost{Calls: dsbo.Calls{UpperGrad: upper, LowerGrad: lower, HVP: lower, JVP: lower}}
+}
+
+// Step is one outer iteration; m is not used.
+func (a *SABA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	for i := range a.sides {
+		s := &a.sides[i]
+		for b := 0; k == 0 && a.Start == "full" && b < len(s.table); b++ {
+			a.move(&w, s, dsbo.Sample{Set: s.of, K: b, T: len(s.table)})
+		}
+		a.move(&w, s, w.draw(s.draws, 0))
+	}
+	low, up := a.sides[0].fresh, a.sides[1].fresh
+	linalg.Sub(a.d.x, up[1], low[2]) // ∇_x f − J z
+	copy(a.d.y, low[0])
+	linalg.Sub(a.d.z, low[1], up[0]) // H z − b
+	a.descend(a.d, k)
+	return w.err
+}
+
+// move takes a draw's batch up in the tables and leaves new − row + m, m before it.
+func (a *SABA) move(w *turn, s *sagaSide, draw dsbo.Sample) {
+	batch, share := batchOf(w, draw, len(s.table))
+	if s.of == dsbo.UpperBatch {
+		w.upperGrad(s.fresh[1], s.fresh[0], a.x, a.y, batch)
+	} else {
+		w.lowerGrad(s.fresh[0], a.x, a.y, batch)
+		w.hvp(s.fresh[1], a.x, a.y, a.z, batch)
+		w.jvp(s.fresh[2], a.x, a.y, a.z, batch)
+	}
+	if w.err != nil {
+		return
+	}
+	for i, fresh := range s.fresh {
+		row, mean := s.table[batch.K][i], s.mean[i]
+		for e, v := range fresh {
+			moved := v - row[e]
+			row[e], fresh[e] = v, moved+mean[e]
+			mean[e] += float64(share * moved)
+		}
+	}
+}
