@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/disk"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -134,6 +135,11 @@ func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 	}
 	if err := r.files.folder.Open(r.files.mode); err != nil {
 		return err
+	}
+	if state == runs.Absent || r.Settings.Privacy != nil { // what it sends is not what it sent before
+		if err := disk.Remove(r.files.folder.Path(runs.MasksFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	r.files.mode = runs.Resume
 	l.describe(&r.Settings.Config)

@@ -29,6 +29,7 @@ const (
 	ONNXFile       = "model.onnx"        // the whole of it for other programs
 	MembershipFile = "agent.json"
 	ChangesFile    = "membership.jsonl" // the changes of who takes part, of package membership
+	MasksFile      = "masks.bin"        // which masks an agent has used, of package network/grpc/masks
 )
 
 // A Folder is the path of a run folder.

@@ -38,6 +38,7 @@ func (a Agent) Run(ctx context.Context, j *experiment.Job, stdout, stderr io.Wri
 			longest int) (network.Team, error) {
 			c := a.exchange(seat)
 			c.Matrix, c.Round, c.Wire, c.MaxFloats = g.W, from, j.Settings.ExchangeWire(), longest
+			c.MaskFile, c.Noisy = a.Folder.Path(runs.MasksFile), j.Settings.Privacy != nil
 			c.Fingerprint = append(c.Fingerprint[:len(c.Fingerprint):len(c.Fingerprint)], data...)
 			open := a.Open
 			if open == nil {

@@ -73,6 +73,12 @@ type Config struct {
 	// back has again. With neither Secret nor Identity the key is another one after each Open, and
 	// an agent that comes back after the first sum is refused.
 	Secret []byte
+	// MaskFile is the file of the agent that has the nonce of its masks and the streams that it has
+	// used. It begins with the run: an agent that comes back finds it. "" keeps them in memory.
+	MaskFile string
+	// Noisy says that what this agent sends follows from random bytes of its run folder, and is
+	// another if these are lost: then it cannot come back.
+	Noisy bool
 	// Fingerprint stands for all that this agent's numbers follow from and Hash does not have: its
 	// data, and its program. With another one the masks of the whole run are others. An agent that
 	// comes back must have the same, and is refused otherwise. It never leaves this process. Agents

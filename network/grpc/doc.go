@@ -207,16 +207,19 @@
 // is, and why. Without certificates the key comes from Config.Secret alone and is not signed.
 //
 // Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash,
-// the two and the public keys of all agents, is the key of AES-128 in counter mode; the first 8
+// the two and the public keys and nonces of all, is the key of AES-128 in counter mode; the first 8
 // bytes of the counter are the number of the exchange at which the sum begins, the others count
 // blocks. A word takes 2, 4 or 8 bytes, the least that have its b bits.
 //
-// A stream must hide one vector only. Exchanges have each number once, and an agent that goes back,
-// or comes back, sends the same numbers in the same exchange to the bit; if it does not, the
-// receiver ends the run with [ErrConflict], but it has learned the difference of the two by then. A
-// second run with the same name, settings and certificates has the same streams only if no agent's
-// data or program have changed, and then all send the same numbers again: where one agent's have,
-// its key is another one, and so are the streams of all.
+// A stream must hide one vector only. With its key an agent sends a nonce, which is drawn as its
+// run folder begins, is signed with the key, and is in the name of the streams of all: a second
+// run of the same name has other streams. Exchanges have each number once in an epoch. An agent
+// that goes back, or comes back, sends the same words in the same exchange to the bit: before it
+// masks words it notes their digest under the name of the stream (Config.MaskFile, 24 bytes a
+// sum), and refuses to mask others. One that has lost that file goes on under the nonce that its
+// neighbours know, as the first one counts and they pass it back before the first sum; where words
+// follow from noise that is lost too, it is refused. A masked sum has a digest of all keys and
+// nonces in its purpose.
 //
 // What is hidden. Agents that follow the protocol and put together all that they see and know learn
 // of the others' words the sum over these others, and nothing else: each of the others' frames is
@@ -230,10 +233,9 @@
 // the agents below a child together, which is that child's own if it is a leaf. The vectors of Mix
 // and Gather are not masked: Mix shows an agent's vector to its neighbours, Gather to all.
 //
-// What masks do not do: keep a member from lying. One that sends other words than its own, or masks
-// that do not cancel, makes the result wrong, and nobody can tell. In a second run of the same name
-// such a member, with other words under its old key, sees how the others' words change with its
-// own. Without certificates they hide words from those who listen and from members that follow the
-// protocol; but whoever can change what goes over a connection can pass off keys of its own as the
-// keys of others, and then see their words.
+// What masks do not do: keep a member from lying. One that sends other words than its own, or
+// masks that do not cancel, makes the result wrong, and nobody can tell. Without certificates they
+// hide words from those who listen and from members that follow the protocol; but whoever can
+// change what goes over a connection can pass off keys of its own as the keys of others, and then
+// see their words.
 package grpc

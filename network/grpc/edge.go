@@ -32,10 +32,11 @@ type edge struct {
 	expectsStale bool // this agent went back, and vectors from before may still come on this stream
 
 	// Sending.
-	next    int  // the exchange whose vector is put on the stream next
-	sent    int  // vectors that have been on some stream
-	credit  int  // Credit: the neighbour has room for the vectors of exchanges up to this one
-	pending kind // a resend or an alive that is to be sent first; 0 for none
+	next      int    // the exchange whose vector is put on the stream next
+	sent      int    // vectors that have been on some stream
+	credit    int    // Credit: the neighbour has room for the vectors of exchanges up to this one
+	confirmed []byte // this agent's key of masks, as the neighbour has passed it on last
+	pending   kind   // a resend or an alive that is to be sent first; 0 for none
 
 	conduct conduct
 

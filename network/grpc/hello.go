@@ -108,13 +108,16 @@ const (
 	leavesOutSlow
 	// signsVotes is the capability of agents whose council signs what it says.
 	signsVotes
+	// freshMasks is the capability of agents whose streams of masks have nonces in their names.
+	freshMasks
 
 	// ownCapabilities are the capabilities of this version.
-	ownCapabilities = changesMembers | leavesOutSlow | signsVotes
+	ownCapabilities = changesMembers | leavesOutSlow | signsVotes | freshMasks
 )
 
 // capabilityNames are what errors call them, by bit.
-var capabilityNames = []string{"changes of members", "leaving out slow members", "votes that are signed"}
+var capabilityNames = []string{"changes of members", "leaving out slow members", "votes that are signed",
+	"masks with nonces"}
 
 // String lists the names.
 func (c capabilities) String() string {
@@ -133,11 +136,14 @@ func (c capabilities) String() string {
 }
 
 // needs are the capabilities without which another agent cannot be in this run.
-func (c *Config) needs() capabilities {
+func (c *Config) needs() (needed capabilities) {
 	if c.Membership != nil {
-		return changesMembers | leavesOutSlow | signsVotes
+		needed = changesMembers | leavesOutSlow | signsVotes
 	}
-	return 0
+	if !c.Unmasked {
+		needed |= freshMasks
+	}
+	return needed
 }
 
 // checkCapabilities returns an error unless both sides can do what the other one needs.

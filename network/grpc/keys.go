@@ -1,8 +1,10 @@
 package grpc
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"dsbo"
 	"dsbo/network/grpc/holdup"
@@ -15,6 +17,7 @@ func (c *Config) masking() masks.Config {
 	return masks.Config{
 		Agent: c.Agent, Agents: c.agents(), Founders: c.Matrix.N(), Run: c.Run, Hash: c.Hash, Off: c.Unmasked,
 		Secret:  c.Secret,
+		Noisy:   c.Noisy,
 		Program: fmt.Sprintf("program %q, %q from %x", p.Version, p.Arithmetic, c.Fingerprint),
 	}
 }
@@ -24,6 +27,9 @@ func (c *Config) masking() masks.Config {
 func (e *edge) handleKey(f *frame) error {
 	m, agent := e.m, f.exchange
 	published, err := m.keys.AddKey(agent, f.text)
+	if err == nil && agent == m.config.Agent {
+		e.confirmed = bytes.Clone(f.text)
+	}
 	m.neighbours.passKeysOn(published)
 	if err == nil {
 		m.flow.notifyWaiter()
@@ -47,12 +53,13 @@ func (m *Mixer) checkKey(h hello) error {
 	return nil
 }
 
-// awaitKeys waits until the keys of all members are known, or a neighbour turns out to do
-// something else.
-func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
+// awaitStreams waits until the keys of all members are known and the neighbours have this agent's,
+// or a neighbour turns out to do something else. It returns the masks of this exchange. A neighbour
+// that knows another nonce of this agent says so before.
+func (m *Mixer) awaitStreams(ctx context.Context, purpose int) (s masks.Streams, err error) {
 	complete := func() bool {
 		_, some := m.keys.Missing()
-		return !some
+		return !some && !slices.ContainsFunc(m.view.edges, func(e *edge) bool { return !m.keys.Confirms(e.confirmed) })
 	}
 	m.mu.Lock()
 	m.neighbours.passKeysOn(m.keys.Announce())
@@ -60,5 +67,12 @@ func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
 		m.watch.Begin(holdup.AwaitingKeys)
 	}
 	m.mu.Unlock()
-	return m.flow.awaitAll(ctx, purpose, complete)
+	err = m.flow.awaitAll(ctx, purpose, func() bool {
+		if !complete() {
+			return false
+		}
+		s = m.keys.Streams(m.flow.round)
+		return true
+	})
+	return s, err
 }

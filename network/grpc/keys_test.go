@@ -57,7 +57,7 @@ func TestKeysRefused(t *testing.T) {
 		return keyFrame(c)
 	}
 	good, alone := certified(0, nil), keyFrame(keyConfig(0, nil))
-	const signature = masks.KeyLength + 2 + 10 // a byte of it
+	const signature = masks.KeyLength + masks.NonceLength + 2 + 10 // a byte of it
 	for _, c := range []struct {
 		name  string
 		id    *pki.Identity // of agent 1
@@ -82,13 +82,13 @@ func TestKeysRefused(t *testing.T) {
 		{"one too many", nil, good, "it must be alone, as there are no certificates"},
 		{"no agent", nil, claimed(alone, 3), "agents must be 0 to 2"},
 		{"short", nil, alone[:headerSize+31],
-			"a key must have 32 bytes, or these, a signature with its length, and a certificate; it has 31 in all"},
-		{"half", certificate(self), good[:headerSize+masks.KeyLength+1], "it has 33 in all"},
-		{"no signature", certificate(self), append(bytes.Clone(alone), 0, 0, 1, 1), "it has 36 in all"},
-		{"a long signature", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1), "it has 36 in all"},
+			"a key must have 56 bytes, or these, a signature with its length, and a certificate; it has 31 in all"},
+		{"half", certificate(self), good[:headerSize+masks.KeyLength+masks.NonceLength+1], "it has 57 in all"},
+		{"no signature", certificate(self), append(bytes.Clone(alone), 0, 0, 1, 1), "it has 60 in all"},
+		{"a long signature", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1), "it has 60 in all"},
 		{"garbage", certificate(self), append(bytes.Clone(alone), 2, 0, 1, 1, 7), "malformed certificate"},
 		{"bytes after it", certificate(self), append(bytes.Clone(good), 0), "malformed certificate"},
-		{"of order 1", nil, encode(header{kindKey, 0, 0}, make([]byte, masks.KeyLength)),
+		{"of order 1", nil, encode(header{kindKey, 0, 0}, make([]byte, masks.KeyLength+masks.NonceLength)),
 			"bad X25519 remote ECDH input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

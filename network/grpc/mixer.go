@@ -34,6 +34,7 @@ type Mixer struct {
 	neighbours neighbours
 	flow       flow
 	keys       *masks.Keys
+	ledger     *masks.Ledger // nil without masks
 	handovers  handovers
 
 	watch  holdup.Watch // over the exchange under way

@@ -99,7 +99,13 @@ func newMixer(c Config) (m *Mixer, err error) {
 			return nil, err
 		}
 	}
-	keys, err := masks.New(c.masking(), c.Identity)
+	masking := c.masking()
+	if !c.Unmasked {
+		if masking.Ledger, err = masks.OpenLedger(c.MaskFile); err != nil {
+			return nil, err
+		}
+	}
+	keys, err := masks.New(masking, c.Identity)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +115,7 @@ func newMixer(c Config) (m *Mixer, err error) {
 		hasSaved: c.Round > 0,
 		keys:     keys,
 		settings: settingsText(c.Settings, min(2*maxName, maxHello-c.helloLength())),
+		ledger:   masking.Ledger,
 	}
 	m.combining.of = m
 	m.budget = c.newBudget()
@@ -192,6 +199,9 @@ func (m *Mixer) Close() error {
 		m.links.work.Wait()
 		late.Stop()
 		m.links.stopAll()
+		if err := m.ledger.Close(); err != nil {
+			m.config.Log.Warn("the ledger of masks is not closed", "reason", err)
+		}
 	})
 	return nil
 }

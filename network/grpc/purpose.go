@@ -22,6 +22,16 @@ const (
 // gathering is the purpose of the exchanges that gather rows of a length.
 func gathering(length int) int { return gatheringRows | length<<workBits }
 
+// tagShift is where a masked sum has the tag of its masks in its purpose, above the length of a
+// vector. Agents whose masks do not cancel so find out.
+const tagShift = 46
+
+// taggedWith returns the purpose of a sum under masks with a tag.
+func taggedWith(purpose, tag int) int { return purpose | tag&0xffff<<tagShift }
+
+// untagged returns a purpose without the tag of masks.
+func untagged(purpose int) int { return purpose & (1<<tagShift - 1) }
+
 // reducing is the purpose of the exchanges that combine n words of some bits.
 func reducing(op network.Op, bits, length int) int {
 	return reducingWords | int(op)<<workBits | bits<<10 | length<<17
@@ -37,8 +47,18 @@ func purposeName(purpose int) string {
 	}
 	name := map[network.Op]string{network.Sum: "sums",
 		network.Max: "takes the largest of"}[network.Op(purpose>>workBits)]
-	return fmt.Sprintf("%s %d words of %d bits", name, purpose>>17, purpose>>10&127)
+	text := fmt.Sprintf("%s %d words of %d bits", name, untagged(purpose)>>17, purpose>>10&127)
+	if tag := purpose >> tagShift; tag != 0 {
+		text += fmt.Sprintf(" under masks %04x", tag)
+	}
+	return text
 }
 
-// sameWork reports whether two purposes are the same, whatever numbers are mixed.
-func sameWork(a, b int) bool { return a == b || a&^notFinite == mixing && b&^notFinite == mixing }
+// sameWork reports whether two purposes are the same, whatever numbers are mixed, and whatever the
+// masks of one who waits for keys.
+func sameWork(a, b int) bool {
+	if a>>tagShift == 0 || b>>tagShift == 0 {
+		a, b = untagged(a), untagged(b)
+	}
+	return a == b || a&^notFinite == mixing && b&^notFinite == mixing
+}

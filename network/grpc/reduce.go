@@ -37,10 +37,14 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 	}
 	r := reduction{m, op, bits, words, reducing(op, bits, len(words)), m.view.position}
 	if op == network.Sum && !m.config.Unmasked {
-		if err := m.awaitKeys(ctx, r.purpose); err != nil {
+		streams, err := m.awaitStreams(ctx, r.purpose)
+		if err != nil {
 			return err
 		}
-		m.keys.Mask(words, bits, m.flow.round)
+		if err := streams.Mask(words, bits); err != nil {
+			return m.failWith(err)
+		}
+		r.purpose = taggedWith(r.purpose, streams.Tag)
 	}
 	if err := r.combineUp(ctx); err != nil {
 		return err

@@ -82,6 +82,7 @@ func openSelf(t *testing.T, address2 string) (*Mixer, lines) {
 // goodHello returns what an agent says to agent 1.
 func goodHello(from int) hello {
 	return hello{from: from, to: self, run: "run", config: "hash", form: Config{}.form(),
+		offers:  ownCapabilities,
 		program: network.ThisProgram()}
 }
 

@@ -2,7 +2,9 @@ package grpc
 
 import (
 	"bytes"
+	"dsbo/network/grpc/masks"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -89,7 +91,13 @@ func TestRenew(t *testing.T) {
 func TestRenewedKeySpreads(t *testing.T) {
 	s := newSite(t, 0)
 	m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, certificate(self)) })
-	frame := func(valid time.Duration) []byte { return keyFrame(keyConfig(0, s.renewed(ca(), valid))) }
+	path := filepath.Join(t.TempDir(), "masks.bin")
+	frame := func(valid time.Duration) []byte {
+		c := keyConfig(0, s.renewed(ca(), valid))
+		masking := c.masking()
+		masking.Ledger = testkit.Get(masks.OpenLedger(path)) // with one nonce
+		return ownFrame(testkit.Get(masks.New(masking, c.Identity)))
+	}
 	first, shorter, longer := frame(30*time.Minute), frame(10*time.Minute), frame(40*time.Minute)
 	stream := attached(m, 0, 0, 0)
 	for _, f := range [][]byte{first, shorter, longer, first} {

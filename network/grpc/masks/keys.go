@@ -25,6 +25,12 @@ type Config struct {
 	Hash     string // of the settings that all agents share
 	Program  string // what this agent computes with, and from: another program or data have another key
 	Off      bool   // sums are not masked, and there are no keys
+	// Ledger has this agent's nonce and the streams that it has used. nil: they are in memory, and
+	// the agent cannot come back.
+	Ledger *Ledger
+	// Noisy says that words follow from noise of this process's folder: who has lost it must not go
+	// on under the nonce of before.
+	Noisy bool
 	// Secret is mixed into this agent's key, which without a certificate depends on it alone. With
 	// neither, the key is drawn at random.
 	Secret []byte
@@ -39,6 +45,10 @@ type Keys struct {
 	announced bool           // the own key is among the published ones
 	published []Published    // in the order in which they came: every stream carries all of them
 	public    [][]byte       // by agent; nil while not known
+	nonces    [][]byte       // by agent; nil while not known
+	used      bool           // words were masked under the present nonces
+	digestKey []byte         // of the digests of words in the ledger
+	tag       uint64         // of the members' keys and nonces, of 24 bits
 	expiry    []time.Time    // by agent; when the certificate of the key expires
 	members   []int          // of the epoch
 	epoch     int            // its number
@@ -56,9 +66,10 @@ type Published struct {
 // New makes this agent's key, signed by its certificate if it has one.
 func New(c Config, id *pki.Identity) (*Keys, error) {
 	n := c.Agents
-	k := &Keys{config: c, identity: id, public: make([][]byte, n), expiry: make([]time.Time, n),
+	k := &Keys{config: c, identity: id, public: make([][]byte, n), nonces: make([][]byte, n),
+		expiry:  make([]time.Time, n),
 		secrets: make([][]byte, n),
-		ciphers: make([]cipher.Block, n), members: membership.First(c.Founders).Members, missing: c.Founders - 1}
+		members: membership.First(c.Founders).Members, missing: c.Founders - 1}
 	if c.Off {
 		return k, nil
 	}
@@ -81,7 +92,15 @@ func New(c Config, id *pki.Identity) (*Keys, error) {
 	if k.own, err = ecdh.X25519().NewPrivateKey(private); err != nil {
 		return k, err
 	}
-	k.public[c.Agent] = k.own.PublicKey().Bytes()
+	if k.digestKey, err = hkdf.Key(sha256.New, secret, nil, "digests of words, "+name, KeyLength); err != nil {
+		return k, err
+	}
+	if k.config.Ledger == nil {
+		if k.config.Ledger, err = OpenLedger(""); err != nil {
+			return k, err
+		}
+	}
+	k.public[c.Agent], k.nonces[c.Agent] = k.own.PublicKey().Bytes(), k.config.Ledger.nonce
 	_, err = k.Certify(id)
 	return k, err
 }
@@ -105,7 +124,7 @@ func (k *Keys) Missing() (agent int, some bool) {
 // epoch has.
 func (k *Keys) SetEpoch(e membership.Epoch) error {
 	k.members, k.epoch, k.missing = e.Members, e.Number, 0
-	clear(k.ciphers)
+	k.ciphers = nil
 	for _, i := range e.Members {
 		if i != k.config.Agent && k.public[i] == nil {
 			k.missing++
@@ -124,10 +143,10 @@ func (k *Keys) Certify(id *pki.Identity) (published bool, err error) {
 		return false, nil
 	}
 	agent := k.config.Agent
-	signed := signedKey{public: k.public[agent]}
+	signed := signedKey{public: k.public[agent], nonce: k.nonces[agent]}
 	if id != nil {
 		signed.certificate, k.expiry[agent] = id.Certificate(), id.Expires()
-		if signed.signature, err = id.Sign(k.config.signedText(agent, signed.public)); err != nil {
+		if signed.signature, err = id.Sign(k.config.signedText(agent, signed)); err != nil {
 			return false, err
 		}
 	}
@@ -189,6 +208,9 @@ func (k *Keys) AddKey(agent int, text []byte) (published bool, err error) {
 		if !bytes.Equal(before, signed.public) {
 			return false, ErrOtherKey
 		}
+		if !bytes.Equal(k.nonces[agent], signed.nonce) {
+			return k.addNonce(agent, signed, text)
+		}
 		published = k.Announce()
 		return k.renew(agent, signed, text) || published, nil
 	}
@@ -198,7 +220,7 @@ func (k *Keys) AddKey(agent int, text []byte) (published bool, err error) {
 	if k.secrets[agent], err = k.sharedSecret(signed.public); err != nil {
 		return false, err
 	}
-	k.public[agent] = bytes.Clone(signed.public)
+	k.public[agent], k.nonces[agent] = bytes.Clone(signed.public), bytes.Clone(signed.nonce)
 	k.Announce()
 	k.publish(agent, bytes.Clone(text))
 	if !slices.Contains(k.members, agent) {
@@ -208,6 +230,44 @@ func (k *Keys) AddKey(agent int, text []byte) (published bool, err error) {
 		return true, nil
 	}
 	return true, k.makeCiphers()
+}
+
+// ErrLostLedger is what is wrong with an agent that comes back without the streams that it has
+// used.
+var ErrLostLedger = errors.New("its masks are others than before: it has lost its run folder, in which the " +
+	"masks that it has used are, and cannot repeat what it has sent; all agents must begin anew")
+
+// addNonce takes in another nonce of an agent that is known. Of others the earliest one counts, and
+// once this agent has masked words the one of then. This agent, where it
+// has used none yet, goes on under the one that others know: what it sends again are the same
+// words. With noise it cannot.
+func (k *Keys) addNonce(agent int, signed signedKey, text []byte) (published bool, err error) {
+	if _, err := k.config.verify(k.identity, agent, signed); err != nil {
+		return false, err
+	}
+	own := agent == k.config.Agent
+	switch {
+	case own && (k.used || k.config.Noisy || len(k.config.Ledger.words) > 0):
+		return false, ErrLostLedger
+	case !own && (k.used || bytes.Compare(k.nonces[agent], signed.nonce) < 0):
+		return false, nil // which that agent hears, as all keys go to all
+	case own:
+		k.config.Ledger.adopt(signed.nonce)
+		k.ownText, k.announced = bytes.Clone(text), true
+	}
+	k.nonces[agent] = bytes.Clone(signed.nonce)
+	k.publish(agent, bytes.Clone(text))
+	if k.missing > 0 {
+		return true, nil
+	}
+	return true, k.makeCiphers()
+}
+
+// Confirms reports whether a text is the key under which this agent masks: a neighbour that passes
+// it on knows no other one.
+func (k *Keys) Confirms(text []byte) bool {
+	signed, err := readKey(text)
+	return err == nil && bytes.Equal(signed.nonce, k.nonces[k.config.Agent])
 }
 
 // renew passes on the key of an agent that is known where its certificate expires later than the

@@ -2,6 +2,8 @@ package masks
 
 import (
 	"bytes"
+	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -132,7 +134,7 @@ func TestMaskCancels(t *testing.T) {
 				plain[j] += words[j]
 			}
 			before := slices.Clone(words)
-			k.Mask(words, width, 77)
+			testkit.OK(k.Streams(77+width).Mask(words, width))
 			if slices.Equal(words, before) {
 				t.Errorf("%d bits: agent %d sends its words as they are", width, i)
 			}
@@ -154,7 +156,7 @@ func TestMasksOfExchanges(t *testing.T) {
 	seen := map[uint64]int{}
 	for exchange := range 100 {
 		words := []uint64{0}
-		k.Mask(words, 64, exchange)
+		testkit.OK(k.Streams(exchange).Mask(words, 64))
 		if before, again := seen[words[0]]; again {
 			t.Errorf("exchange %d has the masks of exchange %d", exchange, before)
 		}
@@ -196,4 +198,49 @@ func FuzzReadKey(f *testing.F) {
 			t.Errorf("% x is taken for a key that is signed", b)
 		}
 	})
+}
+
+// TestLedger: an agent that comes back has its nonce, and masks the words of before alone under the
+// streams of before; one that has lost its ledger goes on under the nonce that others know, but not
+// with noise, and not once it has masked words.
+func TestLedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "masks.bin")
+	open := func(path string, noisy bool) *Keys {
+		c := three(0)
+		c.Ledger, c.Noisy = testkit.Get(OpenLedger(path)), noisy
+		return testkit.Get(New(c, nil))
+	}
+	meet := func(k *Keys) {
+		for i := 1; i < 3; i++ {
+			testkit.Get(k.AddKey(i, testkit.Get(New(three(i), nil)).ownText))
+		}
+	}
+	words := []uint64{1, 2}
+	first := open(path, false)
+	meet(first)
+	testkit.OK(first.Streams(7).Mask(slices.Clone(words), 64))
+	testkit.OK(first.config.Ledger.Close())
+	again := open(path, false)
+	if !slices.Equal(again.nonces[0], first.nonces[0]) {
+		t.Fatal("an agent that comes back has another nonce")
+	}
+	for i := 1; i < 3; i++ { // the others are still there
+		again.public[i], again.nonces[i], again.secrets[i] = first.public[i], first.nonces[i], first.secrets[i]
+	}
+	again.missing = 0
+	testkit.OK(again.makeCiphers())
+	testkit.OK(again.Streams(7).Mask(slices.Clone(words), 64))
+	other := []uint64{1, 3}
+	if err := again.Streams(7).Mask(other, 64); !errors.Is(err, ErrOtherWords) || other[1] != 3 {
+		t.Errorf("error %v, words %v; it must be ErrOtherWords, and the words as they were", err, other)
+	}
+	lost := open("", false)
+	if _, err := lost.AddKey(0, first.ownText); err != nil || !lost.Confirms(first.ownText) {
+		t.Errorf("error %v for an agent that has lost its ledger", err)
+	}
+	for name, k := range map[string]*Keys{"noise": open("", true), "words": again} {
+		if _, err := k.AddKey(0, open("", false).ownText); !errors.Is(err, ErrLostLedger) {
+			t.Errorf("%s: error %v; it must be ErrLostLedger", name, err)
+		}
+	}
 }

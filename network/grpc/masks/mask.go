@@ -5,9 +5,11 @@ import (
 	"crypto/cipher"
 	"crypto/ecdh"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -22,13 +24,18 @@ func (k *Keys) sharedSecret(public []byte) ([]byte, error) {
 
 // makeCiphers makes the cipher of the streams that this agent shares with each other one: AES-128,
 // its key by HKDF with SHA-256 from the secret of the two, under a name that has the run, the
-// epoch, the two, and the public keys of all members in their order. Where one agent's key is
-// another, so are the streams of all: the sums then have other terms from everybody.
-func (k *Keys) makeCiphers() error {
+// epoch, the two, and the public keys and nonces of all members in their order. Where one agent's
+// key or nonce is another, so are the streams of all: the sums then have other terms from
+// everybody.
+func (k *Keys) makeCiphers() (err error) {
+	k.used = false
 	var all string
 	for _, i := range k.members {
-		all += string(k.public[i])
+		all += string(k.public[i]) + string(k.nonces[i])
 	}
+	set := sha256.Sum256([]byte(k.purpose() + all))
+	k.tag = binary.LittleEndian.Uint64(set[:]) & (1<<tagBits - 1)
+	k.ciphers = make([]cipher.Block, len(k.secrets)) // streams in use keep their own
 	for _, other := range k.members {
 		secret := k.secrets[other]
 		if secret == nil {
@@ -58,28 +65,74 @@ func (k *Keys) purpose() string {
 // maskChunk bytes of a stream are made at a time.
 const maskChunk = 4096
 
+// tagBits is the length of what tells the keys and nonces of members from others.
+const tagBits = 24
+
+// digestOf returns the digest of words, which tells nothing of them without this agent's key.
+func (k *Keys) digestOf(words []uint64, bits int) [digestLength]byte {
+	h := hmac.New(sha256.New, k.digestKey)
+	var block [4096]byte
+	h.Write(binary.LittleEndian.AppendUint64(block[:0], uint64(bits)))
+	for len(words) > 0 {
+		n := min(len(words), len(block)/8)
+		for i, w := range words[:n] {
+			binary.LittleEndian.PutUint64(block[8*i:], w)
+		}
+		h.Write(block[:8*n])
+		words = words[n:]
+	}
+	return [digestLength]byte(h.Sum(nil)[:digestLength])
+}
+
+// Streams are the masks of a reduction. They stay as they are when keys, nonces or members change.
+type Streams struct {
+	keys     *Keys
+	ciphers  []cipher.Block
+	exchange int
+	// Tag is a digest of the members' keys and nonces, of 24 bits: agents with others have streams
+	// that do not cancel.
+	Tag int
+}
+
+// Streams returns the masks of the reduction that begins at an exchange, once no key is missing:
+// one that is repeated under another number has streams of its own. This agent's nonce stays the
+// same from then on.
+func (k *Keys) Streams(exchange int) Streams {
+	k.used = true
+	return Streams{k, k.ciphers, exchange, int(k.tag)}
+}
+
 // Mask adds to the words the streams that this agent shares with higher agents, and subtracts those
-// with lower ones, mod 2^bits. The sum over all agents stays the same. The exchange at which the
-// reduction begins names the streams.
-func (k *Keys) Mask(words []uint64, bits, exchange int) {
+// with lower ones, mod 2^bits. The sum over all agents stays the same. The error matches
+// [ErrOtherWords] where other words were masked by them before, which stay as they are then.
+func (s Streams) Mask(words []uint64, bits int) error {
+	k := s.keys
+	if !slices.ContainsFunc(s.ciphers, func(b cipher.Block) bool { return b != nil }) { // it is alone
+		return nil
+	}
+	stream := uint64(s.Tag)<<(64-tagBits) | uint64(s.exchange)
+	if err := k.config.Ledger.use(stream, k.digestOf(words, bits)); err != nil {
+		return err
+	}
 	switch {
 	case bits <= 16:
-		addStreams[uint16](k, words, exchange)
+		addStreams[uint16](s, words)
 	case bits <= 32:
-		addStreams[uint32](k, words, exchange)
+		addStreams[uint32](s, words)
 	default:
-		addStreams[uint64](k, words, exchange)
+		addStreams[uint64](s, words)
 	}
+	return nil
 }
 
 // addStreams is Mask with a number of type T of each stream for each word. The bytes of a stream
 // are numbers in the order of the machine, which is in what agents compare when they meet
 // (package arithmetic).
-func addStreams[T uint16 | uint32 | uint64](k *Keys, words []uint64, exchange int) {
+func addStreams[T uint16 | uint32 | uint64](s Streams, words []uint64) {
 	var iv [aes.BlockSize]byte // the exchange, and the count of blocks
-	binary.BigEndian.PutUint64(iv[:], uint64(exchange))
-	streams := make([]cipher.Stream, len(k.ciphers))
-	for other, block := range k.ciphers {
+	binary.BigEndian.PutUint64(iv[:], uint64(s.exchange))
+	streams := make([]cipher.Stream, len(s.ciphers))
+	for other, block := range s.ciphers {
 		if block != nil {
 			streams[other] = cipher.NewCTR(block, iv[:])
 		}
@@ -92,7 +145,7 @@ func addStreams[T uint16 | uint32 | uint64](k *Keys, words []uint64, exchange in
 			if stream != nil {
 				clear(raw)
 				stream.XORKeyStream(raw, raw)
-				addNumbers(chunk, numbers[:len(chunk)], other < k.config.Agent)
+				addNumbers(chunk, numbers[:len(chunk)], other < s.keys.config.Agent)
 			}
 		}
 		words = words[len(chunk):]

@@ -1,10 +1,10 @@
 package masks
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dsbo/network/pki"
@@ -13,15 +13,18 @@ import (
 const (
 	// KeyLength is the length of a public key in bytes.
 	KeyLength = 32
+	// textLength is the length of a key with its nonce.
+	textLength = KeyLength + NonceLength
 	// MaxText bounds a key with its signature and its certificate.
 	MaxText = 8192
 )
 
-// A signedKey is the public key of an agent's masks. Without certificates the key is alone.
-type signedKey struct{ public, signature, certificate []byte }
+// A signedKey is the public key of an agent's masks, and the nonce of its streams. Without
+// certificates they are alone.
+type signedKey struct{ public, nonce, signature, certificate []byte }
 
 func (k signedKey) encode() []byte {
-	b := bytes.Clone(k.public)
+	b := slices.Concat(k.public, k.nonce)
 	if len(k.certificate) == 0 {
 		return b
 	}
@@ -33,11 +36,11 @@ func (k signedKey) encode() []byte {
 func readKey(b []byte) (k signedKey, err error) {
 	wrong := fmt.Errorf(
 		"a key must have %d bytes, or these, a signature with its length, and a certificate; it has %d in all",
-		KeyLength, len(b))
-	if len(b) < KeyLength {
+		textLength, len(b))
+	if len(b) < textLength {
 		return k, wrong
 	}
-	k.public, b = b[:KeyLength], b[KeyLength:]
+	k.public, k.nonce, b = b[:KeyLength], b[KeyLength:textLength], b[textLength:]
 	if len(b) == 0 {
 		return k, nil
 	}
@@ -57,9 +60,9 @@ func (c *Config) streamName(purpose string, agent int) string {
 	return fmt.Sprintf("dsbo %s of agent %d in run %q with settings %q", purpose, agent, c.Run, c.Hash)
 }
 
-// signedText is what an agent signs for its key.
-func (c *Config) signedText(agent int, public []byte) []byte {
-	return append([]byte(c.streamName("public key", agent)+"\n"), public...)
+// signedText is what an agent signs for its key and its nonce.
+func (c *Config) signedText(agent int, k signedKey) []byte {
+	return slices.Concat([]byte(c.streamName("public key and nonce", agent)+"\n"), k.public, k.nonce)
 }
 
 // verify returns an error unless a key belongs to an agent of this run, and when its
@@ -74,5 +77,5 @@ func (c *Config) verify(id *pki.Identity, agent int, k signedKey) (expires time.
 	if len(k.certificate) == 0 {
 		return expires, errors.New("it must come with a certificate; it is alone")
 	}
-	return id.Verify(agent, k.certificate, c.signedText(agent, k.public), k.signature, time.Now())
+	return id.Verify(agent, k.certificate, c.signedText(agent, k), k.signature, time.Now())
 }
