@@ -10,18 +10,30 @@ import (
 
 // A Quadratic is the oracle of a [models.Quadratic], without a graph. With Noise ≠ 0 each answer
 // carries an error of that size, a pure function of the agent, the sample and the entry: one draw
-// gives one answer, two draws differ. Draws of [dsbo.Whole] and values carry none.
+// gives one answer, two draws differ. Draws of [dsbo.Whole] and values carry none; the errors of
+// the batches of a partition sum to 0.
 type Quadratic struct {
 	models.Quadratic
 	Noise float64
 	Agent int
 }
 
-// noise is an error in [−Noise, Noise] that belongs to the sample, the quantity and the entry.
+// noise is an error of the size of Noise that belongs to the sample, the quantity and the entry.
 func (o *Quadratic) noise(s dsbo.Sample, quantity, entry int) float64 {
 	if o.Noise == 0 || s.Set == dsbo.Whole {
 		return 0
 	}
+	v := o.error(s, quantity, entry)
+	if s.Set == dsbo.LowerBatch || s.Set == dsbo.UpperBatch { // errors of a partition cancel
+		for b := range s.T {
+			v -= o.error(dsbo.Sample{Set: s.Set, K: b, T: s.T}, quantity, entry) / float64(s.T)
+		}
+	}
+	return v
+}
+
+// error is an error by its name, in [−Noise, Noise].
+func (o *Quadratic) error(s dsbo.Sample, quantity, entry int) float64 {
 	h := uint64(14695981039346656037)
 	for _, v := range [...]int{o.Agent, int(s.Set), s.K, s.T, quantity, entry} {
 		h = (h ^ uint64(v+1)) * 1099511628211
@@ -81,9 +93,9 @@ func (o *Quadratic) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error 
 	return o.LowerGrad(dy, x, y, s)
 }
 
-// Batch gives each batch the error of its number: a partition without examples.
+// Batch takes batches in turn. Each has the error of its number, and there are no examples.
 func (o *Quadratic) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
-	batch = dsbo.Sample{Set: dsbo.LowerBatch, K: (5*s.K + s.T) % n, T: n}
+	batch = dsbo.Sample{Set: dsbo.LowerBatch, K: (s.K + s.T) % n, T: n}
 	switch s.Set {
 	case dsbo.LowerBatch, dsbo.UpperBatch:
 		batch = s

@@ -1,0 +1,344 @@
+package algo_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
+)
+
+// Where the methods with a constant step end, on quadratics with a closed form.
+
+// penaltySolution returns x_λ, where the gradient of min_y [f + λ(g − min_z g)] vanishes, f and g
+// averaged: it is linear in x, and so its columns are its values at unit vectors.
+func penaltySolution(qs []*algotest.Quadratic, lambda float64) []float64 {
+	p, q := qs[0].Dims()
+	upper, lower := mat.NewDense(q, q, nil), mat.NewDense(q, q, nil)
+	for _, o := range qs {
+		a, d := mat.NewDense(q, q, o.A), mat.NewDense(q, q, o.D)
+		lower.Add(lower, a)
+		upper.Add(upper, d)
+	}
+	upper.Add(upper, scaled(lambda, lower)) // of f + λg
+	gradient := func(x []float64) []float64 {
+		forY, forZ, sum := mat.NewVecDense(q, nil), mat.NewVecDense(q, nil), make([]float64, p)
+		for _, o := range qs {
+			for i := range q {
+				ofG := o.C[i] + dot(o.B[i*p:(i+1)*p], x)
+				forZ.SetVec(i, forZ.AtVec(i)+ofG)
+				forY.SetVec(i, forY.AtVec(i)+dot(o.D[i*q:(i+1)*q], o.T)+lambda*ofG)
+			}
+		}
+		var y, z mat.VecDense
+		testkit.OK(y.SolveVec(upper, forY))
+		testkit.OK(z.SolveVec(lower, forZ))
+		for _, o := range qs {
+			for j := range p {
+				sum[j] += dot(o.E[j*p:(j+1)*p], x) + o.LinearTerm[j]
+				for i := range q {
+					sum[j] += lambda * o.B[i*p+j] * (z.AtVec(i) - y.AtVec(i))
+				}
+			}
+		}
+		return sum
+	}
+	at0 := gradient(make([]float64, p))
+	slope := mat.NewDense(p, p, nil)
+	for j := range p {
+		unit := make([]float64, p)
+		unit[j] = 1
+		column := gradient(unit)
+		axpy(column, -1, at0)
+		slope.SetCol(j, column)
+	}
+	var x mat.VecDense
+	testkit.OK(x.SolveVec(slope, mat.NewVecDense(p, at0)))
+	x.ScaleVec(-1, &x)
+	return x.RawVector().Data
+}
+
+func scaled(a float64, m *mat.Dense) *mat.Dense {
+	var s mat.Dense
+	s.Scale(a, m)
+	return &s
+}
+
+// pushPull are three changing, unbalanced graphs of four agents, whose union alone is strongly
+// connected: an edge from each agent to the next, and one more. Rows of pull and columns of push
+// share the weight evenly.
+func pushPull() (pull, push [][][]float64) {
+	for _, edges := range [][][2]int{{{0, 1}, {1, 2}, {0, 2}}, {{2, 3}, {3, 0}}, {{1, 0}, {3, 1}}} {
+		a, b := identity(4), identity(4)
+		for _, e := range edges {
+			a[e[1]][e[0]], b[e[1]][e[0]] = 1, 1
+		}
+		for i := range 4 {
+			row, column := 0.0, 0.0
+			for j := range 4 {
+				row, column = row+a[i][j], column+b[j][i]
+			}
+			for j := range 4 {
+				a[i][j] /= row
+			}
+			for j := range 4 {
+				b[j][i] /= column
+			}
+		}
+		pull, push = append(pull, a), append(push, b)
+	}
+	return pull, push
+}
+
+func identity(n int) [][]float64 {
+	m := make([][]float64, n)
+	for i := range m {
+		m[i] = make([]float64, n)
+		m[i][i] = 1
+	}
+	return m
+}
+
+// A pulled exchange pushes by the weights of the pull, whose rows sum to 1, and not the columns.
+type pulled struct{ *algotest.Mixer }
+
+func (m pulled) Push(ctx context.Context, k int, dst, src []float64) error {
+	return m.Pull(ctx, k, dst, src)
+}
+
+// A pulledMethod is a method over such an exchange.
+type pulledMethod struct{ algo.Method }
+
+func (a pulledMethod) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	return a.Method.Step(ctx, k, o, pulled{m.(*algotest.Mixer)})
+}
+
+// endOf runs a method on quadratics and returns the mean of x.
+func endOf(t *testing.T, name, object string, K int, qs []*algotest.Quadratic, ms []*algotest.Mixer,
+	wrap ...func(algo.Method) algo.Method) []float64 {
+	t.Helper()
+	p, q := qs[0].Dims()
+	var as []algo.Method
+	var os []dsbo.Oracle
+	for _, o := range qs {
+		m := made(t, name, object)
+		testkit.OK(m.Init(p, q, K))
+		for _, with := range wrap {
+			m = with(m)
+		}
+		as, os = append(as, m), append(os, o)
+	}
+	for k := range K {
+		testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
+	}
+	var xs [][]float64
+	for _, a := range as {
+		xs = append(xs, a.X())
+	}
+	return average(xs)
+}
+
+// TestExactFixedPoints: methods that are exact end where the gradient of Φ vanishes, those with a
+// penalty at x_λ, though agents differ, and though the draws of saba and srba have errors. A fixed
+// point is found to the rounding of its iteration, 1e-16 times a condition below 1e4.
+func TestExactFixedPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs thousands of iterations")
+	}
+	const p, q, lambda = 3, 4, 5
+	penalty := fmt.Sprintf(`"lam":%d,"alpha":0.03,"beta":0.02`, lambda)
+	for _, c := range []struct {
+		name, object string
+		agents, K    int
+		lambda       float64 // 0: exact
+	}{
+		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":1}`, 4, 6000, lambda},
+		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":0.2}`, 4, 6000, lambda},
+		{"fab", `{` + penalty + `,"gamma":0.02}`, 4, 8000, lambda},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3}`, 4, 6000, lambda},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"gin":0.3,"compress":{"kind":"top","keep":2}}`, 4, 6000, lambda},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"compress":{"kind":"round","bits":4}}`, 4, 6000, lambda},
+		{"f2sa", `{"lam0":5,"alpha":0.03,"beta":0.03,"gamma":0.1,"T":3}`, 1, 6000, lambda},
+		{"adasdbo", `{"track":true,"alpha":0.3,"beta":0.3,"gamma":0.3}`, 4, 30000, 0},
+		{"adasdbo", `{}`, 1, 6000, 0},
+		{"fedmsa", `{"tau":4,"alpha":0.03,"beta":0.08,"gamma":0.08}`, 4, 3000, 0},
+		{"simfbo", `{"tau":1,"shro":true,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 4000, 0},
+		{"brfedbi", `{"mom":0.5,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 4000, 0},
+		{"saba", `{"batches":5,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 8000, 0},
+		{"saba", `{"batches":[3,7],"init":"full","alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 8000, 0},
+		{"srba", `{"period":7,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 8000, 0},
+		{"srba", `{"refresh":[1,0,0,1,0],"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 8000, 0},
+	} {
+		t.Run(c.name+c.object, func(t *testing.T) {
+			qs := algotest.NewQuadratics(c.agents, p, q, 5)
+			if c.name == "saba" || c.name == "srba" {
+				qs[0].Noise = 0.3
+			}
+			ms := algotest.NewMixers(algotest.Ring(c.agents, 0.5))
+			switch traits := algo.TraitsOf(made(t, c.name, c.object)); {
+			case traits.ExactAverage:
+				ms = algotest.NewMixers(algotest.Average(c.agents))
+			case c.name == "fab":
+				ms = algotest.NewDirectedMixers(pushPull())
+			}
+			x := endOf(t, c.name, c.object, c.K, qs, ms)
+			off := norm(algotest.Solve(qs).Gradient(x))
+			if c.lambda > 0 {
+				off = math.Sqrt(linalg.Dist2(x, penaltySolution(qs, c.lambda)))
+			}
+			if !(off <= 1e-10) {
+				t.Errorf("it is off by %.3g after %d iterations; it must be 1e-10 at most", off, c.K)
+			}
+		})
+	}
+}
+
+// TestBiasIsOfFirstOrder: bias of order e halves with e, up to a share of order e.
+func TestBiasIsOfFirstOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs thousands of iterations")
+	}
+	qs := algotest.NewQuadratics(4, 3, 4, 5)
+	solution := algotest.Solve(qs)
+	for _, c := range []struct {
+		name, object string // with %g for e
+		e            float64
+	}{
+		{"fedbioacc", `{"I":4,"cx":%g,"cy":%[1]g,"cz":%[1]g,"alpha":0.03}`, 0.1},
+		{"simfbo", `{"tau":3,"ex":%g,"ey":%[1]g,"ez":%[1]g,"alpha":0.01,"beta":0.05,"gamma":0.05}`, 0.008},
+	} {
+		off := func(e float64) float64 {
+			ms := algotest.NewMixers(algotest.Average(4))
+			return norm(solution.Gradient(endOf(t, c.name, fmt.Sprintf(c.object, e), 8000, qs, ms)))
+		}
+		coarse, fine := off(c.e), off(c.e/2)
+		if r := coarse / fine; !(math.Abs(r-2) < 0.2 && coarse > 1e-4) {
+			t.Errorf("%s: the gradient ends at %.4g and, with half of e, at %.4g: the ratio must be about 2", c.name,
+				coarse, fine)
+		}
+	}
+	for _, lambda := range []float64{10, 20, 40} { // of the methods with a penalty, which end at x_λ
+		coarse := norm(solution.Gradient(penaltySolution(qs, lambda)))
+		fine := norm(solution.Gradient(penaltySolution(qs, 2*lambda)))
+		if r := coarse / fine; !(math.Abs(r-2) < 1/lambda) {
+			t.Errorf("the gradient at x_λ is %.4g for λ = %g and %.4g for twice that", coarse, lambda, fine)
+		}
+	}
+}
+
+// TestBiasOfAnotherProblem: methods that are biased end at the solution of the problem that their
+// docs say, to the order of local steps of 1e-9.
+func TestBiasOfAnotherProblem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs thousands of iterations")
+	}
+	qs := algotest.NewQuadratics(4, 3, 4, 5)
+	wants := func(name string, x, want []float64, at float64) {
+		t.Helper()
+		if d := math.Sqrt(linalg.Dist2(x, want)); !(d <= at) {
+			t.Errorf("%s ends %.3g from where it must", name, d)
+		}
+	}
+	solution := algotest.Solve(qs).X
+	weighted := algotest.NewQuadratics(4, 3, 4, 5)
+	for i, o := range weighted {
+		for _, part := range [][]float64{o.A, o.B, o.C, o.D, o.E, o.LinearTerm} {
+			linalg.Scale(part, float64(i+1), part)
+		}
+	}
+	const local = `{"tau":[1,2,3,4],"shro":%t,"ex":1e-9,"ey":1e-9,"ez":1e-9,"alpha":0.01,"beta":0.03,"gamma":0.03}`
+	for shro, want := range map[bool][]float64{true: solution, false: algotest.Solve(weighted).X} {
+		x := endOf(t, "simfbo", fmt.Sprintf(local, shro), 8000, qs, algotest.NewMixers(algotest.Average(4)))
+		wants(fmt.Sprintf("simfbo with shro %t", shro), x, want, 1e-7)
+	}
+
+	const inverses = `{"N":80,"lg":4,"alpha":0.05,"beta":0.15}` // each agent's own
+	ring := func() []*algotest.Mixer { return algotest.NewMixers(algotest.Ring(4, 0.5)) }
+	x := endOf(t, "vrdbo", inverses, 3000, qs, ring())
+	wants("vrdbo", x, endOf(t, "mdbo", inverses, 3000, qs, ring()), 1e-10)
+	if d := math.Sqrt(linalg.Dist2(x, solution)); !(d > 0.1) {
+		t.Errorf("vrdbo ends %.3g from the solution, though agents differ", d)
+	}
+	equal := []*algotest.Quadratic{qs[0], qs[0], qs[0], qs[0]}
+	wants("vrdbo of equal agents", endOf(t, "vrdbo", inverses, 3000, equal, ring()), algotest.Solve(equal[:1]).X, 1e-10)
+
+	pull, push := pushPull()
+	const penalty = `{"lam":5,"alpha":0.03,"beta":0.02,"gamma":0.02}`
+	x = endOf(t, "fab", penalty, 4000, qs, algotest.NewDirectedMixers(pull, push),
+		func(m algo.Method) algo.Method { return pulledMethod{m} })
+	if d := math.Sqrt(linalg.Dist2(x, penaltySolution(qs, 5))); !(d > 0.05) {
+		t.Errorf("fab whose trackers have rows that sum to 1 ends %.3g from x_λ; it must be off", d)
+	}
+}
+
+// TestLiarsAreOutvoted: with 2 liars among 5 equal clients median and trimmed mean are exact, and a
+// mean is not even bounded.
+func TestLiarsAreOutvoted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs thousands of iterations")
+	}
+	one := algotest.NewQuadratics(1, 3, 4, 5)[0]
+	qs := []*algotest.Quadratic{one, one, one, one, one}
+	for agg, exact := range map[string]bool{`{"kind":"median"}`: true, `{"kind":"trim","f":2}`: true, `{}`: false} {
+		object := `{"alpha":0.06,"beta":0.15,"gamma":0.15,"byz":[1,3],"attack":4,"agg":` + agg + `}`
+		x := endOf(t, "brfedbi", object, 3000, qs, algotest.NewMixers(algotest.Average(5)))
+		off := norm(algotest.Solve(qs[:1]).Gradient(x))
+		if exact && !(off <= 1e-10) || !exact && off < 1e10 {
+			t.Errorf("with %s the gradient ends at %g", agg, off)
+		}
+	}
+}
+
+// TestTrackersSumToTheirQuantities: in each iteration, over W and over directed graphs that change.
+func TestTrackersSumToTheirQuantities(t *testing.T) {
+	for name, cases := range trackers {
+		for _, c := range cases {
+			if algo.TraitsOf(made(t, name, c.object)).ExactAverage {
+				continue
+			}
+			ms := algotest.NewMixers(algotest.Ring(4, 0.5))
+			if name == "fab" {
+				ms = algotest.NewDirectedMixers(pushPull())
+			}
+			var as []algo.Method
+			var os []dsbo.Oracle
+			for _, o := range algotest.NewQuadratics(4, 3, 4, 5) {
+				as, os = append(as, ready(t, made(t, name, c.object), 3, 4)), append(os, o)
+			}
+			for k := range 12 {
+				testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
+				for _, pair := range c.sums {
+					off, size := make([]float64, 0), 0.0
+					for _, a := range as {
+						d, s := stateOf(a, pair[0]), stateOf(a, pair[1])
+						if off = append(off, make([]float64, len(d)-len(off))...); s != nil {
+							axpy(off, -1, s)
+						}
+						axpy(off, 1, d)
+						size += norm(d)
+					}
+					if norm(off) > 1e-13*(1+size) {
+						t.Errorf("%s, iteration %d: the sum of %s is off by %g", name, k, pair[0], norm(off))
+					}
+				}
+			}
+		}
+	}
+}
+
+// stateOf returns the named part of a method's state, nil where there is none.
+func stateOf(m algo.Method, name string) []float64 {
+	for _, part := range m.State() {
+		if part.Name == name {
+			return part.Value
+		}
+	}
+	return nil
+}
