@@ -29,6 +29,7 @@
 //	                  RowLogSumExp RowMax RowMin RowHit
 //	parts             Part PartVec Place Item Rows Cols ConcatRows
 //	                  ConcatCols Reshape Flatten Transpose
+//	more than 2 axes  Einsum TensorOf, and a Tensor's Transpose and Sum
 //	tables            Gather, which is an embedding too; NewConst
 //	                  SegmentSum ScatterAdd SparseMatMul
 //	orders            SortRows ArgSort TopK ArgMax TakeAlongRows

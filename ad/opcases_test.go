@@ -2,6 +2,7 @@ package ad
 
 import (
 	"fmt"
+	"slices"
 )
 
 // A kit hands out operands for an op under test. All are smooth functions of x and y. Where the
@@ -349,4 +350,4 @@ var ops = append([]opCase{
 		w.C = 1
 		return Col2im(Reshape(k.rowsMat(w.patches()*w.taps()), k.rows*w.patches(), w.taps()), w)
 	}},
-}, systems...)
+}, slices.Concat(systems, tensorCases)...)

@@ -30,11 +30,11 @@ var replacements = map[string]string{
 	"maxPoolOp":         "it has two strides, or padding of one side, or as wide as the kernel; use ad.MaxPool",
 	"avgPoolOp":         "it divides by the width of the image in place of the size of the patch; use ad.AvgPool",
 	"BatchNormOp":       "it has no second derivative; use nn.BatchNorm",
-	"GroupNormOp":       "it has no second derivative; use nn.LayerNorm",
+	"GroupNormOp":       "it has no second derivative; use nn.GroupNorm",
 	"ctcLossOp":         "it has no second derivative",
 	"yoloOp":            "it has no second derivative",
 	"dtConvOp":          "a model must have one element type",
-	"transposeOp":       "of more than five axes; use ad.Reshape and ad.Transpose",
+	"transposeOp":       "it moves more than four axes that are not neighbours; use ad.Reshape and ad.Transpose",
 	"constantTensor":    "long constants that print alike become one; use ad.NewConst",
 }
 

@@ -6,44 +6,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// others returns the axes below a number that are not in list.
-func others(axes int, list []int) []int {
-	var rest []int
-	for i := range axes {
-		if !slices.Contains(list, i) {
-			rest = append(rest, i)
-		}
-	}
-	return rest
-}
-
-// permuted returns the entries of a tensor of this shape with its axes in another order, nil if
-// there are too many of them.
-func permuted(a *Node, shape tensor.Shape, axes []int) *Node {
-	strides := make([]int, len(shape))
-	size := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		strides[i] = size
-		size *= shape[i]
-	}
-	rows, moved := 1, axes
-	if len(axes) > 0 && axes[0] == 0 { // rows stay, and may be examples of a batch
-		rows, moved = shape[0], axes[1:]
-	}
-	if slices.IsSorted(moved) {
-		return a
-	}
-	v := viewRule{n: [4]int{1, 1, 1, 1}}
-	from := len(v.n) - len(moved)
-	if from < 0 {
-		return nil
-	}
-	for i, axis := range moved {
-		v.n[from+i], v.s[from+i] = shape[axis], strides[axis]
-	}
-	return view(Reshape(a, rows, size/rows), v)
-}
-
 // around returns the product of the lengths before an axis, the axis's own, and the product of
 // those behind it.
 func around(shape tensor.Shape, axis int) (outer, length, inner int) {
@@ -62,37 +24,12 @@ func around(shape tensor.Shape, axis int) (outer, length, inner int) {
 	return outer, shape[axis], inner
 }
 
-// rows returns a matrix with a row of all entries along some axes for each place on the others.
-func (s stock) rows(along []int) *Node {
-	shape := s.old[0].Shape()
-	a := permuted(s.in[0], shape, append(others(len(shape), along), along...))
-	if a == nil {
-		return nil
-	}
-	cols := 1
-	for _, axis := range along {
-		cols *= shape[axis]
-	}
-	return Reshape(a, shape.TotalSize()/cols, cols)
-}
-
 func (s stock) sum() *Node {
-	shape, along := s.old[0].Shape(), slices.Sorted(slices.Values(s.ints("along")))
-	if len(along) == len(shape) {
-		return SumAll(s.in[0])
-	}
-	if along[len(along)-1] == len(along)-1 { // the first axes
-		lead := shape[:len(along)].TotalSize()
-		return SumRows(Reshape(s.in[0], lead, shape.TotalSize()/lead))
-	}
-	if m := s.rows(along); m != nil {
-		return SumCols(m)
-	}
-	return nil
+	return summed(s.in[0], s.old[0].Shape(), slices.Sorted(slices.Values(s.ints("along"))))
 }
 
 func (s stock) most() *Node {
-	if m := s.rows(s.ints("along")); m != nil {
+	if m := rowsAlong(s.in[0], s.old[0].Shape(), s.ints("along")); m != nil {
 		return RowMax(m)
 	}
 	return nil
@@ -104,7 +41,7 @@ func (s stock) softmax() *Node {
 		axis += len(shape)
 	}
 	axes := append(others(len(shape), []int{axis}), axis)
-	m := s.rows([]int{axis})
+	m := rowsAlong(s.in[0], shape, []int{axis})
 	if m == nil {
 		return nil
 	}

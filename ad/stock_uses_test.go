@@ -150,7 +150,7 @@ var stockUses = []stockUse{
 	{"GroupNorm", shaped(func(a *Node) (*Node, error) {
 		s := leafOf(a, "s", tensor.Float64, 1, 4, 1, 1)
 		return gorgonia.GroupNorm(a, s, s, 2, 4, 1e-5)
-	}, 2, 4, 1, 2), "use nn.LayerNorm"},
+	}, 2, 4, 1, 2), "use nn.GroupNorm"},
 	{"Gt", func(a *Node) (*Node, error) {
 		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Gt(a, Sin(a), true)))
 	}, ""},
@@ -290,7 +290,11 @@ var stockUses = []stockUse{
 	{"Transpose four axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a, 0, 3, 1, 2) },
 		2, 2, 2, 2), ""},
 	{"Transpose six axes", shaped(func(a *Node) (*Node, error) { return gorgonia.Transpose(a, 5, 4, 3, 2, 1, 0) }, 2, 2,
-		2, 1, 2, 1), "of more than five axes"},
+		2, 1, 2, 1), ""},
+	{"Transpose five axes that all move", func(a *Node) (*Node, error) {
+		five := gorgonia.Must(gorgonia.Reshape(ConcatRows(Flatten(a), Flatten(a)), tensor.Shape{2, 2, 2, 2, 2}))
+		return gorgonia.Transpose(five, 4, 3, 2, 1, 0)
+	}, "more than four axes"},
 	{"Unconcat", func(a *Node) (*Node, error) {
 		ns, err := gorgonia.Unconcat(Part(a, 0, 4, 4), 1, 2)
 		if err != nil {

@@ -18,6 +18,10 @@
 //	scores := m.last.Outputs(y, ad.ReLU(m.hidden.Outputs(y, b.X)))
 //	loss := ad.Mean(nn.CrossEntropy(scores, b.T))
 //
+// Layers are [Dense], [Conv], [Embedding], [GRU], [LSTM] and [Attention] with masks, the
+// normalizations [LayerNorm], [GroupNorm] and [BatchNorm], and blocks of several: [ResidualBlock]
+// and [TransformerBlock].
+//
 // Values are matrices with one row for each example. An image is a row of H·W·C numbers, channels
 // last, see [ad.Window]; pooling is [ad.MaxPool] and [ad.AvgPool]. A sequence is as many rows as it
 // is long, and the sequences of all examples are stacked: [ad.Reshape] makes them of wider rows.

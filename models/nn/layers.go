@@ -71,11 +71,46 @@ func NewLayerNorm(ps *Params, name string, width int) LayerNorm {
 
 // Outputs builds the normalized rows of h, m × width.
 func (l LayerNorm) Outputs(z, h *ad.Node) *ad.Node {
-	n := 1 / float64(l.Scale.Rows)
-	centred := ad.AddCol(h, ad.Scale(-n, ad.SumCols(h)))
+	return ad.AddRow(ad.ColScale(normalized(h, l.Scale.Rows), l.Scale.Node(z)), l.Offset.Node(z))
+}
+
+// normalized builds rows of a width with mean 0 and variance 1.
+func normalized(rows *ad.Node, width int) *ad.Node {
+	n := 1 / float64(width)
+	centred := ad.AddCol(rows, ad.Scale(-n, ad.SumCols(rows)))
 	variance := ad.Scale(n, ad.RowDot(centred, centred))
-	normal := ad.RowScale(centred, ad.Rsqrt(ad.Offset(epsilon, variance)))
-	return ad.AddRow(ad.ColScale(normal, l.Scale.Node(z)), l.Offset.Node(z))
+	return ad.RowScale(centred, ad.Rsqrt(ad.Offset(epsilon, variance)))
+}
+
+// GroupNorm gives the numbers of each group of channels of an image mean 0 and variance 1, and then
+// the layer's scale and offset for each channel. What it makes of an example depends on that
+// alone. One group is layer normalization of whole images; a group for each channel is instance
+// normalization.
+type GroupNorm struct {
+	Scale, Offset Param
+	Groups        int
+}
+
+// NewGroupNorm adds a normalization of some channels, a multiple of the number of groups, of scales
+// 1 and offsets 0.
+func NewGroupNorm(ps *Params, name string, channels, groups int) GroupNorm {
+	if groups < 1 || channels%groups != 0 {
+		ps.fail("the channels of normalization %q must be a multiple of its groups; they are %d and %d", name, channels,
+			groups)
+	}
+	return GroupNorm{Scale: ps.Vector(name+".scales", channels, Init{Mean: 1}),
+		Offset: ps.Vector(name+".offsets", channels, Init{}), Groups: groups}
+}
+
+// Outputs builds the normalized images of h, a row of pixels·channels numbers each.
+func (g GroupNorm) Outputs(z, h *ad.Node) *ad.Node {
+	m, cols := ad.Dims(h)
+	channels := g.Scale.Rows
+	pixels, each := cols/channels, channels/g.Groups
+	groups := ad.TensorOf(h, m, pixels, g.Groups, each).Transpose(0, 2, 1, 3).Node
+	normal := normalized(ad.Reshape(groups, m*g.Groups, pixels*each), pixels*each)
+	rows := ad.Reshape(ad.TensorOf(normal, m, g.Groups, pixels, each).Transpose(0, 2, 1, 3).Node, m*pixels, channels)
+	return ad.Reshape(ad.AddRow(ad.ColScale(rows, g.Scale.Node(z)), g.Offset.Node(z)), m, cols)
 }
 
 // BatchNorm gives each column mean 0 and variance 1 over the rows of the batch, and then the
@@ -104,7 +139,7 @@ func (b BatchNorm) Outputs(z, h *ad.Node) *ad.Node {
 	return ad.Reshape(ad.AddRow(ad.ColScale(centred, scale), b.Offset.Node(z)), m, cols)
 }
 
-// Embedding is a table of vectors, of which rows are read by index.
+// Embedding is a table of vectors, of which rows are read by index: words, say.
 type Embedding struct{ Table Param }
 
 // NewEmbedding adds a table of n vectors, of standard normal numbers.
@@ -112,9 +147,27 @@ func NewEmbedding(ps *Params, name string, vectors, width int) Embedding {
 	return Embedding{ps.Matrix(name+".table", vectors, width, Init{Deviation: 1})}
 }
 
-// Outputs builds the vectors of the indices, a vector of m whole numbers: m × width.
+// Outputs builds the vectors of the indices, m whole numbers: m × width. Indices may be a matrix of
+// n sequences of words, a row each: the vectors of all sequences are stacked then.
 // See [ad.Gather].
-func (e Embedding) Outputs(z, indices *ad.Node) *ad.Node { return ad.Gather(e.Table.Node(z), indices) }
+func (e Embedding) Outputs(z, indices *ad.Node) *ad.Node {
+	m, words := ad.Dims(indices)
+	if words > 1 {
+		indices = ad.Reshape(indices, m*words, 1)
+	}
+	return ad.Gather(e.Table.Node(z), indices)
+}
+
+// Dropout builds h with each entry times its number in mask, a matrix of as many entries with a row
+// for each example: a [dsbo/models.Mask] of a draw. Where the model has no mask it is nil, and h
+// stays.
+func Dropout(h, mask *ad.Node) *ad.Node {
+	if mask == nil {
+		return h
+	}
+	rows, cols := ad.Dims(h)
+	return ad.Mul(h, ad.Reshape(mask, rows, cols))
+}
 
 // GELU builds a Φ(a) elementwise, Φ being the standard normal distribution, without
 // an approximation.

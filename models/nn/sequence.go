@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"math"
-
 	"dsbo/ad"
 )
 
@@ -44,42 +42,37 @@ func (g GRU) Next(z, a, h *ad.Node) *ad.Node {
 	return ad.Add(c, ad.Mul(update, ad.Sub(h, c)))
 }
 
-// Attend builds softmax(Q Kᵀ/√d) V for each of n sequences: queries and keys have d columns, and
-// keys and values as many rows. Each is the stacked matrices of all sequences; so is the result, a
-// row for each query.
-func Attend(queries, keys, values *ad.Node, n int) *ad.Node {
-	_, d := ad.Dims(queries)
-	scale := 1 / math.Sqrt(float64(d))
-	scores := ad.BatchMatMul(ad.Scale(scale, queries), keys, n, false, true)
-	return ad.BatchMatMul(ad.RowSoftmax(scores), values, n, false, false)
+// LSTM is a unit with long short-term memory: with gates i, f and o and candidates c, the memory m
+// and the state h become
+//
+//	i = σ(W_i a + U_i h + b_i)    f = σ(W_f a + U_f h + b_f)
+//	c = tanh(W_c a + U_c h + b_c)    o = σ(W_o a + U_o h + b_o)
+//	m ← f ∘ m + i ∘ c    h ← o ∘ tanh m
+type LSTM struct {
+	W, U, B Param // the weights of i, f, c and o, one below the other
 }
 
-// Attention is self-attention with one head or more, each of which attends to its share of
-// the columns.
-type Attention struct {
-	Q, K, V, O Param
-	Heads      int
-}
-
-// NewAttention adds an attention of rows of n numbers, a multiple of the number of heads, of
-// normal weights.
-func NewAttention(ps *Params, name string, width, heads int) Attention {
-	if heads < 1 || width%heads != 0 {
-		ps.fail("the width of attention %q must be a multiple of its heads; they are %d and %d", name, width, heads)
+// NewLSTM adds a unit with some inputs and numbers of state, of normal weights and biases 0.
+func NewLSTM(ps *Params, name string, inputs, state int) LSTM {
+	return LSTM{
+		W: ps.Matrix(name+".inputs", 4*state, inputs, ps.weights(inputs)),
+		U: ps.Matrix(name+".states", 4*state, state, ps.weights(state)),
+		B: ps.Vector(name+".biases", 4*state, Init{}),
 	}
-	matrix := func(what string) Param { return ps.Matrix(name+"."+what, width, width, ps.weights(width)) }
-	return Attention{Q: matrix("queries"), K: matrix("keys"), V: matrix("values"), O: matrix("outputs"), Heads: heads}
 }
 
-// Outputs builds the outputs for n sequences of equal length whose rows are stacked in h, n·length
-// × width.
-func (a Attention) Outputs(z, h *ad.Node, n int) *ad.Node {
-	project := func(w Param) *ad.Node { return ad.MatMul(h, w.Node(z), false, true) }
-	q, k, v := project(a.Q), project(a.K), project(a.V)
-	d := a.Q.Rows / a.Heads
-	heads := make([]*ad.Node, a.Heads)
-	for i := range heads {
-		heads[i] = Attend(ad.Cols(q, i*d, d), ad.Cols(k, i*d, d), ad.Cols(v, i*d, d), n)
+// Next builds the state and the memory after the inputs a, m × inputs, from those before, m × state
+// each; nil is 0.
+func (l LSTM) Next(z, a, h, memory *ad.Node) (_, _ *ad.Node) {
+	n := l.U.Cols
+	sums := ad.AddRow(ad.MatMul(a, l.W.Node(z), false, true), l.B.Node(z))
+	if h != nil {
+		sums = ad.Add(sums, ad.MatMul(h, l.U.Node(z), false, true))
 	}
-	return ad.MatMul(ad.ConcatCols(heads...), a.O.Node(z), false, true)
+	gate := func(k int) *ad.Node { return ad.Sigmoid(ad.Cols(sums, k*n, n)) }
+	next := ad.Mul(gate(0), ad.Tanh(ad.Cols(sums, 2*n, n)))
+	if memory != nil {
+		next = ad.Add(ad.Mul(gate(1), memory), next)
+	}
+	return ad.Mul(gate(3), ad.Tanh(next)), next
 }
