@@ -27,6 +27,9 @@ func (r *finisher) finish(ctx context.Context) error {
 		return err
 	}
 	r.account.summary.Best = best.Iteration
+	if c := r.crossFit(); c != nil {
+		return r.finishStructured(ctx, *c, best)
+	}
 	solver := r.result.Exact // warm, where records had exact values
 	if solver == nil {
 		solver = r.poser.problem.Problem.Solver()
@@ -53,7 +56,7 @@ func (r *finisher) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.saveKept(ctx, kept); err != nil {
+	if err := r.saveKept(ctx, kept, nil); err != nil {
 		return err
 	}
 	if err := r.compareSimpler(ctx, kept); err != nil {
@@ -81,6 +84,13 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 			}
 		}
 	}
+	return r.conclude(tuned, rival, others, gains, notes), nil
+}
+
+// conclude puts models and the verdict of their gains into the summary, and returns the one that
+// the run keeps.
+func (r *finisher) conclude(tuned, rival *candidates.Model, others []*candidates.Model, gains []runs.Gain,
+	notes []string) *candidates.Model {
 	// the y of another model is no y of this one
 	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
 	if lost {
@@ -100,7 +110,7 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 			unconvergedNotes(r.account.summary.Models, r.poser.problem.meaning.Symbol),
 			reachedNotes(r.account.summary.Models, r.result.Records)),
 	}.Verdict()
-	return kept, nil
+	return kept
 }
 
 // writeFinished writes the summary of a run that has finished.
@@ -115,14 +125,18 @@ func (r *finisher) writeFinished() error {
 
 // saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
 // Where that is not finite, a warning says so.
-func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model) error {
+func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, found *candidates.Structures) error {
 	if kept.Y == nil {
 		return nil
 	}
-	if err := r.writeModel(kept.X, kept.Y); err != nil {
+	shape := r.poser.problem.shapeY
+	if found != nil { // it is a model of all folds' rows
+		shape = []int{len(kept.Y)}
+	}
+	if err := r.writeModel(kept.X, kept.Y, shape); err != nil {
 		return err
 	}
-	err := r.finishTask(ctx, kept)
+	err := r.finishTask(ctx, kept, found)
 	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
 		r.steps.warnings = append(r.steps.warnings, err.Error())
 		r.view.Log("warning: %v", err)
@@ -131,13 +145,14 @@ func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model) error {
 	return err
 }
 
-// finishTask has the task make of the kept model what it makes of it.
-func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model) error {
+// finishTask has the task make of the kept model what it makes of it. found are the structures that
+// it is of, if it is.
+func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, found *candidates.Structures) error {
 	if r.Task.Finish == nil {
 		return nil
 	}
 	together := r.poser.problem.Collective(ctx)
-	return r.Task.Finish(FinishedRun{
+	f := FinishedRun{
 		Folder: r.files.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
 		Note: func(format string, args ...any) {
 			r.account.summary.Verdict.Notes = append(r.account.summary.Verdict.Notes, fmt.Sprintf(format, args...))
@@ -145,7 +160,17 @@ func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model) error
 		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
 			return r.solveOther(ctx, t, m, x)
 		},
-	})
+	}
+	if found != nil {
+		f.Refit = func(t data.Task, m models.Model, times float64) ([]float64, error) {
+			all, err := r.problemOf(memberData(t, r.finalEpoch), m)
+			if err != nil {
+				return nil, err
+			}
+			return found.Refit(ctx, all, times)
+		}
+	}
+	return r.Task.Finish(f)
 }
 
 // solveOther returns the solution of the lower problem of a model on other data of the agents,
@@ -261,19 +286,19 @@ func (r *finisher) overfitNotes(best train.Best) []string {
 // writeIterates writes what the run has found before models are solved, so that nothing is lost if
 // that fails: λ, ȳ and the summary.
 func (r *finisher) writeIterates(best train.Best) error {
-	if err := r.writeModel(best.X, best.Y); err != nil || !r.layout.leads() {
+	if err := r.writeModel(best.X, best.Y, r.poser.problem.shapeY); err != nil || !r.layout.leads() {
 		return err
 	}
 	return r.files.folder.WriteSummary(r.account.summarize(runs.Unfinished, nil))
 }
 
-// writeModel writes lambda.npy and omega.npy.
-func (r *finisher) writeModel(x, y []float64) error {
+// writeModel writes lambda.npy and omega.npy, with y in a shape.
+func (r *finisher) writeModel(x, y []float64, shape []int) error {
 	if !r.layout.leads() {
 		return nil
 	}
 	if err := r.files.folder.WriteArray(runs.LambdaFile, x, len(x)); err != nil {
 		return err
 	}
-	return r.files.folder.WriteArray(runs.OmegaFile, y, r.poser.problem.shapeY...)
+	return r.files.folder.WriteArray(runs.OmegaFile, y, shape...)
 }

@@ -61,12 +61,10 @@ func (r *finisher) newFinder(prob train.Problem, p int, solver *exact.Solver) *c
 
 // finderOf returns the finder of a model's lower problem on data of the agents.
 func (r *finisher) finderOf(t data.Task, m models.Model) (*candidates.Finder, error) {
-	prob, err := train.NewPart(r.team, t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
+	prob, err := r.problemOf(t, m)
 	if err != nil {
 		return nil, err
 	}
-	prob.Numbers, prob.W, prob.Average, prob.Sent = r.poser.problem.Numbers, r.poser.problem.W, r.poser.problem.Average,
-		r.poser.problem.Sent
 	p, _ := m.Dims()
 	return r.newFinder(prob, p, prob.Solver()), nil
 }

@@ -267,7 +267,7 @@ func (r *finisher) finishPrivate() error {
 	}, Sentence: fmt.Sprintf(
 		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
 			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
-	if err := r.writeModel(best.X, best.Y); err != nil {
+	if err := r.writeModel(best.X, best.Y, r.poser.problem.shapeY); err != nil {
 		return err
 	}
 	if r.Task.Finish != nil {

@@ -33,7 +33,10 @@ func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidat
 		if siteModels[i], err = r.siteModel(ctx, i); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
-		row[0], err = r.scoreTest(i, []train.Fit{siteModels[i], constant.Fit(), tuned.Fit()}, row[1:])
+		if row[0], err = r.scoreTest(i, r.poser.problem.Problem, []train.Fit{siteModels[i]}, row[1:]); err != nil {
+			return err
+		}
+		_, err = r.scoreTest(i, tuned.Finder.Problem, []train.Fit{constant.Fit(), tuned.Fit()}, row[3:])
 		return err
 	})
 	if err != nil {
@@ -49,7 +52,7 @@ func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidat
 		found = append(found, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1],
 			Tuned: scores[2]})
 	}
-	return found, r.exchangeSiteModels(ctx, sites.Exchange, siteModels, tuned.Fit(), found)
+	return found, r.exchangeSiteModels(ctx, sites.Exchange, siteModels, found)
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
@@ -67,15 +70,15 @@ func (r *siteModels) exchangedRows() []plan.Row {
 	return rows
 }
 
-// scoreTest scores models on the test examples of agent i, whose number it returns, and writes two
-// numbers of each to dst: NaN of a model without Y.
-func (r *siteModels) scoreTest(i int, fits []train.Fit, dst []float64) (examples float64, err error) {
+// scoreTest scores models of a problem on the test examples of agent i, whose number it returns,
+// and writes two numbers of each to dst: NaN of a model without Y.
+func (r *siteModels) scoreTest(i int, of train.Problem, fits []train.Fit, dst []float64) (examples float64, err error) {
 	for k, m := range fits {
 		if m.Y == nil {
 			dst[2*k], dst[2*k+1] = math.NaN(), math.NaN()
 			continue
 		}
-		scores, err := r.poser.problem.Score(i, m)
+		scores, err := of.Score(i, m)
 		if err != nil {
 			return 0, err
 		}
@@ -95,10 +98,10 @@ func scoresOf(numbers []float64) (all []runs.SiteScore) {
 // mostCrossed is the largest number of sites whose models are tried on the rows of each.
 const mostCrossed = 32
 
-// exchangeSiteModels tries the model of each site alone, which has the lengths of like, on the test
-// examples of all sites. Where the sites are in several processes the models leave them, if that is
-// allowed; in one process nothing does, and nothing is counted unless it is allowed.
-func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit, like train.Fit,
+// exchangeSiteModels tries the model of each site alone on the test examples of all sites. Where
+// the sites are in several processes the models leave them, if that is allowed; in one process
+// nothing does, and nothing is counted unless it is allowed.
+func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit,
 	sites []runs.Site) error {
 	if len(sites) > mostCrossed || !allowed && r.team != nil {
 		return nil
@@ -107,8 +110,8 @@ func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteM
 	if !allowed {
 		p.Sent = new(dsbo.Traffic)
 	}
-	nx := len(like.X)
-	vectors, err := p.GatherRows(ctx, nx+len(like.Y), func(i int, row []float64) error {
+	nx, ny := r.data.loaded.model.Dims()
+	vectors, err := p.GatherRows(ctx, nx+ny, func(i int, row []float64) error {
 		if siteModels[i].Y == nil {
 			row[0] = math.NaN()
 			return nil
@@ -127,7 +130,7 @@ func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteM
 		}
 	}
 	rows, err := p.GatherRows(ctx, 2*len(models), func(i int, row []float64) error {
-		_, err := r.scoreTest(i, models, row)
+		_, err := r.scoreTest(i, p, models, row)
 		return err
 	})
 	for i, row := range rows {

@@ -72,6 +72,9 @@ type Task struct {
 	Start func() (x, y []float64)
 	// Sites tells, after Load, what the run is to find of agents that are sites.
 	Sites func() Sites
+	// CrossFit returns what a run needs that chooses how penalties differ from feature to feature,
+	// after Load; nil: the run does not.
+	CrossFit func() *CrossFit
 	// Finish makes more of what a run has found than lambda.npy and omega.npy. It is called in all
 	// processes of a run, after these two files are written.
 	Finish func(f FinishedRun) error
@@ -136,6 +139,10 @@ type FinishedRun struct {
 	// Solve returns the solution of the lower problem of a model on other data of the agents in
 	// this process, at x. All processes call it.
 	Solve func(t data.Task, m models.Model, x []float64) (LowerSolution, error)
+	// Refit returns the model m of other data, with times as many training examples as there are
+	// in Task.CrossFit, by the structures of penalties that the run keeps; nil of a run that has
+	// chosen none. X are log-penalties of features then, and Y is the model of all folds' examples.
+	Refit func(t data.Task, m models.Model, times float64) ([]float64, error)
 }
 
 // LowerSolution is the model that solves a lower problem, and how good it is on test examples;

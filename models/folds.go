@@ -6,26 +6,50 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
 // Folds is cross-validation of a [Linear] model as one bilevel problem: K models y_1 ... y_K, of
 // which each leaves another part of the examples out, a fold, and is validated by it,
 //
-//	f_i(x, y) = Σ_k f_i^k(y_k) + prior(x)      g_i(x, y) = 1/K Σ_k g_i^k(x, y_k)
+//	f_i(x, y) = Σ_k f_i^k(y_k) + prior(x)      g_i(x, y) = 1/K Σ_k g_i^k(x_k, y_k)
 //
 // where f_i^k and g_i^k are the losses of the linear model whose examples have column k of the
 // weights: validation examples are in fold k, training examples in all other folds. So every
 // example both trains and tunes, and few examples tune x better than a part of them would.
-// [FoldWeights] makes the weights. q is K times the linear model's, and so are memory and cost.
+// [FoldWeights] makes the weights.
+//
+// All folds have the same x_k = x, or with Apart each has a log-penalty for each of its features,
+// so that what shapes the penalties of a fold may follow from the rows of its model alone: x is the
+// K×d matrix of these, row by row.
+//
+// y is one dense layer, whose outputs are the outputs of all folds: the weights of fold 1, row by
+// row, then the weights of the next one, and behind them the intercepts of all ([Folds.Fold]). A
+// pass over the examples serves all folds. q is K times the linear model's, and so are memory and
+// cost.
 type Folds struct {
 	Of    Linear
-	Count int // K, at least 2
+	Count int  // K, at least 2
+	Apart bool // x is of each fold and feature, whatever Of.Penalties are
 }
 
 // Dims implements [Model].
 func (m Folds) Dims() (p, q int) {
 	p, q = m.Of.Dims()
+	if m.Apart {
+		p = m.Count * m.Of.Features
+	}
 	return p, m.Count * q
+}
+
+// layer returns the one layer.
+func (m Folds) layer() dense { return dense{in: m.Of.Features, out: m.Count * m.Of.Outputs} }
+
+// Fold returns the weights and the intercepts of fold k's model, views of y.
+func (m Folds) Fold(y []float64, k int) (weights, intercepts []float64) {
+	size, c := m.Of.Outputs*m.Of.Features, m.Of.Outputs
+	return m.layer().weights(y)[k*size:][:size:size], m.layer().biases(y)[k*c:][:c:c]
 }
 
 // Check implements [Checker].
@@ -41,13 +65,12 @@ func (m Folds) Check(s data.Shard) error {
 	return m.Of.check(s, m.Count)
 }
 
-// part returns model k's part of y, and the batch with the weights of fold k.
-func (m Folds) part(k int, y *ad.Node, b Batch) (*ad.Node, Batch) {
-	_, q := m.Of.Dims()
+// batch returns the batch with the weights of fold k.
+func (m Folds) batch(k int, b Batch) Batch {
 	if b.W != nil {
 		b.W = ad.MatVec(b.W, unitVector(b.W, k, m.Count), false)
 	}
-	return ad.PartVec(y, k*q, q), b
+	return b
 }
 
 // unitVector builds the vector of n numbers that is 1 at place k and else 0.
@@ -58,25 +81,59 @@ func unitVector(like *ad.Node, k, n int) *ad.Node {
 }
 
 // sum builds the sum of what of builds for each fold.
-func (m Folds) sum(y *ad.Node, b Batch, of func(k int, y *ad.Node, b Batch) *ad.Node) *ad.Node {
+func (m Folds) sum(of func(k int) *ad.Node) *ad.Node {
 	terms := make([]*ad.Node, m.Count)
 	for k := range terms {
-		part, batch := m.part(k, y, b)
-		terms[k] = of(k, part, batch)
+		terms[k] = of(k)
 	}
 	return ad.Sum(terms[0], terms[1:]...)
 }
 
+// outputs builds the outputs of each fold's model for all rows of the batch.
+func (m Folds) outputs(y *ad.Node, b Batch) (folds []*ad.Node) {
+	all := m.layer().outputs(y, b.X)
+	for k := range m.Count {
+		folds = append(folds, ad.Cols(all, k*m.Of.Outputs, m.Of.Outputs))
+	}
+	return folds
+}
+
+// fit builds the sum of the mean losses of all folds.
+func (m Folds) fit(y *ad.Node, b Batch) *ad.Node {
+	outputs := m.outputs(y, b)
+	return m.sum(func(k int) *ad.Node { return meanLoss(lossOrDefault(m.Of.Loss), outputs[k], m.batch(k, b)) })
+}
+
+// penalties returns which weights of a fold share an entry of its x.
+func (m Folds) penalties() Penalties {
+	if m.Apart {
+		return PerFeature{}
+	}
+	return penaltiesOrDefault(m.Of.Penalties)
+}
+
+// ownX returns where in x the log-penalties of fold k begin.
+func (m Folds) ownX(k int) int {
+	if m.Apart {
+		return k * m.Of.Features
+	}
+	return 0
+}
+
 // Lower implements [Model].
 func (m Folds) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	return ad.Scale(1/float64(m.Count),
-		m.sum(y, b, func(_ int, y *ad.Node, b Batch) *ad.Node { return m.Of.Lower(x, y, b) }))
+	e, c, d := ad.Exp(x), m.Of.Outputs, m.Of.Features
+	number := m.penalties().number(d)
+	penalty := m.sum(func(k int) *ad.Node {
+		own := ad.PartVec(e, m.ownX(k), number)
+		return ad.Add(ad.Scale(m.Of.scale(), featurePenalty(m.penalties(), own, ad.Part(y, k*c*d, c, d))),
+			m.Of.interceptPenalty(ad.PartVec(y, m.Count*c*d+k*c, c)))
+	})
+	return ad.Scale(1/float64(m.Count), ad.Add(m.fit(y, b), penalty))
 }
 
 // Upper implements [Model].
-func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
-	return m.Of.Prior.add(m.sum(y, b, func(_ int, y *ad.Node, b Batch) *ad.Node { return m.Of.fit(y, b) }), x)
-}
+func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node { return m.Of.Prior.add(m.fit(y, b), x) }
 
 // noWeight is added to the weights of models in a score, so that a row without any weight counts
 // for all models alike.
@@ -86,57 +143,56 @@ const noWeight = 1e-30
 // score of the model that left it out for validation examples, and of all models where examples
 // have no weights, as test examples.
 func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	loss := lossOrDefault(m.Of.Loss)
-	outputs := func(y *ad.Node) *ad.Node { return m.Of.layer().outputs(y, b.X) }
-	losses = m.mean(y, b, func(y *ad.Node) *ad.Node { return loss.Losses(outputs(y), b.T) })
-	if loss.Hits(outputs(m.first(y)), b.T) != nil {
-		hits = m.mean(y, b, func(y *ad.Node) *ad.Node { return loss.Hits(outputs(y), b.T) })
+	loss, outputs := lossOrDefault(m.Of.Loss), m.outputs(y, b)
+	losses = m.mean(b, func(k int) *ad.Node { return loss.Losses(outputs[k], b.T) })
+	if loss.Hits(outputs[0], b.T) != nil {
+		hits = m.mean(b, func(k int) *ad.Node { return loss.Hits(outputs[k], b.T) })
 	}
 	return losses, hits
 }
 
-// first returns the first model's part of y.
-func (m Folds) first(y *ad.Node) *ad.Node {
-	part, _ := m.part(0, y, Batch{})
-	return part
-}
-
 // mean builds the weighted mean over the models of a vector with an entry for each row.
-func (m Folds) mean(y *ad.Node, b Batch, of func(y *ad.Node) *ad.Node) *ad.Node {
+func (m Folds) mean(b Batch, of func(k int) *ad.Node) *ad.Node {
 	if b.W == nil {
-		return ad.Scale(1/float64(m.Count), m.sum(y, b, func(_ int, y *ad.Node, _ Batch) *ad.Node { return of(y) }))
+		return ad.Scale(1/float64(m.Count), m.sum(of))
 	}
-	weight := func(_ int, _ *ad.Node, b Batch) *ad.Node { return ad.Offset(noWeight, b.W) }
-	weighted := m.sum(y, b, func(k int, y *ad.Node, b Batch) *ad.Node { return ad.Mul(weight(k, y, b), of(y)) })
-	return ad.Div(weighted, m.sum(y, b, weight))
+	weight := func(k int) *ad.Node { return ad.Offset(noWeight, m.batch(k, b).W) }
+	return ad.Div(m.sum(func(k int) *ad.Node { return ad.Mul(weight(k), of(k)) }), m.sum(weight))
 }
 
 // Penalty implements [Penalized].
 func (m Folds) Penalty(dst, x []float64) {
-	_, q := m.Of.Dims()
-	first := dst[:q]
-	m.Of.Penalty(first, x)
-	for j := range first {
-		first[j] /= float64(m.Count)
-	}
-	for k := 1; k < m.Count; k++ {
-		copy(dst[k*q:], first)
+	linalg.Fill(m.layer().biases(dst), interceptRidge/float64(m.Count))
+	for k := range m.Count {
+		weights, _ := m.Fold(dst, k)
+		for j := range weights {
+			group := m.penalties().group(j % m.Of.Features)
+			weights[j] = 2 * m.Of.scale() / float64(m.Count) * num.Exp(x[m.ownX(k)+group])
+		}
 	}
 }
 
 // Diagonal implements [Curved].
-func (m Folds) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
-	_, q := m.Of.Dims()
-	return ad.Scale(1/float64(m.Count), m.sum(y, b, func(k int, y *ad.Node, b Batch) *ad.Node {
-		return ad.Place(m.Of.Diagonal(x, y, b), k*q, m.Count*q)
-	}))
+func (m Folds) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
+	loss, layer, outputs := lossOrDefault(m.Of.Loss), m.layer(), m.outputs(y, b)
+	curvatures := make([]*ad.Node, m.Count)
+	for k := range curvatures {
+		curvatures[k] = meanCurvature(loss, outputs[k], m.batch(k, b))
+	}
+	diagonal := layer.diagonal(ad.ConcatCols(curvatures...), b.X, layer.size())
+	if _, ok := loss.(ShiftInvariant); ok {
+		each := ad.Uniform(sumRidge/float64(m.Of.Outputs), layer.vector(y))
+		diagonal = ad.Add(diagonal, ad.Place(each, layer.in*layer.out, layer.size()))
+	}
+	return ad.Scale(1/float64(m.Count), diagonal)
 }
 
 // Start implements [Starter].
 func (m Folds) Start(y []float64) {
-	_, q := m.Of.Dims()
+	clear(y)
 	for k := range m.Count {
-		m.Of.Start(y[k*q:][:q])
+		_, intercepts := m.Fold(y, k)
+		copy(intercepts, m.Of.Intercepts)
 	}
 }
 

@@ -3,6 +3,7 @@ package models_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"dsbo"
@@ -38,6 +39,8 @@ func TestFolds(t *testing.T) {
 		shard data.Shard
 	}{
 		{"classes", models.Folds{Of: models.Linear{Features: 7, Outputs: 4}, Count: 3}, folded(classes, 3, nil)},
+		{"classes, apart", models.Folds{Of: models.Linear{Features: 7, Outputs: 4}, Count: 3, Apart: true},
+			folded(classes, 3, nil)},
 		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2},
 			folded(values, 2, table(30, 1, weight))},
 	} {
@@ -71,7 +74,8 @@ func TestFoldsAreModels(t *testing.T) {
 			return data.Examples{X: testkit.Get(all.Train.X.Pick(rows)),
 				Target: testkit.Get(all.Train.Target.Pick(rows))}
 		}
-		part := y[k*q/count:][:q/count]
+		weights, intercepts := m.Fold(y, k)
+		part := slices.Concat(weights, intercepts)
 		value := func(l models.Loss, e data.Examples) float64 {
 			d := testkit.Get(models.Differentiate(l, p, q/count, e, false))
 			return testkit.Get(d.Value(x, part))

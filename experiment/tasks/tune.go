@@ -28,7 +28,7 @@ func Tune() experiment.Task {
 		// as the verb init makes them
 		Example:     "-data 'site{agent}.csv' -target diagnosis -drop patient -out model",
 		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
-		Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
+		CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
 	}
 }
 
@@ -98,7 +98,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32")
 	f.StringVar(&t.penalty, "penalty", auto,
 		"`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: "+
-			"feature where there are 4 training and validation rows of all sites for each feature, else one")
+			"with folds, a mean of structures by which penalties differ from feature to feature, such as by the size "+
+			"of its weight, by shares that cross-fitted predictions tell; without, feature where there are 4 training "+
+			"and validation rows of all sites for each feature, else one")
 	f.IntVar(&t.rare, "rare", 10,
 		"a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a "+
 			"feature; so is one that no site has in 5 training rows")
@@ -244,16 +246,11 @@ const rowsPerPenalty = 4
 // choosePenalty decides what has a penalty of its own, where the flag leaves it open, and says so
 // where it is not the usual.
 func (t *tune) choosePenalty(log func(format string, args ...any)) {
-	if t.shared = t.penalty; t.penalty != auto {
+	if t.shared = t.penalty; t.penalty != auto || t.prepared.Folds > 0 {
 		return
 	}
 	t.shared = perFeature
-	// with folds they are the validation rows too; with differential privacy nobody knows how many
-	// there are
-	rows := t.prepared.Rows[0]
-	if t.prepared.Folds == 0 {
-		rows += t.prepared.Rows[1]
-	}
+	rows := t.prepared.Rows[0] + t.prepared.Rows[1] // with differential privacy nobody knows how many there are
 	features := len(t.prepared.Recipe.Features())
 	if rows == 0 || rows >= rowsPerPenalty*features {
 		return
@@ -308,7 +305,7 @@ func (t *tune) penalties(r features.Recipe) models.Penalties {
 		return models.PerGroup{Of: r.Groups()}
 	case "layer":
 		return models.PerLayer{}
-	case onePenalty:
+	case onePenalty, auto: // by which structures begin
 		return models.OnePenalty{}
 	}
 	return models.PerFeature{}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"dsbo"
+	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/models"
 )
@@ -48,20 +49,33 @@ func (t *tune) inFolds(m models.Model) models.Model {
 	return m
 }
 
-// startInFolds returns the start of the tuned model where the start of m is y.
-func (t *tune) startInFolds(y []float64) []float64 {
-	if y == nil || t.prepared.Folds == 0 {
+// startInFolds returns the start of the tuned model where the start of the model of all rows is y.
+func startInFolds(tuned models.Model, y []float64) []float64 {
+	m, ok := tuned.(models.Folds)
+	if y == nil || !ok {
 		return y
 	}
-	return slices.Repeat(y, t.prepared.Folds)
+	_, q := m.Dims()
+	all := make([]float64, q)
+	for k := range m.Count {
+		weights, intercepts := m.Fold(all, k)
+		copy(intercepts, y[copy(weights, y):])
+	}
+	return all
 }
 
 // keptWeights returns y of the model m that the run keeps: what the run found, or with
 // cross-validation the model of all rows but the test rows at the run's λ.
 func (t *tune) keptWeights(f experiment.FinishedRun, m models.Model) ([]float64, error) {
-	if t.prepared.Folds == 0 {
+	if t.prepared.Folds == 0 || f.Refit != nil {
 		return f.Y, nil
 	}
+	solved, err := f.Solve(t.unfolded(), m, f.X)
+	return solved.Y, err
+}
+
+// unfolded returns the data with the training rows of all folds once each.
+func (t *tune) unfolded() data.Task {
 	all := t.prepared.Data
 	all.Shards = slices.Clone(all.Shards)
 	for i, s := range all.Shards {
@@ -70,6 +84,15 @@ func (t *tune) keptWeights(f experiment.FinishedRun, m models.Model) ([]float64,
 			all.Shards[i] = s
 		}
 	}
-	solved, err := f.Solve(all, m, f.X)
-	return solved.Y, err
+	return all
+}
+
+// crossFit is the task's: a run with folds chooses how penalties differ where the flags leave
+// that open.
+func (t *tune) crossFit() *experiment.CrossFit {
+	if t.shared != auto {
+		return nil
+	}
+	_, squares := t.outputLoss(t.prepared.Recipe.Target.Kind).(models.Squared)
+	return &experiment.CrossFit{All: t.unfolded(), Variance: squares}
 }

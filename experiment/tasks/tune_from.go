@@ -82,8 +82,15 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 	e, layered := t.earlier, m.(models.Layered)
 	var notes [2]string
 	e.x, notes[0] = e.startLambda(t.layering(len(layered.Layers())).names)
+	if t.shared == auto { // one for all, from which the structures begin
+		mean := 0.0
+		for _, v := range e.x {
+			mean += v / float64(len(e.x))
+		}
+		e.x = []float64{mean}
+	}
 	if adapted := e.model.Adapted(t.prepared.Recipe); adapted != nil {
-		e.y = t.startInFolds(adapted.Y(layered))
+		e.y = startInFolds(t.inFolds(m), adapted.Y(layered))
 	}
 	notes[1] = fmt.Sprintf("the model starts at that of %s", e.folder)
 	if e.y == nil {

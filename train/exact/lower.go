@@ -1,6 +1,8 @@
 package exact
 
 import (
+	"context"
+	"fmt"
 	"math"
 
 	"dsbo/internal/linalg"
@@ -16,6 +18,22 @@ type descent struct {
 	left, gained float64 // of the squared distance to y*: what the last step has left, and what it gained
 	atFloor      bool    // whether the loss can fall no more than its own round-off
 	flat         bool    // whether the last step met a direction without positive curvature
+}
+
+// Lower returns y*(x) without its gradient, from y (length q, not changed; nil: not known) or the
+// last solution, whichever has the lower loss. Phi of the result is f(x, y), and there are no
+// Gradient, Z, and errors of these.
+func (s *Solver) Lower(ctx context.Context, x, y []float64) (Solution, error) {
+	if err := s.check(x, y, nil); err != nil {
+		return Solution{}, fmt.Errorf("lower solution: %w", err)
+	}
+	w := s.newSolve(ctx, x)
+	w.Gradient, w.Z = nil, nil
+	err := w.runParts(w.findScale, func() error { return w.chooseStart(y, nil) }, w.findDiagonal, w.solveLower)
+	if w.Phi = w.upper; err == nil && linalg.AllFinite(w.Y) {
+		copy(s.y, w.Y)
+	}
+	return w.Solution, err
 }
 
 // solveLower brings Y to y*(x) by damped Newton steps.

@@ -1,0 +1,75 @@
+package candidates
+
+import (
+	"math"
+	"slices"
+
+	"dsbo/internal/linalg"
+	"dsbo/runs"
+)
+
+// Of the search for the penalties of blocks: the deviation of log-penalties around a common value,
+// the most solutions, and the share of Φ by which one more is to lower it.
+const (
+	blockDeviation = 2
+	mostBlocks     = 25
+	blockPromise   = 1e-6
+)
+
+// tuneBlocks finds the penalties of the named blocks by the hypergradient of the cross-fitted loss,
+// from one penalty for all on. Penalties far from the common value count as unlikely.
+func (f *crossFit) tuneBlocks(st, ridge *Structure) error {
+	n := slices.Max(f.Blocks) + 1
+	first, err := f.atBlocks(st, make([]float64, n+1), ridge.Strength, ridge.y, nil)
+	if err != nil {
+		return err
+	}
+	search := newDownhill(first)
+	for k := 0; k < mostBlocks && search.promise() > blockPromise*math.Abs(float64(search.best.Phi)); k++ {
+		next, err := f.atBlocks(st, search.trial(), ridge.Strength, search.best.Y, search.best.z)
+		if err != nil {
+			return err
+		}
+		search.accept(next)
+	}
+	theta := search.best.X
+	for _, penalties := range st.penalties {
+		for j, block := range f.Blocks {
+			penalties[j] = theta[block]
+		}
+	}
+	st.Strength, st.y = ridge.Strength+theta[n], search.best.Y
+	loss, deviation, err := f.losses(st.y)
+	st.Loss, st.Error = runs.Number(loss), runs.Number(deviation)
+	return err
+}
+
+// atBlocks returns the models at the log-penalties theta of the blocks, of which the last entry is
+// added to all, around a strength.
+func (f *crossFit) atBlocks(st *Structure, theta []float64, strength float64, y, z []float64) (*Model, error) {
+	n, count := len(theta)-1, f.Model.Count
+	x := make([]float64, count*f.features)
+	for at := range x {
+		x[at] = strength + theta[f.Blocks[at%f.features]] + theta[n]
+	}
+	sol, err := f.parts.SolveNear(f.ctx, x, y, z)
+	if err != nil {
+		return nil, err
+	}
+	st.Products += sol.Products
+	st.Solutions++
+	m := NewModel("", runs.Unknown(), theta)
+	m.Y, m.z, m.Converged, m.gradient = sol.Y, sol.Z, true, make([]float64, n+1)
+	for at, slope := range sol.Gradient {
+		m.gradient[f.Blocks[at%f.features]] += slope
+		m.gradient[n] += slope
+	}
+	v := 1.0
+	if f.Variance {
+		v = 2 * sol.Phi
+	}
+	prior := v / (2 * blockDeviation * blockDeviation * f.rows)
+	linalg.Axpy(m.gradient[:n], 2*prior, theta[:n])
+	m.Phi = runs.Number(sol.Phi + float64(prior*linalg.Dot(theta[:n], theta[:n])))
+	return m, nil
+}

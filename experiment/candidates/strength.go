@@ -1,0 +1,177 @@
+package candidates
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"dsbo/internal/num"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// solutionTol is PhiTol of the models of structures: strengths that are a quarter apart differ by
+// little near the best one.
+const solutionTol = 1e-5
+
+// A trial is a structure at one strength.
+type trial struct {
+	y           []float64
+	loss, error float64 // cross-fitted mean loss, and its standard error
+}
+
+// criterion is what strengths are chosen by: a penalty so weak that few examples have it lucky, as
+// where classes can be separated or losses have heavy tails, has a large error.
+func (t trial) criterion() float64 { return t.loss + t.error }
+
+// A strengthSearch looks for the best strength of a structure.
+type strengthSearch struct {
+	*crossFit
+	st    *Structure
+	start []float64 // models where none is known yet
+	tried map[float64]trial
+}
+
+// newSearch returns the search for the strength of a structure whose models may begin at start.
+func (f *crossFit) newSearch(st *Structure, start []float64) *strengthSearch {
+	return &strengthSearch{f, st, start, map[float64]trial{}}
+}
+
+// at returns the structure at a strength, from the nearest one that is known.
+func (s *strengthSearch) at(strength float64) (trial, error) {
+	if t, ok := s.tried[strength]; ok {
+		return t, nil
+	}
+	start, nearest := s.start, math.Inf(1)
+	for _, a := range slices.Sorted(maps.Keys(s.tried)) {
+		if d := math.Abs(a - strength); d < nearest {
+			start, nearest = s.tried[a].y, d
+		}
+	}
+	x := make([]float64, 0, s.Model.Count*s.features)
+	for _, penalties := range s.st.penalties[:s.Model.Count] {
+		for _, c := range penalties {
+			x = append(x, c+strength)
+		}
+	}
+	sol, err := s.parts.Lower(s.ctx, x, start)
+	if err != nil {
+		return trial{}, err
+	}
+	s.st.Products += sol.Products
+	s.st.Solutions++
+	t := trial{y: sol.Y}
+	t.loss, t.error, err = s.losses(sol.Y)
+	s.tried[strength] = t
+	return t, err
+}
+
+// best returns the best strength so far.
+func (s *strengthSearch) best() (strength float64) {
+	least := math.Inf(1)
+	for _, a := range slices.Sorted(maps.Keys(s.tried)) {
+		if c := s.tried[a].criterion(); c < least {
+			strength, least = a, c
+		}
+	}
+	return strength
+}
+
+// around tries the best strength ± each of steps, one after the other.
+func (s *strengthSearch) around(steps ...float64) error {
+	for _, step := range steps {
+		best := s.best()
+		for _, a := range []float64{best - step, best + step} {
+			if _, err := s.at(a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settleStrength gives the structure its best strength.
+func (s *strengthSearch) settleStrength() {
+	s.st.Strength = s.best()
+	t := s.tried[s.st.Strength]
+	s.st.y, s.st.Loss, s.st.Error = t.y, runs.Number(t.loss), runs.Number(t.error)
+}
+
+// list returns the strengths that were tried, ascending, with their losses.
+func (s *strengthSearch) list() (tried []runs.Constant) {
+	for _, a := range slices.Sorted(maps.Keys(s.tried)) {
+		tried = append(tried, runs.Constant{Lambda: a, Phi: s.tried[a].loss})
+	}
+	return tried
+}
+
+// null finds the structure whose penalties leave the intercepts alone.
+func (f *crossFit) null() (*Structure, error) {
+	st := &Structure{Structure: runs.Structure{Name: "no feature"}}
+	f.shapeParts(st)
+	s := f.newSearch(st, nil)
+	if _, err := s.at(num.Log(float64(f.features*f.Model.Of.Outputs)) + nullPenalty); err != nil {
+		return nil, err
+	}
+	s.settleStrength()
+	return st, f.solveAll(st)
+}
+
+// farthestStrength bounds how far a structure's strength is looked for from another one's.
+const farthestStrength = 6
+
+// tune finds the strength of a structure near another one's, whose models are y: by ones up and
+// down until the criterion rises, then more finely.
+func (f *crossFit) tune(st *Structure, near float64, y []float64) (tried []runs.Constant, err error) {
+	s := f.newSearch(st, y)
+	first, err := s.at(near)
+	if err != nil {
+		return nil, err
+	}
+	for _, side := range []float64{1, -1} {
+		least := first.criterion()
+		for a := near + side; math.Abs(a-near) <= farthestStrength; a += side {
+			t, err := s.at(a)
+			if err != nil {
+				return nil, err
+			}
+			if t.criterion() > least {
+				break
+			}
+			least = t.criterion()
+		}
+		if s.best() != near {
+			break // it falls to this side
+		}
+	}
+	if err := s.around(0.5, 0.25); err != nil {
+		return nil, err
+	}
+	s.settleStrength()
+	return s.list(), nil
+}
+
+// losses returns the mean of the losses of all validation examples by the models that have not seen
+// them, and its standard error: by sums of the losses and of their squares.
+func (f *crossFit) losses(y []float64) (mean, deviation float64, err error) {
+	var sums [3]float64 // Σ u L, Σ u² L, Σ u² L²
+	n := float64(f.parts.Agents.N())
+	err = f.parts.Agents.MeanNumbers(f.ctx, sums[:], func(i int, part []float64) error {
+		losses, _, err := f.Problem.Each(i, train.ValSet, train.Fit{X: f.zeroX(), Y: y})
+		clear(part)
+		for row, l := range losses {
+			u := f.weights[i][row]
+			ul := float64(u * l)
+			part[0] += ul
+			part[1] += float64(u * ul)
+			part[2] += float64(ul * ul)
+		}
+		return err
+	})
+	mean = n * sums[0]
+	squares := float64(n*sums[2]) - float64(2*mean*n*sums[1]) + float64(mean*mean)/f.rows
+	return mean, math.Sqrt(max(0, squares)), err
+}
+
+// zeroX returns an x, on which scores do not depend.
+func (f *crossFit) zeroX() []float64 { return make([]float64, f.Model.Count*f.features) }

@@ -1,0 +1,318 @@
+package candidates
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo/data"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/train"
+	"dsbo/train/exact"
+)
+
+// A CrossFit is a linear model with penalties of some structure, as a bilevel problem: of each part
+// of the examples, which are the training examples of a fold, there is a model, and other examples
+// validate it. What all parts share is one number, the strength of the penalties. How the
+// penalties of a part's features differ follows from the rows of that part alone, so that
+// validation examples judge a structure that has not seen them.
+type CrossFit struct {
+	Model    models.Folds  // with Apart
+	Problem  train.Problem // of Model
+	Data     data.Task     // of Problem
+	All      train.Problem // of Model.Of, with a log-penalty for each feature, on the examples of all parts
+	Blocks   []int         // the named block of each feature; nil: none are named
+	Variance bool          // the loss is half of a square: it counts in units of the residual variance
+	Watch    Watcher       // nil: nobody watches
+}
+
+// A Structure is penalties of one structure at their best strength, with the models there.
+type Structure struct {
+	runs.Structure
+	penalties [][]float64 // log-penalties of each part, and last of all examples; each of a number a feature
+	y         []float64   // the models of the parts
+	all       []float64   // the model of all examples; nil before it is solved for
+	shape     func(weights []float64) []float64
+	from      *Structure // whose weights in a part shape the part's penalties; nil: none do
+}
+
+// Structures finds the models of all structures, and what of each the answer has.
+//
+//	null     all penalties so large that the weights are the gradients at 0, times a number
+//	ridge    one penalty for all
+//	S1 ...   reweighted: each feature's penalty by the size of its weight in the last of them
+//	U½, U1   each feature's penalty by its gradient at 0
+//	US1 ...  reweighted from there
+//	blocks   one penalty for each block that the user has named
+//
+// The answer is a mean of these models, which is one linear model, by shares that the
+// cross-fitted predictions tell.
+type Structures struct {
+	List  []*Structure    // in this order, without null
+	Tried []runs.Constant // cross-fitted losses of one penalty for all
+	Y     []float64       // the answer's models of the parts
+	Loss  float64         // cross-fitted, of the answer
+	Error float64         // its standard error
+	// Penalties are the mean log-penalties of the answer's model of all examples, one a feature.
+	Penalties []float64
+	null      *Structure
+	fit       *crossFit
+}
+
+// Of the chains: the most reweightings, and after how many without a lower loss each ends.
+const (
+	mostReweighted   = 6
+	mostReweightedUp = 3
+	mostRises        = 2
+)
+
+// nullPenalty is the logarithm of a penalty beside which the data have no say.
+const nullPenalty = 30
+
+// Structures finds the best strength of each structure, and the answer that they make together.
+// near is a good penalty, if there is one for all.
+func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, error) {
+	f, err := c.newCrossFit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Structures{fit: f}
+	if s.null, err = f.null(); err != nil {
+		return nil, err
+	}
+	ridge := &Structure{Structure: runs.Structure{Name: "one penalty"}}
+	if err := s.add(ridge, func(st *Structure) (err error) {
+		s.Tried, err = f.tune(st, near, s.null.y)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := s.chain("reweighted", ridge, mostReweighted); err != nil {
+		return nil, err
+	}
+	nearRidge := func(st *Structure) error {
+		_, err := f.tune(st, ridge.Strength, ridge.y)
+		return err
+	}
+	byRoot := &Structure{Structure: runs.Structure{Name: "by √gradient"}, from: s.null, shape: f.reweight(0.5)}
+	byGradient := &Structure{Structure: runs.Structure{Name: "by gradient"}, from: s.null, shape: f.reweight(1)}
+	for _, st := range []*Structure{byRoot, byGradient} {
+		if err := s.add(st, nearRidge); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.chain("by gradient, reweighted", byGradient, mostReweightedUp); err != nil {
+		return nil, err
+	}
+	if c.Blocks != nil {
+		if err := s.add(&Structure{Structure: runs.Structure{Name: "blocks"}}, func(st *Structure) error {
+			return f.tuneBlocks(st, ridge)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.stack()
+}
+
+// chain reweights from a structure on, until the loss has not fallen often enough.
+func (s *Structures) chain(name string, last *Structure, most int) error {
+	best, rises := math.Inf(1), 0
+	for k := 1; k <= most && rises < mostRises; k++ {
+		before := last
+		next := &Structure{Structure: runs.Structure{Name: name + " " + string(rune('0'+k))}, from: before,
+			shape: s.fit.reweight(1)}
+		if err := s.add(next, func(st *Structure) error {
+			_, err := s.fit.tune(st, before.Strength, before.y)
+			return err
+		}); err != nil {
+			return err
+		}
+		if last = next; float64(next.Loss) < best {
+			best, rises = float64(next.Loss), 0
+		} else {
+			rises++
+		}
+	}
+	return nil
+}
+
+// add finds the strength of a structure by tune, and its model of all examples.
+func (s *Structures) add(st *Structure, tune func(st *Structure) error) error {
+	s.fit.shapeParts(st)
+	if err := tune(st); err != nil {
+		return err
+	}
+	s.List = append(s.List, st)
+	return s.fit.solveAll(st)
+}
+
+// A crossFit is a CrossFit whose structures are being found.
+type crossFit struct {
+	CrossFit                   // what they are of
+	ctx        context.Context // of the search
+	parts      *exact.Solver   // of the models of all parts
+	all        *exact.Solver   // of the model of all examples
+	weights    [][]float64     // of the validation examples of each agent here, 1 together over all agents
+	rows       float64         // validation examples of all agents, as many as would weigh alike
+	trainShare float64         // of the examples that a part has
+	watch      Watcher         // is told of the models, in their order
+	features   int             // of the linear model
+}
+
+// newCrossFit prepares the solvers, and finds how the validation examples weigh.
+func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
+	f := &crossFit{CrossFit: c, ctx: ctx, parts: c.Problem.Solver(), all: c.All.Solver(), watch: c.Watch,
+		features: c.Model.Of.Features}
+	for _, solver := range []*exact.Solver{f.parts, f.all} {
+		solver.PhiTol = solutionTol
+	}
+	if f.watch == nil {
+		f.watch = unwatched{}
+	}
+	f.trainShare = 1 - 1/float64(c.Model.Count)
+	f.weights = make([][]float64, len(c.Data.Shards))
+	squares := []float64{0}
+	agents := f.parts.Agents
+	err := agents.MeanNumbers(ctx, squares, func(i int, part []float64) error {
+		val := c.Data.Shards[i].Val
+		w := make([]float64, val.Len())
+		clear(part)
+		for row := range w {
+			for k := range val.Weight.Cols() {
+				w[row] += val.Weight.At(row, k)
+			}
+			w[row] /= float64(len(w) * agents.N())
+			part[0] += float64(w[row] * w[row])
+		}
+		f.weights[i] = w
+		return nil
+	})
+	f.rows = 1 / (squares[0] * float64(agents.N()))
+	return f, err
+}
+
+// shapeParts sets the log-penalties of each part at strength 0.
+func (f *crossFit) shapeParts(st *Structure) {
+	st.penalties = make([][]float64, f.Model.Count+1)
+	for k := range st.penalties {
+		if st.from == nil {
+			st.penalties[k] = make([]float64, f.features)
+		} else {
+			st.penalties[k] = st.shape(st.from.part(f, k))
+		}
+	}
+}
+
+// part returns the weights of the model of part k, or last of the model of all examples.
+func (st *Structure) part(f *crossFit, k int) []float64 {
+	if k == f.Model.Count {
+		return st.all[:f.Model.Of.Outputs*f.features]
+	}
+	weights, _ := f.Model.Fold(st.y, k)
+	return weights
+}
+
+// leastWeight is the share of the mean size of the weights at which a weight counts as none.
+const leastWeight = 0.1
+
+// reweight returns the function that makes log-penalties of weights,
+//
+//	c_j = ((w_j²/m² + δ²)/(1 + δ²))^−κ      with m² the mean of w_j², δ = 0.1
+//
+// where w_j² is the mean over the outputs.
+func (f *crossFit) reweight(kappa float64) func(weights []float64) []float64 {
+	return func(weights []float64) []float64 {
+		squares, mean := make([]float64, f.features), 0.0
+		for j, w := range weights {
+			squares[j%f.features] += float64(w * w)
+			mean += float64(w * w)
+		}
+		mean = max(mean/float64(f.features), math.SmallestNonzeroFloat64)
+		for j, square := range squares {
+			squares[j] = -kappa * num.Log((square/mean+leastWeight*leastWeight)/(1+leastWeight*leastWeight))
+		}
+		return squares
+	}
+}
+
+// solveAll finds a structure's model of all examples. Over all rows the penalties sum up to as much
+// as in a part, which has fewer rows.
+func (f *crossFit) solveAll(st *Structure) error {
+	x := slices.Clone(st.penalties[f.Model.Count])
+	for j := range x {
+		x[j] += st.Strength + num.Log(f.trainShare)
+	}
+	sol, err := f.all.Lower(f.ctx, x, f.fromParts(st.y))
+	st.all = sol.Y
+	st.Products += sol.Products
+	return err
+}
+
+// fromParts returns the mean of the models of the parts, from which the model of all examples is
+// not far.
+func (f *crossFit) fromParts(y []float64) []float64 {
+	var mean []float64
+	for k := range f.Model.Count {
+		weights, intercepts := f.Model.Fold(y, k)
+		one := slices.Concat(weights, intercepts)
+		if mean == nil {
+			mean = make([]float64, len(one))
+		}
+		linalg.Axpy(mean, 1/float64(f.Model.Count), one)
+	}
+	return mean
+}
+
+// Models returns the models of all examples of one penalty and of the answer, with their scores. Φ
+// and the validation loss of both are cross-fitted.
+func (s *Structures) Models(ctx context.Context) (one, answer *Model, err error) {
+	f := &Finder{Problem: s.fit.All, Symbol: "λ"}
+	ridge := s.List[0]
+	one = NewModel(fmt.Sprintf("λ = %.3g for all", ridge.Strength), runs.Number(ridge.Strength),
+		slices.Repeat([]float64{ridge.Strength}, s.fit.features))
+	one.Y, one.Phi, one.Steps = ridge.all, ridge.Loss, ridge.Products
+	answer = NewModel("λ tuned", runs.Unknown(), s.Penalties)
+	answer.Y, answer.Phi = s.Solution(), runs.Number(s.Loss)
+	for _, st := range s.List {
+		answer.Steps += st.Products
+	}
+	for _, m := range []*Model{one, answer} {
+		m.Finder, m.Converged = f, true
+		scores, err := s.fit.All.Scores(ctx, m.Fit())
+		if err != nil {
+			return nil, nil, err
+		}
+		m.ValLoss = m.Phi
+		m.TestLoss, m.TestAccuracy = runs.Number(scores.Test.Loss()), runs.Number(scores.Test.Accuracy())
+		s.fit.watch.Found(m)
+	}
+	return one, answer, nil
+}
+
+// CrossFitted returns the answer's models of the parts.
+func (s *Structures) CrossFitted() train.Fit { return train.Fit{X: s.fit.zeroX(), Y: s.Y} }
+
+// CrossFittedOne returns the models of the parts with one penalty for all.
+func (s *Structures) CrossFittedOne() train.Fit { return train.Fit{X: s.fit.zeroX(), Y: s.List[0].y} }
+
+// KeepOne makes one penalty for all the answer.
+func (s *Structures) KeepOne() {
+	for m, st := range s.List {
+		st.Share = 0
+		if m == 0 {
+			st.Share = 1
+		}
+	}
+}
+
+// Summaries returns what a run says of the structures.
+func (s *Structures) Summaries() (all []runs.Structure) {
+	for _, st := range s.List {
+		all = append(all, st.Structure)
+	}
+	return all
+}

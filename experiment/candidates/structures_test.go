@@ -1,0 +1,165 @@
+package candidates_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/experiment/candidates"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/train"
+)
+
+// crossFitted returns the problems of a regression on d features in folds, over rows of three sites
+// of unlike size, and 1,000 other rows as the test examples.
+func crossFitted(truth []float64, noise float64, rows, folds int) candidates.CrossFit {
+	r, d := rand.New(rand.NewPCG(3, 5)), len(truth)
+	draw := func(n int) data.Examples {
+		x, y := make([]float64, 0, n*d), make([]float64, 0, n)
+		for range n {
+			sum := noise * r.NormFloat64()
+			for _, w := range truth {
+				x = append(x, r.NormFloat64())
+				sum += w * x[len(x)-1]
+			}
+			y = append(y, sum)
+		}
+		return data.Examples{X: testkit.Get(ad.FloatTable(n, d, x)), Target: testkit.Get(ad.FloatTable(n, 1, y))}
+	}
+	cross, all := data.Task{Features: d}, data.Task{Features: d, Test: draw(1000)}
+	sizes := []int{rows / 2, rows / 3, rows - rows/2 - rows/3}
+	for _, n := range sizes {
+		e, of, weights := draw(n), make([]int, n), make([]float64, n)
+		for row := range of {
+			of[row], weights[row] = row%folds, float64(len(sizes)*n)/float64(rows)
+		}
+		e.Weight = testkit.Get(ad.FloatTable(n, 1, weights))
+		tr, va := e, e
+		var err error
+		tr.Weight, va.Weight, err = models.FoldWeights(of, folds, e.Weight)
+		testkit.OK(err)
+		cross.Shards = append(cross.Shards, data.Shard{Train: tr, Val: va})
+		all.Shards = append(all.Shards, data.Shard{Train: e, Val: e})
+	}
+	linear := models.Linear{Features: d, Outputs: 1, Loss: models.Squared{}}
+	m := models.Folds{Of: linear, Count: folds, Apart: true}
+	return candidates.CrossFit{Model: m, Problem: testkit.Get(train.NewProblem(cross, m, models.Config{})), Data: cross,
+		All: testkit.Get(train.NewProblem(all, linear, models.Config{})), Variance: true}
+}
+
+// sparse returns a truth whose first k weights of d are ±1.
+func sparse(d, k int) []float64 {
+	w := make([]float64, d)
+	for j := range k {
+		w[j] = 1 - 2*float64(j%2)
+	}
+	return w
+}
+
+// TestStructures: where few features matter, the mean of structures predicts new rows better than
+// one penalty for all; where all matter alike it is about as good. The cross-fitted loss that it
+// says is the mean over the rows, each by the model that has not seen it, and so is its error.
+// Named blocks have a penalty each, which is larger for the block that does not matter.
+func TestStructures(t *testing.T) {
+	const d, rows, folds = 20, 120, 3
+	dense := slices.Repeat([]float64{0.3, -0.3}, d/2)
+	for name, c := range map[string]struct {
+		truth      []float64
+		noise      float64
+		blocks     bool
+		atMost     float64 // test loss beyond the noise, beside one penalty's
+		structures int     // at least
+	}{
+		"few matter":   {sparse(d, 3), 1, false, 0.7, 7},
+		"blocks":       {sparse(d, 6), 1, true, 0.8, 8},
+		"all the same": {dense, 1, false, 1.2, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := crossFitted(c.truth, c.noise, rows, folds)
+			if c.blocks {
+				f.Blocks = make([]int, d)
+				for j := 6; j < d; j++ {
+					f.Blocks[j] = 1
+				}
+			}
+			s := testkit.Get(f.Structures(t.Context(), 0))
+			one, answer, err := s.Models(t.Context())
+			testkit.OK(err)
+			ratio := (float64(answer.TestLoss) - c.noise*c.noise/2) / (float64(one.TestLoss) - c.noise*c.noise/2)
+			t.Logf("test loss %.4f beside %.4f", float64(answer.TestLoss), float64(one.TestLoss))
+			if !(ratio <= c.atMost) {
+				t.Errorf("beyond the noise, the test loss is %.3f of one penalty's, want at most %g", ratio, c.atMost)
+			}
+			mean, deviation := lossesOf(f, s.Y)
+			if math.Abs(mean-s.Loss) > 1e-12*mean || math.Abs(deviation-s.Error) > 1e-9*deviation {
+				t.Errorf("the cross-fitted loss is %v ± %v, want %v ± %v", s.Loss, s.Error, mean, deviation)
+			}
+			var shares float64
+			for _, st := range s.List {
+				shares += float64(st.Share)
+				if !(st.Share >= 0) || st.Solutions == 0 || st.Products == 0 {
+					t.Errorf("%+v", st.Structure)
+				}
+				if !(s.Loss <= float64(st.Loss)+4*2*float64(st.Loss)/rows*math.Log(float64(len(s.List)))) {
+					t.Errorf("the loss %g is not near the %g of %s: the pull is of 4 rows", s.Loss, st.Loss, st.Name)
+				}
+			}
+			if math.Abs(shares-1) > 1e-12 || len(s.List) < c.structures {
+				t.Errorf("%d structures, whose shares sum to %v", len(s.List), shares)
+			}
+			if c.blocks {
+				if last := s.List[len(s.List)-1]; last.Name != "blocks" || !(last.Share > 0.1) {
+					t.Errorf("the blocks' share is %v of %s", last.Share, last.Name)
+				}
+			}
+			if first, last := s.Penalties[0], s.Penalties[d-1]; name != "all the same" && !(first+1 < last) {
+				t.Errorf("the mean log-penalty is %g of a feature that matters, %g of one that does not", first, last)
+			}
+		})
+	}
+}
+
+// lossesOf returns what Structures says of the loss of the models y of the parts, row by row.
+func lossesOf(f candidates.CrossFit, y []float64) (mean, deviation float64) {
+	var losses []float64
+	for _, s := range f.Data.Shards {
+		for row := range s.Val.Len() {
+			k := 0
+			for s.Val.Weight.At(row, k) == 0 {
+				k++
+			}
+			w, b := f.Model.Fold(y, k)
+			r := s.Val.Target.At(row, 0) - b[0]
+			for j, v := range w {
+				r -= v * s.Val.X.At(row, j)
+			}
+			losses = append(losses, r*r/2)
+			mean += r * r / 2
+		}
+	}
+	n := float64(len(losses))
+	mean /= n
+	for _, l := range losses {
+		deviation += (l - mean) * (l - mean)
+	}
+	return mean, math.Sqrt(deviation) / n
+}
+
+// TestStructuresRefit: the answer on the same examples is the answer, and on twice the examples the
+// penalties weigh as much beside all rows as before.
+func TestStructuresRefit(t *testing.T) {
+	const d = 8
+	f := crossFitted(sparse(d, 2), 1, 60, 3)
+	s := testkit.Get(f.Structures(t.Context(), 0))
+	want, got := s.Solution(), testkit.Get(s.Refit(t.Context(), f.All, 1))
+	for j := range want {
+		// both are solutions to within solutionTol of Φ, a loss whose curvature is about 1
+		if math.Abs(got[j]-want[j]) > 1e-2 {
+			t.Fatalf("refit\n%v, want\n%v", got, want)
+		}
+	}
+}
