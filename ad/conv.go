@@ -9,26 +9,51 @@ import (
 
 // Window is the geometry of a convolution or of pooling: images of H×W pixels with C channels
 // (row-major, channels last), surrounded by PadH rows of zeros above and below and PadW columns at
-// each side, and cut into KH×KW patches at every Stride-th pixel.
-type Window struct{ H, W, C, KH, KW, Stride, PadH, PadW int }
+// each side, and cut into KH×KW patches at every Stride-th pixel. StrideW is the stride along a
+// row of pixels where it is another one, and the pixels of a patch lie DilationH and DilationW
+// apart; 0 stands for Stride and 1. Only windows without these have kernels that need no patches in
+// memory, and pooling by the largest entry.
+type Window struct {
+	H, W, C, KH, KW, Stride, PadH, PadW int // see above
+
+	StrideW, DilationH, DilationW int
+}
 
 // OutH and OutW return how many patches fit along each side.
-func (w Window) OutH() int { return kernel.Window(w).OutH() }
-func (w Window) OutW() int { return kernel.Window(w).OutW() }
+func (w Window) OutH() int { _, h, _ := w.along(); return (w.H+2*w.PadH-h)/w.Stride + 1 }
+func (w Window) OutW() int { s, _, v := w.along(); return (w.W+2*w.PadW-v)/s + 1 }
 
-func (w Window) patches() int { return kernel.Window(w).Patches() }
-func (w Window) taps() int    { return kernel.Window(w).Taps() }
-func (w Window) pixels() int  { return kernel.Window(w).Pixels() }
+func (w Window) patches() int { return w.OutH() * w.OutW() }
+func (w Window) taps() int    { return w.KH * w.KW * w.C }
+func (w Window) pixels() int  { return w.H * w.W * w.C }
 func (w Window) padded() bool { return w.PadH > 0 || w.PadW > 0 }
+
+// along returns the stride along a row, and how many pixels a patch spans along each side.
+func (w Window) along() (strideW, spanH, spanW int) {
+	if strideW = w.StrideW; strideW == 0 {
+		strideW = w.Stride
+	}
+	return strideW, (w.KH-1)*max(w.DilationH, 1) + 1, (w.KW-1)*max(w.DilationW, 1) + 1
+}
+
+// plain returns the geometry as kernels have it, false if it has more.
+func (w Window) plain() (kernel.Window, bool) {
+	strideW, spanH, spanW := w.along()
+	return kernel.Window{H: w.H, W: w.W, C: w.C, KH: w.KH, KW: w.KW, Stride: w.Stride, PadH: w.PadH, PadW: w.PadW},
+		strideW == w.Stride && spanH == w.KH && spanW == w.KW
+}
 
 // check refuses what is no window of the op, among it patches of padding alone.
 func (w Window) check(op string) {
+	_, h, v := w.along()
 	switch {
 	case w.C < 1 || w.Stride < 1 || w.KH < 1 || w.KW < 1:
 		failf("%s: channels, stride and kernel must be at least 1; the window is %+v", op, w)
-	case w.PadH < 0 || w.PadW < 0 || w.PadH >= w.KH || w.PadW >= w.KW:
+	case w.StrideW < 0 || w.DilationH < 0 || w.DilationW < 0:
+		failf("%s: strides and dilations must not be negative; the window is %+v", op, w)
+	case w.PadH < 0 || w.PadW < 0 || w.PadH >= h || w.PadW >= v:
 		failf("%s: padding must be at least 0 and less than the kernel; the window is %+v", op, w)
-	case w.KH > w.H+2*w.PadH || w.KW > w.W+2*w.PadW:
+	case h > w.H+2*w.PadH || v > w.W+2*w.PadW:
 		failf("%s: the kernel must be no larger than the padded image; the window is %+v", op, w)
 	}
 }
@@ -56,6 +81,30 @@ type windowRule struct {
 func Im2col(images *Node, w Window) *Node {
 	m := w.images("Im2col", images)
 	return newNode(windowRule{w, false}, matShape(m*w.patches(), w.taps()), images)
+}
+
+// Convolve returns the outputs of a convolution of m images (m × H·W·C) with F filters, a row of F
+// numbers for each patch, m·OutH·OutW × F. Channels and filters are in groups of equal size, each
+// of which reads its own channels: filters are F × KH·KW·C/groups. A group for each channel is a
+// depthwise convolution.
+func Convolve(images, filters *Node, w Window, groups int) *Node {
+	w.images("Convolve", images)
+	f, taps := dims(filters)
+	if groups < 1 || w.C%groups != 0 || f%groups != 0 || taps*groups != w.taps() {
+		failf("Convolve: channels and filters must be multiples of %d groups, and filters fit the window; they are "+
+			"%v, the window is %+v", groups, filters.Shape(), w)
+	}
+	if groups == 1 {
+		return MatMul(Im2col(images, w), filters, false, true)
+	}
+	channels := w.C
+	w.C, f = w.C/groups, f/groups
+	parts := make([]*Node, groups)
+	for i := range parts {
+		part := view(images, viewRule{off: i * w.C, n: [4]int{1, 1, w.H * w.W, w.C}, s: [4]int{0, 0, channels, 1}})
+		parts[i] = MatMul(Im2col(part, w), Rows(filters, i*f, f), false, true)
+	}
+	return ConcatCols(parts...)
 }
 
 // Col2im is the adjoint of [Im2col]: it adds each patch into the place that it came from.
@@ -105,13 +154,22 @@ func (r windowRule) lower(nodes) engine.Op {
 // eachRun calls f for every run of n neighbouring values that a patch shares with its image: a row
 // of the kernel, without what is padding.
 func (w Window) eachRun(f func(image, patch, n int)) {
+	stride, _, span := w.along()
 	for oi := range w.OutH() {
 		for oj := range w.OutW() {
 			p := (oi*w.OutW() + oj) * w.taps()
-			left := oj*w.Stride - w.PadW
+			left := oj*stride - w.PadW
 			from, to := max(0, -left), min(w.KW, w.W-left)
 			for k := range w.KH {
-				if i := oi*w.Stride + k - w.PadH; i >= 0 && i < w.H {
+				switch i := oi*w.Stride + k*max(w.DilationH, 1) - w.PadH; {
+				case i < 0 || i >= w.H:
+				case span > w.KW: // no pixel of a patch has a neighbour there
+					for l := range w.KW {
+						if j := left + l*w.DilationW; j >= 0 && j < w.W {
+							f((i*w.W+j)*w.C, p+(k*w.KW+l)*w.C, w.C)
+						}
+					}
+				default:
 					f((i*w.W+left+from)*w.C, p+(k*w.KW+from)*w.C, (to-from)*w.C)
 				}
 			}

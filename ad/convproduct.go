@@ -34,9 +34,10 @@ func lowered(n *Node) (op engine.Op, in nodes) {
 			return lowerConv(w, convFilters, in[0], images)
 		}
 	}
-	if w, ok := r.(windowRule); ok && w.back {
-		if pairs, ok := factorsOf(in[0]); ok {
-			return lowerConv(w.w, convImages, pairs...)
+	if r, ok := r.(windowRule); ok && r.back {
+		w, plain := r.w.plain()
+		if pairs, ok := factorsOf(in[0]); ok && plain {
+			return lowerConv(w, convImages, pairs...)
 		}
 	}
 	if _, custom := r.(customRule); custom { // its other inputs are for derivatives
@@ -47,7 +48,7 @@ func lowered(n *Node) (op engine.Op, in nodes) {
 	return op, in
 }
 
-func lowerConv(w Window, form convForm, in ...*Node) (op engine.Op, _ nodes) {
+func lowerConv(w kernel.Window, form convForm, in ...*Node) (op engine.Op, _ nodes) {
 	f32, f64 := convKernel[float32](w, form), convKernel[float64](w, form)
 	if form == convFilters {
 		return fusedConv(resuming(summing("rr", f32, f64))), in
@@ -55,7 +56,7 @@ func lowerConv(w Window, form convForm, in ...*Node) (op engine.Op, _ nodes) {
 	op = fusedConv(kernels(strings.Repeat("rw", len(in)/2), f32, f64))
 	filters, terms := dims(in[1])
 	if op.Terms = terms; form == convImages {
-		op.Terms = len(in) / 2 * filters * terms * w.patches() / w.pixels()
+		op.Terms = len(in) / 2 * filters * terms * w.Patches() / w.Pixels()
 	}
 	return op, in
 }
@@ -68,10 +69,11 @@ func fusedConv(op engine.Op) engine.Op {
 	return uncut(op)
 }
 
-// patchesOf returns the window and the images of patches.
-func patchesOf(n *Node) (w Window, images *Node, ok bool) {
+// patchesOf returns the window and the images of patches that kernels can do without.
+func patchesOf(n *Node) (w kernel.Window, images *Node, ok bool) {
 	if r, is := ruleOf(n).(windowRule); is && !r.back {
-		return r.w, children(n)[0], true
+		w, ok = r.w.plain()
+		return w, children(n)[0], ok
 	}
 	return w, nil, false
 }
@@ -100,8 +102,7 @@ func factorsOf(sum *Node) (pairs []*Node, ok bool) {
 	return pairs, ok
 }
 
-func convKernel[T Float](window Window, form convForm) func(*call[T]) {
-	w := kernel.Window(window)
+func convKernel[T Float](w kernel.Window, form convForm) func(*call[T]) {
 	switch form {
 	case convOutputs:
 		return func(c *call[T]) {

@@ -46,11 +46,11 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 // isEntrywise reports whether entry i of a product with second derivatives reads entry i of the
 // vector alone.
 func (d *Derivs) isEntrywise(product int) (bool, error) {
-	if err := d.buildUpTo(2); err != nil || d.nodes[product] == nil {
+	if err := d.build(alongY); err != nil || d.nodes[product] == nil {
 		return false, err
 	}
 	p, err := d.planFor(1 << product)
-	return err == nil && d.loss.template.IsEntrywise(p, d.slotV), err
+	return err == nil && d.loss.template.IsEntrywise(p, d.v.slot), err
 }
 
 // entrywiseJacobian writes a Jacobian whose products are entrywise: a product with zeros has what
@@ -90,7 +90,7 @@ type keptMatrix struct {
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to
 // dst, from memory where nothing has changed since it was found.
 func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Plan, from, lanes int)) error {
-	if err := d.buildUpTo(2); err != nil {
+	if err := d.build(alongY); err != nil {
 		return err
 	}
 	if err := setPoint(d.Program, d.machine, x, y); err != nil {
@@ -109,7 +109,7 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Pl
 	k.found = false
 	p, err := d.planOf(1<<product, true)
 	if err == nil {
-		err = d.m.EachUnit(p, d.slotV, func(from, lanes int) { each(p, from, lanes) })
+		err = d.m.EachUnit(p, d.v.slot, func(from, lanes int) { each(p, from, lanes) })
 	}
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ type Loss struct {
 	Rows    int
 	Inputs  []Input
 	Float32 bool
+	Keep    int // see [Func]
 	Build   func(x, y *Node, in []*Node) *Node
 	// Workspace is memory that the derivatives share with other programs; nil: they have their own.
 	Workspace *Workspace
@@ -34,7 +35,7 @@ type Derivs struct {
 	*derivatives
 	DerivsIn[float64]
 	single  DerivsIn[float32]
-	built   int                           // the order up to which graphs are known to be built
+	built   stage                         // the graphs that are known to be built
 	known   [1 << derivCount]*engine.Plan // plans that were asked for before
 	kept    [derivCount]keptMatrix        // of jvp and hvp
 	columns []float64                     // of a Jacobian that are found together
@@ -61,9 +62,8 @@ func (d *Derivs) Float32() *DerivsIn[float32] { return &d.single }
 type derivatives struct {
 	loss  *code
 	mu    sync.Mutex
-	v     *Node                            // the direction of products; nil before products are built
-	slotV int                              // its value in the template
-	order int                              // built so far: 1 gradients, 2 products, 3 Gauss-Newton products
+	v, u  direction                        // of products along y, and along x
+	built stage                            // so far
 	nodes [derivCount]*Node                // nil where the derivative is 0, or not built yet
 	plans [2][1 << derivCount]*engine.Plan // by whether they run in lanes, and by the bits of derivatives
 }
@@ -76,13 +76,31 @@ const (
 	hvp
 	gnp
 	lossValue // beside gradients
+	jvpT
+	hvpX
 	derivCount
 )
+
+// A stage is graphs that are built together, and all that they are made of.
+type stage uint8
+
+const (
+	gradients  stage = 1 << iota
+	alongY           // products with a vector as long as y
+	alongX           // products with a vector as long as x
+	linearized       // Gauss-Newton products
+)
+
+// A direction is the vector of products; none before they are built.
+type direction struct {
+	node *Node
+	slot int // its value in the template
+}
 
 // Differentiate builds l's graph. Each derivative's graph is built at its first use.
 // It has the errors of [Compile].
 func Differentiate(l Loss) (*Derivs, error) {
-	f := Func{P: l.P, Q: l.Q, Rows: l.Rows, Inputs: l.Inputs, Float32: l.Float32, Workspace: l.Workspace}
+	f := Func{P: l.P, Q: l.Q, Rows: l.Rows, Inputs: l.Inputs, Float32: l.Float32, Keep: l.Keep, Workspace: l.Workspace}
 	if l.Build != nil {
 		f.Build = func(x, y *Node, in []*Node) []*Node { return []*Node{l.Build(x, y, in)} }
 	}
@@ -131,7 +149,7 @@ func (in *DerivsIn[V]) ValueGrad(dx, dy, x, y []V) (V, error) {
 	if dy != nil {
 		wanted |= 1 << gradY
 	}
-	err := in.compute(1, wanted, [derivCount][]V{gradX: dx, gradY: dy, lossValue: in.value[:]}, x, y, nil)
+	err := in.compute(gradients, wanted, [derivCount][]V{gradX: dx, gradY: dy, lossValue: in.value[:]}, x, y, nil)
 	return in.value[0], err
 }
 
@@ -145,27 +163,38 @@ func (in *DerivsIn[V]) Grad(dx, dy, x, y []V) error {
 	if dy != nil {
 		wanted |= 1 << gradY
 	}
-	return in.compute(1, wanted, [derivCount][]V{gradX: dx, gradY: dy}, x, y, nil)
+	return in.compute(gradients, wanted, [derivCount][]V{gradX: dx, gradY: dy}, x, y, nil)
 }
 
 // HVP writes (∇²_yy) v to dst, both of length Q. Cost: about two gradients.
 func (in *DerivsIn[V]) HVP(dst, x, y, v []V) error {
-	return in.compute(2, 1<<hvp, [derivCount][]V{hvp: dst}, x, y, v)
+	return in.compute(alongY, 1<<hvp, [derivCount][]V{hvp: dst}, x, y, v)
 }
 
 // JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about two gradients;
 // only the part of the graph that x and y share is touched.
 func (in *DerivsIn[V]) JVP(dst, x, y, v []V) error {
-	return in.compute(2, 1<<jvp, [derivCount][]V{jvp: dst}, x, y, v)
+	return in.compute(alongY, 1<<jvp, [derivCount][]V{jvp: dst}, x, y, v)
 }
 
 // MixedHVP is [DerivsIn.JVP] by the name that says what it is: a product with the mixed second
 // derivatives. JVP is its name in the contract.
 func (in *DerivsIn[V]) MixedHVP(dst, x, y, v []V) error { return in.JVP(dst, x, y, v) }
 
-// compute writes the derivatives whose bits are set in wanted to dst. v is the direction of
-// products, whose order is above 1.
-func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v []V) error {
+// MixedHVPT is the transpose of [DerivsIn.MixedHVP]: it writes (∇²_yx) u to dst (length Q), u of
+// length P. Cost: at most about two gradients.
+func (in *DerivsIn[V]) MixedHVPT(dst, x, y, u []V) error {
+	return in.compute(alongX, 1<<jvpT, [derivCount][]V{jvpT: dst}, x, y, u)
+}
+
+// HVPX writes (∇²_xx) u to dst, both of length P. Cost: at most about two gradients.
+func (in *DerivsIn[V]) HVPX(dst, x, y, u []V) error {
+	return in.compute(alongX, 1<<hvpX, [derivCount][]V{hvpX: dst}, x, y, u)
+}
+
+// compute writes the derivatives whose bits are set in wanted, of a stage, to dst. v is the
+// direction of products.
+func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, v []V) error {
 	d := in.derivs
 	for i, to := range &dst {
 		if wanted>>i&1 == 0 {
@@ -173,7 +202,7 @@ func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v [
 		}
 		n, what := d.f.Q, "y"
 		switch i {
-		case gradX, jvp:
+		case gradX, jvp, hvpX:
 			n, what = d.f.P, "x"
 		case lossValue:
 			continue
@@ -183,17 +212,23 @@ func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v [
 				derivNames[i], what, n, len(to))
 		}
 	}
-	if order > 1 && len(v) != d.f.Q {
+	switch {
+	case of == alongX && len(v) != d.f.P:
+		return dsbo.Errorf(dsbo.ErrShape, "len(u) must be len(x)=%d; it is %d", d.f.P, len(v))
+	case of != alongX && of != gradients && len(v) != d.f.Q:
 		return dsbo.Errorf(dsbo.ErrShape, "len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
 	}
-	if err := d.buildUpTo(order); err != nil {
+	if err := d.build(of); err != nil {
 		return err
 	}
 	if err := setPoint(d.Program, in.machine, x, y); err != nil {
 		return err
 	}
-	if order > 1 {
-		in.machine.SetInput(d.slotV, v)
+	switch of {
+	case alongX:
+		in.machine.SetInput(d.u.slot, v)
+	case alongY, linearized:
+		in.machine.SetInput(d.v.slot, v)
 	}
 	key, outs := 0, in.dst[:0]
 	for i, to := range &dst {
@@ -216,59 +251,73 @@ func (in *DerivsIn[V]) compute(order, wanted int, dst [derivCount][]V, x, y, v [
 
 // derivNames names the derivatives in errors about their lengths.
 var derivNames = [derivCount]string{"the gradient by x", "the gradient by y", "a Jacobian-vector product",
-	"a Hessian-vector product", "a Gauss-Newton product", "the value"}
+	"a Hessian-vector product", "a Gauss-Newton product", "the value", "a product with mixed derivatives",
+	"a Hessian-vector product by x"}
 
-// build makes the graphs of the derivatives up to an order.
-func (d *derivatives) build(order int) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// add makes the graphs of a stage.
+func (d *derivatives) add(of stage) (err error) {
 	l := d.loss
-	if d.order < 1 {
+	switch of {
+	case gradients:
 		g, err := Grad(l.outs[0], l.x, l.y)
 		if err != nil {
 			return err
 		}
-		d.nodes[gradX], d.nodes[gradY], d.nodes[lossValue], d.order = g[0], g[1], l.outs[0], 1
-	}
-	if d.order < 2 && order >= 2 {
-		if d.v == nil {
-			v, err := l.addPoint("v", l.f.Q)
-			if err != nil {
-				return err
-			}
-			d.v, d.slotV = v, l.slots[v]
-			l.template.SetDirection(d.slotV)
-		}
-		if gy := d.nodes[gradY]; gy != nil {
-			g, err := Grad(Dot(gy, d.v), l.x, l.y)
-			if err != nil {
-				return err
-			}
-			d.nodes[jvp], d.nodes[hvp] = g[0], g[1]
-		}
-		d.order = 2
-	}
-	if d.order < order {
-		g, err := gaussNewton(l.outs[0], l.y, d.v)
-		if err != nil {
-			return err
-		}
-		d.nodes[gnp], d.order = g, order
-	}
-	return nil
-}
-
-// buildUpTo makes the graphs of the derivatives up to an order. Only the first time takes the lock
-// of the forks.
-func (d *Derivs) buildUpTo(order int) error {
-	if d.built >= order {
-		return nil
-	}
-	err := d.build(order)
-	if err == nil {
-		d.built = order
+		d.nodes[gradX], d.nodes[gradY], d.nodes[lossValue] = g[0], g[1], l.outs[0]
+	case alongY:
+		d.nodes[jvp], d.nodes[hvp], err = d.products(&d.v, "v", l.f.Q, d.nodes[gradY])
+	case alongX:
+		d.nodes[hvpX], d.nodes[jvpT], err = d.products(&d.u, "u", max(l.f.P, 1), d.nodes[gradX])
+	case linearized:
+		d.nodes[gnp], err = gaussNewton(l.outs[0], l.y, d.v.node)
 	}
 	return err
+}
+
+// products makes the derivatives by x and y of a gradient along a direction, which it adds.
+func (d *derivatives) products(along *direction, name string, length int, g *Node) (byX, byY *Node, err error) {
+	l := d.loss
+	if along.node == nil {
+		v, err := l.addPoint(name, length)
+		if err != nil {
+			return nil, nil, err
+		}
+		along.node, along.slot = v, l.slots[v]
+		l.template.AddDirection(along.slot)
+	}
+	if g == nil {
+		return nil, nil, nil
+	}
+	by, err := Grad(Dot(g, along.node), l.x, l.y)
+	if err != nil {
+		return nil, nil, err
+	}
+	return by[0], by[1], nil
+}
+
+// build makes the graphs of a stage, after the stages that it needs. Only the first time takes the
+// lock of the forks.
+func (d *Derivs) build(of stage) error {
+	if d.built&of != 0 {
+		return nil
+	}
+	all := d.derivatives
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	needed := []stage{gradients, of}
+	if of == linearized {
+		needed = []stage{gradients, alongY, of}
+	}
+	for _, s := range needed {
+		if all.built&s == 0 {
+			if err := all.add(s); err != nil {
+				return err
+			}
+			all.built |= s
+		}
+		d.built |= s
+	}
+	return nil
 }
 
 // planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes

@@ -33,10 +33,10 @@
 //	tables            Gather, which is an embedding too; NewConst
 //	                  SegmentSum ScatterAdd SparseMatMul
 //	orders            SortRows ArgSort TopK ArgMax TakeAlongRows
-//	images            Im2col Col2im ConvTranspose MaxPool AvgPool
+//	images            Im2col Col2im Convolve ConvTranspose MaxPool AvgPool
 //	recurrences       Scan
 //	no derivatives    StopGradient Detached
-//	one's own         CustomGrad
+//	one's own         CustomGrad, and Remat, whose values are not kept
 //	marks             Outputs, for Gauss-Newton products
 //
 // Elementwise ops of two inputs broadcast shapes as NumPy does, see [Add]. Ops of one kind on the
@@ -45,6 +45,10 @@
 // At a kink the derivative is the derivative of one side, or 0: each op says which. Gorgonia's ops
 // that have an equivalent in the set may be used in a loss and are replaced by it; other ops are
 // refused with an error that names the op and what to use instead.
+//
+// Derivatives can be parts of a graph themselves: [Grad], [VJP], [JVP], [Jacobian] and [Hessian]
+// build nodes. [Derivs] computes those of a loss, also (∇²_yx)u and (∇²_xx)u, and
+// [Sizes.ExampleGrads] the gradients of single examples.
 //
 // Constructors such as [MatMul] panic on shapes that do not fit; [Compile], [Differentiate] and
 // [Grad] return that as an error that matches dsbo.ErrShape, and names the line of Build. Package

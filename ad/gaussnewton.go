@@ -31,7 +31,7 @@ func Outputs(a *Node) *Node { return apply1(fnOutputs, a) }
 // the rest from reverse sweeps. It costs less than [DerivsIn.HVP]. A loss without marks fails
 // with [dsbo.ErrCapability].
 func (in *DerivsIn[V]) GaussNewton(dst, x, y, v []V) error {
-	return in.compute(3, 1<<gnp, [derivCount][]V{gnp: dst}, x, y, v)
+	return in.compute(linearized, 1<<gnp, [derivCount][]V{gnp: dst}, x, y, v)
 }
 
 // gaussNewton builds the product of v with the Gauss-Newton matrix of cost by y; nil: it is 0.
@@ -74,10 +74,9 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 }
 
 // tangent builds J v, the derivative of o by y along v; nil: it is 0. J'w is linear in w, so that
-// its product with v has the gradient J v by w, whatever w is: any node of its shape serves, as an
-// end.
+// its product with v has the gradient J v by w, whatever w is: a node of its own serves, as an end.
 func tangent(o, y, v *Node) *Node {
-	w := Sin(o)
+	w := Detached(o)
 	back := gradient(Dot(o, w), []*Node{w}, y)[0]
 	if back == nil {
 		return nil

@@ -1,7 +1,25 @@
 package ad
 
-// tensorCases are the cases of more than two axes.
+// spread has two strides, and two dilations with padding.
+var spread = Window{H: 4, W: 3, C: 2, KH: 2, KW: 3, Stride: 2, StrideW: 1, PadH: 1, PadW: 2, DilationH: 3, DilationW: 2}
+
+// tensorCases are the cases of more than two axes, and of convolutions that are not plain.
 var tensorCases = []opCase{
+	{"Convolve with strides and dilations", func(k *kit) *Node {
+		return Convolve(k.rowsMat(spread.pixels()), k.mat(2, spread.taps()), spread, 1)
+	}},
+	{"Convolve in groups", func(k *kit) *Node {
+		return Convolve(k.rowsMat(window.pixels()), k.mat(4, window.taps()/2), window, 2)
+	}},
+	{"Col2im with strides and dilations", func(k *kit) *Node {
+		w := spread
+		w.C = 1
+		return Col2im(Reshape(k.rowsMat(w.patches()*w.taps()), k.rows*w.patches(), w.taps()), w)
+	}},
+	{"ConvTranspose with strides and dilations", func(k *kit) *Node {
+		return ConvTranspose(k.rowsMat(2*spread.patches()), k.mat(2, spread.taps()), spread)
+	}},
+	{"AvgPool with strides and dilations", func(k *kit) *Node { return AvgPool(k.rowsMat(spread.pixels()), spread) }},
 	{"Einsum, attention's scores of several heads", func(k *kit) *Node {
 		q, v := TensorOf(k.rowsMat(12), k.rows, 3, 2, 2), TensorOf(k.rowsMat(8), k.rows, 2, 2, 2)
 		return Einsum("nqhd,nkhd->nhqk", q, v).Node

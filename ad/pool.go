@@ -23,6 +23,9 @@ type pickRule struct {
 // OutH·OutW·C. Padding does not count. Of equal entries the first has the derivative.
 func MaxPool(images *Node, w Window) *Node {
 	m := w.images("MaxPool", images)
+	if _, plain := w.plain(); !plain {
+		failf("MaxPool: there must be one stride and no dilation; the window is %+v", w)
+	}
 	return pick(images, images, m, w)
 }
 
@@ -82,7 +85,8 @@ func (r pickRule) lower(nodes) engine.Op {
 }
 
 func pickKernel[T Float](r pickRule) func(*call[T]) {
-	p := kernel.NewPooling[T](kernel.Window(r.w))
+	w, _ := r.w.plain()
+	p := kernel.NewPooling[T](w)
 	if r.back {
 		return func(c *call[T]) { p.Unpick(c.In[0].R, c.Dst.V, c.In[0].V, c.In[1].V) }
 	}
@@ -97,8 +101,9 @@ func (r largestRule) lower(nodes) engine.Op {
 	return kernels("r", largestKernel[float32](r.w), largestKernel[float64](r.w))
 }
 
-func largestKernel[T Float](w Window) func(*call[T]) {
-	p := kernel.NewPooling[T](kernel.Window(w))
+func largestKernel[T Float](window Window) func(*call[T]) {
+	w, _ := window.plain()
+	p := kernel.NewPooling[T](w)
 	return func(c *call[T]) { p.Largest(c.In[0].R, c.Dst.V, c.In[0].V) }
 }
 

@@ -37,6 +37,10 @@ type Func struct {
 	Rows    int // examples in a batch; 0 if no input is a batch
 	Inputs  []Input
 	Float32 bool // compute in float32 instead of float64
+	// Keep is how many bytes of large values may be kept from one run to the next, so that another
+	// product at a point begins with them; 0: as many as two y have, or 4 million numbers, if that
+	// is more; negative: none. It changes the time of a run, and no bit.
+	Keep int
 	// Workspace is memory that the program shares with others; nil: it has its own.
 	Workspace *Workspace
 	// Build returns the values from nodes x (length P), y (length Q) and one node per input, in
@@ -92,7 +96,7 @@ func Compile(f Func) (_ *Program, err error) {
 	}
 	w := f.Workspace
 	f.Workspace = nil
-	c := &code{f: f, template: engine.New(f.Rows, f.Q, f.Float32), family: newFamily(), slots: map[*Node]int{}}
+	c := &code{f: f, template: engine.New(f.Rows, f.Q, f.Float32, f.Keep), family: newFamily(), slots: map[*Node]int{}}
 	if err := c.addLeaves(); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ var replacements = map[string]string{
 	"byIndicesOp":       "its indices are no numbers; use ad.Gather",
 	"dropoutOp":         "it draws anew at every evaluation; use a mask as an input",
 	"randomOp":          "it draws anew at every evaluation; use an input",
-	"im2colOp":          "it spreads its kernel, or has two strides, or padding as wide as the kernel; use ad.Im2col",
+	"im2colOp":          "it has padding as wide as the kernel; use ad.Im2col",
 	"maxPoolOp":         "it has two strides, or padding of one side, or as wide as the kernel; use ad.MaxPool",
 	"avgPoolOp":         "it divides by the width of the image in place of the size of the patch; use ad.AvgPool",
 	"BatchNormOp":       "it has no second derivative; use nn.BatchNorm",

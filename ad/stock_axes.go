@@ -104,16 +104,19 @@ func (s stock) repeat() *Node {
 		viewRule{n: [4]int{1, length, times, inner}, s: [4]int{0, inner, 0, 1}})
 }
 
-// window returns the geometry of an op on images of shape N×C×H×W, false if [Window] has none.
+// window returns the geometry of an op on images of shape N×C×H×W, false if [Window] has none. A
+// stride that is never used is as the other one.
 func (s stock) window(padH, padW string) (Window, bool) {
 	shape := s.old[0].Shape()
-	w := Window{H: shape[2], W: shape[3], C: shape[1], KH: s.int("h"), KW: s.int("w"),
-		Stride: s.int("strideH"), PadH: s.int(padH), PadW: s.int(padW)}
-	wide := s.int("strideW")
-	if w.KH == w.H+2*w.PadH { // one row of patches
-		w.Stride = wide
+	w := Window{H: shape[2], W: shape[3], C: shape[1], KH: s.int("h"), KW: s.int("w"), Stride: s.int("strideH"),
+		StrideW: s.int("strideW"), PadH: s.int(padH), PadW: s.int(padW)}
+	switch {
+	case w.OutH() == 1:
+		w.Stride = w.StrideW
+	case w.OutW() == 1:
+		w.StrideW = w.Stride
 	}
-	return w, (w.Stride == wide || w.OutW() == 1 && w.KW == w.W+2*w.PadW) && w.PadH < w.KH && w.PadW < w.KW
+	return w, w.PadH < w.KH && w.PadW < w.KW
 }
 
 // channelsLast returns images of shape N×C×H×W as rows of H·W·C numbers.
@@ -124,16 +127,18 @@ func (s stock) channelsLast() *Node {
 
 func (s stock) patches() *Node {
 	w, ok := s.window("padH", "padW")
-	if !ok || s.int("dilationH") != 1 || s.int("dilationW") != 1 {
+	if !ok {
 		return nil
 	}
+	w.DilationH, w.DilationW = s.int("dilationH"), s.int("dilationW")
 	p := Im2col(s.channelsLast(), w)
 	return permuted(p, tensor.Shape{p.Shape()[0], w.KH * w.KW, w.C}, []int{0, 2, 1})
 }
 
 func (s stock) maxPool() *Node {
 	w, ok := s.window("padNorth", "padWest")
-	if !ok || s.int("padNorth") != s.int("padSouth") || s.int("padWest") != s.int("padEast") {
+	_, plain := w.plain()
+	if !ok || !plain || s.int("padNorth") != s.int("padSouth") || s.int("padWest") != s.int("padEast") {
 		return nil
 	}
 	p := MaxPool(s.channelsLast(), w)

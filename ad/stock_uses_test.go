@@ -125,7 +125,7 @@ var stockUses = []stockUse{
 		images := gorgonia.Must(gorgonia.Reshape(a, tensor.Shape{1, 1, 4, 4}))
 		return gorgonia.Conv2d(images, gorgonia.Must(gorgonia.Reshape(vec4(a), tensor.Shape{1, 1, 2, 2})), kernel2,
 			none, one, []int{2, 2})
-	}, "use ad.Im2col"},
+	}, ""},
 	{"ConvType", func(a *Node) (*Node, error) { return gorgonia.ConvType(a, tensor.Float64, tensor.Float32) },
 		"one element type"},
 	{"Cos", gorgonia.Cos, ""},
@@ -171,6 +171,9 @@ var stockUses = []stockUse{
 	}, 1, 2, 2, 4), ""},
 	{"Im2Col with two strides", shaped(func(a *Node) (*Node, error) {
 		return gorgonia.Im2Col(a, kernel2, none, tensor.Shape{2, 1}, one)
+	}, 1, 1, 4, 4), ""},
+	{"Im2Col with wide padding", shaped(func(a *Node) (*Node, error) {
+		return gorgonia.Im2Col(a, kernel2, tensor.Shape{2, 2}, one, one)
 	}, 1, 1, 4, 4), "use ad.Im2col"},
 	{"Inverse", gorgonia.Inverse, ""},
 	{"InverseSqrt", gorgonia.InverseSqrt, ""},

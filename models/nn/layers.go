@@ -25,16 +25,28 @@ func (d Dense) Outputs(z, h *ad.Node) *ad.Node {
 // Conv is a convolution with a bias for each filter.
 type Conv struct {
 	Window ad.Window
-	W, B   Param // W: a row of KH·KW·C numbers for each filter
+	W, B   Param // W: a row of KH·KW·C/Groups numbers for each filter
+	Groups int   // of channels and filters, see [ad.Convolve]; 0 means 1
 }
 
 // NewConv adds a convolution with a number of filters, of normal weights and biases 0.
 func NewConv(ps *Params, name string, w ad.Window, filters int) Conv {
-	taps := w.KH * w.KW * w.C
+	return NewGroupedConv(ps, name, w, filters, 1)
+}
+
+// NewGroupedConv is [NewConv] with channels and filters in groups of equal size.
+func NewGroupedConv(ps *Params, name string, w ad.Window, filters, groups int) Conv {
+	if groups < 1 || w.C%groups != 0 || filters%groups != 0 {
+		ps.fail("channels and filters of convolution %q must be multiples of its groups; they are %d, %d and %d", name,
+			w.C, filters, groups)
+		groups = 1
+	}
+	taps := w.KH * w.KW * w.C / groups
 	return Conv{
 		Window: w,
 		W:      ps.Matrix(name+".filters", filters, taps, ps.weights(taps)),
 		B:      ps.Vector(name+".biases", filters, Init{}),
+		Groups: groups,
 	}
 }
 
@@ -42,7 +54,7 @@ func NewConv(ps *Params, name string, w ad.Window, filters int) Conv {
 // window says, one a row.
 func (c Conv) Outputs(z, images *ad.Node) *ad.Node {
 	rows, _ := ad.Dims(images)
-	maps := ad.AddRow(ad.MatMul(ad.Im2col(images, c.Window), c.W.Node(z), false, true), c.B.Node(z))
+	maps := ad.AddRow(ad.Convolve(images, c.W.Node(z), c.Window, max(c.Groups, 1)), c.B.Node(z))
 	return ad.Reshape(maps, rows, c.Window.OutH()*c.Window.OutW()*c.W.Rows)
 }
 

@@ -72,6 +72,11 @@ var references = []struct {
 	{layer{"ResidualBlock", 24, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
 		return plain(nn.NewResidualBlock(ps, "l", 3, 2, 4, 3, 2).Outputs)
 	}}, 2, [3]float64{7.802670802344993, 0.01088152718186386, 25.56132794114494}},
+	{layer{"Conv in groups, with strides and dilations", 7 * 6 * 4, 1,
+		func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+			return plain(nn.NewGroupedConv(ps, "l", ad.Window{H: 7, W: 6, C: 4, KH: 3, KW: 2, Stride: 2, StrideW: 1,
+				PadH: 1, PadW: 1, DilationH: 2, DilationW: 3}, 6, 2).Outputs)
+		}}, 2, [3]float64{10.65604161562792, 71.96907771548717, 83.14785428933158}},
 	{layer{"Embedding of sequences", 6, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
 		e := nn.NewEmbedding(ps, "l", 5, 3)
 		return func(z, h *ad.Node, n int) *ad.Node {

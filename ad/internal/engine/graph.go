@@ -11,13 +11,13 @@ var ErrGraph = errors.New("ad: unsuitable graph")
 
 // A graph is values and the steps that compute them, without numbers.
 type graph struct {
-	rows      int      // examples in a batch, 0 without batch
-	tile      int      // examples in a tile, 0 before the first plan
-	size      int      // bytes of a number
-	inputs    int      // how many there are
-	direction uint64   // the bit of the input that changes while others stay, else 0
-	values    []*value // inputs before what depends on them
-	steps     []*step  // in the order in which they were added
+	rows       int      // examples in a batch, 0 without batch
+	tile       int      // examples in a tile, 0 before the first plan
+	size       int      // bytes of a number
+	inputs     int      // how many there are
+	directions uint64   // the bits of the inputs that change while others stay
+	values     []*value // inputs before what depends on them
+	steps      []*step  // in the order in which they were added
 }
 
 // A value is a matrix of numbers: an input, a constant or the output of a step.
@@ -31,6 +31,7 @@ type value struct {
 	base, off int          // of a view: the value whose numbers from off on it has; else base is −1
 	sparse    *sparseValue // of sparse rows, which have no buffer; else nil
 	step      int          // the step that computes it, −1 for inputs and constants
+	remat     bool         // it is computed again in place of being kept
 	kept      bool         // machines keep the whole value; may become so under the template's lock
 }
 
@@ -84,8 +85,10 @@ func (g *graph) addStep(op Op, rows, cols int, args []int) (int, error) {
 	for _, a := range args {
 		if a >= 0 {
 			v.deps |= g.values[a].deps
+			v.remat = v.remat || g.values[a].remat
 		}
 	}
+	v.remat = v.remat && op.Remat != End || op.Remat == Begin
 	s.tiled = g.tileable(s, rows)
 	s.sums = s.tiled && s.Sum
 	if err := g.findSparse(s); err != nil {

@@ -17,7 +17,7 @@ type Report struct {
 	TailSteps, TailWork int  // steps in the tail, and steps of all its blocks
 	Resumed             int  // sums that go on in the memory of another
 	Strips              bool // a step runs in strips
-	Products, Kept      int  // matrix products with rows that do not depend on the direction, and how many are kept
+	Products, Kept      int  // matrix products with rows that do not depend on a direction, and how many are kept
 	Numbers             int  // numbers that are kept
 }
 
@@ -41,7 +41,7 @@ func (t *Template) Report(p *Plan) (r Report) {
 		}
 	}
 	for _, s := range t.steps {
-		if v := t.values[s.out]; s.Terms > 0 && s.tiled && v.deps&t.direction == 0 {
+		if v := t.values[s.out]; s.Terms > 0 && s.tiled && v.deps&t.directions == 0 {
 			r.Products++
 			if v.kept {
 				r.Kept++
@@ -65,10 +65,10 @@ type Inspector interface {
 // Pool returns where scratch memory comes from.
 func (m *machine[T]) Pool() *Pool { return m.memory.pool }
 
-// Recomputed returns how many steps of p ran last though they do not depend on the direction.
+// Recomputed returns how many steps of p ran last though they do not depend on a direction.
 func (m *machine[T]) Recomputed(p *Plan) (n int) {
 	for _, k := range p.order {
-		if ins := &m.instrs[k]; ins.run && m.slots[ins.out].deps&m.direction == 0 {
+		if ins := &m.instrs[k]; ins.run && m.slots[ins.out].deps&m.directions == 0 {
 			n++
 		}
 	}

@@ -15,7 +15,7 @@ const (
 )
 
 // chooseKept decides after a plan was made which other values are kept from one run to the next,
-// and reports whether there are any. Worth keeping are: values that do not depend on the
+// and reports whether there are any. Worth keeping are: values that do not depend on a
 // direction, for a step that does, so that the next product at the point begins with them; narrow
 // values that several plans read; and values that depend on x alone, or on nothing. The output of
 // a cheap step is not. Where not all of them fit, the products of matrices behind them come first,
@@ -80,7 +80,7 @@ func (g *graph) productsBehind(steps []*step) (list []*step) {
 				needed[a] = true
 			}
 		}
-		if s.Terms > 0 && s.tiled && !s.sums && g.isTemporary(s.out) {
+		if s.Terms > 0 && s.tiled && !s.sums && g.isTemporary(s.out) && !g.values[s.out].remat {
 			list = append(list, s)
 		}
 	}
@@ -109,7 +109,9 @@ func (g *graph) isWorthKeeping(i int, by readers) bool {
 	v := g.values[i]
 	const x = 1 // the bit of the first input
 	switch {
-	case v.deps&^x == 0, v.deps&g.direction == 0 && by.deps&g.direction != 0:
+	case v.remat:
+		return false
+	case v.deps&^x == 0, v.deps&g.directions == 0 && by.deps&g.directions != 0:
 		return true
 	}
 	return v.per > 0 && v.c*v.per <= keepCols && by.any != by.all

@@ -25,8 +25,8 @@ type machine[T Float] struct {
 	instrs   []instr[T] // by step
 	layouts  []*layout  // of the plans that it knows
 
-	direction uint64 // the bit of the input that changes while others stay, else 0
-	changed   uint64 // how often an input but the direction was found changed
+	directions uint64 // the bits of the inputs that change while others stay
+	changed    uint64 // how often an input but the directions was found changed
 
 	scratch  []T     // while a plan runs, until leave
 	current  *layout // of the plan whose slots have their places
@@ -56,7 +56,7 @@ func (m *machine[T]) update() {
 	t := m.template
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m.direction = t.direction
+	m.directions = t.directions
 	m.layouts = slices.Clone(t.layouts)
 	m.slots = slices.Grow(m.slots, len(t.values)-len(m.slots))
 	for _, v := range t.values[len(m.slots):] {
@@ -136,7 +136,7 @@ func (m *machine[T]) Bind(i int, t *Rows, idx []int) error {
 	return nil
 }
 
-// Changes returns a number that grows when an input changes, except for the direction.
+// Changes returns a number that grows when an input changes, except for a direction.
 func (m *machine[T]) Changes() uint64 {
 	m.comparePoints()
 	return m.changed
@@ -154,7 +154,7 @@ func (m *machine[T]) comparePoints() {
 
 // invalidate marks what depends on an input for recomputation.
 func (m *machine[T]) invalidate(bit uint64) {
-	if bit != m.direction {
+	if bit&m.directions == 0 {
 		m.changed++
 	}
 	for i := range m.slots {

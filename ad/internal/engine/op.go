@@ -76,10 +76,19 @@ type Op struct {
 
 	TransA, TransB bool // of a Product
 	Offset         int  // of a View, Place or AddPart
+	Remat          Mark // whether a part begins or ends whose values are not kept
 
 	F32 func(*Call[float32]) // the kernel in float32
 	F64 func(*Call[float64]) // the kernel in float64
 }
+
+// A Mark says that a part of the graph begins or ends.
+type Mark int8
+
+const (
+	Begin Mark = 1
+	End   Mark = -1
+)
 
 // A Kind is a meaning that the engine makes use of.
 type Kind uint8

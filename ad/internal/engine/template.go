@@ -19,11 +19,16 @@ type Template struct {
 	kept    int       // numbers that are
 }
 
-// New returns a template for batches of rows and a y of a length, in float32 if single.
-func New(rows, y int, single bool) *Template {
+// New returns a template for batches of rows and a y of a length, in float32 if single. It keeps
+// large values of at most some bytes from one run to the next; 0: as many as two y have, or
+// keptNumbers.
+func New(rows, y int, single bool, keep int) *Template {
 	t := &Template{graph: graph{rows: rows, size: 8}, y: y, single: single, budget: max(2*y, keptNumbers)}
 	if single {
 		t.size = 4
+	}
+	if keep != 0 {
+		t.budget = max(keep, 0) / t.size
 	}
 	return t
 }
@@ -64,12 +69,12 @@ func (t *Template) Add(op Op, r, c int, args []int) (int, error) {
 	return t.addStep(op, r, c, args)
 }
 
-// SetDirection names the input that changes while the others stay: values that do not depend on it
-// are worth keeping.
-func (t *Template) SetDirection(input int) {
+// AddDirection names an input that changes while others, which are no directions, stay: values that
+// do not depend on one are worth keeping.
+func (t *Template) AddDirection(input int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.direction = t.values[input].bit
+	t.directions |= t.values[input].bit
 }
 
 // Plan prepares the computation of values, for [Machine.EachUnit] if in lanes.

@@ -8,7 +8,7 @@ type Machine interface {
 	Float64() Vectors[float64]
 	// Bind makes rows idx of a table (all if nil) the value of an input.
 	Bind(input int, t *Rows, idx []int) error
-	// Changes returns a number that grows when an input changes, except for the direction.
+	// Changes returns a number that grows when an input changes, except for a direction.
 	Changes() uint64
 	// EachUnit runs p for every unit vector of an input, many at a time, and calls each with the
 	// number of the first of these and how many there are.

@@ -1,0 +1,146 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+)
+
+// TestDirectionsOfX: products along x are those along y of the loss with x and y exchanged, from
+// graphs of random ops, in turn with the others, and in both types.
+func TestDirectionsOfX(t *testing.T) {
+	for seed := range uint64(6) {
+		k := newRandomTask(100 + seed)
+		loss := func(exchanged bool) *Derivs {
+			l := Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: seed%2 == 1,
+				Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "signs", Batch: true}},
+				Build:  func(x, y *Node, in []*Node) *Node { return buildRandom(k.seed, x, y, in[0], in[1]) }}
+			if exchanged {
+				build := l.Build
+				l.P, l.Q, l.Build = l.Q, l.P, func(x, y *Node, in []*Node) *Node { return build(y, x, in) }
+			}
+			d := testkit.Get(Differentiate(l))
+			testkit.OK(errors.Join(d.Bind("data", k.data, k.batches[0]), d.Bind("signs", k.signs, k.batches[0])))
+			return d
+		}
+		d, other := loss(false), loss(true)
+		x, y, u, v := k.x[0], k.y[0], k.x[1], k.v[0]
+		got, want := make([]float64, randomX+randomY), make([]float64, randomX+randomY)
+		tol := 1e-12
+		if seed%2 == 1 {
+			tol = 1e-3
+		}
+		for range 2 { // what is kept for one direction does not disturb another
+			testkit.OK(errors.Join(d.HVPX(got[:randomX], x, y, u), d.HVP(got[randomX:], x, y, v),
+				other.HVP(want[:randomX], y, x, u), other.HVPX(want[randomX:], y, x, v)))
+			within(t, fmt.Sprint("HVP by x and y of graph ", seed), got, want, tol)
+			testkit.OK(errors.Join(d.MixedHVPT(got[randomX:], x, y, u), d.MixedHVP(got[:randomX], x, y, v),
+				other.JVP(want[randomX:], y, x, u), other.MixedHVPT(want[:randomX], y, x, v)))
+			within(t, fmt.Sprint("mixed products of graph ", seed), got, want, tol)
+			y, u, v = k.y[1], k.v[1][:randomX], k.v[1]
+		}
+		err := d.HVPX(got[:randomX], x, y, v)
+		if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "len(u)") {
+			t.Errorf("error %v, want one about len(u)", err)
+		}
+	}
+}
+
+// TestFunctions: Jacobians, Hessians and their products as nodes, of functions whose derivatives
+// are known.
+func TestFunctions(t *testing.T) {
+	p := testkit.Get(Compile(Func{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) []*Node {
+		// y0·y1, y1·y2, y2·x0 and x1
+		values := ConcatRows(Mul(y, ConcatRows(PartVec(y, 1, 2), PartVec(x, 0, 1))), PartVec(x, 1, 1))
+		v, w := Detached(Add(y, Uniform(1, y))), Uniform(2, values)
+		by := testkit.Get(VJP(values, w, y, x))
+		return []*Node{values, testkit.Get(Jacobian(values, y)), testkit.Get(JVP(values, y, v)), by[0], by[1],
+			testkit.Get(Hessian(Dot(values, values), x)), testkit.Get(JVP(x, y, y)), testkit.Get(Hessian(SumAll(x), y)),
+			testkit.Get(JVP(Mul(y, y), y, y))} // v is a constant: 2y∘y
+	}}))
+	got := make([]float64, p.size)
+	testkit.OK(p.Eval(got, []float64{5, 7}, []float64{2, 3, 4}))
+	want := []float64{6, 12, 20, 7,
+		3, 2, 0, 0, 4, 3, 0, 0, 5, 0, 0, 0,
+		3*3 + 2*4, 4*4 + 3*5, 5 * 5, 0,
+		6, 4 + 8, 6 + 10, 8, 2,
+		32, 0, 0, 2,
+		0, 0,
+		0, 0, 0, 0, 0, 0, 0, 0, 0,
+		8, 18, 32}
+	sameValues(t, "functions", got, want)
+}
+
+// TestExampleGrads: the gradients of single examples have the sum of the batch's.
+func TestExampleGrads(t *testing.T) {
+	k := newRandomTask(3)
+	s := NewSizes(Loss{P: 1, Q: 4, Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "c"}},
+		Build: func(x, y *Node, in []*Node) *Node {
+			return SumAll(Mul(Sin(AddCol(in[0], MatVec(in[0], PartVec(y, 0, 3), false))), Mul(Item(y, 3), in[1])))
+		}})
+	tables := map[string]*Table{"data": k.data, "c": testkit.Get(FloatTable(1, 1, []float64{3}))}
+	rows, x, y := []int{4, 1, 7, 1}, []float64{0}, []float64{.1, -.2, .3, .5}
+	each, all, sum := make([]float64, 16), make([]float64, 4), make([]float64, 4)
+	testkit.OK(s.ExampleGrads(each, x, y, tables, rows))
+	d := testkit.Get(s.Derivs(4))
+	testkit.OK(errors.Join(d.Bind("data", k.data, rows), d.Bind("c", tables["c"], nil), d.Grad(nil, all, x, y)))
+	for i, g := range each {
+		sum[i%4] += g
+	}
+	within(t, "sum", sum, all, 1e-14)
+	within(t, "twice the same example", each[4:8], each[12:], 0)
+	for _, err := range []error{s.ExampleGrads(each[1:], x, y, tables, rows), s.ExampleGrads(each, x, y, nil, rows)} {
+		if !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("error %v, want ErrShape", err)
+		}
+	}
+}
+
+// TestKeep: values are kept for another product within the bound, none that Remat is about, and the
+// bound changes no bit.
+func TestKeep(t *testing.T) {
+	const rows, width = 40, 160
+	k := newTask(rows, width, 3, 1)
+	product := func(keep int, remat func(f func(in ...*Node) *Node, in ...*Node) *Node) (hv []float64, numbers int) {
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: width * width, Rows: rows, Keep: keep,
+			Inputs: []Input{{Name: "X", Shape: []int{width}, Batch: true}},
+			Build: func(x, y *Node, in []*Node) *Node {
+				w := Part(y, 0, width, width)
+				layer := func(in ...*Node) *Node {
+					return Tanh(MatMul(Tanh(MatMul(in[0], w, false, false)), w, false, true))
+				}
+				h := remat(layer, Tanh(MatMul(in[0], w, false, false)))
+				return SumAll(Square(Tanh(MatMul(h, w, false, false))))
+			}}))
+		testkit.OK(d.Bind("X", k.tables["X"], nil))
+		y := make([]float64, width*width)
+		for i := range y {
+			y[i] = float64(i*i%17-8) / 100
+		}
+		for range 2 { // the second begins with what is kept
+			hv = make([]float64, len(y))
+			testkit.OK(d.HVP(hv, []float64{0}, y, hv[:copy(hv, y)]))
+		}
+		return hv, d.template.Report(d.known[1<<hvp]).Numbers
+	}
+	plain := func(f func(in ...*Node) *Node, in ...*Node) *Node { return f(in...) }
+	want, all := product(0, plain)
+	for _, c := range []struct {
+		keep, most int
+		remat      func(f func(in ...*Node) *Node, in ...*Node) *Node
+	}{{-1, 0, plain}, {8 * 3 * rows * width, 3 * rows * width, plain}, {0, all - 4*rows*width, Remat}} {
+		got, numbers := product(c.keep, c.remat)
+		if title := fmt.Sprint("product with ", numbers, " kept"); c.keep != 0 {
+			sameBits(t, title, got, want)
+		} else { // adjoints of the part's input are added in another order
+			within(t, title, got, want, 1e-14)
+		}
+		if numbers > c.most {
+			t.Errorf("%d of %d numbers are kept, want at most %d", numbers, all, c.most)
+		}
+	}
+}
