@@ -16,7 +16,7 @@ import (
 type Window struct {
 	H, W, C, KH, KW, Stride, PadH, PadW int // see above
 
-	StrideW, DilationH, DilationW int
+	StrideW, DilationH, DilationW int // see above
 }
 
 // OutH and OutW return how many patches fit along each side.
