@@ -82,6 +82,16 @@ func copySparse(s *engine.CSR, rows []int) *engine.CSR {
 	return p
 }
 
+// appendSparse returns the rows of a and then b's, in memory of their own.
+func appendSparse(a, b *engine.CSR) *engine.CSR {
+	p := &engine.CSR{Starts: slices.Clone(a.Starts), Indices: slices.Concat(a.Indices, b.Indices),
+		Values: slices.Concat(a.Values, b.Values)}
+	for _, start := range b.Starts[1:] {
+		p.Starts = append(p.Starts, len(a.Values)+start)
+	}
+	return p
+}
+
 // writeSparseHash writes the number of values of row r, their columns and the values to h.
 func writeSparseHash(h hash.Hash, s *engine.CSR, r int) {
 	indices, values := s.Row(r)

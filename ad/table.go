@@ -3,6 +3,7 @@ package ad
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/ad/internal/engine"
@@ -123,6 +124,31 @@ func (t *Table) Compact() *Table {
 	return &Table{engine.Rows{R: d.R, C: d.C, F64: copyRows(d.F64, d.C, d.Pick),
 		F32: copyRows(d.F32, d.C, d.Pick), Labels: copyRows(d.Labels, 1, d.Pick),
 		Classes: copyRows(d.Classes, 1, d.Pick)}}
+}
+
+// Append returns the table of t's rows and then other's, in memory of their own. It fails with
+// [dsbo.ErrShape] where the tables' columns, or the forms in which they keep numbers, differ.
+func (t *Table) Append(other *Table) (*Table, error) {
+	a, b := t.Compact().data, other.Compact().data
+	form := func(d engine.Rows) [7]bool {
+		return [...]bool{d.F64 != nil, d.F32 != nil, d.Bytes != nil, d.Labels != nil, d.Classes != nil, d.Sparse != nil,
+			d.Scale == a.Scale}
+	}
+	if a.C != b.C || form(a) != form(b) {
+		return nil, dsbo.Errorf(dsbo.ErrShape,
+			"tables must have the same columns and one form of numbers to be appended; they have %d and %d columns",
+			a.C, b.C)
+	}
+	rows := a.R + b.R
+	if a.Bytes != nil {
+		return &Table{engine.ByteRows(rows, a.C, slices.Concat(a.Bytes, b.Bytes), a.Scale)}, nil
+	}
+	joined := engine.Rows{R: rows, C: a.C, F64: slices.Concat(a.F64, b.F64), F32: slices.Concat(a.F32, b.F32),
+		Labels: slices.Concat(a.Labels, b.Labels), Classes: slices.Concat(a.Classes, b.Classes)}
+	if a.Sparse != nil {
+		joined.Sparse = appendSparse(a.Sparse, b.Sparse)
+	}
+	return &Table{joined}, nil
 }
 
 // copyRows returns the given rows of data, nil for none.

@@ -76,6 +76,7 @@ func TestTableReads(t *testing.T) {
 				{"picked, indexed", picked, []int{0, 3, 4}, 0, 3, []int{3, 0, 2}},
 				{"picked twice", again, nil, 0, 2, []int{2, 3}},
 				{"compact", picked.Compact(), nil, 0, 5, []int{3, 1, 1, 0, 2}},
+				{"appended", testkit.Get(c.table.Append(picked)), nil, 2, 7, []int{2, 3, 3, 1, 1}},
 				{"compact, picked", testkit.Get(again.Compact().Pick([]int{1, 0})), nil, 0, 2, []int{3, 2}},
 			} {
 				want := rowsOf(c.want, 3, r.base)
@@ -147,6 +148,18 @@ func TestTableLabel(t *testing.T) {
 	}
 	if _, ok := all["bytes"].table.Label(0); ok {
 		t.Error("a byte table has a label")
+	}
+}
+
+func TestTableAppendErrors(t *testing.T) {
+	labels := testkit.Get(LabelTable([]uint8{2, 0}, 3))
+	for name, other := range map[string]*Table{
+		"columns": testkit.Get(LabelTable([]uint8{1, 0}, 2)),
+		"form":    testkit.Get(FloatTable(1, 3, []float64{0, 1, 0})),
+	} {
+		if _, err := labels.Append(other); !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }
 

@@ -41,7 +41,7 @@ func TestJoinRefuses(t *testing.T) {
 	for name, b := range map[string]data.Examples{
 		"features": {X: testkit.Get(ad.FloatTable(1, 2, []float64{1, 2})), Target: a.Target},
 		"classes":  {X: a.X, Target: testkit.Get(ad.LabelTable([]uint8{0, 1}, 2))},
-		"labels":   {X: a.X, Target: a.X},
+		"targets":  {X: a.X, Target: a.X},
 		"weights":  {X: a.X, Target: a.Target, Weight: a.X},
 	} {
 		if _, err := data.Join(a, b, 2); !errors.Is(err, dsbo.ErrShape) {

@@ -162,8 +162,8 @@ func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, found
 		},
 	}
 	if found != nil {
-		f.Refit = func(t data.Task, m models.Model, times float64) ([]float64, error) {
-			all, err := r.problemOf(memberData(t, r.finalEpoch), m)
+		f.Refit = func(t data.Task, times float64) ([]float64, error) {
+			all, err := r.problemOf(memberData(t, r.finalEpoch), r.linear())
 			if err != nil {
 				return nil, err
 			}

@@ -15,10 +15,9 @@ import (
 // A CrossFit is what a task has for a run that chooses how penalties differ from feature to feature
 // (package candidates). The problem of the run is a [models.Folds] of one penalty.
 type CrossFit struct {
-	All      data.Task // the training examples of all folds, once each
-	Blocks   []int     // the named block of each feature; nil: none are named
-	Names    []string  // of the blocks
-	Variance bool      // losses are half of squares, and count in units of the residual variance
+	All      data.Task         // the training examples of all folds, once each
+	Blocks   candidates.Blocks // of features; the zero value: none are named
+	Variance bool              // losses are half of squares, and count in units of the residual variance
 }
 
 // crossFit returns what the task has for a choice of structures; nil: it has none.
@@ -38,9 +37,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	if err != nil {
 		return err
 	}
-	linear := folds.Of
-	linear.Penalties = nil
-	all, err := r.problemOf(memberData(c.All, r.finalEpoch), linear)
+	all, err := r.problemOf(memberData(c.All, r.finalEpoch), r.linear())
 	if err != nil {
 		return err
 	}
@@ -65,7 +62,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	}
 	gains = slices.Concat(slices.DeleteFunc(gains, fitted),
 		slices.DeleteFunc(crossFitted, func(g runs.Gain) bool { return g.Set == runs.Test }))
-	kept := r.conclude(mean, one, []*candidates.Model{one}, gains, nil)
+	kept := r.conclude(mean, one, []*candidates.Model{one}, gains, []string{found.Note()})
 	if kept == one {
 		found.KeepOne()
 	}
@@ -77,6 +74,14 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 		return err
 	}
 	return r.writeFinished()
+}
+
+// linear returns the linear model of which the run's model has one for each fold, with a
+// log-penalty for each feature.
+func (r *finisher) linear() models.Linear {
+	one := r.data.loaded.model.(models.Folds).Of
+	one.Penalties = nil
+	return one
 }
 
 // problemOf returns the problem of a model on data of the agents.

@@ -139,10 +139,11 @@ type FinishedRun struct {
 	// Solve returns the solution of the lower problem of a model on other data of the agents in
 	// this process, at x. All processes call it.
 	Solve func(t data.Task, m models.Model, x []float64) (LowerSolution, error)
-	// Refit returns the model m of other data, with times as many training examples as there are
-	// in Task.CrossFit, by the structures of penalties that the run keeps; nil of a run that has
-	// chosen none. X are log-penalties of features then, and Y is the model of all folds' examples.
-	Refit func(t data.Task, m models.Model, times float64) ([]float64, error)
+	// Refit returns the linear model of other data, with times as many training examples as there
+	// are in Task.CrossFit, by the structures of penalties that the run keeps; nil of a run that
+	// has chosen none. X are log-penalties of features then, and Y is the model of all folds'
+	// examples.
+	Refit func(t data.Task, times float64) ([]float64, error)
 }
 
 // LowerSolution is the model that solves a lower problem, and how good it is on test examples;

@@ -1,8 +1,9 @@
 package candidates
 
 import (
+	"fmt"
 	"math"
-	"slices"
+	"strings"
 
 	"dsbo/internal/linalg"
 	"dsbo/runs"
@@ -19,7 +20,7 @@ const (
 // tuneBlocks finds the penalties of the named blocks by the hypergradient of the cross-fitted loss,
 // from one penalty for all on. Penalties far from the common value count as unlikely.
 func (f *crossFit) tuneBlocks(st, ridge *Structure) error {
-	n := slices.Max(f.Blocks) + 1
+	n := len(f.Blocks.Names)
 	first, err := f.atBlocks(st, make([]float64, n+1), ridge.Strength, ridge.y, nil)
 	if err != nil {
 		return err
@@ -32,9 +33,13 @@ func (f *crossFit) tuneBlocks(st, ridge *Structure) error {
 		}
 		search.accept(next)
 	}
-	theta := search.best.X
+	theta, values := search.best.X, make([]string, n)
+	for k, name := range f.Blocks.Names {
+		values[k] = fmt.Sprintf("%s %.3g", name, ridge.Strength+theta[n]+theta[k])
+	}
+	st.Name = "blocks: " + strings.Join(values, ", ")
 	for _, penalties := range st.penalties {
-		for j, block := range f.Blocks {
+		for j, block := range f.Blocks.Of {
 			penalties[j] = theta[block]
 		}
 	}
@@ -50,7 +55,7 @@ func (f *crossFit) atBlocks(st *Structure, theta []float64, strength float64, y,
 	n, count := len(theta)-1, f.Model.Count
 	x := make([]float64, count*f.features)
 	for at := range x {
-		x[at] = strength + theta[f.Blocks[at%f.features]] + theta[n]
+		x[at] = strength + theta[f.Blocks.Of[at%f.features]] + theta[n]
 	}
 	sol, err := f.parts.SolveNear(f.ctx, x, y, z)
 	if err != nil {
@@ -61,7 +66,7 @@ func (f *crossFit) atBlocks(st *Structure, theta []float64, strength float64, y,
 	m := NewModel("", runs.Unknown(), theta)
 	m.Y, m.z, m.Converged, m.gradient = sol.Y, sol.Z, true, make([]float64, n+1)
 	for at, slope := range sol.Gradient {
-		m.gradient[f.Blocks[at%f.features]] += slope
+		m.gradient[f.Blocks.Of[at%f.features]] += slope
 		m.gradient[n] += slope
 	}
 	v := 1.0

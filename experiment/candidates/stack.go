@@ -137,8 +137,17 @@ func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64
 	f.ctx = ctx
 	f.all, f.trainShare = all.Solver(), f.trainShare/times
 	f.all.PhiTol = solutionTol
+	needed := map[*Structure]bool{}
+	for _, st := range slices.Backward(s.List) { // a structure comes after the one that shapes it
+		if needed[st] = needed[st] || st.Share > 0; needed[st] {
+			needed[st.from] = true
+		}
+	}
 	again := map[*Structure]*Structure{}
 	for _, st := range append([]*Structure{s.null}, s.List...) {
+		if !needed[st] {
+			continue
+		}
 		one := *st
 		one.penalties = slices.Clone(st.penalties)
 		if st.from != nil {

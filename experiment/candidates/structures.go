@@ -1,10 +1,12 @@
 package candidates
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"dsbo/data"
 	"dsbo/internal/linalg"
@@ -25,9 +27,15 @@ type CrossFit struct {
 	Problem  train.Problem // of Model
 	Data     data.Task     // of Problem
 	All      train.Problem // of Model.Of, with a log-penalty for each feature, on the examples of all parts
-	Blocks   []int         // the named block of each feature; nil: none are named
+	Blocks   Blocks        // the zero value: none are named
 	Variance bool          // the loss is half of a square: it counts in units of the residual variance
 	Watch    Watcher       // nil: nobody watches
+}
+
+// Blocks are features in groups that a user has named.
+type Blocks struct {
+	Names []string
+	Of    []int // the place in Names of each feature's block
 }
 
 // A Structure is penalties of one structure at their best strength, with the models there.
@@ -70,6 +78,13 @@ const (
 	mostRises        = 2
 )
 
+// How many structures a run tries, null not among them: a chain has one more than mostRises at
+// least.
+const (
+	LeastStructures = 1 + 2*(1+mostRises) + 2
+	MostStructures  = 1 + mostReweighted + 2 + mostReweightedUp + 1
+)
+
 // nullPenalty is the logarithm of a penalty beside which the data have no say.
 const nullPenalty = 30
 
@@ -108,7 +123,7 @@ func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, er
 	if err := s.chain("by gradient, reweighted", byGradient, mostReweightedUp); err != nil {
 		return nil, err
 	}
-	if c.Blocks != nil {
+	if c.Blocks.Of != nil {
 		if err := s.add(&Structure{Structure: runs.Structure{Name: "blocks"}}, func(st *Structure) error {
 			return f.tuneBlocks(st, ridge)
 		}); err != nil {
@@ -298,6 +313,21 @@ func (s *Structures) CrossFitted() train.Fit { return train.Fit{X: s.fit.zeroX()
 
 // CrossFittedOne returns the models of the parts with one penalty for all.
 func (s *Structures) CrossFittedOne() train.Fit { return train.Fit{X: s.fit.zeroX(), Y: s.List[0].y} }
+
+// Note says of which structures the answer is a mean, the largest three shares first, and what
+// that gave.
+func (s *Structures) Note() string {
+	list := slices.Clone(s.List)
+	slices.SortStableFunc(list, func(a, b *Structure) int { return cmp.Compare(b.Share, a.Share) })
+	var parts []string
+	for _, st := range list[:min(3, len(list))] {
+		parts = append(parts, fmt.Sprintf("%s %.0f %%", st.Name, 100*float64(st.Share)))
+	}
+	one := s.List[0]
+	return fmt.Sprintf("λ is a mean of %d structures of penalties by their cross-fitted predictions: %s, and others. "+
+		"On rows that their models have not seen its loss is %.4g ± %.2g, with one penalty %.4g ± %.2g.",
+		len(list), strings.Join(parts, ", "), s.Loss, s.Error, float64(one.Loss), float64(one.Error))
+}
 
 // KeepOne makes one penalty for all the answer.
 func (s *Structures) KeepOne() {

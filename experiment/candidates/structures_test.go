@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"dsbo/ad"
@@ -81,9 +82,9 @@ func TestStructures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := crossFitted(c.truth, c.noise, rows, folds)
 			if c.blocks {
-				f.Blocks = make([]int, d)
+				f.Blocks = candidates.Blocks{Names: []string{"matter", "noise"}, Of: make([]int, d)}
 				for j := 6; j < d; j++ {
-					f.Blocks[j] = 1
+					f.Blocks.Of[j] = 1
 				}
 			}
 			s := testkit.Get(f.Structures(t.Context(), 0))
@@ -112,7 +113,8 @@ func TestStructures(t *testing.T) {
 				t.Errorf("%d structures, whose shares sum to %v", len(s.List), shares)
 			}
 			if c.blocks {
-				if last := s.List[len(s.List)-1]; last.Name != "blocks" || !(last.Share > 0.1) {
+				if last := s.List[len(s.List)-1]; !strings.HasPrefix(last.Name, "blocks: matter ") ||
+					!(last.Share > 0.1) {
 					t.Errorf("the blocks' share is %v of %s", last.Share, last.Name)
 				}
 			}

@@ -8,12 +8,13 @@ import (
 // A listing lists the quantities of a run, phase by phase.
 type listing struct {
 	Run
-	p, q   int
+	p, q   int          // lengths of x and y
 	wire   network.Wire // of the run
 	fine   network.Wire // of what has to be right to seven digits
 	phase  string       // under way
 	suffix string       // of the names of what is listed now
-	list   []Quantity
+	lower  bool         // solutions that are listed now are of the lower problem alone
+	list   []Quantity   // found so far
 }
 
 // Numbers of what is compared.

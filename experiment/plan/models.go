@@ -70,10 +70,14 @@ func (l *listing) addExact(n, solvers Range, e effort) {
 	// a first solution is a change from that at the start.
 	changes := n.times(e.steps).plus(Range{1, 2.3, 4}.times(n)).plus(solvers)
 	l.addSum("gradients", l.q, fine, n)
-	l.addSum("validation gradients", l.p+l.q, fine, n)
+	if !l.lower {
+		l.addSum("validation gradients", l.p+l.q, fine, n)
+	}
 	l.addSum("changes of gradients, residuals", l.q, change, changes)
 	l.addSum("products with the Hessian", l.q, coarse, n.times(e.products))
-	l.addSum("hypergradient", l.p, fine, n)
+	if !l.lower {
+		l.addSum("hypergradient", l.p, fine, n)
+	}
 	// at the two points where a solution may start, too
 	l.addNumbers("training and validation loss", 2, n.times(e.losses).plus(n.Times(2)))
 	if _, ok := prob.Evaluate[0].(dsbo.DiagonalOracle); ok {
@@ -87,17 +91,22 @@ func (l *listing) addModels() {
 	if l.Config.Problem.Nonconvex {
 		n.Most = 16 + candidates.Halvings
 	}
-	l.addSolutions(n, Range{0, 0, 1})
+	if l.Ending.Parts > 0 {
+		n = exactly(2) // one penalty and the answer
+		l.addStructures()
+	} else {
+		l.addSolutions(n, Range{0, 0, 1})
+	}
 	l.addNumbers("losses and right answers", scoreNumbers, n)
 	l.addNumbers("losses of two models", compareNumbers, exactly(1))
 	for _, length := range l.Ending.Sums {
 		l.addNumbers("counts of predictions or labels", length, exactly(1))
 	}
-	if e := l.Ending; e.Model > 0 {
+	if e := l.Ending; e.Model > 0 && e.Parts == 0 {
 		all := *l
 		all.p, all.q, all.suffix = cmp.Or(e.X, l.p), e.Model, ", all rows"
-		all.addSolutions(exactly(1), exactly(1))
-		all.addNumbers("losses and right answers", scoreNumbers, exactly(1))
+		all.addSolutions(exactly(e.Solves), exactly(e.Solves))
+		all.addNumbers("losses and right answers", scoreNumbers, exactly(e.Solves))
 		l.list = all.list
 	}
 	if l.Simpler > 0 {
@@ -113,6 +122,24 @@ func (l *listing) addModels() {
 	for _, row := range l.Rows {
 		l.add(Quantity{Name: row.Name, Way: ByRow, Length: row.Length, Times: exactly(1)})
 	}
+}
+
+// addStructures lists what the choice among structures of penalties sends: of each some strengths
+// of the models of all folds, one after the other, and the models of all rows.
+func (l *listing) addStructures() {
+	// of a structure, and of a solution, on ten tables
+	const least, strengths, most, products = 4, 7.5, 25, 8
+	n := Range{candidates.LeastStructures, candidates.MostStructures - 2, candidates.MostStructures}
+	tried := n.times(Range{least, strengths, most})
+	parts := *l
+	parts.q, parts.suffix, parts.lower = l.Ending.Parts, ", all folds", true
+	parts.addExact(tried, exactly(1), effortOf(products, 2))
+	parts.addNumbers("losses of the rows that a model has not seen, and squares", 3, tried)
+	parts.addNumbers("slopes by the shares of structures", candidates.LeastStructures, Range{1, 20, 100})
+	rows := parts
+	rows.q, rows.suffix = l.Ending.Model, ", all rows"
+	rows.addExact(n.Times(float64(l.Ending.Solves)), exactly(l.Ending.Solves), effortOf(products, 2))
+	l.list = rows.list
 }
 
 // addSolutions lists what n models send, which are found by a number of solvers, or by training.

@@ -37,6 +37,11 @@ type Ending struct {
 	Sums  []int // lengths of its sums
 	Model int   // length of the y of a lower problem of its own that it has solved; 0: there is none
 	X     int   // length of the x of that problem; 0: of the run's x
+	// Solves is how often it solves that problem, for some rows and then for more.
+	Solves int
+	// Parts is the length of the y of all folds together, where the run chooses among structures of
+	// penalties in place of comparing λ with constants; 0: it does not.
+	Parts int
 }
 
 // A Plan is what a run will send and need, before it is run. Where that depends on what the run

@@ -127,6 +127,7 @@ func (t *mnist) Ending() (e plan.Ending) {
 		e.Sums = []int{n}
 		if m, err := models.ByName(t.model, t.sizeWithValidation()); err == nil {
 			e.X, e.Model = m.Dims()
+			e.Solves = 1
 		}
 	}
 	return e

@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment"
+	"dsbo/experiment/candidates"
 	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/models"
@@ -57,6 +58,10 @@ type tune struct {
 	splitColumn           string
 	folds                 string
 	prior                 float64
+	refit                 string
+	group                 groups
+	groupsFile            string
+	blocks                candidates.Blocks // of features; the zero value: none are named, or before Load
 	from                  string
 	prepared              *features.Prepared // nil before Load
 	sites                 int                // of whose rows prepared tells: those at the start
@@ -127,6 +132,13 @@ func (t *tune) Flags(f *flag.FlagSet) {
 		"`parts` of the training and validation rows for cross-validation, of which each validates a model of the "+
 			"others, so that all rows train and tune, and the model that is kept has all of them; 0: none; auto: 5 "+
 			"for a linear model of at most 20000 such rows of all sites without -split-column, else none")
+	f.Var(&t.group, "group",
+		"`groups` of columns with a penalty each, as one more structure of -penalty auto, such as "+
+			"'omics=gene_*,lab=*_mmol'; columns of no group are one")
+	f.StringVar(&t.groupsFile, "groups", "", "`file` with a group a line, as -group has them with commas between")
+	f.StringVar(&t.refit, "refit", allRows,
+		"`rows` of the linear model that is kept, once the test rows have judged the model of the others: all, the "+
+			"test rows too; or none of these")
 	f.Float64Var(&t.prior, "prior", 0.5,
 		"standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows "+
 			"it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")
@@ -141,6 +153,7 @@ const (
 	network = "mlp"
 
 	perFeature = "feature"
+	allRows    = "all"
 	onePenalty = "one"
 )
 
@@ -159,6 +172,7 @@ func (t *tune) Check() error {
 		{"loss", t.loss, []string{squared, huber}},
 		{"model", t.model, []string{linear, network}},
 		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
+		{"refit", t.refit, []string{allRows, "none"}},
 		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
@@ -231,6 +245,9 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		}
 	}
 	t.choosePenalty(a.Log)
+	if err := t.nameBlocks(); err != nil {
+		return data.Task{}, nil, err
+	}
 	m, err := t.newModel(a.Seed)
 	if err == nil {
 		err = t.startFromEarlier(a, m)
@@ -326,6 +343,7 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 			"model": t.model, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
 			"features":        task.Features,
 			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
+			"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),
 			"balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
 		}, fmt.Sprintf("%s, %s of %s; %s with %s and %s; %s with %d training, %d validation and %s together",
 			r.Target.Name, what, wording.Count(task.Features, "feature"), t.model, wording.Count(q, "weight"),

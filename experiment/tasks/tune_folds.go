@@ -7,6 +7,8 @@ import (
 	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment"
+	"dsbo/internal/num"
+	"dsbo/internal/wording"
 	"dsbo/models"
 )
 
@@ -87,6 +89,53 @@ func (t *tune) unfolded() data.Task {
 	return all
 }
 
+// refits returns whether the model that is kept is solved for once more with the test rows.
+func (t *tune) refits() bool {
+	return t.refit == allRows && t.model == linear && t.prepared.Rows[2] > 0
+}
+
+// refitWeights returns y of the linear model m of all rows, the test rows too: at penalties that
+// sum up over the rows to as much as before. It says so.
+func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64, error) {
+	all, rows, err := t.prepared.Data, t.prepared.Rows, error(nil)
+	all.Shards = slices.Clone(all.Shards)
+	for i, s := range all.Shards {
+		parts := []data.Examples{s.Train, s.Val, s.Test}
+		if t.prepared.Folds > 0 {
+			parts[1] = data.Examples{} // they are training rows
+		}
+		var joined data.Examples
+		for _, e := range parts {
+			if e.Weight = nil; joined.Len() == 0 {
+				joined = e
+			} else if e.Len() > 0 && err == nil {
+				joined, err = data.Join(joined, e, 0)
+			}
+		}
+		joined.Weight = t.prepared.Together[i]
+		all.Shards[i].Train, all.Shards[i].Val = joined, joined
+	}
+	if err != nil {
+		return nil, err
+	}
+	trained, total := rows[0], rows[0]+rows[2]
+	if t.prepared.Folds == 0 {
+		total += rows[1]
+	}
+	f.Note("The test rows judge the model of %s; the model that is kept, in model.json, is then solved for with all "+
+		"%d, the test rows too (-refit none leaves them out).", wording.Count(trained, "row"), total)
+	times := float64(total) / float64(trained)
+	if f.Refit != nil {
+		return f.Refit(all, times)
+	}
+	x := slices.Clone(f.X)
+	for j := range x {
+		x[j] -= num.Log(times)
+	}
+	solved, err := f.Solve(all, m, x)
+	return solved.Y, err
+}
+
 // crossFit is the task's: a run with folds chooses how penalties differ where the flags leave
 // that open.
 func (t *tune) crossFit() *experiment.CrossFit {
@@ -94,5 +143,5 @@ func (t *tune) crossFit() *experiment.CrossFit {
 		return nil
 	}
 	_, squares := t.outputLoss(t.prepared.Recipe.Target.Kind).(models.Squared)
-	return &experiment.CrossFit{All: t.unfolded(), Variance: squares}
+	return &experiment.CrossFit{All: t.unfolded(), Blocks: t.blocks, Variance: squares}
 }

@@ -29,7 +29,8 @@ func TestTunePlan(t *testing.T) {
 		lists []string // of atEnd
 	}{
 		"folds":      {[]string{"-target=ill", "-drop=cost,visits"}, atEnd},
-		"no folds":   {[]string{"-target=ill", "-folds=0"}, atEnd[:2]},
+		"no folds":   {[]string{"-target=ill", "-folds=0"}, atEnd},
+		"no refit":   {[]string{"-target=ill", "-folds=0", "-refit=none"}, atEnd[:2]},
 		"regression": {[]string{"-target=cost", "-alone=false", "-folds=2"}, []string{atEnd[0], atEnd[2]}},
 		"counts":     {[]string{"-target=visits", "-task=count", "-folds=2"}, atEnd[1:]},
 	} {

@@ -35,16 +35,28 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	if err != nil {
 		return err
 	}
-	made, err := modelfile.New(t.prepared.Recipe, layered, y, modelfile.Origin{
+	origin := modelfile.Origin{
 		Program: "dsbo " + wording.Build().Name(), Made: time.Now().UTC().Format(time.RFC3339), Run: string(f.Folder),
 		Lambda: runs.LambdaTableFile,
-	})
+	}
+	made, err := modelfile.New(t.prepared.Recipe, layered, y, origin)
 	if err != nil {
 		return err
 	}
 	assessment, err := t.assess(made, f)
-	if err != nil || !f.Writes {
+	if err != nil {
 		return err
+	}
+	if t.refits() {
+		if y, err = t.refitWeights(f, m); err != nil {
+			return err
+		}
+		if made, err = modelfile.New(t.prepared.Recipe, layered, y, origin); err != nil {
+			return err
+		}
+	}
+	if !f.Writes {
+		return nil
 	}
 	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, y)); err != nil {
 		return err
@@ -79,11 +91,21 @@ func (t *tune) Ending() (e plan.Ending) {
 	if n := t.assessedNumbers(); n > 0 {
 		e.Sums = []int{n}
 	}
-	if t.prepared.Folds == 0 {
+	m, err := t.newModel(0)
+	if err != nil {
 		return e
 	}
-	if m, err := t.newModel(0); err == nil {
-		_, e.Model = m.Dims()
+	if t.prepared.Folds > 0 {
+		e.Solves++
+	}
+	if t.refits() {
+		e.Solves++
+	}
+	if _, q := m.Dims(); e.Solves > 0 {
+		e.Model = q
+	}
+	if t.shared == auto {
+		_, e.Parts = t.inFolds(m).Dims()
 	}
 	return e
 }

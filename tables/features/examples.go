@@ -60,6 +60,9 @@ func (p *preparation) encodeSite(i int) (data.Shard, error) {
 		}
 		list[k] = e
 	}
+	if p.together[i], err = p.weightTable(i, training, validation, testing); err != nil {
+		return data.Shard{}, err
+	}
 	made := data.Shard{Train: list[training], Val: list[validation], Test: list[testing]}
 	if p.folds > 0 {
 		made.Train, made.Val, err = p.crossValidate(i, made.Train)

@@ -78,9 +78,9 @@ func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.E
 	return train, val, err
 }
 
-// weightTable returns the weights of the examples in a set of site i, nil where all are 1.
-func (p *preparation) weightTable(i int, of set) (*ad.Table, error) {
-	w, err := p.exampleWeights(i, of)
+// weightTable returns the weights of the examples in some sets of site i, nil where all are 1.
+func (p *preparation) weightTable(i int, of ...set) (*ad.Table, error) {
+	w, err := p.exampleWeights(i, of...)
 	if err != nil || w == nil {
 		return nil, err
 	}

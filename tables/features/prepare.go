@@ -21,7 +21,10 @@ type Prepared struct {
 	// Weights are the weights of each site's training rows without folds, where there are folds;
 	// nil: all 1.
 	Weights []*ad.Table
-	Notes   []string // what was dropped or is unusual, a sentence each
+	// Together are the weights of each site's rows of all kinds: of its training rows, then its
+	// validation rows where there are no folds, then its test rows; nil: all 1.
+	Together []*ad.Table
+	Notes    []string // what was dropped or is unusual, a sentence each
 }
 
 // Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over
@@ -39,7 +42,7 @@ type Prepared struct {
 // dsbo.ErrConfig and name the site and the column.
 func Prepare(s Sites, o Options) (*Prepared, error) {
 	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)),
-		unfolded: make([]*ad.Table, len(s.Tables))}
+		unfolded: make([]*ad.Table, len(s.Tables)), together: make([]*ad.Table, len(s.Tables))}
 	for _, step := range []func() error{p.compareSchemas, p.chooseTarget, classFinder{p}.nameAll, p.splitAll,
 		p.dealFolds, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, p.sumWeights} {
 		if err := step(); err != nil {
@@ -57,8 +60,8 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 	if p.folds > 0 {
 		p.rows[validation] = p.rows[training]
 	}
-	return &Prepared{Recipe: p.recipe, Data: task, Rows: p.rows, Folds: p.folds, Weights: p.unfolded, Notes: p.notes},
-		nil
+	return &Prepared{Recipe: p.recipe, Data: task, Rows: p.rows, Folds: p.folds, Weights: p.unfolded,
+		Together: p.together, Notes: p.notes}, nil
 }
 
 // A preparation is one call of Prepare.
@@ -72,11 +75,12 @@ type preparation struct {
 	notes    []string
 	folds    int         // 0: no cross-validation
 	unfolded []*ad.Table // weights of the training rows of each site without folds
+	together []*ad.Table // weights of the rows of each site, of all kinds
 
 	rows    [sets]int     // of all sites
 	names   [][]string    // of each input of words, those that a site has named
 	classes []float64     // training rows of each class
-	total   [sets]float64 // sum of the weights of all training and validation rows
+	total   [sets]float64 // sum of the weights of all rows
 	balance []float64     // factor of the weight of each class; nil: 1
 	// whether the recipe is known: rows have no weights, and their sets do not follow from
 	// their classes

@@ -141,6 +141,21 @@ func TestWeights(t *testing.T) {
 		if math.Abs(total-1) > 1e-6 {
 			t.Errorf("weights have the mean %g; it must be 1", total)
 		}
+		all, rows := 0.0, 0 // of all kinds, in Together
+		for i, s := range p.Data.Shards {
+			n := s.Train.Len() + s.Val.Len() + s.Test.Len()
+			rows += n
+			for row := range n {
+				w := 1.0
+				if p.Together[i] != nil {
+					w = p.Together[i].At(row, 0)
+				}
+				all += w / float64(n) / sites
+			}
+		}
+		if math.Abs(all-1) > 1e-6 || rows != p.Rows[0]+p.Rows[1]+p.Rows[2] {
+			t.Errorf("the weights of all %d rows have the mean %g; it must be 1", rows, all)
+		}
 		for _, w := range ofClass {
 			if balance && math.Abs(w-1./3) > 1e-6 {
 				t.Errorf("classes weigh %v; they must weigh alike", ofClass)

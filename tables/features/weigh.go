@@ -8,8 +8,8 @@ import (
 	"dsbo/tables"
 )
 
-// sumWeights finds the sum of the weights of all training rows and of all validation rows, and with
-// Balance the factor of each class.
+// sumWeights finds the sum of the weights of all training rows, of all validation rows and of all
+// test rows, and with Balance the factor of each class.
 func (p *preparation) sumWeights() error {
 	if err := p.checkWeights(); err != nil {
 		return err
@@ -23,11 +23,11 @@ func (p *preparation) sumWeights() error {
 		}
 		unit = found[0].scale
 	}
-	sum := make([]float64, int(testing)*classes)
+	sum := make([]float64, int(sets)*classes)
 	err := p.Collective.Sum(sum, func(i int, part []float64) error {
 		of, err := p.classesOf(i)
 		for row, set := range p.parts[i].of {
-			if set != testing && err == nil {
+			if err == nil {
 				part[int(set)*classes+int(of[row])] += p.weight(i, row) / unit
 			}
 		}
@@ -39,11 +39,11 @@ func (p *preparation) sumWeights() error {
 	if p.Balance {
 		p.setBalance(sum[:classes])
 	}
-	for set := range p.total[:testing] {
+	for set := range p.total {
 		for k, w := range sum[set*classes:][:classes] {
 			p.total[set] += float64(w * unit * p.factor(k))
 		}
-		if p.total[set] == 0 && p.rows[set] > 0 {
+		if p.total[set] == 0 && p.rows[set] > 0 && set != int(testing) {
 			return dsbo.Errorf(dsbo.ErrConfig, "column %s, the weights, must be positive in some %s rows; all are 0",
 				p.Weight, setNames[set])
 		}
@@ -117,10 +117,10 @@ func (p *preparation) classesOf(i int) ([]uint8, error) {
 	return classPlaces(p.Tables[i], p.column(i, p.Target), p.recipe.Target.Classes)
 }
 
-// exampleWeights returns the weights of the examples in a set of site i, nil where all are 1: so
-// that the mean over the sites of the mean over a site's examples is that over the rows of
-// all sites.
-func (p *preparation) exampleWeights(i int, of set) ([]float32, error) {
+// exampleWeights returns the weights of the examples in some sets of site i, one set after the
+// other, nil where all are 1: so that the mean over the sites of the mean over a site's examples is
+// the mean over these rows of all sites.
+func (p *preparation) exampleWeights(i int, of ...set) ([]float32, error) {
 	if p.plain {
 		return nil, nil
 	}
@@ -129,20 +129,26 @@ func (p *preparation) exampleWeights(i int, of set) ([]float32, error) {
 		return nil, err
 	}
 	part := p.parts[i]
-	unit := float64(cmp.Or(p.Start, len(p.Tables))) * float64(part.sizes[of]) / p.total[of]
+	size, total := 0, 0.0
+	for _, one := range of {
+		size, total = size+part.sizes[one], total+p.total[one]
+	}
+	unit := float64(cmp.Or(p.Start, len(p.Tables))) * float64(size) / total
 	var list []float32
 	all := true // are 1
-	for row, set := range part.of {
-		if set != of {
-			continue
+	for _, one := range of {
+		for row, set := range part.of {
+			if set != one {
+				continue
+			}
+			w := p.weight(i, row) * p.factor(int(classes[row])) * unit
+			if !(w <= math.MaxFloat32) {
+				return nil, p.failAt(i, row, p.Weight,
+					"the weight must be of the size of the others; it is %g of their mean", w)
+			}
+			list = append(list, float32(w))
+			all = all && list[len(list)-1] == 1
 		}
-		w := p.weight(i, row) * p.factor(int(classes[row])) * unit
-		if !(w <= math.MaxFloat32) {
-			return nil, p.failAt(i, row, p.Weight,
-				"the weight must be of the size of the others; it is %g of their mean", w)
-		}
-		list = append(list, float32(w))
-		all = all && list[len(list)-1] == 1
 	}
 	if all {
 		return nil, nil

@@ -1,0 +1,107 @@
+package tasks
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/experiment/candidates"
+	"dsbo/internal/wording"
+	"dsbo/tables/features"
+)
+
+// A group is the columns whose names match a pattern of package path, such as gene_*: they have a
+// penalty of their own. Groups of one name are one.
+type group struct{ Name, Pattern string }
+
+// groups are the values of -group, and the lines of the file of -groups.
+type groups []group
+
+func (g *groups) String() string {
+	var parts []string
+	for _, one := range *g {
+		parts = append(parts, one.Name+"="+one.Pattern)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set reads groups, with commas between.
+func (g *groups) Set(text string) (err error) {
+	*g, err = parseGroups(strings.Split(text, ","))
+	return err
+}
+
+// parseGroups reads a group of each text that is not empty and does not begin with #.
+func parseGroups(texts []string) (list groups, err error) {
+	for _, text := range texts {
+		if text = strings.TrimSpace(text); text == "" || text[0] == '#' {
+			continue
+		}
+		name, pattern, ok := strings.Cut(text, "=")
+		if _, bad := path.Match(pattern, ""); !ok || name == "" || pattern == "" || bad != nil {
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"a group must be a name and a pattern of columns, such as lab=lab_*; it is %q", text)
+		}
+		list = append(list, group{name, pattern})
+	}
+	return list, nil
+}
+
+// restOfFeatures is the name of the block of the features that are in no group.
+const restOfFeatures = "the rest"
+
+// findBlocks returns which group each feature of a recipe is in: the first one whose pattern
+// matches its column.
+func (g groups) findBlocks(r features.Recipe) (b candidates.Blocks, err error) {
+	matched := make([]bool, len(g))
+	for _, f := range r.Features() {
+		column, name := r.Input(f.Input).Name, restOfFeatures
+		for k, one := range g {
+			if ok, _ := path.Match(one.Pattern, column); ok { // patterns have been checked
+				matched[k] = true
+				if name == restOfFeatures {
+					name = one.Name
+				}
+			}
+		}
+		at := slices.Index(b.Names, name)
+		if at < 0 {
+			at, b.Names = len(b.Names), append(b.Names, name)
+		}
+		b.Of = append(b.Of, at)
+	}
+	if k := slices.Index(matched, false); k >= 0 {
+		return b, dsbo.Errorf(dsbo.ErrConfig, "-group %s: the pattern must match a column; of %s, none is called %s",
+			g[k].Name, wording.Count(len(r.Used()), "column"), g[k].Pattern)
+	}
+	return b, nil
+}
+
+// nameBlocks finds the named blocks, if there are any.
+func (t *tune) nameBlocks() (err error) {
+	named := t.group
+	if t.groupsFile != "" {
+		text, err := os.ReadFile(t.groupsFile)
+		if err != nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "-groups: %w", err)
+		}
+		list, err := parseGroups(strings.Split(string(text), "\n"))
+		if err != nil {
+			return fmt.Errorf("-groups %s: %w", t.groupsFile, err)
+		}
+		named = slices.Concat(named, list)
+	}
+	if t.blocks = (candidates.Blocks{}); named == nil {
+		return nil
+	}
+	if t.shared != auto {
+		return dsbo.Errorf(dsbo.ErrConfig, "-group must be left out unless -penalty is auto and there are -folds, of "+
+			"the rows of a linear model without differential privacy; -penalty is %s, and there are %d folds", t.shared,
+			t.prepared.Folds)
+	}
+	t.blocks, err = named.findBlocks(t.prepared.Recipe)
+	return err
+}

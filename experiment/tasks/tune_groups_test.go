@@ -1,0 +1,65 @@
+package tasks
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/tables"
+	"dsbo/tables/features"
+)
+
+// TestGroups: a feature is in the block of the first group whose pattern matches its column, or in
+// the rest; a pattern that matches nothing is refused, with the group's name.
+func TestGroups(t *testing.T) {
+	var r features.Recipe
+	for _, name := range []string{"gene_a", "gene_b", "crp_mmol", "age"} {
+		r.Inputs = append(r.Inputs, features.Input{Name: name, Kind: tables.Number, Deviation: 1})
+	}
+	for text, want := range map[string]struct {
+		names string
+		of    []int
+		fault string
+	}{
+		"omics=gene_*,lab=*_mmol":              {"omics|lab|the rest", []int{0, 0, 1, 2}, ""},
+		"omics=gene_a, omics=crp*,other=gene*": {"omics|other|the rest", []int{0, 1, 0, 2}, ""},
+		"all=*":                                {"all", []int{0, 0, 0, 0}, ""},
+		"omics=gene_*,lab=*_mg":                {"", nil, "-group lab: the pattern must match a column"},
+		"omics":                                {"", nil, "a group must be a name and a pattern"},
+		"omics=[":                              {"", nil, "a group must be a name and a pattern"},
+	} {
+		var g groups
+		err := g.Set(text)
+		if err == nil {
+			b, failed := g.findBlocks(r)
+			if err = failed; err == nil &&
+				(strings.Join(b.Names, "|") != want.names || !slices.Equal(b.Of, want.of)) {
+				t.Errorf("%s: blocks %v", text, b)
+			}
+		}
+		if want.fault == "" && err != nil ||
+			want.fault != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want.fault)) {
+			t.Errorf("%s: error %v, want %q", text, err, want.fault)
+		}
+	}
+}
+
+// FuzzGroups: what is read is written as it was, and read again.
+func FuzzGroups(f *testing.F) {
+	for _, seed := range []string{"omics=gene_*,lab=*_mmol", "#", "a=b=c", "=,", "a=[", "\xff=\\"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var g, again groups
+		if g.Set(text) != nil {
+			return
+		}
+		testkit.OK(again.Set(g.String()))
+		if !slices.Equal(g, again) {
+			t.Errorf("%q is %v, and again %v", text, g, again)
+		}
+	})
+}
