@@ -162,10 +162,11 @@ type PlacedMixer interface {
 // such as by medians.
 type CombiningMixer interface {
 	Mixer
-	// CombineBy says how the next Mix combines: entry i of dst is by of the values at entry i of
-	// the agent and its neighbours, in ascending order of their numbers, which by may change. All
-	// agents must call it before the same Mix.
-	CombineBy(by func(values []float64) float64)
+	// CombineBy says how the next Mix combines: by sets dst by the vectors of the agent and its
+	// neighbours, in ascending order of their numbers, which it must not change. nil means as
+	// usual. All agents must call it before the same Mix. An error matches [ErrCapability] and says
+	// that the exchange cannot do so.
+	CombineBy(by func(dst []float64, in [][]float64)) error
 }
 
 // A DirectedMixer is a mixer over edges of one direction, which may change from iteration to
@@ -180,19 +181,23 @@ type DirectedMixer interface {
 	Push(ctx context.Context, k int, dst, src []float64) error
 }
 
-// A Compressor leaves of a vector what is to be sent of it.
+// A Compressor encodes vectors in fewer numbers, of which it brings back what is left of them.
 type Compressor interface {
-	// Compress sets v to what is left of it, a function of v alone.
-	Compress(v []float64)
-	// Size returns how many numbers and bytes are sent of a vector of n numbers.
-	Size(n int) (floats, bytes int)
+	// Encode appends the code of v, a function of v alone, to dst: equally many numbers for vectors
+	// of one length, all finite or NaN.
+	Encode(dst, v []float64) []float64
+	// Decode sets v to what the code stands for. A code that Encode makes of no vector of v's
+	// length is an error that matches [ErrShape].
+	Decode(v, code []float64) error
+	// Floats returns how many numbers the code of n numbers stands for, by which methods count.
+	Floats(n int) int
 }
 
 // A CompressingMixer is a mixer that sends of a vector what a compressor leaves of it.
 type CompressingMixer interface {
 	Mixer
-	// MixCompressed compresses src by c and then does as Mix. c is the same on all agents, and dst
-	// must not be src.
+	// MixCompressed sets src to what c leaves of it and then does as Mix; only the code travels. c
+	// is of one kind on all agents, and dst must not be src.
 	MixCompressed(ctx context.Context, dst, src []float64, c Compressor) error
 }
 

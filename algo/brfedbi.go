@@ -33,8 +33,8 @@ type BRFedBi struct {
 	Attack float64     `json:"attack,omitzero"` // what liars multiply by, with the other sign; default 1
 
 	tripleState
-	d, m, out, in triple                         // D, m, what is sent, AGG
-	by            func(values []float64) float64 // AGG
+	d, m, out, in triple                              // D, m, what is sent, AGG
+	by            func(dst []float64, in [][]float64) // AGG
 }
 
 // Init implements [Method].
@@ -51,7 +51,7 @@ func (a *BRFedBi) Init(p, q, K int) error {
 	}
 	a.m = a.carriedTriple("momentum")
 	a.d, a.out, a.in = a.directionTriple(), a.newTriple(), a.newTriple()
-	a.by = a.Agg.of
+	a.by = a.Agg.combine
 	return nil
 }
 

@@ -69,6 +69,7 @@ func (a *C2DFB) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *C2DFB) Traits() Traits {
 	t := penaltyTraits(a.state.Traits(), cmp.Or(a.Lam, penaltyWeight), 1)
+	t.FixedGraph = "agents keep the sum of what their neighbours have sent so far, by its weights"
 	t.FullBatch = "its trackers are of the gradients themselves; dbifo takes draws"
 	return t
 }
@@ -81,7 +82,10 @@ func (a *C2DFB) Cost(k int) Cost {
 	if k == 0 {
 		ofX /= 2
 	}
-	inner, _ := a.send.Size(len(a.y))
+	inner := len(a.y)
+	if a.send != nil {
+		inner = a.send.Floats(inner)
+	}
 	return Cost{Floats: ofX + 4*a.T*inner, Messages: 4*a.T + 1,
 		Calls: dsbo.Calls{UpperGrad: a.T + 1, LowerGrad: 2 * (a.T + 1)}}
 }

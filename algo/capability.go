@@ -66,27 +66,32 @@ func place(w *turn) (agent, agents int) {
 	return m.Place()
 }
 
-// mixBy exchanges src, of whose entries dst has what by makes of all agents' values.
-func mixBy(w *turn, dst, src []float64, by func(values []float64) float64) {
+// mixBy exchanges src; dst is what by makes of all agents' vectors.
+func mixBy(w *turn, dst, src []float64, by func(dst []float64, in [][]float64)) {
 	m, ok := w.m.(dsbo.CombiningMixer)
 	if !ok && w.err == nil {
 		w.err = dsbo.Errorf(dsbo.ErrCapability,
 			"%s needs the values of all agents, which this exchange does not give (dsbo.CombiningMixer is missing)",
 			w.method)
 	}
-	if w.ready() {
-		m.CombineBy(by)
+	if !w.ready() {
+		return
+	}
+	if w.recordExchange(len(src), m.CombineBy(by)); w.err == nil {
 		w.mix(dst, src)
 	}
 }
 
-// mixCompressed exchanges what c leaves of src, which src is then.
+// mixCompressed exchanges what c leaves of src, which src is then; nil leaves all.
 func mixCompressed(w *turn, dst, src []float64, c dsbo.Compressor) {
-	m, ok := w.m.(dsbo.CompressingMixer)
-	if !ok {
-		c.Compress(src)
+	if c == nil {
 		w.mix(dst, src)
 		return
+	}
+	m, ok := w.m.(dsbo.CompressingMixer)
+	if !ok && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrCapability,
+			"%s sends compressed vectors, which this exchange cannot (dsbo.CompressingMixer is missing)", w.method)
 	}
 	if w.ready() {
 		w.recordExchange(len(src), m.MixCompressed(w.ctx, dst, src, c))

@@ -64,12 +64,25 @@ func directionCalls(times int) dsbo.Calls {
 type Aggregation struct {
 	Kind string `json:"kind,omitempty"`
 	F    int    `json:"f,omitempty"`
+
+	values []float64 // of one entry
 }
 
 // check requires an aggregation that exists.
 func (a *Aggregation) check(c *checker, name string) {
 	c.choice(name, &a.Kind, "mean", "median", "trim")
 	c.require(a.F >= 0, name, "with f at least 0", a.F)
+}
+
+// combine sets each entry of dst to the aggregate of the clients' values.
+func (a *Aggregation) combine(dst []float64, in [][]float64) {
+	a.values = slices.Grow(a.values[:0], len(in))[:len(in)]
+	for e := range dst {
+		for i, v := range in {
+			a.values[i] = v[e]
+		}
+		dst[e] = a.of(a.values)
+	}
 }
 
 // of returns the aggregate of the clients' values, which it sorts.

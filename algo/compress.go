@@ -11,6 +11,9 @@ import (
 // A Compression says what is sent of a vector: "none" (the default) sends all, "top" the Keep
 // numbers of largest absolute value (of equal ones the first), with their places, "round" all of
 // them in Bits bits, as s·round(v L/s)/L with s = max |v| and L = 2^(Bits−1) − 1, half to even.
+//
+// A code is numbers of 8 bytes that every exchange carries: with top the numbers, and two places in
+// each; with round s, and as many entries in each as fit into 52 bits.
 type Compression struct {
 	Kind string `json:"kind,omitempty"`
 	Keep int    `json:"keep,omitempty"`
@@ -24,7 +27,7 @@ func (s *Compression) check(c *checker, name string) {
 	c.require(s.Kind != "round" || s.Bits >= 2 && s.Bits <= 32, name, "with bits from 2 to 32", s.Bits)
 }
 
-// compressor returns what compresses so. It belongs to one goroutine at a time.
+// compressor returns what compresses so, nil for none. It belongs to one goroutine at a time.
 func (s Compression) compressor() dsbo.Compressor {
 	switch s.Kind {
 	case "top":
@@ -32,56 +35,121 @@ func (s Compression) compressor() dsbo.Compressor {
 	case "round":
 		return rounded{s.Bits}
 	}
-	return uncompressed{}
+	return nil
 }
 
-type uncompressed struct{}
+// codeBits are the bits that a whole number in a code may have: a float64 has them all.
+const codeBits = 52
 
-func (uncompressed) Compress([]float64) {}
+// A digits packs whole numbers of some bits into numbers of a code.
+type digits struct {
+	bits int // of each
+	each int // in one number
+}
 
-func (uncompressed) Size(n int) (floats, bytes int) { return n, 8 * n }
+func digitsOf(bits int) digits { return digits{bits, codeBits / bits} }
 
-// top keeps the largest entries. A place travels in 4 bytes.
+// length returns the numbers of a code of n digits.
+func (d digits) length(n int) int { return (n + d.each - 1) / d.each }
+
+// pack appends the n digits that at returns.
+func (d digits) pack(dst []float64, n int, at func(i int) uint64) []float64 {
+	for from := 0; from < n; from += d.each {
+		word := uint64(0)
+		for i := from; i < min(from+d.each, n); i++ {
+			word |= at(i) << (d.bits * (i - from))
+		}
+		dst = append(dst, float64(word))
+	}
+	return dst
+}
+
+// unpack returns digit i of a code, and false if there is no such code.
+func (d digits) unpack(code []float64, i int) (digit uint64, ok bool) {
+	v := code[i/d.each]
+	if !(v >= 0 && v < 1<<codeBits) || v != math.Trunc(v) {
+		return 0, false
+	}
+	return uint64(v) >> (d.bits * (i % d.each)) & (1<<d.bits - 1), true
+}
+
+// top keeps the largest entries.
 type top struct {
 	keep  int
 	order []int
 }
 
-func (t *top) Compress(v []float64) {
-	if t.keep >= len(v) {
-		return
-	}
+// places are the digits of the places of entries.
+var places = digitsOf(codeBits / 2)
+
+func (t *top) Encode(dst, v []float64) []float64 {
 	t.order = t.order[:0]
 	for i := range v {
 		t.order = append(t.order, i)
 	}
+	m := min(t.keep, len(v))
 	slices.SortFunc(t.order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(math.Abs(v[j]), math.Abs(v[i])), cmp.Compare(i, j))
 	})
-	for _, i := range t.order[t.keep:] {
-		v[i] = 0
+	for _, i := range t.order[:m] {
+		dst = append(dst, v[i])
 	}
+	return places.pack(dst, m, func(i int) uint64 { return uint64(t.order[i]) })
 }
 
-func (t *top) Size(n int) (floats, bytes int) {
-	m := min(t.keep, n)
-	return 2 * m, 12 * m
+func (t *top) Decode(v, code []float64) error {
+	m := min(t.keep, len(v))
+	if want := m + places.length(m); len(code) != want {
+		return dsbo.Errorf(dsbo.ErrShape, "the code of the top %d of %d numbers must have %d; it has %d", m, len(v),
+			want, len(code))
+	}
+	clear(v)
+	for i, e := range code[:m] {
+		at, ok := places.unpack(code[m:], i)
+		if !ok || at >= uint64(len(v)) {
+			return dsbo.Errorf(dsbo.ErrShape, "place %d of a code must be 0 to %d", i, len(v)-1)
+		}
+		v[at] = e
+	}
+	return nil
 }
+
+// Floats counts numbers and places.
+func (t *top) Floats(n int) int { return 2 * min(t.keep, n) }
 
 // rounded rounds all entries to levels, and sends their scale beside.
 type rounded struct{ bits int }
 
-func (r rounded) Compress(v []float64) {
-	scale, levels := 0.0, math.Ldexp(1, r.bits-1)-1
+func (r rounded) levels() float64 { return math.Ldexp(1, r.bits-1) - 1 }
+
+func (r rounded) Encode(dst, v []float64) []float64 {
+	scale, levels := 0.0, r.levels()
 	for _, e := range v {
-		scale = max(scale, math.Abs(e))
+		scale = max(scale, math.Abs(e)) // NaN if one is
 	}
-	if scale == 0 {
-		return
-	}
-	for i, e := range v {
-		v[i] = scale * math.RoundToEven(e*levels/scale) / levels
-	}
+	return digitsOf(r.bits).pack(append(dst, scale), len(v), func(i int) uint64 {
+		if level := math.RoundToEven(v[i] * levels / scale); level == level { // not 0/0
+			return uint64(level + levels)
+		}
+		return uint64(levels)
+	})
 }
 
-func (r rounded) Size(n int) (floats, bytes int) { return n + 1, (n*r.bits+7)/8 + 8 }
+func (r rounded) Decode(v, code []float64) error {
+	d, levels := digitsOf(r.bits), r.levels()
+	if want := 1 + d.length(len(v)); len(code) != want {
+		return dsbo.Errorf(dsbo.ErrShape, "the code of %d numbers in %d bits must have %d; it has %d", len(v), r.bits,
+			want, len(code))
+	}
+	for i := range v {
+		digit, ok := d.unpack(code[1:], i)
+		if !ok || float64(digit) > 2*levels {
+			return dsbo.Errorf(dsbo.ErrShape, "level %d of a code must be 0 to %g", i, 2*levels)
+		}
+		v[i] = code[0] * (float64(digit) - levels) / levels
+	}
+	return nil
+}
+
+// Floats counts entries and the scale.
+func (r rounded) Floats(n int) int { return n + 1 }

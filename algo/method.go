@@ -49,6 +49,12 @@ type Traits struct {
 	// robust mixing: it finds no exact averages, and carries no variable to the next iteration
 	// whose sum over the agents has to stay, such as trackers and multipliers.
 	Robust bool
+	// Directed says that the method exchanges by Pull and Push alone ([dsbo.DirectedMixer]), and so
+	// runs on graphs whose edges have a direction.
+	Directed bool
+	// FixedGraph says why the weights of the graph must stay the same in all iterations; "": they
+	// may change, as long as they are doubly stochastic.
+	FixedGraph string
 	// OneLoop says that the method exchanges each variable once an iteration. What a wire of 8 bits
 	// rounds off a variable then comes with the variable's next value (error feedback), without
 	// which sparkle drifts far away. In methods of several loops it would come many values later,
@@ -122,25 +128,18 @@ func (t Traits) LongestVector(p, q int) int {
 	return 8 * (p + q)
 }
 
-// MatrixTakers returns the names of the methods that do with any [dsbo.CurvatureMatrix].
-func MatrixTakers() (names []string) {
+// NamesWhere returns the names of the methods whose traits are so, with default parameters.
+func NamesWhere(so func(Traits) bool) (names []string) {
 	for _, e := range methods {
-		if TraitsOf(e.construct()).TakesMatrix() {
+		if so(TraitsOf(e.construct())) {
 			names = append(names, e.name)
 		}
 	}
 	return names
 }
 
-// RobustNames returns the names of the methods that take robust mixing with default parameters.
-func RobustNames() (names []string) {
-	for _, e := range methods {
-		if TraitsOf(e.construct()).Robust {
-			names = append(names, e.name)
-		}
-	}
-	return names
-}
+// RobustNames returns the names of the methods that take robust mixing.
+func RobustNames() []string { return NamesWhere(func(t Traits) bool { return t.Robust }) }
 
 // An entry is a method's name and constructor.
 type entry struct {

@@ -46,6 +46,13 @@ func (a *Lagrangian) Init(p, q, K int) error {
 	return nil
 }
 
+// Traits implements [Described].
+func (a *Lagrangian) Traits() Traits {
+	t := a.personalState.Traits()
+	t.FixedGraph = "its multipliers are of the edges, and sum over iterations what W leaves of x"
+	return t
+}
+
 // Cost of an iteration: as of [Gossip].
 func (a *Lagrangian) Cost(int) Cost {
 	return Cost{Floats: len(a.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}

@@ -1,9 +1,13 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 
+	"dsbo"
 	"dsbo/algo"
+	"dsbo/network"
+	"dsbo/train"
 )
 
 // parameters are a method with its parameters, in which steps may follow the curvature.
@@ -29,4 +33,26 @@ func (p *parameters) set(flag string, value any) {
 	if !algo.Set(p.method, flag, value) {
 		p.unknown = append(p.unknown, flag)
 	}
+}
+
+// mixing returns a graph's matrix with the mixing of -mix, which must suit the method and
+// the graph.
+func (s *Settings) mixing(m algo.Method, w *network.Matrix) (*network.Matrix, error) {
+	x, err := network.ParseMixing(cmp.Or(s.Mix, network.Plain{}.String()))
+	switch listed := w.Mixing(); {
+	case err != nil:
+	case !network.IsChanging(listed):
+		w, err = w.WithMixing(x)
+	case x != network.Plain{}:
+		err = dsbo.Errorf(dsbo.ErrConfig, "it must be plain where file %s has the weights of each iteration; it is %v",
+			s.Graph, x)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-mix: %w", err)
+	}
+	err = train.CheckMixing(m, w)
+	if s.Mix = x.String(); x == (network.Plain{}) {
+		s.Mix = "" // which is left out of config.json
+	}
+	return w, err
 }

@@ -15,7 +15,6 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/runs"
-	"dsbo/train"
 )
 
 // Settings are the flags of a run, apart from the task's own. Those that config.json states are
@@ -111,7 +110,8 @@ func (s *Settings) addNetworkFlags(f *cli.Flags) {
 	f.StringVar(&s.Mix, "mix", network.Plain{}.String(),
 		"`how` an agent combines what neighbours send: plain, the sum with the weights of W; or, against b "+
 			"neighbours that send hostile numbers, clipped:b or trimmed:b, for methods that do without exact "+
-			"averages and lasting trackers: "+strings.Join(algo.RobustNames(), ", "))
+			"averages and lasting trackers: "+strings.Join(algo.RobustNames(), ", ")+"; or, drawn anew in each "+
+			"iteration, failing:p, where an edge fails with probability p, or matchings, of pairs of neighbours")
 	f.StringVar(&s.Average, "average", "tree",
 		"`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of "+
 			"exchanges with W alone, which are not masked; evaluation and models take the tree all the same")
@@ -379,21 +379,4 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 	}
 	s.Agents = g.W.N()
 	return g, nil
-}
-
-// mixing returns a graph's matrix with the mixing of -mix, which must suit the method and
-// the graph.
-func (s *Settings) mixing(m algo.Method, w *network.Matrix) (*network.Matrix, error) {
-	x, err := network.ParseMixing(cmp.Or(s.Mix, network.Plain{}.String()))
-	if err == nil {
-		w, err = w.WithMixing(x)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("-mix: %w", err)
-	}
-	err = train.CheckMixing(m, w)
-	if s.Mix = x.String(); x == (network.Plain{}) {
-		s.Mix = "" // which is left out of config.json
-	}
-	return w, err
 }

@@ -156,6 +156,9 @@ type Averager struct {
 	sent         dsbo.Traffic
 	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
 
+	combination combination
+	coded       coded
+
 	rounded, mixture, kept []float64
 	scales, words          []uint64
 }
@@ -163,8 +166,10 @@ type Averager struct {
 var _ dsbo.Averager = (*Averager)(nil)
 
 // Begin begins a stage, such as an iteration or an evaluation, whose number no other stage of the
-// run has.
-func (a *Averager) Begin(stage uint64) { a.stage, a.count, a.mixCount = stage, 0, 0 }
+// run has. Iteration k is stage 2k, and what follows it 2k+1: weights that change are k's.
+func (a *Averager) Begin(stage uint64) {
+	a.stage, a.count, a.mixCount, a.combination.at = stage, 0, 0, int(stage/2)
+}
 
 // Sent returns what this agent has sent so far, in Mix and in averages: payload, and each vector
 // once, also when a transport sends it again.

@@ -1,10 +1,6 @@
 package network
 
-import (
-	"slices"
-
-	"dsbo/internal/linalg"
-)
+import "dsbo/internal/linalg"
 
 // Combine sets dst = Σ_k row[k].Weight · in[k], summed in the order of k, each product
 // rounded before it is added: the sum of every transport, so that all give the same bits. The
@@ -29,10 +25,10 @@ func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
 // the mixing of the matrix. It belongs to one goroutine at a time.
 type Combiner struct {
 	mixing Mixing
-	row    []Weight                       // of the agent's neighbours and itself
-	self   int                            // the position of the agent itself in row
-	by     func(values []float64) float64 // how to combine the next vectors; nil: by the mixing
-	parts  []int                          // lengths of the parts of the next vectors; what is left is one more part
+	row    []Weight                            // of the agent's neighbours and itself
+	self   int                                 // the position of the agent itself in row
+	by     func(dst []float64, in [][]float64) // how to combine the next vectors; nil: by the mixing
+	parts  []int                               // lengths of the parts of the next vectors; the rest is one more
 
 	views     [][]float64 // terms of one part
 	weights   []Weight    // of Clipped: row with the weights that count
@@ -56,26 +52,18 @@ func (m *Matrix) Combiner(i int) *Combiner {
 // Part says how long part k of the vectors of the next Combine is, see [dsbo.PartMixer].
 func (c *Combiner) Part(k, length int) { c.parts = append(c.parts[:k], length) }
 
-// CombineBy says how the next Combine combines entries, see [dsbo.CombiningMixer].
-func (c *Combiner) CombineBy(by func(values []float64) float64) { c.by = by }
-
-// combineEntries combines each entry by c.by, once.
-func (c *Combiner) combineEntries(dst []float64, in [][]float64) {
-	c.sorted = slices.Grow(c.sorted[:0], len(in))[:len(in)]
-	for i := range dst {
-		for j, v := range in {
-			c.sorted[j] = v[i]
-		}
-		dst[i] = c.by(c.sorted)
-	}
-	c.by, c.sorted = nil, c.sorted[:len(in)-1]
+// CombineBy says how the next Combine combines, see [dsbo.CombiningMixer].
+func (c *Combiner) CombineBy(by func(dst []float64, in [][]float64)) error {
+	c.by = by
+	return nil
 }
 
 // Combine sets dst to the agent's part of an exchange; in has the vectors of the agents in the
 // order of the matrix's row. The vectors have the length of dst; none may overlap it.
 func (c *Combiner) Combine(dst []float64, in [][]float64) {
-	if c.by != nil {
-		c.combineEntries(dst, in)
+	if by := c.by; by != nil {
+		c.by, c.parts = nil, c.parts[:0]
+		by(dst, in)
 		return
 	}
 	if c.mixing == (Plain{}) { // linear: parts make no difference

@@ -1,71 +1,148 @@
 package network
 
 import (
-	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math"
 
 	"dsbo"
 )
 
-// A Directed graph is two sequences of weights over edges of one direction, used in turn, one of
-// each an iteration: Pull, whose rows sum to 1, and Push, whose columns sum to 1. An entry ij that
-// is not 0 is an edge from j to i.
-type Directed struct{ pull, push []*Matrix }
+// Listed mixing has lists of weights, used in turn, one an iteration. See [Sequence]
+// and [NewDirected].
+type Listed struct {
+	directed   bool
+	pull, push []*Matrix // the same where edges have no direction
+}
 
-// NewDirected returns the directed graph with these weights, row by row. Each must be finite, not
-// negative and positive on its diagonal, and their edges together must lead from every agent to
-// every other. Errors match dsbo.ErrConfig and name the first entry, row or column that is wrong.
-func NewDirected(pull, push [][][]float64) (*Directed, error) {
+// Directed reports whether edges have a direction: Mix, whose weights are doubly stochastic, is not
+// for such a graph, but Pull and Push ([dsbo.DirectedMixer]).
+func (l *Listed) Directed() bool { return l.directed }
+
+// String returns the kind of the lists with a digest of their numbers.
+func (l *Listed) String() string {
+	var all [][][]float64
+	for _, list := range [][]*Matrix{l.pull, l.push} {
+		for _, m := range list {
+			all = append(all, m.Dense())
+		}
+	}
+	text, _ := json.Marshal(all) // finite numbers
+	kind := "sequence"
+	if l.directed {
+		kind = "directed"
+	}
+	return fmt.Sprintf("%s:%x", kind, sha256.Sum256(text))[:len(kind)+9]
+}
+
+func (*Listed) liars() int { return 0 }
+
+// check refuses members that change: the lists are of all agents.
+func (l *Listed) check(m *Matrix, _ func(int) int) error {
+	if m.N() != l.pull[0].N() {
+		return dsbo.Errorf(dsbo.ErrConfig, "a graph whose weights are lists has the same %d agents always; it has %d",
+			l.pull[0].N(), m.N())
+	}
+	return nil
+}
+
+func (*Listed) combine(c *Combiner, dst []float64, in [][]float64) { Combine(dst, c.row, in) }
+
+func (l *Listed) weights(dst []Weight, m *Matrix, i int, _ uint64, k int, push bool) []Weight {
+	list := l.pull
+	if push {
+		list = l.push
+	}
+	at := list[k%len(list)]
+	for _, w := range m.rows[i] {
+		dst = append(dst, Weight{w.Agent, at.At(i, w.Agent)})
+	}
+	return dst
+}
+
+// A line is what sums to 1 in weights: rows, columns, or both.
+type line struct{ rows, columns bool }
+
+// NewDirected returns a graph of edges of one direction that may change: the weights of pull, whose
+// rows sum to 1, and of push, whose columns do, one of each in an iteration, over and over. An
+// entry ij that is not 0 is an edge from j to i. Weights must be finite, not negative and positive
+// on the diagonal, and the edges of all iterations together must lead from every agent to every
+// other. Errors match dsbo.ErrConfig and name the first entry, row or column that is wrong.
+//
+// Messages travel over all these edges, in both directions, in each exchange; who has no edge at
+// the time leaves them aside. At and Row give the weights of averages, Metropolis'.
+func NewDirected(pull, push [][][]float64) (*Matrix, error) {
 	if len(pull) == 0 || len(push) == 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig,
 			"a directed graph must have weights to pull and to push; it has %d and %d", len(pull), len(push))
 	}
-	d := &Directed{}
-	for _, sequence := range []struct {
-		name, line string
-		rows       [][][]float64
-		into       *[]*Matrix
-	}{{"A", "row", pull, &d.pull}, {"B", "column", push, &d.push}} {
-		for k, rows := range sequence.rows {
-			name := fmt.Sprintf("%s[%d]", sequence.name, k)
-			m, err := NewMatrix(rows)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			if len(rows) != len(pull[0]) {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have %d agents, as A[0] has; it has %d", name,
-					len(pull[0]), len(rows))
-			}
-			if err := checkDirected(name, sequence.line, rows); err != nil {
-				return nil, err
-			}
-			*sequence.into = append(*sequence.into, m)
-		}
-		if err := checkUnion(sequence.name, sequence.rows); err != nil {
-			return nil, err
-		}
+	l := &Listed{directed: true}
+	var err error
+	if l.pull, err = checkedList("pull", pull, len(pull[0]), line{rows: true}); err == nil {
+		l.push, err = checkedList("push", push, len(pull[0]), line{columns: true})
 	}
-	return d, nil
+	if err != nil {
+		return nil, err
+	}
+	return l.union()
 }
 
-// checkDirected requires weights whose rows, or columns, sum to 1.
-func checkDirected(name, line string, rows [][]float64) error {
-	for i := range rows {
-		sum := 0.0
-		for j := range rows {
-			w, at := rows[i][j], fmt.Sprintf("[%d][%d]", i, j)
-			if line == "column" {
-				w, at = rows[j][i], fmt.Sprintf("[%d][%d]", j, i)
-			}
-			if !(w >= 0) || math.IsInf(w, 0) || i == j && w == 0 {
-				return dsbo.Errorf(dsbo.ErrConfig,
-					"%s%s must be finite, at least 0, and positive on the diagonal; it is %v", name, at, w)
-			}
-			sum += w
+// Sequence returns a graph whose weights change: one of a list in an iteration, over and over.
+// Each must be symmetric and doubly stochastic, as [Matrix.Validate] says, but connected only
+// together with the others. Messages travel as in [NewDirected].
+func Sequence(list [][][]float64) (*Matrix, error) {
+	if len(list) == 0 {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "a sequence must have one matrix at least")
+	}
+	ms, err := checkedList("sequence", list, len(list[0]), line{true, true})
+	if err != nil {
+		return nil, err
+	}
+	return (&Listed{pull: ms, push: ms}).union()
+}
+
+// checkedList returns the matrices of a list for n agents, if they are what they must be.
+func checkedList(name string, list [][][]float64, n int, sums line) (all []*Matrix, err error) {
+	for k, rows := range list {
+		at := fmt.Sprintf("%s[%d]", name, k)
+		m, err := NewMatrix(rows)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", at, err)
+		case len(rows) != n:
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have %d agents, as the first has; it has %d", at, n,
+				len(rows))
 		}
-		if math.Abs(sum-1) > stochasticTol {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s %d of %s must sum to 1; it sums to %v", line, i, name, sum)
+		if err := checkWeights(at, rows, sums); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, checkUnion(name, list)
+}
+
+// checkWeights requires weights of which rows, or columns, sum to 1, and that are symmetric
+// if both do.
+func checkWeights(name string, rows [][]float64, sums line) error {
+	for i := range rows {
+		row, column := 0.0, 0.0
+		for j, w := range rows[i] {
+			switch {
+			case !(w >= 0) || math.IsInf(w, 0) || i == j && w == 0:
+				return dsbo.Errorf(dsbo.ErrConfig,
+					"%s[%d][%d] must be finite, at least 0, and positive on the diagonal; it is %v", name, i, j, w)
+			case sums.rows && sums.columns && w != rows[j][i]:
+				return dsbo.Errorf(dsbo.ErrConfig,
+					"%s must be symmetric; [%d][%d] and [%[3]d][%[2]d] are %v and %v", name, i, j, w, rows[j][i])
+			}
+			row, column = row+w, column+rows[j][i]
+		}
+		if sums.rows && math.Abs(row-1) > stochasticTol {
+			return dsbo.Errorf(dsbo.ErrConfig, "row %d of %s must sum to 1; it sums to %v", i, name, row)
+		}
+		if sums.columns && math.Abs(column-1) > stochasticTol {
+			return dsbo.Errorf(dsbo.ErrConfig, "column %d of %s must sum to 1; it sums to %v", i, name, column)
 		}
 	}
 	return nil
@@ -73,33 +150,22 @@ func checkDirected(name, line string, rows [][]float64) error {
 
 // checkUnion requires that the edges of all weights together lead from every agent to every other:
 // from agent 0 to all, and from all to agent 0.
-func checkUnion(name string, sequence [][][]float64) error {
-	n := len(sequence[0])
+func checkUnion(name string, list [][][]float64) error {
 	for _, forward := range []bool{true, false} {
-		reached, queue := make([]bool, n), []int{0}
-		reached[0] = true
-		for ; len(queue) > 0; queue = queue[1:] {
-			for i := range n {
-				for _, rows := range sequence {
-					w := rows[i][queue[0]]
-					if !forward {
-						w = rows[queue[0]][i]
-					}
-					if w != 0 && !reached[i] {
-						reached[i] = true
-						queue = append(queue, i)
-					}
-				}
+		part := reached(len(list[0]), func(from, to int) bool {
+			if !forward {
+				from, to = to, from
 			}
-		}
-		for i, ok := range reached {
+			return anyEdge(list, from, to)
+		})
+		for i, ok := range part {
+			from, to := 0, i
+			if !forward {
+				from, to = i, 0
+			}
 			if !ok {
-				from, to := 0, i
-				if !forward {
-					from, to = i, 0
-				}
 				return dsbo.Errorf(dsbo.ErrConfig,
-					"the edges of all %s together must be strongly connected; no path leads from agent %d to agent %d",
+					"the edges of all of %s must be strongly connected; no path leads from agent %d to agent %d",
 					name, from, to)
 			}
 		}
@@ -107,45 +173,46 @@ func checkUnion(name string, sequence [][][]float64) error {
 	return nil
 }
 
-// At returns the weights of iteration k.
-func (d *Directed) At(k int) (pull, push *Matrix) {
-	return d.pull[k%len(d.pull)], d.push[k%len(d.push)]
-}
-
-// Mixers joins the agents of a directed graph, which are goroutines of one process: each returned
-// end is for the agent of its number, belongs to one goroutine at a time, and mixes as the end of
-// the same number in over does where edges have no direction.
-func (d *Directed) Mixers(over []dsbo.Mixer) []dsbo.DirectedMixer {
-	ends := make([]dsbo.DirectedMixer, len(over))
-	pull, push := locals(d.pull), locals(d.push)
-	for i, m := range over {
-		ends[i] = &directedMixer{m, i, pull, push}
+// anyEdge reports whether any of some weights has an edge.
+func anyEdge(list [][][]float64, from, to int) bool {
+	for _, rows := range list {
+		if rows[to][from] != 0 {
+			return true
+		}
 	}
-	return ends
+	return false
 }
 
-// locals returns an exchange for each of some weights. Agents wait for each other in both
-// directions of an edge, so that none runs ahead of who reads its vector.
-func locals(ms []*Matrix) (all []*Local) {
-	for _, m := range ms {
-		all = append(all, NewLocal(m))
+// reached returns to which of n agents edges lead from agent 0.
+func reached(n int, edge func(from, to int) bool) []bool {
+	yes, queue := make([]bool, n), []int{0}
+	yes[0] = true
+	for ; len(queue) > 0; queue = queue[1:] {
+		for i := range n {
+			if !yes[i] && edge(queue[0], i) {
+				yes[i] = true
+				queue = append(queue, i)
+			}
+		}
 	}
-	return all
+	return yes
 }
 
-// A directedMixer is one agent's end of a directed graph.
-type directedMixer struct {
-	dsbo.Mixer
-	agent      int
-	pull, push []*Local
-}
-
-// Pull implements [dsbo.DirectedMixer].
-func (m *directedMixer) Pull(ctx context.Context, k int, dst, src []float64) error {
-	return m.pull[k%len(m.pull)].Mixer(m.agent).Mix(ctx, dst, src)
-}
-
-// Push implements [dsbo.DirectedMixer].
-func (m *directedMixer) Push(ctx context.Context, k int, dst, src []float64) error {
-	return m.push[k%len(m.push)].Mixer(m.agent).Mix(ctx, dst, src)
+// union returns the matrix with an edge wherever one of the lists has one.
+func (l *Listed) union() (*Matrix, error) {
+	n := l.pull[0].N()
+	g, err := edgesWhere(n, func(i, j int) bool {
+		for _, list := range [][]*Matrix{l.pull, l.push} {
+			for _, m := range list {
+				if m.At(i, j) != 0 || m.At(j, i) != 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}).graph("listed", 0)
+	if err != nil {
+		return nil, err
+	}
+	return g.W.WithMixing(l)
 }

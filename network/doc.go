@@ -27,6 +27,9 @@
 //	       [0.25, 0.50, 0.25],
 //	       [0.25, 0.25, 0.50]]}
 //
+// Lists of matrices are used in turn, one an iteration: {"sequence": [W, W, ...]} of symmetric ones
+// ([Sequence]), and {"pull": [...], "push": [...]} of edges of one direction ([NewDirected]).
+//
 // Agents are counted from 0. An edge is named once, in either direction. "agents" is optional
 // beside "W". Other fields, null, repeated fields, self loops, repeated edges and agents out of
 // range are errors.
@@ -42,7 +45,9 @@
 //
 // A [Mixing] other than [Plain] stands up to neighbours that send plausible but hostile numbers:
 // [Clipped] and [Trimmed] say what each promises, [Matrix.WithMixing] what it needs of the graph. A
-// [Combiner] is what all transports mix with.
+// [Combiner] is what all transports mix with. [Failing], [Matchings] and [Listed] have other
+// weights in each iteration, which an [Averager] knows: it tells a transport how to combine, as it
+// does with the codes of compressed vectors.
 //
 // # Averages
 //

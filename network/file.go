@@ -13,6 +13,10 @@ type file struct {
 	Agents *int        `json:"agents" must:"a whole number"`
 	Edges  [][]int     `json:"edges" must:"pairs of whole numbers, [[0, 1], ...]"`
 	W      [][]float64 `json:"W" must:"rows of numbers, [[0.5, 0.5], ...]"`
+
+	Sequence [][][]float64 `json:"sequence" must:"a list of matrices, each rows of numbers"`
+	Pull     [][][]float64 `json:"pull" must:"a list of matrices, each rows of numbers"`
+	Push     [][][]float64 `json:"push" must:"a list of matrices, each rows of numbers"`
 }
 
 // Parse reads a graph file, whose format the package documentation states. w gives the
@@ -31,6 +35,9 @@ func parse(data []byte, w float64) (*Graph, error) {
 	var f file
 	if err := files.StrictJSON(data, &f); err != nil {
 		return nil, err
+	}
+	if f.Sequence != nil || f.Pull != nil || f.Push != nil {
+		return f.lists(w)
 	}
 	switch {
 	case f.W != nil && f.Edges != nil:
@@ -56,4 +63,27 @@ func parse(data []byte, w float64) (*Graph, error) {
 		edges[k] = [2]int(ends)
 	}
 	return FromEdges(*f.Agents, edges, w)
+}
+
+// lists returns the graph of lists of weights.
+func (f *file) lists(w float64) (*Graph, error) {
+	var m *Matrix
+	var err error
+	switch {
+	case f.W != nil || f.Edges != nil || f.Sequence != nil && (f.Pull != nil || f.Push != nil):
+		return nil, errors.New(`"sequence", or "pull" and "push", must stand without other weights`)
+	case w != 0:
+		return nil, fmt.Errorf("self weight w must be 0 where the file gives weights; it is %v", w)
+	case f.Sequence != nil:
+		m, err = Sequence(f.Sequence)
+	default:
+		m, err = NewDirected(f.Pull, f.Push)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.Agents != nil && *f.Agents != m.N() {
+		return nil, fmt.Errorf(`"agents" must be the number of rows of the weights, %d; it is %d`, m.N(), *f.Agents)
+	}
+	return &Graph{W: m}, nil
 }

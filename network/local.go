@@ -121,7 +121,9 @@ type localAgent struct {
 }
 
 // CombineBy implements dsbo.CombiningMixer.
-func (a *localAgent) CombineBy(by func(values []float64) float64) { a.combiner.CombineBy(by) }
+func (a *localAgent) CombineBy(by func(dst []float64, in [][]float64)) error {
+	return a.combiner.CombineBy(by)
+}
 
 // Part implements dsbo.PartMixer.
 func (a *localAgent) Part(k, length int) { a.combiner.Part(k, length) }

@@ -26,7 +26,8 @@ import (
 // averages are not robust: what evaluations say, and models that all agents find together at the
 // end, a liar can spoil.
 type Mixing interface {
-	// String returns the form that [ParseMixing] reads, such as "trimmed:2".
+	// String returns the form that [ParseMixing] reads, such as "trimmed:2"; of lists of weights,
+	// which a graph file has, what they are.
 	String() string
 	// liars returns b, the number of neighbours that may lie.
 	liars() int
@@ -58,12 +59,19 @@ var mixings = []struct {
 }
 
 // ParseMixing returns the mixing of a text: plain, or clipped:b or trimmed:b with the number b ≥ 1
-// of neighbours of an agent that may lie; without :b it is 1. Errors match dsbo.ErrConfig.
+// of neighbours of an agent that may lie (without :b it is 1), matchings, or failing:p with the
+// probability p that an edge fails. Errors match dsbo.ErrConfig.
 func ParseMixing(text string) (Mixing, error) {
 	if text == (Plain{}).String() {
 		return Plain{}, nil
 	}
 	name, count, counted := strings.Cut(text, ":")
+	switch {
+	case text == (Matchings{}).String():
+		return Matchings{}, nil
+	case name == "failing":
+		return parseFailing(count)
+	}
 	for _, m := range mixings {
 		if m.name != name {
 			continue
@@ -80,7 +88,8 @@ func ParseMixing(text string) (Mixing, error) {
 		return m.with(b), nil
 	}
 	return nil, dsbo.Errorf(dsbo.ErrConfig,
-		"mixing must be plain, clipped:b or trimmed:b, with the number b of neighbours that may lie; it is %q", text)
+		"mixing must be plain, clipped:b or trimmed:b, with the number b of neighbours that may lie, matchings, or "+
+			"failing:p, with the probability p that an edge fails; it is %q", text)
 }
 
 // WithMixing returns the matrix with another mixing. Robust mixing needs more honest neighbours
@@ -93,7 +102,7 @@ func (m *Matrix) WithMixing(x Mixing) (*Matrix, error) {
 
 // withMixing is WithMixing with the numbers of agents for people.
 func (m *Matrix) withMixing(x Mixing, name func(position int) int) (*Matrix, error) {
-	if x != (Plain{}) {
+	if x != (Plain{}) && !IsChanging(x) {
 		if x.liars() < 1 {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v must be against 1 liar at least", x)
 		}

@@ -21,21 +21,69 @@ func (a *Averager) Part(k, length int) {
 func (a *Averager) Place() (agent, agents int) { return a.id, a.averages.w.N() }
 
 // CombineBy implements [dsbo.CombiningMixer].
-func (a *Averager) CombineBy(by func(values []float64) float64) {
-	if m, ok := a.mixer.(dsbo.CombiningMixer); ok {
-		m.CombineBy(by)
+func (a *Averager) CombineBy(by func(dst []float64, in [][]float64)) error {
+	if _, ok := a.mixer.(dsbo.CombiningMixer); !ok {
+		return dsbo.Errorf(dsbo.ErrCapability,
+			"this exchange can combine vectors by sums alone (dsbo.CombiningMixer is missing)")
 	}
+	a.combination.by = by
+	return nil
 }
 
-// MixCompressed implements [dsbo.CompressingMixer]. What is left of src is not rounded to the wire.
-func (a *Averager) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
-	c.Compress(src)
-	if err := a.mixer.Mix(ctx, dst, src); err != nil {
-		return err
+// A combination is how an [Averager] combines what it hears.
+type combination struct {
+	by      func(dst []float64, in [][]float64) // in the next Mix; nil: by weights
+	kept    bool                                // the exchange may have a function that no Mix has used
+	at      int                                 // iteration of the weights, where they change
+	push    bool                                // the weights are those to push
+	weights []Weight                            // of sum
+	sum     func(dst []float64, in [][]float64)
+}
+
+// chooseCombination tells the exchange how the next Mix combines: as CombineBy has said, or by the
+// weights of the iteration where they change. An exchange that was not finished may have kept
+// another.
+func (a *Averager) chooseCombination() error {
+	x := &a.combination
+	by := x.by
+	x.by = nil
+	if of, ok := a.averages.w.mixing.(changing); ok && by == nil {
+		x.weights = of.weights(x.weights[:0], a.averages.w, a.id, a.averages.options.Seed, x.at, x.push)
+		if x.sum == nil {
+			x.sum = func(dst []float64, in [][]float64) { Combine(dst, x.weights, in) }
+		}
+		by = x.sum
 	}
-	floats, bytes := c.Size(len(src))
-	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, floats, bytes))
-	return nil
+	if by == nil && !x.kept {
+		return nil
+	}
+	m, ok := a.mixer.(dsbo.CombiningMixer)
+	if !ok {
+		return dsbo.Errorf(dsbo.ErrCapability,
+			"this exchange has the same weights always (dsbo.CombiningMixer is missing)")
+	}
+	x.kept = by != nil
+	return m.CombineBy(by)
+}
+
+// Pull implements [dsbo.DirectedMixer]: over a graph without directions it is Mix.
+func (a *Averager) Pull(ctx context.Context, k int, dst, src []float64) error {
+	return a.mixAt(ctx, k, false, dst, src)
+}
+
+// Push implements [dsbo.DirectedMixer]: over a graph without directions it is Mix.
+func (a *Averager) Push(ctx context.Context, k int, dst, src []float64) error {
+	return a.mixAt(ctx, k, true, dst, src)
+}
+
+// mixAt is Mix with the weights of iteration k.
+func (a *Averager) mixAt(ctx context.Context, k int, push bool, dst, src []float64) error {
+	x := &a.combination
+	was := x.at
+	x.at, x.push = k, push
+	err := a.Mix(ctx, dst, src)
+	x.at, x.push = was, false
+	return err
 }
 
 // Mix implements [dsbo.Mixer].
@@ -68,6 +116,9 @@ func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float6
 
 // mix is MixAdd of what the wire carries of src, without error feedback.
 func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
+	if err := a.chooseCombination(); err != nil {
+		return err
+	}
 	d := a.draws()
 	wire := a.averages.options.Wire
 	if wire != Float64 {

@@ -236,7 +236,7 @@ func (c *Config) checkMethod() error {
 	if c.Problem.Matrix != dsbo.Hessian && !traits.TakesMatrix() {
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"%s needs the Hessian itself, and cannot do with the curvature %v; methods that can are %s",
-			name, c.Problem.Matrix, strings.Join(algo.MatrixTakers(), ", "))
+			name, c.Problem.Matrix, strings.Join(algo.NamesWhere(algo.Traits.TakesMatrix), ", "))
 	}
 	if err := CheckMixing(c.Method, c.W); err != nil {
 		return err
@@ -277,8 +277,11 @@ func checkGraph(m algo.Method, w *network.Matrix) error {
 // CheckMixing returns an error that matches dsbo.ErrConfig if the mixing of a matrix is a robust
 // one that the method cannot do with.
 func CheckMixing(m algo.Method, w *network.Matrix) error {
-	x := w.Mixing()
-	if x == (network.Plain{}) || algo.TraitsOf(m).Robust {
+	x, traits := w.Mixing(), algo.TraitsOf(m)
+	if network.IsChanging(x) {
+		return checkChanging(algo.NameOf(m), traits, x)
+	}
+	if x == (network.Plain{}) || traits.Robust {
 		return nil
 	}
 	return dsbo.Errorf(dsbo.ErrConfig,
@@ -286,6 +289,24 @@ func CheckMixing(m algo.Method, w *network.Matrix) error {
 			"multipliers that "+
 			"are carried over iterations, would be lost; methods that can are %s", algo.NameOf(m), x,
 		strings.Join(algo.RobustNames(), ", "))
+}
+
+// checkChanging returns an error for a method whose theory does not allow weights that change.
+func checkChanging(name string, traits algo.Traits, x network.Mixing) error {
+	listed, _ := x.(*network.Listed)
+	switch {
+	case traits.ExactAverage:
+		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average in each exchange; mixing %v has none", name, x)
+	case listed != nil && listed.Directed() && !traits.Directed:
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"%s needs edges in both directions, with weights whose rows and columns sum to 1, and not mixing %v; "+
+				"methods that do without are %s",
+			name, x, strings.Join(algo.NamesWhere(func(t algo.Traits) bool { return t.Directed }), ", "))
+	case traits.FixedGraph != "":
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"%s needs the same weights in each iteration (%s); with mixing %v they change", name, traits.FixedGraph, x)
+	}
+	return nil
 }
 
 // isExactAverage reports whether a mixing matrix is the exact average.

@@ -261,7 +261,7 @@ func (s suite) cost(t *testing.T) {
 }
 
 func (s suite) allocation(t *testing.T) {
-	a, o, m := s.method(p, q), oracle(0), lone{}
+	a, o, m := s.method(p, q), oracle(0), lone{new([]float64)}
 	k, ctx := 0, context.Background()
 	step := func() {
 		if err := a.Step(ctx, k, o, m); err != nil {

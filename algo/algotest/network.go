@@ -20,7 +20,6 @@ type Mixer struct {
 	AverageFloats int // numbers in them
 	Longest       int // numbers of the longest vector of either
 	kept          []float64
-	directed      dsbo.DirectedMixer // nil: edges have no direction
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error
@@ -32,11 +31,16 @@ func NewMixers(W [][]float64) []*Mixer {
 	if err != nil {
 		panic(err)
 	}
+	return NewMixersOver(m)
+}
+
+// NewMixersOver joins the agents of a matrix with its mixing.
+func NewMixersOver(m *network.Matrix) []*Mixer {
 	averages, err := network.NewAverages(network.NewLocal(m), m, network.AverageOptions{})
 	if err != nil {
 		panic(err)
 	}
-	ms := make([]*Mixer, len(W))
+	ms := make([]*Mixer, m.N())
 	for i := range ms {
 		ms[i] = &Mixer{Averager: averages.Agent(i)}
 	}
@@ -45,35 +49,23 @@ func NewMixers(W [][]float64) []*Mixer {
 
 // NewDirectedMixers joins the agents of a directed graph, with the rows of its matrices.
 func NewDirectedMixers(pull, push [][][]float64) []*Mixer {
-	d, err := network.NewDirected(pull, push)
+	m, err := network.NewDirected(pull, push)
 	if err != nil {
 		panic(err)
 	}
-	ms := NewMixers(Average(len(pull[0])))
-	ends := make([]dsbo.Mixer, len(ms))
-	for i, m := range ms {
-		ends[i] = m.Averager
-	}
-	for i, end := range d.Mixers(ends) {
-		ms[i].directed = end
-	}
-	return ms
+	return NewMixersOver(m)
 }
 
 // Pull counts and pulls, by Mix where edges have no direction.
 func (m *Mixer) Pull(ctx context.Context, k int, dst, src []float64) error {
-	if m.directed == nil {
-		return m.Mix(ctx, dst, src)
-	}
-	return m.countCall(&m.Messages, &m.Floats, len(src), func() error { return m.directed.Pull(ctx, k, dst, src) })
+	return m.countCall(&m.Messages, &m.Floats, len(src),
+		func() error { return m.Averager.(dsbo.DirectedMixer).Pull(ctx, k, dst, src) })
 }
 
 // Push counts and pushes, by Mix where edges have no direction.
 func (m *Mixer) Push(ctx context.Context, k int, dst, src []float64) error {
-	if m.directed == nil {
-		return m.Mix(ctx, dst, src)
-	}
-	return m.countCall(&m.Messages, &m.Floats, len(src), func() error { return m.directed.Push(ctx, k, dst, src) })
+	return m.countCall(&m.Messages, &m.Floats, len(src),
+		func() error { return m.Averager.(dsbo.DirectedMixer).Push(ctx, k, dst, src) })
 }
 
 // Mix counts and exchanges.
@@ -89,15 +81,14 @@ func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []f
 
 // MixCompressed counts what is left of src, and exchanges.
 func (m *Mixer) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
-	floats, _ := c.Size(len(src))
-	return m.countCall(&m.Messages, &m.Floats, floats, func() error {
+	return m.countCall(&m.Messages, &m.Floats, c.Floats(len(src)), func() error {
 		return m.Averager.(dsbo.CompressingMixer).MixCompressed(ctx, dst, src, c)
 	})
 }
 
 // CombineBy implements [dsbo.CombiningMixer].
-func (m *Mixer) CombineBy(by func(values []float64) float64) {
-	m.Averager.(dsbo.CombiningMixer).CombineBy(by)
+func (m *Mixer) CombineBy(by func(dst []float64, in [][]float64)) error {
+	return m.Averager.(dsbo.CombiningMixer).CombineBy(by)
 }
 
 // Place implements [dsbo.PlacedMixer].
@@ -143,6 +134,9 @@ func Step[A dsbo.Algorithm](ctx context.Context, k int, as []A, os []dsbo.Oracle
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	for i := range as {
+		if of, ok := ms[i].Averager.(*network.Averager); ok {
+			of.Begin(2 * uint64(k))
+		}
 		wg.Go(func() {
 			if err := as[i].Step(ctx, k, os[i], ms[i]); err != nil {
 				cancel(fmt.Errorf("agent %d: %w", i, err))
@@ -154,7 +148,7 @@ func Step[A dsbo.Algorithm](ctx context.Context, k int, as []A, os []dsbo.Oracle
 }
 
 // lone is the exchange of an agent without others that allocates nothing itself.
-type lone struct{}
+type lone struct{ code *[]float64 }
 
 func (lone) Mix(_ context.Context, dst, src []float64) error {
 	copy(dst, src)
@@ -163,6 +157,14 @@ func (lone) Mix(_ context.Context, dst, src []float64) error {
 
 func (lone) Place() (agent, agents int) { return 0, 1 }
 
-func (lone) CombineBy(func(values []float64) float64) {}
+func (lone) CombineBy(func(dst []float64, in [][]float64)) error { return nil }
+
+func (l lone) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
+	*l.code = c.Encode((*l.code)[:0], src)
+	if err := c.Decode(src, *l.code); err != nil {
+		return err
+	}
+	return l.Mix(ctx, dst, src)
+}
 
 func (l lone) Average(ctx context.Context, dst, src []float64) error { return l.Mix(ctx, dst, src) }

@@ -215,4 +215,6 @@ type combining struct{ of *Mixer }
 func (c combining) Part(k, length int) { c.of.view.combiner.Part(k, length) }
 
 // CombineBy implements dsbo.CombiningMixer.
-func (c combining) CombineBy(by func(values []float64) float64) { c.of.view.combiner.CombineBy(by) }
+func (c combining) CombineBy(by func(dst []float64, in [][]float64)) error {
+	return c.of.view.combiner.CombineBy(by)
+}

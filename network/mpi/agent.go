@@ -54,7 +54,9 @@ func (a *agent) findTerms() {
 }
 
 // CombineBy implements dsbo.CombiningMixer.
-func (a *agent) CombineBy(by func(values []float64) float64) { a.combiner.CombineBy(by) }
+func (a *agent) CombineBy(by func(dst []float64, in [][]float64)) error {
+	return a.combiner.CombineBy(by)
+}
 
 // Part implements dsbo.PartMixer.
 func (a *agent) Part(k, length int) { a.combiner.Part(k, length) }

@@ -116,9 +116,12 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 				{"ReduceEnds", testReduceEnds},
 				{"ReduceFail", testReduceFail},
 			} {
-				if g.W.Mixing() != (network.Plain{}) &&
-					!slices.Contains([]string{"Product", "Parts", "Float32"}, c.name) {
-					continue // the rest is as it is without robust mixing
+				others := []string{"Product", "Parts", "Float32"}
+				if network.IsChanging(g.W.Mixing()) { // which averages know alone
+					others = []string{"Average"}
+				}
+				if g.W.Mixing() != (network.Plain{}) && !slices.Contains(others, c.name) {
+					continue // the rest is as it is with plain mixing
 				}
 				t.Run(c.name, func(t *testing.T) {
 					leaks := goleak.IgnoreCurrent()
@@ -156,6 +159,8 @@ func graphs(t *testing.T) []*network.Graph {
 		{"server", 4, network.Options{}, network.Plain{}},
 		{"complete", 5, network.Options{}, network.Trimmed{Liars: 1}},
 		{"exponential", 8, network.Options{}, network.Clipped{Liars: 2}},
+		{"ring", 5, network.Options{}, network.Failing{Probability: 0.4}},
+		{"complete", 4, network.Options{}, network.Matchings{}},
 	} {
 		g, err := network.New(c.graph, c.n, c.o)
 		if err != nil {
@@ -170,7 +175,15 @@ func graphs(t *testing.T) []*network.Graph {
 		}
 		all = append(all, g)
 	}
-	return all
+	third, half := 1./3, 0.5 // a circle of three in one direction, and two edges of the other
+	directed, err := network.NewDirected(
+		[][][]float64{{{half, 0, half}, {half, half, 0}, {0, half, half}},
+			{{half, half, 0}, {0, 1, 0}, {third, third, third}}},
+		[][][]float64{{{half, 0, half}, {half, half, 0}, {0, half, half}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(all, &network.Graph{Name: "directed3", W: directed})
 }
 
 type exchange struct {

@@ -66,6 +66,10 @@ type faultyReducer struct {
 	fault
 }
 
+func (f faultyReducer) CombineBy(by func(dst []float64, in [][]float64)) error {
+	return f.Reducer.(dsbo.CombiningMixer).CombineBy(by)
+}
+
 func (f faultyReducer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
 	return f.reduce(ctx, f.Reducer, op, bits, words)
 }

@@ -122,7 +122,7 @@ func testAverage(t *testing.T, x *exchange) {
 			t.Fatal(err)
 		}
 		if err := errors.Join(RunAll(n, func(i int) (err error) {
-			want[i], err = averages(Context(t), here.Agent(i), i, n)
+			want[i], err = averages(Context(t), here.Agent(i), o, x.w, i)
 			return err
 		})...); err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func testAverage(t *testing.T, x *exchange) {
 			}
 		}
 		x.mustSucceed(t, func(ctx context.Context, i int, _ dsbo.Mixer) error {
-			got, err := averages(ctx, ends[i], i, n)
+			got, err := averages(ctx, ends[i], o, x.w, i)
 			if err != nil {
 				return err
 			}
@@ -152,12 +152,27 @@ func testAverage(t *testing.T, x *exchange) {
 	}
 }
 
-// averages returns what an agent gets of a program of averages and exchanges.
-func averages(ctx context.Context, a *network.Averager, i, n int) (results [][]float64, err error) {
+// averages returns what an agent gets of a program of averages and exchanges, also by other
+// combinations than sums and of codes, where these may be.
+func averages(ctx context.Context, a *network.Averager, o network.AverageOptions, w *network.Matrix,
+	i int) (results [][]float64, err error) {
 	for round, length := range []int{3, 0, 200} {
-		a.Begin(uint64(round))
-		v := vectors(n, length, round)[i]
-		for _, step := range []func(context.Context, []float64, []float64) error{a.Average, a.Mix, a.Average} {
+		a.Begin(uint64(2 * round))
+		v := vectors(w.N(), length, round)[i]
+		steps := []func(context.Context, []float64, []float64) error{
+			a.Average, a.Mix,
+			func(ctx context.Context, dst, src []float64) error { return a.Pull(ctx, 7, dst, src) },
+			func(ctx context.Context, dst, src []float64) error {
+				return errors.Join(a.CombineBy(largest), a.Mix(ctx, dst, src))
+			},
+			func(ctx context.Context, dst, src []float64) error { return a.Push(ctx, 8, dst, src) },
+		}
+		if o.Wire == network.Float64 && w.Mixing() == (network.Plain{}) {
+			steps = append(steps, func(ctx context.Context, dst, src []float64) error {
+				return a.MixCompressed(ctx, dst, slices.Clone(src), firstHalf{})
+			})
+		}
+		for _, step := range append(steps, a.Mix, a.Average) {
 			if err := step(ctx, v, v); err != nil {
 				return nil, err
 			}
@@ -169,6 +184,28 @@ func averages(ctx context.Context, a *network.Averager, i, n int) (results [][]f
 	}
 	return results, nil
 }
+
+// largest is the largest entry of the agents.
+func largest(dst []float64, in [][]float64) {
+	copy(dst, in[0])
+	for _, v := range in[1:] {
+		for k, e := range v {
+			dst[k] = max(dst[k], e)
+		}
+	}
+}
+
+// firstHalf leaves the first half of a vector.
+type firstHalf struct{}
+
+func (firstHalf) Encode(dst, v []float64) []float64 { return append(dst, v[:len(v)/2]...) }
+
+func (firstHalf) Decode(v, code []float64) error {
+	clear(v[copy(v, code):])
+	return nil
+}
+
+func (firstHalf) Floats(n int) int { return n / 2 }
 
 // step reduces zeros.
 func (r reduction) step(ctx context.Context, m dsbo.Mixer) error {
