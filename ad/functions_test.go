@@ -18,7 +18,7 @@ func TestDirectionsOfX(t *testing.T) {
 		loss := func(exchanged bool) *Derivs {
 			l := Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: seed%2 == 1,
 				Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "signs", Batch: true}},
-				Build:  func(x, y *Node, in []*Node) *Node { return buildRandom(k.seed, x, y, in[0], in[1]) }}
+				Build:  func(x, y *Node, in []*Node) *Node { return k.build(k.seed, x, y, in[0], in[1]) }}
 			if exchanged {
 				build := l.Build
 				l.P, l.Q, l.Build = l.Q, l.P, func(x, y *Node, in []*Node) *Node { return build(y, x, in) }

@@ -26,7 +26,23 @@ const (
 	narrow, wide = 3, 5
 	randomX      = wide
 	randomY      = 2*narrow*wide + 3*wide
+
+	kinds = 33 // of values that add makes
 )
+
+// buildThird builds the derivative of a random graph along a vector: its second derivatives are
+// third ones of the graph.
+func buildThird(seed uint64, x, y, data, signs *Node) *Node {
+	g := testkit.Get(Grad(buildRandom(seed, x, y, data, signs), x, y))
+	along := func(g *Node) *Node {
+		v := make([]float64, g.Shape()[0])
+		for i := range v {
+			v[i] = 1 - .3*float64(i%5)
+		}
+		return Dot(g, NewConst(y, fmt.Sprint("along ", len(v)), len(v), 0, v))
+	}
+	return Add(along(g[0]), along(g[1]))
+}
 
 func buildRandom(seed uint64, x, y, data, signs *Node) *Node {
 	g := &randomGraph{r: rand.New(rand.NewPCG(seed, 1)), y: y}
@@ -34,7 +50,7 @@ func buildRandom(seed uint64, x, y, data, signs *Node) *Node {
 	g.rows[1] = []*Node{AddRow(MatMul(data, g.weights(false), false, false), Tanh(x))}
 	g.whole = []*Node{x, Exp(x), PartVec(y, 0, wide), PartVec(y, randomY-wide, wide)}
 	for range 4 + g.r.IntN(16) {
-		g.add(g.r.IntN(25))
+		g.add(g.r.IntN(kinds))
 	}
 	end := func(list []*Node) *Node { return list[len(list)-1] }
 	total := Add(SumAll(Square(end(g.rows[0]))), Mean(end(g.rows[1])))
@@ -110,7 +126,10 @@ func (g *randomGraph) rearranged(kind int, a, b *Node) *Node {
 		outer := BatchMatMul(u, v, randomRows, false, true)
 		return Reshape(BatchMatMul(outer, v, randomRows, g.r.IntN(2) == 0, false), randomRows, c)
 	}
-	if kind > 17 {
+	switch {
+	case kind > 24:
+		return g.structured(kind, a, b)
+	case kind > 17:
 		return g.chosen(kind, a, b)
 	}
 	half := randomRows / 2
@@ -151,9 +170,44 @@ func (g *randomGraph) chosen(kind int, a, b *Node) *Node {
 	return Tanh(Add(Lgamma(Offset(1, Square(a))), Sub(Mul(Sigmoid(row), column), LogNormalCDF(Mul(Tanh(b), row)))))
 }
 
+// structured makes a value of the shape of a and b by tensors, convolutions, small systems, sparse
+// matrices and derivatives of one's own.
+func (g *randomGraph) structured(kind int, a, b *Node) *Node {
+	_, c := dims(a)
+	row := Window{H: 1, W: c, C: 1, KH: 1, KW: 3, Stride: 1, PadW: 1}
+	taps := Part(g.y, g.r.IntN(randomY-3), 1, 3)
+	tensor := func(a *Node) Tensor { return TensorOf(a, randomRows, 1, c) }
+	outer := Einsum("nic,nid->ncd", tensor(Tanh(a)), tensor(Sin(b))) // for each example
+	system := dominant(outer.Node, randomRows)
+	switch kind {
+	case 25:
+		return Tanh(Einsum("ncd,nie->nc", outer.Transpose(0, 2, 1), tensor(Tanh(b))).Node)
+	case 26:
+		row.PadW, row.DilationW = 2, 2
+		return Tanh(Reshape(Convolve(a, taps, row, 1), randomRows, c))
+	case 27:
+		return Tanh(Reshape(BatchSolve(system, Reshape(Tanh(b), randomRows*c, 1), randomRows), randomRows, c))
+	case 28:
+		symmetric := dominant(Einsum("nic,nid->ncd", tensor(Sin(b)), tensor(Sin(b))).Node, randomRows)
+		factor := BatchCholesky(symmetric, randomRows)
+		product := BatchMatMul(factor, Reshape(a, randomRows*c, 1), randomRows, true, false)
+		return AddCol(Tanh(Reshape(product, randomRows, c)), Sin(BatchLogDet(system, randomRows)))
+	case 29:
+		return Remat(func(in ...*Node) *Node { return Tanh(Mul(Sin(in[0]), in[1])) }, a, b)
+	case 30:
+		by := func(in []*Node, _, g *Node) []*Node { return []*Node{Mul(g, Cos(in[0])), nil} }
+		return Add(CustomGrad(Sin(a), by, a, b), Mul(Detached(Step(a)), Tanh(b)))
+	case 31:
+		s := sparseRows(randomRows)
+		return Tanh(Add(SparseMatMul(s, SparseMatMul(s, Tanh(a), false), true), Sin(b)))
+	}
+	return Tanh(Add(ConvTranspose(a, taps, row), Cos(b)))
+}
+
 // randomTask is a random graph with points and batches.
 type randomTask struct {
 	seed    uint64
+	build   func(seed uint64, x, y, data, signs *Node) *Node
 	x, y, v [2][]float64
 	data    *Table
 	signs   *Table
@@ -162,7 +216,10 @@ type randomTask struct {
 
 func newRandomTask(seed uint64) *randomTask {
 	r := rand.New(rand.NewPCG(seed, 2))
-	k := &randomTask{seed: seed}
+	k := &randomTask{seed: seed, build: buildRandom}
+	if seed%2 == 1 {
+		k.build = buildThird
+	}
 	normal := func(n int) []float64 {
 		a := make([]float64, n)
 		for i := range a {
@@ -182,7 +239,7 @@ func newRandomTask(seed uint64) *randomTask {
 func (k *randomTask) derivs(float32 bool, tile int, w *Workspace) *Derivs {
 	d := testkit.Get(Differentiate(Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: float32, Workspace: w,
 		Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "signs", Batch: true}},
-		Build:  func(x, y *Node, in []*Node) *Node { return buildRandom(k.seed, x, y, in[0], in[1]) }}))
+		Build:  func(x, y *Node, in []*Node) *Node { return k.build(k.seed, x, y, in[0], in[1]) }}))
 	setTile(d.Program, tile)
 	return d
 }
@@ -230,7 +287,7 @@ func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
 		}
 		signs = append(signs, k.signs.At(i, 0))
 	}
-	cost := buildRandom(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data),
+	cost := k.build(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data),
 		NewConst(leaves[0], "signs", randomRows, 0, signs))
 	first := testkit.Get(Grad(cost, leaves[0], leaves[1]))
 	second := testkit.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))

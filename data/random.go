@@ -21,6 +21,7 @@ const (
 	streamPolicy
 	streamPartition
 	streamBatch
+	streamNoise
 )
 
 // hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round

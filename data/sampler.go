@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/num"
 )
 
 // A Sampler gives one agent's minibatches: Batch different rows, every subset equally likely. A
@@ -110,6 +111,19 @@ func (s *Sampler) Mask(dst []float64, name dsbo.Sample, number int, keep float64
 		default:
 			dst[j] = 0
 		}
+	}
+}
+
+// Noise fills dst with standard normal numbers of the named draw, a pure function of (Seed, Agent,
+// Set, K, T, number). In [dsbo.Whole], which is no draw, all numbers are 0.
+func (s *Sampler) Noise(dst []float64, name dsbo.Sample, number int) {
+	if name.Set == dsbo.Whole {
+		clear(dst)
+		return
+	}
+	r := newRand(s.Seed, streamNoise, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T), uint64(number))
+	for j := range dst {
+		dst[j] = num.Normal(r)
 	}
 }
 

@@ -126,8 +126,8 @@ func (e *examples) bind(p *ad.Program, idx []int) error {
 }
 
 // differentiate compiles a loss on batches of rows of e.
-func (e *examples) differentiate(l Loss, p, q, rows int, float32 bool) (*ad.Derivs, error) {
-	return ad.Differentiate(ad.Loss{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: float32,
+func (e *examples) differentiate(l Loss, p, q, rows int, c Config) (*ad.Derivs, error) {
+	return ad.Differentiate(ad.Loss{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: c.Float32, Keep: c.Keep,
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node { return l(x, y, e.batch(rows, in)) }})
 }
 
@@ -145,7 +145,7 @@ func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs,
 	if err != nil {
 		return nil, err
 	}
-	d, err := ex.differentiate(l, p, q, ex.rows, float32)
+	d, err := ex.differentiate(l, p, q, ex.rows, Config{Float32: float32})
 	if err != nil {
 		return nil, err
 	}

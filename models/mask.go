@@ -16,7 +16,11 @@ func checkMasks(masks []Mask, columns []input) error {
 		case m.Name == "" || taken:
 			return dsbo.Errorf(dsbo.ErrConfig,
 				"names of masks must be distinct, not empty, and no names of columns; that of mask %d is %q", k, m.Name)
-		case m.Cols < 1 || !(m.Keep > 0 && m.Keep <= 1):
+		case m.Normal && (m.Cols < 1 || m.Keep != 0):
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"normal mask %q must have at least 1 column and no share to keep; they are %d and %g", m.Name, m.Cols,
+				m.Keep)
+		case !m.Normal && (m.Cols < 1 || !(m.Keep > 0 && m.Keep <= 1)):
 			return dsbo.Errorf(dsbo.ErrConfig,
 				"mask %q must have at least 1 column and keep a share in (0, 1]; they are %d and %g",
 				m.Name, m.Cols, m.Keep)
@@ -40,7 +44,11 @@ func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error 
 	delete(s.masked, p) // until all are bound
 	for k, m := range s.ex.masks {
 		numbers := make([]float64, rows*m.Cols)
-		s.draw.Mask(numbers, name, k, m.Keep)
+		if m.Normal {
+			s.draw.Noise(numbers, name, k)
+		} else {
+			s.draw.Mask(numbers, name, k, m.Keep)
+		}
 		table, err := ad.FloatTable(rows, m.Cols, numbers)
 		if err == nil && s.cfg.Float32 {
 			table, err = table.Float32()

@@ -81,12 +81,59 @@ func TestMasksAreChecked(t *testing.T) {
 	s := classShard(8, 8, 4, 3)
 	s.Train.Columns = []data.Column{{Name: "taken", Table: table(8, 1, make([]float64, 8))}}
 	for _, masks := range [][]models.Mask{
-		{{"", 4, .5}}, {{"kept", 0, .5}}, {{"kept", 4, 0}}, {{"kept", 4, 1.5}}, {{"kept", 4, .5}, {"kept", 4, .5}},
-		{{"taken", 4, .5}},
+		{{Cols: 4, Keep: .5}}, {{Name: "kept", Keep: .5}}, {{Name: "kept", Cols: 4}},
+		{{Name: "kept", Cols: 4, Keep: 1.5}}, {{Name: "kept", Cols: 4, Keep: .5}, {Name: "kept", Cols: 4, Keep: .5}},
+		{{Name: "taken", Cols: 4, Keep: .5}}, {{Name: "noise", Cols: 4, Keep: .5, Normal: true}},
+		{{Name: "noise", Normal: true}},
 	} {
 		if _, err := models.NewOracle(dropping{models.Softmax{Features: 4, Classes: 3}, masks}, s,
 			models.Config{}); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: %v", masks, err)
 		}
+	}
+}
+
+// noisy adds normal noise to the features of training examples.
+type noisy struct{ models.Softmax }
+
+func (noisy) Masks() []models.Mask { return []models.Mask{{Name: "noise", Cols: 50, Normal: true}} }
+
+func (m noisy) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	b.X = ad.Add(b.X, b.Column("noise"))
+	return m.Softmax.Lower(x, y, b)
+}
+
+// TestNoise: a draw has one noise, whatever is asked and in whatever type, another draw another
+// one, and all examples none. It is standard normal: 2000 squares have the sum 2000 ± 63.
+func TestNoise(t *testing.T) {
+	const d, c, rows = 50, 3, 40
+	s := classShard(rows, rows, d, c)
+	s.Train.X = table(rows, d, make([]float64, rows*d)) // the noise alone is left
+	m := noisy{models.Softmax{Features: d, Classes: c}}
+	x, y := slices.Repeat([]float64{-30}, d), make([]float64, d*c)
+	curvature := func(c models.Config, name dsbo.Sample) float64 {
+		o, v, hv := testkit.Get(models.NewOracle(m, s, c)), make([]float64, len(y)), make([]float64, len(y))
+		sum := 0.
+		for j := range d {
+			v[j] = 1
+			testkit.OK(o.HVP(hv, x, y, v, name))
+			sum += 9. / 2 * rows * hv[j] // p(1-p) = 2/9 of each squared number
+			v[j] = 0
+		}
+		return sum
+	}
+	one := dsbo.Sample{Set: dsbo.Lower, K: 3, T: 1}
+	length := curvature(models.Config{}, one)
+	if math.Abs(length-rows*d) > 5*63 {
+		t.Errorf("the squared length of %d numbers is %g", rows*d, length)
+	}
+	if narrow := curvature(models.Config{Float32: true}, one); math.Abs(narrow-length) > 1e-3*length {
+		t.Errorf("the same draw in float32 has other noise: %g and %g", narrow, length)
+	}
+	if other := curvature(models.Config{}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 2}); other == length {
+		t.Error("two draws have the same noise")
+	}
+	if whole := curvature(models.Config{}, dsbo.Sample{Set: dsbo.Whole}); whole > 1e-6 {
+		t.Errorf("all examples, which are no draw, have noise: %g", whole)
 	}
 }

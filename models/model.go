@@ -91,8 +91,8 @@ type Curved interface {
 // A Masked is a [Model] whose lower loss takes masks, such as dropout's: random numbers, drawn anew
 // in each draw by its name, so that the gradient and the products of a draw have the same ones,
 // also after a resume and on other processors. [Batch.Column] has them in Lower and Diagonal; in
-// Upper and Score it returns nil. On all examples ([dsbo.Whole]) their numbers are all 1, their
-// mean in a draw.
+// Upper and Score it returns nil. On all examples ([dsbo.Whole]) their numbers are all 1, or all 0
+// where they are normal: their mean in a draw.
 type Masked interface {
 	// Masks returns them, the same each time.
 	Masks() []Mask
@@ -105,11 +105,14 @@ type Masked interface {
 type Batched interface{ Batched() }
 
 // A Mask is a matrix with a row for each example of a draw, a vector where it has one column, of
-// numbers that are 1/Keep with probability Keep, and else 0.
+// numbers that are 1/Keep with probability Keep, and else 0. A mask that is Normal has standard
+// normal numbers in their place, such as the noise of a variational model, which are 0 on all
+// examples.
 type Mask struct {
-	Name string
-	Cols int
-	Keep float64 // in (0, 1]
+	Name   string
+	Cols   int
+	Keep   float64 // in (0, 1]; 0 if Normal
+	Normal bool
 }
 
 // A Batch is the examples of one draw, as nodes of a graph. Fields are nil where the agent's data

@@ -14,6 +14,7 @@ type Config struct {
 	Seed    uint64 // seed of the draws
 	Batch   int    // examples per draw; 0, or more than there are, means all
 	Float32 bool   // compute in float32, but for values of f and g, which methods compare
+	Keep    int    // bytes of large values that a compiled loss may keep for the next product, see [ad.Func]
 }
 
 // An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.JointOracle], a
@@ -130,7 +131,7 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	d := s.losses[rows]
 	if d == nil {
 		var err error
-		if d, err = s.programs.differentiate(s.loss, &s.ex, rows, s.cfg.Float32, s.memory); err != nil {
+		if d, err = s.programs.differentiate(s.loss, &s.ex, rows, s.cfg, s.memory); err != nil {
 			return nil, err
 		}
 		s.losses[rows] = d

@@ -25,6 +25,7 @@ type compilation struct {
 	inputs  string // their names, shapes and kinds
 	rows    int
 	float32 bool
+	keep    int
 }
 
 // A part is one of the things that are compiled of a model.
@@ -54,15 +55,16 @@ func (p *Programs) Workspace() *ad.Workspace { return &ad.Workspace{Pool: &p.poo
 
 // key returns what names a part that is compiled for n rows of e.
 func (e *examples) key(of part, rows int, float32 bool) compilation {
-	return compilation{of, fmt.Sprintf("%+v", e.inputs()), rows, float32}
+	return compilation{of: of, inputs: fmt.Sprintf("%+v", e.inputs()), rows: rows, float32: float32}
 }
 
 // differentiate returns a loss of the model on batches of n rows of e, with memory in w.
-func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool,
+func (p *Programs) differentiate(of part, e *examples, rows int, c Config,
 	w *ad.Workspace) (_ *ad.Derivs, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := e.key(of, rows, float32)
+	key := e.key(of, rows, c.Float32)
+	key.keep = c.Keep
 	d := p.losses[key]
 	if d == nil {
 		loss := p.model.Lower
@@ -70,7 +72,7 @@ func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool,
 			loss = p.model.Upper
 		}
 		x, y := p.model.Dims()
-		if d, err = e.differentiate(loss, x, y, rows, float32); err != nil {
+		if d, err = e.differentiate(loss, x, y, rows, c); err != nil {
 			return nil, err
 		}
 		p.losses[key] = d

@@ -96,6 +96,16 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 	return p, err
 }
 
+// keptBytes is how much each of some agents of a process, whose y has q numbers, keeps for the next
+// product at a point ([models.Config].Keep): 0, which is the default, for up to 20 agents; more
+// share 640 MiB, but for two vectors each.
+func keptBytes(agents, q int) int {
+	if agents <= 20 {
+		return 0
+	}
+	return max(640<<20/agents, 2*8*q)
+}
+
 // NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all,
 // without a team: the problem of an epoch connects its members, at their positions
 // ([Problem.OfMembers]). The oracles and scores share what is compiled of the model, and scratch
@@ -110,6 +120,9 @@ func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Proble
 		Digests: make([]string, n)}
 	if local == nil {
 		local = prob.agents().Local()
+	}
+	if _, q := m.Dims(); c.Keep == 0 {
+		c.Keep = keptBytes(len(local), q)
 	}
 	programs := models.NewPrograms(m)
 	for i, s := range t.Shards {

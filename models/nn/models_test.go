@@ -83,7 +83,8 @@ func TestModels(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		model models.Model
-	}{{"convolutional", normalized{convolutional()}}, {"recurrent", recurrent()}, {"transformer", transformer()}} {
+	}{{"convolutional", normalized{convolutional()}}, {"recurrent", recurrent()}, {"transformer", transformer()},
+		{"causal", causal(4, 4, 4)}} {
 		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, pictures(11, 4, 3)) })
 	}
 }
