@@ -33,7 +33,7 @@ func (l *Listed) String() string {
 	if l.directed {
 		kind = "directed"
 	}
-	return fmt.Sprintf("%s:%x", kind, sha256.Sum256(text))[:len(kind)+9]
+	return fmt.Sprintf("%s:%x", kind, sha256.Sum256(text))[:len(kind)+17]
 }
 
 func (*Listed) liars() int { return 0 }

@@ -33,7 +33,8 @@ type Cluster struct {
 	// the run.
 	Keys []string
 
-	inline  bool    // the file holds the graph's edges or matrix
+	inline  bool    // the file holds the graph's edges, matrix or lists
+	lists   []byte  // the graph's lists of weights, as a graph file; nil: it has none
 	w, prob float64 // of a graph by name
 }
 
@@ -66,7 +67,8 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{Run: f.Run, Seed: f.Seed, Task: f.Task, Flags: f.Flags, inline: f.Edges != nil || f.W != nil}
+	c := &Cluster{Run: f.Run, Seed: f.Seed, Task: f.Task, Flags: f.Flags, lists: f.Weights,
+		inline: f.Edges != nil || f.W != nil || f.Weights != nil}
 	if c.Addresses, err = f.addresses(); err != nil {
 		return nil, err
 	}
@@ -99,6 +101,13 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 // graph returns the graph of a cluster, whose weights it sets as they stand in the file.
 func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 	n := len(c.Addresses)
+	if f.Weights != nil {
+		g, err := network.Parse(name, f.Weights, 0)
+		if err == nil && (!network.IsChanging(g.W.Mixing()) || g.W.N() != n) {
+			err = fmt.Errorf(`"weights" must be lists of matrices for %d agents`, n)
+		}
+		return g, err
+	}
 	if c.inline {
 		object := map[string]any{"agents": n}
 		if f.W != nil {
@@ -151,8 +160,18 @@ func (c *Cluster) Hash() string {
 		Quorum int           `json:",omitempty"`
 		Absent time.Duration `json:",omitempty"`
 		Keys   []string      `json:",omitempty"`
-	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, c.withoutAddress(), c.Quorum, c.AbsentAfter, c.Keys})
+		Lists  string        `json:",omitempty"`
+	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, c.withoutAddress(), c.Quorum, c.AbsentAfter, c.Keys,
+		c.listed()})
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// listed returns what stands for lists of weights, "" if there are none.
+func (c *Cluster) listed() string {
+	if c.lists == nil {
+		return ""
+	}
+	return c.Graph.W.Mixing().String()
 }
 
 // withoutAddress returns the agents to which nobody connects.
@@ -178,16 +197,19 @@ func (c *Cluster) Settings() []string {
 	}
 	return append([]string{
 		fmt.Sprintf("agents=%d", len(c.Addresses)), fmt.Sprintf("seed=%d", c.Seed), "task=" + c.Task,
-		"graph=" + graph, weights, fmt.Sprintf("quorum=%d", c.Quorum), fmt.Sprintf("absent_after=%v", c.AbsentAfter),
+		"graph=" + graph, weights + c.listed(), fmt.Sprintf("quorum=%d", c.Quorum), fmt.Sprintf("absent_after=%v", c.AbsentAfter),
 		fmt.Sprintf("unaddressed=%v", c.withoutAddress()), fmt.Sprintf("keys=%v", c.Keys),
 	}, c.Flags...)
 }
 
-// GraphFile returns the mixing matrix as a graph file of package network if the cluster file gives
-// edges or a matrix, and nil if it names a graph.
+// GraphFile returns the mixing matrix, or lists of them, as a graph file of package network if the
+// cluster file gives edges or weights, and nil if it names a graph.
 func (c *Cluster) GraphFile() []byte {
 	if !c.inline {
 		return nil
+	}
+	if c.lists != nil {
+		return c.lists
 	}
 	// The entries of a valid matrix are finite and can be encoded; reading them restores every bit.
 	data, _ := json.Marshal(map[string]any{"W": c.Graph.W.Dense()})

@@ -35,6 +35,8 @@ func TestParse(t *testing.T) {
 		{"a random graph", full(`, "graph": "erdos-renyi", "prob": 0.25`), pair,
 			"-agents=2 -seed=1 -graph=erdos-renyi -w=0 -prob=0.25"},
 		{"edges", full(`, "edges": [[0, 1]], "w": 0.25`), pair, "-agents=2 -seed=1 -graph=g.json"},
+		{"lists", full(`, "weights": {"sequence": [[[0.5, 0.5], [0.5, 0.5]], [[1, 0], [0, 1]]]}`), pair,
+			"-agents=2 -seed=1 -graph=g.json"},
 		{"a matrix", full(`, "W": [[0.5, 0.5], [0.5, 0.5]]`), pair, "-agents=2 -seed=1 -graph=g.json"},
 		{
 			"a rule for hosts", named(`"agents": 3, "address": "dsbo-{agent}.dsbo:7000"`),
@@ -145,6 +147,9 @@ func TestErrors(t *testing.T) {
 		{full(`, "edges": [[0, null]]`), "null"},
 		{full(`, "edges": []`), "c.json: "},
 		{full(`, "W": [[1]]`), "c.json: "},
+		{full(`, "weights": {"sequence": [[[1]]]}`), `"weights" must be lists of matrices for 2 agents`},
+		{full(`, "weights": {"W": [[0.5, 0.5], [0.5, 0.5]]}`), `"weights" must be lists of matrices for 2 agents`},
+		{full(`, "graph": "ring", "weights": {"sequence": [[[1]]]}`), `"weights" must stand without "graph"`},
 		{full(`, "W": [[0.5, 0.5], [0.4, 0.6]]`), "c.json: "},
 		{full(`, "W": [[0.5, 0.5], [0.5, 0.5]], "w": 0.5`), `"w" and "W" are mutually exclusive`},
 		{full(`, "w": 1`), "it is 1"},

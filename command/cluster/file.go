@@ -24,6 +24,7 @@ type file struct {
 	Graph   string          `json:"graph" must:"the name of a graph"`
 	Edges   json.RawMessage `json:"edges" must:"pairs of agents, [[0, 1], ...]"`
 	W       json.RawMessage `json:"W" must:"rows of numbers, [[0.5, 0.5], ...]"`
+	Weights json.RawMessage `json:"weights" must:"a graph file with lists of matrices"`
 	Self    *float64        `json:"w" must:"a number"`
 	Prob    *float64        `json:"prob" must:"a number"`
 	Seed    uint64          `json:"seed" must:"a whole number from 0 on"`
@@ -82,14 +83,16 @@ func parseFields(data []byte) (*file, error) {
 	switch {
 	case edges && matrix || f.Graph != "" && (edges || matrix):
 		return nil, fmt.Errorf(`"graph", "edges" and "W" are mutually exclusive`)
+	case f.Weights != nil && (edges || matrix || f.Graph != "" || f.Self != nil || f.Quorum != nil):
+		return nil, fmt.Errorf(`"weights" must stand without "graph", "edges", "W", "w" and "quorum"`)
 	case matrix && f.Self != nil:
 		return nil, fmt.Errorf(`"w" and "W" are mutually exclusive: "W" holds all weights`)
 	case f.Prob != nil && f.Graph != "erdos-renyi":
 		return nil, fmt.Errorf(`"prob" is for the graph erdos-renyi alone`)
 	case strings.HasSuffix(f.Graph, ".json"):
 		return nil, fmt.Errorf(
-			`"graph" must be a name, not the file %q: write its "edges" or "W" into this one, as all agents `+
-				`must have the same`, f.Graph)
+			`"graph" must be a name, not the file %q: write its "edges" or "W", or its lists as `+
+				`"weights", into this one, as all agents must have the same`, f.Graph)
 	case f.Graph != "" && !slices.Contains(network.Names(), f.Graph):
 		return nil, fmt.Errorf(`"graph" must be one of %s; it is %q`, strings.Join(network.Names(), ", "), f.Graph)
 	}
