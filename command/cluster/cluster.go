@@ -197,7 +197,8 @@ func (c *Cluster) Settings() []string {
 	}
 	return append([]string{
 		fmt.Sprintf("agents=%d", len(c.Addresses)), fmt.Sprintf("seed=%d", c.Seed), "task=" + c.Task,
-		"graph=" + graph, weights + c.listed(), fmt.Sprintf("quorum=%d", c.Quorum), fmt.Sprintf("absent_after=%v", c.AbsentAfter),
+		"graph=" + graph, weights + c.listed(), fmt.Sprintf("quorum=%d", c.Quorum),
+		fmt.Sprintf("absent_after=%v", c.AbsentAfter),
 		fmt.Sprintf("unaddressed=%v", c.withoutAddress()), fmt.Sprintf("keys=%v", c.Keys),
 	}, c.Flags...)
 }

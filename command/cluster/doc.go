@@ -27,12 +27,12 @@
 //	"agents": ["host-0:7000", "", "", "host-3:7000"], "relay": "relay.example:7443"
 //
 // The graph is "graph", a name that package network knows (default: ring), or "edges", [[0, 1], [1,
-// 2], ...], or "W", the mixing matrix by rows, or "weights", the lists of a graph file whose weights
-// change. "w" is each agent's weight on itself (default: 0.5 on the ring; elsewhere 0, which stands
-// for Metropolis weights), and "prob" the probability of an edge of erdos-renyi. "seed" (default:
-// 1) is what all draws depend on. "task" names the task and "flags" lists flags of its command
-// line, "-name=value" each, without those that the file replaces (-agents, -graph, -w, -prob,
-// -seed).
+// 2], ...], or "W", the mixing matrix by rows, or "weights", a graph file with the lists of
+// weights that change. "w" is each agent's weight on itself (default: 0.5 on the ring; elsewhere 0,
+// which stands for Metropolis weights), and "prob" the probability of an edge of erdos-renyi.
+// "seed" (default: 1) is what all draws depend on. "task" names the task and "flags" lists flags of
+// its command line, "-name=value" each, without those that the file replaces (-agents, -graph, -w,
+// -prob, -seed).
 //
 // "quorum" and "absent_after" let the run go on without agents that are absent, of which package
 // dsbo/network/membership/paxos says how: this number of agents, more than half, decide to leave

@@ -21,10 +21,12 @@ var pageHTML string
 const (
 	PageFile  = "compare.html"
 	CSVFile   = "runs.csv"
+	Curves    = "curves.csv"
 	LaTeXFile = "tables.tex"
 )
 
-// Write writes the page, both tables, and the folder figures, with each figure as SVG, to dir, and
+// Write writes the page, the tables, and the folder figures, with each figure as SVG and as PGF, to
+// dir, and
 // for each task a folder of pages with the interactive report of the best runs, and returns the
 // path of the page, which comes last.
 func (r *Result) Write(dir string) (path string, err error) {
@@ -36,6 +38,9 @@ func (r *Result) Write(dir string) (path string, err error) {
 		return "", err
 	}
 	if err := disk.Write(filepath.Join(dir, LaTeXFile), r.WriteLaTeX); err != nil {
+		return "", err
+	}
+	if err := disk.Write(filepath.Join(dir, Curves), r.WriteCurves); err != nil {
 		return "", err
 	}
 	p := page{Title: r.title(), Lead: r.introduction(), Style: report.Style()}
@@ -152,7 +157,13 @@ func (k *Ranking) writeFigures(folder string) (all []figure, err error) {
 			if f.Validate() != nil {
 				continue
 			}
-			if err := report.Save(&f, folder, fileName(k.Task.Name)+"-"+string(q)+"_"+string(c)); err != nil {
+			name := fileName(k.Task.Name) + "-" + string(q) + "_" + string(c)
+			if err := report.Save(&f, folder, name); err != nil {
+				return nil, err
+			}
+			if err := disk.Write(filepath.Join(folder, name+".tex"), func(w io.Writer) error {
+				return writePGF(w, &f)
+			}); err != nil {
 				return nil, err
 			}
 			svg, err := report.Element(&f)

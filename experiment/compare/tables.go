@@ -14,7 +14,10 @@ import (
 // A row is an entry's cells, without marks of a format.
 type row struct {
 	method, point         string
-	value, loss, accuracy string // at the end, medians over seeds
+	value, loss, accuracy string   // at the end, medians over seeds
+	means                 []string // of the same three, with standard deviations
+	p                     string   // of a paired test against the best method
+	best                  bool
 	spent, reached        []string
 	edges                 string
 	note                  string // why there are no numbers
@@ -32,7 +35,10 @@ func fiveDigits(v float64) string {
 
 // rows returns the entries in the order of their values.
 func (k *Ranking) rows() (all []row) {
-	for _, e := range k.sorted() {
+	sorted := k.sorted()
+	end := func(t *Trial) float64 { return t.end(k.spec.Choose.of) }
+	first := sorted[0].numbersOf(end)
+	for i, e := range sorted {
 		r := row{method: e.Method.Name, point: e.Method.Grid.String(e.search.Best), edges: strings.Join(e.Edges, ", ")}
 		switch state := e.State(); {
 		case !e.Applicable():
@@ -44,6 +50,12 @@ func (k *Ranking) rows() (all []row) {
 		r.loss = fiveDigits(medianOf(e.Best, func(t *Trial) float64 { loss, _ := t.testScores(); return loss }))
 		r.accuracy = fiveDigits(
 			medianOf(e.Best, func(t *Trial) float64 { _, accuracy := t.testScores(); return accuracy }))
+		for _, of := range []func(*Trial) float64{end,
+			func(t *Trial) float64 { loss, _ := t.testScores(); return loss },
+			func(t *Trial) float64 { _, accuracy := t.testScores(); return accuracy }} {
+			r.means = append(r.means, meanText(e.numbersOf(of)))
+		}
+		r.best, r.p = i == 0 && r.value != unknown, pText(pairedP(e.numbersOf(end), first))
 		for _, c := range tableCosts {
 			r.spent = append(r.spent, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
 			r.reached = append(r.reached, threeDigits(k.costReached(e, c)))
@@ -148,8 +160,9 @@ func (r *Result) WriteLaTeX(w io.Writer) error {
 }
 
 func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
-	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: medians over %s. %s", tex(k.Task.Name),
-		wording.Count(seeds, "seed"), tex(k.Sentence()))
+	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: means $\\pm$ standard deviations over %s, costs are "+
+		"medians; $p$ is of a paired $t$-test against the best. %s", tex(k.Task.Name), wording.Count(seeds, "seed"),
+		tex(k.Sentence()))
 	rows := k.rows()
 	for _, r := range rows {
 		if r.edges != "" {
@@ -157,11 +170,11 @@ func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
 			break
 		}
 	}
-	fmt.Fprintf(b, "}\n\\begin{tabular}{lrrrrrrrrr}\n\\toprule\n")
+	fmt.Fprintf(b, "}\n\\begin{tabular}{lrrrrrrrrrr}\n\\toprule\n")
 	fmt.Fprintf(b,
-		" & & & & \\multicolumn{3}{c}{at the end} & \\multicolumn{3}{c}{to %s %s} \\\\\n\\cmidrule(lr){5-7} "+
-			"\\cmidrule(lr){8-10}\n", tex(k.spec.Choose.title()), fiveDigits(k.Target))
-	fmt.Fprintf(b, "method & %s & test loss & accuracy & MB & calls & s & MB & calls & s \\\\\n\\midrule\n",
+		" & & & & & \\multicolumn{3}{c}{at the end} & \\multicolumn{3}{c}{to %s %s} \\\\\n\\cmidrule(lr){6-8} "+
+			"\\cmidrule(lr){9-11}\n", tex(k.spec.Choose.title()), fiveDigits(k.Target))
+	fmt.Fprintf(b, "method & %s & $p$ & test loss & accuracy & MB & calls & s & MB & calls & s \\\\\n\\midrule\n",
 		tex(k.spec.Choose.title()))
 	for _, r := range rows {
 		name := tex(r.method)
@@ -169,18 +182,23 @@ func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
 			name += "$^\\dagger$"
 		}
 		if r.value == unknown && r.note != "" {
-			fmt.Fprintf(b, "%s & \\multicolumn{9}{l}{%s} \\\\\n", name, tex(r.note))
+			fmt.Fprintf(b, "%s & \\multicolumn{10}{l}{%s} \\\\\n", name, tex(r.note))
 			continue
 		}
-		cells := append([]string{r.value, r.loss, r.accuracy}, append(r.spent, r.reached...)...)
-		fmt.Fprintf(b, "%s & %s \\\\\n", name, tex(strings.Join(cells, "\x00")))
+		value := tex(r.means[0])
+		if r.best {
+			value = "\\textbf{" + value + "}"
+		}
+		cells := append([]string{r.p, r.means[1], r.means[2]}, append(r.spent, r.reached...)...)
+		fmt.Fprintf(b, "%s & %s & %s \\\\\n", name, value, tex(strings.Join(cells, "\x00")))
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
 }
 
 var texEscapes = strings.NewReplacer("\x00", " & ", `\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`,
 	"_", `\_`, "{", `\{`, "}", `\}`,
-	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "Φ", `$\Phi$`, "λ", `$\lambda$`, "–", "--")
+	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "Φ", `$\Phi$`, "λ", `$\lambda$`, "–", "--",
+	"±", `$\pm$`, "<", `$<$`)
 
 // tex writes a text for LaTeX.
 func tex(text string) string { return texEscapes.Replace(text) }

@@ -3,8 +3,10 @@ package compare
 import (
 	"bytes"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"dsbo"
@@ -85,5 +87,42 @@ func TestUnlikeProblems(t *testing.T) {
 	r.Rankings[0].Entries[1].Trials()[1].Config.Agents = 5
 	if err := r.rank(); err == nil {
 		t.Error("want an error")
+	}
+}
+
+// TestPairedP: against a table of Student's t, two-sided 5 % with 4 degrees of freedom are 2.776.
+func TestPairedP(t *testing.T) {
+	const limit = 2.7764451
+	differences := []float64{-1, 1, -1, 1, 0} // standard deviation 1, and so t = √5·mean
+	a := make([]float64, len(differences))
+	for i, d := range differences {
+		a[i] = 7 + d + limit/math.Sqrt(5)
+	}
+	if p := pairedP(a, []float64{7, 7, 7, 7, 7}); math.Abs(p-0.05) > 1e-6 {
+		t.Errorf("p = %v, want 0.05", p)
+	}
+	for _, c := range [][]float64{{1}, {2, 2}, {math.NaN(), 1}} {
+		if p := pairedP(c, make([]float64, len(c))); !math.IsNaN(p) {
+			t.Errorf("%v: p = %v, which nobody can know", c, p)
+		}
+	}
+}
+
+// TestCurves: a line for each number that is known, and figures of them for LaTeX.
+func TestCurves(t *testing.T) {
+	r := handmade(t)
+	var b bytes.Buffer
+	testkit.OK(r.WriteCurves(&b))
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	// two methods that finished, two seeds, three records, phi and test_loss
+	if len(lines) != 1+2*2*3*2 || !strings.Contains(b.String(), "newtoncg,,1,2,6,20,2,phi,3.75\n") {
+		t.Errorf("%d lines:\n%s", len(lines), &b)
+	}
+	b.Reset()
+	f := r.Rankings[0].figure(Phi, Bytes)
+	testkit.OK(writePGF(&b, &f))
+	if text := b.String(); strings.Count(text, "\\addlegendentry") != len(f.Series) ||
+		!strings.Contains(text, "xmode=log, ymode=normal") || strings.Contains(text, "(0,") {
+		t.Errorf("figure:\n%s", text)
 	}
 }

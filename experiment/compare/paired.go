@@ -1,0 +1,150 @@
+package compare
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"dsbo/runs"
+	"dsbo/runs/report"
+)
+
+// numbersOf returns a number of each best run, in the order of the seeds.
+func (e *Entry) numbersOf(of func(*Trial) float64) (all []float64) {
+	for _, t := range e.Best {
+		all = append(all, of(t))
+	}
+	return all
+}
+
+// meanText writes mean ± standard deviation, the mean alone of one number, a dash if one is
+// not known.
+func meanText(numbers []float64) string {
+	mean, deviation := stat.MeanStdDev(numbers, nil)
+	if len(numbers) < 2 || math.IsNaN(mean) {
+		return fiveDigits(mean)
+	}
+	return fmt.Sprintf("%s ± %.2g", fiveDigits(mean), deviation)
+}
+
+// pairedP returns the two-sided p of a paired t-test: how likely means of pairs differ so much
+// where there is no difference, if differences are normal. Pairs have a seed, and so their data, in
+// common. It is NaN with fewer than two pairs, or where all differences are the same.
+func pairedP(a, b []float64) float64 {
+	differences := make([]float64, len(a))
+	for i := range a {
+		differences[i] = a[i] - b[i]
+	}
+	n := float64(len(a))
+	mean, deviation := stat.MeanStdDev(differences, nil)
+	if n < 2 || !(deviation > 0) {
+		return math.NaN()
+	}
+	t := math.Abs(mean) / (deviation / math.Sqrt(n))
+	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)
+}
+
+// pText writes a p, a dash if it is not known.
+func pText(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return unknown
+	case p < 0.001:
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// WriteCurves writes what the figures show, one number of one record of a best run in each line:
+// task, method, seed, iteration, what was spent until then, quantity and value. Numbers that are
+// not known are left out.
+func (r *Result) WriteCurves(w io.Writer) error {
+	c := csv.NewWriter(w)
+	if err := c.Write([]string{"task", "method", "parameters", "seed", "iteration", "megabytes", "calls_per_agent",
+		"seconds", "quantity", "value"}); err != nil {
+		return err
+	}
+	for _, k := range r.Rankings {
+		for _, e := range k.Entries {
+			for _, t := range e.Best {
+				if t.State != runs.Finished {
+					continue
+				}
+				for _, record := range t.Records {
+					if err := t.writeCurves(c, record, k.spec.Show, k.Lowest); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// writeCurves writes the quantities of a record.
+func (t *Trial) writeCurves(c *csv.Writer, record runs.Record, show []Quantity, lowest float64) error {
+	for _, q := range show {
+		v := q.of(record)
+		if q == PhiGap {
+			v -= lowest
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			continue
+		}
+		cells := []string{t.Task, t.Method, t.Point, fmt.Sprint(t.Seed), fmt.Sprint(record.Iteration)}
+		for _, cost := range tableCosts {
+			cells = append(cells, fmt.Sprint(cost.of(record, t.Config.Agents)))
+		}
+		if err := c.Write(append(cells, string(q), fmt.Sprint(v))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePGF writes a figure for a document with the package pgfplots: its lines, and the edges of
+// their bands as thin ones.
+func writePGF(w io.Writer, f *report.Figure) error {
+	var b strings.Builder
+	mode := func(s report.Scale) string {
+		if s == report.Log {
+			return "log"
+		}
+		return "normal"
+	}
+	fmt.Fprintf(&b, "\\begin{tikzpicture}\n\\begin{axis}[title={%s}, xlabel={%s}, ylabel={%s}, xmode=%s, ymode=%s,\n"+
+		"  cycle list name=color list, legend style={font=\\tiny, at={(1.02,1)}, anchor=north west}]\n",
+		tex(f.Title), tex(f.XLabel), tex(f.YLabel), mode(f.XScale), mode(f.YScale))
+	drawn := func(x, y float64) bool { // numbers that a logarithm has, where it is one
+		return !math.IsNaN(y) && !math.IsInf(y, 0) && (f.XScale != report.Log || x > 0) &&
+			(f.YScale != report.Log || y > 0)
+	}
+	line := func(xs, ys []float64) {
+		for i, x := range xs {
+			if drawn(x, ys[i]) {
+				fmt.Fprintf(&b, "(%g,%g) ", x, ys[i])
+			}
+		}
+	}
+	for _, s := range f.Series {
+		b.WriteString("\\addplot+[no marks] coordinates {")
+		line(s.X, s.Y)
+		fmt.Fprintf(&b, "};\n\\addlegendentry{%s}\n", tex(s.Name))
+		for _, edge := range [][]float64{s.Low, s.High} {
+			if edge != nil {
+				b.WriteString("\\addplot[forget plot, gray, very thin, no marks] coordinates {")
+				line(s.X, edge)
+				b.WriteString("};\n")
+			}
+		}
+	}
+	b.WriteString("\\end{axis}\n\\end{tikzpicture}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
