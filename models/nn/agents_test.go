@@ -3,6 +3,7 @@ package nn_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"dsbo"
@@ -58,6 +59,7 @@ func BenchmarkAgents(b *testing.B) {
 				}
 			}
 			b.ReportMetric((num.LiveBytes()-before)/1e6, "live-MB")
+			runtime.KeepAlive(oracles)
 		})
 	}
 }
