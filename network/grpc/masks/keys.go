@@ -2,6 +2,7 @@ package masks
 
 import (
 	"bytes"
+	"crypto/aes"
 	"crypto/cipher"
 	"crypto/ecdh"
 	"crypto/hkdf"
@@ -47,7 +48,7 @@ type Keys struct {
 	public    [][]byte       // by agent; nil while not known
 	nonces    [][]byte       // by agent; nil while not known
 	used      bool           // words were masked under the present nonces
-	digestKey []byte         // of the digests of words in the ledger
+	digests   cipher.AEAD    // makes the digests of words in the ledger
 	tag       uint64         // of the members' keys and nonces, of 24 bits
 	expiry    []time.Time    // by agent; when the certificate of the key expires
 	members   []int          // of the epoch
@@ -92,7 +93,7 @@ func New(c Config, id *pki.Identity) (*Keys, error) {
 	if k.own, err = ecdh.X25519().NewPrivateKey(private); err != nil {
 		return k, err
 	}
-	if k.digestKey, err = hkdf.Key(sha256.New, secret, nil, "digests of words, "+name, KeyLength); err != nil {
+	if k.digests, err = newDigests(secret, name); err != nil {
 		return k, err
 	}
 	if k.config.Ledger == nil {
@@ -103,6 +104,19 @@ func New(c Config, id *pki.Identity) (*Keys, error) {
 	k.public[c.Agent], k.nonces[c.Agent] = k.own.PublicKey().Bytes(), k.config.Ledger.nonce
 	_, err = k.Certify(id)
 	return k, err
+}
+
+// newDigests returns what makes digests of words, with a key from an agent's secret.
+func newDigests(secret []byte, name string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, "digests of words, "+name, 16)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
 }
 
 // Own returns this agent's public key; nil if sums are not masked.

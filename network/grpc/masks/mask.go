@@ -5,7 +5,6 @@ import (
 	"crypto/cipher"
 	"crypto/ecdh"
 	"crypto/hkdf"
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -68,20 +67,12 @@ const maskChunk = 4096
 // tagBits is the length of what tells the keys and nonces of members from others.
 const tagBits = 24
 
-// digestOf returns the digest of words, which tells nothing of them without this agent's key.
-func (k *Keys) digestOf(words []uint64, bits int) [digestLength]byte {
-	h := hmac.New(sha256.New, k.digestKey)
-	var block [4096]byte
-	h.Write(binary.LittleEndian.AppendUint64(block[:0], uint64(bits)))
-	for len(words) > 0 {
-		n := min(len(words), len(block)/8)
-		for i, w := range words[:n] {
-			binary.LittleEndian.PutUint64(block[8*i:], w)
-		}
-		h.Write(block[:8*n])
-		words = words[n:]
-	}
-	return [digestLength]byte(h.Sum(nil)[:digestLength])
+// digestOf returns the digest of the words of a stream, which tells nothing of them without this
+// agent's key: the tag of AES-GCM for them as additional data, with a nonce for each stream.
+func (k *Keys) digestOf(stream uint64, words []uint64, bits int) [digestLength]byte {
+	nonce := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, stream), uint32(bits))
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+	return [digestLength]byte(k.digests.Seal(nil, nonce, nil, raw))
 }
 
 // Streams are the masks of a reduction. They stay as they are when keys, nonces or members change.
@@ -111,7 +102,7 @@ func (s Streams) Mask(words []uint64, bits int) error {
 		return nil
 	}
 	stream := uint64(s.Tag)<<(64-tagBits) | uint64(s.exchange)
-	if err := k.config.Ledger.use(stream, k.digestOf(words, bits)); err != nil {
+	if err := k.config.Ledger.use(stream, k.digestOf(stream, words, bits)); err != nil {
 		return err
 	}
 	switch {
