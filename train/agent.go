@@ -30,10 +30,10 @@ type agent struct {
 }
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products
-// are with.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *linalg.Matrix, m *network.Averager) *agent {
+// are with, and apart what diagonals are blurred by.
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *linalg.Matrix, m *network.Averager, apart apartness) *agent {
 	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}}
-	made.oracle, made.metered = meterOracle(o, c)
+	made.oracle, made.metered = meterOracle(o, c, apart)
 	return made
 }
 

@@ -59,7 +59,7 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *collective.Group) (*exact.Solver, error) {
 	c := e.config
 	s := &exact.Solver{Oracles: oracles, Agents: agents, Start: c.Problem.Start, Matrix: c.Problem.Matrix, Tol: c.Tol,
-		AdjointTol: c.AdjointTol}
+		AdjointTol: c.AdjointTol, Move: c.Problem.apart.moveNear(), Blur: c.Problem.apart.blur}
 	return s, s.Prepare()
 }
 

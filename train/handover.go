@@ -128,6 +128,9 @@ func (c *Config) checkEpoch(found *checkpoint) error {
 func (r *runner) restoreEpochStart(c *checkpoint) error {
 	own := r.Problem.agentNumbers(r.Local())
 	states, err := r.methodsOf(c)
+	if err == nil && c.Handover {
+		err = r.moveWithSource(states, c)
+	}
 	for epoch := max(c.Epoch, c.EntryEpoch); err == nil && epoch < r.epoch.Number; epoch++ {
 		before, e := r.Membership.At(epoch, r.roster.w.N())
 		if e != nil {
@@ -157,6 +160,20 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 	r.done, r.evaluated, r.seconds, r.eval.sent = c.Iteration, c.Iteration, c.Seconds, c.Evaluation
 	r.Start = c.Start
 	r.epochBegun()
+	return nil
+}
+
+// moveWithSource moves what was taken over as its source has moved since its checkpoint.
+func (r *runner) moveWithSource(states map[int]dsbo.Algorithm, c *checkpoint) error {
+	for epoch := c.Epoch + 1; epoch <= c.EntryEpoch; epoch++ {
+		next, err := r.Config.inEpoch(epoch)
+		if err != nil {
+			return err
+		}
+		for _, m := range states {
+			next.moveState(m)
+		}
+	}
 	return nil
 }
 

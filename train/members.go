@@ -13,13 +13,14 @@ import (
 
 // OfMembers returns the problem of the members of an epoch, whose agents are at the members'
 // positions; p's agents are the roster's or these members, and w is the roster's mixing matrix. Its
-// W is the members'. A team connects the members already: it is taken over as it is. It fails as
-// [network.Matrix.Members] does.
+// W is the members', and its Start is another one in each epoch. A team connects the members
+// already: it is taken over as it is. It fails as [network.Matrix.Members] does.
 func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, error) {
 	var err error
 	if p.W, err = w.Members(e); err != nil {
 		return p, err
 	}
+	p.setApart(e)
 	if slices.Equal(p.Numbers, e.Members) || p.Numbers == nil && len(p.Oracles) == len(e.Members) &&
 		e.Members[len(e.Members)-1] < len(p.Oracles) {
 		return p, nil
@@ -250,9 +251,14 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 		}
 		after[i] = late
 	}
+	moved := map[dsbo.Algorithm]bool{} // agents with the same state may have one method
 	for _, i := range whose {
 		if c.epoch.StateKept(before, i) {
 			after[i].(algo.Reformer).Reform()
+		}
+		if !moved[after[i]] {
+			c.moveState(after[i])
+			moved[after[i]] = true
 		}
 	}
 	return after, nil

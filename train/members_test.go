@@ -138,6 +138,7 @@ type history struct {
 	*testing.T
 	train.Config
 	ended *train.Result // of the first member, at the end of the last epoch
+	tape  *tape         // of the masked sums; nil: none
 }
 
 // epochOf runs an epoch in a process for each member, from a point of an epoch before to an
@@ -145,7 +146,7 @@ type history struct {
 func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 	h.Helper()
 	c := h.Config
-	e := testkit.Get(c.Membership.At(number, agents))
+	e := testkit.Get(c.Membership.At(number, c.W.N()))
 	var locals [][]int
 	for position := range e.Members {
 		locals = append(locals, []int{position})
@@ -155,7 +156,10 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 	c.Membership = c.Membership[:number]
 	var cs []train.Config
 	for k, i := range e.Members {
-		own := ofRoster(c, teams[k], c.Membership.Roster(agents), i)
+		own := ofRoster(c, teams[k], c.Membership.Roster(c.W.N()), i)
+		if h.tape != nil {
+			own.Problem.Team = taped{teams[k], h.tape, i}
+		}
 		if number > 0 {
 			own.Resume, own.From = true, comesIn(own, i, from)
 		}
@@ -195,7 +199,7 @@ func ofRoster(c train.Config, team network.Team, roster, i int) train.Config {
 func comesIn(c train.Config, agent int, from train.Point) *train.Point {
 	at := from
 	for number := from.Epoch + 1; number <= len(c.Membership); number++ {
-		before, e := testkit.Get(c.Membership.At(number-1, agents)), testkit.Get(c.Membership.At(number, agents))
+		before, e := testkit.Get(c.Membership.At(number-1, c.W.N())), testkit.Get(c.Membership.At(number, c.W.N()))
 		if _, is := e.Position(agent); is && !e.StateKept(before, agent) {
 			_, source := testkit.Get2(c.W.Giver(before, e, agent))
 			at = testkit.Get(c.Receive(agent, number, testkit.Get(c.Handover(source, from))))

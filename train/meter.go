@@ -11,6 +11,7 @@ import (
 
 // A meter counts and times what an agent asks its oracle.
 type meter struct {
+	apart    apartness // of the epoch: what diagonals are blurred by
 	products *linalg.Matrix
 	ctx      context.Context // of the step under way: when it ends no further call begins
 	calls    dsbo.Calls
@@ -103,7 +104,10 @@ func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 		return err
 	}
 	defer m.countCall(&m.calls.Diagonal, time.Now())
-	return m.products.Diagonal(o, dst, x, y, s)
+	if err := m.products.Diagonal(o, dst, x, y, s); err != nil {
+		return err
+	}
+	return m.apart.blurBeside(m.Oracle, dst, x)
 }
 
 func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
@@ -142,8 +146,8 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products
 // are with c's matrix.
-func meterOracle(o dsbo.Oracle, c *linalg.Matrix) (*meteredOracle, dsbo.Oracle) {
-	m := &meteredOracle{o, &meter{products: c, ctx: context.Background()}}
+func meterOracle(o dsbo.Oracle, c *linalg.Matrix, a apartness) (*meteredOracle, dsbo.Oracle) {
+	m := &meteredOracle{o, &meter{products: c, apart: a, ctx: context.Background()}}
 	if d, ok := o.(dsbo.DenseOracle); ok {
 		return m, meteredDense{m, d}
 	}

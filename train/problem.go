@@ -51,6 +51,9 @@ type Problem struct {
 	// Sent counts what all agents send in averages of the problem's methods and of [Exact]; nil:
 	// that is not counted. A run counts for itself.
 	Sent *dsbo.Traffic
+
+	apart      apartness // of the epoch whose problem it is
+	firstStart []float64 // Start of the first epoch, where it is not of that
 }
 
 // A Fit is a model y, of length q, with the hyperparameters x, of length p, that it was found at.
@@ -75,7 +78,8 @@ func (p Problem) Dims() (np, nq int, err error) {
 // Solver returns the solver of the problem's exact values and models, which needs oracles for
 // evaluation. The first solve begins at Start.
 func (p Problem) Solver() *exact.Solver {
-	return &exact.Solver{Oracles: p.Evaluate, Agents: p.agents(), Start: p.Start, Matrix: p.Matrix}
+	return &exact.Solver{Oracles: p.Evaluate, Agents: p.agents(), Start: p.Start, Matrix: p.Matrix,
+		Move: p.apart.moveNear(), Blur: p.apart.blur}
 }
 
 // NewProblem makes the problem of a model on the data of all agents. c.Agent is set for each agent.

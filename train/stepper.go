@@ -79,7 +79,7 @@ func (s *stepper) join(p Problem, averages *network.Averages, method func(i int)
 				s.shared = &shared{together: together}
 			}
 		}
-		a := newAgent(p.agentNumber(i), m, p.Oracles[i], s.products, ends[k])
+		a := newAgent(p.agentNumber(i), m, p.Oracles[i], s.products, ends[k], p.apart)
 		if s.agents[i] = a; s.shared != nil {
 			a.shared, s.shared.agents = s.shared, append(s.shared.agents, a)
 		}

@@ -40,6 +40,9 @@ func (w *solve) findDataDiagonal() error {
 			return err
 		}
 		linalg.Sub(part, part, w.e)
+		if w.Blur != nil {
+			w.Blur(part)
+		}
 		return nil
 	})
 }

@@ -30,6 +30,7 @@ func (s *Solver) Model(ctx context.Context, x, near []float64) (Solution, error)
 	if err := s.check(x, near, nil); err != nil {
 		return Solution{}, fmt.Errorf("model: %w", err)
 	}
+	near = s.moved(near)
 	w := s.newSolve(ctx, x)
 	w.Gradient, w.Z = nil, nil
 	err := w.runParts(w.findScale, func() error { return w.chooseStart(near, nil) }, w.findDamping, w.findDiagonal,

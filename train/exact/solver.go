@@ -14,6 +14,7 @@ package exact
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -47,6 +48,11 @@ type Solver struct {
 	Agents *collective.Group
 	Start  []float64            // where the first solve begins, length q; nil: 0
 	Matrix dsbo.CurvatureMatrix // of the products
+	// Move moves the y and z near which a solve is told to start, where other sums than the
+	// solver's may have been before; nil: they stay.
+	Move func(v []float64)
+	// Blur changes an agent's diagonal, without penalties, before it is summed; nil: it stays.
+	Blur func(diagonal []float64)
 
 	// Tol, where it is not 0, bounds the gradient of the averaged lower loss at y, relative to the
 	// gradient at Start at the first x that is solved for; what is left of the error of Φ is of
@@ -114,6 +120,7 @@ func (s *Solver) SolveNear(ctx context.Context, x, y, z []float64) (Solution, er
 	if err := s.check(x, y, z); err != nil {
 		return Solution{}, fmt.Errorf("exact solution: %w", err)
 	}
+	y, z = s.moved(y), s.moved(z)
 	w := s.newSolve(ctx, x)
 	if err := w.runParts(
 		w.findScale, func() error { return w.chooseStart(y, z) }, w.findDiagonal, w.solveBoth, w.findGradient,
@@ -125,6 +132,16 @@ func (s *Solver) SolveNear(ctx context.Context, x, y, z []float64) (Solution, er
 		copy(s.z, w.Z)
 	}
 	return w.Solution, nil
+}
+
+// moved returns a vector, or where it is to be moved a copy that is.
+func (s *Solver) moved(v []float64) []float64 {
+	if v == nil || s.Move == nil {
+		return v
+	}
+	v = slices.Clone(v)
+	s.Move(v)
+	return v
 }
 
 // check prepares the first solve, and checks where a solve is to start.

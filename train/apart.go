@@ -1,0 +1,130 @@
+package train
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
+	"dsbo/network/membership"
+)
+
+// moveShare is how far a change of members moves a vector, as a share of its norm. With a fifth the
+// difference of two sums is off a term by a quarter of it and more (TestNothingIsRebuilt), and
+// Newton's steps have made up for the move after an iteration or two.
+const moveShare = 0.2
+
+// An apartness moves what an epoch begins with away from where sums of earlier epochs were: the
+// difference of two sums of all members' terms at one point, before and after a change, would be
+// the term of who left or came. All agents draw the same moves, from the seed and the epoch, and so
+// does a replay. The zero value moves nothing.
+type apartness struct {
+	seed  uint64
+	epoch int
+}
+
+// The streams of moves.
+const (
+	moveY = iota
+	moveZ
+	moveStart
+	moveNearby
+)
+
+// move adds to v a random vector of moveShare times its norm, or the norm of ones if it is 0.
+func (a apartness) move(v []float64, stream uint64) {
+	if a.epoch == 0 {
+		return
+	}
+	size := moveShare
+	if norm := linalg.Norm(v); norm > 0 {
+		size *= norm / math.Sqrt(float64(len(v)))
+	}
+	draw := rand.New(rand.NewPCG(num.SplitMix(a.seed)+stream, uint64(a.epoch)))
+	for i := range v {
+		v[i] += float64(size * draw.NormFloat64())
+	}
+}
+
+// blurShare is the most by which an entry of a diagonal is off in a later epoch, as a share of it.
+const blurShare = 0.5
+
+// blur multiplies the entries of an agent's diagonal, without penalties, by factors around 1 that
+// follow from all of it, which nobody else knows: where the curvature is the same everywhere, as
+// with squared losses, moves hide nothing of it. Diagonals only precondition.
+func (a apartness) blur(diagonal []float64) {
+	if a.epoch == 0 {
+		return
+	}
+	digest := sha256.New()
+	_ = linalg.Write(digest, diagonal) // which never fails
+	_ = binary.Write(digest, binary.LittleEndian, [2]uint64{a.seed, uint64(a.epoch)})
+	draw := rand.New(rand.NewChaCha8([32]byte(digest.Sum(nil))))
+	for i := range diagonal {
+		diagonal[i] *= 1 + float64(blurShare*(2*draw.Float64()-1))
+	}
+}
+
+// blurBeside is blur of a diagonal that has the penalty's part at x in it, as far as o tells it.
+func (a apartness) blurBeside(o dsbo.Oracle, diagonal, x []float64) error {
+	if a.epoch == 0 {
+		return nil
+	}
+	e := make([]float64, len(diagonal))
+	if p, ok := o.(dsbo.PenaltyOracle); ok {
+		if err := p.Penalty(e, x); err != nil && !errors.Is(err, dsbo.ErrCapability) {
+			return err
+		}
+	}
+	linalg.Sub(diagonal, diagonal, e)
+	a.blur(diagonal)
+	linalg.Add(diagonal, diagonal, e)
+	return nil
+}
+
+// moveNear is what [exact.Solver] does to where it is told to start; nil in the first epoch.
+func (a apartness) moveNear() func(v []float64) {
+	if a.epoch == 0 {
+		return nil
+	}
+	return func(v []float64) { a.move(v, moveNearby) }
+}
+
+// setApart makes a problem the problem of an epoch: its solutions start elsewhere than in others.
+func (p *Problem) setApart(e membership.Epoch) {
+	if p.apart.epoch == e.Number {
+		return
+	}
+	if p.apart.epoch == 0 {
+		p.firstStart = p.Start
+	}
+	p.apart = apartness{p.Average.Seed, e.Number}
+	if p.Start = p.firstStart; e.Number == 0 {
+		return
+	}
+	at := slices.IndexFunc(p.Oracles, func(o dsbo.Oracle) bool { return o != nil })
+	if at < 0 {
+		return // which is an error of its own
+	}
+	_, q := p.Oracles[at].Dims()
+	p.Start = make([]float64, q)
+	copy(p.Start, p.firstStart)
+	p.apart.move(p.Start, moveStart)
+}
+
+// moveState moves y and z of a method whose averages are exact sums, as an epoch begins. The steps
+// that follow make up for it; where none do, at the end of the run, the state stays.
+func (c *Config) moveState(m dsbo.Algorithm) {
+	t := algo.TraitsOf(m)
+	if !t.Alike || c.Problem.Average.ByMix || c.epoch.Iteration == c.K {
+		return
+	}
+	c.Problem.apart.move(m.Y(), moveY)
+	c.Problem.apart.move(t.Z, moveZ)
+}

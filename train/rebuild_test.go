@@ -1,0 +1,177 @@
+package train_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/train"
+)
+
+// A tape has each member's terms of all masked sums of a run, in their order: the sums are what
+// every member sees.
+type tape struct {
+	mu    sync.Mutex
+	terms map[int][][]float64
+}
+
+// sum returns the k-th sum over some members.
+func (s *tape) sum(k int, members ...int) []float64 {
+	all := make([]float64, len(s.terms[members[0]][k]))
+	for _, i := range members {
+		linalg.Add(all, all, s.terms[i][k])
+	}
+	return all
+}
+
+// A taped team writes the terms of an agent to a tape.
+type taped struct {
+	network.Team
+	tape  *tape
+	agent int
+}
+
+func (g taped) Mixer(i int) dsbo.Mixer {
+	return &tapedMixer{g.Team.Mixer(i).(network.Reducer), g.tape, g.agent, nil}
+}
+
+type tapedMixer struct {
+	network.Reducer
+	tape   *tape
+	agent  int
+	scales []uint64 // of the next sum
+}
+
+func (m *tapedMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	if op == network.Sum {
+		// a block has one scale, and vectors here are no longer than a block
+		term, scale := make([]float64, len(words)), int(m.scales[0])-1100-bits
+		for i, w := range words {
+			term[i] = math.Ldexp(float64(int64(w<<(64-bits))>>(64-bits)), scale)
+		}
+		m.tape.mu.Lock()
+		m.tape.terms[m.agent] = append(m.tape.terms[m.agent], term)
+		m.tape.mu.Unlock()
+	}
+	err := m.Reducer.Reduce(ctx, op, bits, words)
+	if op == network.Max {
+		m.scales = append(m.scales[:0], words...)
+	}
+	return err
+}
+
+// TestNothingIsRebuilt: a member leaves at iteration 12, and those that stay have seen sums with
+// it, then and later, as they go back to their checkpoints, and sums without it. A curious one
+// tries each pair of a sum before and one after: their difference would be the term of who left if
+// both were at one point. Even the nearest pair, which it cannot know, tells no gradient, product
+// or diagonal to better than a twentieth. Losses and scores, which follow from the models before
+// and after, are near each other, but none is the same.
+func TestNothingIsRebuilt(t *testing.T) {
+	classes := testkit.Get(data.HoldOut(task(t), 0.3, 1))
+	values := classes // the same features, and a number to predict
+	values.Classes, values.Test, values.Shards = 0, withValues(values.Test), slices.Clone(values.Shards)
+	for i, s := range values.Shards {
+		values.Shards[i] = data.Shard{Train: withValues(s.Train), Val: withValues(s.Val),
+			Holdout: withValues(s.Holdout)}
+	}
+	network39 := models.MLP{Features: features, Outputs: 3, Hidden: []int{4}} // shorter vectors travel as they are
+	for _, c := range []struct {
+		method string
+		wire   network.Wire
+		model  models.Model
+		set    data.Task
+	}{
+		{"newtoncg", network.Float64, models.Softmax{Features: features, Classes: 3}, classes},
+		{"newtoncg", network.Int8, network39, classes},
+		{"newtoncg", network.Float64, models.Linear{Features: features, Outputs: 1, Loss: models.Squared{}}, values},
+		{"adamcg", network.Float64, models.Softmax{Features: features, Classes: 3}, classes},
+		{"adamcg", network.Int8, network39, classes},
+	} {
+		t.Run(fmt.Sprintf("%s, %v, %T", c.method, c.wire, c.model), func(t *testing.T) {
+			if testing.Short() && c.wire == network.Int8 {
+				t.Skip("like the others")
+			}
+			run := train.Config{W: testkit.Get(network.Ring(4, 0.5)).W, K: 24, EvalEvery: 4, CheckpointEvery: 6,
+				Method: testkit.Get(algo.New(c.method)), Changing: true}
+			run.Problem = testkit.Get(train.NewProblem(c.set, c.model, models.Config{}))
+			run.Problem.Average.Wire = c.wire
+			for length, e := range rebuild(t, run) {
+				want := 0.05
+				if slices.Contains(ofLosses, length) {
+					want = 1e-3
+				}
+				if !(e > want) {
+					t.Errorf("sums of %d numbers: a term is rebuilt but for %v of it", length, e)
+				}
+				t.Logf("sums of %d numbers: the nearest difference is off the term by %.2g of it", length, e)
+			}
+		})
+	}
+}
+
+// withValues returns examples whose target is a number instead of a class.
+func withValues(e data.Examples) data.Examples {
+	y := make([]float64, e.X.Rows())
+	for i := range y {
+		y[i] = math.Sin(float64(i))
+	}
+	e.Target = testkit.Get(ad.FloatTable(len(y), 1, y))
+	return e
+}
+
+// rebuild has agent 3 leave a run, and returns by the length of sums how near the difference of a
+// sum with it and a sum without comes to its term, as a share of the term.
+func rebuild(t *testing.T, c train.Config) map[int]float64 {
+	const left = 3
+	stay := []int{0, 1, 2}
+	before, after := &tape{terms: map[int][][]float64{}}, &tape{terms: map[int][][]float64{}}
+	c.Dir = t.TempDir()
+	(&history{T: t, Config: c, tape: before}).epochOf(0, train.Point{}, c.K)
+	c.Dir, c.Membership = t.TempDir(), membership.Log{{Epoch: 1, Iteration: 12, Members: stay}}
+	h := &history{T: t, Config: c}
+	first := h.epochOf(0, train.Point{}, 12)
+	h.tape = after
+	h.epochOf(1, first, c.K)
+	least := map[int]float64{}
+	for k, term := range before.terms[left] {
+		if linalg.Norm(term) == 0 {
+			continue
+		}
+		all := before.sum(k, append(stay, left)...)
+		if e := rebuildError(all, before.sum(k, stay...), term); !(e < 1e-9) {
+			t.Fatalf("sum %d: at one point the difference has the term but for %v of it", k, e)
+		}
+		for j, other := range after.terms[0] {
+			if len(other) != len(term) {
+				continue
+			}
+			e := rebuildError(all, after.sum(j, stay...), term)
+			if nearest, known := least[len(term)]; !known || e < nearest {
+				least[len(term)] = e
+			}
+		}
+	}
+	return least
+}
+
+// ofLosses are the lengths of sums of losses, of right answers and of numbers of examples.
+var ofLosses = []int{2, 8, 16}
+
+// rebuildError returns how far the difference of two sums is from a term, as a share of it.
+func rebuildError(with, without, term []float64) float64 {
+	d := make([]float64, len(term))
+	linalg.Sub(d, with, without)
+	return math.Sqrt(linalg.Dist2(d, term)) / linalg.Norm(term)
+}
