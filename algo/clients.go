@@ -1,6 +1,7 @@
 package algo
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -15,6 +16,17 @@ func (c *checker) clients(name string, lists [][]int) {
 		c.require(len(list) > 0 && sorted[0] >= 0 && len(slices.Compact(sorted)) == len(list), name,
 			"lists of different agents, none of them empty", lists)
 	}
+}
+
+// Counts are numbers, or one for all: in JSON a list or a number.
+type Counts []int
+
+// UnmarshalJSON reads a number or a list of numbers.
+func (n *Counts) UnmarshalJSON(text []byte) error {
+	if text[0] != '[' {
+		text = slices.Concat([]byte("["), text, []byte("]"))
+	}
+	return json.Unmarshal(text, (*[]int)(n))
 }
 
 // clientShare returns by how much an agent's vector counts in the mean over the clients that take

@@ -2,7 +2,6 @@ package algo
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
 
@@ -37,17 +36,6 @@ type SimFBO struct {
 	tripleState
 	local, d, sum triple // the client's point, D, q
 	work          work   // D asked for
-}
-
-// Counts are a number for each agent, or one for all: in JSON a list or a number.
-type Counts []int
-
-// UnmarshalJSON reads a number or a list of numbers.
-func (n *Counts) UnmarshalJSON(text []byte) error {
-	if text[0] != '[' {
-		text = slices.Concat([]byte("["), text, []byte("]"))
-	}
-	return json.Unmarshal(text, (*[]int)(n))
 }
 
 // Init implements [Method].

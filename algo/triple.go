@@ -93,12 +93,6 @@ func (s *tripleState) tracksTriple(tracker, quantity triple) {
 // descend moves x, y and z along d by the steps of iteration k.
 func (s *tripleState) descend(d triple, k int) { s.point.descend(d, s.alpha(k), s.beta(k), s.gamma(k)) }
 
-// directions asks for the directions at v of a single-loop method of second order:
-// d = (∇_x f − J z, ∇_y g, Hz − b).
-func (s *tripleState) directions(w *turn, d, v triple, on draws) {
-	directions(w, d, v, s.b, s.j, on)
-}
-
 // penaltyWeight is the default of λ in methods with a penalty λ(g(x, y) − g(x, z)).
 const penaltyWeight = 10
 
@@ -127,14 +121,14 @@ func (s *tripleState) penaltyDirections(w *turn, d, v triple, lambda float64, on
 }
 
 // directions asks for the directions at v of a single-loop method of second order:
-// d = (∇_x f − J z, ∇_y g, Hz − b). b and j are scratch of length q and p.
-func directions(w *turn, d, v triple, b, j []float64, on draws) {
+// d = (∇_x f − J z, ∇_y g, Hz − b).
+func (s *tripleState) directions(w *turn, d, v triple, on draws) {
 	w.lowerGrad(d.y, v.x, v.y, on.lower)
-	w.upperGrad(d.x, b, v.x, v.y, on.upper)
+	w.upperGrad(d.x, s.b, v.x, v.y, on.upper)
 	w.hvp(d.z, v.x, v.y, v.z, on.curvature)
-	linalg.Sub(d.z, d.z, b)
-	w.jvp(j, v.x, v.y, v.z, on.curvature)
-	linalg.Sub(d.x, d.x, j)
+	linalg.Sub(d.z, d.z, s.b)
+	w.jvp(s.j, v.x, v.y, v.z, on.curvature)
+	linalg.Sub(d.x, d.x, s.j)
 }
 
 // draws are the draws of a single-loop method: of ∇g, of H and J, and of ∇f.
