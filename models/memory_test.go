@@ -55,3 +55,38 @@ func liveVectors(t *testing.T) {
 	runtime.KeepAlive(o)
 	runtime.KeepAlive([][]float64{x, y, v, dx, dy})
 }
+
+// TestAgentsMemory: an agent of many has its vectors and its examples, as bytes; what their
+// conversion to numbers takes, it shares with all.
+func TestAgentsMemory(t *testing.T) {
+	const agents, rows = 24, 200
+	m := models.Softmax{Features: 784, Classes: 10}
+	s := byteShard(rows, 784, 10)
+	p, q := m.Dims()
+	x, y, dst := make([]float64, p), make([]float64, q), make([]float64, q)
+	live := func() uint64 {
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	programs := models.NewPrograms(m)
+	one := func(agent int) *models.Oracle {
+		o := testkit.Get(programs.Oracle(s, models.Config{Agent: agent, Float32: true}))
+		_, _, err := o.Values(x, y, dsbo.Sample{Set: dsbo.Whole})
+		testkit.OK(errors.Join(err, o.Diagonal(dst, x, y, dsbo.Sample{Set: dsbo.Whole}),
+			o.Double().Diagonal(dst, x, y, dsbo.Sample{Set: dsbo.Whole})))
+		return o
+	}
+	oracles := []*models.Oracle{one(0)} // and what all share
+	before := live()
+	for agent := range agents {
+		oracles = append(oracles, one(1+agent))
+	}
+	each := float64(live()-before) / agents / float64(8*q)
+	t.Logf("%.1f vectors an agent", each)
+	if each > 8 { // the numbers of all rows in float64 are 20, in float32 10
+		t.Errorf("an agent holds %.1f vectors of the length of y, want at most 8", each)
+	}
+	runtime.KeepAlive(oracles)
+}

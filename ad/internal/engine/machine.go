@@ -39,6 +39,7 @@ type machine[T Float] struct {
 	in             []Mat[T]       // memory of call.In
 	inLanes        [][]T          // arguments in all lanes, or nil; scratch of runLanes
 	numbers, bytes []bool         // by table of a pass: a step reads it as numbers, as bytes in place
+	tables         []int          // inputs whose tiles are memory of the pool, until it is given back
 	scaled         []T            // scratch of runBytes
 	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
 	piece          [512]T         // scratch of SetInput: what the first-level cache holds

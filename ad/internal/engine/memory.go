@@ -50,7 +50,7 @@ type memory[T Float] struct {
 // processor is free. The numbers are left over from earlier runs, perhaps of the other type.
 func (m *memory[T]) acquire(n int) []T {
 	p := m.pool
-	n = (n*int(unsafe.Sizeof(*new(T))) + 7) / 8 // numbers of the list
+	n = inFloat64s[T](n)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free.L = &p.mu
@@ -58,8 +58,13 @@ func (m *memory[T]) acquire(n int) []T {
 		p.free.Wait()
 	}
 	p.busy++
+	return kernel.ViewAs[T](p.take(n))
+}
+
+// take removes memory for at least n numbers from the list, or makes it.
+func (p *Pool) take(n int) []float64 {
 	if len(p.list) == 0 {
-		return kernel.ViewAs[T](kernel.MakePages[float64](n))
+		return kernel.MakePages[float64](n)
 	}
 	best := 0 // the shortest that is long enough, else the longest, which a longer one replaces
 	for i, s := range p.list {
@@ -73,8 +78,25 @@ func (m *memory[T]) acquire(n int) []T {
 		found = nil // free before the longer one is made
 		found = kernel.MakePages[float64](n)
 	}
-	return kernel.ViewAs[T](found)
+	return found
 }
+
+// takeTile removes memory for a tile of n numbers from the pool, or makes it.
+func (m *memory[T]) takeTile(n int) []T {
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	return kernel.ViewAs[T](m.pool.take(inFloat64s[T](n)))
+}
+
+// returnTile returns what takeTile returned to the pool.
+func (m *memory[T]) returnTile(tile []T) {
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	m.pool.list = append(m.pool.list, kernel.ViewAs[float64](tile))
+}
+
+// inFloat64s returns how many float64s have the memory of n numbers.
+func inFloat64s[T Float](n int) int { return (n*int(unsafe.Sizeof(*new(T))) + 7) / 8 }
 
 // release returns what acquire returned to the pool.
 func (m *memory[T]) release(s []T) {

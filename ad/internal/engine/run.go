@@ -138,7 +138,9 @@ func (m *machine[T]) loadTile(st *stage, from, to int) {
 	m.tileFrom = from
 	for i, a := range st.tables {
 		if m.numbers[i] {
-			m.slots[a].loadRows(from, to)
+			if m.slots[a].loadRows(from, to, m.memory) {
+				m.tables = append(m.tables, a)
+			}
 		}
 		if m.bytes[i] {
 			m.slots[a].listRows(from, to, m.template.rows)
@@ -190,6 +192,10 @@ func (m *machine[T]) releaseSlots() {
 	for _, i := range m.current.views {
 		m.slots[i].buf, m.slots[i].tiles = nil, nil
 	}
+	m.tables = slices.DeleteFunc(m.tables, func(i int) bool {
+		m.slots[i].releaseTile(m.memory)
+		return m.slots[i].tiles == nil
+	})
 	clear(m.in)
 	m.call.Dst, m.call.In = Mat[T]{}, nil
 	if m.scratch != nil {

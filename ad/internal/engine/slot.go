@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"unsafe"
 
 	"dsbo/internal/kernel"
 )
@@ -43,25 +44,41 @@ func (s *slot[T]) read() {
 }
 
 // loadRows makes rows from..to of the slot's table current, in place if they lie there as T. A tile
-// that was read last is still there: a batch of one tile is gathered once for all questions.
-func (s *slot[T]) loadRows(from, to int) {
+// that was read last is still there, unless releaseTile gave it back: a batch of one tile is
+// gathered once for all questions. loadRows reports whether it took the tile's memory from m.
+func (s *slot[T]) loadRows(from, to int, m *memory[T]) (took bool) {
 	if s.buf != nil {
 		s.cur = s.whole()[from*s.c : to*s.c]
-		return
+		return false
 	}
 	if rows, ok := InPlace[T](s.table, s.idx, from, to); ok {
 		s.cur = rows
-		return
+		return false
 	}
 	n := (to - from) * s.c
-	if len(s.tiles) < n { // not before: a table may lie in place
-		s.tiles = make([]T, n)
+	if took = len(s.tiles) < n; took { // not before: a table may lie in place
+		s.tiles, s.held = m.takeTile(n), [2]int{}
 	}
 	s.cur = s.tiles[:n]
 	if tile := [2]int{from, to}; s.held != tile {
 		Read(s.table, s.cur, s.idx, from, to)
 		s.held = tile
 	}
+	return took
+}
+
+// keptTile is the most bytes of a tile that its slot keeps whatever is in it.
+const keptTile = 1 << 16
+
+// releaseTile gives the memory of the tile to other programs, unless it is small or has a drawn
+// batch as a whole.
+func (s *slot[T]) releaseTile(m *memory[T]) {
+	drawn := s.idx != nil && s.held == [2]int{0, s.r}
+	if len(s.tiles) == 0 || drawn || len(s.tiles)*int(unsafe.Sizeof(s.tiles[0])) <= keptTile {
+		return
+	}
+	m.returnTile(s.tiles)
+	s.tiles, s.cur, s.held = nil, nil, [2]int{}
 }
 
 // listRows makes rows from..to of a batch of some rows current, as bytes.
