@@ -39,8 +39,8 @@
 //	x, y, z, u, r, s, d         the same letters in algo
 //	Φ(x̄), ∇Φ(x̄)                 exact.Solver
 //
-// What the paper does not have: [Averager], [PenaltyOracle] and [DiagonalOracle],
-// for algo/newtoncg.go.
+// What the paper does not have: [Averager], [TermAverager], [PenaltyOracle] and
+// [DiagonalOracle], for algo/newtoncg.go.
 //
 // # Where to find what
 //

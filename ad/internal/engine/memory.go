@@ -58,11 +58,11 @@ func (m *memory[T]) acquire(n int) []T {
 		p.free.Wait()
 	}
 	p.busy++
-	return kernel.ViewAs[T](p.take(n))
+	return kernel.ViewAs[T](p.takeMemory(n))
 }
 
-// take removes memory for at least n numbers from the list, or makes it.
-func (p *Pool) take(n int) []float64 {
+// takeMemory removes memory for at least n numbers from the list, or makes it.
+func (p *Pool) takeMemory(n int) []float64 {
 	if len(p.list) == 0 {
 		return kernel.MakePages[float64](n)
 	}
@@ -85,7 +85,7 @@ func (p *Pool) take(n int) []float64 {
 func (m *memory[T]) takeTile(n int) []T {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
-	return kernel.ViewAs[T](m.pool.take(inFloat64s[T](n)))
+	return kernel.ViewAs[T](m.pool.takeMemory(inFloat64s[T](n)))
 }
 
 // returnTile returns what takeTile returned to the pool.
