@@ -36,6 +36,7 @@ func (r *finisher) finish(ctx context.Context) error {
 	}
 	tuned, found := candidates.NewModel(r.poser.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X),
 		r.newFinder(r.poser.problem.Problem, len(best.X), solver)
+	found.Second = best.Y
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
@@ -78,6 +79,9 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 		if gains, err = r.poser.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
 			return nil, err
 		}
+		if err := addSpread(ctx, gains, tuned, rival); err != nil {
+			return nil, err
+		}
 		if start := r.result.Start.ValLoss; start.Known() { // a rank that does not lead knows none
 			for i := range gains {
 				gains[i].LossStart = start
@@ -106,11 +110,31 @@ func (r *finisher) conclude(tuned, rival *candidates.Model, others []*candidates
 	r.account.summary.Verdict = runs.Contest{
 		Count: len(tuned.X), Meaning: r.poser.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
 		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
+		PhiSpread: max(tuned.Spread, rival.Spread),
 		Notes: slices.Concat(notes, rival.BeyondNotes(),
 			unconvergedNotes(r.account.summary.Models, r.poser.problem.meaning.Symbol),
 			reachedNotes(r.account.summary.Models, r.result.Records)),
 	}.Verdict()
 	return kept
+}
+
+// addSpread gives gains the largest change of a loss from one solution of one of some models to
+// the solution from its other start.
+func addSpread(ctx context.Context, gains []runs.Gain, of ...*candidates.Model) error {
+	for _, m := range of {
+		other, ok := m.Other()
+		if !ok {
+			continue
+		}
+		changes, err := m.Finder.Problem.Compare(ctx, m.Fit(), m.Finder.Problem, other)
+		if err != nil {
+			return err
+		}
+		for i, change := range changes {
+			gains[i].LossSpread = max(gains[i].LossSpread, runs.Number(math.Abs(float64(change.LossChange))))
+		}
+	}
+	return nil
 }
 
 // writeFinished writes the summary of a run that has finished.
@@ -215,10 +239,13 @@ func unconvergedNotes(models []runs.Model, symbol string) []string {
 // reachedNotes says what Φ is where the lower problem is not known to be convex, and what the least
 // eigenvalues of its Hessian tell.
 func reachedNotes(models []runs.Model, records []runs.Record) []string {
-	var reached, unsettled []string
+	var reached, unsettled, spreads []string
 	for _, m := range models {
 		if m.Reached {
 			reached = append(reached, m.Name)
+		}
+		if m.Reached && m.Spread > 0 {
+			spreads = append(spreads, fmt.Sprintf("%.2g (%s)", float64(m.Spread), m.Name))
 		}
 		if m.Reached && !m.Converged {
 			unsettled = append(unsettled, m.Name)
@@ -230,6 +257,10 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	note :=
 		"The model does not say that its lower problem is strongly convex (method Modulus of " +
 			"models.StronglyConvex): Φ is at the solutions that were reached, and others may be elsewhere."
+	if spreads != nil {
+		note += fmt.Sprintf(" Each is the better of two, by the training loss: from the start of the problem and from "+
+			"y of the iterations, whose Φ differ by %s.", strings.Join(spreads, ", "))
+	}
 	if unsettled != nil {
 		note += fmt.Sprintf(" The lower loss had not settled when the solves of %s ended.",
 			strings.Join(unsettled, "; "))

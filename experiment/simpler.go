@@ -35,6 +35,9 @@ func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) e
 	if err != nil || len(gains) == 0 {
 		return err
 	}
+	if err := addSpread(ctx, gains, kept); err != nil {
+		return err
+	}
 	if note := gains[0].SimplerNote(kept.Name, best.Name); note != "" {
 		r.account.summary.Verdict.Notes = append(r.account.summary.Verdict.Notes, note)
 	}

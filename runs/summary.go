@@ -109,7 +109,10 @@ type Model struct {
 	// Reached says that the lower problem is not known to be convex: Phi is the value at the
 	// solution reached, of which there may be others.
 	Reached bool `json:"reached,omitzero"`
-	Steps   int  `json:"refit_steps"` // Hessian-vector products of the solution
+	// Spread is by how much Phi differs between the solutions from two starts, where there were
+	// two: Phi is of the one of the lower loss on training examples.
+	Spread Number `json:"phi_spread,omitzero"`
+	Steps  int    `json:"refit_steps"` // Hessian-vector products of the solution
 	// else nothing of this model is exact; where Reached, whether the lower loss has settled
 	Converged bool   `json:"refit_converged"`
 	Gradient  Number `json:"refit_gradient"` // norm that is left of the lower gradient, as a share of the first one

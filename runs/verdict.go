@@ -48,6 +48,10 @@ type Gain struct {
 	LossAgainst Number `json:"loss_against"` // of the other
 	LossChange  Number `json:"loss_change"`
 	LossError   Number `json:"loss_error"` // standard error of LossChange
+	// LossSpread is by how much the loss of one of the two differs between solutions of its lower
+	// problem from two starts, the larger of both; 0: its solution is the only one, or not known to
+	// have others.
+	LossSpread Number `json:"loss_spread,omitzero"`
 	// validation loss of the model at the start, beside which losses are small; 0: not known
 	LossStart       Number `json:"loss_start,omitzero"`
 	Accuracy        Number `json:"accuracy"`
@@ -64,13 +68,14 @@ const fewestExamples = 10
 func (g Gain) few() bool { return 0 < g.Examples && g.Examples < fewestExamples }
 
 // Outcome returns what the loss on these examples says: a change of at most two standard errors, or
-// of at most half a percent, is none, and so is a change of losses of which next to nothing is
-// left. With fewer than ten examples it is not clear.
+// of at most half a percent, is none, and so is a change that another start of the solutions would
+// make, and a change of losses of which next to nothing is left. With fewer than ten examples it is
+// not clear.
 func (g Gain) Outcome() Outcome {
 	switch change := float64(g.LossChange); {
 	case g.few():
 		return Unclear
-	case change == 0 || g.withinChance() || g.negligible():
+	case change == 0 || g.withinChance() || g.withinSpread() || g.negligible():
 		return Same
 	case !g.LossChange.Known() || !g.LossError.Known():
 		return Unclear
@@ -82,6 +87,9 @@ func (g Gain) Outcome() Outcome {
 
 // withinChance reports whether the change is at most two standard errors.
 func (g Gain) withinChance() bool { return math.Abs(float64(g.LossChange)) <= 2*float64(g.LossError) }
+
+// withinSpread reports whether another start may change the loss as much.
+func (g Gain) withinSpread() bool { return math.Abs(float64(g.LossChange)) <= float64(g.LossSpread) }
 
 // negligibleShare is the share of the other model's loss up to which a change is nothing, however
 // certain it is with many examples.
@@ -166,9 +174,10 @@ type Contest struct {
 	// tuned one's.
 	Foreign bool
 	Gains   []Gain // the most telling set first; none where the model tells no losses of single examples
-	// Phi and PhiAgainst are Φ of the two, by which they are compared where there are no Gains.
-	Phi, PhiAgainst Number
-	Notes           []string
+	// Phi and PhiAgainst are Φ of the two, by which they are compared where there are no Gains, and
+	// PhiSpread is by how much one of them differs between solutions from two starts.
+	Phi, PhiAgainst, PhiSpread Number
+	Notes                      []string
 }
 
 // Verdict judges a contest by its first gain: test examples where there are some, else held-out
@@ -184,13 +193,10 @@ func (c Contest) Verdict() Verdict {
 		against = fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, c.Meaning.Symbol,
 			float64(c.Constant))
 	}
-	switch change := c.Phi - c.PhiAgainst; {
+	switch {
 	case c.Against != "" && len(c.Gains) > 0:
-	case c.Against != "" && change.Known():
-		phi := Gain{Loss: c.Phi, LossAgainst: c.PhiAgainst, LossChange: change, LossError: Unknown()}
-		v.Sentence = fmt.Sprintf(
-			"%s changed Φ by %s (%s) %s%s; the model tells no losses of single examples, by which chance is judged.",
-			head, phi.percentText(), phi.changeText(), against, c.keptText())
+	case c.Against != "" && (c.Phi - c.PhiAgainst).Known():
+		c.judgePhi(&v, head, against)
 		return v
 	default:
 		v.Sentence = head + " has nothing to be compared with: there is no model without."
@@ -230,6 +236,20 @@ func (c Contest) Verdict() Verdict {
 	return v
 }
 
+// judgePhi completes a verdict by Φ alone.
+func (c Contest) judgePhi(v *Verdict, head, against string) {
+	phi := Gain{Loss: c.Phi, LossAgainst: c.PhiAgainst, LossChange: c.Phi - c.PhiAgainst, LossError: Unknown(),
+		LossSpread: c.PhiSpread}
+	v.Sentence = fmt.Sprintf(
+		"%s changed Φ by %s (%s) %s%s; the model tells no losses of single examples, by which chance is judged.",
+		head, phi.percentText(), phi.changeText(), against, c.keptText())
+	if phi.withinSpread() {
+		v.Outcome = Same
+		v.Notes = append(v.Notes, fmt.Sprintf("Another start of the solutions changes Φ by up to %.2g: there is no "+
+			"difference beyond this.", float64(c.PhiSpread)))
+	}
+}
+
 // sentence says what tuning, the head, did to the loss against another model.
 func (g Gain) sentence(head, against string) string {
 	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
@@ -250,6 +270,10 @@ func (g Gain) sentence(head, against string) string {
 	case outcome == Same && g.negligible() && !g.withinChance():
 		return fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set,
 			g.changeText(), against)
+	case outcome == Same && g.withinSpread() && !g.withinChance():
+		return fmt.Sprintf(
+			"%s made no difference to the %s loss (%s) that another start of the solutions would not make too, "+
+				"up to %.2g, %s", head, g.Set, g.changeText(), float64(g.LossSpread), against)
 	case outcome == Same:
 		return fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
 			g.changeText(), against)

@@ -46,6 +46,19 @@ func TestVerdict(t *testing.T) {
 			"Tuning 1 penalty made no difference beyond chance to the test loss (0.5000 → 0.5010 ± 0.0006) against " +
 				"the best single penalty (λ = 0.5); validation 0.0 %.", 0,
 		},
+		"certain, and less than another start changes": {
+			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 0", Constant: 0, Gains: []Gain{{Set: Test,
+				Examples: 90, Loss: .9, LossAgainst: 1, LossChange: -.1, LossError: .01, LossSpread: .12}}}, Same,
+			"Tuning 2 hyperparameters made no difference to the test loss (1.0000 → 0.9000 ± 0.0100) that another " +
+				"start of the solutions would not make too, up to 0.12, against the best single hyperparameter " +
+				"(x = 0).", 0,
+		},
+		"without losses of examples, less than another start changes": {
+			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 0", Constant: 0, Phi: 1.29, PhiAgainst: .93,
+				PhiSpread: .4}, Same,
+			"Tuning 2 hyperparameters changed Φ by +38.7 % (0.9300 → 1.2900) against the best single hyperparameter " +
+				"(x = 0); the model tells no losses of single examples, by which chance is judged.", 1,
+		},
 		"certain, and next to nothing": {
 			Contest{Count: 5, Meaning: Penalties, Against: "λ, best constant", Constant: -5,
 				Gains: []Gain{gain(Test, .36820, .36817, .00001), gain(Validation, .32819, .32818, .00001)}}, Same,

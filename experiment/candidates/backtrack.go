@@ -30,7 +30,7 @@ func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []
 		x := slices.Clone(rival.X)
 		linalg.Comb(x, 1-share, x, share, tuned.X)
 		nearer = NewModel(tuned.Name, runs.Unknown(), x)
-		if err := f.Solve(ctx, nearer, rival.Y, nil); err != nil {
+		if err := f.Solve(ctx, nearer, nil, nil); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -74,10 +74,11 @@ func (f *Finder) constant(ctx context.Context, c int, tol float64) (*Model, erro
 // solvedConstants returns the constants that are solved, in order.
 func (f *Finder) solvedConstants() []int { return slices.Sorted(maps.Keys(f.constants)) }
 
-// bestSolved returns the model of the best constant so far.
+// bestSolved returns the model of the best constant so far, of equal ones the nearest to 0.
 func (f *Finder) bestSolved() (best *Model) {
 	for _, c := range f.solvedConstants() {
-		if m := f.constants[c]; best == nil || m.objective() < best.objective() {
+		m := f.constants[c]
+		if best == nil || m.Below(best) || !best.Below(m) && max(c, -c) < int(math.Abs(float64(best.Lambda))) {
 			best = m
 		}
 	}

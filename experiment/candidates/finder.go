@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -27,6 +28,7 @@ type Model struct {
 	slope    float64   // of Φ along all entries of λ together
 	phiError float64   // about how far off Φ may be; 0 where there is no Φ
 	tol      float64   // PhiTol of its solution
+	otherY   []float64 // solution from the other start of the two, length q; nil: there is none
 }
 
 // NewModel returns a model at x, which it keeps, that is not solved yet. lambda is the number of
@@ -41,6 +43,11 @@ func NewModel(name string, lambda runs.Number, x []float64) *Model {
 
 // Fit returns the model with its hyperparameters.
 func (m *Model) Fit() train.Fit { return train.Fit{X: m.X, Y: m.Y} }
+
+// Other returns the solution of the lower problem from the other start of the two, if there is one.
+func (m *Model) Other() (fit train.Fit, ok bool) {
+	return train.Fit{X: m.X, Y: m.otherY}, m.otherY != nil
+}
 
 // objective returns what models are compared by: Φ, of which a model that has not converged tells
 // nothing, unless Φ is at the solution reached; or, where there is no Φ, the validation loss of the
@@ -84,6 +91,10 @@ type Finder struct {
 	Problem train.Problem
 	Symbol  string          // of x, such as λ
 	Tried   []runs.Constant // Φ of the constants so far, in their order
+	// Second is where the lower problem is solved from too, beside its start, where it may not be
+	// convex, length q; nil: nowhere. All models have the same two starts, and none depends on what
+	// was solved before it.
+	Second []float64
 
 	length    int // of x
 	solver    *exact.Solver
@@ -126,13 +137,14 @@ func (unwatched) Log(string, ...any) {}
 // roughSlope is the least GradientTol of models: the slope of Φ says where to go, no more.
 const roughSlope = 1e-2
 
-// MostProducts bounds the products of a model whose lower problem is not convex. For networks of 32
-// hidden units on 1000 examples of MNIST the lower loss settles after some 470 (at λ = 3), and is
-// within 3 % of that after 300.
+// MostProducts bounds the products of a solution from one start where the lower problem is not
+// convex. For networks of 32 hidden units on 1000 examples of MNIST the lower loss settles after
+// some 470 (at λ = 3), and is within 3 % of that after 300.
 const MostProducts = 400
 
 // Solve finds a model's y, and with it Φ and the losses, from y and z; nil: from the last solution.
-// A solution that is not finite leaves the model as one that has not converged.
+// Where the lower problem may not be convex, y and z are of no account: see Second. A solution that
+// is not finite leaves the model as one that has not converged.
 func (f *Finder) Solve(ctx context.Context, m *Model, y, z []float64) error {
 	return f.solve(ctx, m, y, z, f.fineTol)
 }
@@ -142,7 +154,7 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 	f.watch.Begin(m.Name)
 	m.Finder = f
 	f.solver.PhiTol, f.solver.GradientTol, m.tol = tol, max(roughSlope, 2*tol), tol
-	sol, err := f.solveLower(ctx, m.X, y, z)
+	sol, other, err := f.solveLower(ctx, m.X, y, z)
 	f.watch.Solved()
 	switch {
 	case errors.Is(err, dsbo.ErrDiverged):
@@ -158,6 +170,10 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 	}
 	m.Y, m.z, m.gradient, m.Converged = sol.Y, sol.Z, sol.Gradient, sol.Converged
 	m.Steps += sol.Products
+	if m.otherY = other.Y; other.Y != nil {
+		m.Steps += other.Products
+		m.Spread = runs.Number(math.Abs(sol.Phi - other.Phi))
+	}
 	m.Phi, m.phiError, m.slope, m.Reached = runs.Number(sol.Phi), 0, 0, f.Problem.Nonconvex
 	if !m.Reached {
 		m.phiError = sol.PhiError
@@ -176,18 +192,33 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 }
 
 // solveLower solves the lower problem at x, by the method of the run with x held still, if it has a
-// way to; else from y and z or the last solution, or where it may have several solutions from its
-// start, as far from all models alike, or from y.
-func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (exact.Solution, error) {
-	if f.training != nil {
-		return f.solveByTraining(ctx, x)
-	}
-	if !f.Problem.Nonconvex {
-		return f.solver.SolveNear(ctx, x, y, z)
+// way to; else from y and z or the last solution. Where it may have several solutions it is solved
+// from both starts: sol has the lower loss that is less.
+func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (sol, other exact.Solution, err error) {
+	switch {
+	case f.training != nil:
+		sol, err = f.solveByTraining(ctx, x)
+		return sol, other, err
+	case !f.Problem.Nonconvex:
+		sol, err = f.solver.SolveNear(ctx, x, y, z)
+		return sol, other, err
 	}
 	f.solver = f.Problem.Solver()
 	f.solver.MaxProducts = MostProducts
-	return f.solver.Model(ctx, x, y)
+	sol, err = f.solver.Model(ctx, x, nil)
+	if f.Second == nil || err != nil && !errors.Is(err, dsbo.ErrDiverged) {
+		return sol, other, err
+	}
+	second, secondErr := f.solver.Model(ctx, x, f.Second)
+	switch {
+	case errors.Is(secondErr, dsbo.ErrDiverged) || secondErr == nil && !linalg.AllFinite(second.Y):
+		return sol, other, err
+	case secondErr != nil || err != nil || !linalg.AllFinite(sol.Y):
+		return second, other, secondErr
+	case second.Lower < sol.Lower:
+		return second, sol, nil
+	}
+	return sol, second, nil
 }
 
 // solveByTraining finds y of the lower problem at x by a run from the start, with the draws of

@@ -88,8 +88,12 @@ func (l *listing) addExact(n, solvers Range, e effort) {
 // addModels lists what the models at the end send, and what is made of them.
 func (l *listing) addModels() {
 	n := Range{2, l.Experience.Models, 16 + candidates.Descents}
+	compared := exactly(1)
 	if l.Config.Problem.Nonconvex {
-		n.Most = 16 + candidates.Halvings
+		n.Most, compared = 16+candidates.Halvings, Range{1, 3, 3} // with the other solution of each, too
+		if l.Held != nil {
+			compared = exactly(1)
+		}
 	}
 	if l.Ending.Parts > 0 {
 		n = exactly(2) // one penalty and the answer
@@ -98,7 +102,7 @@ func (l *listing) addModels() {
 		l.addSolutions(n, Range{0, 0, 1})
 	}
 	l.addNumbers("losses and right answers", scoreNumbers, n)
-	l.addNumbers("losses of two models", compareNumbers, exactly(1))
+	l.addNumbers("losses of two models", compareNumbers, compared)
 	for _, length := range l.Ending.Sums {
 		l.addNumbers("counts of predictions or labels", length, exactly(1))
 	}
@@ -145,6 +149,9 @@ func (l *listing) addStructures() {
 // addSolutions lists what n models send, which are found by a number of solvers, or by training.
 func (l *listing) addSolutions(n, solvers Range) {
 	if l.Held == nil {
+		if l.Config.Problem.Nonconvex { // from two starts, but where y is of another length
+			n = n.times(Range{1, 2, 2})
+		}
 		l.addExact(n, solvers, l.modelEffort())
 		return
 	}

@@ -17,25 +17,30 @@ const (
 )
 
 // Model returns y of the lower problem at x, a model, where that problem may not be convex: y is a
-// solution that is reached from the start of the problem or from near (length q; nil: not known),
-// whichever has the lower loss, and others may be elsewhere. x and near are not changed. Phi of the
-// result is f(x, y), and there are no Gradient, Z, and errors of these.
+// solution that is reached from a start (length q; nil: Start), and others may be elsewhere. x and
+// start are not changed. Phi of the result is f(x, y), and there are no Gradient, Z, and errors
+// of these.
 //
 // Steps are truncated Newton steps on products with the problem's matrix: conjugate gradients end
 // at a direction without positive curvature and take it (Dembo, Steihaug 1983), and a line search
 // lowers the loss. The result has converged where the loss has settled: three steps in a row have
 // lowered it by less than a thousandth each. The gradient, which may grow while the loss falls,
 // decides nothing.
-func (s *Solver) Model(ctx context.Context, x, near []float64) (Solution, error) {
-	if err := s.check(x, near, nil); err != nil {
+func (s *Solver) Model(ctx context.Context, x, start []float64) (Solution, error) {
+	if err := s.check(x, start, nil); err != nil {
 		return Solution{}, fmt.Errorf("model: %w", err)
 	}
 	near = s.moved(near)
 	w := s.newSolve(ctx, x)
 	w.Gradient, w.Z = nil, nil
-	err := w.runParts(w.findScale, func() error { return w.chooseStart(near, nil) }, w.findDamping, w.findDiagonal,
-		w.solveNonconvex)
-	w.Phi = w.upper
+	err := w.runParts(w.findScale, func() (err error) {
+		if start != nil {
+			copy(w.Y, start)
+		}
+		w.upper, w.lower, err = w.values(w.Y)
+		return err
+	}, w.findDamping, w.findDiagonal, w.solveNonconvex)
+	w.Phi, w.Lower = w.upper, w.lower
 	return w.Solution, err
 }
 

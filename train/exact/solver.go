@@ -105,7 +105,8 @@ type Solution struct {
 	// curvature: false where the lower problem is not strongly convex, or the products did
 	// not suffice.
 	Converged bool
-	Products  int // Hessian-vector products, each over all agents
+	Products  int     // Hessian-vector products, each over all agents
+	Lower     float64 // the averaged lower loss at Y
 }
 
 // Solve returns the solution at x (length p), which it does not change. The slices of the result
