@@ -98,10 +98,11 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	if err := v.run(ctx, args[1:], stdout, stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		return fmt.Errorf("%s: %w", v.name, err)
+	err = v.run(ctx, args[1:], stdout, stderr)
+	if err == nil || errors.Is(err, flag.ErrHelp) || v.name == p.name { // a program of its one task's name
+		return err
 	}
-	return err
+	return fmt.Errorf("%s: %w", v.name, err)
 }
 
 var versionFlags = []string{"-version", "--version"}

@@ -2,12 +2,15 @@ package command
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"dsbo"
 	"dsbo/command/cluster"
 	"dsbo/experiment/experimenttest"
 	"dsbo/experiment/tasks"
@@ -42,6 +45,18 @@ func TestMain(m *testing.M) {
 func digestName() { wording.BuildDigest = func() ([]byte, error) { return []byte("dsbo"), nil } }
 
 func TestScripts(t *testing.T) { experimenttest.Scripts(t, "dsbo", run, nil) }
+
+// TestOwnName: an error of a program for one task of the program's name says that name once.
+func TestOwnName(t *testing.T) {
+	err := newProgram("synthetic", tasks.Synthetic()).run(t.Context(), []string{"-r=-1"}, io.Discard, io.Discard)
+	if !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "synthetic: ") {
+		t.Errorf("error %v must not begin with the name, which Main writes", err)
+	}
+	err = testProgram().run(t.Context(), []string{"synthetic", "-r=-1"}, io.Discard, io.Discard)
+	if err == nil || !strings.HasPrefix(err.Error(), "synthetic: ") {
+		t.Errorf("error %v must begin with the verb", err)
+	}
+}
 
 // The flags of a cluster file are the flags of its task's command line, without the flags of a run
 // in one process.

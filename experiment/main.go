@@ -51,8 +51,8 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 		return nil, cmp.Or(cli.PrintVersion(help, name), flag.ErrHelp)
 	}
 	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name, Build: runs.ThisBuild()}}
-	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tunedPreset()}, t.Presets...),
-		taskFlags: map[string]any{}, shapingFlags: map[string]string{}}
+	j := &Job{Task: t, Settings: s, name: name, presets: presetsOf(t), taskFlags: map[string]any{},
+		shapingFlags: map[string]string{}}
 	f := cli.NewFlags(name, capitalized(t.About), presetsHelp(allPresets(j.presets)))
 	f.Example = name + " -K 20 -out results/first"
 	if t.Example != "" {

@@ -37,6 +37,24 @@ func privatePreset() Preset {
 	}
 }
 
+// presetsOf returns the presets of a task but private: tuned, the task's own, and where these have
+// none of the name, paper and madsbo_tuned with steps that follow the curvature.
+func presetsOf(t Task) []Preset {
+	list := append([]Preset{tunedPreset()}, t.Presets...)
+	tuned := algo.Clone(privatePreset().Method).(*algo.Tuned)
+	tuned.T, tuned.N, tuned.MomZ, tuned.Lr = 20, 20, 0.9, "0.15*(1-k/K)"
+	for _, p := range []Preset{
+		{Name: "paper", DType: "float64", K: 100,
+			Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "auto", Gamma: "auto"}},
+		{Name: "madsbo_tuned", DType: "float64", K: 60, Method: tuned},
+	} {
+		if !slices.ContainsFunc(list, func(own Preset) bool { return own.Name == p.Name }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // allPresets returns all presets that -preset names, given the others.
 func allPresets(others []Preset) []Preset { return append(slices.Clone(others), privatePreset()) }
 

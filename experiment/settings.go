@@ -75,7 +75,7 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 		"`name` of the defaults of this group and of -batch, listed below: "+presetNames(allPresets(presets)))
 	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+
 		" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those "+
-		"of the first preset after "+presets[0].Name)
+		"of the task's first preset")
 	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
 	f.IntVar(&s.N, "N", 0,
@@ -231,9 +231,9 @@ func (j *Job) resolveParameters() (parameters, error) {
 
 // preset returns the preset that -preset names, else the one that the task chooses. Without
 // -preset, a method other than the default's has the preset that is made for it, else the first of
-// the task's own.
+// the task's own, if it has some.
 func (j *Job) preset() (Preset, error) {
-	s, own := j.Settings, j.presets[1:]
+	s := j.Settings
 	if s.Preset == privatePreset().Name || s.Epsilon != 0 && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
 		s.Preset = privatePreset().Name
 		return privatePreset(), nil
@@ -242,9 +242,11 @@ func (j *Job) preset() (Preset, error) {
 		s.Preset = cmp.Or(j.Task.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
-	if j.givenFlags["algorithm"] && !j.givenFlags["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) &&
-		len(own) > 0 {
-		i = 1 + max(0, slices.IndexFunc(own, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm }))
+	if j.givenFlags["algorithm"] && !j.givenFlags["preset"] {
+		i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm })
+		if i < 0 {
+			i = min(1, len(j.Task.Presets))
+		}
 		s.Preset = j.presets[i].Name
 	}
 	if i < 0 {

@@ -94,7 +94,7 @@ func TestParametersFollowCurvature(t *testing.T) {
 
 func TestSettingsThatCannotWork(t *testing.T) {
 	for args, want := range map[string]string{
-		"-preset=best":   "-preset must be tuned or fast or slow or private; it is best",
+		"-preset=best":   "-preset must be tuned or fast or slow or paper or madsbo_tuned or private; it is best",
 		"-algorithm=sgd": `algorithm "sgd" is unknown`,
 		"-K=0":           "-K must be at least 1; it is 0",
 		"-T=-1":          "-T must be at least 1; it is -1",
