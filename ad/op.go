@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
@@ -124,11 +125,26 @@ func catchMisuse(err *error) {
 	case runtime.Error:
 		panic(r)
 	case error:
-		*err = fmt.Errorf("%w: in Build: %w%s", ErrGraph, r, position())
+		*err = fmt.Errorf("%w: in Build: %w%s%s", ErrGraph, r, position(), advice(r))
 	default:
 		panic(r)
 	}
 }
+
+// advice returns what to use in place of what Gorgonia has refused, where that is known.
+func advice(err error) string {
+	switch text := err.Error(); {
+	case strings.Contains(text, "cannot be unified"):
+		return ": " + oneType
+	case strings.Contains(text, "Failed to infer shape"):
+		return ": ad's elementwise ops broadcast as NumPy does; in place of gorgonia.LogSumExp take ad.RowLogSumExp"
+	}
+	return ""
+}
+
+// oneType says how numbers get the element type of a loss.
+const oneType = "ad.Scale and ad.Offset take numbers of any type; a constant of a loss in float32 is " +
+	"gorgonia.NewConstant(float32(1))"
 
 // shapeOf returns n's shape. Constructors ask here first, so that the error about a missing node
 // says so.
@@ -188,7 +204,8 @@ func newNode(r rule, shape tensor.Shape, in ...*Node) *Node {
 	for _, n := range in {
 		shapeOf(n)
 		if n.Dtype() != in[0].Dtype() {
-			failf("%v: a model must have one element type; inputs have %v and %v", r, in[0].Dtype(), n.Dtype())
+			failf("%v: a model must have one element type; inputs have %v and %v: %s", r, in[0].Dtype(), n.Dtype(),
+				oneType)
 		}
 	}
 	if f := familyOf(in...); f != nil {

@@ -9,17 +9,32 @@ import (
 
 // position returns where a model's author has applied the op that is being built, as "
 // (folder/file.go:line)": the first place on the stack that is in no package that only makes ops
-// of others. It is empty outside of Build, where no line of a model is to blame.
+// of others. Where that is in a helper, the line of Build that has called it stands beside it. It
+// is empty outside of Build, where no line of a model is to blame.
 func position() string {
 	var pcs [128]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	first, build := "", "" // the innermost place and the outermost one
 	for {
 		f, more := frames.Next()
-		if !makesOps(f) {
-			return fmt.Sprintf(" (%s:%d)", path.Join(path.Base(path.Dir(f.File)), path.Base(f.File)), f.Line)
+		if end := f.Function == "dsbo/ad.Compile" || strings.HasPrefix(f.Function, "dsbo/ad.(*Derivs)"); end || !more {
+			switch {
+			case first == "":
+				return ""
+			case !end || first == build:
+				return " (" + first + ")"
+			}
+			return " (" + first + ", called at " + build + ")"
 		}
-		if !more || f.Function == "dsbo/ad.Compile" || strings.HasPrefix(f.Function, "dsbo/ad.(*Derivs)") {
-			return ""
+		if makesOps(f) {
+			continue
+		}
+		place := fmt.Sprintf("%s:%d", path.Join(path.Base(path.Dir(f.File)), path.Base(f.File)), f.Line)
+		if first == "" {
+			first, build = place, place
+		}
+		if !strings.HasPrefix(f.Function, "dsbo/models.") { // which has oracles, too
+			build = place
 		}
 	}
 }

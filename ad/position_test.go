@@ -23,34 +23,42 @@ func TestPositions(t *testing.T) {
 	var want string
 	for _, c := range []struct {
 		name string
-		f    func(y *Node) *Node
+		f    func(_, y *Node, _ []*Node) *Node
 		kind error
 	}{
-		{"a constructor", func(y *Node) *Node {
+		{"a constructor", func(_, y *Node, _ []*Node) *Node {
 			want = line(-1)
 			return Add(y, NewConst(y, "c", 3, 0, make([]float64, 3)))
 		}, dsbo.ErrShape},
-		{"a constructor inside of another one", func(y *Node) *Node {
+		{"a constructor inside of another one", func(_, y *Node, _ []*Node) *Node {
 			want = line(-1)
 			return ConcatCols(y, nil)
 		}, dsbo.ErrShape},
-		{"the lengths of a result", func(y *Node) *Node {
+		{"the lengths of a result", func(_, y *Node, _ []*Node) *Node {
 			want = line(-1)
 			return RepeatRow(y, 0)
 		}, dsbo.ErrShape},
-		{"inputs of two graphs", func(y *Node) *Node {
+		{"inputs of two graphs", func(_, y *Node, _ []*Node) *Node {
 			want = line(-1)
 			return Add(y, leafVec(gorgonia.NewGraph(), "other", 2))
 		}, ErrGraph},
-		{"an op of Gorgonia", func(y *Node) *Node {
+		{"an op of Gorgonia", func(_, y *Node, _ []*Node) *Node {
 			want = line(-1)
 			return gorgonia.Must(gorgonia.Add(y,
 				gorgonia.NewVector(y.Graph(), tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("long"))))
 		}, ErrGraph},
+		{"a helper of a helper", func(_, y *Node, _ []*Node) *Node {
+			helper := func() *Node {
+				want = line(-1)
+				return RepeatRow(y, 0)
+			}
+			outer := func() *Node { return helper() }
+			defer func(at string) { want = strings.TrimSuffix(want, ")") + ", called at " + at[1:] }(line(-1))
+			return outer()
+		}, dsbo.ErrShape},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Differentiate(
-				Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }})
+			_, err := Differentiate(Loss{P: 1, Q: 2, Build: c.f})
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want one that matches %v and has %s", err, c.kind, want)
 			}
