@@ -176,6 +176,31 @@ func TestWineIsSmall(t *testing.T) {
 	}
 }
 
+// TestDigits: a program that trains a network without a bilevel problem goes on from what it has
+// saved, and has at most 30 lines behind its imports.
+func TestDigits(t *testing.T) {
+	text := testkit.Get(os.ReadFile("examples/digits/main.go"))
+	_, code, _ := bytes.Cut(text, []byte("\n)\n\n"))
+	if n := bytes.Count(code, []byte("\n")); n > 30 {
+		t.Errorf("its code has %d lines, want at most 30", n)
+	}
+	if testing.Short() {
+		t.Skip("builds a program of another module")
+	}
+	dir := t.TempDir()
+	testkit.OK(testkit.WriteMNIST(dir, 150, 40))
+	t.Setenv("DSBO_DATA", dir)
+	program := filepath.Join(dir, "digits")
+	outputOf(t, "examples/digits", "go", "build", "-ldflags=-s -w", "-o", program, ".")
+	first, second := outputOf(t, dir, program), outputOf(t, dir, program)
+	var loss, later float64
+	testkit.Get(fmt.Sscanf(first, "epoch 1: loss %f", &loss))
+	testkit.Get(fmt.Sscanf(second, "epoch 1: loss %f", &later))
+	if !(later < loss) || !strings.Contains(second, "epoch 5: ") {
+		t.Errorf("the second run must go on from the first:\n%s%s", first, second)
+	}
+}
+
 // TestTidy: a module outside may come to import more and more packages of the engine, and go mod
 // tidy finds all modules that they need: none is ambiguous.
 func TestTidy(t *testing.T) {

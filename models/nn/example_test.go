@@ -1,6 +1,7 @@
 package nn_test
 
 import (
+	"bytes"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -8,7 +9,6 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/nn"
 )
@@ -115,8 +115,39 @@ func pictures(m, side, classes int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		return data.Examples{X: testkit.Get(ad.ByteTable(m, side*side, pixels, 1./255)),
-			Target: testkit.Get(ad.LabelTable(labels, classes))}
+		x, err := ad.ByteTable(m, side*side, pixels, 1./255)
+		if err != nil {
+			log.Fatal(err)
+		}
+		target, err := ad.LabelTable(labels, classes)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return data.Examples{X: x, Target: target}
 	}
 	return data.Shard{Train: set(), Val: set()}
+}
+
+// A network trained without a bilevel problem: with data.LoadMNIST in place of pictures, 784
+// features, 256 hidden units and ten classes this is MNIST.
+func ExampleTrainer() {
+	train := pictures(50, 12, 3).Train
+	ps := &nn.Params{Gain: 2}
+	hidden, last := nn.NewDense(ps, "hidden", 144, 32), nn.NewDense(ps, "last", 32, 3)
+	scores := func(z, x *ad.Node) *ad.Node { return last.Outputs(z, ad.ReLU(hidden.Outputs(z, x))) }
+	t := nn.NewTrainer(ps, &nn.Adam{}, 16, 1, func(z, x, t *ad.Node) *ad.Node {
+		return ad.Mean(nn.CrossEntropy(scores(z, x), t))
+	})
+	for range 100 {
+		if _, err := t.Epoch(train); err != nil {
+			log.Fatal(err)
+		}
+	}
+	right, err := t.Mean(train, func(z, x, t *ad.Node) *ad.Node { return ad.RowHit(scores(z, x), t) })
+	fmt.Println(right, err)
+	var file bytes.Buffer // or an os.File
+	fmt.Println(t.Save(&file), t.Load(&file))
+	// Output:
+	// 1 <nil>
+	// <nil> <nil>
 }

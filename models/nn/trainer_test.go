@@ -3,8 +3,6 @@ package nn_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"log"
 	"math"
 	"slices"
 	"strings"
@@ -16,30 +14,6 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models/nn"
 )
-
-// A network trained without a bilevel problem: with data.LoadMNIST in place of pictures, 784
-// features, 256 hidden units and ten classes this is MNIST.
-func ExampleTrainer() {
-	train := pictures(50, 12, 3).Train
-	ps := &nn.Params{Gain: 2}
-	hidden, last := nn.NewDense(ps, "hidden", 144, 32), nn.NewDense(ps, "last", 32, 3)
-	scores := func(z, x *ad.Node) *ad.Node { return last.Outputs(z, ad.ReLU(hidden.Outputs(z, x))) }
-	t := nn.NewTrainer(ps, &nn.Adam{}, 16, 1, func(z, x, t *ad.Node) *ad.Node {
-		return ad.Mean(nn.CrossEntropy(scores(z, x), t))
-	})
-	for range 100 {
-		if _, err := t.Epoch(train); err != nil {
-			log.Fatal(err)
-		}
-	}
-	right, err := t.Mean(train, func(z, x, t *ad.Node) *ad.Node { return ad.RowHit(scores(z, x), t) })
-	fmt.Println(right, err)
-	var file bytes.Buffer // or an os.File
-	fmt.Println(t.Save(&file), t.Load(&file))
-	// Output:
-	// 1 <nil>
-	// <nil> <nil>
-}
 
 // optimizers have the parameters that PyTorch 1.13 has after six steps from (1, −2, ½) along
 // cos((k+1)z) + z/2.
