@@ -70,6 +70,13 @@
 //   - A program uses one processor, and for large products and long vectors also processors that
 //     no other program runs on, with the same bits.
 //
+// [Derivs.Listing] says what a program does, step by step; [Derivs.WriteDOT] draws a loss and its
+// derivative, and [Derivs.Graph] is for Gorgonia's printers.
+//
+// Training needs no bilevel problem: a loss may have no x (P = 0), [DerivsIn.ValueGrad] gives the
+// value and the gradient in one pass, [Sizes] a program for each batch size, and dsbo/models/nn has
+// layers, optimizers and a trainer.
+//
 // One graph has one batch size: keep a program for each batch size, and for each goroutine a fork
 // of it ([Program.Fork], [Derivs.Fork]). Forks share what is compiled, and, with workspaces of one
 // [Pool], scratch memory.

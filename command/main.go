@@ -99,7 +99,10 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 		return err
 	}
 	err = v.run(ctx, args[1:], stdout, stderr)
-	if err == nil || errors.Is(err, flag.ErrHelp) || v.name == p.name { // a program of its one task's name
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+		return nil
+	case v.name == p.name: // a program of its one task's name
 		return err
 	}
 	return fmt.Errorf("%s: %w", v.name, err)

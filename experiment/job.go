@@ -88,6 +88,9 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		}
 		return plan.Explain(stdout)
 	}
+	if j.Settings.ExplainModel != "" {
+		return j.explainModel(ctx, stdout)
+	}
 	if j.Settings.Attached {
 		var stop context.CancelFunc
 		ctx, stop = cli.UntilStdinEnds(ctx)

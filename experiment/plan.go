@@ -13,6 +13,7 @@ import (
 	"dsbo/data"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
+	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -23,16 +24,9 @@ import (
 // than within; 0: there is none. stderr shows how far it is.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
 	r, program := newRunner(j, inProcess{}), train.PeakRSS()
-	if err := r.prepare(io.Discard); err != nil {
+	if err := r.pose(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
-		return nil, err
-	}
-	if err := r.poser.makeProblem(ctx); err != nil {
-		return nil, err
-	}
-	var err error
 	r.steps.method = algo.Clone(r.params.method)
 	r.steps.chooseStart()
 	if g := r.poser.problem.guard; g != nil {
@@ -52,6 +46,32 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 		return nil, fmt.Errorf("pilot: %w", err)
 	}
 	return p, nil
+}
+
+// pose loads the data, as far as they are in this process, and makes the problem of them.
+func (r *runner) pose(ctx context.Context) error {
+	if err := r.prepare(io.Discard); err != nil {
+		return err
+	}
+	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
+		return err
+	}
+	return r.poser.makeProblem(ctx)
+}
+
+// explainModel writes what the losses of the first agent here compute.
+func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
+	r := newRunner(j, inProcess{})
+	if err := r.pose(ctx); err != nil {
+		return err
+	}
+	task, c := r.data.loaded, models.Config{Agent: r.data.localAgents()[0], Batch: r.Settings.Batch,
+		Seed: r.Settings.Seed, Float32: r.Settings.DType == "float32"}
+	o, err := models.NewOracle(task.model, task.data.Shards[c.Agent], c)
+	if err != nil {
+		return err
+	}
+	return o.WriteModel(w, r.Settings.ExplainModel == "dot")
 }
 
 // planned returns what a plan has to know of the run, whose problem and method are made, by a

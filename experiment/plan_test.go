@@ -106,6 +106,32 @@ func TestExplainPrivacy(t *testing.T) {
 	}
 }
 
+// TestExplainModel: the explanation lists the losses and their derivatives at the sizes of the run,
+// or draws them, and nothing is run.
+func TestExplainModel(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	for flag, want := range map[string][]string{
+		"-explain-model": {"The upper loss: its gradients by x and y, 7 examples",
+			"The lower loss: its Hessian-vector product", "MatMul(A, B) of X, y", "7×1"},
+		"-explain-model=dot": {`digraph "upper" {`, `digraph "lower" {`, `label="y\n(3)"`},
+	} {
+		var out strings.Builder
+		args := []string{"-agents=3", "-rows=50", "-batch=7", "-out=" + folder, flag}
+		testkit.OK(Run(t.Context(), newMean(), args, &out, io.Discard))
+		for _, text := range want {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%s: no %q in\n%s", flag, text, &out)
+			}
+		}
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder is there: %v", err)
+	}
+	if _, err := Parse(newMean(), []string{"-explain-model=svg"}, io.Discard); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("svg: error %v", err)
+	}
+}
+
 // TestSecondsOfALink: time grows with latency and with bytes.
 func TestSecondsOfALink(t *testing.T) {
 	p := planned(t, "-dp-epsilon=5", "-rows=50")

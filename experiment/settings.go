@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,29 +34,7 @@ type Settings struct {
 	Attached                     bool   // end as stdin does
 	Membership                   string // path of a log
 	ExplainPrivacy               bool   // print what the run would send, and do not run
-}
-
-// assignments are parameters by the names that they have in JSON.
-type assignments map[string]json.RawMessage
-
-// String implements flag.Value; the help does not show it, as it says where the default comes from.
-func (a assignments) String() string { return "" }
-
-// Set reads name=value.
-func (a assignments) Set(text string) error {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok || name == "" {
-		return fmt.Errorf("%q must be name=value", text)
-	}
-	if !json.Valid([]byte(value)) {
-		quoted, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		value = string(quoted)
-	}
-	a[name] = json.RawMessage(value)
-	return nil
+	ExplainModel                 format // of what the losses are, which is printed in place of a run
 }
 
 // addFlags adds the flags of the settings.
@@ -146,7 +123,10 @@ func (s *Settings) addComputationFlags(f *cli.Flags) {
 	f.StringVar(&s.Evaluate, "evaluate", "exact",
 		"`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which "+
 			"costs exchanges; or off, to losses alone")
-	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate")
+	f.Var(&s.ExplainModel, "explain-model",
+		"print what the losses and their derivatives compute, step by step, with shapes, flops and bytes, for the "+
+			"first agent's draws, and do not run; -explain-model=dot prints their graphs in the `language` of Graphviz")
+	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate", "explain-model")
 }
 
 func (s *Settings) addPrivacyFlags(f *cli.Flags) {

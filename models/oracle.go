@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"io"
 
 	"dsbo"
 	"dsbo/ad"
@@ -137,6 +138,31 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 		s.losses[rows] = d
 	}
 	return d, s.bind(d.Program, name, idx, rows)
+}
+
+// WriteModel writes, for people, what the losses are and what a gradient and the products take, on
+// a draw of the agent's: listings of steps, or with dot pictures of each loss with its gradients in
+// the language of Graphviz. See [ad.Derivs.Listing] and [ad.Derivs.WriteDOT].
+func (o *Oracle) WriteModel(w io.Writer, dot bool) error {
+	for _, s := range []*side{&o.up, &o.low} {
+		d, err := s.derivatives(dsbo.Sample{})
+		if err == nil && dot {
+			err = d.WriteDOT(w, string(s.loss), ad.GradientOf)
+		}
+		for _, of := range []ad.Derivative{ad.LossOf, ad.GradientOf, ad.MixedHVPOf, ad.HVPOf} {
+			if err != nil || dot || s == &o.up && of > ad.GradientOf { // which no method asks for
+				break
+			}
+			var l ad.Listing
+			if l, err = d.Listing(of); err == nil {
+				_, err = fmt.Fprintf(w, "The %s loss: %v\n", s.loss, l)
+			}
+		}
+		if err != nil {
+			return s.failure(err)
+		}
+	}
+	return nil
 }
 
 // failure names the agent and the loss of an error.

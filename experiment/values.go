@@ -1,0 +1,54 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// assignments are parameters by the names that they have in JSON.
+type assignments map[string]json.RawMessage
+
+// String implements flag.Value; the help does not show it, as it says where the default comes from.
+func (a assignments) String() string { return "" }
+
+// Set reads name=value.
+func (a assignments) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q must be name=value", text)
+	}
+	if !json.Valid([]byte(value)) {
+		quoted, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		value = string(quoted)
+	}
+	a[name] = json.RawMessage(value)
+	return nil
+}
+
+// A format is the value of -explain-model: "" for no explanation, text or dot.
+type format string
+
+// String implements flag.Value, as Set does.
+func (f *format) String() string { return string(*f) }
+
+func (f *format) Set(text string) error {
+	switch text {
+	case "true", "text":
+		*f = "text"
+	case "false":
+		*f = ""
+	case "dot":
+		*f = "dot"
+	default:
+		return errors.New("must be text or dot")
+	}
+	return nil
+}
+
+// IsBoolFlag says that the flag may stand without a value.
+func (f *format) IsBoolFlag() bool { return true }
