@@ -19,18 +19,23 @@ const (
 	GradientOf                      // ∇_x and ∇_y
 	HVPOf                           // (∇²_yy) v
 	MixedHVPOf                      // (∇²_xy) v
+	MixedHVPTOf                     // (∇²_yx) u
+	HVPXOf                          // (∇²_xx) u
 	GaussNewtonOf                   // the product with the Gauss-Newton matrix
 )
 
-// derivativesOf are the order and the nodes behind each Derivative.
+// derivativesOf are the stage and the nodes behind each Derivative.
 var derivativesOf = [...]struct {
 	name  string
-	order int
+	stage stage
 	of    []int
 }{
-	{"the loss", 1, []int{lossValue}}, {"its gradients by x and y", 1, []int{gradX, gradY}},
-	{"its Hessian-vector product by y", 2, []int{hvp}},
-	{"its mixed Hessian-vector product", 2, []int{jvp}}, {"its Gauss-Newton product", 3, []int{gnp}},
+	{"the loss", gradients, []int{lossValue}}, {"its gradients by x and y", gradients, []int{gradX, gradY}},
+	{"its Hessian-vector product by y", alongY, []int{hvp}},
+	{"its mixed Hessian-vector product", alongY, []int{jvp}},
+	{"its transposed mixed product", alongX, []int{jvpT}},
+	{"its Hessian-vector product by x", alongX, []int{hvpX}},
+	{"its Gauss-Newton product", linearized, []int{gnp}},
 }
 
 // String says what is meant.
@@ -137,7 +142,7 @@ func (d *Derivs) Listing(of Derivative) (Listing, error) {
 
 // outputs returns the nodes of a derivative that are not 0, which it builds.
 func (d *Derivs) outputs(of Derivative) (list nodes, err error) {
-	if err := d.buildUpTo(derivativesOf[of].order); err != nil {
+	if err := d.build(derivativesOf[of].stage); err != nil {
 		return nil, err
 	}
 	for _, i := range derivativesOf[of].of {

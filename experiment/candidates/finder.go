@@ -215,7 +215,7 @@ func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (sol, other 
 		return sol, other, err
 	case secondErr != nil || err != nil || !linalg.AllFinite(sol.Y):
 		return second, other, secondErr
-	case second.Lower < sol.Lower:
+	case second.LowerLoss < sol.LowerLoss:
 		return second, sol, nil
 	}
 	return sol, second, nil

@@ -40,7 +40,7 @@ func (s *Solver) Model(ctx context.Context, x, start []float64) (Solution, error
 		w.upper, w.lower, err = w.values(w.Y)
 		return err
 	}, w.findDamping, w.findDiagonal, w.solveNonconvex)
-	w.Phi, w.Lower = w.upper, w.lower
+	w.Phi, w.LowerLoss = w.upper, w.lower
 	return w.Solution, err
 }
 

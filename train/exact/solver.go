@@ -106,7 +106,7 @@ type Solution struct {
 	// not suffice.
 	Converged bool
 	Products  int     // Hessian-vector products, each over all agents
-	Lower     float64 // the averaged lower loss at Y
+	LowerLoss float64 // of Model: the averaged lower loss at Y
 }
 
 // Solve returns the solution at x (length p), which it does not change. The slices of the result

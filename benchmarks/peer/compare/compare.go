@@ -43,6 +43,12 @@ func compare(ctx context.Context, o options, out io.Writer) {
 		testkit.OK(cli.Table(out, rows))
 	}
 	compareDeep(ctx, o, chosen, r, out)
+	if slices.Contains(chosen, outsidePart) {
+		compareOutside(ctx, o, r, out)
+	}
+	if slices.Contains(chosen, trainingPart) {
+		compareTraining(ctx, o, r, out)
+	}
 	if slices.Contains(chosen, productsPart) {
 		child[products](ctx, productsPart, o).print(out)
 	}

@@ -83,24 +83,32 @@ func medianTime(seconds float64, before, f func()) float64 {
 
 // deep runs the peer's program for one row.
 func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
-	program, result := filepath.Join(r.dir, "products.py"), filepath.Join(r.dir, "products.json")
-	if err := os.WriteFile(program, torchProducts, 0o600); err != nil {
-		return t, err
+	if err = r.python3(ctx, &t, torchProducts, "--network", d.network, "--batch", fmt.Sprint(d.batch), "--dtype",
+		string(d.kind)); err == nil && !(min(t.Gradient, t.Cold, t.Warm) > 0) {
+		err = fmt.Errorf("there must be three times; they are %+v", t)
 	}
-	cmd := exec.CommandContext(ctx, r.python, program, "--network", d.network, "--batch", fmt.Sprint(d.batch),
-		"--dtype", string(d.kind), "--out", result)
+	if err != nil {
+		err = fmt.Errorf("the peer on %s: %w", d.label(), err)
+	}
+	return t, err
+}
+
+// python3 runs a program of the peer's on one thread, and reads the JSON that it writes.
+func (r *rival) python3(ctx context.Context, result any, program []byte, args ...string) error {
+	path, out := filepath.Join(r.dir, "program.py"), filepath.Join(r.dir, "program.json")
+	if err := os.WriteFile(path, program, 0o600); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, r.python, append(append([]string{path}, args...), "--out", out)...)
 	cmd.Env = peerEnv()
 	if err := cli.RunProgram(ctx, cmd); err != nil {
-		return t, fmt.Errorf("the peer on %s: %w", d.label(), err)
+		return err
 	}
-	text, err := os.ReadFile(result)
+	text, err := os.ReadFile(out)
 	if err != nil {
-		return t, err
+		return err
 	}
-	if err := json.Unmarshal(text, &t); err != nil || !(min(t.Gradient, t.Cold, t.Warm) > 0) {
-		return t, fmt.Errorf("the peer's result on %s must have three times; it is %s", d.label(), text)
-	}
-	return t, nil
+	return json.Unmarshal(text, result)
 }
 
 // compareDeep runs the chosen rows on both sides in turn, on one thread each, and prints a table.

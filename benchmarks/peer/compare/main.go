@@ -97,6 +97,9 @@ func workers() []string {
 	for _, d := range deepRows() {
 		names = append(names, d.label())
 	}
+	for _, o := range outsideRows() {
+		names = append(names, o.label())
+	}
 	return names
 }
 
@@ -107,6 +110,11 @@ func measurePart(ctx context.Context, part string) any {
 		return measureLimit(30)
 	case productsPart:
 		return measureProducts()
+	case trainingPart:
+		return measureTraining(5)
+	}
+	if i := slices.IndexFunc(outsideRows(), func(o outsideRow) bool { return o.label() == part }); i >= 0 {
+		return outsideRows()[i].measure(.5)
 	}
 	if i := slices.IndexFunc(deepRows(), func(d deepRow) bool { return d.label() == part }); i >= 0 {
 		return measureDeep(deepRows()[i], 1)

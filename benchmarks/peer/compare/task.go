@@ -177,5 +177,5 @@ func parts() []string {
 			names = append(names, part)
 		}
 	}
-	return append(names, limitPart, productsPart)
+	return append(names, limitPart, productsPart, outsidePart, trainingPart)
 }

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"dsbo/ad"
+	"dsbo/internal/testkit"
+)
+
+// An outsideModel is a loss that somebody from outside would write by ad alone: of n rows, of d
+// features each, and of a vector of parameters. The peer's program has the same by PyTorch.
+type outsideModel struct {
+	rows, q int
+	inputs  []ad.Input
+	tables  []*ad.Table
+	loss    func(y *ad.Node, in []*ad.Node) *ad.Node
+}
+
+// outsideModels are the models by name, each as a function of n and d, with the sizes at which
+// times are compared.
+var outsideModels = []struct {
+	name  string
+	n, d  int
+	build func(m *outsideModel, n, d int)
+}{
+	{"gaussian mixture", 2000, 16, gaussianMixture}, {"cox", 4000, 20, cox}, {"cox with ties", 4000, 20, coxWithTies},
+	{"matrix factorization", 4000, 16, factorization}, {"infonce", 256, 64, infoNCE},
+	{"causal attention", 64, 32, causalAttention}, {"vae", 500, 64, vae}, {"ordinal", 4000, 20, ordinal},
+	{"quantiles", 2000, 20, quantiles}, {"gaussian process", 120, 4, gaussianProcess},
+	{"negative binomial", 4000, 20, negativeBinomial}, {"probit", 4000, 20, probit},
+	{"mixture density", 2000, 16, mixtureDensity}, {"transformer with padding", 64, 32, paddedTransformer},
+	{"graphsage", 600, 16, graphSAGE}, {"graph network", 600, 16, graphNetwork}, {"neural ode", 500, 8, neuralODE},
+	{"preferences", 500, 32, preferences}, {"u-net", 128, 4, uNet}, {"hypernetwork", 2000, 16, hypernetwork},
+	{"task weights", 2000, 20, taskWeights}, {"physics-informed", 500, 16, physicsInformed}, {"lstm", 128, 16, lstm},
+	{"residual block", 500, 32, residualBlock}, {"augmentation", 500, 20, augmentation},
+}
+
+// newOutside returns a model of a name.
+func newOutside(name string, n, d int) *outsideModel {
+	for _, o := range outsideModels {
+		if o.name == name {
+			m := &outsideModel{rows: n}
+			o.build(m, n, d)
+			return m
+		}
+	}
+	panic("no outside model " + name)
+}
+
+// numbers returns numbers between −½ and ½ that the peer's program finds too, to the bit.
+func numbers(seed, count int) []float64 {
+	list := make([]float64, count)
+	for k := range list {
+		list[k] = float64((k*k*31+k*7919+seed*104729)%10007)/10007 - .5
+	}
+	return list
+}
+
+// differentiate compiles a model and binds its data.
+func (m *outsideModel) differentiate(single bool) *ad.Derivs {
+	d := testkit.Get(ad.Differentiate(ad.Loss{Q: m.q, Rows: m.rows, Inputs: m.inputs, Float32: single,
+		Build: func(_, y *ad.Node, in []*ad.Node) *ad.Node { return m.loss(y, in) }}))
+	for i, in := range m.inputs {
+		testkit.OK(d.Bind(in.Name, m.tables[i], nil))
+	}
+	return d
+}
+
+// parameter adds a matrix to the parameters, a vector where cols is 0, and returns what makes its
+// node.
+func (m *outsideModel) parameter(rows, cols int) func(y *ad.Node) *ad.Node {
+	at := m.q
+	m.q += rows * max(cols, 1)
+	return func(y *ad.Node) *ad.Node {
+		if cols == 0 {
+			return ad.PartVec(y, at, rows)
+		}
+		return ad.Part(y, at, rows, cols)
+	}
+}
+
+// batch adds data with a row for each example; of one column they are a vector.
+func (m *outsideModel) batch(values []float64) {
+	cols := len(values) / m.rows
+	in := ad.Input{Name: fmt.Sprint("in", len(m.inputs)), Batch: true}
+	if cols > 1 {
+		in.Shape = []int{cols}
+	}
+	m.inputs = append(m.inputs, in)
+	m.tables = append(m.tables, testkit.Get(ad.FloatTable(m.rows, cols, values)))
+}
+
+// features adds n rows of d numbers.
+func (m *outsideModel) features(seed, d int) { m.batch(numbers(seed, m.rows*d)) }
+
+// whole adds a matrix that is no batch.
+func (m *outsideModel) whole(values []float64, rows, cols int) {
+	m.inputs = append(m.inputs, ad.Input{Name: fmt.Sprint("in", len(m.inputs)), Shape: []int{rows, cols}})
+	m.tables = append(m.tables, testkit.Get(ad.FloatTable(rows, cols, values)))
+}
+
+// mapped returns f of each number.
+func mapped(list []float64, f func(k int, v float64) float64) []float64 {
+	for k, v := range list {
+		list[k] = f(k, v)
+	}
+	return list
+}
+
+// layer returns h Wᵀ + b.
+func layer(h, w, b *ad.Node) *ad.Node { return ad.AddRow(ad.MatMul(h, w, false, true), b) }
+
+// logSumExp returns the logarithm of the sum of the exponentials of a vector.
+func logSumExp(v *ad.Node) *ad.Node {
+	n, _ := ad.Dims(v)
+	return ad.SumAll(ad.RowLogSumExp(ad.Reshape(v, 1, n)))
+}
+
+func gaussianMixture(m *outsideModel, n, d int) {
+	m.features(1, d)
+	share, means, logs := m.parameter(3, 0), m.parameter(3, d), m.parameter(3, d)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		x, mean, log := in[0], means(y), logs(y)
+		precision := ad.Exp(ad.Scale(-2, log))
+		weighted := ad.Mul(mean, precision)
+		quadratic := ad.Sub(ad.MatMul(ad.Square(x), precision, false, true),
+			ad.Scale(2, ad.MatMul(x, weighted, false, true)))
+		scores := ad.AddRow(ad.Scale(-.5, quadratic),
+			ad.Sum(share(y), ad.Neg(ad.SumCols(log)), ad.Scale(-.5, ad.RowDot(mean, weighted))))
+		return ad.Sub(logSumExp(share(y)), ad.Mean(ad.RowLogSumExp(scores)))
+	}
+}
+
+func cox(m *outsideModel, n, d int) { // rows by falling time
+	m.features(1, d)
+	m.batch(mapped(numbers(2, n), func(_ int, v float64) float64 { return step(v) }))
+	weights := m.parameter(d, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		score := ad.MatVec(in[0], weights(y), false)
+		return ad.Neg(ad.Mean(ad.Mul(in[1], ad.Sub(score, ad.Log(ad.CumSum(ad.Exp(score)))))))
+	}
+}
+
+// step is 1 above −0.1, else 0.
+func step(v float64) float64 {
+	if v > -.1 {
+		return 1
+	}
+	return 0
+}
+
+func coxWithTies(m *outsideModel, n, d int) { // of three rows at a time, by Breslow
+	m.features(1, d)
+	m.batch(mapped(numbers(2, n), func(_ int, v float64) float64 { return step(v) }))
+	m.batch(mapped(make([]float64, n), func(k int, _ float64) float64 { return float64(k / 3) }))
+	weights, times := m.parameter(d, 0), (n+2)/3
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		score, events, time := ad.MatVec(in[0], weights(y), false), in[1], in[2]
+		risk := ad.Log(ad.CumSum(ad.SegmentSum(ad.Exp(score), time, times)))
+		return ad.Scale(1/float64(n), ad.Sub(ad.Dot(ad.SegmentSum(events, time, times), risk), ad.Dot(events, score)))
+	}
+}
+
+func factorization(m *outsideModel, n, d int) {
+	users, items := 5+n/20, 4+n/40
+	m.batch(mapped(make([]float64, n), func(k int, _ float64) float64 { return float64(k % users) }))
+	m.batch(mapped(make([]float64, n), func(k int, _ float64) float64 { return float64(7 * k % items) }))
+	m.features(3, 1)
+	u, v, a, b := m.parameter(users, d), m.parameter(items, d), m.parameter(users, 0), m.parameter(items, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		rating := ad.Sum(ad.RowDot(ad.Gather(u(y), in[0]), ad.Gather(v(y), in[1])), ad.Gather(a(y), in[0]),
+			ad.Gather(b(y), in[1]))
+		return ad.Add(ad.Mean(ad.Square(ad.Sub(rating, in[2]))), ad.Scale(.01, ad.Dot(y, y)))
+	}
+}
+
+func infoNCE(m *outsideModel, n, d int) { // two views of n rows
+	m.features(1, d)
+	m.features(2, d)
+	weights := m.parameter(8, d)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		unit := func(x *ad.Node) *ad.Node {
+			h := ad.Tanh(ad.MatMul(x, weights(y), false, true))
+			return ad.RowScale(h, ad.Rsqrt(ad.RowDot(h, h)))
+		}
+		a, b := unit(in[0]), unit(in[1])
+		return ad.Mean(ad.Sub(ad.RowLogSumExp(ad.Scale(2, ad.MatMul(a, b, false, true))), ad.Scale(2, ad.RowDot(a, b))))
+	}
+}
+
+func vae(m *outsideModel, n, d int) { // of two hidden numbers, with noise as data
+	m.features(1, d)
+	m.features(2, 2)
+	w, b, mean, log := m.parameter(8, d), m.parameter(8, 0), m.parameter(2, 8), m.parameter(2, 8)
+	w2, b2, w3 := m.parameter(8, 2), m.parameter(8, 0), m.parameter(d, 8)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		h := ad.Tanh(layer(in[0], w(y), b(y)))
+		mu, s := ad.MatMul(h, mean(y), false, true), ad.MatMul(h, log(y), false, true)
+		code := ad.Add(mu, ad.Mul(ad.Exp(s), in[1]))
+		back := ad.MatMul(ad.Tanh(layer(code, w2(y), b2(y))), w3(y), false, true)
+		divergence := ad.Sub(ad.Add(ad.Square(mu), ad.Exp(ad.Scale(2, s))), ad.Scale(2, s))
+		return ad.Scale(1/float64(n), ad.Add(ad.SumAll(ad.Square(ad.Sub(back, in[0]))),
+			ad.Scale(.5, ad.SumAll(divergence))))
+	}
+}
+
+// classesOf returns n one-hot rows of some classes.
+func classesOf(n, classes int) []float64 {
+	return mapped(make([]float64, n*classes), func(k int, _ float64) float64 {
+		if 5*(k/classes)/3%classes == k%classes {
+			return 1
+		}
+		return 0
+	})
+}
+
+func ordinal(m *outsideModel, n, d int) { // four classes in their order
+	m.features(1, d)
+	m.batch(classesOf(n, 4))
+	weights, first, gaps := m.parameter(d, 0), m.parameter(1, 0), m.parameter(2, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		cuts := ad.CumSum(ad.ConcatRows(first(y), ad.Exp(gaps(y))))
+		score := ad.MatVec(in[0], weights(y), false)
+		below := ad.Sigmoid(ad.AddRow(ad.RepeatCol(ad.Neg(score), 3), cuts))
+		one := ad.Uniform(1, score)
+		upTo := ad.ConcatCols(below, ad.Reshape(one, n, 1))
+		from := ad.ConcatCols(ad.Reshape(ad.Uniform(0, score), n, 1), below)
+		return ad.Neg(ad.Mean(ad.Log(ad.RowDot(in[1], ad.Sub(upTo, from)))))
+	}
+}
+
+func quantiles(m *outsideModel, n, d int) { // three, with smooth corners
+	m.features(1, d)
+	m.features(2, 1)
+	w, b, out := m.parameter(8, d), m.parameter(8, 0), m.parameter(3, 8)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		guess := ad.MatMul(ad.Tanh(layer(in[0], w(y), b(y))), out(y), false, true)
+		var loss *ad.Node
+		for k, tau := range []float64{.1, .5, .9} {
+			miss := ad.Sub(in[1], ad.Flatten(ad.Cols(guess, k, 1)))
+			one := ad.Mean(ad.Add(ad.Scale(tau, miss), ad.Scale(.1, ad.Softplus(ad.Scale(-10, miss)))))
+			if loss == nil {
+				loss = one
+			} else {
+				loss = ad.Add(loss, one)
+			}
+		}
+		return loss
+	}
+}
+
+func gaussianProcess(m *outsideModel, n, d int) { // log marginal likelihood
+	m.features(1, d)
+	m.features(2, 1)
+	lengths, size, noise := m.parameter(d, 0), m.parameter(1, 0), m.parameter(1, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		x := ad.ColScale(in[0], ad.Exp(lengths(y)))
+		norm := ad.RowDot(x, x)
+		squares := ad.AddCol(ad.AddRow(ad.Scale(-2, ad.MatMul(x, x, false, true)), norm), norm)
+		eye := ad.NewConst(y, "eye", n, n, mapped(make([]float64, n*n), func(k int, _ float64) float64 {
+			if k/n == k%n {
+				return 1
+			}
+			return 0
+		}))
+		scale, floor := ad.Exp(ad.Item(size(y), 0)), ad.Exp(ad.Item(noise(y), 0))
+		k := ad.Add(ad.ScaleBy(scale, ad.Exp(ad.Scale(-.5, squares))), ad.ScaleBy(floor, eye))
+		return ad.Scale(.5, ad.Add(ad.Dot(in[1], ad.Solve(k, in[1])), ad.LogDet(k)))
+	}
+}
+
+func negativeBinomial(m *outsideModel, n, d int) {
+	m.features(1, d)
+	m.batch(mapped(make([]float64, n), func(k int, _ float64) float64 { return float64(k * 7 % 5) }))
+	weights, size := m.parameter(d, 0), m.parameter(1, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		score, t := ad.MatVec(in[0], weights(y), false), in[1]
+		r := ad.Exp(ad.Item(size(y), 0))
+		total := ad.Log(ad.Add(r, ad.Exp(score)))
+		fit := ad.Sum(ad.Lgamma(ad.Add(r, t)), ad.Neg(ad.Lgamma(r)), ad.ScaleBy(ad.Item(size(y), 0), ad.ScaleBy(r,
+			ad.Uniform(1, t))), ad.Mul(t, score), ad.Neg(ad.Mul(ad.Add(r, t), total)))
+		return ad.Neg(ad.Mean(fit))
+	}
+}
+
+func probit(m *outsideModel, n, d int) {
+	m.features(1, d)
+	m.batch(mapped(numbers(2, n), func(_ int, v float64) float64 { return 2*step(v) - 1 }))
+	weights := m.parameter(d, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		return ad.Neg(ad.Mean(ad.LogNormalCDF(ad.Mul(in[1], ad.MatVec(in[0], weights(y), false)))))
+	}
+}
+
+func mixtureDensity(m *outsideModel, n, d int) { // three normal distributions, of a network
+	m.features(1, d)
+	m.features(2, 1)
+	w, b, out, bias := m.parameter(8, d), m.parameter(8, 0), m.parameter(9, 8), m.parameter(9, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		o := layer(ad.Tanh(layer(in[0], w(y), b(y))), out(y), bias(y))
+		share, mean, log := ad.Cols(o, 0, 3), ad.Cols(o, 3, 3), ad.Cols(o, 6, 3)
+		z := ad.Mul(ad.AddCol(ad.Neg(mean), in[1]), ad.Exp(ad.Neg(log)))
+		scores := ad.Sum(share, ad.Neg(log), ad.Scale(-.5, ad.Square(z)))
+		return ad.Offset(.5*math.Log(2*math.Pi), ad.Mean(ad.Sub(ad.RowLogSumExp(share), ad.RowLogSumExp(scores))))
+	}
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"dsbo/ad"
+	"dsbo/internal/testkit"
+)
+
+// The outside models that are networks.
+
+// length is of the sequences of the models that read some.
+const length = 8
+
+// attend returns the attention of n sequences of rows of h, of width d, one head, with what is
+// added to the scores, n × length·length.
+func attend(h, q, k, v, mask *ad.Node, n, d int) *ad.Node {
+	of := func(w *ad.Node) *ad.Node { return ad.MatMul(h, w, false, true) }
+	scores := ad.Scale(1/math.Sqrt(float64(d)), ad.BatchMatMul(of(q), of(k), n, false, true))
+	scores = ad.Add(ad.Reshape(scores, n, length*length), mask)
+	return ad.BatchMatMul(ad.RowSoftmax(ad.Reshape(scores, n*length, length)), of(v), n, false, false)
+}
+
+// masked returns n rows of length·length numbers that are −30 where hides, else 0.
+func masked(n int, hides func(sequence, query, key int) bool) []float64 {
+	return mapped(make([]float64, n*length*length), func(k int, _ float64) float64 {
+		if hides(k/(length*length), k/length%length, k%length) {
+			return -30
+		}
+		return 0
+	})
+}
+
+func causalAttention(m *outsideModel, n, d int) {
+	m.features(1, length*d)
+	m.batch(masked(n, func(_, query, key int) bool { return key > query }))
+	q, k, v := m.parameter(d, d), m.parameter(d, d), m.parameter(d, d)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		h := ad.Reshape(in[0], n*length, d)
+		return ad.Mean(ad.Square(ad.Sub(attend(h, q(y), k(y), v(y), in[1], n, d), h)))
+	}
+}
+
+// normal gives rows mean 0 and variance 1.
+func normal(h *ad.Node) *ad.Node {
+	_, width := ad.Dims(h)
+	centred := ad.AddCol(h, ad.Scale(-1/float64(width), ad.SumCols(h)))
+	variance := ad.Scale(1/float64(width), ad.RowDot(centred, centred))
+	return ad.RowScale(centred, ad.Rsqrt(ad.Offset(1e-5, variance)))
+}
+
+func paddedTransformer(m *outsideModel, n, d int) { // two layers; sequence i has 3 to length rows
+	m.features(1, length*d)
+	m.batch(masked(n, func(sequence, _, key int) bool { return key >= 3+sequence%(length-2) }))
+	type block struct{ q, k, v, w, o func(*ad.Node) *ad.Node }
+	var blocks [2]block
+	for i := range blocks {
+		blocks[i] = block{m.parameter(d, d), m.parameter(d, d), m.parameter(d, d), m.parameter(2*d, d),
+			m.parameter(d, 2*d)}
+	}
+	last := m.parameter(d, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		h := ad.Reshape(in[0], n*length, d)
+		for _, b := range blocks {
+			h = ad.Add(h, attend(normal(h), b.q(y), b.k(y), b.v(y), in[1], n, d))
+			hidden := ad.Tanh(ad.MatMul(normal(h), b.w(y), false, true))
+			h = ad.Add(h, ad.MatMul(hidden, b.o(y), false, true))
+		}
+		first := ad.Cols(ad.Reshape(h, n, length*d), 0, d)
+		return ad.Mean(ad.Softplus(ad.MatVec(first, last(y), false)))
+	}
+}
+
+// edge returns the ends of edge k of a graph of n nodes, three of which leave each node.
+func edge(k, n int) (from, to int) { return k % n, (k*5 + k/n + 1) % n }
+
+func graphSAGE(m *outsideModel, n, d int) { // the batch is the edges
+	m.rows = 3 * n
+	m.whole(numbers(1, n*d), n, d)
+	ends := [2][]float64{make([]float64, m.rows), make([]float64, m.rows)}
+	for k := range m.rows {
+		from, to := edge(k, n)
+		ends[0][k], ends[1][k] = float64(from), float64(to)
+	}
+	m.batch(ends[0])
+	m.batch(ends[1])
+	own1, others1, own2, others2 := m.parameter(8, d), m.parameter(8, d), m.parameter(2, 8), m.parameter(2, 8)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		next := func(h, own, others *ad.Node) *ad.Node {
+			near := ad.Scale(1./3, ad.SegmentSum(ad.Gather(h, in[1]), in[2], n))
+			return ad.Tanh(ad.Add(ad.MatMul(h, own, false, true), ad.MatMul(near, others, false, true)))
+		}
+		h := next(next(in[0], own1(y), others1(y)), own2(y), others2(y))
+		return ad.Mean(ad.Square(h))
+	}
+}
+
+func graphNetwork(m *outsideModel, n, d int) { // sums along edges by a sparse constant
+	m.rows = 0
+	m.whole(numbers(1, n*d), n, d)
+	starts, indices, values := []int{0}, []int32{}, []float64{}
+	for from := range n {
+		var ends []int32
+		for k := range 3 {
+			_, to := edge(from+k*n, n)
+			ends, values = append(ends, int32(to)), append(values, 1./3)
+		}
+		slices.Sort(ends)
+		indices = append(indices, ends...)
+		starts = append(starts, len(indices))
+	}
+	near := testkit.Get(ad.NewSparseMatrix(n, n, starts, indices, values))
+	w1, w2 := m.parameter(8, d), m.parameter(3, 8)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		h := ad.Tanh(ad.SparseMatMul(near, ad.MatMul(in[0], w1(y), false, true), false))
+		return ad.Mean(ad.RowLogSumExp(ad.SparseMatMul(near, ad.MatMul(h, w2(y), false, true), false)))
+	}
+}
+
+func neuralODE(m *outsideModel, n, d int) { // ten midpoint steps
+	m.features(1, d)
+	w, b, back := m.parameter(8, d), m.parameter(8, 0), m.parameter(d, 8)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		slope := func(h *ad.Node) *ad.Node {
+			return ad.MatMul(ad.Tanh(layer(h, w(y), b(y))), back(y), false, true)
+		}
+		times := ad.NewConst(y, "steps", 10, 0, mapped(make([]float64, 10), func(int, float64) float64 { return .1 }))
+		end, _ := ad.Scan(in[0], times, func(h, dt *ad.Node) (next, out *ad.Node) {
+			middle := ad.Add(h, ad.ScaleBy(ad.Scale(.5, dt), slope(h)))
+			return ad.Add(h, ad.ScaleBy(dt, slope(middle))), nil
+		})
+		return ad.Mean(ad.Square(end))
+	}
+}
+
+func preferences(m *outsideModel, n, d int) { // of a policy over 5 answers, against a reference
+	m.features(1, d)
+	m.batch(classesOf(n, 5))
+	m.batch(mapped(make([]float64, 5*n), func(k int, _ float64) float64 {
+		if (5*(k/5)/3+1)%5 == k%5 {
+			return 1
+		}
+		return 0
+	}))
+	m.features(4, 1)
+	weights := m.parameter(5, d)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		scores := ad.MatMul(in[0], weights(y), false, true)
+		log := ad.AddCol(scores, ad.Neg(ad.RowLogSumExp(scores)))
+		margin := ad.Sub(ad.Sub(ad.RowDot(log, in[1]), ad.RowDot(log, in[2])), in[3])
+		return ad.Mean(ad.Softplus(ad.Scale(-.5, margin)))
+	}
+}
+
+func uNet(m *outsideModel, n, d int) { // 2d×2d pixels, d channels
+	side := 2 * d
+	m.features(1, side*side)
+	outer := ad.Window{H: side, W: side, C: 1, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}
+	halves := ad.Window{H: side, W: side, C: d, KH: 2, KW: 2, Stride: 2}
+	inner := ad.Window{H: d, W: d, C: d, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}
+	first, second, up, last := m.parameter(d, 9), m.parameter(d, 9*d), m.parameter(d, 4*d), m.parameter(2*d, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		conv := func(h, filters *ad.Node, w ad.Window) *ad.Node {
+			return ad.Tanh(ad.Reshape(ad.MatMul(ad.Im2col(h, w), filters, false, true), n, w.OutH()*w.OutW()*d))
+		}
+		wide := conv(in[0], first(y), outer)
+		deep := conv(ad.AvgPool(wide, halves), second(y), inner)
+		back := ad.ConvTranspose(deep, up(y), halves)
+		pixels := ad.ConcatCols(ad.Reshape(wide, n*side*side, d), ad.Reshape(back, n*side*side, d))
+		return ad.Mean(ad.Square(ad.Sub(ad.MatVec(pixels, last(y), false), ad.Flatten(in[0]))))
+	}
+}
+
+func hypernetwork(m *outsideModel, n, d int) { // a linear model for each row, made of two numbers
+	m.features(1, d)
+	m.features(2, 2)
+	m.features(3, 1)
+	w, b, out := m.parameter(8, 2), m.parameter(8, 0), m.parameter(d, 8)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		weights := ad.MatMul(ad.Tanh(layer(in[1], w(y), b(y))), out(y), false, true)
+		return ad.Mean(ad.Square(ad.Sub(ad.RowDot(in[0], weights), in[2])))
+	}
+}
+
+func taskWeights(m *outsideModel, n, d int) { // two tasks, whose weights are parameters
+	m.features(1, d)
+	m.features(2, 1)
+	m.batch(mapped(numbers(3, n), func(_ int, v float64) float64 { return 2*step(v) - 1 }))
+	w, b, first, second, logs := m.parameter(8, d), m.parameter(8, 0), m.parameter(8, 0), m.parameter(8, 0),
+		m.parameter(2, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		h := ad.Tanh(layer(in[0], w(y), b(y)))
+		values := ad.Mean(ad.Square(ad.Sub(ad.MatVec(h, first(y), false), in[1])))
+		classes := ad.Mean(ad.Softplus(ad.Neg(ad.Mul(in[2], ad.MatVec(h, second(y), false)))))
+		a, b := ad.Item(logs(y), 0), ad.Item(logs(y), 1)
+		return ad.Sum(ad.Mul(ad.Exp(ad.Neg(a)), values), ad.Mul(ad.Exp(ad.Neg(b)), classes), a, b)
+	}
+}
+
+func physicsInformed(m *outsideModel, n, d int) { // u″ + u = 0 with u(t) of a network
+	m.features(1, 1)
+	w, b, out := m.parameter(d, 1), m.parameter(d, 0), m.parameter(d, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		u := ad.MatVec(ad.Tanh(layer(ad.Reshape(in[0], n, 1), w(y), b(y))), out(y), false)
+		slope := testkit.Get(ad.Grad(ad.SumAll(u), in[0]))[0]
+		bend := testkit.Get(ad.Grad(ad.SumAll(slope), in[0]))[0]
+		start := ad.Dot(ad.Tanh(b(y)), out(y))
+		return ad.Add(ad.Mean(ad.Square(ad.Add(bend, u))), ad.Square(ad.Offset(-1, start)))
+	}
+}
+
+func lstm(m *outsideModel, n, d int) {
+	m.features(1, length*d)
+	w, u, b, out := m.parameter(4*d, d), m.parameter(4*d, d), m.parameter(4*d, 0), m.parameter(d, 0)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		var h, c *ad.Node
+		for t := range length {
+			gates := layer(ad.Cols(in[0], t*d, d), w(y), b(y))
+			if h != nil {
+				gates = ad.Add(gates, ad.MatMul(h, u(y), false, true))
+			}
+			gate := func(k int) *ad.Node { return ad.Cols(gates, k*d, d) }
+			fresh := ad.Mul(ad.Sigmoid(gate(0)), ad.Tanh(gate(2)))
+			if c != nil {
+				fresh = ad.Add(fresh, ad.Mul(ad.Sigmoid(gate(1)), c))
+			}
+			c = fresh
+			h = ad.Mul(ad.Sigmoid(gate(3)), ad.Tanh(c))
+		}
+		return ad.Mean(ad.Softplus(ad.MatVec(h, out(y), false)))
+	}
+}
+
+func residualBlock(m *outsideModel, n, d int) { // with normalization in two groups
+	m.features(1, 2*d)
+	w1, w2 := m.parameter(2*d, 2*d), m.parameter(2*d, 2*d)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		groups := func(h *ad.Node) *ad.Node { return ad.Reshape(normal(ad.Reshape(h, 2*n, d)), n, 2*d) }
+		h := ad.Tanh(groups(ad.MatMul(in[0], w1(y), false, true)))
+		h = ad.Add(in[0], groups(ad.MatMul(h, w2(y), false, true)))
+		return ad.Mean(ad.RowLogSumExp(h))
+	}
+}
+
+func augmentation(m *outsideModel, n, d int) { // noise of a size for each feature, that is learnt
+	m.features(1, d)
+	m.features(2, d)
+	m.batch(classesOf(n, 3))
+	sizes, w, b, out := m.parameter(d, 0), m.parameter(8, d), m.parameter(8, 0), m.parameter(3, 8)
+	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+		x := ad.Add(in[0], ad.ColScale(in[1], ad.Exp(sizes(y))))
+		scores := ad.MatMul(ad.Tanh(layer(x, w(y), b(y))), out(y), false, true)
+		return ad.Mean(ad.Sub(ad.RowLogSumExp(scores), ad.RowDot(in[2], scores)))
+	}
+}
