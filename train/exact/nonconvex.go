@@ -30,7 +30,7 @@ func (s *Solver) Model(ctx context.Context, x, start []float64) (Solution, error
 	if err := s.check(x, start, nil); err != nil {
 		return Solution{}, fmt.Errorf("model: %w", err)
 	}
-	near = s.moved(near)
+	start = s.moved(start)
 	w := s.newSolve(ctx, x)
 	w.Gradient, w.Z = nil, nil
 	err := w.runParts(w.findScale, func() (err error) {
