@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -82,19 +83,21 @@ func (m *monitor) handler() http.Handler {
 }
 
 // health serves /healthz: the agent's position, what it waits for, and the neighbours that are not
-// connected. It is 503 while an agent that does not compute holds up the run, or its members
-// cannot change.
+// connected. It is 503 while an agent that does not compute holds up the run, its members cannot
+// change, or one of them is at fault.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	p := m.current()
 	state, code, details := "ok", http.StatusOK, ""
 	if p.exchange != nil {
 		s := p.exchange.Status()
-		if s.Stalled || s.Waiting != "" {
+		faulty := func(n dsbogrpc.Neighbour) bool { return n.Fault != "" && slices.Contains(s.Members, n.Agent) }
+		if s.Stalled || s.Waiting != "" || slices.ContainsFunc(s.Neighbours, faulty) {
 			state, code = "waiting", http.StatusServiceUnavailable
 		}
 		details = exchangeDetails(s)
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff") // others' text is none that a browser runs
 	w.WriteHeader(code)
 	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, p.Progress, details)
 }
@@ -126,8 +129,12 @@ func exchangeDetails(s dsbogrpc.Status) string {
 		if n.Slow {
 			slow = append(slow, n.Agent)
 		}
-		if n.Fault != "" {
+		switch {
+		case n.Fault == "":
+		case slices.Contains(s.Members, n.Agent):
 			text += "; " + n.Fault
+		default:
+			text += "; left out: " + n.Fault
 		}
 		if !n.Connected {
 			missing = append(missing, n.Agent)

@@ -144,6 +144,43 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// A slandered exchange has a neighbour at fault, whose words say so.
+type slandered struct{ members []int }
+
+const slander = `agent 1 ended the run: </title><script>alert(1)</script>\x1b[2J`
+
+func (s slandered) Status() dsbogrpc.Status {
+	return dsbogrpc.Status{Epoch: 1, Members: s.members,
+		Neighbours: []dsbogrpc.Neighbour{{Agent: 1, Connected: true, Fault: slander}}}
+}
+
+// TestFaultyNeighbour: /healthz is not well while a member is at fault, and is when that one is
+// left out. Its words are no page.
+func TestFaultyNeighbour(t *testing.T) {
+	m := newMonitor("mnist-8", 2)
+	for _, tt := range []struct {
+		members []int
+		code    int
+		says    string
+	}{
+		{[]int{0, 1, 2}, http.StatusServiceUnavailable,
+			"waiting: agent 2 of mnist-8, starting; epoch 1, of agents 0 1 2; " + slander + "\n"},
+		{[]int{0, 2}, http.StatusOK,
+			"ok: agent 2 of mnist-8, starting; epoch 1, of agents 0 2; left out: " + slander + "\n"},
+	} {
+		m.position.exchange = slandered{tt.members}
+		r := httptest.NewRecorder()
+		m.handler().ServeHTTP(r, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		if got := r.Body.String(); r.Code != tt.code || got != tt.says {
+			t.Errorf("%d %q; it must be %d %q", r.Code, got, tt.code, tt.says)
+		}
+		if h := r.Header(); h.Get("Content-Type") != "text/plain; charset=utf-8" ||
+			h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("headers %v; a browser must take it for text", h)
+		}
+	}
+}
+
 // TestHoldup: an agent that waits for one that does not compute is not well, and says for whom
 // it waits.
 func TestHoldup(t *testing.T) {

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"dsbo/experiment"
+	"dsbo/internal/guard"
 	"dsbo/internal/testkit"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -52,6 +54,22 @@ func TestScreen(t *testing.T) {
 	}
 	if m.Done != 60 || m.Total != 60 || m.saved != 60 || !m.savedAt.Equal(clock) {
 		t.Errorf("the monitor knows %d of %d, checkpoint %d at %v", m.Done, m.Total, m.saved, m.savedAt)
+	}
+}
+
+// TestOthersTextOnTheScreen: what others have sent moves no terminal: the exchange's log gives
+// people a line without it, and the error with which an agent ends too.
+func TestOthersTextOnTheScreen(t *testing.T) {
+	const sent = "disk full\x1b[2J\u202e"
+	for _, form := range []string{"plain", "text", "json"} {
+		var out bytes.Buffer
+		s := testkit.Get(newScreen(agentOptions{options: options{log: form}}, newMonitor("r", 0), &out))
+		guard.LimitLog(s.log).Warn("a member has failed", "reason", errors.New(sent))
+		testkit.OK(s.close(nil))
+		if text := strings.ReplaceAll(out.String(), "\n", " "); !wording.Printable(text) ||
+			!strings.Contains(text, "disk full") {
+			t.Errorf("-log %s: %q", form, text)
+		}
 	}
 }
 

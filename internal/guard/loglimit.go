@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"dsbo/internal/wording"
 )
 
 // Of each kind, as many lines as Burst come at once, and then one each Every.
@@ -21,7 +23,8 @@ const neighbour = "neighbour"
 
 // New returns a logger that passes lines on to another one. Lines are of one kind if their messages
 // are the same, and their attribute "neighbour" if they have it: both are the program's own, so
-// that there are few kinds.
+// that there are few kinds. Other attributes may have what others have sent, and lose what is
+// not printable.
 func LimitLog(to *slog.Logger) *slog.Logger {
 	return slog.New(&handler{to.Handler(), &kinds{all: map[kind]*count{}}})
 }
@@ -78,11 +81,26 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	if !ok {
 		return nil
 	}
+	shown := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		shown.AddAttrs(plain(a))
+		return true
+	})
 	if missed > 0 {
-		r = r.Clone()
-		r.AddAttrs(slog.Int("left out", missed))
+		shown.AddAttrs(slog.Int("left out", missed))
 	}
-	return h.Handler.Handle(ctx, r)
+	return h.Handler.Handle(ctx, shown)
+}
+
+// plain returns an attribute without characters that are not printable, which others may have sent.
+func plain(a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(wording.Plain(v))
+	case error:
+		a.Value = slog.StringValue(wording.Plain(v.Error()))
+	}
+	return a
 }
 
 // WithAttrs implements slog.Handler.

@@ -2,6 +2,8 @@ package guard_test
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -9,7 +11,24 @@ import (
 	"time"
 
 	"dsbo/internal/guard"
+	"dsbo/internal/wording"
 )
+
+// TestOthersTextInLogs: what others have sent moves no terminal, in none of the forms of a log.
+func TestOthersTextInLogs(t *testing.T) {
+	for name, handler := range map[string]func(io.Writer) slog.Handler{
+		"text": func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },
+		"json": func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) },
+	} {
+		var b bytes.Buffer
+		const sent = "bad\x1b[2J\u202e\nlevel=ERROR"
+		guard.LimitLog(slog.New(handler(&b))).Warn("refused", "reason", errors.New(sent), "says", sent)
+		line := strings.TrimSuffix(b.String(), "\n")
+		if !wording.Printable(line) || strings.Count(line, "202e") != 2 {
+			t.Errorf("%s: the line is %q; it must be one, and show what was sent twice", name, line)
+		}
+	}
+}
 
 // TestLimit: lines of a kind come ten at once, then one each ten seconds with the number of those
 // left out; other kinds come beside them.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/internal/testkit"
+	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/network/grpc/holdup"
@@ -205,6 +207,24 @@ func wantAbsent(t *testing.T, s data.Synthetic, agent int, sent []byte) {
 			t.Errorf("a feature of an example of agent %d, %v, is at byte %d of what was sent", agent,
 				math.Float64frombits(bits), at)
 			return
+		}
+	}
+}
+
+// TestOthersText: whatever text a neighbour sends, what this agent shows of it is printable: the
+// error with which it ends, its status, and the reason for which a neighbour is not connected.
+func TestOthersText(t *testing.T) {
+	const sent = "disk\x1b[2J\u202e\nagent 2 says"
+	m, _ := pathAgent(nil)
+	e := m.neighbours.edge(0)
+	e.noteRefusal(errors.New(sent))
+	testkit.OK(e.handleFail(decoded(fails(0, 0, sent))))
+	e.failure = errors.New(sent)
+	for what, text := range map[string]string{
+		"the end": m.err.Error(), "the fault": e.snapshot().Fault, "the refusal": e.lastErr.Error(),
+	} {
+		if !wording.Printable(text) || !strings.Contains(text, `disk\x1b[2J\u202e\nagent 2 says`) {
+			t.Errorf("%s is %q; it must be printable", what, text)
 		}
 	}
 }

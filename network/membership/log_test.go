@@ -111,6 +111,11 @@ func TestValidate(t *testing.T) {
 		{name: "never admitted", roster: 2,
 			log:  membership.Log{{Epoch: 1, Members: []int{0, 1, 2, 3}, Edges: [][2]int{{0, 3}}}},
 			want: "membership log: agent 2 is not known: the roster is 0 to 1, and no edges admit it"},
+		{name: "escapes of a terminal", roster: 3,
+			log:  membership.Log{{Epoch: 1, Members: []int{0, 1}, Why: []string{"agent 2 left\x1b[2J"}}},
+			want: `membership log: why epoch 1 begins must be printable; it is "agent 2 left\x1b[2J"`},
+		{name: "text for a time", roster: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Time: "<script>"}},
+			want: `membership log: a time must have the form 2026-11-22T12:00:00Z; it is "<script>"`},
 		{name: "out of order", roster: 3, log: membership.Log{{Epoch: 2, Members: []int{0}}},
 			want: "membership log: epochs must be 1, 2, ... in order; 2 follows 0"},
 	} {
