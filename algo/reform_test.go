@@ -149,11 +149,23 @@ func TestTakeOver(t *testing.T) {
 		}
 	}
 	if names := fmt.Sprint(handed(m), handed(ready(t, made(t, "adamcg", "{}"), 3, 4).(algo.Reformer))); names !=
-		"[x y] [x y y_mean y_square x_mean x_square z products]" {
+		"[x y] [x y y_mean y_square x_mean x_square z products u]" {
 		t.Errorf("handed over are %s", names)
 	}
 	if slices.Contains(handed(ready(t, made(t, "newtoncg", "{}"), 3, 4).(algo.Reformer)), "pairs_v") {
 		t.Error("newtoncg hands over pairs, which are large and of the old members")
+	}
+	for _, name := range []string{"newtoncg", "adamcg"} { // all agents have the same: one that comes in too
+		m := ready(t, made(t, name, "{}"), 3, 4).(algo.Reformer)
+		late := ready(t, made(t, name, "{}"), 3, 4).(algo.Reformer)
+		linalg.Fill(algo.TraitsOf(m).Z, 2)
+		linalg.Fill(algo.TraitsOf(m).U, 3)
+		testkit.OK(algo.TakeOver(late, m.Handover()))
+		got, want := algo.TraitsOf(late), algo.TraitsOf(m)
+		if !slices.Equal(got.Z, want.Z) || !slices.Equal(got.U, want.U) {
+			t.Errorf("%s: one that comes in has z %v and u %v; it must have %v and %v", name, got.Z, got.U,
+				want.Z, want.U)
+		}
 	}
 }
 

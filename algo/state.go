@@ -111,8 +111,12 @@ func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 }
 
 // averagesTerms says that all that differs from agent to agent is in terms of averages, so that all
-// agents have the same state.
-func (s *state) averagesTerms() { s.alike, s.terms = true, new(terms) }
+// agents have the same state, and u too: one that comes in takes it over, as an evaluation may
+// follow before it makes its own.
+func (s *state) averagesTerms() {
+	s.alike, s.terms = true, new(terms)
+	s.named = append(s.named, dsbo.Named{Name: "u", Value: s.u})
+}
 
 // newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages,
 // see package pages, would gain nothing, and the system may take longer to give them.

@@ -15,7 +15,7 @@ import (
 // Handover returns what an agent that comes into the next epoch takes over from this one, from this
 // one's checkpoint at a point: x, y and what else of the method's state all agents share, and how
 // far the run is. Nothing in it tells of this agent's examples more than that. It is of some p + q
-// numbers (with newtoncg 2p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs
+// numbers (with newtoncg 3p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs
 // Dir, Method and K.
 func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	c = c.WithDefaults()

@@ -233,8 +233,8 @@ func TestTextStaysText(t *testing.T) {
 	if bytes.Contains(data, []byte("<img")) {
 		t.Error("an element from a run's files")
 	}
-	data = testkit.Get(os.ReadFile(rendered(t, fixture{name: "c", method: "dsoba", done: 10,
-		changes: fmt.Sprintf(`{"epoch":1,"iteration":5,"members":[0,1,2,3,4,5,6],"proposer":1,"why":[%q]}`+"\n", evil)})))
+	why := fmt.Sprintf(`{"epoch":1,"iteration":5,"members":[0,1,2,3,4,5,6],"proposer":1,"why":[%q]}`+"\n", evil)
+	data = testkit.Get(os.ReadFile(rendered(t, fixture{name: "c", method: "dsoba", done: 10, changes: why})))
 	if bytes.Contains(data, []byte("<img")) || bytes.Count(data, []byte("<script")) != 3 ||
 		!bytes.Contains(data, []byte("&lt;script&gt;alert(1)")) {
 		t.Error("why members changed must be text on the page")
