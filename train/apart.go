@@ -48,7 +48,7 @@ func (a apartness) move(v []float64, stream uint64) {
 	}
 	draw := rand.New(rand.NewPCG(num.SplitMix(a.seed)+stream, uint64(a.epoch)))
 	for i := range v {
-		v[i] += float64(size * draw.NormFloat64())
+		v[i] += float64(size * num.Normal(draw))
 	}
 }
 
@@ -67,7 +67,7 @@ func (a apartness) blur(diagonal []float64) {
 	_ = binary.Write(digest, binary.LittleEndian, [2]uint64{a.seed, uint64(a.epoch)})
 	draw := rand.New(rand.NewChaCha8([32]byte(digest.Sum(nil))))
 	for i := range diagonal {
-		diagonal[i] *= 1 + float64(blurShare*(2*draw.Float64()-1))
+		diagonal[i] *= 1 - blurShare + float64(2*blurShare*draw.Float64())
 	}
 }
 
