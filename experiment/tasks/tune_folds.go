@@ -91,7 +91,8 @@ func (t *tune) unfolded() data.Task {
 
 // refits returns whether the model that is kept is solved for once more with the test rows.
 func (t *tune) refits() bool {
-	return t.refit == allRows && t.model == linear && t.prepared.Rows[2] > 0
+	asked := t.refit == allRows || t.refit == auto && t.splitColumn == ""
+	return asked && t.model == linear && t.prepared.Rows[2] > 0
 }
 
 // refitWeights returns y of the linear model m of all rows, the test rows too: at penalties that

@@ -47,6 +47,24 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestRefits: by itself, a linear model is refitted with test rows unless the user has named them.
+func TestRefits(t *testing.T) {
+	for _, c := range []struct {
+		refit, column, model string
+		tests                int
+		want                 bool
+	}{
+		{auto, "", linear, 9, true}, {auto, "part", linear, 9, false}, {allRows, "part", linear, 9, true},
+		{"none", "", linear, 9, false}, {auto, "", network, 9, false}, {auto, "", linear, 0, false},
+	} {
+		one := tune{refit: c.refit, splitColumn: c.column, model: c.model,
+			prepared: &features.Prepared{Rows: [3]int{1, 1, c.tests}}}
+		if got := one.refits(); got != c.want {
+			t.Errorf("%+v: refits is %v", c, got)
+		}
+	}
+}
+
 // FuzzGroups: what is read is written as it was, and read again.
 func FuzzGroups(f *testing.F) {
 	for _, seed := range []string{"omics=gene_*,lab=*_mmol", "#", "a=b=c", "=,", "a=[", "\xff=\\"} {

@@ -70,11 +70,11 @@ func TestGroupsRefused(t *testing.T) {
 	data, file := "-data="+writeSites(t, folder, 3), filepath.Join(folder, "groups")
 	testkit.OK(os.WriteFile(file, []byte("# two\nbody=age\n\ncolour=colour\n"), 0o600))
 	for fault, flags := range map[string][]string{
-		"-group must be left out":              {"-group=a=age", "-penalty=one"},
-		"there are 0 folds":                    {"-groups=" + file, "-folds=0"},
-		"-group none: the pattern must match":  {"-group=none=x*"},
-		"-groups: open":                        {"-groups=" + file + ".none"},
-		"-refit must be all or none; it is ok": {"-refit=ok"},
+		"-group must be left out":                      {"-group=a=age", "-penalty=one"},
+		"there are 0 folds":                            {"-groups=" + file, "-folds=0"},
+		"-group none: the pattern must match":          {"-group=none=x*"},
+		"-groups: open":                                {"-groups=" + file + ".none"},
+		"-refit must be auto or all or none; it is ok": {"-refit=ok"},
 	} {
 		err := experiment.Run(t.Context(), tasks.Tune(), append(flags, data, "-target=ill", "-quiet", "-report=false",
 			"-out="+filepath.Join(folder, "run")), io.Discard, io.Discard)
