@@ -32,7 +32,7 @@ func (r *finisher) crossFit() *CrossFit {
 // on, compares their mean with one penalty for all, and keeps the better one.
 func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
 	folds := r.data.loaded.model.(models.Folds)
-	folds.Apart = true
+	folds.Of, folds.Apart = r.linear(), true
 	parts, err := r.problemOf(r.poser.problem.data, folds)
 	if err != nil {
 		return err
@@ -77,10 +77,10 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 }
 
 // linear returns the linear model of which the run's model has one for each fold, with a
-// log-penalty for each feature.
+// log-penalty for each feature, and no prior, which structures have in place of it.
 func (r *finisher) linear() models.Linear {
 	one := r.data.loaded.model.(models.Folds).Of
-	one.Penalties = nil
+	one.Penalties, one.Prior = nil, models.Prior{}
 	return one
 }
 

@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -61,6 +62,21 @@ func TestRefit(t *testing.T) {
 				t.Errorf("weights are %g apart, test losses %v", far, tests)
 			}
 		})
+	}
+}
+
+// TestGroupsFound: the block of the column that tells nothing has a far larger penalty.
+func TestGroupsFound(t *testing.T) {
+	folder := t.TempDir()
+	out := runs.Folder(filepath.Join(folder, "run"))
+	testkit.OK(experiment.Run(t.Context(), tasks.Tune(), []string{"-data=" + writeSites(t, folder, 3), "-target=cost",
+		"-group=signal=age,signal=colour,noise=noise", "-drop=ill,visits", "-K=1", "-alone=false", "-quiet",
+		"-report=false", "-out=" + string(out)}, io.Discard, io.Discard))
+	all := testkit.Get(out.ReadSummary()).Structures
+	var signal, noise float64
+	name := all[len(all)-1].Name
+	if n, err := fmt.Sscanf(name, "blocks: signal %g, noise %g", &signal, &noise); n != 2 || noise < signal+2 {
+		t.Errorf("%s: %v", name, err)
 	}
 }
 
