@@ -136,10 +136,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 		"`groups` of columns with a penalty each, as one more structure of -penalty auto, such as "+
 			"'omics=gene_*,lab=*_mmol'; columns of no group are one")
 	f.StringVar(&t.groupsFile, "groups", "", "`file` with a group a line, as -group has them with commas between")
-	f.StringVar(&t.refit, "refit", auto,
-		"whether the linear model that is kept has the test `rows` too, once they have judged the model of the "+
-			"others: all of them, or none; auto: all, but none that -split-column names, which one may want to judge "+
-			"the kept model by")
+	f.StringVar(&t.refit, "refit", auto, "whether the kept linear model has the test `rows` too, once they have "+
+		"judged the model of the others: all, or none; auto: all, but none where -split-column names them, by which "+
+		"one may want to judge the kept model")
 	f.Float64Var(&t.prior, "prior", 0.5,
 		"standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows "+
 			"it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")

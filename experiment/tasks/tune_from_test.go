@@ -42,7 +42,7 @@ func lambdas(f runs.Folder) map[string]float64 {
 func TestTuneFrom(t *testing.T) {
 	folder := t.TempDir()
 	data, first := "-data="+writeSites(t, folder, 3), runs.Folder(filepath.Join(folder, "first"))
-	testkit.Get2(runTune(t, first, data, "-drop=cost,visits"))
+	testkit.Get2(runTune(t, first, data, "-drop=cost,visits", "-refit=none"))
 	earlier := lambdas(first)
 
 	t.Run("same", func(t *testing.T) {

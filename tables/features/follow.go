@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/ad"
 )
 
 // PrepareBy makes the examples of the sites of this process by a recipe that is known, such as the
@@ -15,7 +16,8 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig,
 			"rows must have no weights, and classes none of their own, where a recipe is followed")
 	}
-	p := &preparation{Sites: s, Options: o, recipe: r, parts: make([]partition, len(s.Tables)), plain: true}
+	p := &preparation{Sites: s, Options: o, recipe: r, parts: make([]partition, len(s.Tables)), plain: true,
+		together: make([]*ad.Table, len(s.Tables))}
 	for _, i := range p.localSites() {
 		p.schema = newSchema(s.Tables[i], o.Target)
 		for _, name := range o.Names() {
