@@ -168,7 +168,7 @@ func (f *crossFit) losses(y []float64) (mean, deviation float64, err error) {
 		}
 		return err
 	})
-	mean = n * sums[0]
+	mean = float64(n * sums[0])
 	squares := float64(n*sums[2]) - float64(2*mean*n*sums[1]) + float64(mean*mean)/f.rows
 	return mean, math.Sqrt(max(0, squares)), err
 }
