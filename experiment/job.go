@@ -348,7 +348,8 @@ func (r *runner) trainConfig() train.Config {
 	return train.Config{
 		Problem: r.poser.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(),
 		Method: r.steps.method, StartX: r.poser.startX, K: s.Iterations,
-		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.files.folder),
+		EvalEvery: s.EvalEvery, ExactEach: r.givenFlags["eval-every"], Patience: s.Patience,
+		CheckpointEvery: s.CheckpointEvery, Dir: string(r.files.folder),
 		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.files.held, From: r.point,
 		Settings: map[string]any{"task": r.poser.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
 			"holdout": s.Holdout, "flags": r.shapingFlags},

@@ -148,7 +148,8 @@ func (s *Settings) addOutputFlags(f *cli.Flags) {
 		"end the iterations when the held-out loss has not fallen in so many `evaluations` in a row, and is above "+
 			"the least by more than a standard error; 0: never (default: the preset's)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0,
-		"`iterations` from one evaluation to the next (default: the preset's, else K/10)")
+		"`iterations` from one evaluation to the next (default: the preset's, else K/10); where it is given, each "+
+			"looks as far as -evaluate says, on float32 too")
 	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0,
 		"`iterations` from one checkpoint to the next (default K/10, and no more often than evaluations)")
 	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in "+runs.Results+

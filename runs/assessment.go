@@ -13,8 +13,81 @@ const AssessmentFile = "assessment.json"
 // agents together. It is made of counts that the agents have added up (package assess). Which
 // fields there are depends on what is predicted.
 type Assessment struct {
-	Classes   []ClassCurves   `json:"classes,omitempty"`
+	// Made and Judged are how many rows of all agents made the model, and how many others judge it.
+	Made   int `json:"made,omitzero"`
+	Judged int `json:"judged,omitzero"` // see Made
+	// Measures are in the units of what is predicted, the most telling first.
+	Measures []Measure `json:"measures,omitempty"`
+	// Classes has a curve for each class.
+	Classes []ClassCurves `json:"classes,omitempty"`
+	// Confusion is of each class how many examples each class is the likeliest of.
+	Confusion [][]float64 `json:"confusion,omitempty"`
+	// Threshold is for the probability of a class of which a missed example has a stated cost;
+	// nil: none is stated.
+	Threshold *Threshold `json:"threshold,omitempty"`
+	// Residuals are of a target that is a number.
 	Residuals *ResidualCurves `json:"residuals,omitempty"`
+	// LossUnit is the target's unit in which √(2·loss) is a typical error; 0: of other losses.
+	LossUnit float64 `json:"loss_unit,omitzero"`
+	// Counts are of a target that is a count.
+	Counts *CountCurves `json:"counts,omitempty"`
+	// Coefficients of a linear model that matter most, the first the most. Their intervals are by
+	// the sandwich of the penalized model at its λ.
+	Coefficients []Coefficient `json:"coefficients,omitempty"`
+}
+
+// A Measure says how good predictions are, with the ends of its interval of 95 % over the draw of
+// the test examples.
+type Measure struct {
+	Name  string `json:"name"`           // such as "RMSE" or "recall of ill"
+	Unit  string `json:"unit,omitempty"` // of what it is in; "": a bare number
+	Share bool   `json:"share,omitzero"` // whether it is a share of examples
+	Hint  string `json:"hint"`           // what it measures
+	Value Number `json:"value"`
+	Low   Number `json:"low"`
+	High  Number `json:"high"`
+}
+
+// A Threshold says from which probability on an example is best taken for a class, as validation
+// examples tell by models that have not seen them, and what comes of that on the test examples.
+type Threshold struct {
+	Class       string  `json:"class"`
+	Cost        float64 `json:"cost"` // of a missed example of the class, in false alarms
+	Probability float64 `json:"probability"`
+	Chosen      float64 `json:"validation_examples"` // by how many it was chosen
+	Own         float64 `json:"own"`                 // test examples of the class
+	Others      float64 `json:"others"`              // test examples of other classes
+	At          Taken   `json:"at_threshold"`
+	Likeliest   Taken   `json:"at_likeliest"` // where the likeliest class is taken
+}
+
+// Taken is how many test examples are taken for a class: of its own, and of others.
+type Taken struct {
+	Found  float64 `json:"found"`
+	Alarms float64 `json:"alarms"`
+}
+
+// Paid returns the cost for each test example.
+func (t Threshold) Paid(of Taken) float64 {
+	return (float64(t.Cost*(t.Own-of.Found)) + of.Alarms) / (t.Own + t.Others)
+}
+
+// A Coefficient is the weight of a feature in the units of the file: by how much one more of it
+// raises the predicted number, the logarithm of the odds of a class, or the logarithm of a count.
+type Coefficient struct {
+	Feature   string  `json:"feature"`
+	Class     string  `json:"class,omitempty"`    // whose odds it changes, of several
+	Value     Number  `json:"value"`              // per unit of the feature
+	Error     Number  `json:"error"`              // standard error of Value, unknown where it was not computed
+	Deviation float64 `json:"deviation,omitzero"` // of the feature, in its unit; 0: of a word, or of missing values
+}
+
+// Step is what a coefficient is told for: a standard deviation of a number, all of a word.
+func (c Coefficient) Step() float64 {
+	if c.Deviation > 0 {
+		return c.Deviation
+	}
+	return 1
 }
 
 // ClassCurves are the curves of one class against the rest.
@@ -37,6 +110,12 @@ type ResidualCurves struct {
 	Size      []float64 `json:"size"`      // and the root of the mean of their squares
 }
 
+// CountCurves are of predicted and true counts.
+type CountCurves struct {
+	Predicted []float64 `json:"predicted"` // means of predictions in groups of examples,
+	True      []float64 `json:"true"`      // and of the true counts
+}
+
 // consistent reports whether curves that belong together have one length.
 func (a Assessment) consistent() bool {
 	same := func(curves ...[]float64) bool {
@@ -46,6 +125,14 @@ func (a Assessment) consistent() bool {
 		if !same(c.Wrong, c.Right) || !same(c.Predicted, c.Observed) {
 			return false
 		}
+	}
+	for _, row := range a.Confusion {
+		if len(row) != len(a.Confusion) || len(row) != len(a.Classes) {
+			return false
+		}
+	}
+	if a.Counts != nil && !same(a.Counts.Predicted, a.Counts.True) {
+		return false
 	}
 	r := a.Residuals
 	return r == nil || same(r.Residual, r.Share) && same(r.Predicted, r.Mean, r.Size)

@@ -190,8 +190,11 @@ func (c Contest) Verdict() Verdict {
 		head = "Tuning 1 " + c.Meaning.One
 	}
 	if c.Constant.Known() {
-		against = fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, c.Meaning.Symbol,
-			float64(c.Constant))
+		symbol := c.Meaning.Symbol
+		if c.Meaning == Penalties {
+			symbol = "log-penalty " + symbol
+		}
+		against = fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, symbol, float64(c.Constant))
 	}
 	switch {
 	case c.Against != "" && len(c.Gains) > 0:

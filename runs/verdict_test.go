@@ -32,19 +32,19 @@ func TestVerdict(t *testing.T) {
 			Contest{Count: 784, Meaning: Penalties, Against: "λ, best constant", Constant: 1,
 				Gains: []Gain{test, held, val}}, Better,
 			"Tuning 784 penalties cut the test loss by 3.1 % (0.2873 → 0.2784 ± 0.0009) against the best single " +
-				"penalty (λ = 1); held-out −4.0 %, validation −5.2 %.", 0,
+				"penalty (log-penalty λ = 1); held-out −4.0 %, validation −5.2 %.", 0,
 		},
 		"worse, and kept is the constant": {
 			Contest{Count: 20, Meaning: Penalties, Against: "λ, best constant", Constant: -2, Lost: true,
 				Gains: []Gain{gain(Test, .5, .55, .01), gain(Validation, .5, .45, .01)}}, Worse,
 			"Tuning 20 penalties made it worse: it raised the test loss by 10.0 % (0.5000 → 0.5500 ± 0.0100) against " +
-				"the best single penalty (λ = -2); validation −10.0 %; the single one is kept.", 1,
+				"the best single penalty (log-penalty λ = -2); validation −10.0 %; the single one is kept.", 1,
 		},
 		"within two standard errors": {
 			Contest{Count: 1, Meaning: Penalties, Against: "λ, best constant", Constant: 0.5,
 				Gains: []Gain{gain(Test, .5, .501, .0006), gain(Validation, .5, .5, .001)}}, Same,
 			"Tuning 1 penalty made no difference beyond chance to the test loss (0.5000 → 0.5010 ± 0.0006) against " +
-				"the best single penalty (λ = 0.5); validation 0.0 %.", 0,
+				"the best single penalty (log-penalty λ = 0.5); validation 0.0 %.", 0,
 		},
 		"certain, and less than another start changes": {
 			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 0", Constant: 0, Gains: []Gain{{Set: Test,
@@ -63,13 +63,13 @@ func TestVerdict(t *testing.T) {
 			Contest{Count: 5, Meaning: Penalties, Against: "λ, best constant", Constant: -5,
 				Gains: []Gain{gain(Test, .36820, .36817, .00001), gain(Validation, .32819, .32818, .00001)}}, Same,
 			"Tuning 5 penalties made no difference that shows to the test loss (0.3682 → 0.3682 ± 0.0000) against " +
-				"the best single penalty (λ = -5); validation 0.0 %.", 0,
+				"the best single penalty (log-penalty λ = -5); validation 0.0 %.", 0,
 		},
 		"validation alone says better": {
 			Contest{Count: 2, Meaning: Penalties, Against: "λ, best constant", Constant: 0,
 				Gains: []Gain{gain(Test, .5, .5, 0), val}, Notes: []string{"first"}}, Same,
 			"Tuning 2 penalties made no difference beyond chance to the test loss (0.5000 → 0.5000 ± 0.0000) against " +
-				"the best single penalty (λ = 0); validation −5.2 %.", 2,
+				"the best single penalty (log-penalty λ = 0); validation −5.2 %.", 2,
 		},
 		"no test examples": {
 			Contest{Count: 3, Meaning: Hyperparameters, Against: "x = 0", Constant: 0,
@@ -116,21 +116,22 @@ func TestVerdict(t *testing.T) {
 			Contest{Count: 23, Meaning: Penalties, Against: "λ = -8", Constant: -8,
 				Gains: []Gain{gain(Test, .0002841, .0003364, .0000123)}}, Worse,
 			"Tuning 23 penalties made it worse: it raised the test loss by 18.4 % (0.0002841 → 0.0003364 ± " +
-				"0.0000123) against the best single penalty (λ = -8); the tuned λ is kept all the same, as Φ, which " +
-				"decides, is not higher.", 0,
+				"0.0000123) against the best single penalty (log-penalty λ = -8); the tuned λ is kept all " +
+				"the same, as Φ, which decides, is not higher.", 0,
 		},
 		"nothing left of the losses": {
 			Contest{Count: 5, Meaning: Penalties, Against: "λ = -15", Constant: -15, Lost: true, Gains: []Gain{
 				separable(Test, 5e-7, 1.8e-6, 8e-8), separable(Validation, 5e-7, 1e-7, 1e-9)}}, Same,
 			"Tuning 5 penalties made no difference that counts to the test loss, of which next to nothing is left " +
 				"(0.0000005000 → 0.0000018000 ± 0.0000000800; " +
-				"0.6931 at the start), against the best single penalty (λ = -15); the single one is kept.", 0,
+				"0.6931 at the start), against the best single penalty (log-penalty λ = -15); the " +
+				"single one is kept.", 0,
 		},
 		"nothing left of one loss": {
 			Contest{Count: 5, Meaning: Penalties, Against: "λ = 0", Constant: 0,
 				Gains: []Gain{separable(Test, .02, 1e-6, 1e-4), separable(Validation, .02, 1e-6, 1e-4)}}, Better,
 			"Tuning 5 penalties cut the test loss by 100.0 % (0.0200 → 0.0000 ± 0.0001) against the best single " +
-				"penalty (λ = 0); validation −100.0 %.", 0,
+				"penalty (log-penalty λ = 0); validation −100.0 %.", 0,
 		},
 		"worse than a baseline of another model": {
 			Contest{Count: 6280, Meaning: Meaning{"x", "weight", "weights", "", 0, 0, 0}, Against: "raw features",

@@ -61,7 +61,7 @@ func (p Problem) compareSets(ctx context.Context, g *collective.Group, m Fit, ag
 		gain.Examples = int(rows)
 		gain.LossAgainst, gain.Loss, gain.LossChange, gain.LossError = pairStatistics(rows, row[1], row[2], row[3])
 		if row[7] > 0 {
-			row[4] = math.NaN()
+			row[4], row[5], row[6] = math.NaN(), math.NaN(), math.NaN()
 		}
 		gain.AccuracyAgainst, gain.Accuracy, gain.AccuracyChange, gain.AccuracyError = pairStatistics(rows,
 			math.Round(row[4]), math.Round(row[5]), math.Round(row[6]))

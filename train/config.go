@@ -61,6 +61,7 @@ type Config struct {
 	// what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing;
 	// "": "exact"
 	Evaluate        string
+	ExactEach       bool    // all records have exact values on float32 too, see [Config.ExactAt]
 	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
 	// Start is how the run began. Its Curvature is for the advice on divergence; 0: found then, if
@@ -105,9 +106,10 @@ func (c Config) WithDefaults() Config {
 }
 
 // ExactAt reports whether the record after k iterations has exact values, of an evaluation that is
-// "exact". All have them where averages travel in float64. On float32, where an exact solution
-// sends as much as several iterations, those in the middle and at the end have them, and on
-// narrower wires none. Where the lower problem is not convex, none have. c must have its defaults.
+// "exact". All have them where averages travel in float64, and with ExactEach. Else on float32,
+// where an exact solution sends as much as several iterations, those in the middle and at the end
+// have them, and on narrower wires none. Where the lower problem is not convex, none have. c must
+// have its defaults.
 func (c Config) ExactAt(k int) bool {
 	wire := c.Problem.Average.Wire
 	switch {
@@ -116,7 +118,7 @@ func (c Config) ExactAt(k int) bool {
 	case wire > network.Float32:
 		return false
 	}
-	return wire == network.Float64 || k == c.middleRecord() || k == c.K
+	return wire == network.Float64 || c.ExactEach || k == c.middleRecord() || k == c.K
 }
 
 // WithoutPhi says why records have no Φ; "" where the records of [Config.ExactAt] have it. c must

@@ -36,6 +36,7 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page 
 		return err
 	}
 	writeFacts(&b, [][2]string{
+		{"on test rows", measuresLine(folder)},
 		{"privacy", privacyLine(s)},
 		{"kept", keptLine(s)},
 		{"members at the end", wording.Ranges(s.Members)},
@@ -81,6 +82,20 @@ func privacyLine(s *runs.Summary) string {
 	}
 	return fmt.Sprintf("ε = %.4g, δ = %.4g; noisy test loss %s, accuracy %s", s.Privacy.Epsilon, s.Privacy.Delta,
 		Number("%.4f", s.TestLoss), Number("%.4f", s.TestAccuracy))
+}
+
+// measuresLine says how good the predictions of the kept model are, where the folder tells.
+func measuresLine(folder runs.Folder) string {
+	const most = 2
+	a, err := folder.ReadAssessment()
+	if err != nil || len(a.Measures) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, m := range a.Measures[:min(len(a.Measures), most)] {
+		parts = append(parts, fmt.Sprintf("%s %.4g", m.Name, float64(m.Value)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // megabytes writes what all agents have sent.

@@ -103,8 +103,8 @@ func (l *listing) addModels() {
 	}
 	l.addNumbers("losses and right answers", scoreNumbers, n)
 	l.addNumbers("losses of two models", compareNumbers, compared)
-	for _, length := range l.Ending.Sums {
-		l.addNumbers("counts of predictions or labels", length, exactly(1))
+	for _, sum := range l.Ending.Sums {
+		l.addNumbers(sum.Name, sum.Length, exactly(1))
 	}
 	if e := l.Ending; e.Model > 0 && e.Parts == 0 {
 		all := *l

@@ -34,9 +34,9 @@ type Row struct {
 
 // An Ending is what a task exchanges at the end of a run, where there is no differential privacy.
 type Ending struct {
-	Sums  []int // lengths of its sums
-	Model int   // length of the y of a lower problem of its own that it has solved; 0: there is none
-	X     int   // length of the x of that problem; 0: of the run's x
+	Sums  []Row
+	Model int // length of the y of a lower problem of its own that it has solved; 0: there is none
+	X     int // length of the x of that problem; 0: of the run's x
 	// Solves is how often it solves that problem, for some rows and then for more.
 	Solves int
 	// Parts is the length of the y of all folds together, where the run chooses among structures of

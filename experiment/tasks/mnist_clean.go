@@ -124,7 +124,7 @@ func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 // Ending is the task's.
 func (t *mnist) Ending() (e plan.Ending) {
 	if n := t.detectionNumbers(); n > 0 {
-		e.Sums = []int{n}
+		e.Sums = []plan.Row{{Name: "counts of labels", Length: n}}
 		if m, err := models.ByName(t.model, t.sizeWithValidation()); err == nil {
 			e.X, e.Model = m.Dims()
 			e.Solves = 1

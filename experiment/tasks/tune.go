@@ -62,6 +62,7 @@ type tune struct {
 	group                 groups
 	groupsFile            string
 	blocks                candidates.Blocks // of features; the zero value: none are named, or before Load
+	cost                  missCost
 	from                  string
 	prepared              *features.Prepared // nil before Load
 	sites                 int                // of whose rows prepared tells: those at the start
@@ -137,11 +138,11 @@ func (t *tune) Flags(f *flag.FlagSet) {
 			"'omics=gene_*,lab=*_mmol'; columns of no group are one")
 	f.StringVar(&t.groupsFile, "groups", "", "`file` with a group a line, as -group has them with commas between")
 	f.StringVar(&t.refit, "refit", auto, "whether the kept linear model has the test `rows` too, once they have "+
-		"judged the model of the others: all, or none; auto: all, but none where -split-column names them, by which "+
-		"one may want to judge the kept model")
+		"judged the model of the others: all, or none; auto: all, but none where -split-column names them")
 	f.Float64Var(&t.prior, "prior", 0.5,
 		"standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows "+
 			"it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")
+	t.cost.addFlag(f)
 }
 
 // Values of flags.
@@ -238,6 +239,11 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		return data.Task{}, nil, dsbo.Errorf(dsbo.ErrConfig,
 			"-loss %s is for regressions; the target %s is a %s (-task regression takes numbers as such)", t.loss,
 			t.target, kind)
+	}
+	if t.cost.class != "" {
+		if _, err := t.cost.check(t.prepared.Recipe.Target); err != nil {
+			return data.Task{}, nil, err
+		}
 	}
 	for _, note := range t.prepared.Notes {
 		if a.Log != nil {

@@ -32,7 +32,10 @@ func TestTunePlan(t *testing.T) {
 		"no folds":   {[]string{"-target=ill", "-folds=0"}, atEnd},
 		"no refit":   {[]string{"-target=ill", "-folds=0", "-refit=none"}, atEnd[:2]},
 		"regression": {[]string{"-target=cost", "-alone=false", "-folds=2"}, []string{atEnd[0], atEnd[2]}},
-		"counts":     {[]string{"-target=visits", "-task=count", "-folds=2"}, atEnd[1:]},
+		"counts":     {[]string{"-target=visits", "-task=count", "-folds=2"}, atEnd},
+		"cost":       {[]string{"-target=ill", "-folds=0", "-cost=yes=5"}, atEnd},
+		"cost folds": {[]string{"-target=ill", "-folds=2", "-penalty=one", "-cost=yes=5"}, atEnd},
+		"cost auto":  {[]string{"-target=ill", "-folds=2", "-cost=yes=5"}, atEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := runs.Folder(filepath.Join(folder, name))

@@ -43,7 +43,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	if err != nil {
 		return err
 	}
-	assessment, err := t.assess(made, f)
+	assessment, err := judge{t, made, m, y, f}.assess()
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, y)); err != nil {
 		return err
 	}
-	if err := made.Write(f.Folder); err != nil || assessment == nil {
+	if err := made.Write(f.Folder); err != nil {
 		return err
 	}
 	return f.Folder.WriteAssessment(*assessment)
@@ -89,19 +89,30 @@ func (t *tune) Experience() plan.Experience {
 // Ending is the task's.
 func (t *tune) Ending() (e plan.Ending) {
 	if n := t.assessedNumbers(); n > 0 {
-		e.Sums = []int{n}
+		e.Sums = append(e.Sums, plan.Row{Name: "counts of predictions", Length: n})
+		if t.cost.class != "" {
+			e.Sums = append(e.Sums, plan.Row{Name: "counts of predictions for validation rows", Length: n})
+		}
 	}
 	m, err := t.newModel(0)
 	if err != nil {
 		return e
 	}
+	_, q := m.Dims()
+	if t.sandwiched(q) {
+		e.Sums = append(e.Sums, plan.Row{Name: "second derivatives of the training loss", Length: q*(q+1)/2 + 1},
+			plan.Row{Name: "squares of slopes along coefficients", Length: toldCoefficients})
+	}
 	if t.prepared.Folds > 0 {
 		e.Solves++
+	}
+	if t.cost.class != "" && t.assessedNumbers() > 0 {
+		e.Solves += t.prepared.Folds // at once, with a vector for each
 	}
 	if t.refits() {
 		e.Solves++
 	}
-	if _, q := m.Dims(); e.Solves > 0 {
+	if e.Solves > 0 {
 		e.Model = q
 	}
 	if t.shared == auto {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"dsbo/runs"
@@ -19,7 +20,12 @@ func assessments(r *Run) (all []namedDrawing) {
 		add("roc", rocFigure(classes))
 		add("calibration", calibrationFigure(classes))
 	}
+	if c := r.Assessment.Counts; c != nil {
+		truth := Series{Name: "mean of true counts", X: c.Predicted, Y: c.True}
+		add("predicted", predictedFigure(truth))
+	}
 	if c := r.Assessment.Residuals; c != nil {
+		add("predicted", predictedFigure(predictedAgainstTrue(c)))
 		add("residuals", &Figure{Title: fmt.Sprintf("Residuals (R² = %.3f)", float64(c.Explained)),
 			XLabel: "true − predicted", YLabel: "share of the examples",
 			XScale: Linear, YScale: Linear, Series: []Series{{X: c.Residual, Y: c.Share}}})
@@ -33,6 +39,29 @@ func assessments(r *Run) (all []namedDrawing) {
 				}})
 	}
 	return all
+}
+
+// predictedAgainstTrue returns the mean of the true numbers for predictions, in a band of their
+// standard deviation.
+func predictedAgainstTrue(c *runs.ResidualCurves) Series {
+	s := Series{Name: "mean of true numbers ± their deviation", X: c.Predicted}
+	for i, p := range c.Predicted {
+		mean := p + c.Mean[i]
+		around := math.Sqrt(max(0, float64(c.Size[i]*c.Size[i])-float64(c.Mean[i]*c.Mean[i])))
+		s.Y, s.Low, s.High = append(s.Y, mean), append(s.Low, mean-around), append(s.High, mean+around)
+	}
+	return s
+}
+
+// predictedFigure shows true numbers against predictions, which lie on the line where predictions
+// are right.
+func predictedFigure(truth Series) *Figure {
+	ends := noExtent()
+	ends.add(truth.X...)
+	return &Figure{Title: "Predicted against true, on test examples", XLabel: "predicted", YLabel: "true",
+		XScale: Linear, YScale: Linear, Series: []Series{truth,
+			{Name: "where predictions are right", X: []float64{ends.low, ends.high}, Y: []float64{ends.low, ends.high},
+				Reference: true}}}
 }
 
 // mostClasses is how many classes have curves in one figure.

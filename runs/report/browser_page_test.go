@@ -63,7 +63,8 @@ type inspection struct {
 // TestInBrowser makes all inspections in one browser.
 func TestInBrowser(t *testing.T) {
 	inspections := map[string]inspection{"layout": inspectLayout(t), "colours": inspectColours(t),
-		"tables": inspectTables(t), "figures": inspectFigures(t)}
+		"tables": inspectTables(t), "figures": inspectFigures(t),
+		"persons": inspectPersons(t)}
 	all := map[string]testkit.Page{}
 	for _, l := range inspections {
 		maps.Copy(all, l.pages)

@@ -67,9 +67,11 @@ func contactSheet(m runs.Meaning, x []float64) *picture {
 	return p
 }
 
-// A chart is the hyperparameters of a group by the names of their features, the largest first.
+// A chart is the hyperparameters of a group by the names of their features, the largest first; of
+// log-penalties the smallest.
 type chart struct {
 	Title, Symbol, Of string // of the group; of the hyperparameters; what has one
+	From              string // the scale of the bars of log-penalties
 	Bars              []bar
 	More              int // how many hyperparameters it leaves out
 }
@@ -108,7 +110,9 @@ func newChart(title string, rs []*Run) chart {
 	if m == runs.Penalties {
 		c.Of = "feature"
 	}
-	edges.add(0)
+	if m != runs.Penalties {
+		edges.add(0)
+	}
 	for i, n := 0, len(rs[0].Lambda); i < n; i++ {
 		b := bar{Name: fmt.Sprintf("%s %d", c.Of, i+1)}
 		if len(names) == n {
@@ -122,10 +126,18 @@ func newChart(title string, rs []*Run) chart {
 		c.Bars = append(c.Bars, b)
 	}
 	slices.SortStableFunc(c.Bars, func(a, b bar) int { return cmp.Compare(b.value, a.value) })
+	if m == runs.Penalties {
+		slices.Reverse(c.Bars) // what the model makes most of comes first
+		c.From = "from " + number(edges.low) + " to " + number(edges.high)
+	}
 	c.More = max(0, len(c.Bars)-mostBars)
 	c.Bars = c.Bars[:len(c.Bars)-c.More]
 	for i, b := range c.Bars {
-		if width := edges.high - edges.low; width > 0 {
+		switch width := edges.high - edges.low; {
+		case width <= 0:
+		case m == runs.Penalties:
+			c.Bars[i].Width = 1 + 99*(b.value-edges.low)/width
+		default:
 			c.Bars[i].Start, c.Bars[i].Width = 100*(min(b.value, 0)-edges.low)/width, 100*math.Abs(b.value)/width
 		}
 	}

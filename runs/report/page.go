@@ -40,6 +40,8 @@ type page struct {
 	Title, Lead       string
 	Style             template.CSS
 	Library, Script   template.JS
+	Answer            *answer // what a run over tables begins with; nil: of other pages
+	LossIs            string  // in which unit losses are, "" where nothing tells
 	Verdict           headline
 	Main              *panel // the one figure below the verdict, nil where there is no Φ
 	Rest              []*panel
@@ -48,6 +50,7 @@ type page struct {
 	About             string // what an entry of them does; "": they are penalties
 	Gains             *table
 	Models            [2]*table // those that have converged, and those that have not
+	Structures        *table
 	Constants         string
 	States, Warnings  []remark
 	Topics            []pageTopic
@@ -86,7 +89,7 @@ func newPage(all []*Run, title string) (*page, error) {
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
 	}
 	if m := all[0].Config.Hyperparameters(); m == runs.Penalties {
-		p.LambdaTitle = "The hyperparameters " + m.Symbol
+		p.LambdaTitle = "The log-penalties " + m.Symbol
 	} else {
 		p.LambdaTitle, p.About = "The "+m.Many, cmp.Or(m.About, "One number for each of the "+m.Many+".")
 	}
@@ -104,7 +107,10 @@ func newPage(all []*Run, title string) (*page, error) {
 	s := all[0].Summary
 	p.Constants, p.Traffic, p.Agents, p.Sites = constants(s), trafficTable(s), agentsTable(s),
 		[2]*table{sitesTable(s), crossTable(s)}
-	p.Members = membersTable(all[0])
+	p.Members, p.Structures = membersTable(all[0]), structuresTable(s)
+	if p.Answer, p.LossIs = newAnswer(all[0]), all[0].lossName(); p.Answer != nil && title == "" {
+		p.Title = "Predicting " + all[0].tables().Target
+	}
 	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.paired }) // the table of gains says more
 	p.Gains, p.Models = gains(s),
 		[2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}

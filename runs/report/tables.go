@@ -180,6 +180,22 @@ func models(s *runs.Summary, name string, converged bool) *table {
 	return t
 }
 
+// structuresTable lists the structures of penalties that a run has tried, nil where it has none.
+func structuresTable(s *runs.Summary) *table {
+	if s == nil || len(s.Structures) == 0 {
+		return nil
+	}
+	t := newTable("Structures of penalties that were tried", "Structure", "", "Loss",
+		"of rows by models that have not seen them, ± standard error", "Log-penalty",
+		"its strength", "Share", "of the mean of all structures")
+	for _, one := range s.Structures {
+		loss := func(v float64) string { return strings.TrimPrefix(withError(v, float64(one.Error)), "+") }
+		t.Rows = append(t.Rows, []cell{textCell(one.Name), numberCell(float64(one.Loss), loss),
+			numberCell(one.Strength, number), numberCell(float64(one.Share), percent)})
+	}
+	return t
+}
+
 // trafficTable is what was sent by what it was for, nil where a run does not say it.
 func trafficTable(s *runs.Summary) *table {
 	if s == nil || s.Traffic.Total().Bytes == 0 {

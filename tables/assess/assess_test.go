@@ -30,10 +30,10 @@ func TestAUC(t *testing.T) {
 	}
 	// Pairs within a bin count half: at most their share of all pairs is wrong, about 1/Bins times
 	// the density.
-	if auc, want := c.AUC(1), right/pairs; math.Abs(auc-want) > 1.0/Bins {
+	if auc, want := c.AUC(1).Value, right/pairs; math.Abs(auc-want) > 1.0/Bins {
 		t.Errorf("area %.4f, by pairs %.4f", auc, want)
 	}
-	if a, b := c.AUC(0), c.AUC(1); math.Abs(a-b) > 1.0/Bins {
+	if a, b := c.AUC(0).Value, c.AUC(1).Value; math.Abs(a-b) > 1.0/Bins {
 		t.Errorf("areas of two classes %.4f and %.4f, which must be alike", a, b)
 	}
 }
@@ -83,6 +83,102 @@ func ExampleClasses() {
 	for i := range all.Numbers() {
 		all.Numbers()[i] = sites[0].Numbers()[i] + sites[1].Numbers()[i]
 	}
-	fmt.Println(all.AUC(1))
+	fmt.Println(all.AUC(1).Value)
 	// Output: 0.75
+}
+
+// TestIntervals: intervals hold the truth of the population in about 95 of 100 draws.
+func TestIntervals(t *testing.T) {
+	const draws, n = 400, 150
+	r := rand.New(rand.NewPCG(3, 0))
+	// Of two classes with log-odds N(±1, 1), shares of the population by many examples.
+	draw := func(n int) *Classes {
+		c := NewClasses(2)
+		for range n {
+			class := r.IntN(2)
+			p := 1 / (1 + math.Exp(-2*(r.NormFloat64()+float64(2*class-1))))
+			c.Add([]float64{1 - p, p}, class)
+		}
+		return c
+	}
+	measures := map[string]func(*Classes) Interval{"area": func(c *Classes) Interval { return c.AUC(1) },
+		"accuracy": (*Classes).Accuracy, "Brier": (*Classes).Brier,
+		"recall": func(c *Classes) Interval { return c.Recall(1) }}
+	whole, inside := draw(400_000), map[string]int{}
+	for range draws {
+		c := draw(n)
+		for name, of := range measures {
+			if i := of(c); i.Low <= of(whole).Value && of(whole).Value <= i.High {
+				inside[name]++
+			}
+		}
+	}
+	for name, k := range inside {
+		// 95 % ± four errors √(.95·.05/400) of the count, and as much for approximate intervals
+		if share := float64(k) / draws; share < .95-.07 {
+			t.Errorf("%s: %.3f of the intervals hold the truth", name, share)
+		}
+	}
+}
+
+// TestConfusion: measures of four examples, counted by hand; a threshold by what a missed
+// one costs.
+func TestConfusion(t *testing.T) {
+	c := NewClasses(2)
+	for _, e := range []struct {
+		p     float64
+		class int
+	}{{.9, 1}, {.3, 1}, {.2, 0}, {.6, 0}} {
+		c.Add([]float64{1 - e.p, e.p}, e.class)
+	}
+	for name, got := range map[string][2]float64{
+		"accuracy": {c.Accuracy().Value, .5}, "recall": {c.Recall(1).Value, .5},
+		"precision": {c.Precision(1).Value, .5},
+		"Brier":     {c.Brier().Value, (.01 + .49 + .04 + .36) / 4}, "area": {c.AUC(1).Value, .75},
+		"average precision": {c.AveragePrecision(1).Value, (1 + 2./3) / 2}, "examples": {c.Examples(), 4},
+	} {
+		if math.Abs(got[0]-got[1]) > 1e-12 {
+			t.Errorf("%s: %g, want %g", name, got[0], got[1])
+		}
+	}
+	if m := c.Confusion(); m[0][0] != 1 || m[0][1] != 1 || m[1][0] != 1 || m[1][1] != 1 {
+		t.Errorf("confusion %v", m)
+	}
+	// A missed one for 5 alarms: all of the class are found from .3 down, at one alarm; for a tenth
+	// of one none is worth an alarm.
+	if at := c.Threshold(1, 5); at <= .2 || at > .3 {
+		t.Errorf("threshold %g", at)
+	}
+	if at := c.Threshold(1, .1); at <= .6 || at > .905 {
+		t.Errorf("threshold %g", at)
+	}
+}
+
+func TestCounts(t *testing.T) {
+	c := NewCounts(2)
+	c.Add(2, 3)
+	c.Add(1, 0)
+	deviance := (2*(3*math.Log(1.5)-1) + 2) / 2
+	null := 2 * (3*math.Log(3) - 3*math.Log(1.5)) / 2 // of the mean 1.5
+	for name, got := range map[string][2]float64{"deviance": {c.Deviance().Value, deviance}, "MAE": {c.MAE().Value, 1},
+		"RMSE": {c.RMSE().Value, 1}, "explained": {c.Explained().Value, 1 - deviance/null}} {
+		if math.Abs(got[0]-got[1]) > 1e-12 {
+			t.Errorf("%s: %g, want %g", name, got[0], got[1])
+		}
+	}
+}
+
+// TestUnits: errors of numbers in their unit.
+func TestUnits(t *testing.T) {
+	r := NewResiduals(10, 2)
+	for _, e := range []struct{ predicted, truth float64 }{{11, 12}, {8, 6}, {9, 9}, {13, 15}} {
+		r.Add(e.predicted, e.truth)
+	}
+	// true numbers around their mean 10.5: squares 2.25, 20.25, 2.25, 20.25
+	for name, got := range map[string][2]float64{"RMSE": {r.RMSE().Value, 1.5}, "MAE": {r.MAE().Value, 1.25},
+		"R²": {r.Explained().Value, 1 - 9./45}} {
+		if math.Abs(got[0]-got[1]) > 1e-12 {
+			t.Errorf("%s: %g, want %g", name, got[0], got[1])
+		}
+	}
 }

@@ -19,10 +19,14 @@ const (
 	perPrediction   = 3 // count, sum of residuals, sum of their squares
 )
 
+// Sums of residuals e and of true numbers t, both in deviations: of e, |e|, e², e⁴, t, t², t⁴
+// and e² t².
+const residualSums = 8
+
 // NewResiduals returns counts of 0 for targets with this mean and standard deviation, which is
 // larger than 0.
 func NewResiduals(mean, deviation float64) *Residuals {
-	return &Residuals{mean, deviation, make([]float64, residualBins+perPrediction*predictionBins)}
+	return &Residuals{mean, deviation, make([]float64, residualBins+perPrediction*predictionBins+residualSums)}
 }
 
 // farthest is what larger residuals count as, in deviations: sums of all sites must be finite.
@@ -34,7 +38,36 @@ func (r *Residuals) Add(predicted, truth float64) {
 	r.numbers[binOf(scaled, residualWidth, residualBins)]++
 	group := r.numbers[residualBins+
 		perPrediction*binOf((predicted-r.mean)/r.deviation, predictionWidth, predictionBins):]
-	group[0], group[1], group[2] = group[0]+1, group[1]+scaled, group[2]+float64(scaled*scaled)
+	square := float64(scaled * scaled)
+	group[0], group[1], group[2] = group[0]+1, group[1]+scaled, group[2]+square
+	t := min(max((truth-r.mean)/r.deviation, -farthest), farthest)
+	for k, v := range [residualSums]float64{scaled, math.Abs(scaled), square, square * square, t, t * t, t * t * t * t,
+		square * t * t} {
+		r.sums()[k] += v
+	}
+}
+
+// sums returns the sums behind the counts.
+func (r *Residuals) sums() []float64 { return r.numbers[len(r.numbers)-residualSums:] }
+
+// Examples returns the number of examples.
+func (r *Residuals) Examples() float64 { return sum(r.numbers[:residualBins]) }
+
+// RMSE returns the root of the mean of the squared residuals, and MAE the mean of their sizes, in
+// the unit of the targets.
+func (r *Residuals) RMSE() Interval {
+	s := r.sums()
+	return mean(s[2], s[3], r.Examples()).within(0, math.Inf(1)).through(func(v float64) float64 {
+		return r.deviation * math.Sqrt(v)
+	})
+}
+
+// MAE is told at RMSE.
+func (r *Residuals) MAE() Interval {
+	s := r.sums()
+	return mean(s[1], s[2], r.Examples()).within(0, math.Inf(1)).through(func(v float64) float64 {
+		return r.deviation * v
+	})
 }
 
 // binOf returns the bin of v, where bins of a width lie around 0.
@@ -73,13 +106,18 @@ func (r *Residuals) ByPrediction() (predicted, mean, size []float64) {
 	return predicted, mean, size
 }
 
-// Explained returns R²: one minus the mean square of the residuals in units of the variance
-// of targets.
-func (r *Residuals) Explained() float64 {
-	count, squares := 0.0, 0.0
-	for bin := range predictionBins {
-		group := r.numbers[residualBins+perPrediction*bin:]
-		count, squares = count+group[0], squares+group[2]
+// Explained returns R²: one minus the sum of the squared residuals in units of the sum that the
+// mean of the true numbers of the examples leaves. Its interval is by the error of a ratio.
+func (r *Residuals) Explained() Interval {
+	s, n := r.sums(), r.Examples()
+	middle := s[4] / n
+	spread := s[5]/n - float64(middle*middle)
+	if !(spread > 0) {
+		return unknown()
 	}
-	return 1 - squares/count
+	ratio := s[2] / n / spread
+	// mean of (e² − ratio t²)², with t around its mean over the training rows, which is near
+	variance := (s[3] - 2*float64(ratio*s[7]) + float64(ratio*ratio*s[6])) / n
+	e := normal95 * math.Sqrt(max(0, variance)/n) / spread
+	return Interval{1 - ratio, 1 - ratio - e, min(1, 1-ratio+e)}
 }

@@ -1,0 +1,339 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"dsbo/internal/num"
+	"dsbo/internal/wording"
+	"dsbo/runs"
+)
+
+// An answer is what the page of a run over tables begins with, for readers without mathematics:
+// what is predicted, how good that is, what joining gave, and which features count. How it was
+// computed folds away below it.
+type answer struct {
+	About        string // what is predicted, from what, by how many rows
+	Measures     *table
+	Confusion    *table
+	Threshold    string
+	Joined       []string
+	Coefficients *coefficients
+	Kept         string // why the hyperparameters that are kept are kept
+	Predict      string // the command
+}
+
+// tableProblem is what the settings of a task over tables say.
+type tableProblem struct {
+	Target   string   `json:"target"`
+	Task     string   `json:"task"` // "class", "value" or "count"
+	Loss     string   `json:"loss"`
+	Classes  []string `json:"classes"`
+	Features int      `json:"features"`
+}
+
+// tables returns the settings of a run over tables; of another one Target is empty.
+func (r *Run) tables() (p tableProblem) {
+	if json.Unmarshal(r.Config.Problem, &p) != nil {
+		return tableProblem{}
+	}
+	return p
+}
+
+// lossName says in which unit losses are, as far as the settings tell.
+func (r *Run) lossName() string {
+	p := r.tables()
+	switch {
+	case p.Target == "":
+		return ""
+	case p.Task == "class":
+		return "A loss is the negative logarithm of the probability that the model gave to the truth."
+	case p.Task == "count":
+		return "A loss is the negative log-likelihood of the count, up to what the model cannot change."
+	case p.Loss == "squared":
+		return "A loss is half of the squared error, in standard deviations of " + p.Target + "."
+	}
+	return "A loss is Huber's, of errors in standard deviations of " + p.Target + "."
+}
+
+// newAnswer returns the answer of a run whose predictions are assessed, else nil.
+func newAnswer(r *Run) *answer {
+	p, a := r.tables(), r.Assessment
+	if p.Target == "" || len(a.Measures)+len(a.Coefficients) == 0 {
+		return nil
+	}
+	what := "a number"
+	switch {
+	case len(p.Classes) > 8:
+		what = fmt.Sprintf("one of %d classes", len(p.Classes))
+	case p.Task == "class":
+		what = "one of " + strings.Join(p.Classes, ", ")
+	case p.Task == "count":
+		what = "a count"
+	}
+	sites := "site"
+	if n := r.Config.Agents; n > 1 {
+		sites = "sites together"
+	}
+	about := fmt.Sprintf("%s, %s, is predicted from %s. %s of %d %s made the model; ", p.Target, what,
+		wording.Count(p.Features, "feature"), wording.Count(a.Made, "row"), r.Config.Agents, sites)
+	switch {
+	case len(a.Measures) > 0:
+		m := a.Measures[0]
+		about += fmt.Sprintf("on %s, which it has not seen, its %s is %s.", wording.Count(a.Judged, "other row"),
+			m.Name, measureText(m)(float64(m.Value)))
+	case a.Judged > 0:
+		about += fmt.Sprintf("%s are too few to judge it.", wording.Count(a.Judged, "other row"))
+	default:
+		about += "no rows were left to judge it."
+	}
+	return &answer{About: about, Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
+		Threshold: thresholdText(a.Threshold), Joined: joined(r), Coefficients: newCoefficients(p, a.Coefficients),
+		Kept: keptReason(r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
+}
+
+// measureText writes a measure's number.
+func measureText(m runs.Measure) func(v float64) string {
+	if m.Share {
+		return func(v float64) string {
+			if math.IsNaN(v) {
+				return none
+			}
+			return strconv.FormatFloat(100*v, 'f', 1, 64) + "\u202f%"
+		}
+	}
+	return func(v float64) string {
+		if a := math.Abs(v); a < 1.5 && a >= 0.01 {
+			return withMinusSign(strconv.FormatFloat(v, 'f', 3, 64))
+		}
+		return number(v)
+	}
+}
+
+// measuresTable lists how good the predictions are, nil where nothing was measured.
+func measuresTable(all []runs.Measure) *table {
+	if len(all) == 0 {
+		return nil
+	}
+	t := newTable("How good the predictions are", "Measure", "", "On test rows",
+		"on rows that neither trained nor tuned the model", "95 % interval", "over the draw of the test rows",
+		"What it says", "")
+	for _, m := range all {
+		show := measureText(m)
+		name := m.Name
+		if m.Unit != "" {
+			name += ", in units of " + m.Unit
+		}
+		between := textCell("")
+		if m.Low.Known() && m.High.Known() {
+			between = textCell(show(float64(m.Low)) + " to " + show(float64(m.High)))
+		}
+		t.Rows = append(t.Rows, []cell{textCell(name), numberCell(float64(m.Value), show), between, textCell(m.Hint)})
+	}
+	return t
+}
+
+// confusionTable says which classes the rows of each class are taken for, nil of another target.
+func confusionTable(a runs.Assessment) *table {
+	if len(a.Confusion) == 0 || len(a.Confusion) > mostClasses {
+		return nil
+	}
+	t := newTable("Confusion matrix", "True class", "")
+	for _, c := range a.Classes {
+		t.Columns = append(t.Columns, column{Title: "taken for " + c.Name, Hint: "test rows", Numeric: true})
+	}
+	for k, counts := range a.Confusion {
+		row := []cell{textCell(a.Classes[k].Name)}
+		for of, n := range counts {
+			c := numberCell(n, wholeNumber)
+			if of == k {
+				c.Kind = string(runs.Better)
+			}
+			row = append(row, c)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// thresholdText says what the threshold for a stated cost gives, "" where there is none.
+func thresholdText(h *runs.Threshold) string {
+	if h == nil {
+		return ""
+	}
+	return fmt.Sprintf("Where a missed row of %[1]s costs as much as %[2]s false alarms, a row is best taken for "+
+		"%[1]s from a probability of %.3[3]f on, as %[4]s validation rows tell. On the test rows this finds %[5]s of "+
+		"%[6]s, with %[7]s false alarms, and costs %.3[8]f a row; taking the likeliest class finds %[9]s with %[10]s, "+
+		"and costs %.3[11]f.", h.Class, number(h.Cost), h.Probability, wholeNumber(h.Chosen),
+		wholeNumber(h.At.Found), wholeNumber(h.Own), wholeNumber(h.At.Alarms), h.Paid(h.At),
+		wholeNumber(h.Likeliest.Found), wholeNumber(h.Likeliest.Alarms), h.Paid(h.Likeliest))
+}
+
+// mostJoined is the number of sites up to which each has a sentence.
+const mostJoined = 12
+
+// joined says what each site gained by joining, nil where a run does not tell.
+func joined(r *Run) (list []string) {
+	if r.Summary == nil || len(r.Summary.Sites) < 2 || len(r.Summary.Sites) > mostJoined {
+		return nil
+	}
+	unit, kept := r.Assessment.LossUnit, r.tunedIsKept()
+	for i, s := range r.Summary.Sites {
+		together := s.Constant
+		if kept {
+			together = s.Tuned
+		}
+		change := float64((together.Loss - s.Alone.Loss) / s.Alone.Loss)
+		if math.IsNaN(change) || math.IsInf(change, 0) {
+			continue
+		}
+		verb := "lowers"
+		if change > 0 {
+			verb = "raises"
+		}
+		text := fmt.Sprintf("%s: joining %s the loss on its %s from %s to %s (%s)", s.Label(i), verb,
+			wording.Count(s.Examples, "test row"), number(float64(s.Alone.Loss)), number(float64(together.Loss)),
+			withSign(func(v float64) string { return withMinusSign(fmt.Sprintf("%.0f\u202f%%", 100*v)) })(change))
+		switch {
+		case unit > 0:
+			typical := func(loss runs.Number) string { return number(unit * math.Sqrt(2*float64(loss))) }
+			text += fmt.Sprintf("; the typical error from %s to %s", typical(s.Alone.Loss), typical(together.Loss))
+		case s.Alone.Accuracy.Known() && together.Accuracy.Known():
+			text += fmt.Sprintf("; right answers from %.1f\u202f%% to %.1f\u202f%%", 100*float64(s.Alone.Accuracy),
+				100*float64(together.Accuracy))
+		}
+		list = append(list, text+".")
+	}
+	return list
+}
+
+// tunedIsKept reports whether the tuned model, the last one, is kept.
+func (r *Run) tunedIsKept() bool {
+	n := len(r.Summary.Models)
+	return n > 0 && r.Summary.Models[n-1].Kept
+}
+
+// keptReason says why the model that is kept is, "" where nothing was compared.
+func keptReason(s *runs.Summary) string {
+	if s == nil || len(s.Models) < 2 {
+		return ""
+	}
+	tuned, other := s.Models[len(s.Models)-1], runs.Model{Phi: runs.Unknown()}
+	for _, m := range s.Models {
+		if m.Name == s.Verdict.Against {
+			other = m
+		}
+	}
+	if !tuned.Phi.Known() || !other.Phi.Known() {
+		return ""
+	}
+	values := fmt.Sprintf("Φ, which decides, is the mean loss on the rows that tune and what keeps log-penalties "+
+		"together: it is %s with the tuned ones and %s with one for all", number(float64(tuned.Phi)),
+		number(float64(other.Phi)))
+	switch {
+	case tuned.Kept:
+		return "The tuned log-penalties are kept. " + values + "."
+	case tuned.Phi <= other.Phi:
+		return "One log-penalty for all is kept. " + values +
+			", but on rows that tune nothing it does better by more than a standard error."
+	}
+	return "One log-penalty for all is kept. " + values + "."
+}
+
+// Data returns the points of a figure as a link to a file of comma-separated values.
+func (d namedDrawing) Data() template.URL {
+	f, ok := d.drawing.(*Figure)
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("line,x,y\n")
+	for _, s := range f.Series {
+		name := s.Name
+		if name == "" {
+			name = "reference"
+		}
+		for i := range s.X {
+			fmt.Fprintf(&b, "%q,%s,%s\n", name, strconv.FormatFloat(s.X[i], 'g', -1, 64),
+				strconv.FormatFloat(s.Y[i], 'g', -1, 64))
+		}
+	}
+	return template.URL("data:text/csv;charset=utf-8," + url.PathEscape(b.String()))
+}
+
+// coefficients are those that matter most, each with a bar to the left or the right.
+type coefficients struct {
+	Intro string
+	Table *table
+	Bars  []signedBar // of the rows
+}
+
+// A signedBar reaches from the middle to one side. Start and Width are in percent.
+type signedBar struct {
+	Start, Width float64
+	Kind         string
+}
+
+// newCoefficients returns the table of coefficients, nil where there are none.
+func newCoefficients(p tableProblem, all []runs.Coefficient) *coefficients {
+	if len(all) == 0 {
+		return nil
+	}
+	effect, exp, does := "Effect, in "+p.Target, num.Exp, ""
+	switch p.Task {
+	case "class":
+		effect, does = "Odds ratio", "multiplies the odds of the class by the odds ratio, all other features alike. 1"
+	case "count":
+		effect, does = "Rate ratio", "multiplies the expected count by the rate ratio, all other features alike. 1"
+	default:
+		exp = func(v float64) float64 { return v }
+		does = "changes " + p.Target + " by the effect, all other features alike. 0"
+	}
+	c := &coefficients{Intro: "A step is one standard deviation of a number, or having the word: it " + does +
+		" is no effect."}
+	if all[0].Error.Known() {
+		c.Intro += " Intervals of 95 % are by the sandwich of the penalized model: penalties, which pull effects " +
+			"towards none, count as given."
+	}
+	columns := []string{"Feature", ""}
+	if len(p.Classes) > 0 {
+		columns = append(columns, "Class", "")
+	}
+	t := newTable("Features that count most", append(columns, effect, "of a step", "95 % interval", "of the effect",
+		"Step", "standard deviation of the feature, in its unit", "Coefficient",
+		"per unit of the feature, ± standard error")...)
+	largest := 0.0
+	for _, one := range all {
+		largest = max(largest, math.Abs(float64(one.Value)*one.Step()))
+	}
+	for _, one := range all {
+		row := []cell{textCell(one.Feature)}
+		if len(p.Classes) > 0 {
+			row = append(row, textCell(one.Class))
+		}
+		step := one.Step()
+		v, e := float64(one.Value)*step, 1.959964*float64(one.Error)*step
+		between := textCell("")
+		if one.Error.Known() {
+			between = textCell(number(exp(v-e)) + " to " + number(exp(v+e)))
+		}
+		width := textCell("the word")
+		if one.Deviation > 0 {
+			width = numberCell(one.Deviation, number)
+		}
+		t.Rows = append(t.Rows, append(row, numberCell(exp(v), number), between, width, numberCell(float64(one.Value),
+			func(v float64) string { return withError(v, float64(one.Error)) })))
+		b := signedBar{Start: 50, Width: 50 * math.Abs(v) / largest, Kind: "up"}
+		if v < 0 {
+			b.Start, b.Kind = 50-b.Width, "down"
+		}
+		c.Bars = append(c.Bars, b)
+	}
+	c.Table = t
+	return c
+}

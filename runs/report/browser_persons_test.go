@@ -1,0 +1,129 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// answered writes the page of a run over tables at three sites, with all that it begins with.
+func answered(t testing.TB) (path string) {
+	t.Helper()
+	summary := ended()
+	site := func(alone, tuned runs.Number) runs.Site {
+		return runs.Site{Examples: 50, Alone: runs.SiteScore{Loss: alone, Accuracy: .8},
+			Constant: runs.SiteScore{Loss: .3, Accuracy: .84}, Tuned: runs.SiteScore{Loss: tuned, Accuracy: .86}}
+	}
+	summary["sites"] = []runs.Site{site(.5, .3), site(.4, .3), site(.6, .27)}
+	summary["structures"] = []runs.Structure{{Name: "reweighted 1", Loss: .3, Error: .01, Share: 1}}
+	summary["models"].([]any)[2].(map[string]any)["kept"] = true
+	folder := fixture{name: "clinics", task: "tune", method: "newtoncg", done: 100, summary: summary, bars: 12,
+		settings: map[string]any{"agents": 3, "problem": map[string]any{"model": "linear", "target": "diagnosis",
+			"task": "class", "classes": []string{"healthy", "ill"}, "features": 12}}}.write(t, t.TempDir())
+	curve := []float64{0, .2, .6, 1}
+	a := runs.Assessment{Made: 400, Judged: 150, Confusion: [][]float64{{70, 10}, {8, 62}},
+		Measures: []runs.Measure{
+			{Name: "accuracy", Share: true, Hint: "share of right answers", Value: .88, Low: .82, High: .92},
+			{Name: "AUROC of ill", Hint: "how often pairs are in order", Value: .934, Low: .89, High: .96},
+		},
+		Threshold: &runs.Threshold{Class: "ill", Cost: 5, Probability: .2, Own: 70, Others: 80, Chosen: 400,
+			At: runs.Taken{Found: 68, Alarms: 20}, Likeliest: runs.Taken{Found: 62, Alarms: 10}},
+	}
+	for _, name := range []string{"healthy", "ill"} {
+		a.Classes = append(a.Classes, runs.ClassCurves{Name: name, AUC: .934, Wrong: curve, Right: curve,
+			Predicted: curve, Observed: curve})
+	}
+	for k := range 10 {
+		a.Coefficients = append(a.Coefficients, runs.Coefficient{
+			Feature: fmt.Sprintf("a marker with a long name %d", k), Class: "ill",
+			Value: runs.Number(math.Pow(-1, float64(k)) / float64(k+1)), Error: .1, Deviation: 2})
+	}
+	testkit.OK(runs.Folder(folder).WriteAssessment(a))
+	path = filepath.Join(folder, "report.html")
+	page := testkit.Get(newPage([]*Run{testkit.Get(Load(folder))}, ""))
+	testkit.OK(os.WriteFile(path, testkit.Get(page.html()), 0o644))
+	return path
+}
+
+// personsScript does what six persons come for, by what is seen without opening anything but the
+// last: what is hidden, or cut off at the right, does not count.
+const personsScript = `
+	await new Promise(done => setTimeout(done, 50));
+	const seen = e => { const b = e?.getBoundingClientRect(); return b && b.width > 0 && b.left >= 0 &&
+		b.left < document.documentElement.clientWidth ? e.textContent.replace(/\s+/g, " ").trim() : ""; };
+	const out = {Title: document.title, Lead: seen(document.querySelector("header .lead")), Names: []};
+	out.AUROC = [...document.querySelectorAll("#good tbody tr")].map(r => seen(r.cells[0]) + ": " +
+		seen(r.cells[1])).find(text => text.startsWith("AUROC"));
+	out.Features = [...document.querySelectorAll("#features tbody th")].map(seen);
+	out.Site2 = [...document.querySelectorAll("#joined li")].map(seen).find(text => text.startsWith("site 2"));
+	out.Command = seen(document.querySelector("#use code"));
+	out.Tried = [...document.querySelectorAll("#gains th")].some(th => th.textContent === "reweighted 1");
+	out.Kept = seen(document.querySelector("#kept"));
+	const real = HTMLAnchorElement.prototype.click;
+	const link = document.querySelector("#good a[download]");
+	out.Names.push(link.download);
+	out.Roc = decodeURIComponent(link.href);
+	out.Folded = !document.querySelector("#figure-phi").checkVisibility({contentVisibilityAuto: true});
+	document.querySelector("#how > summary").click();
+	await new Promise(done => setTimeout(done, 200)); // the figure takes its width when it is shown
+	HTMLAnchorElement.prototype.click = function() { out.Names.push(this.download); };
+	[...document.querySelectorAll("#figure-phi .tools button")].find(b => b.textContent === "CSV").click();
+	HTMLAnchorElement.prototype.click = real;
+	const figure = document.querySelector("#figure-phi .chart").getBoundingClientRect();
+	out.Chart = figure.width > 200 && Math.abs(charts[0].plot.width - figure.width) < 2;
+	const width = document.documentElement.clientWidth;
+	const wide = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width &&
+		!e.closest(".scroll"));
+	out.Wide = document.documentElement.scrollWidth > width ? wide.map(e => e.outerHTML.slice(0, 60)) : [];
+	return out;
+`
+
+// inspectPersons: six persons find what they come for, on a screen and on a phone, light and dark:
+// the area under the ROC curve, the ten features, what site 2 gained, the command that predicts,
+// why a λ was kept, and a curve as a file.
+func inspectPersons(t *testing.T) inspection {
+	path, pages := answered(t), map[string]testkit.Page{}
+	for _, width := range []int{1280, 390} {
+		for _, dark := range []bool{false, true} {
+			name := fmt.Sprintf("persons, %d wide, dark %t", width, dark)
+			pages[name] = testkit.Page{Path: path, Width: width, Height: 850, Dark: dark, Script: personsScript}
+		}
+	}
+	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
+		for title := range pages {
+			var got struct {
+				Title, Lead, AUROC, Site2, Command, Kept, Roc string
+				Features, Names, Wide                         []string
+				Folded, Chart, Tried                          bool
+			}
+			testkit.OK(json.Unmarshal(seen[title], &got))
+			if got.Title != "Predicting diagnosis" || !strings.Contains(got.Lead, "400 rows of 3 sites") ||
+				!strings.Contains(got.Lead, "accuracy is 88.0") {
+				t.Errorf("%s: title %q, lead %q", title, got.Title, got.Lead)
+			}
+			if got.AUROC != "AUROC of ill: 0.934" || len(got.Features) != 10 ||
+				!strings.HasSuffix(got.Features[9], "name 9") {
+				t.Errorf("%s: area %q, features %q", title, got.AUROC, got.Features)
+			}
+			if !strings.Contains(got.Site2, "from 0.6000 to 0.2700 (−55") ||
+				got.Command != "dsbo predict -model clinics -data new.csv" ||
+				!strings.Contains(got.Kept, "0.2701 with the tuned ones and 0.2893 with one for all") {
+				t.Errorf("%s: site 2 %q, command %q, kept %q", title, got.Site2, got.Command, got.Kept)
+			}
+			if strings.Join(got.Names, " ") != "roc.csv phi.csv" || !strings.Contains(got.Roc, "0.6,0.6") {
+				t.Errorf("%s: files %q, points %q", title, got.Names, got.Roc)
+			}
+			if !got.Folded || !got.Chart || !got.Tried || len(got.Wide) > 0 {
+				t.Errorf("%s: folded %t, figure in its place %t, wider than the window: %q", title, got.Folded,
+					got.Chart, got.Wide)
+			}
+		}
+	}}
+}
