@@ -62,7 +62,11 @@ func (m *outsideModel) differentiate(single bool) *ad.Derivs {
 	d := testkit.Get(ad.Differentiate(ad.Loss{Q: m.q, Rows: m.rows, Inputs: m.inputs, Float32: single,
 		Build: func(_, y *ad.Node, in []*ad.Node) *ad.Node { return m.loss(y, in) }}))
 	for i, in := range m.inputs {
-		testkit.OK(d.Bind(in.Name, m.tables[i], nil))
+		table := m.tables[i]
+		if single {
+			table = testkit.Get(table.Float32())
+		}
+		testkit.OK(d.Bind(in.Name, table, nil))
 	}
 	return d
 }
