@@ -15,6 +15,10 @@ const (
 	UpperBatch            // likewise of the validation examples
 )
 
+// IsDraw reports whether a sample of the set is a draw, by chance: not all examples, nor a batch of
+// a partition.
+func (s Set) IsDraw() bool { return s < Whole }
+
 // String returns the set's name.
 func (s Set) String() string {
 	switch s {

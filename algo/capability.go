@@ -7,16 +7,23 @@ import (
 	"dsbo"
 )
 
-// What follows are the questions of methods in float64 to oracles that answer more than all do.
+// What follows are the questions of methods to oracles and exchanges that answer more than all do.
+
+// capability returns what a turn asks, its oracle or mixer, as one that can do more. For any other
+// it keeps an error, which says for what the method needs it. ok is false if nothing is to
+// be asked.
+func capability[C any](w *turn, of any, need string) (c C, ok bool) {
+	if c, ok = of.(C); !ok && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s %s", w.method, need)
+	}
+	return c, ok && w.ready()
+}
 
 // values returns f and g.
 func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
-	o, ok := w.o.(dsbo.ValueOracle)
-	if !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability,
-			"%s needs values of f and g, which this oracle does not give (dsbo.ValueOracle is missing)", w.method)
-	}
-	if w.ready() {
+	o, ok := capability[dsbo.ValueOracle](w, w.o,
+		"needs values of f and g, which this oracle does not give (dsbo.ValueOracle is missing)")
+	if ok {
 		var err error
 		f, g, err = o.Values(x, y, s)
 		w.recordError("values of f and g", s, err)
@@ -26,25 +33,18 @@ func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
 
 // lowerJointGrad writes ∇_x g to dx and ∇_y g to dy; one of them may be nil.
 func lowerJointGrad(w *turn, dx, dy, x, y []float64, s dsbo.Sample) {
-	o, ok := w.o.(dsbo.JointOracle)
-	if !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability,
-			"%s needs gradients of g by x, which this oracle does not give (dsbo.JointOracle is missing)", w.method)
-	}
-	if w.ready() {
+	o, ok := capability[dsbo.JointOracle](w, w.o,
+		"needs gradients of g by x, which this oracle does not give (dsbo.JointOracle is missing)")
+	if ok {
 		w.recordError("gradient of g", s, o.LowerJointGrad(dx, dy, x, y, s))
 	}
 }
 
 // batchOf returns the batch that a draw takes of a partition in n, and its share of the examples.
 func batchOf(w *turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64) {
-	o, ok := w.o.(dsbo.PartitionOracle)
-	if !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability,
-			"%s needs batches of a partition, which this oracle does not give (dsbo.PartitionOracle is missing)",
-			w.method)
-	}
-	if w.ready() {
+	o, ok := capability[dsbo.PartitionOracle](w, w.o,
+		"needs batches of a partition, which this oracle does not give (dsbo.PartitionOracle is missing)")
+	if ok {
 		var err error
 		batch, share, err = o.Batch(draw, n)
 		w.recordError("batch of a partition", draw, err)
@@ -54,13 +54,9 @@ func batchOf(w *turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64
 
 // place returns the agent's number and how many agents there are.
 func place(w *turn) (agent, agents int) {
-	m, ok := w.m.(dsbo.PlacedMixer)
+	m, ok := capability[dsbo.PlacedMixer](w, w.m,
+		"needs the agent's number, which this exchange does not tell (dsbo.PlacedMixer is missing)")
 	if !ok {
-		if w.err == nil {
-			w.err = dsbo.Errorf(dsbo.ErrCapability,
-				"%s needs the agent's number, which this exchange does not tell (dsbo.PlacedMixer is missing)",
-				w.method)
-		}
 		return 0, 1
 	}
 	return m.Place()
@@ -68,13 +64,9 @@ func place(w *turn) (agent, agents int) {
 
 // mixBy exchanges src; dst is what by makes of all agents' vectors.
 func mixBy(w *turn, dst, src []float64, by func(dst []float64, in [][]float64)) {
-	m, ok := w.m.(dsbo.CombiningMixer)
-	if !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability,
-			"%s needs the values of all agents, which this exchange does not give (dsbo.CombiningMixer is missing)",
-			w.method)
-	}
-	if !w.ready() {
+	m, ok := capability[dsbo.CombiningMixer](w, w.m,
+		"needs the values of all agents, which this exchange does not give (dsbo.CombiningMixer is missing)")
+	if !ok {
 		return
 	}
 	if w.recordExchange(len(src), m.CombineBy(by)); w.err == nil {
@@ -88,12 +80,9 @@ func mixCompressed(w *turn, dst, src []float64, c dsbo.Compressor) {
 		w.mix(dst, src)
 		return
 	}
-	m, ok := w.m.(dsbo.CompressingMixer)
-	if !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability,
-			"%s sends compressed vectors, which this exchange cannot (dsbo.CompressingMixer is missing)", w.method)
-	}
-	if w.ready() {
+	m, ok := capability[dsbo.CompressingMixer](w, w.m,
+		"sends compressed vectors, which this exchange cannot (dsbo.CompressingMixer is missing)")
+	if ok {
 		w.recordExchange(len(src), m.MixCompressed(w.ctx, dst, src, c))
 	}
 }
@@ -148,12 +137,8 @@ func recordUnlessMissing(w *turn, call string, s dsbo.Sample, err error) (known 
 // denseOracle returns the oracle as one that gives matrices. For any other oracle it keeps an error
 // and returns nil.
 func denseOracle(w *turn) dsbo.DenseOracle {
-	d, ok := w.o.(dsbo.DenseOracle)
-	if !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability,
-			"%s needs whole Hessians and Jacobians, and this oracle gives products only (dsbo.DenseOracle is missing)",
-			w.method)
-	}
+	d, _ := capability[dsbo.DenseOracle](w, w.o,
+		"needs whole Hessians and Jacobians, and this oracle gives products only (dsbo.DenseOracle is missing)")
 	return d
 }
 

@@ -104,7 +104,7 @@ func (s *Sampler) Mask(dst []float64, name dsbo.Sample, number int, keep float64
 	r := rand.New(&s.pcg)
 	for j := range dst {
 		switch {
-		case name.Set >= dsbo.Whole:
+		case !name.Set.IsDraw():
 			dst[j] = 1
 		case r.Float64() < keep:
 			dst[j] = 1 / keep
@@ -115,9 +115,10 @@ func (s *Sampler) Mask(dst []float64, name dsbo.Sample, number int, keep float64
 }
 
 // Noise fills dst with standard normal numbers of the named draw, a pure function of (Seed, Agent,
-// Set, K, T, number). In [dsbo.Whole], which is no draw, all numbers are 0.
+// Set, K, T, number). In [dsbo.Whole] and in batches of a partition, which are no draws, all
+// numbers are 0.
 func (s *Sampler) Noise(dst []float64, name dsbo.Sample, number int) {
-	if name.Set == dsbo.Whole {
+	if !name.Set.IsDraw() {
 		clear(dst)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"dsbo"
 )
@@ -151,51 +152,34 @@ func checkWeights(name string, rows [][]float64, sums line) error {
 // checkUnion requires that the edges of all weights together lead from every agent to every other:
 // from agent 0 to all, and from all to agent 0.
 func checkUnion(name string, list [][][]float64) error {
+	n := len(list[0])
 	for _, forward := range []bool{true, false} {
-		part := reached(len(list[0]), func(from, to int) bool {
-			if !forward {
-				from, to = to, from
+		part := components(n, func(i int) (next []int) {
+			for j := range n {
+				if forward && anyEdge(list, i, j) || !forward && anyEdge(list, j, i) {
+					next = append(next, j)
+				}
 			}
-			return anyEdge(list, from, to)
+			return next
 		})
-		for i, ok := range part {
-			from, to := 0, i
-			if !forward {
-				from, to = i, 0
-			}
-			if !ok {
-				return dsbo.Errorf(dsbo.ErrConfig,
-					"the edges of all of %s must be strongly connected; no path leads from agent %d to agent %d",
-					name, from, to)
-			}
+		i := slices.IndexFunc(part, func(p int) bool { return p != 0 })
+		if i < 0 {
+			continue
 		}
+		from, to := 0, i
+		if !forward {
+			from, to = i, 0
+		}
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"the edges of all of %s must be strongly connected; no path leads from agent %d to agent %d", name, from,
+			to)
 	}
 	return nil
 }
 
 // anyEdge reports whether any of some weights has an edge.
 func anyEdge(list [][][]float64, from, to int) bool {
-	for _, rows := range list {
-		if rows[to][from] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// reached returns to which of n agents edges lead from agent 0.
-func reached(n int, edge func(from, to int) bool) []bool {
-	yes, queue := make([]bool, n), []int{0}
-	yes[0] = true
-	for ; len(queue) > 0; queue = queue[1:] {
-		for i := range n {
-			if !yes[i] && edge(queue[0], i) {
-				yes[i] = true
-				queue = append(queue, i)
-			}
-		}
-	}
-	return yes
+	return slices.ContainsFunc(list, func(rows [][]float64) bool { return rows[to][from] != 0 })
 }
 
 // union returns the matrix with an edge wherever one of the lists has one.

@@ -88,7 +88,8 @@ func (m *Matrix) checkGap() error {
 }
 
 // components returns the number of each agent's connected component, counted from 0 in
-// the order of their first agents.
+// the order of their first agents. Where edges have a direction, component 0 has the agents to
+// which they lead from agent 0.
 func components(n int, neighbours func(i int) []int) []int {
 	part := slices.Repeat([]int{-1}, n)
 	count := 0

@@ -34,10 +34,16 @@ func (a *Averager) CombineBy(by func(dst []float64, in [][]float64)) error {
 type combination struct {
 	by      func(dst []float64, in [][]float64) // in the next Mix; nil: by weights
 	kept    bool                                // the exchange may have a function that no Mix has used
-	at      int                                 // iteration of the weights, where they change
-	push    bool                                // the weights are those to push
+	moment                                      // of the weights, where they change
 	weights []Weight                            // of sum
+	of      moment                              // of weights
 	sum     func(dst []float64, in [][]float64)
+}
+
+// A moment is when weights are those that they are.
+type moment struct {
+	at   int  // the iteration
+	push bool // to push, not to pull
 }
 
 // chooseCombination tells the exchange how the next Mix combines: as CombineBy has said, or by the
@@ -48,7 +54,10 @@ func (a *Averager) chooseCombination() error {
 	by := x.by
 	x.by = nil
 	if of, ok := a.averages.w.mixing.(changing); ok && by == nil {
-		x.weights = of.weights(x.weights[:0], a.averages.w, a.id, a.averages.options.Seed, x.at, x.push)
+		if x.sum == nil || x.of != x.moment {
+			x.weights = of.weights(x.weights[:0], a.averages.w, a.id, a.averages.options.Seed, x.at, x.push)
+			x.of = x.moment
+		}
 		if x.sum == nil {
 			x.sum = func(dst []float64, in [][]float64) { Combine(dst, x.weights, in) }
 		}
@@ -79,10 +88,10 @@ func (a *Averager) Push(ctx context.Context, k int, dst, src []float64) error {
 // mixAt is Mix with the weights of iteration k.
 func (a *Averager) mixAt(ctx context.Context, k int, push bool, dst, src []float64) error {
 	x := &a.combination
-	was := x.at
-	x.at, x.push = k, push
+	was := x.moment
+	x.moment = moment{k, push}
 	err := a.Mix(ctx, dst, src)
-	x.at, x.push = was, false
+	x.moment = was
 	return err
 }
 

@@ -8,6 +8,9 @@ import (
 	"slices"
 )
 
+// Normal95 is how many standard errors an interval of 95 % reaches to either side.
+const Normal95 = 1.959964
+
 // Median returns the median of the values that are not NaN, and NaN if there are none. An even
 // count gives the mean of the two in the middle. The argument is not changed; the cost is sorting
 // a copy.

@@ -317,7 +317,7 @@ func newCoefficients(p tableProblem, all []runs.Coefficient) *coefficients {
 			row = append(row, textCell(one.Class))
 		}
 		step := one.Step()
-		v, e := float64(one.Value)*step, 1.959964*float64(one.Error)*step
+		v, e := float64(one.Value)*step, num.Normal95*float64(one.Error)*step
 		between := textCell("")
 		if one.Error.Known() {
 			between = textCell(number(exp(v-e)) + " to " + number(exp(v+e)))

@@ -7,7 +7,11 @@
 // the width of a bin; all other measures are exact.
 package assess
 
-import "math"
+import (
+	"math"
+
+	"dsbo/internal/num"
+)
 
 // Bins is the number of bins in which probabilities are counted, all of one width.
 const Bins = 200
@@ -158,7 +162,7 @@ func (c *Classes) AUC(k int) Interval {
 		square := float64(a * a)
 		one := float64(a*(1-a)) + float64((m-1)*(q1-square)) + float64((n-1)*(q2-square))
 		variance = max(variance, one/(m*n))
-		return Interval{area, max(0, a-float64(normal95*math.Sqrt(variance))), 1}
+		return Interval{area, max(0, a-float64(num.Normal95*math.Sqrt(variance))), 1}
 	}
 	return logit(area, math.Sqrt(variance))
 }

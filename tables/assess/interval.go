@@ -10,9 +10,6 @@ import (
 // which it is measured. All are NaN where nothing was measured.
 type Interval struct{ Value, Low, High float64 }
 
-// normal95 is how many errors an interval of 95 % reaches to either side.
-const normal95 = 1.959964
-
 // unknown is what was not measured.
 func unknown() Interval { return Interval{math.NaN(), math.NaN(), math.NaN()} }
 
@@ -32,7 +29,7 @@ func mean(numbers, squares, n float64) Interval {
 		return unknown()
 	}
 	m := numbers / n
-	e := float64(normal95 * math.Sqrt(max(0, squares/n-float64(m*m))/max(n-1, 1)))
+	e := float64(num.Normal95 * math.Sqrt(max(0, squares/n-float64(m*m))/max(n-1, 1)))
 	return Interval{m, m - e, m + e}
 }
 
@@ -41,19 +38,19 @@ func share(k, n float64) Interval {
 	if n == 0 {
 		return unknown()
 	}
-	const z2 = normal95 * normal95
+	const z2 = num.Normal95 * num.Normal95
 	p := k / n
 	middle := (p + z2/(2*n)) / (1 + z2/n)
-	half := float64(normal95 / (1 + z2/n) * math.Sqrt(float64(p*(1-p))/n+z2/(4*float64(n*n))))
+	half := float64(num.Normal95 / (1 + z2/n) * math.Sqrt(float64(p*(1-p))/n+z2/(4*float64(n*n))))
 	return Interval{p, max(0, middle-half), min(1, middle+half)}
 }
 
 // logit returns a share with an error, in the interval that is symmetric in its log-odds.
 func logit(p, e float64) Interval {
 	if p <= 0 || p >= 1 {
-		return Interval{p, max(0, p-float64(normal95*e)), min(1, p+float64(normal95*e))}
+		return Interval{p, max(0, p-float64(num.Normal95*e)), min(1, p+float64(num.Normal95*e))}
 	}
-	odds, reach := p/(1-p), num.Exp(normal95*e/(p*(1-p)))
+	odds, reach := p/(1-p), num.Exp(num.Normal95*e/(p*(1-p)))
 	low, high := odds/reach, float64(odds*reach)
 	return Interval{p, low / (1 + low), 1 - 1/(1+high)}
 }

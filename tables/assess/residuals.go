@@ -1,6 +1,10 @@
 package assess
 
-import "math"
+import (
+	"math"
+
+	"dsbo/internal/num"
+)
 
 // Residuals counts how far predicted numbers are from the true ones, in units of the targets'
 // standard deviation.
@@ -118,6 +122,6 @@ func (r *Residuals) Explained() Interval {
 	ratio := s[2] / n / spread
 	// mean of (e² − ratio t²)², with t around its mean over the training rows, which is near
 	variance := (s[3] - 2*float64(ratio*s[7]) + float64(ratio*ratio*s[6])) / n
-	e := normal95 * math.Sqrt(max(0, variance)/n) / spread
+	e := num.Normal95 * math.Sqrt(max(0, variance)/n) / spread
 	return Interval{1 - ratio, 1 - ratio - e, min(1, 1-ratio+e)}
 }
