@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 )
 
 // Exp sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the normal
@@ -92,8 +91,8 @@ func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	var sums [chunkRows]T
 	buf := small[:]
 	if cols > chunkSize {
-		wide := wideRows.Get().(*wideRow)
-		defer wideRows.Put(wide)
+		wide := takeWideRow()
+		defer wide.giveBack()
 		row := rowOf[T](wide)
 		*row = slices.Grow((*row)[:0], cols)[:cols]
 		buf = *row
@@ -122,7 +121,24 @@ type wideRow struct {
 	f64 []float64
 }
 
-var wideRows = sync.Pool{New: func() any { return new(wideRow) }}
+// wideRows holds rows that nobody uses. It is no sync.Pool, which a garbage collection empties.
+var wideRows = make(chan *wideRow, 64)
+
+func takeWideRow() *wideRow {
+	select {
+	case w := <-wideRows:
+		return w
+	default:
+		return new(wideRow)
+	}
+}
+
+func (w *wideRow) giveBack() {
+	select {
+	case wideRows <- w:
+	default:
+	}
+}
 
 // rowOf returns the row of T's.
 func rowOf[T Float](w *wideRow) *[]T {
