@@ -56,6 +56,7 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 	f, agent := o.newFlags(p.name+" agent", agentIntro)
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]",
 		p.name+" agent -cluster cluster.json -out results/mnist-8 -agent 3 -certs certs"
+	f.First = slices.Concat([]string{"cluster", "agent"}, siteFlags)
 	if c, err = p.parseCluster(f, args, help); err != nil {
 		return o, nil, err
 	}
@@ -91,6 +92,9 @@ func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
 	o.admission, _, err = pki.LoadAdmission(o.certs, o.agent, c.Run, c.Hash())
 	return err
 }
+
+// siteFlags are the flags of an agent that a first user of one needs, beside which it is.
+var siteFlags = []string{"out", "certs", "listen", "few-sites", "http", "log-file", "quiet"}
 
 // newFlags returns the flags of an agent's command line, and the one that has its number.
 func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string) {

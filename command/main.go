@@ -141,14 +141,18 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 		if err != nil {
 			return err
 		}
-		return v.run(ctx, append(slices.Clone(args[1:]), "-h"), stdout, stderr) // such as help pki sign
+		line, after := args[1:], []string{"-h"} // such as help pki sign
+		if n := len(line) - 1; n >= 0 && line[n] == "all" {
+			line, after = line[:n], append(after, "all")
+		}
+		return v.run(ctx, slices.Concat(line, after), stdout, stderr)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s VERB [flags]\n\n%s\n\nVerbs\n", p.name, programIntro)
 	for _, v := range p.verbs {
 		fmt.Fprintf(&b, "  %-10s %s\n", v.name, v.about)
 	}
-	fmt.Fprintf(&b, "\n%s help VERB, or %s VERB -h, explains a verb and its flags.\n", p.name, p.name)
+	fmt.Fprintf(&b, "\n%s help VERB, or %s VERB -h, explains a verb, and -h all each of its flags.\n", p.name, p.name)
 	_, err := io.WriteString(stdout, b.String())
 	return err
 }

@@ -63,6 +63,7 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
 	f.Group("Connections", connectionFlags...)
 	f.Group("Output", "report", "log", "quiet", "http")
+	f.First = []string{"cluster", "out", "certs", "resume", "force", "restarts", "http", "report", "quiet", "log"}
 	if c, err = p.parseCluster(f, args, help); err != nil {
 		return o, nil, err
 	}

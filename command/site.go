@@ -53,6 +53,7 @@ func (p *program) parseSite(t experiment.Task, args []string,
 		}
 	})
 	f.Group("Task", ofTask...)
+	f.First = slices.Concat([]string{"cluster", "agent"}, t.LocalFlags, siteFlags)
 	if err := f.Parse(args, help, "cluster"); err != nil {
 		return o, nil, err
 	}

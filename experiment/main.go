@@ -16,7 +16,7 @@ import (
 
 // Main runs the command line of a program for one task, and ends the process: it is all of a main
 // function. The program has the task's flags and the flags of [Settings], and writes a run folder.
-// -h explains them, and -version says what program this is.
+// -h explains the first of them, -h all the others too, and -version says what program this is.
 func Main(t Task) {
 	ctx, err := cli.Begin()
 	var j *Job
@@ -62,6 +62,7 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	f.VisitAll(func(fl *flag.Flag) { j.taskFlags[fl.Name] = nil })
 	f.Group("Task", slices.Sorted(maps.Keys(j.taskFlags))...)
 	s.addFlags(f, j.presets)
+	f.First = firstPage(t.First)
 	if err := j.parse(f, args, help); err != nil {
 		return nil, err
 	}
@@ -71,6 +72,13 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 		}
 	}
 	return j, nil
+}
+
+// firstPage returns the names of the ten flags that a first user of a task needs: some of its own,
+// and those that all tasks have.
+func firstPage(own []string) []string {
+	return slices.Concat(own, []string{"agents", "seed", "out", "resume", "K", "preset", "graph", "eval-every", "wire",
+		"report"})[:10]
 }
 
 // capitalized returns a text with its first letter, which must be ASCII, as a capital.

@@ -49,7 +49,8 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
 	f.StringVar(&s.Preset, "preset", presets[0].Name,
-		"`name` of the defaults of this group and of -batch, listed below: "+presetNames(allPresets(presets)))
+		"`name` of the settings that Method and -batch have by default, which -h all lists: "+
+			presetNames(allPresets(presets)))
 	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+
 		" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those "+
 		"of the task's first preset")

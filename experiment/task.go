@@ -43,6 +43,8 @@ type Task struct {
 
 	// Example has the flags of a short command line, where it needs some of the task's.
 	Example string
+	// First names up to six of the task's own flags, which its help shows on the first page.
+	First []string
 	// Presets are settings that -preset names beside "tuned", which every task has and is
 	// the default.
 	Presets []Preset

@@ -24,6 +24,7 @@ func MNIST() experiment.Task {
 	return experiment.Task{
 		Name: "mnist", About: mnistAbout,
 		Flags: t.Flags, Load: t.Load, Presets: mnistPresets(), Preset: t.Preset, Check: t.Check,
+		First:    []string{"model", "partition", "train"},
 		Describe: t.Describe, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
 	}
 }

@@ -18,6 +18,7 @@ func Policy() experiment.Task {
 		Name: "policy", About: policyAbout,
 		Flags: t.Flags, Load: t.Load, Presets: []experiment.Preset{policyValues()},
 		Preset: func() string { return policyValues().Name }, Check: t.Check, Describe: t.Describe,
+		First: []string{"states", "features", "transitions"},
 	}
 }
 

@@ -22,7 +22,7 @@ func Synthetic() experiment.Task {
 	return experiment.Task{
 		Name: "synthetic", About: syntheticAbout,
 		Flags: t.Flags, Load: t.Load, Presets: syntheticPresets(), Check: t.Check, Describe: t.Describe,
-		Experience: t.Experience,
+		Experience: t.Experience, First: []string{"p", "r", "train"},
 	}
 }
 

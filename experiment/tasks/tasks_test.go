@@ -81,12 +81,12 @@ func TestErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, task := range all() {
 		var help bytes.Buffer
-		if _, err := experiment.Parse(task, []string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
-			t.Errorf("%s -h: %v", task.Name, err)
+		if _, err := experiment.Parse(task, []string{"-h", "all"}, &help); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%s -h all: %v", task.Name, err)
 		}
 		for _, want := range []string{task.About[1:], "\nTask\n", "\nMethod\n", "\nPresets\n", "-train examples"} {
 			if !strings.Contains(help.String(), want) {
-				t.Errorf("%s -h: no %q", task.Name, want)
+				t.Errorf("%s -h all: no %q", task.Name, want)
 			}
 		}
 	}

@@ -26,8 +26,9 @@ func Tune() experiment.Task {
 	return experiment.Task{
 		Name: "tune", About: tuneAbout,
 		Flags: t.Flags, Load: t.Load, Check: t.Check, LocalFlags: []string{"data"}, Agents: t.Agents,
-		// as the verb init makes them
-		Example:     "-data 'site{agent}.csv' -target diagnosis -drop patient -out model",
+		Example: "-data 'site{agent}.csv' -target diagnosis -drop patient -out model\n" +
+			"  (with the files that dsbo init clinics makes, in the folder clinics)",
+		First:       []string{"data", "target", "drop", "words", "task", "model"},
 		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
 		CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
 	}

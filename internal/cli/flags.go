@@ -14,11 +14,13 @@ import (
 	"dsbo"
 )
 
-// Flags is a set of flags whose help shows them in groups.
+// Flags is a set of flags. Its help, -h, is one page with the first flags that a user needs, and
+// with -h all the others by group; without First it has all of them.
 type Flags struct {
 	*flag.FlagSet
-	Synopsis string // of the usage line, after the name; "": [flags]
-	Example  string // a command line, after the flags
+	Synopsis string   // of the usage line, after the name; "": [flags]
+	Example  string   // a command line, after the flags
+	First    []string // names of the flags of the help's first page
 
 	intro, outro string
 	groups       []group
@@ -55,21 +57,22 @@ func (f *Flags) Parse(args []string, out io.Writer, required ...string) error {
 
 // ParseOperands reads a command line of flags and of operands, which Args returns. Flags may stand
 // before, between and after operands; all that follows -- is operands. The required flags, by their
-// names, must not be empty. With -h it writes the help to out and returns flag.ErrHelp. Errors
-// match [dsbo.ErrConfig]; the error of an unknown flag names the nearest known one.
+// names, must not be empty. With -h, or -h all, it writes the help to out and returns flag.ErrHelp.
+// Errors match [dsbo.ErrConfig]; the error of an unknown flag names the nearest known one.
 func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) error {
 	err := f.parseMixed(args)
 	switch {
 	case err == nil:
 		return f.checkRequired(required)
 	case errors.Is(err, flag.ErrHelp):
-		f.help(out)
+		f.help(out, f.NArg() > 0 && f.Arg(0) == "all")
 		return err
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		var names []string
 		f.VisitAll(func(fl *flag.Flag) { names = append(names, fl.Name) })
-		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag -%s%s (-h lists the flags)", name, Suggest("-", name, names))
+		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag -%s%s (-h all lists the flags)", name,
+			Suggest("-", name, names))
 	}
 	return dsbo.Errorf(dsbo.ErrConfig, "%w (-h lists the flags)", f.explain(err))
 }
@@ -135,29 +138,41 @@ func (f *Flags) checkRequired(names []string) error {
 	return nil
 }
 
-// help writes the usage line, what the command does, its flags by group, and the example.
-func (f *Flags) help(out io.Writer) {
-	fmt.Fprintf(out, "usage: %s %s\n\n%s\n", f.Name(), cmp.Or(f.Synopsis, "[flags]"), f.intro)
-	for _, g := range f.groups {
+// help writes the usage line, what the command does, its flags, and the example: on the first page
+// the first paragraph and flags alone, else all, by group.
+func (f *Flags) help(out io.Writer, all bool) {
+	intro, groups, outro := f.intro, f.groups, f.outro
+	if f.First != nil && !all {
+		intro, _, _ = strings.Cut(f.intro, "\n\n")
+		groups = []group{{"First flags", f.First}}
+		outro = f.Name() + " -h all explains all flags, by group."
+	}
+	fmt.Fprintf(out, "usage: %s %s\n\n%s\n", f.Name(), cmp.Or(f.Synopsis, "[flags]"), intro)
+	for _, g := range groups {
 		fmt.Fprintf(out, "\n%s\n", g.title)
 		for _, name := range g.names {
-			fl := f.Lookup(name)
-			value, usage := flag.UnquoteUsage(fl)
-			// else it says it itself
-			if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") {
-				usage += " (default " + fl.DefValue + ")"
-			}
-			fmt.Fprintf(out, "  %s\n", strings.TrimSpace("-"+name+" "+value))
-			for _, line := range Wrap(usage, 72) {
-				fmt.Fprintf(out, "        %s\n", line)
-			}
+			f.explainFlag(out, name)
 		}
 	}
-	if f.outro != "" {
-		fmt.Fprintf(out, "\n%s\n", f.outro)
+	if outro != "" {
+		fmt.Fprintf(out, "\n%s\n", outro)
 	}
 	if f.Example != "" {
 		fmt.Fprintf(out, "\nExample\n  %s\n", f.Example)
+	}
+}
+
+// explainFlag writes the part of the help that one flag has.
+func (f *Flags) explainFlag(out io.Writer, name string) {
+	fl := f.Lookup(name)
+	value, usage := flag.UnquoteUsage(fl)
+	// else it says it itself
+	if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") {
+		usage += " (default " + fl.DefValue + ")"
+	}
+	fmt.Fprintf(out, "  %s\n", strings.TrimSpace("-"+name+" "+value))
+	for _, line := range Wrap(usage, 72) {
+		fmt.Fprintf(out, "        %s\n", line)
 	}
 }
 
