@@ -88,12 +88,12 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 			}
 		}
 	}
-	return r.conclude(tuned, rival, others, gains, notes), nil
+	return r.conclude("", tuned, rival, others, gains, notes), nil
 }
 
 // conclude puts models and the verdict of their gains into the summary, and returns the one that
-// the run keeps.
-func (r *finisher) conclude(tuned, rival *candidates.Model, others []*candidates.Model, gains []runs.Gain,
+// the run keeps. What is judged is the tuning, unless a head names something else.
+func (r *finisher) conclude(head string, tuned, rival *candidates.Model, others []*candidates.Model, gains []runs.Gain,
 	notes []string) *candidates.Model {
 	// the y of another model is no y of this one
 	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
@@ -108,7 +108,8 @@ func (r *finisher) conclude(tuned, rival *candidates.Model, others []*candidates
 		r.account.summary.Models = append(r.account.summary.Models, m.Model)
 	}
 	r.account.summary.Verdict = runs.Contest{
-		Count: len(tuned.X), Meaning: r.poser.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
+		Head: head, Count: len(tuned.X), Meaning: r.poser.problem.meaning, Constant: rival.Lambda,
+		Against: rival.Name, Lost: lost,
 		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		PhiSpread: max(tuned.Spread, rival.Spread),
 		Notes: slices.Concat(notes, rival.BeyondNotes(),
@@ -149,18 +150,18 @@ func (r *finisher) writeFinished() error {
 
 // saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
 // Where that is not finite, a warning says so.
-func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, found *candidates.Structures) error {
+func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, final *finalist) error {
 	if kept.Y == nil {
 		return nil
 	}
 	shape := r.poser.problem.shapeY
-	if found != nil { // it is a model of all folds' rows
+	if final != nil { // it is a model of all folds' rows
 		shape = []int{len(kept.Y)}
 	}
 	if err := r.writeModel(kept.X, kept.Y, shape); err != nil {
 		return err
 	}
-	err := r.finishTask(ctx, kept, found)
+	err := r.finishTask(ctx, kept, final)
 	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
 		r.steps.warnings = append(r.steps.warnings, err.Error())
 		r.view.Log("warning: %v", err)
@@ -169,9 +170,9 @@ func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, found *
 	return err
 }
 
-// finishTask has the task make of the kept model what it makes of it. found are the structures that
-// it is of, if it is.
-func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, found *candidates.Structures) error {
+// finishTask has the task make of the kept model what it makes of it. final is the choice by folds
+// that it is of, if it is.
+func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, final *finalist) error {
 	if r.Task.Finish == nil {
 		return nil
 	}
@@ -185,13 +186,12 @@ func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, found
 			return r.solveOther(ctx, t, m, x)
 		},
 	}
-	if found != nil {
+	if final != nil {
 		f.Refit = func(t data.Task, times float64) ([]float64, error) {
-			all, err := r.problemOf(memberData(t, r.finalEpoch), r.linear())
-			if err != nil {
-				return nil, err
-			}
-			return found.Refit(ctx, all, times)
+			return final.refit(ctx, memberData(t, r.finalEpoch), times)
+		}
+		if n := final.network; n != nil {
+			f.Network, f.Parts = &n.Of, n.Parts
 		}
 	}
 	return r.Task.Finish(f)

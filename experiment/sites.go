@@ -36,8 +36,12 @@ func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidat
 		if row[0], err = r.scoreTest(i, r.poser.problem.Problem, []train.Fit{siteModels[i]}, row[1:]); err != nil {
 			return err
 		}
-		_, err = r.scoreTest(i, tuned.Finder.Problem, []train.Fit{constant.Fit(), tuned.Fit()}, row[3:])
-		return err
+		for k, m := range []*candidates.Model{constant, tuned} {
+			if _, err := r.scoreTest(i, m.Finder.Problem, []train.Fit{m.Fit()}, row[3+2*k:]); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -18,6 +18,15 @@ type CrossFit struct {
 	All      data.Task         // the training examples of all folds, once each
 	Blocks   candidates.Blocks // of features; the zero value: none are named
 	Variance bool              // losses are half of squares, and count in units of the residual variance
+	Networks []models.MLP      // with which the linear model is compared, the smallest first; nil: there are none
+}
+
+// A finalist is the model that a choice by folds has come to.
+type finalist struct {
+	*candidates.Model
+	network *candidates.Network // of the model; nil: it is linear
+	// refit returns the model of other examples, of which there are times as many.
+	refit func(ctx context.Context, t data.Task, times float64) ([]float64, error)
 }
 
 // crossFit returns what the task has for a choice of structures; nil: it has none.
@@ -29,7 +38,8 @@ func (r *finisher) crossFit() *CrossFit {
 }
 
 // finishStructured finds the models of all structures of penalties, from the λ of the iterations
-// on, compares their mean with one penalty for all, and keeps the better one.
+// on, and keeps the better one of their mean and one penalty for all; or a network, where there are
+// some and the best is better than that mean.
 func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
 	folds := r.data.loaded.model.(models.Folds)
 	folds.Of, folds.Apart = r.linear(), true
@@ -37,7 +47,8 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	if err != nil {
 		return err
 	}
-	all, err := r.problemOf(memberData(c.All, r.finalEpoch), r.linear())
+	c.All = memberData(c.All, r.finalEpoch)
+	all, err := r.problemOf(c.All, r.linear())
 	if err != nil {
 		return err
 	}
@@ -51,29 +62,94 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 		return err
 	}
 	r.account.summary.Constants = found.Tried
-	gains, err := all.Compare(ctx, mean.Fit(), all, one.Fit())
-	if err != nil {
+	final, notes, tuned := (*finalist)(nil), []string{found.Note()}, mean
+	if len(c.Networks) > 0 {
+		if final, notes, err = r.networkFinalist(ctx, c, found, one, mean, notes); err != nil {
+			return err
+		}
+	}
+	if final != nil {
+		tuned = final.Model
+	} else if final, err = r.linearFinalist(ctx, parts, found, one, mean, notes); err != nil {
 		return err
 	}
-	fitted := func(g runs.Gain) bool { return g.Set != runs.Test } // examples that have trained the models
-	crossFitted, err := parts.Compare(ctx, found.CrossFitted(), parts, found.CrossFittedOne())
-	if err != nil {
+	if err := r.saveKept(ctx, final.Model, final); err != nil {
 		return err
 	}
-	gains = slices.Concat(slices.DeleteFunc(gains, fitted),
-		slices.DeleteFunc(crossFitted, func(g runs.Gain) bool { return g.Set == runs.Test }))
-	kept := r.conclude(mean, one, []*candidates.Model{one}, gains, []string{found.Note()})
-	if kept == one {
-		found.KeepOne()
-	}
-	r.account.summary.Structures = found.Summaries()
-	if err := r.saveKept(ctx, kept, found); err != nil {
-		return err
-	}
-	if r.account.summary.Sites, err = r.sites.compareSites(ctx, one, mean); err != nil {
+	if r.account.summary.Sites, err = r.sites.compareSites(ctx, one, tuned); err != nil {
 		return err
 	}
 	return r.writeFinished()
+}
+
+// linearFinalist compares the mean of all structures with one penalty for all. parts is the problem
+// of the models of all folds.
+func (r *finisher) linearFinalist(ctx context.Context, parts train.Problem, found *candidates.Structures,
+	one, mean *candidates.Model, notes []string) (*finalist, error) {
+	all := one.Finder.Problem
+	gains, err := all.Compare(ctx, mean.Fit(), all, one.Fit())
+	if err != nil {
+		return nil, err
+	}
+	crossFitted, err := parts.Compare(ctx, found.CrossFitted(), parts, found.CrossFittedOne())
+	if err != nil {
+		return nil, err
+	}
+	gains = slices.Concat(slices.DeleteFunc(gains, fitted),
+		slices.DeleteFunc(crossFitted, func(g runs.Gain) bool { return g.Set == runs.Test }))
+	kept := r.conclude("", mean, one, []*candidates.Model{one}, gains, notes)
+	if kept == one {
+		found.KeepOne()
+	}
+	r.account.summary.Structures = append(found.Summaries(), r.account.summary.Structures...)
+	return &finalist{Model: kept, refit: func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
+		all, err := r.problemOf(t, r.linear())
+		if err != nil {
+			return nil, err
+		}
+		return found.Refit(ctx, all, times)
+	}}, nil
+}
+
+// fitted reports whether a gain is on examples that have trained the models.
+func fitted(g runs.Gain) bool { return g.Set != runs.Test }
+
+// networkFinalist tries networks, and compares the best with the mean of all structures; nil: it is
+// not better. What was tried comes behind the notes.
+func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
+	one, mean *candidates.Model, notes []string) (*finalist, []string, error) {
+	networks := candidates.Networks{Of: c.Networks, Problem: r.problemOf, Linear: found}
+	tried, best, err := networks.Choose(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range tried {
+		if n == best {
+			n.Share = 1
+		}
+		r.account.summary.Structures = append(r.account.summary.Structures, n.Structure)
+	}
+	one.Name, mean.Name = "linear, "+one.Name, "linear, "+mean.Name
+	if notes = append(notes, candidates.NetworkNote(tried, best)); best == nil {
+		return nil, notes, nil
+	}
+	m, err := networks.Model(ctx, best, c.All)
+	if err != nil {
+		return nil, nil, err
+	}
+	gains, err := m.Finder.Problem.Compare(ctx, m.Fit(), mean.Finder.Problem, mean.Fit())
+	if err != nil {
+		return nil, nil, err
+	}
+	gains = append(slices.DeleteFunc(gains, fitted), best.Gain)
+	r.conclude("A "+m.Name, m, mean, []*candidates.Model{one, mean}, gains, notes)
+	for _, s := range found.Summaries() {
+		s.Share = 0
+		r.account.summary.Structures = append(r.account.summary.Structures, s)
+	}
+	return &finalist{m, best, func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
+		return networks.Refit(ctx, best, t, times)
+	}}, notes, nil
 }
 
 // linear returns the linear model of which the run's model has one for each fold, with a

@@ -132,7 +132,7 @@ type Agents struct {
 
 // FinishedRun is what a run has found, for a task's Finish.
 type FinishedRun struct {
-	Folder     runs.Folder
+	Folder     runs.Folder        // of the run
 	Writes     bool               // whether this process writes to the folder
 	X, Y       []float64          // hyperparameters and model that the run keeps
 	Collective network.Collective // of all agents, as at the start
@@ -141,11 +141,14 @@ type FinishedRun struct {
 	// Solve returns the solution of the lower problem of a model on other data of the agents in
 	// this process, at x. All processes call it.
 	Solve func(t data.Task, m models.Model, x []float64) (LowerSolution, error)
-	// Refit returns the linear model of other data, with times as many training examples as there
-	// are in Task.CrossFit, by the structures of penalties that the run keeps; nil of a run that
-	// has chosen none. X are log-penalties of features then, and Y is the model of all folds'
+	// Refit returns the model of other data, with times as many training examples as there are in
+	// Task.CrossFit, by the structures of penalties that the run keeps; nil of a run that has
+	// chosen none. X are log-penalties of features then, and Y is the linear model of all folds'
 	// examples.
 	Refit func(t data.Task, times float64) ([]float64, error)
+	// Network is what the run keeps in place of the linear model, of one penalty; nil: none.
+	Network *models.MLP
+	Parts   [][]float64 // the network's models, each without one of the folds
 }
 
 // LowerSolution is the model that solves a lower problem, and how good it is on test examples;

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -163,6 +164,7 @@ func (g Gain) changeText() string {
 // A Contest is what a [Verdict] judges: a tuned model against the model of one constant for all
 // hyperparameters, or another baseline.
 type Contest struct {
+	Head     string  // what is judged; "": the tuning of the hyperparameters
 	Count    int     // number of hyperparameters
 	Meaning  Meaning // what they are
 	Against  string  // name of the other model; "": there is none
@@ -189,6 +191,7 @@ func (c Contest) Verdict() Verdict {
 	if c.Count == 1 {
 		head = "Tuning 1 " + c.Meaning.One
 	}
+	head = cmp.Or(c.Head, head)
 	if c.Constant.Known() {
 		symbol := c.Meaning.Symbol
 		if c.Meaning == Penalties {
@@ -220,6 +223,8 @@ func (c Contest) Verdict() Verdict {
 	v.Sentence += c.keptText()
 	switch {
 	case v.Outcome != Worse || c.Lost:
+	case c.Head != "":
+		v.Sentence += "; it is kept all the same, as the cross-fitted loss, which decides, is lower"
 	case c.Foreign:
 		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as %s is another model",
 			c.Meaning.Symbol, c.Against)

@@ -54,19 +54,31 @@ func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 // UpperLoss returns f(x, y) of a model, the averaged upper loss on all examples; NaN
 // without [Problem.Evaluate].
 func (p Problem) UpperLoss(ctx context.Context, m Fit) (float64, error) {
+	upper, _, err := p.losses(ctx, m)
+	return upper, err
+}
+
+// LowerLoss returns g(x, y) likewise.
+func (p Problem) LowerLoss(ctx context.Context, m Fit) (float64, error) {
+	_, lower, err := p.losses(ctx, m)
+	return lower, err
+}
+
+// losses returns f(x, y) and g(x, y).
+func (p Problem) losses(ctx context.Context, m Fit) (upper, lower float64, err error) {
 	if p.Evaluate == nil {
-		return math.NaN(), nil
+		return math.NaN(), math.NaN(), nil
 	}
 	g, err := p.group()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var upper [1]float64
-	err = g.MeanNumbers(ctx, upper[:], func(i int, part []float64) (err error) {
-		part[0], _, err = p.Evaluate[i].Values(m.X, m.Y, allExamples)
+	var both [2]float64
+	err = g.MeanNumbers(ctx, both[:], func(i int, part []float64) (err error) {
+		part[0], part[1], err = p.Evaluate[i].Values(m.X, m.Y, allExamples)
 		return err
 	})
-	return upper[0], err
+	return both[0], both[1], err
 }
 
 // scores is Scores by way of a group. An agent's counts and sums leave it as a part of an

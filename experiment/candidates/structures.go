@@ -285,8 +285,7 @@ func (f *crossFit) fromParts(y []float64) []float64 {
 // Models returns the models of all examples of one penalty and of the answer, with their scores. Φ
 // and the validation loss of both are cross-fitted.
 func (s *Structures) Models(ctx context.Context) (one, answer *Model, err error) {
-	f := &Finder{Problem: s.fit.All, Symbol: "λ"}
-	ridge := s.List[0]
+	f, ridge := &Finder{Problem: s.fit.All, Symbol: "λ"}, s.List[0]
 	one = NewModel(fmt.Sprintf("λ = %.3g for all", ridge.Strength), runs.Number(ridge.Strength),
 		slices.Repeat([]float64{ridge.Strength}, s.fit.features))
 	one.Y, one.Phi, one.Steps = ridge.all, ridge.Loss, ridge.Products
@@ -297,15 +296,20 @@ func (s *Structures) Models(ctx context.Context) (one, answer *Model, err error)
 	}
 	for _, m := range []*Model{one, answer} {
 		m.Finder, m.Converged = f, true
-		scores, err := s.fit.All.Scores(ctx, m.Fit())
-		if err != nil {
+		if err := s.fit.addScores(ctx, m); err != nil {
 			return nil, nil, err
 		}
-		m.ValLoss = m.Phi
-		m.TestLoss, m.TestAccuracy = runs.Number(scores.Test.Loss()), runs.Number(scores.Test.Accuracy())
-		s.fit.watch.Found(m)
 	}
 	return one, answer, nil
+}
+
+// addScores scores a model of all examples, whose Φ is cross-fitted.
+func (f *crossFit) addScores(ctx context.Context, m *Model) error {
+	scores, err := m.Finder.Problem.Scores(ctx, m.Fit())
+	m.ValLoss = m.Phi
+	m.TestLoss, m.TestAccuracy = runs.Number(scores.Test.Loss()), runs.Number(scores.Test.Accuracy())
+	f.watch.Found(m)
+	return err
 }
 
 // CrossFitted returns the answer's models of the parts.

@@ -144,6 +144,23 @@ func (l *listing) addStructures() {
 	rows.q, rows.suffix = l.Ending.Model, ", all rows"
 	rows.addExact(n.Times(float64(l.Ending.Solves)), exactly(l.Ending.Solves), effortOf(products, 2))
 	l.list = rows.list
+	l.addNetworks()
+}
+
+// addNetworks lists what the choice among networks sends: each is solved for at some strengths
+// without the first fold, and the best without each of the others and with all rows.
+func (l *listing) addNetworks() {
+	folds := float64(l.Ending.Parts / l.Ending.Model)
+	ends := float64(l.Ending.Solves)
+	for _, q := range l.Ending.Networks {
+		one := *l
+		one.p, one.q, one.suffix, one.lower, one.Config.Problem.Nonconvex = 1, q, ", network", true, true
+		tried := Range{candidates.LeastNetworkSolutions, 4, candidates.MostNetworkSolutions}
+		again := Range{0, (folds - 1 + ends) / float64(len(l.Ending.Networks)), folds - 1 + ends}
+		one.addExact(tried.plus(again), exactly(1).plus(again), one.modelEffort())
+		one.addNumbers("losses of rows, squares and products", candidates.NetworkNumbers, Range{1, 1, 1}.plus(again))
+		l.list = one.list
+	}
 }
 
 // addSolutions lists what n models send, which are found by a number of solvers, or by training.

@@ -42,6 +42,8 @@ type Ending struct {
 	// Parts is the length of the y of all folds together, where the run chooses among structures of
 	// penalties in place of comparing λ with constants; 0: it does not.
 	Parts int
+	// Networks are lengths of the y of networks with which the answer of structures is compared.
+	Networks []int
 }
 
 // A Plan is what a run will send and need, before it is run. Where that depends on what the run

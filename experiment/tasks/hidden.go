@@ -38,6 +38,15 @@ func (h *hidden) check(model string, layered ...string) error {
 	return err
 }
 
+// sizes returns the hidden layers of each network that a linear model is compared with: what is
+// given, else three of one layer.
+func (h *hidden) sizes() []string {
+	if h.given {
+		return []string{h.text}
+	}
+	return []string{"8", "32", "128"}
+}
+
 // units returns the units of each layer.
 func (h *hidden) units() (units []int, err error) {
 	for part := range strings.SplitSeq(h.text, ",") {

@@ -66,6 +66,7 @@ type tune struct {
 	cost                  missCost
 	from                  string
 	prepared              *features.Prepared // nil before Load
+	seed                  uint64             // of the run
 	sites                 int                // of whose rows prepared tells: those at the start
 	earlier               *earlier           // nil: there is none
 }
@@ -101,8 +102,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 			"20 values, for classes")
 	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
 	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
-	f.StringVar(&t.model, "model", linear, "`name` of the model: linear (softmax, or regression), or mlp, a network")
-	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32")
+	f.StringVar(&t.model, "model", linear, "`name` of the model: linear (softmax, or regression); mlp, a network; or "+
+		"auto: linear, or the best of three networks, by the cross-fitted loss")
+	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32, or of the only network of auto")
 	f.StringVar(&t.penalty, "penalty", auto,
 		"`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: "+
 			"with folds, a mean of structures by which penalties differ from feature to feature, such as by the size "+
@@ -123,13 +125,12 @@ func (t *tune) Flags(f *flag.FlagSet) {
 		"find what each site could do alone, and compare it with what all do together: every site then sees the test "+
 			"losses and accuracies of each (default true)")
 	f.BoolVar(&t.exchangeAlone, "exchange-alone", false,
-		"let every site see the model that each site finds alone, and try it on its own test rows; where all sites "+
-			"are in one process that is shown in any case")
+		"let every site see the model that each site finds alone, and try it on its own test rows; where all are in "+
+			"one process that is shown in any case")
 	f.StringVar(&t.from, "from", "",
 		"`folder` of an earlier run of tune, perhaps of other sites: λ and the model start at its own, by the names "+
 			"of features; {agent} is the number of the agent")
-	f.StringVar(&t.splitColumn, "split-column", "",
-		"`column` with the words train, validation and test, instead of -split")
+	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, for -split")
 	f.StringVar(&t.folds, "folds", auto,
 		"`parts` of the training and validation rows for cross-validation, of which each validates a model of the "+
 			"others, so that all rows train and tune, and the model that is kept has all of them; 0: none; auto: 5 "+
@@ -172,7 +173,7 @@ func (t *tune) Check() error {
 	}{
 		{"task", t.kind, []string{auto, "classification", "regression", "count"}},
 		{"loss", t.loss, []string{squared, huber}},
-		{"model", t.model, []string{linear, network}},
+		{"model", t.model, []string{linear, network, auto}},
 		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
 		{"refit", t.refit, []string{auto, allRows, "none"}},
 		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
@@ -195,7 +196,7 @@ func (t *tune) Check() error {
 	if t.rare < 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-rare must be at least 1; it is %d", t.rare)
 	}
-	if err := t.hidden.check(t.model, network); err != nil {
+	if err := t.hidden.check(t.model, network, auto); err != nil {
 		return err
 	}
 	if !(t.prior >= 0) || math.IsInf(t.prior, 1) {
@@ -204,6 +205,9 @@ func (t *tune) Check() error {
 	if t.exchangeAlone && !t.alone {
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"-exchange-alone must not be given with -alone=false, by which there are no such models")
+	}
+	if t.model == auto && t.penalty != auto {
+		return dsbo.Errorf(dsbo.ErrConfig, "-penalty must be auto with -model auto; it is %s", t.penalty)
 	}
 	_, _, err := t.foldCount(false)
 	return err
@@ -216,7 +220,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
-	t.sites = cmp.Or(a.Start, a.N)
+	t.sites, t.seed = cmp.Or(a.Start, a.N), a.Seed
 	folds, foldRows, err := t.foldCount(a.Private)
 	if err != nil {
 		return data.Task{}, nil, err
@@ -300,7 +304,7 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far
 		start = []float64{num.Log(r.Target.Mean)}
 	}
-	if t.model == linear {
+	if t.model != network {
 		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start,
 			Prior: prior}, nil
 	}
@@ -338,7 +342,6 @@ func (t *tune) penalties(r features.Recipe) models.Penalties {
 // Describe is the task's.
 func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string) {
 	r, rows := t.prepared.Recipe, t.prepared.Rows
-	p, q := m.Dims()
 	what := wording.Count(task.Classes, "class")
 	switch r.Target.Kind {
 	case features.Value:
@@ -352,10 +355,27 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
 			"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),
 			"balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
-		}, fmt.Sprintf("%s, %s of %s; %s with %s and %s; %s with %d training, %d validation and %s together",
-			r.Target.Name, what, wording.Count(task.Features, "feature"), t.model, wording.Count(q, "weight"),
-			wording.Count(p, "penalty"),
+		}, fmt.Sprintf("%s, %s of %s; %s; %s with %d training, %d validation and %s together",
+			r.Target.Name, what, wording.Count(task.Features, "feature"), describeModel(m, t),
 			wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
+}
+
+// describeModel describes the model of Load for people, with the penalties that it has in the end.
+func describeModel(m models.Model, t *tune) string {
+	p, q := m.Dims()
+	folds, ok := m.(models.Folds)
+	if !ok {
+		return fmt.Sprintf("%s with %s and %s", t.model, wording.Count(q, "weight"), wording.Count(p, "penalty"))
+	}
+	if t.shared == auto {
+		p = folds.Of.Features
+	}
+	text := fmt.Sprintf("linear with %s and %s, in %d folds", wording.Count(q/folds.Count, "weight"),
+		wording.Count(p, "penalty"), folds.Count)
+	if t.model == auto {
+		text += ", or a network of hidden units " + strings.Join(t.hidden.sizes(), " or ")
+	}
+	return text
 }
 
 // digestOf stands for a list of names, which lambda.csv has: settings hold no line for each name.

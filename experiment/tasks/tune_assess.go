@@ -296,6 +296,17 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 // cross-validation the model of each fold, at the λ that is kept.
 func (t judge) validators() ([]*modelfile.Model, error) {
 	one, ok := t.m.(models.Linear)
+	var parts []*modelfile.Model
+	for _, y := range t.run.Parts {
+		part, err := modelfile.New(t.prepared.Recipe, t.run.Network, y, t.made.Origin)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	if parts != nil {
+		return parts, nil
+	}
 	if t.prepared.Folds == 0 || !ok {
 		return []*modelfile.Model{t.made}, nil
 	}
@@ -307,7 +318,6 @@ func (t judge) validators() ([]*modelfile.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts []*modelfile.Model
 	for k := range folds.Count {
 		weights, intercepts := folds.Fold(solved.Y, k)
 		y := slices.Concat(weights, intercepts)

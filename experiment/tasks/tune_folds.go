@@ -22,6 +22,13 @@ const (
 // foldCount returns the number of folds that -folds asks for, 0 for none, and the number of rows up
 // to which it does; 0: any.
 func (t *tune) foldCount(private bool) (count, rows int, err error) {
+	if t.model == auto && (t.folds == "0" || private) {
+		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "-model must be linear or mlp without -folds, and with differential "+
+			"privacy: auto is a choice by folds")
+	}
+	if t.folds == auto && t.model == auto {
+		return autoFolds, 0, nil
+	}
 	if t.folds == auto {
 		if t.model != linear || t.splitColumn != "" || private {
 			return 0, 0, nil
@@ -32,7 +39,7 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 	switch {
 	case err != nil || count < 0 || count == 1 || count > 100:
 		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "-folds must be auto, 0 or 2 to 100; it is %s", t.folds)
-	case count > 0 && t.model != linear:
+	case count > 0 && t.model == network:
 		return 0, 0, dsbo.Errorf(dsbo.ErrConfig,
 			"-folds must be 0 with -model %s: cross-validation is for linear models", t.model)
 	case count > 0 && private:
@@ -92,7 +99,7 @@ func (t *tune) unfolded() data.Task {
 // refits returns whether the model that is kept is solved for once more with the test rows.
 func (t *tune) refits() bool {
 	asked := t.refit == allRows || t.refit == auto && t.splitColumn == ""
-	return asked && t.model == linear && t.prepared.Rows[2] > 0
+	return asked && (t.model != network || t.prepared.Folds > 0) && t.prepared.Rows[2] > 0
 }
 
 // refitWeights returns y of the linear model m of all rows, the test rows too: at penalties that
@@ -144,5 +151,20 @@ func (t *tune) crossFit() *experiment.CrossFit {
 		return nil
 	}
 	_, squares := t.outputLoss(t.prepared.Recipe.Target.Kind).(models.Squared)
-	return &experiment.CrossFit{All: t.unfolded(), Blocks: t.blocks, Variance: squares}
+	return &experiment.CrossFit{All: t.unfolded(), Blocks: t.blocks, Variance: squares, Networks: t.networks()}
+}
+
+// networks returns the networks that -model auto compares with a linear model; none else.
+func (t *tune) networks() (all []models.MLP) {
+	if t.model != auto {
+		return nil
+	}
+	one := *t
+	one.model, one.shared, one.prior = network, onePenalty, 0
+	for _, one.hidden.text = range t.hidden.sizes() {
+		if m, err := one.newModel(t.seed); err == nil { // whose units Check has read
+			all = append(all, m.(models.MLP))
+		}
+	}
+	return all
 }

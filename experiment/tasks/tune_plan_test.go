@@ -35,6 +35,8 @@ func TestTunePlan(t *testing.T) {
 		"counts":     {[]string{"-target=visits", "-task=count", "-folds=2"}, atEnd},
 		"cost":       {[]string{"-target=ill", "-folds=0", "-cost=yes=5"}, atEnd},
 		"cost folds": {[]string{"-target=ill", "-folds=2", "-penalty=one", "-cost=yes=5"}, atEnd},
+		"networks":   {[]string{"-target=cost", "-model=auto", "-folds=2"}, atEnd},
+		"cost nets":  {[]string{"-target=ill", "-model=auto", "-hidden=4", "-cost=yes=5"}, atEnd},
 		"cost auto":  {[]string{"-target=ill", "-folds=2", "-cost=yes=5"}, atEnd},
 	} {
 		t.Run(name, func(t *testing.T) {

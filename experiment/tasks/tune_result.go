@@ -27,6 +27,11 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	if err != nil {
 		return err
 	}
+	if f.Network != nil {
+		kept := *t
+		kept.model, kept.shared = network, onePenalty
+		t, m = &kept, *f.Network
+	}
 	layered, ok := m.(models.Layered)
 	if !ok {
 		return fmt.Errorf("model %T must tell its layers", m)
@@ -117,6 +122,10 @@ func (t *tune) Ending() (e plan.Ending) {
 	}
 	if t.shared == auto {
 		_, e.Parts = t.inFolds(m).Dims()
+		for _, n := range t.networks() {
+			_, q := n.Dims()
+			e.Networks = append(e.Networks, q)
+		}
 	}
 	return e
 }

@@ -1,0 +1,265 @@
+package candidates
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/num"
+	"dsbo/internal/wording"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// Networks are networks with one penalty for all weights, among which the cross-fitted loss
+// chooses, and between the best of them and the answer of structures, which is linear.
+type Networks struct {
+	Of      []models.MLP                                         // the smallest first, at least one
+	Problem func(data.Task, models.Model) (train.Problem, error) // makes the problem of a model on data
+	Linear  *Structures
+}
+
+// A Network is one that was tried, at the strength of its penalty that suits the first fold. Its
+// Loss is of the rows of the folds that have judged it.
+type Network struct {
+	runs.Structure
+	Of    models.MLP
+	Gain  runs.Gain   // against the linear answer on the same rows
+	Parts [][]float64 // its models, each without one of these folds
+
+	sums [NetworkNumbers]float64 // over these rows, as judge has them
+}
+
+// Of the search for the strength of a network's penalty on the first fold: by how much it changes,
+// and how often it is changed to one side. A network is solved for so often, at least and at most.
+const (
+	networkStep           = 2
+	networkSteps          = 3
+	LeastNetworkSolutions = 3
+	MostNetworkSolutions  = 2 + networkSteps
+)
+
+// Choose tries the networks on the first fold, and the best of them on one fold after the other
+// until it turns out worse than the linear answer by two standard errors. kept is it where its
+// loss on all folds is lower by more than one, and by more than half a percent; else nil.
+func (n Networks) Choose(ctx context.Context) (tried []*Network, kept *Network, err error) {
+	f, strength := n.Linear.fit, 0.0
+	var best *Network
+	for _, of := range n.Of {
+		one := &Network{Of: of}
+		if one.Name = fmt.Sprintf("network of %d hidden units", of.Hidden[0]); len(of.Hidden) > 1 {
+			one.Name = fmt.Sprintf("network of hidden units %v", of.Hidden)
+		}
+		if err := n.tune(ctx, one, strength); err != nil {
+			return nil, nil, err
+		}
+		f.watch.Log("%s, log-penalty %g: loss %.4g on the first of %d folds, linear %.4g", one.Name, one.Strength,
+			float64(one.Loss), f.Model.Count, float64(one.Gain.LossAgainst))
+		if strength, tried = one.Strength, append(tried, one); best == nil || one.Loss < best.Loss {
+			best = one
+		}
+	}
+	for k := 1; k < f.Model.Count && best.Gain.LossChange < 2*best.Gain.LossError; k++ {
+		prob, err := n.fold(k, best.Of)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := n.solve(ctx, best, prob, best.Strength, nil)
+		if err == nil {
+			err = n.judge(ctx, best, prob, m)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	change := -best.Gain.LossChange
+	promised := max(best.Gain.LossError, networkPromise*best.Gain.LossAgainst)
+	if len(best.Parts) == f.Model.Count && change > promised {
+		kept = best
+	}
+	return tried, kept, nil
+}
+
+// NetworkNote says which networks were tried, and what the best gave.
+func NetworkNote(tried []*Network, kept *Network) string {
+	best, sizes := tried[0], []string{}
+	for _, n := range tried {
+		sizes = append(sizes, n.Name)
+		if len(n.Parts) > len(best.Parts) || len(n.Parts) == len(best.Parts) && n.Loss < best.Loss {
+			best = n
+		}
+	}
+	last := "The linear model is kept."
+	if kept != nil {
+		last = "The network is kept."
+	}
+	g := best.Gain
+	return fmt.Sprintf("Tried by the same folds: %s. On %s that its models have not seen the loss of the best, the "+
+		"%s, is %.4g, of the linear model %.4g; the difference is %.2g ± %.2g. %s", strings.Join(sizes, ", "),
+		wording.Count(g.Examples, "row"), best.Name, float64(g.Loss), float64(g.LossAgainst), float64(g.LossChange),
+		float64(g.LossError), last)
+}
+
+// NetworkNumbers are how many numbers of an agent judge a network on a fold.
+const NetworkNumbers = 9
+
+// networkPromise is the share of the linear loss by which a network's is to be lower.
+const networkPromise = 0.005
+
+// fold returns the problem of a network whose training examples are those outside of fold k, and
+// whose validation examples are in it.
+func (n Networks) fold(k int, of models.MLP) (p train.Problem, err error) {
+	t := n.Linear.fit.Data
+	t.Shards = slices.Clone(t.Shards)
+	for i := range t.Shards {
+		t.Shards[i].Holdout = data.Examples{}
+		for _, e := range []*data.Examples{&t.Shards[i].Train, &t.Shards[i].Val} {
+			own := make([]float32, e.Len())
+			for row := range own {
+				own[row] = float32(e.Weight.At(row, k))
+			}
+			if len(own) == 0 { // of another process
+				continue
+			}
+			if e.Weight, err = ad.Float32Table(len(own), 1, own); err != nil {
+				return p, err
+			}
+		}
+	}
+	return n.Problem(t, of)
+}
+
+// tune finds the strength of a network's penalty by the first fold, near another one's.
+func (n Networks) tune(ctx context.Context, one *Network, near float64) error {
+	prob, err := n.fold(0, one.Of)
+	if err != nil {
+		return err
+	}
+	best, err := n.solve(ctx, one, prob, near, nil)
+	if err != nil {
+		return err
+	}
+	for _, step := range []float64{networkStep, -networkStep} {
+		for k := 1; k <= networkSteps; k++ {
+			next, err := n.solve(ctx, one, prob, near+float64(step*float64(k)), nil)
+			if err != nil {
+				return err
+			}
+			if !next.Below(best) {
+				break
+			}
+			best = next
+		}
+		if best.X[0] != near {
+			break // it falls to this side
+		}
+	}
+	one.Strength = best.X[0]
+	return n.judge(ctx, one, prob, best)
+}
+
+// solve returns a network's model of the training examples of a problem. Its Φ is the loss on the
+// validation examples.
+func (n Networks) solve(ctx context.Context, one *Network, prob train.Problem, strength float64,
+	start []float64) (*Model, error) {
+	solver := prob.Solver()
+	solver.MaxProducts = MostProducts
+	m := NewModel(one.Name, runs.Unknown(), []float64{strength})
+	sol, err := solver.Model(ctx, m.X, start)
+	one.Products += sol.Products
+	one.Solutions++
+	m.Finder, m.Y, m.Phi, m.Steps = &Finder{Problem: prob, Symbol: "λ"}, sol.Y, runs.Number(sol.Phi), sol.Products
+	m.Converged, m.Reached = sol.Converged, true
+	return m, err
+}
+
+// judge adds the examples of the next fold, by a model that has not seen them, to what judges a
+// network: by sums.
+func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m *Model) error {
+	f, k := n.Linear.fit, len(one.Parts)
+	one.Parts = append(one.Parts, m.Y)
+	added := make([]float64, len(one.sums)) // 1, u L, u D and so on, with D the change from the linear loss
+	err := f.parts.Agents.MeanNumbers(ctx, added, func(i int, part []float64) error {
+		clear(part)
+		linear, _, err := f.Problem.Each(i, train.ValSet, n.Linear.CrossFitted())
+		if err != nil {
+			return err
+		}
+		linear = slices.Clone(linear)
+		losses, _, err := prob.Each(i, train.ValSet, m.Fit())
+		for row, l := range losses {
+			if f.Data.Shards[i].Val.Weight.At(row, k) == 0 {
+				continue
+			}
+			u, d := f.weights[i][row], l-linear[row]
+			ul, ud := float64(u*l), float64(u*d)
+			for at, v := range [...]float64{1, u, ul, ud, u * u, u * ul, ul * ul, u * ud, ud * ud} {
+				part[at] += v
+			}
+		}
+		return err
+	})
+	for at := range added {
+		one.sums[at] += float64(added[at] * float64(f.parts.Agents.N()))
+	}
+	weight, squares := one.sums[1], one.sums[4]
+	statistics := func(sum, usum, square float64) (mean, deviation runs.Number) {
+		v := sum / weight
+		variance := square - float64(2*v*usum) + float64(float64(v*v)*squares)
+		return runs.Number(v), runs.Number(math.Sqrt(max(0, variance)) / weight)
+	}
+	one.Loss, one.Error = statistics(one.sums[2], one.sums[5], one.sums[6])
+	one.Gain = runs.Gain{Set: runs.Validation, Examples: int(math.Round(one.sums[0])), Loss: one.Loss,
+		Accuracy: runs.Unknown(), AccuracyAgainst: runs.Unknown(), AccuracyChange: runs.Unknown(),
+		AccuracyError: runs.Unknown()}
+	one.Gain.LossChange, one.Gain.LossError = statistics(one.sums[3], one.sums[7], one.sums[8])
+	one.Gain.LossAgainst = one.Loss - one.Gain.LossChange
+	return err
+}
+
+// Model returns the model of a network that is kept on the examples of all folds, with its scores.
+// Φ and the validation loss are cross-fitted.
+func (n Networks) Model(ctx context.Context, kept *Network, all data.Task) (*Model, error) {
+	m, err := n.refit(ctx, kept, all, 1)
+	if err != nil {
+		return nil, err
+	}
+	m.X[0], m.Phi = kept.Strength, kept.Loss // beside the examples of a part, as of linear models
+	return m, n.Linear.fit.addScores(ctx, m)
+}
+
+// refit returns the model of a network on examples of which there are times as many as all folds
+// have. It begins at the model of a fold whose loss on them is least: so chance at the start, by
+// which some solutions are poor, has less of a say.
+func (n Networks) refit(ctx context.Context, kept *Network, all data.Task, times float64) (*Model, error) {
+	prob, err := n.Problem(all, kept.Of)
+	if err != nil {
+		return nil, err
+	}
+	var start []float64
+	least, x := math.Inf(1), []float64{kept.Strength + num.Log(n.Linear.fit.trainShare/times)}
+	for _, y := range kept.Parts {
+		loss, err := prob.LowerLoss(ctx, train.Fit{X: x, Y: y})
+		if err != nil {
+			return nil, err
+		}
+		if loss < least {
+			start, least = y, loss
+		}
+	}
+	return n.solve(ctx, kept, prob, x[0], start)
+}
+
+// Refit is Structures.Refit for a network that is kept.
+func (n Networks) Refit(ctx context.Context, kept *Network, all data.Task, times float64) ([]float64, error) {
+	m, err := n.refit(ctx, kept, all, times)
+	if err != nil {
+		return nil, err
+	}
+	return m.Y, nil
+}

@@ -1,0 +1,92 @@
+package tasks_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/experiment"
+	"dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+	"dsbo/tables/modelfile"
+)
+
+// writeTruth writes the tables of 3 sites with 150 rows each of two numbers a and b and of y,
+// which truth makes of these with noise of deviation 0.1.
+func writeTruth(t *testing.T, truth func(a, b float64) float64) (pattern string) {
+	folder, r := t.TempDir(), rand.New(rand.NewPCG(8, 1))
+	for site := range 3 {
+		text := "a,b,y\n"
+		for range 150 {
+			a, b := r.NormFloat64(), r.NormFloat64()
+			text += fmt.Sprintf("%.4f,%.4f,%.4f\n", a, b, truth(a, b)+0.1*r.NormFloat64())
+		}
+		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.csv", site)), []byte(text), 0o600))
+	}
+	return filepath.Join(folder, "site{agent}.csv")
+}
+
+// TestModelAuto: a network is kept where the truth bends, with a smaller loss on the test rows than
+// the linear model, and a linear model where it does not bend; the run says what it tried, and the
+// kept model predicts.
+func TestModelAuto(t *testing.T) {
+	for name, c := range map[string]struct {
+		truth   func(a, b float64) float64
+		network bool
+	}{
+		"bends":    {func(a, b float64) float64 { return a*a - b }, true},
+		"straight": {func(a, b float64) float64 { return a - 2*b }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+			flags := strings.Fields("-target=y -task=regression -model=auto -hidden=6 -K=2 -folds=3 -quiet " +
+				"-report=false")
+			testkit.OK(experiment.Run(t.Context(), tasks.Tune(),
+				append(flags, "-data="+writeTruth(t, c.truth), "-out="+string(out)), io.Discard, io.Discard))
+			s := testkit.Get(out.ReadSummary())
+			kept := s.Models[len(s.Models)-1]
+			if got := strings.HasPrefix(kept.Name, "network"); got != c.network || !kept.Kept {
+				t.Errorf("the last of %+v is kept, want a network: %v", s.Models, c.network)
+			}
+			var shares float64
+			tried := false
+			for _, one := range s.Structures {
+				shares += float64(one.Share)
+				tried = tried || one.Name == "network of 6 hidden units"
+			}
+			if math.Abs(shares-1) > 1e-9 || !tried {
+				t.Errorf("the structures are %+v; their shares must be 1 together, and a network among them",
+					s.Structures)
+			}
+			v := s.Verdict
+			if notes := strings.Join(v.Notes, "\n"); !strings.Contains(notes, "Tried by the same folds: network of 6") {
+				t.Errorf("no note says which networks were tried: %s", notes)
+			}
+			if c.network && (v.Outcome != runs.Better || !strings.HasPrefix(v.Sentence, "A network of 6")) {
+				t.Errorf("the verdict is %+v", v)
+			}
+			m := testkit.Get(modelfile.Open(string(out)))
+			if got := len(m.Layers) == 2; got != c.network {
+				t.Errorf("the model that is written has %d layers", len(m.Layers))
+			}
+		})
+	}
+}
+
+// TestModelAutoRefused: a choice by folds needs them.
+func TestModelAutoRefused(t *testing.T) {
+	for _, flags := range [][]string{{"-folds=0"}, {"-penalty=feature"}} {
+		_, err := experiment.Parse(tasks.Tune(), append(flags, "-data=x.csv", "-target=y", "-model=auto"), io.Discard)
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-model") {
+			t.Errorf("%v: got %v, want an error of the configuration that names -model", flags, err)
+		}
+	}
+}
