@@ -22,10 +22,10 @@ import (
 // own addition: T ← mix(T) + D − D₋ takes the place of D, and the method converges exactly. Draws:
 // {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for both products.
 type AdaSDBO struct {
-	Alpha Schedule  `json:"alpha,omitzero"` // α, step of x before it is divided; default 1
+	Alpha Schedule  `json:"alpha,omitzero"` // α, step of x before it is divided; default 1, auto: L
 	Beta  Schedule  `json:"beta,omitzero"`  // β, step of y likewise; default 1
 	Gamma Schedule  `json:"gamma,omitzero"` // γ, step of z likewise; default 1
-	M0    []float64 `json:"m0,omitempty"`   // starts of √M_x, √M_y, √M_z, positive; default 1, 1, 1
+	M0    []float64 `json:"m0,omitempty"`   // starts of √M_x, √M_y, √M_z, positive; default 0.01 each
 	Track bool      `json:"track,omitzero"` // directions by gradient tracking
 
 	tripleState
@@ -46,7 +46,7 @@ func (a *AdaSDBO) Init(p, q, K int) error {
 		*s.at = c.schedule(s.name, s.schedule, 1, math.MaxFloat64, "positive")
 	}
 	if a.M0 == nil {
-		a.M0 = []float64{1, 1, 1}
+		a.M0 = []float64{0.01, 0.01, 0.01}
 	}
 	c.require(len(a.M0) == 3 && min(a.M0[0], a.M0[1], a.M0[2]) > 0, "m0", "three positive numbers", a.M0)
 	if c.err != nil {
@@ -68,7 +68,9 @@ func (a *AdaSDBO) Init(p, q, K int) error {
 func (a *AdaSDBO) Traits() Traits {
 	t := a.state.Traits()
 	t.OneLoop = !a.Track
-	t.Bounds = func(c Curvature) Curvature { return Curvature{L: c.L, Y: math.Inf(1), Z: math.Inf(1)} }
+	t.Bounds = func(c Curvature) Curvature {
+		return Curvature{L: c.L, Y: math.Inf(1), Z: math.Inf(1), Alpha: c.L}
+	}
 	return t
 }
 

@@ -1,6 +1,7 @@
 package algo
 
 import (
+	"cmp"
 	"math"
 	"reflect"
 	"strconv"
@@ -10,7 +11,8 @@ import (
 )
 
 // Auto is the schedule of a step that follows the curvature by itself: half the bound of the step
-// of y ("beta"), 0.8 times the bound of the step of z ("gamma"), or a bound of L ("lg").
+// of y ("beta"), 0.8 times the bound of the step of z ("gamma"), or a bound of L ("lg"). A method
+// may choose others, and one of x ("alpha").
 const Auto Schedule = "auto"
 
 // A Curvature is what schedules may follow: the largest curvature of an agent at the start, and the
@@ -18,6 +20,8 @@ const Auto Schedule = "auto"
 type Curvature struct {
 	L    float64 // largest eigenvalue of any agent's ∇²_yy g, to about one per cent
 	Y, Z float64 // bounds of the steps of y and of z; infinite where any step will do
+
+	Alpha, Beta, Gamma float64 // what a method has [Auto] stand for; 0: as Auto says
 }
 
 // BoundsOf returns the curvature with the bounds of a method's own steps, given the bounds of
@@ -32,10 +36,12 @@ func BoundsOf(m dsbo.Algorithm, c Curvature) Curvature {
 // auto returns the number that [Auto] stands for in a parameter; false where it stands for none.
 func (c Curvature) auto(parameter string) (float64, bool) {
 	switch parameter {
+	case "alpha":
+		return c.Alpha, c.Alpha > 0
 	case "beta":
-		return c.Y / 2, !math.IsInf(c.Y, 1)
+		return cmp.Or(c.Beta, c.Y/2), !math.IsInf(c.Y, 1)
 	case "gamma":
-		return 0.8 * c.Z, !math.IsInf(c.Z, 1)
+		return cmp.Or(c.Gamma, 0.8*c.Z), !math.IsInf(c.Z, 1)
 	case "lg":
 		return 1.05 * c.L, true
 	}
@@ -54,8 +60,8 @@ func (s Schedule) at(parameter string, c Curvature) (float64, error) {
 		if v, ok := c.auto(parameter); ok {
 			return v, nil
 		}
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must be a schedule; auto stands for beta, gamma and lg alone",
-			parameter)
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must be a schedule; auto stands for beta, gamma and lg, and "+
+			"for alpha where the method says so", parameter)
 	}
 	text := string(s)
 	v, err := strconv.ParseFloat(text[:len(text)-2], 64)
@@ -101,11 +107,13 @@ func Set(m Method, name string, value any) bool {
 }
 
 // Inherit sets the parameters of m that another method has too, and has set, to that method's. Of a
-// method whose steps have bounds of their own, schedules stay.
+// method whose steps have bounds of their own, schedules stay, but alpha where it is a plain step.
 func Inherit(m, from Method) {
 	own := TraitsOf(m).Bounds != nil
+	c := BoundsOf(m, Curvature{L: 1})
 	for _, p := range parametersOf(from) {
-		if _, schedule := p.value.Interface().(Schedule); !p.value.IsZero() && !(own && schedule) {
+		_, schedule := p.value.Interface().(Schedule)
+		if stays := own && schedule && (p.name != "alpha" || c.Alpha > 0); !stays && !p.value.IsZero() {
 			Set(m, p.name, p.value.Interface())
 		}
 	}
@@ -113,7 +121,7 @@ func Inherit(m, from Method) {
 
 // SetAuto sets the schedules that [Auto] may stand for, and that are unset, to it.
 func SetAuto(m Method) {
-	c := BoundsOf(m, Curvature{})
+	c := BoundsOf(m, Curvature{L: 1})
 	for _, p := range parametersOf(m) {
 		if _, ok := c.auto(p.name); ok && p.value.IsZero() {
 			Set(m, p.name, Auto)

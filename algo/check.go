@@ -66,7 +66,7 @@ func (c *checker) scheduleWhere(name string, s *Schedule, byDefault float64, ok 
 		*s = Constant(byDefault)
 	}
 	if s.OfCurvature() {
-		if _, err := s.at(name, Curvature{}); err != nil && c.err == nil {
+		if _, err := s.at(name, Curvature{Alpha: 1}); err != nil && c.err == nil {
 			c.err = fmt.Errorf("%s: %w", c.method, err)
 		}
 		return constant(math.NaN())

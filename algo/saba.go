@@ -18,10 +18,10 @@ import (
 //	m += share of the batch · (new − row);  row = new
 //	x −= α (∇_x f − J z),  y −= β ∇_y g,  z −= γ (H z − b)
 //
-// The lines are certain, from public code. It converges exactly with constant steps, where losses
-// are means over examples. Batches are a partition ([dsbo.PartitionOracle]); those drawn are the
-// batches of {Lower, k, 0} and {Upper, k, 0}. The tables take 2q + p numbers for a batch of the
-// training examples and p + q for one of the others.
+// The lines are certain, from public code. It converges exactly with constant steps. Losses must be
+// means over examples, which oracles check. Batches are a partition ([dsbo.PartitionOracle]); those
+// drawn are the batches of {Lower, k, 0} and {Upper, k, 0}. The tables take 2q + p numbers for a
+// batch of the training examples and p + q for one of the others.
 type SABA struct {
 	Alpha   Schedule `json:"alpha,omitzero"`    // α, step of x; default 0.1
 	Beta    Schedule `json:"beta,omitzero"`     // β, step of y; default 0.1

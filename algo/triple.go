@@ -98,12 +98,14 @@ const penaltyWeight = 10
 
 // penaltyTraits are the traits of a method with such a penalty, whose z is a second y, given its
 // other traits. Its step of y is along ∇_y f + λ∇_y g, where f has about the curvature of g, its
-// step of z along ofZ times ∇_y g. The bounds are gradient tracking's.
+// step of z along ofZ times ∇_y g. The bounds are gradient tracking's. By default both steps go as
+// far along ∇_y g: x is moved by how y differs from z, and must not see that one of them is slower.
 func penaltyTraits(t Traits, lambda, ofZ float64) Traits {
 	t.Z = nil
 	t.Bounds = func(c Curvature) Curvature {
 		tracked := min(c.Y, c.Z)
-		return Curvature{L: c.L, Y: tracked / (1 + lambda), Z: tracked / ofZ}
+		beta := 0.8 * tracked / (1 + lambda)
+		return Curvature{L: c.L, Y: tracked / (1 + lambda), Z: tracked / ofZ, Beta: beta, Gamma: beta * lambda / ofZ}
 	}
 	return t
 }

@@ -3,10 +3,12 @@ package models
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/linalg"
 )
 
 // Config says how an [Oracle] computes.
@@ -45,13 +47,15 @@ var (
 
 // A side is the upper or the lower loss of an agent, with the examples that it is taken on.
 type side struct {
-	loss     part
-	cfg      Config
-	ex       examples
-	draw     data.Sampler
-	programs *Programs
+	loss     part                        // which of the two
+	cfg      Config                      // of the oracle
+	ex       examples                    // of this loss
+	draw     data.Sampler                // of those examples
+	programs *Programs                   // shared with other agents
 	losses   map[int]*ad.Derivs          // by number of rows
 	masked   map[*ad.Program]dsbo.Sample // the draw whose masks a program has
+
+	partition int // into how many batches the loss is known to be the mean of its values
 
 	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
@@ -174,8 +178,8 @@ func (s *side) failure(err error) error {
 }
 
 // Batch implements [dsbo.PartitionOracle]. The mean of the answers over the batches, by their
-// shares, is the answer on all examples where losses are means over examples, but not where they
-// are sums.
+// shares, must be the answer on all examples: losses that are sums over examples are an error that
+// matches [dsbo.ErrConfig], found by values at the first question.
 func (o *Oracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
 	side, set := &o.low, dsbo.LowerBatch
 	if s.Set == dsbo.Upper || s.Set == dsbo.UpperBatch {
@@ -193,7 +197,48 @@ func (o *Oracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, 
 	if rows == 0 {
 		return batch, 1 / float64(n), nil
 	}
-	return batch, float64(data.BatchSize(batch.K, n, rows)) / float64(rows), nil
+	if err := side.checkMeans(set, n, o.p, o.q); err != nil {
+		return batch, 0, side.failure(err)
+	}
+	return batch, side.share(batch.K, n), nil
+}
+
+// share returns a batch's share of the examples.
+func (s *side) share(batch, n int) float64 {
+	return float64(data.BatchSize(batch, n, s.ex.rows)) / float64(s.ex.rows)
+}
+
+// checkMeans requires, once, that the loss is the mean of its values on a partition in n.
+func (s *side) checkMeans(set dsbo.Set, n, p, q int) error {
+	if s.partition == n {
+		return nil
+	}
+	x, y := make([]float64, p), make([]float64, q)
+	linalg.Fill(y, 0.1)
+	value := func(name dsbo.Sample) (float64, error) {
+		d, err := s.derivatives(name)
+		if err != nil {
+			return 0, err
+		}
+		return d.Value(x, y)
+	}
+	whole, err := value(dsbo.Sample{})
+	mean := 0.0
+	for b := 0; b < n && err == nil; b++ {
+		var part float64
+		part, err = value(dsbo.Sample{Set: set, K: b, T: n})
+		mean += s.share(b, n) * part
+	}
+	if err != nil {
+		return err
+	}
+	if math.Abs(mean-whole) > 0.1*math.Abs(whole) { // of sums it is a part of n; masks differ less
+		return dsbo.Errorf(dsbo.ErrConfig, "batches of a partition need losses that are means over examples "+
+			"(-reduce mean, models.Logistic.Mean); on all examples the loss is %.4g, its mean over %d batches %.4g",
+			whole, n, mean)
+	}
+	s.partition = n
+	return nil
 }
 
 // Dims implements [dsbo.Oracle].

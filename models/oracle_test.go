@@ -282,3 +282,23 @@ func TestNewScore(t *testing.T) {
 		t.Errorf("examples without targets: error is %v", err)
 	}
 }
+
+// TestPartitionsNeedMeans: what is remembered of each batch is put together as a mean, so a loss
+// that is a sum over examples is refused, unless one batch has all of them.
+func TestPartitionsNeedMeans(t *testing.T) {
+	s := signShard(40, 30, 3)
+	for _, c := range []struct {
+		mean    bool
+		n       int
+		refused bool
+	}{{true, 7, false}, {false, 7, true}, {false, 2, true}, {false, 1, false}} {
+		o := testkit.Get(models.NewOracle(models.Logistic{Features: 3, Mean: c.mean}, s, models.Config{}))
+		for _, set := range []dsbo.Set{dsbo.Lower, dsbo.Upper} {
+			_, _, err := o.Batch(dsbo.Sample{Set: set, K: 2}, c.n)
+			if errors.Is(err, dsbo.ErrConfig) != c.refused || c.refused != (err != nil) ||
+				c.refused && !strings.Contains(err.Error(), "-reduce mean") {
+				t.Errorf("mean %t, %d batches of %v: %v", c.mean, c.n, set, err)
+			}
+		}
+	}
+}

@@ -29,10 +29,11 @@ func trackedBound(w *network.Matrix, lmax, m float64) float64 {
 	return (1 + least) * (1 + float64(least*(1+2*m))) / (2 * lmax)
 }
 
-// HasSteps reports whether the method has a step of y or of z, which has to follow the curvature.
+// HasSteps reports whether the method has a step of y or of z, which has to follow the curvature,
+// or one of x that does.
 func (c Config) HasSteps() bool {
 	p := c.stepParameters()
-	return p.Beta != "" || p.Gamma != ""
+	return p.Beta != "" || p.Gamma != "" || p.Alpha.OfCurvature()
 }
 
 // StepWarnings returns a warning for each step of c.Method that is not stable at iteration k where
@@ -64,12 +65,12 @@ func StepWarnings(c Config, lmax float64, k int) []string {
 // stepParameters are a method's parameters that steps depend on, by their names in JSON, defaults
 // filled in; zero where the method has none of that name.
 type stepParameters struct {
-	Beta, Gamma algo.Schedule
-	MomY        float64 `json:"mom_y"`
-	MomZ        float64 `json:"mom_z"`
-	TrackY      bool    `json:"track_y"`
-	XStep       string
-	Clip        []float64
+	Alpha, Beta, Gamma algo.Schedule
+	MomY               float64 `json:"mom_y"`
+	MomZ               float64 `json:"mom_z"`
+	TrackY             bool    `json:"track_y"`
+	XStep              string
+	Clip               []float64
 }
 
 func (c Config) stepParameters() (p stepParameters) {

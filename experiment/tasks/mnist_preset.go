@@ -9,7 +9,7 @@ import (
 )
 
 func mnistPresets() []experiment.Preset {
-	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(),
+	return []experiment.Preset{mnistDescent(), mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(),
 		mnistCleaning(), mnistNetworkCleaning()}
 }
 
@@ -37,6 +37,17 @@ func mnistValues() experiment.Preset {
 	return experiment.Preset{
 		Name: "values", Models: []string{"temperature", distilled}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"},
+	}
+}
+
+// mnistDescent is for methods in general: α is a step of x alone, as large as Φ needs. Methods of
+// one loop take some 100 iterations until y and z are near enough to show x the way down.
+func mnistDescent() experiment.Preset {
+	return experiment.Preset{
+		Name:   "descent",
+		K:      300,
+		Batch:  1000,
+		Method: &algo.DSOBA{Alpha: "50", Beta: "auto", Gamma: "auto"},
 	}
 }
 

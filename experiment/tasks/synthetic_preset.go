@@ -8,7 +8,16 @@ import (
 // syntheticPresets are for summed losses, which are stiff and whose curvature grows like r²: all
 // steps of y and z follow it.
 func syntheticPresets() []experiment.Preset {
-	return []experiment.Preset{syntheticPaper(), syntheticMADSBO()}
+	return []experiment.Preset{syntheticDescent(), syntheticPaper(), syntheticMADSBO()}
+}
+
+// syntheticDescent is for methods in general: α is a step of x alone, and may be above 1.
+func syntheticDescent() experiment.Preset {
+	return experiment.Preset{
+		Name:   "descent",
+		K:      100,
+		Method: &algo.DSOBA{Alpha: "5", Beta: "auto", Gamma: "auto"},
+	}
 }
 
 // syntheticPaper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls
