@@ -5,6 +5,7 @@
 //	dsbo plan TASK                        what a run of a task will send and need
 //	dsbo report RUN...                    the page of a run, or of several side by side
 //	dsbo compare SPEC.json                methods side by side, each at the best of its grid
+//	dsbo export -mlflow DIR RUN...        runs for MLflow's page
 //	dsbo predict -model RUN -data FILE    predictions for the rows of a table
 //	dsbo run -cluster FILE -out DIR       all agents of a cluster file on this machine
 //	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
@@ -70,6 +71,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		verb{"plan", "say what a run will send and need, without running it", p.plan},
 		verb{"report", "write the page and the figures of runs", p.report},
 		verb{"compare", "compare methods on tasks, each at the best of its grid", p.compare},
+		verb{"export", "write runs for MLflow", p.export},
 		verb{"predict", "predict from a table with the model of a run", p.predict},
 		verb{"run", "run all agents of a cluster file on this machine, each as a process", p.runAgents},
 		verb{"agent", "run one agent of a cluster file", p.agent},

@@ -27,6 +27,9 @@ func WriteRun(dir string) (path string, err error) {
 	return Write(dir, []*Run{run}, Options{})
 }
 
+// PageFile is the name of the page in a run folder.
+const PageFile = "report.html"
+
 // Write writes report.html and the folder figures, with every figure as SVG, to dir, which
 // it makes if need be, and returns the path of the page. Files that are there are replaced, each as
 // a whole or not at all; the page comes last.
@@ -48,7 +51,7 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 	if err := saveAll(figures, "", "", p.drawings()); err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, "report.html")
+	path = filepath.Join(dir, PageFile)
 	return path, disk.WriteBytes(path, html)
 }
 
