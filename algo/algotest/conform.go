@@ -222,17 +222,21 @@ func (s suite) sameAgain(t *testing.T) {
 	compare(t, s.agents(), s.agents(), 0, 5, "two runs of one problem differ")
 }
 
+// resume goes on from each iteration.
 func (s suite) resume(t *testing.T) {
-	f, g := s.agents(), s.agents()
-	f.run(t, 0, 3)
-	g.run(t, 0, 1) // what g did before must not matter
-	for i, a := range f.methods {
-		from, to := a.State(), g.methods[i].State()
-		for j := range from {
-			copy(to[j].Value, from[j].Value)
+	for at := range K - 1 {
+		f, g := s.agents(), s.agents()
+		f.run(t, 0, at)
+		g.run(t, 0, min(at, 1)) // what g did before must not matter
+		for i, a := range f.methods {
+			from, to := a.State(), g.methods[i].State()
+			for j := range from {
+				copy(to[j].Value, from[j].Value)
+			}
 		}
+		compare(t, f, g, at, min(at+2, K), fmt.Sprintf("a run that goes on from the State copied before iteration %d "+
+			"differs from the run itself", at))
 	}
-	compare(t, f, g, 3, 6, "a run that goes on from a copied State differs from the run itself")
 }
 
 func (s suite) cost(t *testing.T) {

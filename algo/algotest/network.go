@@ -36,15 +36,23 @@ func NewMixers(W [][]float64) []*Mixer {
 
 // NewMixersOver joins the agents of a matrix with its mixing.
 func NewMixersOver(m *network.Matrix) []*Mixer {
-	averages, err := network.NewAverages(network.NewLocal(m), m, network.AverageOptions{})
+	ms, err := mixersOf(network.NewLocal(m), m)
 	if err != nil {
 		panic(err)
 	}
-	ms := make([]*Mixer, m.N())
-	for i := range ms {
-		ms[i] = &Mixer{Averager: averages.Agent(i)}
-	}
 	return ms
+}
+
+// mixersOf joins the agents of a team with those of all others.
+func mixersOf(team network.Team, w *network.Matrix) (ms []*Mixer, err error) {
+	averages, err := network.NewAverages(team, w, network.AverageOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range team.Local() {
+		ms = append(ms, &Mixer{Averager: averages.Agent(i)})
+	}
+	return ms, nil
 }
 
 // NewDirectedMixers joins the agents of a directed graph, with the rows of its matrices.
@@ -134,17 +142,22 @@ func Step[A dsbo.Algorithm](ctx context.Context, k int, as []A, os []dsbo.Oracle
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	for i := range as {
-		if of, ok := ms[i].Averager.(*network.Averager); ok {
-			of.Begin(2 * uint64(k))
-		}
 		wg.Go(func() {
-			if err := as[i].Step(ctx, k, os[i], ms[i]); err != nil {
+			if err := stepAgent(ctx, k, as[i], os[i], ms[i]); err != nil {
 				cancel(fmt.Errorf("agent %d: %w", i, err))
 			}
 		})
 	}
 	wg.Wait()
 	return context.Cause(ctx)
+}
+
+// stepAgent runs iteration k of one agent.
+func stepAgent(ctx context.Context, k int, a dsbo.Algorithm, o dsbo.Oracle, m *Mixer) error {
+	if of, ok := m.Averager.(*network.Averager); ok {
+		of.Begin(2 * uint64(k))
+	}
+	return a.Step(ctx, k, o, m)
 }
 
 // lone is the exchange of an agent without others that allocates nothing itself.

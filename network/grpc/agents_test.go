@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsbo/ad/adtest"
+	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -113,6 +114,20 @@ func succeed(ms []*Mixer, do func(i int, m *Mixer) error) {
 	testkit.OK(errors.Join(together(ms, do)...))
 }
 
+// openTeams is open for the suites of teams.
+func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
+	ms, closeAll := open(cs)
+	for _, m := range ms {
+		teams = append(teams, m)
+	}
+	return teams, closeAll
+}
+
+// TestMethods: all methods for several agents come to the bits of one process.
+func TestMethods(t *testing.T) {
+	algotest.TestOverTeams(t, func(w *network.Matrix) ([]network.Team, func()) { return openTeams(configs(w, nil)) })
+}
+
 func TestConforms(t *testing.T) {
 	ids, most := identities(5), 9
 	if testing.Short() {
@@ -137,11 +152,7 @@ func TestConforms(t *testing.T) {
 			}
 			networktest.TestTeamOf(t, tt.agents, func(w *network.Matrix) ([]network.Team, func()) {
 				cs, stop := tt.ready(w)
-				ms, closeAll := open(cs)
-				teams := make([]network.Team, len(ms))
-				for i, m := range ms {
-					teams[i] = m
-				}
+				teams, closeAll := openTeams(cs)
 				return teams, func() {
 					closeAll()
 					stop()

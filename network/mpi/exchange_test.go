@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -39,18 +40,28 @@ func TestConforms(t *testing.T) {
 				t.Skip("some agents have a rank of their own, and some share one, on 3 ranks too")
 			}
 			worlds := newWorlds(t, newJob(tt.ranks))
-			networktest.TestTeamOf(t, tt.agents, func(w *network.Matrix) ([]network.Team, func()) {
-				xs := openAll(t, worlds, w, Options{})
-				teams := make([]network.Team, len(xs))
-				for r, x := range xs {
-					teams[r] = x
-				}
-				return teams, func() {
-					networktest.RunAll(len(xs), func(r int) error { xs[r].Close(); return nil })
-				}
-			})
+			networktest.TestTeamOf(t, tt.agents, openTeams(t, worlds))
 		})
 	}
+}
+
+// openTeams is openAll for the suites of teams.
+func openTeams(t *testing.T, worlds []*World) func(w *network.Matrix) (teams []network.Team, closeAll func()) {
+	return func(w *network.Matrix) (teams []network.Team, closeAll func()) {
+		xs := openAll(t, worlds, w, Options{})
+		for _, x := range xs {
+			teams = append(teams, x)
+		}
+		return teams, func() {
+			networktest.RunAll(len(xs), func(r int) error { xs[r].Close(); return nil })
+		}
+	}
+}
+
+// TestMethods: all methods for several agents come to the bits of one process, where one of two
+// ranks has two agents.
+func TestMethods(t *testing.T) {
+	algotest.TestOverTeams(t, openTeams(t, newWorlds(t, newJob(2))))
 }
 
 func TestMixerOfAnotherRank(t *testing.T) {

@@ -29,6 +29,7 @@ func TestJobs(t *testing.T) {
 		fails bool // as its launcher says by its exit status, with words or without
 	}{
 		{test: "Conforms", ranks: []int{1, 2, 4, 8}},
+		{test: "Methods", ranks: []int{2, 3}},
 		{test: "Long", ranks: []int{2, 3}},
 		{test: "Lengths", ranks: []int{2, 4}},
 		{test: "Rounds", ranks: []int{4}},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -46,11 +47,17 @@ func (m meeting) wait(t *testing.T) {
 	}
 }
 
-func TestRankConforms(t *testing.T) {
+func TestRankConforms(t *testing.T) { networktest.TestTeam(t, openTogether(t)) }
+
+// TestRankMethods: all methods for several agents come to the bits of one process.
+func TestRankMethods(t *testing.T) { algotest.TestOverTeams(t, openTogether(t)) }
+
+// openTogether is openRank for the suites of teams, in which ranks wait for each other at the end.
+func openTogether(t *testing.T) func(w *network.Matrix) (teams []network.Team, closeAll func()) {
 	onRank(t)
 	m := newMeeting(t)
-	defer m.Close()
-	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
+	t.Cleanup(func() { m.Close() })
+	return func(w *network.Matrix) (teams []network.Team, closeAll func()) {
 		x := openRank(t, w, Options{})
 		var once sync.Once
 		return []network.Team{x}, func() {
@@ -59,7 +66,7 @@ func TestRankConforms(t *testing.T) {
 			once.Do(func() { m.wait(t) })
 			x.Close()
 		}
-	})
+	}
 }
 
 // TestRankLong exchanges vectors that travel in pieces, of a length that changes.
