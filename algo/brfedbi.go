@@ -40,7 +40,7 @@ type BRFedBi struct {
 // Init implements [Method].
 func (a *BRFedBi) Init(p, q, K int) error {
 	c := a.prepare("brfedbi", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	a.Agg.check(c, "agg")
 	c.momentum("mom", a.Mom)
 	c.require(a.Ball >= 0, "ball", "at least 0", a.Ball)

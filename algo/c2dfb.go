@@ -115,22 +115,17 @@ func (a *C2DFB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 
 // An innerLoop is the state of the loop of y or of z.
 type innerLoop struct {
-	d, s         []float64 // the variable and its tracker
-	dRef, sRef   []float64 // d̂ and ŝ
-	dMean, sMean []float64 // mix d̂ and mix ŝ
-	g, gNew      []float64 // ∇r at d, and at d⁺
-	rest, heard  []float64 // Q and mix Q
+	d, s       []float64 // the variable and its tracker
+	dRef, sRef reference // d̂ and ŝ
+	g, gNew    []float64 // ∇r at d, and at d⁺
 }
 
 // newInnerLoop makes the loop of a variable, whose memory is part of the state.
 func newInnerLoop(s *state, name string, d []float64) innerLoop {
 	q := len(d)
-	l := innerLoop{d: d, s: s.carried(name+"_tracker", q), dRef: s.carried(name+"_sent", q),
-		sRef: s.carried(name+"_tracker_sent", q), dMean: s.carried(name+"_heard", q),
-		sMean: s.carried(name+"_tracker_heard", q), g: s.carried(name+"_gradient", q),
-		gNew: s.newVec(q), rest: s.newVec(q), heard: s.newVec(q)}
+	l := innerLoop{d: d, s: s.carried(name+"_tracker", q), dRef: s.newReference(name, q),
+		sRef: s.newReference(name+"_tracker", q), g: s.carried(name+"_gradient", q), gNew: s.newVec(q)}
 	s.tracks(l.s, l.g)
-	s.restarts(l.dRef, l.sRef, l.dMean, l.sMean)
 	return l
 }
 
@@ -140,22 +135,14 @@ func (a *C2DFB) descend(w *turn, l *innerLoop, step float64) {
 	track(l.s, l.s, l.gNew, l.g)
 	for t := 0; t < a.T && w.err == nil; t++ {
 		for i := range l.d {
-			l.d[i] += float64(a.Gin*(l.dMean[i]-l.dRef[i])) - float64(step*l.s[i])
-			l.s[i] += float64(a.Gin * (l.sMean[i] - l.sRef[i]))
+			l.d[i] += float64(a.Gin*(l.dRef.heard[i]-l.dRef.sent[i])) - float64(step*l.s[i])
+			l.s[i] += float64(a.Gin * (l.sRef.heard[i] - l.sRef.sent[i]))
 		}
 		a.gradient(w, l, t == a.T-1)
 		track(l.s, l.s, l.gNew, l.g)
-		a.exchangeRest(w, l, l.d, l.dRef, l.dMean)
-		a.exchangeRest(w, l, l.s, l.sRef, l.sMean)
+		l.dRef.exchange(w, l.d, a.send)
+		l.sRef.exchange(w, l.s, a.send)
 	}
-}
-
-// exchangeRest sends what the compressor leaves of v − v̂, which all add to v̂.
-func (a *C2DFB) exchangeRest(w *turn, l *innerLoop, v, ref, mean []float64) {
-	linalg.Sub(l.rest, v, ref)
-	mixCompressed(w, l.heard, l.rest, a.send)
-	linalg.Add(ref, ref, l.rest)
-	linalg.Add(mean, mean, l.heard)
 }
 
 // gradient asks for ∇r at d, and the last time for the gradients by x there.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 )
 
 // A Compression says what is sent of a vector: "none" (the default) sends all, "top" the Keep
@@ -36,6 +37,29 @@ func (s Compression) compressor() dsbo.Compressor {
 		return rounded{s.Bits}
 	}
 	return nil
+}
+
+// A reference is what an agent's neighbours know of its v, where they are sent no more than what a
+// compressor leaves of differences.
+type reference struct {
+	sent, heard []float64 // v̂, 0 at the start, and mix v̂
+	rest, mixed []float64 // scratch
+}
+
+// newReference makes the reference of a variable, whose memory is part of the state. It is sent
+// anew when members change.
+func (s *state) newReference(name string, n int) reference {
+	r := reference{s.carried(name+"_sent", n), s.carried(name+"_heard", n), s.newVec(n), s.newVec(n)}
+	s.restarts(r.sent, r.heard)
+	return r
+}
+
+// exchange sends Q(v − v̂), which all add to v̂.
+func (r *reference) exchange(w *turn, v []float64, q dsbo.Compressor) {
+	linalg.Sub(r.rest, v, r.sent)
+	mixCompressed(w, r.mixed, r.rest, q)
+	linalg.Add(r.sent, r.sent, r.rest)
+	linalg.Add(r.heard, r.heard, r.mixed)
 }
 
 // codeBits are the bits that a whole number in a code may have: a float64 has them all.

@@ -29,7 +29,7 @@ type DSOBA struct {
 // Init implements [Method].
 func (a *DSOBA) Init(p, q, K int) error {
 	c := a.prepare("dsoba", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	c.fraction("theta", &a.Theta, 0.5)
 	if c.err != nil {
 		return c.err

@@ -38,7 +38,7 @@ type FedBiOAcc struct {
 // Init implements [Method].
 func (a *FedBiOAcc) Init(p, q, K int) error {
 	c := a.prepare("fedbioacc", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	c.requireCount("I", &a.I, 5)
 	c.positive("cx", &a.Cx, 0.2, math.MaxFloat64, "positive")
 	c.positive("cy", &a.Cy, 0.2, math.MaxFloat64, "positive")

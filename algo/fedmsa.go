@@ -37,7 +37,7 @@ type FedMSA struct {
 // Init implements [Method].
 func (a *FedMSA) Init(p, q, K int) error {
 	c := a.prepare("fedmsa", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	c.requireCount("tau", &a.Tau, 1)
 	c.fraction("rho", &a.Rho, 0.5)
 	c.clients("clients", a.Clients)

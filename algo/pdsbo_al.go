@@ -34,7 +34,7 @@ type Lagrangian struct {
 // Init implements [Method].
 func (a *Lagrangian) Init(p, q, K int) error {
 	c := a.prepare("pdsbo_al", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	c.requireCount("T", &a.T, 10)
 	c.requireCount("N", &a.N, 10)
 	c.positive("rho", &a.Rho, 1, math.MaxFloat64, "positive")

@@ -30,7 +30,7 @@ type Gossip struct {
 // Init implements [Method].
 func (a *Gossip) Init(p, q, K int) error {
 	c := a.prepare("pdsbo_gossip", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	c.requireCount("T", &a.T, 10)
 	c.requireCount("N", &a.N, 10)
 	if c.err != nil {

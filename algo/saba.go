@@ -47,7 +47,7 @@ type sagaSide struct {
 // Init implements [Method].
 func (a *SABA) Init(p, q, K int) error {
 	c := a.prepare("saba", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	if len(a.Batches) == 0 {
 		a.Batches = Counts{10}
 	}

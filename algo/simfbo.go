@@ -41,7 +41,7 @@ type SimFBO struct {
 // Init implements [Method].
 func (a *SimFBO) Init(p, q, K int) error {
 	c := a.prepare("simfbo", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	if len(a.Tau) == 0 {
 		a.Tau = Counts{1}
 	}

@@ -27,7 +27,7 @@ func (a *SOBA) Traits() Traits { return a.oneAgentTraits() }
 // Init implements [Method].
 func (a *SOBA) Init(p, q, K int) error {
 	c := a.prepare("soba", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	if c.err != nil {
 		return c.err
 	}

@@ -60,7 +60,7 @@ func (a *Sparkle) Traits() Traits {
 // Init implements [Method].
 func (a *Sparkle) Init(p, q, K int) error {
 	c := a.prepare("sparkle", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	c.fraction("theta", &a.Theta, 0.5)
 	for _, v := range []struct {
 		name string

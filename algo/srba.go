@@ -33,7 +33,7 @@ type SRBA struct {
 // Init implements [Method].
 func (a *SRBA) Init(p, q, K int) error {
 	c := a.prepare("srba", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	c.requireCount("period", &a.Period, 10)
 	for i, r := range a.Refresh {
 		c.require(r == 1 || r == 0 && i > 0, "refresh", "a list of 0 and 1 that begins with 1", a.Refresh)

@@ -94,6 +94,11 @@ func (s *state) prepare(name string, p, q, K int) *checker {
 	return c
 }
 
+// chooseSteps compiles the steps of x, y and z, by default 0.1.
+func (s *state) chooseSteps(c *checker, alpha, beta, gamma *Schedule) {
+	s.alpha, s.beta, s.gamma = c.step("alpha", alpha), c.step("beta", beta), c.step("gamma", gamma)
+}
+
 // carried makes a variable of length n and registers it in the state, which checkpoints hold.
 func (s *state) carried(name string, n int) []float64 {
 	v := s.newVec(n)

@@ -27,7 +27,7 @@ type StocBiO struct {
 // Init implements [Method].
 func (a *StocBiO) Init(p, q, K int) error {
 	c := a.prepare("stocbio", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
 	c.requireCount("T", &a.T, 10)
 	c.requireCount("N", &a.N, 10)
 	if c.err != nil {

@@ -227,7 +227,7 @@ func (s *side) checkMeans(set dsbo.Set, n, p, q int) error {
 	for b := 0; b < n && err == nil; b++ {
 		var part float64
 		part, err = value(dsbo.Sample{Set: set, K: b, T: n})
-		mean += s.share(b, n) * part
+		mean += float64(s.share(b, n) * part)
 	}
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func NewMixersOver(m *network.Matrix) []*Mixer {
 	return ms
 }
 
-// mixersOf joins the agents of a team with those of all others.
+// mixersOf joins the agents of a team with all others.
 func mixersOf(team network.Team, w *network.Matrix) (ms []*Mixer, err error) {
 	averages, err := network.NewAverages(team, w, network.AverageOptions{})
 	if err != nil {
