@@ -43,12 +43,12 @@ func (r *finisher) crossFit() *CrossFit {
 func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
 	folds := r.data.loaded.model.(models.Folds)
 	folds.Of, folds.Apart = r.linear(), true
-	parts, err := r.problemOf(r.poser.problem.data, folds)
+	parts, err := r.roughProblem(r.poser.problem.data, folds)
 	if err != nil {
 		return err
 	}
 	c.All = memberData(c.All, r.finalEpoch)
-	all, err := r.problemOf(c.All, r.linear())
+	all, err := r.roughProblem(c.All, r.linear())
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (r *finisher) linearFinalist(ctx context.Context, parts train.Problem, foun
 	}
 	r.account.summary.Structures = append(found.Summaries(), r.account.summary.Structures...)
 	return &finalist{Model: kept, refit: func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
-		all, err := r.problemOf(t, r.linear())
+		all, err := r.roughProblem(t, r.linear())
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func fitted(g runs.Gain) bool { return g.Set != runs.Test }
 // not better. What was tried comes behind the notes.
 func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
 	one, mean *candidates.Model, notes []string) (*finalist, []string, error) {
-	networks := candidates.Networks{Of: c.Networks, Problem: r.problemOf, Linear: found}
+	networks := candidates.Networks{Of: c.Networks, Problem: r.roughProblem, Linear: found}
 	tried, best, err := networks.Choose(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -160,9 +160,19 @@ func (r *finisher) linear() models.Linear {
 	return one
 }
 
-// problemOf returns the problem of a model on data of the agents.
+// problemOf returns the problem of a model on data of the agents, with Oracles in float64.
 func (r *finisher) problemOf(t data.Task, m models.Model) (train.Problem, error) {
-	prob, err := train.NewPart(r.team, t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
+	return r.newProblem(t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
+}
+
+// roughProblem is problemOf with Oracles in float32, for products.
+func (r *finisher) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
+	return r.newProblem(t, m, models.Config{Seed: r.Settings.Seed, Float32: true})
+}
+
+// newProblem returns the problem of a model on data of the agents.
+func (r *finisher) newProblem(t data.Task, m models.Model, c models.Config) (train.Problem, error) {
+	prob, err := train.NewPart(r.team, t, m, c)
 	if err != nil {
 		return prob, fmt.Errorf("model %T: %w", m, err)
 	}

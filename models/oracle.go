@@ -322,15 +322,22 @@ func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 
 // Values implements [dsbo.ValueOracle]. It computes in float64.
 func (o *Oracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	value := func(side *side) (v float64, err error) {
-		d, err := side.derivatives(s)
-		if err == nil {
-			v, err = d.Value(x, y)
-		}
-		return v, side.failure(err)
-	}
-	if upper, err = value(&o.double.up); err == nil {
-		lower, err = value(&o.double.low)
+	if upper, err = o.double.up.value(x, y, s); err == nil {
+		lower, err = o.double.low.value(x, y, s)
 	}
 	return upper, lower, err
+}
+
+// LowerValue returns g_i(x, y) on all examples, as Values does.
+func (o *Oracle) LowerValue(x, y []float64) (float64, error) {
+	return o.double.low.value(x, y, dsbo.Sample{Set: dsbo.Whole})
+}
+
+// value returns the loss.
+func (s *side) value(x, y []float64, of dsbo.Sample) (v float64, err error) {
+	d, err := s.derivatives(of)
+	if err == nil {
+		v, err = d.Value(x, y)
+	}
+	return v, s.failure(err)
 }

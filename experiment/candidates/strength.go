@@ -77,17 +77,25 @@ func (s *strengthSearch) best() (strength float64) {
 	return strength
 }
 
-// around tries the best strength ± each of steps, one after the other.
-func (s *strengthSearch) around(steps ...float64) error {
-	for _, step := range steps {
-		best := s.best()
-		for _, a := range []float64{best - step, best + step} {
-			if _, err := s.at(a); err != nil {
-				return err
-			}
-		}
+// leastRefined is the least change of a strength that is worth a solution.
+const leastRefined = 0.1
+
+// refine tries the strength at which the parabola through the best one and its neighbors is lowest.
+func (s *strengthSearch) refine() error {
+	tried, best := slices.Sorted(maps.Keys(s.tried)), s.best()
+	k := slices.Index(tried, best)
+	if k < 1 || k+1 == len(tried) {
+		return nil
 	}
-	return nil
+	below, above, least := tried[k-1], tried[k+1], s.tried[best].criterion()
+	fall, rise := s.tried[below].criterion()-least, s.tried[above].criterion()-least
+	left, right := best-below, above-best
+	move := (float64(fall*right*right) - float64(rise*left*left)) / (2 * (float64(fall*right) + float64(rise*left)))
+	if !(math.Abs(move) >= leastRefined) {
+		return nil
+	}
+	_, err := s.at(best + move)
+	return err
 }
 
 // settleStrength gives the structure its best strength.
@@ -121,7 +129,7 @@ func (f *crossFit) null() (*Structure, error) {
 const farthestStrength = 6
 
 // tune finds the strength of a structure near another one's, whose models are y: by ones up and
-// down until the criterion rises, then more finely.
+// down until the criterion rises, then where a parabola is lowest.
 func (f *crossFit) tune(st *Structure, near float64, y []float64) (tried []runs.Constant, err error) {
 	s := f.newSearch(st, y)
 	first, err := s.at(near)
@@ -144,7 +152,7 @@ func (f *crossFit) tune(st *Structure, near float64, y []float64) (tried []runs.
 			break // it falls to this side
 		}
 	}
-	if err := s.around(0.5, 0.25); err != nil {
+	if err := s.refine(); err != nil {
 		return nil, err
 	}
 	s.settleStrength()

@@ -182,6 +182,7 @@ type crossFit struct {
 func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 	f := &crossFit{CrossFit: c, ctx: ctx, parts: c.Problem.Solver(), all: c.All.Solver(), watch: c.Watch,
 		features: c.Model.Of.Features}
+	f.parts.Rough, f.all.Rough = c.Problem.Oracles, c.All.Oracles
 	for _, solver := range []*exact.Solver{f.parts, f.all} {
 		solver.PhiTol = solutionTol
 	}

@@ -131,8 +131,8 @@ func (l *listing) addModels() {
 // addStructures lists what the choice among structures of penalties sends: of each some strengths
 // of the models of all folds, one after the other, and the models of all rows.
 func (l *listing) addStructures() {
-	// of a structure, and of a solution, on ten tables
-	const least, strengths, most, products = 4, 7.5, 25, 8
+	// of a structure, and of a solution, on five tables
+	const least, strengths, most, products = 3, 4, 25, 12
 	n := Range{candidates.LeastStructures, candidates.MostStructures - 2, candidates.MostStructures}
 	tried := n.times(Range{least, strengths, most})
 	parts := *l

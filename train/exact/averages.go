@@ -62,14 +62,32 @@ func (w *solve) residual(r, b, z []float64, lost [][]float64) error {
 	return err
 }
 
-// values returns the averaged losses.
+// values returns the averaged losses; upper is 0 where it is not needed and need not be found.
 func (w *solve) values(y []float64) (upper, lower float64, err error) {
 	var both [2]float64
 	err = w.Agents.MeanNumbers(w.ctx, both[:], func(i int, part []float64) (err error) {
+		if o, ok := w.Oracles[i].(lowerOracle); ok && w.lowerOnly {
+			part[0] = 0
+			part[1], err = o.LowerValue(w.x, y)
+			return err
+		}
 		part[0], part[1], err = w.Oracles[i].Values(w.x, y, allExamples)
 		return err
 	})
 	return both[0], both[1], err
+}
+
+// A lowerOracle tells g_i(x, y) on all examples alone.
+type lowerOracle interface {
+	LowerValue(x, y []float64) (float64, error)
+}
+
+// rough returns the oracle of agent i that answers for products and diagonals.
+func (w *solve) rough(i int) dsbo.Oracle {
+	if w.Rough != nil {
+		return w.Rough[i]
+	}
+	return w.Oracles[i]
 }
 
 // mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.

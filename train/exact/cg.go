@@ -80,8 +80,8 @@ func (w *solve) leastShare() float64 {
 
 // product is a product of the Hessian's data part at Y, for package recycle.
 func (w *solve) product(dst, v []float64) error {
-	err := w.mean(w.wire, dst, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		if err := linalg.Product(w.products, o, part, w.x, w.Y, v, allExamples); err != nil {
+	err := w.mean(w.wire, dst, nil, func(i int, _ dsbo.ValueOracle, part []float64) error {
+		if err := linalg.Product(w.products, w.rough(i), part, w.x, w.Y, v, allExamples); err != nil {
 			return err
 		}
 		w.subtractPenalty(part, v)

@@ -35,8 +35,8 @@ func (w *solve) findDataDiagonal() error {
 	if _, ok := one.(dsbo.DiagonalOracle); !ok {
 		return dsbo.ErrCapability
 	}
-	return w.mean(w.wire, w.diag, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		if err := w.products.Diagonal(o.(dsbo.DiagonalOracle), part, w.x, w.Y, allExamples); err != nil {
+	return w.mean(w.wire, w.diag, nil, func(i int, _ dsbo.ValueOracle, part []float64) error {
+		if err := w.products.Diagonal(w.rough(i).(dsbo.DiagonalOracle), part, w.x, w.Y, allExamples); err != nil {
 			return err
 		}
 		linalg.Sub(part, part, w.e)

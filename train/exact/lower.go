@@ -21,16 +21,16 @@ type descent struct {
 }
 
 // Lower returns y*(x) without its gradient, from y (length q, not changed; nil: not known) or the
-// last solution, whichever has the lower loss. Phi of the result is f(x, y), and there are no
-// Gradient, Z, and errors of these.
+// last solution, whichever has the lower loss. The result has no Phi, Gradient and Z, and no errors
+// of these.
 func (s *Solver) Lower(ctx context.Context, x, y []float64) (Solution, error) {
 	if err := s.check(x, y, nil); err != nil {
 		return Solution{}, fmt.Errorf("lower solution: %w", err)
 	}
 	w := s.newSolve(ctx, x)
-	w.Gradient, w.Z = nil, nil
+	w.Gradient, w.Z, w.Phi, w.lowerOnly = nil, nil, math.NaN(), true
 	err := w.runParts(w.findScale, func() error { return w.chooseStart(y, nil) }, w.findDiagonal, w.solveLower)
-	if w.Phi = w.upper; err == nil && linalg.AllFinite(w.Y) {
+	if err == nil && linalg.AllFinite(w.Y) {
 		copy(s.y, w.Y)
 	}
 	return w.Solution, err

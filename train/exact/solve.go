@@ -16,6 +16,7 @@ type solve struct {
 	*Solver
 	Solution
 	ctx            context.Context
+	lowerOnly      bool // the upper loss is not needed
 	x              []float64
 	productLimit   int          // bound of the products
 	upper, lower   float64      // the averaged losses at Y

@@ -43,6 +43,9 @@ import (
 // AdjointTol bound residuals, these and gradients travel in float32.
 type Solver struct {
 	Oracles []dsbo.ValueOracle // one for each agent; nil for agents of other processes
+	// Rough answers for products and diagonals, which the next residual corrects, where that is
+	// cheaper than Oracles, such as in float32; nil: Oracles do.
+	Rough []dsbo.Oracle
 	// Agents are the agents of the oracles; nil: all are in this process. All processes solve at
 	// the same x.
 	Agents *collective.Group
