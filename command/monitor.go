@@ -82,17 +82,23 @@ func (m *monitor) handler() http.Handler {
 	return mux
 }
 
-// health serves /healthz: the agent's position, what it waits for, and the neighbours that are not
+// health serves /healthz: what the agent does, its position, and the neighbours that are not
 // connected. It is 503 while an agent that does not compute holds up the run, its members cannot
 // change, or one of them is at fault.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	p := m.current()
-	state, code, details := "ok", http.StatusOK, ""
+	state, code, details := "computes", http.StatusOK, ""
 	if p.exchange != nil {
 		s := p.exchange.Status()
 		faulty := func(n dsbogrpc.Neighbour) bool { return n.Fault != "" && slices.Contains(s.Members, n.Agent) }
-		if s.Stalled || s.Waiting != "" || slices.ContainsFunc(s.Neighbours, faulty) {
+		switch h := s.Holdup; {
+		case s.Stalled || s.Waiting != "" || slices.ContainsFunc(s.Neighbours, faulty):
 			state, code = "waiting", http.StatusServiceUnavailable
+		case h == nil || h.Waiting < time.Second: // as in any exchange
+		case h.Computing:
+			state = fmt.Sprintf("waits for agent %d, which computes, since %v", h.Agent, h.Waiting.Round(time.Second))
+		default:
+			state = fmt.Sprintf("waits for agent %d since %v", h.Agent, h.Waiting.Round(time.Second))
 		}
 		details = exchangeDetails(s)
 	}
@@ -102,18 +108,12 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, p.Progress, details)
 }
 
-// exchangeDetails returns what an exchange waits for, who takes part and who is too slow to, and
+// exchangeDetails returns what holds up an exchange, who takes part and who is too slow to, and
 // the neighbours that are not connected, as far as there is any of it, each after a semicolon.
 func exchangeDetails(s dsbogrpc.Status) string {
 	text := ""
-	switch h := s.Holdup; {
-	case h == nil || !s.Stalled && h.Waiting < time.Second: // as in any exchange
-	case s.Stalled:
-		text += "; " + h.String()
-	case h.Computing:
-		text += fmt.Sprintf("; waits for agent %d since %v, which computes", h.Agent, h.Waiting.Round(time.Second))
-	default:
-		text += fmt.Sprintf("; waits for agent %d since %v", h.Agent, h.Waiting.Round(time.Second))
+	if s.Stalled && s.Holdup != nil { // which may have ended since
+		text += "; " + s.Holdup.String()
 	}
 	if s.Waiting != "" {
 		text += "; " + s.Waiting

@@ -138,7 +138,7 @@ func TestHealth(t *testing.T) {
 			exchange: watched{}},
 	} {
 		m := &monitor{run: "mnist-8", agent: 2, position: p}
-		if got := pageAt(t, m, "/healthz"); got != "ok: agent 2 of mnist-8, "+want+"\n" {
+		if got := pageAt(t, m, "/healthz"); got != "computes: agent 2 of mnist-8, "+want+"\n" {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -166,7 +166,7 @@ func TestFaultyNeighbour(t *testing.T) {
 		{[]int{0, 1, 2}, http.StatusServiceUnavailable,
 			"waiting: agent 2 of mnist-8, starting; epoch 1, of agents 0 1 2; " + slander + "\n"},
 		{[]int{0, 2}, http.StatusOK,
-			"ok: agent 2 of mnist-8, starting; epoch 1, of agents 0 2; left out: " + slander + "\n"},
+			"computes: agent 2 of mnist-8, starting; epoch 1, of agents 0 2; left out: " + slander + "\n"},
 	} {
 		m.position.exchange = slandered{tt.members}
 		r := httptest.NewRecorder()
@@ -181,6 +181,27 @@ func TestFaultyNeighbour(t *testing.T) {
 	}
 }
 
+// TestWait: an agent that has waited for a moment says so in place of what it does, and is well.
+func TestWait(t *testing.T) {
+	m := newMonitor("mnist-8", 2)
+	for waiting, want := range map[time.Duration]string{
+		999 * time.Millisecond: "computes: agent 2 of mnist-8, starting\n",
+		4 * time.Second:        "waits for agent 1 since 4s: agent 2 of mnist-8, starting\n",
+	} {
+		m.position.exchange = held{waiting}
+		if got := pageAt(t, m, "/healthz"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A held exchange has waited for agent 1, for less time than makes it stalled.
+type held struct{ waiting time.Duration }
+
+func (h held) Status() dsbogrpc.Status {
+	return dsbogrpc.Status{Holdup: &dsbogrpc.Holdup{Agent: 1, Waiting: h.waiting, Reason: "it is there"}}
+}
+
 // TestHoldup: an agent that waits for one that does not compute is not well, and says for whom
 // it waits.
 func TestHoldup(t *testing.T) {
@@ -190,7 +211,7 @@ func TestHoldup(t *testing.T) {
 		want, says := http.StatusServiceUnavailable, "waiting: agent 2 of mnist-8, starting; "
 		if computes {
 			want, says = http.StatusOK,
-				"ok: agent 2 of mnist-8, starting; waits for agent 5 since 20s, which computes\n"
+				"waits for agent 5, which computes, since 20s: agent 2 of mnist-8, starting\n"
 		} else {
 			says += "exchange 17 has waited for agent 5 for 20s: it is there, as agent 3 says\n"
 		}

@@ -37,6 +37,7 @@ func (r *finisher) finish(ctx context.Context) error {
 	tuned, found := candidates.NewModel(r.poser.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X),
 		r.newFinder(r.poser.problem.Problem, len(best.X), solver)
 	found.Second = best.Y
+	found.Spent = r.result.Last().HVP / r.Settings.Agents
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}

@@ -11,11 +11,6 @@ import (
 // Descents bounds the solutions by which a tuned x is looked for downhill from its rival's.
 const Descents = 12
 
-// mostEffort is how many times the products of the models so far it may take: where the lower
-// problem is nearly singular, as at weak penalties of few examples, one solution takes more than
-// all of these.
-const mostEffort = 10
-
 // leastPromise is the share of Φ by which it has to be expected to fall for one more solution.
 const leastPromise = 1e-5
 
@@ -23,24 +18,26 @@ const leastPromise = 1e-5
 // else the tuned model, and a note on what was found. A constant is an x like all others: where the
 // tuned one is not below it, the iterations have ended on the way, and x is looked for from the
 // constant on, along exact hypergradients. Solutions that have none, as of lower problems that are
-// not convex, leave the tuned model as it is.
+// not convex, leave the tuned model as it is. It takes about as many products as the iterations and
+// the models so far, at most: a solution that may not fit, by the one before it, is not begun.
 func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []string, error) {
 	if tuned.Below(rival) || rival.Finder != f || !rival.Lambda.Known() || rival.gradient == nil {
 		return tuned, nil, nil
 	}
-	search, effort := newDownhill(rival), mostEffort*f.products(tuned)
-	for solved := 1; solved <= Descents && effort > 0 &&
+	note := fmt.Sprintf("Φ at the %s of the iterations is %.4g, not below that of %s, %.4g", f.Symbol,
+		float64(tuned.Phi), rival.Name, float64(rival.Phi))
+	search, effort := newDownhill(rival), f.Spent+f.products(tuned)
+	f.watch.Log("%s: it is looked for downhill from there, by about %d products at most", note, effort)
+	for solved, likely := 1, 0; solved <= Descents && likely <= effort &&
 		search.promise() > leastPromise*math.Abs(float64(search.best.Phi)); solved++ {
 		f.watch.Expect(1 + len(f.constants) + solved)
 		next := NewModel(tuned.Name, runs.Unknown(), search.trial())
 		if err := f.Solve(ctx, next, search.best.Y, search.best.z); err != nil {
 			return nil, nil, err
 		}
-		effort -= next.Steps
+		likely, effort = next.Steps, effort-next.Steps
 		search.accept(next)
 	}
-	note := fmt.Sprintf("Φ at the %s of the iterations is %.4g, not below that of %s, %.4g", f.Symbol,
-		float64(tuned.Phi), rival.Name, float64(rival.Phi))
 	switch {
 	case search.best == rival && rival.BeyondNotes() != nil: // Φ falls there, but beyond the farthest constant
 		return tuned, nil, nil

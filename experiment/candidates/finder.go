@@ -95,6 +95,9 @@ type Finder struct {
 	// convex, length q; nil: nowhere. All models have the same two starts, and none depends on what
 	// was solved before it.
 	Second []float64
+	// Spent is how many Hessian-vector products an agent has taken before, in the iterations: a
+	// search for a better x takes no more than these and the models so far.
+	Spent int
 
 	length    int // of x
 	solver    *exact.Solver

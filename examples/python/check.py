@@ -1,0 +1,109 @@
+"""Check dsbo.py against the program dsbo, and its estimators by scikit-learn's check_estimator.
+
+    python3 check.py            # DSBO=path of the program, unless it stands in $PATH
+"""
+
+import csv
+import io
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+if sys.argv[1:] == ["without"]:
+    sys.modules["sklearn"] = None  # which cannot be imported then
+
+import dsbo
+
+
+def check_files():
+    """A run's files give the arrays and the predictions that the program gives."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = dsbo._program(None)
+        write_table(Path(folder, "table.csv"))
+        for target, drop, *more in (
+            ["colour", "visits"],
+            ["colour", "visits", "-model=mlp", "-hidden=5", "-K=2", "-penalty=one"],
+            ["size", "visits"],
+            ["visits", "size", "-task=count", "-missing=mean"],
+        ):
+            flags = [f"-target={target}", f"-drop={drop}", "-data=table.csv", "-agents=2", "-out=model", "-quiet"]
+            dsbo._call([program, "tune", *flags, "-force", "-report=false", *more], folder)
+            run = dsbo.Run(Path(folder, "model"))
+            assert len(run.curves["test_loss"]) == len(run.curves["iteration"]) > 1
+            assert len(run.names) == len(run.penalties)
+            text = subprocess.run([program, "predict", "-model=model", "-data=table.csv"], cwd=folder, check=True,
+                                  capture_output=True, text=True).stdout
+            rows = list(csv.reader(io.StringIO(text)))[1:]
+            columns = dsbo.read_csv(Path(folder, "table.csv"))
+            if run.model.classes:
+                assert [row[0] for row in rows] == list(run.model.predict(columns))
+                ours, theirs = run.model.predict_proba(columns), np.array([row[1:] for row in rows], float)
+            else:
+                ours, theirs = run.model.predict(columns), np.array([row[0] for row in rows], float)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
+            print(f"{target}: {len(rows)} predictions are those of dsbo predict")
+
+
+def write_table(path):
+    """Write a table with numbers, words, days and times, some of which are missing."""
+    random = np.random.default_rng(3)
+    rows = 300
+    day = np.datetime64("2020-01-01") + random.integers(0, 900, rows)
+    noon = np.datetime64("2021-06-01T12:00:00") + random.integers(0, 900, rows)
+    ward = random.choice(["eyes", "heart", "surgery"], rows)
+    ward[:4] = "birth"  # which is rare
+    width = random.normal(30, 8, rows).round(2)
+    size = width / 10 + (ward == "heart") + random.normal(0, 0.3, rows)
+    size += (day - day.min()).astype(float) / 1000
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["day", "noon", "ward", "width", "size", "colour", "visits"])
+        for i in range(rows):
+            missing = random.random(4) < 0.05
+            cells = ["" if gone else str(v) for v, gone in zip((day[i], noon[i], ward[i], width[i]), missing)]
+            out.writerow([*cells, size[i], "red" if size[i] > 4 else "blue", random.poisson(size[i] ** 2 / 8 + 1)])
+
+
+def check_fits():
+    """Estimators learn, over sites too, from arrays with missing values."""
+    random = np.random.default_rng(1)
+    X = random.normal(size=(600, 8))
+    score = X[:, 0] - 2 * X[:, 1]
+    X[random.random(X.shape) < 0.02] = np.nan
+    classes = np.where(score > 0, "yes", "no")
+    classifier = dsbo.DsboClassifier().fit(X[:400], classes[:400], sites=np.arange(400) % 3)
+    regressor = dsbo.DsboRegressor(options=["-K=5"]).fit(X[:400], score[:400])
+    accuracy, r2 = classifier.score(X[400:], classes[400:]), regressor.score(X[400:], score[400:])
+    print(f"{classifier}: accuracy {accuracy:.3f}; {regressor}: R² {r2:.3f}")
+    assert accuracy > 0.9 and r2 > 0.9
+    assert np.allclose(classifier.predict_proba(X).sum(axis=1), 1)
+
+
+def check_words():
+    """Columns of words, as pandas has them, are words to the program."""
+    try:
+        import pandas
+    except ImportError:
+        print("LEFT OUT: pandas cannot be imported")
+        return
+    random = np.random.default_rng(2)
+    colour = random.choice(["red", "blue", "1"], 300)
+    frame = pandas.DataFrame({"colour": colour, "size, cm": random.normal(size=300)})
+    y = (colour == "1") * 3 + frame["size, cm"]
+    assert dsbo.DsboRegressor().fit(frame, y).score(frame, y) > 0.95
+
+
+check_files()
+check_fits()
+check_words()
+try:
+    from sklearn.utils.estimator_checks import check_estimator
+except ImportError:
+    print("LEFT OUT: check_estimator, as sklearn cannot be imported")
+else:
+    for estimator in dsbo.DsboClassifier(), dsbo.DsboRegressor():
+        check_estimator(estimator)
+        print(f"check_estimator passes: {estimator}")
