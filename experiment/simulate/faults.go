@@ -32,6 +32,16 @@ func (w *world) injectFaults(ctx context.Context) {
 			}
 		})
 	}
+	if w.Endless {
+		lasting.Go(func() {
+			d := w.draw.of("endless")
+			if sleep(ctx, d.of("begins").between(time.Second, w.Calm)) {
+				f := w.falsehood(d, w.Liars[0])
+				w.trace.note("fault: %v, to the end", f)
+				f.begin(w)
+			}
+		})
+	}
 	for k := 0; ; k++ {
 		d := w.draw.of("fault", int64(k))
 		if !sleep(ctx, d.of("pause").exponential(w.Pause)) {
@@ -63,6 +73,9 @@ func (w *world) choose(d draw) fault {
 	n := len(w.machines)
 	agent, down := d.of("agent").below(n), d.of("down").between(time.Second, max(time.Minute, w.Calm/10))
 	other := (agent + 1 + d.of("other").below(n-1)) % n
+	if len(w.Liars) > 0 && d.of("lie").chance(0.6) {
+		return w.falsehood(d, among(d.of("liar"), w.Liars...))
+	}
 	if w.Quorum > 0 && d.of("absence").chance(0.3) {
 		return absence{agent, other,
 			among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(time.Second, w.SilentAfter),
@@ -82,7 +95,7 @@ func (w *world) choose(d draw) fault {
 		return interruption{agent, down}
 	case u < 0.6:
 		return stall{agent}
-	case u < 0.65:
+	case u < 0.65 && len(w.Liars) == 0: // else its error is not the liar's
 		return fullDisk{agent}
 	case u < 0.7:
 		return slowDisk{agent}

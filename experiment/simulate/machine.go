@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type machine struct {
 	name  string
 	dir   string // the run folder, on the drive
 	drive *drive
+	lying lying
 
 	identity  *pki.Identity
 	admission string // what lets the agent into the run; "" where that has it from the start
@@ -108,13 +110,15 @@ func (m *machine) supervise(ctx context.Context) error {
 		case killed && ctx.Err() == nil:
 		case err == nil, m.refuses(err):
 			return err
+		case m.blames(err) != nil:
+			return m.blames(err)
 		case errors.Is(err, paxos.ErrStateLost):
 			// It is started again, as by a supervisor: others have to find that out too, by
 			// its answers.
 			if err := m.world.end(m.agent, m.lost); err != nil {
 				return err
 			}
-		case code != cli.Failure && code != cli.Interrupted:
+		case code != cli.Failure && code != cli.Interrupted && !slices.Contains(m.Liars, m.agent):
 			return fmt.Errorf("exit code %d: %w", code, err)
 		case p.life >= mostLives:
 			return fmt.Errorf("it was started %d times: %w", p.life, err)

@@ -46,6 +46,7 @@ func (p *process) run() error {
 			Admission:      p.admission,
 			Finished:       finished,
 			Log:            p.trace.logger(p.agent),
+			Wrap:           p.lyingTo,
 		},
 		Open: p.open,
 		Known: func() {

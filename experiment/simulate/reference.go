@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dsbo/experiment"
 	"dsbo/internal/disk"
@@ -133,7 +134,11 @@ func (w *world) changes() (log membership.Log, err error) {
 			return nil, fmt.Errorf("agent %d has the membership log\n%sothers have\n%s", i, own.Bytes(), log.Bytes())
 		}
 	}
-	return log, nil
+	id := w.machines[0].identity
+	return log, log.VerifyVotes(func(text []byte, s membership.Signature, at time.Time) error {
+		_, err := id.Verify(s.Agent, s.Certificate, text, s.Signature, at)
+		return err
+	})
 }
 
 // compareSummaries returns an error that names the first difference of what two agents say of the

@@ -147,8 +147,8 @@ func (w *world) end(agent int, in map[int]bool) error {
 	if err != nil {
 		return err
 	}
-	members := log.Last(w.Agents).Members
-	if slices.ContainsFunc(members, func(i int) bool { return !w.ended[i] && !w.lost[i] }) {
+	waited := func(i int) bool { return !w.ended[i] && !w.lost[i] && !(w.Endless && i == w.Liars[0]) }
+	if slices.ContainsFunc(log.Last(w.Agents).Members, waited) {
 		return nil
 	}
 	for i, m := range w.machines {
