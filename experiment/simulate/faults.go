@@ -35,8 +35,11 @@ func (w *world) injectFaults(ctx context.Context) {
 	if w.Endless {
 		lasting.Go(func() {
 			d := w.draw.of("endless")
-			if sleep(ctx, d.of("begins").between(time.Second, w.Calm)) {
-				f := w.falsehood(d, w.Liars[0])
+			f, more := w.falsehood(d, w.Liars[0]), sleep(ctx, d.of("begins").between(time.Second, w.Calm))
+			for more && slices.ContainsFunc(w.machines[:w.Agents], (*machine).isNew) {
+				more = sleep(ctx, time.Second) // all are waited for until each has a checkpoint
+			}
+			if more {
 				w.trace.note("fault: %v, to the end", f)
 				f.begin(w)
 			}

@@ -40,7 +40,7 @@ func TestKindsOfLies(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		w.machines[2].crash(true, 40*time.Second)
 	}, func(t *testing.T, w *world) {
-		for _, k := range []kind{vector, alive, key, control, epoch, piece} {
+		for _, k := range []kind{vector, alive, key, control, epoch} {
 			if !w.machines[0].lying.heard[k] {
 				t.Errorf("agent 0 sends no frame of kind %d", k)
 			}
