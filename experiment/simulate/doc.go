@@ -10,8 +10,8 @@
 // agent that is killed is cut off from its machine at once, and its goroutines end alone.
 //
 // In some runs members lie: they compute as all do, and send something else than they have to say
-// (the table lies). What shows of that must change no bit of those that are honest, and their errors
-// must name a liar.
+// (the table lies). What shows of that must change no bit of those that are honest, and their
+// errors must name a liar.
 //
 // # What a seed repeats
 //

@@ -214,7 +214,7 @@ func (l *liar) Send(frame []byte) error {
 			break
 		}
 	}
-	l.lying.keep(l.to, frame)
+	l.lying.noteSent(l.to, frame)
 	for _, f := range frames {
 		if err := l.Sender.Send(f); err != nil {
 			return err
@@ -239,8 +239,8 @@ func (l *lying) present(to int) (all []int) {
 	return all
 }
 
-// keep keeps a frame that was to be sent.
-func (l *lying) keep(to int, frame []byte) {
+// noteSent keeps a frame that was to be sent.
+func (l *lying) noteSent(to int, frame []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.sent == nil {
@@ -327,11 +327,11 @@ func (w *world) falsehood(d draw, liar int) falsehood {
 	return falsehood{d.of("which").below(len(lies)), liar, d.of("told"), among(d.of("share"), 0.4, 1)}
 }
 
-func (f falsehood) begin(w *world) { f.count(w, 1) }
-func (f falsehood) end(w *world)   { f.count(w, -1) }
+func (f falsehood) begin(w *world) { f.addFaults(w, 1) }
+func (f falsehood) end(w *world)   { f.addFaults(w, -1) }
 func (f falsehood) String() string { return fmt.Sprintf("agent %d %s", f.liar, lies[f.lie].name) }
 
-func (f falsehood) count(w *world, by int) {
+func (f falsehood) addFaults(w *world, by int) {
 	l := &w.machines[f.liar].lying
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -347,8 +347,9 @@ func (f falsehood) count(w *world, by int) {
 
 // blames returns an error if an honest agent ends by another one's fault, and names no liar.
 func (m *machine) blames(err error) error {
+	named := func(liar int) bool { return strings.Contains(err.Error(), fmt.Sprintf("agent %d", liar)) }
 	if len(m.Liars) == 0 || slices.Contains(m.Liars, m.agent) || !errors.Is(err, dsbo.ErrPeer) ||
-		slices.ContainsFunc(m.Liars, func(i int) bool { return strings.Contains(err.Error(), fmt.Sprintf("agent %d", i)) }) {
+		slices.ContainsFunc(m.Liars, named) {
 		return nil
 	}
 	return fmt.Errorf("agents %v lie, and are not named: %w", m.Liars, err)
