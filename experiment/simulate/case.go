@@ -138,6 +138,12 @@ func (c *Case) drawLiars(d draw) {
 	}
 	// The others go on without it: they must be joined by edges.
 	c.Endless = c.Quorum > 0 && slices.Contains(c.Flags, "-graph=complete") && d.of("endless").chance(0.5)
+	for k, n := range c.Newcomers {
+		if c.Endless && !slices.ContainsFunc(n.neighbours, func(i int) bool { return i != first }) {
+			c.Newcomers[k].neighbours = append(n.neighbours, (first+1)%c.Agents)
+			slices.Sort(c.Newcomers[k].neighbours)
+		}
+	}
 	// Each lie may end the run, which begins again, or have others wait until they are patient no
 	// more.
 	c.Limit += 20*c.Patience + 20*c.Calm

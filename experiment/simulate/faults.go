@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"dsbo/network/membership"
 )
 
 // A fault is something that happens to a run, for a time or at a moment.
@@ -21,6 +23,7 @@ type fault interface {
 func (w *world) injectFaults(ctx context.Context) {
 	var lasting sync.WaitGroup
 	defer lasting.Wait()
+	over := ctx
 	ctx, cancel := context.WithDeadline(ctx, begin.Add(w.Calm))
 	defer cancel()
 	for i, n := range w.Newcomers {
@@ -42,6 +45,7 @@ func (w *world) injectFaults(ctx context.Context) {
 			if more {
 				w.trace.note("fault: %v, to the end", f)
 				f.begin(w)
+				w.endsLie(over, f)
 			}
 		})
 	}
@@ -59,6 +63,32 @@ func (w *world) injectFaults(ctx context.Context) {
 			w.trace.note("end of: %v", f)
 		})
 	}
+}
+
+// endsLie ends a lie once the members without the liar are no quorum any more, as others have been
+// left out meanwhile: without it nothing is decided then.
+func (w *world) endsLie(ctx context.Context, f falsehood) {
+	for sleep(ctx, 10*w.AbsentAfter) {
+		e := w.newestEpoch()
+		honest := slices.DeleteFunc(slices.Clone(e.Members), func(i int) bool { return i == f.liar })
+		if len(honest) < len(e.Members) && len(honest) < w.Quorum {
+			w.trace.note("end of: %v", f)
+			f.end(w)
+			return
+		}
+	}
+}
+
+// newestEpoch returns the newest epoch that any agent knows whose process has opened its exchange.
+func (w *world) newestEpoch() (newest membership.Epoch) {
+	for _, m := range w.machines {
+		if p := m.process(); p != nil && p.exchange() != nil {
+			if e := p.exchange().Changes().Last(w.Agents); e.Number >= newest.Number {
+				newest = e
+			}
+		}
+	}
+	return newest
 }
 
 // sleep waits, and reports whether ctx lasts longer.

@@ -269,9 +269,7 @@ func (p *process) await(o *obstacle) {
 
 // state says what the agent does, for a run that does not end.
 func (m *machine) state() string {
-	m.mu.Lock()
-	p := m.now
-	m.mu.Unlock()
+	p := m.process()
 	switch {
 	case p == nil:
 		return "no process"
@@ -279,6 +277,13 @@ func (m *machine) state() string {
 		return fmt.Sprintf("process %d has not opened the exchange", p.life)
 	}
 	return fmt.Sprintf("process %d: %+v", p.life, p.exchange().Status())
+}
+
+// process returns the present one, nil if there is none.
+func (m *machine) process() *process {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
 }
 
 // exchange returns the process's end of the exchange, nil before it is open.

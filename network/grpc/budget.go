@@ -6,6 +6,7 @@ import (
 
 	"dsbo/internal/guard"
 	"dsbo/network/grpc/holdup"
+	"dsbo/network/membership"
 )
 
 // What a neighbour does that brings an exchange no further is counted against it, in time: an agent
@@ -19,6 +20,10 @@ const (
 	wasteCouncil = time.Second            // a message of the council that cannot be read, or is not signed
 	wasteTwice   = 100 * time.Millisecond // a message of the council, or a question, that has come before
 	wasteRepeat  = 10 * time.Millisecond  // a vector that has come before
+
+	// departures is how often it may be left out, or begin with another's state, for a budget: all
+	// go back to a checkpoint each time.
+	departures = 10
 
 	budgetPeriod = time.Hour
 	leastBudget  = 30 * time.Minute // what DelayBudget is if nothing else is said, or ten absences
@@ -53,5 +58,14 @@ func (m *Mixer) spendWait(h *Holdup) {
 	}
 	if e := m.neighbours.edge(h.Agent); e != nil && h.Source < 0 && h.Waiting >= m.config.Heartbeat {
 		e.conduct.spend(m.config.Heartbeat, h)
+	}
+}
+
+// spendChange counts the newest change of a log against the neighbours that it loses.
+func (c *chamber) spendChange(log membership.Log) {
+	for _, e := range c.m.neighbours.edges {
+		if log.Loses(len(log), e.id, c.m.config.Matrix.N()) {
+			e.conduct.spend(c.m.config.DelayBudget/departures, "it is left out, or has lost its state")
+		}
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"dsbo/network/grpc/holdup"
+	"dsbo/network/membership"
 )
 
 // TestDelaysHaveABudget: what a neighbour does that brings nothing counts against it, whatever it
-// is, and when its budget is spent it counts as failed, until another process of it comes.
+// is, and when its budget is spent it counts as failed, until another process of it comes. Before,
+// what makes all go back by a change of the members cost nothing.
 func TestDelaysHaveABudget(t *testing.T) {
 	const budget = 5 * time.Minute
 	for name, c := range map[string]struct {
@@ -25,6 +27,9 @@ func TestDelaysHaveABudget(t *testing.T) {
 			int(budget / wasteConnect)},
 		"it repeats itself": {func(m *Mixer, e *edge) { e.conduct.spend(wasteRepeat, "a vector") },
 			int(budget / wasteRepeat)},
+		"it leaves again and again": {func(m *Mixer, _ *edge) {
+			m.chamber.spendChange(membership.Log{{Epoch: 1, Members: []int{1, 2}}})
+		}, departures},
 		"it sends nothing": {func(m *Mixer, e *edge) {
 			m.spendWait(&Holdup{Agent: e.id, Source: -1, Cause: holdup.ByWithholding, Waiting: time.Minute})
 		}, int(budget / time.Second)},

@@ -291,6 +291,7 @@ func (c *chamber) publish() {
 		c.log = c.seat.Log()
 		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members",
 			change.Members, "why", change.Why)
+		c.spendChange(c.log[:change.Epoch])
 		m.flow.notifyWaiter()
 	}
 }

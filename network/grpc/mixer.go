@@ -42,6 +42,7 @@ type Mixer struct {
 
 	stateLost bool                // this agent has no state to go on with
 	hasSaved  bool                // it has begun to write a checkpoint, in this process or, as it seems, a former one
+	saved     int                 // the exchange of the last one in the epoch; before, where the epoch begins
 	finish    finish              // how far it is in the end of the run
 	leaving   bool                // Drain has ended well
 	ended     *network.EndedError // why all agents have to end; nil while the run goes on

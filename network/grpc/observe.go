@@ -78,6 +78,7 @@ func (c *chamber) observe() (seen paxos.Observation) {
 		obstacle = h.Agent
 	}
 	company, all := false, true
+	seen.Saved = c.m.saved
 	for _, e := range c.m.neighbours.edges {
 		if e.silence() >= most || e.id == obstacle || e.failure != nil {
 			seen.Down = append(seen.Down, e.id)

@@ -112,7 +112,7 @@ func newMixer(c Config) (m *Mixer, err error) {
 	m = &Mixer{
 		config:   c,
 		watch:    c.newWatch(),
-		hasSaved: c.Round > 0,
+		hasSaved: c.Round > 0, saved: c.Round,
 		keys:     keys,
 		settings: settingsText(c.Settings, min(2*maxName, maxHello-c.helloLength())),
 		ledger:   masking.Ledger,

@@ -126,7 +126,7 @@ func (m *Mixer) Saving() (done func()) {
 	defer m.mu.Unlock()
 	before := m.watch.Doing()
 	m.watch.Begin(holdup.Saving)
-	m.hasSaved = true
+	m.hasSaved, m.saved = true, m.flow.round
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()

@@ -102,7 +102,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	m.view = p
 	m.terms, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
 	m.flow.round, m.flow.missing, m.flow.rollback = round, 0, nil
-	m.finish, m.stateLost = newFinish(m), false
+	m.finish, m.stateLost, m.saved = newFinish(m), false, round
 	if m.handovers.handover.epoch < e.Number && !m.handovers.handover.reading {
 		m.handovers.handover = handover{} // who still asks for it has it read again
 	}

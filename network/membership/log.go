@@ -223,6 +223,29 @@ func (l Log) SlowDepartures(agent int) (times int) {
 	return times
 }
 
+// Loses reports whether the change to an epoch of the log, 1 or above, has an agent leave that is
+// not slow, or begin without its state. The roster has n agents at the start.
+func (l Log) Loses(epoch, agent, n int) bool {
+	before, err := l.At(epoch-1, n)
+	_, was := before.Position(agent)
+	c := l[epoch-1]
+	return err == nil && was && (!c.has(agent) && !slices.Contains(c.Slow, agent) || slices.Contains(c.Lost, agent))
+}
+
+// VainLosses returns how many of the newest changes, which all begin at one exchange so that the
+// run has gained no checkpoint between them, lose an agent.
+func (l Log) VainLosses(agent, n int) (times int) {
+	for _, c := range slices.Backward(l) {
+		if newest := l[len(l)-1]; c.Iteration != newest.Iteration || c.Round != newest.Round {
+			break
+		}
+		if l.Loses(c.Epoch, agent, n) {
+			times++
+		}
+	}
+	return times
+}
+
 // LeftAsSlow returns the agents that were left out as slow and have not come in since, ascending.
 func (l Log) LeftAsSlow() (agents []int) {
 	for _, c := range l {

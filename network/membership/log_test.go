@@ -173,6 +173,22 @@ func TestSlow(t *testing.T) {
 	}
 }
 
+// TestVainLosses: what counts is who has left, but not as slow, or lost its state, since the newest
+// checkpoint with which a change begins.
+func TestVainLosses(t *testing.T) {
+	l := membership.Log{
+		{Epoch: 1, Iteration: 1, Round: 9, Members: []int{0, 1, 2, 3}},
+		{Epoch: 2, Iteration: 2, Round: 20, Members: []int{0, 1, 2}, Slow: []int{3}},
+		{Epoch: 3, Iteration: 2, Round: 20, Members: []int{0, 2, 3, 4}, Lost: []int{2}},
+		{Epoch: 4, Iteration: 2, Round: 20, Members: []int{0, 1, 2, 3}, Lost: []int{2}},
+	}
+	for agent, want := range []int{0, 1, 2, 0, 1} {
+		if got := l.VainLosses(agent, 5); got != want {
+			t.Errorf("agent %d: %d losses; it must be %d", agent, got, want)
+		}
+	}
+}
+
 // FuzzParse: no input breaks the parser, and what it accepts is written as lines that read back
 // the same.
 func FuzzParse(f *testing.F) {

@@ -15,20 +15,60 @@ import (
 type composer struct {
 	*Node
 	answers map[int]Message // promises, by agent
+	kept    []int           // agents that do not count, as the run has to get further first
 }
 
-func newComposer(c *Node, answers map[int]Message) *composer { return &composer{c, answers} }
+func newComposer(c *Node, answers map[int]Message) *composer {
+	return &composer{Node: c, answers: answers}
+}
+
+// mostInVain is how often an agent may leave, or lose its state, before the run has another
+// checkpoint. Until it has, that agent is kept out then: whatever makes it come and go,
+// iterations are done meanwhile.
+const mostInVain = 3
 
 // compose returns the change that the answers ask for. nil means none, for
 // a problem if there is one. Where the members cannot go on without those that are slow, they wait
-// for these, but not for what else asks for a change.
+// for these, but not for what else asks for a change. Those that are kept out come in all the same
+// where the members cannot go on without them.
 func (c *composer) compose(now time.Time) (change *membership.Change, problem string) {
 	slow := c.stragglers(c.answered)
 	change, problem = c.composeWithout(slow, now)
 	if change == nil && len(slow) > 0 {
 		change, _ = c.composeWithout(nil, now)
 	}
+	if c.kept = c.inVain(change); len(c.kept) > 0 {
+		if without, cannot := c.composeWithout(change.Slow, now); cannot == "" {
+			return without, ""
+		}
+	}
 	return change, problem
+}
+
+// keptOut says which of the agents that a change leaves out do not come in again for now.
+func (c *composer) keptOut(change membership.Change) (all []string) {
+	log := append(slices.Clip(c.log), change)
+	for _, i := range c.epoch.Members {
+		if times := log.VainLosses(i, c.Founders); times >= mostInVain && !slices.Contains(change.Members, i) {
+			all = append(all, fmt.Sprintf(
+				"agent %d is kept out until there is a newer checkpoint: time %d since the last one", i, times))
+		}
+	}
+	return all
+}
+
+// inVain returns the agents that a change has begin with the state of others, and that have come
+// and gone for too often since the run has had a newer checkpoint than the epoch begins with.
+func (c *composer) inVain(change *membership.Change) (agents []int) {
+	if change == nil || change.Iteration != c.epoch.Iteration || change.Round != c.epoch.Round {
+		return nil
+	}
+	for _, i := range change.Members {
+		if (!c.isMember(i) || slices.Contains(change.Lost, i)) && c.log.VainLosses(i, c.Founders) >= mostInVain {
+			agents = append(agents, i)
+		}
+	}
+	return agents
 }
 
 // composeWithout is compose, where these members are slow.
@@ -70,6 +110,7 @@ func (c *composer) composeWithout(slow []int, now time.Time) (change *membership
 		Slow: slow, Edges: further, Cut: cut, Liars: c.lies(members),
 		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.reasons(members, lost, slow, cut),
 	}
+	change.Why = append(change.Why, c.keptOut(*change)...)
 	if size := len(change.Line()); size > maxChange { // a message has more in it
 		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d",
 			maxChange, len(members), len(cut), size)
@@ -113,7 +154,7 @@ func (c *composer) candidates(slow []int) (agents []int, further membership.Edge
 	}
 	for i, m := range c.answers {
 		switch {
-		case slices.Contains(slow, i), c.isLiar(i):
+		case slices.Contains(slow, i), slices.Contains(c.kept, i), c.isLiar(i):
 		case c.isMember(i) && (len(m.Points) > 0 || !over):
 			agents = append(agents, i)
 		case m.Asks && c.mayCome(i) && !over:
@@ -264,6 +305,8 @@ func (c *composer) reasons(members, lost, slow []int, cut membership.Edges) (all
 			all = append(all, fmt.Sprintf(
 				"agent %d left: slow, as it computes and all its neighbours have waited too long for it (time %d)", i,
 				c.log.SlowDepartures(i)+1))
+		case slices.Contains(c.kept, i):
+			all = append(all, fmt.Sprintf("agent %d left: it has no checkpoint again and again", i))
 		case missed[i]:
 			all = append(all, fmt.Sprintf("agent %d left: absent for %v, or failed", i, c.Absent))
 		case answered:

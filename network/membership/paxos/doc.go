@@ -67,6 +67,9 @@
 //     left out with its vote, but as slow if it finds it so too.
 //   - Two votes of one member in one ballot prove that it lies. Who sees them tells all; the next
 //     change leaves it out for good, and has the proof.
+//   - An agent that has left, or lost its state, three times since the newest checkpoint in common
+//     comes in after another one, unless the members cannot go on without it: iterations are done
+//     whoever comes and goes.
 //   - A ballot's number is no more than a million above the known ones, so that the numbers do not
 //     end, and the ballots of one proposer have others stand still for half of the time at most. An
 //     attempt ends when members refuse without which there is no quorum.

@@ -80,6 +80,7 @@ type Observation struct {
 	// longer kept, ascending
 	Blank []int
 	Ready bool // it is connected, and can come in if it is no member
+	Saved int  // the exchange of the last checkpoint that it has written in the epoch
 }
 
 // equal reports whether two observations are of the same neighbours.

@@ -114,7 +114,7 @@ func (w *world) step() {
 	for _, s := range w.sites {
 		if s.seat != nil {
 			s.seat.SetLost(s.lost)
-			w.after(s, s.seat.Tick(w.now, paxos.Observation{Down: w.down(s), Ready: true}))
+			w.after(s, s.seat.Tick(w.now, paxos.Observation{Down: w.down(s), Ready: true, Saved: s.saved()}))
 		}
 	}
 	w.advance()

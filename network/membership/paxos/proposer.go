@@ -99,11 +99,18 @@ func (c *proposer) needsChange(now time.Time) bool {
 		if now.Sub(r.at) > reportTimeouts*c.Patience {
 			continue
 		}
-		if r.asks && (c.mayCome(agent) || c.isMember(agent)) || len(c.newlyDown(agent, r.down))+len(r.blank) > 0 {
+		comes := c.mayCome(agent) && !c.keepsOut(agent) || c.isMember(agent)
+		if r.asks && comes || len(c.newlyDown(agent, r.down))+len(r.blank) > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// keepsOut reports whether an agent has come and gone for so often that it is not let in before
+// there is a newer checkpoint, and this agent has none.
+func (c *proposer) keepsOut(agent int) bool {
+	return c.seen.Saved <= c.epoch.Round && c.log.VainLosses(agent, c.Founders) >= mostInVain
 }
 
 // newlyDown returns the members, of those that a member does not hear, to which its edge is in use.

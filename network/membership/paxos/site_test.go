@@ -43,6 +43,14 @@ func (s *site) good() (points []paxos.Point) {
 	return points
 }
 
+// saved returns the exchange of the newest checkpoint.
+func (s *site) saved() (round int) {
+	for _, p := range s.good() {
+		round = max(round, p.Round)
+	}
+	return round
+}
+
 func (s *site) Points() ([]paxos.Point, error) {
 	points := s.good()
 	s.held = append(slices.Clone(s.held), points...)
