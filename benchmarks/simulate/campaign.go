@@ -70,7 +70,6 @@ var kinds = map[string]func(simulate.Case) bool{
 	"stay":   func(c simulate.Case) bool { return c.Quorum == 0 },
 	"change": func(c simulate.Case) bool { return c.Quorum > 0 },
 	"join":   func(c simulate.Case) bool { return len(c.Newcomers) > 0 },
-	"lie":    func(c simulate.Case) bool { return len(c.Liars) > 0 },
 	"slow":   func(c simulate.Case) bool { return c.StragglerDeadline > 0 },
 }
 

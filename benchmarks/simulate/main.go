@@ -41,8 +41,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f.IntVar(&c.workers, "workers", runtime.NumCPU(), "`processes` that run seeds at a time")
 	f.DurationVar(&c.limit, "limit", 10*time.Minute, "real `time` after which a seed counts as one that hangs")
 	f.StringVar(&c.only, "only", "",
-		"run those of the seeds alone of runs whose `members` stay, change, join, are left out where they are slow "+
-			"(slow), or one of them lies (lie)")
+		"run those of the seeds alone of runs whose `members` stay, change, join, or are left out where they are "+
+			"slow (slow)")
 	f.BoolVar(&c.trace, "trace", false, "print the history of each seed")
 	f.Group("Simulation", "from", "seeds", "only", "workers", "limit", "trace")
 	if err := f.Parse(args, stdout); err != nil {
@@ -54,7 +54,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			c.workers, c.limit)
 	}
 	if kinds[c.only] == nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-only must be stay, change, join, slow or lie; it is %s", c.only)
+		return dsbo.Errorf(dsbo.ErrConfig, "-only must be stay, change, join or slow; it is %s", c.only)
 	}
 	if err := c.run(ctx); err != nil {
 		return err

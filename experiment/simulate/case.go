@@ -31,6 +31,7 @@ type Case struct {
 	Newcomers              []newcomer    // agents that are admitted to the run, by number from Agents on
 	Liars                  []int         // agents that lie while there are faults
 	Endless                bool          // the first liar tells a lie to the end
+	lies                   lies          // what liars do; nil where there are none
 
 	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
 	Pause       time.Duration
@@ -101,9 +102,6 @@ func Draw(seed uint64) Case {
 	if joined {
 		c.drawNewcomers(d.of("newcomers"))
 	}
-	if d.of("lies").chance(0.2) {
-		c.drawLiars(d.of("liars"))
-	}
 	return c
 }
 
@@ -123,30 +121,6 @@ func (c *Case) drawMembers(d draw) {
 	c.Refused = false
 	c.Patience = c.Calm + time.Hour // ends nothing
 	c.Limit += 100 * c.AbsentAfter
-}
-
-// drawLiars has an agent of a case's run lie, or where members change as many as a quorum can do
-// without.
-func (c *Case) drawLiars(d draw) {
-	most := 1
-	if c.Quorum > 0 {
-		most = max(1, c.Agents-c.Quorum)
-	}
-	first := d.of("first").below(c.Agents)
-	for k := range 1 + d.of("number").below(most) {
-		c.Liars = append(c.Liars, (first+k)%c.Agents)
-	}
-	// The others go on without it: they must be joined by edges.
-	c.Endless = c.Quorum > 0 && slices.Contains(c.Flags, "-graph=complete") && d.of("endless").chance(0.5)
-	for k, n := range c.Newcomers {
-		if c.Endless && !slices.ContainsFunc(n.neighbours, func(i int) bool { return i != first }) {
-			c.Newcomers[k].neighbours = append(n.neighbours, (first+1)%c.Agents)
-			slices.Sort(c.Newcomers[k].neighbours)
-		}
-	}
-	// Each lie may end the run, which begins again, or have others wait until they are patient no
-	// more.
-	c.Limit += 20*c.Patience + 20*c.Calm
 }
 
 // mostNewcomers is the largest number of agents that are admitted to a run whose case is drawn.

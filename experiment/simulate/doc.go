@@ -9,9 +9,9 @@
 // thing is the wires (package memnet), the clock (testing/synctest), and the system's processes: an
 // agent that is killed is cut off from its machine at once, and its goroutines end alone.
 //
-// In some runs members lie: they compute as all do, and send something else than they have to say
-// (the table lies). What shows of that must change no bit of those that are honest, and their
-// errors must name a liar.
+// In runs of tests members lie: they compute as all do, and send something else than they have to
+// say (the table allLies). What shows of that must change no bit of those that are honest, and
+// their errors must name a liar.
 //
 // # What a seed repeats
 //

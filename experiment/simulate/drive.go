@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -109,16 +108,6 @@ func (d *drive) rot(how draw) {
 		}
 		_ = rewrite(d.next, newest, data) // a memory is not full
 	}
-}
-
-// isNew reports whether no checkpoint is seen on the machine's drive.
-func (m *machine) isNew() bool {
-	files, err := m.drive.now()
-	if err != nil {
-		return true
-	}
-	entries, _ := files.ReadDir(m.dir) // there is none at the start
-	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), "checkpoint.") })
 }
 
 // rewrite replaces a file's content.

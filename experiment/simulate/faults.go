@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"dsbo/network/membership"
 )
 
 // A fault is something that happens to a run, for a time or at a moment.
@@ -36,18 +34,7 @@ func (w *world) injectFaults(ctx context.Context) {
 		})
 	}
 	if w.Endless {
-		lasting.Go(func() {
-			d := w.draw.of("endless")
-			f, more := w.falsehood(d, w.Liars[0]), sleep(ctx, d.of("begins").between(time.Second, w.Calm))
-			for more && slices.ContainsFunc(w.machines[:w.Agents], (*machine).isNew) {
-				more = sleep(ctx, time.Second) // all are waited for until each has a checkpoint
-			}
-			if more {
-				w.trace.note("fault: %v, to the end", f)
-				f.begin(w)
-				w.endsLie(over, f)
-			}
-		})
+		lasting.Go(func() { w.lies.endless(ctx, over, w) })
 	}
 	for k := 0; ; k++ {
 		d := w.draw.of("fault", int64(k))
@@ -63,32 +50,6 @@ func (w *world) injectFaults(ctx context.Context) {
 			w.trace.note("end of: %v", f)
 		})
 	}
-}
-
-// endsLie ends a lie once the members without the liar are no quorum any more, as others have been
-// left out meanwhile: without it nothing is decided then.
-func (w *world) endsLie(ctx context.Context, f falsehood) {
-	for sleep(ctx, 10*w.AbsentAfter) {
-		e := w.newestEpoch()
-		honest := slices.DeleteFunc(slices.Clone(e.Members), func(i int) bool { return i == f.liar })
-		if len(honest) < len(e.Members) && len(honest) < w.Quorum {
-			w.trace.note("end of: %v", f)
-			f.end(w)
-			return
-		}
-	}
-}
-
-// newestEpoch returns the newest epoch that any agent knows whose process has opened its exchange.
-func (w *world) newestEpoch() (newest membership.Epoch) {
-	for _, m := range w.machines {
-		if p := m.process(); p != nil && p.exchange() != nil {
-			if e := p.exchange().Changes().Last(w.Agents); e.Number >= newest.Number {
-				newest = e
-			}
-		}
-	}
-	return newest
 }
 
 // sleep waits, and reports whether ctx lasts longer.
@@ -107,7 +68,7 @@ func (w *world) choose(d draw) fault {
 	agent, down := d.of("agent").below(n), d.of("down").between(time.Second, max(time.Minute, w.Calm/10))
 	other := (agent + 1 + d.of("other").below(n-1)) % n
 	if len(w.Liars) > 0 && d.of("lie").chance(0.6) {
-		return w.falsehood(d, among(d.of("liar"), w.Liars...))
+		return w.lies.fault(w, d)
 	}
 	if w.Quorum > 0 && d.of("absence").chance(0.3) {
 		return absence{agent, other,

@@ -27,7 +27,6 @@ type machine struct {
 	name  string
 	dir   string // the run folder, on the drive
 	drive *drive
-	lying lying
 
 	identity  *pki.Identity
 	admission string // what lets the agent into the run; "" where that has it from the start
@@ -269,7 +268,9 @@ func (p *process) await(o *obstacle) {
 
 // state says what the agent does, for a run that does not end.
 func (m *machine) state() string {
-	p := m.process()
+	m.mu.Lock()
+	p := m.now
+	m.mu.Unlock()
 	switch {
 	case p == nil:
 		return "no process"
@@ -277,13 +278,6 @@ func (m *machine) state() string {
 		return fmt.Sprintf("process %d has not opened the exchange", p.life)
 	}
 	return fmt.Sprintf("process %d: %+v", p.life, p.exchange().Status())
-}
-
-// process returns the present one, nil if there is none.
-func (m *machine) process() *process {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.now
 }
 
 // exchange returns the process's end of the exchange, nil before it is open.

@@ -46,7 +46,7 @@ func (p *process) run() error {
 			Admission:      p.admission,
 			Finished:       finished,
 			Log:            p.trace.logger(p.agent),
-			Wrap:           p.lyingTo,
+			Wrap:           p.sender,
 		},
 		Open: p.open,
 		Known: func() {

@@ -19,9 +19,11 @@ import (
 )
 
 var (
-	from  = flag.Uint64("from", 0, "first `seed` of TestSeeds")
-	seeds = flag.Int("seeds", 12, "`number` of seeds of TestSeeds")
+	from  = flag.Uint64("from", 0, "first `seed` of TestSeeds and TestLies")
+	seeds = flag.Int("seeds", usualSeeds, "`number` of seeds of TestSeeds and TestLies")
 )
+
+const usualSeeds = 12
 
 // TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as
 // in the campaigns of benchmarks/simulate, each on one processor.

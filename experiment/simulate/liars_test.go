@@ -1,0 +1,171 @@
+package simulate
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsbo/internal/num"
+	"dsbo/network/grpc"
+	"dsbo/network/membership"
+)
+
+// TestLies: whatever lies members tell beside all else that happens, those that are honest end with
+// the right bits, and an error of theirs that another agent is to blame for names a liar. -from and
+// -seeds have it run these seeds. Before, seed 4040 did not end: a member that sends vectors and no
+// heartbeats to one neighbour was left out and let in again for ever, and all went back each time.
+func TestLies(t *testing.T) {
+	switch {
+	case *seeds != usualSeeds:
+		for seed := *from; seed < *from+uint64(*seeds); seed++ {
+			endsAsItMust(t, drawLies(seed))
+		}
+		return
+	case !testing.Short():
+		endsAsItMust(t, drawLies(4040))
+	}
+	count := 8
+	if testing.Short() {
+		count = 2
+	}
+	for seed, done := uint64(0), 0; done < count; seed++ {
+		if c := drawLies(seed); c.Agents <= 3 && draw(num.SplitMix(seed)).of("lies").chance(0.2) {
+			endsAsItMust(t, c)
+			done++
+		}
+	}
+}
+
+// TestKindsOfLies: the lies are 40 and more, each of its own name and about frames that there are.
+// A run of three meets most kinds of them.
+func TestKindsOfLies(t *testing.T) {
+	named := map[string]bool{}
+	for _, l := range allLies {
+		if named[l.name] || l.of > piece {
+			t.Errorf("%q of frames of kind %d must be the only lie of that name, of a kind that there is", l.name, l.of)
+		}
+		named[l.name] = true
+	}
+	if len(allLies) < 40 {
+		t.Errorf("there are %d lies; there must be 40", len(allLies))
+	}
+	c := changing("-algorithm=dsoba", "-K=16", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c.Agents, c.Quorum, c.Liars, c.lies = 3, 2, []int{0}, newLiars()
+	c.AbsentAfter, c.Flags[0], c.Flags[1] = 20*time.Second, "-agents=3", "-graph=complete"
+	script(t, c, func(w *world) {
+		time.Sleep(20 * time.Second)
+		w.machines[2].crash(true, 40*time.Second)
+	}, func(t *testing.T, w *world) {
+		for _, k := range []kind{vector, alive, key, control, epoch} {
+			if !w.lies.(*liars).of(w.machines[0]).heard[k] {
+				t.Errorf("agent 0 sends no frame of kind %d", k)
+			}
+		}
+	})
+}
+
+// drawLies returns the case of a seed in which an agent lies, or where members change as many as a
+// quorum can do without.
+func drawLies(seed uint64) Case {
+	c, d := Draw(seed), draw(num.SplitMix(seed)).of("liars")
+	c.lies = newLiars()
+	most := 1
+	if c.Quorum > 0 {
+		most = max(1, c.Agents-c.Quorum)
+	}
+	first := d.of("first").below(c.Agents)
+	for k := range 1 + d.of("number").below(most) {
+		c.Liars = append(c.Liars, (first+k)%c.Agents)
+	}
+	// The others go on without it: they must be joined by edges.
+	c.Endless = c.Quorum > 0 && slices.Contains(c.Flags, "-graph=complete") && d.of("endless").chance(0.5)
+	for k, n := range c.Newcomers {
+		if c.Endless && !slices.ContainsFunc(n.neighbours, func(i int) bool { return i != first }) {
+			c.Newcomers[k].neighbours = append(n.neighbours, (first+1)%c.Agents)
+			slices.Sort(c.Newcomers[k].neighbours)
+		}
+	}
+	// Each lie may end the run, which begins again, or have others wait until they are patient no
+	// more.
+	c.Limit += 20*c.Patience + 20*c.Calm
+	return c
+}
+
+// liars play lies.
+type liars struct {
+	mu    sync.Mutex
+	agent map[*machine]*lying
+}
+
+func newLiars() *liars { return &liars{agent: map[*machine]*lying{}} }
+
+// of returns what a liar tells, and has told.
+func (l *liars) of(m *machine) *lying {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.agent[m] == nil {
+		l.agent[m] = &lying{told: map[lieTo]int{}, sent: map[int][][]byte{}, heard: map[kind]bool{}}
+	}
+	return l.agent[m]
+}
+
+func (l *liars) sender(p *process, to int, s grpc.Sender) grpc.Sender {
+	return &liar{Sender: s, process: p, lying: l.of(p.machine), to: to}
+}
+
+func (l *liars) fault(w *world, d draw) fault { return w.falsehood(d, among(d.of("liar"), w.Liars...)) }
+
+func (l *liars) endless(ctx, over context.Context, w *world) {
+	d := w.draw.of("endless")
+	f, more := w.falsehood(d, w.Liars[0]), sleep(ctx, d.of("begins").between(time.Second, w.Calm))
+	for more && slices.ContainsFunc(w.machines[:w.Agents], (*machine).isNew) {
+		more = sleep(ctx, time.Second) // all are waited for until each has a checkpoint
+	}
+	if !more {
+		return
+	}
+	w.trace.note("fault: %v, to the end", f)
+	f.begin(w)
+	for sleep(over, 10*w.AbsentAfter) {
+		e := w.newestEpoch()
+		honest := slices.DeleteFunc(slices.Clone(e.Members), func(i int) bool { return i == f.liar })
+		if len(honest) < len(e.Members) && len(honest) < w.Quorum {
+			w.trace.note("end of: %v", f)
+			f.end(w)
+			return
+		}
+	}
+}
+
+// isNew reports whether no checkpoint is seen on the machine's drive.
+func (m *machine) isNew() bool {
+	files, err := m.drive.now()
+	if err != nil {
+		return true
+	}
+	entries, _ := files.ReadDir(m.dir) // there is none at the start
+	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), "checkpoint.") })
+}
+
+// newestEpoch returns the newest epoch that any agent knows whose process has opened its exchange.
+func (w *world) newestEpoch() (newest membership.Epoch) {
+	for _, m := range w.machines {
+		if p := m.process(); p != nil && p.exchange() != nil {
+			if e := p.exchange().Changes().Last(w.Agents); e.Number >= newest.Number {
+				newest = e
+			}
+		}
+	}
+	return newest
+}
+
+// process returns the present one, nil if there is none.
+func (m *machine) process() *process {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
