@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 
 	"dsbo/runs"
 )
@@ -14,10 +15,6 @@ const notConverged = " (not converged)"
 func modelRows(s *runs.Summary) [][]string {
 	if len(s.Models) == 0 {
 		return nil
-	}
-	heldOut := false
-	for _, m := range s.Models {
-		heldOut = heldOut || m.HoldoutLoss.Known()
 	}
 	rows := [][]string{{"model", "Φ", "val loss", "held out", "test loss", "accuracy"}}
 	for _, m := range s.Models {
@@ -33,9 +30,11 @@ func modelRows(s *runs.Summary) [][]string {
 			Number("%.4f", m.TestAccuracy),
 		})
 	}
-	if !heldOut {
-		for i, r := range rows {
-			rows[i] = append(r[:3], r[4:]...)
+	for _, column := range []int{5, 3} { // accuracies of classes alone, and not all runs hold examples out
+		if !slices.ContainsFunc(rows[1:], func(r []string) bool { return r[column] != "-" }) {
+			for i, r := range rows {
+				rows[i] = slices.Delete(r, column, column+1)
+			}
 		}
 	}
 	return rows

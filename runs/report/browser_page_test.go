@@ -64,7 +64,7 @@ type inspection struct {
 func TestInBrowser(t *testing.T) {
 	inspections := map[string]inspection{"layout": inspectLayout(t), "colours": inspectColours(t),
 		"tables": inspectTables(t), "figures": inspectFigures(t),
-		"persons": inspectPersons(t)}
+		"persons": inspectPersons(t), "width": inspectWidth(t)}
 	all := map[string]testkit.Page{}
 	for _, l := range inspections {
 		maps.Copy(all, l.pages)

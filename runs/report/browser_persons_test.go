@@ -31,6 +31,8 @@ func answered(t testing.TB) (path string) {
 	a := runs.Assessment{Made: 400, Judged: 150, Confusion: [][]float64{{70, 10}, {8, 62}},
 		Measures: []runs.Measure{
 			{Name: "accuracy", Share: true, Hint: "share of right answers", Value: .88, Low: .82, High: .92},
+			{Name: "recall of " + strings.Repeat("a class whose name is long ", 3), Share: true,
+				Hint: "share of the rows of the class that are found", Value: .9, Low: .8, High: 1},
 			{Name: "AUROC of ill", Hint: "how often pairs are in order", Value: .934, Low: .89, High: .96},
 		},
 		Threshold: &runs.Threshold{Class: "ill", Cost: 5, Probability: .2, Own: 70, Others: 80, Chosen: 400,
@@ -50,6 +52,32 @@ func answered(t testing.TB) (path string) {
 	page := testkit.Get(newPage([]*Run{testkit.Get(Load(folder))}, ""))
 	testkit.OK(os.WriteFile(path, testkit.Get(page.html()), 0o644))
 	return path
+}
+
+// inspectWidth: at widths from a phone's to a desk's, all of the table of measures is seen without
+// scrolling, whatever classes are called.
+func inspectWidth(t *testing.T) inspection {
+	path, pages := answered(t), map[string]testkit.Page{}
+	for _, width := range []int{390, 600, 1000, 1280} {
+		pages[fmt.Sprintf("measures, %d wide", width)] = testkit.Page{Path: path, Width: width, Height: 900, Script: `
+			await new Promise(done => setTimeout(done, 50));
+			const cells = [...document.querySelectorAll("#good .figures + .scroll tbody :is(th, td)")];
+			const right = document.querySelector("#good").getBoundingClientRect().right;
+			return {Cells: cells.length, Hidden: cells.map(c => [c, c.getBoundingClientRect()]).filter(([, b]) =>
+				b.width === 0 || b.right > right).map(([c]) => c.textContent)};`}
+	}
+	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
+		for name := range pages {
+			var got struct {
+				Cells  int
+				Hidden []string
+			}
+			testkit.OK(json.Unmarshal(seen[name], &got))
+			if got.Cells != 12 || len(got.Hidden) > 0 {
+				t.Errorf("%s: %d cells, want 12; not to be seen: %q", name, got.Cells, got.Hidden)
+			}
+		}
+	}}
 }
 
 // personsScript does what six persons come for, by what is seen without opening anything but the

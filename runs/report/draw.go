@@ -12,11 +12,11 @@ import (
 
 const (
 	figureWidth = 370
-	plotHeight  = 250  // without title and legend
-	sampleWidth = 26   // length of a line in the legend
-	sampleGap   = 8    // between columns of the legend
-	fontSlack   = 1.08 // factor for a browser with another typeface than the one measured
-	fewPoints   = 11   // a line of no more points has a marker at each
+	plotHeight  = 250 // without title and legend
+	sampleWidth = 26  // length of a line in the legend
+	sampleGap   = 8   // between columns of the legend
+	fontSlack   = 1.2 // factor for a browser with another typeface than the one measured
+	fewPoints   = 11  // a line of no more points has a marker at each
 )
 
 // An entry is a name in the legend, with what it names.
@@ -64,7 +64,7 @@ func legends(entries []entry, width vg.Length) (columns []plot.Legend, height vg
 	style := textStyle(tickSize, ink)
 	widest := vg.Length(0)
 	for i, e := range entries {
-		entries[i].name = shortened(e.name, style, width-sampleWidth-2*sampleGap)
+		entries[i].name = shortened(e.name, style, (width-sampleWidth-2*sampleGap)/fontSlack)
 		widest = max(widest, sampleWidth+2*sampleGap+fontSlack*style.Width(entries[i].name))
 	}
 	rows := (len(entries)-1)/max(1, int(width/widest)) + 1

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unicode"
 
+	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
 
 	"dsbo"
@@ -227,6 +228,17 @@ func TestLongNamesAreShortened(t *testing.T) {
 		if len(s.Text) > 120 {
 			t.Errorf("text of %d bytes", len(s.Text))
 		}
+	}
+}
+
+// TestLegendHasRoom: names are cut to what a browser has room for whose typeface is wider.
+func TestLegendHasRoom(t *testing.T) {
+	const wider, width = 1.15, figureWidth - 2*edge
+	entries := []entry{{name: strings.Repeat("Adenocarcinoma of the lower oesophagus ", 3)}}
+	legends(entries, width)
+	got := wider*textStyle(tickSize, ink).Width(entries[0].name) + sampleWidth + sampleGap
+	if !(got <= width) {
+		t.Errorf("%q is %.0f points wide, of %.0f", entries[0].name, got, vg.Length(width))
 	}
 }
 
