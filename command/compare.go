@@ -22,11 +22,11 @@ a task is marked as not applicable, with what refuses it.`
 const compareOutro = `A spec is a JSON object. Five lines do:
 ` + compare.Example + `
 Tasks are verbs of this program with their flags; methods are names with their flags. As an
-object, a task has "task", "name" and "target", the value to which costs are counted; a method
-has "method", "name", "grid", "trials", which bounds the points that a climb over the grid may
-try, and "tasks", the names of those that it is for. A parameter of the grid takes the place of
-{NAME} in the flags, or is the flag -NAME, or the method's own as by -set. Others: "title";
-"flags" of all runs; "choose", what the best has the least of: phi, val_loss or holdout_loss;
+object, a task has "task", "name", with which its files' names begin, and "target", the value to
+which costs are counted; a method has "method", "name", "grid", "trials", which bounds the points
+that a climb over the grid may try, and "tasks", the names of those that it is for. A parameter
+of the grid takes the place of {NAME} in the flags, or is the flag -NAME, or the method's own as
+by -set. Others: "title"; "flags" of all runs; "choose", what the best has the least of: phi, val_loss or holdout_loss;
 "show": phi, phi_gap, val_loss, holdout_loss, test_loss, test_accuracy; "against": bytes,
 calls, seconds, iterations.`
 

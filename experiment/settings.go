@@ -70,7 +70,7 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
 	f.Var(s.Set, "set",
 		"any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more "+
-			"than once (default: the preset's)")
+			"than once; with a name that it does not have, such as x=0, it says which it has (default: the preset's)")
 	f.Group("Method", "preset", "algorithm", "K", "patience", "T", "N", "alpha", "beta", "gamma", "x0", "set")
 }
 

@@ -116,7 +116,8 @@ func TestRun(t *testing.T) {
 	t.Run("in a browser", func(t *testing.T) { inspectPage(t, path) })
 	page := string(testkit.Get(os.ReadFile(path)))
 	for _, want := range []string{"<h2>small</h2>", "not applicable", "at the edge: lr",
-		"Φ against MB sent by all agents", `href="pages/small/report.html"`} {
+		"Φ against MB sent by all agents", `href="pages/small/report.html"`,
+		"<code>" + filepath.Base(os.Args[0]) + " synthetic "} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -143,6 +143,7 @@ func (k *Ranking) targetText() string {
 	}
 	text := fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(),
 		fiveDigits(k.Target), origin)
+	text += " The table is of models that are solved to the end, figures are of the iterates."
 	if k.usesMatrices() {
 		text += " A whole matrix counts as one oracle call."
 	}
@@ -184,12 +185,12 @@ func (k *Ranking) bestRuns() (all []*report.Run, commands []string, err error) {
 			if t.State != runs.Finished {
 				continue
 			}
-			if i == 0 {
-				commands = append(commands, strings.Join(t.Args, " "))
-			}
 			run, err := report.Load(string(t.Folder))
 			if err != nil {
 				return nil, nil, err
+			}
+			if i == 0 {
+				commands = append(commands, run.Config.Build.Program+" "+strings.Join(t.Args, " "))
 			}
 			all = append(all, run)
 		}

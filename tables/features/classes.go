@@ -69,6 +69,13 @@ func (p classFinder) nameAll() error {
 	}
 	p.recipe.Target.Classes = all
 	p.noteClasses(ofSites, rare)
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if strings.EqualFold(a, b) {
+				p.note("classes %s and %s, which differ in capitals alone, are two", b, a)
+			}
+		}
+	}
 	return nil
 }
 

@@ -1,7 +1,10 @@
 package features_test
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,5 +42,36 @@ func TestNotes(t *testing.T) {
 	}
 	if d := cmp.Diff([]float64{0, 0, 1, 0, 1, 0, 2}, row(e, len(r.Features()), 0)); d != "" { // since: 14 days
 		t.Errorf("features of the first row: %s", d)
+	}
+}
+
+// TestOddNames: what a user may not have meant is said: numbers with a decimal comma that are
+// words, and classes that differ in capitals alone.
+func TestOddNames(t *testing.T) {
+	s := features.Sites{Tables: make([]*tables.Table, sites), Collective: alone(t, sites), Seed: 1}
+	for i := range sites {
+		var sizes, forms, classes []string
+		for row := range 40 {
+			sizes = append(sizes, fmt.Sprintf("-%d,5", row%7))
+			forms = append(forms, []string{"flat, round", "1,2,3"}[row%2])
+			classes = append(classes, []string{"ill", "well", "ILL"}[row%3])
+		}
+		s.Tables[i] = testkit.Get(tables.New(fmt.Sprintf("site%d.csv", i), tables.WordColumn("size", sizes),
+			tables.WordColumn("form", forms), tables.WordColumn("state", classes)))
+	}
+	p := testkit.Get(features.Prepare(s, options))
+	var want []string
+	for i := range sites {
+		want = append(want, fmt.Sprintf("column size of site %[1]d (site%[1]d.csv) is taken for words, most of which "+
+			`are numbers with a decimal comma, such as "-0,5": these are read where another sign is between the `+
+			"columns of all rows, such as a semicolon", i))
+	}
+	for _, note := range append(want, "classes ILL and ill, which differ in capitals alone, are two") {
+		if !slices.Contains(p.Notes, note) {
+			t.Errorf("no note %q in %q", note, p.Notes)
+		}
+	}
+	if n := strings.Count(strings.Join(p.Notes, ""), "decimal comma"); n != sites {
+		t.Errorf("%d notes of decimal commas, want %d", n, sites)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"dsbo"
 	"dsbo/tables"
@@ -38,6 +40,11 @@ func (p *preparation) nameWords() error {
 			}
 			slices.Sort(names)
 			n.Words = append(n.Words, names)
+			if commas := commaNumbers(c.Words); 2*commas > len(c.Words) {
+				p.note("column %s of %s is taken for words, most of which are numbers with a decimal comma, such "+
+					"as %q: these are read where another sign is between the columns of all rows, such as a semicolon",
+					c.Name, p.label(i), c.Words[0])
+			}
 		}
 		text, err := json.Marshal(n)
 		return string(text), err
@@ -61,6 +68,16 @@ func (p *preparation) nameWords() error {
 		p.names[k] = slices.Compact(p.names[k])
 	}
 	return nil
+}
+
+// commaNumbers returns how many words are numbers but for their decimal comma.
+func commaNumbers(words []string) (n int) {
+	for _, w := range words {
+		if _, err := strconv.ParseFloat(strings.Replace(w, ",", ".", 1), 64); err == nil && strings.Contains(w, ",") {
+			n++
+		}
+	}
+	return n
 }
 
 // wordCounts returns in how many training rows of site i each word of a column is; none where all
