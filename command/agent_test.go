@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
 func TestAgents(t *testing.T) {
@@ -37,6 +39,12 @@ func TestAgents(t *testing.T) {
 			}
 			if !strings.Contains(stdout[0], "\nλ tuned ") || !strings.Contains(stdout[1], "\nλ tuned ") {
 				t.Errorf("stdout of agents 0 and 1:\n%s\n%s", stdout[0], stdout[1])
+			}
+			for i, text := range stdout {
+				page := filepath.Join(out, fmt.Sprintf("agent-%d", i), report.PageFile)
+				if info, err := os.Stat(page); err != nil || info.Size() == 0 || !strings.Contains(text, page) {
+					t.Errorf("agent %d says nothing of its page, or has none: %v\n%s", i, err, text)
+				}
 			}
 			for i, text := range stderr {
 				for line := range strings.Lines(text) {

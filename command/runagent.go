@@ -211,6 +211,7 @@ func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job
 			return nil, fmt.Errorf("-out: %w", err)
 		}
 	}
-	args := slices.Concat(c.Args(graph), []string{"-out=" + string(o.folder()), "-report=false"}, o.own)
+	page := fmt.Sprintf("-report=%t", !o.attached) // which the verb run writes once for all
+	args := slices.Concat(c.Args(graph), []string{"-out=" + string(o.folder()), page}, o.own)
 	return experiment.Parse(t, args, io.Discard)
 }
