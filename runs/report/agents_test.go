@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"dsbo/runs"
@@ -23,6 +24,32 @@ func TestAgentsTable(t *testing.T) {
 	for i, text := range want {
 		if slow[i] != text {
 			t.Errorf("the row of agent 1 is %q; it must be %q", slow, want)
+		}
+	}
+}
+
+// TestSitesTable: accuracies have columns where there are some, which numbers have not.
+func TestSitesTable(t *testing.T) {
+	for accuracy, columns := range map[runs.Number]int{0.8: 8, runs.Unknown(): 5} {
+		score := runs.SiteScore{Loss: 0.5, Accuracy: accuracy}
+		site := runs.Site{Examples: 9, Alone: score, Constant: score, Tuned: score}
+		table := sitesTable(&runs.Summary{Sites: []runs.Site{site}})
+		for _, row := range table.Rows {
+			if len(row) != columns || len(table.Columns) != columns {
+				t.Errorf("accuracy %v: a row of %d cells in %d columns, want %d", accuracy, len(row),
+					len(table.Columns), columns)
+			}
+		}
+	}
+}
+
+func TestShownSetting(t *testing.T) {
+	for setting, want := range map[string]string{
+		"": none, `["red", "blue"]`: "red blue", "20": "20", strings.Repeat("4f53cda1", 8): "4f53cda14f53…",
+		strings.Repeat("x", 200): strings.Repeat("x", 160) + "…",
+	} {
+		if got := shownSetting(setting); got != want {
+			t.Errorf("%q is shown as %q, want %q", setting, got, want)
 		}
 	}
 }

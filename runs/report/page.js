@@ -130,7 +130,7 @@ class Chart {
       scales: {x: {time: false, distr: axis.log ? 3 : 1, range: range("x", axis.log)}, y: {distr: this.log ? 3 : 1, range: range("y", this.log)}},
       axes: [
         {...ticks, ...logarithmic(axis.log), label: axis.label, labelSize: 22, labelFont: ticks.font, size: 30, incrs: axis.count ? wholeSteps : undefined},
-        {...ticks, ...logarithmic(this.log), size: (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map(v => v.length))},
+        {...ticks, ...logarithmic(this.log), size: (u, values) => 21 + 7 * Math.max(3, ...(values ?? []).map(v => v.length))},
       ],
       cursor: {drag: {x: true, y: true, uni: 24, dist: 5, setScale: false}, points: {size: 9}},
       hooks: {draw: [u => this.mark(u)], setCursor: [() => this.read()], setSelect: [u => setTimeout(() => this.select(u))]},

@@ -242,6 +242,13 @@ func sitesTable(s *runs.Summary) *table {
 		add(site.Label(i), site)
 	}
 	add("all sites", runs.AllSites(s.Sites))
+	const losses = 5 // columns before accuracies, of which numbers have none
+	if !slices.ContainsFunc(t.Rows, func(row []cell) bool { return row[losses].Sort != "" }) {
+		t.Columns = t.Columns[:losses]
+		for i, row := range t.Rows {
+			t.Rows[i] = row[:losses]
+		}
+	}
 	return t
 }
 
@@ -316,9 +323,13 @@ func sharedSettings(all []*Run, values func(*Run) runs.Differences) (fs []fact) 
 	return fs
 }
 
-// shownSetting writes lists of words as words, and cuts long values, such as lists of edges.
+// shownSetting writes lists of words as words, and cuts long values, such as lists of edges, and
+// digests, of which no more than the beginning is compared by eye.
 func shownSetting(s string) string {
-	const most = 160
+	most := 160
+	if len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" {
+		most = 12
+	}
 	var words []string
 	if json.Unmarshal([]byte(s), &words) == nil {
 		s = strings.Join(words, " ")
