@@ -12,22 +12,26 @@ import (
 	"dsbo/train"
 )
 
-// Of the shares: by how many examples they are pulled to equal ones, the most solutions of the
-// search for them, and the share of the loss by which one more is to lower it.
+// Of the shares: by how many examples they are pulled to what is expected of them, what is expected
+// of a structure beside one of a step less, the most solutions of the search for shares, and the
+// share of the loss by which one more is to lower it.
 const (
 	shareRows    = 4
+	stepShare    = 0.6
 	mostShares   = 60
 	sharePromise = 1e-8
 )
 
 // stack finds the shares α of the structures, at least 0 and 1 together, at which
 //
-//	mean loss of Σ_m α_m z_m  +  τ v/n Σ_m α_m log(M α_m)
+//	mean loss of Σ_m α_m z_m  +  τ v/n Σ_m α_m log(α_m/π_m)
 //
 // is least: z_m are cross-fitted predictions, n the examples, τ = 4, and v the residual variance
-// for squares, else 1. It sets the answer.
+// for squares, else 1. π_m are the shares that are expected, proportional to 0.6^k after k steps of
+// a chain from one penalty for all on: with few rows, such as 100 of classes that can be told
+// apart, the losses of many steps are alike by chance. It sets the answer.
 func (s *Structures) stack() error {
-	start, err := s.shared(make([]float64, len(s.List)))
+	start, err := s.shared(s.expected())
 	if err != nil {
 		return err
 	}
@@ -49,6 +53,14 @@ func (s *Structures) stack() error {
 	}
 	s.Loss, s.Error, err = s.fit.losses(s.Y)
 	return err
+}
+
+// expected returns log π, but for a number that is added to all.
+func (s *Structures) expected() (logs []float64) {
+	for _, st := range s.List {
+		logs = append(logs, float64(st.steps)*num.Log(stepShare))
+	}
+	return logs
 }
 
 // softmax returns e^θ over their sum.
@@ -86,7 +98,7 @@ func (s *Structures) pull() float64 {
 // shared returns the loss of the mean by the shares softmax(θ), with its pull, and the gradient by
 // θ: an agent sends a number for each structure.
 func (s *Structures) shared(theta []float64) (*Model, error) {
-	f, shares := s.fit, softmax(theta)
+	f, shares, expected := s.fit, softmax(theta), softmax(s.expected())
 	y := s.mean(shares)
 	loss, _, err := f.losses(y)
 	if err != nil {
@@ -107,7 +119,7 @@ func (s *Structures) shared(theta []float64) (*Model, error) {
 	}
 	pull, along := s.pull(), 0.0
 	for m, share := range shares {
-		log := num.Log(max(share, 1e-12) * float64(len(shares)))
+		log := num.Log(max(share, 1e-12) / expected[m])
 		loss += float64(pull * share * log)
 		slopes[m] += float64(pull * (log + 1))
 		along += float64(share * slopes[m])

@@ -46,6 +46,7 @@ type Structure struct {
 	all       []float64   // the model of all examples; nil before it is solved for
 	shape     func(weights []float64) []float64
 	from      *Structure // whose weights in a part shape the part's penalties; nil: none do
+	steps     int        // of a chain from one penalty for all on
 }
 
 // Structures finds the models of all structures, and what of each the answer has.
@@ -113,8 +114,10 @@ func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, er
 		_, err := f.tune(st, ridge.Strength, ridge.y)
 		return err
 	}
-	byRoot := &Structure{Structure: runs.Structure{Name: "by √gradient"}, from: s.null, shape: f.reweight(0.5)}
-	byGradient := &Structure{Structure: runs.Structure{Name: "by gradient"}, from: s.null, shape: f.reweight(1)}
+	byRoot := &Structure{Structure: runs.Structure{Name: "by √gradient"}, from: s.null, steps: 1,
+		shape: f.reweight(0.5)}
+	byGradient := &Structure{Structure: runs.Structure{Name: "by gradient"}, from: s.null, steps: 2,
+		shape: f.reweight(1)}
 	for _, st := range []*Structure{byRoot, byGradient} {
 		if err := s.add(st, nearRidge); err != nil {
 			return nil, err
@@ -139,7 +142,7 @@ func (s *Structures) chain(name string, last *Structure, most int) error {
 	for k := 1; k <= most && rises < mostRises; k++ {
 		before := last
 		next := &Structure{Structure: runs.Structure{Name: name + " " + string(rune('0'+k))}, from: before,
-			shape: s.fit.reweight(1)}
+			steps: before.steps + 1, shape: s.fit.reweight(1)}
 		if err := s.add(next, func(st *Structure) error {
 			_, err := s.fit.tune(st, before.Strength, before.y)
 			return err
