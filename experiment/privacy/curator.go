@@ -42,20 +42,6 @@ type Curator struct {
 // even for the same question.
 func NewCurator(t Terms, l *Ledger, data string) *Curator { return &Curator{t, l, data} }
 
-// Epsilon returns the ε of the answers that were given so far, at the budget's δ: the largest of
-// those about the kinds of rows.
-func (c *Curator) Epsilon() float64 {
-	most := 0.0
-	for of, multiplier := range c.terms.Multipliers {
-		var a Accountant
-		if n := c.ledger.Answers(Rows(of)); n > 0 {
-			a.Add(multiplier, n)
-		}
-		most = max(most, a.Epsilon(c.terms.Budget.Delta))
-	}
-	return most
-}
-
 // AddNoise rounds an answer about a kind of rows to the grid and adds noise to it. sensitivity is
 // the norm by which one row can move the answer at most; what and inputs are the question, all but
 // the rows themselves on which the answer depends. A question that was asked before gets the answer

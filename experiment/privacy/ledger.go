@@ -115,9 +115,6 @@ func (l *Ledger) Keyed(digest string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Answers returns the number of answers given about a kind of rows.
-func (l *Ledger) Answers(of Rows) int { return l.counts[of] }
-
 // noise returns the source of the noise of an answer, once its name is on disk. question stands for
 // all that the answer depends on. An answer beyond the most is refused with [dsbo.ErrConfig],
 // unless it is one that was given before.

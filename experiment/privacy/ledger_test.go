@@ -36,8 +36,8 @@ func TestNoiseBelongsToItsQuestion(t *testing.T) {
 	if again := draws(t, back, Training, "a"); !slices.Equal(first, again) {
 		t.Errorf("the noise of one question is %v and then %v", first, again)
 	}
-	if back.Answers(Training) != 2 || back.Answers(Validation) != 1 {
-		t.Errorf("%d and %d answers are counted, want 2 and 1", back.Answers(Training), back.Answers(Validation))
+	if back.counts[Training] != 2 || back.counts[Validation] != 1 {
+		t.Errorf("%d and %d answers are counted, want 2 and 1", back.counts[Training], back.counts[Validation])
 	}
 }
 
@@ -70,8 +70,8 @@ func TestLedgerAfterAKill(t *testing.T) {
 	whole := testkit.Get(os.ReadFile(path))
 	testkit.OK(os.WriteFile(path, append(whole, 1, 2, 3), 0o600))
 	l = testkit.Get(OpenLedger(path))
-	if again := draws(t, l, Training, "a"); !slices.Equal(first, again) || l.Answers(Training) != 1 {
-		t.Errorf("%d answers, noise %v, want 1 and %v", l.Answers(Training), again, first)
+	if again := draws(t, l, Training, "a"); !slices.Equal(first, again) || l.counts[Training] != 1 {
+		t.Errorf("%d answers, noise %v, want 1 and %v", l.counts[Training], again, first)
 	}
 	testkit.OK(l.Close())
 	if now := testkit.Get(os.ReadFile(path)); !slices.Equal(now, whole) {
@@ -102,7 +102,7 @@ func FuzzOpenLedger(f *testing.F) {
 			return
 		}
 		defer l.Close()
-		if n := l.Answers(Training) + l.Answers(Validation); n > max(0, len(content)-secretLen)/nameLen {
+		if n := l.counts[Training] + l.counts[Validation]; n > max(0, len(content)-secretLen)/nameLen {
 			t.Errorf("%d bytes have %d answers", len(content), n)
 		}
 	})

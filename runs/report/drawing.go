@@ -12,7 +12,7 @@ import (
 	"dsbo/internal/disk"
 )
 
-// A drawing is a [Figure], figures in rows, or a picture.
+// A drawing is a [Figure] or a picture.
 type drawing interface {
 	Validate() error
 	heading() (title, label string)  // the label says what the numbers are

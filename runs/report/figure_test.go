@@ -310,18 +310,3 @@ func TestAnyFigure(t *testing.T) {
 		readSVG(rt, data)
 	})
 }
-
-// TestSaveRows: figures in rows are one drawing, as wide as the widest row, and what one of them
-// lacks is an error.
-func TestSaveRows(t *testing.T) {
-	one := &Figure{Title: "one", Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}
-	w, h := outerSize(one, one.Title)
-	if width, height := (figureRows{{one, one}, {one}}).size(); width != 2*w || height != 2*h {
-		t.Errorf("three figures in two rows take %v × %v; they must take %v × %v", width, height, 2*w, 2*h)
-	}
-	for _, rows := range [][][]*Figure{nil, {{}}, {{one, new(Figure)}}} {
-		if err := SaveRows(rows, t.TempDir(), "rows"); !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("%v: error %v; it must match dsbo.ErrConfig", rows, err)
-		}
-	}
-}

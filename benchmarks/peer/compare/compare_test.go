@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"dsbo/algo"
-	"dsbo/data"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 )
@@ -80,7 +79,6 @@ func TestUsage(t *testing.T) {
 		{"-worker p300", `"p300"`, cli.Usage},
 		{"-only p200,p300", `-only must name some of mnist-f32`, cli.Usage},
 		{"-only ,", `"" is none of them`, cli.Usage},
-		{"-growth -only p200", "-only and -growth are mutually exclusive", cli.Usage},
 		{"-speed 9", "-speed", cli.Usage},
 		{"-h", "-peer-args", cli.OK},
 	} {
@@ -214,20 +212,6 @@ func TestQuestions(t *testing.T) {
 	m, d := c.problem(2)
 	if g, h := productTimes(newTeam(m, d, c).oracles[0]); g <= 0 || h <= 0 {
 		t.Errorf("times %g and %g: want positive ones", g, h)
-	}
-}
-
-func TestGrowth(t *testing.T) {
-	var out strings.Builder
-	cube := func(_ context.Context, n int) float64 { return float64(n * n * n) }
-	if printGrowth(t.Context(), &out, "cubes", []int{1, 2, 4}, cube); !strings.Contains(out.String(), "exponent 3.00") {
-		t.Errorf("%q: want exponent 3.00", out.String())
-	}
-	if v := memoryOver(t.Context(), 1000); v < 8*20 { // KiB: at least 20 vectors
-		t.Errorf("%g KiB an agent", v)
-	}
-	if v := synthetic(t.Context(), data.Synthetic{Agents: 2, Features: 3, Train: 2, Val: 2, Test: 1}, 0); v <= 0 {
-		t.Errorf("%g ms", v)
 	}
 }
 

@@ -23,7 +23,6 @@ import (
 type options struct {
 	only           string
 	rounds         int
-	growth         bool
 	procs, ranks   int
 	python, mpirun string
 	peerArgs       string
@@ -40,11 +39,9 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	f.StringVar(&o.only, "only", "", "`parts` to run, with commas between: "+strings.Join(parts(), ", ")+
 		" (default all)")
 	f.IntVar(&o.rounds, "rounds", 3, "`number` of runs of each task on either side")
-	f.BoolVar(&o.growth, "growth", false,
-		"measure how time and memory grow with agents, sizes and iterations, in place of the tasks")
 	f.StringVar(&o.worker, "worker", "",
 		"one `part` to measure in this process, with the result as JSON; compare runs itself with this flag")
-	f.Group("Measurement", "only", "rounds", "growth", "worker")
+	f.Group("Measurement", "only", "rounds", "worker")
 	f.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of ours, a `number`")
 	f.IntVar(&o.ranks, "ranks", 2, "`number` of ranks of the peer")
 	f.StringVar(&o.python, "python", "/usr/bin/python3", "`program` that is a Python with torch and mpi4py")
@@ -59,12 +56,9 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	}
 	runtime.GOMAXPROCS(o.procs)
 	err := testkit.Catch(func() {
-		switch {
-		case o.worker != "":
+		if o.worker != "" {
 			testkit.OK(json.NewEncoder(stdout).Encode(measurePart(ctx, o.worker)))
-		case o.growth:
-			measureGrowth(ctx, stdout)
-		default:
+		} else {
 			compare(ctx, o, stdout)
 		}
 	})
@@ -81,8 +75,6 @@ func (o options) validate() error {
 			o.rounds, o.procs, o.ranks)
 	case agents%o.ranks != 0:
 		return dsbo.Errorf(dsbo.ErrConfig, "-ranks must divide %d agents; it is %d", agents, o.ranks)
-	case o.growth && o.only != "":
-		return dsbo.Errorf(dsbo.ErrConfig, "-only and -growth are mutually exclusive")
 	case o.worker != "" && !slices.Contains(workers(), o.worker):
 		return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q",
 			strings.Join(workers(), ", "), o.worker)
