@@ -62,7 +62,8 @@ var allLies = []lie{
 	{"sends vectors of half a number", vector, longer(3)},
 	{"sends vectors without numbers", vector, shorter(1 << 30)},
 	{"sends vectors of the next exchange", vector, moved(exchangeBytes, 1)},
-	{"sends vectors of the exchange before", vector, moved(exchangeBytes, -1)},
+	// The right one comes first: else nobody could tell its numbers from true ones.
+	{"sends vectors of the exchange before", vector, then(moved(exchangeBytes, -1))},
 	{"sends vectors of an absurd exchange", vector, moved(exchangeBytes, absurd)},
 	{"sends vectors for another purpose", vector, moved(detailBytes, 3)},
 	{"sends vectors and then other ones in their place", vector, then(flipped)},
@@ -315,7 +316,12 @@ func (w *world) falsehood(d draw, liar int) falsehood {
 }
 
 func (f falsehood) begin(w *world) { f.addFaults(w, 1) }
-func (f falsehood) end(w *world)   { f.addFaults(w, -1) }
+func (f falsehood) end(w *world) {
+	f.addFaults(w, -1)
+	if w.Quorum > 0 { // a process that was named for what it sent does not come in again; another one does
+		w.machines[f.liar].crash(false, 0)
+	}
+}
 func (f falsehood) String() string { return fmt.Sprintf("agent %d %s", f.liar, allLies[f.lie].name) }
 
 func (f falsehood) addFaults(w *world, by int) {

@@ -183,7 +183,11 @@ func (e *edge) handleFail(f *frame) error {
 	if e.m.chamber != nil {
 		return e.noteFailure(said)
 	}
-	e.m.endRun(said, said)
+	news := *said
+	if agent != e.id { // others are to know whose word it is
+		news.Reason = bounded(fmt.Sprintf("as agent %d says, %s", e.id, said.Reason))
+	}
+	e.m.endRun(said, &news)
 	return nil
 }
 

@@ -206,7 +206,7 @@ func TestChain(t *testing.T) {
 	const n = 4
 	ms := openAgents(t, newGraph("path", n), func(c *Config) {
 		fast(c)
-		c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 500*time.Millisecond
+		c.SilentAfter, c.PeerTimeout = 300*time.Millisecond, time.Second
 		c.ComputeTimeout = c.PeerTimeout
 	})
 	errs := together(ms[:n-1], func(_ int, m *Mixer) error {
