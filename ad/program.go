@@ -77,12 +77,12 @@ type code struct {
 	template *engine.Template // of the nodes that have values
 	family   *family          // of all nodes
 	slots    map[*Node]int    // the template's values of nodes; forks add to it under the lock of derivatives
-	x, y     *Node
-	ins      []*Node      // by input
-	outs     []*Node      // what Build returned, of ops of the closed set
-	values   *engine.Plan // of outs
-	sizes    []int        // their numbers of entries
-	size     int          // the sum of sizes
+	x, y     *Node            // the inputs of the losses
+	ins      []*Node          // by input
+	outs     []*Node          // what Build returned, of ops of the closed set
+	values   *engine.Plan     // of outs
+	sizes    []int            // their numbers of entries
+	size     int              // the sum of sizes
 }
 
 // Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that

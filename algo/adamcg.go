@@ -47,18 +47,19 @@ type AdamCG struct {
 	All bool `json:"all,omitzero"`
 
 	state
-	turn   turn
-	term   struct{ lowerGrad, upperGrad, product, hypergradient term }
-	asked  []float64 // the products of each iteration, after it
-	ly, lr func(k int) float64
-	adam   adam
+	turn turn                                                        // oracle and exchange of an iteration
+	term struct{ lowerGrad, upperGrad, product, hypergradient term } // named once
+
+	asked  []float64           // the products of each iteration, after it
+	ly, lr func(k int) float64 // the schedules, bound to K
+	adam   adam                // the constants of Adam, bound
 
 	ry, vy, rx, vx []float64 // Adam's averages for y and x
 	g              []float64 // an averaged gradient, then the residual of z
 	s, hs          []float64 // the direction of z and its product
 	// of the terms of the average under way: the draws of gradients and products, v of a product
 	draw, products dsbo.Sample
-	along          []float64
+	along          []float64 // v of the product under way
 }
 
 // Traits implements [Described].

@@ -24,7 +24,7 @@ type AIDCG struct {
 	WarmZ bool     `json:"warm_z,omitzero"` // start conjugate gradients from the last z, not from 0
 
 	soloState
-	r, p, hp []float64
+	r, p, hp []float64 // residual, direction and its product
 }
 
 // Init implements [Method].

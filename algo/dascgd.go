@@ -29,10 +29,10 @@ type DASCGD struct {
 	state
 	g            []float64 // the tracked share G of the inner value
 	fx, fy       []float64 // gradient of f at the current (x, y)
-	gn, gx, fn   []float64
-	j, zero      []float64
-	out, in      []float64
-	xOld, gFresh []float64
+	gn, gx, fn   []float64 // ∇ of g and f at the new point
+	j, zero      []float64 // J z; zeros
+	out, in      []float64 // a message, and its mix
+	xOld, gFresh []float64 // x of the iteration before; the fresh inner value
 }
 
 // Init implements [Method].

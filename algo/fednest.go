@@ -32,10 +32,10 @@ type FedNest struct {
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
 	state
-	inverse    neumann
+	inverse    neumann   // the Neumann series of H⁻¹
 	g, h, v, d []float64 // length q
 	f, e, j    []float64 // length p
-	b, vx      []float64
+	b, vx      []float64 // ∇_y f; the direction of x
 }
 
 // Init implements [Method].

@@ -34,10 +34,10 @@ type GBDSBO struct {
 	s, h, jac   []float64 // views of them
 	hessians    []float64 // V_1..V_N
 	out, in     []float64 // y, x and the averages in one message; its mix
-	mixedV, hes []float64
+	mixedV, hes []float64 // the mix of a V_i; a fresh Hessian
 	fresh       []float64 // ∇_x f, ∇_y f, J in one, as s, h, U lie
 	gy, xo, yo  []float64 // ∇_y g; the point of this iteration's draws
-	wv          []float64
+	wv          []float64 // a product with a V_i
 }
 
 // Init implements [Method].

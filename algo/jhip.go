@@ -28,10 +28,10 @@ type JHIP struct {
 	N     int      `json:"N,omitzero"`     // steps of Z; default 10
 
 	state
-	mixedYX   []float64
+	mixedYX   []float64 // the mix of y and x
 	zd, mixed []float64 // Z' then D', one message; its mix
-	s, s1, h  []float64
-	v, b, zb  []float64
+	s, s1, h  []float64 // Z's direction now and before; a Hessian
+	v, b, zb  []float64 // ∇_y g, ∇_y f, Z b
 }
 
 // Init implements [Method].

@@ -25,9 +25,9 @@ type MADSBO struct {
 	N     int      `json:"N,omitzero"`     // steps of z; default 10
 
 	state
-	r, v  []float64 // the moving average of u; ∇_y g
-	xk    []float64 // x of this iteration: x itself is mix(x) between lines 6 and 11
-	hyper *Hypergradient
+	r, v  []float64      // the moving average of u; ∇_y g
+	xk    []float64      // x of this iteration: x itself is mix(x) between lines 6 and 11
+	hyper *Hypergradient // Algorithm 2
 }
 
 // Init implements [Method].

@@ -70,14 +70,14 @@ func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 // A localTracker is the state of a method that tracks local hypergradients F and gradients G.
 type localTracker struct {
 	state
-	eta     func(k int) float64
-	inverse neumann
-	v       []float64 // beside u
-	zF, zG  []float64 // trackers of u and v
-	fx, g   []float64 // F, G
-	un, vn  []float64 // u⁺, v⁺
-	b, j    []float64 // scratch
-	out, in []float64 // messages
+	eta     func(k int) float64 // the schedule, bound to K
+	inverse neumann             // the Neumann series of H⁻¹
+	v       []float64           // beside u
+	zF, zG  []float64           // trackers of u and v
+	fx, g   []float64           // F, G
+	un, vn  []float64           // u⁺, v⁺
+	b, j    []float64           // scratch
+	out, in []float64           // messages
 }
 
 // prepare is prepare of state, with the vectors.

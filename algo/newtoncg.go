@@ -88,18 +88,18 @@ type NewtonCG struct {
 	Damping float64 `json:"damping,omitzero"`
 
 	state
-	turn    turn
-	asked   productLog
-	memory  *linalg.Memory
+	turn    turn                         // the oracle and the exchange of the present iteration
+	asked   productLog                   // the products of each iteration, after it
+	memory  *linalg.Memory               // the pairs, and the solver that uses them
 	product func(dst, v []float64) error // the average of D v, at the present x and y
-	term    newtonTerms
-	along   []float64 // v of the product under way
+	term    newtonTerms                  // the terms of its averages, named once
+	along   []float64                    // v of the product under way
 
-	cold     bool        // there are no pairs: it is iteration 0, or the first one since members changed
-	examples dsbo.Sample // of the products of the present solve
-	solves   int         // of the present iteration so far
-	lr       func(k int) float64
-	adam     adam
+	cold     bool                // there are no pairs: it is iteration 0, or the first one since members changed
+	examples dsbo.Sample         // of the products of the present solve
+	solves   int                 // of the present iteration so far
+	lr       func(k int) float64 // the schedule, bound to K
+	adam     adam                // the constants of Adam, bound
 
 	r, v          []float64 // Adam's averages of u and u²
 	e, dg, damped []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|

@@ -28,7 +28,7 @@ type Lagrangian struct {
 	Rho   float64  `json:"rho,omitzero"`   // ρ, penalty and dual step; default 1
 
 	personalState
-	mu, l []float64
+	mu, l []float64 // the dual variable; the direction
 }
 
 // Init implements [Method].

@@ -32,17 +32,17 @@ type Strategy struct {
 // medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, {Curvature, k, 0} for
 // both products.
 type Sparkle struct {
-	Alpha    Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta     Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Gamma    Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
-	Theta    float64  `json:"theta,omitzero"` // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
-	Strategy Strategy `json:"strategy,omitzero"`
+	Alpha    Schedule `json:"alpha,omitzero"`    // α, step of x; default 0.1
+	Beta     Schedule `json:"beta,omitzero"`     // β, step of y; default 0.1
+	Gamma    Schedule `json:"gamma,omitzero"`    // γ, step of z; default 0.1
+	Theta    float64  `json:"theta,omitzero"`    // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
+	Strategy Strategy `json:"strategy,omitzero"` // how y, z and x are corrected; default: "gt"
 
 	state
-	r          []float64
-	bx, by, bz corrected
+	r          []float64 // the moving average of u
+	bx, by, bz corrected // the corrected exchanges of x, y and z
 	gy, gx     []float64 // directions, length q and p
-	b, j       []float64
+	b, j       []float64 // ∇_y f, J z
 }
 
 // Traits implements [Described].

@@ -10,11 +10,11 @@ import (
 
 // A state is what all methods have: their variables. Methods embed it.
 type state struct {
-	name  string
-	x, y  []float64
-	yx    []float64 // y then x, of which they are views, as one message
-	z, u  []float64 // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
-	named []dsbo.Named
+	name  string       // of the method
+	x, y  []float64    // the iterates, of length p and q
+	yx    []float64    // y then x, of which they are views, as one message
+	z, u  []float64    // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
+	named []dsbo.Named // what a checkpoint keeps, by name
 
 	alike    bool      // all agents have the same state: see [Reformer]
 	terms    *terms    // of averages, of methods that have any

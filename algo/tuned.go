@@ -39,7 +39,7 @@ type Tuned struct {
 	// MomY and MomZ are heavy-ball momentum, in [0, 1): mix(y + m (y − y₋)) in place of mix(y),
 	// z likewise.
 	MomY float64 `json:"mom_y,omitzero"`
-	MomZ float64 `json:"mom_z,omitzero"`
+	MomZ float64 `json:"mom_z,omitzero"` // the same for z
 	// ReuseB uses b_0 (draw φ_0) for all steps of z. It saves N−1 gradients of f; without draws
 	// (full batch) it changes nothing else.
 	ReuseB bool `json:"reuse_b,omitzero"`
@@ -50,13 +50,13 @@ type Tuned struct {
 	Eta Schedule `json:"eta,omitzero"`
 	// Lr, V and Eps are adam's step, second moment and ε; defaults 0.1, 0.95, 1e-8.
 	Lr  Schedule `json:"lr,omitzero"`
-	V   float64  `json:"v,omitzero"`
-	Eps float64  `json:"eps,omitzero"`
+	V   float64  `json:"v,omitzero"`   // Adam's weight of the average of u², with XStep adam
+	Eps float64  `json:"eps,omitzero"` // Adam's ε
 	// Clip, when it holds two numbers lo < hi, limits each entry of x to [lo, hi] after the step.
 	Clip []float64 `json:"clip,omitempty"`
 
 	state
-	eta, lr func(k int) float64
+	eta, lr func(k int) float64 // the schedules, bound to K
 
 	r, v        []float64 // for x: the moving average of u, and adam's second moment
 	yOld, g     []float64 // for y: y₋, and G = ∇_y g

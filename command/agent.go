@@ -31,14 +31,14 @@ var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 // agentOptions are the flags of the verb agent.
 type agentOptions struct {
 	options
-	agent     int
-	attached  bool
-	own       []string // flags of the task that are this agent's own
-	fewSites  bool
-	listen    string
-	admission string // what lets an agent in that the cluster file does not have
-	logFile   string
-	progress  time.Duration
+	agent     int                    // its number
+	attached  bool                   // whether it ends as stdin does
+	own       []string               // flags of the task that are this agent's own
+	fewSites  bool                   // whether fewer than 3 sites are allowed
+	listen    string                 // address, if it is not the cluster file's
+	admission string                 // what lets an agent in that the cluster file does not have
+	logFile   string                 // path; "": none
+	progress  time.Duration          // time between lines of progress
 	adjust    func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
 }
 

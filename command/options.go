@@ -17,21 +17,21 @@ import (
 // options are the flags that the verbs run and agent have in common. The verb run passes them on to
 // its agents.
 type options struct {
-	cluster        string
-	out            string
-	certs          string
-	insecure       bool
-	mask           bool
-	silentAfter    time.Duration
-	peerTimeout    time.Duration
-	computeTimeout time.Duration
-	straggler      time.Duration
-	delayBudget    time.Duration
-	keepFrames     int
-	keepMiB        int
-	log            string
-	quiet          bool
-	http           string
+	cluster        string        // path of the cluster file
+	out            string        // run folder
+	certs          string        // folder of certificates
+	insecure       bool          // without certificates
+	mask           bool          // whether sums are masked
+	silentAfter    time.Duration // silence after which a connection is renewed
+	peerTimeout    time.Duration // silence after which the run ends
+	computeTimeout time.Duration // time that a neighbour may compute
+	straggler      time.Duration // time after which who computes counts as absent; 0: none
+	delayBudget    time.Duration // time in an hour that a neighbour may delay exchanges
+	keepFrames     int           // exchanges whose vectors are kept for neighbours that come back
+	keepMiB        int           // memory of these
+	log            string        // level of the log
+	quiet          bool          // no progress
+	http           string        // address of /healthz; "": none
 }
 
 // connectionFlags are the names of the options that are about connections, in the order of

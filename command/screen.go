@@ -21,17 +21,17 @@ import (
 // and keeps its monitor up to date.
 type screen struct {
 	*cli.Progress
-	log      *slog.Logger // for lines about this agent
-	common   *slog.Logger // for lines of the job, which all agents log alike
-	people   bool         // whether lines on stderr are for people
-	shown    *slog.Logger // for lines to stderr alone
-	fileLog  *slog.Logger // for lines to the log file alone
-	file     *os.File     // the log file; nil: none
-	monitor  *monitor
-	bars     bool          // whether progress is a bar
-	every    time.Duration // time between lines of progress; 0: none
-	now      func() time.Time
-	reported time.Time // time of the last line of progress
+	log      *slog.Logger     // for lines about this agent
+	common   *slog.Logger     // for lines of the job, which all agents log alike
+	people   bool             // whether lines on stderr are for people
+	shown    *slog.Logger     // for lines to stderr alone
+	fileLog  *slog.Logger     // for lines to the log file alone
+	file     *os.File         // the log file; nil: none
+	monitor  *monitor         // what /healthz tells
+	bars     bool             // whether progress is a bar
+	every    time.Duration    // time between lines of progress; 0: none
+	now      func() time.Time // the clock
+	reported time.Time        // time of the last line of progress
 }
 
 func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {

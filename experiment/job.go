@@ -20,13 +20,13 @@ import (
 
 // A Job is one command line of a task.
 type Job struct {
-	Task     Task
-	Settings *Settings
-	Layout   Layout // layout of the agents; nil: the one of -transport
-	View     Viewer // nil: a bar and lines on stderr
+	Task     Task      // whose data and model it is
+	Settings *Settings // by flags
+	Layout   Layout    // layout of the agents; nil: the one of -transport
+	View     Viewer    // nil: a bar and lines on stderr
 
-	name         string // of the command, such as "dsbo mnist"
-	presets      []Preset
+	name         string            // of the command, such as "dsbo mnist"
+	presets      []Preset          // of the task, and the one of all tasks
 	taskFlags    map[string]any    // values of the task's flags, by name
 	givenFlags   map[string]bool   // names of the flags that were given
 	shapingFlags map[string]string // values of the task's flags but files: all of them may move what the run leaves
@@ -171,29 +171,29 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 // A runner is one run of a job, in this process.
 type runner struct {
 	*Job
-	layout     Layout
+	layout     Layout           // where the agents are
 	graph      *network.Graph   // of the roster, as it is at the start
 	changes    membership.Log   // of who takes part
 	finalEpoch membership.Epoch // at the end; the zero value before, and where members stay the same
 	team       network.Team     // nil: all agents are here
-	params     parameters
-	view       Viewer
-	pace       *pace
+	params     parameters       // the method's parameters
+	view       Viewer           // what the user sees
+	pace       *pace            // how fast the run is, for the time left
 
 	// The stages of a run, each of which takes what the stages before it have found.
 	files   runFiles
-	data    loader
-	poser   poser
-	steps   stepChooser
-	end     finisher
-	sites   siteModels
-	account account
+	data    loader      // what was loaded
+	poser   poser       // makes the problem of the data
+	steps   stepChooser // chooses the method's steps
+	end     finisher    // finds the models at the end
+	sites   siteModels  // what each site can do alone
+	account account     // what the run cost
 
 	// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
 	point       *train.Point
-	finished    bool // whether the run in the folder is finished, and this process only waits for others
-	drainFailed bool // finished, and the wait for the other agents failed
-	result      *train.Result
+	finished    bool          // whether the run in the folder is finished, and this process only waits for others
+	drainFailed bool          // finished, and the wait for the other agents failed
+	result      *train.Result // of the iterations
 }
 
 // prepare checks all settings that can be checked without data and without other processes.

@@ -61,7 +61,7 @@ func allPresets(others []Preset) []Preset { return append(slices.Clone(others), 
 // A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of
 // the run.
 type Preset struct {
-	Name string
+	Name string // of -preset
 	// values of the task's flag -model that it is made for, the first of them the default with it;
 	// nil: any
 	Models []string
@@ -73,9 +73,9 @@ type Preset struct {
 	K      int // outer iterations
 	// EvalEvery is the default of -eval-every, 0 for its own.
 	EvalEvery int
-	Patience  int     // the default of -patience
-	X0        float64 // start of every entry of x, for methods that do not search for one
-	Batch     int
+	Patience  int                  // the default of -patience
+	X0        float64              // start of every entry of x, for methods that do not search for one
+	Batch     int                  // the default of -batch
 	Matrix    dsbo.CurvatureMatrix // the default of -curvature with the preset's own method
 }
 

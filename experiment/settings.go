@@ -20,16 +20,16 @@ import (
 // fields of [runs.Config]; the run adds what it finds to them.
 type Settings struct {
 	runs.Config
-	T, N               int
+	T, N               int           // steps of y and of z
 	Numbers            []int         // of the agents' files, where -agents lists them
 	Alpha, Beta, Gamma algo.Schedule // steps of x, y and z; of y and z they may follow the curvature
-	Set                assignments
-	Memory             float64 // GiB
-	Epsilon            float64 // of differential privacy; 0: none
-	Delta, Norm        float64 // of it: δ, and the bound of rows
+	Set                assignments   // parameters by name
+	Memory             float64       // GiB
+	Epsilon            float64       // of differential privacy; 0: none
+	Delta, Norm        float64       // of it: δ, and the bound of rows
 
-	Out                          string
-	Resume, Force, Quiet, Report bool
+	Out                          string // run folder
+	Resume, Force, Quiet, Report bool   // go on; overwrite; no progress; write the page
 	KeepCheckpoints              bool   // of a finished run too
 	Attached                     bool   // end as stdin does
 	Membership                   string // path of a log

@@ -25,9 +25,9 @@ type Config struct {
 // [dsbo.PartitionOracle] and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models
 // Penalty fails with [dsbo.ErrCapability].
 type Oracle struct {
-	p, q      int
-	programs  *Programs
-	low, up   side
+	p, q      int                 // lengths of x and y
+	programs  *Programs           // compiled, shared by all agents
+	low, up   side                // the lower and the upper loss
 	diagonals map[int]*ad.Program // closed forms, by number of rows; nil for a model without
 	probe, hv []float64           // scratch of estimateDiagonal
 	penalty   []float64           // scratch of Diagonal

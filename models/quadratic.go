@@ -23,7 +23,7 @@ import (
 // It needs no examples. If the agent has some, they are noise: the mean of the batch's rows (length
 // q) is added to c in g_i and to t in f_i. Rows that average 0 leave the answer as it is.
 type Quadratic struct {
-	P, Q       int
+	P, Q       int       // lengths of x and y
 	A          []float64 // q×q
 	B          []float64 // q×p
 	C          []float64 // q

@@ -146,21 +146,21 @@ func (a *Averages) MaxCost(i, words int) dsbo.Traffic {
 // Draws of stochastic rounding have names: seed, agent, stage, number of the Mix or average since
 // the stage began, and entry. A run that is resumed at the beginning of a stage draws the same.
 type Averager struct {
-	mixer    dsbo.Mixer
-	reducer  Reducer // nil if the mixer is none
-	averages *Averages
-	id       int
+	mixer    dsbo.Mixer // to the neighbours
+	reducer  Reducer    // nil if the mixer is none
+	averages *Averages  // what all agents agree on
+	id       int        // number of the agent
 
-	stage, count uint64 // names of the next draws
-	mixCount     int    // calls of Mix since the stage began
-	sent         dsbo.Traffic
-	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
+	stage, count uint64       // names of the next draws
+	mixCount     int          // calls of Mix since the stage began
+	sent         dsbo.Traffic // by this agent
+	residuals    [][]float64  // what rounding took off, by the number of the Mix in its stage
 
-	combination combination
-	coded       coded
+	combination combination // how the next vectors are combined
+	coded       coded       // the next vectors as a codec has them
 
-	rounded, mixture, kept []float64
-	scales, words          []uint64
+	rounded, mixture, kept []float64 // scratch of averages by Mix
+	scales, words          []uint64  // scratch of averages by Reduce
 }
 
 var _ dsbo.Averager = (*Averager)(nil)

@@ -24,7 +24,7 @@ func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
 // A Combiner is what every transport makes of the vectors that an agent has after an exchange, by
 // the mixing of the matrix. It belongs to one goroutine at a time.
 type Combiner struct {
-	mixing Mixing
+	mixing Mixing                              // rule by which vectors are combined
 	row    []Weight                            // of the agent's neighbours and itself
 	self   int                                 // the position of the agent itself in row
 	by     func(dst []float64, in [][]float64) // how to combine the next vectors; nil: by the mixing

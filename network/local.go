@@ -100,24 +100,24 @@ func (l *Local) Close() { l.Fail(ErrClosed) }
 
 // A localAgent is one agent's end of a Local exchange.
 type localAgent struct {
-	local      *Local
-	id         int
-	row        []Weight
-	combiner   *Combiner
-	neighbours []*localAgent
-	round      int         // number of the next exchange
-	terms      [][]float64 // the copies that a sum reads, in the order of row
-	added      []float64   // a copy of what is to be added, where it is overwritten
-	summed     bool        // a joint sum with what this agent wants of it has begun
+	local      *Local        // the exchange
+	id         int           // number of the agent
+	row        []Weight      // of W
+	combiner   *Combiner     // makes the mix
+	neighbours []*localAgent // in ascending order
+	round      int           // number of the next exchange
+	terms      [][]float64   // the copies that a sum reads, in the order of row
+	added      []float64     // a copy of what is to be added, where it is overwritten
+	summed     bool          // a joint sum with what this agent wants of it has begun
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
 	// included, that have not published in round r; the one that takes it to 0 wakes this agent,
 	// unless it is this agent itself. Two are enough: a neighbour enters round r+2 only after
 	// round r+1, for which this agent publishes when it is done with round r.
-	slot    [2][]float64 // copies
-	sent    [2]int       // length of what the neighbours read: such a copy, or the vector itself for a joint sum
-	missing [2]atomic.Int32
-	ready   chan struct{} // holds at most one wake-up, as an agent counts itself
+	slot    [2][]float64    // copies
+	sent    [2]int          // length of what the neighbours read: such a copy, or the vector itself for a joint sum
+	missing [2]atomic.Int32 // vectors that are not here yet, of even and of odd exchanges
+	ready   chan struct{}   // holds at most one wake-up, as an agent counts itself
 }
 
 // CombineBy implements dsbo.CombiningMixer.

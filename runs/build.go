@@ -11,16 +11,16 @@ import (
 
 // Build is the program that made a run, and its machine.
 type Build struct {
-	Go         string `json:"go"`
-	OS         string `json:"os"`
-	Arch       string `json:"arch"`
-	Processors int    `json:"processors"` // GOMAXPROCS
-	Version    string `json:"version,omitempty"`
-	Revision   string `json:"revision,omitempty"`
+	Go         string `json:"go"`                 // version of the toolchain
+	OS         string `json:"os"`                 // as GOOS
+	Arch       string `json:"arch"`               // as GOARCH
+	Processors int    `json:"processors"`         // GOMAXPROCS
+	Version    string `json:"version,omitempty"`  // of the module, if it is known
+	Revision   string `json:"revision,omitempty"` // of the source, if it is known
 	Modified   bool   `json:"modified,omitempty"` // the source differed from the revision
 	Program    string `json:"program,omitempty"`  // name of its file, without folder
-	Host       string `json:"host,omitempty"`
-	Started    string `json:"started,omitempty"` // RFC 3339
+	Host       string `json:"host,omitempty"`     // name of the machine
+	Started    string `json:"started,omitempty"`  // RFC 3339
 }
 
 // ThisBuild returns the build of the running program.

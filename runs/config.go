@@ -10,27 +10,27 @@ import (
 
 // Config is config.json: the settings of a run, with those that were left to defaults.
 type Config struct {
-	Format     int             `json:"format"`
-	Task       string          `json:"task"`
-	Algorithm  string          `json:"algorithm"`
-	Preset     string          `json:"preset"`
-	Iterations int             `json:"iterations"`
-	Params     json.RawMessage `json:"params"`      // object of the method's parameters
-	X0         float64         `json:"x0,omitzero"` // start of every entry of x
-	Agents     int             `json:"agents"`
-	Graph      string          `json:"graph"`
-	W          float64         `json:"w"`
-	Prob       float64         `json:"prob,omitzero"`
-	Rho        float64         `json:"rho"`
+	Format     int             `json:"format"`        // of the file
+	Task       string          `json:"task"`          // verb
+	Algorithm  string          `json:"algorithm"`     // name of the method
+	Preset     string          `json:"preset"`        // name
+	Iterations int             `json:"iterations"`    // K
+	Params     json.RawMessage `json:"params"`        // object of the method's parameters
+	X0         float64         `json:"x0,omitzero"`   // start of every entry of x
+	Agents     int             `json:"agents"`        // n
+	Graph      string          `json:"graph"`         // by name, or path
+	W          float64         `json:"w"`             // weight of an agent's own vector
+	Prob       float64         `json:"prob,omitzero"` // of an edge of a random graph
+	Rho        float64         `json:"rho"`           // ρ of the mixing matrix
 	// how exchanges are combined, such as "trimmed:2"; "": plainly, by W
 	Mix      string  `json:"mix,omitempty"`
-	Average  string  `json:"average"` // "tree" or "mix": how exact averages are found
-	Wire     string  `json:"wire"`    // type in which numbers travel
-	Batch    int     `json:"batch"`
+	Average  string  `json:"average"`  // "tree" or "mix": how exact averages are found
+	Wire     string  `json:"wire"`     // type in which numbers travel
+	Batch    int     `json:"batch"`    // examples of a draw; 0: all
 	Holdout  float64 `json:"holdout"`  // share of the validation examples that tunes nothing
 	Evaluate string  `json:"evaluate"` // "exact" or "off": whether records have exact values
-	DType    string  `json:"dtype"`
-	Seed     uint64  `json:"seed"`
+	DType    string  `json:"dtype"`    // type of the numbers of losses
+	Seed     uint64  `json:"seed"`     // of all draws
 	// Matrix is what products with second derivatives of the lower losses are with.
 	Matrix  dsbo.CurvatureMatrix `json:"curvature_matrix,omitzero"`
 	Problem json.RawMessage      `json:"problem"` // object of the task's own settings
@@ -41,21 +41,21 @@ type Config struct {
 	// evaluations in a row with a held-out loss that rises and is clearly worse, which end the run;
 	// 0: none do
 	Patience        int     `json:"patience,omitzero"`
-	EvalEvery       int     `json:"eval_every"`
-	CheckpointEvery int     `json:"checkpoint_every"`
-	ExactTol        float64 `json:"exact_tolerance"`
-	AdjointTol      float64 `json:"adjoint_tolerance"`
+	EvalEvery       int     `json:"eval_every"`        // iterations from record to record
+	CheckpointEvery int     `json:"checkpoint_every"`  // iterations from checkpoint to checkpoint
+	ExactTol        float64 `json:"exact_tolerance"`   // of exact solutions
+	AdjointTol      float64 `json:"adjoint_tolerance"` // of their adjoint systems
 	// largest L_max of an agent at the start, where steps follow it
 	Curvature float64 `json:"curvature,omitzero"`
 	// Transport and Processes say where the agents are; a run is resumed with the same ones.
 	Transport string `json:"transport"`
-	Processes int    `json:"processes"`
+	Processes int    `json:"processes"` // that the run began in
 	// Identity stands for the run and the agent of a process that may come back; "" for
 	// other processes.
 	Identity string `json:"identity,omitempty"`
 	// Flags are the flags that were given; a resumed run takes them over.
 	Flags []string `json:"flags"`
-	Build Build    `json:"build"`
+	Build Build    `json:"build"` // of the program
 }
 
 // A Meaning says in words what x is.

@@ -22,15 +22,15 @@ type Record struct {
 
 	// Losses per example, without regularization, and shares of right answers, at ȳ.
 	TrainLoss     Number `json:"train_loss"`
-	TrainAccuracy Number `json:"train_accuracy"`
-	ValLoss       Number `json:"val_loss"`
-	ValAccuracy   Number `json:"val_accuracy"`
-	TestLoss      Number `json:"test_loss"`
-	TestAccuracy  Number `json:"test_accuracy"`
+	TrainAccuracy Number `json:"train_accuracy"` // share of right answers
+	ValLoss       Number `json:"val_loss"`       // mean per example
+	ValAccuracy   Number `json:"val_accuracy"`   // share of right answers
+	TestLoss      Number `json:"test_loss"`      // mean per example
+	TestAccuracy  Number `json:"test_accuracy"`  // share of right answers
 
 	// Loss on the held-out part of the validation examples, which tunes nothing.
 	HoldoutLoss     Number `json:"holdout_loss"`
-	HoldoutAccuracy Number `json:"holdout_accuracy"`
+	HoldoutAccuracy Number `json:"holdout_accuracy"` // share of right answers
 
 	// Exact values at x̄, see Exact in package train.
 	Phi      Number `json:"phi"`       // Φ(x̄)
@@ -38,8 +38,8 @@ type Record struct {
 	// HypergradientError is ‖ū − ∇Φ(x̄)‖/‖∇Φ(x̄)‖, with the u of the last iteration, which belongs
 	// to the x before its step.
 	HypergradientError Number `json:"hypergradient_error"`
-	LowerError         Number `json:"lower_error"` // ‖ȳ − y*(x̄)‖/‖y*(x̄)‖
-	LowerResidual      Number `json:"lower_residual"`
+	LowerError         Number `json:"lower_error"`    // ‖ȳ − y*(x̄)‖/‖y*(x̄)‖
+	LowerResidual      Number `json:"lower_residual"` // ‖∇_y g‖ at the averages
 
 	// LeastEigenvalue is about the least eigenvalue of the averaged Hessian ∇²_yy g at x̄ and ȳ,
 	// where the lower problem is not known to be strongly convex: where it is negative, ȳ is at
@@ -48,8 +48,8 @@ type Record struct {
 
 	// (1/n) Σ_i ‖x_i − x̄‖², and so for y and z.
 	ConsensusX Number `json:"consensus_x"`
-	ConsensusY Number `json:"consensus_y"`
-	ConsensusZ Number `json:"consensus_z"`
+	ConsensusY Number `json:"consensus_y"` // the same of y
+	ConsensusZ Number `json:"consensus_z"` // the same of z
 
 	// Oracle calls and messages of all agents together since iteration 0, of those that have left
 	// up to the last record with them.

@@ -10,38 +10,38 @@ import (
 
 // Summary is summary.json: how a run ended.
 type Summary struct {
-	State      State    `json:"state"`
-	Error      string   `json:"error,omitempty"`
-	Warnings   []string `json:"warnings"`
-	Algorithm  string   `json:"algorithm"`
-	Preset     string   `json:"preset"`
-	Iterations int      `json:"iterations"`
+	State      State    `json:"state"`           // how the run ended
+	Error      string   `json:"error,omitempty"` // of a run that failed
+	Warnings   []string `json:"warnings"`        // a sentence each
+	Algorithm  string   `json:"algorithm"`       // name of the method
+	Preset     string   `json:"preset"`          // name
+	Iterations int      `json:"iterations"`      // that were done
 
-	Verdict Verdict `json:"verdict"`
+	Verdict Verdict `json:"verdict"` // what tuning gave
 	// Privacy is what the agents' answers keep to, nil where they have no bound.
 	Privacy *Privacy     `json:"privacy,omitempty"`
-	Traffic PhaseTraffic `json:"traffic"`
+	Traffic PhaseTraffic `json:"traffic"` // by phase
 	// Best is the iteration whose λ is the tuned one: the iteration of the least loss on held-out
 	// examples, where there are some.
 	Best int `json:"best_iteration"`
 
 	// Exact Φ at λ = 0, at the start and at x̄.
 	PhiLambda0 Number `json:"phi_lambda0"`
-	PhiStart   Number `json:"phi_start"`
-	PhiEnd     Number `json:"phi_end"`
-	GradNorm   Number `json:"grad_norm"`
+	PhiStart   Number `json:"phi_start"` // Φ at the start
+	PhiEnd     Number `json:"phi_end"`   // Φ at the end of the iterations
+	GradNorm   Number `json:"grad_norm"` // ‖∇Φ‖ there
 	// Losses and accuracy of ȳ at the last evaluation.
 	TrainLoss    Number `json:"train_loss"`
-	ValLoss      Number `json:"val_loss"`
-	TestLoss     Number `json:"test_loss"`
-	TestAccuracy Number `json:"test_accuracy"`
+	ValLoss      Number `json:"val_loss"`      // the same on validation examples
+	TestLoss     Number `json:"test_loss"`     // the same on test examples
+	TestAccuracy Number `json:"test_accuracy"` // share of right answers
 	// Losses and accuracies of the exact solutions y*(0) and y*(x̄), which are the models.
 	TestLossLambda0     Number `json:"test_loss_lambda0"`
-	TestAccuracyLambda0 Number `json:"test_accuracy_lambda0"`
-	TestLossTuned       Number `json:"test_loss_tuned"`
-	TestAccuracyTuned   Number `json:"test_accuracy_tuned"`
+	TestAccuracyLambda0 Number `json:"test_accuracy_lambda0"` // share of right answers
+	TestLossTuned       Number `json:"test_loss_tuned"`       // of the model at the tuned λ
+	TestAccuracyTuned   Number `json:"test_accuracy_tuned"`   // share of right answers
 
-	Models    []Model    `json:"models"`
+	Models    []Model    `json:"models"`    // of the table, in its order
 	Constants []Constant `json:"constants"` // exact Φ at constant λ, in the order in which they were tried
 
 	// Structures are the ways in which penalties were tried to differ from feature to feature, in
@@ -52,10 +52,10 @@ type Summary struct {
 	// test examples of its own.
 	Sites []Site `json:"sites,omitempty"`
 
-	ConsensusX         Number `json:"consensus_x"`
-	ConsensusY         Number `json:"consensus_y"`
-	ConsensusZ         Number `json:"consensus_z"`
-	HypergradientError Number `json:"hypergradient_error"`
+	ConsensusX         Number `json:"consensus_x"`         // consensus error of x at the end
+	ConsensusY         Number `json:"consensus_y"`         // the same of y
+	ConsensusZ         Number `json:"consensus_z"`         // the same of z
+	HypergradientError Number `json:"hypergradient_error"` // ‖ū − ∇Φ(x̄)‖ at the end
 
 	Seconds        float64 `json:"seconds"`          // wall time of iterations
 	MsPerIteration Number  `json:"ms_per_iteration"` // median, without evaluation
@@ -65,10 +65,10 @@ type Summary struct {
 	FloatsFormula float64 `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
 	// bytes that all agents sent in the whole run
 	BytesSent   int64      `json:"bytes_sent"`
-	OracleCalls dsbo.Calls `json:"oracle_calls"`
+	OracleCalls dsbo.Calls `json:"oracle_calls"` // of all agents
 	Times                  // sums over all agents
-	PeakRSSMiB  Number     `json:"peak_rss_mib"`
-	PerAgent    []Usage    `json:"per_agent"` // by number
+	PeakRSSMiB  Number     `json:"peak_rss_mib"` // of the process that needed most
+	PerAgent    []Usage    `json:"per_agent"`    // by number
 	// Members are the agents that are there at the end, whose problem the models are of; nil: all.
 	Members []int `json:"members,omitempty"`
 	// Waited is for how many seconds neighbours waited for each agent, as far as this folder knows:
@@ -97,15 +97,15 @@ func (s Summary) Timeless() Summary {
 
 // A Model is one choice of hyperparameters with the model that it gives.
 type Model struct {
-	Name   string `json:"name"`
+	Name   string `json:"name"`          // for people
 	Lambda Number `json:"lambda"`        // the entry of λ, where all are one number
 	Kept   bool   `json:"kept,omitzero"` // whether lambda.npy and omega.npy are this one's
 	// Exact Φ(λ), and losses and accuracy of y*(λ), which the agents have found together.
 	Phi          Number `json:"phi"`
-	ValLoss      Number `json:"val_loss"`
-	HoldoutLoss  Number `json:"holdout_loss"`
-	TestLoss     Number `json:"test_loss"`
-	TestAccuracy Number `json:"test_accuracy"`
+	ValLoss      Number `json:"val_loss"`      // the same on validation examples
+	HoldoutLoss  Number `json:"holdout_loss"`  // on held-out examples
+	TestLoss     Number `json:"test_loss"`     // the same on test examples
+	TestAccuracy Number `json:"test_accuracy"` // share of right answers
 	// Reached says that the lower problem is not known to be convex: Phi is the value at the
 	// solution reached, of which there may be others.
 	Reached bool `json:"reached,omitzero"`

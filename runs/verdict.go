@@ -43,22 +43,22 @@ const (
 // baseline, on one set of examples. Differences are tuned minus the other, example by example, so
 // that what examples have in common cancels.
 type Gain struct {
-	Set         string `json:"set"` // "validation", "held-out" or "test"
-	Examples    int    `json:"examples"`
+	Set         string `json:"set"`          // "validation", "held-out" or "test"
+	Examples    int    `json:"examples"`     // of all agents
 	Loss        Number `json:"loss"`         // of the tuned model, mean per example
 	LossAgainst Number `json:"loss_against"` // of the other
-	LossChange  Number `json:"loss_change"`
-	LossError   Number `json:"loss_error"` // standard error of LossChange
+	LossChange  Number `json:"loss_change"`  // as a share of the other's
+	LossError   Number `json:"loss_error"`   // standard error of LossChange
 	// LossSpread is by how much the loss of one of the two differs between solutions of its lower
 	// problem from two starts, the larger of both; 0: its solution is the only one, or not known to
 	// have others.
 	LossSpread Number `json:"loss_spread,omitzero"`
 	// validation loss of the model at the start, beside which losses are small; 0: not known
 	LossStart       Number `json:"loss_start,omitzero"`
-	Accuracy        Number `json:"accuracy"`
-	AccuracyAgainst Number `json:"accuracy_against"`
-	AccuracyChange  Number `json:"accuracy_change"`
-	AccuracyError   Number `json:"accuracy_error"`
+	Accuracy        Number `json:"accuracy"`         // of the tuned model
+	AccuracyAgainst Number `json:"accuracy_against"` // of the other
+	AccuracyChange  Number `json:"accuracy_change"`  // their difference
+	AccuracyError   Number `json:"accuracy_error"`   // standard error of it
 }
 
 // fewestExamples is the number of examples below which a change tells nothing, whatever its
@@ -179,7 +179,7 @@ type Contest struct {
 	// Phi and PhiAgainst are Φ of the two, by which they are compared where there are no Gains, and
 	// PhiSpread is by how much one of them differs between solutions from two starts.
 	Phi, PhiAgainst, PhiSpread Number
-	Notes                      []string
+	Notes                      []string // a sentence each
 }
 
 // Verdict judges a contest by its first gain: test examples where there are some, else held-out

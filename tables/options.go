@@ -30,7 +30,7 @@ const mostWords = 10000
 // Options say how to read what cannot be told from a file alone. The zero value finds out all
 // of it.
 type Options struct {
-	Header    Header
+	Header    Header   // whether there is one
 	Separator byte     // of CSV: ',', ';', '\t', '|' or ' '; 0: found
 	Decimal   byte     // of CSV: '.' or ','; 0: found
 	Missing   []string // what stands for a missing value, beside nothing at all; nil: [MissingWords]

@@ -17,16 +17,16 @@ import (
 // finite. It does not know where the other agents are: in this process or elsewhere, they are
 // behind the mixer. It belongs to one goroutine at a time.
 type agent struct {
-	id          int // its number in the roster
-	alg         dsbo.Algorithm
-	metered     dsbo.Oracle // the oracle with its meter
-	oracle      *meteredOracle
-	mixer       meteredMixer
-	shared      *shared       // the agents that its algorithm serves; nil: this one alone
-	k           int           // iterations done
-	usageBefore runs.Usage    // spent before a resume
-	lastStep    time.Duration // time of the last step, waiting for neighbours included
-	allSteps    time.Duration // time of all steps
+	id          int            // its number in the roster
+	alg         dsbo.Algorithm // the method, with its state
+	metered     dsbo.Oracle    // the oracle with its meter
+	oracle      *meteredOracle // what metered counts with
+	mixer       meteredMixer   // the exchange with its meter
+	shared      *shared        // the agents that its algorithm serves; nil: this one alone
+	k           int            // iterations done
+	usageBefore runs.Usage     // spent before a resume
+	lastStep    time.Duration  // time of the last step, waiting for neighbours included
+	allSteps    time.Duration  // time of all steps
 }
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products

@@ -32,7 +32,7 @@ type checkpoint struct {
 }
 
 type checkpointHead struct {
-	Format        int             `json:"format"`
+	Format        int             `json:"format"`         // of the file
 	Config        json.RawMessage `json:"config"`         // all settings on which the results depend
 	Epoch         int             `json:"epoch,omitzero"` // whose members it is of
 	Iteration     int             `json:"iteration"`      // iterations done
@@ -40,19 +40,19 @@ type checkpointHead struct {
 	Round         int             `json:"round,omitzero"` // next exchange, where agents may be lost and come back
 	Seconds       float64         `json:"seconds"`        // wall time in iterations
 	MetricsBytes  int64           `json:"metrics_bytes"`  // length of metrics.jsonl up to this checkpoint
-	MetricsSHA256 []byte          `json:"metrics_sha256"`
-	Evaluation    dsbo.Traffic    `json:"evaluation"` // what all agents have sent in evaluations
-	Agents        []int           `json:"agents"`     // the agents of the process, by their numbers in the roster
-	Usage         []runs.Usage    `json:"usage"`      // usage of each of them
-	Alike         bool            `json:"alike"`      // all have the same state: the first one's is all that is here
-	Start         Start           `json:"start"`      // how the run began
+	MetricsSHA256 []byte          `json:"metrics_sha256"` // of these bytes
+	Evaluation    dsbo.Traffic    `json:"evaluation"`     // what all agents have sent in evaluations
+	Agents        []int           `json:"agents"`         // the agents of the process, by their numbers in the roster
+	Usage         []runs.Usage    `json:"usage"`          // usage of each of them
+	Alike         bool            `json:"alike"`          // all have the first one's state, which alone is here
+	Start         Start           `json:"start"`          // how the run began
 	// it is what an agent that comes in takes over from another one
 	Handover bool `json:"handover,omitzero"`
 	// an evaluation is due at its iteration that has not been made
 	EvaluationDue bool `json:"owes,omitzero"`
 	// the epoch in which that agent comes in, at which the checkpoint stands then
 	EntryEpoch int         `json:"enters,omitzero"`
-	Arrays     []arrayHead `json:"arrays"`
+	Arrays     []arrayHead `json:"arrays"` // names and lengths, in the order of the file
 }
 
 type arrayHead struct {

@@ -23,7 +23,7 @@ import (
 
 // Config is the configuration of a run. Zero means the default that the field states.
 type Config struct {
-	Problem Problem
+	Problem Problem         // the losses
 	W       *network.Matrix // mixing matrix, of as many agents as Problem has oracles
 
 	// Membership are the changes of who takes part. Problem and W are then of the roster, W of it
@@ -81,7 +81,7 @@ type Config struct {
 	OnDamage func(err error)
 	OnEpoch  func(e membership.Epoch) // called when an epoch after the first begins
 
-	p, q   int
+	p, q   int              // lengths of x and y
 	roster *roster          // what Problem and W are a part of; nil: they are all
 	epoch  membership.Epoch // whose members they are of
 }

@@ -17,8 +17,8 @@ import (
 // the solutions of the next.
 type evaluator struct {
 	*stepper
-	config      *Config
-	problem     Problem
+	config      *Config       // of the run
+	problem     Problem       // that is evaluated
 	sharedExact *exact.Solver // the exact solution of the problem; nil: none
 	// the exact solution of each agent of this process, for methods of the personalized problem
 	ownExact  map[int]*exact.Solver

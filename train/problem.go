@@ -24,7 +24,7 @@ type Problem struct {
 	// solutions that depend on where they start. Matrix is the matrix of the products that methods
 	// and [Exact] take.
 	Nonconvex bool
-	Matrix    dsbo.CurvatureMatrix
+	Matrix    dsbo.CurvatureMatrix // of the products with the Hessian
 	// Score returns the scores of a model on agent i's examples; nil: there are no losses and no
 	// accuracies. It is called for several agents at a time.
 	Score func(i int, m Fit) (Scores, error)
@@ -47,7 +47,7 @@ type Problem struct {
 	// how: on its wire, but for what has to be right to seven digits. nil: a star. [Run] takes the
 	// W of its configuration.
 	W       *network.Matrix
-	Average network.AverageOptions
+	Average network.AverageOptions // how averages are found
 	// Sent counts what all agents send in averages of the problem's methods and of [Exact]; nil:
 	// that is not counted. A run counts for itself.
 	Sent *dsbo.Traffic

@@ -114,16 +114,16 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 type runner struct {
 	Config
 	*stepper
-	eval    *evaluator
-	metrics *runs.Metrics
-	result  Result
+	eval    *evaluator    // makes records
+	metrics *runs.Metrics // the file of records
+	result  Result        // under way
 
-	end           int  // the iteration after which the run ends: K, or earlier by Patience
-	evaluated     int  // the iteration of the newest record; -1: none
-	newEpoch      bool // whether an epoch has begun since the newest checkpoint
-	round         int  // the next exchange, when the agents last stood still
-	records       []runs.Record
-	timesRecorded int // number of iteration times that the newest record, and those before, have used
+	end           int           // the iteration after which the run ends: K, or earlier by Patience
+	evaluated     int           // the iteration of the newest record; -1: none
+	newEpoch      bool          // whether an epoch has begun since the newest checkpoint
+	round         int           // the next exchange, when the agents last stood still
+	records       []runs.Record // of the run so far
+	timesRecorded int           // number of iteration times that the newest record, and those before, have used
 }
 
 // newRunner makes the agents and the evaluator of a run, at iteration 0.

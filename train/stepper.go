@@ -17,14 +17,14 @@ import (
 // boundaries at which all agents stand still.
 type stepper struct {
 	*group
-	exchange    network.Team
+	exchange    network.Team   // between the agents
 	close       func()         // ends the exchange, if it was made here
 	products    *linalg.Matrix // what the agents' products are with
 	agents      []*agent       // the agents by their numbers; nil for agents of other processes
 	alike       bool           // all agents have the same state, by the same bits
 	shared      *shared        // the agents as those that one method serves; nil: each has its own
 	maxNorm     float64        // a norm of x, y or z above it counts as divergence; 0: no norm does
-	onIteration func(done int)
+	onIteration func(done int) // called after each iteration; nil: nobody is told
 
 	done    int       // iterations done
 	seconds float64   // wall time of the iterations done

@@ -14,15 +14,15 @@ import (
 // to fail.
 type Mixer struct {
 	dsbo.Averager
-	Messages      int // calls of Mix
-	Floats        int // numbers in them, which is what goes to each neighbour
-	Averages      int // calls of Average
-	AverageFloats int // numbers in them
-	Longest       int // numbers of the longest vector of either
-	kept          []float64
+	Messages      int       // calls of Mix
+	Floats        int       // numbers in them, which is what goes to each neighbour
+	Averages      int       // calls of Average
+	AverageFloats int       // numbers in them
+	Longest       int       // numbers of the longest vector of either
+	kept          []float64 // a copy of what was exchanged
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
-	Err    error
+	Err    error // what the exchange FailAt returns
 }
 
 // NewMixers joins the agents of a mixing matrix by an exchange in this process.

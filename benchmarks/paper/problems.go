@@ -15,12 +15,12 @@ import (
 
 // quadratics are random problems whose agents differ by a share.
 type quadratics struct {
-	n, p, q   int
+	n, p, q   int     // agents, and the lengths of x and y
 	low, high float64 // eigenvalues of A
 	coupling  float64 // deviation of the entries of B
 	differ    float64 // 0: all agents alike; 1: each drawn for itself
 	noise     float64 // deviation of the rows that minibatches add to c and t
-	seed      uint64
+	seed      uint64  // of all draws
 }
 
 // noiseRows is the number of rows of noise of an agent.

@@ -19,23 +19,23 @@ import (
 
 // A campaign is many seeds, which some workers run.
 type campaign struct {
-	from, seeds uint64
-	workers     int
-	limit       time.Duration
-	only        string
-	trace       bool
-	stdout      io.Writer
-	progress    *cli.Progress
+	from, seeds uint64        // the first seed, and their number
+	workers     int           // processes at the same time
+	limit       time.Duration // real time of a run after which it counts as failed
+	only        string        // the kind of runs; "": all
+	trace       bool          // whether what happens in a run is written
+	stdout      io.Writer     // for results
+	progress    *cli.Progress // on stderr
 
-	mu      sync.Mutex
-	next    uint64 // seeds given to workers
-	done    uint64
-	began   time.Time
-	virtual time.Duration
-	lives   int
-	refused int
-	failed  []uint64
-	heaps   []uint64 // of all workers, in the order of time
+	mu      sync.Mutex    // guards what follows
+	next    uint64        // seeds given to workers
+	done    uint64        // seeds that have ended
+	began   time.Time     // when the campaign did
+	virtual time.Duration // the simulated time of all runs
+	lives   int           // processes of agents in all runs
+	refused int           // runs that were refused by name
+	failed  []uint64      // seeds of failed runs
+	heaps   []uint64      // of all workers, in the order of time
 }
 
 // run runs all seeds, or those before ctx ends.

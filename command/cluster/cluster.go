@@ -22,13 +22,13 @@ type Cluster struct {
 	Addresses []string       // host:port, by agent; "": nobody can reach it, it connects to others
 	Relay     string         // host:port of the relay between agents without addresses; "": there is none
 	Graph     *network.Graph // with the mixing matrix
-	Seed      uint64
-	Task      string
-	Flags     []string // of the task's command line, -name=value or -name each
+	Seed      uint64         // of all draws of the run
+	Task      string         // verb of the run's task
+	Flags     []string       // of the task's command line, -name=value or -name each
 	// Quorum is how many agents decide who takes part, and AbsentAfter after how long one that is
 	// not heard is left out; 0: all take part, always.
 	Quorum      int
-	AbsentAfter time.Duration
+	AbsentAfter time.Duration // silence after which an agent is left out
 	// Keys has the SHA-256 of the agents' public keys, in hexadecimal; nil: certificates must name
 	// the run.
 	Keys []string
@@ -149,18 +149,18 @@ func (c *Cluster) Hash() string {
 	h := sha256.New()
 	// A value without maps and floats can always be encoded, and a hash always be written to.
 	_ = json.NewEncoder(h).Encode(struct {
-		Format int // of this type
-		Run    string
-		Agents int
-		W      [][]entry
-		Seed   uint64
-		Task   string
-		Flags  []string
+		Format int           // of this type
+		Run    string        // name
+		Agents int           // their number
+		W      [][]entry     // rows of the mixing matrix
+		Seed   uint64        // of all draws of the run
+		Task   string        // verb of the run's task
+		Flags  []string      // of the task's command line
 		Dial   []int         `json:",omitempty"` // agents that only connect to others
-		Quorum int           `json:",omitempty"`
-		Absent time.Duration `json:",omitempty"`
-		Keys   []string      `json:",omitempty"`
-		Lists  string        `json:",omitempty"`
+		Quorum int           `json:",omitempty"` // agents that must agree on a change; 0: members stay
+		Absent time.Duration `json:",omitempty"` // silence after which an agent is left out
+		Keys   []string      `json:",omitempty"` // the agents' pinned keys
+		Lists  string        `json:",omitempty"` // weights that change; none otherwise
 	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, c.withoutAddress(), c.Quorum, c.AbsentAfter, c.Keys,
 		c.listed()})
 	return hex.EncodeToString(h.Sum(nil))

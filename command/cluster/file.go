@@ -17,22 +17,38 @@ import (
 
 // file holds the fields of a cluster file.
 type file struct {
-	Run     string          `json:"run" must:"a name"`
-	Agents  agents          `json:"agents" must:"addresses, [\"host:port\", ...], or their number"`
-	Address *string         `json:"address" must:"a rule such as \"host-{agent}:7000\""`
-	Relay   *string         `json:"relay" must:"the address of a relay, \"host:port\""`
-	Graph   string          `json:"graph" must:"the name of a graph"`
-	Edges   json.RawMessage `json:"edges" must:"pairs of agents, [[0, 1], ...]"`
-	W       json.RawMessage `json:"W" must:"rows of numbers, [[0.5, 0.5], ...]"`
+	// name of the run
+	Run string `json:"run" must:"a name"`
+	// their addresses, or their number
+	Agents agents `json:"agents" must:"addresses, [\"host:port\", ...], or their number"`
+	// of each agent, by a rule
+	Address *string `json:"address" must:"a rule such as \"host-{agent}:7000\""`
+	// between agents without addresses
+	Relay *string `json:"relay" must:"the address of a relay, \"host:port\""`
+	// by name
+	Graph string `json:"graph" must:"the name of a graph"`
+	// the graph, by its edges
+	Edges json.RawMessage `json:"edges" must:"pairs of agents, [[0, 1], ...]"`
+	// the mixing matrix
+	W json.RawMessage `json:"W" must:"rows of numbers, [[0.5, 0.5], ...]"`
+	// of a graph that changes
 	Weights json.RawMessage `json:"weights" must:"a graph file with lists of matrices"`
-	Self    *float64        `json:"w" must:"a number"`
-	Prob    *float64        `json:"prob" must:"a number"`
-	Seed    uint64          `json:"seed" must:"a whole number from 0 on"`
-	Task    string          `json:"task" must:"the name of a task"`
-	Flags   []string        `json:"flags" must:"flags, [\"-K=20\", ...]"`
-	Quorum  *int            `json:"quorum" must:"a number of agents"`
-	Absent  *string         `json:"absent_after" must:"a time such as \"10m\""`
-	Keys    []string        `json:"keys" must:"SHA-256 of public keys, [\"9f2c...\", ...]"`
+	// weight of an agent's own vector
+	Self *float64 `json:"w" must:"a number"`
+	// of an edge of a random graph
+	Prob *float64 `json:"prob" must:"a number"`
+	// of all draws
+	Seed uint64 `json:"seed" must:"a whole number from 0 on"`
+	// verb of the task
+	Task string `json:"task" must:"the name of a task"`
+	// of the task
+	Flags []string `json:"flags" must:"flags, [\"-K=20\", ...]"`
+	// agents that must agree on a change
+	Quorum *int `json:"quorum" must:"a number of agents"`
+	// silence after which an agent is left out
+	Absent *string `json:"absent_after" must:"a time such as \"10m\""`
+	// of the agents
+	Keys []string `json:"keys" must:"SHA-256 of public keys, [\"9f2c...\", ...]"`
 }
 
 // agents are the addresses of the agents or, if these follow a rule, the number of agents.

@@ -88,7 +88,7 @@ type Watcher interface {
 // gives both Φ and the model. It belongs to one goroutine, and all processes of the problem's team
 // make the same calls.
 type Finder struct {
-	Problem train.Problem
+	Problem train.Problem   // the run's
 	Symbol  string          // of x, such as λ
 	Tried   []runs.Constant // Φ of the constants so far, in their order
 	// Second is where the lower problem is solved from too, beside its start, where it may not be
@@ -99,13 +99,13 @@ type Finder struct {
 	// search for a better x takes no more than these and the models so far.
 	Spent int
 
-	length    int // of x
-	solver    *exact.Solver
+	length    int            // of x
+	solver    *exact.Solver  // of models by Newton's method
 	training  *train.Config  // of a method that holds x still: models are found by it; nil: by solver
 	constants map[int]*Model // the models of constants so far
 	roughTol  float64        // PhiTol of constants on the way to the best one
 	fineTol   float64        // PhiTol of the models that are shown
-	watch     Watcher
+	watch     Watcher        // is told of models under way
 }
 
 // New returns the finder of a problem whose x has p entries, which finds models by training where

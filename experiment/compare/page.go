@@ -68,12 +68,12 @@ type page struct {
 
 // A section is one task.
 type section struct {
-	Name, Sentence, Target string
-	Header                 []string
-	Rows                   []line
-	Figures                []figure
-	Refusals, Commands     []string
-	Report                 string // path of the interactive page of the best runs; "": there is none
+	Name, Sentence, Target string   // of the comparison; what it found; what is compared
+	Header                 []string // of the table
+	Rows                   []line   // of the table
+	Figures                []figure // in the order of the page
+	Refusals, Commands     []string // what could not be run, and why; how to run it again
+	Report                 string   // path of the interactive page of the best runs; "": there is none
 }
 
 // A line is a row of the table, with what a reader has to know of it.

@@ -13,14 +13,14 @@ import (
 
 // A row is an entry's cells, without marks of a format.
 type row struct {
-	method, point         string
+	method, point         string   // method, and point of its grid
 	value, loss, accuracy string   // at the end, medians over seeds
 	means                 []string // of the same three, with standard deviations
 	p                     string   // of a paired test against the best method
-	best                  bool
-	spent, reached        []string
-	edges                 string
-	note                  string // why there are no numbers
+	best                  bool     // whether the row has the least value of all
+	spent, reached        []string // costs, in the order of the columns
+	edges                 string   // where the best point lies at the edge of its grid
+	note                  string   // why there are no numbers
 }
 
 const unknown = "–"

@@ -25,17 +25,17 @@ const Refused runs.State = "refused"
 
 // A Trial is one run: a method on a task, at a point of its grid, with a seed.
 type Trial struct {
-	Task, Method string
-	Point        string   // of the grid, "" where there is none
-	Seed         uint64   //
-	Args         []string // command line of the program, beginning with the task's verb
-	Folder       runs.Folder
-	State        runs.State // finished, diverged, failed or refused; "" before
-	Error        string     // of the last three
-	Records      []runs.Record
-	Summary      runs.Summary
-	Config       runs.Config
-	kept         bool // from an earlier call
+	Task, Method string        // as the specification names them
+	Point        string        // of the grid, "" where there is none
+	Seed         uint64        //
+	Args         []string      // command line of the program, beginning with the task's verb
+	Folder       runs.Folder   // of the run
+	State        runs.State    // finished, diverged, failed or refused; "" before
+	Error        string        // of the last three
+	Records      []runs.Record // of the run
+	Summary      runs.Summary  // how the run ended
+	Config       runs.Config   // what was asked for
+	kept         bool          // from an earlier call
 }
 
 // newTrial returns a trial in its folder of out. The folder's name tells the whole command line

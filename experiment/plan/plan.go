@@ -49,17 +49,17 @@ type Ending struct {
 // A Plan is what a run will send and need, before it is run. Where that depends on what the run
 // finds, it is a range with what is usual on the tasks of this module.
 type Plan struct {
-	Line       string // what problem, on what graph
-	Agents     int
-	Quantities []Quantity
-	All, Site  Load          // of all agents together, and of the agent that sends most
-	Memory     float64       // bytes that a site's process takes, about
-	Privacy    *runs.Privacy // nil: what is sent has no noise
-	Pilot      *Pilot        // nil: nothing was tried, and ranges are of formulas
-	memory     memory
-	w          *network.Matrix
-	tree       *network.Tree
-	averages   *network.Averages
+	Line       string            // what problem, on what graph
+	Agents     int               // their number
+	Quantities []Quantity        // in the order of the phases
+	All, Site  Load              // of all agents together, and of the agent that sends most
+	Memory     float64           // bytes that a site's process takes, about
+	Privacy    *runs.Privacy     // nil: what is sent has no noise
+	Pilot      *Pilot            // nil: nothing was tried, and ranges are of formulas
+	memory     memory            // by its parts
+	w          *network.Matrix   // mixing matrix
+	tree       *network.Tree     // of sums
+	averages   *network.Averages // what an average costs
 }
 
 // New returns the plan of a run. It exchanges nothing. Errors come from the run's method, problem

@@ -30,14 +30,14 @@ var Phases = []string{Loading, Iterations, Evaluation, Models}
 
 // A Quantity is something that is made of an agent's data and leaves it in a run, so and so often.
 type Quantity struct {
-	Phase  string // Loading, Iterations, Evaluation or Models
-	Name   string
-	Way    Way
-	Length int // numbers, or of a text bytes
-	Wire   network.Wire
-	Times  Range
-	Text   string  // of a text that is known: the first agent's
-	Bytes  float64 // that all agents together send each time
+	Phase  string       // Loading, Iterations, Evaluation or Models
+	Name   string       // for people
+	Way    Way          // how its terms leave an agent
+	Length int          // numbers, or of a text bytes
+	Wire   network.Wire // type of the numbers
+	Times  Range        // how often it is sent
+	Text   string       // of a text that is known: the first agent's
+	Bytes  float64      // that all agents together send each time
 	// what the mean length has more than Length, of messages by Mix of which some have more parts
 	// than others
 	more float64

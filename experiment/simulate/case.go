@@ -10,8 +10,8 @@ import (
 
 // A Case is a simulated run: all that a seed chooses, but for what depends on the moment.
 type Case struct {
-	Seed   uint64
-	Agents int
+	Seed   uint64   // that all else is drawn from
+	Agents int      // their number at the start
 	Flags  []string // of the run's command line
 
 	// How long things take.
@@ -23,8 +23,8 @@ type Case struct {
 	Heartbeat, SilentAfter time.Duration
 	Patience               time.Duration // silence that ends the run
 	Refused                bool          // silence may be so long
-	KeepFrames             int
-	Unmasked               bool
+	KeepFrames             int           // exchanges that are kept for neighbours
+	Unmasked               bool          // sums without masks
 	Quorum                 int           // 0: all agents stay
 	AbsentAfter            time.Duration // silence after which an agent is left out
 	StragglerDeadline      time.Duration // how long others wait for what an agent computes; 0: as long as it takes
@@ -35,7 +35,7 @@ type Case struct {
 
 	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
 	Pause       time.Duration
-	Calm, Limit time.Duration
+	Calm, Limit time.Duration // time without faults at the end; time after which the run has failed
 }
 
 // A newcomer is an agent that is admitted to a run that goes on. Its neighbours are agents that

@@ -23,23 +23,23 @@ import (
 // of the agent after the other.
 type machine struct {
 	*world
-	agent int
-	name  string
+	agent int    // its number
+	name  string // on the network
 	dir   string // the run folder, on the drive
-	drive *drive
+	drive *drive // the machine's disk
 
-	identity  *pki.Identity
-	admission string // what lets the agent into the run; "" where that has it from the start
+	identity  *pki.Identity // the agent's certificate and key
+	admission string        // what lets the agent into the run; "" where that has it from the start
 
 	refused bool // the run has ended as refuses says
 	leftOut bool // the others have finished without it
 
-	mu     sync.Mutex
-	now    *process  // nil: none
-	lives  int       // processes so far
-	down   time.Time // the next process starts no earlier
-	frozen obstacle  // has the machine stand still
-	busy   obstacle  // has what it computes take longer, and nothing else
+	mu     sync.Mutex // guards what follows
+	now    *process   // nil: none
+	lives  int        // processes so far
+	down   time.Time  // the next process starts no earlier
+	frozen obstacle   // has the machine stand still
+	busy   obstacle   // has what it computes take longer, and nothing else
 }
 
 // An obstacle holds up what a machine does while there are faults that make it. The machine's lock

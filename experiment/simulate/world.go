@@ -36,14 +36,14 @@ func (r Result) String() string {
 type world struct {
 	Case
 	draw
-	network   *testkit.Network
-	machines  []*machine
-	addresses []string
-	trace     trace
-	cuts      cuts
-	forgetful forgetful
+	network   *testkit.Network // between the machines
+	machines  []*machine       // by agent
+	addresses []string         // by agent
+	trace     trace            // what happened, if it is wanted
+	cuts      cuts             // of links
+	forgetful forgetful        // whose disk is lost
 
-	ending sync.Mutex
+	ending sync.Mutex   // guards what follows
 	ended  map[int]bool // agents that have ended as they must
 	lost   map[int]bool // agents that have ended once as the state is lost, and were started again
 	safe   bool         // an agent knows that all have finished

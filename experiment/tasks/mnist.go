@@ -46,12 +46,12 @@ and written to the run folder with all measurements. Other models have another x
 
 // mnist is what the flags of the task choose.
 type mnist struct {
-	model      string
-	hidden     hidden
-	train, val int
-	partition  data.Partition
-	mislabel   float64
-	data       string
+	model      string         // name
+	hidden     hidden         // sizes of hidden layers
+	train, val int            // examples of an agent
+	partition  data.Partition // how examples are dealt
+	mislabel   float64        // share of wrong training labels
+	data       string         // folder of other files; "": MNIST
 
 	wrong  [][]int     // rows of wrong training labels of each agent
 	loaded data.Task   // the data as they were loaded
@@ -67,7 +67,7 @@ func (t *mnist) Flags(f *flag.FlagSet) {
 	f.IntVar(&t.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
 	f.TextVar(&t.partition, "partition", data.Partition{},
 		"`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or "+
-			"labels:2 (so many labels an agent)")
+			"labels:2 (2 labels an agent)")
 	f.Float64Var(&t.mislabel, "mislabel", 0, "`share` of the training labels that are made wrong, each another digit")
 	f.StringVar(&t.data, "data", "",
 		"`folder` with the four files of MNIST (default: $DSBO_DATA, else that of the GoMNIST module)")

@@ -43,28 +43,28 @@ tuned on their validation rows.`
 
 // tune is what the flags of the task choose, and what Load has made of them.
 type tune struct {
-	data                  string
-	target, weight        string
-	features, drop, words list
-	kind, loss            string
-	model, penalty        string
-	shared                string // the penalty that is taken, which is penalty but for auto; "" before Load
-	hidden                hidden
-	balance, alone        bool
-	exchangeAlone         bool
-	rare                  int
-	rareClasses           string
-	missing               string
-	split                 features.Shares
-	splitColumn           string
-	folds                 string
-	prior                 float64
-	refit                 string
-	group                 groups
-	groupsFile            string
-	blocks                candidates.Blocks // of features; the zero value: none are named, or before Load
-	cost                  missCost
-	from                  string
+	data                  string             // rule of the sites' files
+	target, weight        string             // columns
+	features, drop, words list               // columns
+	kind, loss            string             // of the target; of the model
+	model, penalty        string             // by name
+	shared                string             // the penalty that is taken, which is penalty but for auto; "" before Load
+	hidden                hidden             // sizes of hidden layers
+	balance, alone        bool               // weigh classes alike; find each site's own model
+	exchangeAlone         bool               // whether these models are exchanged
+	rare                  int                // rows below which a word is no feature of its own
+	rareClasses           string             // what becomes of classes with few rows
+	missing               string             // rule for missing values
+	split                 features.Shares    // shares of training, validation and test rows
+	splitColumn           string             // column that says it; "": there is none
+	folds                 string             // number of folds, or auto
+	prior                 float64            // deviation of log-penalties
+	refit                 string             // which rows the kept model is solved with
+	group                 groups             // blocks of features, by their names
+	groupsFile            string             // the same from a file; "": none
+	blocks                candidates.Blocks  // of features; the zero value: none are named, or before Load
+	cost                  missCost           // cost of a missed example of each class
+	from                  string             // earlier run or model; "": none
 	prepared              *features.Prepared // nil before Load
 	seed                  uint64             // of the run
 	sites                 int                // of whose rows prepared tells: those at the start

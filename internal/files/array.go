@@ -17,12 +17,12 @@ type Reader struct {
 	Type    string // f4, f8, i1 to i8, u1 to u8, or b1: kind, and bytes a number
 	Fortran bool   // the first index runs fastest, not the last one
 
-	in    io.Reader
-	order binary.ByteOrder
-	kind  byte // f, i, u or b
-	size  int  // bytes a number
-	done  int  // bytes read
-	raw   []byte
+	in    io.Reader        // where numbers come from
+	order binary.ByteOrder // of the bytes of a number
+	kind  byte             // f, i, u or b
+	size  int              // bytes a number
+	done  int              // bytes read
+	raw   []byte           // scratch
 }
 
 // Len returns how many numbers the header announces.

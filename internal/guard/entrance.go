@@ -105,16 +105,16 @@ func (l *Listener) discharge(c *Conn) {
 // A Conn is a connection that was accepted. It is a stranger's until Admit.
 type Conn struct {
 	net.Conn
-	listener  *Listener
-	host      string
-	address   address
-	known     atomic.Bool
+	listener  *Listener    // that accepted it
+	host      string       // of the other end
+	address   address      // by which strangers are counted
+	known     atomic.Bool  // whether the other end has shown who it is
 	allowance atomic.Int64 // bytes that a stranger may still send
 
 	// Guarded by the listener's lock.
 	stranger, closed bool
-	number           int64 // among those that entered
-	timer            *time.Timer
+	number           int64       // among those that entered
+	timer            *time.Timer // ends a connection whose other end stays a stranger
 }
 
 // Admit lifts all bounds.

@@ -34,7 +34,7 @@ type Memory struct {
 	// were, and age.
 	Relative bool
 
-	q, most int
+	q, most int       // length of a vector; pairs kept
 	s, t    []float64 // a row a pair: v and D v, most×q; when all rows are taken, the next pair replaces the oldest
 	gram    []float64 // (S T' + T S')/2, most×most
 	counts  []float64 // the rows taken, and the row of the next pair
@@ -42,7 +42,7 @@ type Memory struct {
 	u, w     []float64 // eigenvectors of gram, a row each; its eigenvalues, ascending
 	work     []float64 // scratch for them
 	f        []float64 // F' diag(A)^(−1/2), r×q; it grows with the pairs
-	r        int
+	r        int       // columns of f
 	root     []float64 // A^(−1/2), length q
 	unit     []float64 // √|dg| of the last Prepare if pairs are relative, else 1
 	chol     []float64 // the Cholesky factor of I + F' A⁻¹ F, r×r

@@ -12,9 +12,9 @@ import (
 
 // A conn is one end of a connection. Its fields are guarded by the network's lock.
 type conn struct {
-	host  *Host
-	local addr
-	peer  *conn
+	host  *Host // of this end
+	local addr  // address of this end
+	peer  *conn // the other end
 
 	incoming    []segment     // on its way to this end, in order
 	inFlight    int           // bytes of in
@@ -24,7 +24,7 @@ type conn struct {
 	wakeUp      chan struct{} // holds one wake-up of Read
 	arrival     *time.Timer   // wakes Read up when there may be something to read; stopped: nothing is on its way
 
-	readUntil, writeUntil time.Time
+	readUntil, writeUntil time.Time // deadlines
 }
 
 func newConn(host *Host, at addr) *conn {

@@ -19,15 +19,15 @@ type Build func(z, x, t *ad.Node) *ad.Node
 type Trainer struct {
 	Z []float32 // the parameters
 
-	params    *Params
-	optimizer Optimizer
-	batch     int
-	seed      uint64
-	loss      Build
-	sizes     *ad.Sizes
+	params    *Params    // the layout of Z
+	optimizer Optimizer  // moves Z along grad
+	batch     int        // examples of a step, at most
+	seed      uint64     // of the order of examples
+	loss      Build      // the mean over a batch
+	sizes     *ad.Sizes  // a program for each length of a batch
 	inputs    []ad.Input // of the examples that sizes are of
-	grad      []float32
-	epochs    uint64
+	grad      []float32  // of the present batch
+	epochs    uint64     // how many are over
 }
 
 // NewTrainer returns a trainer of parameters from their start, by a loss that is a mean over the

@@ -80,12 +80,12 @@ func (s *Membership) validate(c *Config) error {
 // time, and passes on the messages of all agents from neighbour to neighbour. Its goroutine writes
 // to the disk, and holds no lock meanwhile.
 type chamber struct {
-	m     *Mixer
-	seat  *paxos.Node // of the goroutine
-	seen  recent      // messages, by their numbers; of the goroutine
-	come  recent      // messages of each neighbour; of the goroutine
-	said  guard.Budget
-	inbox chan letter
+	m     *Mixer       // the agent's mixer
+	seat  *paxos.Node  // of the goroutine
+	seen  recent       // messages, by their numbers; of the goroutine
+	come  recent       // messages of each neighbour; of the goroutine
+	said  guard.Budget // how many messages each agent may send in a time
+	inbox chan letter  // messages of the council, in the order in which they came
 
 	// Guarded by the mixer's lock.
 	log     membership.Log // decided

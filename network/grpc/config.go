@@ -94,7 +94,7 @@ type Config struct {
 	// MiB, but two at least. A neighbour that comes back from an older checkpoint makes this agent
 	// go back too. What is kept and does not fit the processor's cache costs time in each exchange.
 	KeepFrames int
-	KeepBytes  int64
+	KeepBytes  int64 // memory of these, for each neighbour
 
 	// Heartbeat is how often an agent says that it is there. 0 means 500 ms, or a quarter of
 	// SilentAfter if that is less.

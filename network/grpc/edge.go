@@ -19,17 +19,17 @@ var ErrConflict = errors.New("an exchange was repeated with other numbers")
 // (nextFrame). The package documentation has its messages, and what holds on it under the names
 // Order, Credit, Window and Repetition.
 type edge struct {
-	m        *Mixer
-	id       int
-	position int // of the neighbour among the members
+	m        *Mixer // the agent's mixer
+	id       int    // number of the neighbour
+	position int    // of the neighbour among the members
 
 	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their
 	// slots at k%2 and (k+1)%2.
 	received     int       // vectors that have come; Order: the next one is of this exchange
 	slot         [2][]byte // payloads
 	purpose      [2]int    // of the exchanges in the slots
-	digests      digests
-	expectsStale bool // this agent went back, and vectors from before may still come on this stream
+	digests      digests   // of vectors that have come, for repetitions
+	expectsStale bool      // this agent went back, and vectors from before may still come on this stream
 
 	// Sending.
 	next      int    // the exchange whose vector is put on the stream next
@@ -38,20 +38,20 @@ type edge struct {
 	confirmed []byte // this agent's key of masks, as the neighbour has passed it on last
 	pending   kind   // a resend or an alive that is to be sent first; 0 for none
 
-	conduct conduct
+	conduct conduct // how often the neighbour has offended
 
 	radius   int           // the neighbour's; see Mixer.radius
 	report   holdup.Report // what it said of itself last on this stream, if reported
-	reported bool
+	reported bool          // whether report holds
 
-	session       *session // nil while there is no stream
-	instance      uint64   // of the neighbour's process that opened it, or the last one
-	silentBeats   int      // heartbeats since the neighbour's last sign of life
-	silenceLogged bool
-	lastErr       error // what ended the last connection or attempt
-	strange       error // the neighbour has other settings; nil: that is not known
-	failure       error // of the neighbour's present process, or its offences, where members change; nil: there is none
-	stats         Neighbour
+	session       *session  // nil while there is no stream
+	instance      uint64    // of the neighbour's process that opened it, or the last one
+	silentBeats   int       // heartbeats since the neighbour's last sign of life
+	silenceLogged bool      // whether the silence is in the log
+	lastErr       error     // what ended the last connection or attempt
+	strange       error     // the neighbour has other settings; nil: that is not known
+	failure       error     // of its present process, or its offences, where members change; or nil
+	stats         Neighbour // for the status
 }
 
 // conduct is what a neighbour did that it must not do, and what it does too slowly.

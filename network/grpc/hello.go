@@ -23,18 +23,18 @@ const (
 // them, with which key it masks sums, and what it can do. Its layout is the layout of all versions
 // of the protocol: a later one may add texts at the end.
 type hello struct {
-	from, to    int
-	sent, next  int
-	instance    uint64       // of the sender's process; see Config.Instance
-	epoch       int          // of the sender's membership
-	offers      capabilities // what the sender can do
-	needs       capabilities // what the receiver must be able to do
-	run, config string
-	form        string // see Config.form
-	key         string // the public key of the sender's masks; "" without masks
-	program     network.Program
-	admission   string    // of a sender that the cluster file does not have; "" of others
-	settings    [2]string // see settingsText, which is cut in two
+	from, to    int             // sender and receiver
+	sent, next  int             // the exchange of the sender, and the one that it waits for
+	instance    uint64          // of the sender's process; see Config.Instance
+	epoch       int             // of the sender's membership
+	offers      capabilities    // what the sender can do
+	needs       capabilities    // what the receiver must be able to do
+	run, config string          // name of the run; hash of its settings
+	form        string          // see Config.form
+	key         string          // the public key of the sender's masks; "" without masks
+	program     network.Program // version and kernels
+	admission   string          // of a sender that the cluster file does not have; "" of others
+	settings    [2]string       // see settingsText, which is cut in two
 }
 
 // helloNumbers is the length of what precedes the texts.

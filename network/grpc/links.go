@@ -12,13 +12,13 @@ import (
 // the input and output of the package, and hold the mixer's lock for single looks at its
 // state alone.
 type links struct {
-	m      *Mixer
-	server *rpc.Server
-	work   sync.WaitGroup
+	m      *Mixer         // the agent's mixer
+	server *rpc.Server    // of the neighbours that dial
+	work   sync.WaitGroup // goroutines of connections
 
 	// dialing ends when no new stream is wanted, streams when none may go on.
 	dialing, streams  context.Context
-	stopDial, stopAll context.CancelFunc
+	stopDial, stopAll context.CancelFunc // end dialing, and streams too
 
 	// Guarded by the mixer's lock.
 	refused  int64

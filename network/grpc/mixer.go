@@ -19,9 +19,9 @@ import (
 // goroutine at a time; any goroutine may call the other methods.
 type Mixer struct {
 	combining
-	config   Config
-	links    *links
-	closing  sync.Once
+	config   Config      // of the exchange
+	links    *links      // connections
+	closing  sync.Once   // once
 	terms    [][]float64 // the terms of a sum
 	decoded  [][]float64 // those that came in another form than float64
 	rows     []float64   // those that Gather sends
@@ -30,12 +30,12 @@ type Mixer struct {
 	chamber  *chamber    // of the council; nil: all agents are members, always
 	view     view        // of the run that this agent takes: among whom it exchanges
 
-	mu         sync.Mutex
-	neighbours neighbours
-	flow       flow
-	keys       *masks.Keys
+	mu         sync.Mutex    // guards what follows
+	neighbours neighbours    // by agent
+	flow       flow          // the present exchange
+	keys       *masks.Keys   // of masks
 	ledger     *masks.Ledger // nil without masks
-	handovers  handovers
+	handovers  handovers     // of state to members that enter
 
 	watch  holdup.Watch // over the exchange under way
 	budget guard.Budget // of the neighbours, see [Config.DelayBudget]
@@ -47,8 +47,8 @@ type Mixer struct {
 	leaving   bool                // Drain has ended well
 	ended     *network.EndedError // why all agents have to end; nil while the run goes on
 	err       error               // what Mix, Gather and Reduce return from now on; nil while all is well
-	closed    bool
-	rewinds   int64
+	closed    bool                // whether Close was called
+	rewinds   int64               // how often this agent went back
 
 	vectors, vectorBytes int64 // see Status
 }

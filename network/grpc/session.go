@@ -25,15 +25,15 @@ type stream interface {
 
 // A session moves frames between an edge and a stream.
 type session struct {
-	e       *edge
-	stream  stream
+	e       *edge         // edge that it is of
+	stream  stream        // of the connection
 	expires time.Time     // when a certificate of the connection expires; zero: there is none
 	sender  Sender        // the session itself, or what Config.Wrap puts before it
 	wakeUp  chan struct{} // holds one wake-up of transmit
 
-	dropOnce sync.Once
-	dropped  chan struct{}
-	reason   error // set before dropped is closed
+	dropOnce sync.Once     // closes dropped
+	dropped  chan struct{} // closed when the session has ended
+	reason   error         // set before dropped is closed
 
 	failSent bool // guarded by the mixer's lock, as is keysSent
 	epochs

@@ -15,9 +15,9 @@ type Status struct {
 	// Vectors counts the vectors of Mix and the words of Reduce, once for each neighbour they go
 	// to, and VectorBytes their bytes.
 	Vectors, VectorBytes int64
-	Holdup               *Holdup // what an exchange waits for at present; nil if none waits
-	Stalled              bool    // it has waited for so long that the log says so
-	Neighbours           []Neighbour
+	Holdup               *Holdup     // what an exchange waits for at present; nil if none waits
+	Stalled              bool        // it has waited for so long that the log says so
+	Neighbours           []Neighbour // in ascending order
 
 	Quorum  int    // of the council; 0: there is none
 	Epoch   int    // of the members among whom this agent exchanges, if it is one
@@ -29,8 +29,8 @@ type Status struct {
 // A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with
 // their headers and without what TLS and gRPC add.
 type Neighbour struct {
-	Agent     int
-	Connected bool
+	Agent     int           // its number
+	Connected bool          // whether there is a stream now
 	Connects  int64         // how often a stream was opened
 	Round     int           // how many exchanges the neighbour is known to have sent
 	Silent    time.Duration // since something was heard of it, in whole heartbeats
@@ -40,8 +40,8 @@ type Neighbour struct {
 
 	Fault string // for what it is to be left out, or how it has spent its budget; "" if it has not
 
-	FramesSent, BytesSent         int64
-	FramesReceived, BytesReceived int64
+	FramesSent, BytesSent         int64 // on all streams
+	FramesReceived, BytesReceived int64 // on all streams
 	Resent                        int64 // vectors that were sent again
 	Duplicates                    int64 // vectors that came again
 	Offences                      int64 // connections that ended because of what it sent

@@ -41,9 +41,9 @@ type Change struct {
 	Edges Edges `json:"edges,omitempty" must:"pairs of agents, [[0, 1], ...]"`
 	// Cut are edges between members that are not used, each [i, j] with i < j, ascending.
 	Cut      Edges    `json:"cut,omitempty" must:"pairs of agents, [[0, 1], ...]"`
-	Proposer int      `json:"proposer" must:"the number of an agent"`
-	Time     string   `json:"time,omitzero" must:"a time"` // of the proposer, RFC 3339 in UTC
-	Why      []string `json:"why,omitempty" must:"a list of texts"`
+	Proposer int      `json:"proposer" must:"the number of an agent"` // who proposed the change
+	Time     string   `json:"time,omitzero" must:"a time"`            // of the proposer, RFC 3339 in UTC
+	Why      []string `json:"why,omitempty" must:"a list of texts"`   // a sentence for each reason
 	// Liars are what proves that members of the epoch before have lied, which are left out for
 	// good.
 	Liars []Lie `json:"liars,omitempty" must:"pairs of votes"`

@@ -11,13 +11,13 @@ import (
 
 // An agent is the end of one that lives on this rank.
 type agent struct {
-	x        *Exchange
-	id       int
-	row      []network.Weight
-	combiner *network.Combiner
-	terms    [][2]*frame // what the sum of an even and of an odd exchange reads, in the order of row
-	vectors  [][]float64 // the numbers in that
-	round    int
+	x        *Exchange         // the exchange
+	id       int               // number of the agent
+	row      []network.Weight  // of W
+	combiner *network.Combiner // makes the mix
+	terms    [][2]*frame       // what the sum of an even and of an odd exchange reads, in the order of row
+	vectors  [][]float64       // the numbers in that
+	round    int               // number of its next Mix
 
 	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2,
 	// after all agents of the rank have entered r+1 and so are done with r.

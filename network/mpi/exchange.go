@@ -32,27 +32,27 @@ func (o Options) Validate() error {
 // An exchange of a rank begins when all its agents have called Mix. Its memory is two vectors for
 // each local agent and one for each remote neighbour; a steady run allocates nothing.
 type Exchange struct {
-	world  *World
-	number int
-	blocks blocks
-	key    uint64
-	agents []*agent // agents of other ranks are nil
-	local  []*agent
-	ids    []int // of local
-	mixing *flow
-	gather gather
-	joint  network.LocalReduction
-	sum    sum
-	begin  func() // x.beginMix, made once
+	world  *World                 // the ranks
+	number int                    // of the exchange, which the world has counted
+	blocks blocks                 // which agents are where
+	key    uint64                 // that marks its messages
+	agents []*agent               // agents of other ranks are nil
+	local  []*agent               // agents of this rank
+	ids    []int                  // of local
+	mixing *flow                  // messages of Mix
+	gather gather                 // messages of Gather
+	joint  network.LocalReduction // reductions within the rank
+	sum    sum                    // reductions between the ranks
+	begin  func()                 // x.beginMix, made once
 
-	mu         sync.Mutex
-	arrived    int // agents in Mix
-	round      int // mixings completed
-	cause      error
+	mu         sync.Mutex     // guards what follows
+	arrived    int            // agents in Mix
+	round      int            // mixings completed
+	cause      error          // why the exchange ended
 	stopped    chan struct{}  // closed when cause is set
 	frameUsers sync.WaitGroup // goroutines that may touch frames
-	closing    sync.Once
-	departures []notice // of the ranks that have left
+	closing    sync.Once      // once
+	departures []notice       // of the ranks that have left
 }
 
 var _ network.Team = (*Exchange)(nil)

@@ -59,16 +59,16 @@ const (
 
 // A transfer is a set of messages that are posted together, or a sum.
 type transfer struct {
-	sum      *sumKind // nil if it is a set of messages
-	tag      int
+	sum      *sumKind  // nil if it is a set of messages
+	tag      int       // of its messages
 	messages []message // in the same order at both ends: those between two ranks have nothing else to tell them apart
 	handle   any       // the library's
 
-	blocks  blocks // for the names of the ranks
-	began   time.Time
-	timeout time.Duration
-	done    func()      // called when all messages have arrived and left
-	failed  func(error) // called when that cannot be any more
+	blocks  blocks        // for the names of the ranks
+	began   time.Time     // when the transfer did
+	timeout time.Duration // after which it fails
+	done    func()        // called when all messages have arrived and left
+	failed  func(error)   // called when that cannot be any more
 }
 
 // A message is sent to, or received from, another rank.

@@ -27,23 +27,23 @@ const (
 // methods: what they ask of MPI is done by one goroutine, which has the thread that called
 // MPI_Init_thread to itself.
 type World struct {
-	lib        library
-	rank, size int
-	lastTag    int
+	lib        library       // the MPI library
+	rank, size int           // of this process; their number
+	lastTag    int           // that was given away
 	wake       chan struct{} // holds one wake-up of serve
 	ended      chan struct{} // closed when serve returns
 
-	mu           sync.Mutex
-	queue        []func() // for serve to call
-	closed       bool
+	mu           sync.Mutex        // guards what follows
+	queue        []func()          // for serve to call
+	closed       bool              // whether Close was called
 	exchanges    map[int]*Exchange // open ones
 	next         int               // number of the next exchange
 	earlyNotices map[int][]notice  // of exchanges that this rank has not opened yet
 
 	// Of serve alone.
 	active    []*transfer
-	idleTimer *time.Timer
-	finished  bool // MPI has ended
+	idleTimer *time.Timer // wakes the loop that polls
+	finished  bool        // MPI has ended
 }
 
 // Init starts MPI, which a process does once, and asks for MPI_THREAD_FUNNELED. The program has to

@@ -8,18 +8,18 @@ import "dsbo"
 // Titles, labels and names are plain text in the typeface Liberation Sans, which has Greek letters
 // and √ but no ∇.
 type Figure struct {
-	Title          string
-	XLabel, YLabel string // what the axes measure, with the unit
-	XScale, YScale Scale
-	XCount         bool // x counts things: ticks at whole numbers only
-	Series         []Series
-	Levels         []Level
+	Title          string    // above the figure
+	XLabel, YLabel string    // what the axes measure, with the unit
+	XScale, YScale Scale     // of the axes
+	XCount         bool      // x counts things: ticks at whole numbers only
+	Series         []Series  // curves
+	Levels         []Level   // horizontal lines
 	XMarks         []float64 // thin upright lines, at x
 }
 
 // A Series is one line, or one set of points, of a [Figure]. A NaN or infinite number is a gap.
 type Series struct {
-	Name string
+	Name string    // in the legend
 	X, Y []float64 // coordinates of the points, of one length
 	// Low and High, if not nil, are the edges of a band around Y, of its length.
 	Low, High []float64

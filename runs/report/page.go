@@ -37,30 +37,30 @@ var (
 // A page is what the template shows.
 type page struct {
 	sheet
-	Title, Lead       string
-	Style             template.CSS
-	Library, Script   template.JS
-	Answer            *answer // what a run over tables begins with; nil: of other pages
-	LossIs            string  // in which unit losses are, "" where nothing tells
-	Verdict           headline
-	Main              *panel // the one figure below the verdict, nil where there is no Φ
-	Rest              []*panel
-	Charts            []chart
-	LambdaTitle       string // of the section on the hyperparameters
-	About             string // what an entry of them does; "": they are penalties
-	Gains             *table
-	Models            [2]*table // those that have converged, and those that have not
-	Structures        *table
-	Constants         string
-	States, Warnings  []remark
-	Topics            []pageTopic
-	Traffic, Agents   *table
-	Sites             [2]*table
-	Members           *table
-	Runs              *table
-	Commands          []remark
-	SettingsTitle     string
-	Settings, Machine []fact
+	Title, Lead       string       // of the page; its first sentence
+	Style             template.CSS // inline
+	Library, Script   template.JS  // inline
+	Answer            *answer      // what a run over tables begins with; nil: of other pages
+	LossIs            string       // in which unit losses are, "" where nothing tells
+	Verdict           headline     // of the run
+	Main              *panel       // the one figure below the verdict, nil where there is no Φ
+	Rest              []*panel     // further panels
+	Charts            []chart      // interactive figures
+	LambdaTitle       string       // of the section on the hyperparameters
+	About             string       // what an entry of them does; "": they are penalties
+	Gains             *table       // by set of examples
+	Models            [2]*table    // those that have converged, and those that have not
+	Structures        *table       // penalties that were tried
+	Constants         string       // what was tried, in a sentence
+	States, Warnings  []remark     // of the runs
+	Topics            []pageTopic  // links within the page
+	Traffic, Agents   *table       // what was sent; by agent
+	Sites             [2]*table    // what each site alone can do: losses, accuracies
+	Members           *table       // changes of who took part
+	Runs              *table       // one row each
+	Commands          []remark     // to run it again
+	SettingsTitle     string       // of the next
+	Settings, Machine []fact       // by name
 }
 
 // A pageTopic is a topic as facts of a single group, or as tables of several, one for each problem.

@@ -67,17 +67,17 @@ func calls(r *runs.Record) float64 {
 // belong together.
 type quantity struct {
 	name    string // name in file names
-	title   string
+	title   string // for people
 	label   string // label of the y axis, with the unit
-	caption string
-	parts   []part
+	caption string // under the figure
+	parts   []part // of each curve
 	// compared is how many of the parts, from the first, have a figure of their own where several
 	// methods are compared; 0: all.
 	compared int
 	levels   []level            // as horizontal lines
 	less     func(*Run) float64 // what is subtracted from the numbers of each run; nil: nothing
 	view     string             // name among the views of the figure before it; "": it has a figure of its own
-	scale    Scale
+	scale    Scale              // of the y axis
 }
 
 // A part is one number with its name among the others, and the name of files that show it alone.

@@ -26,8 +26,8 @@ type Run struct {
 	Config  runs.Config   // what was asked for
 	Records []runs.Record // how it went: at least one, by growing iteration
 	Summary *runs.Summary // how it ended; nil if it has not
-	Lambda  []float64
-	Names   []string // of the entries of λ, by lambda.csv; nil: there is none
+	Lambda  []float64     // at the end; nil: there is none
+	Names   []string      // of the entries of λ, by lambda.csv; nil: there is none
 	// Assessment is how good the predictions are; the zero value: the run's task does not tell.
 	Assessment runs.Assessment
 	Changes    membership.Log // of who took part

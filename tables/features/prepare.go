@@ -68,11 +68,11 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 type preparation struct {
 	Sites
 	Options
-	schema   schema
-	recipe   Recipe
+	schema   schema      // that all sites agree on
+	recipe   Recipe      // under way
 	places   []int       // columns of the recipe's inputs
 	parts    []partition // of the sites that are here
-	notes    []string
+	notes    []string    // a sentence each
 	folds    int         // 0: no cross-validation
 	unfolded []*ad.Table // weights of the training rows of each site without folds
 	together []*ad.Table // weights of the rows of each site, of all kinds

@@ -26,15 +26,15 @@ type Recipe struct {
 // Words, 1 for the word itself and else 0; with Rare one more for all other words, and with
 // Indicator one for a missing word.
 type Input struct {
-	Name      string      `json:"name"`
-	Kind      tables.Kind `json:"kind"`
-	Unit      string      `json:"unit,omitempty"` // of a time
-	Mean      float64     `json:"mean,omitempty"`
+	Name      string      `json:"name"`                // of the column
+	Kind      tables.Kind `json:"kind"`                // of the column
+	Unit      string      `json:"unit,omitempty"`      // of a time
+	Mean      float64     `json:"mean,omitempty"`      // that is subtracted
 	Deviation float64     `json:"deviation,omitempty"` // larger than 0
-	Words     []string    `json:"words,omitempty"`
-	Rare      bool        `json:"rare,omitempty"`
-	Indicator bool        `json:"indicator,omitempty"`
-	Dropped   string      `json:"dropped,omitempty"` // why the column becomes no feature; "": it does
+	Words     []string    `json:"words,omitempty"`     // a feature each
+	Rare      bool        `json:"rare,omitempty"`      // whether other words are a feature too
+	Indicator bool        `json:"indicator,omitempty"` // whether a missing value is a feature too
+	Dropped   string      `json:"dropped,omitempty"`   // why the column becomes no feature; "": it does
 }
 
 // A TargetKind is what a model predicts.

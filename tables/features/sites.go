@@ -67,9 +67,9 @@ type Options struct {
 	// cross-validate with a number of parts of the rows but the test rows, see [models.Folds]; 0:
 	// do not
 	Folds    int
-	FoldRows int // cross-validate where all sites together have at most this number of these rows; 0: always
-	Rare     int // a word that fewer training rows of all sites together have is no feature of its own
-	Missing  MissingRule
+	FoldRows int         // cross-validate where all sites together have at most this number of these rows; 0: always
+	Rare     int         // a word that fewer training rows of all sites together have is no feature of its own
+	Missing  MissingRule // what becomes of missing values
 	// RareClasses says what becomes of rows whose class no site has in 5 rows.
 	RareClasses RareRule
 	Balance     bool // weigh rows so that each class has the same weight

@@ -15,18 +15,18 @@ import (
 type solve struct {
 	*Solver
 	Solution
-	ctx            context.Context
-	lowerOnly      bool // the upper loss is not needed
-	x              []float64
-	productLimit   int          // bound of the products
-	upper, lower   float64      // the averaged losses at Y
-	distance       float64      // estimate of d² of Solution.PhiError
-	wire           network.Wire // of products
-	nearZ          []float64    // the z that belongs to where Y started; nil: not known
-	localGradients [][]float64  // the last gradients ∇_y g_i of the agents of this process; nil before the first
-	diagonalLower  float64      // lower at the Y of the diagonal
-	longest        int          // products of the longest conjugate gradients so far
-	sharpness      float64      // the share of the usual bound of d² that it may have
+	ctx            context.Context // of the solution
+	lowerOnly      bool            // the upper loss is not needed
+	x              []float64       // at which it is solved
+	productLimit   int             // bound of the products
+	upper, lower   float64         // the averaged losses at Y
+	distance       float64         // estimate of d² of Solution.PhiError
+	wire           network.Wire    // of products
+	nearZ          []float64       // the z that belongs to where Y started; nil: not known
+	localGradients [][]float64     // the last gradients ∇_y g_i of the agents of this process; nil before the first
+	diagonalLower  float64         // lower at the Y of the diagonal
+	longest        int             // products of the longest conjugate gradients so far
+	sharpness      float64         // the share of the usual bound of d² that it may have
 	// What wires have lost of the sums that g and the residual of the adjoint system are, by local
 	// agent; nil where that is nothing.
 	lostGradients, lostResiduals [][]float64

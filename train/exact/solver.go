@@ -76,12 +76,12 @@ type Solver struct {
 	// solve that reaches the bound ends with what it has.
 	MaxProducts int
 
-	products *linalg.Matrix
-	p, q     int
-	y, z     []float64 // solutions of the last solve, at which the next one may start
-	scale    []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
-	memory   *linalg.Memory
-	g        []float64 // ∇_y g at the solution's y
+	products *linalg.Matrix // what products are with
+	p, q     int            // lengths of x and y
+	y, z     []float64      // solutions of the last solve, at which the next one may start
+	scale    []float64      // the gradient that Tol is relative to, one number; 0 before the first solve
+	memory   *linalg.Memory // of pairs, from solution to solution
+	g        []float64      // ∇_y g at the solution's y
 	// scratch of length q: the unknown and the residual of a system, another point, a difference
 	step, rest, trial, change []float64
 	cgStart, cgRest           []float64 // where the last conjugate gradients began, and the residual there, length q

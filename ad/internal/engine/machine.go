@@ -19,7 +19,7 @@ import (
 // has changed (see [Template.chooseKept]). Other values lie in scratch memory (see [layout]), or
 // in the registers of a [tail].
 type machine[T Float] struct {
-	template *Template
+	template *Template  // what is compiled, shared by the machines of one program
 	memory   *memory[T] // of the workspace
 	slots    []slot[T]  // by value
 	instrs   []instr[T] // by step

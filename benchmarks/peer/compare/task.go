@@ -24,15 +24,15 @@ const (
 
 // A task is one comparison.
 type task struct {
-	name     string
-	method   algo.Method
-	features int // of the synthetic task; 0: MNIST
+	name     string      // of the row
+	method   algo.Method // ours
+	features int         // of the synthetic task; 0: MNIST
 	// on MNIST, as the peer's program has it: sizes of dense layers, or lenet; empty:
 	// softmax regression
 	network string
-	batch   int // 0: all examples
-	ours    dtype
-	theirs  dtype
+	batch   int     // 0: all examples
+	ours    dtype   // type of our numbers
+	theirs  dtype   // type of the peer's numbers
 	k       int     // iterations
 	most    float64 // ours/peer, time
 }

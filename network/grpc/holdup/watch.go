@@ -21,16 +21,16 @@ const MaxSetbacks = 16
 // A Watch follows the exchange under way of one agent. Neither a new connection nor a sign of life
 // begins the wait anew: what counts is the exchange.
 type Watch struct {
-	agent  int
-	limits Limits
-	log    *slog.Logger
+	agent  int          // its number
+	limits Limits       // after which somebody holds up the run
+	log    *slog.Logger // for who does
 
-	doing   Activity
-	since   time.Time
-	stalled int  // heartbeats for which an agent that does not compute has held up the exchange
-	waited  int  // heartbeats for which any agent has
-	logged  bool // that it is held up
-	reached int  // the largest round so far
+	doing   Activity  // of this agent
+	since   time.Time // when it began
+	stalled int       // heartbeats for which an agent that does not compute has held up the exchange
+	waited  int       // heartbeats for which any agent has
+	logged  bool      // that it is held up
+	reached int       // the largest round so far
 
 	setbacks  int // how often neighbours had this agent go back since
 	setbackBy int // the last of these

@@ -39,23 +39,23 @@ type Config struct {
 
 // Keys are an agent's own key and the keys of others as they become known.
 type Keys struct {
-	config    Config
-	identity  *pki.Identity // nil: there are no certificates
-	own       *ecdh.PrivateKey
-	ownText   []byte         // this agent's key as it travels; nil if sums are not masked
-	announced bool           // the own key is among the published ones
-	published []Published    // in the order in which they came: every stream carries all of them
-	public    [][]byte       // by agent; nil while not known
-	nonces    [][]byte       // by agent; nil while not known
-	used      bool           // words were masked under the present nonces
-	digests   cipher.AEAD    // makes the digests of words in the ledger
-	tag       uint64         // of the members' keys and nonces, of 24 bits
-	expiry    []time.Time    // by agent; when the certificate of the key expires
-	members   []int          // of the epoch
-	epoch     int            // its number
-	missing   int            // other members whose key is not known
-	secrets   [][]byte       // shared with each agent; nil while its key is not known
-	ciphers   []cipher.Block // of the streams shared with each agent; nil until all keys are known
+	config    Config           // whose agent's keys they are
+	identity  *pki.Identity    // nil: there are no certificates
+	own       *ecdh.PrivateKey // this agent's private key
+	ownText   []byte           // this agent's key as it travels; nil if sums are not masked
+	announced bool             // the own key is among the published ones
+	published []Published      // in the order in which they came: every stream carries all of them
+	public    [][]byte         // by agent; nil while not known
+	nonces    [][]byte         // by agent; nil while not known
+	used      bool             // words were masked under the present nonces
+	digests   cipher.AEAD      // makes the digests of words in the ledger
+	tag       uint64           // of the members' keys and nonces, of 24 bits
+	expiry    []time.Time      // by agent; when the certificate of the key expires
+	members   []int            // of the epoch
+	epoch     int              // its number
+	missing   int              // other members whose key is not known
+	secrets   [][]byte         // shared with each agent; nil while its key is not known
+	ciphers   []cipher.Block   // of the streams shared with each agent; nil until all keys are known
 }
 
 // A Published key is an agent's key as it travels.

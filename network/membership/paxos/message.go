@@ -43,13 +43,13 @@ const (
 // come twice and late, and goes from neighbour to neighbour to all agents, those that are no
 // members too.
 type Message struct {
-	Kind   Kind   `json:"kind"`
-	From   int    `json:"from"`
-	To     int    `json:"to"`    // an agent, or All
-	ID     uint64 `json:"id"`    // drawn by the sender: who has seen it before drops it
-	Hops   int    `json:"hops"`  // edges that it may still cross
-	Epoch  int    `json:"epoch"` // the one that a change would begin; of Decided, that it begins
-	Ballot Ballot `json:"ballot,omitzero"`
+	Kind   Kind   `json:"kind"`            // what it says
+	From   int    `json:"from"`            // agent that sends it
+	To     int    `json:"to"`              // an agent, or All
+	ID     uint64 `json:"id"`              // drawn by the sender: who has seen it before drops it
+	Hops   int    `json:"hops"`            // edges that it may still cross
+	Epoch  int    `json:"epoch"`           // the one that a change would begin; of Decided, that it begins
+	Ballot Ballot `json:"ballot,omitzero"` // that it belongs to
 	// Change is what an Accept, a Confirm and a Decided are about, the latter two with its proof;
 	// of a promise it is the change that the sender has given its second vote, with the first ones.
 	Change *membership.Change `json:"change,omitempty"`

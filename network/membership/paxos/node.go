@@ -24,12 +24,12 @@ type Records interface {
 
 // Settings are what a node has to know. All but Agent, Draw and Records are the same at all agents.
 type Settings struct {
-	Agent    int
+	Agent    int              // its number
 	Run      string           // the run's name
 	Hash     string           // of its settings
 	Founders int              // agents of the roster at the start
 	Edges    membership.Edges // of the roster's graph at the start
-	Quorum   int
+	Quorum   int              // members that must accept a change
 	// Absent is how long a neighbour is not heard before it is reported, and how long a proposal
 	// waits for members that do not answer.
 	Absent time.Duration
@@ -45,27 +45,27 @@ type Settings struct {
 	// ever is.
 	Check   func(membership.Epoch) error
 	Draw    func() uint64 // random numbers, which name messages and spread proposals
-	Records Records
+	Records Records       // where promises and votes are kept
 }
 
 // A Node is one agent's place among those that decide, whether it is a member or not. It belongs to
 // one goroutine at a time.
 type Node struct {
 	Settings
-	log      membership.Log
-	epoch    membership.Epoch
+	log      membership.Log           // decided changes
+	epoch    membership.Epoch         // after them
 	admitted map[int]membership.Edges // agents that may come in for the first time, by number
 
-	acceptor acceptor
-	proposer proposer
-	learner  learner
-	witness  witness
-	life     uint64 // of this process, in its ballots
+	acceptor acceptor // promises and votes
+	proposer proposer // of the node's own ballots
+	learner  learner  // of decisions
+	witness  witness  // of votes that contradict each other
+	life     uint64   // of this process, in its ballots
 
-	lost     bool // see SetLost
-	seen     Observation
-	reports  map[int]report
-	reported time.Time // when this agent last reported
+	lost     bool           // see SetLost
+	seen     Observation    // what the transport observed last
+	reports  map[int]report // by agent
+	reported time.Time      // when this agent last reported
 
 	out, own []Message // to others, and to this agent itself
 	failure  error     // of the notary, which ends this agent's part
