@@ -70,7 +70,10 @@ func (s mlflowStore) write(r *report.Run, folder string) (string, error) {
 	id := fmt.Sprintf("%x", sha256.Sum256([]byte(from)))[:32]
 	dir := filepath.Join(s.root, experiment, id)
 	texts, err := mlflowTexts(r, started.UnixMilli())
-	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+	if err == nil { // else the run that the store has stays
+		err = os.RemoveAll(dir)
+	}
+	if err != nil {
 		return "", err
 	}
 	for name, text := range texts {

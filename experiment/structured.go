@@ -119,18 +119,18 @@ func fitted(g runs.Gain) bool { return g.Set != runs.Test }
 func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
 	one, mean *candidates.Model, notes []string) (*finalist, []string, error) {
 	networks := candidates.Networks{Of: c.Networks, Problem: r.roughProblem, Linear: found}
-	tried, best, err := networks.Choose(ctx)
+	tried, best, better, err := networks.Choose(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, n := range tried {
-		if n == best {
+		if better && n == best {
 			n.Share = 1
 		}
 		r.account.summary.Structures = append(r.account.summary.Structures, n.Structure)
 	}
 	one.Name, mean.Name = "linear, "+one.Name, "linear, "+mean.Name
-	if notes = append(notes, candidates.NetworkNote(tried, best)); best == nil {
+	if notes = append(notes, candidates.NetworkNote(tried, best, better)); !better {
 		return nil, notes, nil
 	}
 	m, err := networks.Model(ctx, best, c.All)

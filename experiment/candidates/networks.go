@@ -36,7 +36,7 @@ type Network struct {
 }
 
 // Of the search for the strength of a network's penalty on the first fold: by how much it changes,
-// and how often it is changed to one side. A network is solved for so often, at least and at most.
+// how often it is changed to one side, and the fewest and the most solutions that it takes.
 const (
 	networkStep           = 2
 	networkSteps          = 3
@@ -45,18 +45,17 @@ const (
 )
 
 // Choose tries the networks on the first fold, and the best of them on one fold after the other
-// until it turns out worse than the linear answer by two standard errors. kept is it where its
-// loss on all folds is lower by more than one, and by more than half a percent; else nil.
-func (n Networks) Choose(ctx context.Context) (tried []*Network, kept *Network, err error) {
+// until it turns out worse than the linear answer by two standard errors. The best is better where
+// its loss on all folds is lower by more than one, and by more than half a percent.
+func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, better bool, err error) {
 	f, strength := n.Linear.fit, 0.0
-	var best *Network
 	for _, of := range n.Of {
 		one := &Network{Of: of}
 		if one.Name = fmt.Sprintf("network of %d hidden units", of.Hidden[0]); len(of.Hidden) > 1 {
 			one.Name = fmt.Sprintf("network of hidden units %v", of.Hidden)
 		}
 		if err := n.tune(ctx, one, strength); err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 		f.watch.Log("%s, log-penalty %g: loss %.4g on the first of %d folds, linear %.4g", one.Name, one.Strength,
 			float64(one.Loss), f.Model.Count, float64(one.Gain.LossAgainst))
@@ -67,35 +66,28 @@ func (n Networks) Choose(ctx context.Context) (tried []*Network, kept *Network, 
 	for k := 1; k < f.Model.Count && best.Gain.LossChange < 2*best.Gain.LossError; k++ {
 		prob, err := n.fold(k, best.Of)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 		m, err := n.solve(ctx, best, prob, best.Strength, nil)
 		if err == nil {
 			err = n.judge(ctx, best, prob, m)
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 	}
-	change := -best.Gain.LossChange
 	promised := max(best.Gain.LossError, networkPromise*best.Gain.LossAgainst)
-	if len(best.Parts) == f.Model.Count && change > promised {
-		kept = best
-	}
-	return tried, kept, nil
+	return tried, best, len(best.Parts) == f.Model.Count && -best.Gain.LossChange > promised, nil
 }
 
-// NetworkNote says which networks were tried, and what the best gave.
-func NetworkNote(tried []*Network, kept *Network) string {
-	best, sizes := tried[0], []string{}
+// NetworkNote says which networks were tried, what the best gave, and whether it is kept.
+func NetworkNote(tried []*Network, best *Network, kept bool) string {
+	var sizes []string
 	for _, n := range tried {
 		sizes = append(sizes, n.Name)
-		if len(n.Parts) > len(best.Parts) || len(n.Parts) == len(best.Parts) && n.Loss < best.Loss {
-			best = n
-		}
 	}
 	last := "The linear model is kept."
-	if kept != nil {
+	if kept {
 		last = "The network is kept."
 	}
 	g := best.Gain
