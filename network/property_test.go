@@ -3,6 +3,7 @@ package network_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"dsbo/internal/testkit"
@@ -82,6 +83,55 @@ func TestLocalOnAnyGraph(t *testing.T) {
 						t.Fatalf("agent %d, entry %d: %v; it must be %v", i, e, got[i][e], want[i][e])
 					}
 				}
+			}
+		}
+	})
+}
+
+// TestTreeIsShort: no spanning tree is lower than Tree's, as no agent has all others nearer, and
+// its depths are distances in the graph.
+func TestTreeIsShort(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawGraph(t).W
+		n := w.N()
+		const far = 1 << 20
+		distance := make([][]int, n) // by brute force: all pairs over each agent in turn
+		for i := range distance {
+			distance[i] = slices.Repeat([]int{far}, n)
+			distance[i][i] = 0
+			for _, j := range w.Neighbours(i) {
+				distance[i][j] = 1
+			}
+		}
+		for via := range n {
+			for i := range n {
+				for j := range n {
+					distance[i][j] = min(distance[i][j], distance[i][via]+distance[via][j])
+				}
+			}
+		}
+		// A spanning tree from a root is at least as high as the farthest agent is away.
+		center := 0
+		for i := range n {
+			if slices.Max(distance[i]) < slices.Max(distance[center]) {
+				center = i
+			}
+		}
+		tree := w.Tree()
+		if tree.Root != center || tree.Height != slices.Max(distance[center]) {
+			t.Fatalf("root %d, height %d; they must be %d and %d", tree.Root, tree.Height, center,
+				slices.Max(distance[center]))
+		}
+		for i, parent := range tree.Parent {
+			if tree.Depth[i] != distance[center][i] {
+				t.Fatalf("agent %d is %d edges from the root; it must be %d", i, tree.Depth[i], distance[center][i])
+			}
+			if i == center {
+				continue
+			}
+			if w.At(i, parent) == 0 || tree.Depth[parent] != tree.Depth[i]-1 ||
+				!slices.Contains(tree.Children[parent], i) {
+				t.Fatalf("agent %d must hang by an edge on an agent one nearer to the root; it hangs on %d", i, parent)
 			}
 		}
 	})

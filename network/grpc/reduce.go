@@ -66,10 +66,12 @@ func (m *Mixer) checkReduction(op network.Op, bits int, words []uint64) error {
 			most, len(words))
 	}
 	if m.view.tree == nil {
-		m.view.tree = m.view.matrix.Tree()
-	}
-	if m.view.tree == nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to reduce over it")
+		t := m.view.matrix.Tree()
+		if t == nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to reduce over it")
+		}
+		m.view.tree = t
+		m.config.Log.Info("sums go up a tree and down again", "root", m.view.epoch.Members[t.Root], "height", t.Height)
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func TestReduce(t *testing.T) {
 		for _, unmasked := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s%d/unmasked=%v", graph, n, unmasked), func(t *testing.T) {
 				w, ctx, rounds := newGraph(graph, n), networktest.Context(t), 0
-				ms := openAgents(t, w, func(c *Config) { c.Unmasked = unmasked })
+				log, lines := newLog()
+				ms := openAgents(t, w, func(c *Config) { c.Unmasked, c.Log = unmasked, log })
 				for _, bits := range []int{1, 11, 16, 17, 32, 33, 64} {
 					for _, length := range []int{0, 1, 100} {
 						for _, op := range []network.Op{network.Sum, network.Max} {
@@ -66,6 +67,8 @@ func TestReduce(t *testing.T) {
 						}
 					}
 				}
+				tree := w.Tree()
+				lines.waitFor(t, "a tree", fmt.Sprintf("root=%d height=%d", tree.Root, tree.Height))
 				for i, m := range ms {
 					if m.Round() != rounds {
 						t.Errorf("agent %d is at exchange %d; it must be %d", i, m.Round(), rounds)
