@@ -121,7 +121,7 @@ func (o *options) validate(c *cluster.Cluster) error {
 	case o.straggler != 0 && c.Quorum == 0:
 		return dsbo.Errorf(dsbo.ErrConfig,
 			`-straggler-deadline needs a "quorum" in the cluster file: whether a slow agent is left out of an `+
-				`exchange is for so many to agree on, else W is not doubly stochastic`)
+				`exchange is for a quorum to agree on, else W is not doubly stochastic`)
 	case o.straggler != 0 && (o.straggler <= o.silentAfter || o.straggler > o.computeTimeout):
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"-straggler-deadline must be longer than -silent-after, %v, and at most -compute-timeout, %v; it is %v",

@@ -58,7 +58,7 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	f.VisitAll(func(fl *flag.Flag) { common = append(common, fl) })
 	f.BoolVar(&o.resume, "resume", false, "resume the unfinished run in the folder")
 	f.BoolVar(&o.force, "force", false, "replace the run in the folder")
-	f.IntVar(&o.restarts, "restarts", 3, "restart an agent that is lost or fails at most so many `times` in an hour")
+	f.IntVar(&o.restarts, "restarts", 3, "most `times` in an hour that an agent which is lost or fails is restarted")
 	f.BoolVar(&o.report, "report", true, "write report.html and its figures at the end (default true)")
 	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
 	f.Group("Connections", connectionFlags...)

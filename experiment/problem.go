@@ -216,7 +216,7 @@ func (r *poser) makeOracles(p *problem) (err error) {
 	}
 	if s.Batch > rows {
 		return dsbo.Errorf(dsbo.ErrConfig,
-			"-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", rows, s.Batch)
+			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, s.Batch)
 	}
 	p.Matrix, err = r.chooseMatrix(p.Problem)
 	return err

@@ -57,7 +57,7 @@ func TestGatherInParts(t *testing.T) {
 			ms := openAgents(t, newGraph("star", n), func(config *Config) { config.MaxFloats = c.maxFloats })
 			errs := together(ms, func(i int, m *Mixer) error { return gatherRows(t.Context(), m, rowOf(i, c.length)) })
 			for i, m := range ms {
-				const refusal = "MaxFloats must be at least 4, as so many rows travel together; it is 3"
+				const refusal = "MaxFloats must be at least 4, the number of rows that travel together; it is 3"
 				s := m.Status()
 				switch {
 				case c.parts == 0 && (!errors.Is(errs[i], dsbo.ErrConfig) ||
