@@ -333,7 +333,8 @@ func (s *Structures) Note() string {
 	}
 	one := s.List[0]
 	return fmt.Sprintf("The tuned λ is a mean of %d structures of penalties by their cross-fitted predictions: "+
-		"%s, and others. On rows that their models have not seen its loss is %.4g ± %.2g, with one penalty %.4g ± %.2g.",
+		"%s, and others. On rows that their models have not seen its loss is %.4g ± %.2g, "+
+		"with one penalty %.4g ± %.2g.",
 		len(list), strings.Join(parts, ", "), s.Loss, s.Error, float64(one.Loss), float64(one.Error))
 }
 

@@ -85,8 +85,8 @@ func newAnswer(r *Run) *answer {
 	switch {
 	case len(a.Measures) > 0:
 		m := a.Measures[0]
-		about += fmt.Sprintf("on %s, which it has not seen, its %s is %s.", wording.Count(a.Judged, "other row"),
-			m.Name, measureText(m)(float64(m.Value)))
+		about += fmt.Sprintf("on %s, which it has not seen, its %s is %s%s.", wording.Count(a.Judged, "other row"),
+			m.Name, measureText(m)(float64(m.Value)), guessed(p.Classes, a.Confusion))
 	case a.Judged > 0:
 		about += fmt.Sprintf("%s are too few to judge it.", wording.Count(a.Judged, "other row"))
 	default:
@@ -95,6 +95,26 @@ func newAnswer(r *Run) *answer {
 	return &answer{About: about, Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(r), Coefficients: newCoefficients(p, a.Coefficients),
 		Kept: keptReason(r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
+}
+
+// guessed says how accurate it is to take each example for the most common class: where classes
+// are rare, an accuracy means little without it. It is "" without a confusion matrix.
+func guessed(classes []string, confusion [][]float64) string {
+	most, of, all := 0., 0, 0.
+	for k, row := range confusion {
+		sum := 0.
+		for _, n := range row {
+			sum += n
+		}
+		if all += sum; sum > most {
+			most, of = sum, k
+		}
+	}
+	if most == 0 {
+		return ""
+	}
+	share := measureText(runs.Measure{Share: true})(most / all)
+	return fmt.Sprintf("; taking all of them for %s has %s", classes[of], share)
 }
 
 // measureText writes a measure's number.

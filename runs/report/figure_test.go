@@ -175,7 +175,7 @@ func TestFigureScales(t *testing.T) {
 
 // A long label below a logarithmic axis takes no width from it.
 func TestWholeWidth(t *testing.T) {
-	for _, label := range []string{"k", "oracle calls of an agent, each matrix counted as as many products as it has columns"} {
+	for _, label := range []string{"k", "oracle calls of an agent, a matrix counts as many as its columns"} {
 		f := Figure{XLabel: label, XScale: Log, Series: []Series{{X: []float64{1, 1e5}, Y: []float64{1, 2}}}}
 		points, width, _ := svgOf(t, &f).corners(t)
 		right := 0.0
