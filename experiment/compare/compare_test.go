@@ -123,6 +123,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for _, name := range []string{CSVFile, LaTeXFile, "pages/small/report.html", "figures/small-phi_bytes.svg",
+		"figures/small-phi_bytes.pdf", "figures/small-phi_bytes.tex",
 		"figures/small-test_loss_seconds.svg"} {
 		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)

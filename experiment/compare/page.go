@@ -25,10 +25,9 @@ const (
 	LaTeXFile = "tables.tex"
 )
 
-// Write writes the page, the tables, and the folder figures, with each figure as SVG and as PGF, to
-// dir, and
-// for each task a folder of pages with the interactive report of the best runs, and returns the
-// path of the page, which comes last.
+// Write writes to dir the page, the tables, the folder figures, with each figure as SVG, PDF and
+// PGF, and for each task a folder of pages with the interactive report of the best runs. It returns
+// the path of the page, which comes last.
 func (r *Result) Write(dir string) (path string, err error) {
 	figures := filepath.Join(dir, "figures")
 	if err := disk.MkdirAll(figures); err != nil {
@@ -160,6 +159,9 @@ func (k *Ranking) writeFigures(folder string) (all []figure, err error) {
 			}
 			name := fileName(k.Task.Name) + "-" + string(q) + "_" + string(c)
 			if err := report.Save(&f, folder, name); err != nil {
+				return nil, err
+			}
+			if err := report.SavePDF(&f, folder, name); err != nil {
 				return nil, err
 			}
 			if err := disk.Write(filepath.Join(folder, name+".tex"), func(w io.Writer) error {
