@@ -134,7 +134,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.folds, "folds", auto,
 		"`parts` of the training and validation rows for cross-validation, of which each validates a model of the "+
 			"others, so that all rows train and tune, and the model that is kept has all of them; 0: none; auto: 5 "+
-			"for a linear model of at most 20000 such rows of all sites without -split-column, else none")
+			"for a linear model of at most 20000 such rows of all sites, else none")
 	f.Var(&t.group, "group",
 		"`groups` of columns with a penalty each, as one more structure of -penalty auto, such as "+
 			"'omics=gene_*,lab=*_mmol'; columns of no group are one")

@@ -30,7 +30,7 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 		return autoFolds, 0, nil
 	}
 	if t.folds == auto {
-		if t.model != linear || t.splitColumn != "" || private {
+		if t.model != linear || private {
 			return 0, 0, nil
 		}
 		return autoFolds, autoFoldRows, nil

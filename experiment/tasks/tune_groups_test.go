@@ -65,6 +65,26 @@ func TestRefits(t *testing.T) {
 	}
 }
 
+// TestFoldCount: by themselves, rows of a linear model are dealt to folds, whether or not a column
+// names the validation rows.
+func TestFoldCount(t *testing.T) {
+	for _, c := range []struct {
+		folds, column, model string
+		private              bool
+		want, rows           int
+	}{
+		{auto, "", linear, false, autoFolds, autoFoldRows}, {auto, "part", linear, false, autoFolds, autoFoldRows},
+		{"0", "part", linear, false, 0, 0}, {"3", "part", linear, false, 3, 0},
+		{auto, "part", network, false, 0, 0}, {auto, "part", linear, true, 0, 0},
+	} {
+		one := tune{folds: c.folds, splitColumn: c.column, model: c.model}
+		count, rows, err := one.foldCount(c.private)
+		if testkit.OK(err); count != c.want || rows != c.rows {
+			t.Errorf("%+v: %d folds up to %d rows", c, count, rows)
+		}
+	}
+}
+
 // FuzzGroups: what is read is written as it was, and read again.
 func FuzzGroups(f *testing.F) {
 	for _, seed := range []string{"omics=gene_*,lab=*_mmol", "#", "a=b=c", "=,", "a=[", "\xff=\\"} {

@@ -25,6 +25,10 @@ func (p *preparation) dealFolds() error {
 		return err
 	}
 	p.folds = p.Folds
+	if p.SplitColumn != "" {
+		p.note("column %s: its training and validation rows are dealt to %d folds together, so that all of them train "+
+			"and validate (-folds 0 leaves each kind to its own)", p.SplitColumn, p.folds)
+	}
 	for _, i := range p.localSites() {
 		p.parts[i].fold(p.folds, p.stratum(i), p.Seed, i)
 	}

@@ -30,6 +30,9 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 			return nil, err
 		}
 	}
+	if err := p.refuseEmpty(); err != nil {
+		return nil, err
+	}
 	task, err := p.encode()
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)),
 		unfolded: make([]*ad.Table, len(s.Tables)), together: make([]*ad.Table, len(s.Tables))}
 	for _, step := range []func() error{p.compareSchemas, p.chooseTarget, classFinder{p}.nameAll, p.splitAll,
-		p.dealFolds, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, p.sumWeights} {
+		p.dealFolds, p.refuseEmpty, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, p.sumWeights} {
 		if err := step(); err != nil {
 			return nil, err
 		}

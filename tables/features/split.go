@@ -149,20 +149,28 @@ func (p *preparation) partition(i int) (partition, error) {
 		}
 		of[row] = set(k)
 	}
-	part := newPartition(of)
-	if p.Folds > 0 && p.FoldRows == 0 { // either kind of rows both trains and validates
-		if part.sizes[testing] == len(of) {
-			return part, p.failf(i, c.Name, "there must be a row with %s or %s; there is none", setNames[training],
-				setNames[validation])
-		}
-		return part, nil
+	return newPartition(of), nil
+}
+
+// refuseEmpty names the first site here of which the split's column leaves out a kind of rows that
+// it must have: with folds either kind both trains and validates.
+func (p *preparation) refuseEmpty() error {
+	if p.SplitColumn == "" {
+		return nil
 	}
-	for k, size := range part.sizes[:testing] {
-		if size == 0 {
-			return part, p.failf(i, c.Name, "there must be a row with %s; there is none", setNames[k])
+	for _, i := range p.localSites() {
+		for k, size := range p.parts[i].sizes[:testing] {
+			switch {
+			case size > 0:
+			case p.folds == 0:
+				return p.failf(i, p.SplitColumn, "there must be a row with %s; there is none", setNames[k])
+			case set(k) == training:
+				return p.failf(i, p.SplitColumn, "there must be a row with %s or %s; there is none",
+					setNames[training], setNames[validation])
+			}
 		}
 	}
-	return part, nil
+	return nil
 }
 
 // stratum returns the number of the class of each row of site i, nil where there are no classes.

@@ -17,16 +17,20 @@ func TestSplitColumn(t *testing.T) {
 	for name, c := range map[string]struct {
 		second string // the sets of the second site's rows
 		folds  int
+		most   int    // rows up to which there are folds; 0: any
 		says   string // "": it is allowed
 	}{
-		"both": {both, 0, ""},
-		"no validation": {"train train test", 0,
+		"both": {both, 0, 0, ""},
+		"no validation": {"train train test", 0, 0,
 			"site 1 (site1.csv), column set: there must be a row with validation; there is none"},
-		"no training": {"validation test", 0,
+		"no training": {"validation test", 0, 0,
 			"site 1 (site1.csv), column set: there must be a row with train; there is none"},
-		"no validation, folds":          {"train train test", 2, ""},
-		"one row to validate by, folds": {"validation", 2, ""},
-		"test rows alone, folds": {"test test", 2,
+		"no validation, folds":          {"train train test", 2, 0, ""},
+		"one row to validate by, folds": {"validation", 2, 0, ""},
+		"few rows, folds":               {"train train test", 2, 1000, ""},
+		"many rows, no folds": {"train train test", 2, 10,
+			"site 1 (site1.csv), column set: there must be a row with validation; there is none"},
+		"test rows alone, folds": {"test test", 2, 0,
 			"site 1 (site1.csv), column set: there must be a row with train or validation; there is none"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,13 +51,17 @@ func TestSplitColumn(t *testing.T) {
 			}
 			p, err := features.Prepare(s,
 				features.Options{Target: "class", SplitColumn: "set", Rare: 10, Missing: features.MeanOfOthers,
-					Folds: c.folds})
+					Folds: c.folds, FoldRows: c.most})
 			if c.says != "" {
 				wantError(t, err, c.says)
 				return
 			}
 			if testkit.OK(err); p.Rows[0] != train || p.Folds != c.folds {
 				t.Errorf("%d training rows and %d folds; want %d and %d", p.Rows[0], p.Folds, train, c.folds)
+			}
+			said := strings.Contains(strings.Join(p.Notes, "\n"), "dealt to 2 folds together")
+			if said != (c.folds > 0) {
+				t.Errorf("the notes are %q", p.Notes)
 			}
 			for i, shard := range p.Data.Shards {
 				if c.folds > 0 && !slices.Equal([]int{shard.Val.Len(), shard.Val.Weight.Cols()},
