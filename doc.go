@@ -78,7 +78,7 @@
 //
 //	the loop over k          train/run.go, stepper.go; evaluation: evaluate.go
 //	exact Φ, ∇Φ, and models  train/exact: lower.go finds y*, adjoint.go z
-//	a checkpoint             train/checkpoint.go, resume.go; names: runs/checkpoints.go
+//	a checkpoint             train/checkpoint.go, save.go, resume.go; names: runs/checkpoints.go
 //	from a task to a result  experiment/job.go, stages.go; flags: settings.go, presets: preset.go
 //	one process, MPI, gRPC   experiment/layout.go, with a file for each layout beside it
 //	the best constant        experiment/candidates; what is kept: experiment/finish.go

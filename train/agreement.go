@@ -68,3 +68,38 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 	return fmt.Errorf(
 		"%s: they must have the same bits; a machine that computes wrongly, or memory that failed, makes others", text)
 }
+
+// findMeans finds the averages of the agents' x, y, z and u. Those which all agents have with the
+// same bits are not exchanged. What all agents must have with the same bits, and have not, is
+// an error.
+func (e *evaluator) findMeans(ctx context.Context) error {
+	s, m := e.stepper, &e.means
+	one := s.agents[s.Local()[0]]
+	if one.z() == nil {
+		m.z = nil
+	}
+	if one.u() == nil {
+		m.u = nil
+	}
+	variables := []func(i int) []float64{
+		func(i int) []float64 { return s.agents[i].x() }, func(i int) []float64 { return s.agents[i].y() },
+		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() },
+		e.commonVector(),
+	}
+	same, err := s.SameBits(ctx, variables...)
+	if err == nil {
+		err = e.checkAgreement(ctx, same, variables)
+	}
+	if err != nil {
+		return err
+	}
+	for v, mean := range [][]float64{m.x, m.y, m.z, m.u} {
+		if mean == nil {
+			continue
+		}
+		if m.spreads[v], err = s.MeanAndSpread(ctx, mean, variables[v], same[v]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

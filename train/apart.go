@@ -6,13 +6,10 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
-	"dsbo/network/membership"
 )
 
 // moveShare is how far a change of members moves a vector, as a share of its norm. With a fifth the
@@ -94,37 +91,4 @@ func (a apartness) moveNear() func(v []float64) {
 		return nil
 	}
 	return func(v []float64) { a.move(v, moveNearby) }
-}
-
-// setApart makes a problem the problem of an epoch: its solutions start elsewhere than in others.
-func (p *Problem) setApart(e membership.Epoch) {
-	if p.apart.epoch == e.Number {
-		return
-	}
-	if p.apart.epoch == 0 {
-		p.firstStart = p.Start
-	}
-	p.apart = apartness{p.Average.Seed, e.Number}
-	if p.Start = p.firstStart; e.Number == 0 {
-		return
-	}
-	at := slices.IndexFunc(p.Oracles, func(o dsbo.Oracle) bool { return o != nil })
-	if at < 0 {
-		return // which is an error of its own
-	}
-	_, q := p.Oracles[at].Dims()
-	p.Start = make([]float64, q)
-	copy(p.Start, p.firstStart)
-	p.apart.move(p.Start, moveStart)
-}
-
-// moveState moves y and z of a method whose averages are exact sums, as an epoch begins. The steps
-// that follow make up for it; where none do, at the end of the run, the state stays.
-func (c *Config) moveState(m dsbo.Algorithm) {
-	t := algo.TraitsOf(m)
-	if !t.Alike || c.Problem.Average.ByMix || c.epoch.Iteration == c.K {
-		return
-	}
-	c.Problem.apart.move(m.Y(), moveY)
-	c.Problem.apart.move(t.Z, moveZ)
 }

@@ -1,8 +1,6 @@
 package train
 
 import (
-	"context"
-	"math"
 	"slices"
 
 	"dsbo"
@@ -70,62 +68,4 @@ func newBestState(p, q int) bestState {
 // state returns views of what a checkpoint holds.
 func (c *bestState) state() []dsbo.Named {
 	return slices.Concat(c.least.state("least"), c.newest.state("newest"), []dsbo.Named{{Name: "best", Value: c.head}})
-}
-
-// updateBest takes a record's iterate if it is the best so far.
-func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
-	c := &e.bestState
-	by, value, worse := 0, runs.Unknown(), 0.0
-	switch {
-	case r.HoldoutLoss.Known():
-		by, value = 1, r.HoldoutLoss
-	case e.byPhi:
-		by, value = 2, r.Phi
-	case r.ValLoss.Known():
-		by, value = 3, r.ValLoss
-	}
-	best := 1.0
-	switch least := c.least.value[1]; {
-	case c.head[1] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
-		c.least.set(&e.means, r.Iteration, value)
-	case by == 1 && e.problem.Each != nil:
-		held, err := e.problem.compareSets(ctx, e.Group, e.means.fit(), e.problem,
-			Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
-		if err != nil {
-			return err
-		}
-		if held[0].LossChange <= held[0].LossError {
-			c.newest.set(&e.means, r.Iteration, value)
-			best = 2
-		} else {
-			worse = 0
-			if float64(value) >= c.head[3] {
-				worse = c.head[2] + 1
-			}
-		}
-	}
-	copy(c.head, []float64{float64(by), best, worse, float64(value)})
-	return nil
-}
-
-// worseRecords returns for how many records in a row, up to the newest one, the loss on held-out
-// examples has not fallen, and was above the least by more than a standard error.
-func (e *evaluator) worseRecords() int { return int(e.bestState.head[2]) }
-
-// best returns the best iterate so far.
-func (e *evaluator) best() Best {
-	c := e.bestState
-	i := c.least
-	switch c.head[1] {
-	case 0:
-		return Best{Value: runs.Unknown()}
-	case 2:
-		i = c.newest
-	}
-	best := Best{slices.Clone(i.x), slices.Clone(i.y), nil, int(i.value[0]), criteria[int(c.head[0])],
-		runs.Number(i.value[1])}
-	if e.means.z != nil {
-		best.Z = slices.Clone(i.z)
-	}
-	return best
 }

@@ -9,13 +9,10 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/kernel"
 	"dsbo/internal/linalg"
-	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/runs"
@@ -92,6 +89,30 @@ const (
 	EvaluateOff   = "off"
 )
 
+// A roster is the run that a configuration is the part of one epoch of.
+type roster struct {
+	problem Problem
+	w       *network.Matrix
+}
+
+// A Point is a checkpoint of the agents of one process of a run over several.
+type Point struct {
+	Iteration     int   // iterations done
+	Round         int   // the next exchange
+	Epoch         int   // whose members it is of
+	Start         Start // how the run began
+	EvaluationDue bool  // an evaluation of its iteration is due: it is not one with which another epoch can begin
+}
+
+// A Start is how a run began, which agents that come back or join did not see.
+type Start struct {
+	Curvature float64      `json:"curvature,omitzero"` // the largest L_max of an agent, where steps follow it
+	Sent      dsbo.Traffic `json:"sent"`               // what all agents have sent to find it
+	// Of the record of iteration 0; unknown without one.
+	Phi     runs.Number `json:"phi"`
+	ValLoss runs.Number `json:"val_loss"`
+}
+
 // WithDefaults returns c with defaults in place of zeros.
 func (c Config) WithDefaults() Config {
 	if c.Method == nil {
@@ -164,164 +185,6 @@ func (c Config) LeastEigenvalueAt(k int) bool {
 	}
 	return c.Problem.Nonconvex && c.Problem.Evaluate != nil && c.Evaluate == EvaluateExact &&
 		(k == 0 || k == c.middleRecord() || k == c.K)
-}
-
-// Validate reports the first setting that cannot work, and a checkpoint that cannot be
-// resumed from.
-func (c Config) Validate() error {
-	c, err := c.resolve()
-	if err == nil && c.Resume {
-		_, err = c.loadCheckpoint(nil)
-	}
-	return err
-}
-
-// resolve returns c checked and with defaults.
-func (c Config) resolve() (Config, error) {
-	c = c.WithDefaults()
-	if c.W == nil {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix of %d agents must be given", len(c.Problem.Oracles))
-	}
-	if err := c.W.Validate(); err != nil {
-		return c, err
-	}
-	c, err := c.startEpoch()
-	if err != nil {
-		return c, err
-	}
-	if c.p, c.q, err = c.Problem.Dims(); err != nil {
-		return c, err
-	}
-	for _, count := range []struct {
-		name  string
-		value int
-	}{{"iterations", c.K}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}} {
-		if count.value < 1 {
-			return c, dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; it is %d",
-				count.name, count.value)
-		}
-	}
-	if c.Patience < 0 {
-		return c, dsbo.Errorf(dsbo.ErrConfig,
-			"patience must be at least 1, or 0 for a run that ends at K alone; it is %d", c.Patience)
-	}
-	if c.Evaluate != EvaluateExact && c.Evaluate != EvaluateOff {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "evaluate must be %s or %s; it is %s", EvaluateExact,
-			EvaluateOff, c.Evaluate)
-	}
-	if c.Resume && c.Dir == "" {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "a run that resumes must have a folder with its checkpoint")
-	}
-	c.Problem.W = c.W
-	if n := len(c.Problem.Oracles); c.W.N() != n {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix must be of the problem's %d agents; it is of %d", n,
-			c.W.N())
-	}
-	return c, c.checkMethod()
-}
-
-// checkMethod reports what the method cannot do with this problem and graph.
-func (c *Config) checkMethod() error {
-	if err := kernel.Env(); err != nil { // also of programs without a command line
-		return err
-	}
-	name, traits := algo.NameOf(c.Method), algo.TraitsOf(c.Method)
-	if err := algo.Clone(c.Method).Init(1, 1, c.K); err != nil { // p and q are another matter, and may take gigabytes
-		return err
-	}
-	if c.StartX != nil && len(c.StartX) != c.p {
-		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", c.p, len(c.StartX))
-	}
-	if !linalg.AllFinite(c.StartX) {
-		return dsbo.Errorf(dsbo.ErrConfig, "the start of x must be finite")
-	}
-	if c.Problem.Matrix != dsbo.Hessian && !traits.TakesMatrix() {
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"%s needs the Hessian itself, and cannot do with the curvature %v; methods that can are %s",
-			name, c.Problem.Matrix, strings.Join(algo.NamesWhere(algo.Traits.TakesMatrix), ", "))
-	}
-	if err := CheckMixing(c.Method, c.W); err != nil {
-		return err
-	}
-	if err := checkGraph(c.Method, c.W); err != nil || traits.Dense == nil {
-		return err
-	}
-	g, err := c.Problem.group()
-	if err != nil {
-		return err
-	}
-	if _, ok := c.Problem.Oracles[g.Local()[0]].(dsbo.DenseOracle); !ok {
-		return dsbo.Errorf(dsbo.ErrCapability,
-			"%s needs whole Hessians and Jacobians, which this problem's oracles do not give", name)
-	}
-	if need := traits.Dense(c.p, c.q) * int64(len(g.Local())); need > c.DenseLimit {
-		return dsbo.Errorf(dsbo.ErrCapability,
-			"the matrices of %s take %.1f GiB for %s with p=%d and q=%d (one Hessian is %.1f MiB): the limit "+
-				"is %.1f GiB",
-			name, float64(need)/(1<<30), wording.Count(len(g.Local()), "agent"), c.p, c.q,
-			float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
-	}
-	return nil
-}
-
-// checkGraph returns an error if a method cannot run on the agents of a mixing matrix.
-func checkGraph(m algo.Method, w *network.Matrix) error {
-	switch traits := algo.TraitsOf(m); {
-	case traits.OneAgent && w.N() != 1:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent, not on %d", algo.NameOf(m), w.N())
-	case traits.ExactAverage && !isExactAverage(w):
-		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"",
-			algo.NameOf(m))
-	}
-	return nil
-}
-
-// CheckMixing returns an error that matches dsbo.ErrConfig if the mixing of a matrix is a robust
-// one that the method cannot do with.
-func CheckMixing(m algo.Method, w *network.Matrix) error {
-	x, traits := w.Mixing(), algo.TraitsOf(m)
-	if network.IsChanging(x) {
-		return checkChanging(algo.NameOf(m), traits, x)
-	}
-	if x == (network.Plain{}) || traits.Robust {
-		return nil
-	}
-	return dsbo.Errorf(dsbo.ErrConfig,
-		"%s cannot do with mixing %v, which does not keep sums over the agents: exact averages, or trackers and "+
-			"multipliers that "+
-			"are carried over iterations, would be lost; methods that can are %s", algo.NameOf(m), x,
-		strings.Join(algo.RobustNames(), ", "))
-}
-
-// checkChanging returns an error for a method whose theory does not allow weights that change.
-func checkChanging(name string, traits algo.Traits, x network.Mixing) error {
-	listed, _ := x.(*network.Listed)
-	switch {
-	case traits.ExactAverage:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average in each exchange; mixing %v has none", name, x)
-	case listed != nil && listed.Directed() && !traits.Directed:
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"%s needs edges in both directions, with weights whose rows and columns sum to 1, and not mixing %v; "+
-				"methods that do without are %s",
-			name, x, strings.Join(algo.NamesWhere(func(t algo.Traits) bool { return t.Directed }), ", "))
-	case traits.FixedGraph != "":
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"%s needs the same weights in each iteration (%s); with mixing %v they change", name, traits.FixedGraph, x)
-	}
-	return nil
-}
-
-// isExactAverage reports whether a mixing matrix is the exact average.
-func isExactAverage(w *network.Matrix) bool {
-	n := w.N()
-	for i := range n {
-		for j := range n {
-			if math.Abs(w.At(i, j)-1/float64(n)) > 1e-12 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // identity returns what the numbers of a run up to an epoch depend on, as JSON: its checkpoints of

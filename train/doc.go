@@ -20,9 +20,10 @@
 // agents are in processes, each begins an epoch from its checkpoint of the one before, and one that
 // comes in from what a neighbour hands over (handover.go).
 //
-// The loop is in run.go; stepper.go and agent.go run the agents from one evaluation to the next;
-// evaluate.go makes records, of what means.go, values.go, score.go and usage.go find; checkpoint.go
-// writes checkpoints and resume.go reads them. What depends on where the agents are is a layout
-// (layout.go), with a file for each of the three: inprocess.go, ranks.go (MPI) and
-// restartable.go (gRPC).
+// The loop is in run.go, and what it holds in runner.go; stepper.go and agent.go run the agents
+// from one evaluation to the next; evaluate.go makes records, of what agreement.go, values.go,
+// score.go and usage.go find; checkpoint.go is the file that save.go writes and resume.go goes on
+// from; share.go makes problems of models, and validate.go checks settings. What depends on where
+// the agents are is a layout (group.go; layout.go chooses one), with a file for each of the three:
+// inprocess.go, ranks.go (MPI) and restartable.go (gRPC).
 package train

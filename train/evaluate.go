@@ -3,65 +3,14 @@ package train
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/network/collective"
 	"dsbo/runs"
-	"dsbo/train/exact"
 )
-
-// An evaluator makes the records of a run. The exact solutions of one evaluation are the start of
-// the solutions of the next.
-type evaluator struct {
-	*stepper
-	config      *Config       // of the run
-	problem     Problem       // that is evaluated
-	sharedExact *exact.Solver // the exact solution of the problem; nil: none
-	// the exact solution of each agent of this process, for methods of the personalized problem
-	ownExact  map[int]*exact.Solver
-	means     means        // averages over the agents
-	sent      dsbo.Traffic // what all agents have sent in evaluations
-	lastUsage []runs.Usage // usage of each agent of the roster at the last record, by number
-	bestState bestState    // the best iterate so far
-	byPhi     bool         // whether some records have exact values, of which the last one is one
-}
-
-// newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
-func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, config: c, problem: c.Problem, means: newMeans(c.p, c.q),
-		bestState: newBestState(c.p, c.q)}
-	e.CountIn(&e.sent)
-	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
-		return e, nil
-	}
-	e.byPhi = c.ExactAt(c.K)
-	if !algo.TraitsOf(c.Method).Personalized {
-		var err error
-		e.sharedExact, err = e.newSolver(c.Problem.Evaluate, e.Group)
-		return e, err
-	}
-	e.ownExact = map[int]*exact.Solver{}
-	for _, i := range e.Local() {
-		var err error
-		alone := collective.New(
-			collective.Config{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
-		if e.ownExact[i], err = e.newSolver(c.Problem.Evaluate[i:i+1], alone); err != nil {
-			return nil, err
-		}
-	}
-	return e, nil
-}
-
-// newSolver returns the solver of some agents of the problem.
-func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *collective.Group) (*exact.Solver, error) {
-	c := e.config
-	s := &exact.Solver{Oracles: oracles, Agents: agents, Start: c.Problem.Start, Matrix: c.Problem.Matrix, Tol: c.Tol,
-		AdjointTol: c.AdjointTol, Move: c.Problem.apart.moveNear(), Blur: c.Problem.apart.blur}
-	return s, s.Prepare()
-}
 
 // makeRecord evaluates the agents. After an error the exact solutions and the counts are again what
 // they were before: a run that was interrupted in its evaluation repeats it to the bit.
@@ -141,9 +90,6 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	return err
 }
 
-// method returns the method that the first agent of this process runs.
-func (s *stepper) method() dsbo.Algorithm { return s.agents[s.Local()[0]].alg }
-
 // detachSolver makes the evaluator's solver the run's caller's, whose averages are counted by sent.
 func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 	if e.sharedExact != nil && !e.config.ExactAt(e.done) {
@@ -153,39 +99,60 @@ func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 	return e.Begin(collective.StageAfterRun)
 }
 
-// dampingName is the name of the damping of products in a checkpoint.
-const dampingName = "curving"
-
-// state returns the best iterate, where the next exact solves start and the damping of products, if
-// they are damped, as views.
-func (e *evaluator) state() []dsbo.Named {
-	all := append(e.bestState.state(), e.solverState()...)
-	if e.products.Kind == dsbo.DampedHessian {
-		all = append(all, dsbo.Named{Name: dampingName, Value: e.products.Mu})
+// updateBest takes a record's iterate if it is the best so far.
+func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
+	c := &e.bestState
+	by, value, worse := 0, runs.Unknown(), 0.0
+	switch {
+	case r.HoldoutLoss.Known():
+		by, value = 1, r.HoldoutLoss
+	case e.byPhi:
+		by, value = 2, r.Phi
+	case r.ValLoss.Known():
+		by, value = 3, r.ValLoss
 	}
-	return all
-}
-
-// solverState returns where the next exact solves start, as views.
-func (e *evaluator) solverState() (all []dsbo.Named) {
-	if e.sharedExact != nil {
-		return e.sharedExact.State()
-	}
-	for _, i := range e.Local() {
-		if s := e.ownExact[i]; s != nil {
-			all = append(append(all, s.State()...), s.Pairs()...)
+	best := 1.0
+	switch least := c.least.value[1]; {
+	case c.head[1] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
+		c.least.set(&e.means, r.Iteration, value)
+	case by == 1 && e.problem.Each != nil:
+		held, err := e.problem.compareSets(ctx, e.Group, e.means.fit(), e.problem,
+			Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
+		if err != nil {
+			return err
+		}
+		if held[0].LossChange <= held[0].LossError {
+			c.newest.set(&e.means, r.Iteration, value)
+			best = 2
+		} else {
+			worse = 0
+			if float64(value) >= c.head[3] {
+				worse = c.head[2] + 1
+			}
 		}
 	}
-	return all
+	copy(c.head, []float64{float64(by), best, worse, float64(value)})
+	return nil
 }
 
-// allSolverState is solverState with the pairs of the solver of all agents.
-func (e *evaluator) allSolverState() []dsbo.Named { return append(e.solverState(), e.pairs()...) }
+// worseRecords returns for how many records in a row, up to the newest one, the loss on held-out
+// examples has not fallen, and was above the least by more than a standard error.
+func (e *evaluator) worseRecords() int { return int(e.bestState.head[2]) }
 
-// pairs returns the pairs of the solver of all agents, as views; nil if there is none.
-func (e *evaluator) pairs() []dsbo.Named {
-	if e.sharedExact == nil {
-		return nil
+// best returns the best iterate so far.
+func (e *evaluator) best() Best {
+	c := e.bestState
+	i := c.least
+	switch c.head[1] {
+	case 0:
+		return Best{Value: runs.Unknown()}
+	case 2:
+		i = c.newest
 	}
-	return e.sharedExact.Pairs()
+	best := Best{slices.Clone(i.x), slices.Clone(i.y), nil, int(i.value[0]), criteria[int(c.head[0])],
+		runs.Number(i.value[1])}
+	if e.means.z != nil {
+		best.Z = slices.Clone(i.z)
+	}
+	return best
 }

@@ -6,6 +6,7 @@ import (
 	"dsbo"
 	"dsbo/network"
 	"dsbo/network/collective"
+	"dsbo/runs"
 )
 
 // allExamples is the draw of all examples of an agent, which evaluation uses.
@@ -17,37 +18,44 @@ type group struct {
 	layout
 }
 
-// group returns the problem's agents, after a check that those in this process have oracles.
-func (p Problem) group() (*group, error) {
-	g := p.agents()
-	if err := collective.CheckOracles(g, p.Oracles); err != nil {
-		return nil, err
-	}
-	return &group{g, p.layout(g.Local())}, nil
-}
-
-// agents returns the problem's agents, which need not have oracles yet.
-func (p Problem) agents() *collective.Group {
-	return collective.New(collective.Config{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W,
-		Average: p.Average, Sent: p.Sent})
-}
-
 // Collective returns the way of a problem's agents to what they find together after a run. Agents
 // are named by their numbers in the roster; there are no texts of those that are not there.
 func (p Problem) Collective(ctx context.Context) network.Collective { return p.agents().Bound(ctx) }
 
-// GatherRows lets each agent of this process fill in a row, several at the same time, and returns
-// the rows of all agents, which every agent sees. Each counts as sent to each other agent.
-func (p Problem) GatherRows(ctx context.Context, length int,
-	fill func(i int, row []float64) error) ([][]float64, error) {
-	g, err := p.group()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := g.Gather(ctx, length, fill)
-	if err != nil {
-		return nil, err
-	}
-	g.CountRows(length)
-	return rows, nil
+// A layout is all of a run that depends on where its agents are: all in this process ([inProcess]),
+// dealt to ranks that start and stop together ([ranks]), or one in each process, which may be lost
+// and come back ([restartable]). No other code of a run asks which of these it is in.
+type layout interface {
+	// round returns the number of the next exchange, which a checkpoint holds; 0 where exchanges
+	// have none.
+	round() int
+	// sharedUsage returns the part of an agent's usage that the other processes are told.
+	sharedUsage(u runs.Usage) runs.Usage
+	// divergenceIsShared reports whether all processes know that the run has diverged, so that they
+	// can find the curvature together.
+	divergenceIsShared() bool
+
+	// collectiveContext returns the context of what all processes do together.
+	collectiveContext(ctx context.Context) context.Context
+	// stepContext returns the context of the agents' iterations, which they finish after ctx has
+	// ended: they need each other's exchanges.
+	stepContext(ctx context.Context) (context.Context, context.CancelFunc)
+	// iterationLimit returns the iteration before which the processes agree, when something is due
+	// before iteration due.
+	iterationLimit(done, due int) int
+	// agree returns whether all agents are to stop, or the first of them that diverged, after
+	// iterations that ended with errs.
+	agree(ctx context.Context, s *stepper, errs []error) (stop bool, first *dsbo.DivergedError, err error)
+	// fail ends the exchange of all agents because of err, where an agent that fails ends the run.
+	fail(exchange network.Team, err error)
+	// concludeInterrupted adds the averages and the usage of all agents to an interrupted run's
+	// result, if all agents are here.
+	concludeInterrupted(ctx context.Context, r *runner) error
+
+	// writesMetrics reports whether this process writes metrics.jsonl.
+	writesMetrics() bool
+	// checkpointAgents returns the agents of this process's checkpoints, as package runs names
+	// them: nil for all agents in one process, which goes on from the newest of them; where there
+	// are others, they agree on one.
+	checkpointAgents() []int
 }

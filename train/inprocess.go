@@ -54,3 +54,15 @@ func (inProcess) concludeInterrupted(ctx context.Context, r *runner) error {
 func (inProcess) writesMetrics() bool { return true }
 
 func (inProcess) checkpointAgents() []int { return nil }
+
+// multiProcess is the part that the two layouts of several processes share: checkpoints of the
+// agents of each process. What they share with a run in one process they inherit.
+type multiProcess struct {
+	inProcess
+	local []int // the agents of this process, by their numbers in the roster
+}
+
+// concludeInterrupted adds nothing: the other processes' agents may have stopped elsewhere.
+func (multiProcess) concludeInterrupted(context.Context, *runner) error { return nil }
+
+func (l multiProcess) checkpointAgents() []int { return l.local }

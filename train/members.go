@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"slices"
 
 	"dsbo"
@@ -40,40 +39,6 @@ func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, erro
 	return p, nil
 }
 
-// entriesOf returns what members have of a list by agents; nil of a nil list.
-func entriesOf[T any](all []T, members []int) []T {
-	if all == nil {
-		return nil
-	}
-	var theirs []T
-	for _, i := range members {
-		theirs = append(theirs, all[i])
-	}
-	return theirs
-}
-
-// agentNumber returns the number in the roster of the agent at a position.
-func (p Problem) agentNumber(position int) int {
-	if p.Numbers == nil {
-		return position
-	}
-	return p.Numbers[position]
-}
-
-// agentNumbers returns the numbers in the roster of the agents at positions.
-func (p Problem) agentNumbers(positions []int) []int {
-	if p.Numbers == nil {
-		return positions
-	}
-	return entriesOf(p.Numbers, positions)
-}
-
-// A roster is the run that a configuration is the part of one epoch of.
-type roster struct {
-	problem Problem
-	w       *network.Matrix
-}
-
 // inEpoch returns the configuration of an epoch. c may be the configuration of any epoch, or of the
 // whole run.
 func (c Config) inEpoch(epoch int) (Config, error) {
@@ -87,83 +52,6 @@ func (c Config) inEpoch(epoch int) (Config, error) {
 	c.Problem, err = c.roster.problem.OfMembers(c.epoch, c.roster.w)
 	c.W = c.Problem.W
 	return c, err
-}
-
-// startEpoch returns the configuration of the epoch in which this process begins: of a run over
-// several processes the last one, which the team connects, else the epoch of the checkpoint. The
-// log must be one of the run.
-func (c Config) startEpoch() (Config, error) {
-	if len(c.Membership) == 0 {
-		return c, nil
-	}
-	if err := c.checkMembership(); err != nil {
-		return c, err
-	}
-	if c.Problem.Team != nil {
-		return c.inEpoch(len(c.Membership))
-	}
-	c, err := c.inEpoch(0)
-	if err != nil || !c.Resume {
-		return c, err
-	}
-	found, err := c.findCheckpoint(nil)
-	if err != nil || found == nil {
-		return c, err
-	}
-	if found.Epoch > len(c.Membership) {
-		return c, dsbo.Errorf(dsbo.ErrConfig,
-			"the checkpoint is of epoch %d; the membership log must have it, but has %d", found.Epoch,
-			len(c.Membership))
-	}
-	return c.inEpoch(found.Epoch)
-}
-
-// checkMembership reports a log that is not one of the run, or that its method cannot go through.
-func (c Config) checkMembership() error {
-	matrices, err := EpochMatrices(c.Membership, c.W, c.K)
-	if err != nil {
-		return err
-	}
-	if have, want := len(c.Problem.Oracles), c.Membership.Roster(c.W.N()); have != want {
-		return dsbo.Errorf(dsbo.ErrConfig, "the problem must be of the roster's %d agents; it is of %d", want, have)
-	}
-	if _, ok := c.Method.(algo.Reformer); !ok {
-		return dsbo.Errorf(dsbo.ErrCapability,
-			"%s does not say how it goes on when members change (algo.Reformer is missing)", algo.NameOf(c.Method))
-	}
-	for _, w := range matrices {
-		if err := checkGraph(c.Method, w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// EpochMatrices returns the mixing matrix of each epoch of a log, for the roster's matrix w, after
-// a check that the log is one of a run of K iterations: its agents are known, no epoch begins after
-// K, and no graph of members falls apart. Errors match dsbo.ErrConfig.
-func EpochMatrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matrix, error) {
-	if err := l.Validate(w.N(), 0); err != nil {
-		return nil, err
-	}
-	var all []*network.Matrix
-	for number := range len(l) + 1 {
-		e, err := l.At(number, w.N())
-		if err != nil {
-			return nil, err
-		}
-		if e.Iteration > K {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
-				"membership log: epoch %d must begin at iteration K = %d at the latest; it begins at %d",
-				number, K, e.Iteration)
-		}
-		m, err := w.Members(e)
-		if err != nil {
-			return nil, fmt.Errorf("membership log: %w", err)
-		}
-		all = append(all, m)
-	}
-	return all, nil
 }
 
 // epochEnds reports whether the next epoch begins after the iterations done.
@@ -262,4 +150,37 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 		}
 	}
 	return after, nil
+}
+
+// setApart makes a problem the problem of an epoch: its solutions start elsewhere than in others.
+func (p *Problem) setApart(e membership.Epoch) {
+	if p.apart.epoch == e.Number {
+		return
+	}
+	if p.apart.epoch == 0 {
+		p.firstStart = p.Start
+	}
+	p.apart = apartness{p.Average.Seed, e.Number}
+	if p.Start = p.firstStart; e.Number == 0 {
+		return
+	}
+	at := slices.IndexFunc(p.Oracles, func(o dsbo.Oracle) bool { return o != nil })
+	if at < 0 {
+		return // which is an error of its own
+	}
+	_, q := p.Oracles[at].Dims()
+	p.Start = make([]float64, q)
+	copy(p.Start, p.firstStart)
+	p.apart.move(p.Start, moveStart)
+}
+
+// moveState moves y and z of a method whose averages are exact sums, as an epoch begins. The steps
+// that follow make up for it; where none do, at the end of the run, the state stays.
+func (c *Config) moveState(m dsbo.Algorithm) {
+	t := algo.TraitsOf(m)
+	if !t.Alike || c.Problem.Average.ByMix || c.epoch.Iteration == c.K {
+		return
+	}
+	c.Problem.apart.move(m.Y(), moveY)
+	c.Problem.apart.move(t.Z, moveZ)
 }

@@ -1,11 +1,7 @@
 package train
 
 import (
-	"slices"
-
 	"dsbo"
-	"dsbo/data"
-	"dsbo/models"
 	"dsbo/network"
 	"dsbo/network/collective"
 	"dsbo/train/exact"
@@ -82,79 +78,68 @@ func (p Problem) Solver() *exact.Solver {
 		Move: p.apart.moveNear(), Blur: p.apart.blur}
 }
 
-// NewProblem makes the problem of a model on the data of all agents. c.Agent is set for each agent.
-// Evaluation computes in float64 whatever c says.
-func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
-	return NewPart(nil, t, m, c)
+// agents returns the problem's agents, which need not have oracles yet.
+func (p Problem) agents() *collective.Group {
+	return collective.New(collective.Config{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W,
+		Average: p.Average, Sent: p.Sent})
 }
 
-// NewPart makes the part of a problem that belongs to one process: the oracles of the team's local
-// agents. It reads the data of these alone; the shards of the others may be absent, see
-// [data.Shard]. A nil team makes the whole problem, as NewProblem does.
-func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (Problem, error) {
-	if team == nil {
-		return NewShare(nil, t, m, c)
+// entriesOf returns what members have of a list by agents; nil of a nil list.
+func entriesOf[T any](all []T, members []int) []T {
+	if all == nil {
+		return nil
 	}
-	p, err := NewShare(team.Local(), t, m, c)
-	p.Team = team
-	return p, err
+	var theirs []T
+	for _, i := range members {
+		theirs = append(theirs, all[i])
+	}
+	return theirs
 }
 
-// keptBytes is how much each of some agents of a process, whose y has q numbers, keeps for the next
-// product at a point ([models.Config].Keep): 0, which is the default, for up to 20 agents; more
-// share 640 MiB, but for two vectors each.
-func keptBytes(agents, q int) int {
-	if agents <= 20 {
-		return 0
+// agentNumber returns the number in the roster of the agent at a position.
+func (p Problem) agentNumber(position int) int {
+	if p.Numbers == nil {
+		return position
 	}
-	return max(640<<20/agents, 2*8*q)
+	return p.Numbers[position]
 }
 
-// NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all,
-// without a team: the problem of an epoch connects its members, at their positions
-// ([Problem.OfMembers]). The oracles and scores share what is compiled of the model, and scratch
-// memory ([models.Programs]).
-func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Problem, error) {
-	if err := t.Validate(local...); err != nil {
-		return Problem{}, err
+// agentNumbers returns the numbers in the roster of the agents at positions.
+func (p Problem) agentNumbers(positions []int) []int {
+	if p.Numbers == nil {
+		return positions
 	}
-	n := len(t.Shards)
-	_, convex := m.(models.StronglyConvex)
-	prob := Problem{Nonconvex: !convex, Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n),
-		Digests: make([]string, n)}
-	if local == nil {
-		local = prob.agents().Local()
-	}
-	if _, q := m.Dims(); c.Keep == 0 {
-		c.Keep = keptBytes(len(local), q)
-	}
-	programs := models.NewPrograms(m)
-	for i, s := range t.Shards {
-		if !slices.Contains(local, i) {
-			continue
-		}
-		c.Agent = i
-		o, err := programs.Oracle(s, c)
-		if err != nil {
-			return Problem{}, err
-		}
-		prob.Oracles[i] = o
-		if prob.Digests[i], err = t.Digest(i); err != nil {
-			return Problem{}, err
-		}
-		prob.Evaluate[i] = o.Double()
-	}
-	if st, ok := m.(models.Starter); ok {
-		_, q := m.Dims()
-		prob.Start = make([]float64, q)
-		st.Start(prob.Start)
-	}
-	if _, ok := m.(models.Scorer); ok {
-		s, err := newScorer(t, programs, local)
-		if err != nil {
-			return Problem{}, err
-		}
-		prob.Score, prob.Each = s.score, s.examples
-	}
-	return prob, nil
+	return entriesOf(p.Numbers, positions)
+}
+
+// A Score is how well a model does on some examples: their number, the sum of their losses, without
+// regularization, and the number of right answers.
+type Score struct{ Rows, Losses, Right float64 }
+
+// Loss returns the mean loss per example, NaN where there are no examples.
+func (s Score) Loss() float64 { return s.Losses / s.Rows }
+
+// Accuracy returns the share of right answers, NaN where there are no examples or no answers.
+func (s Score) Accuracy() float64 { return s.Right / s.Rows }
+
+// A Set is a part of an agent's examples.
+type Set int
+
+// The sets.
+const (
+	TrainSet Set = iota
+	ValSet
+	HoldoutSet
+	TestSet
+	allSets
+)
+
+// Scores are the scores of one model on training, validation, held-out and test examples: the
+// scores of one agent, which has a part of the test examples, or of all agents together. A set
+// without examples has no rows.
+type Scores struct{ Train, Val, Holdout, Test Score }
+
+// sets returns the scores on all sets.
+func (s *Scores) sets() [allSets]*Score {
+	return [allSets]*Score{&s.Train, &s.Val, &s.Holdout, &s.Test}
 }

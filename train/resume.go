@@ -14,15 +14,6 @@ import (
 	"dsbo/runs"
 )
 
-// A Point is a checkpoint of the agents of one process of a run over several.
-type Point struct {
-	Iteration     int   // iterations done
-	Round         int   // the next exchange
-	Epoch         int   // whose members it is of
-	Start         Start // how the run began
-	EvaluationDue bool  // an evaluation of its iteration is due: it is not one with which another epoch can begin
-}
-
 // Points returns the checkpoints of the agents of a process in a run folder, the newest first, and
 // for each damaged file an error that names it. They may belong to a run with other settings, which
 // [Run] refuses when it resumes from one. One of another version of the program is an error.
@@ -60,20 +51,6 @@ func checkpoints(f runs.Folder, agents []int) iter.Seq2[*checkpoint, error] {
 			}
 		}
 	}
-}
-
-// readCheckpoint reads a checkpoint. Its errors name the file.
-func readCheckpoint(path string) (*checkpoint, error) {
-	data, err := disk.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	c, err := parseCheckpoint(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	c.path = path
-	return c, nil
 }
 
 // Shrink removes from the folder of a run that has finished all checkpoints but the newest of each

@@ -1,66 +1,15 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/internal/num"
 	"dsbo/internal/wording"
-	"dsbo/network/membership"
 	"dsbo/runs"
-	"dsbo/train/exact"
 )
-
-// ErrInterrupted is what [Run] returns when its context ends: the state after a whole iteration is
-// in the checkpoint, if there is a folder. It matches context.Canceled too.
-var ErrInterrupted error = interruption{}
-
-type interruption struct{}
-
-func (interruption) Error() string        { return "interrupted" }
-func (interruption) Is(target error) bool { return target == context.Canceled }
-
-// A Result is what a run has found when it ends, or is interrupted.
-type Result struct {
-	Records        []runs.Record    // all records from iteration 0 on, those before a resume included
-	WithoutPhi     string           // why Φ of all records is NaN; "": of the records of Config.ExactAt it is known
-	X, Y           []float64        // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
-	Iterations     int              // iterations done
-	Seconds        float64          // wall time in iterations, without evaluations
-	MsPerIteration runs.Number      // median over the iterations of this process
-	Usage          []runs.Usage     // usage of each agent, by its number in the roster
-	Epoch          membership.Epoch // the last that has begun; the zero one without [Config.Membership]
-	Evaluation     dsbo.Traffic     // what all agents have sent in evaluations
-	Start          Start            // how the run began
-	Best           Best             // the best of the iterates that records are of
-	// Exact is the solver that found the exact values of the records, at x̄ of the last of them;
-	// nil: there are none. It is good for further solves of all agents together, which
-	// Problem.Sent counts.
-	Exact *exact.Solver
-	// Method is what this process's first agent runs: its Cost is the cost of the iterations done.
-	Method dsbo.Algorithm
-}
-
-// A Start is how a run began, which agents that come back or join did not see.
-type Start struct {
-	Curvature float64      `json:"curvature,omitzero"` // the largest L_max of an agent, where steps follow it
-	Sent      dsbo.Traffic `json:"sent"`               // what all agents have sent to find it
-	// Of the record of iteration 0; unknown without one.
-	Phi     runs.Number `json:"phi"`
-	ValLoss runs.Number `json:"val_loss"`
-}
-
-// Last returns the newest record, the zero one if there is none.
-func (r *Result) Last() runs.Record {
-	if len(r.Records) == 0 {
-		return runs.Record{}
-	}
-	return r.Records[len(r.Records)-1]
-}
 
 // Run runs a method on all agents of a problem, each in its own goroutine, for c.K iterations.
 // Every c.EvalEvery of them the agents are stopped and evaluated; that time does not count as
@@ -108,24 +57,6 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return &r.result, err
 }
 
-// A runner is one call of Run. A boundary is a number of iterations after which all agents stand
-// still, for an evaluation or a checkpoint: the stepper runs the agents from one to the next, the
-// evaluator makes the records there.
-type runner struct {
-	Config
-	*stepper
-	eval    *evaluator    // makes records
-	metrics *runs.Metrics // the file of records
-	result  Result        // under way
-
-	end           int           // the iteration after which the run ends: K, or earlier by Patience
-	evaluated     int           // the iteration of the newest record; -1: none
-	newEpoch      bool          // whether an epoch has begun since the newest checkpoint
-	round         int           // the next exchange, when the agents last stood still
-	records       []runs.Record // of the run so far
-	timesRecorded int           // number of iteration times that the newest record, and those before, have used
-}
-
 // newRunner makes the agents and the evaluator of a run, at iteration 0.
 func newRunner(c Config) (*runner, error) {
 	c, err := c.resolve()
@@ -135,34 +66,6 @@ func newRunner(c Config) (*runner, error) {
 	c.Start.Phi, c.Start.ValLoss = runs.Unknown(), runs.Unknown()
 	r := &runner{end: c.K, evaluated: -1}
 	return r, r.makeAgents(c, func(int) (dsbo.Algorithm, error) { return c.newMethod() })
-}
-
-// makeAgents makes the agents of c's epoch, with the methods that they begin with, by their numbers
-// in the roster, and the evaluator.
-func (r *runner) makeAgents(c Config, method func(number int) (dsbo.Algorithm, error)) (err error) {
-	r.Config = c
-	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, error) {
-		return method(c.Problem.agentNumber(i))
-	})
-	if err != nil {
-		return err
-	}
-	r.onIteration, r.maxNorm = c.OnIteration, cmp.Or(c.MaxNorm, 1e9)
-	r.eval, err = newEvaluator(&c, r.stepper)
-	return err
-}
-
-// newMethod returns an agent's method at the start.
-func (c *Config) newMethod() (dsbo.Algorithm, error) {
-	a := algo.Clone(c.Method)
-	if err := a.Init(c.p, c.q, c.K); err != nil {
-		return nil, err
-	}
-	copy(a.X(), c.StartX)
-	if c.Problem.Start != nil {
-		setStart(a, c.Problem.Start)
-	}
-	return a, nil
 }
 
 // atBoundary evaluates the agents and writes a checkpoint where that is due between two iterations,
@@ -215,10 +118,6 @@ func (r *runner) updateResult() {
 		Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent,
 		MsPerIteration: runs.Number(num.Median(r.times)), WithoutPhi: r.WithoutPhi()}
 }
-
-// isDue reports whether an evaluation or a checkpoint, which comes every few iterations and at the
-// end, comes now.
-func (r *runner) isDue(every int) bool { return r.done%every == 0 || r.done == r.end }
 
 // nextBoundary returns the next iteration before which the agents have to stand still.
 func (r *runner) nextBoundary() int {

@@ -9,38 +9,6 @@ import (
 	"dsbo/network/collective"
 )
 
-// A Score is how well a model does on some examples: their number, the sum of their losses, without
-// regularization, and the number of right answers.
-type Score struct{ Rows, Losses, Right float64 }
-
-// Loss returns the mean loss per example, NaN where there are no examples.
-func (s Score) Loss() float64 { return s.Losses / s.Rows }
-
-// Accuracy returns the share of right answers, NaN where there are no examples or no answers.
-func (s Score) Accuracy() float64 { return s.Right / s.Rows }
-
-// A Set is a part of an agent's examples.
-type Set int
-
-// The sets.
-const (
-	TrainSet Set = iota
-	ValSet
-	HoldoutSet
-	TestSet
-	allSets
-)
-
-// Scores are the scores of one model on training, validation, held-out and test examples: the
-// scores of one agent, which has a part of the test examples, or of all agents together. A set
-// without examples has no rows.
-type Scores struct{ Train, Val, Holdout, Test Score }
-
-// sets returns the scores on all sets.
-func (s *Scores) sets() [allSets]*Score {
-	return [allSets]*Score{&s.Train, &s.Val, &s.Holdout, &s.Test}
-}
-
 // Scores returns the scores of a model on the examples of all agents together; zero scores
 // without [Problem.Score].
 func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {

@@ -13,6 +13,15 @@ import (
 	"dsbo/network"
 )
 
+// ErrInterrupted is what [Run] returns when its context ends: the state after a whole iteration is
+// in the checkpoint, if there is a folder. It matches context.Canceled too.
+var ErrInterrupted error = interruption{}
+
+type interruption struct{}
+
+func (interruption) Error() string        { return "interrupted" }
+func (interruption) Is(target error) bool { return target == context.Canceled }
+
 // A stepper is the agents of this process with their ends of the exchange. It runs them between
 // boundaries at which all agents stand still.
 type stepper struct {
@@ -86,6 +95,9 @@ func (s *stepper) join(p Problem, averages *network.Averages, method func(i int)
 	}
 	return nil
 }
+
+// method returns the method that the first agent of this process runs.
+func (s *stepper) method() dsbo.Algorithm { return s.agents[s.Local()[0]].alg }
 
 // advance runs the agents up to iteration limit, or to the one in which they are interrupted or one
 // diverges. It reports whether the run is interrupted, and the first divergence.

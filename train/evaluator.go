@@ -1,0 +1,96 @@
+package train
+
+import (
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/network/collective"
+	"dsbo/runs"
+	"dsbo/train/exact"
+)
+
+// An evaluator makes the records of a run. The exact solutions of one evaluation are the start of
+// the solutions of the next.
+type evaluator struct {
+	*stepper
+	config      *Config       // of the run
+	problem     Problem       // that is evaluated
+	sharedExact *exact.Solver // the exact solution of the problem; nil: none
+	// the exact solution of each agent of this process, for methods of the personalized problem
+	ownExact  map[int]*exact.Solver
+	means     means        // averages over the agents
+	sent      dsbo.Traffic // what all agents have sent in evaluations
+	lastUsage []runs.Usage // usage of each agent of the roster at the last record, by number
+	bestState bestState    // the best iterate so far
+	byPhi     bool         // whether some records have exact values, of which the last one is one
+}
+
+// newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
+func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
+	e := &evaluator{stepper: s, config: c, problem: c.Problem, means: newMeans(c.p, c.q),
+		bestState: newBestState(c.p, c.q)}
+	e.CountIn(&e.sent)
+	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
+		return e, nil
+	}
+	e.byPhi = c.ExactAt(c.K)
+	if !algo.TraitsOf(c.Method).Personalized {
+		var err error
+		e.sharedExact, err = e.newSolver(c.Problem.Evaluate, e.Group)
+		return e, err
+	}
+	e.ownExact = map[int]*exact.Solver{}
+	for _, i := range e.Local() {
+		var err error
+		alone := collective.New(
+			collective.Config{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
+		if e.ownExact[i], err = e.newSolver(c.Problem.Evaluate[i:i+1], alone); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// newSolver returns the solver of some agents of the problem.
+func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *collective.Group) (*exact.Solver, error) {
+	c := e.config
+	s := &exact.Solver{Oracles: oracles, Agents: agents, Start: c.Problem.Start, Matrix: c.Problem.Matrix, Tol: c.Tol,
+		AdjointTol: c.AdjointTol, Move: c.Problem.apart.moveNear(), Blur: c.Problem.apart.blur}
+	return s, s.Prepare()
+}
+
+// dampingName is the name of the damping of products in a checkpoint.
+const dampingName = "curving"
+
+// state returns the best iterate, where the next exact solves start and the damping of products, if
+// they are damped, as views.
+func (e *evaluator) state() []dsbo.Named {
+	all := append(e.bestState.state(), e.solverState()...)
+	if e.products.Kind == dsbo.DampedHessian {
+		all = append(all, dsbo.Named{Name: dampingName, Value: e.products.Mu})
+	}
+	return all
+}
+
+// solverState returns where the next exact solves start, as views.
+func (e *evaluator) solverState() (all []dsbo.Named) {
+	if e.sharedExact != nil {
+		return e.sharedExact.State()
+	}
+	for _, i := range e.Local() {
+		if s := e.ownExact[i]; s != nil {
+			all = append(append(all, s.State()...), s.Pairs()...)
+		}
+	}
+	return all
+}
+
+// allSolverState is solverState with the pairs of the solver of all agents.
+func (e *evaluator) allSolverState() []dsbo.Named { return append(e.solverState(), e.pairs()...) }
+
+// pairs returns the pairs of the solver of all agents, as views; nil if there is none.
+func (e *evaluator) pairs() []dsbo.Named {
+	if e.sharedExact == nil {
+		return nil
+	}
+	return e.sharedExact.Pairs()
+}
